@@ -1,0 +1,63 @@
+/** The layers of docs/architecture.md: who may import whom. */
+const layer = (name, from, allowed, except = []) => ({
+  name,
+  severity: 'error',
+  from: { path: from, ...(except.length > 0 && { pathNot: except }) },
+  to: { path: '^src/', pathNot: [from, ...allowed] },
+});
+const LEAVES = ['^src/types/', '^src/observability/', '^src/runtime/'];
+const CONTRACT = ['^src/platform-api/(schemas|resources)[.]ts$'];
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'not-to-dev-dep',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: {
+        dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'],
+        dependencyTypesNot: ['type-only'],
+        pathNot: ['@types/'],
+      },
+    },
+    layer('types-are-a-leaf', '^src/types/', []),
+    layer('observability-is-a-leaf', '^src/observability/', ['^src/types/']),
+    layer('platform-api-knows-no-one', '^src/platform-api/', LEAVES),
+    layer('spool-knows-no-one-above', '^src/spool/', LEAVES),
+    layer('intake-to-spool', '^src/intake/', [...LEAVES, ...CONTRACT, '^src/spool/']),
+    ...['email', 'sms', 'chat'].map((channel) =>
+      layer(`channel-${channel}`, `^src/channels/${channel}/`, [
+        ...LEAVES,
+        ...CONTRACT,
+        '^src/spool/',
+        '^src/intake/',
+      ]),
+    ),
+    layer('delivery', '^src/delivery/', [
+      ...LEAVES,
+      '^src/platform-api/',
+      '^src/spool/',
+      '^src/intake/',
+    ]),
+    layer('local-platform-never-the-client', '^src/local-platform/', [...LEAVES, ...CONTRACT]),
+    layer('console', '^src/console/', [...LEAVES, '^src/spool/', '^src/intake/']),
+    layer('widget', '^src/widget/', ['^src/channels/chat/events[.]ts$']),
+    {
+      name: 'only-the-root-and-cli-read-the-configuration',
+      severity: 'error',
+      from: { path: '^src/', pathNot: ['^src/(gateway|main)[.]ts$', '^src/(cli|config|gateway)/'] },
+      to: { path: '^src/config/' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default', 'types'],
+    },
+  },
+};

@@ -1,0 +1,68 @@
+import type { Readable } from 'node:stream';
+import type { CreateEventRequest, CreateMessageRequest } from '../platform-api/schemas.ts';
+import type { Claimed } from '../spool/entry.ts';
+
+/**
+ * What delivery needs from a channel, and all it needs: a function from an entry to a request.
+ * Delivery is handed one normalizer per channel; neither side imports the other.
+ */
+export type Normalizer = (claimed: Claimed, signal: AbortSignal) => Promise<Normalized>;
+
+/** The create-message payload, less what only delivery knows: media ids and `conversation.id`. */
+export interface Normalized {
+  readonly verdict: Verdict;
+  readonly request: CreateMessageRequest;
+  readonly attachments: readonly Attachment[];
+  /** Lines for the timeline: what was trimmed, replaced or left out (counts, never content). */
+  readonly notes: Readonly<Record<string, string | number | boolean>>;
+  /** Frees scratch files. Called once, whatever became of the attempt. */
+  dispose(): Promise<void>;
+}
+
+/** Whether the message is submitted at all. */
+export type Verdict =
+  | { readonly kind: 'deliver' }
+  | { readonly kind: 'held'; readonly reason: string }
+  | {
+      readonly kind: 'suppressed';
+      readonly reason: string;
+      /** A line for the contact's timeline instead (opt-out, bounce). */
+      readonly event?: CreateEventRequest;
+    };
+
+export interface Attachment {
+  /** The same on every attempt for the same content, so that a saved media id is found again. */
+  readonly part: string;
+  /** The line that stands in the content when this attachment cannot be had or uploaded. */
+  readonly placeholder: string;
+  /**
+   * Fetches or opens the content. Only called when no media id is saved.
+   * @throws {AttachmentUnavailable} for good: the placeholder goes into the content instead
+   * @throws {NotYet} try the whole entry again later
+   */
+  open(signal: AbortSignal): Promise<OpenAttachment>;
+}
+
+export interface OpenAttachment {
+  readonly name: string;
+  /** Sniffed MIME type. */
+  readonly type: string;
+  readonly size: number;
+  /** A new stream from the first byte; may be called again for a second try. */
+  stream(): Readable;
+}
+
+/** The attachment cannot be had, now or later. */
+export class AttachmentUnavailable extends Error {
+  override name = 'AttachmentUnavailable';
+}
+
+/** Something outside is not ready (media that Twilio still prepares): the entry waits. */
+export class NotYet extends Error {
+  override name = 'NotYet';
+  readonly retryAfterMs: number;
+  constructor(message: string, retryAfterMs: number, options?: ErrorOptions) {
+    super(message, options);
+    this.retryAfterMs = retryAfterMs;
+  }
+}

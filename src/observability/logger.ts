@@ -1,0 +1,83 @@
+import winston from 'winston';
+
+export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
+
+/** Plain values only: a field is never an error object, a body, a subject, an address or a secret. */
+export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** The application's own view of a logger: an event's name and its fields. */
+export interface Logger {
+  error(event: string, fields?: LogFields): void;
+  warn(event: string, fields?: LogFields): void;
+  info(event: string, fields?: LogFields): void;
+  debug(event: string, fields?: LogFields): void;
+  /** A logger whose lines all carry these fields. */
+  with(fields: LogFields): Logger;
+}
+
+export interface LogOptions {
+  readonly level: LogLevel;
+  readonly format: 'json' | 'pretty';
+}
+
+/** Writes one line per event to standard error: JSON for machines, `pretty` for people. */
+export function createLogger(options: LogOptions): Logger {
+  const { combine, timestamp, json, printf, colorize } = winston.format;
+  const pretty = combine(
+    timestamp({ format: 'HH:mm:ss.SSS' }),
+    colorize({ level: true }),
+    printf(({ timestamp: at, level, message, ...fields }) => {
+      const rest = Object.entries(fields)
+        .filter(([, value]) => value !== undefined)
+        .map(
+          ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+        )
+        .join(' ');
+      return `${String(at)} ${level} ${String(message)}${rest === '' ? '' : `  ${rest}`}`;
+    }),
+  );
+  const root = winston.createLogger({
+    level: options.level,
+    format: options.format === 'json' ? combine(timestamp(), json()) : pretty,
+    transports: [
+      new winston.transports.Console({ stderrLevels: ['error', 'warn', 'info', 'debug'] }),
+    ],
+  });
+  return wrap(root);
+}
+
+function wrap(logger: winston.Logger): Logger {
+  return {
+    error: (event, fields) => void logger.error(event, fields),
+    warn: (event, fields) => void logger.warn(event, fields),
+    info: (event, fields) => void logger.info(event, fields),
+    debug: (event, fields) => void logger.debug(event, fields),
+    with: (fields) => wrap(logger.child(fields)),
+  };
+}
+
+/** For tests and tools that have nowhere to write. */
+export const silentLogger: Logger = {
+  error: () => undefined,
+  warn: () => undefined,
+  info: () => undefined,
+  debug: () => undefined,
+  with: () => silentLogger,
+};
+
+/**
+ * The log fields of an error: its kind and code, never its message, which may quote an address,
+ * and never its properties, which may carry a key.
+ */
+export function errorFields(error: unknown): LogFields {
+  if (!(error instanceof Error)) return { error: typeof error };
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  const cause = error.cause instanceof Error ? error.cause : undefined;
+  const causeCode = cause !== undefined && 'code' in cause ? String(cause.code) : undefined;
+  return {
+    error: error.name,
+    ...(code && { code }),
+    ...(cause && { cause: cause.name }),
+    ...(causeCode && { causeCode }),
+  };
+}

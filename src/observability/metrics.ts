@@ -1,0 +1,108 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/**
+ * Everything the gateway counts. Labels come from small closed sets (a channel, a state, a shop's
+ * configured name): never an address, a number or anything a sender chooses.
+ */
+export type Metrics = ReturnType<typeof createMetrics>;
+
+export function createMetrics() {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  return {
+    registry,
+    accepted: new Counter({
+      name: 'sluice_accepted_total',
+      help: 'Messages acknowledged after they were durable',
+      labelNames: ['channel', 'duplicate'] as const,
+      registers,
+    }),
+    refused: new Counter({
+      name: 'sluice_refused_total',
+      help: 'Arrivals answered with an error, by reason',
+      labelNames: ['channel', 'reason'] as const,
+      registers,
+    }),
+    ackSeconds: new Histogram({
+      name: 'sluice_ack_seconds',
+      help: 'From the last byte of an arrival to its acknowledgement',
+      labelNames: ['channel'] as const,
+      buckets: SECONDS,
+      registers,
+    }),
+    settled: new Counter({
+      name: 'sluice_settled_total',
+      help: 'Attempts by their outcome',
+      labelNames: ['shop', 'channel', 'outcome'] as const,
+      registers,
+    }),
+    deliverySeconds: new Histogram({
+      name: 'sluice_delivery_seconds',
+      help: 'From acceptance to delivery',
+      labelNames: ['channel'] as const,
+      buckets: [...SECONDS, 60, 300, 3600, 86400],
+      registers,
+    }),
+    platformSeconds: new Histogram({
+      name: 'sluice_platform_request_seconds',
+      help: 'Requests to the platform by operation and answer',
+      labelNames: ['operation', 'status'] as const,
+      buckets: SECONDS,
+      registers,
+    }),
+    breakerOpen: new Gauge({
+      name: 'sluice_breaker_open',
+      help: '1 while deliveries of a shop are paused',
+      labelNames: ['shop', 'part'] as const,
+      registers,
+    }),
+    entries: new Gauge({
+      name: 'sluice_entries',
+      help: 'Entries in the spool',
+      labelNames: ['shop', 'channel', 'state'] as const,
+      registers,
+    }),
+    oldestQueuedSeconds: new Gauge({
+      name: 'sluice_oldest_queued_seconds',
+      help: 'Age of the oldest entry that waits for delivery',
+      labelNames: ['shop', 'channel'] as const,
+      registers,
+    }),
+    chatSockets: new Gauge({
+      name: 'sluice_chat_sockets',
+      help: 'Connected chat sockets',
+      registers,
+    }),
+    smtpConnections: new Gauge({
+      name: 'sluice_smtp_connections',
+      help: 'Open SMTP connections',
+      registers,
+    }),
+    webhookSignatureFailures: new Counter({
+      name: 'sluice_webhook_signature_failures_total',
+      help: 'Webhooks whose signature did not match: an attack, or a wrong http.publicUrl',
+      registers,
+    }),
+    alarms: new Counter({
+      name: 'sluice_alarms_total',
+      help: 'Things an operator has to look at',
+      labelNames: ['alarm'] as const,
+      registers,
+    }),
+    commitSeconds: new Histogram({
+      name: 'sluice_spool_commit_seconds',
+      help: 'One durable commit of the spool',
+      buckets: SECONDS,
+      registers,
+    }),
+    commitEntries: new Histogram({
+      name: 'sluice_spool_commit_operations',
+      help: 'Operations that shared one commit',
+      buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500],
+      registers,
+    }),
+  };
+}

@@ -1,0 +1,7 @@
+// placeholder until the contract lands
+export interface CreateMessageRequest {
+  contact: object;
+}
+export interface CreateEventRequest {
+  name: string;
+}

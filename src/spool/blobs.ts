@@ -1,0 +1,35 @@
+import type { Readable, Writable } from 'node:stream';
+import type { BlobName } from '../types/ids.ts';
+import type { RawForm } from './entry.ts';
+
+/** Up to this many bytes a raw form lives in its row; measured: files win from about here. */
+export const INLINE_MAX_BYTES = 64 * 1024;
+
+/**
+ * Takes a raw form as it streams in. Bytes are held in memory up to `INLINE_MAX_BYTES`, then in a
+ * temporary file in the blob folder.
+ */
+export interface BlobWriter extends Writable {
+  /** Bytes written so far. */
+  readonly size: number;
+  /**
+   * Call after 'finish'. Resolves once the bytes are durable (file: fsync, rename, fsync of the
+   * folder; inline: held until the row's commit).
+   * @throws {SpoolFull} {SpoolUnavailable}
+   */
+  commit(): Promise<RawForm>;
+  /** Forgets everything written; safe at any time, any number of times. */
+  abort(): Promise<void>;
+}
+
+export interface BlobStore {
+  /** `inlineMaxBytes: 0` always makes a file. */
+  writer(options?: { inlineMaxBytes?: number }): BlobWriter;
+  read(blob: BlobName): Readable;
+  /** The absolute path, for a reader in another thread. */
+  path(blob: BlobName): string;
+  /** Deletes a blob that no row names. */
+  remove(blob: BlobName): Promise<void>;
+  /** Rejects with SpoolFull when less than the reserve is free. Cheap: cached for a second. */
+  assertSpace(): Promise<void>;
+}

@@ -1,0 +1,134 @@
+import type { Channel } from '../types/channel.ts';
+import type { BlobName, EntryId, ShopId } from '../types/ids.ts';
+import type { BlobStore } from './blobs.ts';
+import type {
+  Accepted,
+  Claimed,
+  Entry,
+  EntryState,
+  Lease,
+  NewEntry,
+  Outcome,
+  RawForm,
+  TimelineStep,
+} from './entry.ts';
+
+/** One lane of one shop: where order is kept and where a conversation is remembered. */
+export interface LaneKey {
+  readonly shopId: ShopId;
+  readonly channel: Channel;
+  readonly lane: string;
+}
+
+export interface RememberedConversation {
+  readonly id: string;
+  /** When the lane last delivered into it. */
+  readonly usedAt: number;
+}
+
+export interface EntryFilter {
+  readonly shopId?: ShopId;
+  readonly channel?: Channel;
+  readonly states?: readonly EntryState[];
+  /** Newest first, entries older than this one. */
+  readonly before?: EntryId;
+  readonly limit: number;
+}
+
+export interface EntryCount {
+  readonly shopId: ShopId;
+  readonly channel: Channel;
+  readonly state: EntryState;
+  readonly count: number;
+  /** `receivedAt` of the oldest of them. */
+  readonly oldestAt: number;
+}
+
+export interface Retention {
+  /** Milliseconds to keep raw bytes of delivered and discarded entries. */
+  readonly rawMs: number;
+  readonly deadMs: number;
+  readonly entriesMs: number;
+}
+
+export interface Swept {
+  readonly entries: number;
+  readonly raws: number;
+  readonly files: number;
+}
+
+export interface Recovered {
+  /** Entries that were in flight when the last process ended; they are queued again. */
+  readonly requeued: number;
+  /** Files that no row names: writes that ended before their commit. */
+  readonly orphans: number;
+  /** Rows whose file is gone. An alarm: somebody deleted from the data folder. */
+  readonly missing: readonly EntryId[];
+}
+
+/**
+ * The durable store of everything accepted; the states and who may move them are in `entry.ts`.
+ *
+ * What a backend promises, and the conformance suite checks:
+ * - `accept` resolves only after what it stored has been fsynced. Many callers share one fsync.
+ * - (shop, channel, dedup key) is unique; a duplicate resolves with the first entry's id, also
+ *   when both come in one batch.
+ * - Lanes are FIFO by acceptance: of each lane only the first entry that is `queued` or
+ *   `delivering` and not detached can be claimed; `held`, `suppressed`, `dead`, `discarded` and
+ *   detached entries do not hold their lane back.
+ * - A claim raises the entry's generation; a settle with an old one returns false and changes
+ *   nothing.
+ * - Methods reject with the errors of `errors.ts` and no others.
+ */
+export interface Spool {
+  readonly blobs: BlobStore;
+
+  /** Stores all of them or none, durably. Results are in the order given. */
+  accept(entries: readonly NewEntry[]): Promise<readonly Accepted[]>;
+
+  /** Claims up to `limit` heads of ready lanes of one shop, oldest due first. */
+  claim(shopId: ShopId, limit: number, leaseMs: number): Promise<readonly Claimed[]>;
+  /** Extends leases that are still held. Resolves with those that were lost. */
+  renew(leases: readonly Lease[], leaseMs: number): Promise<readonly Lease[]>;
+  /** Writes an attempt's outcome. False: the lease was lost and nothing changed. */
+  settle(lease: Lease, outcome: Outcome, steps: readonly TimelineStep[]): Promise<boolean>;
+  /** Saves a media id the moment it is known. False: the lease was lost. */
+  saveMedia(lease: Lease, part: string, mediaId: string): Promise<boolean>;
+  /** When the next queued entry of these shops is due; undefined when none waits. */
+  nextDueAt(shopIds: readonly ShopId[]): Promise<number | undefined>;
+
+  conversation(lane: LaneKey): Promise<RememberedConversation | undefined>;
+  /** False: another lane already has this conversation, and nothing was stored. */
+  rememberConversation(lane: LaneKey, conversationId: string): Promise<boolean>;
+  forgetConversation(lane: LaneKey): Promise<void>;
+
+  get(id: EntryId): Promise<Entry | undefined>;
+  /** The raw form, undefined when it was swept. */
+  raw(id: EntryId): Promise<RawForm | undefined>;
+  list(filter: EntryFilter): Promise<readonly Entry[]>;
+  timeline(id: EntryId): Promise<readonly TimelineStep[]>;
+  counts(): Promise<readonly EntryCount[]>;
+  /** Which of these `remote_id`s have passed here: threading and quotes depend on it. */
+  knownRemoteIds(shopId: ShopId, ids: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Which of these are messages that this gateway created on the platform. */
+  ownPlatformMessages(shopId: ShopId, ids: readonly string[]): Promise<ReadonlySet<string>>;
+
+  /** An operator's `retry` or `release`: back to `queued`, due now. False: not in such a state. */
+  requeue(id: EntryId): Promise<boolean>;
+  discard(id: EntryId): Promise<boolean>;
+
+  /** Once, before the first claim. */
+  recover(): Promise<Recovered>;
+  sweep(retention: Retention): Promise<Swept>;
+  /** Rejects unless a durable write works; for health checks. */
+  probe(): Promise<void>;
+  /** Calls back when the store has failed for good (an fsync error): the process must end. */
+  onFatal(listener: (error: Error) => void): void;
+  close(): Promise<void>;
+}
+
+/** A file that belongs to nobody yet and can be attached to an entry. */
+export interface StoredFile {
+  readonly blob: BlobName;
+  readonly size: number;
+}

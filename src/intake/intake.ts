@@ -1,11 +1,18 @@
-import type { Accepted, EntryMeta, RawForm } from '../spool/entry.ts';
+import { v7 as uuidv7 } from 'uuid';
+import type { Metrics } from '../observability/metrics.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { ChatStore, VisitorMessage } from '../spool/chat-store.ts';
+import type { Accepted, EntryKind, EntryMeta, NewEntry, RawForm } from '../spool/entry.ts';
+import type { Spool } from '../spool/spool.ts';
 import type { Channel } from '../types/channel.ts';
-import type { ShopId } from '../types/ids.ts';
+import { asEntryId, type ShopId } from '../types/ids.ts';
 
 /** One message for one shop, as a channel adapter hands it over. */
 export interface Arrival {
   readonly shopId: ShopId;
   readonly channel: Channel;
+  /** Default `message`. */
+  readonly kind?: EntryKind;
   readonly lane: string;
   readonly dedupKey: string;
   readonly remoteId: string;
@@ -18,6 +25,8 @@ export interface Arrival {
   readonly hold?: string;
 }
 
+export type AcceptedChat = Accepted & { readonly seq: number; readonly at: number };
+
 /**
  * The one door behind all adapters. Resolves when every arrival is durable; only then may the
  * adapter acknowledge. The arrivals of one call are stored together or not at all: a message for
@@ -26,4 +35,82 @@ export interface Arrival {
  */
 export interface Intake {
   accept(arrivals: readonly Arrival[]): Promise<readonly Accepted[]>;
+  /** A visitor's message, its number in the journal and the use of its uploads: one durable write. */
+  acceptChat(arrival: Arrival, message: VisitorMessage): Promise<AcceptedChat | 'unknown_upload'>;
+}
+
+export interface IntakeParts {
+  readonly spool: Spool;
+  readonly chat: ChatStore;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  /** Called after each arrival that made a new entry, so that delivery need not wait for a poll. */
+  readonly onAccepted: (shopId: ShopId) => void;
+}
+
+export function createIntake({ spool, chat, metrics, clock, onAccepted }: IntakeParts): Intake {
+  const count = (arrival: Arrival, { duplicate }: Accepted): void => {
+    metrics.accepted.inc({ channel: arrival.channel, duplicate: String(duplicate) });
+    if (!duplicate) onAccepted(arrival.shopId);
+  };
+
+  return {
+    async accept(arrivals) {
+      await spool.blobs.assertSpace();
+      const now = clock();
+      const accepted = await spool.accept(arrivals.map((arrival) => toEntry(arrival, now)));
+      for (const [index, arrival] of arrivals.entries()) {
+        const result = accepted[index];
+        if (result !== undefined) count(arrival, result);
+      }
+      await removeUnused(spool, arrivals, accepted);
+      return accepted;
+    },
+
+    async acceptChat(arrival, message) {
+      await spool.blobs.assertSpace();
+      const result = await chat.acceptMessage(toEntry(arrival, clock()), message);
+      if (result !== 'unknown_upload') count(arrival, result);
+      return result;
+    },
+  };
+}
+
+function toEntry(arrival: Arrival, now: number): NewEntry {
+  return {
+    // Version 7: ids sort by time, which keeps the index of a busy store compact.
+    id: asEntryId(uuidv7()),
+    kind: arrival.kind ?? 'message',
+    shopId: arrival.shopId,
+    channel: arrival.channel,
+    lane: arrival.lane,
+    dedupKey: arrival.dedupKey,
+    remoteId: arrival.remoteId,
+    receivedAt: arrival.receivedAt ?? now,
+    meta: arrival.meta,
+    raw: arrival.raw,
+    ...(arrival.remoteIdIfTaken !== undefined && { remoteIdIfTaken: arrival.remoteIdIfTaken }),
+    ...(arrival.hold !== undefined && { hold: arrival.hold }),
+  };
+}
+
+/** A file that came with duplicates only is named by no row. A crash before this is swept up. */
+async function removeUnused(
+  spool: Spool,
+  arrivals: readonly Arrival[],
+  accepted: readonly Accepted[],
+): Promise<void> {
+  const used = new Set<string>();
+  const unused = new Set<RawForm>();
+  for (const [index, { raw }] of arrivals.entries()) {
+    if (raw.kind !== 'file') continue;
+    if (accepted[index]?.duplicate === true) unused.add(raw);
+    else used.add(raw.blob);
+  }
+  for (const raw of unused) {
+    if (raw.kind === 'file' && !used.has(raw.blob)) {
+      // The answer to the sender does not depend on it: what stays is swept at the next start.
+      await spool.blobs.remove(raw.blob).catch(() => undefined);
+    }
+  }
 }

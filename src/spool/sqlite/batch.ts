@@ -1,0 +1,52 @@
+import Database from 'better-sqlite3';
+import type { Db } from './database.ts';
+import type { Operations } from './operations.ts';
+import type { Call, CallResult } from './protocol.ts';
+
+/** The store itself has failed: what is on disk is no longer certain. Never retried. */
+export class StoreFailed extends Error {
+  override name = 'StoreFailed';
+}
+
+/**
+ * Runs calls as one transaction with one fsync. When one of them throws, nothing of the batch is
+ * kept and each is run again in a transaction of its own, so that a faulty call fails alone.
+ * @throws {StoreFailed} the commit or its fsync failed, or the file is damaged
+ */
+export function runBatch(db: Db, operations: Operations, calls: readonly Call[]): CallResult[] {
+  try {
+    return transact(db, () =>
+      calls.map((call) => ({ id: call.id, ok: true, value: run(operations, call) })),
+    );
+  } catch (error) {
+    assertRecoverable(error);
+    const [only] = calls;
+    if (calls.length === 1 && only !== undefined) return [failure(only, error)];
+    return calls.flatMap((call) => runBatch(db, operations, [call]));
+  }
+}
+
+function transact<T>(db: Db, work: () => T): T {
+  return db.transaction(work).immediate();
+}
+
+function run(operations: Operations, call: Call): unknown {
+  // The arguments were typed by the one caller, `StoreClient.call`, under the same name.
+  const operation = operations[call.name] as (...args: readonly unknown[]) => unknown;
+  return operation(...call.args);
+}
+
+/** I/O errors, fsync among them, and damage end the store; anything else is the call's own. */
+function assertRecoverable(error: unknown): void {
+  const code = error instanceof Database.SqliteError ? error.code : '';
+  if (/^SQLITE_(IOERR|CORRUPT|NOTADB|READONLY|CANTOPEN|PROTOCOL)/.test(code)) {
+    throw new StoreFailed(code, { cause: error });
+  }
+}
+
+function failure(call: Call, error: unknown): CallResult {
+  const code = error instanceof Database.SqliteError ? error.code : '';
+  const message = error instanceof Error ? error.message : 'unknown';
+  const kind = code === 'SQLITE_FULL' ? 'full' : 'bug';
+  return { id: call.id, ok: false, kind, message: `${call.name}: ${message}` };
+}

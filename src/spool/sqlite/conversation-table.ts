@@ -1,0 +1,44 @@
+import type { Clock } from '../../runtime/clock.ts';
+import type { LaneKey, RememberedConversation } from '../spool.ts';
+import type { Db } from './database.ts';
+
+/** Which conversation on the platform a lane writes into. */
+export class ConversationTable {
+  readonly #clock: Clock;
+  readonly #sql;
+
+  constructor(db: Db, clock: Clock) {
+    this.#clock = clock;
+    this.#sql = {
+      get: db.prepare<[string, string, string], RememberedConversation>(
+        `SELECT conversation_id AS id, used_at AS usedAt FROM conversations
+         WHERE shop = ? AND channel = ? AND lane = ?`,
+      ),
+      owner: db.prepare<[string, string], { channel: string; lane: string }>(
+        `SELECT channel, lane FROM conversations WHERE shop = ? AND conversation_id = ?`,
+      ),
+      put: db.prepare(
+        `INSERT INTO conversations (shop, channel, lane, conversation_id, used_at)
+         VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT (shop, channel, lane)
+         DO UPDATE SET conversation_id = excluded.conversation_id, used_at = excluded.used_at`,
+      ),
+      forget: db.prepare(`DELETE FROM conversations WHERE shop = ? AND channel = ? AND lane = ?`),
+    };
+  }
+
+  get({ shopId, channel, lane }: LaneKey): RememberedConversation | undefined {
+    return this.#sql.get.get(shopId, channel, lane);
+  }
+
+  remember({ shopId, channel, lane }: LaneKey, conversationId: string): boolean {
+    const owner = this.#sql.owner.get(shopId, conversationId);
+    if (owner !== undefined && (owner.channel !== channel || owner.lane !== lane)) return false;
+    this.#sql.put.run(shopId, channel, lane, conversationId, this.#clock());
+    return true;
+  }
+
+  forget({ shopId, channel, lane }: LaneKey): void {
+    this.#sql.forget.run(shopId, channel, lane);
+  }
+}

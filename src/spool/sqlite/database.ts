@@ -1,0 +1,87 @@
+import { statSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { SpoolUnusable } from '../errors.ts';
+import { MIGRATIONS } from './migrations.ts';
+
+export type Db = Database.Database;
+
+/** Above this size a full structural check at every start would keep the door closed too long. */
+const CHECK_UP_TO_BYTES = 256 * 1024 * 1024;
+
+/**
+ * Opens the spool's database and brings its schema up to date.
+ *
+ * `synchronous = FULL` is set on every open and read back: an existing WAL database opens at
+ * NORMAL, which survives a killed process but not a power cut, and every acknowledgement would be
+ * a lie.
+ * @throws {SpoolUnusable} damaged, not a spool, or written by a newer version
+ */
+export function openDatabase(file: string): Db {
+  let db: Db | undefined;
+  try {
+    db = new Database(file, { timeout: 5000 });
+    db.pragma('journal_mode = WAL');
+    db.pragma('synchronous = FULL');
+    db.pragma('foreign_keys = OFF');
+    db.pragma('temp_store = MEMORY');
+    db.pragma('cache_size = -32768');
+    db.pragma('wal_autocheckpoint = 4000');
+    assertDurable(db);
+    migrate(db, file);
+    assertWhole(db, file);
+    return db;
+  } catch (error) {
+    db?.close();
+    if (error instanceof SpoolUnusable) throw error;
+    throw new SpoolUnusable(
+      `${file} cannot be used as a spool: ${error instanceof Error ? error.message : 'unknown'}. ` +
+        'Move it away to start with an empty one, or restore a backup.',
+      { cause: error },
+    );
+  }
+}
+
+function assertDurable(db: Db): void {
+  const mode = db.pragma('journal_mode', { simple: true });
+  const synchronous = db.pragma('synchronous', { simple: true });
+  if (mode !== 'wal' || synchronous !== 2) {
+    throw new SpoolUnusable(
+      `the database refused write-ahead logging with full sync (journal_mode ${String(mode)}, ` +
+        `synchronous ${String(synchronous)}); is the data folder on a network file system?`,
+    );
+  }
+}
+
+function migrate(db: Db, file: string): void {
+  const version = Number(db.pragma('user_version', { simple: true }));
+  if (version > MIGRATIONS.length) {
+    throw new SpoolUnusable(
+      `${file} was written by a newer version (schema ${version}; this program knows ` +
+        `${MIGRATIONS.length}). Run that version, or restore the backup from before the update.`,
+    );
+  }
+  if (version === MIGRATIONS.length) return;
+  // Another process may be migrating: look again once the write lock is held.
+  db.transaction(() => {
+    const current = Number(db.pragma('user_version', { simple: true }));
+    for (const sql of MIGRATIONS.slice(current)) db.exec(sql);
+    db.pragma(`user_version = ${MIGRATIONS.length}`);
+  }).immediate();
+}
+
+/** A file cut short opens without complaint and fails at the first missing page: find out now. */
+function assertWhole(db: Db, file: string): void {
+  const pages = Number(db.pragma('page_count', { simple: true }));
+  const pageBytes = Number(db.pragma('page_size', { simple: true }));
+  if (pages * pageBytes > CHECK_UP_TO_BYTES) {
+    db.pragma('wal_checkpoint(PASSIVE)');
+    if (statSync(file).size < pages * pageBytes) {
+      throw new SpoolUnusable(`${file} is shorter than it says: it was cut off.`);
+    }
+    return;
+  }
+  const verdict = db.pragma('quick_check(1)', { simple: true });
+  if (verdict !== 'ok') {
+    throw new SpoolUnusable(`${file} is damaged (${String(verdict).split('\n')[0] ?? ''}).`);
+  }
+}

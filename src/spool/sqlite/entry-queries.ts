@@ -1,0 +1,94 @@
+import type { EntryId, ShopId } from '../../types/ids.ts';
+import type { Entry, RawForm, TimelineStep } from '../entry.ts';
+import type { EntryCount, EntryFilter } from '../spool.ts';
+import type { Db } from './database.ts';
+import { type EntryRow, toEntry, toRawForm } from './entry-row.ts';
+
+/** The reads of the spool: what an operator, the metrics and the normalizers ask. */
+export class EntryQueries {
+  readonly #db: Db;
+  readonly #sql;
+
+  constructor(db: Db) {
+    this.#db = db;
+    this.#sql = prepare(db);
+  }
+
+  get(id: EntryId): Entry | undefined {
+    const row = this.#sql.byId.get(id);
+    return row && toEntry(row);
+  }
+
+  raw(id: EntryId): RawForm | undefined {
+    const row = this.#sql.byId.get(id);
+    if (row === undefined || row.has_raw === 0) return undefined;
+    return toRawForm(row, this.#sql.raw.get(row.seq)?.bytes);
+  }
+
+  list(filter: EntryFilter): Entry[] {
+    const conditions: string[] = [];
+    const params: (string | number)[] = [];
+    const where = (sql: string, ...values: (string | number)[]) => {
+      conditions.push(sql);
+      params.push(...values);
+    };
+    if (filter.shopId !== undefined) where('shop = ?', filter.shopId);
+    if (filter.channel !== undefined) where('channel = ?', filter.channel);
+    if (filter.states !== undefined) {
+      where(`state IN (${filter.states.map(() => '?').join(', ')})`, ...filter.states);
+    }
+    if (filter.before !== undefined) {
+      where('seq < (SELECT seq FROM entries WHERE id = ?)', filter.before);
+    }
+    const sql = `SELECT * FROM entries ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''}
+      ORDER BY seq DESC LIMIT ?`;
+    return this.#db
+      .prepare<(string | number)[], EntryRow>(sql)
+      .all(...params, filter.limit)
+      .map(toEntry);
+  }
+
+  timeline(id: EntryId): TimelineStep[] {
+    const row = this.#sql.byId.get(id);
+    if (row === undefined) return [];
+    const later = this.#sql.steps
+      .all(row.seq)
+      // Written by JSON.stringify of TimelineSteps in `EntryTable`.
+      .flatMap(({ steps }) => JSON.parse(steps) as TimelineStep[]);
+    return [{ at: row.received_at, step: 'accepted', detail: { bytes: row.raw_size } }, ...later];
+  }
+
+  counts(): EntryCount[] {
+    return this.#sql.counts.all();
+  }
+
+  knownRemoteIds(shopId: ShopId, ids: readonly string[]): ReadonlySet<string> {
+    return new Set(ids.filter((id) => this.#sql.remoteId.get(shopId, id) !== undefined));
+  }
+
+  ownPlatformMessages(shopId: ShopId, ids: readonly string[]): ReadonlySet<string> {
+    return new Set(ids.filter((id) => this.#sql.platformMessage.get(shopId, id) !== undefined));
+  }
+}
+
+function prepare(db: Db) {
+  return {
+    byId: db.prepare<[string], EntryRow>(`SELECT * FROM entries WHERE id = ?`),
+    raw: db.prepare<[number], { bytes: Uint8Array }>(`SELECT bytes FROM raws WHERE seq = ?`),
+    steps: db.prepare<[number], { steps: string }>(
+      `SELECT steps FROM timeline WHERE seq = ? ORDER BY rowid`,
+    ),
+    // Delivered entries are the many; they are counted as they settle, not here.
+    counts: db.prepare<[], EntryCount>(
+      `SELECT shop AS shopId, channel, state, count(*) AS count, min(received_at) AS oldestAt
+       FROM entries WHERE state <> 'delivered' GROUP BY state, shop, channel`,
+    ),
+    remoteId: db.prepare<[string, string]>(
+      `SELECT 1 FROM entries WHERE shop = ? AND remote_id = ? LIMIT 1`,
+    ),
+    platformMessage: db.prepare<[string, string]>(
+      `SELECT 1 FROM entries
+       WHERE shop = ? AND platform_message_id = ? AND platform_message_id IS NOT NULL LIMIT 1`,
+    ),
+  };
+}

@@ -1,0 +1,62 @@
+import type { Channel } from '../../types/channel.ts';
+import type { BlobName, EntryId, ShopId } from '../../types/ids.ts';
+import type { Entry, EntryKind, EntryMeta, EntryState, RawForm } from '../entry.ts';
+
+/** A row of `entries`. SQLite is trusted to hold what this module wrote: nothing is checked. */
+export interface EntryRow {
+  readonly seq: number;
+  readonly id: EntryId;
+  readonly kind: EntryKind;
+  readonly shop: ShopId;
+  readonly channel: Channel;
+  readonly lane: string;
+  readonly remote_id: string;
+  readonly received_at: number;
+  readonly meta: string;
+  readonly state: EntryState;
+  readonly claimable: number;
+  readonly detached: number;
+  readonly released: number;
+  readonly generation: number;
+  readonly attempts: number;
+  readonly failing_ms: number;
+  readonly last_attempt_at: number;
+  readonly next_attempt_at: number;
+  readonly reason: string | null;
+  readonly settled_at: number | null;
+  readonly platform_message_id: string | null;
+  readonly conversation_id: string | null;
+  readonly raw_size: number;
+  readonly blob: BlobName | null;
+  readonly has_raw: number;
+}
+
+export function toEntry(row: EntryRow): Entry {
+  return {
+    id: row.id,
+    kind: row.kind,
+    shopId: row.shop,
+    channel: row.channel,
+    lane: row.lane,
+    remoteId: row.remote_id,
+    receivedAt: row.received_at,
+    // Written by JSON.stringify of an EntryMeta in `EntryTable.accept`.
+    meta: JSON.parse(row.meta) as EntryMeta,
+    state: row.state,
+    attempts: row.attempts,
+    failingMs: row.failing_ms,
+    lastAttemptAt: row.last_attempt_at,
+    nextAttemptAt: row.next_attempt_at,
+    detached: row.detached === 1,
+    rawSize: row.raw_size,
+    ...(row.reason !== null && { reason: row.reason }),
+    ...(row.settled_at !== null && { settledAt: row.settled_at }),
+    ...(row.platform_message_id !== null && { platformMessageId: row.platform_message_id }),
+    ...(row.conversation_id !== null && { conversationId: row.conversation_id }),
+  };
+}
+
+export function toRawForm(row: EntryRow, bytes: Uint8Array | undefined): RawForm | undefined {
+  if (row.blob !== null) return { kind: 'file', blob: row.blob, size: row.raw_size };
+  return bytes === undefined ? undefined : { kind: 'inline', bytes };
+}

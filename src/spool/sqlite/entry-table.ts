@@ -1,0 +1,318 @@
+import type { Clock } from '../../runtime/clock.ts';
+import type { EntryId, ShopId } from '../../types/ids.ts';
+import type { Accepted, Claimed, Lease, NewEntry, Outcome, TimelineStep } from '../entry.ts';
+import type { Db } from './database.ts';
+import { type EntryRow, toEntry, toRawForm } from './entry-row.ts';
+
+/** `state IN … AND detached = 0` as the partial index `entries_lane` has it, to the letter. */
+const IN_LANE = `state IN ('queued', 'delivering') AND detached = 0`;
+
+/**
+ * The writes of the state machine in `spool/entry.ts`. Every method runs inside the batch's
+ * transaction and is synchronous. The invariant that all of them keep: of each lane, the first
+ * entry that is `queued` or `delivering` and not detached is claimable, and no other.
+ */
+export class EntryTable {
+  readonly #clock: Clock;
+  readonly #sql;
+
+  constructor(db: Db, clock: Clock) {
+    this.#clock = clock;
+    this.#sql = prepare(db);
+  }
+
+  accept(entries: readonly NewEntry[]): Accepted[] {
+    return entries.map((entry) => this.#acceptOne(entry));
+  }
+
+  #acceptOne(entry: NewEntry): Accepted {
+    const held = entry.hold !== undefined;
+    const params = {
+      id: entry.id,
+      kind: entry.kind,
+      shop: entry.shopId,
+      channel: entry.channel,
+      lane: entry.lane,
+      dedupKey: entry.dedupKey,
+      remoteId: this.#freeRemoteId(entry),
+      receivedAt: entry.receivedAt,
+      meta: JSON.stringify(entry.meta),
+      state: held ? 'held' : 'queued',
+      nextAttemptAt: Math.min(entry.receivedAt, this.#clock()),
+      reason: entry.hold ?? null,
+      rawSize: entry.raw.kind === 'inline' ? entry.raw.bytes.byteLength : entry.raw.size,
+      blob: entry.raw.kind === 'file' ? entry.raw.blob : null,
+    };
+    const { changes, lastInsertRowid } = this.#sql.insert.run(params);
+    if (changes === 0) {
+      const first = this.firstOf(entry);
+      if (first === undefined) throw new Error('a duplicate without a first entry');
+      return { id: first, duplicate: true };
+    }
+    if (entry.raw.kind === 'inline') this.#sql.insertRaw.run(lastInsertRowid, entry.raw.bytes);
+    return { id: entry.id, duplicate: false };
+  }
+
+  /** The entry that already stands for this message. */
+  firstOf(entry: NewEntry): EntryId | undefined {
+    return this.#sql.byDedupKey.get(entry.shopId, entry.channel, entry.dedupKey)?.id;
+  }
+
+  #freeRemoteId(entry: NewEntry): string {
+    if (entry.remoteIdIfTaken === undefined) return entry.remoteId;
+    const taken = this.#sql.remoteIdTaken.get(entry.shopId, entry.remoteId) !== undefined;
+    return taken ? entry.remoteIdIfTaken : entry.remoteId;
+  }
+
+  claim(shopId: ShopId, limit: number, leaseMs: number): Claimed[] {
+    const now = this.#clock();
+    this.#sql.expireLeases.run(now);
+    return this.#sql.due.all(shopId, now, limit).flatMap(({ seq }) => {
+      const row = this.#sql.lease.get(now + leaseMs, seq);
+      if (row === undefined) return [];
+      const bytes = row.blob === null ? this.#sql.raw.get(seq)?.bytes : undefined;
+      const raw = toRawForm(row, bytes);
+      if (raw === undefined) {
+        this.#sql.lostRaw.run(now, seq);
+        this.#promoteNext(row);
+        return [];
+      }
+      return [
+        {
+          entry: toEntry(row),
+          lease: { id: row.id, generation: row.generation },
+          raw,
+          media: new Map(this.#sql.media.all(seq).map((m) => [m.part, m.media_id])),
+          released: row.released === 1,
+        },
+      ];
+    });
+  }
+
+  renew(leases: readonly Lease[], leaseMs: number): Lease[] {
+    const until = this.#clock() + leaseMs;
+    return leases.filter(({ id, generation }) => {
+      return this.#sql.renew.run(until, id, generation).changes === 0;
+    });
+  }
+
+  settle(lease: Lease, outcome: Outcome, steps: readonly TimelineStep[]): boolean {
+    const now = this.#clock();
+    const row = this.#sql.held.get(lease.id, lease.generation);
+    if (row === undefined) return false;
+    if (steps.length > 0) this.#sql.insertSteps.run(row.seq, now, JSON.stringify(steps));
+    switch (outcome.state) {
+      case 'delivered':
+        this.#sql.delivered.run({
+          now,
+          seq: row.seq,
+          messageId: outcome.platformMessageId ?? null,
+          conversationId: outcome.conversationId ?? null,
+        });
+        break;
+      case 'queued':
+        this.#sql.retryLater.run({
+          now,
+          seq: row.seq,
+          next: outcome.nextAttemptAt,
+          reason: outcome.reason,
+          counts: outcome.counts ? 1 : 0,
+          failingMs: outcome.failingMs,
+          detached: outcome.detach ? 1 : 0,
+        });
+        break;
+      case 'dead':
+      case 'held':
+      case 'suppressed':
+        this.#sql.setAside.run({
+          now,
+          seq: row.seq,
+          state: outcome.state,
+          reason: outcome.reason,
+          settledAt: outcome.state === 'held' ? null : now,
+        });
+        break;
+    }
+    const leavesLane = outcome.state !== 'queued' || outcome.detach;
+    if (leavesLane && row.detached === 0) this.#promoteNext(row);
+    return true;
+  }
+
+  saveMedia(lease: Lease, part: string, mediaId: string): boolean {
+    const row = this.#sql.held.get(lease.id, lease.generation);
+    if (row === undefined) return false;
+    this.#sql.insertMedia.run(row.seq, part, mediaId);
+    return true;
+  }
+
+  nextDueAt(shopIds: readonly ShopId[]): number | undefined {
+    const times = shopIds.flatMap((shop) => this.#sql.nextDue.get(shop)?.at ?? []);
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+
+  requeue(id: EntryId): boolean {
+    return this.#byOperator(
+      id,
+      ['dead', 'held', 'suppressed', 'queued'],
+      'requeued',
+      (row, now) => {
+        this.#sql.requeue.run({
+          now,
+          seq: row.seq,
+          released: row.state === 'held' || row.state === 'suppressed' ? 1 : row.released,
+        });
+      },
+    );
+  }
+
+  discard(id: EntryId): boolean {
+    return this.#byOperator(
+      id,
+      ['dead', 'held', 'suppressed', 'queued'],
+      'discarded',
+      (row, now) => {
+        this.#sql.setAside.run({
+          now,
+          seq: row.seq,
+          state: 'discarded',
+          reason: row.reason,
+          settledAt: now,
+        });
+      },
+    );
+  }
+
+  #byOperator(
+    id: EntryId,
+    from: readonly string[],
+    step: string,
+    change: (row: EntryRow, now: number) => void,
+  ): boolean {
+    const now = this.#clock();
+    const row = this.#sql.byId.get(id);
+    if (row === undefined || !from.includes(row.state) || row.has_raw === 0) return false;
+    change(row, now);
+    this.#refreshLane(row);
+    this.#sql.insertSteps.run(row.seq, now, JSON.stringify([{ at: now, step }]));
+    return true;
+  }
+
+  /** The head has left its lane, and with it the only one that could be in flight. */
+  #promoteNext(lane: Pick<EntryRow, 'shop' | 'channel' | 'lane'>): void {
+    const head = this.#sql.laneHead.get(pick(lane));
+    if (head !== undefined) this.#sql.makeClaimable.run(head.seq);
+  }
+
+  /**
+   * Finds the head anew after an operator moved an entry, which may come back before the present
+   * head. Reads the whole lane, so it is not for the path of every message.
+   */
+  #refreshLane(lane: Pick<EntryRow, 'shop' | 'channel' | 'lane'>): void {
+    const key = pick(lane);
+    const head = this.#sql.laneInFlight.get(key) ?? this.#sql.laneHead.get(key);
+    this.#sql.unclaimLane.run({ ...key, head: head?.seq ?? 0 });
+    if (head !== undefined) this.#sql.makeClaimable.run(head.seq);
+  }
+}
+
+const pick = ({ shop, channel, lane }: Pick<EntryRow, 'shop' | 'channel' | 'lane'>) => ({
+  shop,
+  channel,
+  lane,
+});
+
+type Seq = Pick<EntryRow, 'seq'>;
+type LaneParams = Pick<EntryRow, 'shop' | 'channel' | 'lane'>;
+
+function prepare(db: Db) {
+  const lane = `shop = @shop AND channel = @channel AND lane = @lane AND ${IN_LANE}`;
+  return {
+    insert: db.prepare(
+      `INSERT INTO entries (id, kind, shop, channel, lane, dedup_key, remote_id, received_at, meta,
+         state, claimable, next_attempt_at, reason, raw_size, blob)
+       VALUES (@id, @kind, @shop, @channel, @lane, @dedupKey, @remoteId, @receivedAt, @meta,
+         @state, @state = 'queued' AND NOT EXISTS (SELECT 1 FROM entries WHERE ${lane}),
+         @nextAttemptAt, @reason, @rawSize, @blob)
+       ON CONFLICT (shop, channel, dedup_key) DO NOTHING`,
+    ),
+    insertRaw: db.prepare(`INSERT INTO raws (seq, bytes) VALUES (?, ?)`),
+    byDedupKey: db.prepare<[string, string, string], Pick<EntryRow, 'id'>>(
+      `SELECT id FROM entries WHERE shop = ? AND channel = ? AND dedup_key = ?`,
+    ),
+    remoteIdTaken: db.prepare<[string, string], Seq>(
+      `SELECT seq FROM entries WHERE shop = ? AND remote_id = ? LIMIT 1`,
+    ),
+    expireLeases: db.prepare(
+      `UPDATE entries SET state = 'queued', lease_until = NULL
+       WHERE state = 'delivering' AND lease_until < ?`,
+    ),
+    due: db.prepare<[string, number, number], Seq>(
+      `SELECT seq FROM entries
+       WHERE shop = ? AND state = 'queued' AND claimable = 1 AND next_attempt_at <= ?
+       ORDER BY next_attempt_at, seq LIMIT ?`,
+    ),
+    lease: db.prepare<[number, number], EntryRow>(
+      `UPDATE entries SET state = 'delivering', generation = generation + 1, lease_until = ?
+       WHERE seq = ? AND state = 'queued' RETURNING *`,
+    ),
+    raw: db.prepare<[number], { bytes: Uint8Array }>(`SELECT bytes FROM raws WHERE seq = ?`),
+    media: db.prepare<[number], { part: string; media_id: string }>(
+      `SELECT part, media_id FROM media WHERE seq = ?`,
+    ),
+    lostRaw: db.prepare(
+      `UPDATE entries SET state = 'dead', claimable = 0, lease_until = NULL, settled_at = ?,
+         reason = 'its raw bytes are missing from the data folder' WHERE seq = ?`,
+    ),
+    renew: db.prepare(
+      `UPDATE entries SET lease_until = ?
+       WHERE id = ? AND generation = ? AND state = 'delivering'`,
+    ),
+    held: db.prepare<[string, number], EntryRow>(
+      `SELECT * FROM entries WHERE id = ? AND generation = ? AND state = 'delivering'`,
+    ),
+    byId: db.prepare<[string], EntryRow>(`SELECT * FROM entries WHERE id = ?`),
+    delivered: db.prepare(
+      `UPDATE entries SET state = 'delivered', claimable = 0, lease_until = NULL, reason = NULL,
+         attempts = attempts + 1, last_attempt_at = @now, settled_at = @now,
+         platform_message_id = @messageId, conversation_id = @conversationId
+       WHERE seq = @seq`,
+    ),
+    retryLater: db.prepare(
+      `UPDATE entries SET state = 'queued', lease_until = NULL, next_attempt_at = @next,
+         reason = @reason, attempts = attempts + @counts, failing_ms = failing_ms + @failingMs,
+         last_attempt_at = @now, detached = max(detached, @detached)
+       WHERE seq = @seq`,
+    ),
+    setAside: db.prepare(
+      `UPDATE entries SET state = @state, claimable = 0, lease_until = NULL, reason = @reason,
+         last_attempt_at = @now, settled_at = @settledAt
+       WHERE seq = @seq`,
+    ),
+    requeue: db.prepare(
+      `UPDATE entries SET state = 'queued', claimable = 0, detached = 0, lease_until = NULL,
+         released = @released, attempts = 0, failing_ms = 0, next_attempt_at = @now,
+         reason = NULL, settled_at = NULL
+       WHERE seq = @seq`,
+    ),
+    insertSteps: db.prepare(`INSERT INTO timeline (seq, at, steps) VALUES (?, ?, ?)`),
+    insertMedia: db.prepare(
+      `INSERT INTO media (seq, part, media_id) VALUES (?, ?, ?)
+       ON CONFLICT (seq, part) DO UPDATE SET media_id = excluded.media_id`,
+    ),
+    nextDue: db.prepare<[string], { at: number }>(
+      `SELECT next_attempt_at AS at FROM entries
+       WHERE shop = ? AND state = 'queued' AND claimable = 1
+       ORDER BY next_attempt_at LIMIT 1`,
+    ),
+    laneInFlight: db.prepare<[LaneParams], Seq>(
+      `SELECT seq FROM entries WHERE ${lane} AND +state = 'delivering' LIMIT 1`,
+    ),
+    laneHead: db.prepare<[LaneParams], Seq>(
+      `SELECT seq FROM entries WHERE ${lane} ORDER BY seq LIMIT 1`,
+    ),
+    unclaimLane: db.prepare(
+      `UPDATE entries SET claimable = 0 WHERE ${lane} AND claimable = 1 AND seq <> @head`,
+    ),
+    makeClaimable: db.prepare(`UPDATE entries SET claimable = 1 WHERE seq = ?`),
+  };
+}

@@ -1,0 +1,99 @@
+/**
+ * The schema, one step per entry; `user_version` counts the steps taken. A step that has been
+ * released is never edited.
+ *
+ * entries.claimable is 1 for the head of a lane and for a detached entry, so that a claim is one
+ * range scan of `due`. Every change of a state keeps it true (`entry-table.ts`).
+ */
+export const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE entries (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    kind TEXT NOT NULL,
+    shop TEXT NOT NULL,
+    channel TEXT NOT NULL,
+    lane TEXT NOT NULL,
+    dedup_key TEXT NOT NULL,
+    remote_id TEXT NOT NULL,
+    received_at INTEGER NOT NULL,
+    meta TEXT NOT NULL,
+    state TEXT NOT NULL,
+    claimable INTEGER NOT NULL DEFAULT 0,
+    detached INTEGER NOT NULL DEFAULT 0,
+    released INTEGER NOT NULL DEFAULT 0,
+    generation INTEGER NOT NULL DEFAULT 0,
+    lease_until INTEGER,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    failing_ms INTEGER NOT NULL DEFAULT 0,
+    last_attempt_at INTEGER NOT NULL DEFAULT 0,
+    next_attempt_at INTEGER NOT NULL,
+    reason TEXT,
+    settled_at INTEGER,
+    platform_message_id TEXT,
+    conversation_id TEXT,
+    raw_size INTEGER NOT NULL,
+    blob TEXT,
+    has_raw INTEGER NOT NULL DEFAULT 1
+  ) STRICT;
+  CREATE UNIQUE INDEX entries_dedup ON entries(shop, channel, dedup_key);
+  CREATE INDEX entries_remote_id ON entries(shop, remote_id);
+  CREATE INDEX entries_lane ON entries(shop, channel, lane, seq)
+    WHERE state IN ('queued', 'delivering') AND detached = 0;
+  CREATE INDEX entries_due ON entries(shop, next_attempt_at, seq)
+    WHERE state = 'queued' AND claimable = 1;
+  CREATE INDEX entries_leased ON entries(lease_until) WHERE state = 'delivering';
+  CREATE INDEX entries_open ON entries(state, shop, channel, received_at)
+    WHERE state <> 'delivered';
+  CREATE INDEX entries_settled ON entries(has_raw, settled_at) WHERE settled_at IS NOT NULL;
+  CREATE INDEX entries_platform_message ON entries(shop, platform_message_id)
+    WHERE platform_message_id IS NOT NULL;
+  CREATE INDEX entries_blob ON entries(blob) WHERE blob IS NOT NULL;
+
+  CREATE TABLE raws (seq INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
+  CREATE TABLE media (
+    seq INTEGER NOT NULL, part TEXT NOT NULL, media_id TEXT NOT NULL,
+    PRIMARY KEY (seq, part)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE timeline (seq INTEGER NOT NULL, at INTEGER NOT NULL, steps TEXT NOT NULL) STRICT;
+  CREATE INDEX timeline_seq ON timeline(seq);
+
+  CREATE TABLE conversations (
+    shop TEXT NOT NULL, channel TEXT NOT NULL, lane TEXT NOT NULL,
+    conversation_id TEXT NOT NULL, used_at INTEGER NOT NULL,
+    PRIMARY KEY (shop, channel, lane)
+  ) STRICT, WITHOUT ROWID;
+  CREATE UNIQUE INDEX conversations_id ON conversations(shop, conversation_id);
+
+  CREATE TABLE opt_outs (
+    shop TEXT NOT NULL, lane TEXT NOT NULL, at INTEGER NOT NULL,
+    PRIMARY KEY (shop, lane)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE visitors (
+    shop TEXT NOT NULL, id TEXT NOT NULL,
+    name TEXT, email TEXT, subject TEXT,
+    conversation INTEGER NOT NULL DEFAULT 1,
+    last_seq INTEGER NOT NULL DEFAULT 0,
+    seen_seq INTEGER NOT NULL DEFAULT 0,
+    conversation_from_seq INTEGER NOT NULL DEFAULT 0,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (shop, id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE UNIQUE INDEX visitors_subject ON visitors(shop, subject) WHERE subject IS NOT NULL;
+  CREATE TABLE journal (
+    shop TEXT NOT NULL, visitor TEXT NOT NULL, seq INTEGER NOT NULL,
+    sender TEXT NOT NULL, message_id TEXT NOT NULL, text TEXT NOT NULL, format TEXT NOT NULL,
+    attachments TEXT NOT NULL, at INTEGER NOT NULL, state TEXT NOT NULL,
+    PRIMARY KEY (shop, visitor, seq)
+  ) STRICT, WITHOUT ROWID;
+  CREATE UNIQUE INDEX journal_message ON journal(shop, visitor, sender, message_id);
+  CREATE TABLE uploads (
+    id TEXT PRIMARY KEY, shop TEXT NOT NULL, visitor TEXT NOT NULL,
+    name TEXT NOT NULL, type TEXT NOT NULL, size INTEGER NOT NULL, blob TEXT NOT NULL,
+    at INTEGER NOT NULL, entry TEXT
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX uploads_unused ON uploads(shop, visitor, at) WHERE entry IS NULL;
+  CREATE INDEX uploads_entry ON uploads(entry) WHERE entry IS NOT NULL;
+  `,
+];

@@ -1,0 +1,77 @@
+import type { Clock } from '../../runtime/clock.ts';
+import { ChatTables } from './chat-tables.ts';
+import { ConversationTable } from './conversation-table.ts';
+import type { Db } from './database.ts';
+import { EntryQueries } from './entry-queries.ts';
+import { EntryTable } from './entry-table.ts';
+import { OptOutTable } from './opt-out-table.ts';
+import { RetentionTable } from './retention.ts';
+
+/**
+ * Everything that the database's thread can be asked, by name. Each is synchronous, runs inside
+ * the transaction of its batch, and takes and returns only what can be cloned to another thread.
+ */
+export function createOperations(db: Db, clock: Clock) {
+  const entries = new EntryTable(db, clock);
+  const queries = new EntryQueries(db);
+  const conversations = new ConversationTable(db, clock);
+  const chat = new ChatTables(db, entries);
+  const optOuts = new OptOutTable(db, clock);
+  const retention = new RetentionTable(db, clock);
+  const probe = db.prepare(
+    `PRAGMA user_version = ${Number(db.pragma('user_version', { simple: true }))}`,
+  );
+  return {
+    accept: entries.accept.bind(entries),
+    claim: entries.claim.bind(entries),
+    renew: entries.renew.bind(entries),
+    settle: entries.settle.bind(entries),
+    saveMedia: entries.saveMedia.bind(entries),
+    nextDueAt: entries.nextDueAt.bind(entries),
+    requeue: entries.requeue.bind(entries),
+    discard: entries.discard.bind(entries),
+
+    get: queries.get.bind(queries),
+    raw: queries.raw.bind(queries),
+    list: queries.list.bind(queries),
+    timeline: queries.timeline.bind(queries),
+    counts: queries.counts.bind(queries),
+    knownRemoteIds: queries.knownRemoteIds.bind(queries),
+    ownPlatformMessages: queries.ownPlatformMessages.bind(queries),
+
+    conversation: conversations.get.bind(conversations),
+    rememberConversation: conversations.remember.bind(conversations),
+    forgetConversation: conversations.forget.bind(conversations),
+
+    visitor: chat.visitor.bind(chat),
+    visitorBySubject: chat.visitorBySubject.bind(chat),
+    createVisitor: chat.createVisitor.bind(chat),
+    updateVisitor: chat.updateVisitor.bind(chat),
+    startConversation: chat.startConversation.bind(chat),
+    acceptMessage: chat.acceptMessage.bind(chat),
+    appendReply: chat.appendReply.bind(chat),
+    markMessage: chat.markMessage.bind(chat),
+    linesAfter: chat.linesAfter.bind(chat),
+    linesBefore: chat.linesBefore.bind(chat),
+    conversationsOf: chat.conversationsOf.bind(chat),
+    addUpload: chat.addUpload.bind(chat),
+    unusedUploads: chat.unusedUploads.bind(chat),
+    countUnusedUploads: chat.countUnusedUploads.bind(chat),
+
+    isOptedOut: optOuts.isOptedOut.bind(optOuts),
+    setOptedOut: optOuts.setOptedOut.bind(optOuts),
+
+    requeueAll: retention.requeueAll.bind(retention),
+    namedBlobs: retention.namedBlobs.bind(retention),
+    isNamed: retention.isNamed.bind(retention),
+    sweep: retention.sweep.bind(retention),
+
+    /** A write that changes nothing, committed and synced like any other. */
+    probe: (): void => {
+      probe.run();
+    },
+  };
+}
+
+export type Operations = ReturnType<typeof createOperations>;
+export type OperationName = keyof Operations;

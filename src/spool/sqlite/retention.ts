@@ -1,0 +1,125 @@
+import type { Clock } from '../../runtime/clock.ts';
+import type { BlobName, EntryId } from '../../types/ids.ts';
+import type { Retention } from '../spool.ts';
+import type { Db } from './database.ts';
+
+/** The longest wait of the retry schedule: a later time can only come from a clock that jumped. */
+const LONGEST_WAIT_MS = 60 * 60 * 1000;
+/** Rows per call: the batch's transaction also carries other people's acknowledgements. */
+const ROWS_PER_CALL = 200;
+/** An upload that no message used. */
+const UPLOAD_KEPT_MS = 24 * 60 * 60 * 1000;
+
+export interface SweptRows {
+  readonly entries: number;
+  readonly raws: number;
+  /** Files that no row names any more; the caller deletes them after the commit. */
+  readonly unused: readonly BlobName[];
+  /** Call again: there was more than one call may take. */
+  readonly more: boolean;
+}
+
+/** What happens to rows with time, and what a new process finds. */
+export class RetentionTable {
+  readonly #clock: Clock;
+  readonly #sql;
+
+  constructor(db: Db, clock: Clock) {
+    this.#clock = clock;
+    this.#sql = prepare(db);
+  }
+
+  /** Returns what was in flight when the last process ended to the queue. */
+  requeueAll(): number {
+    this.#sql.clampSchedule.run({ latest: this.#clock() + LONGEST_WAIT_MS });
+    return this.#sql.requeueAll.run().changes;
+  }
+
+  /** All files that rows name, with an entry that does. */
+  namedBlobs(): { blob: BlobName; entry: EntryId | null }[] {
+    return this.#sql.namedBlobs.all();
+  }
+
+  sweep(retention: Retention): SweptRows {
+    const now = this.#clock();
+    const raws = this.#sql.oldRaws.all({
+      short: now - retention.rawMs,
+      long: now - retention.deadMs,
+      limit: ROWS_PER_CALL,
+    });
+    for (const { seq } of raws) {
+      this.#sql.deleteRaw.run(seq);
+      this.#sql.forgetRaw.run(seq);
+      this.#sql.deleteMedia.run(seq);
+    }
+    const entries = this.#sql.oldEntries.all({
+      short: now - retention.entriesMs,
+      limit: ROWS_PER_CALL,
+    });
+    for (const { seq, id } of entries) {
+      this.#sql.deleteSteps.run(seq);
+      this.#sql.deleteUploadsOf.run(id);
+      this.#sql.deleteEntry.run(seq);
+    }
+    const uploads = this.#sql.staleUploads.all(now - UPLOAD_KEPT_MS, ROWS_PER_CALL);
+    for (const { id } of uploads) this.#sql.deleteUpload.run(id);
+    const usedUploads = raws.flatMap(({ id }) => this.#sql.uploadsOf.all(id));
+    for (const { seq } of raws) this.#sql.noBlob.run(seq);
+    for (const { id } of raws) this.#sql.deleteUploadsOf.run(id);
+    const candidates = [...raws, ...uploads, ...usedUploads].flatMap(({ blob }) => blob ?? []);
+    return {
+      entries: entries.length,
+      raws: raws.length,
+      unused: candidates.filter((blob) => !this.isNamed(blob)),
+      more: [raws, entries, uploads].some((rows) => rows.length === ROWS_PER_CALL),
+    };
+  }
+
+  isNamed(blob: BlobName): boolean {
+    return this.#sql.named.get(blob, blob) !== undefined;
+  }
+}
+
+function prepare(db: Db) {
+  return {
+    clampSchedule: db.prepare(
+      `UPDATE entries SET next_attempt_at = @latest
+       WHERE state IN ('queued', 'delivering') AND next_attempt_at > @latest`,
+    ),
+    requeueAll: db.prepare(
+      `UPDATE entries SET state = 'queued', lease_until = NULL WHERE state = 'delivering'`,
+    ),
+    namedBlobs: db.prepare<[], { blob: BlobName; entry: EntryId | null }>(
+      `SELECT blob, id AS entry FROM entries WHERE blob IS NOT NULL
+       UNION ALL SELECT blob, entry FROM uploads`,
+    ),
+    named: db.prepare<[string, string]>(
+      `SELECT 1 FROM entries WHERE blob = ? UNION ALL SELECT 1 FROM uploads WHERE blob = ? LIMIT 1`,
+    ),
+    oldRaws: db.prepare<
+      [{ short: number; long: number; limit: number }],
+      { seq: number; id: EntryId; blob: BlobName | null }
+    >(
+      `SELECT seq, id, blob FROM entries
+       WHERE has_raw = 1 AND settled_at IS NOT NULL AND settled_at < @short
+         AND (state IN ('delivered', 'discarded') OR settled_at < @long)
+       LIMIT @limit`,
+    ),
+    oldEntries: db.prepare<[{ short: number; limit: number }], { seq: number; id: EntryId }>(
+      `SELECT seq, id FROM entries
+       WHERE has_raw = 0 AND settled_at IS NOT NULL AND settled_at < @short LIMIT @limit`,
+    ),
+    deleteRaw: db.prepare(`DELETE FROM raws WHERE seq = ?`),
+    deleteMedia: db.prepare(`DELETE FROM media WHERE seq = ?`),
+    forgetRaw: db.prepare(`UPDATE entries SET has_raw = 0 WHERE seq = ?`),
+    noBlob: db.prepare(`UPDATE entries SET blob = NULL WHERE seq = ?`),
+    deleteSteps: db.prepare(`DELETE FROM timeline WHERE seq = ?`),
+    deleteEntry: db.prepare(`DELETE FROM entries WHERE seq = ?`),
+    uploadsOf: db.prepare<[string], { blob: BlobName }>(`SELECT blob FROM uploads WHERE entry = ?`),
+    deleteUploadsOf: db.prepare(`DELETE FROM uploads WHERE entry = ?`),
+    staleUploads: db.prepare<[number, number], { id: string; blob: BlobName }>(
+      `SELECT id, blob FROM uploads WHERE entry IS NULL AND at < ? LIMIT ?`,
+    ),
+    deleteUpload: db.prepare(`DELETE FROM uploads WHERE id = ?`),
+  };
+}

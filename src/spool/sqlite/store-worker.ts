@@ -1,0 +1,63 @@
+import { performance } from 'node:perf_hooks';
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { createMonotonicClock } from '../../runtime/clock.ts';
+import { runBatch, StoreFailed } from './batch.ts';
+import { openDatabase } from './database.ts';
+import { createOperations } from './operations.ts';
+import type { Call, FromWorker, ToWorker, WorkerOptions } from './protocol.ts';
+
+/**
+ * The thread that owns the database. Group commit: whatever has arrived while a commit was
+ * running is taken together into the next one, with no timer, so that a lone message never waits
+ * for company and fifty together cost one fsync.
+ */
+const MAX_BATCH = 1000;
+
+const port = parentPort;
+if (port === null) throw new Error('the store worker runs in a worker thread');
+const say = (message: FromWorker): void => port.postMessage(message);
+
+try {
+  // `workerData` is what store-client.ts passes, of this very type.
+  const { file } = workerData as WorkerOptions;
+  const db = openDatabase(file);
+  const operations = createOperations(db, createMonotonicClock());
+  let closing = false;
+
+  const commit = (calls: readonly Call[]): void => {
+    const started = performance.now();
+    const results = runBatch(db, operations, calls);
+    say({ results, seconds: (performance.now() - started) / 1000 });
+  };
+
+  port.on('message', (first: ToWorker) => {
+    let calls: Call[] = [];
+    let message: ToWorker | undefined = first;
+    try {
+      while (message !== undefined) {
+        if ('close' in message) closing = true;
+        else calls = calls.length === 0 ? [...message.calls] : calls.concat(message.calls);
+        // Everything posted while the last commit ran is waiting here.
+        message =
+          calls.length < MAX_BATCH
+            ? (receiveMessageOnPort(port)?.message as ToWorker | undefined)
+            : undefined;
+      }
+      if (calls.length > 0) commit(calls);
+      if (closing) {
+        db.close();
+        say({ closed: true });
+        port.close();
+      }
+    } catch (error) {
+      // After a failed fsync the kernel may have dropped the dirty pages: a second fsync that
+      // succeeds would prove nothing. The process has to start again from what is on disk.
+      const reason = error instanceof StoreFailed ? error.message : String(error);
+      say({ fatal: reason });
+      port.close();
+    }
+  });
+  say({ ready: true });
+} catch (error) {
+  say({ unusable: error instanceof Error ? error.message : 'unknown' });
+}

@@ -1,0 +1,515 @@
+import { buffer } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Claimed, Lease, NewEntry, RawForm } from '../../src/spool/entry.ts';
+import type { Spool } from '../../src/spool/spool.ts';
+import { SHOP, OTHER_SHOP, anEntry } from '../support/entries.ts';
+
+const LEASE = 60_000;
+const HOUR = 3_600_000;
+
+/** A backend under test. `reopen` ends the process that had it and starts another. */
+export interface SpoolUnderTest {
+  readonly spool: Spool;
+  reopen(): Promise<Spool>;
+  remove(): Promise<void>;
+}
+
+/** What every backend must do; `spool.ts` says it in words. */
+export function describeSpool(backend: string, open: () => Promise<SpoolUnderTest>): void {
+  describe(`a spool on ${backend}`, () => {
+    let under: SpoolUnderTest;
+    let spool: Spool;
+
+    beforeEach(async () => {
+      under = await open();
+      spool = under.spool;
+      await spool.recover();
+    });
+    afterEach(async () => {
+      await under.remove();
+    });
+
+    const reopen = async () => {
+      spool = await under.reopen();
+      return spool.recover();
+    };
+    const accept = async (entry: NewEntry) => {
+      const [accepted] = await spool.accept([entry]);
+      if (accepted === undefined) throw new Error('no answer');
+      return accepted;
+    };
+    const claimAll = (shop = SHOP) => spool.claim(shop, 100, LEASE);
+    const claimOne = async (): Promise<Claimed> => {
+      const [claimed] = await spool.claim(SHOP, 1, LEASE);
+      if (claimed === undefined) throw new Error('nothing to claim');
+      return claimed;
+    };
+    const deliver = (lease: Lease) => spool.settle(lease, { state: 'delivered' }, []);
+    const retryAt = (at: number, detach = false) =>
+      ({
+        state: 'queued',
+        nextAttemptAt: at,
+        reason: 'the platform answered 500',
+        counts: true,
+        failingMs: 10,
+        detach,
+      }) as const;
+    const stateOf = async (entry: NewEntry) => (await spool.get(entry.id))?.state;
+
+    describe('accepting', () => {
+      test('an entry survives a restart with all that was given', async () => {
+        const entry = anEntry({ meta: { from: 'x', nested: { list: [1, 2] } } });
+        expect(await accept(entry)).toEqual({ id: entry.id, duplicate: false });
+        await reopen();
+        const claimed = await claimOne();
+        expect(claimed.entry).toMatchObject({
+          id: entry.id,
+          kind: 'message',
+          shopId: entry.shopId,
+          channel: 'sms',
+          lane: entry.lane,
+          remoteId: entry.remoteId,
+          receivedAt: entry.receivedAt,
+          meta: entry.meta,
+          attempts: 0,
+        });
+        expect(await bytesOf(claimed.raw)).toEqual(await bytesOf(entry.raw));
+      });
+
+      test.each([1, 1000, 64 * 1024, 64 * 1024 + 1, 5_000_000])(
+        'a raw form of %i bytes comes back byte for byte, also after a restart',
+        async (size) => {
+          const bytes = Buffer.alloc(size, 'abcdefg\r\n');
+          const raw = await write(bytes);
+          expect(raw.kind).toBe(size <= 64 * 1024 ? 'inline' : 'file');
+          const entry = anEntry({ raw });
+          await accept(entry);
+          await reopen();
+          const stored = await spool.raw(entry.id);
+          if (stored === undefined) throw new Error('no raw form');
+          expect((await bytesOf(stored)).equals(bytes)).toBe(true);
+        },
+      );
+
+      test('a duplicate resolves with the first id and stores nothing', async () => {
+        const first = anEntry();
+        const second = anEntry({ dedupKey: first.dedupKey });
+        await accept(first);
+        expect(await accept(second)).toEqual({ id: first.id, duplicate: true });
+        expect(await spool.get(second.id)).toBeUndefined();
+      });
+
+      test('of equal keys in one batch one is stored', async () => {
+        const entries = Array.from({ length: 10 }, () => anEntry({ dedupKey: 'same' }));
+        const answers = await Promise.all(entries.map(accept));
+        expect(answers.filter(({ duplicate }) => !duplicate)).toHaveLength(1);
+        expect(new Set(answers.map(({ id }) => id)).size).toBe(1);
+        expect(await claimAll()).toHaveLength(1);
+      });
+
+      test('the same key in another shop or channel is another message', async () => {
+        const entry = anEntry();
+        await accept(entry);
+        const elsewhere = anEntry({ dedupKey: entry.dedupKey, shopId: OTHER_SHOP });
+        const otherwise = anEntry({ dedupKey: entry.dedupKey, channel: 'email' });
+        expect(await accept(elsewhere)).toMatchObject({ duplicate: false });
+        expect(await accept(otherwise)).toMatchObject({ duplicate: false });
+      });
+
+      test('a duplicate stays a duplicate after a restart and after delivery', async () => {
+        const entry = anEntry();
+        await accept(entry);
+        await deliver((await claimOne()).lease);
+        await reopen();
+        const again = anEntry({ dedupKey: entry.dedupKey });
+        expect(await accept(again)).toEqual({ id: entry.id, duplicate: true });
+      });
+
+      test('entries given together are stored together, in order', async () => {
+        const entries = [anEntry({ lane: 'l' }), anEntry({ shopId: OTHER_SHOP }), anEntry()];
+        const answers = await spool.accept(entries);
+        expect(answers.map(({ id }) => id)).toEqual(entries.map(({ id }) => id));
+      });
+
+      test('a remote id that is taken is replaced by the alternative, for good', async () => {
+        await accept(anEntry({ remoteId: '<a@b>', remoteIdIfTaken: '<a@b>#1' }));
+        const second = anEntry({ remoteId: '<a@b>', remoteIdIfTaken: '<a@b>#2' });
+        await accept(second);
+        await reopen();
+        expect((await spool.get(second.id))?.remoteId).toBe('<a@b>#2');
+        expect(await spool.knownRemoteIds(SHOP, ['<a@b>', '<a@b>#2', '<x@y>'])).toEqual(
+          new Set(['<a@b>', '<a@b>#2']),
+        );
+      });
+
+      test('a held arrival waits for a person', async () => {
+        const entry = anEntry({ hold: 'postmaster' });
+        await accept(entry);
+        expect(await claimAll()).toHaveLength(0);
+        expect(await spool.get(entry.id)).toMatchObject({ state: 'held', reason: 'postmaster' });
+        expect(await spool.requeue(entry.id)).toBe(true);
+        expect(await claimOne()).toMatchObject({ released: true });
+      });
+    });
+
+    describe('lanes', () => {
+      const lane = (count: number) => Array.from({ length: count }, () => anEntry({ lane: 'l' }));
+
+      test('one entry of a lane at a time, in the order of acceptance', async () => {
+        const entries = lane(3);
+        for (const entry of entries) await accept(entry);
+        for (const entry of entries) {
+          const claimed = await claimAll();
+          expect(claimed.map((c) => c.entry.id)).toEqual([entry.id]);
+          expect(await claimAll()).toHaveLength(0);
+          await deliver(claimed[0]?.lease ?? fail());
+        }
+      });
+
+      test('lanes do not wait for one another', async () => {
+        await spool.accept([anEntry(), anEntry(), anEntry()]);
+        expect(await claimAll()).toHaveLength(3);
+      });
+
+      test('the same lane name in another channel is another lane', async () => {
+        await spool.accept([anEntry({ lane: 'l' }), anEntry({ lane: 'l', channel: 'email' })]);
+        expect(await claimAll()).toHaveLength(2);
+      });
+
+      test('a head that waits for a retry holds its lane back', async () => {
+        const [first, second] = lane(2);
+        await spool.accept([first ?? fail(), second ?? fail()]);
+        await spool.settle((await claimOne()).lease, retryAt(Date.now() + HOUR), []);
+        expect(await claimAll()).toHaveLength(0);
+      });
+
+      test.each(['dead', 'held', 'suppressed'] as const)(
+        'a head that is %s lets its lane pass',
+        async (state) => {
+          const [first, second] = lane(2);
+          await spool.accept([first ?? fail(), second ?? fail()]);
+          await spool.settle((await claimOne()).lease, { state, reason: 'r' }, []);
+          expect((await claimOne()).entry.id).toBe(second?.id);
+        },
+      );
+
+      test('a discarded head lets its lane pass', async () => {
+        const [first, second] = lane(2);
+        await spool.accept([first ?? fail(), second ?? fail()]);
+        expect(await spool.discard(first?.id ?? fail())).toBe(true);
+        expect((await claimOne()).entry.id).toBe(second?.id);
+      });
+
+      test('a detached entry lets its lane pass and is itself tried again', async () => {
+        const [first, second] = lane(2);
+        await spool.accept([first ?? fail(), second ?? fail()]);
+        await spool.settle((await claimOne()).lease, retryAt(Date.now() - 1, true), []);
+        const claimed = await claimAll();
+        expect(new Set(claimed.map((c) => c.entry.id))).toEqual(new Set([first?.id, second?.id]));
+        expect(claimed.find((c) => c.entry.id === first?.id)?.entry.detached).toBe(true);
+      });
+
+      test('an entry that comes back waits for the one of its lane that is in flight', async () => {
+        const [first, second, third] = lane(3);
+        await spool.accept([first ?? fail(), second ?? fail(), third ?? fail()]);
+        await spool.settle((await claimOne()).lease, { state: 'dead', reason: 'r' }, []);
+        const inFlight = await claimOne();
+        expect(await spool.requeue(first?.id ?? fail())).toBe(true);
+        expect(await claimAll()).toHaveLength(0);
+        await deliver(inFlight.lease);
+        const next = await claimAll();
+        expect(next.map((c) => c.entry.id)).toEqual([first?.id]);
+        await deliver(next[0]?.lease ?? fail());
+        expect((await claimOne()).entry.id).toBe(third?.id);
+      });
+
+      test('an entry that comes back goes before those that wait', async () => {
+        const [first, second] = lane(2);
+        await spool.accept([first ?? fail(), second ?? fail()]);
+        await spool.settle((await claimOne()).lease, { state: 'dead', reason: 'r' }, []);
+        await spool.requeue(first?.id ?? fail());
+        expect((await claimAll()).map((c) => c.entry.id)).toEqual([first?.id]);
+      });
+
+      test('random traffic keeps the order of every lane', async () => {
+        const entries = Array.from({ length: 200 }, (_, n) => anEntry({ lane: `l${n % 7}` }));
+        await spool.accept(entries);
+        const delivered: string[] = [];
+        const random = generator(7);
+        while (delivered.length < entries.length) {
+          const claimed = await spool.claim(SHOP, 1 + Math.floor(random() * 7), LEASE);
+          for (const { entry, lease } of claimed) {
+            if (random() < 0.3) {
+              await spool.settle(lease, retryAt(Date.now() - 1), []);
+            } else {
+              delivered.push(entry.id);
+              await deliver(lease);
+            }
+          }
+        }
+        for (let n = 0; n < 7; n += 1) {
+          const expected = entries.filter(({ lane: l }) => l === `l${n}`).map(({ id }) => id);
+          expect(delivered.filter((id) => expected.some((e) => e === id))).toEqual(expected);
+        }
+      });
+    });
+
+    describe('leases', () => {
+      test('settling with an old generation changes nothing', async () => {
+        const entry = anEntry();
+        await accept(entry);
+        const [stale] = await spool.claim(SHOP, 1, -1);
+        const fresh = await claimOne();
+        expect(await deliver(stale?.lease ?? fail())).toBe(false);
+        expect(await spool.saveMedia(stale?.lease ?? fail(), 'p', 'm')).toBe(false);
+        expect(await stateOf(entry)).toBe('delivering');
+        expect(await deliver(fresh.lease)).toBe(true);
+      });
+
+      test('a lease that ran out returns the entry to the queue', async () => {
+        await accept(anEntry());
+        await spool.claim(SHOP, 1, -1);
+        expect(await claimAll()).toHaveLength(1);
+      });
+
+      test('a renewed lease holds; a lost one is named', async () => {
+        await spool.accept([anEntry(), anEntry()]);
+        const [kept, lost] = await claimAll();
+        await deliver(lost?.lease ?? fail());
+        const leases = [kept?.lease ?? fail(), lost?.lease ?? fail()];
+        expect(await spool.renew(leases, LEASE)).toEqual([lost?.lease]);
+      });
+
+      test('a restart returns what was in flight', async () => {
+        const entry = anEntry();
+        await accept(entry);
+        const before = await claimOne();
+        expect(await reopen()).toMatchObject({ requeued: 1 });
+        expect((await claimOne()).entry.id).toBe(entry.id);
+        expect(await deliver(before.lease)).toBe(false);
+      });
+
+      test('media ids are kept for the next attempt, also across a restart', async () => {
+        await accept(anEntry());
+        const { lease } = await claimOne();
+        expect(await spool.saveMedia(lease, '0:abc', 'media-1')).toBe(true);
+        await reopen();
+        expect((await claimOne()).media).toEqual(new Map([['0:abc', 'media-1']]));
+      });
+    });
+
+    describe('settling', () => {
+      test('delivered keeps what the platform answered', async () => {
+        const entry = anEntry();
+        await accept(entry);
+        const { lease } = await claimOne();
+        await spool.settle(
+          lease,
+          { state: 'delivered', platformMessageId: 'm1', conversationId: 'c1' },
+          [{ at: 5, step: 'submitted', detail: { status: 201 } }],
+        );
+        expect(await spool.get(entry.id)).toMatchObject({
+          state: 'delivered',
+          platformMessageId: 'm1',
+          conversationId: 'c1',
+        });
+        expect((await spool.timeline(entry.id)).map(({ step }) => step)).toEqual([
+          'accepted',
+          'submitted',
+        ]);
+        expect(await spool.ownPlatformMessages(SHOP, ['m1', 'm2'])).toEqual(new Set(['m1']));
+        expect(await spool.ownPlatformMessages(OTHER_SHOP, ['m1'])).toEqual(new Set());
+      });
+
+      test('a retry waits for its time, counts its attempt and adds up the failing', async () => {
+        const entry = anEntry();
+        await accept(entry);
+        const at = Date.now() + HOUR / 2;
+        await spool.settle((await claimOne()).lease, retryAt(at), []);
+        expect(await claimAll()).toHaveLength(0);
+        expect(await spool.nextDueAt([SHOP, OTHER_SHOP])).toBe(at);
+        expect(await spool.get(entry.id)).toMatchObject({
+          attempts: 1,
+          failingMs: 10,
+          nextAttemptAt: at,
+          reason: 'the platform answered 500',
+        });
+      });
+
+      test('an outage uses up no attempt', async () => {
+        const entry = anEntry();
+        await accept(entry);
+        const outage = { ...retryAt(0), counts: false, failingMs: 0 };
+        await spool.settle((await claimOne()).lease, outage, []);
+        expect(await spool.get(entry.id)).toMatchObject({ attempts: 0, failingMs: 0 });
+      });
+
+      test('a time that only a clock that jumped can have set is pulled in at a restart', async () => {
+        const entry = anEntry();
+        await accept(entry);
+        const { lease } = await claimOne();
+        await spool.settle(lease, retryAt(Date.now() + 1000 * HOUR), []);
+        await reopen();
+        const next = (await spool.get(entry.id))?.nextAttemptAt ?? Infinity;
+        expect(next).toBeLessThanOrEqual(Date.now() + HOUR);
+      });
+
+      test('an operator can retry what is dead and discard what waits, and nothing else', async () => {
+        const [a, b] = [anEntry(), anEntry()];
+        await spool.accept([a, b]);
+        const [first, second] = await claimAll();
+        expect(await spool.discard(a.id)).toBe(false);
+        await spool.settle(first?.lease ?? fail(), { state: 'dead', reason: 'refused' }, []);
+        await deliver(second?.lease ?? fail());
+        expect(await spool.requeue(b.id)).toBe(false);
+        expect(await spool.requeue(a.id)).toBe(true);
+        expect(await spool.discard(a.id)).toBe(true);
+        expect(await stateOf(a)).toBe('discarded');
+      });
+    });
+
+    describe('conversations', () => {
+      const lane = { shopId: SHOP, channel: 'sms', lane: 'x' } as const;
+
+      test('a lane remembers its conversation across a restart and can forget it', async () => {
+        expect(await spool.rememberConversation(lane, 'c1')).toBe(true);
+        await reopen();
+        expect(await spool.conversation(lane)).toMatchObject({ id: 'c1' });
+        await spool.forgetConversation(lane);
+        expect(await spool.conversation(lane)).toBeUndefined();
+      });
+
+      test('a conversation belongs to one lane', async () => {
+        await spool.rememberConversation(lane, 'c1');
+        expect(await spool.rememberConversation({ ...lane, lane: 'y' }, 'c1')).toBe(false);
+        expect(await spool.rememberConversation({ ...lane, shopId: OTHER_SHOP }, 'c1')).toBe(true);
+        expect(await spool.rememberConversation(lane, 'c2')).toBe(true);
+      });
+    });
+
+    describe('retention', () => {
+      const none = { rawMs: -1000, deadMs: -1000, entriesMs: -1000 };
+
+      test('raw bytes go first, the entry later', async () => {
+        const raw = await write(Buffer.alloc(100_000));
+        const entry = anEntry({ raw });
+        await accept(entry);
+        await deliver((await claimOne()).lease);
+        expect(await spool.sweep({ ...none, entriesMs: HOUR })).toEqual({
+          raws: 1,
+          entries: 0,
+          files: 1,
+        });
+        expect(await spool.raw(entry.id)).toBeUndefined();
+        expect(await stateOf(entry)).toBe('delivered');
+        expect(await spool.sweep(none)).toMatchObject({ entries: 1 });
+        expect(await spool.get(entry.id)).toBeUndefined();
+      });
+
+      test('what is queued or held is never swept, what is dead only after its own time', async () => {
+        const queued = anEntry({ lane: 'l' });
+        const held = anEntry({ hold: 'h' });
+        const dead = anEntry();
+        await spool.accept([dead, held]);
+        await spool.settle((await claimOne()).lease, { state: 'dead', reason: 'r' }, []);
+        await accept(queued);
+        await spool.sweep({ rawMs: -1000, deadMs: HOUR, entriesMs: -1000 });
+        expect(await Promise.all([queued, held, dead].map(stateOf))).toEqual([
+          'queued',
+          'held',
+          'dead',
+        ]);
+        expect(await spool.raw(dead.id)).toBeDefined();
+      });
+
+      test('a file that two entries share stays until the last of them', async () => {
+        const raw = await write(Buffer.alloc(100_000));
+        const [a, b] = [anEntry({ raw }), anEntry({ raw, shopId: OTHER_SHOP })];
+        await spool.accept([a, b]);
+        await deliver((await claimOne()).lease);
+        await spool.sweep(none);
+        const left = await spool.raw(b.id);
+        expect((await bytesOf(left ?? fail())).byteLength).toBe(100_000);
+      });
+
+      test('a file without a row is swept at start; a row without its file is an alarm', async () => {
+        await write(Buffer.alloc(100_000));
+        const raw = await write(Buffer.alloc(100_000));
+        const entry = anEntry({ raw });
+        await accept(entry);
+        if (raw.kind === 'file') await spool.blobs.remove(raw.blob);
+        expect(await reopen()).toMatchObject({ orphans: 1, missing: [entry.id] });
+      });
+
+      test('an aborted writer leaves nothing', async () => {
+        const writer = spool.blobs.writer();
+        await new Promise((resolve) => writer.write(Buffer.alloc(300_000), resolve));
+        await writer.abort();
+        expect(await reopen()).toMatchObject({ orphans: 0 });
+      });
+    });
+
+    test('the list filters by shop, channel and state, newest first, page by page', async () => {
+      const entries = Array.from({ length: 5 }, () => anEntry({ lane: 'l' }));
+      await spool.accept(entries);
+      await accept(anEntry({ shopId: OTHER_SHOP }));
+      const filter = { shopId: SHOP, channel: 'sms', states: ['queued'], limit: 2 } as const;
+      const first = await spool.list(filter);
+      expect(first.map(({ id }) => id)).toEqual([entries[4]?.id, entries[3]?.id]);
+      const next = await spool.list({ ...filter, before: first[1]?.id ?? fail() });
+      expect(next.map(({ id }) => id)).toEqual([entries[2]?.id, entries[1]?.id]);
+      expect(await spool.list({ ...filter, channel: 'email' })).toEqual([]);
+    });
+
+    test('the counts tell each state of each shop and the oldest of it', async () => {
+      await spool.accept([
+        anEntry({ receivedAt: 1000 }),
+        anEntry({ receivedAt: 2000 }),
+        anEntry({ shopId: OTHER_SHOP, hold: 'h', receivedAt: 3000 }),
+      ]);
+      const counts = await spool.counts();
+      expect(counts).toHaveLength(2);
+      expect(counts).toEqual(
+        expect.arrayContaining([
+          { shopId: SHOP, channel: 'sms', state: 'queued', count: 2, oldestAt: 1000 },
+          { shopId: OTHER_SHOP, channel: 'sms', state: 'held', count: 1, oldestAt: 3000 },
+        ]),
+      );
+    });
+
+    test('calls after the close are refused', async () => {
+      await spool.close();
+      await expect(spool.accept([anEntry()])).rejects.toMatchObject({ name: 'SpoolUnavailable' });
+    });
+
+    async function write(bytes: Buffer): Promise<RawForm> {
+      const writer = spool.blobs.writer();
+      await new Promise<void>((resolve, reject) => {
+        writer.on('error', reject);
+        for (let at = 0; at < bytes.length; at += 60_000)
+          writer.write(bytes.subarray(at, at + 60_000));
+        writer.end(resolve);
+      });
+      return writer.commit();
+    }
+
+    async function bytesOf(raw: RawForm): Promise<Buffer> {
+      return raw.kind === 'inline' ? Buffer.from(raw.bytes) : buffer(spool.blobs.read(raw.blob));
+    }
+  });
+}
+
+function fail(): never {
+  throw new Error('missing');
+}
+
+/** A small repeatable random source (mulberry32). */
+function generator(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}

@@ -94,8 +94,6 @@ export interface Spool {
   settle(lease: Lease, outcome: Outcome, steps: readonly TimelineStep[]): Promise<boolean>;
   /** Saves a media id the moment it is known. False: the lease was lost. */
   saveMedia(lease: Lease, part: string, mediaId: string): Promise<boolean>;
-  /** When the next queued entry of these shops is due; undefined when none waits. */
-  nextDueAt(shopIds: readonly ShopId[]): Promise<number | undefined>;
 
   conversation(lane: LaneKey): Promise<RememberedConversation | undefined>;
   /** False: another lane already has this conversation, and nothing was stored. */

@@ -145,11 +145,6 @@ export class EntryTable {
     return true;
   }
 
-  nextDueAt(shopIds: readonly ShopId[]): number | undefined {
-    const times = shopIds.flatMap((shop) => this.#sql.nextDue.get(shop)?.at ?? []);
-    return times.length === 0 ? undefined : Math.min(...times);
-  }
-
   requeue(id: EntryId): boolean {
     return this.#byOperator(
       id,
@@ -298,11 +293,6 @@ function prepare(db: Db) {
     insertMedia: db.prepare(
       `INSERT INTO media (seq, part, media_id) VALUES (?, ?, ?)
        ON CONFLICT (seq, part) DO UPDATE SET media_id = excluded.media_id`,
-    ),
-    nextDue: db.prepare<[string], { at: number }>(
-      `SELECT next_attempt_at AS at FROM entries
-       WHERE shop = ? AND state = 'queued' AND claimable = 1
-       ORDER BY next_attempt_at LIMIT 1`,
     ),
     laneInFlight: db.prepare<[LaneParams], Seq>(
       `SELECT seq FROM entries WHERE ${lane} AND +state = 'delivering' LIMIT 1`,

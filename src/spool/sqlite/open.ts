@@ -63,7 +63,6 @@ function createSpool(client: StoreClient, blobs: BlobFiles, lock?: DataFolderLoc
     renew: (leases, leaseMs) => client.call('renew', leases, leaseMs),
     settle: (lease, outcome, steps) => client.call('settle', lease, outcome, steps),
     saveMedia: (lease, part, mediaId) => client.call('saveMedia', lease, part, mediaId),
-    nextDueAt: (shopIds) => client.call('nextDueAt', shopIds),
     conversation: (lane) => client.call('conversation', lane),
     rememberConversation: (lane, id) => client.call('rememberConversation', lane, id),
     forgetConversation: (lane) => client.call('forgetConversation', lane),

@@ -27,7 +27,6 @@ export function createOperations(db: Db, clock: Clock) {
     renew: entries.renew.bind(entries),
     settle: entries.settle.bind(entries),
     saveMedia: entries.saveMedia.bind(entries),
-    nextDueAt: entries.nextDueAt.bind(entries),
     requeue: entries.requeue.bind(entries),
     discard: entries.discard.bind(entries),
 

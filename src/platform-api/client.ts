@@ -1,0 +1,275 @@
+import type { z } from 'zod';
+import { PlatformError } from './errors.ts';
+import { type MediaFile, MediaUpload } from './media-upload.ts';
+import {
+  type Contact,
+  contactSchema,
+  type Conversation,
+  conversationSchema,
+  type CreatedEvent,
+  createdEventSchema,
+  type CreatedMessage,
+  createdMessageSchema,
+  mediaRecordSchema,
+  type Message,
+  messageSchema,
+  type Page,
+  pageSchema,
+  type Ticket,
+  ticketCountSchema,
+  ticketSchema,
+  type UploadedMedia,
+} from './resources.ts';
+import type {
+  CreateEventRequest,
+  CreateMessageRequest,
+  ListContactsQuery,
+  ListMessagesQuery,
+  ListTicketsQuery,
+  TicketFilters,
+} from './schemas.ts';
+import {
+  type Answer,
+  type Call,
+  ConnectionPool,
+  type RequestObserver,
+  Transport,
+} from './transport.ts';
+
+export interface PlatformClientOptions {
+  /** Without the version: `https://host/base`. */
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly shopId: string;
+  /** For a whole call, connecting and reading the answer included. */
+  readonly requestTimeoutMs: number;
+  /** The same for an upload. */
+  readonly mediaTimeoutMs: number;
+  readonly onRequest?: RequestObserver;
+  /** Sockets to share with other clients; else the client has its own, closed by `close()`. */
+  readonly pool?: ConnectionPool;
+}
+
+export interface CreateMessageResult {
+  /** What the answer says about the message. Absent when there was no body. */
+  readonly message?: CreatedMessage;
+  /** 2xx, or 409 when the body is the message that was already there. */
+  readonly status: number;
+}
+
+const VERSION = '/v2026-04';
+const ticketPage = pageSchema(ticketSchema);
+const messagePage = pageSchema(messageSchema);
+const contactPage = pageSchema(contactSchema);
+
+/**
+ * The platform's REST API for one shop: all 11 operations. Every method rejects with a
+ * `PlatformError` and with nothing else (`uploadMedia` also with a `MediaSourceError`).
+ */
+export class PlatformClient {
+  readonly #transport: Transport;
+  readonly #ownPool: ConnectionPool | undefined;
+  readonly #requestTimeoutMs: number;
+  readonly #mediaTimeoutMs: number;
+
+  constructor(options: PlatformClientOptions) {
+    this.#ownPool = options.pool === undefined ? new ConnectionPool() : undefined;
+    this.#requestTimeoutMs = options.requestTimeoutMs;
+    this.#mediaTimeoutMs = options.mediaTimeoutMs;
+    this.#transport = new Transport({
+      baseUrl: options.baseUrl,
+      apiKey: options.apiKey,
+      shopId: options.shopId,
+      pool: options.pool ?? this.#ownPool ?? new ConnectionPool(),
+      observe: options.onRequest ?? (() => undefined),
+    });
+  }
+
+  /** Ends idle connections, unless they are shared. */
+  close(): void {
+    this.#ownPool?.close();
+  }
+
+  /** API §4.1 */
+  async createEvent(request: CreateEventRequest, signal?: AbortSignal): Promise<CreatedEvent> {
+    const call = this.#post('createEvent', '/events/', request, signal);
+    const body = accepted(call, await this.#transport.call(call));
+    return createdEventSchema.safeParse(body).data ?? {};
+  }
+
+  /** API §4.2 */
+  listTickets(query: ListTicketsQuery = {}, signal?: AbortSignal): Promise<Page<Ticket>> {
+    return this.#read('listTickets', '/tickets/', ticketPage, signal, query);
+  }
+
+  /** API §4.3 */
+  getTicket(id: string, signal?: AbortSignal): Promise<Ticket> {
+    return this.#read('getTicket', `/tickets/${segment(id)}/`, ticketSchema, signal);
+  }
+
+  /** API §4.4 */
+  async countTickets(filters: TicketFilters = {}, signal?: AbortSignal): Promise<number> {
+    const path = '/tickets/count/';
+    return (await this.#read('countTickets', path, ticketCountSchema, signal, filters)).count;
+  }
+
+  /** API §4.5 */
+  listMessages(query: ListMessagesQuery = {}, signal?: AbortSignal): Promise<Page<Message>> {
+    return this.#read('listMessages', '/messages/', messagePage, signal, query);
+  }
+
+  /** API §4.6 */
+  getMessage(id: string, signal?: AbortSignal): Promise<Message> {
+    return this.#read('getMessage', `/messages/${segment(id)}/`, messageSchema, signal);
+  }
+
+  /**
+   * API §4.7. What the answer to a new message looks like is not documented, so any 2xx with a
+   * JSON object or without a body means that it was created; so does a 409 with the message that
+   * was already there.
+   */
+  async createMessage(
+    request: CreateMessageRequest,
+    signal?: AbortSignal,
+  ): Promise<CreateMessageResult> {
+    const call = this.#post('createMessage', '/messages/', request, signal);
+    const answer = await this.#transport.call(call);
+    const body = answer.status === 409 ? existingMessage(call, answer) : accepted(call, answer);
+    const message = createdMessageSchema.safeParse(body).data;
+    return { status: answer.status, ...(message && { message }) };
+  }
+
+  /**
+   * API §4.8. Streams the file; it is never whole in memory.
+   * @throws {MediaSourceError} the file could not be read to its end
+   */
+  async uploadMedia(file: MediaFile, signal?: AbortSignal): Promise<UploadedMedia> {
+    const upload = new MediaUpload(file);
+    const call: Call = {
+      operation: 'uploadMedia',
+      method: 'POST',
+      path: `${VERSION}/media/`,
+      body: upload.form,
+      timeoutMs: this.#mediaTimeoutMs,
+      signal,
+    };
+    try {
+      return parsed(call, await this.#transport.call(call), mediaRecordSchema);
+    } catch (error) {
+      throw upload.failure ?? error;
+    } finally {
+      upload.close();
+    }
+  }
+
+  /** API §4.9 */
+  getConversation(id: string, signal?: AbortSignal): Promise<Conversation> {
+    const path = `/conversations/${segment(id)}/`;
+    return this.#read('getConversation', path, conversationSchema, signal);
+  }
+
+  /** API §4.10 */
+  listContacts(query: ListContactsQuery = {}, signal?: AbortSignal): Promise<Page<Contact>> {
+    return this.#read('listContacts', '/contacts/', contactPage, signal, query);
+  }
+
+  /** API §4.11 */
+  getContact(id: string, signal?: AbortSignal): Promise<Contact> {
+    return this.#read('getContact', `/contacts/${segment(id)}/`, contactSchema, signal);
+  }
+
+  async #read<Schema extends z.ZodType>(
+    operation: string,
+    path: string,
+    schema: Schema,
+    signal: AbortSignal | undefined,
+    query: object = {},
+  ): Promise<z.output<Schema>> {
+    const call: Call = {
+      operation,
+      method: 'GET',
+      path: VERSION + path,
+      query: queryString(query),
+      timeoutMs: this.#requestTimeoutMs,
+      signal,
+    };
+    return parsed(call, await this.#transport.call(call), schema);
+  }
+
+  #post(operation: string, path: string, body: object, signal: AbortSignal | undefined): Call {
+    return {
+      operation,
+      method: 'POST',
+      path: VERSION + path,
+      body: JSON.stringify(body),
+      headers: { 'Content-Type': 'application/json' },
+      timeoutMs: this.#requestTimeoutMs,
+      signal,
+    };
+  }
+}
+
+const segment = encodeURIComponent;
+
+/** API §4: an array is one parameter with comma-separated values. */
+function queryString(query: object): string {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) params.set(name, String(value));
+  }
+  return params.toString();
+}
+
+/**
+ * The JSON object of a 2xx answer; undefined when there is no body (`null` counts as none).
+ * @throws {PlatformError} `http` for another status; `not_json` when the body is anything else
+ */
+function accepted(call: Call, answer: Answer): object | undefined {
+  if (answer.status < 200 || answer.status > 299) throw failure('http', call, answer);
+  if (answer.text.trim() === '') return undefined;
+  const body = json(answer.text);
+  if (body === null) return undefined;
+  if (typeof body !== 'object' || Array.isArray(body)) throw failure('not_json', call, answer);
+  return body;
+}
+
+/** The body of a 409 that is the message itself, and not an error that happens to have an id. */
+function existingMessage(call: Call, answer: Answer): object {
+  const body = json(answer.text);
+  const isMessage =
+    typeof body === 'object' &&
+    body !== null &&
+    'id' in body &&
+    typeof body.id === 'string' &&
+    ('conversation_id' in body || 'updated_at' in body) &&
+    !('error' in body);
+  if (!isMessage) throw failure('http', call, answer);
+  return body;
+}
+
+/** The resource in a 2xx answer. */
+function parsed<Schema extends z.ZodType>(
+  call: Call,
+  answer: Answer,
+  schema: Schema,
+): z.output<Schema> {
+  const result = schema.safeParse(accepted(call, answer));
+  if (!result.success) throw failure('unexpected', call, answer);
+  return result.data;
+}
+
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function failure(
+  code: 'http' | 'not_json' | 'unexpected',
+  { method, path }: Call,
+  { status, text, retryAfterMs }: Answer,
+): PlatformError {
+  return new PlatformError({ code, method, path, status, retryAfterMs, answer: text });
+}

@@ -1,4 +1,3 @@
-import Database from 'better-sqlite3';
 import type { Db } from './database.ts';
 import type { Operations } from './operations.ts';
 import type { Call, CallResult } from './protocol.ts';
@@ -38,15 +37,19 @@ function run(operations: Operations, call: Call): unknown {
 
 /** I/O errors, fsync among them, and damage end the store; anything else is the call's own. */
 function assertRecoverable(error: unknown): void {
-  const code = error instanceof Database.SqliteError ? error.code : '';
-  if (/^SQLITE_(IOERR|CORRUPT|NOTADB|READONLY|CANTOPEN|PROTOCOL)/.test(code)) {
-    throw new StoreFailed(code, { cause: error });
+  if (/^SQLITE_(IOERR|CORRUPT|NOTADB|READONLY|CANTOPEN|PROTOCOL)/.test(codeOf(error))) {
+    throw new StoreFailed(codeOf(error), { cause: error });
   }
 }
 
 function failure(call: Call, error: unknown): CallResult {
-  const code = error instanceof Database.SqliteError ? error.code : '';
   const message = error instanceof Error ? error.message : 'unknown';
-  const kind = code === 'SQLITE_FULL' ? 'full' : 'bug';
+  const kind = codeOf(error) === 'SQLITE_FULL' ? 'full' : 'bug';
   return { id: call.id, ok: false, kind, message: `${call.name}: ${message}` };
+}
+
+/** By the property: the driver's error class is another one in each context that loads it. */
+function codeOf(error: unknown): string {
+  const has = typeof error === 'object' && error !== null && 'code' in error;
+  return has && typeof error.code === 'string' ? error.code : '';
 }

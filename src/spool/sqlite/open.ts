@@ -1,11 +1,13 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BlobName, EntryId } from '../../types/ids.ts';
+import { Ballast } from '../ballast.ts';
 import { BlobFiles } from '../blob-files.ts';
 import type { ChatStore } from '../chat-store.ts';
 import { DataFolderLock } from '../lock.ts';
 import type { OptOutStore } from '../opt-out-store.ts';
 import type { Recovered, Retention, Spool, Swept } from '../spool.ts';
+import { BallastedCalls } from './ballasted-calls.ts';
 import { type OnCommit, StoreClient } from './store-client.ts';
 
 export interface SqliteSpoolOptions {
@@ -41,12 +43,15 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
       { file: join(options.dir, 'spool.db') },
       options.onCommit ?? (() => undefined),
     );
+    const ballast = new Ballast(join(options.dir, 'ballast'));
+    if (options.role === 'owner') await ballast.hold();
+    const calls = new BallastedCalls(client, ballast);
     return {
-      spool: createSpool(client, blobs, lock),
-      chat: createChatStore(client),
+      spool: createSpool(client, calls, blobs, lock),
+      chat: createChatStore(calls),
       optOuts: {
-        isOptedOut: (shopId, lane) => client.call('isOptedOut', shopId, lane),
-        setOptedOut: (shopId, lane, optedOut) => client.call('setOptedOut', shopId, lane, optedOut),
+        isOptedOut: (shopId, lane) => calls.call('isOptedOut', shopId, lane),
+        setOptedOut: (shopId, lane, optedOut) => calls.call('setOptedOut', shopId, lane, optedOut),
       },
     };
   } catch (error) {
@@ -55,29 +60,38 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
   }
 }
 
-function createSpool(client: StoreClient, blobs: BlobFiles, lock?: DataFolderLock): Spool {
+function createSpool(
+  client: StoreClient,
+  calls: BallastedCalls,
+  blobs: BlobFiles,
+  lock?: DataFolderLock,
+): Spool {
   return {
     blobs,
-    accept: (entries) => client.call('accept', entries),
-    claim: (shopId, limit, leaseMs) => client.call('claim', shopId, limit, leaseMs),
-    renew: (leases, leaseMs) => client.call('renew', leases, leaseMs),
-    settle: (lease, outcome, steps) => client.call('settle', lease, outcome, steps),
-    saveMedia: (lease, part, mediaId) => client.call('saveMedia', lease, part, mediaId),
-    conversation: (lane) => client.call('conversation', lane),
-    rememberConversation: (lane, id) => client.call('rememberConversation', lane, id),
-    forgetConversation: (lane) => client.call('forgetConversation', lane),
-    get: (id) => client.call('get', id),
-    raw: (id) => client.call('raw', id),
-    list: (filter) => client.call('list', filter),
-    timeline: (id) => client.call('timeline', id),
-    counts: () => client.call('counts'),
-    knownRemoteIds: (shopId, ids) => client.call('knownRemoteIds', shopId, ids),
-    ownPlatformMessages: (shopId, ids) => client.call('ownPlatformMessages', shopId, ids),
-    requeue: (id) => client.call('requeue', id),
-    discard: (id) => client.call('discard', id),
-    recover: () => recover(client, blobs),
-    sweep: (retention) => sweep(client, blobs, retention),
-    probe: () => client.call('probe'),
+    accept: (entries) => calls.call('accept', entries),
+    claim: (shopId, limit, leaseMs) => calls.call('claim', shopId, limit, leaseMs),
+    renew: (leases, leaseMs) => calls.call('renew', leases, leaseMs),
+    settle: (lease, outcome, steps) => calls.call('settle', lease, outcome, steps),
+    saveMedia: (lease, part, mediaId) => calls.call('saveMedia', lease, part, mediaId),
+    conversation: (lane) => calls.call('conversation', lane),
+    rememberConversation: (lane, id) => calls.call('rememberConversation', lane, id),
+    forgetConversation: (lane) => calls.call('forgetConversation', lane),
+    get: (id) => calls.call('get', id),
+    raw: (id) => calls.call('raw', id),
+    list: (filter) => calls.call('list', filter),
+    timeline: (id) => calls.call('timeline', id),
+    counts: () => calls.call('counts'),
+    knownRemoteIds: (shopId, ids) => calls.call('knownRemoteIds', shopId, ids),
+    ownPlatformMessages: (shopId, ids) => calls.call('ownPlatformMessages', shopId, ids),
+    requeue: (id) => calls.call('requeue', id),
+    discard: (id) => calls.call('discard', id),
+    recover: () => recover(calls, blobs),
+    sweep: async (retention) => {
+      const swept = await sweep(calls, blobs, retention);
+      await calls.restore();
+      return swept;
+    },
+    probe: () => calls.call('probe'),
     onFatal: (listener) => {
       client.onFatal(listener);
       blobs.onFatal(listener);
@@ -89,30 +103,30 @@ function createSpool(client: StoreClient, blobs: BlobFiles, lock?: DataFolderLoc
   };
 }
 
-function createChatStore(client: StoreClient): ChatStore {
+function createChatStore(calls: BallastedCalls): ChatStore {
   return {
-    visitor: (shopId, id) => client.call('visitor', shopId, id),
-    visitorBySubject: (shopId, subject) => client.call('visitorBySubject', shopId, subject),
-    createVisitor: (visitor) => client.call('createVisitor', visitor),
-    updateVisitor: (shopId, id, change) => client.call('updateVisitor', shopId, id, change),
-    startConversation: (shopId, id) => client.call('startConversation', shopId, id),
-    acceptMessage: (entry, message) => client.call('acceptMessage', entry, message),
-    appendReply: (reply) => client.call('appendReply', reply),
+    visitor: (shopId, id) => calls.call('visitor', shopId, id),
+    visitorBySubject: (shopId, subject) => calls.call('visitorBySubject', shopId, subject),
+    createVisitor: (visitor) => calls.call('createVisitor', visitor),
+    updateVisitor: (shopId, id, change) => calls.call('updateVisitor', shopId, id, change),
+    startConversation: (shopId, id) => calls.call('startConversation', shopId, id),
+    acceptMessage: (entry, message) => calls.call('acceptMessage', entry, message),
+    appendReply: (reply) => calls.call('appendReply', reply),
     markMessage: (shopId, visitorId, messageId, state) =>
-      client.call('markMessage', shopId, visitorId, messageId, state),
-    linesAfter: (shopId, id, after, limit) => client.call('linesAfter', shopId, id, after, limit),
+      calls.call('markMessage', shopId, visitorId, messageId, state),
+    linesAfter: (shopId, id, after, limit) => calls.call('linesAfter', shopId, id, after, limit),
     linesBefore: (shopId, id, before, limit) =>
-      client.call('linesBefore', shopId, id, before, limit),
-    conversationsOf: (shopId, visitors) => client.call('conversationsOf', shopId, visitors),
-    addUpload: (upload) => client.call('addUpload', upload),
-    unusedUploads: (shopId, visitorId, ids) => client.call('unusedUploads', shopId, visitorId, ids),
-    countUnusedUploads: (shopId, visitorId) => client.call('countUnusedUploads', shopId, visitorId),
+      calls.call('linesBefore', shopId, id, before, limit),
+    conversationsOf: (shopId, visitors) => calls.call('conversationsOf', shopId, visitors),
+    addUpload: (upload) => calls.call('addUpload', upload),
+    unusedUploads: (shopId, visitorId, ids) => calls.call('unusedUploads', shopId, visitorId, ids),
+    countUnusedUploads: (shopId, visitorId) => calls.call('countUnusedUploads', shopId, visitorId),
   };
 }
 
-async function recover(client: StoreClient, blobs: BlobFiles): Promise<Recovered> {
-  const requeued = await client.call('requeueAll');
-  const named = await client.call('namedBlobs');
+async function recover(calls: BallastedCalls, blobs: BlobFiles): Promise<Recovered> {
+  const requeued = await calls.call('requeueAll');
+  const named = await calls.call('namedBlobs');
   const files = new Set<BlobName>(await blobs.names());
   const missing: EntryId[] = [];
   for (const { blob, entry } of named) {
@@ -124,10 +138,14 @@ async function recover(client: StoreClient, blobs: BlobFiles): Promise<Recovered
   return { requeued, orphans: files.size, missing };
 }
 
-async function sweep(client: StoreClient, blobs: BlobFiles, retention: Retention): Promise<Swept> {
+async function sweep(
+  calls: BallastedCalls,
+  blobs: BlobFiles,
+  retention: Retention,
+): Promise<Swept> {
   const total = { entries: 0, raws: 0, files: 0 };
   for (;;) {
-    const swept = await client.call('sweep', retention);
+    const swept = await calls.call('sweep', retention);
     for (const blob of swept.unused) await blobs.remove(blob);
     total.entries += swept.entries;
     total.raws += swept.raws;

@@ -1,0 +1,74 @@
+import { spawnSync } from 'node:child_process';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { openSqliteStore } from '../../../src/spool/sqlite/open.ts';
+import { anEntry, SHOP } from '../../support/entries.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+
+/** A file system of its own, small enough to fill; undefined where this user may not mount. */
+function smallDisk(megabytes: number): { path: string; remove: () => void } | undefined {
+  const dir = tempDir();
+  const mounted = spawnSync('mount', [
+    '-t',
+    'tmpfs',
+    '-o',
+    `size=${megabytes}m`,
+    'tmpfs',
+    dir.path,
+  ]);
+  if (mounted.status !== 0) {
+    dir.remove();
+    return undefined;
+  }
+  return {
+    path: dir.path,
+    remove: () => {
+      spawnSync('umount', [dir.path]);
+      dir.remove();
+    },
+  };
+}
+
+test('on a full disk nothing is accepted, deliveries go on, and space ends it', async () => {
+  const disk = smallDisk(40);
+  if (disk === undefined) {
+    console.warn('SKIPPED: filling a disk needs the right to mount one');
+    return;
+  }
+  try {
+    const { spool } = await openSqliteStore({ dir: disk.path, role: 'owner', reserveBytes: 0 });
+    const big = () => anEntry({ raw: { kind: 'inline', bytes: Buffer.alloc(60_000) } });
+    const accepted = [];
+    let refusal: unknown;
+    for (let n = 0; n < 2000 && refusal === undefined; n += 1) {
+      const entry = big();
+      await spool.accept([entry]).then(
+        () => accepted.push(entry),
+        (error: unknown) => (refusal = error),
+      );
+    }
+    expect(refusal).toMatchObject({ name: 'SpoolFull' });
+    // Somebody else's log takes the last byte.
+    await writeFile(join(disk.path, 'other'), Buffer.alloc(40_000_000)).catch(() => undefined);
+    await expect(spool.accept([big()])).rejects.toMatchObject({ name: 'SpoolFull' });
+
+    let delivered = 0;
+    for (;;) {
+      const claimed = await spool.claim(SHOP, 50, 60_000);
+      if (claimed.length === 0) break;
+      for (const { lease } of claimed) {
+        expect(await spool.settle(lease, { state: 'delivered' }, [])).toBe(true);
+        delivered += 1;
+      }
+    }
+    expect(delivered).toBe(accepted.length);
+
+    await rm(join(disk.path, 'other'));
+    await spool.sweep({ rawMs: -1000, deadMs: 0, entriesMs: 3_600_000 });
+    await spool.accept([big()]);
+    await spool.close();
+  } finally {
+    disk.remove();
+  }
+});

@@ -3,7 +3,10 @@ import winston from 'winston';
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
 
 /** Plain values only: a field is never an error object, a body, a subject, an address or a secret. */
-export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
+export type LogFields = Readonly<Record<string, string | number | boolean | undefined>> & {
+  /** The event's own key: winston would join the two. */
+  readonly message?: never;
+};
 
 /** The application's own view of a logger: an event's name and its fields. */
 export interface Logger {

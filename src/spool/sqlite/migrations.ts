@@ -88,6 +88,7 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (shop, visitor, seq)
   ) STRICT, WITHOUT ROWID;
   CREATE UNIQUE INDEX journal_message ON journal(shop, visitor, sender, message_id);
+  CREATE INDEX journal_at ON journal(at);
   CREATE TABLE uploads (
     id TEXT PRIMARY KEY, shop TEXT NOT NULL, visitor TEXT NOT NULL,
     name TEXT NOT NULL, type TEXT NOT NULL, size INTEGER NOT NULL, blob TEXT NOT NULL,

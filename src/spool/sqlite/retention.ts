@@ -61,6 +61,7 @@ export class RetentionTable {
       this.#sql.deleteUploadsOf.run(id);
       this.#sql.deleteEntry.run(seq);
     }
+    const lines = this.#sql.deleteLines.run(now - retention.entriesMs, ROWS_PER_CALL).changes;
     const uploads = this.#sql.staleUploads.all(now - UPLOAD_KEPT_MS, ROWS_PER_CALL);
     for (const { id } of uploads) this.#sql.deleteUpload.run(id);
     const usedUploads = raws.flatMap(({ id }) => this.#sql.uploadsOf.all(id));
@@ -71,7 +72,7 @@ export class RetentionTable {
       entries: entries.length,
       raws: raws.length,
       unused: candidates.filter((blob) => !this.isNamed(blob)),
-      more: [raws, entries, uploads].some((rows) => rows.length === ROWS_PER_CALL),
+      more: [raws.length, entries.length, uploads.length, lines].includes(ROWS_PER_CALL),
     };
   }
 
@@ -117,6 +118,10 @@ function prepare(db: Db) {
     deleteEntry: db.prepare(`DELETE FROM entries WHERE seq = ?`),
     uploadsOf: db.prepare<[string], { blob: BlobName }>(`SELECT blob FROM uploads WHERE entry = ?`),
     deleteUploadsOf: db.prepare(`DELETE FROM uploads WHERE entry = ?`),
+    deleteLines: db.prepare(
+      `DELETE FROM journal WHERE (shop, visitor, seq) IN
+         (SELECT shop, visitor, seq FROM journal WHERE at < ? LIMIT ?)`,
+    ),
     staleUploads: db.prepare<[number, number], { id: string; blob: BlobName }>(
       `SELECT id, blob FROM uploads WHERE entry IS NULL AND at < ? LIMIT ?`,
     ),

@@ -86,6 +86,12 @@ export function createMetrics() {
       help: 'Webhooks whose signature did not match: an attack, or a wrong http.publicUrl',
       registers,
     }),
+    smsStatusCallbacks: new Counter({
+      name: 'sluice_sms_status_callbacks_total',
+      help: "Twilio's reports on outbound messages, which are only counted",
+      labelNames: ['status'] as const,
+      registers,
+    }),
     alarms: new Counter({
       name: 'sluice_alarms_total',
       help: 'Things an operator has to look at',

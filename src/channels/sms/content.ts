@@ -1,0 +1,43 @@
+import type { FormFields } from './form.ts';
+
+export const NO_TEXT = '(no text)';
+
+/**
+ * What stands in a message: its Body; else the text of the button that was pressed (WhatsApp,
+ * RCS); else the place that was shared; else a line that says so, since content is required
+ * (API §4.7). Not trimmed.
+ */
+export function contentOf(fields: FormFields): string {
+  const candidates = [textOf(fields, 'Body'), textOf(fields, 'ButtonText'), locationOf(fields)];
+  return candidates.find((text) => text !== undefined) ?? NO_TEXT;
+}
+
+/** The parameter's text as it may be submitted; undefined when it is missing or blank. */
+export function textOf(fields: FormFields, name: string): string | undefined {
+  const text = submittable(fields.first(name) ?? '');
+  return text.trim() === '' ? undefined : text;
+}
+
+/** Without NUL, which databases refuse; half a surrogate pair (JSON can say one) is replaced. */
+function submittable(text: string): string {
+  return text.replaceAll('\0', '').replace(/\p{Surrogate}/gu, '\uFFFD');
+}
+
+const DECIMAL = /^-?\d{1,3}(\.\d{1,20})?$/;
+
+function locationOf(fields: FormFields): string | undefined {
+  const latitude = coordinate(fields.first('Latitude'), 90);
+  const longitude = coordinate(fields.first('Longitude'), 180);
+  const point =
+    latitude === undefined || longitude === undefined ? undefined : `${latitude},${longitude}`;
+  const parts = [textOf(fields, 'Label'), textOf(fields, 'Address'), point];
+  const named = parts.filter((part) => part !== undefined);
+  if (named.length === 0) return undefined;
+  const line = `Location: ${named.join(', ')}`;
+  return point === undefined ? line : `${line}\nhttps://www.google.com/maps?q=${point}`;
+}
+
+function coordinate(value: string | undefined, limit: number): string | undefined {
+  if (value === undefined || !DECIMAL.test(value)) return undefined;
+  return Math.abs(Number(value)) <= limit ? value : undefined;
+}

@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import type { Arrival } from '../../intake/intake.ts';
+import type { Claimed } from '../../spool/entry.ts';
+import { parseAddress } from './address.ts';
+import { FormFields, type FormPairs } from './form.ts';
+import type { SmsShop } from './shops.ts';
+
+const MESSAGE_SID = /^(SM|MM)[0-9a-fA-F]{32}$/;
+const ACCOUNT_SID = /^AC[0-9a-fA-F]{32}$/;
+const MAX_ADDRESS_LENGTH = 320;
+
+/** What names an inbound message, whether Twilio pushed it or it was found over the API. */
+export interface MessageIdentity {
+  readonly messageSid: string;
+  readonly accountSid: string;
+  /** As Twilio writes them, with a `whatsapp:` or `rcs:` prefix. */
+  readonly from: string;
+  readonly to: string;
+}
+
+/** A parameter that every webhook has is missing, doubled or malformed. `parameter` names it. */
+export class BadParameter extends Error {
+  override name = 'BadParameter';
+  readonly parameter: string;
+  constructor(parameter: string) {
+    super(`${parameter} must be given exactly once, in Twilio's format`);
+    this.parameter = parameter;
+  }
+}
+
+const once = (fields: FormFields, name: string): string => {
+  const [value, ...more] = fields.all(name);
+  if (value === undefined || more.length > 0) throw new BadParameter(name);
+  return value;
+};
+
+const sid = (fields: FormFields, name: string, pattern: RegExp): string => {
+  const value = once(fields, name);
+  if (!pattern.test(value)) throw new BadParameter(name);
+  return value;
+};
+
+const address = (fields: FormFields, name: string): string => {
+  const value = once(fields, name);
+  const bare = parseAddress(value).address;
+  // A control character can stand in no address of any transport.
+  if (bare === '' || value.length > MAX_ADDRESS_LENGTH || /\p{Cc}/u.test(value)) {
+    throw new BadParameter(name);
+  }
+  return value;
+};
+
+/** @throws {BadParameter} */
+export function readSids(fields: FormFields): { messageSid: string; accountSid: string } {
+  return {
+    messageSid: sid(fields, 'MessageSid', MESSAGE_SID),
+    accountSid: sid(fields, 'AccountSid', ACCOUNT_SID),
+  };
+}
+
+/** @throws {BadParameter} */
+export function readIdentity(fields: FormFields): MessageIdentity {
+  return {
+    ...readSids(fields),
+    from: address(fields, 'From'),
+    to: address(fields, 'To'),
+  };
+}
+
+const metaSchema = z.object({
+  messageSid: z.string().regex(MESSAGE_SID),
+  accountSid: z.string().regex(ACCOUNT_SID),
+  from: z.string(),
+  to: z.string(),
+});
+const rawSchema = z.array(z.tuple([z.string(), z.string()]));
+
+/** The conversation that a message belongs to: account, transport, our number, their number. */
+export function laneOf({ accountSid, to, from }: MessageIdentity): string {
+  const ours = parseAddress(to);
+  return [accountSid, ours.transport, ours.address, parseAddress(from).address].join('/');
+}
+
+/** The arrival of one message. Its raw form is the list of parameters as they came, as JSON. */
+export function toArrival(
+  shop: SmsShop,
+  identity: MessageIdentity,
+  pairs: FormPairs,
+  receivedAt?: number,
+): Arrival {
+  return {
+    shopId: shop.shopId,
+    channel: 'sms',
+    lane: laneOf(identity),
+    dedupKey: identity.messageSid,
+    remoteId: identity.messageSid,
+    meta: { ...identity },
+    raw: { kind: 'inline', bytes: Buffer.from(JSON.stringify(pairs)) },
+    ...(receivedAt !== undefined && { receivedAt }),
+  };
+}
+
+/** Reads back what `toArrival` wrote. */
+export function readArrival(claimed: Claimed): { identity: MessageIdentity; fields: FormFields } {
+  if (claimed.raw.kind !== 'inline') throw new Error('An SMS is always stored inline');
+  const pairs = rawSchema.parse(JSON.parse(Buffer.from(claimed.raw.bytes).toString('utf8')));
+  return { identity: metaSchema.parse(claimed.entry.meta), fields: new FormFields(pairs) };
+}

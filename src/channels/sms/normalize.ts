@@ -1,0 +1,169 @@
+import type { LookupFunction } from 'node:net';
+import type { Normalizer, Verdict } from '../../intake/normalizer.ts';
+import type { Logger } from '../../observability/logger.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import type { CreateMessageRequest } from '../../platform-api/schemas.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Claimed } from '../../spool/entry.ts';
+import type { OptOutStore } from '../../spool/opt-out-store.ts';
+import { type ChannelAddress, isE164, parseAddress } from './address.ts';
+import { contentOf, textOf } from './content.ts';
+import type { FormFields } from './form.ts';
+import { createDownloader } from './media/download.ts';
+import { mediaOf, type MediaParts } from './media/attachments.ts';
+import { Patience } from './media/patience.ts';
+import { readArrival } from './message.ts';
+import { consentOf } from './opt-out.ts';
+import type { SmsShop } from './shops.ts';
+
+const MAX_NAME_LENGTH = 200;
+
+export interface SmsNormalizerOptions {
+  readonly shops: readonly SmsShop[];
+  /** A folder for media between their download and their upload; made when it is missing. */
+  readonly scratchDir: string;
+  readonly media?: {
+    /** Default 100 MiB. WhatsApp allows documents of that size; an MMS has 5 MB. */
+    readonly maxBytes?: number;
+    /** One try at one medium, with its redirects. Default 60 s. */
+    readonly tryTimeoutMs?: number;
+    /** Default 3 retries after 1, 3 and 10 s. */
+    readonly retry?: { readonly retries: number; readonly minTimeoutMs: number };
+  };
+}
+
+export interface SmsNormalizerDeps {
+  readonly optOuts: OptOutStore;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** The resolver for media hosts; the system's by default. */
+  readonly lookup?: LookupFunction;
+}
+
+/** Turns a stored Twilio message into a create-message request (API §4.7). */
+export function createSmsNormalizer(
+  options: SmsNormalizerOptions,
+  deps: SmsNormalizerDeps,
+): Normalizer {
+  const media: MediaParts = {
+    download: createDownloader({
+      maxBytes: options.media?.maxBytes ?? 100 * 1024 * 1024,
+      tryTimeoutMs: options.media?.tryTimeoutMs ?? 60_000,
+      ...(deps.lookup && { lookup: deps.lookup }),
+    }),
+    patience: new Patience(),
+    scratchDir: options.scratchDir,
+    retry: options.media?.retry ?? { retries: 3, minTimeoutMs: 1000 },
+    clock: deps.clock,
+    logger: deps.logger,
+    metrics: deps.metrics,
+  };
+
+  return async (claimed) => {
+    const { entry, released } = claimed;
+    const { identity, fields } = readArrival(claimed);
+    const shop = shopOf(options.shops, claimed, identity.accountSid);
+    const from = parseAddress(identity.from);
+    const request = requestOf(claimed, fields, from, parseAddress(identity.to));
+    const found = mediaOf(
+      { identity, fields, receivedAt: entry.receivedAt, account: shop.twilio },
+      media,
+    );
+    // An operator who released it has seen it: it goes out as it is.
+    const verdict: Verdict = released
+      ? { kind: 'deliver' }
+      : (policyHold(shop, from) ??
+        (await consentVerdict(shop, claimed, fields, from, request, deps.optOuts)));
+    return {
+      verdict,
+      request,
+      attachments: found.attachments,
+      notes: {
+        transport: from.transport,
+        media: found.attachments.length,
+        ...(found.refused > 0 && { mediaRefused: found.refused }),
+      },
+      dispose: () => found.dispose(),
+    };
+  };
+}
+
+function shopOf(shops: readonly SmsShop[], claimed: Claimed, accountSid: string): SmsShop {
+  const ofShop = shops.filter(({ shopId }) => shopId === claimed.entry.shopId);
+  const shop = ofShop.find(({ twilio }) => twilio.accountSid === accountSid) ?? ofShop[0];
+  if (shop === undefined) throw new Error('The shop of this entry is no longer configured');
+  return shop;
+}
+
+function requestOf(
+  { entry }: Claimed,
+  fields: FormFields,
+  from: ChannelAddress,
+  to: ChannelAddress,
+): CreateMessageRequest {
+  const person = isE164(from.address);
+  const profileName = nameOf(fields);
+  // A released short code or brand has no number; without a name it would be nobody at all.
+  const name = profileName ?? (person ? undefined : from.address);
+  return {
+    contact: { ...(person && { phone: from.address }), ...(name !== undefined && { name }) },
+    conversation: { direction: 'inbound', type: 'sms', agent_contact: to.address },
+    message: {
+      content: contentOf(fields),
+      format: 'TEXT',
+      remote_id: entry.remoteId,
+      timestamp: new Date(entry.receivedAt).toISOString(),
+    },
+  };
+}
+
+function nameOf(fields: FormFields): string | undefined {
+  const name = textOf(fields, 'ProfileName');
+  // By code points: half a surrogate pair is no text.
+  return name === undefined ? undefined : Array.from(name).slice(0, MAX_NAME_LENGTH).join('');
+}
+
+function policyHold(shop: SmsShop, from: ChannelAddress): Verdict | undefined {
+  if (from.transport === 'whatsapp' && shop.whatsapp === 'hold') {
+    return { kind: 'held', reason: 'whatsapp' };
+  }
+  if (isE164(from.address)) return undefined;
+  // One-time codes and advertising; nobody could be answered there.
+  const reason = /^\+?\d+$/.test(from.address) ? 'short-code' : 'alphanumeric-sender';
+  return { kind: 'held', reason };
+}
+
+async function consentVerdict(
+  shop: SmsShop,
+  { entry }: Claimed,
+  fields: FormFields,
+  from: ChannelAddress,
+  request: CreateMessageRequest,
+  optOuts: OptOutStore,
+): Promise<Verdict> {
+  // Twilio's default keyword handling does not cover WhatsApp; there only OptOutType tells.
+  const keywords = shop.optOut === 'twilio' && from.transport !== 'whatsapp';
+  const consent = consentOf(
+    { body: textOf(fields, 'Body') ?? '', optOutType: fields.first('OptOutType') ?? '' },
+    keywords,
+  );
+  const { shopId, lane } = entry;
+  if (consent === 'none') return { kind: 'deliver' };
+  if (consent === 'help') return { kind: 'suppressed', reason: 'help-keyword' };
+  if (consent === 'opt-in-if-out' && !(await optOuts.isOptedOut(shopId, lane))) {
+    return { kind: 'deliver' };
+  }
+  const reason = consent === 'opt-out' ? 'opt-out' : 'opt-in';
+  await optOuts.setOptedOut(shopId, lane, reason === 'opt-out');
+  const { name } = request.contact;
+  return {
+    kind: 'suppressed',
+    reason,
+    event: {
+      name: `SMS ${reason}`,
+      event_time: new Date(entry.receivedAt).toISOString(),
+      contact: { phone: from.address, ...(name !== undefined && { name }) },
+    },
+  };
+}

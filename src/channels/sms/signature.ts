@@ -1,0 +1,35 @@
+// Only this module: the package's root loads the whole REST client. Never its `webhook()`, which
+// lets an environment variable stand in for the token.
+import { validateRequest, validateRequestWithBody } from 'twilio/lib/webhooks/webhooks.js';
+import type { FormFields } from './form.ts';
+
+/** What was signed: a form's parameters, or a JSON body by its hash in the URL's `bodySHA256`. */
+export type SignedContent =
+  | { readonly kind: 'form'; readonly fields: FormFields }
+  | { readonly kind: 'json'; readonly body: Buffer };
+
+/**
+ * Whether one of these tokens signed the request (Twilio, "Webhooks security"). The library
+ * tries the URL with and without its port, since Twilio's services differ in which they sign.
+ * @param url the public URL as configured at Twilio, with the raw query; never built from Host
+ */
+export function isSigned(
+  authTokens: readonly string[],
+  signature: string,
+  url: string,
+  content: SignedContent,
+): boolean {
+  if (content.kind === 'form') {
+    const params = content.fields.signed();
+    return authTokens.some((token) => validateRequest(token, signature, url, params));
+  }
+  // Without the hash the signature would say nothing about the body.
+  if (!new URL(url).searchParams.get('bodySHA256')) return false;
+  const body = content.body.toString('utf8');
+  return authTokens.some((token) => validateRequestWithBody(token, signature, url, body));
+}
+
+/** The URL as it may stand in a log: no user or password, bounded. */
+export function loggableUrl(url: string): string {
+  return url.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, '$1').slice(0, 500);
+}

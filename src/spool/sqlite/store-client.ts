@@ -67,7 +67,9 @@ export class StoreClient {
       return Promise.reject(new SpoolUnavailable('the spool is closed', { cause: this.#failed }));
     }
     const id = ++this.#lastId;
-    if (this.#outgoing.length === 0) queueMicrotask(() => this.#send());
+    // After everything that came in with this turn of the loop: one message to the thread for
+    // all of it. Waking it for each would cost more than the call.
+    if (this.#outgoing.length === 0) setImmediate(() => this.#send());
     this.#outgoing.push({ id, name, args });
     return new Promise((resolve, reject) => {
       // The worker answers call `id` with the result of operation `name`.

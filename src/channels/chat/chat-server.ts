@@ -1,0 +1,240 @@
+import type { IncomingMessage, Server as HttpServer } from 'node:http';
+import type { Router } from 'express';
+import { Server } from 'socket.io';
+import type { Intake } from '../../intake/intake.ts';
+import { errorFields, type Logger } from '../../observability/logger.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { BlobStore } from '../../spool/blobs.ts';
+import type { ChatStore, JournalLine } from '../../spool/chat-store.ts';
+import type { ShopId, VisitorId } from '../../types/ids.ts';
+import type { ChatShop } from './chat-shop.ts';
+import { ChatSession, type ChatSocket, type SocketData } from './chat-session.ts';
+import { Connections } from './connections.ts';
+import { CHAT_PATH, type ServerToClientEvents } from './events.ts';
+import { Handshake, HandshakeRefused } from './handshake.ts';
+import { InFlight } from './in-flight.ts';
+import { ipNetwork } from './ip-network.ts';
+import { ChatLimits } from './limits.ts';
+import { toEvent } from './line-feed.ts';
+import { Origins } from './origins.ts';
+import type { Presence } from './presence.ts';
+import { createUploadRouter } from './upload-router.ts';
+import { type SigningKey, VisitorTokens } from './visitor-token.ts';
+import { Visitors } from './visitors.ts';
+
+export interface ChatServerOptions {
+  readonly shops: readonly ChatShop[];
+  /** The first one signs. */
+  readonly signingKeys: readonly SigningKey[];
+  /** Sockets of everyone together; more are `busy`. */
+  readonly maxSockets?: number;
+}
+
+export interface ChatServerParts {
+  readonly store: ChatStore;
+  readonly blobs: BlobStore;
+  readonly intake: Pick<Intake, 'acceptChat'>;
+  readonly presence: Presence;
+  /** The client's address, proxies considered. */
+  readonly clientIp: (request: IncomingMessage) => string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+export interface SettledMessage {
+  readonly shopId: ShopId;
+  readonly visitorId: VisitorId;
+  /** The client's message id. */
+  readonly messageId: string;
+  readonly state: 'delivered' | 'failed';
+}
+
+export interface ChatServer {
+  /**
+   * Serves sockets under `/chat/` on this server. Call it after the server has its own `request`
+   * listener (the express app): that one keeps everything else, `/chat/uploads` included.
+   */
+  attach(httpServer: HttpServer): void;
+  /** `POST /chat/uploads` */
+  readonly router: Router;
+  /** What became of a visitor's message: into the journal, and as a tick to every open tab. */
+  messageSettled(message: SettledMessage): Promise<void>;
+  /** A line that was just stored (a reply): to every open tab. */
+  publish(shopId: ShopId, visitorId: VisitorId, line: JournalLine): void;
+  /** Refuses what is new, lets acknowledgements that are due go out, and closes every socket. */
+  stop(): Promise<void>;
+}
+
+const MAX_SOCKETS = 20_000;
+const MAX_BUFFER_BYTES = 64 * 1024;
+const CONNECT_TIMEOUT_MS = 10_000;
+/** A connection that keeps failing its handshake is guessing. */
+const MAX_FAILED_HANDSHAKES = 3;
+
+/** The chat channel's server side; `attach` begins it. */
+export function createChatServer(options: ChatServerOptions, parts: ChatServerParts): ChatServer {
+  const { store, presence, clock, logger, metrics } = parts;
+  const maxSockets = options.maxSockets ?? MAX_SOCKETS;
+  const tokens = new VisitorTokens(options.signingKeys, clock);
+  const origins = new Origins(options.shops);
+  const connections = new Connections();
+  const inFlight = new InFlight();
+  const limits = limitsByShop(options.shops);
+  const visitors = new Visitors({ store, clock, limits });
+  const shops = new Map(options.shops.map((shop) => [shop.key, shop]));
+  const handshake = new Handshake({ shops, tokens, store, visitors, clock, limits });
+  const networkOf = (request: IncomingMessage): string => ipNetwork(parts.clientIp(request));
+  // Connections that never say who they want must not crowd out those that do.
+  const maxPerNetwork = 2 * Math.max(...options.shops.map((shop) => shop.limits.socketsPerIp), 1);
+
+  const io = createServer({
+    admits: (origin) => origins.someAdmits(origin),
+    refusalOf: (request) => {
+      if (inFlight.closed || io.engine.clientsCount >= maxSockets) return 'busy';
+      if (!origins.someAdmits(request.headers.origin)) return 'origin';
+      return connections.countOf(networkOf(request)) >= maxPerNetwork ? 'rate_limited' : undefined;
+    },
+  });
+
+  const admit = async (socket: ChatSocket): Promise<void> => {
+    const peer = connections.peerOf(socket.conn);
+    if (inFlight.closed || peer === undefined) throw new HandshakeRefused('busy');
+    socket.data.admission = await handshake.admit(socket.handshake.auth, peer);
+    // It held the tokens; nothing needs them any more.
+    socket.handshake.auth = {};
+  };
+
+  const refuse = (socket: ChatSocket, error: unknown): HandshakeRefused => {
+    if (!(error instanceof HandshakeRefused)) {
+      logger.error('chat.handshake_failed', errorFields(error));
+    }
+    const refused = error instanceof HandshakeRefused ? error : new HandshakeRefused('busy');
+    metrics.refused.inc({ channel: 'web_chat', reason: refused.data.code });
+    logger.debug('chat.refused', { code: refused.data.code });
+    if (connections.failed(socket.conn) >= MAX_FAILED_HANDSHAKES) {
+      setImmediate(() => socket.conn.close());
+    }
+    return refused;
+  };
+
+  io.use((socket, next) => {
+    inFlight.begin();
+    admit(socket)
+      .then(
+        () => next(),
+        (error: unknown) => next(refuse(socket, error)),
+      )
+      .finally(() => inFlight.end());
+  });
+
+  const sessionParts = {
+    ...{ store, intake: parts.intake, visitors, presence, tokens, limits },
+    ...{ inFlight, clock, logger, metrics },
+  };
+  io.on('connection', (socket) => {
+    const { admission } = socket.data;
+    // The middleware lets nobody in without one.
+    if (admission === undefined || inFlight.closed) {
+      socket.disconnect(true);
+      return;
+    }
+    delete socket.data.admission;
+    metrics.chatSockets.inc();
+    socket.on('disconnect', () => metrics.chatSockets.dec());
+    new ChatSession(socket, admission, sessionParts);
+  });
+
+  const uploads = createUploadRouter({
+    ...{ store, blobs: parts.blobs, visitors, tokens, limits, clock, logger, metrics },
+    ...{ shops, origins, networkOf },
+  });
+
+  let attached = false;
+  return {
+    attach: (httpServer) => {
+      attached = true;
+      attachBeside(io, httpServer);
+      // socket.io types its engine as an event emitter of anything.
+      io.engine.on('connection', (connection: ChatSocket['conn']) => {
+        connections.open(connection, connection.request, networkOf(connection.request));
+        connection.once('close', () => connections.close(connection));
+        // The first request would stay in memory for as long as the socket (1 to 2 kB each).
+        Reflect.set(connection, 'request', null);
+      });
+    },
+    router: uploads.router,
+    messageSettled: async ({ shopId, visitorId, messageId, state }) => {
+      await store.markMessage(shopId, visitorId, messageId, state);
+      presence.active(shopId, visitorId, clock());
+      for (const tab of visitors.find(shopId, visitorId)?.tabs ?? []) {
+        tab.status({ id: messageId, state });
+      }
+    },
+    publish: (shopId, visitorId, line) => {
+      const event = toEvent(line);
+      for (const tab of visitors.find(shopId, visitorId)?.tabs ?? []) tab.offer(event);
+    },
+    stop: async () => {
+      await Promise.all([inFlight.close(), uploads.stop()]);
+      io.disconnectSockets(true);
+      // Not io.close(): the HTTP server is not ours to close.
+      if (attached) io.engine.close();
+    },
+  };
+}
+
+function limitsByShop(shops: readonly ChatShop[]): (shop: ChatShop) => ChatLimits {
+  const limits = new Map(shops.map((shop) => [shop.shopId, new ChatLimits(shop.limits)]));
+  return (shop) => {
+    const found = limits.get(shop.shopId);
+    if (found === undefined) throw new Error('a shop that the chat was not started with');
+    return found;
+  };
+}
+
+interface Gate {
+  readonly admits: (origin: string | undefined) => boolean;
+  readonly refusalOf: (request: IncomingMessage) => string | undefined;
+}
+
+function createServer(gate: Gate) {
+  return new Server<
+    Record<string, (...args: unknown[]) => void>,
+    ServerToClientEvents,
+    Record<string, never>,
+    SocketData
+  >({
+    path: CHAT_PATH,
+    serveClient: false,
+    transports: ['websocket', 'polling'],
+    maxHttpBufferSize: MAX_BUFFER_BYTES,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    perMessageDeflate: false,
+    httpCompression: false,
+    // `cors` covers polling only: a browser opens a WebSocket to anyone who answers.
+    cors: { origin: (origin, answer) => answer(null, gate.admits(origin)) },
+    allowRequest: (request, answer) => {
+      const refusal = gate.refusalOf(request);
+      answer(refusal, refusal === undefined);
+    },
+  });
+}
+
+/**
+ * Attaches socket.io so that it takes `/chat/` alone. By itself engine.io takes every path that
+ * begins so, and would answer `/chat/uploads` in the application's place.
+ */
+function attachBeside(io: ReturnType<typeof createServer>, httpServer: HttpServer): void {
+  const others = httpServer.listeners('request');
+  io.attach(httpServer);
+  const engine = httpServer.listeners('request');
+  httpServer.removeAllListeners('request');
+  httpServer.on('request', (request, response) => {
+    const path = request.url?.split('?', 1)[0];
+    for (const listener of path === `${CHAT_PATH}/` ? engine : others) {
+      listener.call(httpServer, request, response);
+    }
+  });
+}

@@ -1,0 +1,39 @@
+import type { IncomingMessage } from 'node:http';
+import type { Peer } from './handshake.ts';
+
+/** Transport connections by network, from their first byte to their last. */
+export class Connections {
+  readonly #byNetwork = new Map<string, number>();
+  // Weak: a connection that goes takes its entry with it.
+  readonly #peers = new WeakMap<object, Peer>();
+  readonly #failures = new WeakMap<object, number>();
+
+  open(connection: object, request: IncomingMessage, network: string): void {
+    const ordinal = this.countOf(network) + 1;
+    this.#byNetwork.set(network, ordinal);
+    this.#peers.set(connection, { origin: request.headers.origin, network, ordinal });
+  }
+
+  close(connection: object): void {
+    const peer = this.#peers.get(connection);
+    if (peer === undefined || !this.#peers.delete(connection)) return;
+    const left = this.countOf(peer.network) - 1;
+    if (left > 0) this.#byNetwork.set(peer.network, left);
+    else this.#byNetwork.delete(peer.network);
+  }
+
+  countOf(network: string): number {
+    return this.#byNetwork.get(network) ?? 0;
+  }
+
+  peerOf(connection: object): Peer | undefined {
+    return this.#peers.get(connection);
+  }
+
+  /** How many handshakes have failed on this connection, this one included. */
+  failed(connection: object): number {
+    const failures = (this.#failures.get(connection) ?? 0) + 1;
+    this.#failures.set(connection, failures);
+    return failures;
+  }
+}

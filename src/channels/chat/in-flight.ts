@@ -1,0 +1,29 @@
+/** Counts work that has begun, so that a stop can wait for it and refuse what comes after. */
+export class InFlight {
+  #count = 0;
+  #closed = false;
+  #onEmpty: (() => void) | undefined;
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  begin(): void {
+    this.#count += 1;
+  }
+
+  end(): void {
+    this.#count -= 1;
+    if (this.#count === 0) this.#onEmpty?.();
+  }
+
+  /** Nothing new from now on; resolves when what has begun is done. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#count > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
+  }
+}

@@ -1,0 +1,67 @@
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import type { VisitorId } from '../../types/ids.ts';
+import type { ChatLimitOptions } from './chat-shop.ts';
+
+/** Over a limit: try again after so many seconds. */
+export interface Limited {
+  readonly retryAfter: number;
+}
+
+/** Everything but messages: reading history, profiles and the like touch the store too. */
+const CALLS_PER_10S = 60;
+const UPLOADS_PER_10_MIN = 60;
+/** A page that reloads, a flaky line: handshakes are many more than sockets. */
+const HANDSHAKES_PER_SOCKET_PER_MIN = 6;
+
+/** The rates of one shop. Each answers undefined while there is room, and has then counted one. */
+export class ChatLimits {
+  readonly #messages;
+  readonly #calls;
+  readonly #uploads;
+  readonly #newVisitors;
+  readonly #handshakes;
+
+  constructor(options: ChatLimitOptions) {
+    this.#messages = new RateLimiterMemory({ points: options.messagesPer10s, duration: 10 });
+    this.#calls = new RateLimiterMemory({ points: CALLS_PER_10S, duration: 10 });
+    this.#uploads = new RateLimiterMemory({ points: UPLOADS_PER_10_MIN, duration: 600 });
+    this.#newVisitors = new RateLimiterMemory({
+      points: options.newVisitorsPerHourPerIp,
+      duration: 3600,
+    });
+    this.#handshakes = new RateLimiterMemory({
+      points: options.socketsPerIp * HANDSHAKES_PER_SOCKET_PER_MIN,
+      duration: 60,
+    });
+  }
+
+  message(visitorId: VisitorId): Promise<Limited | undefined> {
+    return take(this.#messages, visitorId);
+  }
+
+  call(visitorId: VisitorId): Promise<Limited | undefined> {
+    return take(this.#calls, visitorId);
+  }
+
+  upload(visitorId: VisitorId): Promise<Limited | undefined> {
+    return take(this.#uploads, visitorId);
+  }
+
+  newVisitor(network: string): Promise<Limited | undefined> {
+    return take(this.#newVisitors, network);
+  }
+
+  handshake(network: string): Promise<Limited | undefined> {
+    return take(this.#handshakes, network);
+  }
+}
+
+async function take(limiter: RateLimiterMemory, key: string): Promise<Limited | undefined> {
+  try {
+    await limiter.consume(key);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof RateLimiterRes)) throw error;
+    return { retryAfter: Math.max(1, Math.ceil(error.msBeforeNext / 1000)) };
+  }
+}

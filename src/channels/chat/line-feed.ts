@@ -1,0 +1,89 @@
+import type { JournalLine } from '../../spool/chat-store.ts';
+import type { MessageEvent } from './events.ts';
+
+export interface LineFeedParts {
+  /** Lines with `seq > after`, oldest first. */
+  readonly read: (after: number, limit: number) => Promise<readonly JournalLine[]>;
+  readonly emit: (line: MessageEvent, state?: JournalLine['state']) => void;
+  /** Resolves when the socket has room for more, or is gone. */
+  readonly drained: () => Promise<void>;
+  readonly onError: (error: unknown) => void;
+}
+
+const PAGE = 100;
+
+/**
+ * One socket's view of its visitor's numbered record. Whatever order lines are offered in, and
+ * however a replay and live lines overlap, the socket gets each line once and in the order of
+ * `seq`: a line that is next goes out as it is, a hole is filled from the journal.
+ */
+export class LineFeed {
+  readonly #parts: LineFeedParts;
+  #sent: number;
+  #wanted = 0;
+  #reading = false;
+  #closed = false;
+
+  constructor(sent: number, parts: LineFeedParts) {
+    this.#sent = sent;
+    this.#parts = parts;
+  }
+
+  /** The highest `seq` this socket was given. */
+  get sent(): number {
+    return this.#sent;
+  }
+
+  /** A line that was just stored. */
+  offer(line: MessageEvent): void {
+    if (this.#closed || line.seq <= this.#sent) return;
+    if (!this.#reading && line.seq === this.#sent + 1) {
+      this.#sent = line.seq;
+      this.#parts.emit(line);
+      return;
+    }
+    this.#wanted = Math.max(this.#wanted, line.seq);
+    this.catchUp();
+  }
+
+  /** Sends everything after the last line sent. */
+  catchUp(): void {
+    if (this.#reading || this.#closed) return;
+    this.#reading = true;
+    this.#read().catch((error: unknown) => {
+      if (!this.#closed) this.#parts.onError(error);
+    });
+  }
+
+  close(): void {
+    this.#closed = true;
+  }
+
+  async #read(): Promise<void> {
+    try {
+      while (await this.#readPage()) await this.#parts.drained();
+    } finally {
+      // In the same turn as the last look at `#wanted`: an offer can not fall in between.
+      this.#reading = false;
+    }
+  }
+
+  /** Resolves with whether there is more. */
+  async #readPage(): Promise<boolean> {
+    const lines = await this.#parts.read(this.#sent, PAGE);
+    // A socket that closed while the journal was read gets nothing more.
+    if (this.#closed) return false;
+    for (const line of lines) {
+      this.#sent = line.seq;
+      this.#parts.emit(toEvent(line), line.state);
+    }
+    // No line although one was announced: it is gone for good.
+    if (lines.length === 0) return false;
+    return lines.length === PAGE || this.#wanted > this.#sent;
+  }
+}
+
+export function toEvent(line: JournalLine): MessageEvent {
+  const { seq, id, from, text, format, attachments, at } = line;
+  return { seq, id, from, text, format, attachments, at };
+}

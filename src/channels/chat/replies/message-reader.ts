@@ -1,0 +1,106 @@
+import pRetry from 'p-retry';
+import type { Message } from '../../../platform-api/resources.ts';
+import type { ShopId } from '../../../types/ids.ts';
+import type { Pacer } from './pacer.ts';
+import { isNewestFirst } from './reply-order.ts';
+import type { ReplySource } from './reply-source.ts';
+
+export interface Reading {
+  readonly shopId: ShopId;
+  readonly conversationIds: readonly string[];
+  /** Whether a message needs no second look. */
+  readonly isKnown: (message: Message) => boolean;
+  /** Read to the end of the list, known messages or not: somebody was away. */
+  readonly thorough: boolean;
+}
+
+export interface ReaderParts {
+  readonly source: ReplySource;
+  readonly pacer: Pacer;
+  /** Pages of one list; a longer one is read in halves. */
+  readonly maxPages: number;
+  readonly requestTimeoutMs: number;
+}
+
+export interface Read {
+  readonly messages: readonly Message[];
+  /** False when a single conversation is longer than the bound. */
+  readonly complete: boolean;
+}
+
+const RETRIES = 2;
+
+/**
+ * Reads the messages of some conversations, in whatever order the platform lists them (API §4.5
+ * does not say). Only a list that shows itself to be newest first can be left early, at a page on
+ * which everything is known.
+ */
+export async function readMessages(
+  reading: Reading,
+  parts: ReaderParts,
+  signal: AbortSignal,
+): Promise<Read> {
+  const read = await readPages(reading, parts, signal);
+  const { conversationIds } = reading;
+  if (read.complete || conversationIds.length < 2) return read;
+  const middle = Math.ceil(conversationIds.length / 2);
+  const halves: Read[] = [];
+  for (const half of [conversationIds.slice(0, middle), conversationIds.slice(middle)]) {
+    halves.push(await readMessages({ ...reading, conversationIds: half }, parts, signal));
+  }
+  return {
+    messages: halves.flatMap(({ messages }) => messages),
+    complete: halves.every(({ complete }) => complete),
+  };
+}
+
+async function readPages(
+  { shopId, conversationIds, isKnown, thorough }: Reading,
+  { source, pacer, maxPages, requestTimeoutMs }: ReaderParts,
+  signal: AbortSignal,
+): Promise<Read> {
+  const messages: Message[] = [];
+  const cursors = new Set<string>();
+  let cursor: string | undefined;
+  for (let page = 0; page < maxPages; page += 1) {
+    const at = cursor;
+    // Here, and not only by the next round: a long list would never be read through a flaky line.
+    const { results, next } = await pRetry(
+      async () => {
+        await pacer.turn(signal);
+        return withDeadline(requestTimeoutMs, signal, (deadline) =>
+          source.listMessages(shopId, conversationIds, at, deadline),
+        );
+      },
+      { retries: RETRIES, minTimeout: 250, randomize: true, signal },
+    );
+    messages.push(...results);
+    // A cursor that comes back would go round for ever.
+    if (!next || cursors.has(next)) return { messages, complete: true };
+    if (!thorough && isNewestFirst(messages) && results.every(isKnown)) {
+      return { messages, complete: true };
+    }
+    cursors.add(next);
+    cursor = next;
+  }
+  return { messages, complete: false };
+}
+
+/** Ends the call by both, and leaves nothing hanging on the longer-lived signal. */
+async function withDeadline<T>(
+  timeoutMs: number,
+  signal: AbortSignal,
+  call: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const deadline = new AbortController();
+  const end = (): void => deadline.abort();
+  const timer = setTimeout(end, timeoutMs);
+  signal.addEventListener('abort', end);
+  try {
+    signal.throwIfAborted();
+    return await call(deadline.signal);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', end);
+  }
+}

@@ -1,0 +1,21 @@
+import type { Message } from '../../../platform-api/resources.ts';
+import type { ShopId } from '../../../types/ids.ts';
+
+export interface MessagePage {
+  readonly results: readonly Message[];
+  /** What to pass as `cursor` for the next page; absent or null on the last one. */
+  readonly next?: string | null | undefined;
+}
+
+/**
+ * Where replies come from: `GET /messages/?conversation_id__in=…` (API §4.5), injected, because a
+ * channel does not know the platform's client. Rejects when the platform cannot be read now.
+ */
+export interface ReplySource {
+  listMessages(
+    shopId: ShopId,
+    conversationIds: readonly string[],
+    cursor: string | undefined,
+    signal: AbortSignal,
+  ): Promise<MessagePage>;
+}

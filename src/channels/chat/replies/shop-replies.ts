@@ -1,0 +1,199 @@
+import type { Logger } from '../../../observability/logger.ts';
+import type { Message } from '../../../platform-api/resources.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { ChatStore, JournalLine, WatchedConversation } from '../../../spool/chat-store.ts';
+import type { Spool } from '../../../spool/spool.ts';
+import type { ShopId, VisitorId } from '../../../types/ids.ts';
+import { isReply, isUnsigned, shownText } from './is-reply.ts';
+import { type Read, type ReaderParts, readMessages } from './message-reader.ts';
+import { createdAt, inOrder } from './reply-order.ts';
+
+export interface ShopRepliesParts extends ReaderParts {
+  readonly chatStore: ChatStore;
+  readonly spool: Pick<Spool, 'knownRemoteIds' | 'ownPlatformMessages'>;
+  readonly onLine: (shopId: ShopId, visitorId: VisitorId, line: JournalLine) => void;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** How long a message that nobody signed waits for delivery to say that it is the visitor's. */
+  readonly unsignedWaitMs: number;
+}
+
+/** Longer URLs are refused by common servers. */
+const MAX_CONVERSATIONS = 150;
+/** Of each visitor, the newest ones; a reply in an older one is found when he returns. */
+const WATCHED = { usual: 3, thorough: 20 };
+
+/** What was decided about the messages of one conversation, for as long as its visitor is there. */
+interface Decided {
+  /** In the journal, or known not to belong there. */
+  readonly settled: Set<string>;
+  /** Looked at, and no reply as it stands; it is looked at again wherever it turns up. */
+  readonly read: Set<string>;
+  readonly unsignedSince: Map<string, number>;
+}
+
+/** Brings the replies of one shop into the journals of its visitors. */
+export class ShopReplies {
+  readonly #shopId: ShopId;
+  readonly #parts: ShopRepliesParts;
+  readonly #decided = new Map<VisitorId, Map<string, Decided>>();
+
+  constructor(shopId: ShopId, parts: ShopRepliesParts) {
+    this.#shopId = shopId;
+    this.#parts = parts;
+  }
+
+  /** What was decided for a visitor who has gone need not be remembered: the journal knows. */
+  forget(visitorId: VisitorId): void {
+    this.#decided.delete(visitorId);
+  }
+
+  /**
+   * Reads these visitors' conversations and stores what is new.
+   * @param thorough they were away: known messages are no reason to stop reading
+   * @returns whether everything was read
+   */
+  async collect(
+    visitors: readonly VisitorId[],
+    thorough: boolean,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const watched = newest(
+      await this.#parts.chatStore.conversationsOf(this.#shopId, visitors),
+      thorough ? WATCHED.thorough : WATCHED.usual,
+    );
+    const visitorOf = new Map(
+      watched.map(({ conversationId, visitorId }) => [conversationId, visitorId]),
+    );
+    const ids = [...visitorOf.keys()];
+    let complete = true;
+    for (let start = 0; start < ids.length; start += MAX_CONVERSATIONS) {
+      const conversationIds = ids.slice(start, start + MAX_CONVERSATIONS);
+      const read = await this.#read(conversationIds, visitorOf, thorough, signal);
+      await this.#store(read.messages, visitorOf);
+      complete &&= read.complete;
+    }
+    if (!complete) this.#parts.logger.warn('chat.replies_incomplete', { shop: this.#shopId });
+    return complete;
+  }
+
+  #read(
+    conversationIds: readonly string[],
+    visitorOf: ReadonlyMap<string, VisitorId>,
+    thorough: boolean,
+    signal: AbortSignal,
+  ): Promise<Read> {
+    const isKnown = (message: Message): boolean => {
+      const decided = this.#decidedOf(message, visitorOf);
+      if (decided === undefined) return true;
+      return decided.settled.has(message.id) || decided.read.has(message.id);
+    };
+    return readMessages(
+      { shopId: this.#shopId, conversationIds, isKnown, thorough },
+      this.#parts,
+      signal,
+    );
+  }
+
+  async #store(
+    messages: readonly Message[],
+    visitorOf: ReadonlyMap<string, VisitorId>,
+  ): Promise<void> {
+    const open = messages.filter((message) => {
+      const decided = this.#decidedOf(message, visitorOf);
+      if (decided === undefined || decided.settled.has(message.id)) return false;
+      if (isReply(message)) return true;
+      // A reply that is still being written may be on any page when it is done.
+      const isUnfinished = message.status === 'PENDING' && shownText(message) === undefined;
+      if (!isUnfinished) decided.read.add(message.id);
+      return false;
+    });
+    if (open.length === 0) return;
+    const own = await this.#ownOf(open);
+    for (const message of inOrder(open)) {
+      const visitorId = visitorOf.get(message.conversation_id ?? '');
+      const decided = this.#decidedOf(message, visitorOf);
+      if (visitorId === undefined || decided === undefined) continue;
+      if (!own.has(message.id)) {
+        if (this.#mustWait(message, decided)) continue;
+        await this.#append(message, visitorId);
+      }
+      decided.settled.add(message.id);
+      decided.unsignedSince.delete(message.id);
+    }
+  }
+
+  async #append(message: Message, visitorId: VisitorId): Promise<void> {
+    const shown = shownText(message);
+    if (shown === undefined) return;
+    const { chatStore, clock, logger, onLine } = this.#parts;
+    const line = await chatStore.appendReply({
+      shopId: this.#shopId,
+      visitorId,
+      platformMessageId: message.id,
+      at: createdAt(message) ?? clock(),
+      ...shown,
+    });
+    // Undefined: the visitor has it already, from before a restart.
+    if (line === undefined) return;
+    logger.info('chat.reply', { platformMessage: message.id, visitor: visitorId, seq: line.seq });
+    onLine(this.#shopId, visitorId, line);
+  }
+
+  /** Which of these this gateway submitted itself. */
+  async #ownOf(messages: readonly Message[]): Promise<ReadonlySet<string>> {
+    const { spool } = this.#parts;
+    const remoteIds = messages.flatMap(({ remote_id: remoteId }) => remoteId ?? []);
+    const [created, known] = await Promise.all([
+      spool.ownPlatformMessages(
+        this.#shopId,
+        messages.map(({ id }) => id),
+      ),
+      remoteIds.length === 0
+        ? new Set<string>()
+        : spool.knownRemoteIds(this.#shopId, [...new Set(remoteIds)]),
+    ]);
+    const own = messages.filter(
+      ({ id, remote_id: remoteId }) => created.has(id) || known.has(remoteId ?? ''),
+    );
+    return new Set(own.map(({ id }) => id));
+  }
+
+  #mustWait(message: Message, { unsignedSince }: Decided): boolean {
+    if (!isUnsigned(message)) return false;
+    const now = this.#parts.clock();
+    const since = unsignedSince.get(message.id) ?? now;
+    unsignedSince.set(message.id, since);
+    return now - since < this.#parts.unsignedWaitMs;
+  }
+
+  #decidedOf(
+    { conversation_id: conversationId }: Message,
+    visitorOf: ReadonlyMap<string, VisitorId>,
+  ): Decided | undefined {
+    const visitorId = conversationId === null ? undefined : visitorOf.get(conversationId);
+    // Not asked for, so not for anyone.
+    if (conversationId === null || visitorId === undefined) return undefined;
+    const conversations = this.#decided.get(visitorId) ?? new Map<string, Decided>();
+    this.#decided.set(visitorId, conversations);
+    const decided = conversations.get(conversationId) ?? {
+      settled: new Set<string>(),
+      read: new Set<string>(),
+      unsignedSince: new Map<string, number>(),
+    };
+    conversations.set(conversationId, decided);
+    return decided;
+  }
+}
+
+/** The most recently used conversations of each visitor. */
+function newest(watched: readonly WatchedConversation[], perVisitor: number) {
+  const counts = new Map<VisitorId, number>();
+  return [...watched]
+    .sort((one, other) => other.usedAt - one.usedAt)
+    .filter(({ visitorId }) => {
+      const count = (counts.get(visitorId) ?? 0) + 1;
+      counts.set(visitorId, count);
+      return count <= perVisitor;
+    });
+}

@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { type NextFunction, type Request, type Response, Router } from 'express';
+import { errorFields, type Logger } from '../../observability/logger.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { BlobStore } from '../../spool/blobs.ts';
+import type { ChatStore } from '../../spool/chat-store.ts';
+import { SpoolFull, SpoolUnavailable } from '../../spool/errors.ts';
+import type { VisitorId } from '../../types/ids.ts';
+import type { ChatShop } from './chat-shop.ts';
+import { type ErrorWord, MAX_FILE_BYTES, MAX_FILES, UPLOAD_PATH } from './events.ts';
+import { InFlight } from './in-flight.ts';
+import type { ChatLimits } from './limits.ts';
+import { Origins } from './origins.ts';
+import { receiveUpload, UploadAborted, UploadRefused } from './upload-receive.ts';
+import { UnsupportedFile } from './upload-sniff.ts';
+import type { VisitorTokens } from './visitor-token.ts';
+import { TooManyVisitors, type Visitors } from './visitors.ts';
+
+export interface UploadParts {
+  readonly store: ChatStore;
+  readonly blobs: BlobStore;
+  readonly visitors: Visitors;
+  readonly tokens: VisitorTokens;
+  readonly shops: ReadonlyMap<string, ChatShop>;
+  readonly origins: Origins;
+  readonly networkOf: (request: IncomingMessage) => string;
+  readonly limits: (shop: ChatShop) => ChatLimits;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+interface Uploader {
+  readonly shop: ChatShop;
+  readonly visitorId: VisitorId;
+}
+
+/** An answer other than the upload's own. */
+class Answer extends Error {
+  override name = 'Answer';
+  readonly status: number;
+  readonly word: ErrorWord | 'unsupported' | 'origin';
+  readonly retryAfter: number | undefined;
+  constructor(status: number, word: Answer['word'], retryAfter?: number) {
+    super(word);
+    this.status = status;
+    this.word = word;
+    this.retryAfter = retryAfter;
+  }
+}
+
+const UPLOAD_TIMEOUT_MS = 5 * 60_000;
+/** How long and how much of a refused body is still read, so that the answer gets through. */
+const DRAIN_TIMEOUT_MS = 10_000;
+const DRAIN_BYTES = MAX_FILE_BYTES + 1024 * 1024;
+/** Ten files wait: one has to be used, or its day to pass. */
+const RETRY_WAITING_SECONDS = 60;
+
+/** `POST /chat/uploads`: one file, for the visitor whose token comes with it. */
+export function createUploadRouter(parts: UploadParts): { router: Router; stop(): Promise<void> } {
+  const inFlight = new InFlight();
+  const stopping = new AbortController();
+  const underWay = new Map<string, number>();
+
+  const take = async (request: Request): Promise<Record<string, unknown>> => {
+    const uploader = uploaderOf(parts, request);
+    if (inFlight.closed) throw new Answer(503, 'busy');
+    const { shop, visitorId } = uploader;
+    const limited = await parts.limits(shop).upload(visitorId);
+    if (limited !== undefined) throw new Answer(429, 'rate_limited', limited.retryAfter);
+    const key = `${shop.shopId}/${visitorId}`;
+    // Counted before anything is awaited: uploads that begin together must see one another.
+    const others = underWay.get(key) ?? 0;
+    underWay.set(key, others + 1);
+    inFlight.begin();
+    try {
+      await parts.blobs.assertSpace();
+      await parts.visitors.stored(shop, visitorId, parts.networkOf(request));
+      const waiting = await parts.store.countUnusedUploads(shop.shopId, visitorId);
+      if (others + waiting >= MAX_FILES) {
+        throw new Answer(429, 'rate_limited', RETRY_WAITING_SECONDS);
+      }
+      return await receive(parts, uploader, request, stopping.signal);
+    } finally {
+      inFlight.end();
+      const left = (underWay.get(key) ?? 1) - 1;
+      if (left > 0) underWay.set(key, left);
+      else underWay.delete(key);
+    }
+  };
+
+  const router = Router();
+  router.options(UPLOAD_PATH, (request, response) => {
+    allowOrigin(request, response, parts.origins);
+    response.set({
+      'Access-Control-Allow-Methods': 'POST',
+      'Access-Control-Allow-Headers': 'authorization, content-type',
+      'Access-Control-Max-Age': '600',
+    });
+    response.status(204).end();
+  });
+  router.post(UPLOAD_PATH, (request: Request, response: Response, next: NextFunction) => {
+    allowOrigin(request, response, parts.origins);
+    take(request)
+      .then((upload) => void response.status(201).json(upload))
+      .catch((error: unknown) => refuse(parts, request, response, error))
+      .catch(next);
+  });
+
+  return {
+    router,
+    stop: async () => {
+      stopping.abort();
+      await inFlight.close();
+    },
+  };
+}
+
+function uploaderOf(parts: UploadParts, request: Request): Uploader {
+  const token = /^Bearer ([\w.-]+)$/i.exec(request.headers.authorization ?? '')?.[1];
+  const bearer = token === undefined ? undefined : parts.tokens.verify(token);
+  const shop = bearer && parts.shops.get(bearer.widgetKey);
+  if (bearer === undefined || shop === undefined) throw new Answer(401, 'unauthorized');
+  if (!Origins.admits(shop, request.headers.origin)) throw new Answer(403, 'origin');
+  return { shop, visitorId: bearer.visitorId };
+}
+
+async function receive(
+  { store, blobs, clock, logger }: UploadParts,
+  { shop, visitorId }: Uploader,
+  request: Request,
+  stopping: AbortSignal,
+): Promise<Record<string, unknown>> {
+  const deadline = new AbortController();
+  const end = (): void => deadline.abort();
+  const timer = setTimeout(end, UPLOAD_TIMEOUT_MS);
+  stopping.addEventListener('abort', end);
+  if (stopping.aborted) end();
+  try {
+    const { blob, name, type, size } = await receiveUpload(request, blobs, deadline.signal);
+    const id = randomUUID();
+    try {
+      await store.addUpload({
+        ...{ id, name, type, size, blob, visitorId },
+        shopId: shop.shopId,
+        at: clock(),
+      });
+    } catch (error) {
+      await blobs.remove(blob);
+      throw error;
+    }
+    logger.info('chat.uploaded', { upload: id, visitor: visitorId, size });
+    return { id, name, type, size };
+  } finally {
+    clearTimeout(timer);
+    stopping.removeEventListener('abort', end);
+  }
+}
+
+function allowOrigin(request: Request, response: Response, origins: Origins): void {
+  const { origin } = request.headers;
+  response.vary('Origin');
+  if (origin !== undefined && origins.someAdmits(origin)) {
+    response.set('Access-Control-Allow-Origin', origin);
+    // A page of another origin sees no header that is not named here.
+    response.set('Access-Control-Expose-Headers', 'Retry-After');
+  }
+}
+
+function refuse(parts: UploadParts, request: Request, response: Response, error: unknown): void {
+  if (error instanceof UploadAborted) {
+    parts.logger.debug('chat.upload_aborted');
+    request.destroy();
+    return;
+  }
+  const answer = answerOf(error);
+  if (answer.status === 500) parts.logger.error('chat.upload_failed', errorFields(error));
+  parts.metrics.refused.inc({ channel: 'web_chat', reason: answer.word });
+  if (answer.retryAfter !== undefined) response.set('Retry-After', String(answer.retryAfter));
+  response.status(answer.status).json({
+    error: answer.word,
+    ...(answer.retryAfter !== undefined && { retryAfter: answer.retryAfter }),
+  });
+  drain(request);
+}
+
+function answerOf(error: unknown): Answer {
+  if (error instanceof Answer) return error;
+  if (error instanceof UnsupportedFile) return new Answer(415, 'unsupported');
+  if (error instanceof TooManyVisitors) {
+    return new Answer(429, 'rate_limited', error.limited.retryAfter);
+  }
+  if (error instanceof SpoolFull || error instanceof SpoolUnavailable) {
+    return new Answer(503, 'busy', 30);
+  }
+  if (!(error instanceof UploadRefused)) return new Answer(500, 'busy');
+  const word = { 400: 'invalid', 413: 'too_large', 415: 'unsupported' } as const;
+  return new Answer(error.status, word[error.status]);
+}
+
+/**
+ * Reads on for a while after a refusal. A connection that is closed on a client that still sends
+ * is reset, and the reset overtakes the answer.
+ */
+function drain(request: Request): void {
+  if (request.complete || request.destroyed) return;
+  let bytes = 0;
+  const timer = setTimeout(() => request.destroy(), DRAIN_TIMEOUT_MS);
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > DRAIN_BYTES) request.destroy();
+  });
+  request.on('error', () => undefined);
+  request.on('close', () => clearTimeout(timer));
+  request.resume();
+}

@@ -1,0 +1,116 @@
+import type { Clock } from '../../runtime/clock.ts';
+import type { ChatStore, VisitorRecord } from '../../spool/chat-store.ts';
+import type { VisitorId } from '../../types/ids.ts';
+import type { ChatShop } from './chat-shop.ts';
+import type { MessageEvent, StatusEvent } from './events.ts';
+import type { ChatLimits, Limited } from './limits.ts';
+
+/** One tab, as its visitor sees it. */
+export interface Tab {
+  offer(line: MessageEvent): void;
+  status(status: StatusEvent): void;
+}
+
+/** A visitor with open tabs: the room in which all of them hear the same. */
+export interface Visitor {
+  readonly shop: ChatShop;
+  readonly id: VisitorId;
+  /** Undefined until there is something to keep: a page view leaves no trace. */
+  record: VisitorRecord | undefined;
+  readonly tabs: Set<Tab>;
+}
+
+export type Labels = Partial<Pick<VisitorRecord, 'name' | 'email' | 'subject'>>;
+
+/** Too many new visitors from one network. */
+export class TooManyVisitors extends Error {
+  override name = 'TooManyVisitors';
+  readonly limited: Limited;
+  constructor(limited: Limited) {
+    super('too many new visitors from one network');
+    this.limited = limited;
+  }
+}
+
+export interface VisitorsParts {
+  readonly store: ChatStore;
+  readonly clock: Clock;
+  readonly limits: (shop: ChatShop) => ChatLimits;
+}
+
+/** The visitors who are there now, and the one place where a visitor is first stored. */
+export class Visitors {
+  readonly #parts: VisitorsParts;
+  readonly #present = new Map<string, Visitor>();
+  readonly #storing = new Map<string, Promise<VisitorRecord>>();
+
+  constructor(parts: VisitorsParts) {
+    this.#parts = parts;
+  }
+
+  find(shopId: string, id: VisitorId): Visitor | undefined {
+    return this.#present.get(keyOf(shopId, id));
+  }
+
+  enter(shop: ChatShop, id: VisitorId, record: VisitorRecord | undefined, tab: Tab): Visitor {
+    const key = keyOf(shop.shopId, id);
+    const visitor = this.#present.get(key) ?? { shop, id, record, tabs: new Set<Tab>() };
+    visitor.tabs.add(tab);
+    this.#present.set(key, visitor);
+    if (record !== undefined) this.remember(record);
+    return visitor;
+  }
+
+  leave(visitor: Visitor, tab: Tab): void {
+    visitor.tabs.delete(tab);
+    const key = keyOf(visitor.shop.shopId, visitor.id);
+    if (visitor.tabs.size === 0 && this.#present.get(key) === visitor) this.#present.delete(key);
+  }
+
+  /**
+   * The visitor's row, made now if there is none: on the first message, profile or upload.
+   * @throws {TooManyVisitors} {SpoolUnavailable}
+   */
+  async stored(shop: ChatShop, id: VisitorId, network: string): Promise<VisitorRecord> {
+    const key = keyOf(shop.shopId, id);
+    const known = this.#present.get(key)?.record;
+    if (known !== undefined) return known;
+    // Two tabs that write at once are one new visitor.
+    const storing =
+      this.#storing.get(key) ??
+      this.#store(shop, id, network).finally(() => this.#storing.delete(key));
+    this.#storing.set(key, storing);
+    const record = await storing;
+    const visitor = this.#present.get(key);
+    if (visitor !== undefined) visitor.record ??= record;
+    return visitor?.record ?? record;
+  }
+
+  /** Writes labels to the visitor's row, and to the copy that open tabs use. */
+  async label(record: VisitorRecord, labels: Labels): Promise<VisitorRecord> {
+    await this.#parts.store.updateVisitor(record.shopId, record.id, labels);
+    const labelled = { ...record, ...labels };
+    this.remember(labelled);
+    return labelled;
+  }
+
+  /** Takes a newer row over into the copy that open tabs use. */
+  remember(record: VisitorRecord): void {
+    const visitor = this.find(record.shopId, record.id);
+    if (visitor === undefined) return;
+    // Another tab may have opened a new conversation since this row was read.
+    const conversation = Math.max(record.conversation, visitor.record?.conversation ?? 0);
+    visitor.record = { ...record, conversation };
+  }
+
+  async #store(shop: ChatShop, id: VisitorId, network: string): Promise<VisitorRecord> {
+    const { store, limits, clock } = this.#parts;
+    const known = await store.visitor(shop.shopId, id);
+    if (known !== undefined) return known;
+    const limited = await limits(shop).newVisitor(network);
+    if (limited !== undefined) throw new TooManyVisitors(limited);
+    return store.createVisitor({ shopId: shop.shopId, id, createdAt: clock() });
+  }
+}
+
+const keyOf = (shopId: string, id: VisitorId): string => `${shopId}/${id}`;

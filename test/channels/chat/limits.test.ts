@@ -1,0 +1,121 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import type { ChatLimitOptions } from '../../../src/channels/chat/chat-shop.ts';
+import { ConnectRefused } from '../../support/chat-client.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { aShop, ChatGateway, type GatewayOptions, ROOMY } from './chat-gateway.ts';
+
+let gateway: ChatGateway | undefined;
+const start = async (
+  limits: Partial<ChatLimitOptions>,
+  more: GatewayOptions = {},
+): Promise<ChatGateway> => {
+  gateway = await ChatGateway.start({
+    shops: [aShop({ limits: { ...ROOMY, ...limits } })],
+    ...more,
+  });
+  return gateway;
+};
+afterEach(async () => {
+  await gateway?.stop();
+  gateway = undefined;
+});
+
+const limited = { ok: false, error: 'rate_limited', retryAfter: expect.any(Number) };
+
+describe('messages of a visitor', () => {
+  test('beyond ten in ten seconds are told when to come back, in every tab', async () => {
+    const chat = await start({ messagesPer10s: 10 });
+    const client = await chat.connect();
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, index) => client.send(`line ${index}`)),
+    );
+    expect(answers.slice(0, 10).every(({ ok }) => ok)).toBe(true);
+    expect(answers.slice(10)).toEqual([limited, limited]);
+    const [refused] = answers.slice(10);
+    const retryAfter = refused?.ok === false ? refused.retryAfter : undefined;
+    expect(retryAfter).toBeGreaterThanOrEqual(1);
+    expect(retryAfter).toBeLessThanOrEqual(10);
+
+    const tab = await chat.connect({ auth: { key: 'demo', token: client.session.token } });
+    expect(await tab.send('from the other tab')).toEqual(limited);
+    const stranger = await chat.connect();
+    expect(await stranger.send('hello')).toMatchObject({ ok: true });
+    expect(await chat.entries()).toHaveLength(11);
+  });
+});
+
+test('history, profile and the like have a rate of their own', async () => {
+  const chat = await start({});
+  const client = await chat.connect();
+  const answers = await Promise.all(Array.from({ length: 70 }, () => client.history()));
+  expect(answers.filter(({ ok }) => ok)).toHaveLength(60);
+  expect(answers.at(-1)).toEqual(limited);
+  expect(await client.send('messages go on')).toMatchObject({ ok: true });
+});
+
+describe('new visitors of one network', () => {
+  test('are counted on their first message', async () => {
+    const chat = await start({ newVisitorsPerHourPerIp: 2 });
+    const clients = await Promise.all([1, 2, 3, 4].map(() => chat.connect()));
+    const answers = [];
+    for (const client of clients) answers.push(await client.send('hello'));
+    expect(answers).toEqual([{ ok: true, seq: 1 }, { ok: true, seq: 1 }, limited, limited]);
+    expect(await clients[0]?.send('and more')).toEqual({ ok: true, seq: 2 });
+    expect(await clients[3]?.profile({ name: 'Ada' })).toEqual(limited);
+    expect(await chat.entries()).toHaveLength(3);
+  });
+
+  test('are one when several tabs of a visitor write first at once', async () => {
+    const chat = await start({ newVisitorsPerHourPerIp: 1 });
+    const one = await chat.connect();
+    const other = await chat.connect({ auth: { key: 'demo', token: one.session.token } });
+    const answers = await Promise.all([one.send('a'), other.send('b'), one.send('c')]);
+    expect(answers.map(({ ok }) => ok)).toEqual([true, true, true]);
+  });
+
+  test('are told apart by the address that the proxy names', async () => {
+    let ip = '192.0.2.1';
+    const chat = await start({ newVisitorsPerHourPerIp: 1 }, { clientIp: () => ip });
+    const first = await chat.connect();
+    ip = '192.0.2.2';
+    const second = await chat.connect();
+    expect(await first.send('a')).toMatchObject({ ok: true });
+    expect(await second.send('a')).toMatchObject({ ok: true });
+  });
+});
+
+describe('sockets of one network', () => {
+  const codeOf = (error: unknown): string | undefined =>
+    error instanceof ConnectRefused ? error.data.code : String(error);
+
+  test('are let in up to the limit and again after one has gone', async () => {
+    const chat = await start({ socketsPerIp: 5 });
+    const attempts = await Promise.allSettled(Array.from({ length: 8 }, () => chat.connect()));
+    const refused = attempts.flatMap((attempt) =>
+      attempt.status === 'rejected' ? [codeOf(attempt.reason)] : [],
+    );
+    expect(refused).toEqual(['rate_limited', 'rate_limited', 'rate_limited']);
+    await waitFor('the refused to go', async () => (await chat.connections) === 5);
+    chat.clients.find(({ socket }) => socket.connected)?.close();
+    await waitFor('one to go', async () => (await chat.connections) === 4);
+    await chat.connect();
+  });
+
+  test('that never say who they want are cut off beyond twice the limit', async () => {
+    const chat = await start({ socketsPerIp: 2 });
+    const statuses: number[] = [];
+    for (let round = 0; round < 6; round += 1) {
+      const answer = await fetch(`${chat.url}/chat/?EIO=4&transport=polling`);
+      await answer.text();
+      statuses.push(answer.status);
+    }
+    expect(statuses).toEqual([200, 200, 200, 200, 403, 403]);
+  });
+
+  test('of everyone together have a bound too', async () => {
+    const chat = await start({}, { maxSockets: 2 });
+    await chat.connect();
+    await chat.connect();
+    await expect(chat.connect()).rejects.toThrow();
+  });
+});

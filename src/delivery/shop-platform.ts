@@ -3,6 +3,7 @@ import type { PlatformClient } from '../platform-api/client.ts';
 import { PlatformError } from '../platform-api/errors.ts';
 import type { MediaPermission } from '../platform-api/schemas.ts';
 import type { Clock } from '../runtime/clock.ts';
+import type { Channel } from '../types/channel.ts';
 import type { EntryId, ShopId } from '../types/ids.ts';
 import { Breaker } from './breaker.ts';
 import { ConfigurationFault, Later, type Part, readAnswer } from './failure.ts';
@@ -15,7 +16,7 @@ export interface ShopSettings {
   /** The configured name, for logs and metrics. */
   readonly name: string;
   readonly client: PlatformClient;
-  readonly mediaPermission: MediaPermission;
+  readonly mediaPermission: Readonly<Record<Channel, MediaPermission>>;
   /** How long a text continues the conversation before it; undefined: for ever. */
   readonly smsContinuityMs?: number;
 }

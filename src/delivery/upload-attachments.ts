@@ -6,6 +6,7 @@ import {
 import { PlatformError } from '../platform-api/errors.ts';
 import type { Claimed } from '../spool/entry.ts';
 import type { Spool } from '../spool/spool.ts';
+import type { Channel } from '../types/channel.ts';
 import { Paused, readAnswer } from './failure.ts';
 import type { ShopPlatform } from './shop-platform.ts';
 import type { Steps } from './steps.ts';
@@ -36,7 +37,7 @@ export async function uploadAttachments(
   const missing: string[] = [];
   for (const attachment of attachments) {
     const known = claimed.media.get(attachment.part);
-    const id = known ?? (await uploadOne(attachment, shop, steps, signal));
+    const id = known ?? (await uploadOne(attachment, claimed.entry.channel, shop, steps, signal));
     if (id === undefined) {
       missing.push(attachment.placeholder);
       continue;
@@ -49,6 +50,7 @@ export async function uploadAttachments(
 
 async function uploadOne(
   attachment: Attachment,
+  channel: Channel,
   shop: ShopPlatform,
   steps: Steps,
   signal: AbortSignal,
@@ -60,7 +62,10 @@ async function uploadOne(
   if (breaker.isOpen) breaker.startProbe();
   try {
     const media = await shop.call('media', signal, () =>
-      shop.client.uploadMedia({ ...file, permission: shop.settings.mediaPermission }, signal),
+      shop.client.uploadMedia(
+        { ...file, permission: shop.settings.mediaPermission[channel] },
+        signal,
+      ),
     );
     breaker.succeeded();
     steps.add('uploaded', { bytes: file.size, type: file.type });

@@ -43,6 +43,7 @@ export function createLogger(options: LogOptions): Logger {
     level: options.level,
     format: options.format === 'json' ? combine(timestamp(), json()) : pretty,
     transports: [
+      // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- its base class is declared twice
       new winston.transports.Console({ stderrLevels: ['error', 'warn', 'info', 'debug'] }),
     ],
   });

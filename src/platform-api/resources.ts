@@ -12,7 +12,10 @@ import { z } from 'zod';
 const id = z.string().min(1);
 const dateTime = z.string();
 const optional = <T extends z.ZodType>(schema: T) =>
-  schema.nullish().transform((value) => value ?? undefined);
+  schema
+    .nullable()
+    .transform((value) => value ?? undefined)
+    .optional();
 /** A documented value set; other values are kept as they come. */
 const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
   optional(z.enum(values).or(z.string()));

@@ -112,6 +112,7 @@ class FileBlobWriter extends Writable implements BlobWriter {
   #held: Uint8Array[] = [];
   #heldBytes = 0;
   #handle: FileHandle | undefined;
+  #writing: Promise<void> = Promise.resolve();
   #done = false;
 
   constructor(files: BlobFiles, inlineMaxBytes: number) {
@@ -133,7 +134,8 @@ class FileBlobWriter extends Writable implements BlobWriter {
       done();
       return;
     }
-    this.#drain().then(
+    this.#writing = this.#drain();
+    this.#writing.then(
       () => done(),
       (error: unknown) => done(storageError(error)),
     );
@@ -178,6 +180,8 @@ class FileBlobWriter extends Writable implements BlobWriter {
 
   async #cleanUp(): Promise<void> {
     this.#held = [];
+    // A file that is being made right now has no handle yet, and would stay.
+    await this.#writing.catch(() => undefined);
     await this.#handle?.close().catch(() => undefined);
     if (this.#handle !== undefined) await rm(this.#files.temporary(this.#name), { force: true });
   }

@@ -108,7 +108,7 @@ export interface Spool {
   counts(): Promise<readonly EntryCount[]>;
   /** Which of these `remote_id`s have passed here: threading and quotes depend on it. */
   knownRemoteIds(shopId: ShopId, ids: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Which of these are messages that this gateway created on the platform. */
+  /** Which of these chat messages this gateway created on the platform: they are no replies. */
   ownPlatformMessages(shopId: ShopId, ids: readonly string[]): Promise<ReadonlySet<string>>;
 
   /** An operator's `retry` or `release`: back to `queued`, due now. False: not in such a state. */

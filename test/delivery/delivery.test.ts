@@ -61,7 +61,7 @@ beforeEach(async () => {
     {
       shopId: SHOP,
       name: 'demo',
-      mediaPermission: 'private',
+      mediaPermission: { email: 'private', sms: 'private', web_chat: 'private' },
       client: new PlatformClient({
         baseUrl,
         apiKey: 'secret-key',

@@ -300,7 +300,7 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
 
     describe('settling', () => {
       test('delivered keeps what the platform answered', async () => {
-        const entry = anEntry();
+        const entry = anEntry({ channel: 'web_chat' });
         await accept(entry);
         const { lease } = await claimOne();
         await spool.settle(

@@ -75,17 +75,22 @@ export class ChatTables {
   ): (Accepted & { seq: number; at: number }) | 'unknown_upload' {
     const { shopId } = entry;
     const { visitorId, messageId, uploadIds } = message;
-    const first = this.#sql.lineOf.get(shopId, visitorId, 'visitor', messageId);
-    if (first !== undefined) {
-      const id = this.#entries.firstOf(entry) ?? entry.id;
-      return { id, duplicate: true, seq: first.seq, at: first.at };
+    const visitor = this.#mustFind(shopId, visitorId);
+    let uploads: UploadRecord[] = [];
+    // Uploads are looked at before anything is stored, and a duplicate before its uploads,
+    // which are used by now.
+    if (uploadIds.length > 0 && this.#entries.firstOf(entry) === undefined) {
+      uploads = this.unusedUploads(shopId, visitorId, uploadIds);
+      if (uploads.length !== uploadIds.length) return 'unknown_upload';
     }
-    const uploads = this.unusedUploads(shopId, visitorId, uploadIds);
-    if (uploads.length !== uploadIds.length) return 'unknown_upload';
     const [accepted] = this.#entries.accept([entry]);
     if (accepted === undefined) throw new Error('accept answers each entry');
+    if (accepted.duplicate) {
+      const first = this.#sql.lineOfVisitor.get(visitor.no, messageId);
+      return { ...accepted, seq: first?.seq ?? 0, at: first?.at ?? entry.receivedAt };
+    }
     for (const { id } of uploads) this.#sql.useUpload.run(entry.id, id);
-    const seq = this.#append(shopId, visitorId, {
+    const seq = this.#append(visitor.no, {
       sender: 'visitor',
       messageId,
       text: message.text,
@@ -99,36 +104,34 @@ export class ChatTables {
 
   appendReply(reply: Params<'appendReply'>[0]): JournalLine | undefined {
     const { shopId, visitorId, platformMessageId, text, format, at } = reply;
-    if (this.#sql.lineOf.get(shopId, visitorId, 'agent', platformMessageId) !== undefined) {
-      return undefined;
-    }
-    const seq = this.#append(shopId, visitorId, {
+    const visitor = this.#mustFind(shopId, visitorId);
+    if (this.#sql.replyOf.get(visitor.no, platformMessageId) !== undefined) return undefined;
+    const line = {
+      text,
+      format,
+      attachments: [],
+      at,
+      state: 'delivered',
+    } as const;
+    const seq = this.#append(visitor.no, {
+      ...line,
       sender: 'agent',
       messageId: platformMessageId,
-      text,
-      format,
-      attachments: [],
-      at,
-      state: 'delivered',
     });
-    return {
-      seq,
-      id: platformMessageId,
-      from: 'agent',
-      text,
-      format,
-      attachments: [],
-      at,
-      state: 'delivered',
-    };
+    return { ...line, seq, id: platformMessageId, from: 'agent' };
   }
 
-  #append(shop: ShopId, visitor: VisitorId, line: NewLine): number {
-    const next = this.#sql.nextSeq.get(shop, visitor);
-    if (next === undefined) throw new Error('a journal line for a visitor that does not exist');
+  #mustFind(shopId: ShopId, id: VisitorId): Pick<VisitorRow, 'no'> {
+    const visitor = this.#sql.visitorNo.get(shopId, id);
+    if (visitor === undefined) throw new Error('a line for a visitor that does not exist');
+    return visitor;
+  }
+
+  #append(visitor: number, line: NewLine): number {
+    const next = this.#sql.nextSeq.get(visitor);
+    if (next === undefined) throw new Error('the visitor was there a moment ago');
     this.#sql.insertLine.run({
       ...line,
-      shop,
       visitor,
       seq: next.seq,
       attachments: JSON.stringify(line.attachments),
@@ -142,15 +145,21 @@ export class ChatTables {
     messageId: string,
     state: 'delivered' | 'failed',
   ): void {
-    this.#sql.mark.run(state, shopId, visitorId, messageId);
+    const visitor = this.#sql.visitorNo.get(shopId, visitorId);
+    if (visitor === undefined) return;
+    const line = this.#sql.lineOfVisitor.get(visitor.no, messageId);
+    if (line !== undefined) this.#sql.mark.run(state, line.line);
   }
 
   linesAfter(shopId: ShopId, id: VisitorId, after: number, limit: number): JournalLine[] {
-    return this.#sql.linesAfter.all(shopId, id, after, limit).map(toLine);
+    const visitor = this.#sql.visitorNo.get(shopId, id);
+    return visitor ? this.#sql.linesAfter.all(visitor.no, after, limit).map(toLine) : [];
   }
 
   linesBefore(shopId: ShopId, id: VisitorId, before: number, limit: number): JournalLine[] {
-    return this.#sql.linesBefore.all(shopId, id, before, limit).map(toLine).reverse();
+    const visitor = this.#sql.visitorNo.get(shopId, id);
+    if (visitor === undefined) return [];
+    return this.#sql.linesBefore.all(visitor.no, before, limit).map(toLine).reverse();
   }
 
   conversationsOf(shopId: ShopId, visitors: readonly VisitorId[]): WatchedConversation[] {
@@ -188,6 +197,7 @@ interface NewLine {
 }
 
 interface VisitorRow {
+  readonly no: number;
   readonly id: VisitorId;
   readonly shop: ShopId;
   readonly name: string | null;
@@ -200,6 +210,7 @@ interface VisitorRow {
 }
 
 interface LineRow {
+  readonly line: number;
   readonly seq: number;
   readonly message_id: string;
   readonly sender: 'visitor' | 'agent';
@@ -255,27 +266,30 @@ function prepare(db: Db) {
       `UPDATE visitors SET conversation = conversation + 1, conversation_from_seq = last_seq
        WHERE shop = ? AND id = ? AND last_seq > conversation_from_seq`,
     ),
-    lineOf: db.prepare<[string, string, string, string], Pick<LineRow, 'seq' | 'at'>>(
-      `SELECT seq, at FROM journal
-       WHERE shop = ? AND visitor = ? AND sender = ? AND message_id = ?`,
+    visitorNo: db.prepare<[string, string], Pick<VisitorRow, 'no'>>(
+      `SELECT no FROM visitors WHERE shop = ? AND id = ?`,
     ),
-    nextSeq: db.prepare<[string, string], { seq: number }>(
-      `UPDATE visitors SET last_seq = last_seq + 1 WHERE shop = ? AND id = ?
-       RETURNING last_seq AS seq`,
+    // From the newest: what is asked for was written a moment ago.
+    lineOfVisitor: db.prepare<[number, string], Pick<LineRow, 'line' | 'seq' | 'at'>>(
+      `SELECT line, seq, at FROM journal
+       WHERE visitor = ? AND sender = 'visitor' AND message_id = ? ORDER BY seq DESC LIMIT 1`,
+    ),
+    replyOf: db.prepare<[number, string]>(
+      `SELECT 1 FROM journal WHERE visitor = ? AND message_id = ? AND sender = 'agent'`,
+    ),
+    nextSeq: db.prepare<[number], { seq: number }>(
+      `UPDATE visitors SET last_seq = last_seq + 1 WHERE no = ? RETURNING last_seq AS seq`,
     ),
     insertLine: db.prepare(
-      `INSERT INTO journal (shop, visitor, seq, sender, message_id, text, format, attachments, at, state)
-       VALUES (@shop, @visitor, @seq, @sender, @messageId, @text, @format, @attachments, @at, @state)`,
+      `INSERT INTO journal (visitor, seq, sender, message_id, text, format, attachments, at, state)
+       VALUES (@visitor, @seq, @sender, @messageId, @text, @format, @attachments, @at, @state)`,
     ),
-    mark: db.prepare(
-      `UPDATE journal SET state = ?
-       WHERE shop = ? AND visitor = ? AND sender = 'visitor' AND message_id = ?`,
+    mark: db.prepare(`UPDATE journal SET state = ? WHERE line = ?`),
+    linesAfter: db.prepare<[number, number, number], LineRow>(
+      `SELECT * FROM journal WHERE visitor = ? AND seq > ? ORDER BY seq LIMIT ?`,
     ),
-    linesAfter: db.prepare<[string, string, number, number], LineRow>(
-      `SELECT * FROM journal WHERE shop = ? AND visitor = ? AND seq > ? ORDER BY seq LIMIT ?`,
-    ),
-    linesBefore: db.prepare<[string, string, number, number], LineRow>(
-      `SELECT * FROM journal WHERE shop = ? AND visitor = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
+    linesBefore: db.prepare<[number, number, number], LineRow>(
+      `SELECT * FROM journal WHERE visitor = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
     ),
     // '0' is the character after '/': the range is every lane of the visitor.
     conversationsOf: db.prepare<

@@ -3,6 +3,7 @@ import type { Entry, RawForm, TimelineStep } from '../entry.ts';
 import type { EntryCount, EntryFilter } from '../spool.ts';
 import type { Db } from './database.ts';
 import { type EntryRow, toEntry, toRawForm } from './entry-row.ts';
+import { remoteHash } from './hashes.ts';
 
 /** The reads of the spool: what an operator, the metrics and the normalizers ask. */
 export class EntryQueries {
@@ -63,11 +64,13 @@ export class EntryQueries {
   }
 
   knownRemoteIds(shopId: ShopId, ids: readonly string[]): ReadonlySet<string> {
-    return new Set(ids.filter((id) => this.#sql.remoteId.get(shopId, id) !== undefined));
+    return new Set(
+      ids.filter((id) => this.#sql.remoteId.get(remoteHash(shopId, id), id, shopId) !== undefined),
+    );
   }
 
   ownPlatformMessages(shopId: ShopId, ids: readonly string[]): ReadonlySet<string> {
-    return new Set(ids.filter((id) => this.#sql.platformMessage.get(shopId, id) !== undefined));
+    return new Set(ids.filter((id) => this.#sql.platformMessage.get(id, shopId) !== undefined));
   }
 }
 
@@ -83,12 +86,12 @@ function prepare(db: Db) {
       `SELECT shop AS shopId, channel, state, count(*) AS count, min(received_at) AS oldestAt
        FROM entries WHERE state <> 'delivered' GROUP BY state, shop, channel`,
     ),
-    remoteId: db.prepare<[string, string]>(
-      `SELECT 1 FROM entries WHERE shop = ? AND remote_id = ? LIMIT 1`,
+    remoteId: db.prepare<[number, string, string]>(
+      `SELECT 1 FROM entries WHERE remote_hash = ? AND remote_id = ? AND shop = ? LIMIT 1`,
     ),
     platformMessage: db.prepare<[string, string]>(
       `SELECT 1 FROM entries
-       WHERE shop = ? AND platform_message_id = ? AND platform_message_id IS NOT NULL LIMIT 1`,
+       WHERE platform_message_id = ? AND channel = 'web_chat' AND shop = ? LIMIT 1`,
     ),
   };
 }

@@ -10,6 +10,7 @@ export interface EntryRow {
   readonly shop: ShopId;
   readonly channel: Channel;
   readonly lane: string;
+  readonly lane_hash: number;
   readonly remote_id: string;
   readonly received_at: number;
   readonly meta: string;

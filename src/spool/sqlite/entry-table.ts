@@ -3,6 +3,7 @@ import type { EntryId, ShopId } from '../../types/ids.ts';
 import type { Accepted, Claimed, Lease, NewEntry, Outcome, TimelineStep } from '../entry.ts';
 import type { Db } from './database.ts';
 import { type EntryRow, toEntry, toRawForm } from './entry-row.ts';
+import { dedupHash, laneHash, remoteHash } from './hashes.ts';
 
 /** `state IN … AND detached = 0` as the partial index `entries_lane` has it, to the letter. */
 const IN_LANE = `state IN ('queued', 'delivering') AND detached = 0`;
@@ -27,14 +28,17 @@ export class EntryTable {
 
   #acceptOne(entry: NewEntry): Accepted {
     const held = entry.hold !== undefined;
+    const remoteId = this.#freeRemoteId(entry);
     const params = {
       id: entry.id,
       kind: entry.kind,
       shop: entry.shopId,
       channel: entry.channel,
       lane: entry.lane,
-      dedupKey: entry.dedupKey,
-      remoteId: this.#freeRemoteId(entry),
+      laneHash: laneHash(entry),
+      dedupHash: dedupHash(entry),
+      remoteId,
+      remoteHash: remoteHash(entry.shopId, remoteId),
       receivedAt: entry.receivedAt,
       meta: JSON.stringify(entry.meta),
       state: held ? 'held' : 'queued',
@@ -55,12 +59,17 @@ export class EntryTable {
 
   /** The entry that already stands for this message. */
   firstOf(entry: NewEntry): EntryId | undefined {
-    return this.#sql.byDedupKey.get(entry.shopId, entry.channel, entry.dedupKey)?.id;
+    return this.#sql.byDedupHash.get(dedupHash(entry))?.id;
   }
 
   #freeRemoteId(entry: NewEntry): string {
     if (entry.remoteIdIfTaken === undefined) return entry.remoteId;
-    const taken = this.#sql.remoteIdTaken.get(entry.shopId, entry.remoteId) !== undefined;
+    const taken =
+      this.#sql.remoteIdTaken.get(
+        remoteHash(entry.shopId, entry.remoteId),
+        entry.remoteId,
+        entry.shopId,
+      ) !== undefined;
     return taken ? entry.remoteIdIfTaken : entry.remoteId;
   }
 
@@ -193,8 +202,8 @@ export class EntryTable {
   }
 
   /** The head has left its lane, and with it the only one that could be in flight. */
-  #promoteNext(lane: Pick<EntryRow, 'shop' | 'channel' | 'lane'>): void {
-    const head = this.#sql.laneHead.get(pick(lane));
+  #promoteNext(left: Pick<EntryRow, 'lane_hash'>): void {
+    const head = this.#sql.laneHead.get({ laneHash: left.lane_hash });
     if (head !== undefined) this.#sql.makeClaimable.run(head.seq);
   }
 
@@ -202,40 +211,36 @@ export class EntryTable {
    * Finds the head anew after an operator moved an entry, which may come back before the present
    * head. Reads the whole lane, so it is not for the path of every message.
    */
-  #refreshLane(lane: Pick<EntryRow, 'shop' | 'channel' | 'lane'>): void {
-    const key = pick(lane);
+  #refreshLane(moved: Pick<EntryRow, 'lane_hash'>): void {
+    const key = { laneHash: moved.lane_hash };
     const head = this.#sql.laneInFlight.get(key) ?? this.#sql.laneHead.get(key);
     this.#sql.unclaimLane.run({ ...key, head: head?.seq ?? 0 });
     if (head !== undefined) this.#sql.makeClaimable.run(head.seq);
   }
 }
 
-const pick = ({ shop, channel, lane }: Pick<EntryRow, 'shop' | 'channel' | 'lane'>) => ({
-  shop,
-  channel,
-  lane,
-});
-
 type Seq = Pick<EntryRow, 'seq'>;
-type LaneParams = Pick<EntryRow, 'shop' | 'channel' | 'lane'>;
+interface LaneParams {
+  readonly laneHash: number;
+}
 
 function prepare(db: Db) {
-  const lane = `shop = @shop AND channel = @channel AND lane = @lane AND ${IN_LANE}`;
+  const lane = `lane_hash = @laneHash AND ${IN_LANE}`;
   return {
     insert: db.prepare(
-      `INSERT INTO entries (id, kind, shop, channel, lane, dedup_key, remote_id, received_at, meta,
-         state, claimable, next_attempt_at, reason, raw_size, blob)
-       VALUES (@id, @kind, @shop, @channel, @lane, @dedupKey, @remoteId, @receivedAt, @meta,
-         @state, @state = 'queued' AND NOT EXISTS (SELECT 1 FROM entries WHERE ${lane}),
+      `INSERT INTO entries (id, kind, shop, channel, lane, lane_hash, dedup_hash, remote_id,
+         remote_hash, received_at, meta, state, claimable, next_attempt_at, reason, raw_size, blob)
+       VALUES (@id, @kind, @shop, @channel, @lane, @laneHash, @dedupHash, @remoteId,
+         @remoteHash, @receivedAt, @meta, @state, @state = 'queued' AND NOT EXISTS (SELECT 1 FROM entries WHERE ${lane}),
          @nextAttemptAt, @reason, @rawSize, @blob)
-       ON CONFLICT (shop, channel, dedup_key) DO NOTHING`,
+       ON CONFLICT (dedup_hash) DO NOTHING`,
     ),
     insertRaw: db.prepare(`INSERT INTO raws (seq, bytes) VALUES (?, ?)`),
-    byDedupKey: db.prepare<[string, string, string], Pick<EntryRow, 'id'>>(
-      `SELECT id FROM entries WHERE shop = ? AND channel = ? AND dedup_key = ?`,
+    byDedupHash: db.prepare<[Uint8Array], Pick<EntryRow, 'id'>>(
+      `SELECT id FROM entries WHERE dedup_hash = ?`,
     ),
-    remoteIdTaken: db.prepare<[string, string], Seq>(
-      `SELECT seq FROM entries WHERE shop = ? AND remote_id = ? LIMIT 1`,
+    remoteIdTaken: db.prepare<[number, string, string], Seq>(
+      `SELECT seq FROM entries WHERE remote_hash = ? AND remote_id = ? AND shop = ? LIMIT 1`,
     ),
     expireLeases: db.prepare(
       `UPDATE entries SET state = 'queued', lease_until = NULL

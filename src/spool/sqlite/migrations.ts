@@ -3,7 +3,10 @@
  * released is never edited.
  *
  * entries.claimable is 1 for the head of a lane and for a detached entry, so that a claim is one
- * range scan of `due`. Every change of a state keeps it true (`entry-table.ts`).
+ * range scan of `entries_due`. Every change of a state keeps it true (`entry-table.ts`).
+ *
+ * What is looked up by long random texts is indexed by their hashes (`hashes.ts`): an index page
+ * then holds ten times as many, and each commit has so many fewer pages to write.
  */
 export const MIGRATIONS: readonly string[] = [
   `
@@ -14,8 +17,10 @@ export const MIGRATIONS: readonly string[] = [
     shop TEXT NOT NULL,
     channel TEXT NOT NULL,
     lane TEXT NOT NULL,
-    dedup_key TEXT NOT NULL,
+    lane_hash INTEGER NOT NULL,
+    dedup_hash BLOB NOT NULL,
     remote_id TEXT NOT NULL,
+    remote_hash INTEGER NOT NULL,
     received_at INTEGER NOT NULL,
     meta TEXT NOT NULL,
     state TEXT NOT NULL,
@@ -36,9 +41,9 @@ export const MIGRATIONS: readonly string[] = [
     blob TEXT,
     has_raw INTEGER NOT NULL DEFAULT 1
   ) STRICT;
-  CREATE UNIQUE INDEX entries_dedup ON entries(shop, channel, dedup_key);
-  CREATE INDEX entries_remote_id ON entries(shop, remote_id);
-  CREATE INDEX entries_lane ON entries(shop, channel, lane, seq)
+  CREATE UNIQUE INDEX entries_dedup ON entries(dedup_hash);
+  CREATE INDEX entries_remote ON entries(remote_hash);
+  CREATE INDEX entries_lane ON entries(lane_hash, seq)
     WHERE state IN ('queued', 'delivering') AND detached = 0;
   CREATE INDEX entries_due ON entries(shop, next_attempt_at, seq)
     WHERE state = 'queued' AND claimable = 1;
@@ -46,8 +51,8 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX entries_open ON entries(state, shop, channel, received_at)
     WHERE state <> 'delivered';
   CREATE INDEX entries_settled ON entries(has_raw, settled_at) WHERE settled_at IS NOT NULL;
-  CREATE INDEX entries_platform_message ON entries(shop, platform_message_id)
-    WHERE platform_message_id IS NOT NULL;
+  CREATE INDEX entries_platform_message ON entries(platform_message_id)
+    WHERE platform_message_id IS NOT NULL AND channel = 'web_chat';
   CREATE INDEX entries_blob ON entries(blob) WHERE blob IS NOT NULL;
 
   CREATE TABLE raws (seq INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
@@ -71,24 +76,24 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE visitors (
+    no INTEGER PRIMARY KEY,
     shop TEXT NOT NULL, id TEXT NOT NULL,
     name TEXT, email TEXT, subject TEXT,
     conversation INTEGER NOT NULL DEFAULT 1,
     last_seq INTEGER NOT NULL DEFAULT 0,
     seen_seq INTEGER NOT NULL DEFAULT 0,
     conversation_from_seq INTEGER NOT NULL DEFAULT 0,
-    created_at INTEGER NOT NULL,
-    PRIMARY KEY (shop, id)
-  ) STRICT, WITHOUT ROWID;
+    created_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX visitors_id ON visitors(shop, id);
   CREATE UNIQUE INDEX visitors_subject ON visitors(shop, subject) WHERE subject IS NOT NULL;
   CREATE TABLE journal (
-    shop TEXT NOT NULL, visitor TEXT NOT NULL, seq INTEGER NOT NULL,
+    line INTEGER PRIMARY KEY, visitor INTEGER NOT NULL, seq INTEGER NOT NULL,
     sender TEXT NOT NULL, message_id TEXT NOT NULL, text TEXT NOT NULL, format TEXT NOT NULL,
-    attachments TEXT NOT NULL, at INTEGER NOT NULL, state TEXT NOT NULL,
-    PRIMARY KEY (shop, visitor, seq)
-  ) STRICT, WITHOUT ROWID;
-  CREATE UNIQUE INDEX journal_message ON journal(shop, visitor, sender, message_id);
-  CREATE INDEX journal_at ON journal(at);
+    attachments TEXT NOT NULL, at INTEGER NOT NULL, state TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX journal_seq ON journal(visitor, seq);
+  CREATE UNIQUE INDEX journal_reply ON journal(visitor, message_id) WHERE sender = 'agent';
   CREATE TABLE uploads (
     id TEXT PRIMARY KEY, shop TEXT NOT NULL, visitor TEXT NOT NULL,
     name TEXT NOT NULL, type TEXT NOT NULL, size INTEGER NOT NULL, blob TEXT NOT NULL,

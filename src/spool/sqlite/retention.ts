@@ -61,7 +61,10 @@ export class RetentionTable {
       this.#sql.deleteUploadsOf.run(id);
       this.#sql.deleteEntry.run(seq);
     }
-    const lines = this.#sql.deleteLines.run(now - retention.entriesMs, ROWS_PER_CALL).changes;
+    const lines = this.#sql.deleteLines.run({
+      before: now - retention.entriesMs,
+      limit: ROWS_PER_CALL,
+    }).changes;
     const uploads = this.#sql.staleUploads.all(now - UPLOAD_KEPT_MS, ROWS_PER_CALL);
     for (const { id } of uploads) this.#sql.deleteUpload.run(id);
     const usedUploads = raws.flatMap(({ id }) => this.#sql.uploadsOf.all(id));
@@ -118,9 +121,10 @@ function prepare(db: Db) {
     deleteEntry: db.prepare(`DELETE FROM entries WHERE seq = ?`),
     uploadsOf: db.prepare<[string], { blob: BlobName }>(`SELECT blob FROM uploads WHERE entry = ?`),
     deleteUploadsOf: db.prepare(`DELETE FROM uploads WHERE entry = ?`),
+    // Lines are numbered as they come: the oldest are the first.
     deleteLines: db.prepare(
-      `DELETE FROM journal WHERE (shop, visitor, seq) IN
-         (SELECT shop, visitor, seq FROM journal WHERE at < ? LIMIT ?)`,
+      `DELETE FROM journal
+       WHERE line IN (SELECT line FROM journal ORDER BY line LIMIT @limit) AND at < @before`,
     ),
     staleUploads: db.prepare<[number, number], { id: string; blob: BlobName }>(
       `SELECT id, blob FROM uploads WHERE entry IS NULL AND at < ? LIMIT ?`,

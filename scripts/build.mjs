@@ -1,0 +1,62 @@
+// Compiles src/ to dist/ and keeps the two in step: a file whose source is gone goes too. Files
+// stay in place while they are compiled anew, so that a program that runs from dist/ goes on.
+import { cpSync, existsSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DIST, filesBelow, installWhenNeeded, modifiedAt, ROOT, run, SRC } from './workspace.mjs';
+
+const BUILD_INFO = join(DIST, '.tsbuildinfo');
+const STAMP = join(DIST, '.built');
+
+/** What dist/ has to hold, by source. Whatever is not TypeScript is copied. */
+function outputsOf(source) {
+  if (source.endsWith('.d.ts')) return [];
+  if (!source.endsWith('.ts')) return [source];
+  const base = source.slice(0, -'.ts'.length);
+  return [`${base}.js`, `${base}.js.map`];
+}
+
+/** Whether dist/ is older than what it is made of. */
+export function isStale() {
+  const built = modifiedAt(STAMP);
+  const sources = filesBelow(SRC);
+  const inputs = [
+    ...sources.map((source) => join(SRC, source)),
+    join(ROOT, 'tsconfig.json'),
+    join(ROOT, 'node_modules/.package-lock.json'),
+  ];
+  if (inputs.some((file) => modifiedAt(file) > built)) return true;
+  const expected = new Set(sources.flatMap(outputsOf));
+  const present = filesBelow(DIST).filter((file) => !file.startsWith('.'));
+  return present.length !== expected.size || present.some((file) => !expected.has(file));
+}
+
+/** Returns the compiler's exit code. */
+export function build() {
+  const startedAt = new Date();
+  const sources = filesBelow(SRC);
+  const expected = new Set(sources.flatMap(outputsOf));
+  for (const file of filesBelow(DIST)) {
+    if (!file.startsWith('.') && !expected.has(file)) rmSync(join(DIST, file));
+  }
+  // The compiler believes its own record: without an output, the record has to go as well.
+  if ([...expected].some((file) => !existsSync(join(DIST, file))))
+    rmSync(BUILD_INFO, { force: true });
+  const code = run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json']);
+  for (const asset of sources.filter((source) => !source.endsWith('.ts'))) {
+    mkdirSync(dirname(join(DIST, asset)), { recursive: true });
+    cpSync(join(SRC, asset), join(DIST, asset));
+  }
+  if (code === 0) {
+    writeFileSync(STAMP, '');
+    // A source that is saved during the build is newer than the build.
+    utimesSync(STAMP, startedAt, startedAt);
+  } else {
+    rmSync(STAMP, { force: true });
+  }
+  return code;
+}
+
+if (process.argv[1] === import.meta.filename) {
+  installWhenNeeded();
+  process.exit(build());
+}

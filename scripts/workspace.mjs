@@ -1,0 +1,43 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+
+/** The folder of the checkout: every script works from anywhere. */
+export const ROOT = fileURLToPath(new URL('..', import.meta.url));
+export const SRC = join(ROOT, 'src');
+export const DIST = join(ROOT, 'dist');
+
+/** Runs a program in the checkout with its output shown; returns its exit code. */
+export function run(command, args, options = {}) {
+  const { status, error } = spawnSync(command, args, { cwd: ROOT, stdio: 'inherit', ...options });
+  if (error) throw error;
+  return status ?? 1;
+}
+
+/** The same; a failure ends the script with the program's exit code. */
+export function mustRun(command, args, options) {
+  const code = run(command, args, options);
+  if (code !== 0) process.exit(code);
+}
+
+/** Installs the locked packages when there are none, or when the lock file is newer. */
+export function installWhenNeeded() {
+  const installed = modifiedAt(join(ROOT, 'node_modules/.package-lock.json'));
+  if (installed >= modifiedAt(join(ROOT, 'package-lock.json'))) return;
+  console.error('Installing packages (npm ci) ...');
+  mustRun('npm', ['ci', '--no-audit', '--no-fund']);
+}
+
+/** Milliseconds since the epoch; 0 for a file that is not there. */
+export function modifiedAt(file) {
+  return existsSync(file) ? statSync(file).mtimeMs : 0;
+}
+
+/** Every file below a folder, as paths relative to it. */
+export function filesBelow(folder) {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+}

@@ -1,0 +1,154 @@
+import { join, relative } from 'node:path';
+import type { CompleteConfig } from '../config/complete.ts';
+import type { ShopConfig } from '../config/config.ts';
+import type { Addresses } from '../gateway.ts';
+import { reachable } from './reachable.ts';
+import { signedWebhook, SMS_PATH } from './sms-webhook.ts';
+
+/** Who writes in the lines to try; the number is of the block that is set aside for fiction. */
+export const SAMPLE_SENDER = 'ada@example.com';
+export const SAMPLE_NUMBER = '+12025550187';
+export const SAMPLE_QUESTION = 'Where is my order?';
+
+/** What `serve` prints when everything listens: where, and one line to try each channel. */
+export function banner(
+  config: CompleteConfig,
+  addresses: Addresses,
+  options: { readonly file?: string } = {},
+): string {
+  const command = `node dist/main.js${options.file === undefined ? '' : ` --config ${quote(options.file)}`}`;
+  const sections = [listening(config, addresses)];
+  if (config.demo) {
+    sections.push(keys(config), ...tries(config, addresses, command), answers(config, command));
+  } else {
+    sections.push(`Try it with a message of your own: ${command} send email|sms|chat --help`);
+  }
+  return `\nSluice is ready.\n\n${sections.join('\n\n')}\n\n`;
+}
+
+function listening(config: CompleteConfig, addresses: Addresses): string {
+  const { smtp, http, admin, platform } = addresses;
+  const all = (of: (shop: ShopConfig) => readonly string[] | undefined) =>
+    config.shops.flatMap((shop) => of(shop) ?? []).join(', ');
+  const rows: [string, string, string][] = [];
+  if (smtp) {
+    const scheme = config.smtp.lmtp ? 'lmtp' : 'smtp';
+    rows.push(['email', `${scheme}://${reachable(smtp)}`, all((shop) => shop.email?.addresses)]);
+  }
+  if (http) {
+    const base = `http://${reachable(http)}`;
+    rows.push(['SMS', base + SMS_PATH, all((shop) => shop.sms?.numbers)]);
+    rows.push(['chat', `${base}/chat`, all((shop) => shop.chat && [`key ${shop.chat.key}`])]);
+  }
+  if (admin) rows.push(['admin', `http://${reachable(admin)}`, 'console, metrics']);
+  if (platform) rows.push(['platform', platform.url, 'the local platform']);
+  const width = Math.max(...rows.map(([, url]) => url.length));
+  return rows
+    .map(([name, url, what]) => `  ${name.padEnd(9)} ${url.padEnd(width)}  ${what}`.trimEnd())
+    .join('\n');
+}
+
+function keys(config: CompleteConfig): string {
+  const [shop] = config.shops;
+  const lines = [
+    `Keys of the demo shop, made at the first start and kept in ${shown(config.dataDir)}:`,
+    `  admin password      ${config.admin.password.reveal()}`,
+  ];
+  if (shop !== undefined) {
+    lines.push(
+      `  platform shop id    ${shop.shopId}`,
+      `  platform API key    ${shop.apiKey.reveal()}`,
+    );
+  }
+  if (shop?.sms !== undefined) {
+    lines.push(
+      `  Twilio account sid  ${shop.sms.twilio.accountSid}`,
+      `  Twilio auth token   ${shop.sms.twilio.authTokens[0]?.reveal() ?? ''}`,
+    );
+  }
+  return lines.join('\n');
+}
+
+function tries(config: CompleteConfig, addresses: Addresses, command: string): string[] {
+  const [shop] = config.shops;
+  const sections: string[] = [];
+  const inbox = shop?.email?.addresses[0];
+  if (addresses.smtp && inbox !== undefined && !config.smtp.lmtp) {
+    const server = reachable(addresses.smtp);
+    sections.push(`Send an email:\n  ${curlEmail(server, inbox)}\nor\n  ${swaks(server, inbox)}`);
+  }
+  if (addresses.http && shop?.sms !== undefined) {
+    const base = `http://${reachable(addresses.http)}`;
+    sections.push(
+      `Send an SMS (this line once; then: ${command} send sms "Hello"):\n  ${curlSms(config, shop.sms, base)}`,
+    );
+  }
+  if (addresses.http && shop?.chat !== undefined) {
+    sections.push(`Chat:\n  ${command} send chat ${quote(SAMPLE_QUESTION, '"')}`);
+  }
+  return sections;
+}
+
+/** The Message-ID is made by the shell: the same message again would be a duplicate. */
+function curlEmail(server: string, inbox: string): string {
+  const message = [
+    `From: Ada <${SAMPLE_SENDER}>`,
+    `To: ${inbox}`,
+    `Subject: ${SAMPLE_QUESTION}`,
+    'Message-ID: <%s@example.com>',
+    '',
+    'Hello, where is my order 1001?',
+    '',
+  ].join('\\r\\n');
+  return (
+    `printf '${message}' "$(date +%s)" | curl -sS smtp://${server} ` +
+    `--mail-from ${SAMPLE_SENDER} --mail-rcpt ${inbox} --upload-file -`
+  );
+}
+
+function swaks(server: string, inbox: string): string {
+  return (
+    `swaks --server ${server} --from ${SAMPLE_SENDER} --to ${inbox} ` +
+    `--header ${quote(`Subject: ${SAMPLE_QUESTION}`)} --body 'Hello, where is my order 1001?'`
+  );
+}
+
+function curlSms(
+  config: CompleteConfig,
+  sms: NonNullable<ShopConfig['sms']>,
+  base: string,
+): string {
+  const { params, signature } = signedWebhook({
+    accountSid: sms.twilio.accountSid,
+    authToken: sms.twilio.authTokens[0]?.reveal() ?? '',
+    publicUrl: config.http.publicUrl,
+    from: SAMPLE_NUMBER,
+    to: sms.numbers[0] ?? '',
+    body: SAMPLE_QUESTION,
+  });
+  const data = Object.entries(params).map(
+    ([name, value]) => `--data-urlencode ${quote(`${name}=${value}`)}`,
+  );
+  return `curl -sS ${base}${SMS_PATH} -H 'X-Twilio-Signature: ${signature}' ${data.join(' ')}`;
+}
+
+function answers(config: CompleteConfig, command: string): string {
+  const outbox = shown(join(config.dataDir, 'platform', 'outbox'));
+  return (
+    `Answers: email and SMS land in ${outbox}, chat in the terminal.\n` +
+    `Where is a message? ${command} queue list    Stop: Ctrl-C`
+  );
+}
+
+/** Relative where that is shorter. */
+function shown(path: string): string {
+  const near = relative(process.cwd(), path);
+  return near !== '' && !near.startsWith('..') ? near : path;
+}
+
+function quote(text: string, mark: "'" | '"' = "'"): string {
+  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
+  return mark === '"' && !/["$`\\!]/.test(text)
+    ? `"${text}"`
+    : `'${text.replaceAll("'", `'\\''`)}'`;
+}

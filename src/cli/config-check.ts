@@ -1,0 +1,18 @@
+import type { Command } from 'commander';
+import { configFile, configuration } from './configuration.ts';
+import type { Terminal } from './terminal.ts';
+
+export function registerConfigCheck(parent: Command, terminal: Terminal): void {
+  parent
+    .command('check')
+    .description('validates the configuration and prints every mistake with its place')
+    .addHelpText('after', '\nExample:\n  $ sluice config check --config sluice.yaml')
+    .action((_options: unknown, command: Command) => {
+      const { config, warnings } = configuration(command, terminal);
+      for (const warning of warnings) terminal.err(`warning: ${warning}\n`);
+      const shops = config.shops.length === 0 ? 'the demo shop' : `${config.shops.length} shop(s)`;
+      const file = configFile(command) ?? terminal.env['SLUICE_CONFIG'];
+      const over = file === undefined || file === '' ? '' : `${file} over `;
+      terminal.out(`The configuration is valid: ${over}the defaults, ${shops}.\n`);
+    });
+}

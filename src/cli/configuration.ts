@@ -1,0 +1,42 @@
+import type { Command } from 'commander';
+import { completeFromExisting, type CompleteConfig } from '../config/complete.ts';
+import type { Config } from '../config/config.ts';
+import { loadConfig } from '../config/load.ts';
+import { renderMistakes, type Mistake } from '../config/mistakes.ts';
+import type { Terminal } from './terminal.ts';
+
+/** The configuration has mistakes: the message is the whole report. */
+export class ConfigurationRefused extends Error {
+  override name = 'ConfigurationRefused';
+
+  constructor(mistakes: readonly Mistake[]) {
+    super(renderMistakes(mistakes));
+  }
+}
+
+/** The file of `--config`, wherever it stands on the command line. */
+export function configFile(command: Command): string | undefined {
+  return command.optsWithGlobals<{ config?: string }>().config;
+}
+
+/**
+ * The configuration that a command line names.
+ * @throws {ConfigurationRefused} with every mistake
+ */
+export function configuration(
+  command: Command,
+  terminal: Terminal,
+): { readonly config: Config; readonly warnings: readonly string[] } {
+  const file = configFile(command);
+  const loaded = loadConfig({ env: terminal.env, ...(file !== undefined && { file }) });
+  if (!loaded.ok) throw new ConfigurationRefused(loaded.mistakes);
+  return loaded;
+}
+
+/** The same with generated keys, for a command that works beside a gateway. */
+export async function runningConfiguration(
+  command: Command,
+  terminal: Terminal,
+): Promise<CompleteConfig> {
+  return completeFromExisting(configuration(command, terminal).config);
+}

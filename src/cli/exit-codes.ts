@@ -1,0 +1,13 @@
+/** What the program ends with; `--help` names them. */
+export const EXIT = { ok: 0, failed: 1, usage: 2 } as const;
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** The command was understood and could not be carried out; the message is for people. */
+export class CommandFailed extends Error {
+  override name = 'CommandFailed';
+}
+
+/** The command line asks for something that makes no sense; the message is for people. */
+export class UsageError extends Error {
+  override name = 'UsageError';
+}

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { registerConfigCheck } from './config-check.ts';
+import type { ProcessEvents } from './process-end.ts';
+import { registerQueueChange } from './queue-change.ts';
+import { registerQueueList } from './queue-list.ts';
+import { registerQueueShow } from './queue-show.ts';
+import { registerSendChat } from './send-chat.ts';
+import { registerSendEmail } from './send-email.ts';
+import { registerSendSms } from './send-sms.ts';
+import { registerServe } from './serve.ts';
+import type { Terminal } from './terminal.ts';
+
+const EXIT_CODES = `
+Exit codes:
+  0  done
+  1  could not be done
+  2  a mistake on the command line or in the configuration`;
+
+/** The command line. Every command is a file of its own; a command that fails throws. */
+export function createProgram(terminal: Terminal, events: ProcessEvents): Command {
+  const program = new Command('sluice')
+    .description('Inbound channel gateway: email, SMS and web chat into a support platform')
+    .version(version())
+    .option('-c, --config <file>', 'the configuration, over the defaults (or SLUICE_CONFIG)')
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => terminal.out(text),
+      writeErr: (text) => terminal.err(text),
+    })
+    .showHelpAfterError('(add --help for what can be given)')
+    .exitOverride()
+    .addHelpText(
+      'after',
+      `\nWithout a command, serve runs.\n\nExample:\n  $ sluice --config sluice.yaml\n${EXIT_CODES}`,
+    );
+
+  registerServe(program, terminal, events);
+
+  const config = program.command('config').description('works with the configuration');
+  config.addHelpText('after', '\nExample:\n  $ sluice config check --config sluice.yaml');
+  registerConfigCheck(config, terminal);
+
+  const queue = program.command('queue').description('shows and changes what is in the spool');
+  queue.addHelpText('after', '\nExample:\n  $ sluice queue list --state dead');
+  registerQueueList(queue, terminal);
+  registerQueueShow(queue, terminal);
+  registerQueueChange(queue, terminal);
+
+  const send = program.command('send').description('sends a test message through a gateway');
+  send.addHelpText('after', '\nExample:\n  $ sluice send chat "Where is my order?"');
+  registerSendEmail(send, terminal);
+  registerSendSms(send, terminal);
+  registerSendChat(send, terminal);
+  return program;
+}
+
+function version(): string {
+  const file = new URL('../../package.json', import.meta.url);
+  const manifest: unknown = JSON.parse(readFileSync(file, 'utf8'));
+  return typeof manifest === 'object' && manifest !== null && 'version' in manifest
+    ? String(manifest.version)
+    : 'unknown';
+}

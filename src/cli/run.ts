@@ -1,0 +1,42 @@
+import { CommanderError } from 'commander';
+import { NeverStarted } from '../config/complete.ts';
+import { UnusableKeys } from '../config/secret-file.ts';
+import { SpoolUnavailable, SpoolUnusable } from '../spool/errors.ts';
+import { ConfigurationRefused } from './configuration.ts';
+import { CommandFailed, EXIT, UsageError, type ExitCode } from './exit-codes.ts';
+import type { ProcessEvents } from './process-end.ts';
+import { createProgram } from './program.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Errors whose message is meant for whoever typed the command. */
+const FAILURES = [CommandFailed, NeverStarted, UnusableKeys, SpoolUnusable, SpoolUnavailable];
+
+/**
+ * Runs one command line and resolves with the exit code.
+ * @throws what no command expected: a bug
+ */
+export async function runCli(
+  args: readonly string[],
+  terminal: Terminal,
+  events: ProcessEvents,
+): Promise<ExitCode> {
+  const program = createProgram(terminal, events);
+  try {
+    const { operands } = program.parseOptions([...args]);
+    const asks = args.some((arg) => ['-h', '--help', '-V', '--version'].includes(arg));
+    const command = operands.length === 0 && !asks ? ['serve', ...args] : args;
+    await program.parseAsync(command, { from: 'user' });
+    return EXIT.ok;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    if (error instanceof ConfigurationRefused || error instanceof UsageError) {
+      terminal.err(`${error.message.trimEnd()}\n`);
+      return EXIT.usage;
+    }
+    if (error instanceof Error && FAILURES.some((kind) => error instanceof kind)) {
+      terminal.err(`${error.message.trimEnd()}\n`);
+      return EXIT.failed;
+    }
+    throw error;
+  }
+}

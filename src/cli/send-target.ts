@@ -1,0 +1,57 @@
+import { InvalidArgumentError, type Command } from 'commander';
+import type { CompleteConfig } from '../config/complete.ts';
+import type { ShopConfig } from '../config/config.ts';
+import type { ListenAddress } from '../gateway.ts';
+import { CommandFailed, UsageError } from './exit-codes.ts';
+import { reachable } from './reachable.ts';
+
+export interface TargetOptions {
+  readonly shop?: string;
+  readonly host?: string;
+  readonly port?: number;
+}
+
+/** The options that every `send` has. */
+export function withTarget(command: Command): Command {
+  return command
+    .option('--shop <name>', 'the shop to write to (default: the first with this channel)')
+    .option('--host <host>', "the gateway's host (default: as configured)")
+    .option('--port <port>', "the gateway's port (default: as configured)", port);
+}
+
+/** The shop of that name that has the channel, with its part of the configuration. */
+export function shopWith<Channel extends 'email' | 'sms' | 'chat'>(
+  config: CompleteConfig,
+  channel: Channel,
+  name: string | undefined,
+): NonNullable<ShopConfig[Channel]> {
+  const found = config.shops.find(
+    (shop) => shop[channel] !== undefined && (name === undefined || shop.name === name),
+  )?.[channel];
+  if (found !== undefined) return found;
+  throw new UsageError(
+    name === undefined
+      ? `no shop of this configuration has ${channel}`
+      : `no shop ${name} with ${channel}; there are: ${config.shops.map((shop) => shop.name).join(', ')}`,
+  );
+}
+
+/** Where the gateway is reached from here. */
+export function target(configured: ListenAddress, options: TargetOptions): URL {
+  const { host = configured.host, port = configured.port } = options;
+  if (port === 0) throw new UsageError('the configured port is 0 (any): give --port');
+  return new URL(`http://${reachable({ host, port })}`);
+}
+
+/** What became of a connection that failed, in words that help. */
+export function unreachable(what: string, where: URL, cause: unknown): CommandFailed {
+  return new CommandFailed(`${what} does not answer at ${where.host}; is the gateway running?`, {
+    cause,
+  });
+}
+
+function port(value: string): number {
+  const number = /^\d{1,5}$/.test(value) ? Number(value) : 0;
+  if (number < 1 || number > 65_535) throw new InvalidArgumentError('Expected a port from 1 to 65535.');
+  return number;
+}

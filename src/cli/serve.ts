@@ -1,0 +1,120 @@
+import type { Command } from 'commander';
+import { completeConfig } from '../config/complete.ts';
+import type { Addresses, Gateway } from '../gateway.ts';
+import { createLogger, errorFields, type Logger } from '../observability/logger.ts';
+import { SpoolUnusable } from '../spool/errors.ts';
+import { banner } from './banner.ts';
+import { configFile, configuration } from './configuration.ts';
+import { CommandFailed } from './exit-codes.ts';
+import { watchProcess, type ProcessEnd, type ProcessEvents } from './process-end.ts';
+import type { Terminal } from './terminal.ts';
+
+/** A graceful stop that takes longer has hung; what was acknowledged is on disk anyway. */
+const STOP_DEADLINE_MS = 30_000;
+
+export function registerServe(parent: Command, terminal: Terminal, events: ProcessEvents): void {
+  parent
+    .command('serve')
+    .description('runs the gateway; prints where each channel listens and how to try it')
+    .addHelpText('after', '\nExample:\n  $ sluice serve --config sluice.yaml')
+    .action(async (_options: unknown, command: Command) => {
+      const { config, warnings } = configuration(command, terminal);
+      const complete = await completeConfig(config);
+      const logger = createLogger(config.log);
+      for (const warning of warnings) terminal.err(`warning: ${warning}\n`);
+      // Only this command needs the whole gateway: the others start faster without it.
+      const { createGateway } = await import('../gateway.ts');
+      const gateway = createGateway({ config: complete, logger });
+      const file = configFile(command);
+      await serve(gateway, logger, events, (addresses) =>
+        terminal.out(banner(complete, addresses, file === undefined ? {} : { file })),
+      );
+    });
+}
+
+/**
+ * Runs a gateway until a signal or a failure ends it, and stops it gracefully.
+ * @throws {CommandFailed} it could not start, failed, or did not stop in time
+ */
+export async function serve(
+  gateway: Gateway,
+  logger: Logger,
+  events: ProcessEvents,
+  onReady: (addresses: Addresses) => void,
+): Promise<void> {
+  const end = watchProcess(events, (error) => logger.error('process.unexpected', bugFields(error)));
+  try {
+    onReady(await started(gateway));
+    logger.info('gateway.ready');
+    const failure = await ended(gateway, end, logger);
+    await stopped(gateway, logger);
+    logger.info('gateway.stopped');
+    if (failure !== undefined) throw new CommandFailed(failure);
+  } finally {
+    end.stop();
+  }
+}
+
+async function started(gateway: Gateway): Promise<Addresses> {
+  try {
+    return await gateway.start();
+  } catch (error) {
+    if (error instanceof SpoolUnusable) throw error;
+    const taken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+    if (!taken) throw error;
+    const where = 'port' in error ? ` ${String(error.port)}` : '';
+    throw new CommandFailed(
+      `port${where} is in use by another program. Stop it, or configure another port.`,
+      { cause: error },
+    );
+  }
+}
+
+/** Resolves with why the process must end in failure; undefined for an orderly end. */
+async function ended(
+  gateway: Gateway,
+  end: ProcessEnd,
+  logger: Logger,
+): Promise<string | undefined> {
+  const reason = await Promise.race([
+    end.first,
+    gateway.failed.then((error) => ({ kind: 'failed', error }) as const),
+  ]);
+  switch (reason.kind) {
+    case 'signal':
+      logger.info('gateway.stopping', { signal: reason.signal });
+      return undefined;
+    case 'failed':
+      logger.error('gateway.failed', errorFields(reason.error));
+      return 'the gateway cannot go on: the store failed. Look at the disk, then start it again.';
+    case 'unexpected':
+      return 'the gateway met an unexpected error and stopped; the log says where.';
+  }
+}
+
+async function stopped(gateway: Gateway, logger: Logger): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      logger.error('gateway.stop-timed-out');
+      reject(new CommandFailed('the gateway did not stop in time'));
+    }, STOP_DEADLINE_MS);
+  });
+  try {
+    await Promise.race([gateway.stop(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A bug is found by where it happened; its message may quote what a customer wrote. */
+function bugFields(error: unknown): Record<string, string> {
+  const frames = error instanceof Error ? (error.stack ?? '').match(/^ {4}at .*$/gm) : null;
+  const at = (frames ?? []).slice(0, 6).map((frame) => frame.trim().slice(3));
+  return {
+    ...Object.fromEntries(
+      Object.entries(errorFields(error)).map(([key, value]) => [key, String(value)]),
+    ),
+    at: at.join(' < '),
+  };
+}

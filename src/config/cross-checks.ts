@@ -1,0 +1,185 @@
+import { accessSync, constants } from 'node:fs';
+import { matchKey } from '../intake/email-addresses.ts';
+import { nodeAt, scalarsAt, type Located } from './layers.ts';
+import { showPath, showPlace, type Mistake, type Path } from './mistakes.ts';
+import type { SourceNode } from './source-tree.ts';
+
+/**
+ * What no single field can tell. These run on the document as it was written, so that they are
+ * reported together with everything else, however wrong the rest is.
+ */
+export function crossChecks(root: SourceNode | undefined): Mistake[] {
+  const shops = nodeAt(root, ['shops']);
+  const each = shops?.kind === 'list' ? shops.items.map((shop, index) => ({ shop, index })) : [];
+  return [
+    ...duplicates(root),
+    ...together(root, ['smtp', 'tls'], 'cert', 'key'),
+    ...each.flatMap(({ index }) =>
+      together(root, ['shops', index, 'sms', 'twilio'], 'apiKeySid', 'apiKeySecret'),
+    ),
+    ...each.flatMap(({ shop, index }) => hasChannel(shop, index)),
+    ...each.flatMap(({ index }) => hasOrigin(root, index)),
+    ...platformWithoutShops(root),
+    ...sharedPorts(root),
+    ...unreadable(root),
+  ];
+}
+
+/** Each of these decides which shop a message is for: it can belong to one shop only, once. */
+const UNIQUE: readonly { pattern: Path; what: string; same: (text: string) => string }[] = [
+  { pattern: ['name'], what: 'a name', same: (text) => text },
+  { pattern: ['shopId'], what: 'a shop id', same: (text) => text.toLowerCase() },
+  {
+    pattern: ['email', 'addresses', '*'],
+    what: 'an address',
+    same: (text) => (text.startsWith('*@') ? text.toLowerCase() : (matchKey(text) ?? text)),
+  },
+  {
+    pattern: ['sms', 'numbers', '*'],
+    what: 'a number',
+    same: (text) => text.replace(/[\s().-]/g, ''),
+  },
+  {
+    pattern: ['sms', 'twilio', 'messagingServiceSids', '*'],
+    what: 'a messaging service',
+    same: (text) => text,
+  },
+  { pattern: ['chat', 'key'], what: 'a chat key', same: (text) => text },
+];
+
+function duplicates(root: SourceNode | undefined): Mistake[] {
+  return UNIQUE.flatMap(({ pattern, what, same }) => {
+    const seen = new Map<string, Located>();
+    return scalarsAt(root, ['shops', '*', ...pattern]).flatMap((found) => {
+      const key = same(found.node.text);
+      const first = seen.get(key);
+      if (first === undefined) {
+        seen.set(key, found);
+        return [];
+      }
+      return [
+        {
+          path: showPath(found.path),
+          place: found.node.place,
+          expected: `${what} that stands once in all shops`,
+          came: `the same as ${showPath(first.path)} (${showPlace(first.node.place)})`,
+          fix: 'remove one of the two',
+        },
+      ];
+    });
+  });
+}
+
+function together(
+  root: SourceNode | undefined,
+  path: Path,
+  first: string,
+  second: string,
+): Mistake[] {
+  const node = nodeAt(root, path);
+  if (node?.kind !== 'map') return [];
+  const has = (key: string) => node.entries.get(key)?.value !== undefined;
+  if (has(first) === has(second)) return [];
+  const missing = has(first) ? second : first;
+  return [
+    {
+      path: showPath([...path, missing]),
+      place: node.place,
+      expected: `${first} and ${second} together, or neither`,
+      came: 'only one of them',
+      fix: `add ${missing}`,
+    },
+  ];
+}
+
+function hasChannel(shop: SourceNode, index: number): Mistake[] {
+  if (shop.kind !== 'map') return [];
+  if (['email', 'sms', 'chat'].some((channel) => shop.entries.has(channel))) return [];
+  return [
+    {
+      path: showPath(['shops', index]),
+      place: shop.place,
+      expected: 'at least one channel: email, sms or chat',
+      came: 'none',
+      fix: 'add email: {addresses: [support@acme.example]}, for instance',
+    },
+  ];
+}
+
+function hasOrigin(root: SourceNode | undefined, index: number): Mistake[] {
+  const chat = nodeAt(root, ['shops', index, 'chat']);
+  if (chat?.kind !== 'map') return [];
+  const origins = chat.entries.get('origins')?.value;
+  const allowNoOrigin = chat.entries.get('allowNoOrigin')?.value;
+  if (origins !== undefined && !(origins.kind === 'list' && origins.items.length === 0)) return [];
+  if (allowNoOrigin?.kind === 'text' && allowNoOrigin.text === 'true') return [];
+  return [
+    {
+      path: showPath(['shops', index, 'chat', 'origins']),
+      place: chat.place,
+      expected: 'the web sites that show the widget, or allowNoOrigin: true',
+      came: 'neither: no visitor could connect',
+      fix: 'write origins: ["https://acme.example"], for instance',
+    },
+  ];
+}
+
+/** The demo shop exists on the local platform only. */
+function platformWithoutShops(root: SourceNode | undefined): Mistake[] {
+  const url = nodeAt(root, ['platform', 'url']);
+  const shops = nodeAt(root, ['shops']);
+  if (url?.kind !== 'text' || url.text === 'local') return [];
+  if (shops?.kind !== 'list' || shops.items.length > 0) return [];
+  return [
+    {
+      path: 'shops',
+      place: shops.place,
+      expected: 'at least one shop, since platform.url is not local',
+      came: 'an empty list',
+      fix: 'add the shop: its name, shopId, apiKey and channels, as in config/example.yaml',
+    },
+  ];
+}
+
+function sharedPorts(root: SourceNode | undefined): Mistake[] {
+  const seen = new Map<string, string>();
+  return ['smtp', 'http', 'admin', 'localPlatform'].flatMap((part) => {
+    const port = nodeAt(root, [part, 'port']);
+    const enabled = nodeAt(root, [part, 'enabled']);
+    if (port?.kind !== 'text' || port.text === '0') return [];
+    if (enabled?.kind === 'text' && enabled.text === 'false') return [];
+    const other = seen.get(port.text);
+    if (other === undefined) {
+      seen.set(port.text, part);
+      return [];
+    }
+    return [
+      {
+        path: showPath([part, 'port']),
+        place: port.place,
+        expected: 'a port of its own for each listener',
+        came: `the port of ${other}.port`,
+        fix: 'choose another port',
+      },
+    ];
+  });
+}
+
+function unreadable(root: SourceNode | undefined): Mistake[] {
+  return scalarsAt(root, ['smtp', 'tls', '*']).flatMap(({ path, node }) => {
+    try {
+      accessSync(node.text, constants.R_OK);
+      return [];
+    } catch {
+      return [
+        {
+          path: showPath(path),
+          place: node.place,
+          expected: 'a file that can be read',
+          came: JSON.stringify(node.written ?? node.text),
+          fix: 'give the path of a PEM file, or leave tls out for a self-signed certificate',
+        },
+      ];
+    }
+  });
+}

@@ -1,0 +1,44 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { Config, ShopConfig } from './config.ts';
+import { shopSchema } from './shop-schema.ts';
+
+export const DEMO_ADDRESS = 'support@demo.example';
+/** Of the block that is set aside for fiction. */
+export const DEMO_NUMBER = '+12025550142';
+export const DEMO_CHAT_KEY = 'demo';
+
+/** What is made once for the demo shop and kept in `dataDir/demo.json`. */
+export const demoKeysSchema = z.strictObject({
+  shopId: z.guid(),
+  apiKey: z.string().min(32),
+  accountSid: z.string().regex(/^AC[0-9a-f]{32}$/),
+  authToken: z.string().min(32),
+});
+export type DemoKeys = z.output<typeof demoKeysSchema>;
+
+export function makeDemoKeys(): DemoKeys {
+  return {
+    shopId: randomUUID(),
+    apiKey: randomBytes(24).toString('base64url'),
+    accountSid: `AC${randomBytes(16).toString('hex')}`,
+    authToken: randomBytes(16).toString('hex'),
+  };
+}
+
+/** The shop that is there when none is configured, so that everything can be tried at once. */
+export function demoShop(keys: DemoKeys, config: Config): ShopConfig {
+  const { port, publicUrl } = config.http;
+  const own = [new URL(publicUrl).origin, `http://localhost:${port}`, `http://127.0.0.1:${port}`];
+  return shopSchema.parse({
+    name: 'demo',
+    shopId: keys.shopId,
+    apiKey: keys.apiKey,
+    email: { addresses: [DEMO_ADDRESS, '*@demo.example'] },
+    sms: {
+      numbers: [DEMO_NUMBER],
+      twilio: { accountSid: keys.accountSid, authTokens: [keys.authToken] },
+    },
+    chat: { key: DEMO_CHAT_KEY, origins: [...new Set(own)], allowNoOrigin: 'true' },
+  });
+}

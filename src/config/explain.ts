@@ -1,0 +1,161 @@
+import { z } from 'zod';
+import { descriptions, nearest, type FieldDescription } from './field.ts';
+import { nearestNode, nodeAt } from './layers.ts';
+import { showPath, type Mistake, type Path } from './mistakes.ts';
+import type { SourceNode } from './source-tree.ts';
+
+type Issue = z.core.$ZodIssue;
+
+/** Turns what the schema found into mistakes with a place, an expectation and a way out. */
+export function explain(
+  schema: z.ZodType,
+  root: SourceNode | undefined,
+  issues: readonly Issue[],
+): Mistake[] {
+  return issues.flatMap((issue) => {
+    // Symbols cannot be written in YAML: every part is a key or an index.
+    const path = issue.path as Path;
+    return issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => unknownKey(schema, root, path, key))
+      : [wrongValue(schema, root, path)];
+  });
+}
+
+function unknownKey(
+  schema: z.ZodType,
+  root: SourceNode | undefined,
+  path: Path,
+  key: string,
+): Mistake {
+  const known = Object.keys(shapeOf(schemaAt(schema, path)) ?? {});
+  const parent = nodeAt(root, path);
+  const entry = parent?.kind === 'map' ? parent.entries.get(key) : undefined;
+  const near = nearest(key, known);
+  const elsewhere = near === undefined ? pathsOf(schema, key) : [];
+  const fix =
+    near !== undefined
+      ? `did you mean ${near}?`
+      : elsewhere.length > 0
+        ? `did you mean ${elsewhere.join(' or ')}?`
+        : undefined;
+  return {
+    path: showPath([...path, key]),
+    ...(entry && { place: entry.keyPlace }),
+    expected: `a known key: ${known.join(', ')}`,
+    came: 'a key that is not known here',
+    ...(fix !== undefined && { fix }),
+  };
+}
+
+function wrongValue(schema: z.ZodType, root: SourceNode | undefined, path: Path): Mistake {
+  const at = schemaAt(schema, path);
+  const node = nodeAt(root, path);
+  const place = nearestNode(root, path)?.place;
+  const description = at && descriptions.get(at);
+  const fix = suggest(path, at, description, node);
+  return {
+    path: showPath(path),
+    ...(place && { place }),
+    expected: expectation(at, description),
+    came: came(node, description),
+    ...(fix !== undefined && { fix }),
+  };
+}
+
+function expectation(schema: z.ZodType | undefined, description?: FieldDescription): string {
+  if (description !== undefined) return description.expected;
+  if (schema instanceof z.ZodArray) {
+    const item = itemOf(schema);
+    const each = item && descriptions.get(item)?.expected;
+    return each === undefined ? 'a list' : `a list with at least one: ${each}`;
+  }
+  const keys = Object.keys(shapeOf(schema) ?? {});
+  return keys.length > 0 ? `a mapping with the keys ${keys.join(', ')}` : 'another value';
+}
+
+/** Only a value that is known to be no secret is shown. */
+function came(node: SourceNode | undefined, description?: FieldDescription): string {
+  switch (node?.kind) {
+    case undefined:
+      return 'nothing';
+    case 'map':
+      return 'a mapping';
+    case 'list':
+      return node.items.length === 0 ? 'an empty list' : 'a list';
+    case 'text': {
+      if (description === undefined) return 'a single value';
+      if (description.secret === true) {
+        return description.shown?.(node.text) ?? 'another text (not shown)';
+      }
+      const shown = node.written ?? node.text;
+      if (shown === '') return 'an empty text';
+      if (/:\/\/[^/]*@/.test(shown)) return 'a URL with credentials in it (not shown)';
+      return JSON.stringify(shown.length > 80 ? `${shown.slice(0, 80)}…` : shown);
+    }
+  }
+}
+
+function suggest(
+  path: Path,
+  schema: z.ZodType | undefined,
+  description: FieldDescription | undefined,
+  node: SourceNode | undefined,
+): string | undefined {
+  const key = path.findLast((part) => typeof part === 'string') ?? '';
+  const isItem = typeof path.at(-1) === 'number';
+  const write = (value: string) => `write ${isItem ? '- ' : `${key}: `}${value}`;
+  if (description !== undefined) {
+    const hint =
+      node?.kind === 'text' && node.written === undefined && description.secret !== true
+        ? description.hint?.(node.text)
+        : undefined;
+    return hint === undefined ? `${write(description.example)}, for instance` : write(hint);
+  }
+  if (schema instanceof z.ZodArray) {
+    const item = itemOf(schema);
+    const example = item && descriptions.get(item)?.example;
+    return example === undefined ? undefined : `${write(`[${example}]`)}, for instance`;
+  }
+  return undefined;
+}
+
+/** The schema of a path, without the wrappers of optional keys and defaults. */
+export function schemaAt(schema: z.ZodType, path: Path): z.ZodType | undefined {
+  let at: z.ZodType | undefined = unwrap(schema);
+  for (const part of path) {
+    at = typeof part === 'number' ? itemOf(at) : unwrap(shapeOf(at)?.[part]);
+  }
+  return at;
+}
+
+/** Every path at which the schema has a scalar or a list of scalars; `[]` stands for an item. */
+export function keysOf(schema: z.ZodType, prefix = ''): string[] {
+  const at = unwrap(schema);
+  const item = itemOf(at);
+  const shape = shapeOf(item ?? at);
+  if (shape === undefined) return [prefix];
+  const base = item === undefined ? prefix : `${prefix}[]`;
+  return Object.entries(shape).flatMap(([key, value]) =>
+    keysOf(value, base === '' ? key : `${base}.${key}`),
+  );
+}
+
+function pathsOf(schema: z.ZodType, key: string): string[] {
+  return keysOf(schema).filter((path) => path.split('.').at(-1) === key);
+}
+
+function unwrap(schema: z.core.$ZodType | undefined): z.ZodType | undefined {
+  if (schema instanceof z.ZodPrefault || schema instanceof z.ZodExactOptional) {
+    return unwrap(schema.unwrap());
+  }
+  return schema instanceof z.ZodType ? schema : undefined;
+}
+
+function shapeOf(schema: z.ZodType | undefined): Record<string, z.ZodType> | undefined {
+  // `shape` is typed with the core's base class; whatever the schema builds is a ZodType.
+  return schema instanceof z.ZodObject ? schema.shape : undefined;
+}
+
+function itemOf(schema: z.ZodType | undefined): z.ZodType | undefined {
+  return schema instanceof z.ZodArray ? unwrap(schema.element) : undefined;
+}

@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Config } from './config.ts';
+import { crossChecks } from './cross-checks.ts';
+import { explain } from './explain.ts';
+import { overlay, plainValue } from './layers.ts';
+import { showPath, type Mistake } from './mistakes.ts';
+import { configSchema } from './schema.ts';
+import { readSource, type Source } from './source-tree.ts';
+import { warningsOf } from './warnings.ts';
+
+export interface LoadOptions {
+  /** The file that overrides the defaults; without it `SLUICE_CONFIG` names one, or there is none. */
+  readonly file?: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly defaultsPath?: string;
+}
+
+export type Loaded =
+  | { readonly ok: true; readonly config: Config; readonly warnings: readonly string[] }
+  | { readonly ok: false; readonly mistakes: readonly Mistake[] };
+
+/** Both `src/config` and `dist/config` stand two folders below `config/`. */
+const DEFAULTS = fileURLToPath(new URL('../../config/default.yaml', import.meta.url));
+
+/**
+ * Reads `config/default.yaml`, lays the operator's file over it, and checks the whole. Never
+ * throws for what stands in the files: everything that is wrong is in `mistakes`, all at once.
+ */
+export function loadConfig(options: LoadOptions): Loaded {
+  const overrideFile = options.file ?? options.env['SLUICE_CONFIG'];
+  const defaults = readFile(options.defaultsPath ?? DEFAULTS, options.env);
+  const override =
+    overrideFile === undefined || overrideFile === ''
+      ? undefined
+      : readFile(overrideFile, options.env);
+
+  const root = overlay(defaults.root, override?.root);
+  const reported = [...defaults.mistakes, ...(override?.mistakes ?? [])];
+  const broken = [...defaults.broken, ...(override?.broken ?? [])].map(showPath);
+  // A document that cannot be read says nothing about its values.
+  if (broken.includes('')) return { ok: false, mistakes: inOrder(reported) };
+
+  const parsed = configSchema.safeParse(plainValue(root) ?? {});
+  const found = parsed.success ? [] : explain(configSchema, root, parsed.error.issues);
+  const mistakes = [...reported, ...[...found, ...crossChecks(root)].filter(isNews(broken))];
+  if (!parsed.success || mistakes.length > 0) return { ok: false, mistakes: inOrder(mistakes) };
+  const config: Config = deepFreeze(parsed.data);
+  return { ok: true, config, warnings: warningsOf(config) };
+}
+
+function readFile(file: string, env: LoadOptions['env']): Source {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    const hasCode = typeof error === 'object' && error !== null && 'code' in error;
+    const code = hasCode ? String(error.code) : 'unknown';
+    const mistake = { path: '', expected: `a file that can be read: ${file}`, came: code };
+    return { root: undefined, mistakes: [mistake], broken: [[]] };
+  }
+  return readSource(file, text, env);
+}
+
+/** A value that could not even be read is reported once, not once more as missing. */
+const isNews =
+  (broken: readonly string[]) =>
+  ({ path }: Mistake): boolean =>
+    !broken.some((at) => path === at || path.startsWith(`${at}.`) || path.startsWith(`${at}[`));
+
+function inOrder(mistakes: readonly Mistake[]): Mistake[] {
+  return mistakes.toSorted(
+    (a, b) =>
+      (a.place?.file ?? '').localeCompare(b.place?.file ?? '') ||
+      (a.place?.line ?? 0) - (b.place?.line ?? 0) ||
+      (a.place?.column ?? 0) - (b.place?.column ?? 0),
+  );
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    Object.values(value).forEach(deepFreeze);
+  }
+  return value;
+}

@@ -1,0 +1,112 @@
+import { isIP } from 'node:net';
+import { canonicalDomain } from '../intake/email-addresses.ts';
+import { field } from './field.ts';
+import { Secret } from './secret.ts';
+
+const isHost = (value: string): boolean =>
+  isIP(value) !== 0 ||
+  (value.length <= 253 && /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9-]+)*$/i.test(value));
+
+export const host = (example: string) =>
+  field({ expected: 'a host name or an IP address, without a port', example }, (value) =>
+    isHost(value) ? value : undefined,
+  );
+
+export const ipAddress = (example: string) =>
+  field({ expected: 'an IP address', example }, (value) => (isIP(value) ? value : undefined));
+
+/** An address or a network in CIDR form (RFC 4632, RFC 4291 §2.3). */
+export const network = (example: string) =>
+  field(
+    {
+      expected: 'an IP address or a network such as 10.0.0.0/8',
+      example,
+    },
+    (value) => {
+      const [address = '', prefix, ...rest] = value.split('/');
+      const family = isIP(address);
+      if (family === 0 || rest.length > 0) return undefined;
+      if (prefix === undefined) return value;
+      if (!/^\d{1,3}$/.test(prefix) || Number(prefix) > (family === 4 ? 32 : 128)) return undefined;
+      return value;
+    },
+  );
+
+/** An `http` or `https` URL without credentials, query or trailing slash. */
+export const httpUrl = (expected: string, example: string) =>
+  field({ expected, example, hint: urlHint }, parseBaseUrl);
+
+function parseBaseUrl(value: string): string | undefined {
+  const url = cleanUrl(value);
+  if (url === undefined || url !== value.replace(/\/+$/, '')) return undefined;
+  // The version is part of every path (API §9), never of the base.
+  return VERSION.test(url) ? undefined : url;
+}
+
+const VERSION = /\/v\d{4}-\d\d$/;
+
+const urlHint = (value: string): string | undefined =>
+  cleanUrl(value.includes('://') ? value : `https://${value}`)?.replace(VERSION, '');
+
+export const platformUrl = () =>
+  field(
+    {
+      expected: 'local, or the base URL of the platform without /v2026-04',
+      example: 'https://api.example.com',
+      hint: urlHint,
+    },
+    (value) => (value === 'local' ? value : parseBaseUrl(value)),
+  );
+
+const parseUrl = (value: string): URL | undefined =>
+  URL.canParse(value) ? new URL(value) : undefined;
+
+function cleanUrl(value: string): string | undefined {
+  const url = parseUrl(value);
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.hostname === '') return undefined;
+  if (url.username !== '' || url.password !== '' || value.includes('@')) return undefined;
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+}
+
+/** A web origin (RFC 6454 §6.2), exactly as a browser sends it. */
+export const origin = () =>
+  field(
+    {
+      expected: 'the origin of a web site: scheme and host, nothing after them',
+      example: '"https://acme.example"',
+      hint: (value) => {
+        const url = cleanUrl(value.includes('://') ? value : `https://${value}`);
+        return value.includes('*') ? undefined : url && new URL(url).origin;
+      },
+    },
+    (value) => {
+      const url = cleanUrl(value);
+      return url !== undefined && new URL(url).origin === value && !value.includes('*')
+        ? value
+        : undefined;
+    },
+  );
+
+export const domain = (example: string) =>
+  field(
+    {
+      expected: 'a domain name',
+      example,
+      hint: (value) => canonicalDomain(value.replace(/^.*@|^https?:\/\/|\/.*$/g, '')),
+    },
+    (value) => (value.includes('@') ? undefined : canonicalDomain(value)),
+  );
+
+/** A URL that may carry a password: all of it is a secret. */
+export const relayUrl = () =>
+  field(
+    {
+      expected: 'smtp:// or smtps:// and a host, with user and password when it wants them',
+      example: 'smtp://user:password@mail.example:587',
+      secret: true,
+    },
+    (value) =>
+      /^smtps?:$/.test(parseUrl(value)?.protocol ?? '') && parseUrl(value)?.hostname !== ''
+        ? new Secret(value)
+        : undefined,
+  );

@@ -1,0 +1,121 @@
+import { resolve } from 'node:path';
+import { field, nearest } from './field.ts';
+import { Secret } from './secret.ts';
+
+export const secret = (expected: string, minLength = 1) =>
+  field({ expected, example: '"${NAME_OF_A_VARIABLE}"', secret: true }, (value) => {
+    // Secrets that come from files end with a line break that is not part of them.
+    const bare = value.replace(/[\r\n]+$/, '');
+    return bare.length >= minLength && !/[\r\n\0]/.test(bare) ? new Secret(bare) : undefined;
+  });
+
+export const flag = () =>
+  field<boolean>(
+    {
+      expected: 'true or false',
+      example: 'true',
+      hint: (value) => (/^(yes|on|1)$/i.test(value) ? 'true' : 'false'),
+    },
+    (value) => (value === 'true' ? true : value === 'false' ? false : undefined),
+  );
+
+export const choice = <const T extends string>(...options: readonly [T, ...T[]]) =>
+  field<T>(
+    {
+      expected: options.length === 1 ? options[0] : `one of ${options.join(', ')}`,
+      example: options[0],
+      hint: (value) => nearest(value, options),
+    },
+    (value) => options.find((option) => option === value),
+  );
+
+export const whole = (min: number, max: number, example: number) =>
+  field<number>(
+    { expected: `a whole number from ${min} to ${max}`, example: String(example) },
+    (value) => {
+      const number = /^\d{1,15}$/.test(value) ? Number(value) : NaN;
+      return number >= min && number <= max ? number : undefined;
+    },
+  );
+
+export const port = (example: number) => whole(0, 65_535, example);
+
+const BYTE_UNITS: Readonly<Record<string, number>> = {
+  k: 1000,
+  kb: 1000,
+  kib: 1024,
+  m: 1e6,
+  mb: 1e6,
+  mib: 1024 ** 2,
+  g: 1e9,
+  gb: 1e9,
+  gib: 1024 ** 3,
+};
+
+export const bytes = (min: number, max: number, example: number) =>
+  field<number>(
+    {
+      expected: `a size in bytes from ${min} to ${max}, digits only`,
+      example: String(example),
+      hint: (value) => {
+        const [, count, unit = ''] = /^([\d.]+)\s*([a-z]+)$/i.exec(value) ?? [];
+        const size = Math.round(Number(count) * (BYTE_UNITS[unit.toLowerCase()] ?? NaN));
+        return size >= min && size <= max ? String(size) : undefined;
+      },
+    },
+    (value) => {
+      const size = /^\d{1,15}$/.test(value) ? Number(value) : NaN;
+      return size >= min && size <= max ? size : undefined;
+    },
+  );
+
+const DURATION_UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** Milliseconds of `30s`, `10m`, `72h` or `7d`; undefined when it is none, or over 10 years. */
+export function parseDuration(value: string): number | undefined {
+  const match = /^(\d{1,12})(ms|s|m|h|d)$/.exec(value);
+  if (match === null) return undefined;
+  // The expression lets nothing else through.
+  const unit = match[2] as keyof typeof DURATION_UNITS;
+  const duration = Number(match[1]) * DURATION_UNITS[unit];
+  return duration <= 3650 * DURATION_UNITS.d ? duration : undefined;
+}
+
+const DURATION = 'a duration: a whole number and ms, s, m, h or d';
+
+function durationHint(value: string): string | undefined {
+  const [, count, unit] = /^(\d+)\s*([a-z]*)$/i.exec(value.trim()) ?? [];
+  if (count === undefined || unit === undefined) return undefined;
+  const short = unit.toLowerCase().startsWith('ms') ? 'ms' : (unit[0]?.toLowerCase() ?? 's');
+  return parseDuration(count + short) === undefined ? undefined : count + short;
+}
+
+/** At least one millisecond: a timeout or interval of nothing would be a busy loop. */
+export const duration = (example: string) =>
+  field<number>({ expected: DURATION, example, hint: durationHint }, (value) => {
+    const parsed = parseDuration(value);
+    return parsed === 0 ? undefined : parsed;
+  });
+
+export const durationOrForever = () =>
+  field<number | 'forever'>(
+    { expected: `forever, or ${DURATION}`, example: 'forever', hint: durationHint },
+    (value) => (value === 'forever' ? value : parseDuration(value)),
+  );
+
+/** A path, resolved against the working directory. */
+export const path = (example: string) =>
+  field({ expected: 'a path', example }, (value) =>
+    value.trim() === '' || value.includes('\0') ? undefined : resolve(value),
+  );
+
+export const spoolUrl = () =>
+  field<'sqlite'>(
+    {
+      expected: 'sqlite; a spool on PostgreSQL is not supported by this version',
+      example: 'sqlite',
+      secret: true,
+      shown: (value) => (value.startsWith('postgres') ? 'a postgres:// URL' : undefined),
+    },
+    (value) => (value === 'sqlite' ? value : undefined),
+  );

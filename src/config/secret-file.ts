@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import { link, mkdir, open, readFile, unlink } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { z } from 'zod';
+
+/** A file of generated keys is there and cannot be used. It is never replaced by itself. */
+export class UnusableKeys extends Error {
+  override name = 'UnusableKeys';
+}
+
+/** Reads a file of generated keys; undefined when there is none. */
+export async function readSecretFile<T>(
+  file: string,
+  schema: z.ZodType<T>,
+): Promise<T | undefined> {
+  let handle;
+  try {
+    handle = await open(file, 'r');
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw new UnusableKeys(`${file} cannot be read`, { cause: error });
+  }
+  try {
+    // A backup that was unpacked may have left it open to others.
+    const { mode } = await handle.stat();
+    if ((mode & 0o077) !== 0) await handle.chmod(0o600);
+    return schema.parse(JSON.parse(await readFile(handle, 'utf8')));
+  } catch (error) {
+    throw new UnusableKeys(
+      `${file} is damaged. Restore it from a backup, or move it away to have new keys made.`,
+      { cause: error },
+    );
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * Reads a file of keys, or makes it: mode 0600, complete and durable before it appears under its
+ * name. Of two processes that make it at once, the first wins and the other reads its file.
+ */
+export async function readOrMakeSecretFile<T>(
+  file: string,
+  schema: z.ZodType<T>,
+  make: () => T,
+): Promise<T> {
+  const existing = await readSecretFile(file, schema);
+  if (existing !== undefined) return existing;
+  const made = make();
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const temporary = `${file}.${randomBytes(6).toString('hex')}`;
+  const handle = await open(temporary, 'wx', 0o600);
+  try {
+    await handle.writeFile(`${JSON.stringify(made, null, 2)}\n`);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  try {
+    // A link, unlike a rename, fails when the name is taken.
+    await link(temporary, file);
+  } catch (error) {
+    const first = await readSecretFile(file, schema);
+    if (first === undefined) throw error;
+    return first;
+  } finally {
+    await unlink(temporary);
+  }
+  await syncFolder(dirname(file));
+  return made;
+}
+
+function isMissing(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT';
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

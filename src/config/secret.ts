@@ -1,0 +1,29 @@
+import { inspect } from 'node:util';
+
+/**
+ * A key, token or password. However it is printed (template, JSON, inspect, an error's
+ * properties) it reads `[secret]`; whoever needs the value says so with `reveal()`.
+ */
+export class Secret {
+  readonly #value: string;
+
+  constructor(value: string) {
+    this.#value = value;
+  }
+
+  reveal(): string {
+    return this.#value;
+  }
+
+  toString(): string {
+    return '[secret]';
+  }
+
+  toJSON(): string {
+    return '[secret]';
+  }
+
+  [inspect.custom](): string {
+    return '[secret]';
+  }
+}

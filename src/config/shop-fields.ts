@@ -1,0 +1,87 @@
+import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
+import { z } from 'zod';
+import { canonicalAddress, canonicalDomain } from '../intake/email-addresses.ts';
+import { asShopId, type ShopId } from '../types/ids.ts';
+import { field } from './field.ts';
+
+/** An address of the shop, or `*@domain` for all addresses of a domain. */
+export const inboxAddress = () =>
+  field(
+    {
+      expected: 'an email address, or *@domain for a whole domain',
+      example: 'support@acme.example',
+      hint: (value) => {
+        const bare =
+          /[^\s<>]+@[^\s<>]+/.exec(value)?.[0] ?? (value.startsWith('@') ? `*${value}` : '');
+        return parseInbox(bare);
+      },
+    },
+    parseInbox,
+  );
+
+function parseInbox(value: string): string | undefined {
+  if (!value.startsWith('*@')) return canonicalAddress(value)?.toLowerCase();
+  const domain = canonicalDomain(value.slice(2));
+  return domain === undefined ? undefined : `*@${domain}`;
+}
+
+/** Someone else's address or domain: `forms@site.example`, `*@site.example`. */
+export const senderPattern = () =>
+  field(
+    {
+      expected: 'an email address, or *@domain for a whole domain',
+      example: '"*@forms.example"',
+      hint: (value) => parseInbox(value.startsWith('@') ? `*${value}` : `*@${value}`),
+    },
+    parseInbox,
+  );
+
+/** E.164 (ITU-T), or a short code of 3 to 8 digits, which Twilio sends as it is. */
+export const phoneNumber = () =>
+  field(
+    {
+      expected: 'a phone number in E.164 form (+ and up to 15 digits), or a short code',
+      example: '"+15550001111"',
+      hint: (value) => {
+        const digits = value.replace(/^00/, '+').replace(/[\s().-]/g, '');
+        if (isE164(digits)) return `"${digits}"`;
+        return isE164(`+1${digits}`) && digits.length === 10 ? `"+1${digits}"` : undefined;
+      },
+    },
+    (value) => (isE164(value) || /^\d{3,8}$/.test(value) ? value : undefined),
+  );
+
+/** Possible, not assigned: numbering plans grow faster than any table. */
+const isE164 = (value: string): boolean =>
+  /^\+[1-9]\d{6,14}$/.test(value) && parsePhoneNumberFromString(value)?.isPossible() === true;
+
+export const uuid = () =>
+  field<ShopId>(
+    {
+      expected: "the shop's id on the platform, a uuid",
+      example: '4f9d2c1e-8a57-4b06-9d3e-2f1c7a6b5d40',
+    },
+    (value) => (z.guid().safeParse(value).success ? asShopId(value.toLowerCase()) : undefined),
+  );
+
+/** One of Twilio's ids: two letters and 32 hex digits. */
+export const twilioSid = (prefix: string) =>
+  field(
+    { expected: `${prefix} and 32 hex digits`, example: `${prefix}${'0'.repeat(32)}` },
+    (value) => (new RegExp(`^${prefix}[0-9a-fA-F]{32}$`).test(value) ? value : undefined),
+  );
+
+/** A name that stands in URLs, metrics and logs. */
+export const label = (example: string) =>
+  field(
+    {
+      expected: 'a name of up to 40 letters, digits, "-" and "_"',
+      example,
+      hint: (value) =>
+        value
+          .trim()
+          .replace(/[^A-Za-z0-9_-]+/g, '-')
+          .slice(0, 40),
+    },
+    (value) => (/^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/.test(value) ? value : undefined),
+  );

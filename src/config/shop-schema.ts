@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { domain, httpUrl, origin, platformUrl } from './network-fields.ts';
+import { choice, durationOrForever, flag, secret, whole } from './scalar-fields.ts';
+import { inboxAddress, label, phoneNumber, senderPattern, twilioSid, uuid } from './shop-fields.ts';
+
+const PRIVATE = () => choice('private', 'public').prefault('private');
+
+const email = z.strictObject({
+  addresses: z.array(inboxAddress()).min(1),
+  severalInboxes: choice('first', 'each').prefault('first'),
+  dmarc: choice('hold', 'reject', 'observe').prefault('hold'),
+  unverified: choice('deliver', 'label', 'hold').prefault('deliver'),
+  trustedArcSealers: z
+    .array(domain('google.com'))
+    .prefault(['google.com', 'microsoft.com', 'outlook.com']),
+  suppress: z
+    .array(choice('auto-reply', 'bounce', 'loop', 'bulk'))
+    .prefault(['auto-reply', 'bounce', 'loop', 'bulk']),
+  allowSenders: z.array(senderPattern()).prefault([]),
+  formSenders: z.array(senderPattern()).prefault([]),
+  body: choice('auto', 'html', 'text').prefault('auto'),
+  quotes: choice('known', 'always', 'never').prefault('known'),
+  replyDomains: z.array(domain('mail.acme.example')).prefault([]),
+  mediaPermission: PRIVATE(),
+  inboundTokens: z
+    .array(secret('a token of at least 16 characters, for POST /email/inbound', 16))
+    .prefault([]),
+  loop: z
+    .strictObject({
+      per10min: whole(1, 1_000_000, 10).prefault('10'),
+      perHour: whole(1, 1_000_000, 25).prefault('25'),
+      perThreadPer10min: whole(1, 1_000_000, 5).prefault('5'),
+      sameBodyPerHour: whole(1, 1_000_000, 3).prefault('3'),
+    })
+    .prefault({}),
+});
+
+const twilio = z.strictObject({
+  accountSid: twilioSid('AC'),
+  authTokens: z.array(secret('an auth token of the Twilio account')).min(1),
+  apiKeySid: z.exactOptional(twilioSid('SK')),
+  apiKeySecret: z.exactOptional(secret('the secret of the Twilio API key')),
+  messagingServiceSids: z.array(twilioSid('MG')).prefault([]),
+  baseUrl: httpUrl("the base URL of Twilio's API", 'https://api.twilio.com').prefault(
+    'https://api.twilio.com',
+  ),
+});
+
+const sms = z.strictObject({
+  numbers: z.array(phoneNumber()).min(1),
+  twilio,
+  continuity: durationOrForever().prefault('forever'),
+  optOut: choice('twilio', 'none').prefault('twilio'),
+  whatsapp: choice('deliver', 'hold').prefault('deliver'),
+  mediaPermission: PRIVATE(),
+});
+
+const chat = z.strictObject({
+  key: label('acme'),
+  origins: z.array(origin()).prefault([]),
+  allowNoOrigin: flag().prefault('false'),
+  identitySecrets: z
+    .array(secret('a secret of at least 32 characters, shared with your own server', 32))
+    .prefault([]),
+  trustUnverifiedEmail: flag().prefault('false'),
+  mediaPermission: PRIVATE(),
+  limits: z
+    .strictObject({
+      messagesPer10s: whole(1, 10_000, 10).prefault('10'),
+      newVisitorsPerHourPerIp: whole(1, 1_000_000, 60).prefault('60'),
+      socketsPerIp: whole(1, 1_000_000, 50).prefault('50'),
+    })
+    .prefault({}),
+});
+
+/**
+ * One tenant. The keys without a default here have none: they are facts about the shop. The
+ * defaults stand in `config/default.yaml` too, as comments; a test keeps the two equal.
+ */
+export const shopSchema = z.strictObject({
+  name: label('acme'),
+  shopId: uuid(),
+  apiKey: secret("the shop's API key, from the platform's dashboard"),
+  platformUrl: z.exactOptional(platformUrl()),
+  email: z.exactOptional(email),
+  sms: z.exactOptional(sms),
+  chat: z.exactOptional(chat),
+});

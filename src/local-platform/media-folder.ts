@@ -1,0 +1,100 @@
+import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
+import { createReadStream, createWriteStream, mkdirSync, rmSync } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { Readable } from 'node:stream';
+import { fileTypeFromFile } from 'file-type';
+import { DECISIONS } from './decisions.ts';
+
+export interface StoredFile {
+  readonly id: string;
+  readonly size: number;
+  /** What the content says it is, if it says. */
+  readonly sniffedType: string | undefined;
+}
+
+/**
+ * The uploaded bytes: one file per media id. A file is written under a temporary name, synced,
+ * and renamed, so that an id never names half a file.
+ */
+export class MediaFolder {
+  readonly #folder: string;
+  readonly #temporary: string;
+  readonly #signingKey: Buffer;
+
+  constructor(folder: string, signingKey: Buffer) {
+    this.#folder = folder;
+    this.#temporary = join(folder, 'tmp');
+    this.#signingKey = signingKey;
+    // What a crash left there was never acknowledged.
+    rmSync(this.#temporary, { recursive: true, force: true });
+    mkdirSync(this.#temporary, { recursive: true });
+  }
+
+  /** Stores a stream to its end. On failure nothing stays behind. */
+  async store(content: Readable): Promise<StoredFile> {
+    const id = randomUUID();
+    const temporary = join(this.#temporary, id);
+    try {
+      await pipeline(content, createWriteStream(temporary, { flags: 'wx', mode: 0o600 }));
+      const size = await syncFile(temporary);
+      const sniffed = await fileTypeFromFile(temporary).catch(() => undefined);
+      await rename(temporary, this.path(id));
+      await syncFolder(this.#folder);
+      return { id, size, sniffedType: sniffed?.mime };
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+  }
+
+  async remove(id: string): Promise<void> {
+    await rm(this.path(id), { force: true });
+  }
+
+  path(id: string): string {
+    return join(this.#folder, id);
+  }
+
+  read(id: string): Readable {
+    return createReadStream(this.path(id));
+  }
+
+  /** The path and query of a download link; a private file's ends with its signature. */
+  link(id: string, isPrivate: boolean, nowMs: number): string {
+    if (!isPrivate) return `/media-files/${id}`;
+    const expires = nowMs + DECISIONS.signedUrlLifetimeMs;
+    return `/media-files/${id}?expires=${expires}&signature=${this.#sign(id, expires)}`;
+  }
+
+  isSigned(id: string, expires: string, signature: string, nowMs: number): boolean {
+    const at = /^\d{1,15}$/.test(expires) ? Number(expires) : 0;
+    const expected = Buffer.from(this.#sign(id, at));
+    const given = Buffer.from(signature);
+    return expected.length === given.length && timingSafeEqual(expected, given) && nowMs < at;
+  }
+
+  #sign(id: string, expires: number): string {
+    return createHmac('sha256', this.#signingKey).update(`${id}:${expires}`).digest('base64url');
+  }
+}
+
+async function syncFile(path: string): Promise<number> {
+  const file = await open(path, 'r+');
+  try {
+    await file.sync();
+    return (await file.stat()).size;
+  } finally {
+    await file.close();
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

@@ -1,0 +1,22 @@
+import sanitizeHtml from 'sanitize-html';
+
+/** A mail's HTML beyond this adds nothing that a search or an excerpt needs. */
+const HTML_MAX_CHARS = 200_000;
+
+/** The `text` of a message: its content without markup (API §2.2). Markdown reads as it stands. */
+export function plainText(content: string, format: 'TEXT' | 'MARKDOWN' | 'HTML'): string {
+  if (format !== 'HTML') return content;
+  const spaced = content
+    .slice(0, HTML_MAX_CHARS)
+    .replace(/<(?:br|\/p|\/div|\/li|\/tr)\b[^>]{0,200}>/gi, '\n');
+  return unescape(sanitizeHtml(spaced, { allowedTags: [], allowedAttributes: {} })).trim();
+}
+
+/** sanitize-html leaves these escaped, and only these. */
+function unescape(text: string): string {
+  return text
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&amp;', '&');
+}

@@ -1,0 +1,122 @@
+import type { IncomingMessage } from 'node:http';
+import { finished, type Readable } from 'node:stream';
+import { Busboy, type BusboyInstance } from '@fastify/busboy';
+import { type MediaPermission, mediaPermissionSchema } from '../platform-api/schemas.ts';
+import { ApiError, systemCode } from './api-error.ts';
+import type { MediaFolder, StoredFile } from './media-folder.ts';
+
+export interface Upload {
+  readonly file: StoredFile;
+  readonly name: string;
+  /** As the client declared it. */
+  readonly type: string;
+  readonly permission: MediaPermission;
+}
+
+interface Parts {
+  stored?: Promise<StoredFile>;
+  content?: Readable;
+  name: string;
+  type: string;
+  permission: string;
+  tooLarge: boolean;
+}
+
+/**
+ * Reads a multipart upload (API §4.8): the part `file` goes to the folder as it comes, the field
+ * `permission` may stand before or after it.
+ * @throws {ApiError} 400, 413, 415; nothing is stored then
+ */
+export async function readUpload(
+  request: IncomingMessage,
+  folder: MediaFolder,
+  maxBytes: number,
+): Promise<Upload> {
+  const form = createForm(request, maxBytes);
+  const parts: Parts = { name: '', type: '', permission: 'public', tooLarge: false };
+  form.on('field', (name, value) => {
+    if (name === 'permission') parts.permission = value;
+  });
+  // The declarations say that there always is a name; a part may come without one.
+  form.on('file', (field, content, name: string | undefined, _encoding, type) => {
+    // Without a listener, a part that ends early would end the process.
+    content.on('error', () => undefined);
+    if (field !== 'file' || parts.stored) {
+      content.resume();
+      return;
+    }
+    parts.name = name ?? '';
+    parts.type = type;
+    parts.content = content;
+    content.on('limit', () => (parts.tooLarge = true));
+    parts.stored = folder.store(content);
+    // A store that fails stops reading, and the form would wait for it for ever.
+    parts.stored.catch(() => form.destroy());
+  });
+  const complete = await parse(request, form);
+  return complete ? await accept(parts, folder) : await refuse(parts, folder);
+}
+
+/**
+ * Whether the whole form was read. Not by `pipeline`, which destroys the request when the form
+ * fails, and with it the connection that the answer has to go over.
+ */
+async function parse(request: IncomingMessage, form: BusboyInstance): Promise<boolean> {
+  const complete = await new Promise<boolean>((resolve) => {
+    finished(form, (error) => resolve(!error));
+    finished(request, { writable: false }, (error) => {
+      if (error) form.destroy();
+    });
+    request.pipe(form);
+  });
+  request.unpipe(form);
+  return complete;
+}
+
+async function accept(parts: Parts, folder: MediaFolder): Promise<Upload> {
+  const file = await parts.stored;
+  if (file === undefined) throw new ApiError(400, 'the request is not valid', { file: 'required' });
+  const permission = mediaPermissionSchema.safeParse(parts.permission);
+  if (permission.success && !parts.tooLarge) {
+    return { file, name: parts.name, type: parts.type, permission: permission.data };
+  }
+  await folder.remove(file.id);
+  if (parts.tooLarge) throw new ApiError(413, 'the file is too large');
+  throw new ApiError(400, 'the request is not valid', { permission: 'private or public' });
+}
+
+/** The form broke off, or the disk failed: then that error is the answer. */
+async function refuse(parts: Parts, folder: MediaFolder): Promise<never> {
+  const broken = new ApiError(400, 'the multipart body is broken');
+  parts.content?.destroy(broken);
+  const file = await parts.stored?.catch((error: unknown) => {
+    if (systemCode(error) !== undefined) throw error;
+    return undefined;
+  });
+  if (file !== undefined) await folder.remove(file.id);
+  throw broken;
+}
+
+function createForm(request: IncomingMessage, maxBytes: number): BusboyInstance {
+  const type = request.headers['content-type'] ?? '';
+  if (!/^multipart\/form-data\s*;/i.test(type)) {
+    throw new ApiError(415, 'a body of type multipart/form-data is expected');
+  }
+  try {
+    return new Busboy({
+      headers: { ...request.headers, 'content-type': type },
+      limits: {
+        fileSize: maxBytes,
+        files: 5,
+        fields: 20,
+        parts: 25,
+        fieldSize: 1000,
+        headerPairs: 50,
+      },
+      highWaterMark: 1024 * 1024,
+      fileHwm: 1024 * 1024,
+    });
+  } catch {
+    throw new ApiError(400, 'the multipart boundary is missing');
+  }
+}

@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import type { CreateEventRequest } from '../../platform-api/schemas.ts';
+import type { Db } from './database.ts';
+
+export interface EventRow {
+  seq: number;
+  id: string;
+  shop: string;
+  contact_id: string | null;
+  name: string;
+  description: string | null;
+  event_time: string;
+  /** The `metric` object as JSON. */
+  metric: string | null;
+  created_at: string;
+}
+
+/** Contacts' timelines and metrics (API §4.1). */
+export class EventTable {
+  readonly #sql;
+
+  constructor(db: Db) {
+    this.#sql = {
+      insert: db.prepare(
+        `INSERT INTO events (id, shop, contact_id, name, description, event_time, metric,
+           metric_name, deduping_key, created_at)
+         VALUES (@id, @shop, @contactId, @name, @description, @eventTime, @metric,
+           @metricName, @dedupingKey, @now) ON CONFLICT DO NOTHING`,
+      ),
+      byShop: db.prepare<[string], EventRow>(`SELECT * FROM events WHERE shop = ? ORDER BY seq`),
+    };
+  }
+
+  /** False when the metric's deduping key has been seen: nothing was stored. */
+  create(shop: string, event: CreateEventRequest, contactId: string | null, now: string): boolean {
+    const { metric } = event;
+    return (
+      this.#sql.insert.run({
+        id: randomUUID(),
+        shop,
+        contactId,
+        name: event.name,
+        description: event.description ?? null,
+        eventTime: new Date(event.event_time ?? now).toISOString(),
+        metric: metric ? JSON.stringify(metric) : null,
+        // Without a name, two keys are equal only in the same unnamed metric.
+        metricName: metric ? (metric.metric_name ?? '') : null,
+        dedupingKey: metric?.deduping_key ?? null,
+        now,
+      }).changes === 1
+    );
+  }
+
+  byShop(shop: string): EventRow[] {
+    return this.#sql.byShop.all(shop);
+  }
+}

@@ -1,0 +1,156 @@
+import type { Contact, Conversation, Message, Ticket } from '../../platform-api/resources.ts';
+
+/** Rows as the tables have them, and the resources of the API that they become. */
+
+export interface ContactRow {
+  seq: number;
+  id: string;
+  shop: string;
+  name: string | null;
+  email: string | null;
+  phone: string | null;
+  remote_id: string | null;
+  remote_platform: string | null;
+  parent_contact_id: string | null;
+  is_archived: number;
+  last_activity_at: string | null;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface ConversationRow {
+  seq: number;
+  id: string;
+  shop: string;
+  type: string;
+  direction: string;
+  status: string;
+  resolution: string | null;
+  title: string | null;
+  agent_contact: string | null;
+  agent_id: string | null;
+  contact_id: string | null;
+  user_id: string | null;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface TicketRow {
+  seq: number;
+  id: string;
+  shop: string;
+  number: number;
+  name: string;
+  status: string;
+  priority: number;
+  summary: string | null;
+  agent_id: string | null;
+  assignee_id: string | null;
+  contact_id: string | null;
+  conversation_id: string | null;
+  message_id: string | null;
+  label_id: string | null;
+  sublabel_id: string | null;
+  completed_at: string | null;
+  last_message_at: string | null;
+  last_message_content: string | null;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface MessageRow {
+  seq: number;
+  id: string;
+  shop: string;
+  conversation_id: string;
+  ticket_id: string;
+  contact_id: string | null;
+  agent_id: string | null;
+  user_id: string | null;
+  content: string;
+  text: string;
+  format: string;
+  role: 'customer' | 'agent';
+  status: string;
+  type: string;
+  remote_id: string | null;
+  /** `message.email` as JSON. */
+  email: string | null;
+  created_at: string;
+  updated_at: string;
+  unanswered: number;
+  /** Of a reply: the id of the message that it answers. */
+  in_reply_to: string | null;
+}
+
+export interface MediaRow {
+  seq: number;
+  id: string;
+  shop: string;
+  type: string;
+  original_name: string;
+  permission: string;
+  size: number;
+  created_at: string;
+}
+
+/** API §2.4 */
+export function toContact(row: ContactRow): Contact {
+  const { seq, shop, name, is_archived, ...fields } = row;
+  const shown = name ?? row.email ?? row.phone;
+  return {
+    ...fields,
+    ...(name !== null && { name }),
+    ...(shown !== null && { display_name: shown }),
+    is_archived: is_archived === 1,
+    is_test: false,
+  };
+}
+
+/** API §2.3 */
+export function toConversation(row: ConversationRow): Conversation {
+  const { seq, shop, agent_contact, resolution, title, ...fields } = row;
+  return {
+    ...fields,
+    ...(resolution !== null && { resolution }),
+    ...(title !== null && { title }),
+    is_test: false,
+    remote_id: null,
+    remote_platform: null,
+  };
+}
+
+/** API §2.1 */
+export function toTicket(row: TicketRow): Ticket {
+  const { seq, shop, summary, last_message_content, ...fields } = row;
+  return {
+    ...fields,
+    ...(summary !== null && { summary }),
+    ...(last_message_content !== null && { last_message_content }),
+    is_test: false,
+    remote_id: null,
+    remote_platform: null,
+  };
+}
+
+/** API §2.2 */
+export function toMessage(row: MessageRow): Message {
+  return {
+    id: row.id,
+    conversation_id: row.conversation_id,
+    ticket_id: row.ticket_id,
+    contact_id: row.contact_id,
+    agent_id: row.agent_id,
+    user_id: row.user_id,
+    content: row.content,
+    text: row.text,
+    format: row.format,
+    role: row.role,
+    status: row.status,
+    type: row.type,
+    remote_id: row.remote_id,
+    remote_platform: null,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  };
+}

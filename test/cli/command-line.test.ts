@@ -1,0 +1,127 @@
+import { execFile } from 'node:child_process';
+import { EventEmitter } from 'node:events';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Command } from 'commander';
+import { createProgram } from '../../src/cli/program.ts';
+import { runCli } from '../../src/cli/run.ts';
+import { captureTerminal } from '../support/capture-terminal.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const events = Object.assign(new EventEmitter(), { exit: () => undefined });
+
+let dir: ReturnType<typeof tempDir>;
+beforeEach(() => void (dir = tempDir()));
+afterEach(() => dir.remove());
+
+/** Runs the built program. */
+async function sluice(...args: string[]) {
+  return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
+    const env = { PATH: process.env['PATH'], SLUICE_DATA_DIR: join(dir.path, 'data') };
+    execFile(process.execPath, [MAIN, ...args], { env, cwd: dir.path }, (error, stdout, stderr) => {
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr });
+    });
+  });
+}
+
+function commands(command: Command, names: readonly string[] = []): (readonly string[])[] {
+  return [names, ...command.commands.flatMap((child) => commands(child, [...names, child.name()]))];
+}
+
+const all = commands(createProgram(captureTerminal(), events)).map((names) => ({
+  names,
+  line: ['sluice', ...names].join(' '),
+}));
+
+test('the commands', () => {
+  expect(all.map(({ line }) => line)).toEqual([
+    'sluice',
+    'sluice serve',
+    'sluice config',
+    'sluice config check',
+    'sluice queue',
+    'sluice queue list',
+    'sluice queue show',
+    'sluice queue retry',
+    'sluice queue release',
+    'sluice queue discard',
+    'sluice send',
+    'sluice send email',
+    'sluice send sms',
+    'sluice send chat',
+  ]);
+});
+
+test.each(all)('$line --help shows an example of itself', async ({ names, line }) => {
+  const terminal = captureTerminal();
+  expect(await runCli([...names, '--help'], terminal, events)).toBe(0);
+  const example = /Example:\n {2}\$ (sluice .*)$/m.exec(terminal.stdout())?.[1] ?? '';
+  expect(example.startsWith(line)).toBe(true);
+  expect(terminal.stdout()).toContain('--config <file>');
+});
+
+test('the exit codes are in the help', async () => {
+  const terminal = captureTerminal();
+  await runCli(['--help'], terminal, events);
+  expect(terminal.stdout()).toMatch(/Exit codes:\n {2}0 {2}done\n {2}1 .*\n {2}2 /);
+});
+
+test.each([
+  [['frobnicate'], /unknown command/],
+  [['queue', 'lits'], /Did you mean list/],
+  [['--frobnicate'], /unknown option/],
+  [['config', 'check', 'extra'], /too many arguments/],
+  [['queue', 'show'], /missing required argument/],
+  [['queue', 'list', '--state', 'lost'], /Allowed choices are queued/],
+  [['queue', 'list', '--limit', '0'], /whole number from 1 to 1000/],
+  [['send', 'chat', 'hi', '--wait', 'long'], /duration such as 30s/],
+  [['send', 'chat', 'hi', '--port', '99999'], /port from 1 to 65535/],
+])('%j is a mistake on the command line', async (args, message) => {
+  const terminal = captureTerminal();
+  expect(await runCli(args, terminal, events)).toBe(2);
+  expect(terminal.stderr()).toMatch(message);
+});
+
+describe('the built program', () => {
+  test('config check accepts the defaults, and leaves nothing behind', async () => {
+    expect(await sluice('config', 'check')).toMatchObject({
+      code: 0,
+      stdout: 'The configuration is valid: the defaults, the demo shop.\n',
+    });
+    expect(readdirSync(dir.path)).toEqual([]);
+  });
+
+  test.each([
+    ['before the command', (file: string) => ['--config', file, 'config', 'check']],
+    ['after it', (file: string) => ['config', 'check', '--config', file]],
+    ['between', (file: string) => ['config', '-c', file, 'check']],
+  ])('--config may stand %s; mistakes are all printed and end in 2', async (_where, args) => {
+    const file = join(dir.path, 'bad.yaml');
+    writeFileSync(file, 'smtp: {prot: 1}\nadmin: {password: short}\nhttp: {port: x}\n');
+    const { code, stderr, stdout } = await sluice(...args(file));
+    expect(code).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toContain('3 mistakes in the configuration');
+    expect(stderr).toContain(`smtp.prot  (${file}:1:8)`);
+    expect(stderr).toContain('did you mean port?');
+    expect(stderr).not.toContain('short');
+  });
+
+  test('serve refuses a bad configuration in the same way', async () => {
+    const file = join(dir.path, 'bad.yaml');
+    writeFileSync(file, 'spool: {url: "postgres://db"}\n');
+    const { code, stderr } = await sluice('--config', file);
+    expect(code).toBe(2);
+    expect(stderr).toContain('PostgreSQL is not supported');
+  });
+
+  test('a command that cannot be done ends in 1, and says what to do', async () => {
+    const { code, stderr } = await sluice('queue', 'list');
+    expect(code).toBe(1);
+    expect(stderr).toContain('there is no spool in');
+    expect(readdirSync(dir.path)).toEqual([]);
+  });
+});

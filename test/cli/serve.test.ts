@@ -1,0 +1,98 @@
+import { EventEmitter } from 'node:events';
+import { expect, test } from '@jest/globals';
+import { CommandFailed } from '../../src/cli/exit-codes.ts';
+import { serve } from '../../src/cli/serve.ts';
+import type { Gateway } from '../../src/gateway.ts';
+import { silentLogger, type LogFields, type Logger } from '../../src/observability/logger.ts';
+import { SpoolUnusable } from '../../src/spool/errors.ts';
+
+/** A process whose signals the test sends, and a gateway that tells what was asked of it. */
+function scene(change: Partial<Gateway> = {}) {
+  const steps: string[] = [];
+  const exits: number[] = [];
+  const logged: [string, LogFields | undefined][] = [];
+  const events = Object.assign(new EventEmitter(), {
+    exit: (code: number) => void exits.push(code),
+  });
+  const logger: Logger = {
+    ...silentLogger,
+    error: (event, fields) => void logged.push([event, fields]),
+  };
+  const gateway: Gateway = {
+    start: () => {
+      steps.push('start');
+      return Promise.resolve({});
+    },
+    stop: () => {
+      steps.push('stop');
+      return Promise.resolve();
+    },
+    failed: new Promise(() => undefined),
+    ...change,
+  };
+  return {
+    steps,
+    exits,
+    events,
+    logged,
+    run: (onReady: () => void) => serve(gateway, logger, events, onReady),
+  };
+}
+
+test.each(['SIGTERM', 'SIGINT'])('%s stops the gateway gracefully', async (signal) => {
+  const { events, steps, exits, run } = scene();
+  await run(() => events.emit(signal));
+  expect(steps).toEqual(['start', 'stop']);
+  expect(exits).toEqual([]);
+  expect(events.eventNames()).toEqual([]);
+});
+
+test('a signal that comes twice at once, as under npm, is one', async () => {
+  const { events, exits, run } = scene();
+  await run(() => {
+    events.emit('SIGINT');
+    events.emit('SIGINT');
+  });
+  expect(exits).toEqual([]);
+});
+
+test('a bug that nobody caught is logged without its message, and ends in a graceful stop', async () => {
+  const { events, steps, logged, run } = scene();
+  const ended = run(() =>
+    events.emit('unhandledRejection', new TypeError('ada@example.com is undefined')),
+  );
+  await expect(ended).rejects.toBeInstanceOf(CommandFailed);
+  expect(steps).toEqual(['start', 'stop']);
+  expect(logged).toMatchObject([
+    ['process.unexpected', { error: 'TypeError', at: expect.stringContaining('serve.test.ts') }],
+  ]);
+  expect(JSON.stringify(logged)).not.toContain('ada@');
+});
+
+test('a store that failed ends the process in failure', async () => {
+  const { steps, logged, run } = scene({ failed: Promise.resolve(new Error('EIO')) });
+  await expect(run(() => undefined)).rejects.toThrow(/the store failed/);
+  expect(steps).toEqual(['start', 'stop']);
+  expect(logged.map(([event]) => event)).toEqual(['gateway.failed']);
+});
+
+async function startFailing(failure: Error): Promise<unknown> {
+  const { steps, events, run } = scene({ start: () => Promise.reject(failure) });
+  const thrown = await run(() => steps.push('ready')).catch((error: unknown) => error);
+  expect(steps).toEqual([]);
+  expect(events.eventNames()).toEqual([]);
+  return thrown;
+}
+
+test('a port that is taken is named', async () => {
+  const taken = Object.assign(new Error('listen'), { code: 'EADDRINUSE', port: 2525 });
+  expect(await startFailing(taken)).toMatchObject({
+    name: 'CommandFailed',
+    message: expect.stringMatching(/^port 2525 is in use/),
+  });
+});
+
+test('a data folder that another gateway uses is told as it is', async () => {
+  const locked = new SpoolUnusable('another gateway');
+  expect(await startFailing(locked)).toBe(locked);
+});

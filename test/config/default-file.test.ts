@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { configSchema } from '../../src/config/schema.ts';
+import { shopSchema } from '../../src/config/shop-schema.ts';
+import { keysOf } from '../../src/config/explain.ts';
+import { loadConfig } from '../../src/config/load.ts';
+
+const path = (name: string) => fileURLToPath(new URL(`../../config/${name}`, import.meta.url));
+const written = readFileSync(path('default.yaml'), 'utf8');
+
+/** As it reads when everything in it is in force. */
+const complete = uncommented(written);
+
+function uncommented(text: string): string {
+  const [top = '', shop = ''] = text.split(/^shops: \[\]\n(?:# .*\n)*/m);
+  const inForce = top.replace(/^( *)#(?! )/gm, '$1');
+  return `${inForce}shops:\n${shop.replace(/^#/gm, '')}`;
+}
+
+function keys(value: unknown, prefix = ''): string[] {
+  if (Array.isArray(value)) {
+    const first: unknown = value[0];
+    return typeof first === 'object' ? keys(first, `${prefix}[]`) : [prefix];
+  }
+  if (typeof value !== 'object' || value === null) return [prefix];
+  return Object.entries(value).flatMap(([key, each]) =>
+    keys(each, prefix === '' ? key : `${prefix}.${key}`),
+  );
+}
+
+describe('config/default.yaml', () => {
+  test('has a line for every key of the schema, and no other', () => {
+    expect(keys(parse(complete)).sort()).toEqual(keysOf(configSchema).sort());
+  });
+
+  test("shows a shop's real defaults", () => {
+    // The schema fills in what is left out, from text like that in the file.
+    const shown = z
+      .object({ shops: z.tuple([z.unknown()]) })
+      .parse(parse(complete, { schema: 'failsafe' }));
+    const sample = shopSchema.parse(shown.shops[0]);
+    const bare = shopSchema.parse({
+      name: sample.name,
+      shopId: sample.shopId,
+      apiKey: sample.apiKey.reveal(),
+      email: { addresses: sample.email?.addresses },
+      sms: {
+        numbers: sample.sms?.numbers,
+        twilio: {
+          accountSid: sample.sms?.twilio.accountSid,
+          authTokens: ['x'],
+          apiKeySid: sample.sms?.twilio.apiKeySid,
+          apiKeySecret: 'x',
+        },
+      },
+      chat: { key: sample.chat?.key, origins: sample.chat?.origins },
+    });
+    const { platformUrl: _none, ...rest } = sample;
+    expect(JSON.parse(JSON.stringify(rest))).toEqual(JSON.parse(JSON.stringify(bare)));
+  });
+});
+
+test('config/example.yaml is valid', () => {
+  const loaded = loadConfig({
+    file: path('example.yaml'),
+    env: {
+      SLUICE_ADMIN_PASSWORD: 'a-long-password',
+      PLATFORM_URL: 'https://api.platform.example',
+      PLATFORM_SHOP_ID: '4f9d2c1e-8a57-4b06-9d3e-2f1c7a6b5d40',
+      PLATFORM_API_KEY: 'key',
+      TWILIO_ACCOUNT_SID: 'AC00000000000000000000000000000001',
+      TWILIO_AUTH_TOKEN: 'token',
+    },
+  });
+  expect(loaded).toMatchObject({ ok: true, warnings: [] });
+});

@@ -1,0 +1,300 @@
+import { writeFileSync } from 'node:fs';
+import { inspect } from 'node:util';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { loadConfig } from '../../src/config/load.ts';
+import { renderMistakes, type Mistake } from '../../src/config/mistakes.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+let dir: ReturnType<typeof tempDir>;
+beforeEach(() => void (dir = tempDir()));
+afterEach(() => dir.remove());
+
+function write(text: string, name = 'sluice.yaml'): string {
+  const file = join(dir.path, name);
+  writeFileSync(file, text);
+  return file;
+}
+
+function load(text: string, env: Record<string, string> = {}, name?: string) {
+  return loadConfig({ file: write(text, name), env });
+}
+
+function valid(text: string, env?: Record<string, string>, name?: string) {
+  const loaded = load(text, env, name);
+  if (!loaded.ok) throw new Error(renderMistakes(loaded.mistakes));
+  return loaded;
+}
+
+function mistakesOf(text: string, env?: Record<string, string>): readonly Mistake[] {
+  const loaded = load(text, env);
+  if (loaded.ok) throw new Error('the configuration was accepted');
+  return loaded.mistakes;
+}
+
+const ACME = `
+shops:
+  - name: acme
+    shopId: 4F9D2C1E-8A57-4B06-9D3E-2F1C7A6B5D40
+    apiKey: hunter2-api-key
+    email: {addresses: [Support@ACME.example, "*@Help.acme.example"]}
+    sms:
+      numbers: [+15550001111]
+      twilio: {accountSid: AC00000000000000000000000000000001, authTokens: [hunter2-token]}
+    chat: {key: acme, origins: ["https://acme.example"]}
+`;
+
+test('without a file the defaults are the whole configuration, with no shop', () => {
+  const loaded = loadConfig({ env: {} });
+  expect(loaded).toMatchObject({
+    ok: true,
+    warnings: [],
+    config: {
+      smtp: { port: 2525, maxMessageBytes: 36_700_160, trustedRelays: ['127.0.0.0/8', '::1/128'] },
+      admin: { host: '127.0.0.1' },
+      spool: { url: 'sqlite', retain: { raw: 604_800_000 } },
+      delivery: { giveUpAfter: 432_000_000, requestTimeout: 30_000 },
+      shops: [],
+    },
+  });
+});
+
+test('a file overrides key by key; lists are replaced; SLUICE_CONFIG names it too', () => {
+  const text = 'smtp: {port: 25, trustedRelays: [10.0.0.1]}\nlog:\n';
+  expect(valid(text).config.smtp).toMatchObject({
+    port: 25,
+    host: '0.0.0.0',
+    trustedRelays: ['10.0.0.1'],
+  });
+  const named = loadConfig({ env: { SLUICE_CONFIG: write(text) } });
+  expect(named).toMatchObject({ ok: true, config: { smtp: { port: 25 }, log: { level: 'info' } } });
+});
+
+test('JSON is YAML', () => {
+  const text = JSON.stringify({ http: { port: 9000, enabled: true }, admin: { password: null } });
+  const { config } = valid(text, {}, 'sluice.json');
+  expect(config.http.port).toBe(9000);
+  expect(config.admin).not.toHaveProperty('password');
+});
+
+test('a shop gets its defaults; addresses, ids and numbers come out in one form', () => {
+  const [shop] = valid(ACME).config.shops;
+  expect(shop).toMatchObject({
+    shopId: '4f9d2c1e-8a57-4b06-9d3e-2f1c7a6b5d40',
+    email: {
+      addresses: ['support@acme.example', '*@help.acme.example'],
+      quotes: 'known',
+      trustedArcSealers: ['google.com', 'microsoft.com', 'outlook.com'],
+      loop: { per10min: 10 },
+    },
+    // Unquoted in the file: nothing makes a number of it.
+    sms: { numbers: ['+15550001111'], continuity: 'forever' },
+    chat: { allowNoOrigin: false, limits: { socketsPerIp: 50 } },
+  });
+});
+
+test('the result cannot be changed', () => {
+  const { config } = valid(ACME);
+  expect(() => Object.assign(config.smtp, { port: 1 })).toThrow(TypeError);
+  expect(() => Object.assign(config.shops, { 0: null })).toThrow(TypeError);
+});
+
+describe('ten mistakes in one file', () => {
+  const text = `dataDir: ./data
+smtp:
+  prot: 25
+  maxMessageBytes: 35MiB
+delivery:
+  giveUpAfter: 5 days
+spool: {url: "postgres://sluice:hunter2@db/sluice"}
+http: {publicUrl: gw.acme.example}
+shops:
+  - name: acme
+    shopId: not-a-uuid
+    apikey: hunter2
+    email: {addresses: ["Support <support@acme.example>"], dmarc: observed}
+    sms: {numbers: ["(555) 000-1111"], twilio: {accountSid: AC1, authTokens: hunter2}}
+    chat: {key: acme, origins: ["https://acme.example/shop"]}
+`;
+  const expected: [path: string, line: number, column: number, fix: RegExp][] = [
+    ['smtp.prot', 3, 3, /^did you mean port\?$/],
+    ['smtp.maxMessageBytes', 4, 20, /^write maxMessageBytes: 36700160$/],
+    ['delivery.giveUpAfter', 6, 16, /^write giveUpAfter: 5d$/],
+    ['spool.url', 7, 14, /^write url: sqlite/],
+    ['http.publicUrl', 8, 19, /^write publicUrl: https:\/\/gw\.acme\.example$/],
+    ['shops[0].apiKey', 10, 5, /^write apiKey: /],
+    ['shops[0].shopId', 11, 13, /^write shopId: [0-9a-f-]{36}, for instance$/],
+    ['shops[0].apikey', 12, 5, /^did you mean apiKey\?$/],
+    ['shops[0].email.addresses[0]', 13, 25, /^write - support@acme\.example$/],
+    ['shops[0].email.dmarc', 13, 67, /^write dmarc: observe$/],
+    ['shops[0].sms.numbers[0]', 14, 21, /^write - "\+15550001111"$/],
+    ['shops[0].sms.twilio.accountSid', 14, 61, /^write accountSid: AC0{32}/],
+    ['shops[0].sms.twilio.authTokens', 14, 78, /^write authTokens: \[/],
+    ['shops[0].chat.origins[0]', 15, 33, /^write - https:\/\/acme\.example$/],
+  ];
+
+  test('are all reported at once, in the order of the file', () => {
+    expect(mistakesOf(text).map(({ path }) => path)).toEqual(expected.map(([path]) => path));
+  });
+
+  test.each(expected)('%s with its line, column and what to write', (path, line, column, fix) => {
+    const mistake = mistakesOf(text).find((each) => each.path === path);
+    expect(mistake?.place).toMatchObject({ line, column });
+    expect(mistake?.fix).toMatch(fix);
+    expect(mistake?.expected).not.toBe('');
+    expect(mistake?.came).not.toBe('');
+  });
+
+  test('are printed with file, line and column, and without any secret', () => {
+    const report = renderMistakes(mistakesOf(text));
+    expect(report).toContain('14 mistakes in the configuration');
+    expect(report).toContain(`smtp.prot  (${join(dir.path, 'sluice.yaml')}:3:3)`);
+    expect(report).toMatch(/spool\.url .*\n.*PostgreSQL is not supported.*\n.*a postgres:\/\/ URL/);
+    expect(report).not.toContain('hunter2');
+  });
+});
+
+describe('a mistake that only two places together make', () => {
+  const two = (second: string) => `${ACME}  - name: beta
+    shopId: 11111111-8a57-4b06-9d3e-2f1c7a6b5d40
+    apiKey: other
+${second}`;
+
+  test.each([
+    ['address, without regard to case and tag', 'email: {addresses: [SUPPORT+x@acme.example]}'],
+    ['catch-all', 'email: {addresses: ["*@help.ACME.example"]}'],
+    [
+      'number',
+      'sms: {numbers: [+15550001111], twilio: {accountSid: AC00000000000000000000000000000001, authTokens: [x]}}',
+    ],
+    ['chat key', 'chat: {key: acme, allowNoOrigin: true}'],
+  ])('an equal %s in two shops', (_what, second) => {
+    const mistakes = mistakesOf(two(`    ${second}\n`));
+    expect(mistakes).toHaveLength(1);
+    expect(mistakes[0]?.path).toMatch(/^shops\[1\]/);
+    expect(mistakes[0]?.came).toMatch(/^the same as shops\[0\]\..*sluice\.yaml:\d+:\d+\)$/);
+  });
+
+  test('equal names and shop ids', () => {
+    const mistakes = mistakesOf(`${ACME}  - name: acme
+    shopId: 4f9d2c1e-8a57-4b06-9d3e-2f1c7a6b5d40
+    apiKey: other
+    email: {addresses: [b@b.example]}
+`);
+    expect(mistakes.map(({ path }) => path)).toEqual(['shops[1].name', 'shops[1].shopId']);
+  });
+
+  test.each([
+    ['smtp: {tls: {cert: /dev/null}}', 'smtp.tls.key'],
+    ['smtp: {tls: {cert: /nowhere.pem, key: /dev/null}}', 'smtp.tls.cert'],
+    ['admin: {port: 8080}', 'admin.port'],
+    ['platform: {url: "https://api.example"}', 'shops'],
+    ['shops: [{name: a, shopId: 4f9d2c1e-8a57-4b06-9d3e-2f1c7a6b5d40, apiKey: k}]', 'shops[0]'],
+    [
+      'shops: [{name: a, shopId: 4f9d2c1e-8a57-4b06-9d3e-2f1c7a6b5d40, apiKey: k, chat: {key: a}}]',
+      'shops[0].chat.origins',
+    ],
+  ])('%s', (text, path) => {
+    expect(mistakesOf(text).map((mistake) => mistake.path)).toEqual([path]);
+  });
+});
+
+describe('what comes from the environment', () => {
+  test('goes in after YAML is parsed: no secret can break the document', () => {
+    const password = `a: "b" # 'c' \${D} {e: [f]}`;
+    const { config } = valid('admin: {password: "${P}"}\nsmtp:\n  port: ${PORT:-26}\n', {
+      P: password,
+    });
+    expect(config.admin.password?.reveal()).toBe(password);
+    expect(config.smtp.port).toBe(26);
+  });
+
+  test('an empty variable counts as not given', () => {
+    const { config } = valid('admin: {password: "${P:-}"}\nsmtp: {tls: {cert: "${C:-}"}}\n');
+    expect(config.admin).not.toHaveProperty('password');
+  });
+
+  test('an unset variable is a mistake, once', () => {
+    const mistakes = mistakesOf(ACME.replace('hunter2-api-key', '${PLATFORM_API_KEY}'));
+    expect(mistakes).toHaveLength(1);
+    expect(mistakes[0]).toMatchObject({
+      path: 'shops[0].apiKey',
+      expected: 'the environment variable PLATFORM_API_KEY',
+      came: 'it is not set',
+    });
+  });
+
+  test('a value from it is shown as it is written, never as it is', () => {
+    const report = renderMistakes(mistakesOf('smtp:\n  port: ${PORT}\n', { PORT: 'hunter2' }));
+    expect(report).toContain('came:     "${PORT}"');
+    expect(report).not.toContain('hunter2');
+  });
+});
+
+test('a secret is never printed, however the configuration is shown', () => {
+  const { config } = valid(`admin: {password: hunter2-password}\n${ACME}`);
+  const shown = [inspect(config, { depth: 20, showHidden: true }), JSON.stringify(config)];
+  shown.push(String(config.admin.password), inspect(config.shops[0]?.apiKey));
+  expect(shown.join('\n')).not.toContain('hunter2');
+  expect(shown.join('\n')).toContain('[secret]');
+  expect(config.shops[0]?.apiKey.reveal()).toBe('hunter2-api-key');
+});
+
+test('a URL with a password in it is not shown', () => {
+  const report = renderMistakes(mistakesOf('platform: {url: "https://me:hunter2@api.example"}'));
+  expect(report).not.toContain('hunter2');
+});
+
+describe('a document that is no YAML', () => {
+  test.each([
+    ['smtp: {port: 1', /bracket|YAML/],
+    ['admin:\n\tpassword: hunter2', /tab/],
+    ['admin:\n  password: *hunter2', /alias/],
+    ['admin:\n  password: @hunter2', /quotes/],
+    ['admin:\n  password: hunter2: x', /quote/],
+    ['- hunter2\nadmin: 1', /YAML/],
+    ['a: 1\n---\nb: 2', /second document/],
+    ['smtp: {port: ${PORT}}', /quote "\$\{NAME\}"/],
+  ])('%j is one mistake with its place, which quotes nothing', (text, came) => {
+    const mistakes = mistakesOf(text);
+    expect(mistakes).toHaveLength(1);
+    expect(mistakes[0]?.came).toMatch(came);
+    expect(mistakes[0]?.place?.line).toBeGreaterThan(0);
+    expect(renderMistakes(mistakes)).not.toContain('hunter2');
+  });
+
+  test('a key that stands twice is reported together with the rest', () => {
+    const mistakes = mistakesOf('smtp:\n  port: 1\n  port: 2\n  hots: a\n');
+    expect(mistakes.map(({ place }) => place?.line)).toEqual([3, 4]);
+  });
+
+  test.each(['just text', '[1, 2]'])('%j is not a mapping', (text) => {
+    expect(mistakesOf(text)[0]?.expected).toMatch(/^a mapping with the keys dataDir, /);
+  });
+
+  test('aliases that multiply are stopped', () => {
+    const bomb = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
+    for (let n = 1; n < 9; n += 1) {
+      bomb.push(
+        `a${n}: &a${n} [${Array(10)
+          .fill(`*a${n - 1}`)
+          .join(', ')}]`,
+      );
+    }
+    const mistakes = mistakesOf(bomb.join('\n'));
+    expect(mistakes[0]?.expected).toMatch(/at most 100000 values/);
+  });
+
+  test('a file that is not there', () => {
+    const loaded = loadConfig({ file: join(dir.path, 'none.yaml'), env: {} });
+    expect(loaded).toMatchObject({ ok: false, mistakes: [{ came: 'ENOENT' }] });
+  });
+});
+
+test('what is allowed and probably not meant is a warning', () => {
+  const { warnings } = valid(
+    `admin: {host: 0.0.0.0}\nsmtp: {enabled: false}\nplatform: {url: "http://api.example"}\n${ACME}`,
+  );
+  expect(warnings).toHaveLength(4);
+  expect(warnings.join('\n')).not.toContain('hunter2');
+});

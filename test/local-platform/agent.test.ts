@@ -1,0 +1,247 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { simpleParser } from 'mailparser';
+import { describe, expect, it } from '@jest/globals';
+import type { Agent } from '../../src/local-platform/agent/agent.ts';
+import type { ReplyNotice } from '../../src/local-platform/agent/agent-desk.ts';
+import type { LocalPlatform } from '../../src/local-platform/local-platform.ts';
+import type { Conversation, Message } from '../../src/platform-api/resources.ts';
+import { waitFor } from '../support/wait-for.ts';
+import {
+  anEmail,
+  call,
+  create,
+  KNOWLEDGE,
+  messagesOf,
+  newFolder,
+  startPlatform,
+  ticketOf,
+} from './harness.ts';
+
+const builtin = { kind: 'builtin', knowledgeDir: KNOWLEDGE } as const;
+
+async function withReplies(options: Parameters<typeof startPlatform>[0] = {}) {
+  const replies: ReplyNotice[] = [];
+  const platform = await startPlatform({
+    agent: builtin,
+    onReply: (reply) => replies.push(reply),
+    ...options,
+  });
+  return { platform, replies };
+}
+
+const answersIn = async (platform: LocalPlatform, message: Message) =>
+  (await messagesOf(platform, message.conversation_id)).filter(({ role }) => role === 'agent');
+
+const chat = (content: string, id?: string | null) => ({
+  contact: { name: 'Visitor 7F3A' },
+  conversation: { direction: 'inbound', type: 'web_chat', ...(id && { id }) },
+  message: { content },
+});
+
+describe('the agent answers', () => {
+  it('an email with an email that the customer can answer', async () => {
+    const { platform, replies } = await withReplies();
+    const { body } = await create(
+      platform,
+      anEmail({
+        message: {
+          content: 'How can I return my shoes?',
+          remote_id: '<q2@example.com>',
+          email: {
+            subject: 'Returning',
+            in_reply_to: '<q1@example.com>',
+            references: ['<q0@example.com>', '<q1@example.com>'],
+          },
+        },
+      }),
+    );
+    const reply = await waitFor('the reply', () => replies[0]);
+    expect(reply).toMatchObject({ channel: 'email', conversationId: body.conversation_id });
+
+    const mail = await simpleParser(await readFile(reply.outboxPath ?? ''));
+    expect(mail.subject).toBe('Re: Returning');
+    expect(mail.from?.value).toEqual([{ name: 'Acme Shoes', address: 'support@acme.example' }]);
+    expect(mail.to).toMatchObject({ value: [{ name: 'Ann Lee', address: 'ann@example.com' }] });
+    expect(mail.inReplyTo).toBe('<q2@example.com>');
+    expect(mail.references).toEqual(['<q0@example.com>', '<q1@example.com>', '<q2@example.com>']);
+    expect(mail.headers.get('auto-submitted')).toBe('auto-replied');
+    expect(mail.text).toMatch(/Hello Ann,[^]*within 30 days[^]*Acme Shoes/);
+    expect(mail.messageId).toMatch(/^<[0-9a-f-]{36}@acme\.example>$/);
+
+    const [stored] = await answersIn(platform, body);
+    expect(stored).toMatchObject({
+      id: reply.messageId,
+      remote_id: mail.messageId,
+      status: 'DELIVERED',
+      type: 'External',
+      role: 'agent',
+      agent_id: expect.any(String),
+    });
+    expect(await ticketOf(platform, body)).toMatchObject({ status: 'WaitingContact' });
+
+    const answer = anEmail({
+      message: { content: 'And the refund?', email: { in_reply_to: mail.messageId ?? '' } },
+    });
+    expect((await create(platform, answer)).body.conversation_id).toBe(body.conversation_id);
+    await waitFor('the second reply', () => replies[1]);
+  });
+
+  it('never puts anything but a message-id into a header', async () => {
+    const { platform, replies } = await withReplies();
+    await create(
+      platform,
+      anEmail({
+        contact: { name: 'Ann\r\nBcc: all@example.com' },
+        message: {
+          remote_id: '<a@x>#0123456789ab',
+          email: {
+            subject: 'Hi\r\nBcc: all@example.com',
+            references: ['no id', '<b@x>\r\nBcc: all@example.com'],
+          },
+        },
+      }),
+    );
+    const reply = await waitFor('the reply', () => replies[0]);
+    const mail = await simpleParser(await readFile(reply.outboxPath ?? ''));
+    expect(mail.inReplyTo).toBe('<a@x>');
+    expect(mail.references).toEqual(['<b@x>', '<a@x>']);
+    expect(mail.headers.has('bcc')).toBe(false);
+  });
+
+  it('a text message with a line in the log', async () => {
+    const { platform, replies } = await withReplies();
+    await create(platform, {
+      contact: { phone: '+15550002222' },
+      conversation: { direction: 'inbound', type: 'sms', agent_contact: '+15550001111' },
+      message: { content: 'when are you open?' },
+    });
+    const reply = await waitFor('the reply', () => replies[0]);
+    const line: unknown = JSON.parse(await readFile(reply.outboxPath ?? '', 'utf8'));
+    expect(line).toMatchObject({
+      from: '+15550001111',
+      to: '+15550002222',
+      text: expect.stringContaining('Monday to Friday from 10:00'),
+    });
+  });
+
+  it.each([
+    ['Where is my parcel?', /tracking link/],
+    ['Can I pay with PayPal', /PayPal, Apple Pay/],
+    ['I would like my money back', /within 5 working days/],
+    ['which size do I need', /size 39/],
+    ['Hello!', /How can I help/],
+    ['Tell me about quantum chromodynamics', /could not find anything/],
+  ])('"%s" from its knowledge, in the chat', async (question, expected) => {
+    const { platform, replies } = await withReplies();
+    const { body } = await create(platform, chat(question));
+    await waitFor('the reply', () => replies[0]);
+    const [answer] = await answersIn(platform, body);
+    expect(answer?.text).toMatch(expected);
+    expect(answer).toMatchObject({ status: 'DELIVERED', format: 'MARKDOWN' });
+    expect(answer?.text).not.toContain('Visitor');
+  });
+
+  it('every message of a conversation once, in order', async () => {
+    const { platform, replies } = await withReplies();
+    const { body } = await create(platform, chat('one: sizes'));
+    await Promise.all(
+      ['two: opening hours', 'three: payment'].map((text) =>
+        create(platform, chat(text, body.conversation_id)),
+      ),
+    );
+    await waitFor('three replies', () => replies.length === 3);
+    const all = platform.inspect.messages('0b6c9c2e-7b1f-4a55-9f6e-0d6f0a3f1c11');
+    const questions = all.filter(({ role }) => role === 'customer').map(({ id }) => id);
+    expect(all.flatMap(({ in_reply_to: id }) => id ?? [])).toEqual(questions);
+  });
+});
+
+describe('the agent is silent', () => {
+  it('once a person was asked for', async () => {
+    const { platform, replies } = await withReplies();
+    const { body } = await create(platform, chat('Can I talk to a human please?'));
+    await waitFor('the reply', () => replies[0]);
+    const path = `/conversations/${String(body.conversation_id)}/`;
+    expect((await call<Conversation>(platform, 'GET', path)).body.resolution).toBe('escalated');
+    expect(await ticketOf(platform, body)).toMatchObject({ status: 'WaitingUser' });
+
+    await create(platform, chat('Where is my order?', body.conversation_id));
+    await platform.stop();
+    expect(replies).toHaveLength(1);
+  });
+
+  it.each([
+    ["one of the shop's own addresses", 'Support@acme.example'],
+    ['an address that takes no answer', 'no-reply@shop.example'],
+    ['a mailer', 'MAILER-DAEMON@mx.example'],
+  ])('toward %s', async (_title, email) => {
+    const { platform, replies } = await withReplies();
+    const { body } = await create(platform, anEmail({ contact: { email } }));
+    const other = await create(platform, anEmail({ contact: { email: 'bob@example.com' } }));
+    await waitFor('the reply to someone else', () => replies[0]);
+    expect(replies[0]?.conversationId).toBe(other.body.conversation_id);
+    await platform.stop();
+    expect(replies).toHaveLength(1);
+    expect(body.conversation_id).not.toBe(other.body.conversation_id);
+  });
+
+  it('when a conversation goes as fast as only machines do', async () => {
+    const { platform, replies } = await withReplies();
+    const { body } = await create(platform, chat('0: sizes'));
+    for (let n = 1; n < 15; n++) await create(platform, chat(`${n}: sizes`, body.conversation_id));
+    await waitFor('ten replies', () => replies.length === 10);
+    await create(platform, chat('another conversation'));
+    await waitFor('the reply there', () => replies.length === 11);
+    expect(await answersIn(platform, body)).toHaveLength(10);
+  });
+});
+
+describe('a restart', () => {
+  it('answers what had not been answered', async () => {
+    const dir = newFolder();
+    const never: Agent = {
+      answer: (_context, signal) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(new Error('stopped')), { once: true });
+        }),
+    };
+    const first = await startPlatform({ dir, agent: { kind: 'custom', agent: never } });
+    const { body } = await create(first, chat('Where is my order?'));
+    await first.stop();
+
+    const { platform, replies } = await withReplies({ dir });
+    await waitFor('the reply', () => replies[0]);
+    expect(await answersIn(platform, body)).toHaveLength(1);
+  });
+
+  it('sends a reply again that was stored and had not gone out, as the same message', async () => {
+    const dir = newFolder();
+    const first = await withReplies({ dir });
+    const { body } = await create(first.platform, anEmail());
+    const sent = await waitFor('the reply', () => first.replies[0]);
+    await first.platform.stop();
+    const { default: Database } = await import('better-sqlite3');
+    const db = new Database(join(dir, 'platform.sqlite'));
+    db.exec(`UPDATE messages SET status = 'PENDING' WHERE role = 'agent'`);
+    db.close();
+
+    const second = await withReplies({ dir });
+    const again = await waitFor('the reply', () => second.replies[0]);
+    expect(again).toEqual(sent);
+    expect(await answersIn(second.platform, body)).toMatchObject([{ status: 'DELIVERED' }]);
+  });
+});
+
+it('a reply that cannot go out is FAILED, and the conversation goes on', async () => {
+  const { platform } = await withReplies();
+  const { body } = await create(platform, {
+    contact: { name: 'Nobody' },
+    conversation: { direction: 'inbound', type: 'sms', agent_contact: '+1' },
+    message: { content: 'opening hours?' },
+  });
+  await waitFor(
+    'the failure',
+    async () => (await answersIn(platform, body))[0]?.status === 'FAILED',
+  );
+});

@@ -1,0 +1,240 @@
+import { inspect } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { PlatformClient } from '../../src/platform-api/client.ts';
+import { PlatformError } from '../../src/platform-api/errors.ts';
+import type { CreateMessageRequest } from '../../src/platform-api/schemas.ts';
+import { BadServer, trickle } from './bad-server.ts';
+
+const KEY = 'key-that-nobody-may-see';
+const SHOP = '0b6c9c2e-7b1f-4a55-9f6e-0d6f0a3f1c11';
+const REQUEST: CreateMessageRequest = {
+  contact: { email: 'ann@example.com' },
+  conversation: { direction: 'inbound', type: 'email', agent_contact: 'support@acme.example' },
+  message: { content: 'Where is it?', format: 'TEXT', remote_id: '<1@example.com>' },
+};
+const MESSAGE = {
+  id: '5b0f9b0e-0000-4000-8000-000000000001',
+  conversation_id: '5b0f9b0e-0000-4000-8000-000000000002',
+  updated_at: '2026-04-01T12:00:00Z',
+};
+
+let server: BadServer;
+let client: PlatformClient;
+let observed: [string, string][];
+
+beforeEach(async () => {
+  server = new BadServer();
+  observed = [];
+  client = new PlatformClient({
+    baseUrl: await server.start(),
+    apiKey: KEY,
+    shopId: SHOP,
+    requestTimeoutMs: 300,
+    mediaTimeoutMs: 5000,
+    onRequest: (operation, status) => observed.push([operation, status]),
+  });
+});
+
+afterEach(async () => {
+  client.close();
+  await server.stop();
+});
+
+async function failureOf(call: Promise<unknown>): Promise<PlatformError> {
+  const error = await call.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof PlatformError)) throw new Error(`not a PlatformError: ${inspect(error)}`);
+  const printed = inspect(error, { depth: 20, showHidden: true, getters: false });
+  expect(printed).not.toContain(KEY);
+  expect(JSON.stringify(error)).not.toContain(KEY);
+  expect(`${String(error.stack)}${String(error.cause)}`).not.toContain(KEY);
+  return error;
+}
+
+describe('createMessage takes as done', () => {
+  it.each([
+    ['201 with the message', 201, JSON.stringify(MESSAGE), MESSAGE],
+    ['200 with the existing message', 200, JSON.stringify(MESSAGE), MESSAGE],
+    ['201 with no body', 201, '', undefined],
+    ['202 with null', 202, 'null', undefined],
+    ['204', 204, '', undefined],
+    ['201 with an object that says nothing', 201, '{"ok":true}', { ok: true }],
+    [
+      '201 with fields of the wrong type',
+      201,
+      '{"id":7,"conversation_id":"c"}',
+      { conversation_id: 'c' },
+    ],
+    ['409 whose body is the message', 409, JSON.stringify(MESSAGE), MESSAGE],
+  ])('%s', async (_title, status, body, message) => {
+    server.answer = (response) => response.writeHead(status).end(body);
+    const result = await client.createMessage(REQUEST);
+    expect(result.status).toBe(status);
+    expect(JSON.parse(JSON.stringify(result.message ?? null))).toEqual(message ?? null);
+    expect(observed).toEqual([['createMessage', String(status)]]);
+  });
+});
+
+describe('createMessage reports', () => {
+  it.each<[string, number, string, Partial<PlatformError>]>([
+    [
+      'a maintenance page',
+      200,
+      '<html>back soon</html>',
+      { code: 'not_json', retryable: true, status: 200 },
+    ],
+    ['2xx with a JSON string', 200, '"ok"', { code: 'not_json', retryable: true }],
+    ['2xx with half an object', 201, '{"id":"5b0', { code: 'not_json', retryable: true }],
+    [
+      '409 with an error',
+      409,
+      '{"error":{"code":"conflict"}}',
+      { code: 'http', status: 409, retryable: false },
+    ],
+    [
+      '409 with an error that has an id',
+      409,
+      '{"id":"e1","error":"x"}',
+      { code: 'http', status: 409, retryable: false },
+    ],
+    ['400', 400, '{"error":{}}', { code: 'http', status: 400, retryable: false }],
+    ['401', 401, '', { code: 'http', status: 401, retryable: false }],
+    ['404', 404, '', { code: 'http', status: 404, retryable: false }],
+    ['408', 408, '', { code: 'http', status: 408, retryable: true }],
+    ['422', 422, '{}', { code: 'http', status: 422, retryable: false }],
+    ['425', 425, '', { code: 'http', status: 425, retryable: true }],
+    ['429', 429, '', { code: 'http', status: 429, retryable: true }],
+    ['500', 500, 'oops', { code: 'http', status: 500, retryable: true }],
+    ['503', 503, '', { code: 'http', status: 503, retryable: true }],
+  ])('%s', async (_title, status, body, expected) => {
+    server.answer = (response) => response.writeHead(status).end(body);
+    expect(await failureOf(client.createMessage(REQUEST))).toMatchObject({
+      ...expected,
+      path: '/v2026-04/messages/',
+    });
+  });
+
+  it('a redirect, without following it', async () => {
+    server.answer = (response) => response.writeHead(308, { location: '/elsewhere' }).end();
+    expect(await failureOf(client.createMessage(REQUEST))).toMatchObject({
+      code: 'http',
+      status: 308,
+      retryable: false,
+    });
+    expect(server.received).toHaveLength(1);
+  });
+
+  it('Retry-After in seconds and as a date', async () => {
+    server.answer = (response) => response.writeHead(429, { 'retry-after': '12' }).end();
+    expect((await failureOf(client.createMessage(REQUEST))).retryAfterMs).toBe(12_000);
+
+    const date = new Date(Date.now() + 60_000).toUTCString();
+    server.answer = (response) => response.writeHead(503, { 'retry-after': date }).end();
+    const { retryAfterMs = 0 } = await failureOf(client.createMessage(REQUEST));
+    expect(retryAfterMs).toBeGreaterThan(50_000);
+    expect(retryAfterMs).toBeLessThanOrEqual(60_000);
+  });
+
+  it('an answer of 2 MiB, without reading it whole', async () => {
+    server.answer = (response) => response.writeHead(200).end(Buffer.alloc(2 * 1024 * 1024, 0x20));
+    expect(await failureOf(client.createMessage(REQUEST))).toMatchObject({
+      code: 'too_large',
+      retryable: true,
+    });
+  });
+
+  it('a connection reset before the answer', async () => {
+    server.answer = (response) => response.socket?.resetAndDestroy();
+    expect(await failureOf(client.createMessage(REQUEST))).toMatchObject({
+      code: 'network',
+      retryable: true,
+    });
+    expect(observed).toEqual([['createMessage', 'network']]);
+  });
+
+  it('an answer cut off half-way', async () => {
+    server.answer = (response) => {
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('{"id":', () => response.socket?.destroy());
+    };
+    expect((await failureOf(client.createMessage(REQUEST))).code).toBe('network');
+  });
+
+  it('an answer that is no HTTP', async () => {
+    server.answer = (response) => response.socket?.end('220 mail.example ESMTP\r\n');
+    expect((await failureOf(client.createMessage(REQUEST))).code).toBe('network');
+  });
+
+  it('an answer that trickles in for ever, at the deadline of the whole call', async () => {
+    server.answer = trickle;
+    const started = performance.now();
+    const error = await failureOf(client.createMessage(REQUEST));
+    expect(error).toMatchObject({ code: 'timeout', retryable: true });
+    expect(performance.now() - started).toBeLessThan(2000);
+  });
+
+  it('an answer that never comes', async () => {
+    server.answer = () => undefined;
+    expect((await failureOf(client.createMessage(REQUEST))).code).toBe('timeout');
+  });
+
+  it("the caller's abort, before and during the call", async () => {
+    expect((await failureOf(client.createMessage(REQUEST, AbortSignal.abort()))).code).toBe(
+      'aborted',
+    );
+    expect(server.received).toHaveLength(0);
+
+    const controller = new AbortController();
+    server.answer = () => controller.abort();
+    const error = await failureOf(client.createMessage(REQUEST, controller.signal));
+    expect(error).toMatchObject({ code: 'aborted', retryable: true });
+  });
+
+  it('a refused connection', async () => {
+    await server.stop();
+    const error = await failureOf(client.createMessage(REQUEST));
+    expect(error).toMatchObject({ code: 'network', retryable: true });
+    expect(error.cause).toMatchObject({ name: 'TransportFailure', code: 'ECONNREFUSED' });
+    server = new BadServer();
+    await server.start();
+  });
+
+  it("the platform's own answer to the operator only, at most 500 characters of it", async () => {
+    const quoted = `content: ${'Where is it? '.repeat(100)}`;
+    server.answer = (response) => response.writeHead(400).end(quoted);
+    const error = await failureOf(client.createMessage(REQUEST));
+    expect(error.answer).toBe(quoted.slice(0, 500));
+    expect(inspect(error)).not.toContain('Where is it?');
+    expect(JSON.stringify(error)).not.toContain('Where is it?');
+  });
+});
+
+describe('reading', () => {
+  it('an answer of the wrong form is an error, not an undefined later', async () => {
+    server.answer = (response) => response.writeHead(200).end('{"ok":true}');
+    expect(await failureOf(client.listMessages())).toMatchObject({
+      code: 'unexpected',
+      status: 200,
+    });
+    expect(await failureOf(client.getTicket('t'))).toMatchObject({ code: 'unexpected' });
+    expect(await failureOf(client.countTickets())).toMatchObject({ code: 'unexpected' });
+    server.answer = (response) => response.writeHead(200).end();
+    expect(await failureOf(client.getMessage('m'))).toMatchObject({ code: 'unexpected' });
+  });
+
+  it('a filter never shows in an error', async () => {
+    server.answer = (response) => response.writeHead(404).end();
+    const error = await failureOf(client.listContacts({ email: 'ann@example.com' }));
+    expect(error.path).toBe('/v2026-04/contacts/');
+    expect(inspect(error)).not.toContain('ann@');
+    expect(server.received[0]?.url).toBe('/v2026-04/contacts/?email=ann%40example.com');
+  });
+
+  it('keeps one connection for calls in a row', async () => {
+    server.answer = (response) => response.writeHead(200).end('{"results":[]}');
+    for (let i = 0; i < 5; i++) await client.listContacts({ limit: 1 });
+    expect(server.connections).toBe(1);
+  });
+});

@@ -1,0 +1,235 @@
+import { performance } from 'node:perf_hooks';
+import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
+import { canonicalAddress } from '../../intake/email-addresses.ts';
+import type { Intake } from '../../intake/intake.ts';
+import type { AddressDirectory } from '../../intake/routing.ts';
+import { errorFields, type Logger } from '../../observability/logger.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { BlobStore } from '../../spool/blobs.ts';
+import type { Accepted } from '../../spool/entry.ts';
+import { type Envelope, toArrivals } from './arrivals.ts';
+import type { Networks } from './client-address.ts';
+import { DataPace, type DataPaceOptions } from './data-pace.ts';
+import { toRefusal } from './envelope-handlers.ts';
+import { MessageSink } from './message-sink.ts';
+import { receiveData, type Receiving } from './receive-data.ts';
+import { receivedHeader } from './received-header.ts';
+import type { SmtpConnection } from './smtp-connection.ts';
+import { type RefusalReason, SmtpRefusal } from './smtp-reply.ts';
+
+/** RFC 5321 §6.3: a message that has passed here so often goes round in circles. */
+const MAX_RECEIVED = 50;
+
+export interface DataOptions {
+  readonly hostname: string;
+  readonly maxMessageBytes: number;
+  readonly dataPace: DataPaceOptions;
+  readonly answerWithinMs: number;
+  /** How often slow clients and late answers are looked for. */
+  readonly checkEveryMs: number;
+}
+
+export interface DataParts {
+  readonly intake: Intake;
+  readonly blobs: BlobStore;
+  readonly directory: AddressDirectory;
+  readonly trusted: Networks;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly onRefused: (reason: RefusalReason, sessionId: string) => void;
+}
+
+/** The answer to the final dot: an error, or the text after 250. */
+export type Reply = (error?: Error | null, message?: string) => void;
+
+/** One message, from DATA to the answer. */
+interface Exchange {
+  readonly session: SMTPServerSession;
+  readonly connection: SmtpConnection;
+  readonly sink: MessageSink;
+  readonly reply: Reply;
+  readonly pace: DataPace;
+  receiving?: Receiving;
+  /** When the final dot came. */
+  dotAt?: number;
+  answered: boolean;
+}
+
+/** Takes messages from DATA to the intake and answers the final dot. */
+export class DataHandler {
+  readonly #options: DataOptions;
+  readonly #parts: DataParts;
+  readonly #ackSeconds: { observe(seconds: number): void };
+  readonly #exchanges = new Set<Exchange>();
+  #checkTimer: NodeJS.Timeout | undefined;
+  #onIdle: (() => void) | undefined;
+
+  constructor(options: DataOptions, parts: DataParts) {
+    this.#options = options;
+    this.#parts = parts;
+    this.#ackSeconds = parts.metrics.ackSeconds.labels('email');
+  }
+
+  start(): void {
+    this.#checkTimer = setInterval(() => {
+      this.#check(performance.now());
+    }, this.#options.checkEveryMs);
+  }
+
+  /** Resolves when no message is on its way and none waits for its answer. */
+  async idle(): Promise<void> {
+    if (this.#exchanges.size === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#onIdle = resolve;
+    });
+  }
+
+  close(): void {
+    clearInterval(this.#checkTimer);
+  }
+
+  receive(
+    stream: SMTPServerDataStream,
+    session: SMTPServerSession,
+    connection: SmtpConnection,
+    reply: Reply,
+  ): void {
+    const exchange: Exchange = {
+      session,
+      connection,
+      sink: new MessageSink(this.#parts.blobs),
+      reply,
+      pace: new DataPace(this.#options.dataPace, performance.now()),
+      answered: false,
+    };
+    connection.messageStarted();
+    this.#exchanges.add(exchange);
+    void this.#run(exchange, stream);
+  }
+
+  async #run(exchange: Exchange, stream: SMTPServerDataStream): Promise<void> {
+    try {
+      const transfer = await this.#transfer(exchange, stream);
+      if (transfer === 'complete') await this.#accept(exchange);
+      else if (transfer === 'too_large') throw new SmtpRefusal('too_large');
+      else await this.#forget(exchange);
+    } catch (error) {
+      await exchange.sink.abort().catch(() => undefined);
+      this.#refuse(exchange, error);
+    }
+    this.#exchanges.delete(exchange);
+    if (this.#exchanges.size === 0) this.#onIdle?.();
+  }
+
+  async #transfer(exchange: Exchange, stream: SMTPServerDataStream) {
+    exchange.receiving = receiveData(stream, exchange.sink, {
+      maxBytes: this.#options.maxMessageBytes,
+      onFlood: () => {
+        exchange.connection.destroy();
+      },
+    });
+    const transfer = await exchange.receiving.done;
+    exchange.dotAt = performance.now();
+    return transfer;
+  }
+
+  async #accept(exchange: Exchange): Promise<void> {
+    const { sink, session } = exchange;
+    if (sink.head().count('received') > MAX_RECEIVED) throw new SmtpRefusal('loop');
+    // Durable when it resolves: first the bytes, then the entries that name them.
+    const message = await sink.store();
+    const arrivals = toArrivals(this.#parts.directory, message, this.#envelope(session));
+    const accepted = arrivals.length === 0 ? [] : await this.#parts.intake.accept(arrivals);
+    this.#acknowledge(exchange, accepted);
+  }
+
+  #acknowledge(exchange: Exchange, accepted: readonly Accepted[]): void {
+    const { logger } = this.#parts;
+    const { session, sink, reply, connection, dotAt = performance.now() } = exchange;
+    // Its recipients are nobody's any more: the directory has changed since RCPT TO.
+    const [first] = accepted;
+    if (first === undefined) throw new SmtpRefusal('unavailable');
+    const ms = performance.now() - dotAt;
+    const fields = {
+      entry: accepted.length === 1 ? first.id : accepted.map(({ id }) => id).join(','),
+      duplicate: accepted.every(({ duplicate }) => duplicate),
+      session: session.id,
+      bytes: sink.size,
+      ms: Math.round(ms),
+    };
+    if (exchange.answered) {
+      // The sender has been told to come again; its next try is a duplicate of this.
+      logger.warn('smtp.accepted_late', fields);
+      return;
+    }
+    exchange.answered = true;
+    reply(null, `2.0.0 Ok: queued as ${first.id}`);
+    logger.info('smtp.accepted', fields);
+    this.#ackSeconds.observe(ms / 1000);
+    connection.messageDone(true);
+  }
+
+  #refuse(exchange: Exchange, error: unknown): void {
+    const { session, connection, reply } = exchange;
+    const refusal = toRefusal(error);
+    if (refusal.reason === 'unavailable') {
+      this.#parts.logger.error('smtp.failed', { session: session.id, ...errorFields(error) });
+    }
+    if (exchange.answered) return;
+    exchange.answered = true;
+    this.#parts.onRefused(refusal.reason, session.id);
+    reply(refusal);
+    connection.messageDone(false);
+  }
+
+  /** The client went away before the final dot: nothing stays. */
+  async #forget({ sink, session }: Exchange): Promise<void> {
+    await sink.abort();
+    this.#parts.logger.info('smtp.vanished', { session: session.id, bytes: sink.size });
+  }
+
+  #envelope(session: SMTPServerSession): Envelope {
+    const { clock, trusted } = this.#parts;
+    const { mailFrom, rcptTo } = session.envelope;
+    const recipients = rcptTo.map(({ address }) => canonicalAddress(address) ?? address);
+    const [recipient] = recipients;
+    const receivedAt = clock();
+    const heloName = session.hostNameAppearsAs;
+    const { tlsOptions: tls, remoteAddress } = session;
+    return {
+      remoteAddress,
+      heloName,
+      tls: tls === false ? false : `${tls.version} ${tls.name}`,
+      trustedRelay: trusted.has(remoteAddress),
+      envelopeFrom: mailFrom === false ? '' : mailFrom.address,
+      receivedHeader: receivedHeader({
+        heloName,
+        remoteAddress,
+        hostname: this.#options.hostname,
+        protocol: session.transmissionType,
+        id: `${session.id}.${session.transaction}`,
+        ...(recipients.length === 1 && recipient !== undefined && { recipient }),
+        at: receivedAt,
+      }),
+      recipients,
+      receivedAt,
+    };
+  }
+
+  /** One timer looks after all exchanges: one each would cost every small message its own. */
+  #check(now: number): void {
+    for (const exchange of this.#exchanges) {
+      const { connection, receiving, pace, dotAt, answered } = exchange;
+      if (dotAt === undefined) {
+        const waitsForStore = receiving?.waitsForStore() ?? false;
+        if (pace.isTooSlow(now, connection.messageBytes, waitsForStore)) {
+          connection.refuse('too_slow');
+        }
+      } else if (!answered && now - dotAt > this.#options.answerWithinMs) {
+        this.#refuse(exchange, new SmtpRefusal('unavailable'));
+      }
+    }
+  }
+}

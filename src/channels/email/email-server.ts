@@ -1,0 +1,180 @@
+import type { SMTPServerOptions } from 'smtp-server';
+import type { Intake } from '../../intake/intake.ts';
+import type { AddressDirectory } from '../../intake/routing.ts';
+import type { Logger } from '../../observability/logger.ts';
+import { errorFields } from '../../observability/logger.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { BlobStore } from '../../spool/blobs.ts';
+import { createNetworks } from './client-address.ts';
+import { ConnectionLimits } from './connection-limits.ts';
+import type { DataPaceOptions } from './data-pace.ts';
+import { DataHandler } from './data-handler.ts';
+import { createEnvelopeHandlers } from './envelope-handlers.ts';
+import { SmtpListener } from './smtp-listener.ts';
+import type { RefusalReason } from './smtp-reply.ts';
+import type { TlsMaterial } from './tls.ts';
+
+/** Sizes in bytes, times in milliseconds. */
+export interface EmailServerOptions {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** The name in the greeting and in Received lines. */
+  readonly hostname: string;
+  readonly maxMessageBytes: number;
+  readonly maxConnections: number;
+  readonly maxConnectionsPerIp: number;
+  /** Addresses and CIDR blocks without per-client limits and rates. */
+  readonly trustedRelays: readonly string[];
+  /** Messages one client may begin in a while. */
+  readonly messageRate: { readonly messages: number; readonly perMs: number };
+  readonly maxRecipients: number;
+  readonly maxErrors: number;
+  readonly maxJunkCommands: number;
+  readonly idleMs: number;
+  readonly dataPace: DataPaceOptions;
+  /** From the final dot to the answer. */
+  readonly answerWithinMs: number;
+  /** How often slow clients and late answers are looked for. */
+  readonly checkEveryMs: number;
+  /** Addresses of proxies that send a PROXY protocol header (version 1); nobody else's is read. */
+  readonly proxyProtocol: readonly string[];
+}
+
+/** The values of email.md's reply table; the gateway lays the configuration over them. */
+export const EMAIL_SERVER_DEFAULTS = {
+  maxMessageBytes: 35 * 1024 * 1024,
+  maxConnections: 1000,
+  maxConnectionsPerIp: 20,
+  trustedRelays: ['127.0.0.0/8', '::1/128'],
+  messageRate: { messages: 100, perMs: 60_000 },
+  maxRecipients: 100,
+  maxErrors: 20,
+  maxJunkCommands: 100,
+  idleMs: 300_000,
+  dataPace: { minBytesPerSecond: 500, windowMs: 30_000, totalMs: 600_000 },
+  answerWithinMs: 60_000,
+  checkEveryMs: 1000,
+  proxyProtocol: [],
+} as const satisfies Partial<EmailServerOptions>;
+
+export interface EmailServerParts {
+  readonly intake: Intake;
+  readonly blobs: BlobStore;
+  readonly directory: AddressDirectory;
+  readonly tls: TlsMaterial;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** The time of day, for Received lines and `receivedAt`. */
+  readonly clock: Clock;
+}
+
+export interface EmailServer {
+  /** Resolves once it listens. Rejects when the port cannot be had. */
+  start(): Promise<{ readonly port: number }>;
+  /**
+   * No new connections; messages in DATA may finish within the grace, all other sessions get 421.
+   * Resolves when every connection has closed, soon after the grace at the latest.
+   */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** The SMTP door: takes messages in and acknowledges each after it is durable. */
+export function createEmailServer(
+  options: EmailServerOptions,
+  parts: EmailServerParts,
+): EmailServer {
+  const { logger, metrics, tls } = parts;
+  const trusted = createNetworks(options.trustedRelays);
+  const limits = new ConnectionLimits(options, trusted);
+  let draining = false;
+
+  const onRefused = (reason: RefusalReason, session: string): void => {
+    metrics.refused.inc({ channel: 'email', reason });
+    logger.info('smtp.refused', { reason, session });
+  };
+  const data = new DataHandler(options, { ...parts, trusted, onRefused });
+  const envelope = createEnvelopeHandlers(options, { ...parts, trusted, onRefused });
+  const listener = new SmtpListener(libraryOptions(options, tls), {
+    maxErrors: options.maxErrors,
+    maxJunkCommands: options.maxJunkCommands,
+    isDraining: () => draining,
+    admit: (address) => {
+      const admitted = limits.admit(address);
+      metrics.smtpConnections.set(limits.open);
+      return admitted;
+    },
+    release: (address) => {
+      limits.release(address);
+      metrics.smtpConnections.set(limits.open);
+    },
+    onRefused,
+  });
+  // Past the limits a socket still gets its 421 and a moment to close; there is an end to that too.
+  listener.server.maxConnections = 2 * options.maxConnections;
+  listener.onConnect = (_session, callback) => {
+    callback();
+  };
+  listener.onSecure = (_socket, _session, callback) => {
+    callback();
+  };
+  listener.onMailFrom = envelope.onMailFrom;
+  listener.onRcptTo = envelope.onRcptTo;
+  listener.onData = (stream, session, callback) => {
+    const connection = listener.connectionOf(session);
+    if (connection !== undefined) data.receive(stream, session, connection, callback);
+  };
+  // A reset during DATA comes here: without a listener it would end the process.
+  listener.on('error', (error: Error) => {
+    logger.debug('smtp.connection_error', errorFields(error));
+  });
+  const stopWatchingTls = tls.onChange((material) => {
+    listener.updateSecureContext(material);
+    logger.info('smtp.tls_reloaded');
+  });
+
+  return {
+    async start() {
+      const port = await listener.listenOn(options.host, options.port);
+      data.start();
+      return { port };
+    },
+    async stop(graceMs) {
+      draining = true;
+      stopWatchingTls();
+      let graceTimer: NodeJS.Timeout | undefined;
+      const graceOver = new Promise<void>((resolve) => {
+        graceTimer = setTimeout(() => {
+          listener.destroyAll();
+          resolve();
+        }, graceMs);
+      });
+      await listener.closeListener();
+      // A store that hangs must not keep the process: what it still writes was not acknowledged.
+      await Promise.race([data.idle(), graceOver]);
+      clearTimeout(graceTimer);
+      data.close();
+    },
+  };
+}
+
+function libraryOptions(options: EmailServerOptions, tls: TlsMaterial): SMTPServerOptions {
+  return {
+    ...tls.current(),
+    name: options.hostname,
+    heloResponse: '%s',
+    size: options.maxMessageBytes,
+    maxRecipients: options.maxRecipients,
+    socketTimeout: options.idleMs,
+    // Bounds sockets that wait for their PROXY header; sessions are counted by our own limits.
+    maxClients: options.maxConnections,
+    useProxy: options.proxyProtocol.length > 0 ? [...options.proxyProtocol] : false,
+    disabledCommands: ['AUTH', 'XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL'],
+    hideENHANCEDSTATUSCODES: false,
+    lenientAddressParsing: true,
+    disableReverseLookup: true,
+    maxCommandLength: 4096,
+    logger: false,
+  };
+}

@@ -1,0 +1,85 @@
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import type { SMTPServer } from 'smtp-server';
+import type { AddressDirectory } from '../../intake/routing.ts';
+import { errorFields, type Logger } from '../../observability/logger.ts';
+import type { BlobStore } from '../../spool/blobs.ts';
+import { SpoolFull } from '../../spool/errors.ts';
+import { clientKey, type Networks } from './client-address.ts';
+import { type RefusalReason, SmtpRefusal } from './smtp-reply.ts';
+
+export interface EnvelopeOptions {
+  readonly messageRate: { readonly messages: number; readonly perMs: number };
+}
+
+export interface EnvelopeParts {
+  readonly blobs: BlobStore;
+  readonly directory: AddressDirectory;
+  readonly trusted: Networks;
+  readonly logger: Logger;
+  readonly onRefused: (reason: RefusalReason, sessionId: string) => void;
+}
+
+/** What MAIL FROM and RCPT TO are answered. */
+export function createEnvelopeHandlers(
+  { messageRate }: EnvelopeOptions,
+  { blobs, directory, trusted, logger, onRefused }: EnvelopeParts,
+): Pick<SMTPServer, 'onMailFrom' | 'onRcptTo'> {
+  const rate = new RateLimiterMemory({
+    points: messageRate.messages,
+    duration: messageRate.perMs / 1000,
+  });
+
+  const mayBegin = async (remoteAddress: string): Promise<void> => {
+    if (!trusted.has(remoteAddress)) await consume(rate, clientKey(remoteAddress));
+    await blobs.assertSpace();
+  };
+  const refusal = (error: unknown, sessionId: string): SmtpRefusal => {
+    const refused = toRefusal(error);
+    if (refused.reason === 'unavailable') logger.error('smtp.failed', errorFields(error));
+    onRefused(refused.reason, sessionId);
+    return refused;
+  };
+
+  return {
+    onMailFrom(_address, { remoteAddress, id }, callback) {
+      mayBegin(remoteAddress).then(
+        () => {
+          callback();
+        },
+        (error: unknown) => {
+          callback(refusal(error, id));
+        },
+      );
+    },
+    onRcptTo({ address }, { id }, callback) {
+      const reason = recipientTrouble(directory, address);
+      callback(reason === undefined ? null : refusal(reason, id));
+    },
+  };
+}
+
+function recipientTrouble(directory: AddressDirectory, recipient: string): unknown {
+  try {
+    const route = directory.route(recipient);
+    return typeof route === 'string' ? new SmtpRefusal(route) : undefined;
+  } catch (error) {
+    return error ?? new SmtpRefusal('unavailable');
+  }
+}
+
+async function consume(rate: RateLimiterMemory, key: string): Promise<void> {
+  try {
+    await rate.consume(key);
+  } catch (error) {
+    // The limiter rejects with its own verdict, which is no Error.
+    throw error instanceof RateLimiterRes ? new SmtpRefusal('rate') : error;
+  }
+}
+
+/** Whatever went wrong, as the reply to the client; never 5xx for trouble that is ours. */
+export function toRefusal(error: unknown): SmtpRefusal {
+  if (error instanceof SmtpRefusal) return error;
+  return new SmtpRefusal(error instanceof SpoolFull ? 'disk_short' : 'unavailable', {
+    cause: error,
+  });
+}

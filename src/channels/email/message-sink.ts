@@ -1,0 +1,154 @@
+import { createHash, hash } from 'node:crypto';
+import { type HeaderBlock, HeaderCollector } from '../../intake/header-block.ts';
+import { type BlobStore, type BlobWriter, INLINE_MAX_BYTES } from '../../spool/blobs.ts';
+import type { RawForm } from '../../spool/entry.ts';
+
+/** A message whose raw bytes are ready to be named by entries, and what intake needs to know. */
+export interface StoredMessage {
+  readonly head: HeaderBlock;
+  readonly raw: RawForm;
+  readonly size: number;
+  readonly rawSha256: string;
+  /** Of what follows the header block. */
+  readonly bodySha256: string;
+}
+
+/**
+ * Takes a message as it streams in. A small one is held and hashed in one call at its end; a
+ * larger one goes in one pass into a file of the spool and two hashes, without a copy.
+ */
+export class MessageSink {
+  readonly #blobs: BlobStore;
+  readonly #header = new HeaderCollector();
+  #held: Uint8Array[] = [];
+  #file: LargeMessage | undefined;
+  #size = 0;
+  #head: HeaderBlock | undefined;
+
+  constructor(blobs: BlobStore) {
+    this.#blobs = blobs;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** False: call again only after `whenReady`. */
+  write(chunk: Uint8Array): boolean {
+    const headerBytes = this.#header.push(chunk);
+    this.#size += chunk.length;
+    if (this.#file !== undefined) return this.#file.write(chunk, headerBytes);
+    this.#held.push(chunk);
+    return this.#size <= INLINE_MAX_BYTES || this.#spill();
+  }
+
+  /** Calls back once when more can be written, also when that has failed. */
+  whenReady(listener: () => void): void {
+    this.#file?.whenReady(listener);
+  }
+
+  /** The header block; call it when the whole message, or at least that, has come. */
+  head(): HeaderBlock {
+    this.#head ??= this.#header.finish();
+    return this.#head;
+  }
+
+  /**
+   * A file is durable when it resolves; what is held becomes durable with its row.
+   * @throws {SpoolFull} {SpoolUnavailable}
+   */
+  async store(): Promise<StoredMessage> {
+    const head = this.head();
+    const size = this.#size;
+    if (this.#file !== undefined) return { head, size, ...(await this.#file.store()) };
+    const bytes = exactCopy(this.#held, size);
+    return {
+      head,
+      size,
+      raw: { kind: 'inline', bytes },
+      rawSha256: hash('sha256', bytes),
+      bodySha256: hash('sha256', bytes.subarray(head.byteLength)),
+    };
+  }
+
+  /** Leaves nothing behind. */
+  async abort(): Promise<void> {
+    this.#held = [];
+    await this.#file?.abort();
+  }
+
+  #spill(): boolean {
+    const file = new LargeMessage(this.#blobs.writer({ inlineMaxBytes: 0 }));
+    this.#file = file;
+    let headerBytes = this.#header.byteLength;
+    let isReady = true;
+    for (const chunk of this.#held) {
+      isReady = file.write(chunk, Math.min(headerBytes, chunk.length));
+      headerBytes -= Math.min(headerBytes, chunk.length);
+    }
+    this.#held = [];
+    return isReady;
+  }
+}
+
+class LargeMessage {
+  readonly #writer: BlobWriter;
+  readonly #raw = createHash('sha256');
+  readonly #body = createHash('sha256');
+  #failure: Error | undefined;
+
+  constructor(writer: BlobWriter) {
+    this.#writer = writer;
+    writer.on('error', (error) => {
+      this.#failure ??= error;
+    });
+  }
+
+  write(chunk: Uint8Array, headerBytes: number): boolean {
+    this.#raw.update(chunk);
+    if (headerBytes < chunk.length) this.#body.update(chunk.subarray(headerBytes));
+    // After a failure the rest is read and dropped: the answer comes at the final dot.
+    return this.#failure !== undefined || this.#writer.write(chunk);
+  }
+
+  whenReady(listener: () => void): void {
+    const writer = this.#writer;
+    const ready = (): void => {
+      writer.off('drain', ready);
+      writer.off('close', ready);
+      listener();
+    };
+    writer.once('drain', ready);
+    writer.once('close', ready);
+  }
+
+  async store(): Promise<{ raw: RawForm; rawSha256: string; bodySha256: string }> {
+    if (this.#failure !== undefined) throw this.#failure;
+    const writer = this.#writer;
+    await new Promise<void>((resolve, reject) => {
+      writer.once('finish', resolve);
+      writer.once('error', reject);
+      writer.end();
+    });
+    return {
+      raw: await writer.commit(),
+      rawSha256: this.#raw.digest('hex'),
+      bodySha256: this.#body.digest('hex'),
+    };
+  }
+
+  async abort(): Promise<void> {
+    await this.#writer.abort();
+  }
+}
+
+/** A view into a socket's read buffer would take all 64 KiB of it along to the database. */
+function exactCopy(chunks: readonly Uint8Array[], size: number): Uint8Array {
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}

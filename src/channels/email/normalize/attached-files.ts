@@ -1,0 +1,44 @@
+import { parseHeaderBlock } from '../../../intake/header-block.ts';
+import type { AttachedFile } from './email-job.ts';
+import { safeFileName } from './file-names.ts';
+import { readSubject } from './header-text.ts';
+import { sniffType } from './part-type.ts';
+import type { Leaf } from './read-parts.ts';
+
+/** The platform gets no more than this many files with one message. */
+export const MAX_ATTACHMENTS = 50;
+
+/** An attachment of the message; `part` is the same on every attempt for the same content. */
+export async function toAttachedFile(leaf: Leaf): Promise<AttachedFile> {
+  const type = await sniffType(leaf);
+  const { content, index, sha256 } = leaf;
+  return {
+    part: `${index}:${sha256.slice(0, 16)}`,
+    name: safeFileName(nameOf(leaf), type, `attachment-${index + 1}`),
+    type: type.mime,
+    size: content.size,
+    source: content.content,
+  };
+}
+
+/** The message itself, for whoever has to look at what could not be read. */
+export function rawFile(subject: string | undefined, size: number): AttachedFile {
+  const type = { mime: 'message/rfc822', extension: 'eml' };
+  return {
+    part: 'raw',
+    name: safeFileName(subject === undefined ? 'message.eml' : `${subject}.eml`, type, 'message'),
+    type: type.mime,
+    size,
+    source: { kind: 'raw' },
+  };
+}
+
+function nameOf({ contentType, fileName, content }: Leaf): string | undefined {
+  if (contentType === 'message/rfc822') {
+    const subject = readSubject(parseHeaderBlock(content.start).first('subject'));
+    return subject === undefined ? (fileName ?? 'message.eml') : `${subject}.eml`;
+  }
+  if (fileName !== undefined) return fileName;
+  if (contentType === 'text/calendar') return 'invite.ics';
+  return contentType === 'message/delivery-status' ? 'delivery-status.txt' : undefined;
+}

@@ -1,0 +1,75 @@
+import type { Leaf, Part } from './read-parts.ts';
+
+/** One stretch of the body, in up to two forms (RFC 2046 §5.1.4). */
+export interface Alternative {
+  readonly plain: readonly Leaf[];
+  readonly html: readonly Leaf[];
+}
+
+export interface BodyParts {
+  readonly alternatives: readonly Alternative[];
+  readonly attachments: readonly Leaf[];
+}
+
+interface Found {
+  readonly alternatives: readonly Alternative[];
+  /** Further forms of what the body already says (AMP, enriched text). */
+  readonly passedOver: readonly Leaf[];
+}
+
+/** Which parts are the body, and which are attachments. */
+export function sortParts(root: Part | undefined, leaves: readonly Leaf[]): BodyParts {
+  const { alternatives, passedOver } = root === undefined ? NOTHING : find(root, true);
+  const used = new Set([
+    ...alternatives.flatMap(({ plain, html }) => [...plain, ...html]),
+    ...passedOver,
+  ]);
+  return { alternatives, attachments: leaves.filter((leaf) => !used.has(leaf)) };
+}
+
+const NOTHING: Found = { alternatives: [], passedOver: [] };
+
+function find(part: Part, isRoot: boolean): Found {
+  if (part.kind === 'leaf') return { ...NOTHING, alternatives: bodyLeaf(part, isRoot) };
+  // RFC 6522 §3: only the first part of a report is for people.
+  const children =
+    part.contentType === 'multipart/report' ? part.children.slice(0, 1) : part.children;
+  const found = children.map((child) => find(child, false));
+  const alternatives = found.flatMap((each) => each.alternatives);
+  const passedOver = found.flatMap((each) => each.passedOver);
+  if (part.contentType !== 'multipart/alternative') return { alternatives, passedOver };
+  return oneAlternative(part.children, found, passedOver);
+}
+
+function oneAlternative(
+  children: readonly Part[],
+  found: readonly Found[],
+  passedOver: readonly Leaf[],
+): Found {
+  let plain: readonly Leaf[] = [];
+  let html: readonly Leaf[] = [];
+  const others: Leaf[] = [];
+  found.forEach(({ alternatives }, index) => {
+    const forms = alternatives.flatMap((each) => (each.html.length > 0 ? each.html : each.plain));
+    if (alternatives.some((each) => each.html.length > 0)) html = forms;
+    else if (forms.length > 0) plain = forms;
+    const child = children[index];
+    if (child?.kind === 'leaf' && forms.length === 0 && isOtherText(child)) others.push(child);
+  });
+  if (plain.length === 0 && html.length === 0) return { alternatives: [], passedOver };
+  return { alternatives: [{ plain, html }], passedOver: [...passedOver, ...others] };
+}
+
+function bodyLeaf(leaf: Leaf, isRoot: boolean): readonly Alternative[] {
+  const { contentType, disposition, fileName } = leaf;
+  if (disposition !== undefined && disposition !== 'inline') return [];
+  // A file that a client shows inline is still a file.
+  if (fileName !== undefined && !isRoot) return [];
+  if (contentType === 'text/plain') return [{ plain: [leaf], html: [] }];
+  return contentType === 'text/html' ? [{ plain: [], html: [leaf] }] : [];
+}
+
+function isOtherText({ contentType, disposition, fileName }: Leaf): boolean {
+  if (contentType === 'text/calendar' || fileName !== undefined) return false;
+  return contentType.startsWith('text/') && disposition !== 'attachment';
+}

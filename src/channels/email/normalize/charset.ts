@@ -1,0 +1,124 @@
+import { isUtf8 } from 'node:buffer';
+import libmime from 'libmime';
+
+/** HTML §13.2.3.2 looks this far for `<meta charset>`. */
+const META_BYTES = 1024;
+const META_CHARSET = /<meta\s[^>]{0,200}?charset\s*=\s*["']?\s*([a-z0-9][\w.:-]{0,40})/i;
+/** Labels that say nothing: mail that declares ASCII and carries 8-bit text is everywhere. */
+const UNDECLARED = new Set([
+  '',
+  'ascii',
+  'us-ascii',
+  'unknown-8bit',
+  'x-unknown',
+  'default',
+  '7bit',
+  '8bit',
+  'binary',
+  'none',
+]);
+
+const ISO_2022_JP = /\x1b(?:\$[@B]|\([JI])/;
+
+export interface DecodedText {
+  readonly text: string;
+  /** The charset that fitted. */
+  readonly charset: string;
+}
+
+/**
+ * Decodes the text of a part: the declared charset, then (HTML) the one of `<meta charset>`, then
+ * UTF-8, then windows-1252; the first that decodes cleanly. `truncated`: the bytes were cut, so
+ * that half a character at the end is no mistake.
+ */
+export function decodeText(
+  bytes: Uint8Array,
+  declared: string | undefined,
+  options: { readonly html?: boolean; readonly truncated?: boolean } = {},
+): DecodedText {
+  const truncated = options.truncated ?? false;
+  for (const charset of candidates(bytes, declared, options.html ?? false)) {
+    const text = decodeStrictly(bytes, charset, truncated);
+    if (text !== undefined) return { text, charset };
+  }
+  return { text: new TextDecoder('windows-1252').decode(bytes), charset: 'windows-1252' };
+}
+
+function candidates(bytes: Uint8Array, declared: string | undefined, html: boolean): string[] {
+  const label = (declared ?? '')
+    .trim()
+    .toLowerCase()
+    .replace(/^["']|["']$/g, '');
+  const found = UNDECLARED.has(label) ? [] : [label];
+  const view = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 64 * 1024));
+  if (html) {
+    const meta = META_CHARSET.exec(view.toString('latin1', 0, META_BYTES))?.[1]?.toLowerCase();
+    // UTF-16 cannot be what a meta element, found by reading ASCII, says (HTML §13.2.3.2).
+    if (meta !== undefined && !meta.startsWith('utf-16')) found.push(meta);
+  }
+  if (found.length === 0 && view.includes(0x1b) && ISO_2022_JP.test(view.toString('latin1'))) {
+    found.push('iso-2022-jp');
+  }
+  return [...found, 'utf-8'];
+}
+
+/** Undefined when the bytes are not in this charset, or the charset is not known. */
+function decodeStrictly(
+  bytes: Uint8Array,
+  charset: string,
+  truncated: boolean,
+): string | undefined {
+  if (charset === 'utf-8' || charset === 'utf8') return decodeUtf8(bytes, truncated);
+  const decoder = knownDecoder(charset);
+  if (decoder === undefined) return decodeRare(bytes, charset);
+  try {
+    const text = decoder.decode(bytes, { stream: truncated });
+    return isSingleByteGuess(decoder.encoding) && HAS_C1.test(text) ? undefined : text;
+  } catch {
+    // Japanese and Chinese mail uses vendor extensions that the standard's tables leave out.
+    return decodeRare(bytes, charset);
+  }
+}
+
+/** Much faster than a decoder of its own for each short text. */
+function decodeUtf8(bytes: Uint8Array, truncated: boolean): string | undefined {
+  const whole = truncated ? bytes.subarray(0, lastCharacterEnd(bytes)) : bytes;
+  if (!isUtf8(whole)) return undefined;
+  return Buffer.from(whole.buffer, whole.byteOffset, whole.byteLength).toString('utf8');
+}
+
+/** Where a character starts in the last three bytes that is not complete, or the end. */
+function lastCharacterEnd(bytes: Uint8Array): number {
+  for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte >= 0xc0) return bytes.length - back;
+    if (byte < 0x80) break;
+  }
+  return bytes.length;
+}
+
+const HAS_C1 = /[\x80-\x9f]/;
+
+function isSingleByteGuess(encoding: string): boolean {
+  return /^(?:windows|iso-8859|koi8|macintosh)/.test(encoding);
+}
+
+function knownDecoder(charset: string): InstanceType<typeof TextDecoder> | undefined {
+  try {
+    return new TextDecoder(charset, { fatal: true });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Charsets and extensions outside of the WHATWG's: cp850, UTF-7, JIS with vendor characters. */
+function decodeRare(bytes: Uint8Array, charset: string): string | undefined {
+  if (!/^[a-z0-9][\w.:-]{0,40}$/.test(charset)) return undefined;
+  const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+  try {
+    const text = libmime.decodeWord(charset, 'B', base64);
+    return text.includes('\ufffd') ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}

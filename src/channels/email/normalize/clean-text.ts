@@ -1,0 +1,108 @@
+/** C0 and C1 controls, less tab and line feed. */
+
+const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
+/** Bidirectional embeddings, overrides and isolates; the marks LRM and RLM belong to the text. */
+const BIDI = /[\u202a-\u202e\u2066-\u2069]/g;
+/** Characters that show nothing: they hide text from a person and not from a program. */
+const INVISIBLE =
+  /[\u00ad\u034f\u115f\u1160\u180b-\u180e\u200b-\u200d\u2060-\u2064\u206a-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\u{e0000}-\u{e01ef}]/gu;
+
+/** A surrogate without its other half: no encoder takes it. */
+const HALF_CHARACTER = /\p{Surrogate}/gu;
+
+/** Text without any of these is clean, and most text is. */
+const SUSPICIOUS =
+  /[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u115f\u1160\u180b-\u180e\u200b-\u200d\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0]/;
+
+/** Scripts that are written without the joiners; between their letters one only hides a word. */
+const UNJOINED =
+  /[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
+const LETTER = /[\p{L}\p{M}]/u;
+const HAN = /\p{Script=Han}/u;
+const PICTURE = /\p{Extended_Pictographic}/u;
+const AFTER_PICTURE = /[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f]/u;
+const BLACK_FLAG = '\u{1f3f4}';
+const FLAG_LENGTH = 16;
+const CANCEL_TAG = '\u{e007f}';
+
+/**
+ * Text as a person sees it: without control characters, bidirectional overrides, tag characters
+ * and stray zero-width ones. Joiners stay where they belong (Persian, Indic scripts, emoji
+ * families), tags in flags, variation selectors after what they vary. Line ends become `\n`.
+ */
+export function cleanText(text: string): string {
+  if (!SUSPICIOUS.test(text)) return text;
+  return withoutInvisible(
+    text
+      .replace(/\r\n?|[\u2028\u2029]/g, '\n')
+      .replace(CONTROLS, '')
+      .replace(BIDI, ''),
+  ).replace(HALF_CHARACTER, '\ufffd');
+}
+
+/** The same on one line, white space collapsed, cut at `maxLength` UTF-16 units. */
+export function cleanLine(text: string, maxLength: number): string {
+  // Cut before cleaning as well, generously: the rest is bounded work for any input.
+  const head = text.slice(0, maxLength * 8);
+  const line = cleanText(head.replace(/[\t\n\r\v\f]/g, ' '))
+    .replace(/\s+/g, ' ')
+    .trim();
+  return cutText(line, maxLength).trimEnd();
+}
+
+/** The first `maxLength` UTF-16 units, without half a character at the end. */
+export function cutText(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  const code = text.charCodeAt(maxLength - 1);
+  return text.slice(0, code >= 0xd800 && code <= 0xdbff ? maxLength - 1 : maxLength);
+}
+
+function withoutInvisible(text: string): string {
+  return text.replace(INVISIBLE, (character: string, offset: number) => {
+    const before = codePointBefore(text, offset);
+    const after = characterAt(text, offset + character.length);
+    return belongs(character, before, after) || inFlag(text, character, offset) ? character : '';
+  });
+}
+
+function belongs(character: string, before: string, after: string): boolean {
+  switch (character) {
+    case '\u200c':
+      return joins(before) && joins(after);
+    case '\u200d':
+      return (AFTER_PICTURE.test(before) && PICTURE.test(after)) || joins(before);
+    default:
+  }
+  if (character >= '\ufe00' && character <= '\ufe0f') {
+    return before !== '' && !/[\s\ufe00-\ufe0f]/.test(before);
+  }
+  const code = character.codePointAt(0) ?? 0;
+  if (code >= 0xe0100 && code <= 0xe01ef) return HAN.test(before);
+  if (code >= 0x180b && code <= 0x180d) return /\p{Script=Mongolian}/u.test(before);
+  return false;
+}
+
+function joins(character: string): boolean {
+  return LETTER.test(character) && !UNJOINED.test(character);
+}
+
+/** UTS #51 ED-14a: a flag of a region is a black flag, tags, and a cancel tag. */
+function inFlag(text: string, character: string, offset: number): boolean {
+  const code = character.codePointAt(0) ?? 0;
+  if (code < 0xe0020 || code > 0xe007f) return false;
+  // At most six tags, two units each: a bounded look costs the same for any input.
+  const start = text.slice(Math.max(offset - FLAG_LENGTH, 0), offset).lastIndexOf(BLACK_FLAG);
+  if (start === -1) return false;
+  return text.slice(offset, offset + FLAG_LENGTH).includes(CANCEL_TAG);
+}
+
+function characterAt(text: string, offset: number): string {
+  const code = text.codePointAt(offset);
+  return code === undefined ? '' : String.fromCodePoint(code);
+}
+
+function codePointBefore(text: string, offset: number): string {
+  const low = text.charCodeAt(offset - 1);
+  const start = low >= 0xdc00 && low <= 0xdfff ? offset - 2 : offset - 1;
+  return start < 0 ? '' : characterAt(text, start);
+}

@@ -1,0 +1,39 @@
+import type { CreateMessageRequest } from '../../../platform-api/schemas.ts';
+import type { Verdict } from '../../../intake/normalizer.ts';
+import type { EmailMeta } from '../email-meta.ts';
+import type { ShopId } from '../../../types/ids.ts';
+
+/** One message to be read; all of it can be cloned to another thread. */
+export interface EmailJob {
+  readonly shopId: ShopId;
+  readonly remoteId: string;
+  readonly receivedAt: number;
+  readonly released: boolean;
+  readonly meta: EmailMeta;
+  readonly raw: RawSource;
+  /** A folder of this message's own, not made yet. */
+  readonly scratch: string;
+}
+
+export type RawSource =
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
+  | { readonly kind: 'file'; readonly path: string };
+
+/** What a message comes to. */
+export interface EmailResult {
+  readonly verdict: Verdict;
+  readonly request: CreateMessageRequest;
+  readonly files: readonly AttachedFile[];
+  readonly notes: Readonly<Record<string, string | number | boolean>>;
+  /** There are files in the job's scratch folder. */
+  readonly usedScratch: boolean;
+}
+
+export interface AttachedFile {
+  readonly part: string;
+  readonly name: string;
+  readonly type: string;
+  readonly size: number;
+  /** `raw`: the message itself. */
+  readonly source: RawSource | { readonly kind: 'raw' };
+}

@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import type { Attachment, Normalized, Normalizer } from '../../../intake/normalizer.ts';
+import type { Logger } from '../../../observability/logger.ts';
+import { workerUrl } from '../../../runtime/worker-url.ts';
+import type { BlobStore } from '../../../spool/blobs.ts';
+import type { Claimed } from '../../../spool/entry.ts';
+import type { ShopId } from '../../../types/ids.ts';
+import { parseEmailMeta } from '../email-meta.ts';
+import type { AttachedFile, EmailJob, EmailResult, RawSource } from './email-job.ts';
+import { MailWorkerPool, UnreadableMessage } from './mail-worker-pool.ts';
+import { removeScratch, sweepScratch } from './scratch.ts';
+import { compileShop, type ShopMail, type ShopMailSettings } from './shop-mail.ts';
+import { stubResult } from './stub.ts';
+
+export interface EmailNormalizerOptions {
+  readonly shops: readonly ShopMailSettings[];
+  /** A folder of its own for parts in work; emptied at the start. */
+  readonly scratchFolder: string;
+  readonly workers?: number;
+  /** Messages in flight in one worker: below 4 the thread waits for the disk and for its port. */
+  readonly inFlightPerWorker?: number;
+  /** For one message, from the moment when a worker takes it. */
+  readonly deadlineMs?: number;
+  readonly maxHeapMb?: number;
+  readonly maxBufferMb?: number;
+  /** The worker's file, for tests of what hostile mail does to one. */
+  readonly worker?: URL;
+}
+
+export interface EmailNormalizerDeps {
+  readonly blobs: Pick<BlobStore, 'path'>;
+  /** Whether a message with one of these ids has passed here, in either direction. */
+  knownRemoteIds(shopId: ShopId, ids: readonly string[]): Promise<boolean>;
+  readonly logger: Logger;
+}
+
+export interface EmailNormalizer {
+  /**
+   * @throws {NormalizingUnavailable} the disk or the workers fail: try again later
+   * @throws {TypeError} for an entry of a shop that is not configured
+   */
+  readonly normalize: Normalizer;
+  stop(): Promise<void>;
+}
+
+/**
+ * The normalizer of the email channel. The work is done in worker threads with a deadline and a
+ * memory cap; a message that cannot be read there becomes a stub with the original attached.
+ */
+export function createEmailNormalizer(
+  options: EmailNormalizerOptions,
+  deps: EmailNormalizerDeps,
+): EmailNormalizer {
+  const { scratchFolder } = options;
+  sweepScratch(scratchFolder);
+  const shops = new Map(options.shops.map((shop) => [shop.shopId, compileShop(shop)]));
+  const pool = new MailWorkerPool(
+    {
+      url: options.worker ?? workerUrl(import.meta.url, './worker.ts'),
+      settings: {
+        shops: options.shops,
+        maxBufferBytes: (options.maxBufferMb ?? 192) * 1024 * 1024,
+      },
+      workers: options.workers ?? 2,
+      inFlight: options.inFlightPerWorker ?? 4,
+      deadlineMs: options.deadlineMs ?? 30_000,
+      maxHeapMb: options.maxHeapMb ?? 256,
+      isKnown: (job, ids) => deps.knownRemoteIds(job.shopId, ids),
+    },
+    deps.logger,
+  );
+
+  const normalize: Normalizer = async (claimed, signal) => {
+    const shop = shops.get(claimed.entry.shopId);
+    if (shop === undefined) throw new TypeError('the entry is of a shop that is not configured');
+    const raw = rawSource(claimed, deps.blobs);
+    const job: EmailJob = {
+      shopId: claimed.entry.shopId,
+      remoteId: claimed.entry.remoteId,
+      receivedAt: claimed.entry.receivedAt,
+      released: claimed.released,
+      meta: parseEmailMeta(claimed.entry.meta),
+      raw,
+      scratch: join(scratchFolder, randomUUID()),
+    };
+    signal.throwIfAborted();
+    const reading = readOrStub(pool, job, shop, signal);
+    try {
+      return toNormalized(await unlessAborted(reading, signal), job);
+    } catch (error) {
+      // A worker may still write there.
+      void reading.catch(() => undefined).finally(() => removeScratch(job.scratch));
+      throw error;
+    }
+  };
+  return { normalize, stop: () => pool.stop() };
+}
+
+/** @throws the signal's reason as soon as it is aborted */
+async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  let onAbort: () => void = () => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => {
+      reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+async function readOrStub(
+  pool: MailWorkerPool,
+  job: EmailJob,
+  shop: ShopMail,
+  signal: AbortSignal,
+): Promise<EmailResult> {
+  try {
+    return await pool.run(job, signal);
+  } catch (error) {
+    if (!(error instanceof UnreadableMessage)) throw error;
+    return stubResult(job, shop);
+  }
+}
+
+function toNormalized(result: EmailResult, job: EmailJob): Normalized {
+  const hasFiles = result.usedScratch;
+  return {
+    verdict: result.verdict,
+    request: result.request,
+    attachments: result.files.map((file) => toAttachment(file, job.raw)),
+    notes: result.notes,
+    // Most messages have no file of their own, and looking for one costs more than parsing.
+    dispose: hasFiles ? () => removeScratch(job.scratch) : () => Promise.resolve(),
+  };
+}
+
+function toAttachment(file: AttachedFile, raw: RawSource): Attachment {
+  const { part, name, type, size } = file;
+  const source = file.source.kind === 'raw' ? raw : file.source;
+  const stream = () =>
+    source.kind === 'file' ? createReadStream(source.path) : bytesStream(source.bytes);
+  return {
+    part,
+    placeholder: `(the attachment "${name}" could not be delivered)`,
+    open: () => Promise.resolve({ name, type, size, stream }),
+  };
+}
+
+function bytesStream(bytes: Uint8Array): Readable {
+  return Readable.from([Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)], {
+    objectMode: false,
+  });
+}
+
+function rawSource({ raw }: Claimed, blobs: Pick<BlobStore, 'path'>): RawSource {
+  if (raw.kind === 'file') return { kind: 'file', path: blobs.path(raw.blob) };
+  // A copy: cloning a view to a worker takes along all of the buffer that it looks at.
+  return { kind: 'bytes', bytes: new Uint8Array(raw.bytes) };
+}

@@ -1,0 +1,233 @@
+import { Parser } from 'htmlparser2';
+import { cleanText } from './clean-text.ts';
+
+/** Real mail nests tables about 40 deep; beyond this it is an attack on whoever walks the tree. */
+const MAX_DEPTH = 400;
+
+/** An element with what of it is visible. Comments, scripts and hidden content are not in it. */
+export interface HtmlElement {
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly children: (HtmlElement | string)[];
+}
+
+/** Elements whose text is not content. `head` stays: some mail never closes it. */
+const SKIPPED: ReadonlySet<string> = new Set([
+  'script',
+  'style',
+  'title',
+  'template',
+  'iframe',
+  'object',
+  'embed',
+  'applet',
+  'svg',
+  'math',
+  'select',
+  'datalist',
+  'textarea',
+  'audio',
+  'video',
+  'canvas',
+  'map',
+  'noframes',
+  'xmp',
+]);
+
+class TooDeep extends Error {
+  override name = 'TooDeep';
+}
+
+/** What an element's own inline style says of its visibility. */
+interface Visibility {
+  /** Nothing inside can be seen, whatever it says of itself. */
+  readonly gone: boolean;
+  /** Inherited, and a descendant may undo it: newsletters set `font-size:0` on every cell. */
+  readonly zeroFont?: boolean;
+  readonly invisible?: boolean;
+}
+
+interface Open {
+  readonly element: HtmlElement;
+  readonly zeroFont: boolean;
+  readonly invisible: boolean;
+}
+
+/**
+ * Parses HTML into a tree of what a person would see: elements hidden by their own inline style
+ * (display:none, visibility:hidden, opacity:0, font-size:0, a box of no height) or by `hidden` are
+ * left out with all that is in them. Linear; undefined when it is nested too deep to be mail.
+ */
+export function parseHtml(html: string): HtmlElement | undefined {
+  const root: HtmlElement = { name: '', attributes: {}, children: [] };
+  const open: Open[] = [{ element: root, zeroFont: false, invisible: false }];
+  /** Depth inside of something that is left out; 0 outside. */
+  let skipping = 0;
+  const parser = new Parser(
+    {
+      onopentag(name, attributes) {
+        if (skipping > 0) {
+          skipping += 1;
+          if (skipping + open.length > MAX_DEPTH) throw new TooDeep();
+          return;
+        }
+        const parent = open[open.length - 1];
+        if (parent === undefined) return;
+        const seen = visibility(attributes, parent.zeroFont);
+        if (seen.gone || SKIPPED.has(name)) {
+          skipping = 1;
+          return;
+        }
+        if (open.length > MAX_DEPTH) throw new TooDeep();
+        const element: HtmlElement = { name, attributes, children: [] };
+        parent.element.children.push(element);
+        open.push({
+          element,
+          zeroFont: seen.zeroFont ?? parent.zeroFont,
+          invisible: seen.invisible ?? parent.invisible,
+        });
+      },
+      ontext(text) {
+        const parent = open[open.length - 1];
+        if (skipping > 0 || parent === undefined || parent.zeroFont || parent.invisible) return;
+        const siblings = parent.element.children;
+        const last = siblings[siblings.length - 1];
+        if (typeof last === 'string') siblings[siblings.length - 1] = last + text;
+        else siblings.push(text);
+      },
+      onclosetag() {
+        if (skipping > 0) skipping -= 1;
+        else if (open.length > 1) open.pop();
+      },
+    },
+    { decodeEntities: true },
+  );
+  try {
+    parser.end(html);
+  } catch (error) {
+    if (error instanceof TooDeep) return undefined;
+    throw error;
+  }
+  cleanTexts(root);
+  return root;
+}
+
+/** Once entities are decoded and neighbours joined: a joiner is judged by what stands beside it. */
+function cleanTexts(root: HtmlElement): void {
+  const stack = [root];
+  for (let element = stack.pop(); element !== undefined; element = stack.pop()) {
+    const { children } = element;
+    for (const [index, child] of children.entries()) {
+      if (typeof child === 'string') children[index] = cleanText(child);
+      else stack.push(child);
+    }
+  }
+}
+
+/** What of a style can hide something; a style without any of it need not be read. */
+const MAY_HIDE = /display|visibility|opacity|overflow|mso-hide|font-size\s*:\s*[+.]?0/i;
+
+function visibility(attributes: Readonly<Record<string, string>>, inZeroFont: boolean): Visibility {
+  const style = attributes['style'];
+  if (attributes['hidden'] !== undefined) return { gone: true };
+  if (style === undefined || !(inZeroFont || MAY_HIDE.test(style))) return { gone: false };
+  const declared = styleOf(style);
+  const overflowHidden = declared.get('overflow') === 'hidden';
+  const flat = isZero(declared.get('max-height')) || isZero(declared.get('height'));
+  if (
+    declared.get('display') === 'none' ||
+    declared.get('mso-hide') === 'all' ||
+    isZero(declared.get('opacity')) ||
+    (overflowHidden && flat)
+  ) {
+    return { gone: true };
+  }
+  const font = declared.get('font-size');
+  const visible = declared.get('visibility');
+  return {
+    gone: false,
+    ...(font !== undefined && !isRelative(font) && { zeroFont: isZero(font) }),
+    ...(visible !== undefined && { invisible: visible === 'hidden' || visible === 'collapse' }),
+  };
+}
+
+/** The declarations of an inline style, names and values in lower case; the last one counts. */
+export function styleOf(style: string): ReadonlyMap<string, string> {
+  const declared = new Map<string, string>();
+  for (const part of style.slice(0, 4000).toLowerCase().split(';')) {
+    const colon = part.indexOf(':');
+    if (colon === -1) continue;
+    const value = part.slice(colon + 1).trim();
+    declared.set(part.slice(0, colon).trim(), value.replace('!important', '').trim());
+  }
+  return declared;
+}
+
+/** A length in these units follows the parent's; nothing times anything stays nothing. */
+function isRelative(length: string): boolean {
+  return /(?:%|(?<!r)em|ex|ch|larger|smaller|inherit)$/.test(length) && !isZero(length);
+}
+
+function isZero(value: string | undefined): boolean {
+  return (
+    value !== undefined &&
+    /^[+-]?0{1,10}(?:\.0{0,10})?(?:[a-z]{1,4}|%)?$|^\.0{1,10}(?:[a-z]{1,4}|%)?$/.test(value)
+  );
+}
+
+/** How much text the tree shows, white space aside; counting ends at `enough`. */
+export function visibleLength(root: HtmlElement, enough = Infinity): number {
+  let length = 0;
+  const stack: (HtmlElement | string)[] = [root];
+  for (let node = stack.pop(); node !== undefined && length < enough; node = stack.pop()) {
+    if (typeof node === 'string') length += node.replace(/\s+/g, '').length;
+    else for (const child of node.children) stack.push(child);
+  }
+  return length;
+}
+
+/**
+ * At most this many characters of text, white space aside, can be visible: those outside of tags,
+ * comments, styles and scripts. Much cheaper than parsing.
+ */
+export function textUpperBound(html: string): number {
+  let length = 0;
+  let at = 0;
+  while (at < html.length) {
+    const tag = html.indexOf('<', at);
+    const end = tag === -1 ? html.length : tag;
+    for (; at < end; at += 1) if (html.charCodeAt(at) > 0x20) length += 1;
+    if (tag === -1) break;
+    at = afterTag(html, tag);
+  }
+  return length;
+}
+
+function afterTag(html: string, tag: number): number {
+  const skipped = /^<(?:style|script|title|!--)/i.exec(html.slice(tag, tag + 8))?.[0].slice(1);
+  const closing = skipped === undefined ? '>' : skipped === '!--' ? '-->' : `</${skipped}`;
+  const end = html.indexOf(closing, tag + 1);
+  // An end that is missing: what follows may all be visible.
+  return end === -1 ? tag + 1 : end + closing.length;
+}
+
+/** The text between the tags, for HTML that cannot be parsed within its bounds. Linear. */
+export function stripTags(html: string): string {
+  const pieces: string[] = [];
+  let at = 0;
+  while (at < html.length) {
+    const tag = html.indexOf('<', at);
+    if (tag === -1) {
+      pieces.push(html.slice(at));
+      break;
+    }
+    if (tag > at) pieces.push(html.slice(at, tag));
+    const end = html.indexOf('>', tag);
+    if (end === -1) break;
+    at = end + 1;
+  }
+  return pieces
+    .map((piece) => piece.replace(/\s+/g, ' ').trim())
+    .filter((piece) => piece !== '')
+    .join('\n');
+}

@@ -1,0 +1,35 @@
+/**
+ * Where a line of a body comes from, as far as the sender's mail client marked it in the HTML.
+ * Plain text has no marks.
+ */
+export type Mark =
+  /** Inside of an element that holds the quoted message. */
+  | 'quote'
+  /** After an element from which on all is the quoted message (Outlook). */
+  | 'rest'
+  | 'signature';
+
+/** One line of a body on its way to becoming content. */
+export interface Line {
+  readonly text: string;
+  readonly mark?: Mark;
+  /** The next line belongs to the same paragraph (`<br>`): Markdown joins the two otherwise. */
+  readonly hardBreak?: boolean;
+}
+
+export function textLines(text: string): readonly Line[] {
+  return text.split('\n').map((line) => ({ text: line.trimEnd() }));
+}
+
+/** The lines as one text, without leading, trailing and repeated empty lines. */
+export function joinLines(lines: readonly Line[], format: 'TEXT' | 'MARKDOWN'): string {
+  const out: string[] = [];
+  let empty = 0;
+  lines.forEach(({ text, hardBreak }, index) => {
+    empty = text === '' ? empty + 1 : 0;
+    if (empty > 2 || (text === '' && out.length === 0)) return;
+    const breaks = format === 'MARKDOWN' && hardBreak === true && lines[index + 1]?.text !== '';
+    out.push(breaks && index + 1 < lines.length ? `${text}  ` : text);
+  });
+  return out.join('\n').trimEnd();
+}

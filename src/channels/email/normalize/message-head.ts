@@ -1,0 +1,78 @@
+import { type Sender, selectSender } from '../../../intake/email-sender.ts';
+import type { HeaderBlock } from '../../../intake/header-block.ts';
+import type { Verdict } from '../../../intake/normalizer.ts';
+import type { CreateMessageRequest } from '../../../platform-api/schemas.ts';
+import { classify } from './classify.ts';
+import type { EmailJob } from './email-job.ts';
+import { readSubject } from './header-text.ts';
+import { readThreading } from './message-ids.ts';
+import {
+  type NamedAddress,
+  platformAddress,
+  readCopyRecipients,
+  toNamedAddress,
+} from './recipients.ts';
+import { readSentAt } from './sent-at.ts';
+import type { ShopMail } from './shop-mail.ts';
+
+/** A request without its content. */
+export interface MessageHead {
+  readonly verdict: Verdict;
+  readonly subject: string | undefined;
+  readonly request: (content: string, format: 'TEXT' | 'MARKDOWN' | 'HTML') => CreateMessageRequest;
+}
+
+type HeadJob = Omit<EmailJob, 'raw' | 'scratch'>;
+
+/** Everything of a message that its header block tells. Bounded and linear for any input. */
+export function readHead(head: HeaderBlock, job: HeadJob, shop: ShopMail): MessageHead {
+  const { meta } = job;
+  const sender = selectSender(head, shop.own, { formSenders: shop.formSenders });
+  const contact = contactOf(sender, head, meta.envelopeFrom);
+  const subject = readSubject(head.first('subject'));
+  const { inReplyTo, references } = readThreading(head);
+  const { cc, bcc } = readCopyRecipients(head, shop.own, contact.email);
+  const verdict: Verdict = job.released
+    ? { kind: 'deliver' }
+    : classify({
+        ...meta,
+        head,
+        sender,
+        own: shop.own,
+        suppress: shop.suppress,
+        allowSenders: shop.allowSenders,
+      });
+  return {
+    verdict,
+    subject,
+    request: (content, format) => ({
+      contact,
+      conversation: { direction: 'inbound', type: 'email', agent_contact: meta.agentContact },
+      message: {
+        content,
+        format,
+        remote_id: job.remoteId,
+        timestamp: new Date(readSentAt(head.first('date'), job.receivedAt)).toISOString(),
+        email: {
+          ...(subject !== undefined && { subject }),
+          ...(inReplyTo !== undefined && { in_reply_to: inReplyTo }),
+          ...(references.length > 0 && { references }),
+          ...(cc.length > 0 && { cc }),
+          ...(bcc.length > 0 && { bcc }),
+        },
+      },
+    }),
+  };
+}
+
+/** The person who wrote; without a usable From the envelope's sender, who at least can be answered. */
+function contactOf(sender: Sender, head: HeaderBlock, envelopeFrom: string): Partial<NamedAddress> {
+  if (sender.kind === 'from' || sender.kind === 'reply-to') {
+    const named = toNamedAddress(sender.mailbox);
+    if (named !== undefined) return named;
+  }
+  const email = platformAddress(envelopeFrom);
+  if (email !== undefined) return { email };
+  const name = readSubject(head.first('from'))?.slice(0, 200);
+  return name === undefined ? {} : { name };
+}

@@ -1,0 +1,161 @@
+import { createReadStream } from 'node:fs';
+import { HeaderCollector, parseHeaderBlock } from '../../../intake/header-block.ts';
+import { MAX_ATTACHMENTS, rawFile, toAttachedFile } from './attached-files.ts';
+import { readBody } from './body-content.ts';
+import { sortParts } from './body-parts.ts';
+import { fitContent } from './content-limits.ts';
+import type { AttachedFile, EmailJob, EmailResult, RawSource } from './email-job.ts';
+import { isForwardSubject } from './forward-subject.ts';
+import { guardMemory } from './memory-guard.ts';
+import { readHead } from './message-head.ts';
+import { answeredIds, messageIdHost, readThreading } from './message-ids.ts';
+import { type Leaf, type ReadParts, readParts } from './read-parts.ts';
+import { ScratchFolder } from './scratch.ts';
+import type { ShopMail } from './shop-mail.ts';
+import { stubText } from './stub-text.ts';
+import type { HeaderBlock } from '../../../intake/header-block.ts';
+
+const READ_BYTES = 64 * 1024;
+/** A body of no more than empty lines. */
+const LINE_ENDS = 8;
+const PARTLY_READ = '(part of the message could not be read; the original is attached)';
+
+export interface NormalizeContext {
+  readonly shop: ShopMail;
+  /** Whether one of these message-ids has passed here. */
+  isKnown(ids: readonly string[]): Promise<boolean>;
+  /** Of array buffers, in this thread. */
+  readonly maxBufferBytes: number;
+}
+
+/**
+ * Turns one email into a create-message request and its files.
+ * @throws what reading the raw form or writing scratch files fails with
+ * @throws {MemoryExceeded} more is in this thread's memory than it may hold
+ */
+export async function normalizeMessage(
+  job: EmailJob,
+  context: NormalizeContext,
+): Promise<EmailResult> {
+  const scratch = new ScratchFolder(job.scratch);
+  const { head, parts, size } = await readMessage(job.raw, scratch, context.maxBufferBytes);
+  const message = readHead(head, job, context.shop);
+  const { alternatives, attachments } = sortParts(parts.root, parts.leaves);
+  const files = await Promise.all(attachments.map(toAttachedFile));
+  const body = readBody(alternatives, {
+    mode: context.shop.body,
+    trim: await trimsQuotes(head, message.subject, context),
+    inlineImage: imageNames(attachments, files),
+  });
+  const cut = await Promise.all(body.cut.map(wholeBody));
+  const broken = parts.broken || isMisread(parts, size - head.byteLength);
+  const fitted = fitContent({
+    text: broken ? withNote(body.text, message.subject) : body.text,
+    format: body.format,
+    asText: body.asText,
+    empty: isEncrypted(head, attachments) ? '(encrypted message)' : '(no text)',
+    files: [...(broken ? [rawFile(message.subject, size)] : []), ...cut, ...files],
+    wholeTextAttached: cut.length > 0,
+    maxFiles: MAX_ATTACHMENTS,
+  });
+  return {
+    verdict: message.verdict,
+    request: message.request(fitted.content, fitted.format),
+    files: fitted.files,
+    notes: {
+      body: body.source,
+      attachments: fitted.files.length,
+      ...(body.trimmedLines > 0 && { trimmedLines: body.trimmedLines }),
+      ...(fitted.leftOut > 0 && { attachmentsLeftOut: fitted.leftOut }),
+      ...(fitted.moved && { longText: true }),
+      ...(broken && { brokenMime: true }),
+    },
+    usedScratch: scratch.used,
+  };
+}
+
+/** There is a body, and nothing was found in it: a multipart without parts, bare CR line ends. */
+function isMisread({ leaves }: ReadParts, bodyBytes: number): boolean {
+  return bodyBytes > LINE_ENDS && leaves.every(({ content }) => content.size === 0);
+}
+
+function withNote(text: string, subject: string | undefined): string {
+  if (text.trim() !== '') return `${text}\n\n${PARTLY_READ}`;
+  return stubText(subject);
+}
+
+interface ReadMessage {
+  readonly head: HeaderBlock;
+  readonly parts: ReadParts;
+  readonly size: number;
+}
+
+async function readMessage(
+  raw: RawSource,
+  scratch: ScratchFolder,
+  maxBufferBytes: number,
+): Promise<ReadMessage> {
+  if (raw.kind === 'bytes') {
+    const parts = await readParts(raw.bytes, scratch);
+    return { head: parseHeaderBlock(raw.bytes), parts, size: raw.bytes.length };
+  }
+  const collector = new HeaderCollector();
+  let size = 0;
+  async function* observed() {
+    const file: AsyncIterable<Uint8Array> = createReadStream(path, { highWaterMark: READ_BYTES });
+    for await (const chunk of guardMemory(file, maxBufferBytes)) {
+      size += chunk.length;
+      collector.push(chunk);
+      yield chunk;
+    }
+  }
+  const { path } = raw;
+  const parts = await readParts(observed(), scratch);
+  return { head: collector.finish(), parts, size };
+}
+
+/** Only on a reply to something the platform knows, and never on a forward. */
+async function trimsQuotes(
+  head: HeaderBlock,
+  subject: string | undefined,
+  context: NormalizeContext,
+): Promise<boolean> {
+  const { shop } = context;
+  if (shop.quotes === 'never' || isForwardSubject(subject)) return false;
+  if (shop.quotes === 'always') return true;
+  const ids = answeredIds(readThreading(head));
+  if (ids.length === 0) return false;
+  return ids.some((id) => shop.replyDomains.has(messageIdHost(id))) || (await context.isKnown(ids));
+}
+
+function imageNames(leaves: readonly Leaf[], files: readonly AttachedFile[]) {
+  const names = new Map<string, string>();
+  leaves.forEach(({ contentId }, index) => {
+    const file = files[index];
+    if (contentId !== undefined && file !== undefined) names.set(contentId, file.name);
+  });
+  return (contentId: string) => {
+    const name = names.get(contentId);
+    if (name !== undefined || !contentId.includes('%')) return name;
+    // RFC 2392 §2: the id is percent-encoded in the URL.
+    try {
+      return names.get(decodeURIComponent(contentId));
+    } catch {
+      return undefined;
+    }
+  };
+}
+
+/** A body that was too long to read in whole: its bytes go along as they came. */
+async function wholeBody(leaf: Leaf): Promise<AttachedFile> {
+  const file = await toAttachedFile(leaf);
+  return { ...file, name: leaf.contentType === 'text/html' ? 'message.html' : 'message.txt' };
+}
+
+function isEncrypted(head: HeaderBlock, leaves: readonly Leaf[]): boolean {
+  const type = (head.first('content-type') ?? '').slice(0, 200).toLowerCase();
+  if (type.startsWith('multipart/encrypted')) return true;
+  return (
+    leaves.length === 1 && /^application\/(?:x-)?pkcs7-mime$/.test(leaves[0]?.contentType ?? '')
+  );
+}

@@ -1,0 +1,185 @@
+import { type CollectedPart, collectPart } from './collect-part.ts';
+import { LeafParser, type LeafStream, type MimeNode } from './leaf-parser.ts';
+import type { ScratchFolder } from './scratch.ts';
+
+/** More than this of one body is not read into the content; the part is attached. */
+export const MAX_BODY_BYTES = 1024 * 1024;
+/** Enough to sniff a type, and to read the subject of an enclosed message. */
+const START_BYTES = 16 * 1024;
+
+/** A part without parts of its own, in the order of the message. */
+export interface Leaf {
+  readonly kind: 'leaf';
+  readonly index: number;
+  readonly contentType: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly disposition: string | undefined;
+  readonly fileName: string | undefined;
+  /** Without angle brackets. */
+  readonly contentId: string | undefined;
+  readonly content: CollectedPart;
+  /** Of the decoded content, in hex. */
+  readonly sha256: string;
+}
+
+export interface Multipart {
+  readonly kind: 'multipart';
+  readonly contentType: string;
+  readonly children: readonly Part[];
+}
+
+export type Part = Leaf | Multipart;
+
+export interface ReadParts {
+  readonly root: Part | undefined;
+  readonly leaves: readonly Leaf[];
+  /** The structure broke off: what came before is there, the rest is only in the raw message. */
+  readonly broken: boolean;
+}
+
+/**
+ * Reads a message's MIME structure (RFC 2045, 2046) as it streams by. A structure that cannot be
+ * read does not fail: it is cut short and said to be broken.
+ * @throws what reading the source or writing scratch files fails with
+ */
+export async function readParts(
+  source: Uint8Array | AsyncIterable<Uint8Array>,
+  scratch: ScratchFolder,
+): Promise<ReadParts> {
+  const parser = new LeafParser();
+  const leaves = new Map<unknown, Leaf>();
+  const reading = collectLeaves(parser, scratch, leaves);
+  const feeding = feed(source, parser);
+  const [fed, read] = await Promise.allSettled([feeding, reading]);
+  if (fed.status === 'rejected') throw fed.reason;
+  if (read.status === 'rejected' && isSystemError(read.reason)) throw read.reason;
+  return {
+    root: parser.tree === false ? undefined : toPart(parser.tree, leaves, 0),
+    leaves: [...leaves.values()],
+    broken: read.status === 'rejected',
+  };
+}
+
+/** Feeds until the source ends or the parser gives up. */
+async function feed(
+  source: Uint8Array | AsyncIterable<Uint8Array>,
+  parser: LeafParser,
+): Promise<void> {
+  if (source instanceof Uint8Array) {
+    parser.end(source);
+    return;
+  }
+  for await (const chunk of source) {
+    if (parser.destroyed) return;
+    if (!parser.write(chunk)) await drained(parser);
+  }
+  if (!parser.destroyed) parser.end();
+}
+
+async function drained(parser: LeafParser): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const done = () => {
+      parser.off('drain', done);
+      parser.off('close', done);
+      resolve();
+    };
+    parser.once('drain', done);
+    parser.once('close', done);
+  });
+}
+
+/** @throws what the parser fails with */
+async function collectLeaves(
+  parser: LeafParser,
+  scratch: ScratchFolder,
+  leaves: Map<unknown, Leaf>,
+): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    let current: LeafStream | undefined;
+    /** The part in progress: the parser's end does not wait for that of the last part. */
+    let collecting: Promise<void> = Promise.resolve();
+    const onClose = () => reject(new Error('the message broke off'));
+    const onError = (error: Error) => {
+      parser.destroy(error);
+      current?.content.destroy(error);
+      reject(error);
+    };
+    const onLeaf = async (data: LeafStream): Promise<void> => {
+      leaves.set(data.headers, await collectLeaf(data, leaves.size, scratch));
+      data.release();
+    };
+    // mailparser tells some errors only by the event, and more of them after the first.
+    parser.on('error', onError);
+    parser.on('close', onClose);
+    parser.on('end', () => {
+      parser.off('close', onClose);
+      resolve(collecting);
+    });
+    // The parser waits with the next part until this one is released.
+    parser.on('data', (data: LeafStream | { readonly type: 'text' }) => {
+      if (data.type !== 'attachment') return;
+      current = data;
+      collecting = onLeaf(data);
+      collecting.catch((error: unknown) => {
+        onError(error instanceof Error ? error : new Error('a part failed'));
+      });
+    });
+  });
+}
+
+async function collectLeaf(data: LeafStream, index: number, scratch: ScratchFolder): Promise<Leaf> {
+  const type = structured(data.headers.get('content-type'));
+  const disposition = structured(data.headers.get('content-disposition'));
+  const contentType = data.contentType === '' ? 'text/plain' : data.contentType.toLowerCase();
+  const isText = contentType === 'text/plain' || contentType === 'text/html';
+  const fileName = disposition.params['filename'] ?? type.params['name'] ?? data.filename;
+  const startBytes = isText ? MAX_BODY_BYTES : START_BYTES;
+  const collected = await collectPart(data.content, startBytes, scratch);
+  return {
+    kind: 'leaf',
+    index,
+    contentType,
+    parameters: type.params,
+    disposition: disposition.value === '' ? undefined : disposition.value.toLowerCase(),
+    fileName,
+    contentId: data.cid,
+    content: collected,
+    // Known once the stream has ended.
+    sha256: data.checksum,
+  };
+}
+
+function structured(value: unknown): { value: string; params: Record<string, string> } {
+  const empty = { value: '', params: {} };
+  if (typeof value !== 'object' || value === null || !('params' in value)) return empty;
+  const { params } = value;
+  const main = 'value' in value && typeof value.value === 'string' ? value.value : '';
+  if (typeof params !== 'object' || params === null) return { ...empty, value: main };
+  const strings = Object.entries(params).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
+  return { value: main, params: Object.fromEntries(strings) };
+}
+
+/** As deep as the parser's own bound on nodes. */
+function toPart(
+  node: MimeNode,
+  leaves: ReadonlyMap<unknown, Leaf>,
+  depth: number,
+): Part | undefined {
+  const leaf = leaves.get(node.headers);
+  if (leaf !== undefined) return leaf;
+  const contentType = node.contentType === false ? '' : node.contentType;
+  if (!contentType.startsWith('multipart/')) return undefined;
+  const children = node.children.map((child) => toPart(child, leaves, depth + 1));
+  return {
+    kind: 'multipart',
+    contentType,
+    children: children.filter((child) => child !== undefined),
+  };
+}
+
+/** Trouble of the disk, not of the message. */
+function isSystemError(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error;
+}

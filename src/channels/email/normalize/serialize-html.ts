@@ -1,0 +1,68 @@
+import sanitizeHtml from 'sanitize-html';
+import type { HtmlElement } from './html-tree.ts';
+import { quoteMark } from './quote-marks.ts';
+
+const VOID: ReadonlySet<string> = new Set(['br', 'hr', 'img', 'wbr', 'col']);
+
+export interface CleanHtmlOptions {
+  /** Leave out what the client marked as quote or signature. */
+  readonly trim: boolean;
+  inlineImage(contentId: string): string | undefined;
+}
+
+/**
+ * The tree as HTML that is safe to show: no script, style, form, event handler or remote content.
+ * Images become their names; sanitize-html has the last word.
+ */
+export function cleanHtml(root: HtmlElement, options: CleanHtmlOptions): string {
+  const out: string[] = [];
+  write(root, options, out);
+  return sanitizeHtml(out.join(''), {
+    allowedTags: sanitizeHtml.defaults.allowedTags.filter((tag) => tag !== 'img'),
+    allowedAttributes: { a: ['href'], td: ['colspan', 'rowspan'], th: ['colspan', 'rowspan'] },
+    allowedSchemes: ['http', 'https', 'mailto', 'tel'],
+    allowProtocolRelative: false,
+    nestingLimit: 100,
+  }).trim();
+}
+
+/** False once everything that follows is to be left out. */
+function write(element: HtmlElement, options: CleanHtmlOptions, out: string[]): boolean {
+  for (const child of element.children) {
+    if (typeof child === 'string') {
+      out.push(escapeHtml(child));
+      continue;
+    }
+    const mark = options.trim ? quoteMark(child) : undefined;
+    if (mark === 'rest') return false;
+    if (mark !== undefined) continue;
+    if (child.name === 'img') {
+      out.push(escapeHtml(imageText(child, options)));
+      continue;
+    }
+    out.push(openTag(child));
+    const goesOn = write(child, options, out);
+    if (!VOID.has(child.name)) out.push(`</${child.name}>`);
+    if (!goesOn) return false;
+  }
+  return true;
+}
+
+function imageText({ attributes }: HtmlElement, options: CleanHtmlOptions): string {
+  const contentId = /^\s*cid:(.{1,255})$/is.exec(attributes['src'] ?? '')?.[1];
+  const name = contentId === undefined ? undefined : options.inlineImage(contentId.trim());
+  const shown = name ?? attributes['alt']?.trim().slice(0, 200) ?? '';
+  return shown === '' ? '' : `[image: ${shown}]`;
+}
+
+function openTag({ name, attributes }: HtmlElement): string {
+  const kept = ['href', 'colspan', 'rowspan'].flatMap((key) => {
+    const value = attributes[key];
+    return value === undefined ? [] : ` ${key}="${escapeHtml(value).replaceAll('"', '&quot;')}"`;
+  });
+  return `<${name}${kept.join('')}>`;
+}
+
+export function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

@@ -1,0 +1,46 @@
+import { type AddressMatcher, createAddressMatcher } from '../../../intake/address-matcher.ts';
+import { canonicalDomain } from '../../../intake/email-addresses.ts';
+import type { ShopId } from '../../../types/ids.ts';
+import type { BodyMode } from './choose-body.ts';
+import type { MailClass } from './classify.ts';
+
+/** How one shop wants its mail read. Plain data: it is cloned to the worker threads. */
+export interface ShopMailSettings {
+  readonly shopId: ShopId;
+  /** Addresses and catch-alls (`*@domain`). */
+  readonly addresses: readonly string[];
+  /** From addresses of forms and market places: the person is in Reply-To. */
+  readonly formSenders: readonly string[];
+  /** Never suppressed or held as automatic mail. */
+  readonly allowSenders: readonly string[];
+  /** Hosts of message-ids, beside the domains of the addresses, whose mail is the platform's. */
+  readonly replyDomains: readonly string[];
+  readonly body: BodyMode;
+  readonly quotes: 'known' | 'always' | 'never';
+  readonly suppress: readonly MailClass[];
+}
+
+/** The same, ready to ask. */
+export interface ShopMail {
+  readonly own: AddressMatcher;
+  readonly formSenders: AddressMatcher;
+  readonly allowSenders: AddressMatcher;
+  readonly replyDomains: ReadonlySet<string>;
+  readonly body: BodyMode;
+  readonly quotes: ShopMailSettings['quotes'];
+  readonly suppress: ReadonlySet<MailClass>;
+}
+
+export function compileShop(settings: ShopMailSettings): ShopMail {
+  const own = createAddressMatcher(settings.addresses);
+  const domains = settings.replyDomains.flatMap((domain) => canonicalDomain(domain) ?? []);
+  return {
+    own,
+    formSenders: createAddressMatcher(settings.formSenders),
+    allowSenders: createAddressMatcher(settings.allowSenders),
+    replyDomains: new Set([...own.domains, ...domains]),
+    body: settings.body,
+    quotes: settings.quotes,
+    suppress: new Set(settings.suppress),
+  };
+}

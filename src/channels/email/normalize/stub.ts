@@ -1,0 +1,35 @@
+import { open, stat } from 'node:fs/promises';
+import { MAX_HEADER_BYTES, parseHeaderBlock } from '../../../intake/header-block.ts';
+import { rawFile } from './attached-files.ts';
+import type { EmailJob, EmailResult, RawSource } from './email-job.ts';
+import { readHead } from './message-head.ts';
+import type { ShopMail } from './shop-mail.ts';
+import { stubText } from './stub-text.ts';
+
+/** Beside the subject, who wrote and what it answers, a stub says nothing of the message. */
+export async function stubResult(job: EmailJob, shop: ShopMail): Promise<EmailResult> {
+  const { bytes, size } = await readStart(job.raw);
+  const head = readHead(parseHeaderBlock(bytes), job, shop);
+  return {
+    verdict: head.verdict,
+    request: head.request(stubText(head.subject), 'TEXT'),
+    files: [rawFile(head.subject, size)],
+    notes: { body: 'none', unreadable: true, attachments: 1 },
+    // What the failed attempts left there.
+    usedScratch: true,
+  };
+}
+
+async function readStart(raw: RawSource): Promise<{ bytes: Uint8Array; size: number }> {
+  if (raw.kind === 'bytes')
+    return { bytes: raw.bytes.subarray(0, MAX_HEADER_BYTES), size: raw.bytes.length };
+  const { size } = await stat(raw.path);
+  const handle = await open(raw.path);
+  try {
+    const buffer = new Uint8Array(Math.min(size, MAX_HEADER_BYTES));
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
+    return { bytes: buffer.subarray(0, bytesRead), size };
+  } finally {
+    await handle.close();
+  }
+}

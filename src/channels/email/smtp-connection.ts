@@ -1,0 +1,182 @@
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { SMTPServer } from 'smtp-server';
+import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
+import type { ReplyBatch } from './reply-batch.ts';
+import { SmtpParser } from './smtp-parser.ts';
+import { HAS_STATUS, type RefusalReason, SmtpRefusal } from './smtp-reply.ts';
+
+export interface ConnectionRules {
+  /** Negative replies to commands of one client between two messages. */
+  readonly maxErrors: number;
+  /** Commands that bring a message no nearer, between two messages. */
+  readonly maxJunkCommands: number;
+  readonly replies: ReplyBatch;
+  readonly isDraining: () => boolean;
+  /** False when the connection is one too many; else `release` is called when it has closed. */
+  readonly admit: (remoteAddress: string) => boolean;
+  readonly release: (remoteAddress: string) => void;
+  readonly onRefused: (reason: RefusalReason, sessionId: string) => void;
+  readonly onClosed: () => void;
+}
+
+/** Recipients past the limit that are answered 452 one by one before it is an error. */
+const MAX_OVERSHOOT = 1000;
+const JUNK = new Set(['NOOP', 'RSET', 'HELO', 'EHLO', 'VRFY', 'EXPN', 'HELP', 'ETRN']);
+const NOT_IMPLEMENTED = new Set(['AUTH', 'VRFY', 'EXPN', 'HELP', 'ETRN', 'TURN']);
+
+/**
+ * One SMTP session: smtp-server's, with what it leaves to others. Greets without its 100 ms delay
+ * (docs/decisions/0002-no-greeting-delay.md), counts errors and junk commands, knows the limits on
+ * connections, and answers with enhanced status codes (RFC 3463) of our own.
+ *
+ * It overrides methods that the library means to be private; the library is pinned, and a test
+ * fails when one of them is no longer there.
+ */
+export class SmtpConnection extends SMTPConnection {
+  readonly #rules: ConnectionRules;
+  #admittedAs: string | undefined;
+  #errors = 0;
+  #junk = 0;
+  #overshoot = 0;
+  #receiving = false;
+
+  constructor(
+    server: SMTPServer,
+    socket: Socket | TLSSocket,
+    rules: ConnectionRules,
+    options?: SMTPConnectionOptions | null,
+  ) {
+    super(server, socket, options);
+    this.#rules = rules;
+  }
+
+  /** Bytes of the current message, after the dots were taken out. */
+  get messageBytes(): number {
+    return this._parser === false ? 0 : this._parser.dataBytes;
+  }
+
+  override init(): void {
+    this._setListeners(() => {
+      if (this.#rules.isDraining()) {
+        this.refuse('shutting_down');
+        return;
+      }
+      if (!this.#rules.admit(this.remoteAddress)) {
+        this.refuse('too_many_connections');
+        return;
+      }
+      this.#admittedAs = this.remoteAddress;
+      // By the second turn the event loop has read what had arrived before the greeting.
+      setImmediate(() => setImmediate(() => this.#greet()));
+    });
+  }
+
+  /** Says why and closes the connection (421), whatever the client was doing. */
+  refuse(reason: RefusalReason): void {
+    const { responseCode, message } = new SmtpRefusal(reason);
+    this.#rules.onRefused(reason, this.id);
+    this.send(responseCode, message);
+    this.close();
+  }
+
+  /** Between DATA and its reply the client is not told to go away. */
+  messageStarted(): void {
+    this.#receiving = true;
+  }
+
+  messageDone(accepted: boolean): void {
+    this.#receiving = false;
+    if (accepted) {
+      this.#errors = 0;
+      this.#junk = 0;
+      this.#overshoot = 0;
+    }
+    if (this.#rules.isDraining()) this.refuse('shutting_down');
+  }
+
+  /** Ends the session unless a message is on its way. */
+  drain(): void {
+    if (!this.#receiving && !this._closing && !this._closed) this.refuse('shutting_down');
+  }
+
+  destroy(): void {
+    this._socket.destroy();
+  }
+
+  override _createParser(): SmtpParser {
+    const { maxCommandLength } = this._server.options;
+    const parser = new SmtpParser({ maxCommandLength });
+    parser.oncommand = (command, done) => this._onCommand(command, done);
+    parser.on('error', () => this.refuse('line_too_long'));
+    return parser;
+  }
+
+  override _onCommand(command: Buffer, done: () => void = () => undefined): void {
+    if (this._upgrading) {
+      super._onCommand(command, done);
+      return;
+    }
+    const [verb = ''] = command.toString('latin1', 0, 16).trim().toUpperCase().split(/\s/, 1);
+    if (JUNK.has(verb)) this.#junk += 1;
+    const reason = this.#whyNoCommand();
+    if (reason !== undefined) {
+      this.refuse(reason);
+      return;
+    }
+    // The library ends the session at the tenth unknown command: here it is an error like others.
+    this._unrecognizedCommands = 0;
+    if (NOT_IMPLEMENTED.has(verb)) {
+      const { responseCode, message } = new SmtpRefusal('not_implemented');
+      this.send(responseCode, message);
+      this._whenWritable(done);
+      return;
+    }
+    super._onCommand(command, done);
+  }
+
+  override send(code: number, data?: string | string[] | null, context?: string | false): void {
+    if (code >= 500 || code === 450) this.#errors += 1;
+    if (code === 452) this.#overshoot += 1;
+    this.#rules.replies.hold(this._socket);
+    super.send(code, data, typeof data === 'string' && HAS_STATUS.test(data) ? false : context);
+  }
+
+  /** TLS takes the handle from under the socket: what is still held back must be out by then. */
+  override upgrade(done: () => void, secured?: () => void): void {
+    this.#rules.replies.flush(this._socket);
+    super.upgrade(done, secured);
+  }
+
+  override _getEnhancedStatusCode(code: number, context?: string | false): string {
+    // The library's own 421s that answer a command are for bad manners; the one for silence is not.
+    return code === 421 && typeof context === 'string'
+      ? '4.7.0'
+      : super._getEnhancedStatusCode(code, context);
+  }
+
+  override _onClose(): void {
+    super._onClose();
+    this.#rules.onClosed();
+    if (this.#admittedAs === undefined) return;
+    this.#rules.release(this.#admittedAs);
+    this.#admittedAs = undefined;
+  }
+
+  #whyNoCommand(): RefusalReason | undefined {
+    if (!this._ready) return 'early_talker';
+    if (this.#rules.isDraining()) return 'shutting_down';
+    if (this.#errors >= this.#rules.maxErrors) return 'too_many_errors';
+    if (this.#junk > this.#rules.maxJunkCommands) return 'too_many_commands';
+    return this.#overshoot > MAX_OVERSHOOT ? 'too_many_errors' : undefined;
+  }
+
+  #greet(): void {
+    if (this._closing || this._closed || this._parser === false) return;
+    if (this._parser instanceof SmtpParser && this._parser.hasPartialLine) {
+      this.refuse('early_talker');
+      return;
+    }
+    this.connectionReady();
+  }
+}

@@ -1,0 +1,75 @@
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
+import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
+import { ReplyBatch } from './reply-batch.ts';
+import { type ConnectionRules, SmtpConnection } from './smtp-connection.ts';
+
+export type ListenerRules = Omit<ConnectionRules, 'onClosed' | 'replies'>;
+
+/** smtp-server's listener with our sessions in it, each of which is known until it has closed. */
+export class SmtpListener extends SMTPServer {
+  readonly #rules: ListenerRules;
+  readonly #live = new Set<SmtpConnection>();
+  readonly #bySession = new WeakMap<SMTPServerSession, SmtpConnection>();
+  readonly #replies = new ReplyBatch();
+  readonly #sockets = new Set<Socket>();
+
+  constructor(options: SMTPServerOptions, rules: ListenerRules) {
+    super(options);
+    this.#rules = rules;
+    this.server.on('connection', (socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
+  }
+
+  connectionOf(session: SMTPServerSession): SmtpConnection | undefined {
+    return this.#bySession.get(session);
+  }
+
+  get live(): ReadonlySet<SmtpConnection> {
+    return this.#live;
+  }
+
+  override connect(socket: Socket | TLSSocket, options?: SMTPConnectionOptions | null): void {
+    const connection = new SmtpConnection(
+      this,
+      socket,
+      { ...this.#rules, replies: this.#replies, onClosed: () => this.#live.delete(connection) },
+      options,
+    );
+    this.connections.add(connection);
+    this.#live.add(connection);
+    this.#bySession.set(connection.session, connection);
+    connection.on('error', (error: Error) => this._onError(error));
+    connection.init();
+  }
+
+  /** Resolves with the port once the server listens. */
+  async listenOn(host: string, port: number): Promise<number> {
+    await new Promise<void>((resolve, reject) => {
+      this.server.once('error', reject);
+      this.server.listen({ host, port, backlog: 1024 }, () => {
+        this.server.off('error', reject);
+        resolve();
+      });
+    });
+    const address = this.server.address();
+    return typeof address === 'object' && address !== null ? address.port : port;
+  }
+
+  /** No new connections; resolves when the last one has closed. */
+  async closeListener(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
+    // Still before their PROXY header: there is no session to say anything to.
+    for (const socket of this._pendingSockets.values()) socket.destroy();
+    for (const connection of this.#live) connection.drain();
+    await closed;
+  }
+
+  destroyAll(): void {
+    for (const connection of this.#live) connection.destroy();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * A negative SMTP reply (RFC 5321 §4.2, RFC 3463), thrown or handed to smtp-server, which writes
+ * `responseCode` and the message. `reason` is its name in the log and in metrics.
+ */
+export class SmtpRefusal extends Error {
+  override name = 'SmtpRefusal';
+  readonly responseCode: number;
+  readonly reason: RefusalReason;
+
+  constructor(reason: RefusalReason, options?: ErrorOptions) {
+    const [code, status, text] = REFUSALS[reason];
+    super(`${status} ${text}`, options);
+    this.responseCode = code;
+    this.reason = reason;
+  }
+}
+
+/** Every refusal that is the gateway's own: code, enhanced status code, text. */
+const REFUSALS = {
+  too_many_connections: [421, '4.7.0', 'Too many connections, try again later'],
+  too_many_errors: [421, '4.7.0', 'Too many errors'],
+  too_many_commands: [421, '4.7.0', 'Too many commands without a message'],
+  line_too_long: [421, '4.7.0', 'Command line too long'],
+  early_talker: [421, '4.7.0', 'You talk before the greeting'],
+  shutting_down: [421, '4.3.2', 'Shutting down, try again later'],
+  too_slow: [421, '4.4.2', 'Data comes too slowly, closing connection'],
+  rate: [450, '4.7.1', 'Too many messages, try again later'],
+  disk_short: [452, '4.3.1', 'Not enough disk space, try again later'],
+  unavailable: [451, '4.3.0', 'Cannot store messages now, try again later'],
+  unknown_recipient: [550, '5.1.1', 'No such mailbox here'],
+  not_our_domain: [550, '5.7.1', 'No mail is relayed to this domain'],
+  too_large: [552, '5.3.4', 'Message exceeds the size limit'],
+  loop: [554, '5.4.6', 'Too many Received lines: the message loops'],
+  not_implemented: [502, '5.5.1', 'Command not implemented'],
+} as const satisfies Record<string, readonly [number, string, string]>;
+
+export type RefusalReason = keyof typeof REFUSALS;
+
+/** A reply text that brings its own enhanced status code. */
+export const HAS_STATUS = /^[245]\.\d{1,3}\.\d{1,3} /;

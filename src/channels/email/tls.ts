@@ -1,0 +1,155 @@
+import { X509Certificate } from 'node:crypto';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createSecureContext } from 'node:tls';
+import { generate } from 'selfsigned';
+import { errorFields, type Logger } from '../../observability/logger.ts';
+
+const SELF_SIGNED_FILE = 'smtp-self-signed.pem';
+const DAY_MS = 86_400_000;
+const SELF_SIGNED_DAYS = 3650;
+/** A self-signed certificate this close to its end is made anew at start. */
+const RENEW_BEFORE_MS = 30 * DAY_MS;
+
+/** PEM texts. */
+export interface KeyPair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** The certificate that is presented now, and word of the next. */
+export interface TlsMaterial {
+  current(): KeyPair;
+  /** Returns the function that ends the calls. */
+  onChange(listener: (material: KeyPair) => void): () => void;
+  close(): void;
+}
+
+export interface TlsOptions {
+  /** Paths; without them a self-signed certificate is made and kept under `dataDir`. */
+  readonly files?: { readonly cert: string; readonly key: string };
+  readonly dataDir: string;
+  readonly hostname: string;
+  /** How often the files are looked at for a renewed certificate. */
+  readonly checkEveryMs: number;
+}
+
+/** The configured certificate cannot be used. */
+export class TlsUnusable extends Error {
+  override name = 'TlsUnusable';
+}
+
+/**
+ * Opens the certificate for STARTTLS. Configured files are read again every so often, and taken up
+ * once certificate and key belong together: a renewal replaces them one after the other.
+ * @throws {TlsUnusable} when the configured files cannot be read or do not belong together
+ */
+export async function openTls(options: TlsOptions, logger: Logger): Promise<TlsMaterial> {
+  const { files } = options;
+  if (files === undefined) return fixed(await selfSigned(options));
+  return watched(files, await readPair(files), options.checkEveryMs, logger);
+}
+
+function fixed(material: KeyPair): TlsMaterial {
+  return {
+    current: () => material,
+    onChange: () => () => undefined,
+    close: () => undefined,
+  };
+}
+
+function watched(
+  files: { readonly cert: string; readonly key: string },
+  first: KeyPair,
+  everyMs: number,
+  logger: Logger,
+): TlsMaterial {
+  let material = first;
+  const listeners = new Set<(material: KeyPair) => void>();
+  const check = async (): Promise<void> => {
+    const next = await readPair(files);
+    if (next.cert === material.cert && next.key === material.key) return;
+    material = next;
+    for (const listener of listeners) listener(next);
+  };
+  // The contents and not the folder's events: those miss a certificate that is swapped by symlink.
+  const timer = setInterval(() => {
+    check().catch((error: unknown) => {
+      logger.warn('smtp.tls_not_reloaded', errorFields(error));
+    });
+  }, everyMs);
+  timer.unref();
+  return {
+    current: () => material,
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    close() {
+      clearInterval(timer);
+    },
+  };
+}
+
+async function readPair(files: { readonly cert: string; readonly key: string }): Promise<KeyPair> {
+  try {
+    const [cert, key] = await Promise.all([
+      readFile(files.cert, 'utf8'),
+      readFile(files.key, 'utf8'),
+    ]);
+    createSecureContext({ cert, key });
+    return { cert, key };
+  } catch (error) {
+    throw new TlsUnusable('the certificate or its key cannot be used', { cause: error });
+  }
+}
+
+async function selfSigned({ dataDir, hostname }: TlsOptions): Promise<KeyPair> {
+  const path = join(dataDir, SELF_SIGNED_FILE);
+  const kept = await readFile(path, 'utf8').then(splitPem, () => undefined);
+  if (kept !== undefined && isUsable(kept)) return kept;
+  const material = await makeSelfSigned(hostname);
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const temporary = `${path}.${process.pid}.tmp`;
+  try {
+    await writeFile(temporary, material.key + material.cert, { mode: 0o600, flush: true });
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  return material;
+}
+
+async function makeSelfSigned(hostname: string): Promise<KeyPair> {
+  const now = Date.now();
+  const pems = await generate([{ name: 'commonName', value: hostname }], {
+    keyType: 'ec',
+    algorithm: 'sha256',
+    // An hour back: a client's clock may be behind ours.
+    notBeforeDate: new Date(now - 3_600_000),
+    notAfterDate: new Date(now + SELF_SIGNED_DAYS * DAY_MS),
+    extensions: [
+      { name: 'basicConstraints', cA: false, critical: true },
+      { name: 'keyUsage', digitalSignature: true, critical: true },
+      { name: 'extKeyUsage', serverAuth: true },
+      { name: 'subjectAltName', altNames: [{ type: 2, value: hostname }] },
+    ],
+  });
+  const withLineEnd = (pem: string): string => `${pem.trim().replaceAll('\r\n', '\n')}\n`;
+  return { cert: withLineEnd(pems.cert), key: withLineEnd(pems.private) };
+}
+
+function splitPem(text: string): KeyPair {
+  const at = text.indexOf('-----BEGIN CERTIFICATE-----');
+  return { key: text.slice(0, Math.max(at, 0)), cert: text.slice(Math.max(at, 0)) };
+}
+
+function isUsable({ cert, key }: KeyPair): boolean {
+  try {
+    createSecureContext({ cert, key });
+    return Date.parse(new X509Certificate(cert).validTo) - Date.now() > RENEW_BEFORE_MS;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,72 @@
+import { errorFields, type Logger } from '../observability/logger.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Retention, Spool } from '../spool/spool.ts';
+
+const COUNT_EVERY_MS = 15_000;
+const SWEEP_EVERY_MS = 60 * 60 * 1000;
+const WARN_BEFORE_MS = 7 * 24 * 60 * 60 * 1000;
+
+export interface HousekeepingParts {
+  readonly spool: Spool;
+  readonly retention: Retention;
+  /** Configured names by shop id. */
+  readonly shopNames: ReadonlyMap<string, string>;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** What has to be done from time to time: the gauges, and the sweep of what is old. */
+export class Housekeeping {
+  readonly #parts: HousekeepingParts;
+  #timers: NodeJS.Timeout[] = [];
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(parts: HousekeepingParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#timers = [
+      setInterval(() => this.#later('count', () => this.#count()), COUNT_EVERY_MS),
+      setInterval(() => this.#later('sweep', () => this.#sweep()), SWEEP_EVERY_MS),
+    ];
+    this.#later('count', () => this.#count());
+    this.#later('sweep', () => this.#sweep());
+  }
+
+  async stop(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    await this.#running;
+  }
+
+  /** One after the other; a failure is logged and the next turn tries again. */
+  #later(what: string, work: () => Promise<void>): void {
+    this.#running = this.#running.then(work).catch((error: unknown) => {
+      this.#parts.logger.error('housekeeping.failed', { what, ...errorFields(error) });
+    });
+  }
+
+  async #count(): Promise<void> {
+    const { spool, metrics, shopNames, clock, retention, logger } = this.#parts;
+    metrics.entries.reset();
+    metrics.oldestQueuedSeconds.reset();
+    for (const { shopId, channel, state, count, oldestAt } of await spool.counts()) {
+      const shop = shopNames.get(shopId) ?? 'not configured';
+      metrics.entries.set({ shop, channel, state }, count);
+      const age = clock() - oldestAt;
+      if (state === 'queued') metrics.oldestQueuedSeconds.set({ shop, channel }, age / 1000);
+      if (state === 'dead' && age > retention.deadMs - WARN_BEFORE_MS) {
+        metrics.alarms.inc({ alarm: 'dead_entries_expire' });
+        logger.warn('spool.dead_entries_expire', { shop, channel, count });
+      }
+    }
+  }
+
+  async #sweep(): Promise<void> {
+    const { spool, retention, logger } = this.#parts;
+    const swept = await spool.sweep(retention);
+    if (swept.entries + swept.raws + swept.files > 0) logger.info('spool.swept', { ...swept });
+  }
+}

@@ -1,0 +1,32 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { CompleteConfig } from '../config/complete.ts';
+import { createLocalPlatform, type LocalPlatform } from '../local-platform/local-platform.ts';
+import type { Logger } from '../observability/logger.ts';
+import { LOCAL, platformUrlOf } from './platforms.ts';
+
+/** The sample shop's knowledge, beside the program. */
+const SAMPLE_KNOWLEDGE = fileURLToPath(new URL('../../config/knowledge/demo', import.meta.url));
+
+/** Starts the embedded platform when a shop uses it. On loopback: it is for one machine. */
+export async function startLocalPlatform(
+  config: CompleteConfig,
+  logger: Logger,
+): Promise<LocalPlatform | undefined> {
+  const shops = config.shops.filter((shop) => platformUrlOf(config, shop) === LOCAL);
+  if (shops.length === 0) return undefined;
+  const platform = createLocalPlatform({
+    dir: join(config.dataDir, 'platform'),
+    host: '127.0.0.1',
+    port: config.localPlatform.port,
+    shops: shops.map(({ shopId, name, apiKey }) => ({ shopId, name, apiKey: apiKey.reveal() })),
+    logger,
+    agent: {
+      kind: config.localPlatform.agent.kind,
+      knowledgeDir: config.localPlatform.agent.knowledge ?? SAMPLE_KNOWLEDGE,
+    },
+    onReply: (reply) => logger.info('agent.replied', { ...reply }),
+  });
+  await platform.start();
+  return platform;
+}

@@ -1,0 +1,71 @@
+import type { ReplySource } from '../channels/chat/replies/reply-source.ts';
+import type { CompleteConfig } from '../config/complete.ts';
+import type { ShopConfig } from '../config/config.ts';
+import { ShopPlatform } from '../delivery/shop-platform.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import { PlatformClient } from '../platform-api/client.ts';
+import { cursorOf } from '../platform-api/pages.ts';
+import type { ConnectionPool } from '../platform-api/transport.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { ShopId } from '../types/ids.ts';
+
+/** The value of `platform.url` and `shops[].platformUrl` that means the embedded platform. */
+export const LOCAL = 'local';
+
+export const platformUrlOf = (config: CompleteConfig, shop: ShopConfig): string =>
+  shop.platformUrl ?? config.platform.url;
+
+/** One client per shop, all on the same sockets. */
+export function connectShops(
+  config: CompleteConfig,
+  localUrl: string | undefined,
+  pool: ConnectionPool,
+  metrics: Metrics,
+  clock: Clock,
+): ShopPlatform[] {
+  return config.shops.map((shop) => {
+    const url = platformUrlOf(config, shop);
+    const { continuity } = shop.sms ?? { continuity: 'forever' };
+    return new ShopPlatform(
+      {
+        shopId: shop.shopId,
+        name: shop.name,
+        mediaPermission: {
+          email: shop.email?.mediaPermission ?? 'private',
+          sms: shop.sms?.mediaPermission ?? 'private',
+          web_chat: shop.chat?.mediaPermission ?? 'private',
+        },
+        ...(typeof continuity === 'number' && { smsContinuityMs: continuity }),
+        client: new PlatformClient({
+          baseUrl: url === LOCAL ? (localUrl ?? '') : url,
+          apiKey: shop.apiKey.reveal(),
+          shopId: shop.shopId,
+          requestTimeoutMs: config.delivery.requestTimeout,
+          mediaTimeoutMs: config.delivery.mediaTimeout,
+          pool,
+          onRequest: (operation, status, seconds) =>
+            metrics.platformSeconds.observe({ operation, status }, seconds),
+        }),
+      },
+      clock,
+    );
+  });
+}
+
+/** Where the chat channel reads the agent's replies. */
+export function replySource(shops: readonly ShopPlatform[]): ReplySource {
+  const clients = new Map<ShopId, PlatformClient>(
+    shops.map(({ settings }) => [settings.shopId, settings.client]),
+  );
+  return {
+    listMessages: async (shopId, conversationIds, cursor, signal) => {
+      const client = clients.get(shopId);
+      if (client === undefined) return { results: [] };
+      const page = await client.listMessages(
+        { conversation_id__in: conversationIds, ...(cursor !== undefined && { cursor }) },
+        signal,
+      );
+      return { results: page.results, next: cursorOf(page.next) };
+    },
+  };
+}

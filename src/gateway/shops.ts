@@ -1,0 +1,79 @@
+import type { ChatShop } from '../channels/chat/chat-shop.ts';
+import type { ShopMailSettings } from '../channels/email/normalize/shop-mail.ts';
+import type { SmsShop } from '../channels/sms/shops.ts';
+import type { CompleteConfig } from '../config/complete.ts';
+import type { ShopConfig } from '../config/config.ts';
+import type { EmailShop } from '../intake/routing.ts';
+
+/** What each part knows of a shop, taken from the configuration: no part reads it itself. */
+
+type With<Key extends 'email' | 'sms' | 'chat'> = ShopConfig & {
+  readonly [K in Key]-?: NonNullable<ShopConfig[K]>;
+};
+
+const has =
+  <Key extends 'email' | 'sms' | 'chat'>(key: Key) =>
+  (shop: ShopConfig): shop is With<Key> =>
+    shop[key] !== undefined;
+
+export function emailShops(config: CompleteConfig): EmailShop[] {
+  return config.shops.filter(has('email')).map(({ shopId, email }) => ({
+    shopId,
+    addresses: email.addresses,
+    formSenders: email.formSenders,
+    severalInboxes: email.severalInboxes,
+  }));
+}
+
+/** How each shop wants its mail read. */
+export function mailSettings(config: CompleteConfig): ShopMailSettings[] {
+  return config.shops.filter(has('email')).map(({ shopId, email }) => ({
+    shopId,
+    addresses: email.addresses,
+    formSenders: email.formSenders,
+    allowSenders: email.allowSenders,
+    replyDomains: email.replyDomains,
+    body: email.body,
+    quotes: email.quotes,
+    suppress: email.suppress,
+  }));
+}
+
+export function smsShops(config: CompleteConfig): SmsShop[] {
+  return config.shops.filter(has('sms')).map(({ name, shopId, sms }) => {
+    const { apiKeySid, apiKeySecret } = sms.twilio;
+    return {
+      name,
+      shopId,
+      numbers: sms.numbers,
+      messagingServiceSids: sms.twilio.messagingServiceSids,
+      twilio: {
+        accountSid: sms.twilio.accountSid,
+        authTokens: sms.twilio.authTokens.map((token) => token.reveal()),
+        apiBaseUrl: sms.twilio.baseUrl,
+        ...(apiKeySid !== undefined && { apiKeySid }),
+        ...(apiKeySecret !== undefined && { apiKeySecret: apiKeySecret.reveal() }),
+      },
+      optOut: sms.optOut,
+      whatsapp: sms.whatsapp,
+    };
+  });
+}
+
+export function chatShops(config: CompleteConfig): ChatShop[] {
+  return config.shops.filter(has('chat')).map(({ shopId, chat }) => ({
+    shopId,
+    key: chat.key,
+    origins: chat.origins,
+    allowNoOrigin: chat.allowNoOrigin,
+    identitySecrets: chat.identitySecrets.map((secret) => secret.reveal()),
+    limits: chat.limits,
+  }));
+}
+
+/** Shops that trust an address which a visitor merely typed. */
+export function trustingShops(config: CompleteConfig): ReadonlySet<string> {
+  return new Set(
+    config.shops.filter((shop) => shop.chat?.trustUnverifiedEmail).map(({ shopId }) => shopId),
+  );
+}

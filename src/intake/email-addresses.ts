@@ -1,0 +1,98 @@
+import { domainToASCII } from 'node:url';
+import addressparser from 'nodemailer/lib/addressparser';
+
+/** What is read of an address header; a longer one is cut at the last comma before this. */
+const MAX_LIST_LENGTH = 64 * 1024;
+const MAX_ADDRESSES = 1000;
+/** RFC 5321 §4.5.3.1.3 allows 256; real forwarders write somewhat longer local parts. */
+const MAX_ADDRESS_LENGTH = 320;
+
+/** Addresses that are canonical as they stand, and headers that need no grammar: most of them. */
+const PLAIN_ADDRESS = /^[\w.!#$%&'*/=?^`{|}~-]+@[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
+const PLAIN_MATCH_KEY = /^[a-z0-9_.-]+@[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
+const BARE_HEADER = /^[\w.+-]+@[\w.-]+$/;
+const NAMED_HEADER = /^(?:([^"(),:;<>@[\]\\\s]+(?: [^"(),:;<>@[\]\\\s]+)*) )?<([\w.+-]+@[\w.-]+)>$/;
+
+export interface Mailbox {
+  /** The display name as it came: encoded words are not decoded. Empty when there is none. */
+  readonly name: string;
+  /** The local part as it came, the domain in lower case and ASCII. */
+  readonly address: string;
+}
+
+/**
+ * Reads an address header (RFC 5322 §3.4). Groups are flattened; what is not an address is left
+ * out. Bounded in the header's length and in the number of addresses.
+ */
+export function parseAddressList(value: string, maxLength = MAX_LIST_LENGTH): readonly Mailbox[] {
+  const plain = value.length < MAX_ADDRESS_LENGTH ? plainMailbox(value) : undefined;
+  if (plain !== undefined) return [plain];
+  const mailboxes: Mailbox[] = [];
+  for (const { name, address } of addressparser(cut(value, maxLength), { flatten: true })) {
+    const canonical = canonicalAddress(address);
+    if (canonical !== undefined) mailboxes.push({ name, address: canonical });
+    if (mailboxes.length === MAX_ADDRESSES) break;
+  }
+  return mailboxes;
+}
+
+/**
+ * An address with its domain in lower case and ASCII, or undefined when it is none. Lenient about
+ * the local part: `user.@docomo.ne.jp` and `a..b@example.com` exist.
+ */
+export function canonicalAddress(address: string): string | undefined {
+  if (address.length <= MAX_ADDRESS_LENGTH && PLAIN_ADDRESS.test(address)) return address;
+  const text = address.trim();
+  const at = text.lastIndexOf('@');
+  if (at < 1 || text.length > MAX_ADDRESS_LENGTH) return undefined;
+  const local = text.slice(0, at);
+  const domain = canonicalDomain(text.slice(at + 1));
+  if (domain === undefined || !isLocalPart(local)) return undefined;
+  return `${local}@${domain}`;
+}
+
+/** A domain in lower case and ASCII (RFC 5891), without a trailing dot; undefined if it is none. */
+export function canonicalDomain(domain: string): string | undefined {
+  const bare = domain.trim().replace(/\.$/, '').toLowerCase();
+  if (/^\[[0-9a-f.:]+\]$|^\[ipv6:[0-9a-f.:]+\]$/.test(bare)) return bare;
+  // domainToASCII reads "123" as an IPv4 address: only what needs it goes through it.
+  const ascii = /^[\x00-\x7f]*$/.test(bare) ? bare : domainToASCII(bare);
+  return /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/.test(ascii) ? ascii : undefined;
+}
+
+/**
+ * The form in which two addresses are compared: lower case, domain in ASCII, without the `+tag`.
+ * Undefined when it is no address.
+ */
+export function matchKey(address: string): string | undefined {
+  if (address.length <= MAX_ADDRESS_LENGTH && PLAIN_MATCH_KEY.test(address)) return address;
+  const key = canonicalAddress(address)?.normalize('NFC').toLowerCase();
+  const plus = key?.indexOf('+', 1) ?? -1;
+  const at = key?.lastIndexOf('@') ?? -1;
+  return key === undefined || plus === -1 || plus > at ? key : key.slice(0, plus) + key.slice(at);
+}
+
+export function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf('@') + 1);
+}
+
+/** `user@example.com`, `<user@example.com>`, `A Name <user@example.com>`. */
+function plainMailbox(value: string): Mailbox | undefined {
+  const [, name = '', written] = BARE_HEADER.test(value)
+    ? ['', '', value]
+    : (NAMED_HEADER.exec(value) ?? []);
+  const address = written === undefined ? undefined : canonicalAddress(written);
+  return address === undefined ? undefined : { name, address };
+}
+
+function isLocalPart(local: string): boolean {
+  if (/^"(?:[^"\\]|\\.)*"$/.test(local)) return true;
+  return !/[\x00-\x20\x7f-\x9f"(),:;<>@[\\\]\u200b\u2060\ufeff]/.test(local);
+}
+
+function cut(value: string, maxLength: number): string {
+  if (value.length <= maxLength) return value;
+  const head = value.slice(0, maxLength);
+  const comma = head.lastIndexOf(',');
+  return comma === -1 ? head : head.slice(0, comma);
+}

@@ -1,0 +1,58 @@
+import { hash } from 'node:crypto';
+import type { HeaderBlock } from './header-block.ts';
+import type { Sender } from './email-sender.ts';
+
+/** What stays the same in copies of a message that came by different paths. */
+const DEDUP_HEADERS = ['from', 'to', 'cc', 'date', 'subject', 'message-id'];
+/** A message-id of 998 characters is legal and of no use as a key (RFC 5322 §2.1.1). */
+const MAX_MESSAGE_ID_BYTES = 255;
+const MESSAGE_ID = /<[^<>\s\p{Cc}]+>/gu;
+
+/**
+ * The dedup key of a message for one inbox, 64 hex digits. Copies that came by different paths
+ * differ in Received, DKIM, ARC and X- lines, so these do not count. Never the Message-ID alone:
+ * anyone can claim one, and would suppress another person's mail.
+ */
+export function emailDedupKey(agentContact: string, head: HeaderBlock, bodySha256: string): string {
+  // JSON frames the fields: no value can move the border between itself and the next.
+  const headers = DEDUP_HEADERS.map((name) => head.all(name).map(collapseWhiteSpace));
+  return hash('sha256', JSON.stringify([agentContact, headers, bodySha256]));
+}
+
+export interface RemoteIds {
+  readonly remoteId: string;
+  readonly remoteIdIfTaken?: string;
+}
+
+/** The Message-ID in angle brackets, when the first Message-ID line has exactly one valid id. */
+export function messageIdOf(head: HeaderBlock): string | undefined {
+  const found = head.first('message-id')?.slice(0, 2000).match(MESSAGE_ID) ?? [];
+  const [id, second] = found;
+  if (id === undefined || second !== undefined) return undefined;
+  return Buffer.byteLength(id) <= MAX_MESSAGE_ID_BYTES ? id : undefined;
+}
+
+/**
+ * The `remote_id` of a message: its Message-ID, or its hash when it has none. When the shop has
+ * already seen that Message-ID on a different message, the id with the start of the dedup key:
+ * else anyone could make the platform swallow another person's mail by claiming its id.
+ */
+export function remoteIds(head: HeaderBlock, rawSha256: string, dedupKey: string): RemoteIds {
+  const id = messageIdOf(head) ?? `<${rawSha256}@sluice>`;
+  return { remoteId: id, remoteIdIfTaken: `${id}#${dedupKey.slice(0, 12)}` };
+}
+
+/**
+ * The lane of a message: who wrote, and to which inbox. Mail without a readable From is ordered by
+ * the envelope's sender.
+ */
+export function emailLane(sender: Sender, envelopeFrom: string, agentContact: string): string {
+  const known = sender.kind === 'from' || sender.kind === 'reply-to';
+  const address = known ? sender.mailbox.address : envelopeFrom;
+  return `${address.toLowerCase()} ${agentContact}`;
+}
+
+/** Relays fold the same header differently. */
+function collapseWhiteSpace(value: string): string {
+  return /\s\s|[^\S ]/.test(value) ? value.replace(/\s+/g, ' ') : value;
+}

@@ -1,0 +1,95 @@
+import type { AddressMatcher } from './address-matcher.ts';
+import { type Mailbox, matchKey, parseAddressList } from './email-addresses.ts';
+import type { HeaderBlock } from './header-block.ts';
+
+export interface SenderOptions {
+  /** From addresses of forms and market places: the person is in Reply-To. */
+  readonly formSenders: AddressMatcher;
+}
+
+/** The person who wrote. `name` is raw: encoded words are not decoded. */
+export type Sender =
+  | { readonly kind: 'from'; readonly mailbox: Mailbox }
+  | {
+      /** Not covered by any check of From: counts as unverified. */
+      readonly kind: 'reply-to';
+      readonly mailbox: Mailbox;
+      readonly because: 'no-reply' | 'form' | 'list-rewrite' | 'own-address';
+    }
+  /** More than one From line or mailbox: which one is meant cannot be told; held. */
+  | { readonly kind: 'several' }
+  /** No readable From. */
+  | { readonly kind: 'none' };
+
+const NO_REPLY = /(?:^|[-_.+])(?:no|do[-_.]?not|dont|never)[-_.]?reply(?:$|[-_.+\d])/i;
+const MAX_SENDER_LENGTH = 8 * 1024;
+
+/**
+ * Who a message is from.
+ *
+ * From, when there is exactly one From line with one mailbox. Reply-To instead when From is a
+ * no-reply or configured form sender, was rewritten by a mailing list (X-Original-From), or is one
+ * of our own addresses (a contact form); never a Reply-To that is one of our own addresses or the
+ * list's (List-Post, RFC 2369 §3.4). When a list that is one of our own addresses rewrote From and
+ * left no Reply-To of a person, X-Original-From is taken: else all mail of a support address that
+ * is a Google Group would look like our own.
+ */
+export function selectSender(
+  head: HeaderBlock,
+  ourAddresses: AddressMatcher,
+  options: SenderOptions,
+): Sender {
+  if (head.count('from') > 1) return { kind: 'several' };
+  const from = mailboxes(head.first('from'));
+  if (from.length > 1) return { kind: 'several' };
+  const [author] = from;
+  if (author === undefined) return { kind: 'none' };
+
+  const because = whyNotFrom(author, head, ourAddresses, options);
+  if (because === undefined) return { kind: 'from', mailbox: author };
+  const replyTo = usableReplyTo(author, head, ourAddresses);
+  if (replyTo !== undefined) return { kind: 'reply-to', mailbox: replyTo, because };
+  const [original] = mailboxes(head.first('x-original-from'));
+  if (original !== undefined && ourAddresses.has(author.address)) {
+    if (!ourAddresses.has(original.address)) {
+      return { kind: 'reply-to', mailbox: original, because };
+    }
+  }
+  return { kind: 'from', mailbox: author };
+}
+
+function whyNotFrom(
+  { address }: Mailbox,
+  head: HeaderBlock,
+  ourAddresses: AddressMatcher,
+  { formSenders }: SenderOptions,
+): 'no-reply' | 'form' | 'list-rewrite' | 'own-address' | undefined {
+  if (head.count('x-original-from') > 0) return 'list-rewrite';
+  if (ourAddresses.has(address)) return 'own-address';
+  if (formSenders.has(address)) return 'form';
+  return NO_REPLY.test(address.slice(0, address.lastIndexOf('@'))) ? 'no-reply' : undefined;
+}
+
+function usableReplyTo(
+  { address }: Mailbox,
+  head: HeaderBlock,
+  ourAddresses: AddressMatcher,
+): Mailbox | undefined {
+  const list = listPost(head);
+  return mailboxes(head.first('reply-to')).find((replyTo) => {
+    const key = matchKey(replyTo.address);
+    return key !== list && key !== matchKey(address) && !ourAddresses.has(replyTo.address);
+  });
+}
+
+/** RFC 2369 §3.4: `List-Post: <mailto:list@example.com>`. */
+function listPost(head: HeaderBlock): string | undefined {
+  const address = /<mailto:([^>?]{1,320})/i.exec(
+    head.first('list-post')?.slice(0, 2000) ?? '',
+  )?.[1];
+  return address === undefined ? undefined : matchKey(address);
+}
+
+function mailboxes(value: string | undefined): readonly Mailbox[] {
+  return value === undefined ? [] : parseAddressList(value, MAX_SENDER_LENGTH);
+}

@@ -1,0 +1,198 @@
+import { isAscii, isUtf8 } from 'node:buffer';
+
+/** Of a longer header block only this much is read; the rest counts as body. */
+export const MAX_HEADER_BYTES = 128 * 1024;
+
+const LF = 0x0a;
+const CR = 0x0d;
+/**
+ * What ends a line. A CR that no LF follows does so only when it ends the very first line.
+ * Anywhere else it is text: whoever can put a CR into a subject must not start a header field.
+ */
+type LineEnds = 'lf' | 'cr';
+const FIELD_NAME = /^([\x21-\x39\x3b-\x7e]+)[ \t]*:/;
+
+/** The header fields of one message. Names are matched without regard to case. */
+export interface HeaderBlock {
+  /** The unfolded raw values (encoded words as they came), in the order of the message. */
+  all(name: string): readonly string[];
+  first(name: string): string | undefined;
+  count(name: string): number;
+  /** Bytes of the block in the message, the empty line included. */
+  readonly byteLength: number;
+  /** The block went on past `MAX_HEADER_BYTES`. */
+  readonly truncated: boolean;
+}
+
+/**
+ * Reads the header block at the start of a message (RFC 5322 §2.2). Tolerant: lines may end in
+ * CRLF or LF, or all of them in CR; lines that are no header field are passed over; bytes are
+ * UTF-8 where that is valid, else Latin-1. Linear, and bounded by `MAX_HEADER_BYTES`.
+ */
+export function parseHeaderBlock(bytes: Uint8Array): HeaderBlock {
+  const collector = new HeaderCollector();
+  collector.push(bytes);
+  return collector.finish();
+}
+
+/** Finds the header block in a message that arrives in chunks, looking at each byte once. */
+export class HeaderCollector {
+  readonly #chunks: Uint8Array[] = [];
+  #byteLength = 0;
+  #complete = false;
+  #truncated = false;
+  #lineEnds: LineEnds | undefined;
+  /** Of the current line nothing but CRs has been seen. */
+  #lineEmpty = true;
+  /** CRs at the end of the first line, while it is still open. */
+  #crs = 0;
+  #afterCr = false;
+
+  /** The empty line that ends the block, or the limit, has been reached. */
+  get complete(): boolean {
+    return this.#complete;
+  }
+
+  /** Bytes that belong to the block so far. */
+  get byteLength(): number {
+    return this.#byteLength;
+  }
+
+  /**
+   * Takes the next bytes; returns how many of them belong to the header block, the empty line
+   * included. What follows is body.
+   */
+  push(chunk: Uint8Array): number {
+    if (this.#complete) return 0;
+    const room = MAX_HEADER_BYTES - this.#byteLength;
+    const scanned = chunk.length > room ? chunk.subarray(0, room) : chunk;
+    const end = this.#findEnd(scanned);
+    const taken = end ?? scanned.length;
+    this.#byteLength += taken;
+    this.#truncated = end === undefined && this.#byteLength === MAX_HEADER_BYTES;
+    this.#complete = end !== undefined || this.#truncated;
+    if (taken > 0) this.#chunks.push(chunk.subarray(0, taken));
+    return taken;
+  }
+
+  /** The fields of what was collected; a message may end without an empty line. */
+  finish(): HeaderBlock {
+    const bytes = this.#chunks.length === 1 ? view(this.#chunks) : Buffer.concat(this.#chunks);
+    return readFields(bytes, this.#lineEnds ?? 'lf', this.#truncated);
+  }
+
+  /** Past the empty line that ends the block, undefined when it is not in this chunk. */
+  #findEnd(chunk: Uint8Array): number | undefined {
+    if (chunk.length === 0) return undefined;
+    if (this.#lineEnds === undefined) return this.#findLineEnds(chunk);
+    return this.#lineEnds === 'cr' ? this.#findEndByCr(chunk, 0) : this.#findEndByLf(chunk, 0);
+  }
+
+  /** The first line is still open: decides what ends lines, then goes on to find the block's end. */
+  #findLineEnds(chunk: Uint8Array): number | undefined {
+    let at = 0;
+    if (this.#crs === 0) {
+      while (at < chunk.length && chunk[at] !== CR && chunk[at] !== LF) at += 1;
+      if (at > 0) this.#lineEmpty = false;
+    }
+    for (; chunk[at] === CR; at += 1) this.#crs += 1;
+    if (at === chunk.length) return undefined;
+    if (this.#crs === 0 || chunk[at] === LF) {
+      this.#lineEnds = 'lf';
+      return this.#findEndByLf(chunk, at);
+    }
+    this.#lineEnds = 'cr';
+    if (this.#lineEmpty || this.#crs > 1) return at;
+    this.#lineEmpty = true;
+    return this.#findEndByCr(chunk, at);
+  }
+
+  #findEndByLf(chunk: Uint8Array, from: number): number | undefined {
+    let at = from;
+    for (let lf = chunk.indexOf(LF, at); lf !== -1; lf = chunk.indexOf(LF, at)) {
+      if (this.#lineEmpty && onlyCr(chunk, at, lf)) return lf + 1;
+      at = lf + 1;
+      this.#lineEmpty = true;
+    }
+    this.#lineEmpty = this.#lineEmpty && onlyCr(chunk, at, chunk.length);
+    return undefined;
+  }
+
+  #findEndByCr(chunk: Uint8Array, from: number): number | undefined {
+    for (let at = from; at < chunk.length; at += 1) {
+      const byte = chunk[at];
+      const afterCr = this.#afterCr;
+      this.#afterCr = byte === CR;
+      if (byte === LF && afterCr) continue;
+      const endsLine = byte === CR || byte === LF;
+      if (endsLine && this.#lineEmpty) return at + 1;
+      this.#lineEmpty = endsLine;
+    }
+    return undefined;
+  }
+}
+
+function readFields(collected: Buffer, lineEnds: LineEnds, truncated: boolean): HeaderBlock {
+  const fields = new Map<string, string[]>();
+  const bytes = lineEnds === 'cr' ? withLf(collected) : collected;
+  // One decision for the whole block is right for nearly all mail; a block that mixes charsets
+  // is decided field by field.
+  const encoding = isAscii(bytes) ? 'latin1' : isUtf8(bytes) ? 'utf8' : undefined;
+  let start = 0;
+  while (start < bytes.length) {
+    const end = fieldEnd(bytes, start);
+    const field = bytes.subarray(start, end);
+    const text = field.toString(encoding ?? (isUtf8(field) ? 'utf8' : 'latin1'));
+    const name = FIELD_NAME.exec(text);
+    if (name?.[1] !== undefined) {
+      const key = name[1].toLowerCase();
+      const value = unfold(text.slice(name[0].length));
+      const values = fields.get(key);
+      if (values === undefined) fields.set(key, [value]);
+      else values.push(value);
+    }
+    start = end;
+  }
+  const all = (name: string): readonly string[] => fields.get(name.toLowerCase()) ?? [];
+  return {
+    all,
+    first: (name) => all(name)[0],
+    count: (name) => all(name).length,
+    byteLength: collected.length,
+    truncated,
+  };
+}
+
+/** Past the end of the field that starts here: a line that starts with white space continues it. */
+function fieldEnd(bytes: Buffer, start: number): number {
+  let at = start;
+  for (;;) {
+    const end = bytes.indexOf(LF, at);
+    if (end === -1) return bytes.length;
+    at = end + 1;
+    const next = bytes[at];
+    if (next !== 0x20 && next !== 0x09) return at;
+  }
+}
+
+/** RFC 5322 §2.2.3. A line break that no white space follows is text in a value: a space. */
+function unfold(value: string): string {
+  const trimmed = value.trim();
+  return /[\r\n]/.test(trimmed)
+    ? trimmed.replace(/[\r\n]+(?=[ \t])/g, '').replace(/[\r\n]+/g, ' ')
+    : trimmed;
+}
+
+function onlyCr(chunk: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at += 1) if (chunk[at] !== CR) return false;
+  return true;
+}
+
+function withLf(bytes: Buffer): Buffer {
+  return Buffer.from(bytes.toString('latin1').replace(/\r\n?/g, '\n'), 'latin1');
+}
+
+/** The same bytes as a Buffer, without a copy. */
+function view([bytes = new Uint8Array()]: readonly Uint8Array[]): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

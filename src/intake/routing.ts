@@ -1,0 +1,99 @@
+import type { ShopId } from '../types/ids.ts';
+import { type AddressMatch, type AddressMatcher, createAddressMatcher } from './address-matcher.ts';
+import type { SenderOptions } from './email-sender.ts';
+import { domainOf, matchKey } from './email-addresses.ts';
+
+/** RFC 5321 §4.5.1, RFC 2142 §4: every domain that takes mail has these. */
+const ROLE_ACCOUNTS: ReadonlySet<string> = new Set(['postmaster', 'abuse']);
+
+export interface EmailShop {
+  readonly shopId: ShopId;
+  /** `support@acme.example`, or a catch-all: `*@help.acme.example`. */
+  readonly addresses: readonly string[];
+  /** From addresses of contact forms and market places, whose Reply-To is the person. */
+  readonly formSenders: readonly string[];
+  /** One entry for a message to several of this shop's inboxes, or one each. */
+  readonly severalInboxes: 'first' | 'each';
+}
+
+/** One recipient that is ours. */
+export interface Route {
+  readonly shopId: ShopId;
+  /**
+   * The configured address; for a catch-all the recipient itself in lower case and without its
+   * tag: `*@domain` is no address that the platform could know an agent by.
+   */
+  readonly agentContact: string;
+  readonly catchAll: boolean;
+  /** Mail for the operator of the domain: a person looks at it. */
+  readonly hold?: 'postmaster';
+}
+
+/** Who of the shops a recipient belongs to. */
+export interface AddressDirectory {
+  route(recipient: string): Route | 'unknown_recipient' | 'not_our_domain';
+  shop(shopId: ShopId): DirectoryShop | undefined;
+}
+
+export interface DirectoryShop {
+  readonly shopId: ShopId;
+  readonly own: AddressMatcher;
+  readonly sender: SenderOptions;
+  readonly severalInboxes: 'first' | 'each';
+}
+
+/** Earlier shops win where two name the same address; the configuration refuses that. */
+export function createAddressDirectory(shops: readonly EmailShop[]): AddressDirectory {
+  const members: DirectoryShop[] = shops.map((shop) => ({
+    shopId: shop.shopId,
+    own: createAddressMatcher(shop.addresses),
+    sender: { formSenders: createAddressMatcher(shop.formSenders) },
+    severalInboxes: shop.severalInboxes,
+  }));
+  const byDomain = new Map<string, DirectoryShop[]>();
+  for (const member of members) {
+    for (const domain of member.own.domains) {
+      byDomain.set(domain, [...(byDomain.get(domain) ?? []), member]);
+    }
+  }
+  const [firstDomain] = byDomain.keys();
+  const byId = new Map(members.map((member) => [member.shopId, member]));
+
+  return {
+    route(recipient) {
+      // RFC 5321 §4.1.1.3: a bare `postmaster`, without a domain, is a recipient too.
+      const bare = recipient.toLowerCase() === 'postmaster' && firstDomain !== undefined;
+      const key = matchKey(bare ? `postmaster@${firstDomain}` : recipient);
+      const candidates = key === undefined ? undefined : byDomain.get(domainOf(key));
+      if (key === undefined || candidates === undefined) return 'not_our_domain';
+      return (
+        matchRoute(candidates, recipient, 'exact') ??
+        roleRoute(candidates, key) ??
+        matchRoute(candidates, recipient, 'catch-all') ??
+        'unknown_recipient'
+      );
+    },
+    shop: (shopId) => byId.get(shopId),
+  };
+}
+
+function matchRoute(
+  candidates: readonly DirectoryShop[],
+  recipient: string,
+  kind: AddressMatch['kind'],
+): Route | undefined {
+  for (const { shopId, own } of candidates) {
+    const match = own.match(recipient);
+    if (match?.kind === kind) {
+      return { shopId, agentContact: match.address, catchAll: kind === 'catch-all' };
+    }
+  }
+  return undefined;
+}
+
+function roleRoute(candidates: readonly DirectoryShop[], key: string): Route | undefined {
+  const [owner] = candidates;
+  const local = key.slice(0, key.lastIndexOf('@'));
+  if (owner === undefined || !ROLE_ACCOUNTS.has(local)) return undefined;
+  return { shopId: owner.shopId, agentContact: key, catchAll: false, hold: 'postmaster' };
+}

@@ -1,5 +1,5 @@
 import type { Channel } from '../types/channel.ts';
-import type { BlobName, EntryId, ShopId } from '../types/ids.ts';
+import type { EntryId, ShopId } from '../types/ids.ts';
 import type { BlobStore } from './blobs.ts';
 import type {
   Accepted,
@@ -123,10 +123,4 @@ export interface Spool {
   /** Calls back when the store has failed for good (an fsync error): the process must end. */
   onFatal(listener: (error: Error) => void): void;
   close(): Promise<void>;
-}
-
-/** A file that belongs to nobody yet and can be attached to an entry. */
-export interface StoredFile {
-  readonly blob: BlobName;
-  readonly size: number;
 }

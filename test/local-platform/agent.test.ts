@@ -127,6 +127,7 @@ describe('the agent answers', () => {
 
   it.each([
     ['Where is my parcel?', /tracking link/],
+    ['Where is my order?', /tracking link/],
     ['Can I pay with PayPal', /PayPal, Apple Pay/],
     ['I would like my money back', /within 5 working days/],
     ['which size do I need', /size 39/],

@@ -16,7 +16,7 @@ const STOP_WORDS = new Set(
   (
     'a about am an and any are as at be but by can could dear did do does for from get got had has ' +
     'have hello hey hi how i if in is it its just me my no not of on or our please so some thank ' +
-    'thanks that the their them there they this to us was we were what when where which who will ' +
+    'thanks that the their them there they this to us was we were what which who will ' +
     'with would you your yes regards best kind still tell know need want like something anything ' +
     'let more other question help asking ask'
   ).split(' '),

@@ -14,14 +14,18 @@ const MESSAGE_ID = /<[^<>\s\p{Cc}]+>/gu;
  * anyone can claim one, and would suppress another person's mail.
  */
 export function emailDedupKey(agentContact: string, head: HeaderBlock, bodySha256: string): string {
-  // JSON frames the fields: no value can move the border between itself and the next.
-  const headers = DEDUP_HEADERS.map((name) => head.all(name).map(collapseWhiteSpace));
-  return hash('sha256', JSON.stringify([agentContact, headers, bodySha256]));
+  let fields = framed(agentContact) + framed(bodySha256);
+  for (const name of DEDUP_HEADERS) {
+    const values = head.all(name);
+    fields += `${values.length};`;
+    for (const value of values) fields += framed(collapseWhiteSpace(value));
+  }
+  return hash('sha256', fields);
 }
 
 export interface RemoteIds {
   readonly remoteId: string;
-  readonly remoteIdIfTaken?: string;
+  readonly remoteIdIfTaken: string;
 }
 
 /** The Message-ID in angle brackets, when the first Message-ID line has exactly one valid id. */
@@ -50,6 +54,11 @@ export function emailLane(sender: Sender, envelopeFrom: string, agentContact: st
   const known = sender.kind === 'from' || sender.kind === 'reply-to';
   const address = known ? sender.mailbox.address : envelopeFrom;
   return `${address.toLowerCase()} ${agentContact}`;
+}
+
+/** With its length in front no value can move the border between itself and the next. */
+function framed(value: string): string {
+  return `${value.length}:${value}`;
 }
 
 /** Relays fold the same header differently. */

@@ -7,6 +7,9 @@ import type { AddressDirectory, DirectoryShop, Route } from './routing.ts';
 /** What a forwarder writes the original recipient into, the most telling first. */
 const ORIGINAL_RECIPIENT = ['x-original-to', 'delivered-to', 'envelope-to', 'x-forwarded-to'];
 const RECIPIENTS = ['to', 'cc'];
+/** Nobody means an inbox that comes later than this; it bounds the work on a hostile header. */
+const MAX_LINES = 10;
+const MAX_LINE_LENGTH = 16 * 1024;
 
 /** One of a shop's inboxes that a message is for: it becomes one entry. */
 export interface Inbox {
@@ -61,23 +64,29 @@ function shopInboxes(
   head: HeaderBlock,
   group: readonly Recipient[],
 ): readonly Inbox[] {
+  const { shopId } = shop;
   const named = matches(shop.own, head, RECIPIENTS);
-  const ourAddresses = new Set<string>();
-  for (const { route } of group) ourAddresses.add(route.agentContact);
-  for (const { address } of named) ourAddresses.add(address);
-  const shared = {
-    shopId: shop.shopId,
-    recipients: group.map(({ address }) => address),
-    ourAddresses: [...ourAddresses],
-  };
-  const routes = group.map(({ route }) => route).filter(({ hold }) => hold === undefined);
-  const [route] = routes;
-  if (route === undefined) {
-    const contact = group[0]?.route.agentContact;
-    return contact === undefined ? [] : [{ ...shared, agentContact: contact, hold: 'postmaster' }];
+  const ourAddresses: string[] = [];
+  const recipients: string[] = [];
+  const routes: Route[] = [];
+  for (const { address, route } of group) {
+    recipients.push(address);
+    if (route.hold === undefined) routes.push(route);
+    if (!ourAddresses.includes(route.agentContact)) ourAddresses.push(route.agentContact);
   }
-  return agentContacts(shop, head, named, [route, ...routes.slice(1)]).map((agentContact) => ({
-    ...shared,
+  for (const { address } of named) {
+    if (!ourAddresses.includes(address)) ourAddresses.push(address);
+  }
+  const [route, ...others] = routes;
+  if (route === undefined) {
+    const agentContact = group[0]?.route.agentContact;
+    if (agentContact === undefined) return [];
+    return [{ shopId, recipients, ourAddresses, agentContact, hold: 'postmaster' }];
+  }
+  return agentContacts(shop, head, named, [route, ...others]).map((agentContact) => ({
+    shopId,
+    recipients,
+    ourAddresses,
     agentContact,
   }));
 }
@@ -109,8 +118,8 @@ function matches(
 ): readonly AddressMatch[] {
   const found: AddressMatch[] = [];
   for (const name of names) {
-    for (const value of head.all(name)) {
-      for (const { address } of parseAddressList(value)) {
+    for (const value of head.all(name).slice(0, MAX_LINES)) {
+      for (const { address } of parseAddressList(value, MAX_LINE_LENGTH)) {
         const match = own.match(address);
         if (match !== undefined) found.push(match);
       }

@@ -1,11 +1,11 @@
-import { v7 as uuidv7 } from 'uuid';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { ChatStore, VisitorMessage } from '../spool/chat-store.ts';
 import type { Accepted, EntryKind, EntryMeta, NewEntry, RawForm } from '../spool/entry.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Channel } from '../types/channel.ts';
-import { asEntryId, type ShopId } from '../types/ids.ts';
+import type { EntryId, ShopId } from '../types/ids.ts';
+import { createEntryIds } from './entry-id.ts';
 
 /** One message for one shop, as a channel adapter hands it over. */
 export interface Arrival {
@@ -49,6 +49,7 @@ export interface IntakeParts {
 }
 
 export function createIntake({ spool, chat, metrics, clock, onAccepted }: IntakeParts): Intake {
+  const newId = createEntryIds();
   const count = (arrival: Arrival, { duplicate }: Accepted): void => {
     metrics.accepted.inc({ channel: arrival.channel, duplicate: String(duplicate) });
     if (!duplicate) onAccepted(arrival.shopId);
@@ -58,7 +59,9 @@ export function createIntake({ spool, chat, metrics, clock, onAccepted }: Intake
     async accept(arrivals) {
       await spool.blobs.assertSpace();
       const now = clock();
-      const accepted = await spool.accept(arrivals.map((arrival) => toEntry(arrival, now)));
+      const accepted = await spool.accept(
+        arrivals.map((arrival) => toEntry(arrival, newId(), now)),
+      );
       for (const [index, arrival] of arrivals.entries()) {
         const result = accepted[index];
         if (result !== undefined) count(arrival, result);
@@ -69,17 +72,16 @@ export function createIntake({ spool, chat, metrics, clock, onAccepted }: Intake
 
     async acceptChat(arrival, message) {
       await spool.blobs.assertSpace();
-      const result = await chat.acceptMessage(toEntry(arrival, clock()), message);
+      const result = await chat.acceptMessage(toEntry(arrival, newId(), clock()), message);
       if (result !== 'unknown_upload') count(arrival, result);
       return result;
     },
   };
 }
 
-function toEntry(arrival: Arrival, now: number): NewEntry {
+function toEntry(arrival: Arrival, id: EntryId, now: number): NewEntry {
   return {
-    // Version 7: ids sort by time, which keeps the index of a busy store compact.
-    id: asEntryId(uuidv7()),
+    id,
     kind: arrival.kind ?? 'message',
     shopId: arrival.shopId,
     channel: arrival.channel,

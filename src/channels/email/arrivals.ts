@@ -2,7 +2,7 @@ import { emailDedupKey, emailLane, messageIdOf, remoteIds } from '../../intake/e
 import { type Inbox, selectInboxes } from '../../intake/email-inboxes.ts';
 import { selectSender } from '../../intake/email-sender.ts';
 import type { Arrival } from '../../intake/intake.ts';
-import type { AddressDirectory } from '../../intake/routing.ts';
+import type { AddressDirectory, DirectoryShop } from '../../intake/routing.ts';
 import type { EmailMeta } from './email-meta.ts';
 import type { StoredMessage } from './message-sink.ts';
 
@@ -18,24 +18,38 @@ export function toArrivals(
   message: StoredMessage,
   envelope: Envelope,
 ): readonly Arrival[] {
-  return selectInboxes(directory, message.head, envelope.recipients).flatMap((inbox) => {
+  const arrivals: Arrival[] = [];
+  for (const inbox of selectInboxes(directory, message.head, envelope.recipients)) {
     const shop = directory.shop(inbox.shopId);
-    if (shop === undefined) return [];
-    const sender = selectSender(message.head, shop.own, shop.sender);
-    const dedupKey = emailDedupKey(inbox.agentContact, message.head, message.bodySha256);
-    const hold = inbox.hold ?? (sender.kind === 'several' ? 'several_from' : undefined);
-    return {
-      shopId: inbox.shopId,
-      channel: 'email' as const,
-      lane: emailLane(sender, envelope.envelopeFrom, inbox.agentContact),
-      dedupKey,
-      ...remoteIds(message.head, message.rawSha256, dedupKey),
-      meta: { ...toMeta(inbox, message, envelope) },
-      raw: message.raw,
-      receivedAt: envelope.receivedAt,
-      ...(hold !== undefined && { hold }),
-    };
-  });
+    if (shop !== undefined) arrivals.push(toArrival(inbox, shop, message, envelope));
+  }
+  return arrivals;
+}
+
+function toArrival(
+  inbox: Inbox,
+  shop: DirectoryShop,
+  message: StoredMessage,
+  envelope: Envelope,
+): Arrival {
+  const { shopId, agentContact } = inbox;
+  const { head, raw, rawSha256, bodySha256 } = message;
+  const sender = selectSender(head, shop.own, shop.sender);
+  const dedupKey = emailDedupKey(agentContact, head, bodySha256);
+  const { remoteId, remoteIdIfTaken } = remoteIds(head, rawSha256, dedupKey);
+  const hold = inbox.hold ?? (sender.kind === 'several' ? 'several_from' : undefined);
+  return {
+    shopId,
+    channel: 'email',
+    lane: emailLane(sender, envelope.envelopeFrom, agentContact),
+    dedupKey,
+    remoteId,
+    remoteIdIfTaken,
+    meta: toMeta(inbox, message, envelope),
+    raw,
+    receivedAt: envelope.receivedAt,
+    ...(hold !== undefined && { hold }),
+  };
 }
 
 function toMeta(inbox: Inbox, message: StoredMessage, envelope: Envelope): EmailMeta {

@@ -28,5 +28,5 @@ export function receivedHeader(facts: ReceivedFacts): string {
 
 /** `Tue, 01 Jul 2025 10:00:00 +0000` (RFC 5322 §3.3). */
 function rfc5322Date(at: number): string {
-  return new Date(at).toUTCString().replace('GMT', '+0000');
+  return `${new Date(at).toUTCString().slice(0, -'GMT'.length)}+0000`;
 }

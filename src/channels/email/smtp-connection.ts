@@ -117,7 +117,7 @@ export class SmtpConnection extends SMTPConnection {
       super._onCommand(command, done);
       return;
     }
-    const [verb = ''] = command.toString('latin1', 0, 16).trim().toUpperCase().split(/\s/, 1);
+    const verb = verbOf(command);
     if (JUNK.has(verb)) this.#junk += 1;
     const reason = this.#whyNoCommand();
     if (reason !== undefined) {
@@ -179,4 +179,10 @@ export class SmtpConnection extends SMTPConnection {
     }
     this.connectionReady();
   }
+}
+
+function verbOf(command: Buffer): string {
+  const start = command.toString('latin1', 0, 16).toUpperCase();
+  const space = start.indexOf(' ');
+  return space === -1 ? start.trim() : start.slice(0, space);
 }

@@ -26,7 +26,7 @@ export function rawFile(subject: string | undefined, size: number): AttachedFile
   const type = { mime: 'message/rfc822', extension: 'eml' };
   return {
     part: 'raw',
-    name: safeFileName(subject === undefined ? 'message.eml' : `${subject}.eml`, type, 'message'),
+    name: safeFileName(messageName(subject), type, 'message'),
     type: type.mime,
     size,
     source: { kind: 'raw' },
@@ -36,9 +36,14 @@ export function rawFile(subject: string | undefined, size: number): AttachedFile
 function nameOf({ contentType, fileName, content }: Leaf): string | undefined {
   if (contentType === 'message/rfc822') {
     const subject = readSubject(parseHeaderBlock(content.start).first('subject'));
-    return subject === undefined ? (fileName ?? 'message.eml') : `${subject}.eml`;
+    return subject === undefined && fileName !== undefined ? fileName : messageName(subject);
   }
   if (fileName !== undefined) return fileName;
   if (contentType === 'text/calendar') return 'invite.ics';
   return contentType === 'message/delivery-status' ? 'delivery-status.txt' : undefined;
+}
+
+/** A slash in a subject separates no folders. */
+function messageName(subject: string | undefined): string {
+  return `${(subject ?? 'message').replace(/[/\\]/g, '-')}.eml`;
 }

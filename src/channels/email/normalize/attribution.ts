@@ -13,14 +13,12 @@ const STARTS = [
   'il ',
   'op ',
   'em ',
-  'a ',
   'no dia ',
   'w dniu ',
   'dnia ',
   'den ',
   'på ',
   'dne ',
-  'em ',
   'el día ',
   'il giorno ',
   'vào ',
@@ -77,16 +75,17 @@ export function attributionStart(
 ): number | undefined {
   if (!/[:：]$/.test(bareText(lines[index]))) return undefined;
   let text = '';
+  let nearest: number | undefined;
   for (let start = index; start > index - MAX_LINES && start >= 0; start -= 1) {
     const line = bareText(lines[start]);
-    if (line === '' || text.length + line.length > MAX_LENGTH) return undefined;
+    if (line === '' || text.length + line.length > MAX_LENGTH) break;
     text = text === '' ? line : `${line} ${text}`;
-    const first = line.toLowerCase();
     if (!isAttribution(text)) continue;
-    const named = STARTS.some((word) => first.startsWith(word));
-    if (named || quoteFollows || text.includes('@')) return start;
+    const first = line.toLowerCase();
+    if (STARTS.some((word) => first.startsWith(word))) return start;
+    if (quoteFollows || text.includes('@')) nearest ??= start;
   }
-  return undefined;
+  return nearest;
 }
 
 /** The start of a line without Markdown's marks, for comparing. */

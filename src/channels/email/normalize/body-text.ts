@@ -1,6 +1,6 @@
-import libmime from 'libmime';
 import { decodeText } from './charset.ts';
 import { cleanText } from './clean-text.ts';
+import { joinFlowed } from './flowed.ts';
 import { type HtmlElement, parseHtml, stripTags } from './html-tree.ts';
 import type { Leaf } from './read-parts.ts';
 
@@ -22,10 +22,10 @@ export interface HtmlText {
 export function readPlain(leaf: Leaf): PlainText {
   const { cut, text } = decodeLeaf(leaf, false);
   const { format, delsp } = leaf.parameters;
+  const lines = text.replace(/\r\n?/g, '\n');
   const flowed = format?.toLowerCase() === 'flowed';
-  // RFC 3676 §4: soft line breaks, and the spaces that protect some lines.
-  const unfolded = flowed ? libmime.decodeFlowed(text, delsp?.toLowerCase() === 'yes') : text;
-  return { text: cleanText(unfolded), cut };
+  const joined = flowed ? joinFlowed(lines, delsp?.toLowerCase() === 'yes') : lines;
+  return { text: cleanText(joined), cut };
 }
 
 /** The HTML as text, up to the length that is looked at. */

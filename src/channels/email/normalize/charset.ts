@@ -41,7 +41,7 @@ export function decodeText(
     const text = decodeStrictly(bytes, charset, truncated);
     if (text !== undefined) return { text, charset };
   }
-  return { text: new TextDecoder('windows-1252').decode(bytes), charset: 'windows-1252' };
+  return { text: decodeWindows1252(bytes), charset: 'windows-1252' };
 }
 
 function candidates(bytes: Uint8Array, declared: string | undefined, html: boolean): string[] {
@@ -72,7 +72,10 @@ function decodeStrictly(
   const decoder = knownDecoder(charset);
   if (decoder === undefined) return decodeRare(bytes, charset);
   try {
-    const text = decoder.decode(bytes, { stream: truncated });
+    const text =
+      decoder.encoding === 'windows-1252'
+        ? decodeWindows1252(bytes)
+        : decoder.decode(bytes, { stream: truncated });
     return isSingleByteGuess(decoder.encoding) && HAS_C1.test(text) ? undefined : text;
   } catch {
     // Japanese and Chinese mail uses vendor extensions that the standard's tables leave out.
@@ -98,6 +101,17 @@ function lastCharacterEnd(bytes: Uint8Array): number {
 }
 
 const HAS_C1 = /[\x80-\x9f]/;
+
+/** The code points of the bytes 80 to 9f; five of them mean nothing. */
+const WINDOWS_1252 =
+  '\u20ac\x81\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\x8d\u017d\x8f\x90\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\x9d\u017e\u0178';
+
+/** Node's TextDecoder takes windows-1252 for Latin-1, and makes controls of its euro and quotes. */
+function decodeWindows1252(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    .toString('latin1')
+    .replace(/[\x80-\x9f]/g, (byte) => WINDOWS_1252[byte.charCodeAt(0) - 0x80] ?? byte);
+}
 
 function isSingleByteGuess(encoding: string): boolean {
   return /^(?:windows|iso-8859|koi8|macintosh)/.test(encoding);

@@ -29,7 +29,7 @@ export interface Unfitted {
   readonly empty: string;
   /** In the order of importance. */
   readonly files: readonly AttachedFile[];
-  /** The files hold the whole text already. */
+  /** Among the files is the whole text already, as message.txt. */
   readonly wholeTextAttached: boolean;
   readonly maxFiles: number;
 }
@@ -38,9 +38,10 @@ export interface Unfitted {
 export function fitContent(unfitted: Unfitted): Fitted {
   const { text, empty, files, maxFiles } = unfitted;
   const shown = text.trim() === '' ? empty : text;
-  const moved = shown.length > MAX_CONTENT_LENGTH - MAX_NAMES_LENGTH;
-  const all =
-    moved && !unfitted.wholeTextAttached ? [textFile(shown, unfitted.format), ...files] : files;
+  const namesRoom = files.length >= maxFiles ? MAX_NAMES_LENGTH : 0;
+  const moved = shown.length > MAX_CONTENT_LENGTH - namesRoom;
+  const addsText = moved && !unfitted.wholeTextAttached;
+  const all = addsText ? [textFile(shown, unfitted.format), ...files] : files;
   const leftOut = all.slice(maxFiles);
   const format = moved && unfitted.format === 'HTML' ? 'TEXT' : unfitted.format;
   const first = moved ? firstPart(unfitted.format === 'HTML' ? unfitted.asText() : shown) : shown;

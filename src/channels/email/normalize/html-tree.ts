@@ -191,6 +191,8 @@ export function visibleLength(root: HtmlElement, enough = Infinity): number {
  * comments, styles and scripts. Much cheaper than parsing.
  */
 export function textUpperBound(html: string): number {
+  /** Ends that are not in the rest of the text: looked for once, not once per tag. */
+  const missing = new Set<string>();
   let length = 0;
   let at = 0;
   while (at < html.length) {
@@ -198,17 +200,23 @@ export function textUpperBound(html: string): number {
     const end = tag === -1 ? html.length : tag;
     for (; at < end; at += 1) if (html.charCodeAt(at) > 0x20) length += 1;
     if (tag === -1) break;
-    at = afterTag(html, tag);
+    at = afterTag(html, tag, missing);
   }
   return length;
 }
 
-function afterTag(html: string, tag: number): number {
-  const skipped = /^<(?:style|script|title|!--)/i.exec(html.slice(tag, tag + 8))?.[0].slice(1);
-  const closing = skipped === undefined ? '>' : skipped === '!--' ? '-->' : `</${skipped}`;
-  const end = html.indexOf(closing, tag + 1);
-  // An end that is missing: what follows may all be visible.
-  return end === -1 ? tag + 1 : end + closing.length;
+function afterTag(html: string, tag: number, missing: Set<string>): number {
+  const opened = /^<(?:style|script|title|!--)/i.exec(html.slice(tag, tag + 8))?.[0].slice(1);
+  const ending = opened === undefined ? '>' : opened === '!--' ? '-->' : `</${opened}`;
+  const end = missing.has(ending) ? -1 : html.indexOf(ending, tag + 1);
+  if (end === -1) {
+    missing.add(ending);
+    // What follows may all be visible.
+    return tag + 1;
+  }
+  if (!ending.startsWith('</')) return end + ending.length;
+  const bracket = html.indexOf('>', end);
+  return bracket === -1 ? html.length : bracket + 1;
 }
 
 /** The text between the tags, for HTML that cannot be parsed within its bounds. Linear. */

@@ -34,6 +34,11 @@ interface LeafParserOptions extends MailParserOptions {
 export const MAX_HEAD_BYTES = 131_072;
 export const MAX_MIME_NODES = 1000;
 
+/** More parts than any mail has. What came before is read. */
+class TooManyParts extends Error {
+  override name = 'TooManyParts';
+}
+
 /**
  * mailparser's streaming parser, told that no part is text: every leaf then comes as a stream of
  * its decoded bytes. What it does with text itself cannot be used here: whole bodies in memory, no
@@ -42,12 +47,14 @@ export const MAX_MIME_NODES = 1000;
  * Of headers it reads only those of the structure: its parser of addresses is quadratic (17 s for a
  * 0.9 MB `To: a:a:…`), and all others are read elsewhere, from the raw header block.
  *
- * `textTypes`, `tree` and `processHeaders` are not documented; the version is pinned, and a test fails when one of
+ * `textTypes`, `tree`, `hasFailed` and `processHeaders` are not documented; the version is pinned, and a test fails when one of
  * them changes.
  */
 export class LeafParser extends Base {
   readonly textTypes: readonly string[] = [];
   declare readonly tree: MimeNode | false;
+  declare hasFailed: boolean;
+  #nodes = 0;
 
   constructor() {
     const options: LeafParserOptions = {
@@ -57,7 +64,7 @@ export class LeafParser extends Base {
       skipImageLinks: true,
       keepCidLinks: true,
       maxHeadSize: MAX_HEAD_BYTES,
-      maxChildNodes: MAX_MIME_NODES,
+      maxChildNodes: Number.MAX_SAFE_INTEGER,
       ignoreEmbedded: true,
       checksumAlgo: 'sha256',
     };
@@ -65,7 +72,15 @@ export class LeafParser extends Base {
   }
 
   override processHeaders(lines: readonly HeaderLine[]): Map<string, unknown> {
+    this.#nodes += 1;
+    if (this.#nodes > MAX_MIME_NODES) this.#giveUp();
     return super.processHeaders(lines.filter(({ key }) => key.startsWith('content-')));
+  }
+
+  /** Here, and not by the splitter's own limit: that one runs ahead and drops what it has found. */
+  #giveUp(): void {
+    this.hasFailed = true;
+    this.destroy(new TooManyParts('too many parts'));
   }
 }
 

@@ -28,6 +28,7 @@ export interface MailWorkerPoolOptions extends MailWorkerOptions {
 interface Task {
   readonly id: number;
   readonly job: EmailJob;
+  readonly signal: AbortSignal;
   readonly resolve: (result: EmailResult) => void;
   readonly reject: (error: Error) => void;
   /** It was in flight in a worker that died: it runs alone, and once. */
@@ -76,7 +77,7 @@ export class MailWorkerPool {
   }
 
   /**
-   * An abort takes the message out of the queue; once a worker has it, it is read to the end.
+   * A message whose signal is aborted is not begun; once a worker has it, it is read to the end.
    * @throws {UnreadableMessage} it cannot be read, now or later
    * @throws {NormalizingUnavailable} try again later
    */
@@ -85,26 +86,7 @@ export class MailWorkerPool {
     return new Promise<EmailResult>((resolve, reject) => {
       const id = this.#nextId;
       this.#nextId += 1;
-      const onAbort = () => {
-        if (this.#forgetWaiting(id)) reject(new NormalizingUnavailable('aborted'));
-      };
-      const settled = () => {
-        signal.removeEventListener('abort', onAbort);
-      };
-      signal.addEventListener('abort', onAbort, { once: true });
-      this.#waiting.push({
-        id,
-        job,
-        resolve: (result) => {
-          settled();
-          resolve(result);
-        },
-        reject: (error) => {
-          settled();
-          reject(error);
-        },
-        alone: false,
-      });
+      this.#waiting.push({ id, job, signal, resolve, reject, alone: false });
       this.#assign();
     });
   }
@@ -127,6 +109,8 @@ export class MailWorkerPool {
 
   #assign(): void {
     if (this.#stopped) return;
+    this.#waiting = this.#notAborted(this.#waiting);
+    this.#suspects = this.#notAborted(this.#suspects);
     this.#assignSuspect();
     while (this.#waiting.length > 0) {
       const slot = this.#roomiest();
@@ -139,14 +123,25 @@ export class MailWorkerPool {
 
   /** A suspect waits until a slot is empty; that slot takes nothing else in the meantime. */
   #assignSuspect(): void {
+    const inQuarantine = this.#slots.find(({ quarantined }) => quarantined);
     const suspect = this.#suspects[0];
-    if (suspect === undefined) return;
-    const slot = this.#slots.find(({ quarantined }) => quarantined) ?? this.#emptiest();
+    if (suspect === undefined) {
+      if (inQuarantine?.tasks.size === 0) inQuarantine.quarantined = false;
+      return;
+    }
+    const slot = inQuarantine ?? this.#emptiest();
     if (slot === undefined) return;
     slot.quarantined = true;
     if (slot.tasks.size > 0 || !this.#isReady(slot)) return;
     this.#suspects.shift();
     this.#give(slot, suspect);
+  }
+
+  #notAborted(tasks: readonly Task[]): Task[] {
+    return tasks.filter(({ signal, reject }) => {
+      if (signal.aborted) reject(new NormalizingUnavailable('aborted'));
+      return !signal.aborted;
+    });
   }
 
   #emptiest(): Slot | undefined {
@@ -200,7 +195,6 @@ export class MailWorkerPool {
     const task = this.#tasks.get(id);
     this.#tasks.delete(id);
     slot.tasks.delete(id);
-    if (slot.tasks.size === 0 && this.#suspects.length === 0) slot.quarantined = false;
     queueMicrotask(() => this.#assign());
     return task;
   }
@@ -271,12 +265,5 @@ export class MailWorkerPool {
     this.#suspects = [];
     slot.quarantined = false;
     for (const { reject } of waiting) reject(new NormalizingUnavailable('no worker starts'));
-  }
-
-  #forgetWaiting(id: number): boolean {
-    const before = this.#waiting.length + this.#suspects.length;
-    this.#waiting = this.#waiting.filter((task) => task.id !== id);
-    this.#suspects = this.#suspects.filter((task) => task.id !== id);
-    return this.#waiting.length + this.#suspects.length < before;
   }
 }

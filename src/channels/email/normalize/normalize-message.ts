@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { HeaderCollector, parseHeaderBlock } from '../../../intake/header-block.ts';
 import { MAX_ATTACHMENTS, rawFile, toAttachedFile } from './attached-files.ts';
 import { readBody } from './body-content.ts';
@@ -48,14 +49,14 @@ export async function normalizeMessage(
     inlineImage: imageNames(attachments, files),
   });
   const cut = await Promise.all(body.cut.map(wholeBody));
-  const broken = parts.broken || isMisread(parts, size - head.byteLength);
+  const broken = parts.broken || isMisread(head, parts, size);
   const fitted = fitContent({
     text: broken ? withNote(body.text, message.subject) : body.text,
     format: body.format,
     asText: body.asText,
     empty: isEncrypted(head, attachments) ? '(encrypted message)' : '(no text)',
     files: [...(broken ? [rawFile(message.subject, size)] : []), ...cut, ...files],
-    wholeTextAttached: cut.length > 0,
+    wholeTextAttached: cut.some(({ name }) => name === 'message.txt'),
     maxFiles: MAX_ATTACHMENTS,
   });
   return {
@@ -74,8 +75,10 @@ export async function normalizeMessage(
   };
 }
 
-/** There is a body, and nothing was found in it: a multipart without parts, bare CR line ends. */
-function isMisread({ leaves }: ReadParts, bodyBytes: number): boolean {
+/** There is something, and nothing was found in it: a multipart without parts, text without a head. */
+function isMisread(head: HeaderBlock, { leaves }: ReadParts, size: number): boolean {
+  const headless = ['from', 'to', 'subject', 'date'].every((name) => head.count(name) === 0);
+  const bodyBytes = headless ? size : size - head.byteLength;
   return bodyBytes > LINE_ENDS && leaves.every(({ content }) => content.size === 0);
 }
 
@@ -99,19 +102,17 @@ async function readMessage(
     const parts = await readParts(raw.bytes, scratch);
     return { head: parseHeaderBlock(raw.bytes), parts, size: raw.bytes.length };
   }
+  const { path } = raw;
   const collector = new HeaderCollector();
-  let size = 0;
   async function* observed() {
     const file: AsyncIterable<Uint8Array> = createReadStream(path, { highWaterMark: READ_BYTES });
     for await (const chunk of guardMemory(file, maxBufferBytes)) {
-      size += chunk.length;
       collector.push(chunk);
       yield chunk;
     }
   }
-  const { path } = raw;
   const parts = await readParts(observed(), scratch);
-  return { head: collector.finish(), parts, size };
+  return { head: collector.finish(), parts, size: (await stat(path)).size };
 }
 
 /** Only on a reply to something the platform knows, and never on a forward. */

@@ -37,19 +37,22 @@ export interface ReadParts {
   readonly broken: boolean;
 }
 
+/** Bytes of which all are at hand are parsed in one step. */
+export type Source = Uint8Array | AsyncIterable<Uint8Array>;
+
 /**
  * Reads a message's MIME structure (RFC 2045, 2046) as it streams by. A structure that cannot be
  * read does not fail: it is cut short and said to be broken.
  * @throws what reading the source or writing scratch files fails with
  */
-export async function readParts(
-  source: Uint8Array | AsyncIterable<Uint8Array>,
-  scratch: ScratchFolder,
-): Promise<ReadParts> {
+export async function readParts(source: Source, scratch: ScratchFolder): Promise<ReadParts> {
   const parser = new LeafParser();
   const leaves = new Map<unknown, Leaf>();
   const reading = collectLeaves(parser, scratch, leaves);
-  const feeding = feed(source, parser);
+  const feeding = feed(source, parser).catch((error: unknown) => {
+    parser.destroy();
+    throw error;
+  });
   const [fed, read] = await Promise.allSettled([feeding, reading]);
   if (fed.status === 'rejected') throw fed.reason;
   if (read.status === 'rejected' && isSystemError(read.reason)) throw read.reason;
@@ -61,10 +64,7 @@ export async function readParts(
 }
 
 /** Feeds until the source ends or the parser gives up. */
-async function feed(
-  source: Uint8Array | AsyncIterable<Uint8Array>,
-  parser: LeafParser,
-): Promise<void> {
+async function feed(source: Source, parser: LeafParser): Promise<void> {
   if (source instanceof Uint8Array) {
     parser.end(source);
     return;

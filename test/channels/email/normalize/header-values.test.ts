@@ -1,0 +1,166 @@
+import { describe, expect, test } from '@jest/globals';
+import { safeFileName } from '../../../../src/channels/email/normalize/file-names.ts';
+import { isForwardSubject } from '../../../../src/channels/email/normalize/forward-subject.ts';
+import {
+  readDisplayName,
+  readSubject,
+} from '../../../../src/channels/email/normalize/header-text.ts';
+import {
+  messageIdHost,
+  readThreading,
+} from '../../../../src/channels/email/normalize/message-ids.ts';
+import { readCopyRecipients } from '../../../../src/channels/email/normalize/recipients.ts';
+import { readSentAt } from '../../../../src/channels/email/normalize/sent-at.ts';
+import { createAddressMatcher } from '../../../../src/intake/address-matcher.ts';
+import { parseHeaderBlock } from '../../../../src/intake/header-block.ts';
+
+const block = (lines: string) => parseHeaderBlock(Buffer.from(`${lines}\r\n\r\n`));
+const ids = (count: number) => Array.from({ length: count }, (_, index) => `<${index}@x>`);
+
+describe('threading ids', () => {
+  const long = `<${'a'.repeat(250)}@x.example>`;
+  test.each([
+    [
+      'the first of In-Reply-To',
+      'In-Reply-To: see <a@x> and <b@x>',
+      { inReplyTo: '<a@x>', references: [] },
+    ],
+    ['references in order', 'References: <a@x> <b@x>', { references: ['<a@x>', '<b@x>'] }],
+    ['folded in the middle', 'References: <a@x>\r\n\t<b@x>', { references: ['<a@x>', '<b@x>'] }],
+    ['with nothing between', 'References: <a@x><b@x>', { references: ['<a@x>', '<b@x>'] }],
+    ['each once', 'References: <a@x> <b@x> <a@x>', { references: ['<a@x>', '<b@x>'] }],
+    ['none without brackets', 'References: a@x\r\nIn-Reply-To: b@x', { references: [] }],
+    ['none with a space in it', 'References: <a @x> <b@x>', { references: ['<b@x>'] }],
+    ['none over 255 bytes', `References: ${long} <b@x>`, { references: ['<b@x>'] }],
+    [
+      'of two header lines',
+      'References: <a@x>\r\nReferences: <b@x>',
+      { references: ['<a@x>', '<b@x>'] },
+    ],
+  ])('%s', (_, lines, expected) => {
+    expect(readThreading(block(lines))).toEqual(expected);
+  });
+
+  test('the first and the last 19 of many', () => {
+    const { references } = readThreading(block(`References: ${ids(50).join(' ')}`));
+    expect(references).toEqual(['<0@x>', ...ids(50).slice(31)]);
+  });
+
+  test('the host of an id', () => {
+    expect(messageIdHost('<a@b@Mail.Acme.Example>')).toBe('mail.acme.example');
+    expect(messageIdHost('<nothing>')).toBe('');
+  });
+});
+
+describe('a subject is decoded, on one line', () => {
+  test.each([
+    ['=?utf-8?Q?Gr=C3=BC=C3=9Fe?=', 'Grüße'],
+    ['=?utf-8?B?R3I=?= =?utf-8?B?w7zDn2U=?=', 'Grüße'],
+    ['=?iso-8859-1?Q?Gr=FC=DFe?= an alle', 'Grüße an alle'],
+    ['=?utf-8?Q?two=0D=0Alines?=', 'two lines'],
+    ['=?utf-8?Q?=E2=80=AEtxt?=', 'txt'],
+    ['=?no-such-charset?Q?x?=', 'x'],
+    ['=?utf-8?Q?broken', '=?utf-8?Q?broken'],
+    ['  spaced \t out  ', 'spaced out'],
+    ['', undefined],
+  ])('%s', (raw, subject) => {
+    expect(readSubject(raw)).toBe(subject);
+  });
+});
+
+test('a display name has no control or bidi characters and at most 200', () => {
+  expect(readDisplayName('=?utf-8?Q?Ann=00=E2=80=AE?= Doe')).toBe('Ann Doe');
+  expect(readDisplayName("'Ann Doe'")).toBe('Ann Doe');
+  expect(readDisplayName('x'.repeat(500))).toHaveLength(200);
+  expect(readDisplayName('   ')).toBeUndefined();
+});
+
+describe('copies', () => {
+  const own = createAddressMatcher(['support@acme.example', '*@help.acme.example']);
+  test.each([
+    [
+      'Cc, and the others in To',
+      'To: support@acme.example, bob@x.example\r\nCc: "C, D" <cd@x.example>',
+      [{ email: 'bob@x.example' }, { email: 'cd@x.example', name: 'C, D' }],
+    ],
+    [
+      'a group comes apart',
+      'To: All: a@x.example, b@x.example;',
+      [{ email: 'a@x.example' }, { email: 'b@x.example' }],
+    ],
+    ['not ours, tagged or caught', 'Cc: support+a@acme.example, any@help.acme.example', []],
+    ['not the sender', 'Cc: Ann@customer.example', []],
+    ['each once', 'To: a@x.example\r\nCc: A@x.example', [{ email: 'a@x.example' }]],
+    [
+      'what is no address is left out',
+      'Cc: nobody, <>, a@x.example, undisclosed-recipients:;',
+      [{ email: 'a@x.example' }],
+    ],
+    [
+      'odd ones stay',
+      'Cc: user.@docomo.example, a..b@x.example',
+      [{ email: 'user.@docomo.example' }, { email: 'a..b@x.example' }],
+    ],
+    ['an internationalized one stays', 'Cc: käthe@x.example', [{ email: 'käthe@x.example' }]],
+  ])('%s', (_, lines, cc) => {
+    expect(readCopyRecipients(block(lines), own, 'ann@customer.example')).toEqual({ cc, bcc: [] });
+  });
+});
+
+describe('the time of a message', () => {
+  const receivedAt = Date.parse('2026-01-31T12:00:00Z');
+  test.each([
+    ['Sat, 31 Jan 2026 11:00:00 +0000', '2026-01-31T11:00:00.000Z'],
+    ['Sat, 31 Jan 2026 12:30:00 +0100 (CET)', '2026-01-31T11:30:00.000Z'],
+    ['Sat, 31 Jan 2026 11:00:00', '2026-01-31T11:00:00.000Z'],
+    ['Sat, 31 Jan 2026 11:00:00 GMT', '2026-01-31T11:00:00.000Z'],
+    ['Sat, 31 Jan 2026 12:04:59 +0000', '2026-01-31T12:04:59.000Z'],
+    ['Sat, 31 Jan 2026 12:05:01 +0000', '2026-01-31T12:00:00.000Z'],
+    ['Thu, 01 Jan 2026 12:00:01 +0000', '2026-01-01T12:00:01.000Z'],
+    ['Thu, 01 Jan 2026 11:59:59 +0000', '2026-01-31T12:00:00.000Z'],
+    ['yesterday', '2026-01-31T12:00:00.000Z'],
+    [undefined, '2026-01-31T12:00:00.000Z'],
+  ])('%s', (date, expected) => {
+    expect(new Date(readSentAt(date, receivedAt)).toISOString()).toBe(expected);
+  });
+});
+
+describe('a file name', () => {
+  const png = { mime: 'image/png', extension: 'png' };
+  const text = { mime: 'text/plain' };
+  test.each([
+    ['report.pdf', png, 'report.pdf'],
+    ['../../etc/passwd', png, 'passwd.png'],
+    ['C:\\Users\\ann\\photo.png', png, 'photo.png'],
+    ['=?utf-8?Q?f=C3=BCr.txt?=', text, 'für.txt'],
+    ['txt.exe\u202e\u0000', text, 'txt.exe'],
+    ['...', png, 'file.png'],
+    [undefined, png, 'file.png'],
+    [undefined, text, 'file.txt'],
+    [undefined, { mime: 'application/x-nobody-knows' }, 'file.bin'],
+    ['a<b>"c".txt', text, 'a_b__c_.txt'],
+    ['version 1.2 final', text, 'version 1.2 final.txt'],
+  ])('%s', (raw, type, expected) => {
+    expect(safeFileName(raw, type, 'file')).toBe(expected);
+  });
+
+  test('keeps its extension when it is cut at 120 characters', () => {
+    const name = safeFileName(`${'x'.repeat(400)}.pdf`, png, 'file');
+    expect(name).toHaveLength(120);
+    expect(name.endsWith('.pdf')).toBe(true);
+  });
+});
+
+test.each([
+  ['Fwd: x', true],
+  ['FW: x', true],
+  ['WG: x', true],
+  ['TR : x', true],
+  ['[EXTERNAL] Fwd: x', true],
+  ['转发：x', true],
+  ['Re: Fwd: x', false],
+  ['Forward march', false],
+  ['Invoice: x', false],
+])('the subject "%s" is that of a forward: %s', (subject, expected) => {
+  expect(isForwardSubject(subject)).toBe(expected);
+});

@@ -1,0 +1,159 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  parseHtml,
+  textUpperBound,
+  visibleLength,
+} from '../../../../src/channels/email/normalize/html-tree.ts';
+import { joinLines } from '../../../../src/channels/email/normalize/lines.ts';
+import { renderHtml } from '../../../../src/channels/email/normalize/render-html.ts';
+import { cleanHtml } from '../../../../src/channels/email/normalize/serialize-html.ts';
+
+const images = new Map([['a@x', 'lamp.png']]);
+const inlineImage = (id: string) => images.get(id);
+const render = (html: string, format: 'TEXT' | 'MARKDOWN' = 'MARKDOWN') => {
+  const tree = parseHtml(html);
+  if (tree === undefined) throw new Error('too deep');
+  return joinLines(renderHtml(tree, { format, inlineImage }), format);
+};
+
+describe('what a person would not see is not there', () => {
+  test.each([
+    ['display:none', '<p>a</p><p style="display:none">b</p>', 'a'],
+    [
+      'display: NONE !important',
+      '<p>a</p><p style="color:red; Display : NONE !important">b</p>',
+      'a',
+    ],
+    ['visibility:hidden', '<p>a<span style="visibility:hidden">b</span></p>', 'a'],
+    [
+      'visible again inside',
+      '<p style="visibility:hidden">a<span style="visibility:visible">b</span></p>',
+      'b',
+    ],
+    ['opacity:0', '<p>a<span style="opacity:0.0">b</span></p>', 'a'],
+    ['opacity:0.5 stays', '<p>a<span style="opacity:0.5">b</span></p>', 'ab'],
+    ['font-size:0', '<p>a<span style="font-size:0px">b</span></p>', 'a'],
+    [
+      'font-size:0 with a size inside',
+      '<td style="font-size:0"><span style="font-size:14px">b</span></td>',
+      'b',
+    ],
+    [
+      'font-size:0 with a relative size inside',
+      '<td style="font-size:0"><span style="font-size:2em">b</span>c</td>d',
+      'd',
+    ],
+    ['the hidden attribute', '<p>a</p><p hidden>b</p>', 'a'],
+    ['no height', '<p>a</p><div style="max-height:0;overflow:hidden">b</div>', 'a'],
+    ["Outlook's own", '<p>a</p><div style="mso-hide:all">b</div>', 'a'],
+    ['comments', '<p>a<!-- b --></p><!--[if mso]><p>c</p><![endif]-->', 'a'],
+    ['style, script, title', '<title>t</title><style>p{}</style><script>b</script><p>a</p>', 'a'],
+    ['zero-width characters', '<p>a&#8203;b&zwnj;&#x2060;c</p>', 'abc'],
+    ['tag characters', '<p>a&#xE0069;&#xE0067;b</p>', 'ab'],
+    [
+      'a style that only mentions it',
+      '<p title="display:none" style="background:url(display-none.png)">a</p>',
+      'a',
+    ],
+  ])('%s', (_, html, expected) => {
+    expect(render(html)).toBe(expected);
+  });
+});
+
+describe('HTML as Markdown', () => {
+  test.each([
+    ['paragraphs', '<p>a</p><p>b</p>', 'a\n\nb'],
+    ['lines', 'a<br>b<div>c</div>', 'a  \nb  \nc'],
+    ['an empty line', '<div>a</div><div><br></div><div>b</div>', 'a\n\nb'],
+    ['emphasis', '<b>bold </b>and <i>slanted</i>', '**bold** and *slanted*'],
+    ['emphasis in emphasis', '<b>a<strong>b</strong></b>', '**ab**'],
+    ['emphasis around blocks is dropped', '<b><div>a</div><div>b</div></b>', 'a  \nb'],
+    ['headings', '<h2>Title</h2>text', '## Title\n\ntext'],
+    ['a list', '<ul><li>a</li><li>b<ul><li>c</li></ul></li></ul>', '- a\n- b\n  - c'],
+    ['a numbered list', '<ol start="3"><li>a</li><li>b</li></ol>', '3. a\n4. b'],
+    ['a quote', '<blockquote><p>a</p><p>b</p></blockquote>', '> a\n>\n> b'],
+    [
+      'a link',
+      '<a href="https://x.example/a?b=1&amp;c=2">text</a>',
+      '[text](https://x.example/a?b=1&c=2)',
+    ],
+    [
+      'a link that says itself',
+      '<a href="https://x.example/">x.example</a> <a href="mailto:a@b.c">a@b.c</a>',
+      'x.example a@b.c',
+    ],
+    ['a link to a script', '<a href="javascript:alert(1)">text</a>', 'text'],
+    [
+      'brackets in a link',
+      '<a href="https://x.example/(a)">text</a>',
+      '[text](https://x.example/%28a%29)',
+    ],
+    ['an inline image', 'see <img src="cid:a@x"> there', 'see [image: lamp.png] there'],
+    [
+      'a remote image',
+      '<img src="https://x.example/t.gif"><img src="x" alt="Sale">',
+      '[image: Sale]',
+    ],
+    ['a row of data', '<table><tr><td>a</td><td><p>b</p></td></tr></table>', 'a | b'],
+    [
+      'a layout table',
+      '<table><tr><td><p>a</p><p>b</p></td><td>c</td></tr></table>',
+      'a\n\nb\n\nc',
+    ],
+    ['a rule', 'a<hr>b', 'a\n\n---\n\nb'],
+    [
+      'markup in text',
+      '*a* _b_ a_b `c` &lt;script&gt; [x](y) &amp;lt;',
+      '\\*a\\* \\_b\\_ a_b \\`c\\` \\<script> [x\\](y) \\&lt;',
+    ],
+    [
+      'markup at the start of a line',
+      '<p># a</p><p>1. b</p><p>- c</p><p>&gt; d</p>',
+      '\\# a\n\n1\\. b\n\n\\- c\n\n\\> d',
+    ],
+    ['white space', '<p>  a \n b&nbsp;&nbsp;c </p>', 'a b c'],
+    ['tags that nobody closed', '<p>a<p>b<ul><li>c<li>d', 'a\n\nb\n\n- c\n- d'],
+  ])('%s', (_, html, expected) => {
+    expect(render(html)).toBe(expected);
+  });
+
+  test('as plain text there is no markup', () => {
+    const html = '<h1>T</h1><p><b>a</b>_b <a href="https://x.example/y">text</a></p>';
+    expect(render(html, 'TEXT')).toBe('T\n\na_b text (https://x.example/y)');
+  });
+});
+
+describe('HTML as HTML', () => {
+  const clean = (html: string, trim = false) => {
+    const tree = parseHtml(html);
+    return tree === undefined ? undefined : cleanHtml(tree, { trim, inlineImage });
+  };
+  test.each([
+    ['scripts', '<p>a</p><script>b</script>', '<p>a</p>'],
+    ['handlers and styles', '<p onclick="x" style="color:red">a</p>', '<p>a</p>'],
+    ['forms', '<form action="x"><input name="y">a</form>', 'a'],
+    ['remote images', '<img src="https://x.example/t.gif">a', 'a'],
+    ['inline images', '<img src="cid:a@x">', '[image: lamp.png]'],
+    ['links to scripts', '<a href="javascript:x">a</a>', '<a>a</a>'],
+    ['hidden text', '<p>a</p><p style="display:none">b</p>', '<p>a</p>'],
+    ['entities', '<p>&lt;b&gt; &amp;</p>', '<p>&lt;b&gt; &amp;</p>'],
+  ])('%s', (_, html, expected) => {
+    expect(clean(html)).toBe(expected);
+  });
+
+  test('the quote goes when it is trimmed', () => {
+    expect(clean('<p>a</p><div class="yahoo_quoted">b</div>', true)).toBe('<p>a</p>');
+    expect(clean('<p>a</p><div id="divRplyFwdMsg">b</div><p>c</p>', true)).toBe('<p>a</p>');
+  });
+});
+
+test('nesting beyond any mail is not parsed', () => {
+  expect(parseHtml('<div>'.repeat(100_000))).toBeUndefined();
+});
+
+test('the quick bound is never below what is visible', () => {
+  const html = '<style>p{}</style><p>a b</p><!-- x --><p style="display:none">cd</p>';
+  const tree = parseHtml(html);
+  expect(tree === undefined ? 0 : visibleLength(tree)).toBe(2);
+  expect(textUpperBound(html)).toBe(4);
+});

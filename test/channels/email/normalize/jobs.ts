@@ -1,0 +1,83 @@
+import { join } from 'node:path';
+import type { EmailMeta } from '../../../../src/channels/email/email-meta.ts';
+import type { EmailJob } from '../../../../src/channels/email/normalize/email-job.ts';
+import type { ShopMailSettings } from '../../../../src/channels/email/normalize/shop-mail.ts';
+import type { Claimed, RawForm } from '../../../../src/spool/entry.ts';
+import { asEntryId, asShopId } from '../../../../src/types/ids.ts';
+
+export const SHOP = asShopId('7b0d5a3e-1f2c-4a3b-8c4d-000000000001');
+/** Half an hour after the Date header of the fixtures. */
+export const RECEIVED_AT = Date.parse('2026-01-05T09:30:00Z');
+
+export const shopSettings: ShopMailSettings = {
+  shopId: SHOP,
+  addresses: ['support@acme.example'],
+  formSenders: [],
+  allowSenders: [],
+  replyDomains: [],
+  body: 'auto',
+  quotes: 'known',
+  suppress: ['auto-reply', 'bounce', 'loop', 'bulk'],
+};
+
+export const meta: EmailMeta = {
+  remoteAddress: '192.0.2.1',
+  heloName: 'mx.customer.example',
+  tls: false,
+  trustedRelay: false,
+  envelopeFrom: 'ann@customer.example',
+  envelopeTo: ['support@acme.example'],
+  agentContact: 'support@acme.example',
+  ourAddressesMatched: ['support@acme.example'],
+  receivedHeader: 'Received: from mx.customer.example',
+  rawSha256: '0'.repeat(64),
+};
+
+export function emailJob(
+  bytes: Uint8Array,
+  scratch: string,
+  part: Partial<EmailJob> = {},
+): EmailJob {
+  return {
+    shopId: SHOP,
+    remoteId: '<one@customer.example>',
+    receivedAt: RECEIVED_AT,
+    released: false,
+    meta,
+    raw: { kind: 'bytes', bytes },
+    scratch: join(scratch, 'job'),
+    ...part,
+  };
+}
+
+export function claimedEmail(raw: RawForm, part: Partial<Claimed> = {}): Claimed {
+  const id = asEntryId('entry-1');
+  return {
+    entry: {
+      id,
+      kind: 'message',
+      shopId: SHOP,
+      channel: 'email',
+      lane: 'ann@customer.example support@acme.example',
+      remoteId: '<one@customer.example>',
+      receivedAt: RECEIVED_AT,
+      meta: { ...meta },
+      state: 'delivering',
+      attempts: 0,
+      failingMs: 0,
+      lastAttemptAt: 0,
+      nextAttemptAt: 0,
+      detached: false,
+      rawSize: 0,
+    },
+    lease: { id, generation: 1 },
+    raw,
+    media: new Map(),
+    released: false,
+    ...part,
+  };
+}
+
+export function inline(text: string): Extract<RawForm, { kind: 'inline' }> {
+  return { kind: 'inline', bytes: Buffer.from(text.replaceAll(/\r?\n/g, '\r\n')) };
+}

@@ -1,0 +1,198 @@
+import { describe, expect, test } from '@jest/globals';
+import { parseHtml } from '../../../../src/channels/email/normalize/html-tree.ts';
+import { joinLines, textLines } from '../../../../src/channels/email/normalize/lines.ts';
+import { renderHtml } from '../../../../src/channels/email/normalize/render-html.ts';
+import { trimQuotes } from '../../../../src/channels/email/normalize/trim-quotes.ts';
+
+const trimText = (text: string) => joinLines(trimQuotes(textLines(text)).lines, 'TEXT');
+const trimHtml = (html: string) => {
+  const tree = parseHtml(html);
+  if (tree === undefined) throw new Error('too deep');
+  const lines = renderHtml(tree, { format: 'TEXT', inlineImage: () => undefined });
+  return joinLines(trimQuotes(lines).lines, 'TEXT');
+};
+
+describe('the attribution line of a reply, by language', () => {
+  test.each([
+    ['English', 'On Mon, Jan 5, 2026 at 10:00 AM Acme Support <support@acme.example> wrote:'],
+    ['English, Outlook', 'On 5 Jan 2026, at 10:00, Acme Support <support@acme.example> wrote:'],
+    ['German', 'Am Mo., 5. Jan. 2026 um 10:00 Uhr schrieb Acme Support <support@acme.example>:'],
+    ['German, Thunderbird', 'Am 05.01.26 um 10:00 schrieb Acme Support:'],
+    ['French', 'Le lun. 5 janv. 2026 à 10:00, Acme Support <support@acme.example> a écrit :'],
+    ['Spanish', 'El lun, 5 ene 2026 a las 10:00, Acme Support (<support@acme.example>) escribió:'],
+    [
+      'Italian',
+      'Il giorno lun 5 gen 2026 alle ore 10:00 Acme Support <support@acme.example> ha scritto:',
+    ],
+    ['Dutch', 'Op ma 5 jan 2026 om 10:00 schreef Acme Support <support@acme.example>:'],
+    [
+      'Portuguese',
+      'Em seg., 5 de jan. de 2026 às 10:00, Acme Support <support@acme.example> escreveu:',
+    ],
+    ['Polish', 'pon., 5 sty 2026 o 10:00 Acme Support <support@acme.example> napisał(a):'],
+    ['Swedish', 'Den mån 5 jan. 2026 kl 10:00 skrev Acme Support <support@acme.example>:'],
+    ['Danish', 'Den man. 5. jan. 2026 kl. 10.00 skrev Acme Support <support@acme.example>:'],
+    ['Norwegian', 'man. 5. jan. 2026 kl. 10:00 skrev Acme Support <support@acme.example>:'],
+    ['Finnish', 'ma 5. tammik. 2026 klo 10.00 Acme Support (support@acme.example) kirjoitti:'],
+    ['Czech', 'po 5. 1. 2026 v 10:00 odesílatel Acme Support <support@acme.example> napsal:'],
+    ['Turkish', 'Acme Support <support@acme.example>, 5 Oca 2026 Pzt, 10:00 tarihinde şunu yazdı:'],
+    ['Russian', 'пн, 5 янв. 2026 г. в 10:00, Acme Support <support@acme.example>:'],
+    ['Japanese', '2026年1月5日(月) 10:00 Acme Support <support@acme.example>:'],
+    ['Chinese', 'Acme Support <support@acme.example> 于2026年1月5日周一 10:00写道：'],
+  ])('%s', (_, attribution) => {
+    expect(trimText(`New text.\n\n${attribution}\n\n> Old text.\n> More.`)).toBe('New text.');
+    expect(trimText(`New text.\n\n${attribution}\n\nOld text, not marked.`)).toBe('New text.');
+  });
+});
+
+describe('trimming plain text', () => {
+  test.each([
+    [
+      'an attribution over two lines',
+      'New.\n\nOn Mon, Jan 5, 2026 at 10:00 AM Acme\n<support@acme.example> wrote:\n\n> Old.',
+      'New.',
+    ],
+    [
+      'an attribution over three lines',
+      'New.\n\nOn Mon, Jan 5, 2026 at\n10:00 AM Acme Support\n<support@acme.example> wrote:\n> Old.',
+      'New.',
+    ],
+    [
+      "Outlook's original message",
+      'New.\n\n-----Original Message-----\nFrom: Acme\nSent: today\nOld.',
+      'New.',
+    ],
+    ['the same in German', 'Neu.\n\n-----Ursprüngliche Nachricht-----\nVon: Acme\nAlt.', 'Neu.'],
+    [
+      'a header block under a rule',
+      'New.\n________________________________\nFrom: Acme\nSent: today\nTo: Ann\nSubject: x\n\nOld.',
+      'New.',
+    ],
+    [
+      'a French header block',
+      'Neuf.\n\nDe : Acme\nEnvoyé : lundi\nÀ : Ann\nObjet : x\n\nVieux.',
+      'Neuf.',
+    ],
+    ['quoted lines without an attribution', 'New.\n\n> Old.\n> More.', 'New.'],
+    ['a signature', 'New.\n\n-- \nAnn Customer\nAcme Ltd.', 'New.'],
+    [
+      'a signature before the quote',
+      'New.\n-- \nAnn\n\nOn Mon, Jan 5, 2026 at 10:00 AM X <x@y.example> wrote:\n> Old.',
+      'New.',
+    ],
+    [
+      'what a telephone adds',
+      'New.\n\nSent from my iPhone\n\nOn 5 Jan 2026, at 10:00, X <x@y.example> wrote:\n> Old.',
+      'New.',
+    ],
+  ])('%s', (_, text, expected) => {
+    expect(trimText(text)).toBe(expected);
+  });
+
+  test.each([
+    [
+      'answers between the quoted lines',
+      'On Mon, Jan 5, 2026 at 10:00 AM X <x@y.example> wrote:\n> One?\nYes.\n> Two?\nNo.',
+    ],
+    [
+      'an answer below the quote',
+      'On Mon, Jan 5, 2026 at 10:00 AM X <x@y.example> wrote:\n> One?\n\nYes.',
+    ],
+    [
+      'text on both sides',
+      'See below.\n\nOn Mon, Jan 5, 2026 at 10:00 AM X <x@y.example> wrote:\n> One?\nYes.',
+    ],
+    [
+      'a forward',
+      'Please look.\n\n---------- Forwarded message ---------\nFrom: X\nDate: today\nTo: Ann\nSubject: x\n\nText.',
+    ],
+    [
+      'a forward of a telephone',
+      'Begin forwarded message:\n\n> From: X\n> Date: today\n> Subject: x\n>\n> Text.',
+    ],
+    ['nothing but a quote', 'On Mon, Jan 5, 2026 at 10:00 AM X <x@y.example> wrote:\n> Old.'],
+    ['nothing but a signature', '-- \nAnn'],
+    [
+      'a colleague who wrote something',
+      'Your colleague wrote:\nplease send the form.\nHere it is.',
+    ],
+    ['a list with From and To', 'I fly\nFrom: Berlin\nwhere it rains.\nPlease change it.'],
+    ['a long text after two dashes', `Options\n--\n${'Line.\n'.repeat(40)}`],
+  ])('keeps %s', (_, text) => {
+    expect(trimText(text)).toBe(joinLines(textLines(text), 'TEXT'));
+  });
+});
+
+describe('trimming by the marks of mail clients', () => {
+  test.each([
+    [
+      'Gmail',
+      '<div>New.</div><div class="gmail_quote"><div class="gmail_attr">On 5 Jan 2026 X wrote:</div><blockquote class="gmail_quote">Old.</blockquote></div>',
+      'New.',
+    ],
+    [
+      'Gmail, old',
+      '<div>New.</div><div class="gmail_quote">On Mon, Jan 5, 2026 at 10:00 AM X &lt;x@y.example&gt; wrote:<br><blockquote class="gmail_quote">Old.</blockquote></div>',
+      'New.',
+    ],
+    [
+      'Outlook on the web',
+      '<div>New.</div><hr><div id="divRplyFwdMsg"><b>From:</b> X</div><div>Old.</div>',
+      'New.',
+    ],
+    [
+      'Outlook on the web, quoted by another',
+      '<div>New.</div><div id="x_divRplyFwdMsg">From: X</div><div>Old.</div>',
+      'New.',
+    ],
+    [
+      'Outlook for Windows',
+      '<p>New.</p><div style="border:none;border-top:solid #B5C4DF 1.0pt"><p><b>Von:</b> X</p></div><p>Old.</p>',
+      'New.',
+    ],
+    ['Yahoo', '<div>New.</div><div class="yahoo_quoted">On Monday X wrote:<br>Old.</div>', 'New.'],
+    [
+      'Thunderbird',
+      '<p>New.</p><div class="moz-cite-prefix">Am 05.01.26 schrieb X:</div><blockquote type="cite">Old.</blockquote>',
+      'New.',
+    ],
+    [
+      'Proton',
+      '<div>New.</div><div class="protonmail_quote">On Monday X wrote:<blockquote>Old.</blockquote></div>',
+      'New.',
+    ],
+    [
+      'Apple',
+      '<div>New.</div><blockquote type="cite">On 5 Jan 2026, at 10:00, X wrote:<br>Old.</blockquote>',
+      'New.',
+    ],
+    ['a signature', '<div>New.</div><div class="gmail_signature">Ann</div>', 'New.'],
+  ])('%s', (_, html, expected) => {
+    expect(trimHtml(html)).toBe(expected);
+  });
+
+  test.each([
+    [
+      'answers in between',
+      '<div class="gmail_quote"><blockquote class="gmail_quote">One?</blockquote><div>Yes.</div><blockquote class="gmail_quote">Two?</blockquote><div>No.</div></div>',
+      'Yes.',
+    ],
+    [
+      'an answer below',
+      '<div class="moz-cite-prefix">Am 05.01.26 schrieb X:</div><blockquote type="cite">One?</blockquote><p>Yes.</p>',
+      'One?',
+    ],
+    [
+      'a forward',
+      '<div>Look.</div><div class="gmail_quote"><div class="gmail_attr">---------- Forwarded message ---------<br>From: X</div>Text.</div>',
+      'Text.',
+    ],
+    [
+      'a border that is no header',
+      '<div style="border-top:solid 1px">Offers</div><p>Text.</p>',
+      'Text.',
+    ],
+  ])('keeps %s', (_, html, kept) => {
+    expect(trimHtml(html)).toContain(kept);
+  });
+});

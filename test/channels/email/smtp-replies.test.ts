@@ -1,0 +1,431 @@
+import { Writable } from 'node:stream';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import type { BlobStore } from '../../../src/spool/blobs.ts';
+import { SpoolFull, SpoolUnavailable } from '../../../src/spool/errors.ts';
+import { type DoorChange, type EmailDoor, openDoor } from '../../support/email-door.ts';
+import { converse } from '../../support/smtp-client.ts';
+
+const HELLO = `
+  s: 220 mx.acme.example ESMTP
+  c: EHLO client.example
+  s: 250-mx.acme.example
+`;
+const ENVELOPE = `${HELLO}
+  c: MAIL FROM:<ann@example.com>
+  s: 250 2.1.0
+  c: RCPT TO:<support@acme.example>
+  s: 250 2.1.5
+`;
+const MESSAGE = `
+  c: From: Ann <ann@example.com>
+  c: To: support@acme.example
+  c: Subject: Hello
+  c:
+  c: Hi
+`;
+
+interface Case {
+  readonly title: string;
+  readonly change?: DoorChange;
+  readonly script: string;
+  readonly closes?: true;
+  readonly stored?: number;
+}
+
+/** One table, as long as the rules that it checks: every reply of the door, each in a dialogue. */
+const cases: readonly Case[] = [
+  {
+    title: 'a message is taken after it is durable',
+    script: `${ENVELOPE}
+      c: DATA
+      s: 354
+      ${MESSAGE}
+      c: .
+      s: 250 2.0.0 Ok: queued as
+      c: QUIT
+      s: 221 2.0.0`,
+    closes: true,
+    stored: 1,
+  },
+  {
+    title: 'MIME that cannot be parsed is taken all the same',
+    script: `${ENVELOPE}
+      c: DATA
+      s: 354
+      c: <NUL><NUL>not a header: at all<CR>Content-Type: multipart/mixed; boundary=
+      c: .
+      s: 250 2.0.0`,
+    stored: 1,
+  },
+  {
+    title: 'an empty message is taken too',
+    script: `${ENVELOPE}
+      c: DATA
+      s: 354
+      c: .
+      s: 250 2.0.0`,
+    stored: 1,
+  },
+  {
+    title: 'an unknown recipient of our domain',
+    script: `${HELLO}
+      c: MAIL FROM:<ann@example.com>
+      s: 250 2.1.0
+      c: RCPT TO:<nobody@acme.example>
+      s: 550 5.1.1
+      c: DATA
+      s: 503 5.5.1`,
+  },
+  {
+    title: 'a domain that is not ours: no open relay',
+    script: `${HELLO}
+      c: MAIL FROM:<ann@example.com>
+      s: 250 2.1.0
+      c: RCPT TO:<ann@elsewhere.example>
+      s: 550 5.7.1
+      c: RCPT TO:<ann@elsewhere.example@acme.example>
+      s: 501 5.1.3
+      c: RCPT TO:<@acme.example:ann@elsewhere.example>
+      s: 550 5.7.1
+      c: RCPT TO:<ann%elsewhere.example@acme.example>
+      s: 550 5.1.1`,
+  },
+  {
+    title: 'addresses that the grammar forbids and that exist',
+    script: `${HELLO}
+      c: MAIL FROM:<user.@docomo.ne.jp>
+      s: 250 2.1.0
+      c: RCPT TO:<a..b@help.acme.example>
+      s: 250 2.1.5
+      c: RCPT TO:<Support+Order-7@ACME.example>
+      s: 250 2.1.5
+      c: RCPT TO:<postmaster>
+      s: 250 2.1.5
+      c: RCPT TO:<abuse@other.example>
+      s: 250 2.1.5`,
+  },
+  {
+    title: 'a size that is declared over the limit',
+    change: { maxMessageBytes: 1000 },
+    script: `${HELLO}
+      c: MAIL FROM:<ann@example.com> SIZE=1001
+      s: 552 5.3.4
+      c: MAIL FROM:<ann@example.com> SIZE=1000
+      s: 250 2.1.0`,
+  },
+  {
+    title: 'a message over the limit',
+    change: { maxMessageBytes: 1000 },
+    script: `${ENVELOPE}
+      c: DATA
+      s: 354
+      ${MESSAGE}
+      c: ${'x'.repeat(1000)}
+      c: .
+      s: 552 5.3.4
+      c: NOOP
+      s: 250`,
+  },
+  {
+    title: 'more than 100 recipients: the rest is for another transaction',
+    script: `${HELLO}
+      c: MAIL FROM:<ann@example.com>
+      s: 250 2.1.0
+      ${Array.from({ length: 100 }, (_, n) => `c: RCPT TO:<c${String(n)}@help.acme.example>\ns: 250 2.1.5`).join('\n')}
+      ${Array.from({ length: 40 }, (_, n) => `c: RCPT TO:<d${String(n)}@help.acme.example>\ns: 452 4.5.3`).join('\n')}
+      c: DATA
+      s: 354
+      ${MESSAGE}
+      c: .
+      s: 250 2.0.0`,
+    stored: 1,
+  },
+  {
+    title: 'a message that has been through more than 50 servers',
+    script: `${ENVELOPE}
+      c: DATA
+      s: 354
+      ${'c: Received: from here by there\n'.repeat(51)}
+      ${MESSAGE}
+      c: .
+      s: 554 5.4.6`,
+  },
+  {
+    title: 'too many errors',
+    script: `${HELLO}
+      ${'c: RCPT TO:<support@acme.example>\ns: 503 5.5.1\n'.repeat(20)}
+      c: NOOP
+      s: 421 4.7.0`,
+    closes: true,
+  },
+  {
+    title: 'too many unknown commands',
+    script: `${HELLO}
+      ${'c: XYZZY\ns: 500 5.5.2\n'.repeat(20)}
+      c: XYZZY
+      s: 421 4.7.0`,
+    closes: true,
+  },
+  {
+    title: 'too many commands that lead nowhere',
+    script: `${HELLO}
+      ${'c: NOOP\ns: 250\nc: RSET\ns: 250\n'.repeat(49)}
+      c: NOOP
+      s: 250
+      c: NOOP
+      s: 421 4.7.0`,
+    closes: true,
+  },
+  {
+    title: 'a message in between starts the counts anew',
+    script: `${HELLO}
+      ${`${'c: XYZZY\ns: 500\n'.repeat(19)}
+        c: MAIL FROM:<ann@example.com>
+        s: 250
+        c: RCPT TO:<support@acme.example>
+        s: 250
+        c: DATA
+        s: 354
+        ${MESSAGE}
+        c: .
+        s: 250 2.0.0
+      `.repeat(2)}`,
+    stored: 1,
+  },
+  {
+    title: 'a command line without an end',
+    script: `${HELLO}
+      c: ${'x'.repeat(5000)}
+      s: 421 4.7.0`,
+    closes: true,
+  },
+  {
+    title: 'one sender that begins too many messages',
+    change: { messageRate: { messages: 2, perMs: 60_000 }, trustedRelays: [] },
+    script: `${HELLO}
+      ${'c: MAIL FROM:<ann@example.com>\ns: 250\nc: RSET\ns: 250\n'.repeat(2)}
+      c: MAIL FROM:<ann@example.com>
+      s: 450 4.7.1`,
+  },
+  {
+    title: 'a trusted relay may begin as many as it likes',
+    change: { messageRate: { messages: 2, perMs: 60_000 } },
+    script: `${HELLO}
+      ${'c: MAIL FROM:<ann@example.com>\ns: 250\nc: RSET\ns: 250\n'.repeat(5)}`,
+  },
+  {
+    title: 'a disk that is short before the message',
+    change: {
+      parts: ({ blobs }) => ({ blobs: withoutSpace(blobs) }),
+    },
+    script: `${HELLO}
+      c: MAIL FROM:<ann@example.com>
+      s: 452 4.3.1`,
+  },
+  {
+    title: 'a disk that is full when the message is stored',
+    change: { parts: () => ({ intake: failing(new SpoolFull('full')) }) },
+    script: `${ENVELOPE}
+      c: DATA
+      s: 354
+      ${MESSAGE}
+      c: .
+      s: 452 4.3.1`,
+  },
+  {
+    title: 'a disk that fills up while a large message comes',
+    change: { parts: ({ blobs }) => ({ blobs: fillingUp(blobs) }) },
+    script: `${ENVELOPE}
+      c: DATA
+      s: 354
+      ${MESSAGE}
+      ${`c: ${'x'.repeat(900)}\n`.repeat(400)}
+      c: .
+      s: 452 4.3.1
+      c: NOOP
+      s: 250`,
+  },
+  {
+    title: 'a spool that is down',
+    change: { parts: () => ({ intake: failing(new SpoolUnavailable('fsync')) }) },
+    script: `${ENVELOPE}
+      c: DATA
+      s: 354
+      ${MESSAGE}
+      c: .
+      s: 451 4.3.0`,
+  },
+  {
+    title: 'an error that nobody has thought of',
+    change: { parts: () => ({ intake: failing(new TypeError('bug')) }) },
+    script: `${ENVELOPE}
+      c: DATA
+      s: 354
+      ${MESSAGE}
+      c: .
+      s: 451 4.3.0
+      c: NOOP
+      s: 250`,
+  },
+  {
+    title: 'a recipient lookup that is down',
+    change: {
+      parts: ({ directory }) => ({
+        directory: {
+          ...directory,
+          route: () => {
+            throw new Error('lookup');
+          },
+        },
+      }),
+    },
+    script: `${HELLO}
+      c: MAIL FROM:<ann@example.com>
+      s: 250
+      c: RCPT TO:<support@acme.example>
+      s: 451 4.3.0`,
+  },
+  {
+    title: 'an answer that does not come in time',
+    change: {
+      answerWithinMs: 50,
+      parts: () => ({
+        intake: { ...failing(new Error()), accept: () => new Promise(() => undefined) },
+      }),
+    },
+    script: `${ENVELOPE}
+      c: DATA
+      s: 354
+      ${MESSAGE}
+      c: .
+      s: 451 4.3.0
+      c: NOOP
+      s: 250`,
+  },
+  {
+    title: 'a client that is idle',
+    change: { idleMs: 50 },
+    script: `${HELLO}
+      s: 421 4.4.2`,
+    closes: true,
+  },
+  {
+    title: 'a client that sends its message too slowly',
+    change: { dataPace: { minBytesPerSecond: 500, windowMs: 60, totalMs: 10_000 } },
+    script: `${ENVELOPE}
+      c: DATA
+      s: 354
+      c: Subject: x
+      s: 421 4.4.2`,
+    closes: true,
+  },
+  {
+    title: 'a message that takes too long in all',
+    change: { dataPace: { minBytesPerSecond: 0, windowMs: 60, totalMs: 100 } },
+    script: `${ENVELOPE}
+      c: DATA
+      s: 354
+      c: Subject: x
+      s: 421 4.4.2`,
+    closes: true,
+  },
+  {
+    title: 'commands that are switched off',
+    script: `${HELLO}
+      c: AUTH PLAIN AGFubgBwYXNz
+      s: 502 5.5.1
+      c: VRFY ann
+      s: 502 5.5.1
+      c: HELP
+      s: 502 5.5.1
+      c: XCLIENT ADDR=192.0.2.1
+      s: 500 5.5.2
+      c: XFORWARD ADDR=192.0.2.1
+      s: 500 5.5.2
+      c: WIZ please
+      s: 500 5.5.2`,
+  },
+  {
+    title: 'a web page that makes a browser talk SMTP',
+    script: `
+      s: 220
+      c: POST / HTTP/1.1
+      s: 421 4.7.0`,
+    closes: true,
+  },
+];
+
+describe('the door answers', () => {
+  let door: EmailDoor | undefined;
+
+  afterEach(async () => {
+    await door?.close();
+    door = undefined;
+  });
+
+  test.each(cases)('$title', async ({ change, script, closes, stored = 0 }) => {
+    door = await openDoor(change);
+    const client = await door.connect();
+    await converse(client, script);
+    if (closes === true) expect(await client.reply()).toBe('');
+    client.destroy();
+    await client.closed;
+    await door.stop();
+    expect(await door.entries()).toHaveLength(stored);
+  });
+
+  test('EHLO with what it can and nothing that is off', async () => {
+    door = await openDoor({ maxMessageBytes: 36_700_160 });
+    const client = await door.greeted();
+    const features = (await client.say('EHLO client.example'))
+      .split('|')
+      .map((line) => line.slice(4));
+    expect(features).toEqual([
+      'mx.acme.example',
+      'PIPELINING',
+      '8BITMIME',
+      'SMTPUTF8',
+      'ENHANCEDSTATUSCODES',
+      'STARTTLS',
+      'SIZE 36700160',
+    ]);
+    client.destroy();
+  });
+});
+
+function failing(error: Error) {
+  return { accept: () => Promise.reject(error), acceptChat: () => Promise.reject(error) };
+}
+
+function withoutSpace(blobs: BlobStore): BlobStore {
+  return {
+    writer: (options) => blobs.writer(options),
+    read: (blob) => blobs.read(blob),
+    path: (blob) => blobs.path(blob),
+    remove: (blob) => blobs.remove(blob),
+    assertSpace: () => Promise.reject(new SpoolFull('full')),
+  };
+}
+
+/** Its files fail at the second write, as a full disk does. */
+function fillingUp(blobs: BlobStore): BlobStore {
+  return {
+    ...withoutSpace(blobs),
+    assertSpace: () => Promise.resolve(),
+    writer: () => {
+      let writes = 0;
+      const writer = new Writable({
+        highWaterMark: 1024,
+        write: (_chunk, _encoding, done) => {
+          writes += 1;
+          setImmediate(done, writes < 2 ? null : new SpoolFull('full'));
+        },
+      });
+      return Object.assign(writer, {
+        size: 0,
+        commit: () => Promise.reject(new SpoolFull('full')),
+        abort: () => Promise.resolve(),
+      });
+    },
+  };
+}

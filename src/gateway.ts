@@ -215,7 +215,7 @@ function createNormalizers(base: Base, store: Store): Record<Channel, Normalizer
     {
       blobs: store.spool.blobs,
       knownRemoteIds: async (shopId, ids) =>
-        (await store.spool.knownRemoteIds(shopId, ids)).size > 0,
+        (await store.spool.knownEmailIds(shopId, ids)).size > 0,
       logger,
     },
   );

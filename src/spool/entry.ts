@@ -56,7 +56,7 @@ export interface NewEntry {
   readonly dedupKey: string;
   /** The `message.remote_id` to submit with. */
   readonly remoteId: string;
-  /** Taken instead of `remoteId` when another entry of this shop and channel already has that. */
+  /** Email: taken instead of `remoteId` when another email of this shop already has that. */
   readonly remoteIdIfTaken?: string;
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;

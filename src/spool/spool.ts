@@ -106,8 +106,8 @@ export interface Spool {
   list(filter: EntryFilter): Promise<readonly Entry[]>;
   timeline(id: EntryId): Promise<readonly TimelineStep[]>;
   counts(): Promise<readonly EntryCount[]>;
-  /** Which of these `remote_id`s have passed here: threading and quotes depend on it. */
-  knownRemoteIds(shopId: ShopId, ids: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Which of these emails' `remote_id`s have passed here: what is trimmed depends on it. */
+  knownEmailIds(shopId: ShopId, ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** Which of these chat messages this gateway created on the platform: they are no replies. */
   ownPlatformMessages(shopId: ShopId, ids: readonly string[]): Promise<ReadonlySet<string>>;
 

@@ -132,12 +132,13 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
       });
 
       test('a remote id that is taken is replaced by the alternative, for good', async () => {
-        await accept(anEntry({ remoteId: '<a@b>', remoteIdIfTaken: '<a@b>#1' }));
-        const second = anEntry({ remoteId: '<a@b>', remoteIdIfTaken: '<a@b>#2' });
+        const email = { channel: 'email', remoteId: '<a@b>' } as const;
+        await accept(anEntry({ ...email, remoteIdIfTaken: '<a@b>#1' }));
+        const second = anEntry({ ...email, remoteIdIfTaken: '<a@b>#2' });
         await accept(second);
         await reopen();
         expect((await spool.get(second.id))?.remoteId).toBe('<a@b>#2');
-        expect(await spool.knownRemoteIds(SHOP, ['<a@b>', '<a@b>#2', '<x@y>'])).toEqual(
+        expect(await spool.knownEmailIds(SHOP, ['<a@b>', '<a@b>#2', '<x@y>'])).toEqual(
           new Set(['<a@b>', '<a@b>#2']),
         );
       });

@@ -30,6 +30,9 @@ const rawSchema = z.object({
 });
 export type ChatRaw = Readonly<z.output<typeof rawSchema>>;
 
+/** What the `remote_id` of every message from here begins with. */
+export const REMOTE_ID_PREFIX = 'chat:';
+
 /**
  * The entry for a visitor's message. The bare client id is the visitor's to choose and could name
  * another customer's message, hence the visitor in `remote_id` and in the dedup key.
@@ -52,7 +55,7 @@ export function chatArrival(
     channel: 'web_chat',
     lane: `${visitor.id}/${visitor.conversation}`,
     dedupKey: `${visitor.id}:${message.id}`,
-    remoteId: `chat:${visitor.id}:${message.id}`,
+    remoteId: `${REMOTE_ID_PREFIX}${visitor.id}:${message.id}`,
     receivedAt: message.receivedAt,
     meta,
     raw: { kind: 'inline', bytes: Buffer.from(raw) },

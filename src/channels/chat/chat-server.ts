@@ -137,7 +137,7 @@ export function createChatServer(options: ChatServerOptions, parts: ChatServerPa
     const { admission } = socket.data;
     // The middleware lets nobody in without one.
     if (admission === undefined || inFlight.closed) {
-      socket.disconnect(true);
+      socket.conn.close();
       return;
     }
     delete socket.data.admission;
@@ -178,7 +178,9 @@ export function createChatServer(options: ChatServerOptions, parts: ChatServerPa
     },
     stop: async () => {
       await Promise.all([inFlight.close(), uploads.stop()]);
-      io.disconnectSockets(true);
+      // The connection, not the socket: clients come back by themselves from a lost connection,
+      // and stay away when the server has disconnected them.
+      for (const socket of io.sockets.sockets.values()) socket.conn.close();
       // Not io.close(): the HTTP server is not ours to close.
       if (attached) io.engine.close();
     },

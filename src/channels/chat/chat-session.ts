@@ -87,7 +87,7 @@ export class ChatSession implements Tab {
       // A client that reconnects is sent what it misses.
       onError: (error) => {
         parts.logger.error('chat.replay_failed', { visitor: visitorId, ...errorFields(error) });
-        socket.disconnect(true);
+        socket.conn.close();
       },
     });
     parts.presence.arrived(shop.shopId, visitorId, parts.clock());

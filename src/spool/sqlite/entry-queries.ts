@@ -63,7 +63,7 @@ export class EntryQueries {
     return this.#sql.counts.all();
   }
 
-  knownRemoteIds(shopId: ShopId, ids: readonly string[]): ReadonlySet<string> {
+  knownEmailIds(shopId: ShopId, ids: readonly string[]): ReadonlySet<string> {
     return new Set(
       ids.filter((id) => this.#sql.remoteId.get(remoteHash(shopId, id), id, shopId) !== undefined),
     );
@@ -87,7 +87,8 @@ function prepare(db: Db) {
        FROM entries WHERE state <> 'delivered' GROUP BY state, shop, channel`,
     ),
     remoteId: db.prepare<[number, string, string]>(
-      `SELECT 1 FROM entries WHERE remote_hash = ? AND remote_id = ? AND shop = ? LIMIT 1`,
+      `SELECT 1 FROM entries
+       WHERE remote_hash = ? AND channel = 'email' AND remote_id = ? AND shop = ? LIMIT 1`,
     ),
     platformMessage: db.prepare<[string, string]>(
       `SELECT 1 FROM entries

@@ -240,7 +240,8 @@ function prepare(db: Db) {
       `SELECT id FROM entries WHERE dedup_hash = ?`,
     ),
     remoteIdTaken: db.prepare<[number, string, string], Seq>(
-      `SELECT seq FROM entries WHERE remote_hash = ? AND remote_id = ? AND shop = ? LIMIT 1`,
+      `SELECT seq FROM entries
+       WHERE remote_hash = ? AND channel = 'email' AND remote_id = ? AND shop = ? LIMIT 1`,
     ),
     expireLeases: db.prepare(
       `UPDATE entries SET state = 'queued', lease_until = NULL

@@ -42,7 +42,7 @@ export const MIGRATIONS: readonly string[] = [
     has_raw INTEGER NOT NULL DEFAULT 1
   ) STRICT;
   CREATE UNIQUE INDEX entries_dedup ON entries(dedup_hash);
-  CREATE INDEX entries_remote ON entries(remote_hash);
+  CREATE INDEX entries_remote ON entries(remote_hash) WHERE channel = 'email';
   CREATE INDEX entries_lane ON entries(lane_hash, seq)
     WHERE state IN ('queued', 'delivering') AND detached = 0;
   CREATE INDEX entries_due ON entries(shop, next_attempt_at, seq)

@@ -81,7 +81,7 @@ function createSpool(
     list: (filter) => calls.call('list', filter),
     timeline: (id) => calls.call('timeline', id),
     counts: () => calls.call('counts'),
-    knownRemoteIds: (shopId, ids) => calls.call('knownRemoteIds', shopId, ids),
+    knownEmailIds: (shopId, ids) => calls.call('knownEmailIds', shopId, ids),
     ownPlatformMessages: (shopId, ids) => calls.call('ownPlatformMessages', shopId, ids),
     requeue: (id) => calls.call('requeue', id),
     discard: (id) => calls.call('discard', id),

@@ -35,7 +35,7 @@ export function createOperations(db: Db, clock: Clock) {
     list: queries.list.bind(queries),
     timeline: queries.timeline.bind(queries),
     counts: queries.counts.bind(queries),
-    knownRemoteIds: queries.knownRemoteIds.bind(queries),
+    knownEmailIds: queries.knownEmailIds.bind(queries),
     ownPlatformMessages: queries.ownPlatformMessages.bind(queries),
 
     conversation: conversations.get.bind(conversations),

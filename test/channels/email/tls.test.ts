@@ -100,7 +100,7 @@ describe('configured files', () => {
       const secure = await client.startTls();
       const { CN } = secure.getPeerCertificate().subject;
       client.destroy();
-      return CN;
+      return String(CN);
     };
     expect(await presented()).toBe('a.example');
     writeFileSync(a.cert, readFileSync(b.cert));

@@ -22,7 +22,7 @@ export interface ReplyPollerOptions {
 
 export interface ReplyPollerParts {
   readonly chatStore: ChatStore;
-  readonly spool: Pick<Spool, 'knownRemoteIds' | 'ownPlatformMessages'>;
+  readonly spool: Pick<Spool, 'ownPlatformMessages'>;
   readonly source: ReplySource;
   readonly presence: Presence;
   /** Each new line, once, in order: `ChatServer.publish`. */

@@ -2,6 +2,7 @@ import type { Logger } from '../../../observability/logger.ts';
 import type { Message } from '../../../platform-api/resources.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { ChatStore, JournalLine, WatchedConversation } from '../../../spool/chat-store.ts';
+import { REMOTE_ID_PREFIX } from '../chat-entry.ts';
 import type { Spool } from '../../../spool/spool.ts';
 import type { ShopId, VisitorId } from '../../../types/ids.ts';
 import { isReply, isUnsigned, shownText } from './is-reply.ts';
@@ -10,7 +11,7 @@ import { createdAt, inOrder } from './reply-order.ts';
 
 export interface ShopRepliesParts extends ReaderParts {
   readonly chatStore: ChatStore;
-  readonly spool: Pick<Spool, 'knownRemoteIds' | 'ownPlatformMessages'>;
+  readonly spool: Pick<Spool, 'ownPlatformMessages'>;
   readonly onLine: (shopId: ShopId, visitorId: VisitorId, line: JournalLine) => void;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -143,18 +144,12 @@ export class ShopReplies {
   /** Which of these this gateway submitted itself. */
   async #ownOf(messages: readonly Message[]): Promise<ReadonlySet<string>> {
     const { spool } = this.#parts;
-    const remoteIds = messages.flatMap(({ remote_id: remoteId }) => remoteId ?? []);
-    const [created, known] = await Promise.all([
-      spool.ownPlatformMessages(
-        this.#shopId,
-        messages.map(({ id }) => id),
-      ),
-      remoteIds.length === 0
-        ? new Set<string>()
-        : spool.knownRemoteIds(this.#shopId, [...new Set(remoteIds)]),
-    ]);
+    const created = await spool.ownPlatformMessages(
+      this.#shopId,
+      messages.map(({ id }) => id),
+    );
     const own = messages.filter(
-      ({ id, remote_id: remoteId }) => created.has(id) || known.has(remoteId ?? ''),
+      ({ id, remote_id: remoteId }) => created.has(id) || remoteId?.startsWith(REMOTE_ID_PREFIX),
     );
     return new Set(own.map(({ id }) => id));
   }

@@ -1,7 +1,8 @@
 import { decodeText } from './charset.ts';
 import { cleanText } from './clean-text.ts';
 import { joinFlowed } from './flowed.ts';
-import { type HtmlElement, parseHtml, stripTags } from './html-tree.ts';
+import { type HtmlElement, parseHtml } from './html-tree.ts';
+import { stripTags } from './html-scan.ts';
 import type { Leaf } from './read-parts.ts';
 
 /** HTML beyond this is not looked at: no letter that a person wrote is that long. */

@@ -1,6 +1,7 @@
 import type { Alternative } from './body-parts.ts';
 import { type HtmlText, type PlainText, decodeHtml, readHtml, readPlain } from './body-text.ts';
-import { textUpperBound, visibleLength } from './html-tree.ts';
+import { textUpperBound } from './html-scan.ts';
+import { visibleLength } from './html-tree.ts';
 import type { Leaf } from './read-parts.ts';
 
 export type BodyMode = 'auto' | 'html' | 'text';

@@ -223,7 +223,7 @@ describe('hostile mail', () => {
   test('one that our own code fails on is stubbed too', async () => {
     const read = await start(options).normalize(
       claimedEmail(letter('x', 'X-Poison: throw\n')),
-      never,
+      never(),
     );
     expect(read.notes).toMatchObject({ unreadable: true });
   });

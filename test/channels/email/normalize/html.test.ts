@@ -1,9 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import {
-  parseHtml,
-  textUpperBound,
-  visibleLength,
-} from '../../../../src/channels/email/normalize/html-tree.ts';
+import { parseHtml, visibleLength } from '../../../../src/channels/email/normalize/html-tree.ts';
+import { textUpperBound } from '../../../../src/channels/email/normalize/html-scan.ts';
 import { joinLines } from '../../../../src/channels/email/normalize/lines.ts';
 import { renderHtml } from '../../../../src/channels/email/normalize/render-html.ts';
 import { cleanHtml } from '../../../../src/channels/email/normalize/serialize-html.ts';

@@ -120,6 +120,7 @@ function firstReply(socket: ChatSocket, waitMs: number): { arrived(): Promise<st
 
 function wait(value: string): number {
   const duration = parseDuration(value);
-  if (duration === undefined) throw new InvalidArgumentError('Expected a duration such as 30s or 2m.');
+  if (duration === undefined)
+    throw new InvalidArgumentError('Expected a duration such as 30s or 2m.');
   return duration;
 }

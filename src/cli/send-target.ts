@@ -52,6 +52,7 @@ export function unreachable(what: string, where: URL, cause: unknown): CommandFa
 
 function port(value: string): number {
   const number = /^\d{1,5}$/.test(value) ? Number(value) : 0;
-  if (number < 1 || number > 65_535) throw new InvalidArgumentError('Expected a port from 1 to 65535.');
+  if (number < 1 || number > 65_535)
+    throw new InvalidArgumentError('Expected a port from 1 to 65535.');
   return number;
 }

@@ -1,4 +1,4 @@
-import { open, rm } from 'node:fs/promises';
+import { open, rm, stat } from 'node:fs/promises';
 
 /** Enough for hours of settling: an outcome writes a few pages. */
 const BALLAST_BYTES = 16 * 1024 * 1024;
@@ -19,7 +19,7 @@ export class Ballast {
   /** Takes the space again, if it can be had. Never rejects. */
   hold(): Promise<void> {
     return this.#change(async () => {
-      if (this.#held) return;
+      if (this.#held || (await this.#isThere())) return;
       try {
         const handle = await open(this.#file, 'w', 0o600);
         try {
@@ -34,6 +34,13 @@ export class Ballast {
         await rm(this.#file, { force: true });
       }
     });
+  }
+
+  /** From an earlier process. */
+  async #isThere(): Promise<boolean> {
+    const { size } = await stat(this.#file).catch(() => ({ size: 0 }));
+    this.#held = size === BALLAST_BYTES;
+    return this.#held;
   }
 
   /** Gives the space to whoever needs it now. */

@@ -105,6 +105,7 @@ export interface Spool {
   raw(id: EntryId): Promise<RawForm | undefined>;
   list(filter: EntryFilter): Promise<readonly Entry[]>;
   timeline(id: EntryId): Promise<readonly TimelineStep[]>;
+  /** Of every state but `delivered`, which are the many and nobody's trouble. */
   counts(): Promise<readonly EntryCount[]>;
   /** Which of these emails' `remote_id`s have passed here: what is trimmed depends on it. */
   knownEmailIds(shopId: ShopId, ids: readonly string[]): Promise<ReadonlySet<string>>;

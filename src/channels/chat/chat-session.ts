@@ -28,6 +28,7 @@ import {
 } from './events.ts';
 import type { Admission } from './handshake.ts';
 import type { InFlight } from './in-flight.ts';
+import { joined } from './joined-writes.ts';
 import type { ChatLimits, Limited } from './limits.ts';
 import { LineFeed, toEvent } from './line-feed.ts';
 import type { Presence } from './presence.ts';
@@ -206,13 +207,15 @@ export class ChatSession implements Tab {
     }
     // Durable; only now is it acknowledged.
     const { seq, at, duplicate } = accepted;
-    ack({ ok: true, seq });
+    joined(this.#socket.conn, () => {
+      ack({ ok: true, seq });
+      if (duplicate) return;
+      const attachments = uploads.map(({ name, type, size }) => ({ name, type, size }));
+      const common = { from: 'visitor', format: 'TEXT' } as const;
+      this.#publish({ ...common, seq, id: messageId, text, attachments, at });
+    });
     metrics.ackSeconds.observe({ channel: 'web_chat' }, (clock() - receivedAt) / 1000);
     logger.info('chat.accepted', { entry: accepted.id, visitor: visitorId, seq, duplicate });
-    if (duplicate) return;
-    const attachments = uploads.map(({ name, type, size }) => ({ name, type, size }));
-    const common = { from: 'visitor', format: 'TEXT' } as const;
-    this.#publish({ ...common, seq, id: messageId, text, attachments, at });
   }
 
   /** To every tab, the sender's own included. */

@@ -1,0 +1,92 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { freePorts, ownLoopbackAddress, type Ports } from '../../test/support/gateway-config.ts';
+import { GatewayProcess } from '../../test/support/gateway-process.ts';
+import { writeConfig } from '../../test/support/running-gateway.ts';
+import type { Workbench } from '../support/workbench.ts';
+
+/** This share of the kills hits a gateway that is still starting, perhaps recovering. */
+const WHILE_STARTING = 0.15;
+
+export interface Lives {
+  /** From the start of the process to the last door open, of those that came so far. */
+  readonly startMs: number[];
+  /** Entries that were in flight at a kill and queued again by the start after it. */
+  requeued: number;
+  /** Files whose message was never committed. */
+  orphans: number;
+}
+
+/** A gateway on one data folder and fixed ports, killed and started again at once. */
+export class GatewayThatDies {
+  readonly host = ownLoopbackAddress();
+  readonly lives: Lives = { startMs: [], requeued: 0, orphans: 0 };
+  readonly #choices: ConstructorParameters<typeof GatewayProcess>[0];
+  #process: GatewayProcess;
+
+  private constructor(host: string, ports: Ports, configFile: string) {
+    this.host = host;
+    this.#choices = { host, ports, configFile };
+    this.#process = new GatewayProcess(this.#choices);
+  }
+
+  static async start(
+    bench: Workbench,
+    dataDir: string,
+    platformUrl: string,
+  ): Promise<GatewayThatDies> {
+    const host = ownLoopbackAddress();
+    const ports = await freePorts(host);
+    await mkdir(dataDir, { recursive: true });
+    const file = writeConfig({ dataDir, platformUrl, host, ports }, join(dataDir, '..'));
+    const gateway = new GatewayThatDies(host, ports, file);
+    bench.onEnd('gateway', () => gateway.#process.kill());
+    await gateway.ready();
+    return gateway;
+  }
+
+  get smtpPort(): number {
+    return this.#choices.ports.smtp;
+  }
+
+  get httpUrl(): string {
+    return `http://${this.host}:${this.#choices.ports.http}`;
+  }
+
+  /** Kills it at a moment that nobody chose, and starts it again at once. */
+  async dieOnce(random: () => number, lifeMs: number): Promise<void> {
+    if (random() < WHILE_STARTING) {
+      await delay(random() * (this.lives.startMs.at(-1) ?? 1000));
+    } else {
+      await this.ready();
+      await delay(random() * lifeMs);
+    }
+    await this.#process.kill();
+    this.#readLives();
+    this.#process = new GatewayProcess(this.#choices);
+  }
+
+  async ready(): Promise<void> {
+    const started = performance.now();
+    await this.#process.ready(this.#choices);
+    this.lives.startMs.push(performance.now() - started);
+  }
+
+  /** Asks it to end, and checks that it does so in order. */
+  async stop(): Promise<void> {
+    const { code, signal } = await this.#process.terminate();
+    this.#readLives();
+    if (code !== 0) {
+      throw new Error(`the gateway ended with ${code ?? signal ?? '?'}\n${this.#process.tail()}`);
+    }
+  }
+
+  #readLives(): void {
+    for (const { message, requeued, orphans } of this.#process.log) {
+      if (message !== 'spool.recovered') continue;
+      this.lives.requeued += Number(requeued);
+      this.lives.orphans += Number(orphans);
+    }
+  }
+}

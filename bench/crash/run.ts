@@ -1,0 +1,198 @@
+import { setMaxListeners } from 'node:events';
+import { join } from 'node:path';
+import type { Fault } from '../../src/local-platform/faults.ts';
+import { createLocalPlatform } from '../../src/local-platform/local-platform.ts';
+import { silentLogger } from '../../src/observability/logger.ts';
+import type { Channel } from '../../src/types/channel.ts';
+import { CHANNELS } from '../../src/types/channel.ts';
+import type { ChatClient } from '../../test/support/chat-client.ts';
+import { ACME } from '../../test/support/gateway-config.ts';
+import { randomFaults, seededRandom } from '../../test/support/random-faults.ts';
+import { countUndelivered, withSpool } from '../../test/support/spool-guest.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import type { Workbench } from '../support/workbench.ts';
+import { chat } from './chat-traffic.ts';
+import { sendEmails } from './email-traffic.ts';
+import { GatewayThatDies, type Lives } from './gateway-that-dies.ts';
+import { Ledger, type Sent } from './ledger.ts';
+import { sendTexts } from './sms-traffic.ts';
+import type { Traffic } from './traffic.ts';
+import { faultsIn, verify } from './verify.ts';
+
+export interface CrashOptions {
+  readonly kills: number;
+  readonly seed: number;
+  /** Of the platform's answers, the share that goes wrong. */
+  readonly faultShare: number;
+  /** Lanes of each channel. */
+  readonly lanes: number;
+  readonly meanPauseMs: number;
+  /** At most this long from ready to dead. */
+  readonly lifeMs: number;
+  /** For the queue to become empty after the last start. */
+  readonly drainWithinMs: number;
+  /** Told what happens, for a person who waits. */
+  readonly onProgress: (line: string) => void;
+}
+
+export interface CrashReport {
+  readonly kills: number;
+  readonly acknowledged: Readonly<Record<Channel, number>>;
+  /** SMS that Twilio gave up on; it is not lost by us, whether or not it was stored. */
+  readonly givenUp: number;
+  readonly resent: number;
+  readonly atPlatform: number;
+  readonly platformFaults: ReadonlyMap<string, number>;
+  readonly lives: Lives;
+  readonly seconds: number;
+  /** Nothing in it: 0 lost, 0 twice, in order, every byte right. */
+  readonly faults: readonly string[];
+}
+
+/** What a platform was seen to do under load; its maintenance pages have tests of their own. */
+const KINDS: readonly Fault[] = [
+  { kind: 'status', status: 500 },
+  { kind: 'status', status: 429 },
+  { kind: 'reset' },
+  { kind: 'reset-after-commit' },
+  { kind: 'empty' },
+];
+
+/**
+ * Kills a gateway at random moments while all three channels bring messages and the platform fails
+ * at random; then lets it finish, and looks for every acknowledged message at the platform.
+ */
+export async function crash(bench: Workbench, options: CrashOptions): Promise<CrashReport> {
+  const started = performance.now();
+  const random = seededRandom(options.seed);
+  const faults = randomFaults(seededRandom(options.seed + 1), options.faultShare, KINDS);
+  const folder = await bench.folder();
+  const dataDir = join(folder, 'data');
+  const platform = createLocalPlatform({
+    ...{ dir: join(folder, 'platform'), host: '127.0.0.1', port: 0, shops: [ACME] },
+    ...{ logger: silentLogger, agent: { kind: 'off' }, faults: faults.hook },
+  });
+  bench.onEnd('platform', () => platform.stop());
+  await platform.start();
+  const gateway = await GatewayThatDies.start(bench, dataDir, platform.url);
+
+  const load = startLoad(bench, gateway, options);
+  for (let kill = 1; kill <= options.kills; kill += 1) {
+    await gateway.dieOnce(random, options.lifeMs);
+    options.onProgress(`${kill} of ${options.kills} kills`);
+  }
+  await gateway.ready();
+  const visitors = await load.finish();
+  options.onProgress('every sender has its answer; waiting for the queue to become empty');
+  const faultsOfQueue = await drained(dataDir, options.drainWithinMs);
+  const { all } = load.ledger;
+  const record = faultsOfVisitors(visitors, all);
+  for (const visitor of visitors) visitor.close();
+  await gateway.stop();
+
+  const verdict = await verify(all, platform.inspect, ACME.shopId);
+  const acknowledged = CHANNELS.map((channel) => [channel, load.ledger.acknowledged(channel)]);
+  return {
+    kills: options.kills,
+    // One entry for each channel.
+    acknowledged: Object.fromEntries(acknowledged) as Record<Channel, number>,
+    givenUp: all.filter((sent) => !sent.acknowledged).length,
+    resent: all.reduce((sum, { tries }) => sum + Math.max(0, tries - 1), 0),
+    atPlatform: platform.inspect.messages(ACME.shopId).length,
+    platformFaults: faults.counts,
+    lives: gateway.lives,
+    seconds: (performance.now() - started) / 1000,
+    faults: [...faultsIn(verdict), ...faultsOfQueue, ...record],
+  };
+}
+
+interface Load {
+  readonly ledger: Ledger;
+  /** No new messages; resolves with the chat tabs when the last one has been answered. */
+  finish(): Promise<ChatClient[]>;
+}
+
+function startLoad(bench: Workbench, gateway: GatewayThatDies, options: CrashOptions): Load {
+  const { seed, lanes, meanPauseMs } = options;
+  const ledger = new Ledger();
+  const stop = new AbortController();
+  const giveUp = new AbortController();
+  // Every lane listens, which is no leak.
+  setMaxListeners(0, stop.signal, giveUp.signal);
+  bench.onEnd('load', () => giveUp.abort());
+  // One source of chance for each lane: what one does must not change another's.
+  const traffic = (lane: number): Traffic => ({
+    ...{ ledger, meanPauseMs, stopped: stop.signal, gaveUp: giveUp.signal },
+    random: seededRandom(seed * 1000 + lane),
+  });
+  const target = { host: gateway.host, port: gateway.smtpPort };
+  const numbers = Array.from({ length: lanes }, (_, n) => n);
+  const running = Promise.all([
+    Promise.all(numbers.map((n) => sendEmails(target, `mail-${n}`, traffic(n)))),
+    Promise.all(numbers.map((n) => sendTexts(gateway.httpUrl, `text-${n}`, traffic(100 + n)))),
+    Promise.all(numbers.map((n) => chat(gateway.httpUrl, `chat-${n}`, traffic(200 + n)))),
+  ]);
+  // It is awaited in finish(), which an earlier failure may never reach.
+  running.catch(() => undefined);
+  return {
+    ledger,
+    finish: async () => {
+      stop.abort();
+      const [, , visitors] = await running;
+      return visitors;
+    },
+  };
+}
+
+/** Waits for an empty queue; what is not delivered by then, or for good, is told. */
+function drained(dataDir: string, withinMs: number): Promise<readonly string[]> {
+  return withSpool(dataDir, async (spool) => {
+    try {
+      await waitUntil('the queue to become empty', withinMs, async () =>
+        (await countUndelivered(spool)).open === 0 ? true : undefined,
+      );
+    } catch {
+      const { open } = await countUndelivered(spool);
+      return [`queue: ${open} entries are not delivered after ${withinMs / 1000} s`];
+    }
+    const { dead = 0, held = 0, suppressed = 0 } = await countUndelivered(spool);
+    const stuck = dead + held + suppressed;
+    return stuck === 0 ? [] : [`queue: ${stuck} entries are dead, held or suppressed`];
+  });
+}
+
+/** Each visitor was shown his own record: every message that he sent, once, in order, no gaps. */
+function faultsOfVisitors(
+  visitors: readonly ChatClient[],
+  all: readonly Sent[],
+): readonly string[] {
+  return visitors.flatMap((visitor) => {
+    const { visitorId } = visitor.session;
+    const own = all.filter(({ remoteId }) => remoteId.startsWith(`chat:${visitorId}:`));
+    const shown = visitor.texts.map((text) => /\[.*\]/.exec(text)?.[0]);
+    const seqs = new Set(visitor.messages.map(({ seq }) => seq));
+    const whole = own.every(({ marker }, index) => shown[index] === marker && seqs.has(index + 1));
+    return whole && shown.length === own.length ? [] : [`record of ${own[0]?.lane ?? '?'}`];
+  });
+}
+
+/** For a person, or as the message of a failed test. */
+export function describe(report: CrashReport): string {
+  const { acknowledged, lives, platformFaults } = report;
+  const starts = lives.startMs.toSorted((a, b) => a - b);
+  const median = starts[Math.floor(starts.length / 2)] ?? 0;
+  const failures = [...platformFaults].map(([kind, count]) => `${kind} ${count}`).join(', ');
+  return [
+    `kills                ${report.kills} (SIGKILL), ${report.seconds.toFixed(0)} s in all`,
+    `acknowledged         email ${acknowledged.email}, SMS ${acknowledged.sms}, chat ${acknowledged.web_chat}`,
+    `at the platform      ${report.atPlatform}`,
+    `sent again           ${report.resent} times, because no answer came`,
+    `SMS given up         ${report.givenUp} after Twilio's second try: never acknowledged, may be lost`,
+    `in flight at a kill  ${lives.requeued} entries, queued again; ${lives.orphans} unfinished files swept`,
+    `platform's failures  ${failures}`,
+    `start of a gateway   ${median.toFixed(0)} ms (median), ${(starts.at(-1) ?? 0).toFixed(0)} ms (longest)`,
+    report.faults.length === 0
+      ? 'result               0 lost, 0 twice, order kept, every attachment byte for byte'
+      : `result               ${report.faults.length} FAULTS\n  ${report.faults.slice(0, 40).join('\n  ')}`,
+  ].join('\n');
+}

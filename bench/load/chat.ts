@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { io, type Socket } from 'socket.io-client';
+import {
+  CHAT_PATH,
+  type ClientToServerEvents,
+  type ServerToClientEvents,
+} from '../../src/channels/chat/events.ts';
+import { SHOP } from '../support/shop.ts';
+import { percentile } from '../support/statistics.ts';
+
+export interface ChatRun {
+  readonly seconds: number;
+  readonly p99Ms: number;
+}
+
+type Client = Socket<ServerToClientEvents, ClientToServerEvents>;
+
+/** Chat visitors with one message in flight each. */
+export function start() {
+  return Promise.resolve({
+    /** Connects the clients, and only then starts the clock. @throws when one is refused */
+    run: async (port: number, clients: number, messagesEach: number): Promise<ChatRun> => {
+      const connected: Client[] = [];
+      // A few at a time: a burst of handshakes is not what is measured.
+      while (connected.length < clients) {
+        const burst = Math.min(10, clients - connected.length);
+        connected.push(...(await Promise.all(Array.from({ length: burst }, () => open(port)))));
+      }
+      const latencies: number[] = [];
+      const started = performance.now();
+      await Promise.all(connected.map((client) => converse(client, messagesEach, latencies)));
+      const seconds = (performance.now() - started) / 1000;
+      for (const client of connected) client.disconnect();
+      return { seconds, p99Ms: percentile(latencies, 0.99) };
+    },
+  });
+}
+
+function open(port: number): Promise<Client> {
+  const client: Client = io(`http://127.0.0.1:${port}`, {
+    path: CHAT_PATH,
+    auth: { key: SHOP.chatKey },
+    transports: ['websocket'],
+    reconnection: false,
+    forceNew: true,
+  });
+  return new Promise((resolve, reject) => {
+    client.once('connect', () => resolve(client));
+    client.once('connect_error', reject);
+  });
+}
+
+async function converse(client: Client, messages: number, latencies: number[]): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    let left = messages;
+    const say = (): void => {
+      if (left === 0) {
+        resolve();
+        return;
+      }
+      left -= 1;
+      const sentAt = performance.now();
+      const text = `Where is my order ${left}? It should have come on Monday.`;
+      client.emit('message', { id: randomUUID(), text }, (answer) => {
+        latencies.push(performance.now() - sentAt);
+        if (answer.ok) say();
+        else reject(new Error(`a chat message was refused: ${answer.error}`));
+      });
+    };
+    client.once('disconnect', (reason) => reject(new Error(`disconnected: ${reason}`)));
+    say();
+  });
+  client.off('disconnect');
+}

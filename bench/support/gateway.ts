@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { PUBLIC_URL, SHOP } from './shop.ts';
+import { BENCH_DOMAIN } from './smtp-source.ts';
+import { waitUntil } from './wait-until.ts';
+import type { Workbench } from './workbench.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const MANY = '1000000';
+
+export interface GatewayOptions {
+  readonly platformUrl: string;
+  readonly paused: boolean;
+  /** Messages on their way to the platform at the same time; the default otherwise. */
+  readonly concurrency?: number;
+  /** A folder for CPU profiles of every thread, written when the gateway stops. */
+  readonly profileInto?: string;
+}
+
+export interface Gateway {
+  readonly pid: number;
+  readonly smtpPort: number;
+  readonly httpPort: number;
+  readonly logFile: string;
+  stop(): Promise<void>;
+}
+
+/**
+ * The built program as an operator runs it: `serve` with a configuration file, JSON log lines into
+ * a file. What differs from the defaults are ports, and limits that a single client on one address
+ * would meet.
+ */
+export async function startGateway(bench: Workbench, options: GatewayOptions): Promise<Gateway> {
+  const folder = await bench.folder();
+  const config = join(folder, 'sluice.json');
+  const logFile = join(folder, 'log');
+  await writeFile(config, JSON.stringify(configuration(folder, options)));
+  const { profileInto } = options;
+  const child = spawn(
+    process.execPath,
+    [
+      ...(profileInto === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileInto}`]),
+      ...[PROGRAM, 'serve', '--config', config],
+    ],
+    { stdio: ['ignore', 'pipe', openSync(logFile, 'w')] },
+  );
+  let ended = false;
+  child.once('exit', () => {
+    ended = true;
+  });
+  const stop = (): Promise<void> => (ended ? Promise.resolve() : stopProcess(child));
+  bench.onEnd('gateway', stop);
+  let banner = '';
+  child.stdout?.on('data', (chunk: Buffer) => {
+    banner += chunk.toString();
+  });
+  const ports = await waitUntil('the gateway', 30_000, () => {
+    if (ended) throw new Error(`the gateway did not start: see its log above\n${banner}`);
+    return portsIn(banner);
+  });
+  if (child.pid === undefined) throw new Error('the gateway has no pid');
+  return { pid: child.pid, ...ports, logFile, stop };
+}
+
+function portsIn(banner: string): { smtpPort: number; httpPort: number } | undefined {
+  const smtp = /smtp:\/\/[^\s/]*:(\d+)/.exec(banner)?.[1];
+  const http = /http:\/\/[^\s/]*:(\d+)\/sms/.exec(banner)?.[1];
+  if (smtp === undefined || http === undefined) return undefined;
+  return { smtpPort: Number(smtp), httpPort: Number(http) };
+}
+
+async function stopProcess(child: ChildProcess): Promise<void> {
+  const exited = once(child, 'exit');
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), 40_000);
+  await exited;
+  clearTimeout(timer);
+}
+
+function configuration(folder: string, options: GatewayOptions): object {
+  const { platformUrl, paused, concurrency } = options;
+  return {
+    dataDir: join(folder, 'data'),
+    log: { level: 'info', format: 'json' },
+    smtp: { host: '127.0.0.1', port: '0', hostname: `mx.${BENCH_DOMAIN}` },
+    http: { host: '127.0.0.1', port: '0', publicUrl: PUBLIC_URL },
+    admin: { port: '0' },
+    delivery: { paused: String(paused), ...(concurrency && { concurrency: String(concurrency) }) },
+    platform: { url: platformUrl },
+    shops: [
+      {
+        name: 'bench',
+        shopId: SHOP.shopId,
+        apiKey: SHOP.apiKey,
+        email: {
+          addresses: [`support@${BENCH_DOMAIN}`, `*@${BENCH_DOMAIN}`],
+          loop: { per10min: MANY, perHour: MANY, perThreadPer10min: MANY, sameBodyPerHour: MANY },
+        },
+        sms: {
+          numbers: [SHOP.number],
+          twilio: { accountSid: SHOP.accountSid, authTokens: [SHOP.authToken] },
+        },
+        chat: {
+          key: SHOP.chatKey,
+          allowNoOrigin: 'true',
+          limits: { messagesPer10s: '10000', newVisitorsPerHourPerIp: MANY, socketsPerIp: '10000' },
+        },
+      },
+    ],
+  };
+}

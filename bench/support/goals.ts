@@ -1,0 +1,53 @@
+import Table from 'cli-table3';
+import { type Measured, ratioOf } from './rounds.ts';
+
+/** A ratio of two contenders of one run, and what it has to be at least. */
+export interface Goal {
+  readonly of: string;
+  readonly over: string;
+  readonly atLeast: number;
+}
+
+export interface Judged extends Goal {
+  readonly ratio: number;
+  readonly met: boolean;
+}
+
+export function judge(measured: readonly Measured[], goals: readonly Goal[]): Judged[] {
+  return goals.map((goal) => {
+    const ratio = ratioOf(measured, goal.of, goal.over);
+    return { ...goal, ratio, met: ratio >= goal.atLeast };
+  });
+}
+
+export interface Row {
+  readonly scenario: string;
+  readonly measured: readonly Measured[];
+  readonly judged: readonly Judged[];
+  /** Ratios that are worth knowing and have no goal. */
+  readonly noted: readonly Judged[];
+}
+
+/** One line per scenario: figures a second, ratios, and whether the goals are met. */
+export function printTable(columns: readonly string[], rows: readonly Row[]): void {
+  const table = new Table({
+    head: ['messages a second', ...columns, 'ratios and goals'],
+    style: { head: [], border: [] },
+    colAligns: ['left', ...columns.map(() => 'right' as const), 'left'],
+  });
+  for (const { scenario, measured, judged, noted } of rows) {
+    const figure = (column: string) => measured.find(({ name }) => name === column)?.perSecond;
+    table.push([
+      scenario,
+      ...columns.map((column) => figure(column)?.toFixed(0) ?? ''),
+      [...judged.map(goalLine), ...noted.map(noteLine)].join('\n'),
+    ]);
+  }
+  console.log(table.toString());
+}
+
+const goalLine = ({ of, over, ratio, atLeast, met }: Judged): string =>
+  `${met ? 'PASS' : 'FAIL'} ${of} = ${ratio.toFixed(2)} x ${over} (goal ${atLeast})`;
+
+const noteLine = ({ of, over, ratio }: Judged): string =>
+  `     ${of} = ${ratio.toFixed(2)} x ${over}`;

@@ -1,0 +1,27 @@
+// The program of every process that `Part` starts: runs one module and does what it is asked.
+import type { Ask, PartModule, Told } from './part.ts';
+
+const [moduleUrl = '', options = ''] = process.argv.slice(2);
+const tell = (message: Told): void => {
+  process.send?.(message);
+};
+// Without its parent there is nobody to work for.
+process.on('disconnect', () => process.exit(0));
+
+// `Part.start` names modules of this type only, and passes what their `start` takes.
+const module = (await import(moduleUrl)) as PartModule;
+const operations = await module.start(JSON.parse(options) as never);
+
+const work = async ({ id, name, args }: Ask): Promise<void> => {
+  try {
+    const operation = operations[name];
+    if (operation === undefined) throw new TypeError(`no operation ${name}`);
+    // `Part.call` has typed the arguments by the operation's name.
+    tell({ kind: 'result', id, value: await operation(...(args as never[])) });
+  } catch (error) {
+    const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    tell({ kind: 'failed', id, message });
+  }
+};
+process.on('message', (message) => void work(message as Ask));
+tell({ kind: 'ready' });

@@ -1,0 +1,60 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+
+/** Often enough for what comes and goes with children; a process keeps its own highest mark. */
+const SAMPLE_EVERY_MS = 50;
+const MIB = 1024 * 1024;
+
+/** Watches the resident memory of a process with all its threads, and of its children. */
+export class ProcessMemory {
+  readonly #pid: number;
+  #timer: NodeJS.Timeout | undefined;
+  #sampled = 0;
+
+  constructor(pid: number) {
+    this.#pid = pid;
+  }
+
+  /** Resident bytes now. */
+  async resident(): Promise<number> {
+    const pids = await family(this.#pid);
+    const all = await Promise.all(pids.map((pid) => statusBytes(pid, 'VmRSS')));
+    return all.reduce((sum, bytes) => sum + bytes, 0);
+  }
+
+  /** Forgets the highest mark, and watches from now on. */
+  async watch(): Promise<void> {
+    // proc(5): 5 resets the peak resident set size (VmHWM) to the present one.
+    await writeFile(`/proc/${this.#pid}/clear_refs`, '5');
+    this.#timer = setInterval(() => {
+      this.resident().then(
+        (bytes) => {
+          this.#sampled = Math.max(this.#sampled, bytes);
+        },
+        () => undefined,
+      );
+    }, SAMPLE_EVERY_MS);
+  }
+
+  /** The most that was resident since `watch`, in bytes. */
+  async peak(): Promise<number> {
+    clearInterval(this.#timer);
+    return Math.max(this.#sampled, await statusBytes(this.#pid, 'VmHWM'));
+  }
+}
+
+export const toMiB = (bytes: number): string => `${(bytes / MIB).toFixed(0)} MB`;
+
+async function family(pid: number): Promise<number[]> {
+  const tasks = await readdir(`/proc/${pid}/task`);
+  const lists = await Promise.all(
+    tasks.map((task) => readFile(`/proc/${pid}/task/${task}/children`, 'utf8').catch(() => '')),
+  );
+  const children = lists.flatMap((list) => list.split(' ').filter(Boolean).map(Number));
+  return [pid, ...(await Promise.all(children.map(family))).flat()];
+}
+
+async function statusBytes(pid: number, field: 'VmRSS' | 'VmHWM'): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  const [, kilobytes] = new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status) ?? [];
+  return Number(kilobytes ?? 0) * 1024;
+}

@@ -1,0 +1,12 @@
+/** The one shop of the benchmarks, on every server that knows shops. */
+export const SHOP = {
+  shopId: '5b1f0c6e-9d3a-4c77-8a41-2d6e0f9b7c35',
+  apiKey: 'a-key-for-benchmarks-only-0123456789',
+  number: '+12025550142',
+  accountSid: `AC${'0123456789abcdef'.repeat(2)}`,
+  authToken: 'fedcba9876543210fedcba9876543210',
+  chatKey: 'bench',
+} as const;
+
+/** What webhooks are signed with, on whatever port they arrive. */
+export const PUBLIC_URL = 'https://gateway.example';

@@ -1,0 +1,135 @@
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import type { ChatClient } from '../support/chat-client.ts';
+import { type GatewaySetting, gatewaySetting, sendEmail } from '../support/gateway-setting.ts';
+import { sendSms, sidOf } from '../support/sms-sender.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const SOURCE = fileURLToPath(new URL('./failing-fsync.c', import.meta.url));
+const LARGE = `${'x'.repeat(998)}\r\n`.repeat(100);
+
+const built = tempDir();
+afterAll(() => built.remove());
+const library = join(built.path, 'failing-fsync.so');
+const why = build();
+if (why !== undefined) {
+  console.error(`!! SKIPPED: that a failing fsync acknowledges nothing: ${why}`);
+}
+
+/** Compiles the preloaded library; answers why it cannot be had. */
+function build(): string | undefined {
+  if (process.platform !== 'linux') return 'not on Linux';
+  const { error, status, stderr } = spawnSync(
+    'cc',
+    ['-shared', '-fPIC', '-O1', '-Wall', '-o', library, SOURCE, '-ldl'],
+    { encoding: 'utf8' },
+  );
+  if (error !== undefined) return 'there is no C compiler (cc)';
+  return status === 0 ? undefined : `it does not compile: ${stderr}`;
+}
+
+interface Send {
+  readonly setting: GatewaySetting;
+  readonly visitor: ChatClient;
+  readonly name: string;
+}
+
+interface Channel {
+  readonly channel: string;
+  /** Resolves with the answer, whatever it is. */
+  readonly send: (message: Send) => Promise<string>;
+  /** The clear answer of the protocol to a message that could not be stored. */
+  readonly refusal: RegExp;
+  readonly accepted: RegExp;
+}
+
+const smtp = (body: (name: string) => string) => ({
+  send: async ({ setting, name }: Send) =>
+    sendEmail(await setting.greeted(), name.replaceAll(' ', '-'), body(name)),
+  refusal: /^451 4\.3\.0 /,
+  accepted: /^250 2\.0\.0 /,
+});
+
+const EMAIL: Channel = { channel: 'email', ...smtp((name) => name) };
+const LARGE_EMAIL: Channel = { channel: 'large email', ...smtp((name) => `${name}\r\n${LARGE}`) };
+const SMS: Channel = {
+  channel: 'SMS',
+  send: async ({ setting, name }) => {
+    const answer = await sendSms(setting.httpUrl, { MessageSid: sidOf(name), Body: name });
+    return `${answer.status} ${answer.body}`;
+  },
+  refusal: /^503 /,
+  accepted: /^200 .*<Response\/>/,
+};
+const CHAT: Channel = {
+  channel: 'chat',
+  send: async ({ visitor, name }) => JSON.stringify(await visitor.send(name, { id: idOf(name) })),
+  refusal: /^\{"ok":false,"error":"busy"\}$/,
+  accepted: /^\{"ok":true,"seq":\d+\}$/,
+};
+
+/** A message id that is the same for the same name. */
+const idOf = (name: string): string =>
+  sidOf(name)
+    .slice(2)
+    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+
+(why === undefined ? describe : describe.skip)('fsync fails with EIO', () => {
+  test.each([
+    { of: 'the log', path: '/spool.db-wal', ...EMAIL },
+    { of: 'the log', path: '/spool.db-wal', ...SMS },
+    { of: 'the log', path: '/spool.db-wal', ...CHAT },
+    { of: 'a message file', path: '.tmp', ...LARGE_EMAIL },
+    { of: 'the folder of message files', path: '/blobs', ...LARGE_EMAIL },
+  ])(
+    'of $of: $channel is not acknowledged, the gateway ends, and keeps what it acknowledged',
+    async ({ path, send, refusal, accepted }) => {
+      const setting = await gatewaySetting();
+      const { platform, dataDir } = setting;
+      const trigger = join(dataDir, 'the-disk-fails');
+      const env = { LD_PRELOAD: library, FAIL_FSYNC_WHEN: trigger, FAIL_FSYNC_OF: path };
+      const gateway = await setting.start({ env });
+      const visitor = await setting.chat();
+      const all = [EMAIL, LARGE_EMAIL, SMS, CHAT];
+
+      // Kept from the platform, so that they are in the spool alone when the disk fails.
+      let cut: () => void = () => undefined;
+      const isCut = new Promise<void>((resolve) => (cut = resolve));
+      platform.gate = async (_call, response) => {
+        await isCut;
+        response.destroy();
+        return 'taken' as const;
+      };
+      for (const each of all) {
+        const answer = await each.send({ setting, visitor, name: `before ${each.channel}` });
+        expect(answer).toMatch(each.accepted);
+      }
+      // The two emails are one lane: three are in flight, and nothing more is to be written.
+      await waitFor('deliveries in flight', () => platform.payloads.length === 3, 15_000, 20);
+
+      writeFileSync(trigger, '');
+      expect(await send({ setting, visitor, name: 'refused' })).toMatch(refusal);
+      cut();
+      const { code, signal } = await gateway.exited;
+      expect({ signal, failed: code !== 0 }).toEqual({ signal: null, failed: true });
+      expect(gateway.log.map(({ message }) => message)).toContain('gateway.failed');
+      expect(platform.messages).toEqual([]);
+
+      platform.gate = () => undefined;
+      await setting.start();
+      await waitFor('the visitor to be back', () => visitor.socket.connected, 15_000, 20);
+      // The sender tries again; whether the first try had reached the disk is all the same.
+      expect(await send({ setting, visitor, name: 'refused' })).toMatch(accepted);
+      await waitFor('everything', () => platform.messages.length >= 5, 30_000, 20);
+      const contents = platform.messages.map(({ content }) => content.split('\n', 1)[0]);
+      expect(contents.toSorted()).toEqual(
+        [...all.map(({ channel }) => `before ${channel}`), 'refused'].toSorted(),
+      );
+    },
+    60_000,
+  );
+});

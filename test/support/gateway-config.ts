@@ -1,0 +1,101 @@
+import { randomInt } from 'node:crypto';
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { ACCOUNT_SID, AUTH_TOKEN, OUR_NUMBER } from './twilio-stand-in.ts';
+
+/** The shop of every gateway that runs whole in a test or a benchmark. */
+export const ACME = {
+  name: 'acme',
+  shopId: '3c1f8a1e-52b7-4a0e-9f52-6b7d1f0a9c01',
+  apiKey: 'key-of-acme',
+} as const;
+export const INBOX = 'support@acme.example';
+export const CHAT_KEY = 'acme';
+/** Twilio signs this URL; no test connects to it. */
+export const PUBLIC_URL = 'https://gw.acme.example';
+
+/** Where a gateway listens; 0 takes a free port. */
+export interface Ports {
+  readonly smtp: number;
+  readonly http: number;
+  readonly admin: number;
+}
+
+export interface ConfigChoices {
+  readonly dataDir: string;
+  /** The platform's base URL; without one, the embedded platform. */
+  readonly platformUrl?: string;
+  readonly twilioUrl?: string;
+  readonly host?: string;
+  readonly ports?: Ports;
+  readonly requestTimeout?: string;
+  /** Takes everything in and delivers nothing. */
+  readonly paused?: boolean;
+}
+
+/** What an operator would write into his file, with limits that no test reaches by accident. */
+export function gatewayConfig(choices: ConfigChoices) {
+  const { host = '127.0.0.1', ports = { smtp: 0, http: 0, admin: 0 } } = choices;
+  return {
+    dataDir: choices.dataDir,
+    log: { level: 'info', format: 'json' },
+    smtp: { host, port: ports.smtp, hostname: 'mx.acme.example' },
+    http: { host, port: ports.http, publicUrl: PUBLIC_URL },
+    admin: { host, port: ports.admin, password: 'of-the-console' },
+    localPlatform: { port: 0 },
+    delivery: {
+      requestTimeout: choices.requestTimeout ?? '10s',
+      paused: choices.paused ?? false,
+    },
+    shops: [
+      {
+        ...ACME,
+        ...(choices.platformUrl !== undefined && { platformUrl: choices.platformUrl }),
+        email: {
+          addresses: [INBOX],
+          loop: { per10min: 1e6, perHour: 1e6, perThreadPer10min: 1e6, sameBodyPerHour: 1e6 },
+        },
+        sms: {
+          numbers: [OUR_NUMBER],
+          twilio: {
+            accountSid: ACCOUNT_SID,
+            authTokens: [AUTH_TOKEN],
+            ...(choices.twilioUrl !== undefined && { baseUrl: choices.twilioUrl }),
+          },
+        },
+        chat: {
+          key: CHAT_KEY,
+          allowNoOrigin: true,
+          limits: { messagesPer10s: 10_000, newVisitorsPerHourPerIp: 1e6, socketsPerIp: 1e5 },
+        },
+      },
+    ],
+  };
+}
+
+/**
+ * A loopback address of this test's own (Linux answers on all of 127.0.0.0/8), so that a gateway
+ * that is started again finds its ports free: nobody else binds there, and outgoing connections
+ * take their ports on 127.0.0.1.
+ */
+export function ownLoopbackAddress(): string {
+  if (process.platform !== 'linux') return '127.0.0.1';
+  return `127.${randomInt(16, 250)}.${randomInt(1, 250)}.${randomInt(2, 250)}`;
+}
+
+/** Free ports for a gateway that will be started more than once. */
+export async function freePorts(host: string): Promise<Ports> {
+  const servers = await Promise.all([listener(host), listener(host), listener(host)]);
+  // A listening TCP server has an AddressInfo; the other types are for pipes.
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  const [smtp = 0, http = 0, admin = 0] = ports;
+  return { smtp, http, admin };
+}
+
+async function listener(host: string) {
+  const server = createServer().listen(0, host);
+  await once(server, 'listening');
+  return server;
+}

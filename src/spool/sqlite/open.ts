@@ -40,7 +40,7 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
       reserveBytes: options.reserveBytes,
     });
     const client = await StoreClient.open(
-      { file: join(options.dir, 'spool.db') },
+      { file: join(options.dir, 'spool.db'), checkpoints: options.role === 'owner' },
       options.onCommit ?? (() => undefined),
     );
     const ballast = new Ballast(join(options.dir, 'ballast'));

@@ -3,6 +3,8 @@ import type { OperationName } from './operations.ts';
 /** What travels between the gateway's thread and the database's. */
 export interface WorkerOptions {
   readonly file: string;
+  /** Copy the log back in a thread beside: for the one process that owns the spool. */
+  readonly checkpoints: boolean;
 }
 
 export interface Call {

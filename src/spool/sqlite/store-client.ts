@@ -18,6 +18,7 @@ export type OnCommit = (seconds: number, calls: number) => void;
  */
 export class StoreClient {
   readonly #worker: Worker;
+  #checkpoints: Worker | undefined;
   readonly #onCommit: OnCommit;
   readonly #pending = new Map<number, Pending>();
   readonly #fatalListeners: ((error: Error) => void)[] = [];
@@ -52,7 +53,24 @@ export class StoreClient {
     worker.on('message', (message: FromWorker) => client.#receive(message));
     worker.on('error', (error) => client.#fail(error));
     worker.on('exit', () => client.#fail(new Error('the database thread ended')));
+    if (options.checkpoints) client.#startCheckpoints(options);
     return client;
+  }
+
+  #startCheckpoints(options: WorkerOptions): void {
+    const url = workerUrl(import.meta.url, './checkpoint-worker.ts');
+    this.#checkpoints = new Worker(url, { workerData: options });
+    this.#checkpoints.on('error', (error) => this.#fail(error));
+  }
+
+  async #stopCheckpoints(): Promise<void> {
+    const worker = this.#checkpoints;
+    if (worker === undefined || worker.threadId === -1) return;
+    const exited = new Promise<void>((resolve) => {
+      worker.once('exit', () => resolve());
+    });
+    worker.postMessage('stop');
+    await exited;
   }
 
   onFatal(listener: (error: Error) => void): void {
@@ -121,6 +139,7 @@ export class StoreClient {
   /** Commits what was called before, then closes the database. */
   async close(): Promise<void> {
     if (this.#closed !== undefined) return;
+    await this.#stopCheckpoints();
     this.#send();
     if (this.#failed === undefined) {
       await new Promise<void>((resolve) => {

@@ -10,7 +10,8 @@ process.on('disconnect', () => process.exit(0));
 
 // `Part.start` names modules of this type only, and passes what their `start` takes.
 const module = (await import(moduleUrl)) as PartModule;
-const operations = await module.start(JSON.parse(options) as never);
+const [given] = JSON.parse(options) as [never];
+const operations = await module.start(given);
 
 const work = async ({ id, name, args }: Ask): Promise<void> => {
   try {

@@ -52,7 +52,7 @@ export class Part<Module extends PartModule> {
     options: Parameters<Module['start']>[0],
     nodeArguments: readonly string[] = [],
   ): Promise<Part<Module>> {
-    const child = fork(MAIN, [module.href, JSON.stringify(options ?? null)], {
+    const child = fork(MAIN, [module.href, JSON.stringify([options])], {
       execArgv: ['--enable-source-maps', '--import', LOADER, ...nodeArguments],
       serialization: 'advanced',
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

@@ -221,15 +221,15 @@ function queryString(query: object): string {
 }
 
 /**
- * The JSON object of a 2xx answer; undefined when there is no body (`null` counts as none).
- * @throws {PlatformError} `http` for another status; `not_json` when the body is anything else
+ * The JSON of a 2xx answer; undefined when there is no body. Any JSON says that it was taken, an
+ * object or not: what the answer to a new message looks like is not documented.
+ * @throws {PlatformError} `http` for another status; `not_json` when the body is something else
  */
-function accepted(call: Call, answer: Answer): object | undefined {
+function accepted(call: Call, answer: Answer): unknown {
   if (answer.status < 200 || answer.status > 299) throw failure('http', call, answer);
   if (answer.text.trim() === '') return undefined;
   const body = json(answer.text);
-  if (body === null) return undefined;
-  if (typeof body !== 'object' || Array.isArray(body)) throw failure('not_json', call, answer);
+  if (body === undefined) throw failure('not_json', call, answer);
   return body;
 }
 

@@ -1,7 +1,10 @@
 import { open, rm, stat } from 'node:fs/promises';
 
-/** Enough for hours of settling: an outcome writes a few pages. */
-const BALLAST_BYTES = 16 * 1024 * 1024;
+/**
+ * More than the database's log may be ahead of the database (32 MiB, `database.ts`): once the log
+ * has been copied back it is written anew from its start, and outcomes need no more space.
+ */
+const BALLAST_BYTES = 48 * 1024 * 1024;
 
 /**
  * A file that is there to be deleted. On a full disk even a DELETE needs space for its log, so

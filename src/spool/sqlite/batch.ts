@@ -1,6 +1,7 @@
 import type { Db } from './database.ts';
 import type { Operations } from './operations.ts';
 import type { Call, CallResult } from './protocol.ts';
+import { codeOf } from './sqlite-code.ts';
 
 /** The store itself has failed: what is on disk is no longer certain. Never retried. */
 export class StoreFailed extends Error {
@@ -46,10 +47,4 @@ function failure(call: Call, error: unknown): CallResult {
   const message = error instanceof Error ? error.message : 'unknown';
   const kind = codeOf(error) === 'SQLITE_FULL' ? 'full' : 'bug';
   return { id: call.id, ok: false, kind, message: `${call.name}: ${message}` };
-}
-
-/** By the property: the driver's error class is another one in each context that loads it. */
-function codeOf(error: unknown): string {
-  const has = typeof error === 'object' && error !== null && 'code' in error;
-  return has && typeof error.code === 'string' ? error.code : '';
 }

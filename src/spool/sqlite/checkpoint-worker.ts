@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
+import { codeOf } from './sqlite-code.ts';
 import type { WorkerOptions } from './protocol.ts';
 
 /**
@@ -24,9 +25,14 @@ const timer = setInterval(() => {
   const bytes = logBytes();
   // The log keeps its size when it is begun anew: only a change says that there is work.
   if (bytes < WORTH_IT_BYTES || db.pragma('data_version', { simple: true }) === done) return;
-  // An error here, an fsync that failed above all, ends the thread, and with it the store.
-  db.pragma('wal_checkpoint(PASSIVE)');
-  done = Number(db.pragma('data_version', { simple: true }));
+  try {
+    db.pragma('wal_checkpoint(PASSIVE)');
+    done = Number(db.pragma('data_version', { simple: true }));
+  } catch (error) {
+    // The database cannot grow on a full disk; the log keeps everything until it can. Any other
+    // error, an fsync that failed above all, ends the thread, and with it the store.
+    if (codeOf(error) !== 'SQLITE_FULL') throw error;
+  }
 }, EVERY_MS);
 
 function logBytes(): number {

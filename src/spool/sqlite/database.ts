@@ -25,8 +25,9 @@ export function openDatabase(file: string): Db {
     db.pragma('foreign_keys = OFF');
     db.pragma('temp_store = MEMORY');
     db.pragma('cache_size = -32768');
-    // 128 MiB: a bound only; checkpoint-worker.ts copies the log back beside the commits.
-    db.pragma('wal_autocheckpoint = 32000');
+    // 32 MiB: a bound only; checkpoint-worker.ts copies the log back beside the commits. Less
+    // than the ballast, so that a full disk can be got out of.
+    db.pragma('wal_autocheckpoint = 8000');
     assertDurable(db);
     migrate(db, file);
     assertWhole(db, file);

@@ -31,17 +31,17 @@ function smallDisk(megabytes: number): { path: string; remove: () => void } | un
 }
 
 test('on a full disk nothing is accepted, deliveries go on, and space ends it', async () => {
-  const disk = smallDisk(40);
+  const disk = smallDisk(200);
   if (disk === undefined) {
     console.warn('SKIPPED: filling a disk needs the right to mount one');
     return;
   }
+  const { spool } = await openSqliteStore({ dir: disk.path, role: 'owner', reserveBytes: 0 });
   try {
-    const { spool } = await openSqliteStore({ dir: disk.path, role: 'owner', reserveBytes: 0 });
     const big = () => anEntry({ raw: { kind: 'inline', bytes: Buffer.alloc(60_000) } });
     const accepted = [];
     let refusal: unknown;
-    for (let n = 0; n < 2000 && refusal === undefined; n += 1) {
+    for (let n = 0; n < 5000 && refusal === undefined; n += 1) {
       const entry = big();
       await spool.accept([entry]).then(
         () => accepted.push(entry),
@@ -50,7 +50,7 @@ test('on a full disk nothing is accepted, deliveries go on, and space ends it', 
     }
     expect(refusal).toMatchObject({ name: 'SpoolFull' });
     // Somebody else's log takes the last byte.
-    await writeFile(join(disk.path, 'other'), Buffer.alloc(40_000_000)).catch(() => undefined);
+    await writeFile(join(disk.path, 'other'), Buffer.alloc(200_000_000)).catch(() => undefined);
     await expect(spool.accept([big()])).rejects.toMatchObject({ name: 'SpoolFull' });
 
     let delivered = 0;
@@ -67,8 +67,8 @@ test('on a full disk nothing is accepted, deliveries go on, and space ends it', 
     await rm(join(disk.path, 'other'));
     await spool.sweep({ rawMs: -1000, deadMs: 0, entriesMs: 3_600_000 });
     await spool.accept([big()]);
-    await spool.close();
   } finally {
+    await spool.close();
     disk.remove();
   }
 });

@@ -155,9 +155,9 @@ class ShopLoop {
       await this.#replies.collect(visitors, thorough, this.#stopping.signal);
       this.#failures = 0;
       for (const [visitor, watched] of due) {
-        // Another tab may have opened meanwhile, in the same millisecond even: that one is still
-        // to be caught up.
-        if (visitor.arrivedAt < startedAt) watched.returning = false;
+        // Another tab may have opened meanwhile, in the same millisecond even, or while those who
+        // return were read before the others: that one is still to be caught up.
+        if (thorough && visitor.arrivedAt < startedAt) watched.returning = false;
         const quietMs = clock() - Math.max(visitor.activeAt, visitor.arrivedAt);
         watched.dueAt = startedAt + pollIntervalMs(quietMs, this.#fastestMs);
       }

@@ -38,44 +38,77 @@ const PARAGRAPH =
   'I ordered two lamps on Monday and the tracking page still says that nothing was sent. ' +
   'Could you please tell me where the parcel is?';
 
+/** What every message has collected when it arrives. */
+const TRACE = [
+  'Received: from mail-ej1-f51.client.example (mail-ej1-f51.client.example [192.0.2.51])',
+  '        by mx.client.example (Postfix) with ESMTPS id 4YxTzK2b1Wz9sQw',
+  '        for <support@demo.example>; Sat, 21 Nov 2026 08:00:00 +0000 (UTC)',
+  'DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=client.example; s=20230601;',
+  '        h=to:subject:message-id:date:from:mime-version:from:to:cc:subject:date;',
+  `        bh=${'Jq3f7Vd0'.repeat(5)}bA=; b=${'mX8cT5kQ2wZrLh9v'.repeat(5)}`,
+  `         ${'Yp4sN7dGfUe1KoBi'.repeat(5)}==`,
+  'X-Mailer: Client 16.0',
+].join('\r\n');
+
 const MAKERS: Readonly<Record<EmailKind, (head: string, index: number) => Buffer[]>> = {
   text: (head, index) => [
     Buffer.from(
-      `${head}\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n` +
-        `Hello, it is about order ${index}.\r\n${`${PARAGRAPH}\r\n`.repeat(11)}`,
+      `${TRACE}\r\n${head}\r\nContent-Type: multipart/alternative; boundary="=_b"\r\n\r\n` +
+        '--=_b\r\nContent-Type: text/plain; charset="UTF-8"\r\n\r\n' +
+        `Hello, it is about order ${index}.\r\n\r\n${PARAGRAPH}\r\n\r\n${PARAGRAPH}\r\n\r\nCustomer\r\n` +
+        'https://client.example/\r\n' +
+        '--=_b\r\nContent-Type: text/html; charset="UTF-8"\r\n' +
+        'Content-Transfer-Encoding: quoted-printable\r\n\r\n' +
+        `<div dir=3D"ltr">Hello, it is about order ${index}.<div><br></div><div>=\r\n` +
+        `${PARAGRAPH.slice(0, 70)}=\r\n${PARAGRAPH.slice(70)}</div><div><br></div>=\r\n<div>=\r\n` +
+        `${PARAGRAPH.slice(0, 70)}=\r\n${PARAGRAPH.slice(70)}</div><div><br></div>=\r\n` +
+        '<div>Customer</div><div><a href=3D"https://client.example/">client.example=\r\n' +
+        '</a></div></div>\r\n--=_b--\r\n',
     ),
   ],
   newsletter: (head, index) => [
     Buffer.from(
-      `${head}\r\nContent-Type: multipart/alternative; boundary="=_b"\r\n\r\n` +
-        `--=_b\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n` +
-        `Our offer number ${index}.\r\n`,
+      `${TRACE}\r\n${head}\r\nContent-Type: multipart/alternative; boundary="=_b"\r\n\r\n` +
+        `--=_b\r\nContent-Type: text/plain; charset="UTF-8"\r\n\r\nOur offer number ${index}.\r\n`,
     ),
     NEWSLETTER,
   ],
   attachment: (head, index) => [
     Buffer.from(
-      `${head}\r\nContent-Type: multipart/mixed; boundary="=_b"\r\n\r\n` +
-        `--=_b\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n` +
+      `${TRACE}\r\n${head}\r\nContent-Type: multipart/mixed; boundary="=_b"\r\n\r\n` +
+        `--=_b\r\nContent-Type: text/plain; charset="UTF-8"\r\n\r\n` +
         `A picture of order ${index}.\r\n${PARAGRAPH}\r\n`,
     ),
     ATTACHMENT,
   ],
 };
 
+const ITEMS = 60;
 const NEWSLETTER = Buffer.from(
-  `${`${PARAGRAPH}\r\n`.repeat(40)}--=_b\r\n` +
-    'Content-Type: text/html; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n' +
-    '<html><body style=3D"margin:0"><table width=3D"600"><tr><td>\r\n' +
-    Array.from(
-      { length: 75 },
-      (_, row) =>
-        `<tr><td style=3D"padding:8px"><a href=3D"https://shop.example/p/${row}">Lamp =\r\n` +
-        `n=C2=B0 ${row}</a></td><td><p>${PARAGRAPH.slice(0, 60)}=\r\n` +
-        `${PARAGRAPH.slice(60)}</p><b>${row},99 =E2=82=AC</b></td></tr>\r\n`,
-    ).join('') +
-    '</td></tr></table></body></html>\r\n--=_b--\r\n',
+  newsletterText() +
+    '--=_b\r\nContent-Type: text/html; charset="UTF-8"\r\n' +
+    'Content-Transfer-Encoding: quoted-printable\r\n\r\n' +
+    newsletterHtml() +
+    '--=_b--\r\n',
 );
+
+function newsletterText(): string {
+  const item = (row: number) =>
+    `* Lamp ${row}: now ${row}.99\r\n  ${PARAGRAPH.slice(0, 60)}\r\n` +
+    `  https://shop.example/p/${row}?utm_source=mail\r\n\r\n`;
+  return Array.from({ length: ITEMS }, (_, row) => item(row)).join('');
+}
+
+function newsletterHtml(): string {
+  const item = (row: number) =>
+    `<tr><td style=3D"padding:8px;font:14px Arial,sans-serif"><a href=3D"https:=\r\n` +
+    `//shop.example/p/${row}?utm_source=3Dmail"><img src=3D"https://shop.example=\r\n` +
+    `/i/${row}.png" width=3D"80" alt=3D"Lamp ${row}"></a></td><td style=3D"color=\r\n` +
+    `:#333"><b>Lamp n=C2=B0 ${row}</b><p>${PARAGRAPH.slice(0, 60)}</p><span>=\r\n` +
+    `${row},99 =E2=82=AC</span></td></tr>\r\n`;
+  const rows = Array.from({ length: ITEMS }, (_, row) => item(row)).join('');
+  return `<html><body style=3D"margin:0"><table width=3D"600">\r\n${rows}</table></body></html>\r\n`;
+}
 
 const ATTACHMENT = Buffer.from(
   '--=_b\r\nContent-Type: image/jpeg; name="parcel.jpg"\r\n' +

@@ -19,12 +19,16 @@ export interface AttemptParts extends DeliveryParts {
   readonly onSettled: (entry: Entry, outcome: Outcome) => void;
 }
 
-/** Makes one attempt, learns what it says about the shop, and settles the entry. Never throws. */
+/**
+ * Makes one attempt, learns what it says about the shop, and settles the entry. `onOutcome` is called
+ * before that is durable: the platform is done with it. Never throws.
+ */
 export async function attempt(
   claimed: Claimed,
   shop: ShopPlatform,
   parts: AttemptParts,
   signal: AbortSignal,
+  onOutcome: () => void,
 ): Promise<void> {
   const { entry, lease } = claimed;
   const { name } = shop.settings;
@@ -42,6 +46,7 @@ export async function attempt(
       outcome = signal.aborted ? interrupted(parts.clock()) : failed(fault, entry, shop, parts);
     }
     steps.add(outcome.state, detailOf(outcome));
+    onOutcome();
     if (!(await parts.spool.settle(lease, outcome, steps.all))) {
       log.warn('entry.lease_lost', { generation: lease.generation });
       return;

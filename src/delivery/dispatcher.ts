@@ -12,7 +12,7 @@ const LOOK_EVERY_MS = 250;
 const SHARE_OF_ONE_SHOP = 0.75;
 
 export interface DispatcherOptions {
-  /** Entries in flight at the most. */
+  /** Attempts under way at the most. */
   readonly concurrency: number;
 }
 
@@ -31,6 +31,8 @@ export class Dispatcher {
   readonly #shops: ReadonlyMap<ShopId, ShopPlatform>;
   readonly #concurrency: number;
   readonly #inFlight = new Map<string, InFlight>();
+  /** Attempts without an outcome, in all and by shop. */
+  #busy = 0;
   readonly #perShop = new Map<ShopId, number>();
   #stopping = false;
   #loop: Promise<void> | undefined;
@@ -96,7 +98,7 @@ export class Dispatcher {
   }
 
   #room(shopId: ShopId, shop: ShopPlatform): number {
-    const free = this.#concurrency - this.#inFlight.size;
+    const free = this.#concurrency - this.#busy;
     const share =
       this.#shops.size === 1 ? this.#concurrency : Math.ceil(this.#concurrency * SHARE_OF_ONE_SHOP);
     const own = share - (this.#perShop.get(shopId) ?? 0);
@@ -108,10 +110,18 @@ export class Dispatcher {
     const key = `${id}/${generation}`;
     const shopId = claimed.entry.shopId;
     const abort = new AbortController();
-    this.#perShop.set(shopId, (this.#perShop.get(shopId) ?? 0) + 1);
-    const done = attempt(claimed, shop, this.#parts, abort.signal).finally(() => {
+    this.#occupy(shopId, 1);
+    // What only waits for its commit takes no room, so that the next claim shares that commit.
+    let occupied = true;
+    const release = () => {
+      if (!occupied) return;
+      occupied = false;
+      this.#occupy(shopId, -1);
+      this.wake();
+    };
+    const done = attempt(claimed, shop, this.#parts, abort.signal, release).finally(() => {
+      release();
       this.#inFlight.delete(key);
-      this.#perShop.set(shopId, (this.#perShop.get(shopId) ?? 1) - 1);
       this.#parts.metrics.breakerOpen.set(
         { shop: shop.settings.name, part: 'messages' },
         shop.breakers.messages.isOpen ? 1 : 0,
@@ -119,6 +129,11 @@ export class Dispatcher {
       this.wake();
     });
     this.#inFlight.set(key, { lease: claimed.lease, abort, done });
+  }
+
+  #occupy(shopId: ShopId, change: 1 | -1): void {
+    this.#busy += change;
+    this.#perShop.set(shopId, (this.#perShop.get(shopId) ?? 0) + change);
   }
 
   async #renew(): Promise<void> {

@@ -57,16 +57,7 @@ export class ShopPlatform {
    */
   async call<T>(part: Part, signal: AbortSignal, request: () => Promise<T>): Promise<T> {
     try {
-      return await pRetry(
-        async () => {
-          try {
-            return await request();
-          } catch (error) {
-            throw worthASecondTry(error) ? error : new AbortError(asError(error));
-          }
-        },
-        { retries: 1, minTimeout: SECOND_TRY_AFTER_MS, maxTimeout: SECOND_TRY_AFTER_MS, signal },
-      );
+      return await twice(request, signal);
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof PlatformError && readAnswer(error) === 'later') {
@@ -93,6 +84,28 @@ export class ShopPlatform {
       });
     }
   }
+}
+
+/** The library's retries begin with the second try: most calls never see one, and pay nothing. */
+async function twice<T>(request: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  let failure: unknown;
+  try {
+    return await request();
+  } catch (error) {
+    if (!worthASecondTry(error)) throw error;
+    failure = error;
+  }
+  return pRetry(
+    async (attempt) => {
+      if (attempt === 1) throw asError(failure);
+      try {
+        return await request();
+      } catch (error) {
+        throw worthASecondTry(error) ? error : new AbortError(asError(error));
+      }
+    },
+    { retries: 1, minTimeout: SECOND_TRY_AFTER_MS, maxTimeout: SECOND_TRY_AFTER_MS, signal },
+  );
 }
 
 function worthASecondTry(error: unknown): boolean {

@@ -1,9 +1,9 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { ScratchFolder } from './scratch.ts';
 
-/** Up to this size a part stays in memory; a larger one goes to a file as it streams in. */
-export const IN_MEMORY_BYTES = 64 * 1024;
+/** Decoded parts come in small pieces: a trip to the disk for each costs more than to decode it. */
+const WRITE_BYTES = 256 * 1024;
 
 export type PartContent =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
@@ -17,7 +17,8 @@ export interface CollectedPart {
 }
 
 /**
- * Takes in the decoded content of one part, which is never whole in memory when it is large.
+ * Takes in the decoded content of one part. What the message's share of memory has no room for goes
+ * to a file as it streams in.
  * `startBytes` is how much of its beginning is kept at hand (text to read, types to sniff).
  */
 export async function collectPart(
@@ -25,8 +26,9 @@ export async function collectPart(
   startBytes: number,
   scratch: ScratchFolder,
 ): Promise<CollectedPart> {
-  const small = await readSmall(content);
+  const small = await readSmall(content, scratch.memoryLeft);
   if (small.ended) {
+    scratch.memoryLeft -= small.size;
     const bytes = Buffer.concat(small.chunks, small.size);
     return { size: small.size, start: bytes, content: { kind: 'bytes', bytes } };
   }
@@ -41,7 +43,7 @@ interface SmallRead {
 }
 
 /** By events rather than by iteration: most parts are small, and this is the hot path. */
-async function readSmall(content: Readable): Promise<SmallRead> {
+async function readSmall(content: Readable, maxBytes: number): Promise<SmallRead> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -54,7 +56,7 @@ async function readSmall(content: Readable): Promise<SmallRead> {
     const onData = (chunk: Buffer) => {
       chunks.push(chunk);
       size += chunk.length;
-      if (size <= IN_MEMORY_BYTES) return;
+      if (size <= maxBytes) return;
       content.pause();
       settle(false);
     };
@@ -69,24 +71,54 @@ async function spill(
   scratch: ScratchFolder,
 ): Promise<CollectedPart> {
   const path = await scratch.newFile();
-  const start: Buffer[] = [];
-  let kept = 0;
-  let size = 0;
-  const write = async (file: FileHandle, chunk: Buffer) => {
-    size += chunk.length;
-    if (kept < startBytes) {
-      const part = chunk.subarray(0, startBytes - kept);
-      start.push(part);
-      kept += part.length;
-    }
-    await file.writeFile(chunk);
-  };
+  const start = new Beginning(startBytes);
   const file = await open(path, 'wx', 0o600);
+  let size = 0;
+  let held: Buffer[] = [];
+  let heldBytes = 0;
+  const take = (chunk: Buffer): void => {
+    start.take(chunk);
+    held.push(chunk);
+    heldBytes += chunk.length;
+  };
+  const write = async (): Promise<void> => {
+    const bytes = Buffer.concat(held, heldBytes);
+    size += heldBytes;
+    held = [];
+    heldBytes = 0;
+    await file.writeFile(bytes);
+  };
   try {
-    for (const chunk of first) await write(file, chunk);
-    for await (const chunk of content as AsyncIterable<Buffer>) await write(file, chunk);
+    first.forEach(take);
+    for await (const chunk of content as AsyncIterable<Buffer>) {
+      take(chunk);
+      if (heldBytes >= WRITE_BYTES) await write();
+    }
+    await write();
   } finally {
     await file.close();
   }
-  return { size, start: Buffer.concat(start, kept), content: { kind: 'file', path } };
+  return { size, start: start.bytes(), content: { kind: 'file', path } };
+}
+
+/** The first bytes of what goes by. */
+class Beginning {
+  readonly #maxBytes: number;
+  readonly #chunks: Buffer[] = [];
+  #size = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  take(chunk: Buffer): void {
+    if (this.#size >= this.#maxBytes) return;
+    const part = chunk.subarray(0, this.#maxBytes - this.#size);
+    this.#chunks.push(part);
+    this.#size += part.length;
+  }
+
+  bytes(): Buffer {
+    return Buffer.concat(this.#chunks, this.#size);
+  }
 }

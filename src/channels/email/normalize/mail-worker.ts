@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { EmailJob, EmailResult } from './email-job.ts';
+import { TurnBatch } from './turn-batch.ts';
 import type { FromWorker, ToWorker, WorkerFailure, WorkerSettings } from './worker-messages.ts';
 
 export interface MailWorkerOptions {
@@ -26,6 +27,7 @@ export class MailWorker {
   readonly #events: MailWorkerEvents;
   readonly #deadlineMs: number;
   readonly #deadlines = new Map<number, NodeJS.Timeout>();
+  readonly #outgoing: TurnBatch<ToWorker>;
   #ready = false;
   #dead = false;
   #ended: Promise<unknown> | undefined;
@@ -39,7 +41,12 @@ export class MailWorker {
       // A hostile message must not find a key in the environment, nor a parser an option.
       env: {},
     });
-    this.#worker.on('message', (message: FromWorker) => this.#onMessage(message));
+    this.#outgoing = new TurnBatch((messages) => {
+      if (!this.#dead) this.#worker.postMessage(messages);
+    });
+    this.#worker.on('message', (messages: readonly FromWorker[]) => {
+      for (const message of messages) this.#onMessage(message);
+    });
     this.#worker.on('error', () => this.#die());
     this.#worker.on('exit', () => this.#die());
     this.#worker.on('messageerror', () => this.#die());
@@ -58,11 +65,11 @@ export class MailWorker {
       id,
       setTimeout(() => this.#die(), this.#deadlineMs),
     );
-    this.#send({ kind: 'read', id, job });
+    this.#outgoing.add({ kind: 'read', id, job });
   }
 
   answer(id: number, known: boolean): void {
-    if (!this.#dead) this.#send({ kind: 'known', id, known });
+    this.#outgoing.add({ kind: 'known', id, known });
   }
 
   /** Ends the thread without telling anyone, or waits until it has ended. */
@@ -71,10 +78,6 @@ export class MailWorker {
     this.#clearDeadlines();
     this.#ended ??= this.#worker.terminate();
     await this.#ended;
-  }
-
-  #send(message: ToWorker): void {
-    this.#worker.postMessage(message);
   }
 
   #onMessage(message: FromWorker): void {

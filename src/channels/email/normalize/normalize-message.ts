@@ -16,7 +16,8 @@ import type { ShopMail } from './shop-mail.ts';
 import { stubText } from './stub-text.ts';
 import type { HeaderBlock } from '../../../intake/header-block.ts';
 
-const READ_BYTES = 64 * 1024;
+/** Each read is a trip through another thread. */
+const READ_BYTES = 256 * 1024;
 /** A body of no more than empty lines. */
 const LINE_ENDS = 8;
 const PARTLY_READ = '(part of the message could not be read; the original is attached)';

@@ -8,9 +8,17 @@ export function sweepScratch(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
 }
 
-/** The folder of one message: made with its first file, gone with `remove`. */
+/**
+ * What the parts of one message may stay in memory with, all together: a file each is a dozen trips
+ * to the disk, and there are only so many messages in work.
+ */
+const IN_MEMORY_BYTES = 1024 * 1024;
+
+/** The folder of one message: made with its first file, gone with `removeScratch`. */
 export class ScratchFolder {
   readonly path: string;
+  /** Bytes that may still be kept in memory instead of in a file here. */
+  memoryLeft = IN_MEMORY_BYTES;
   #made: Promise<unknown> | undefined;
   #files = 0;
 

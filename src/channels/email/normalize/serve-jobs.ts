@@ -3,6 +3,7 @@ import type { EmailJob, EmailResult } from './email-job.ts';
 import { MemoryExceeded } from './memory-guard.ts';
 import type { NormalizeContext } from './normalize-message.ts';
 import { compileShop } from './shop-mail.ts';
+import { TurnBatch } from './turn-batch.ts';
 import type { FromWorker, ToWorker, WorkerFailure, WorkerSettings } from './worker-messages.ts';
 
 export type Work = (job: EmailJob, context: NormalizeContext) => Promise<EmailResult>;
@@ -11,14 +12,14 @@ export type Work = (job: EmailJob, context: NormalizeContext) => Promise<EmailRe
 export function serveJobs(port: MessagePort, settings: WorkerSettings, work: Work): void {
   const shops = new Map(settings.shops.map((shop) => [shop.shopId, compileShop(shop)]));
   const questions = new Map<number, (known: boolean) => void>();
-  const send = (message: FromWorker, transfer: ArrayBuffer[] = []) => {
-    port.postMessage(message, transfer);
-  };
+  const outgoing = new TurnBatch<FromWorker>((messages, transfer) => {
+    port.postMessage(messages, transfer);
+  });
 
   const isKnown = (id: number, ids: readonly string[]) =>
     new Promise<boolean>((resolve) => {
       questions.set(id, resolve);
-      send({ kind: 'known?', id, ids });
+      outgoing.add({ kind: 'known?', id, ids });
     });
 
   const read = async (id: number, job: EmailJob): Promise<void> => {
@@ -28,21 +29,22 @@ export function serveJobs(port: MessagePort, settings: WorkerSettings, work: Wor
       const { maxBufferBytes } = settings;
       const result = await work(job, { shop, maxBufferBytes, isKnown: (ids) => isKnown(id, ids) });
       const { owned, transfer } = withOwnBytes(result);
-      send({ kind: 'done', id, result: owned }, transfer);
+      outgoing.add({ kind: 'done', id, result: owned }, transfer);
     } catch (error) {
-      send({ kind: 'failed', id, failure: toFailure(error) });
+      outgoing.add({ kind: 'failed', id, failure: toFailure(error) });
     }
   };
 
-  port.on('message', (message: ToWorker) => {
+  const take = (message: ToWorker): void => {
     if (message.kind === 'read') {
       void read(message.id, message.job);
       return;
     }
     questions.get(message.id)?.(message.known);
     questions.delete(message.id);
-  });
-  send({ kind: 'ready' });
+  };
+  port.on('message', (messages: readonly ToWorker[]) => messages.forEach(take));
+  outgoing.add({ kind: 'ready' });
 }
 
 /** Bytes in buffers of their own: cloning a view takes along all of the buffer that it looks at. */
@@ -50,11 +52,21 @@ function withOwnBytes(result: EmailResult): { owned: EmailResult; transfer: Arra
   const transfer: ArrayBuffer[] = [];
   const files = result.files.map((file) => {
     if (file.source.kind !== 'bytes') return file;
-    const bytes = new Uint8Array(file.source.bytes);
+    const bytes = ownBytes(file.source.bytes, transfer);
     transfer.push(bytes.buffer);
     return { ...file, source: { kind: 'bytes' as const, bytes } };
   });
   return { owned: { ...result, files }, transfer };
+}
+
+/** Without a copy when the buffer is nobody else's: what is transferred is gone from here. */
+function ownBytes(view: Uint8Array, transferred: readonly ArrayBuffer[]): Uint8Array<ArrayBuffer> {
+  const { buffer, byteLength } = view;
+  const isOwn =
+    buffer instanceof ArrayBuffer &&
+    buffer.byteLength === byteLength &&
+    !transferred.includes(buffer);
+  return isOwn ? new Uint8Array(buffer) : new Uint8Array(view);
 }
 
 function toFailure(error: unknown): WorkerFailure {

@@ -1,3 +1,4 @@
+// Longer than usual: one scene, and every row of the table of answers played against it.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Readable } from 'node:stream';
 import { Conversations } from '../../src/delivery/conversations.ts';

@@ -1,3 +1,4 @@
+// Longer than usual: the whole promise of a backend in one suite, so that a second one runs all of it.
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Claimed, Lease, NewEntry, RawForm } from '../../src/spool/entry.ts';

@@ -1,3 +1,4 @@
+// Longer than usual: one table of dialogues, a row for each reply.
 import { Writable } from 'node:stream';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { BlobStore } from '../../../src/spool/blobs.ts';

@@ -1,3 +1,4 @@
+// Longer than usual: one table of requests and answers.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import http from 'node:http';

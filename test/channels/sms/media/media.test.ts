@@ -1,3 +1,4 @@
+// Longer than usual: one stand-in, and every way in which media can fail played against it.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';

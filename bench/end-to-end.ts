@@ -12,6 +12,7 @@ import { startGateway } from './support/gateway.ts';
 import { judge, printTable, type Row } from './support/goals.ts';
 import { readOptions } from './support/options.ts';
 import { printProgress, takeTurns } from './support/rounds.ts';
+import { warmMemory } from './support/warm-memory.ts';
 import { withWorkbench } from './support/workbench.ts';
 
 const SLUICE = 'Sluice';
@@ -28,6 +29,7 @@ const SCENARIOS: readonly { name: string; kind: EmailKind; messages: number }[] 
 const options = readOptions();
 
 await withWorkbench(async (bench) => {
+  if (!options.quick) await warmMemory(await bench.folder());
   const at = (file: string) => new URL(file, import.meta.url);
   const platform = await bench.part<typeof FastPlatform>(at('./platform/fast-platform.ts'), {
     hashMedia: false,

@@ -18,6 +18,7 @@ import type { Part } from './support/part.ts';
 import { type Postfix, startPostfix } from './support/postfix.ts';
 import { type Contender, printProgress, takeTurns } from './support/rounds.ts';
 import { runSmtpSource, type SmtpLoad } from './support/smtp-source.ts';
+import { warmMemory } from './support/warm-memory.ts';
 import { withWorkbench, type Workbench } from './support/workbench.ts';
 
 const PAUSED = 'Sluice';
@@ -70,6 +71,7 @@ await withWorkbench(async (bench) => {
 });
 
 async function setUp(bench: Workbench): Promise<Stage> {
+  if (!options.quick) await warmMemory(await bench.folder());
   const at = (file: string) => new URL(file, import.meta.url);
   const platform = await bench.part<typeof FastPlatform>(at('./platform/fast-platform.ts'), {
     hashMedia: false,

@@ -23,11 +23,6 @@ export function emailDedupKey(agentContact: string, head: HeaderBlock, bodySha25
   return hash('sha256', fields);
 }
 
-export interface RemoteIds {
-  readonly remoteId: string;
-  readonly remoteIdIfTaken: string;
-}
-
 /** The Message-ID in angle brackets, when the first Message-ID line has exactly one valid id. */
 export function messageIdOf(head: HeaderBlock): string | undefined {
   const found = head.first('message-id')?.slice(0, 2000).match(MESSAGE_ID) ?? [];
@@ -36,14 +31,17 @@ export function messageIdOf(head: HeaderBlock): string | undefined {
   return Buffer.byteLength(id) <= MAX_MESSAGE_ID_BYTES ? id : undefined;
 }
 
+/** The `remote_id` of a message without a usable Message-ID: it never changes, nor does this. */
+export function idOfRaw(rawSha256: string): string {
+  return `<${rawSha256}@sluice>`;
+}
+
 /**
- * The `remote_id` of a message: its Message-ID, or its hash when it has none. When the shop has
- * already seen that Message-ID on a different message, the id with the start of the dedup key:
- * else anyone could make the platform swallow another person's mail by claiming its id.
+ * The `remote_id` when the shop has already seen it on a different message: with the start of the
+ * dedup key, else anyone could make the platform swallow another person's mail by claiming its id.
  */
-export function remoteIds(head: HeaderBlock, rawSha256: string, dedupKey: string): RemoteIds {
-  const id = messageIdOf(head) ?? `<${rawSha256}@sluice>`;
-  return { remoteId: id, remoteIdIfTaken: `${id}#${dedupKey.slice(0, 12)}` };
+export function remoteIdIfTaken(remoteId: string, dedupKey: string): string {
+  return `${remoteId}#${dedupKey.slice(0, 12)}`;
 }
 
 /**

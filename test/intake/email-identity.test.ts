@@ -3,7 +3,8 @@ import {
   emailDedupKey,
   emailLane,
   messageIdOf,
-  remoteIds,
+  idOfRaw,
+  remoteIdIfTaken,
 } from '../../src/intake/email-identity.ts';
 import { parseHeaderBlock } from '../../src/intake/header-block.ts';
 
@@ -71,10 +72,11 @@ test('the first of two Message-ID lines counts', () => {
 });
 
 test('a message without an id is known by its hash', () => {
-  expect(remoteIds(head('Subject: x'), 'abc', '0123456789abcdef')).toEqual({
-    remoteId: '<abc@sluice>',
-    remoteIdIfTaken: '<abc@sluice>#0123456789ab',
-  });
+  expect(idOfRaw('abc')).toBe('<abc@sluice>');
+});
+
+test('an id that is taken goes on with the start of the dedup key', () => {
+  expect(remoteIdIfTaken('<a@x>', '0123456789abcdef')).toBe('<a@x>#0123456789ab');
 });
 
 test.each([

@@ -126,6 +126,16 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
         expect(await accept(again)).toEqual({ id: entry.id, duplicate: true });
       });
 
+      test('a duplicate stays a duplicate after a restart that came before its delivery', async () => {
+        const entry = anEntry();
+        await accept(entry);
+        await reopen();
+        const again = anEntry({ dedupKey: entry.dedupKey });
+        expect(await accept(again)).toEqual({ id: entry.id, duplicate: true });
+        expect(await claimAll()).toHaveLength(1);
+        expect(await accept(again)).toEqual({ id: entry.id, duplicate: true });
+      });
+
       test('entries given together are stored together, in order', async () => {
         const entries = [anEntry({ lane: 'l' }), anEntry({ shopId: OTHER_SHOP }), anEntry()];
         const answers = await spool.accept(entries);
@@ -171,6 +181,29 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
       test('lanes do not wait for one another', async () => {
         await spool.accept([anEntry(), anEntry(), anEntry()]);
         expect(await claimAll()).toHaveLength(3);
+      });
+
+      test('a lane does not wait for another that is very long', async () => {
+        await spool.accept(lane(1000));
+        const last = anEntry();
+        await accept(last);
+        const claimed = await spool.claim(SHOP, 2, LEASE);
+        expect(claimed.map((c) => c.entry.id)).toContain(last.id);
+      });
+
+      test('an entry that was discarded before its turn never comes', async () => {
+        const [first, second, third] = lane(3);
+        await spool.accept([first ?? fail(), second ?? fail(), third ?? fail()]);
+        expect(await spool.discard(second?.id ?? fail())).toBe(true);
+        await deliver((await claimOne()).lease);
+        expect((await claimOne()).entry.id).toBe(third?.id);
+      });
+
+      test('a retry of an entry that waits for its turn changes no order', async () => {
+        const [first, second] = lane(2);
+        await spool.accept([first ?? fail(), second ?? fail()]);
+        expect(await spool.requeue(second?.id ?? fail())).toBe(true);
+        expect((await claimAll()).map((c) => c.entry.id)).toEqual([first?.id]);
       });
 
       test('the same lane name in another channel is another lane', async () => {

@@ -1,4 +1,9 @@
-import { emailDedupKey, emailLane, messageIdOf, remoteIds } from '../../intake/email-identity.ts';
+import {
+  emailDedupKey,
+  emailLane,
+  messageIdOf,
+  remoteIdIfTaken,
+} from '../../intake/email-identity.ts';
 import { type Inbox, selectInboxes } from '../../intake/email-inboxes.ts';
 import { selectSender } from '../../intake/email-sender.ts';
 import type { Arrival } from '../../intake/intake.ts';
@@ -33,10 +38,9 @@ function toArrival(
   envelope: Envelope,
 ): Arrival {
   const { shopId, agentContact } = inbox;
-  const { head, raw, rawSha256, bodySha256 } = message;
+  const { head, raw, remoteId, bodySha256 } = message;
   const sender = selectSender(head, shop.own, shop.sender);
   const dedupKey = emailDedupKey(agentContact, head, bodySha256);
-  const { remoteId, remoteIdIfTaken } = remoteIds(head, rawSha256, dedupKey);
   const hold = inbox.hold ?? (sender.kind === 'several' ? 'several_from' : undefined);
   return {
     shopId,
@@ -44,7 +48,7 @@ function toArrival(
     lane: emailLane(sender, envelope.envelopeFrom, agentContact),
     dedupKey,
     remoteId,
-    remoteIdIfTaken,
+    remoteIdIfTaken: remoteIdIfTaken(remoteId, dedupKey),
     meta: toMeta(inbox, message, envelope),
     raw,
     receivedAt: envelope.receivedAt,
@@ -64,7 +68,6 @@ function toMeta(inbox: Inbox, message: StoredMessage, envelope: Envelope): Email
     agentContact: inbox.agentContact,
     ourAddressesMatched: [...inbox.ourAddresses],
     receivedHeader: envelope.receivedHeader,
-    rawSha256: message.rawSha256,
     ...(messageId !== undefined && { messageId }),
   };
 }

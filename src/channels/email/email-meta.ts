@@ -20,7 +20,6 @@ const emailMetaSchema = z.object({
   ourAddressesMatched: z.array(z.string()),
   /** Our `Received:` line (RFC 5321 §4.4), kept beside the raw bytes and not in them. */
   receivedHeader: z.string(),
-  rawSha256: z.string(),
   /** In angle brackets; absent when the message has none that can be used. */
   messageId: z.string().optional(),
 });

@@ -1,4 +1,5 @@
-import { createHash, hash } from 'node:crypto';
+import { createHash, type Hash, hash } from 'node:crypto';
+import { idOfRaw, messageIdOf } from '../../intake/email-identity.ts';
 import { type HeaderBlock, HeaderCollector } from '../../intake/header-block.ts';
 import { type BlobStore, type BlobWriter, INLINE_MAX_BYTES } from '../../spool/blobs.ts';
 import type { RawForm } from '../../spool/entry.ts';
@@ -8,7 +9,8 @@ export interface StoredMessage {
   readonly head: HeaderBlock;
   readonly raw: RawForm;
   readonly size: number;
-  readonly rawSha256: string;
+  /** Its Message-ID, or one made of its bytes. */
+  readonly remoteId: string;
   /** Of what follows the header block. */
   readonly bodySha256: string;
 }
@@ -60,13 +62,13 @@ export class MessageSink {
   async store(): Promise<StoredMessage> {
     const head = this.head();
     const size = this.#size;
-    if (this.#file !== undefined) return { head, size, ...(await this.#file.store()) };
+    if (this.#file !== undefined) return { head, size, ...(await this.#file.store(head)) };
     const bytes = exactCopy(this.#held, size);
     return {
       head,
       size,
       raw: { kind: 'inline', bytes },
-      rawSha256: hash('sha256', bytes),
+      remoteId: messageIdOf(head) ?? idOfRaw(hash('sha256', bytes)),
       bodySha256: hash('sha256', bytes.subarray(head.byteLength)),
     };
   }
@@ -78,7 +80,8 @@ export class MessageSink {
   }
 
   #spill(): boolean {
-    const file = new LargeMessage(this.#blobs.writer({ inlineMaxBytes: 0 }));
+    const messageId = this.#header.complete ? messageIdOf(this.head()) : undefined;
+    const file = new LargeMessage(this.#blobs.writer({ inlineMaxBytes: 0 }), messageId);
     this.#file = file;
     let headerBytes = this.#header.byteLength;
     let isReady = true;
@@ -93,19 +96,21 @@ export class MessageSink {
 
 class LargeMessage {
   readonly #writer: BlobWriter;
-  readonly #raw = createHash('sha256');
+  /** Only for a message that must be known by its bytes: hashing is half the work of this thread. */
+  readonly #raw: Hash | undefined;
   readonly #body = createHash('sha256');
   #failure: Error | undefined;
 
-  constructor(writer: BlobWriter) {
+  constructor(writer: BlobWriter, messageId: string | undefined) {
     this.#writer = writer;
+    this.#raw = messageId === undefined ? createHash('sha256') : undefined;
     writer.on('error', (error) => {
       this.#failure ??= error;
     });
   }
 
   write(chunk: Uint8Array, headerBytes: number): boolean {
-    this.#raw.update(chunk);
+    this.#raw?.update(chunk);
     if (headerBytes < chunk.length) this.#body.update(chunk.subarray(headerBytes));
     // After a failure the rest is read and dropped: the answer comes at the final dot.
     return this.#failure !== undefined || this.#writer.write(chunk);
@@ -122,7 +127,7 @@ class LargeMessage {
     writer.once('close', ready);
   }
 
-  async store(): Promise<{ raw: RawForm; rawSha256: string; bodySha256: string }> {
+  async store(head: HeaderBlock): Promise<Pick<StoredMessage, 'raw' | 'remoteId' | 'bodySha256'>> {
     if (this.#failure !== undefined) throw this.#failure;
     const writer = this.#writer;
     await new Promise<void>((resolve, reject) => {
@@ -132,7 +137,7 @@ class LargeMessage {
     });
     return {
       raw: await writer.commit(),
-      rawSha256: this.#raw.digest('hex'),
+      remoteId: messageIdOf(head) ?? idOfRaw(this.#raw?.digest('hex') ?? ''),
       bodySha256: this.#body.digest('hex'),
     };
   }

@@ -1,4 +1,5 @@
 import type { Db } from './database.ts';
+import type { FreshEntries } from './fresh-entries.ts';
 import type { Operations } from './operations.ts';
 import type { Call, CallResult } from './protocol.ts';
 import { codeOf } from './sqlite-code.ts';
@@ -8,21 +9,30 @@ export class StoreFailed extends Error {
   override name = 'StoreFailed';
 }
 
+export interface BatchStore {
+  readonly db: Db;
+  readonly operations: Operations;
+  readonly fresh: FreshEntries;
+}
+
 /**
  * Runs calls as one transaction with one fsync. When one of them throws, nothing of the batch is
  * kept and each is run again in a transaction of its own, so that a faulty call fails alone.
  * @throws {StoreFailed} the commit or its fsync failed, or the file is damaged
  */
-export function runBatch(db: Db, operations: Operations, calls: readonly Call[]): CallResult[] {
+export function runBatch(store: BatchStore, calls: readonly Call[]): CallResult[] {
+  const { db, operations, fresh } = store;
   try {
+    fresh.begin();
     return transact(db, () =>
       calls.map((call) => ({ id: call.id, ok: true, value: run(operations, call) })),
     );
   } catch (error) {
+    fresh.rollBack();
     assertRecoverable(error);
     const [only] = calls;
     if (calls.length === 1 && only !== undefined) return [failure(only, error)];
-    return calls.flatMap((call) => runBatch(db, operations, [call]));
+    return calls.flatMap((call) => runBatch(store, [call]));
   }
 }
 

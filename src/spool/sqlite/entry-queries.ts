@@ -3,15 +3,18 @@ import type { Entry, RawForm, TimelineStep } from '../entry.ts';
 import type { EntryCount, EntryFilter } from '../spool.ts';
 import type { Db } from './database.ts';
 import { type EntryRow, toEntry, toRawForm } from './entry-row.ts';
+import type { FreshEntries } from './fresh-entries.ts';
 import { remoteHash } from './hashes.ts';
 
 /** The reads of the spool: what an operator, the metrics and the normalizers ask. */
 export class EntryQueries {
   readonly #db: Db;
+  readonly #fresh: FreshEntries;
   readonly #sql;
 
-  constructor(db: Db) {
+  constructor(db: Db, fresh: FreshEntries) {
     this.#db = db;
+    this.#fresh = fresh;
     this.#sql = prepare(db);
   }
 
@@ -65,7 +68,11 @@ export class EntryQueries {
 
   knownEmailIds(shopId: ShopId, ids: readonly string[]): ReadonlySet<string> {
     return new Set(
-      ids.filter((id) => this.#sql.remoteId.get(remoteHash(shopId, id), id, shopId) !== undefined),
+      ids.filter(
+        (id) =>
+          this.#fresh.hasRemoteId(shopId, id) ||
+          this.#sql.remoteId.get(remoteHash(shopId, id), id, shopId) !== undefined,
+      ),
     );
   }
 
@@ -88,7 +95,8 @@ function prepare(db: Db) {
     ),
     remoteId: db.prepare<[number, string, string]>(
       `SELECT 1 FROM entries
-       WHERE remote_hash = ? AND channel = 'email' AND remote_id = ? AND shop = ? LIMIT 1`,
+       WHERE remote_hash = ? AND channel = 'email' AND filed = 1 AND remote_id = ? AND shop = ?
+       LIMIT 1`,
     ),
     platformMessage: db.prepare<[string, string]>(
       `SELECT 1 FROM entries

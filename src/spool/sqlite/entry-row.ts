@@ -11,7 +11,9 @@ export interface EntryRow {
   readonly channel: Channel;
   readonly lane: string;
   readonly lane_hash: number;
+  readonly dedup_hash: Uint8Array;
   readonly remote_id: string;
+  readonly filed: number;
   readonly received_at: number;
   readonly meta: string;
   readonly state: EntryState;

@@ -3,79 +3,125 @@ import type { EntryId, ShopId } from '../../types/ids.ts';
 import type { Accepted, Claimed, Lease, NewEntry, Outcome, TimelineStep } from '../entry.ts';
 import type { Db } from './database.ts';
 import { type EntryRow, toEntry, toRawForm } from './entry-row.ts';
+import type { FreshEntries } from './fresh-entries.ts';
 import { dedupHash, laneHash, remoteHash } from './hashes.ts';
 
-/** `state IN … AND detached = 0` as the partial index `entries_lane` has it, to the letter. */
-const IN_LANE = `state IN ('queued', 'delivering') AND detached = 0`;
+const FRESH_COLUMNS = 'seq, id, shop, channel, lane_hash, dedup_hash, remote_id';
+/** What the partial index `entries_lane` has, to the letter. */
+const IN_LANE = `state IN ('queued', 'delivering') AND detached = 0 AND filed = 1`;
+/** Fresh entries that one claim files: many share the index pages that they change. */
+const FILED_PER_CLAIM = 256;
+/** While nothing is claimed, so many stay fresh; what comes on top is filed in large portions. */
+const MOST_FRESH = 200_000;
+const FILED_AT_ONCE = 2000;
 
 /**
  * The writes of the state machine in `spool/entry.ts`. Every method runs inside the batch's
  * transaction and is synchronous. The invariant that all of them keep: of each lane, the first
- * entry that is `queued` or `delivering` and not detached is claimable, and no other.
+ * entry that is filed, `queued` or `delivering`, and not detached is claimable, and no other.
+ *
+ * An entry is accepted fresh: its row is appended, and the three indexes that are ordered by
+ * hashes do not know it yet. Each would cost every acknowledgement a page of its own. It is filed
+ * into them, in the order of arrival, before it can be claimed.
  */
 export class EntryTable {
   readonly #clock: Clock;
+  readonly #fresh: FreshEntries;
   readonly #sql;
 
-  constructor(db: Db, clock: Clock) {
+  constructor(db: Db, clock: Clock, fresh: FreshEntries) {
     this.#clock = clock;
+    this.#fresh = fresh;
     this.#sql = prepare(db);
   }
 
   accept(entries: readonly NewEntry[]): Accepted[] {
-    return entries.map((entry) => this.#acceptOne(entry));
+    const accepted = entries.map((entry) => this.#acceptOne(entry));
+    if (this.#fresh.count >= MOST_FRESH + FILED_AT_ONCE) this.#fileMany();
+    return accepted;
+  }
+
+  #fileMany(): void {
+    const rows = this.#sql.anyFresh.all(FILED_AT_ONCE);
+    this.#file(rows);
+    // Less than was counted: commands of another process have discarded some.
+    if (rows.length < FILED_AT_ONCE) this.#fresh.read();
   }
 
   #acceptOne(entry: NewEntry): Accepted {
-    const held = entry.hold !== undefined;
+    const hash = dedupHash(entry);
+    const first = this.#firstWith(hash);
+    if (first !== undefined) return { id: first, duplicate: true };
+    const { id, shopId, channel, hold, raw } = entry;
     const remoteId = this.#freeRemoteId(entry);
-    const params = {
-      id: entry.id,
-      kind: entry.kind,
-      shop: entry.shopId,
-      channel: entry.channel,
-      lane: entry.lane,
-      laneHash: laneHash(entry),
-      dedupHash: dedupHash(entry),
+    const { lastInsertRowid } = this.#sql.insert.run(
+      id,
+      entry.kind,
+      shopId,
+      channel,
+      entry.lane,
+      laneHash(entry),
+      hash,
       remoteId,
-      remoteHash: remoteHash(entry.shopId, remoteId),
-      receivedAt: entry.receivedAt,
-      meta: JSON.stringify(entry.meta),
-      state: held ? 'held' : 'queued',
-      nextAttemptAt: Math.min(entry.receivedAt, this.#clock()),
-      reason: entry.hold ?? null,
-      rawSize: entry.raw.kind === 'inline' ? entry.raw.bytes.byteLength : entry.raw.size,
-      blob: entry.raw.kind === 'file' ? entry.raw.blob : null,
-    };
-    const { changes, lastInsertRowid } = this.#sql.insert.run(params);
-    if (changes === 0) {
-      const first = this.firstOf(entry);
-      if (first === undefined) throw new Error('a duplicate without a first entry');
-      return { id: first, duplicate: true };
+      remoteHash(shopId, remoteId),
+      entry.receivedAt,
+      JSON.stringify(entry.meta),
+      hold === undefined ? 'queued' : 'held',
+      // What is held is in no lane: it is filed as it is.
+      hold === undefined ? 0 : 1,
+      Math.min(entry.receivedAt, this.#clock()),
+      hold ?? null,
+      raw.kind === 'inline' ? raw.bytes.byteLength : raw.size,
+      raw.kind === 'file' ? raw.blob : null,
+    );
+    if (raw.kind === 'inline') this.#sql.insertRaw.run(lastInsertRowid, raw.bytes);
+    if (hold === undefined) {
+      this.#fresh.add({ id, shop: shopId, channel, dedup_hash: hash, remote_id: remoteId });
     }
-    if (entry.raw.kind === 'inline') this.#sql.insertRaw.run(lastInsertRowid, entry.raw.bytes);
-    return { id: entry.id, duplicate: false };
+    return { id, duplicate: false };
   }
 
   /** The entry that already stands for this message. */
   firstOf(entry: NewEntry): EntryId | undefined {
-    return this.#sql.byDedupHash.get(dedupHash(entry))?.id;
+    return this.#firstWith(dedupHash(entry));
   }
 
-  #freeRemoteId(entry: NewEntry): string {
-    if (entry.remoteIdIfTaken === undefined) return entry.remoteId;
+  #firstWith(hash: Uint8Array): EntryId | undefined {
+    return this.#fresh.idOf(hash) ?? this.#sql.byDedupHash.get(hash)?.id;
+  }
+
+  #freeRemoteId({ shopId, remoteId, remoteIdIfTaken }: NewEntry): string {
+    if (remoteIdIfTaken === undefined) return remoteId;
     const taken =
-      this.#sql.remoteIdTaken.get(
-        remoteHash(entry.shopId, entry.remoteId),
-        entry.remoteId,
-        entry.shopId,
-      ) !== undefined;
-    return taken ? entry.remoteIdIfTaken : entry.remoteId;
+      this.#fresh.hasRemoteId(shopId, remoteId) ||
+      this.#sql.remoteIdTaken.get(remoteHash(shopId, remoteId), remoteId, shopId) !== undefined;
+    return taken ? remoteIdIfTaken : remoteId;
   }
 
-  claim(shopId: ShopId, limit: number, leaseMs: number): Claimed[] {
+  /** Files fresh entries; those of one lane must come in the order of arrival. */
+  #file(rows: readonly FreshRow[]): void {
+    for (const row of rows) {
+      const isHead = this.#sql.laneHead.get({ laneHash: row.lane_hash }) === undefined;
+      this.#sql.file.run(isHead ? 1 : 0, row.seq);
+      this.#fresh.remove(row);
+    }
+  }
+
+  /** `more`: call again for the rest of the limit, there are fresh entries that were not filed. */
+  claim(shopId: ShopId, limit: number, leaseMs: number): { claimed: Claimed[]; more: boolean } {
     const now = this.#clock();
     this.#sql.expireLeases.run(now);
+    const claimed = this.#claimDue(shopId, limit, now, leaseMs);
+    const room = limit - claimed.length;
+    if (room === 0) return { claimed, more: false };
+    const fresh = this.#sql.freshOf.all(shopId, FILED_PER_CLAIM);
+    if (fresh.length === 0) return { claimed, more: false };
+    this.#file(fresh);
+    claimed.push(...this.#claimDue(shopId, room, now, leaseMs));
+    return { claimed, more: claimed.length < limit && fresh.length === FILED_PER_CLAIM };
+  }
+
+  #claimDue(shopId: ShopId, limit: number, now: number, leaseMs: number): Claimed[] {
     return this.#sql.due.all(shopId, now, limit).flatMap(({ seq }) => {
       const row = this.#sql.lease.get(now + leaseMs, seq);
       if (row === undefined) return [];
@@ -160,6 +206,8 @@ export class EntryTable {
       ['dead', 'held', 'suppressed', 'queued'],
       'requeued',
       (row, now) => {
+        // A fresh entry is due already, and comes to its lane in its turn.
+        if (row.filed === 0) return;
         this.#sql.requeue.run({
           now,
           seq: row.seq,
@@ -220,6 +268,10 @@ export class EntryTable {
 }
 
 type Seq = Pick<EntryRow, 'seq'>;
+type FreshRow = Pick<
+  EntryRow,
+  'seq' | 'id' | 'shop' | 'channel' | 'lane_hash' | 'dedup_hash' | 'remote_id'
+>;
 interface LaneParams {
   readonly laneHash: number;
 }
@@ -229,19 +281,24 @@ function prepare(db: Db) {
   return {
     insert: db.prepare(
       `INSERT INTO entries (id, kind, shop, channel, lane, lane_hash, dedup_hash, remote_id,
-         remote_hash, received_at, meta, state, claimable, next_attempt_at, reason, raw_size, blob)
-       VALUES (@id, @kind, @shop, @channel, @lane, @laneHash, @dedupHash, @remoteId,
-         @remoteHash, @receivedAt, @meta, @state, @state = 'queued' AND NOT EXISTS (SELECT 1 FROM entries WHERE ${lane}),
-         @nextAttemptAt, @reason, @rawSize, @blob)
-       ON CONFLICT (dedup_hash) DO NOTHING`,
+         remote_hash, received_at, meta, state, filed, next_attempt_at, reason, raw_size, blob)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     insertRaw: db.prepare(`INSERT INTO raws (seq, bytes) VALUES (?, ?)`),
     byDedupHash: db.prepare<[Uint8Array], Pick<EntryRow, 'id'>>(
-      `SELECT id FROM entries WHERE dedup_hash = ?`,
+      `SELECT id FROM entries WHERE dedup_hash = ? AND filed = 1`,
     ),
+    freshOf: db.prepare<[string, number], FreshRow>(
+      `SELECT ${FRESH_COLUMNS} FROM entries WHERE filed = 0 AND shop = ? ORDER BY seq LIMIT ?`,
+    ),
+    anyFresh: db.prepare<[number], FreshRow>(
+      `SELECT ${FRESH_COLUMNS} FROM entries WHERE filed = 0 ORDER BY shop, seq LIMIT ?`,
+    ),
+    file: db.prepare(`UPDATE entries SET filed = 1, claimable = ? WHERE seq = ?`),
     remoteIdTaken: db.prepare<[number, string, string], Seq>(
       `SELECT seq FROM entries
-       WHERE remote_hash = ? AND channel = 'email' AND remote_id = ? AND shop = ? LIMIT 1`,
+       WHERE remote_hash = ? AND channel = 'email' AND filed = 1 AND remote_id = ? AND shop = ?
+       LIMIT 1`,
     ),
     expireLeases: db.prepare(
       `UPDATE entries SET state = 'queued', lease_until = NULL
@@ -285,8 +342,8 @@ function prepare(db: Db) {
        WHERE seq = @seq`,
     ),
     setAside: db.prepare(
-      `UPDATE entries SET state = @state, claimable = 0, lease_until = NULL, reason = @reason,
-         last_attempt_at = @now, settled_at = @settledAt
+      `UPDATE entries SET state = @state, filed = 1, claimable = 0, lease_until = NULL,
+         reason = @reason, last_attempt_at = @now, settled_at = @settledAt
        WHERE seq = @seq`,
     ),
     requeue: db.prepare(

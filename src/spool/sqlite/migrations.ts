@@ -5,13 +5,15 @@
  * entries.claimable is 1 for the head of a lane and for a detached entry, so that a claim is one
  * range scan of `entries_due`. Every change of a state keeps it true (`entry-table.ts`).
  *
+ * entries.filed is 0 for an entry that only `entries_fresh` knows (`entry-table.ts`).
+ *
  * What is looked up by long random texts is indexed by their hashes (`hashes.ts`): an index page
  * then holds ten times as many, and each commit has so many fewer pages to write.
  */
 export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE entries (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    seq INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
     kind TEXT NOT NULL,
     shop TEXT NOT NULL,
@@ -24,6 +26,7 @@ export const MIGRATIONS: readonly string[] = [
     received_at INTEGER NOT NULL,
     meta TEXT NOT NULL,
     state TEXT NOT NULL,
+    filed INTEGER NOT NULL,
     claimable INTEGER NOT NULL DEFAULT 0,
     detached INTEGER NOT NULL DEFAULT 0,
     released INTEGER NOT NULL DEFAULT 0,
@@ -41,10 +44,11 @@ export const MIGRATIONS: readonly string[] = [
     blob TEXT,
     has_raw INTEGER NOT NULL DEFAULT 1
   ) STRICT;
-  CREATE UNIQUE INDEX entries_dedup ON entries(dedup_hash);
-  CREATE INDEX entries_remote ON entries(remote_hash) WHERE channel = 'email';
+  CREATE UNIQUE INDEX entries_dedup ON entries(dedup_hash) WHERE filed = 1;
+  CREATE INDEX entries_remote ON entries(remote_hash) WHERE channel = 'email' AND filed = 1;
   CREATE INDEX entries_lane ON entries(lane_hash, seq)
-    WHERE state IN ('queued', 'delivering') AND detached = 0;
+    WHERE state IN ('queued', 'delivering') AND detached = 0 AND filed = 1;
+  CREATE INDEX entries_fresh ON entries(shop, seq) WHERE filed = 0;
   CREATE INDEX entries_due ON entries(shop, next_attempt_at, seq)
     WHERE state = 'queued' AND claimable = 1;
   CREATE INDEX entries_leased ON entries(lease_until) WHERE state = 'delivering';

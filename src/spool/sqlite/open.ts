@@ -1,10 +1,11 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BlobName, EntryId } from '../../types/ids.ts';
+import type { BlobName, EntryId, ShopId } from '../../types/ids.ts';
 import { Ballast } from '../ballast.ts';
 import { BlobFiles } from '../blob-files.ts';
 import type { ChatStore } from '../chat-store.ts';
 import { DataFolderLock } from '../lock.ts';
+import type { Claimed } from '../entry.ts';
 import type { OptOutStore } from '../opt-out-store.ts';
 import type { Recovered, Retention, Spool, Swept } from '../spool.ts';
 import { BallastedCalls } from './ballasted-calls.ts';
@@ -69,7 +70,7 @@ function createSpool(
   return {
     blobs,
     accept: (entries) => calls.call('accept', entries),
-    claim: (shopId, limit, leaseMs) => calls.call('claim', shopId, limit, leaseMs),
+    claim: (shopId, limit, leaseMs) => claim(calls, shopId, limit, leaseMs),
     renew: (leases, leaseMs) => calls.call('renew', leases, leaseMs),
     settle: (lease, outcome, steps) => calls.call('settle', lease, outcome, steps),
     saveMedia: (lease, part, mediaId) => calls.call('saveMedia', lease, part, mediaId),
@@ -122,6 +123,20 @@ function createChatStore(calls: BallastedCalls): ChatStore {
     unusedUploads: (shopId, visitorId, ids) => calls.call('unusedUploads', shopId, visitorId, ids),
     countUnusedUploads: (shopId, visitorId) => calls.call('countUnusedUploads', shopId, visitorId),
   };
+}
+
+async function claim(
+  calls: BallastedCalls,
+  shopId: ShopId,
+  limit: number,
+  leaseMs: number,
+): Promise<Claimed[]> {
+  const all: Claimed[] = [];
+  for (;;) {
+    const { claimed, more } = await calls.call('claim', shopId, limit - all.length, leaseMs);
+    all.push(...claimed);
+    if (!more) return all;
+  }
 }
 
 async function recover(calls: BallastedCalls, blobs: BlobFiles): Promise<Recovered> {

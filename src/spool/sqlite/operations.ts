@@ -4,6 +4,7 @@ import { ConversationTable } from './conversation-table.ts';
 import type { Db } from './database.ts';
 import { EntryQueries } from './entry-queries.ts';
 import { EntryTable } from './entry-table.ts';
+import { FreshEntries } from './fresh-entries.ts';
 import { OptOutTable } from './opt-out-table.ts';
 import { RetentionTable } from './retention.ts';
 
@@ -12,8 +13,9 @@ import { RetentionTable } from './retention.ts';
  * the transaction of its batch, and takes and returns only what can be cloned to another thread.
  */
 export function createOperations(db: Db, clock: Clock) {
-  const entries = new EntryTable(db, clock);
-  const queries = new EntryQueries(db);
+  const fresh = new FreshEntries(db);
+  const entries = new EntryTable(db, clock, fresh);
+  const queries = new EntryQueries(db, fresh);
   const conversations = new ConversationTable(db, clock);
   const chat = new ChatTables(db, entries);
   const optOuts = new OptOutTable(db, clock);
@@ -21,7 +23,7 @@ export function createOperations(db: Db, clock: Clock) {
   const probe = db.prepare(
     `PRAGMA user_version = ${Number(db.pragma('user_version', { simple: true }))}`,
   );
-  return {
+  const operations = {
     accept: entries.accept.bind(entries),
     claim: entries.claim.bind(entries),
     renew: entries.renew.bind(entries),
@@ -70,7 +72,8 @@ export function createOperations(db: Db, clock: Clock) {
       probe.run();
     },
   };
+  return { operations, fresh };
 }
 
-export type Operations = ReturnType<typeof createOperations>;
+export type Operations = ReturnType<typeof createOperations>['operations'];
 export type OperationName = keyof Operations;

@@ -1,8 +1,27 @@
-import { Worker } from 'node:worker_threads';
+import {
+  MessageChannel,
+  type MessagePort,
+  receiveMessageOnPort,
+  Worker,
+} from 'node:worker_threads';
 import { workerUrl } from '../../runtime/worker-url.ts';
 import { SpoolFull, SpoolUnavailable, SpoolUnusable } from '../errors.ts';
 import type { OperationName, Operations } from './operations.ts';
-import type { Call, CallResult, FromWorker, ToWorker, WorkerOptions } from './protocol.ts';
+import type {
+  Call,
+  CallResult,
+  FromWorker,
+  ToWorker,
+  WorkerData,
+  WorkerOptions,
+} from './protocol.ts';
+
+/**
+ * In a long turn of the event loop the thread begins while this one still works, and what it has
+ * finished is taken meanwhile. Without it the two take turns under load: all clients are answered
+ * together, come back together, and each thread waits for the other.
+ */
+const POST_AT = 16;
 
 interface Pending {
   readonly resolve: (value: unknown) => void;
@@ -18,6 +37,7 @@ export type OnCommit = (seconds: number, calls: number) => void;
  */
 export class StoreClient {
   readonly #worker: Worker;
+  readonly #port: MessagePort;
   #checkpoints: Worker | undefined;
   readonly #onCommit: OnCommit;
   readonly #pending = new Map<number, Pending>();
@@ -27,20 +47,24 @@ export class StoreClient {
   #failed: Error | undefined;
   #closed: (() => void) | undefined;
 
-  private constructor(worker: Worker, onCommit: OnCommit) {
+  private constructor(worker: Worker, port: MessagePort, onCommit: OnCommit) {
     this.#worker = worker;
+    this.#port = port;
     this.#onCommit = onCommit;
   }
 
   /** @throws {SpoolUnusable} the database cannot be opened */
   static async open(options: WorkerOptions, onCommit: OnCommit): Promise<StoreClient> {
+    const { port1: port, port2 } = new MessageChannel();
+    const workerData: WorkerData = { ...options, port: port2 };
     const worker = new Worker(workerUrl(import.meta.url, './store-worker.ts'), {
-      workerData: options,
+      workerData,
+      transferList: [port2],
     });
-    const client = new StoreClient(worker, onCommit);
+    const client = new StoreClient(worker, port, onCommit);
     await new Promise<void>((resolve, reject) => {
       worker.once('error', reject);
-      worker.once('message', (message: FromWorker) => {
+      port.once('message', (message: FromWorker) => {
         worker.off('error', reject);
         if ('ready' in message) {
           resolve();
@@ -50,7 +74,7 @@ export class StoreClient {
         reject(new SpoolUnusable(reason));
       });
     });
-    worker.on('message', (message: FromWorker) => client.#receive(message));
+    port.on('message', (message: FromWorker) => client.#receive(message));
     worker.on('error', (error) => client.#fail(error));
     worker.on('exit', () => client.#fail(new Error('the database thread ended')));
     if (options.checkpoints) client.#startCheckpoints(options);
@@ -89,10 +113,15 @@ export class StoreClient {
     // all of it. Waking it for each would cost more than the call.
     if (this.#outgoing.length === 0) setImmediate(() => this.#send());
     this.#outgoing.push({ id, name, args });
-    return new Promise((resolve, reject) => {
+    const result = new Promise<ReturnType<Operations[Name]>>((resolve, reject) => {
       // The worker answers call `id` with the result of operation `name`.
       this.#pending.set(id, { resolve: resolve as (value: unknown) => void, reject });
     });
+    if (this.#outgoing.length >= POST_AT) {
+      this.#send();
+      this.#receiveWhatIsThere();
+    }
+    return result;
   }
 
   #send(): void {
@@ -102,7 +131,15 @@ export class StoreClient {
   }
 
   #post(message: ToWorker): void {
-    this.#worker.postMessage(message);
+    this.#port.postMessage(message);
+  }
+
+  #receiveWhatIsThere(): void {
+    for (;;) {
+      const received = receiveMessageOnPort(this.#port);
+      if (received === undefined) return;
+      this.#receive(received.message as FromWorker);
+    }
   }
 
   #receive(message: FromWorker): void {
@@ -148,6 +185,7 @@ export class StoreClient {
       });
     }
     this.#closed ??= () => undefined;
+    this.#port.close();
     await this.#worker.terminate();
   }
 }

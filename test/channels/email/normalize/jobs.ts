@@ -30,7 +30,6 @@ export const meta: EmailMeta = {
   agentContact: 'support@acme.example',
   ourAddressesMatched: ['support@acme.example'],
   receivedHeader: 'Received: from mx.customer.example',
-  rawSha256: '0'.repeat(64),
 };
 
 export function emailJob(

@@ -285,11 +285,12 @@ function prepare(db: Db) {
        VALUES (@visitor, @seq, @sender, @messageId, @text, @format, @attachments, @at, @state)`,
     ),
     mark: db.prepare(`UPDATE journal SET state = ? WHERE line = ?`),
+    // "+ 0": SQLite prepares a statement anew whenever the value of a bare LIMIT ? is bound.
     linesAfter: db.prepare<[number, number, number], LineRow>(
-      `SELECT * FROM journal WHERE visitor = ? AND seq > ? ORDER BY seq LIMIT ?`,
+      `SELECT * FROM journal WHERE visitor = ? AND seq > ? ORDER BY seq LIMIT ? + 0`,
     ),
     linesBefore: db.prepare<[number, number, number], LineRow>(
-      `SELECT * FROM journal WHERE visitor = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
+      `SELECT * FROM journal WHERE visitor = ? AND seq < ? ORDER BY seq DESC LIMIT ? + 0`,
     ),
     // '0' is the character after '/': the range is every lane of the visitor.
     conversationsOf: db.prepare<

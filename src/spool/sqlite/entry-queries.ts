@@ -86,7 +86,7 @@ function prepare(db: Db) {
     byId: db.prepare<[string], EntryRow>(`SELECT * FROM entries WHERE id = ?`),
     raw: db.prepare<[number], { bytes: Uint8Array }>(`SELECT bytes FROM raws WHERE seq = ?`),
     steps: db.prepare<[number], { steps: string }>(
-      `SELECT steps FROM timeline WHERE seq = ? ORDER BY rowid`,
+      `SELECT steps FROM timeline WHERE seq = ? ORDER BY no`,
     ),
     // Delivered entries are the many; they are counted as they settle, not here.
     counts: db.prepare<[], EntryCount>(

@@ -7,8 +7,6 @@ import type { FreshEntries } from './fresh-entries.ts';
 import { dedupHash, laneHash, remoteHash } from './hashes.ts';
 
 const FRESH_COLUMNS = 'seq, id, shop, channel, lane_hash, dedup_hash, remote_id';
-/** What the partial index `entries_lane` has, to the letter. */
-const IN_LANE = `state IN ('queued', 'delivering') AND detached = 0 AND filed = 1`;
 /** Fresh entries that one claim files: many share the index pages that they change. */
 const FILED_PER_CLAIM = 256;
 /** While nothing is claimed, so many stay fresh; what comes on top is filed in large portions. */
@@ -42,8 +40,8 @@ export class EntryTable {
   }
 
   #fileMany(): void {
-    const rows = this.#sql.anyFresh.all(FILED_AT_ONCE);
-    this.#file(rows);
+    const rows = this.#sql.anyFresh.all();
+    this.#file(rows, 0, 0);
     // Less than was counted: commands of another process have discarded some.
     if (rows.length < FILED_AT_ONCE) this.#fresh.read();
   }
@@ -98,50 +96,59 @@ export class EntryTable {
     return taken ? remoteIdIfTaken : remoteId;
   }
 
-  /** Files fresh entries; those of one lane must come in the order of arrival. */
-  #file(rows: readonly FreshRow[]): void {
+  /**
+   * Files fresh entries; those of one lane must come in the order of arrival.
+   * @returns the first `leases` of those that are the heads of their lanes, leased
+   */
+  #file(rows: readonly FreshRow[], leases: number, leaseUntil: number): EntryRow[] {
+    const leased: EntryRow[] = [];
     for (const row of rows) {
       const isHead = this.#sql.laneHead.get({ laneHash: row.lane_hash }) === undefined;
-      this.#sql.file.run(isHead ? 1 : 0, row.seq);
+      if (isHead && leased.length < leases) {
+        const lease = this.#sql.fileAndLease.get(leaseUntil, row.seq);
+        if (lease !== undefined) leased.push(lease);
+      } else {
+        this.#sql.file.run(isHead ? 1 : 0, row.seq);
+      }
       this.#fresh.remove(row);
     }
+    return leased;
   }
 
   /** `more`: call again for the rest of the limit, there are fresh entries that were not filed. */
   claim(shopId: ShopId, limit: number, leaseMs: number): { claimed: Claimed[]; more: boolean } {
     const now = this.#clock();
     this.#sql.expireLeases.run(now);
-    const claimed = this.#claimDue(shopId, limit, now, leaseMs);
-    const room = limit - claimed.length;
-    if (room === 0) return { claimed, more: false };
-    const fresh = this.#sql.freshOf.all(shopId, FILED_PER_CLAIM);
-    if (fresh.length === 0) return { claimed, more: false };
-    this.#file(fresh);
-    claimed.push(...this.#claimDue(shopId, room, now, leaseMs));
-    return { claimed, more: claimed.length < limit && fresh.length === FILED_PER_CLAIM };
+    const rows = this.#sql.due
+      .all(shopId, now, limit)
+      .flatMap(({ seq }) => this.#sql.lease.get(now + leaseMs, seq) ?? []);
+    let filed = 0;
+    if (rows.length < limit) {
+      const fresh = this.#sql.freshOf.all(shopId);
+      filed = fresh.length;
+      rows.push(...this.#file(fresh, limit - rows.length, now + leaseMs));
+    }
+    const claimed = rows.flatMap((row) => this.#toClaimed(row, now) ?? []);
+    return { claimed, more: claimed.length < limit && filed === FILED_PER_CLAIM };
   }
 
-  #claimDue(shopId: ShopId, limit: number, now: number, leaseMs: number): Claimed[] {
-    return this.#sql.due.all(shopId, now, limit).flatMap(({ seq }) => {
-      const row = this.#sql.lease.get(now + leaseMs, seq);
-      if (row === undefined) return [];
-      const bytes = row.blob === null ? this.#sql.raw.get(seq)?.bytes : undefined;
-      const raw = toRawForm(row, bytes);
-      if (raw === undefined) {
-        this.#sql.lostRaw.run(now, seq);
-        this.#promoteNext(row);
-        return [];
-      }
-      return [
-        {
-          entry: toEntry(row),
-          lease: { id: row.id, generation: row.generation },
-          raw,
-          media: new Map(this.#sql.media.all(seq).map((m) => [m.part, m.media_id])),
-          released: row.released === 1,
-        },
-      ];
-    });
+  #toClaimed(row: EntryRow, now: number): Claimed | undefined {
+    const bytes = row.blob === null ? this.#sql.raw.get(row.seq)?.bytes : undefined;
+    const raw = toRawForm(row, bytes);
+    if (raw === undefined) {
+      this.#sql.lostRaw.run(now, row.seq);
+      this.#promoteNext(row);
+      return undefined;
+    }
+    // Before the first attempt there is none.
+    const media = row.generation === 1 ? [] : this.#sql.media.all(row.seq);
+    return {
+      entry: toEntry(row),
+      lease: { id: row.id, generation: row.generation },
+      raw,
+      media: new Map(media.map(({ part, media_id }) => [part, media_id])),
+      released: row.released === 1,
+    };
   }
 
   renew(leases: readonly Lease[], leaseMs: number): Lease[] {
@@ -155,7 +162,8 @@ export class EntryTable {
     const now = this.#clock();
     const row = this.#sql.held.get(lease.id, lease.generation);
     if (row === undefined) return false;
-    if (steps.length > 0) this.#sql.insertSteps.run(row.seq, now, JSON.stringify(steps));
+    if (steps.length > 0)
+      this.#sql.insertSteps.run({ seq: row.seq, at: now, steps: JSON.stringify(steps) });
     switch (outcome.state) {
       case 'delivered':
         this.#sql.delivered.run({
@@ -245,7 +253,11 @@ export class EntryTable {
     if (row === undefined || !from.includes(row.state) || row.has_raw === 0) return false;
     change(row, now);
     this.#refreshLane(row);
-    this.#sql.insertSteps.run(row.seq, now, JSON.stringify([{ at: now, step }]));
+    this.#sql.insertSteps.run({
+      seq: row.seq,
+      at: now,
+      steps: JSON.stringify([{ at: now, step }]),
+    });
     return true;
   }
 
@@ -277,7 +289,7 @@ interface LaneParams {
 }
 
 function prepare(db: Db) {
-  const lane = `lane_hash = @laneHash AND ${IN_LANE}`;
+  const lane = `lane_hash = @laneHash AND in_lane = 1`;
   return {
     insert: db.prepare(
       `INSERT INTO entries (id, kind, shop, channel, lane, lane_hash, dedup_hash, remote_id,
@@ -288,13 +300,20 @@ function prepare(db: Db) {
     byDedupHash: db.prepare<[Uint8Array], Pick<EntryRow, 'id'>>(
       `SELECT id FROM entries WHERE dedup_hash = ? AND filed = 1`,
     ),
-    freshOf: db.prepare<[string, number], FreshRow>(
-      `SELECT ${FRESH_COLUMNS} FROM entries WHERE filed = 0 AND shop = ? ORDER BY seq LIMIT ?`,
+    freshOf: db.prepare<[string], FreshRow>(
+      `SELECT ${FRESH_COLUMNS} FROM entries WHERE filed = 0 AND shop = ? ORDER BY seq
+       LIMIT ${FILED_PER_CLAIM}`,
     ),
-    anyFresh: db.prepare<[number], FreshRow>(
-      `SELECT ${FRESH_COLUMNS} FROM entries WHERE filed = 0 ORDER BY shop, seq LIMIT ?`,
+    anyFresh: db.prepare<[], FreshRow>(
+      `SELECT ${FRESH_COLUMNS} FROM entries WHERE filed = 0 ORDER BY shop, seq
+       LIMIT ${FILED_AT_ONCE}`,
     ),
-    file: db.prepare(`UPDATE entries SET filed = 1, claimable = ? WHERE seq = ?`),
+    file: db.prepare(`UPDATE entries SET filed = 1, in_lane = 1, claimable = ? WHERE seq = ?`),
+    fileAndLease: db.prepare<[number, number], EntryRow>(
+      `UPDATE entries SET filed = 1, in_lane = 1, claimable = 1, state = 'delivering',
+         generation = generation + 1, lease_until = ?
+       WHERE seq = ? RETURNING *`,
+    ),
     remoteIdTaken: db.prepare<[number, string, string], Seq>(
       `SELECT seq FROM entries
        WHERE remote_hash = ? AND channel = 'email' AND filed = 1 AND remote_id = ? AND shop = ?
@@ -304,10 +323,11 @@ function prepare(db: Db) {
       `UPDATE entries SET state = 'queued', lease_until = NULL
        WHERE state = 'delivering' AND lease_until < ?`,
     ),
+    // "+ 0": SQLite prepares a statement anew whenever the value of a bare LIMIT ? is bound.
     due: db.prepare<[string, number, number], Seq>(
       `SELECT seq FROM entries
        WHERE shop = ? AND state = 'queued' AND claimable = 1 AND next_attempt_at <= ?
-       ORDER BY next_attempt_at, seq LIMIT ?`,
+       ORDER BY next_attempt_at, seq LIMIT ? + 0`,
     ),
     lease: db.prepare<[number, number], EntryRow>(
       `UPDATE entries SET state = 'delivering', generation = generation + 1, lease_until = ?
@@ -318,19 +338,19 @@ function prepare(db: Db) {
       `SELECT part, media_id FROM media WHERE seq = ?`,
     ),
     lostRaw: db.prepare(
-      `UPDATE entries SET state = 'dead', claimable = 0, lease_until = NULL, settled_at = ?,
+      `UPDATE entries SET state = 'dead', in_lane = 0, claimable = 0, lease_until = NULL, settled_at = ?,
          reason = 'its raw bytes are missing from the data folder' WHERE seq = ?`,
     ),
     renew: db.prepare(
       `UPDATE entries SET lease_until = ?
        WHERE id = ? AND generation = ? AND state = 'delivering'`,
     ),
-    held: db.prepare<[string, number], EntryRow>(
-      `SELECT * FROM entries WHERE id = ? AND generation = ? AND state = 'delivering'`,
+    held: db.prepare<[string, number], Pick<EntryRow, 'seq' | 'detached' | 'lane_hash'>>(
+      `SELECT seq, detached, lane_hash FROM entries WHERE id = ? AND generation = ? AND state = 'delivering'`,
     ),
     byId: db.prepare<[string], EntryRow>(`SELECT * FROM entries WHERE id = ?`),
     delivered: db.prepare(
-      `UPDATE entries SET state = 'delivered', claimable = 0, lease_until = NULL, reason = NULL,
+      `UPDATE entries SET state = 'delivered', in_lane = 0, claimable = 0, lease_until = NULL, reason = NULL,
          attempts = attempts + 1, last_attempt_at = @now, settled_at = @now,
          platform_message_id = @messageId, conversation_id = @conversationId
        WHERE seq = @seq`,
@@ -338,21 +358,25 @@ function prepare(db: Db) {
     retryLater: db.prepare(
       `UPDATE entries SET state = 'queued', lease_until = NULL, next_attempt_at = @next,
          reason = @reason, attempts = attempts + @counts, failing_ms = failing_ms + @failingMs,
-         last_attempt_at = @now, detached = max(detached, @detached)
+         last_attempt_at = @now, in_lane = in_lane * (1 - @detached),
+         detached = max(detached, @detached)
        WHERE seq = @seq`,
     ),
     setAside: db.prepare(
-      `UPDATE entries SET state = @state, filed = 1, claimable = 0, lease_until = NULL,
-         reason = @reason, last_attempt_at = @now, settled_at = @settledAt
+      `UPDATE entries SET state = @state, filed = 1, in_lane = 0, claimable = 0,
+         lease_until = NULL, reason = @reason, last_attempt_at = @now, settled_at = @settledAt
        WHERE seq = @seq`,
     ),
     requeue: db.prepare(
-      `UPDATE entries SET state = 'queued', claimable = 0, detached = 0, lease_until = NULL,
+      `UPDATE entries SET state = 'queued', in_lane = 1, claimable = 0, detached = 0, lease_until = NULL,
          released = @released, attempts = 0, failing_ms = 0, next_attempt_at = @now,
          reason = NULL, settled_at = NULL
        WHERE seq = @seq`,
     ),
-    insertSteps: db.prepare(`INSERT INTO timeline (seq, at, steps) VALUES (?, ?, ?)`),
+    insertSteps: db.prepare(
+      `INSERT INTO timeline (seq, no, at, steps)
+       VALUES (@seq, coalesce((SELECT max(no) FROM timeline WHERE seq = @seq), 0) + 1, @at, @steps)`,
+    ),
     insertMedia: db.prepare(
       `INSERT INTO media (seq, part, media_id) VALUES (?, ?, ?)
        ON CONFLICT (seq, part) DO UPDATE SET media_id = excluded.media_id`,

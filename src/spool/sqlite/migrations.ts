@@ -5,6 +5,10 @@
  * entries.claimable is 1 for the head of a lane and for a detached entry, so that a claim is one
  * range scan of `entries_due`. Every change of a state keeps it true (`entry-table.ts`).
  *
+ * entries.in_lane is 1 while the entry is queued or delivering, filed, and not detached. It says
+ * what the states say; but a partial index is written again whenever a column of its condition
+ * changes, and this one keeps still while an entry goes from queued to delivering and back.
+ *
  * entries.filed is 0 for an entry that only `entries_fresh` knows (`entry-table.ts`).
  *
  * What is looked up by long random texts is indexed by their hashes (`hashes.ts`): an index page
@@ -27,6 +31,7 @@ export const MIGRATIONS: readonly string[] = [
     meta TEXT NOT NULL,
     state TEXT NOT NULL,
     filed INTEGER NOT NULL,
+    in_lane INTEGER NOT NULL DEFAULT 0,
     claimable INTEGER NOT NULL DEFAULT 0,
     detached INTEGER NOT NULL DEFAULT 0,
     released INTEGER NOT NULL DEFAULT 0,
@@ -46,8 +51,7 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE UNIQUE INDEX entries_dedup ON entries(dedup_hash) WHERE filed = 1;
   CREATE INDEX entries_remote ON entries(remote_hash) WHERE channel = 'email' AND filed = 1;
-  CREATE INDEX entries_lane ON entries(lane_hash, seq)
-    WHERE state IN ('queued', 'delivering') AND detached = 0 AND filed = 1;
+  CREATE INDEX entries_lane ON entries(lane_hash, seq) WHERE in_lane = 1;
   CREATE INDEX entries_fresh ON entries(shop, seq) WHERE filed = 0;
   CREATE INDEX entries_due ON entries(shop, next_attempt_at, seq)
     WHERE state = 'queued' AND claimable = 1;
@@ -64,8 +68,10 @@ export const MIGRATIONS: readonly string[] = [
     seq INTEGER NOT NULL, part TEXT NOT NULL, media_id TEXT NOT NULL,
     PRIMARY KEY (seq, part)
   ) STRICT, WITHOUT ROWID;
-  CREATE TABLE timeline (seq INTEGER NOT NULL, at INTEGER NOT NULL, steps TEXT NOT NULL) STRICT;
-  CREATE INDEX timeline_seq ON timeline(seq);
+  CREATE TABLE timeline (
+    seq INTEGER NOT NULL, no INTEGER NOT NULL, at INTEGER NOT NULL, steps TEXT NOT NULL,
+    PRIMARY KEY (seq, no)
+  ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE conversations (
     shop TEXT NOT NULL, channel TEXT NOT NULL, lane TEXT NOT NULL,

@@ -90,6 +90,8 @@ class ShopLoop {
   readonly #watched = new Map<PresentVisitor, Watched>();
   readonly #stopping = new AbortController();
   #sleep = new AbortController();
+  /** When it looks again by itself; 0 while it works. */
+  #sleepsUntil = 0;
   #running: Promise<void> | undefined;
   #failures = 0;
   #quietUntil = 0;
@@ -106,13 +108,13 @@ class ShopLoop {
     if (change === 'left') {
       this.#watched.delete(visitor);
       this.#replies.forget(visitor.visitorId);
-    } else {
-      this.#expect(visitor, change);
+      if (this.#watched.size === 0) this.#sleep.abort();
+      return;
     }
-    this.#sleep.abort();
-    if (this.#watched.size > 0) {
-      this.#running ??= this.#run().finally(() => (this.#running = undefined));
-    }
+    const dueAt = this.#expect(visitor, change);
+    // Every message of every visitor comes by here: only what is due earlier than the rest wakes.
+    if (Math.max(dueAt, this.#quietUntil) < this.#sleepsUntil) this.#sleep.abort();
+    this.#running ??= this.#run().finally(() => (this.#running = undefined));
   }
 
   async stop(): Promise<void> {
@@ -121,12 +123,13 @@ class ShopLoop {
     await this.#running;
   }
 
-  #expect(visitor: PresentVisitor, change: 'arrived' | 'active'): void {
+  #expect(visitor: PresentVisitor, change: 'arrived' | 'active'): number {
     const now = this.#parts.clock();
     const watched = this.#watched.get(visitor) ?? { dueAt: now, returning: true };
     if (change === 'arrived') Object.assign(watched, { dueAt: now, returning: true });
     else watched.dueAt = Math.min(watched.dueAt, now + this.#fastestMs);
     this.#watched.set(visitor, watched);
+    return watched.dueAt;
   }
 
   /** Nothing is ever thrown out of here: what fails is tried again later. */
@@ -185,9 +188,13 @@ class ShopLoop {
     const now = this.#parts.clock();
     let nextAt = now + LONGEST_SLEEP_MS;
     for (const { dueAt } of this.#watched.values()) nextAt = Math.min(nextAt, dueAt);
-    const waitMs = Math.max(nextAt, this.#quietUntil) - now;
-    if (waitMs <= 0 || this.#stopping.signal.aborted) return;
+    const sleepsUntil = Math.max(nextAt, this.#quietUntil);
+    if (sleepsUntil <= now || this.#watched.size === 0 || this.#stopping.signal.aborted) return;
     this.#sleep = new AbortController();
-    await delay(waitMs, undefined, { signal: this.#sleep.signal }).catch(() => undefined);
+    this.#sleepsUntil = sleepsUntil;
+    await delay(sleepsUntil - now, undefined, { signal: this.#sleep.signal }).catch(
+      () => undefined,
+    );
+    this.#sleepsUntil = 0;
   }
 }

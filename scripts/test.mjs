@@ -8,6 +8,7 @@ import { installWhenNeeded, mustRun, run } from './workspace.mjs';
 /** Debian packages, and what shows that each is there. */
 const TOOLS = [
   { name: 'strace', present: () => onPath('strace') },
+  { name: 'postfix', present: () => onPath('postfix') },
   { name: 'swaks', present: () => onPath('swaks') },
   { name: 'libnet-ssleay-perl', present: () => runs('perl', ['-MNet::SSLeay', '-e1']) },
 ];

@@ -4,7 +4,12 @@ import { createChatNormalizer } from './channels/chat/chat-normalizer.ts';
 import { type ChatServer, createChatServer } from './channels/chat/chat-server.ts';
 import { Presence } from './channels/chat/presence.ts';
 import { createReplyPoller } from './channels/chat/replies/reply-poller.ts';
+import {
+  type Authenticator,
+  createAuthenticator,
+} from './channels/email/authentication/authenticator.ts';
 import { createEmailServer } from './channels/email/email-server.ts';
+import { createInboundRoute } from './channels/email/inbound-route.ts';
 import { createEmailNormalizer } from './channels/email/normalize/email-normalizer.ts';
 import { openTls } from './channels/email/tls.ts';
 import { createSmsNormalizer } from './channels/sms/normalize.ts';
@@ -14,7 +19,12 @@ import { createAdminApp } from './console/admin-app.ts';
 import { Conversations } from './delivery/conversations.ts';
 import { Dispatcher } from './delivery/dispatcher.ts';
 import type { ShopPlatform } from './delivery/shop-platform.ts';
-import { emailServerOptions, tlsOptions } from './gateway/email-options.ts';
+import {
+  authenticatorOptions,
+  emailServerOptions,
+  inboundOptions,
+  tlsOptions,
+} from './gateway/email-options.ts';
 import { Housekeeping } from './gateway/housekeeping.ts';
 import { startLocalPlatform } from './gateway/local.ts';
 import { connectShops, replySource } from './gateway/platforms.ts';
@@ -99,6 +109,7 @@ interface Base {
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly stack: StopStack;
+  readonly authenticator: Authenticator;
 }
 
 async function start(
@@ -108,7 +119,10 @@ async function start(
   fail: (error: Error) => void,
 ): Promise<Addresses> {
   const metrics = createMetrics();
-  const base: Base = { config, logger, metrics, clock: createMonotonicClock(), stack };
+  const authenticator = createAuthenticator(authenticatorOptions(config), { logger, metrics });
+  stack.push('authenticator', () => authenticator.stop());
+  const clock = createMonotonicClock();
+  const base: Base = { config, logger, metrics, clock, stack, authenticator };
   const health = createHealth();
 
   const store = await openStore(base, fail);
@@ -133,7 +147,7 @@ async function start(
 
   // The doors, last: one that answers must not say that all are open.
   health.add('doors', () => notReady('starting'));
-  const http = await openHttp(base, intake, chat, health);
+  const http = await openHttp(base, store, intake, chat, health);
   const admin = await openAdmin(base, health);
   const smtp = await openSmtp(base, store, intake);
   health.add('doors', () => undefined);
@@ -216,6 +230,8 @@ function createNormalizers(base: Base, store: Store): Record<Channel, Normalizer
       blobs: store.spool.blobs,
       knownRemoteIds: async (shopId, ids) =>
         (await store.spool.knownEmailIds(shopId, ids)).size > 0,
+      countMail: (mail, limits) => store.spool.countMail(mail, limits),
+      authenticator: base.authenticator,
       logger,
     },
   );
@@ -306,15 +322,26 @@ function reportToVisitor(
 }
 
 async function openHttp(
-  { config, logger, metrics, stack }: Base,
+  { config, logger, metrics, clock, stack, authenticator }: Base,
+  store: Store,
   intake: Intake,
   chat: ChatServer | undefined,
   health: Health,
 ): Promise<ListenAddress | undefined> {
-  const { enabled, host, port, publicUrl } = config.http;
+  const { enabled, host, port, publicUrl, trustProxy } = config.http;
   if (!enabled) return undefined;
   const sms = createSmsWebhook({ shops: smsShops(config), publicUrl }, { intake, logger, metrics });
-  const routers = chat === undefined ? [sms] : [sms, chat.router];
+  const email = createInboundRoute(inboundOptions(config), {
+    intake,
+    blobs: store.spool.blobs,
+    directory: createAddressDirectory(emailShops(config)),
+    authenticator,
+    clientIp: clientIpOf(trustProxy),
+    logger,
+    metrics,
+    clock,
+  });
+  const routers = chat === undefined ? [sms, email] : [sms, email, chat.router];
   const listener = createHttpListener(createPublicApp({ routers, health, logger }));
   chat?.attach(listener.server);
   const bound = await listener.listen(host, port);
@@ -336,7 +363,7 @@ async function openAdmin(
 }
 
 async function openSmtp(
-  { config, logger, metrics, clock, stack }: Base,
+  { config, logger, metrics, clock, stack, authenticator }: Base,
   store: Store,
   intake: Intake,
 ): Promise<ListenAddress | undefined> {
@@ -347,6 +374,7 @@ async function openSmtp(
     intake,
     blobs: store.spool.blobs,
     directory: createAddressDirectory(emailShops(config)),
+    authenticator,
     tls,
     logger,
     metrics,

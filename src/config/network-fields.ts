@@ -15,6 +15,16 @@ export const host = (example: string) =>
 export const ipAddress = (example: string) =>
   field({ expected: 'an IP address', example }, (value) => (isIP(value) ? value : undefined));
 
+/** Where a name server listens: port 53 unless it says otherwise. */
+export const dnsServer = (example: string) =>
+  field({ expected: 'an IP address, with :port when that is not 53', example }, (value) => {
+    if (isIP(value)) return value;
+    const [, address = '', port] = /^(\[[^\]]*\]|[^:]*):(\d{1,5})$/.exec(value) ?? [];
+    const version = isIP(address.replace(/^\[(.*)\]$/, '$1'));
+    if (version === 0 || (version === 6) !== address.startsWith('[')) return undefined;
+    return Number(port) > 0 && Number(port) < 65_536 ? value : undefined;
+  });
+
 /** An address or a network in CIDR form (RFC 4632, RFC 4291 §2.3). */
 export const network = (example: string) =>
   field(

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  dnsServer,
   domain,
   host,
   httpUrl,
@@ -70,7 +71,7 @@ export const configSchema = z.strictObject({
     password: z.exactOptional(secret('a password of at least 8 characters', 8)),
   }),
   dns: z.strictObject({
-    servers: z.array(ipAddress('1.1.1.1')),
+    servers: z.array(dnsServer('1.1.1.1')),
   }),
   spool: z.strictObject({
     url: spoolUrl(),

@@ -33,20 +33,11 @@ export function warningsOf(config: Config): string[] {
  * What can be written down already and does nothing in this version. An operator who relies on it
  * must hear so at every start.
  */
-function notInEffect({ smtp, dns, localPlatform, shops }: Config): string[] {
+function notInEffect({ localPlatform }: Config): string[] {
   const set: string[] = [];
-  if (smtp.lmtp) set.push('smtp.lmtp');
-  if (smtp.trustedAuthservIds.length > 0) set.push('smtp.trustedAuthservIds');
-  if (dns.servers.length > 0) set.push('dns.servers');
   if (localPlatform.replies?.relay !== undefined) set.push('localPlatform.replies.relay');
-  for (const [index, { email }] of shops.entries()) {
-    if (email === undefined) continue;
-    set.push(`shops[${index}].email.dmarc`, `shops[${index}].email.loop`);
-    if (email.unverified !== 'deliver') set.push(`shops[${index}].email.unverified`);
-    if (email.inboundTokens.length > 0) set.push(`shops[${index}].email.inboundTokens`);
-  }
   if (set.length === 0) return [];
-  return [`not in effect in this version: ${set.join(', ')} (senders are not authenticated yet)`];
+  return [`not in effect in this version: ${set.join(', ')}`];
 }
 
 function isLoopback(host: string): boolean {

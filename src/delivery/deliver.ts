@@ -37,11 +37,12 @@ export async function deliver(
 
   const normalized = await parts.normalizers[claimed.entry.channel](claimed, signal);
   try {
+    for (const { step, detail } of normalized.steps ?? []) steps.add(step, detail);
     steps.add('normalized', { ...normalized.notes, attachments: normalized.attachments.length });
     const { verdict } = normalized;
     if (verdict.kind === 'held') return { state: 'held', reason: verdict.reason };
     if (verdict.kind === 'suppressed') {
-      if (verdict.event !== undefined) await acceptEvent(claimed, verdict.event, parts.intake);
+      await acceptEvents(claimed, verdict.events ?? [], parts.intake);
       return { state: 'suppressed', reason: verdict.reason };
     }
     return await deliverMessage(claimed, normalized, shop, parts, steps, signal);
@@ -73,26 +74,27 @@ async function deliverMessage(
 }
 
 /**
- * A suppressed message's line on the contact's timeline: an entry of its own, durable before the
- * message settles. Its dedup key makes a second attempt at the message harmless.
+ * A suppressed message's lines on contacts' timelines: entries of their own, durable before the
+ * message settles. Their dedup keys make a second attempt at the message harmless.
  */
-async function acceptEvent(
+async function acceptEvents(
   { entry }: Claimed,
-  event: CreateEventRequest,
+  events: readonly CreateEventRequest[],
   intake: Intake,
 ): Promise<void> {
-  await intake.accept([
-    {
+  if (events.length === 0) return;
+  await intake.accept(
+    events.map((event, index) => ({
       shopId: entry.shopId,
       channel: entry.channel,
       kind: 'event',
       lane: `event/${entry.lane}`,
-      dedupKey: `event/${entry.id}`,
+      dedupKey: `event/${entry.id}/${index}`,
       remoteId: `event:${randomUUID()}`,
       meta: {},
       raw: { kind: 'inline', bytes: Buffer.from(JSON.stringify(event)) },
-    },
-  ]);
+    })),
+  );
 }
 
 /** API §4.1. An event never creates a contact: a forged bounce must not fill the address book. */

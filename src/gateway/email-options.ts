@@ -1,8 +1,13 @@
+import type { AuthenticatorOptions } from '../channels/email/authentication/authenticator.ts';
 import { EMAIL_SERVER_DEFAULTS, type EmailServerOptions } from '../channels/email/email-server.ts';
+import type { InboundOptions } from '../channels/email/inbound-route.ts';
 import type { TlsOptions } from '../channels/email/tls.ts';
 import type { CompleteConfig } from '../config/complete.ts';
+import { inboundTokens } from './shops.ts';
 
 const MINUTE = 60_000;
+/** So many messages of one shop at a time hold at most 64 KiB each in memory. */
+const INBOUND_UNDER_WAY = 64;
 const CERTIFICATE_CHECKED_EVERY_MS = 30_000;
 
 export function emailServerOptions({ smtp }: CompleteConfig): EmailServerOptions {
@@ -15,8 +20,27 @@ export function emailServerOptions({ smtp }: CompleteConfig): EmailServerOptions
     maxConnections: smtp.maxConnections,
     maxConnectionsPerIp: smtp.maxConnectionsPerIp,
     trustedRelays: smtp.trustedRelays,
+    connectionRate: { connections: smtp.rates.connectionsPerMinutePerIp, perMs: MINUTE },
     messageRate: { messages: smtp.rates.messagesPerMinutePerIp, perMs: MINUTE },
+    lmtp: smtp.lmtp,
     proxyProtocol: smtp.proxyProtocol,
+  };
+}
+
+/** The HTTP door has the limits of the SMTP door. */
+export function inboundOptions(config: CompleteConfig): InboundOptions {
+  return {
+    ...emailServerOptions(config),
+    shops: inboundTokens(config),
+    maxUnderWay: INBOUND_UNDER_WAY,
+  };
+}
+
+export function authenticatorOptions({ smtp, dns }: CompleteConfig): AuthenticatorOptions {
+  return {
+    hostname: smtp.hostname,
+    trustedAuthservIds: smtp.trustedAuthservIds,
+    dns: { servers: dns.servers },
   };
 }
 

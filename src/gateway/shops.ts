@@ -1,4 +1,5 @@
 import type { ChatShop } from '../channels/chat/chat-shop.ts';
+import type { TokenShop } from '../channels/email/inbound-tokens.ts';
 import type { ShopMailSettings } from '../channels/email/normalize/shop-mail.ts';
 import type { SmsShop } from '../channels/sms/shops.ts';
 import type { CompleteConfig } from '../config/complete.ts';
@@ -22,6 +23,17 @@ export function emailShops(config: CompleteConfig): EmailShop[] {
     addresses: email.addresses,
     formSenders: email.formSenders,
     severalInboxes: email.severalInboxes,
+    ...(email.dmarc === 'reject' && {
+      refusesForged: { trustedArcSealers: email.trustedArcSealers },
+    }),
+  }));
+}
+
+/** Who may hand in email over HTTP. */
+export function inboundTokens(config: CompleteConfig): TokenShop[] {
+  return config.shops.filter(has('email')).map(({ shopId, email }) => ({
+    shopId,
+    tokens: email.inboundTokens.map((token) => token.reveal()),
   }));
 }
 
@@ -36,6 +48,9 @@ export function mailSettings(config: CompleteConfig): ShopMailSettings[] {
     body: email.body,
     quotes: email.quotes,
     suppress: email.suppress,
+    senderRules: { dmarc: email.dmarc, unverified: email.unverified },
+    trustedArcSealers: email.trustedArcSealers,
+    loop: email.loop,
   }));
 }
 

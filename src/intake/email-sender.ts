@@ -65,6 +65,8 @@ function whyNotFrom(
   { formSenders }: SenderOptions,
 ): 'no-reply' | 'form' | 'list-rewrite' | 'own-address' | undefined {
   if (head.count('x-original-from') > 0) return 'list-rewrite';
+  // Nobody writes as a list's own address: Mailman leaves no other sign of having rewritten From.
+  if (listPost(head) === matchKey(address)) return 'list-rewrite';
   if (ourAddresses.has(address)) return 'own-address';
   if (formSenders.has(address)) return 'form';
   return NO_REPLY.test(address.slice(0, address.lastIndexOf('@'))) ? 'no-reply' : undefined;
@@ -80,6 +82,14 @@ function usableReplyTo(
     const key = matchKey(replyTo.address);
     return key !== list && key !== matchKey(address) && !ourAddresses.has(replyTo.address);
   });
+}
+
+/** Whether Reply-To names someone who is not us, be it the author himself. */
+export function hasReplyToOfStranger(head: HeaderBlock, ourAddresses: AddressMatcher): boolean {
+  const list = listPost(head);
+  return mailboxes(head.first('reply-to')).some(
+    ({ address }) => matchKey(address) !== list && !ourAddresses.has(address),
+  );
 }
 
 /** RFC 2369 §3.4: `List-Post: <mailto:list@example.com>`. */

@@ -15,6 +15,13 @@ export interface Normalized {
   readonly attachments: readonly Attachment[];
   /** Lines for the timeline: what was trimmed, replaced or left out (counts, never content). */
   readonly notes: Readonly<Record<string, string | number | boolean>>;
+  /** Text that was taken away as quote or signature: for the console, never for timeline or log. */
+  readonly trimmed?: string;
+  /** What was found out before, each a step of the timeline of its own. */
+  readonly steps?: readonly {
+    readonly step: string;
+    readonly detail: Readonly<Record<string, string>>;
+  }[];
   /** Frees scratch files. Called once, whatever became of the attempt. */
   dispose(): Promise<void>;
 }
@@ -26,8 +33,8 @@ export type Verdict =
   | {
       readonly kind: 'suppressed';
       readonly reason: string;
-      /** A line for the contact's timeline instead (opt-out, bounce). */
-      readonly event?: CreateEventRequest;
+      /** Lines for contacts' timelines instead (opt-out, bounce, automatic reply). */
+      readonly events?: readonly CreateEventRequest[];
     };
 
 export interface Attachment {

@@ -14,6 +14,8 @@ export interface EmailShop {
   readonly formSenders: readonly string[];
   /** One entry for a message to several of this shop's inboxes, or one each. */
   readonly severalInboxes: 'first' | 'each';
+  /** The door asks who sent a message, and refuses what the sender's domain disowns. */
+  readonly refusesForged?: { readonly trustedArcSealers: readonly string[] };
 }
 
 /** One recipient that is ours. */
@@ -40,6 +42,7 @@ export interface DirectoryShop {
   readonly own: AddressMatcher;
   readonly sender: SenderOptions;
   readonly severalInboxes: 'first' | 'each';
+  readonly refusesForged?: EmailShop['refusesForged'];
 }
 
 /** Earlier shops win where two name the same address; the configuration refuses that. */
@@ -49,6 +52,7 @@ export function createAddressDirectory(shops: readonly EmailShop[]): AddressDire
     own: createAddressMatcher(shop.addresses),
     sender: { formSenders: createAddressMatcher(shop.formSenders) },
     severalInboxes: shop.severalInboxes,
+    ...(shop.refusesForged && { refusesForged: shop.refusesForged }),
   }));
   const byDomain = new Map<string, DirectoryShop[]>();
   for (const member of members) {

@@ -76,6 +76,12 @@ export function createMetrics() {
       help: 'Connected chat sockets',
       registers,
     }),
+    authenticated: new Counter({
+      name: 'sluice_authenticated_total',
+      help: 'Senders of emails checked, by method (spf, dkim, arc, dmarc) and result',
+      labelNames: ['method', 'result'] as const,
+      registers,
+    }),
     smtpConnections: new Gauge({
       name: 'sluice_smtp_connections',
       help: 'Open SMTP connections',

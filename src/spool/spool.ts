@@ -12,6 +12,7 @@ import type {
   RawForm,
   TimelineStep,
 } from './entry.ts';
+import type { CountedMail, MailLimit, MailLimits } from './mail-rates.ts';
 
 /** One lane of one shop: where order is kept and where a conversation is remembered. */
 export interface LaneKey {
@@ -111,6 +112,12 @@ export interface Spool {
   knownEmailIds(shopId: ShopId, ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** Which of these chat messages this gateway created on the platform: they are no replies. */
   ownPlatformMessages(shopId: ShopId, ids: readonly string[]): Promise<ReadonlySet<string>>;
+
+  /**
+   * Counts an email among those that its person sent of late, and tells the limit that it is over.
+   * Counted again it answers the same and changes nothing. Call it in the order of arrival.
+   */
+  countMail(mail: CountedMail, limits: MailLimits): Promise<MailLimit | undefined>;
 
   /** An operator's `retry` or `release`: back to `queued`, due now. False: not in such a state. */
   requeue(id: EntryId): Promise<boolean>;

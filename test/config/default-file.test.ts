@@ -77,6 +77,6 @@ test('config/example.yaml is valid', () => {
   });
   expect(loaded).toMatchObject({
     ok: true,
-    warnings: [expect.stringMatching(/^not in effect in this version/)],
+    warnings: [],
   });
 });

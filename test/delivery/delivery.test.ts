@@ -235,7 +235,7 @@ describe('delivering', () => {
             ],
           })
         : undefined;
-    const entry = message({ verdict: { kind: 'suppressed', reason: 'opt-out', event } });
+    const entry = message({ verdict: { kind: 'suppressed', reason: 'opt-out', events: [event] } });
     await submitAll(entry);
     await reached(entry, 'suppressed');
     await waitFor('the event', () => platform.of('POST /events/').length === 1);
@@ -244,7 +244,7 @@ describe('delivering', () => {
 
   test('an event about nobody is not sent', async () => {
     const event = { name: 'bounce', contact: { email: 'x@y.example' } };
-    const entry = message({ verdict: { kind: 'suppressed', reason: 'bounce', event } });
+    const entry = message({ verdict: { kind: 'suppressed', reason: 'bounce', events: [event] } });
     await submitAll(entry);
     await waitFor('the event to be settled', () =>
       settled.some((s) => s.entry.kind === 'event' && s.outcome.state === 'suppressed'),

@@ -2,6 +2,7 @@
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Claimed, Lease, NewEntry, RawForm } from '../../src/spool/entry.ts';
+import type { CountedMail, MailLimit } from '../../src/spool/mail-rates.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import { SHOP, OTHER_SHOP, anEntry } from '../support/entries.ts';
 
@@ -418,6 +419,95 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
         expect(await spool.rememberConversation({ ...lane, lane: 'y' }, 'c1')).toBe(false);
         expect(await spool.rememberConversation({ ...lane, shopId: OTHER_SHOP }, 'c1')).toBe(true);
         expect(await spool.rememberConversation(lane, 'c2')).toBe(true);
+      });
+    });
+
+    describe('counting the mail of a person', () => {
+      const MINUTE = 60_000;
+      const start = Math.floor(Date.now() / HOUR) * HOUR;
+      const limits = { per10min: 10, perHour: 25, perThreadPer10min: 5, sameBodyPerHour: 3 };
+      let messages = 0;
+      /** What each message is told; of its own thread and body unless told otherwise. */
+      const count = async (sent: readonly Partial<CountedMail>[], allowed = limits) => {
+        const told: (MailLimit | undefined)[] = [];
+        for (const change of sent) {
+          const message = `m${(messages += 1)}`;
+          const own = { message, thread: message, body: message, person: 'ann', at: start };
+          told.push(await spool.countMail({ shopId: SHOP, ...own, ...change }, allowed));
+        }
+        return told;
+      };
+      const every = (ms: number, times: number, change: Partial<CountedMail> = {}) =>
+        Array.from({ length: times }, (_, n) => ({ ...change, at: start + n * ms }));
+      const none = (times: number) => Array.from({ length: times }, () => undefined);
+
+      test.each<[string, MailLimit, readonly Partial<CountedMail>[], number]>([
+        ['more than 10 in 10 minutes', 'per10min', every(MINUTE - 1, 12), 10],
+        ['more than 25 in an hour', 'perHour', every(2 * MINUTE, 26), 25],
+        ['more than 5 of a thread', 'perThreadPer10min', every(1000, 6, { thread: 't' }), 5],
+        ['the same body three times', 'sameBodyPerHour', every(19 * MINUTE, 3, { body: 'b' }), 2],
+        ['also across the turn of the hour', 'per10min', every(MINUTE - 1, 71).slice(55, 66), 10],
+      ])('%s', async (_, limit, sent, passing) => {
+        expect(await count(sent)).toEqual([
+          ...none(passing),
+          ...Array.from({ length: sent.length - passing }, () => limit),
+        ]);
+      });
+
+      test.each<[string, readonly Partial<CountedMail>[]]>([
+        ['10 in 10 minutes', every(MINUTE - 1, 10)],
+        ['one every 2.5 minutes, all hour long', every(2.5 * MINUTE, 24)],
+        ['5 of a thread', every(1000, 5, { thread: 't' })],
+        ['the same body three times in more than an hour', every(31 * MINUTE, 4, { body: 'b' })],
+        ['the same of others', every(1, 30).map((each, n) => ({ ...each, person: `p${n}` }))],
+        [
+          'the same body of others',
+          every(1, 30).map((each, n) => ({ ...each, person: `p${n}`, body: 'b', thread: 't' })),
+        ],
+      ])('%s: passes', async (_, sent) => {
+        expect(await count(sent)).toEqual(none(sent.length));
+      });
+
+      test('a message that is counted again counts once, and is told the same', async () => {
+        const sent = every(1, 6, { thread: 't' }).map((each, n) => ({ ...each, message: `r${n}` }));
+        const told = [...none(5), 'perThreadPer10min'];
+        expect(await count(sent.slice(0, 5))).toEqual(none(5));
+        for (let again = 0; again < 3; again += 1) expect(await count(sent)).toEqual(told);
+      });
+
+      test('it is remembered across a restart', async () => {
+        await count(every(1, 10));
+        await reopen();
+        expect(await count(every(1, 1))).toEqual(['per10min']);
+      });
+
+      test('shops are counted apart', async () => {
+        await count(every(1, 10));
+        expect(await count(every(1, 1, { shopId: OTHER_SHOP }))).toEqual([undefined]);
+      });
+
+      test('what is older than the longest window is swept, and the rest is kept', async () => {
+        const long = Array.from({ length: 10 }, () => ({ at: start - 8 * HOUR }));
+        const now = Array.from({ length: 10 }, () => ({ at: Date.now() }));
+        expect(await count(long)).toEqual(none(10));
+        await count(now);
+        await spool.sweep({ rawMs: HOUR, deadMs: HOUR, entriesMs: HOUR });
+        expect(await count([{ at: start - 8 * HOUR }])).toEqual([undefined]);
+        expect(await count([{ at: Date.now() }])).toEqual(['per10min']);
+      });
+
+      test('a limit that nobody reaches costs no more: 20,000 of one person', async () => {
+        const high = { per10min: 1e6, perHour: 1e6, perThreadPer10min: 1e6, sameBodyPerHour: 1e6 };
+        const sent = every(1, 20_000, { person: 'robot', thread: 't', body: 'b' });
+        const told = await Promise.all(
+          sent.map((each, n) =>
+            spool.countMail(
+              { shopId: SHOP, person: '', thread: '', body: '', message: `x${n}`, ...each },
+              high,
+            ),
+          ),
+        );
+        expect(told.every((limit) => limit === undefined)).toBe(true);
       });
     });
 

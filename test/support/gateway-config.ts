@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import type { MailLimits } from '../../src/spool/mail-rates.ts';
 import { ACCOUNT_SID, AUTH_TOKEN, OUR_NUMBER } from './twilio-stand-in.ts';
 
 /** The shop of every gateway that runs whole in a test or a benchmark. */
@@ -12,8 +13,16 @@ export const ACME = {
 } as const;
 export const INBOX = 'support@acme.example';
 export const CHAT_KEY = 'acme';
+export const INBOUND_TOKEN = 'inbound-token-of-acme';
 /** Twilio signs this URL; no test connects to it. */
 export const PUBLIC_URL = 'https://gw.acme.example';
+
+const NO_LIMITS: MailLimits = {
+  per10min: 1e6,
+  perHour: 1e6,
+  perThreadPer10min: 1e6,
+  sameBodyPerHour: 1e6,
+};
 
 /** Where a gateway listens; 0 takes a free port. */
 export interface Ports {
@@ -32,6 +41,8 @@ export interface ConfigChoices {
   readonly requestTimeout?: string;
   /** Takes everything in and delivers nothing. */
   readonly paused?: boolean;
+  /** How much of one person is a loop; without it, more than any test sends. */
+  readonly loop?: MailLimits;
 }
 
 /** What an operator would write into his file, with limits that no test reaches by accident. */
@@ -54,7 +65,8 @@ export function gatewayConfig(choices: ConfigChoices) {
         ...(choices.platformUrl !== undefined && { platformUrl: choices.platformUrl }),
         email: {
           addresses: [INBOX],
-          loop: { per10min: 1e6, perHour: 1e6, perThreadPer10min: 1e6, sameBodyPerHour: 1e6 },
+          inboundTokens: [INBOUND_TOKEN],
+          loop: choices.loop ?? NO_LIMITS,
         },
         sms: {
           numbers: [OUR_NUMBER],

@@ -6,6 +6,7 @@ import {
   freePorts,
   INBOX,
   ownLoopbackAddress,
+  type Ports,
 } from './gateway-config.ts';
 import { GatewayProcess, type ProcessChoices } from './gateway-process.ts';
 import { PlatformFront } from './platform-front.ts';
@@ -18,6 +19,8 @@ export interface GatewaySetting {
   readonly dataDir: string;
   readonly platform: PlatformFront;
   readonly httpUrl: string;
+  readonly host: string;
+  readonly ports: Ports;
   /** Starts the gateway, on the same folder and ports each time, and waits until it is ready. */
   readonly start: (how?: Pick<ProcessChoices, 'env' | 'wrapper'>) => Promise<GatewayProcess>;
   /** A mail client that has been greeted. */
@@ -41,7 +44,7 @@ export async function gatewaySetting(
   const configFile = writeConfig({ dataDir, platformUrl: platform.url, host, ports, ...choices });
   const httpUrl = `http://${host}:${ports.http}`;
   return {
-    ...{ dataDir, platform, httpUrl },
+    ...{ dataDir, platform, httpUrl, host, ports },
     start: async (how = {}) => {
       const process: ProcessChoices = { configFile, host, ports, ...how };
       const gateway = new GatewayProcess(process);

@@ -4,6 +4,7 @@ import { type NextFunction, type Request, type Response, Router } from 'express'
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { drainRequest } from '../../runtime/drain-request.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
 import type { ChatStore } from '../../spool/chat-store.ts';
 import { SpoolFull, SpoolUnavailable } from '../../spool/errors.ts';
@@ -52,8 +53,7 @@ class Answer extends Error {
 }
 
 const UPLOAD_TIMEOUT_MS = 5 * 60_000;
-/** How long and how much of a refused body is still read, so that the answer gets through. */
-const DRAIN_TIMEOUT_MS = 10_000;
+/** How much of a refused body is still read, so that the answer gets through. */
 const DRAIN_BYTES = MAX_FILE_BYTES + 1024 * 1024;
 /** Ten files wait: one has to be used, or its day to pass. */
 const RETRY_WAITING_SECONDS = 60;
@@ -183,7 +183,7 @@ function refuse(parts: UploadParts, request: Request, response: Response, error:
     error: answer.word,
     ...(answer.retryAfter !== undefined && { retryAfter: answer.retryAfter }),
   });
-  drain(request);
+  drainRequest(request, DRAIN_BYTES);
 }
 
 function answerOf(error: unknown): Answer {
@@ -198,21 +198,4 @@ function answerOf(error: unknown): Answer {
   if (!(error instanceof UploadRefused)) return new Answer(500, 'busy');
   const word = { 400: 'invalid', 413: 'too_large', 415: 'unsupported' } as const;
   return new Answer(error.status, word[error.status]);
-}
-
-/**
- * Reads on for a while after a refusal. A connection that is closed on a client that still sends
- * is reset, and the reset overtakes the answer.
- */
-function drain(request: Request): void {
-  if (request.complete || request.destroyed) return;
-  let bytes = 0;
-  const timer = setTimeout(() => request.destroy(), DRAIN_TIMEOUT_MS);
-  request.on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes > DRAIN_BYTES) request.destroy();
-  });
-  request.on('error', () => undefined);
-  request.on('close', () => clearTimeout(timer));
-  request.resume();
 }

@@ -17,13 +17,17 @@ export type Envelope = Pick<
   'remoteAddress' | 'heloName' | 'tls' | 'trustedRelay' | 'envelopeFrom' | 'receivedHeader'
 > & { readonly recipients: readonly string[]; readonly receivedAt: number };
 
+export interface EmailArrival extends Arrival {
+  readonly meta: EmailMeta;
+}
+
 /** One arrival per inbox that a stored message is for. Pure. */
 export function toArrivals(
   directory: AddressDirectory,
   message: StoredMessage,
   envelope: Envelope,
-): readonly Arrival[] {
-  const arrivals: Arrival[] = [];
+): readonly EmailArrival[] {
+  const arrivals: EmailArrival[] = [];
   for (const inbox of selectInboxes(directory, message.head, envelope.recipients)) {
     const shop = directory.shop(inbox.shopId);
     if (shop !== undefined) arrivals.push(toArrival(inbox, shop, message, envelope));
@@ -36,7 +40,7 @@ function toArrival(
   shop: DirectoryShop,
   message: StoredMessage,
   envelope: Envelope,
-): Arrival {
+): EmailArrival {
   const { shopId, agentContact } = inbox;
   const { head, raw, remoteId, bodySha256 } = message;
   const sender = selectSender(head, shop.own, shop.sender);

@@ -1,42 +1,76 @@
 import { clientKey, type Networks } from './client-address.ts';
+import { ConnectionRate, type RateOptions } from './connection-rate.ts';
 
 export interface ConnectionLimitOptions {
   readonly maxConnections: number;
   readonly maxConnectionsPerIp: number;
+  readonly connectionRate: RateOptions;
 }
 
-/** Counts open connections, in all and per client; trusted relays have no limit of their own. */
+/** `full`: the client may, as far as it is concerned, but no connection is left. */
+export type Admission = 'admitted' | 'refused' | 'full';
+
+/** What one client may have of the connections that are left. */
+const SHARE = 0.1;
+
+/**
+ * Counts open connections, in all and per client, and how often a client comes; trusted relays
+ * have no limits of their own.
+ *
+ * While less than half of all connections are taken a client may have `maxConnectionsPerIp`. After
+ * that it may not have more than a tenth of what is left, or one: a few clients cannot take
+ * everything, and the last connections are for addresses that have none.
+ */
 export class ConnectionLimits {
   readonly #options: ConnectionLimitOptions;
   readonly #trusted: Networks;
+  readonly #rate: ConnectionRate;
   readonly #perClient = new Map<string, number>();
   #open = 0;
 
   constructor(options: ConnectionLimitOptions, trusted: Networks) {
     this.#options = options;
     this.#trusted = trusted;
+    this.#rate = new ConnectionRate(options.connectionRate);
   }
 
   get open(): number {
     return this.#open;
   }
 
-  /** False when the connection is one too many; else it counts until it is released. */
-  admit(address: string): boolean {
-    const key = clientKey(address);
-    const own = this.#perClient.get(key) ?? 0;
-    if (this.#open >= this.#options.maxConnections) return false;
-    if (own >= this.#options.maxConnectionsPerIp && !this.#trusted.has(address)) return false;
+  /** What is admitted counts until it is released. `now` in milliseconds, never going back. */
+  admit(address: string, now: number): Admission {
+    if (!this.#trusted.has(address)) {
+      if (!this.#rate.take(address, now)) return 'refused';
+      if (this.#held(address) >= this.#share()) return 'refused';
+    }
+    return this.admitWhenRoom(address);
+  }
+
+  /** For a client whose own limits have been looked at. */
+  admitWhenRoom(address: string): Admission {
+    if (this.#open >= this.#options.maxConnections) return 'full';
     this.#open += 1;
-    this.#perClient.set(key, own + 1);
-    return true;
+    this.#perClient.set(clientKey(address), this.#held(address) + 1);
+    return 'admitted';
   }
 
   release(address: string): void {
     const key = clientKey(address);
-    const own = this.#perClient.get(key) ?? 0;
+    const held = this.#perClient.get(key) ?? 0;
     this.#open -= 1;
-    if (own > 1) this.#perClient.set(key, own - 1);
+    if (held > 1) this.#perClient.set(key, held - 1);
     else this.#perClient.delete(key);
+  }
+
+  #held(address: string): number {
+    return this.#perClient.get(clientKey(address)) ?? 0;
+  }
+
+  #share(): number {
+    const { maxConnections, maxConnectionsPerIp } = this.#options;
+    const left = maxConnections - this.#open;
+    if (left > maxConnections / 2) return maxConnectionsPerIp;
+    return Math.min(maxConnectionsPerIp, Math.max(1, Math.ceil(left * SHARE)));
   }
 }

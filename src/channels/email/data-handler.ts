@@ -7,22 +7,23 @@ import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
-import type { Accepted } from '../../spool/entry.ts';
-import { type Envelope, toArrivals } from './arrivals.ts';
+import { acceptMessage, type Taken } from './accept-message.ts';
+import type { Envelope } from './arrivals.ts';
 import type { Networks } from './client-address.ts';
 import { DataPace, type DataPaceOptions } from './data-pace.ts';
 import { toRefusal } from './envelope-handlers.ts';
+import type { DoorCheck } from './refuse-forged.ts';
+import { lmtpReplies, queuedAs } from './lmtp-replies.ts';
 import { MessageSink } from './message-sink.ts';
 import { receiveData, type Receiving } from './receive-data.ts';
 import { receivedHeader } from './received-header.ts';
 import type { SmtpConnection } from './smtp-connection.ts';
 import { type RefusalReason, SmtpRefusal } from './smtp-reply.ts';
 
-/** RFC 5321 §6.3: a message that has passed here so often goes round in circles. */
-const MAX_RECEIVED = 50;
-
 export interface DataOptions {
   readonly hostname: string;
+  /** RFC 2033: each recipient has an answer of its own. */
+  readonly lmtp: boolean;
   readonly maxMessageBytes: number;
   readonly dataPace: DataPaceOptions;
   readonly answerWithinMs: number;
@@ -33,6 +34,7 @@ export interface DataOptions {
 export interface DataParts {
   readonly intake: Intake;
   readonly blobs: BlobStore;
+  readonly authenticator?: DoorCheck;
   readonly directory: AddressDirectory;
   readonly trusted: Networks;
   readonly logger: Logger;
@@ -41,8 +43,8 @@ export interface DataParts {
   readonly onRefused: (reason: RefusalReason, sessionId: string) => void;
 }
 
-/** The answer to the final dot: an error, or the text after 250. */
-export type Reply = (error?: Error | null, message?: string) => void;
+/** The answer to the final dot: an error, the text after 250, or in LMTP one for each recipient. */
+export type Reply = (error?: Error | null, message?: string | (string | Error)[]) => void;
 
 /** One message, from DATA to the answer. */
 interface Exchange {
@@ -104,7 +106,7 @@ export class DataHandler {
       pace: new DataPace(this.#options.dataPace, performance.now()),
       answered: false,
     };
-    connection.messageStarted();
+    connection.messageStarted((now) => stalledMs(exchange, now));
     this.#exchanges.add(exchange);
     void this.#run(exchange, stream);
   }
@@ -137,20 +139,13 @@ export class DataHandler {
 
   async #accept(exchange: Exchange): Promise<void> {
     const { sink, session } = exchange;
-    if (sink.head().count('received') > MAX_RECEIVED) throw new SmtpRefusal('loop');
-    // Durable when it resolves: first the bytes, then the entries that name them.
-    const message = await sink.store();
-    const arrivals = toArrivals(this.#parts.directory, message, this.#envelope(session));
-    const accepted = arrivals.length === 0 ? [] : await this.#parts.intake.accept(arrivals);
-    this.#acknowledge(exchange, accepted);
+    this.#acknowledge(exchange, await acceptMessage(sink, this.#envelope(session), this.#parts));
   }
 
-  #acknowledge(exchange: Exchange, accepted: readonly Accepted[]): void {
+  #acknowledge(exchange: Exchange, accepted: readonly [Taken, ...Taken[]]): void {
     const { logger } = this.#parts;
     const { session, sink, reply, connection, dotAt = performance.now() } = exchange;
-    // Its recipients are nobody's any more: the directory has changed since RCPT TO.
     const [first] = accepted;
-    if (first === undefined) throw new SmtpRefusal('unavailable');
     const ms = performance.now() - dotAt;
     const fields = {
       entry: accepted.length === 1 ? first.id : accepted.map(({ id }) => id).join(','),
@@ -165,7 +160,7 @@ export class DataHandler {
       return;
     }
     exchange.answered = true;
-    reply(null, `2.0.0 Ok: queued as ${first.id}`);
+    reply(null, this.#options.lmtp ? lmtpReplies(connection.rcpts, accepted) : queuedAs(first));
     logger.info('smtp.accepted', fields);
     this.#ackSeconds.observe(ms / 1000);
     connection.messageDone(true);
@@ -180,7 +175,12 @@ export class DataHandler {
     if (exchange.answered) return;
     exchange.answered = true;
     this.#parts.onRefused(refusal.reason, session.id);
-    reply(refusal);
+    if (this.#options.lmtp)
+      reply(
+        null,
+        connection.rcpts.map(() => refusal),
+      );
+    else reply(refusal);
     connection.messageDone(false);
   }
 
@@ -232,4 +232,10 @@ export class DataHandler {
       }
     }
   }
+}
+
+/** A client that waits for us, or has sent everything, does not stand still. */
+function stalledMs({ connection, receiving, pace, dotAt }: Exchange, now: number): number {
+  if (dotAt !== undefined || receiving?.waitsForStore() === true) return 0;
+  return pace.stalledMs(now, connection.messageBytes);
 }

@@ -20,6 +20,12 @@ export class DataPace {
     this.#windowFrom = now;
   }
 
+  /** Milliseconds since the start of a message that has come too slowly so far; else 0. */
+  stalledMs(now: number, bytes: number): number {
+    const elapsed = now - this.#startedAt;
+    return bytes < (this.#options.minBytesPerSecond * elapsed) / 1000 ? elapsed : 0;
+  }
+
   /** `waitsForUs`: the client is held back because what it sent has not been written yet. */
   isTooSlow(now: number, bytes: number, waitsForUs: boolean): boolean {
     const { minBytesPerSecond, windowMs, totalMs } = this.#options;

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { EntryMeta } from '../../spool/entry.ts';
+import { verdictSchema } from './authentication/verdict.ts';
 
 /** What the door knows about an email beside its bytes. It is stored with the entry, never logged. */
 const emailMetaSchema = z.object({
@@ -22,6 +23,8 @@ const emailMetaSchema = z.object({
   receivedHeader: z.string(),
   /** In angle brackets; absent when the message has none that can be used. */
   messageId: z.string().optional(),
+  /** What the door found out of the sender, for a shop that refuses; else it is asked at delivery. */
+  authentication: verdictSchema.optional(),
 });
 
 export type EmailMeta = Readonly<z.infer<typeof emailMetaSchema>>;

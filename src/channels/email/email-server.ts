@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import type { SMTPServerOptions } from 'smtp-server';
 import type { Intake } from '../../intake/intake.ts';
 import type { AddressDirectory } from '../../intake/routing.ts';
@@ -8,11 +9,13 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
 import { createNetworks } from './client-address.ts';
 import { ConnectionLimits } from './connection-limits.ts';
+import type { RateOptions } from './connection-rate.ts';
 import type { DataPaceOptions } from './data-pace.ts';
 import { DataHandler } from './data-handler.ts';
 import { createEnvelopeHandlers } from './envelope-handlers.ts';
+import type { DoorCheck } from './refuse-forged.ts';
 import { SmtpListener } from './smtp-listener.ts';
-import type { RefusalReason } from './smtp-reply.ts';
+import { type RefusalReason, SmtpRefusal } from './smtp-reply.ts';
 import type { TlsMaterial } from './tls.ts';
 
 /** Sizes in bytes, times in milliseconds. */
@@ -25,6 +28,8 @@ export interface EmailServerOptions {
   readonly maxMessageBytes: number;
   readonly maxConnections: number;
   readonly maxConnectionsPerIp: number;
+  /** Connections one client may begin in a while. */
+  readonly connectionRate: RateOptions;
   /** Addresses and CIDR blocks without per-client limits and rates. */
   readonly trustedRelays: readonly string[];
   /** Messages one client may begin in a while. */
@@ -32,7 +37,14 @@ export interface EmailServerOptions {
   readonly maxRecipients: number;
   readonly maxErrors: number;
   readonly maxJunkCommands: number;
+  /** Of silence. */
   readonly idleMs: number;
+  /** From the greeting, or the last answer to a message, to the next DATA, whatever is said. */
+  readonly noMessageMs: number;
+  /** A session that has stood still for so long gives way when there is no connection left. */
+  readonly displaceAfterMs: number;
+  /** LMTP instead of SMTP (RFC 2033): behind an MTA, one answer for each recipient. */
+  readonly lmtp: boolean;
   readonly dataPace: DataPaceOptions;
   /** From the final dot to the answer. */
   readonly answerWithinMs: number;
@@ -48,11 +60,15 @@ export const EMAIL_SERVER_DEFAULTS = {
   maxConnections: 1000,
   maxConnectionsPerIp: 20,
   trustedRelays: ['127.0.0.0/8', '::1/128'],
+  connectionRate: { connections: 120, perMs: 60_000 },
   messageRate: { messages: 100, perMs: 60_000 },
   maxRecipients: 100,
   maxErrors: 20,
   maxJunkCommands: 100,
   idleMs: 300_000,
+  noMessageMs: 300_000,
+  displaceAfterMs: 10_000,
+  lmtp: false,
   dataPace: { minBytesPerSecond: 500, windowMs: 30_000, totalMs: 600_000 },
   answerWithinMs: 60_000,
   checkEveryMs: 1000,
@@ -62,6 +78,7 @@ export const EMAIL_SERVER_DEFAULTS = {
 export interface EmailServerParts {
   readonly intake: Intake;
   readonly blobs: BlobStore;
+  readonly authenticator?: DoorCheck;
   readonly directory: AddressDirectory;
   readonly tls: TlsMaterial;
   readonly logger: Logger;
@@ -89,6 +106,7 @@ export function createEmailServer(
   const trusted = createNetworks(options.trustedRelays);
   const limits = new ConnectionLimits(options, trusted);
   let draining = false;
+  let idleTimer: NodeJS.Timeout | undefined;
 
   const onRefused = (reason: RefusalReason, session: string): void => {
     metrics.refused.inc({ channel: 'email', reason });
@@ -101,9 +119,14 @@ export function createEmailServer(
     maxJunkCommands: options.maxJunkCommands,
     isDraining: () => draining,
     admit: (address) => {
-      const admitted = limits.admit(address);
+      const now = performance.now();
+      let admission = limits.admit(address, now);
+      if (admission === 'full') {
+        listener.stalest(trusted, now, options.displaceAfterMs)?.cutOff('displaced');
+        admission = limits.admitWhenRoom(address);
+      }
       metrics.smtpConnections.set(limits.open);
-      return admitted;
+      return admission === 'admitted';
     },
     release: (address) => {
       limits.release(address);
@@ -119,8 +142,23 @@ export function createEmailServer(
   listener.onSecure = (_socket, _session, callback) => {
     callback();
   };
-  listener.onMailFrom = envelope.onMailFrom;
-  listener.onRcptTo = envelope.onRcptTo;
+  listener.onMailFrom = (address, session, callback) => {
+    listener.connectionOf(session)?.transactionStarted();
+    envelope.onMailFrom(address, session, callback);
+  };
+  listener.onRcptTo = (address, session, callback) => {
+    const connection = listener.connectionOf(session);
+    // The library does not count one that is named again; in LMTP each has an answer.
+    if (options.lmtp && (connection?.rcpts.length ?? 0) >= options.maxRecipients) {
+      onRefused('too_many_recipients', session.id);
+      callback(new SmtpRefusal('too_many_recipients'));
+      return;
+    }
+    envelope.onRcptTo(address, session, (error) => {
+      if (options.lmtp && !error) connection?.rcptAccepted(address.address);
+      callback(error);
+    });
+  };
   listener.onData = (stream, session, callback) => {
     const connection = listener.connectionOf(session);
     if (connection !== undefined) data.receive(stream, session, connection, callback);
@@ -138,6 +176,9 @@ export function createEmailServer(
     async start() {
       const port = await listener.listenOn(options.host, options.port);
       data.start();
+      idleTimer = setInterval(() => {
+        listener.endIdle(performance.now(), options.noMessageMs);
+      }, options.checkEveryMs);
       return { port };
     },
     async stop(graceMs) {
@@ -154,6 +195,7 @@ export function createEmailServer(
       // A store that hangs must not keep the process: what it still writes was not acknowledged.
       await Promise.race([data.idle(), graceOver]);
       clearTimeout(graceTimer);
+      clearInterval(idleTimer);
       data.close();
     },
   };
@@ -164,6 +206,7 @@ function libraryOptions(options: EmailServerOptions, tls: TlsMaterial): SMTPServ
     ...tls.current(),
     name: options.hostname,
     heloResponse: '%s',
+    lmtp: options.lmtp,
     size: options.maxMessageBytes,
     maxRecipients: options.maxRecipients,
     socketTimeout: options.idleMs,

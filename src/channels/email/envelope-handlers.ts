@@ -1,14 +1,14 @@
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { SMTPServer } from 'smtp-server';
 import type { AddressDirectory } from '../../intake/routing.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
 import { SpoolFull } from '../../spool/errors.ts';
-import { clientKey, type Networks } from './client-address.ts';
+import type { Networks } from './client-address.ts';
+import { createMessageRate, type MessageRateOptions } from './message-rate.ts';
 import { type RefusalReason, SmtpRefusal } from './smtp-reply.ts';
 
 export interface EnvelopeOptions {
-  readonly messageRate: { readonly messages: number; readonly perMs: number };
+  readonly messageRate: MessageRateOptions;
 }
 
 export interface EnvelopeParts {
@@ -24,13 +24,10 @@ export function createEnvelopeHandlers(
   { messageRate }: EnvelopeOptions,
   { blobs, directory, trusted, logger, onRefused }: EnvelopeParts,
 ): Pick<SMTPServer, 'onMailFrom' | 'onRcptTo'> {
-  const rate = new RateLimiterMemory({
-    points: messageRate.messages,
-    duration: messageRate.perMs / 1000,
-  });
+  const countMessage = createMessageRate(messageRate, trusted);
 
   const mayBegin = async (remoteAddress: string): Promise<void> => {
-    if (!trusted.has(remoteAddress)) await consume(rate, clientKey(remoteAddress));
+    await countMessage(remoteAddress);
     await blobs.assertSpace();
   };
   const refusal = (error: unknown, sessionId: string): SmtpRefusal => {
@@ -64,15 +61,6 @@ function recipientTrouble(directory: AddressDirectory, recipient: string): unkno
     return typeof route === 'string' ? new SmtpRefusal(route) : undefined;
   } catch (error) {
     return error ?? new SmtpRefusal('unavailable');
-  }
-}
-
-async function consume(rate: RateLimiterMemory, key: string): Promise<void> {
-  try {
-    await rate.consume(key);
-  } catch (error) {
-    // The limiter rejects with its own verdict, which is no Error.
-    throw error instanceof RateLimiterRes ? new SmtpRefusal('rate') : error;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { SMTPServerDataStream } from 'smtp-server';
+import type { Readable } from 'node:stream';
 import type { MessageSink } from './message-sink.ts';
 
 /** How a transfer ended: whole, larger than allowed, or with the client gone. */
@@ -18,12 +18,12 @@ export interface Receiving {
 }
 
 /**
- * Moves a message from DATA into the sink, no faster than it can be written. A message that is too
- * large is read to its end, since only then can it be answered, but no longer stored; a client
- * that sends more than twice the limit is cut off.
+ * Moves a message from DATA, or a request's body, into the sink, no faster than it can be written.
+ * A message that is too large is read to its end, since only then can it be answered, but no
+ * longer stored; a client that sends more than twice the limit is cut off.
  */
 export function receiveData(
-  stream: SMTPServerDataStream,
+  stream: Readable,
   sink: MessageSink,
   { maxBytes, onFlood }: TransferWatch,
 ): Receiving {
@@ -45,7 +45,7 @@ export function receiveData(
     stream.once('end', () => {
       resolve(received > maxBytes ? 'too_large' : 'complete');
     });
-    // The library destroys the stream when the connection closes before the final dot.
+    // The stream is destroyed when the connection closes before the end of the message.
     stream.once('error', () => {
       resolve('vanished');
     });

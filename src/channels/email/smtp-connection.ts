@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { performance } from 'node:perf_hooks';
 import type { TLSSocket } from 'node:tls';
 import type { SMTPServer } from 'smtp-server';
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
@@ -13,7 +14,7 @@ export interface ConnectionRules {
   readonly maxJunkCommands: number;
   readonly replies: ReplyBatch;
   readonly isDraining: () => boolean;
-  /** False when the connection is one too many; else `release` is called when it has closed. */
+  /** False when the client may not have this connection; else `release` is called when it has closed. */
   readonly admit: (remoteAddress: string) => boolean;
   readonly release: (remoteAddress: string) => void;
   readonly onRefused: (reason: RefusalReason, sessionId: string) => void;
@@ -22,7 +23,7 @@ export interface ConnectionRules {
 
 /** Recipients past the limit that are answered 452 one by one before it is an error. */
 const MAX_OVERSHOOT = 1000;
-const JUNK = new Set(['NOOP', 'RSET', 'HELO', 'EHLO', 'VRFY', 'EXPN', 'HELP', 'ETRN']);
+const JUNK = new Set(['NOOP', 'RSET', 'HELO', 'EHLO', 'LHLO', 'VRFY', 'EXPN', 'HELP', 'ETRN']);
 const NOT_IMPLEMENTED = new Set(['AUTH', 'VRFY', 'EXPN', 'HELP', 'ETRN', 'TURN']);
 
 /**
@@ -39,7 +40,12 @@ export class SmtpConnection extends SMTPConnection {
   #errors = 0;
   #junk = 0;
   #overshoot = 0;
-  #receiving = false;
+  /** How long the message that is on its way has come too slowly. */
+  #messageStalledMs: ((now: number) => number) | undefined;
+  #errorsBefore = 0;
+  /** When it was connected, or the last message was answered. */
+  #noMessageSince = performance.now();
+  #rcpts: string[] = [];
 
   constructor(
     server: SMTPServer,
@@ -63,7 +69,7 @@ export class SmtpConnection extends SMTPConnection {
         return;
       }
       if (!this.#rules.admit(this.remoteAddress)) {
-        this.refuse('too_many_connections');
+        this.cutOff('too_many_connections');
         return;
       }
       this.#admittedAs = this.remoteAddress;
@@ -80,13 +86,55 @@ export class SmtpConnection extends SMTPConnection {
     this.close();
   }
 
+  /**
+   * The same, but does not wait for the client to close its side: where connections are short it
+   * must not keep one.
+   */
+  cutOff(reason: RefusalReason): void {
+    // In the middle of a handshake there is no way to say anything.
+    if (this._upgrading) this.#rules.onRefused(reason, this.id);
+    else this.refuse(reason);
+    this.#release();
+    if (this._upgrading) this.destroy();
+    else this._socket.destroySoon();
+  }
+
+  /** In LMTP, the recipients of this transaction: one for each RCPT that was answered 250. */
+  get rcpts(): readonly string[] {
+    return this.#rcpts;
+  }
+
+  transactionStarted(): void {
+    this.#rcpts = [];
+  }
+
+  rcptAccepted(address: string): void {
+    this.#rcpts.push(address);
+  }
+
+  /** For how long nothing has brought a message nearer; 0 while one comes as it should. */
+  stalledMs(now: number): number {
+    return this.#messageStalledMs?.(now) ?? now - this.#noMessageSince;
+  }
+
+  /** No message is on its way, and has not been for so long. */
+  hasBeenWithoutMessage(now: number, forMs: number): boolean {
+    return this.#messageStalledMs === undefined && now - this.#noMessageSince > forMs;
+  }
+
+  get isClosing(): boolean {
+    return this._closing || this._closed;
+  }
+
   /** Between DATA and its reply the client is not told to go away. */
-  messageStarted(): void {
-    this.#receiving = true;
+  messageStarted(stalledMs: (now: number) => number): void {
+    this.#messageStalledMs = stalledMs;
+    this.#errorsBefore = this.#errors;
   }
 
   messageDone(accepted: boolean): void {
-    this.#receiving = false;
+    this.#messageStalledMs = undefined;
+    this.#noMessageSince = performance.now();
     if (accepted) {
       this.#errors = 0;
       this.#junk = 0;
@@ -97,7 +145,7 @@ export class SmtpConnection extends SMTPConnection {
 
   /** Ends the session unless a message is on its way. */
   drain(): void {
-    if (!this.#receiving && !this._closing && !this._closed) this.refuse('shutting_down');
+    if (this.#messageStalledMs === undefined && !this.isClosing) this.refuse('shutting_down');
   }
 
   destroy(): void {
@@ -136,7 +184,11 @@ export class SmtpConnection extends SMTPConnection {
   }
 
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
-    if (code >= 500 || code === 450) this.#errors += 1;
+    // One message that is refused is one error, also in LMTP where each recipient is told.
+    const isInMessage = this.#messageStalledMs !== undefined;
+    if (code >= 500 || code === 450) {
+      this.#errors = (isInMessage ? this.#errorsBefore : this.#errors) + 1;
+    }
     if (code === 452) this.#overshoot += 1;
     this.#rules.replies.hold(this._socket);
     super.send(code, data, typeof data === 'string' && HAS_STATUS.test(data) ? false : context);
@@ -158,6 +210,10 @@ export class SmtpConnection extends SMTPConnection {
   override _onClose(): void {
     super._onClose();
     this.#rules.onClosed();
+    this.#release();
+  }
+
+  #release(): void {
     if (this.#admittedAs === undefined) return;
     this.#rules.release(this.#admittedAs);
     this.#admittedAs = undefined;

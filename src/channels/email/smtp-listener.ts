@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
 import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
+import type { Networks } from './client-address.ts';
 import { ReplyBatch } from './reply-batch.ts';
 import { type ConnectionRules, SmtpConnection } from './smtp-connection.ts';
 
@@ -28,8 +29,26 @@ export class SmtpListener extends SMTPServer {
     return this.#bySession.get(session);
   }
 
-  get live(): ReadonlySet<SmtpConnection> {
-    return this.#live;
+  /** The session that has stood still for the longest time, and at least for so long. */
+  stalest(trusted: Networks, now: number, atLeastMs: number): SmtpConnection | undefined {
+    let stalest: SmtpConnection | undefined;
+    let longest = atLeastMs;
+    for (const connection of this.#live) {
+      if (connection.isClosing || trusted.has(connection.remoteAddress)) continue;
+      const stalled = connection.stalledMs(now);
+      if (stalled < longest) continue;
+      stalest = connection;
+      longest = stalled;
+    }
+    return stalest;
+  }
+
+  /** Ends sessions that keep talking, or trickle, and bring no message. */
+  endIdle(now: number, noMessageMs: number): void {
+    for (const connection of this.#live) {
+      if (connection.isClosing || !connection.hasBeenWithoutMessage(now, noMessageMs)) continue;
+      connection.cutOff('idle');
+    }
   }
 
   override connect(socket: Socket | TLSSocket, options?: SMTPConnectionOptions | null): void {

@@ -160,10 +160,12 @@ async function consentVerdict(
   return {
     kind: 'suppressed',
     reason,
-    event: {
-      name: `SMS ${reason}`,
-      event_time: new Date(entry.receivedAt).toISOString(),
-      contact: { phone: from.address, ...(name !== undefined && { name }) },
-    },
+    events: [
+      {
+        name: `SMS ${reason}`,
+        event_time: new Date(entry.receivedAt).toISOString(),
+        contact: { phone: from.address, ...(name !== undefined && { name }) },
+      },
+    ],
   };
 }

@@ -20,4 +20,9 @@ export function remoteHash(shopId: string, remoteId: string): number {
   return sha256(`${shopId}\0${remoteId}`).readUIntBE(0, 6);
 }
 
+/** One number for a text of a kind. Two that share it are counted together, and nothing worse. */
+export function rateHash(shopId: string, kind: string, text: string): number {
+  return sha256(`${shopId}\0${kind}\0${text}`).readUIntBE(0, 6);
+}
+
 const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');

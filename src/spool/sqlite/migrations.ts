@@ -85,6 +85,12 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (shop, lane)
   ) STRICT, WITHOUT ROWID;
 
+  CREATE TABLE mail_rates (
+    hour INTEGER NOT NULL, person INTEGER NOT NULL, series INTEGER NOT NULL, no INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (hour, person, series, no)
+  ) STRICT, WITHOUT ROWID;
+
   CREATE TABLE visitors (
     no INTEGER PRIMARY KEY,
     shop TEXT NOT NULL, id TEXT NOT NULL,

@@ -84,6 +84,7 @@ function createSpool(
     counts: () => calls.call('counts'),
     knownEmailIds: (shopId, ids) => calls.call('knownEmailIds', shopId, ids),
     ownPlatformMessages: (shopId, ids) => calls.call('ownPlatformMessages', shopId, ids),
+    countMail: (mail, limits) => calls.call('countMail', mail, limits),
     requeue: (id) => calls.call('requeue', id),
     discard: (id) => calls.call('discard', id),
     recover: () => recover(calls, blobs),
@@ -159,6 +160,7 @@ async function sweep(
   retention: Retention,
 ): Promise<Swept> {
   const total = { entries: 0, raws: 0, files: 0 };
+  while (await calls.call('sweepMailRates')) continue;
   for (;;) {
     const swept = await calls.call('sweep', retention);
     for (const blob of swept.unused) await blobs.remove(blob);

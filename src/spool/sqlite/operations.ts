@@ -5,6 +5,7 @@ import type { Db } from './database.ts';
 import { EntryQueries } from './entry-queries.ts';
 import { EntryTable } from './entry-table.ts';
 import { FreshEntries } from './fresh-entries.ts';
+import { MailRateTable } from './mail-rate-table.ts';
 import { OptOutTable } from './opt-out-table.ts';
 import { RetentionTable } from './retention.ts';
 
@@ -19,6 +20,7 @@ export function createOperations(db: Db, clock: Clock) {
   const conversations = new ConversationTable(db, clock);
   const chat = new ChatTables(db, entries);
   const optOuts = new OptOutTable(db, clock);
+  const mailRates = new MailRateTable(db, clock);
   const retention = new RetentionTable(db, clock);
   const probe = db.prepare(
     `PRAGMA user_version = ${Number(db.pragma('user_version', { simple: true }))}`,
@@ -61,6 +63,9 @@ export function createOperations(db: Db, clock: Clock) {
 
     isOptedOut: optOuts.isOptedOut.bind(optOuts),
     setOptedOut: optOuts.setOptedOut.bind(optOuts),
+
+    countMail: mailRates.count.bind(mailRates),
+    sweepMailRates: mailRates.sweep.bind(mailRates),
 
     requeueAll: retention.requeueAll.bind(retention),
     namedBlobs: retention.namedBlobs.bind(retention),

@@ -1,6 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { clientKey, createNetworks } from '../../../src/channels/email/client-address.ts';
-import { ConnectionLimits } from '../../../src/channels/email/connection-limits.ts';
+import {
+  type Admission,
+  type ConnectionLimitOptions,
+  ConnectionLimits,
+} from '../../../src/channels/email/connection-limits.ts';
 import { DataPace } from '../../../src/channels/email/data-pace.ts';
 
 test.each([
@@ -39,33 +43,82 @@ describe('trusted relays', () => {
 });
 
 describe('connection limits', () => {
-  const limits = () =>
+  const limits = (change: Partial<ConnectionLimitOptions> = {}) =>
     new ConnectionLimits(
-      { maxConnections: 4, maxConnectionsPerIp: 2 },
+      {
+        maxConnections: 10,
+        maxConnectionsPerIp: 2,
+        connectionRate: { connections: 1000, perMs: 60_000 },
+        ...change,
+      },
       createNetworks(['127.0.0.0/8']),
     );
+  const times = (count: number, admit: (index: number) => Admission) =>
+    Array.from({ length: count }, (_, index) => admit(index));
 
   test('count per client and give back', () => {
     const counted = limits();
-    expect([1, 2, 3].map(() => counted.admit('192.0.2.1'))).toEqual([true, true, false]);
-    expect(counted.admit('192.0.2.2')).toBe(true);
+    expect(times(3, () => counted.admit('192.0.2.1', 0))).toEqual([
+      'admitted',
+      'admitted',
+      'refused',
+    ]);
+    expect(counted.admit('192.0.2.2', 0)).toBe('admitted');
     counted.release('192.0.2.1');
-    expect(counted.admit('192.0.2.1')).toBe(true);
+    expect(counted.admit('192.0.2.1', 0)).toBe('admitted');
     expect(counted.open).toBe(3);
   });
 
   test('take an IPv6 /64 for one client', () => {
     const counted = limits();
     const admitted = ['2001:db8::1', '2001:db8::2', '2001:db8::3', '2001:db8:0:1::1'].map(
-      (address) => counted.admit(address),
+      (address) => counted.admit(address, 0),
     );
-    expect(admitted).toEqual([true, true, false, true]);
+    expect(admitted).toEqual(['admitted', 'admitted', 'refused', 'admitted']);
   });
 
   test('hold for trusted relays only in all', () => {
-    const counted = limits();
-    const admitted = [1, 2, 3, 4, 5].map(() => counted.admit('127.0.0.1'));
-    expect(admitted).toEqual([true, true, true, true, false]);
+    const counted = limits({ maxConnections: 3 });
+    expect(times(4, () => counted.admit('127.0.0.1', 0))).toEqual([
+      ...['admitted', 'admitted', 'admitted'],
+      'full',
+    ]);
+  });
+
+  test('keep connections back for clients that have none, however many a few others want', () => {
+    const counted = limits({ maxConnections: 1000, maxConnectionsPerIp: 20 });
+    for (let client = 0; client < 50; client += 1) {
+      times(20, () => counted.admit(`198.51.100.${String(client)}`, 0));
+    }
+    expect(counted.open).toBeGreaterThan(900);
+    expect(1000 - counted.open).toBeGreaterThan(50);
+    expect(counted.admit('192.0.2.1', 0)).toBe('admitted');
+  });
+
+  test('say full to a client that may and for which no connection is left', () => {
+    const counted = limits({ maxConnections: 3 });
+    times(3, (index) => counted.admit(`198.51.100.${String(index)}`, 0));
+    expect(counted.admit('192.0.2.1', 0)).toBe('full');
+    expect(counted.admit('198.51.100.1', 0)).toBe('refused');
+    counted.release('198.51.100.1');
+    expect(counted.admitWhenRoom('192.0.2.1')).toBe('admitted');
+  });
+
+  test('refuse a client that connects too often, until the window is over', () => {
+    const counted = limits({ connectionRate: { connections: 2, perMs: 60_000 } });
+    const visit = (address: string, now: number): Admission => {
+      const admission = counted.admit(address, now);
+      if (admission === 'admitted') counted.release(address);
+      return admission;
+    };
+    expect([1, 2, 3].map((now) => visit('192.0.2.1', now))).toEqual([
+      'admitted',
+      'admitted',
+      'refused',
+    ]);
+    expect(visit('192.0.2.2', 4)).toBe('admitted');
+    expect([5, 6, 7].map((now) => visit('127.0.0.1', now))).not.toContain('refused');
+    expect(visit('192.0.2.1', 60_000)).toBe('admitted');
   });
 });
 
@@ -83,6 +136,12 @@ describe('the pace of DATA', () => {
     const pace = new DataPace(options, 0);
     expect(pace.isTooSlow(30_000, 0, true)).toBe(false);
     expect(pace.isTooSlow(60_000, 0, false)).toBe(true);
+  });
+
+  test('tells for how long a message has come too slowly on average', () => {
+    const pace = new DataPace(options, 0);
+    expect(pace.stalledMs(12_000, 5999)).toBe(12_000);
+    expect(pace.stalledMs(12_000, 6000)).toBe(0);
   });
 
   test('has an end for a fast client too', () => {

@@ -311,6 +311,34 @@ const cases: readonly Case[] = [
     closes: true,
   },
   {
+    title: 'a client that keeps talking and brings no message',
+    change: { noMessageMs: 100 },
+    script: `${HELLO}
+      c: MAIL FROM:<ann@example.com>
+      s: 250 2.1.0
+      s: 421 4.4.2`,
+    closes: true,
+  },
+  {
+    title: 'one client that connects too often',
+    change: { connectionRate: { connections: 0, perMs: 60_000 }, trustedRelays: [] },
+    script: `
+      s: 421 4.7.0`,
+    closes: true,
+  },
+  {
+    title: 'one client that has more connections than it may',
+    change: { maxConnectionsPerIp: 0, trustedRelays: [] },
+    script: `
+      s: 421 4.7.0`,
+    closes: true,
+  },
+  {
+    title: 'a trusted relay may connect as often as it likes',
+    change: { connectionRate: { connections: 0, perMs: 60_000 }, maxConnectionsPerIp: 0 },
+    script: HELLO,
+  },
+  {
     title: 'a client that sends its message too slowly',
     change: { dataPace: { minBytesPerSecond: 500, windowMs: 60, totalMs: 10_000 } },
     script: `${ENVELOPE}
@@ -373,6 +401,37 @@ describe('the door answers', () => {
     await client.closed;
     await door.stop();
     expect(await door.entries()).toHaveLength(stored);
+  });
+
+  test('more connections in all than there may be', async () => {
+    door = await openDoor({ maxConnections: 1 });
+    const first = await door.greeted();
+    const second = await door.connect();
+    expect(await second.reply()).toMatch(/^421 4\.7\.0 /);
+    expect(await second.reply()).toBe('');
+    expect(await first.say('NOOP')).toMatch(/^250 /);
+    first.destroy();
+  });
+
+  test('a session while the door shuts down', async () => {
+    door = await openDoor();
+    const client = await door.greeted();
+    const stopped = door.stop();
+    expect(await client.reply()).toMatch(/^421 4\.3\.2 /);
+    expect(await client.reply()).toBe('');
+    client.destroy();
+    await stopped;
+  });
+
+  test('nothing to a client that sends twice the limit: its socket is destroyed', async () => {
+    door = await openDoor({ maxMessageBytes: 1000 });
+    const client = await door.greeted();
+    await client.envelope(['support@acme.example']);
+    await client.say('DATA');
+    client.send(`${'x'.repeat(998)}\r\n`.repeat(3));
+    expect(await client.reply()).toBe('');
+    await client.closed;
+    expect(await door.entries()).toEqual([]);
   });
 
   test('EHLO with what it can and nothing that is off', async () => {

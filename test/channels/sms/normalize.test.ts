@@ -212,11 +212,13 @@ describe('consent', () => {
     expect(normalized.verdict).toEqual({
       kind: 'suppressed',
       reason: 'opt-out',
-      event: {
-        name: 'SMS opt-out',
-        event_time: new Date(claimed.entry.receivedAt).toISOString(),
-        contact: { phone: '+14155550101' },
-      },
+      events: [
+        {
+          name: 'SMS opt-out',
+          event_time: new Date(claimed.entry.receivedAt).toISOString(),
+          contact: { phone: '+14155550101' },
+        },
+      ],
     });
     expect(await optedOut(claimed)).toBe(true);
   });
@@ -228,7 +230,7 @@ describe('consent', () => {
     expect(back.normalized.verdict).toMatchObject({
       kind: 'suppressed',
       reason: 'opt-in',
-      event: { name: 'SMS opt-in', contact: { phone: From } },
+      events: [{ name: 'SMS opt-in', contact: { phone: From } }],
     });
     expect(await optedOut(back.claimed)).toBe(false);
     expect((await arrive({ From, Body: keyword })).normalized.verdict.kind).toBe('deliver');

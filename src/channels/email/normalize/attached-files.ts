@@ -38,8 +38,8 @@ function nameOf({ contentType, fileName, content }: Leaf): string | undefined {
     const subject = readSubject(parseHeaderBlock(content.start).first('subject'));
     return subject === undefined && fileName !== undefined ? fileName : messageName(subject);
   }
+  if (contentType === 'text/calendar' && !/\.ics$/i.test(fileName ?? '')) return 'invite.ics';
   if (fileName !== undefined) return fileName;
-  if (contentType === 'text/calendar') return 'invite.ics';
   return contentType === 'message/delivery-status' ? 'delivery-status.txt' : undefined;
 }
 

@@ -23,6 +23,12 @@ const STARTS = [
   'il giorno ',
   'vào ',
   'în ',
+  'a(z) ',
+  'στις ',
+  'в ',
+  'في ',
+  'בתאריך ',
+  '在 ',
 ];
 /** How one ends, before the colon. */
 const ENDING_VERBS = [
@@ -52,21 +58,52 @@ const ENDING_VERBS = [
   'написал',
   'написала',
   'написал(а)',
+  'написал/а',
+  'пише',
+  'написав',
+  'написала/в',
+  'написав(-ла)',
+  'έγραψε',
+  'כתב',
+  'כתבה',
+  'כתב/ה',
   '写道',
   '寫道',
   'さんは書きました',
   'さんが書きました',
   'のメール',
   '작성',
+  '쓴 글',
+  '写',
   'scris',
   'írta',
 ];
 /** Verbs that stand before the name. */
-const INNER_VERBS = [' schrieb ', ' schreef ', ' skrev ', ' odesílatel ', ' a écrit ', ' wrote '];
+const INNER_VERBS = [
+  ' schrieb ',
+  ' schreef ',
+  ' írta ',
+  ' skrev ',
+  ' odesílatel ',
+  ' a écrit ',
+  ' wrote ',
+  ' kirjoitti ',
+  ' yazdı ',
+  ' написав ',
+  ' כתב ',
+  ' كتب ',
+  ' كتب/كتبت ',
+  ' بواسطة ',
+];
+/** Years and times of day, in any script's digits. */
+const DATE = /(?<!\p{Nd})(?:(?:19|20)\d\d|[١٢]\p{Nd}{3})(?!\p{Nd})|\p{Nd}{1,2}[:.h]\p{Nd}{2}/u;
+/** Yahoo's app puts the quoted text behind the attribution, on the same line. */
+const WITH_TEXT_BEHIND = /<[^<>\s]{1,250}@[^<>\s]{1,250}>[^<>:\n]{0,40}[:：] {2,}\S/;
 
 /**
  * The line with which the attribution that ends on line `index` starts ("On Monday … X wrote:"),
- * or undefined. Looks at a bounded stretch of text whatever the input.
+ * or undefined. Without a quote below only one that has an address is a client's: a person may well
+ * write "On Monday at 10:00 Ann wrote:". Looks at a bounded stretch of text whatever the input.
  */
 export function attributionStart(
   lines: readonly Line[],
@@ -79,22 +116,37 @@ export function attributionStart(
   for (let start = index; start > index - MAX_LINES && start >= 0; start -= 1) {
     const line = bareText(lines[start]);
     if (line === '' || text.length + line.length > MAX_LENGTH) break;
+    if (nearest === start + 1 && !text.includes('@') && /<[^<>\s]+@[^<>\s]+>/.test(line))
+      return start;
     text = text === '' ? line : `${line} ${text}`;
-    if (!isAttribution(text)) continue;
-    const first = line.toLowerCase();
-    if (STARTS.some((word) => first.startsWith(word))) return start;
-    if (quoteFollows || text.includes('@')) nearest ??= start;
+    if (!(quoteFollows || text.includes('@')) || !isAttribution(text)) continue;
+    if (startsLikeOne(line)) return start;
+    nearest ??= start;
   }
   return nearest;
 }
 
+/** Whether the line is an attribution with the quoted text behind it. */
+export function holdsAttributionAndQuote(line: Line): boolean {
+  const text = bareText(line);
+  return startsLikeOne(text) && DATE.test(text) && WITH_TEXT_BEHIND.test(text);
+}
+
+function startsLikeOne(line: string): boolean {
+  const first = line.toLowerCase();
+  return STARTS.some((word) => first.startsWith(word));
+}
+
 /** The start of a line without Markdown's marks, for comparing. */
 export function bareText(line: Line | undefined): string {
-  return (line?.text ?? '').slice(0, MAX_LENGTH).replace(/[\\*]/g, '').trim();
+  return (line?.text ?? '')
+    .slice(0, MAX_LENGTH)
+    .replace(/[\\*\u200e\u200f]/g, '')
+    .trim();
 }
 
 function isAttribution(text: string): boolean {
-  if (!/\b(?:19|20)\d\d\b|(?:19|20)\d\d年|\d{1,2}[:.h]\d\d/.test(text)) return false;
+  if (!DATE.test(text)) return false;
   const said = text.slice(0, -1).trimEnd().toLowerCase();
   return (
     ENDING_VERBS.some((verb) => said.endsWith(verb)) ||

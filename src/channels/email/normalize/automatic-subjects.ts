@@ -1,46 +1,105 @@
-/** How the subjects of automatic answers start, in the usual languages. */
-const AUTO_REPLY = [
-  'automatic reply',
-  'auto reply',
-  'auto-reply',
-  'autoreply',
-  'auto response',
-  'out of office',
-  'out-of-office',
-  'automatische antwort',
-  'abwesenheitsnotiz',
-  'abwesenheit',
-  'abwesend',
-  'réponse automatique',
-  'réponse automatique en cas',
-  'absence du bureau',
-  'absent du bureau',
-  'respuesta automática',
-  'fuera de la oficina',
-  'risposta automatica',
-  'fuori sede',
-  'automatisch antwoord',
-  'afwezigheidsbericht',
-  'resposta automática',
-  'fora do escritório',
-  'odpowiedź automatyczna',
-  'automatyczna odpowiedź',
-  'autosvar',
-  'automatiskt svar',
-  'automatisk svar',
-  'frånvaro',
-  'automaattinen vastaus',
-  'poissa',
-  'automatická odpověď',
-  'otomatik yanıt',
-  'otomatik cevap',
-  'автоматический ответ',
-  'автоответ',
-  '自動応答',
-  '自動返信',
-  '自动回复',
-  '自動回覆',
-];
+/** How the subjects of automatic answers start, in the languages of the usual mail systems. */
+const AUTO_REPLY: Readonly<Record<string, readonly string[]>> = {
+  en: [
+    'automatic reply',
+    'automated reply',
+    'automatic response',
+    'automated response',
+    'auto reply',
+    'auto-reply',
+    'autoreply',
+    'auto response',
+    'auto-response',
+    'autoresponse',
+    'auto:',
+    'out of office',
+    'out-of-office',
+    'out of the office',
+    'away from my mail',
+    'vacation reply',
+    'vacation response',
+    'on vacation',
+    'on annual leave',
+    'ooo:',
+  ],
+  de: [
+    'automatische antwort',
+    'automatische rückantwort',
+    'autom. antwort',
+    'abwesenheitsnotiz',
+    'abwesenheitsnachricht',
+    'abwesenheitsmeldung',
+    'abwesenheitsassistent',
+    'abwesenheit',
+    'abwesend',
+    'nicht im büro',
+    'urlaubsbenachrichtigung',
+  ],
+  fr: [
+    'réponse automatique',
+    'reponse automatique',
+    'absence du bureau',
+    'absent du bureau',
+    'absence :',
+    'message d’absence',
+    "message d'absence",
+    'notification d’absence',
+    "notification d'absence",
+  ],
+  es: ['respuesta automática', 'respuesta automatica', 'fuera de la oficina', 'fuera de oficina'],
+  it: ['risposta automatica', 'fuori sede', 'fuori ufficio', 'assenza dall'],
+  pt: [
+    'resposta automática',
+    'resposta automatica',
+    'fora do escritório',
+    'ausência do escritório',
+    'ausência temporária',
+  ],
+  ca: ['resposta automàtica', 'fora de l’oficina', "fora de l'oficina"],
+  nl: [
+    'automatisch antwoord',
+    'automatische beantwoording',
+    'afwezigheidsbericht',
+    'afwezigheidsmelding',
+    'afwezig',
+    'niet aanwezig',
+  ],
+  sv: ['autosvar', 'automatiskt svar', 'frånvaro', 'frånvaromeddelande', 'ej på kontoret'],
+  da: ['automatisk svar', 'autosvar', 'ikke til stede', 'fraværsbesked', 'fravær'],
+  nb: ['automatisk svar', 'autosvar', 'fraværsmelding', 'fravær', 'ikke på kontoret'],
+  fi: ['automaattinen vastaus', 'poissaoloilmoitus', 'poissa toimistosta', 'poissa', 'lomavastaus'],
+  is: ['sjálfvirkt svar'],
+  pl: [
+    'odpowiedź automatyczna',
+    'automatyczna odpowiedź',
+    'autoodpowiedź',
+    'poza biurem',
+    'nieobecność',
+  ],
+  cs: ['automatická odpověď', 'mimo kancelář', 'nepřítomnost'],
+  sk: ['automatická odpoveď', 'mimo kancelárie', 'neprítomnosť'],
+  hu: ['automatikus válasz', 'házon kívül', 'irodán kívül'],
+  ro: ['răspuns automat', 'raspuns automat', 'în afara biroului'],
+  hr: ['automatski odgovor', 'izvan ureda'],
+  sl: ['samodejni odgovor', 'odsotnost'],
+  lt: ['automatinis atsakymas'],
+  lv: ['automātiska atbilde', 'automātiskā atbilde'],
+  et: ['automaatvastus', 'automaatne vastus'],
+  el: ['αυτόματη απάντηση', 'εκτός γραφείου'],
+  bg: ['автоматичен отговор', 'извън офиса'],
+  ru: ['автоматический ответ', 'автоответ', 'нет на рабочем месте', 'вне офиса'],
+  uk: ['автоматична відповідь', 'автовідповідь'],
+  tr: ['otomatik yanıt', 'otomatik cevap', 'ofis dışında', 'ofis dışı'],
+  he: ['תשובה אוטומטית', 'מענה אוטומטי', 'מחוץ למשרד'],
+  ar: ['رد تلقائي', 'الرد التلقائي', 'خارج المكتب'],
+  vi: ['trả lời tự động', 'thư trả lời tự động'],
+  id: ['balasan otomatis', 'jawaban otomatis'],
+  th: ['ตอบกลับอัตโนมัติ', 'การตอบกลับอัตโนมัติ'],
+  ja: ['自動応答', '自動返信', '自動回答', '不在通知', '不在のお知らせ', '不在：', '不在:'],
+  zh: ['自动回复', '自动答复', '自動回覆', '自動回復', '外出', '不在办公室'],
+  ko: ['자동 회신', '자동회신', '자동 응답', '자동응답', '자동 답장', '부재중'],
+};
+
 /** How the subjects of notices that a message was not delivered start. */
 const BOUNCE = [
   'undelivered mail',
@@ -90,15 +149,27 @@ const BOUNCE = [
   '退信',
 ];
 
+const AUTO_REPLY_STARTS = Object.values(AUTO_REPLY).flat();
+/** What gateways put before a subject: `[EXTERNAL]`, `(extern)`, `***SPAM***`. */
+const TAGS = /^(?:\s|\[[^\]]{0,40}\]|\*{1,3}[^*]{1,40}\*{1,3})*/;
+const LETTER = /^[\p{L}\p{M}]/u;
+/** Scripts that put no space between words. */
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]$/u;
+
 export function isAutoReplySubject(subject: string): boolean {
-  return startsWithOneOf(subject, AUTO_REPLY);
+  return startsWithOneOf(subject, AUTO_REPLY_STARTS);
 }
 
 export function isBounceSubject(subject: string): boolean {
   return startsWithOneOf(subject, BOUNCE);
 }
 
+/** Starts with it as words: `Abwesend`, not `Abwesendes`. */
 function startsWithOneOf(subject: string, starts: readonly string[]): boolean {
-  const text = subject.slice(0, 200).trim().toLowerCase();
-  return starts.some((start) => text.startsWith(start));
+  const text = subject.slice(0, 300).replace(TAGS, '').slice(0, 200).normalize('NFC').toLowerCase();
+  return starts.some((start) => {
+    if (!text.startsWith(start)) return false;
+    return UNSPACED.test(start) || !LETTER.test(text.slice(start.length));
+  });
 }

@@ -1,5 +1,6 @@
 import type { Alternative } from './body-parts.ts';
 import { type BodyMode, type Chosen, chooseBody } from './choose-body.ts';
+import { cutText } from './clean-text.ts';
 import { type Line, joinLines, textLines } from './lines.ts';
 import { escapeLineStart, escapeMarkdown } from './markdown-syntax.ts';
 import type { Leaf } from './read-parts.ts';
@@ -8,6 +9,9 @@ import { cleanHtml, escapeHtml } from './serialize-html.ts';
 import { trimQuotes } from './trim-quotes.ts';
 
 export type Format = 'TEXT' | 'MARKDOWN' | 'HTML';
+
+/** What is kept to show of a trimmed quote; the raw message has all of it. */
+const MAX_TRIMMED_LENGTH = 20_000;
 
 export interface BodyOptions {
   readonly mode: BodyMode;
@@ -24,7 +28,9 @@ export interface BodyContent {
   /** The same without markup. */
   readonly asText: () => string;
   readonly source: 'plain' | 'html' | 'none';
-  /** Lines taken away as quote or signature. */
+  /** What was taken away as quote and signature, of a long one the start. */
+  readonly trimmed: string;
+  /** How many lines that are not empty that was. */
   readonly trimmedLines: number;
   /** Parts of which not everything is in the text. */
   readonly cut: readonly Leaf[];
@@ -39,14 +45,17 @@ export function readBody(alternatives: readonly Alternative[], options: BodyOpti
     ...(index > 0 ? [{ text: '' }] : []),
     ...linesOf(each, format, options),
   ]);
-  const { lines: kept, trimmed } = options.trim ? trimQuotes(lines) : { lines, trimmed: 0 };
+  const { lines: kept, trimmed: found } = options.trim ? trimQuotes(lines) : { lines, trimmed: [] };
   const asHtml = hasHtml && options.mode === 'html';
+  // Of HTML only whole elements can be left out: what the client marked.
+  const trimmed = asHtml ? found.filter(({ mark }) => mark !== undefined) : found;
   return {
-    text: asHtml ? htmlOf(chosen, options, trimmed > 0) : joinLines(kept, format),
+    text: asHtml ? htmlOf(chosen, options, trimmed.length > 0) : joinLines(kept, format),
     format: asHtml ? 'HTML' : format,
     asText: () => joinLines(kept, 'TEXT'),
     source: chosen.length === 0 ? 'none' : hasHtml ? 'html' : 'plain',
-    trimmedLines: trimmed,
+    trimmed: cutText(joinLines(trimmed, 'TEXT'), MAX_TRIMMED_LENGTH),
+    trimmedLines: trimmed.filter(({ text }) => text.trim() !== '').length,
     cut: chosen.filter(({ cut }) => cut).map(({ leaf }) => leaf),
   };
 }

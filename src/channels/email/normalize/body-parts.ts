@@ -19,12 +19,37 @@ interface Found {
 
 /** Which parts are the body, and which are attachments. */
 export function sortParts(root: Part | undefined, leaves: readonly Leaf[]): BodyParts {
-  const { alternatives, passedOver } = root === undefined ? NOTHING : find(root, true);
+  const { alternatives: written, passedOver } = root === undefined ? NOTHING : find(root, true);
+  const alternatives = isEmpty(written) ? [...written, ...gatewayTexts(leaves)] : written;
   const used = new Set([
     ...alternatives.flatMap(({ plain, html }) => [...plain, ...html]),
     ...passedOver,
   ]);
   return { alternatives, attachments: leaves.filter((leaf) => !used.has(leaf)) };
+}
+
+/**
+ * A telephone's text as gateways from MMS to email send it: a file of its own (Verizon `text_0.txt`,
+ * AT&T `text-0.txt`, T-Mobile `text000001.txt`).
+ */
+const GATEWAY_TEXT = /^(?:text|mms|msg)[-_ ]?\d{0,10}\.txt$/i;
+const MAX_GATEWAY_TEXTS = 10;
+/** A body of no more than line ends. */
+const LINE_ENDS = 4;
+
+function isEmpty(alternatives: readonly Alternative[]): boolean {
+  return alternatives.every(({ plain, html }) =>
+    [...plain, ...html].every(({ content }) => content.size <= LINE_ENDS),
+  );
+}
+
+function gatewayTexts(leaves: readonly Leaf[]): readonly Alternative[] {
+  return leaves
+    .filter(({ contentType, fileName }) => {
+      return contentType === 'text/plain' && GATEWAY_TEXT.test(fileName?.slice(0, 50) ?? '');
+    })
+    .slice(0, MAX_GATEWAY_TEXTS)
+    .map((leaf) => ({ plain: [leaf], html: [] }));
 }
 
 const NOTHING: Found = { alternatives: [], passedOver: [] };

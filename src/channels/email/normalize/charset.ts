@@ -18,6 +18,7 @@ const UNDECLARED = new Set([
   'none',
 ]);
 
+const UTF_7 = /^(?:unicode-1-1-|x-unicode-2-0-)?utf-?7(?:-imap)?$/;
 const ISO_2022_JP = /\x1b(?:\$[@B]|\([JI])/;
 
 export interface DecodedText {
@@ -49,17 +50,27 @@ function candidates(bytes: Uint8Array, declared: string | undefined, html: boole
     .trim()
     .toLowerCase()
     .replace(/^["']|["']$/g, '');
-  const found = UNDECLARED.has(label) ? [] : [label];
+  const marked = markedCharset(bytes);
+  if (marked !== undefined) return [marked, 'utf-8'];
+  // Nothing is written in UTF-7 but what has to get past a filter (HTML §13.2.3.3): it stays ASCII.
+  const found = UNDECLARED.has(label) || UTF_7.test(label) ? [] : [label];
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 64 * 1024));
   if (html) {
     const meta = META_CHARSET.exec(view.toString('latin1', 0, META_BYTES))?.[1]?.toLowerCase();
     // UTF-16 cannot be what a meta element, found by reading ASCII, says (HTML §13.2.3.2).
-    if (meta !== undefined && !meta.startsWith('utf-16')) found.push(meta);
+    if (meta !== undefined && !/^utf-(?:16|7$)/.test(meta)) found.push(meta);
   }
   if (found.length === 0 && view.includes(0x1b) && ISO_2022_JP.test(view.toString('latin1'))) {
     found.push('iso-2022-jp');
   }
   return [...found, 'utf-8'];
+}
+
+/** A byte order mark says more than any label (Encoding §4.2). */
+function markedCharset(bytes: Uint8Array): string | undefined {
+  if (bytes.length % 2 === 1) return undefined;
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
+  return bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : undefined;
 }
 
 /** Undefined when the bytes are not in this charset, or the charset is not known. */
@@ -76,7 +87,8 @@ function decodeStrictly(
       decoder.encoding === 'windows-1252'
         ? decodeWindows1252(bytes)
         : decoder.decode(bytes, { stream: truncated });
-    return isSingleByteGuess(decoder.encoding) && HAS_C1.test(text) ? undefined : text;
+    if (isSingleByteGuess(decoder.encoding) && HAS_C1.test(text)) return undefined;
+    return decoder.encoding === 'shift_jis' && isUtf8Misread(bytes, text) ? undefined : text;
   } catch {
     // Japanese and Chinese mail uses vendor extensions that the standard's tables leave out.
     return decodeRare(bytes, charset);
@@ -98,6 +110,11 @@ function lastCharacterEnd(bytes: Uint8Array): number {
     if (byte < 0x80) break;
   }
   return bytes.length;
+}
+
+/** UTF-8 is clean Shift_JIS as well, of half-width katakana that nobody writes. */
+function isUtf8Misread(bytes: Uint8Array, text: string): boolean {
+  return /[\uff61-\uff9f]/.test(text) && isUtf8(bytes);
 }
 
 const HAS_C1 = /[\x80-\x9f]/;

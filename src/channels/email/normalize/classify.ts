@@ -1,12 +1,14 @@
 import { isIP } from 'node:net';
 import libmime from 'libmime';
 import type { AddressMatcher } from '../../../intake/address-matcher.ts';
-import { parseAddressList } from '../../../intake/email-addresses.ts';
-import type { Sender } from '../../../intake/email-sender.ts';
+import { domainOf, parseAddressList } from '../../../intake/email-addresses.ts';
+import { messageIdOf } from '../../../intake/email-identity.ts';
+import { hasReplyToOfStranger, type Sender } from '../../../intake/email-sender.ts';
 import type { HeaderBlock } from '../../../intake/header-block.ts';
 import type { Verdict } from '../../../intake/normalizer.ts';
-import { readSubject } from './header-text.ts';
 import { isAutoReplySubject, isBounceSubject } from './automatic-subjects.ts';
+import { readSubject } from './header-text.ts';
+import { messageIdHost } from './message-ids.ts';
 
 export type MailClass = 'auto-reply' | 'bounce' | 'loop' | 'bulk';
 
@@ -18,6 +20,8 @@ export interface Classified {
   /** An IP address when it came over SMTP. */
   readonly remoteAddress: string;
   readonly own: AddressMatcher;
+  /** Hosts of message-ids whose mail is the platform's; the domains of our addresses among them. */
+  readonly replyDomains: ReadonlySet<string>;
   readonly suppress: ReadonlySet<MailClass>;
   readonly allowSenders: AddressMatcher;
 }
@@ -34,31 +38,44 @@ const AUTO_REPLY_HEADERS = [
 
 /** What becomes of a message, as far as its headers and envelope tell. */
 export function classify(message: Classified): Verdict {
-  const { sender, allowSenders, suppress } = message;
+  const { head, sender, allowSenders, suppress } = message;
   if (sender.kind === 'several') return { kind: 'held', reason: 'several_from' };
-  const froms = addresses(message.head, 'from');
-  if (
-    sender.kind !== 'none' &&
-    [...froms, sender.mailbox.address].some((each) => allowSenders.has(each))
-  ) {
-    return { kind: 'deliver' };
-  }
-  const found = mailClass(message, froms);
+  if (isAllowedSender(head, sender, allowSenders)) return { kind: 'deliver' };
+  const found = mailClass(message, addresses(head, 'from'));
+  if (found === 'auto-generated') return { kind: 'held', reason: found };
   if (found !== undefined && suppress.has(found)) return { kind: 'suppressed', reason: found };
-  if (found === undefined && isGenerated(message.head)) {
-    return { kind: 'held', reason: 'auto-generated' };
-  }
   if (sender.kind === 'none' && message.envelopeFrom === '') {
     return { kind: 'held', reason: 'no_sender' };
   }
   return { kind: 'deliver' };
 }
 
-/** The most certain class first: a bounce also looks like an automatic answer. */
-function mailClass(message: Classified, froms: readonly string[]): MailClass | undefined {
+/** Whether From, or the person whom it stands for, is one of the shop's `allowSenders`. */
+export function isAllowedSender(
+  head: HeaderBlock,
+  sender: Sender,
+  allowSenders: AddressMatcher,
+): boolean {
+  if (sender.kind !== 'from' && sender.kind !== 'reply-to') return false;
+  return allowSenders.has(sender.mailbox.address) || isFrom(head, allowSenders);
+}
+
+export function isFrom(head: HeaderBlock, senders: AddressMatcher): boolean {
+  return addresses(head, 'from').some((address) => senders.has(address));
+}
+
+/**
+ * The most certain class first: a bounce also looks like an automatic answer, and the mail of a
+ * form or market place, which carries a customer's words, often like bulk.
+ */
+function mailClass(
+  message: Classified,
+  froms: readonly string[],
+): MailClass | 'auto-generated' | undefined {
   if (isBounce(message, froms)) return 'bounce';
   if (isLoop(message, froms)) return 'loop';
   if (isAutoReply(message)) return 'auto-reply';
+  if (isGenerated(message.head)) return 'auto-generated';
   return isBulk(message) ? 'bulk' : undefined;
 }
 
@@ -69,16 +86,40 @@ function isBounce(
 ): boolean {
   if (reportType(head) === 'delivery-status' || head.count('x-failed-recipients') > 0) return true;
   if (froms.some((address) => /^(?:mailer-daemon|postmaster)@/i.test(address))) return true;
+  // Some write no address there, but the bare name.
+  if (froms.length === 0 && /^\W{0,3}(?:mailer-daemon|postmaster)\b/i.test(value(head, 'from'))) {
+    return true;
+  }
   const nullSender = envelopeFrom === '' && isIP(remoteAddress) !== 0;
   return nullSender && isBounceSubject(readSubject(head.first('subject')) ?? '');
 }
 
 /** Our own mail that came back to us. A stranger in Reply-To makes it a contact form. */
-function isLoop({ head, own, sender }: Classified, froms: readonly string[]): boolean {
-  if (sender.kind === 'reply-to') return false;
+function isLoop(message: Classified, froms: readonly string[]): boolean {
+  const { head, own, sender } = message;
+  if (isOwnMessageId(message, froms)) return true;
+  if (sender.kind === 'reply-to' || hasReplyToOfStranger(head, own)) return false;
   // A list of our own (a support address that is a Google Group) signs as Sender what it passes on.
   const senders = isOwnList(head, own) ? [] : addresses(head, 'sender');
   return [...froms, ...senders].some((address) => own.has(address));
+}
+
+/** Version 4, in lower case, as the platform makes the ids of its replies. */
+const RANDOM_UUID = /^<[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}@/;
+
+/**
+ * An id of the platform's: of a host that is configured as the platform's own; or of a domain of
+ * our addresses, made as the platform makes them, on a mail that says it is from elsewhere. A
+ * colleague's mail has ids of that domain too, and so has a form on our web site.
+ */
+function isOwnMessageId(
+  { head, own, replyDomains }: Classified,
+  froms: readonly string[],
+): boolean {
+  const id = messageIdOf(head);
+  if (id === undefined || !replyDomains.has(messageIdHost(id))) return false;
+  if (!own.domains.includes(messageIdHost(id))) return true;
+  return RANDOM_UUID.test(id) && !froms.some((from) => own.domains.includes(domainOf(from)));
 }
 
 /** RFC 3834 §5, RFC 8098 (read receipts), and what systems without them send. */
@@ -90,11 +131,13 @@ function isAutoReply({ head, envelopeFrom, remoteAddress }: Classified): boolean
   if (reportType(head) === 'disposition-notification') return true;
   // Each of these alone is on mail that people write.
   const subject = isAutoReplySubject(readSubject(head.first('subject')) ?? '');
+  const nullSender = envelopeFrom === '' && isIP(remoteAddress) !== 0;
   const signs = [
-    envelopeFrom === '' && isIP(remoteAddress) !== 0,
+    nullSender,
     subject,
     /\b(?:all|oof|autoreply)\b/i.test(value(head, 'x-auto-response-suppress')),
-    subject && head.count('in-reply-to') > 0,
+    // On the answer of a person, who may write through Exchange, it says nothing.
+    (subject || nullSender) && head.count('in-reply-to') > 0,
   ];
   return signs.filter(Boolean).length >= 2;
 }
@@ -110,9 +153,10 @@ function isBulk({ head, own }: Classified): boolean {
 function isOwnList(head: HeaderBlock, own: AddressMatcher): boolean {
   const post = /<mailto:([^>?]{1,320})/i.exec(value(head, 'list-post'))?.[1];
   if (post !== undefined && own.has(post)) return true;
-  // RFC 2919 §2: the list support@acme.example has the id <support.acme.example>.
-  const id = /<([^<>\s]{1,255})>/.exec(value(head, 'list-id'))?.[1];
-  return id !== undefined && own.has(id.replace('.', '@'));
+  // RFC 2919 §2: the list first.support@acme.example has the id <first.support.acme.example>.
+  const id = /<([^<>\s]{1,255})>/.exec(value(head, 'list-id'))?.[1] ?? '';
+  const dots = [...id.matchAll(/\./g)].map(({ index }) => index);
+  return dots.some((dot) => own.has(`${id.slice(0, dot)}@${id.slice(dot + 1)}`));
 }
 
 /** A machine wrote it, often with a customer's words in it (voicemail, market places, forms). */

@@ -21,9 +21,9 @@ const LETTER = /[\p{L}\p{M}]/u;
 const HAN = /\p{Script=Han}/u;
 const PICTURE = /\p{Extended_Pictographic}/u;
 const AFTER_PICTURE = /[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f]/u;
-const BLACK_FLAG = '\u{1f3f4}';
 const FLAG_LENGTH = 16;
-const CANCEL_TAG = '\u{e007f}';
+const FLAG_START = /\u{1f3f4}[\u{e0030}-\u{e007a}]{0,6}$/u;
+const FLAG_END = /^[\u{e0030}-\u{e007a}]{0,6}\u{e007f}/u;
 
 /**
  * Text as a person sees it: without control characters, bidirectional overrides, tag characters
@@ -86,14 +86,13 @@ function joins(character: string): boolean {
   return LETTER.test(character) && !UNJOINED.test(character);
 }
 
-/** UTS #51 ED-14a: a flag of a region is a black flag, tags, and a cancel tag. */
+/** UTS #51 ED-14a: a flag of a region is a black flag, tags, and a cancel tag, with nothing between. */
 function inFlag(text: string, character: string, offset: number): boolean {
   const code = character.codePointAt(0) ?? 0;
   if (code < 0xe0020 || code > 0xe007f) return false;
   // At most six tags, two units each: a bounded look costs the same for any input.
-  const start = text.slice(Math.max(offset - FLAG_LENGTH, 0), offset).lastIndexOf(BLACK_FLAG);
-  if (start === -1) return false;
-  return text.slice(offset, offset + FLAG_LENGTH).includes(CANCEL_TAG);
+  const before = text.slice(Math.max(offset - FLAG_LENGTH, 0), offset);
+  return FLAG_START.test(before) && FLAG_END.test(text.slice(offset, offset + FLAG_LENGTH));
 }
 
 function characterAt(text: string, offset: number): string {

@@ -1,5 +1,7 @@
 import type { CreateMessageRequest } from '../../../platform-api/schemas.ts';
 import type { Verdict } from '../../../intake/normalizer.ts';
+import type { CountedMail } from '../../../spool/mail-rates.ts';
+import type { AuthenticationVerdict } from '../authentication/verdict.ts';
 import type { EmailMeta } from '../email-meta.ts';
 import type { ShopId } from '../../../types/ids.ts';
 
@@ -10,6 +12,8 @@ export interface EmailJob {
   readonly receivedAt: number;
   readonly released: boolean;
   readonly meta: EmailMeta;
+  /** Absent when the sender was not checked. */
+  readonly authentication?: AuthenticationVerdict;
   readonly raw: RawSource;
   /** A folder of this message's own, not made yet. */
   readonly scratch: string;
@@ -25,6 +29,12 @@ export interface EmailResult {
   readonly request: CreateMessageRequest;
   readonly files: readonly AttachedFile[];
   readonly notes: Readonly<Record<string, string | number | boolean>>;
+  /** The quote and the signature that are not in the content: for a person's eyes, never the log. */
+  readonly trimmed?: string;
+  /** Absent when it does not count toward the loop limits. `message` is absent without an id. */
+  readonly counted?: Pick<CountedMail, 'person' | 'thread' | 'body'> & {
+    readonly message?: string;
+  };
   /** There are files in the job's scratch folder. */
   readonly usedScratch: boolean;
 }

@@ -6,8 +6,12 @@ import type { Attachment, Normalized, Normalizer } from '../../../intake/normali
 import type { Logger } from '../../../observability/logger.ts';
 import { workerUrl } from '../../../runtime/worker-url.ts';
 import type { BlobStore } from '../../../spool/blobs.ts';
-import type { Claimed } from '../../../spool/entry.ts';
+import type { Claimed, Entry } from '../../../spool/entry.ts';
+import type { CountedMail, MailLimit, MailLimits } from '../../../spool/mail-rates.ts';
 import type { ShopId } from '../../../types/ids.ts';
+import type { Authenticator } from '../authentication/authenticator.ts';
+import { KeptVerdicts } from '../authentication/kept-verdicts.ts';
+import type { AuthenticationVerdict } from '../authentication/verdict.ts';
 import { parseEmailMeta } from '../email-meta.ts';
 import type { AttachedFile, EmailJob, EmailResult, RawSource } from './email-job.ts';
 import { MailWorkerPool, UnreadableMessage } from './mail-worker-pool.ts';
@@ -37,6 +41,10 @@ export interface EmailNormalizerDeps {
   readonly blobs: Pick<BlobStore, 'path'>;
   /** Whether a message with one of these ids has passed here, in either direction. */
   knownRemoteIds(shopId: ShopId, ids: readonly string[]): Promise<boolean>;
+  /** Counts a message of a person, once; answers the limit that it is over. */
+  countMail(mail: CountedMail, limits: MailLimits): Promise<MailLimit | undefined>;
+  /** Without one, senders are not checked. */
+  readonly authenticator?: Pick<Authenticator, 'check'>;
   readonly logger: Logger;
 }
 
@@ -76,11 +84,30 @@ export function createEmailNormalizer(
     deps.logger,
   );
 
+  const kept = new KeptVerdicts();
+  const authenticate = async (
+    { entry, released }: Claimed,
+    shop: ShopMail,
+    raw: RawSource,
+  ): Promise<AuthenticationVerdict | undefined> => {
+    const meta = parseEmailMeta(entry.meta);
+    // Whoever released it has decided already.
+    const known = meta.authentication ?? kept.get(entry.id);
+    if (known !== undefined || released) return known;
+    const { trustedArcSealers } = shop;
+    const verdict = await deps.authenticator?.check({ ...meta, raw, trustedArcSealers });
+    if (verdict !== undefined) kept.set(entry.id, verdict);
+    return verdict;
+  };
+
   const normalize: Normalizer = async (claimed, signal) => {
     const shop = shops.get(claimed.entry.shopId);
     if (shop === undefined) throw new TypeError('the entry is of a shop that is not configured');
     const raw = rawSource(claimed, deps.blobs);
+    signal.throwIfAborted();
+    const authentication = await unlessAborted(authenticate(claimed, shop, raw), signal);
     const job: EmailJob = {
+      ...(authentication !== undefined && !claimed.released && { authentication }),
       shopId: claimed.entry.shopId,
       remoteId: claimed.entry.remoteId,
       receivedAt: claimed.entry.receivedAt,
@@ -92,14 +119,41 @@ export function createEmailNormalizer(
     signal.throwIfAborted();
     const reading = readOrStub(pool, job, shop, signal);
     try {
-      return toNormalized(await unlessAborted(reading, signal), job);
+      const result = await unlessAborted(reading, signal);
+      const limit = await overLimit(result, claimed.entry, shop, deps);
+      const settled = limit === undefined ? result : heldAsLoop(result, limit);
+      return {
+        ...toNormalized(settled, job),
+        ...(authentication && { steps: [{ step: 'authenticated', detail: authentication }] }),
+      };
     } catch (error) {
-      // A worker may still write there.
-      void reading.catch(() => undefined).finally(() => removeScratch(job.scratch));
+      // A worker may still write there. What cannot be removed now goes at the next start.
+      void reading
+        .catch(() => undefined)
+        .then(() => removeScratch(job.scratch))
+        .catch(() => undefined);
       throw error;
     }
   };
   return { normalize, stop: () => pool.stop() };
+}
+
+/** Two machines that answer each other are told by how much one of them sends. */
+async function overLimit(
+  { counted, verdict }: EmailResult,
+  entry: Entry,
+  shop: ShopMail,
+  deps: EmailNormalizerDeps,
+): Promise<MailLimit | undefined> {
+  // What is not submitted does not count: a forger must not use up the limits of another.
+  if (counted === undefined || verdict.kind !== 'deliver') return undefined;
+  const { id, shopId, receivedAt } = entry;
+  const { person, thread, body, message = id } = counted;
+  return deps.countMail({ shopId, message, person, thread, body, at: receivedAt }, shop.loop);
+}
+
+function heldAsLoop(result: EmailResult, limit: MailLimit): EmailResult {
+  return { ...result, verdict: { kind: 'held', reason: `loop: ${limit}` } };
 }
 
 /** @throws the signal's reason as soon as it is aborted */
@@ -139,6 +193,7 @@ function toNormalized(result: EmailResult, job: EmailJob): Normalized {
     request: result.request,
     attachments: result.files.map((file) => toAttachment(file, job.raw)),
     notes: result.notes,
+    ...(result.trimmed !== undefined && { trimmed: result.trimmed }),
     // Most messages have no file of their own, and looking for one costs more than parsing.
     dispose: hasFiles ? () => removeScratch(job.scratch) : () => Promise.resolve(),
   };

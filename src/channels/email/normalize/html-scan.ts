@@ -31,9 +31,13 @@ function afterTag(html: string, tag: number, missing: Set<string>): number {
   return bracket === -1 ? html.length : bracket + 1;
 }
 
-/** The text between the tags, for HTML that cannot be parsed within its bounds. Linear. */
+/**
+ * The text between the tags, less comments, styles and scripts, for HTML that cannot be parsed
+ * within its bounds. Linear.
+ */
 export function stripTags(html: string): string {
   const pieces: string[] = [];
+  const missing = new Set<string>();
   let at = 0;
   while (at < html.length) {
     const tag = html.indexOf('<', at);
@@ -42,9 +46,8 @@ export function stripTags(html: string): string {
       break;
     }
     if (tag > at) pieces.push(html.slice(at, tag));
-    const end = html.indexOf('>', tag);
-    if (end === -1) break;
-    at = end + 1;
+    at = afterTag(html, tag, missing);
+    if (missing.has('>')) break;
   }
   return pieces
     .map((piece) => piece.replace(/\s+/g, ' ').trim())

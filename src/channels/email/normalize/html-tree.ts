@@ -1,5 +1,6 @@
 import { Parser } from 'htmlparser2';
 import { cleanText } from './clean-text.ts';
+import { visibility } from './html-visibility.ts';
 
 /** Real mail nests tables about 40 deep; beyond this it is an attack on whoever walks the tree. */
 const MAX_DEPTH = 400;
@@ -36,15 +37,6 @@ const SKIPPED: ReadonlySet<string> = new Set([
 
 class TooDeep extends Error {
   override name = 'TooDeep';
-}
-
-/** What an element's own inline style says of its visibility. */
-interface Visibility {
-  /** Nothing inside can be seen, whatever it says of itself. */
-  readonly gone: boolean;
-  /** Inherited, and a descendant may undo it: newsletters set `font-size:0` on every cell. */
-  readonly zeroFont?: boolean;
-  readonly invisible?: boolean;
 }
 
 interface Open {
@@ -122,57 +114,6 @@ function cleanTexts(root: HtmlElement): void {
       else stack.push(child);
     }
   }
-}
-
-/** What of a style can hide something; a style without any of it need not be read. */
-const MAY_HIDE = /display|visibility|opacity|overflow|mso-hide|font-size\s*:\s*[+.]?0/i;
-
-function visibility(attributes: Readonly<Record<string, string>>, inZeroFont: boolean): Visibility {
-  const style = attributes['style'];
-  if (attributes['hidden'] !== undefined) return { gone: true };
-  if (style === undefined || !(inZeroFont || MAY_HIDE.test(style))) return { gone: false };
-  const declared = styleOf(style);
-  const overflowHidden = declared.get('overflow') === 'hidden';
-  const flat = isZero(declared.get('max-height')) || isZero(declared.get('height'));
-  if (
-    declared.get('display') === 'none' ||
-    declared.get('mso-hide') === 'all' ||
-    isZero(declared.get('opacity')) ||
-    (overflowHidden && flat)
-  ) {
-    return { gone: true };
-  }
-  const font = declared.get('font-size');
-  const visible = declared.get('visibility');
-  return {
-    gone: false,
-    ...(font !== undefined && !isRelative(font) && { zeroFont: isZero(font) }),
-    ...(visible !== undefined && { invisible: visible === 'hidden' || visible === 'collapse' }),
-  };
-}
-
-/** The declarations of an inline style, names and values in lower case; the last one counts. */
-export function styleOf(style: string): ReadonlyMap<string, string> {
-  const declared = new Map<string, string>();
-  for (const part of style.slice(0, 4000).toLowerCase().split(';')) {
-    const colon = part.indexOf(':');
-    if (colon === -1) continue;
-    const value = part.slice(colon + 1).trim();
-    declared.set(part.slice(0, colon).trim(), value.replace('!important', '').trim());
-  }
-  return declared;
-}
-
-/** A length in these units follows the parent's; nothing times anything stays nothing. */
-function isRelative(length: string): boolean {
-  return /(?:%|(?<!r)em|ex|ch|larger|smaller|inherit)$/.test(length) && !isZero(length);
-}
-
-function isZero(value: string | undefined): boolean {
-  return (
-    value !== undefined &&
-    /^[+-]?0{1,10}(?:\.0{0,10})?(?:[a-z]{1,4}|%)?$|^\.0{1,10}(?:[a-z]{1,4}|%)?$/.test(value)
-  );
 }
 
 /** How much text the tree shows, white space aside; counting ends at `enough`. */

@@ -1,5 +1,7 @@
+import { isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
 import { MailParser, type AttachmentStream, type MailParserOptions } from 'mailparser';
+import { decodeText } from './charset.ts';
 
 /** A node of the message's MIME tree, as mailparser keeps it. */
 export interface MimeNode {
@@ -74,7 +76,8 @@ export class LeafParser extends Base {
   override processHeaders(lines: readonly HeaderLine[]): Map<string, unknown> {
     this.#nodes += 1;
     if (this.#nodes > MAX_MIME_NODES) this.#giveUp();
-    return super.processHeaders(lines.filter(({ key }) => key.startsWith('content-')));
+    const structural = lines.filter(({ key }) => key.startsWith('content-'));
+    return super.processHeaders(structural.map(inUtf8));
   }
 
   /** Here, and not by the splitter's own limit: that one runs ahead and drops what it has found. */
@@ -82,6 +85,14 @@ export class LeafParser extends Base {
     this.hasFailed = true;
     this.destroy(new TooManyParts('too many parts'));
   }
+}
+
+/** mailparser reads each line, a byte a character, as UTF-8; raw 8-bit names are in other charsets too. */
+function inUtf8(header: HeaderLine): HeaderLine {
+  if (!/[\x80-\xff]/.test(header.line)) return header;
+  const bytes = Buffer.from(header.line, 'latin1');
+  if (isUtf8(bytes)) return header;
+  return { ...header, line: Buffer.from(decodeText(bytes, undefined).text).toString('latin1') };
 }
 
 /** mailparser types the content as the legacy `Stream`; it is a Transform. */

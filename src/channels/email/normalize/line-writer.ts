@@ -23,6 +23,8 @@ export class LineWriter {
   #rest = false;
   #preformatted = false;
   #blankWanted = false;
+  /** The line in progress has a no-break space: clients make empty lines of nothing else. */
+  #holdsSpace = false;
   /** The last line takes no hard break after it: a heading, or none at all. */
   #closed = true;
 
@@ -37,6 +39,7 @@ export class LineWriter {
 
   text(text: string): void {
     if (!this.#preformatted) {
+      this.#holdsSpace ||= text.includes('\u00a0');
       this.#inline(text.replace(/[\s\u00a0]+/g, ' '));
       return;
     }
@@ -48,8 +51,11 @@ export class LineWriter {
 
   /** Between the cells of a row. */
   separator(separator: string): void {
-    if (this.#pieces.length === 0) return;
-    this.#pieces.push(this.#endsInSpace ? separator.trimStart() : separator);
+    const last = this.#pieces.findLast((piece) => piece.trim() !== '');
+    if (last === undefined) return;
+    // A label says by itself that its value follows.
+    const shown = /[:：]\**\s*$/.test(last.slice(-40)) ? ' ' : separator;
+    this.#pieces.push(this.#endsInSpace ? shown.trimStart() : shown);
     this.#endsInSpace = true;
   }
 
@@ -59,6 +65,8 @@ export class LineWriter {
     this.#pieces = [];
     this.#endsInSpace = true;
     if (text.trim() !== '') this.#push(text);
+    else if (this.#holdsSpace) this.#blankWanted = true;
+    this.#holdsSpace = false;
   }
 
   /** `<br>`: the second of two makes an empty line. */

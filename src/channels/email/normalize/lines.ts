@@ -31,5 +31,9 @@ export function joinLines(lines: readonly Line[], format: 'TEXT' | 'MARKDOWN'): 
     const breaks = format === 'MARKDOWN' && hardBreak === true && lines[index + 1]?.text !== '';
     out.push(breaks && index + 1 < lines.length ? `${text}  ` : text);
   });
-  return out.join('\n').trimEnd();
+  // Yahoo puts a space before the first line.
+  return out
+    .join('\n')
+    .replace(/^ (?=\S)/, '')
+    .trimEnd();
 }

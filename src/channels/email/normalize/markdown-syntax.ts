@@ -24,7 +24,7 @@ export function escapeLineStart(text: string): string {
 /** A link; only its text when that says the same. */
 export function linkMarkdown(text: string, href: string, markdown: boolean): string {
   const target = href.replace(/^(?:mailto|tel):/i, '');
-  const plain = text.replace(/\\(.)/g, '$1');
+  const plain = text.replace(/\\(.)/g, '$1').replace(/^<([^<>]*)>$/, '$1');
   const same = [href, target, href.replace(/^https?:\/\/(?:www\.)?/i, '').replace(/\/$/, '')];
   if (same.includes(plain) || same.includes(plain.replace(/\/$/, ''))) return text;
   if (!markdown) return `${text} (${target})`;

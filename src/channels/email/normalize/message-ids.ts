@@ -36,7 +36,8 @@ export function messageIdHost(id: string): string {
   return at === -1 ? '' : id.slice(at + 1, -1).toLowerCase();
 }
 
-function messageIds(values: readonly string[]): readonly string[] {
+/** The ids in header values, in order and without repeats. */
+export function messageIds(values: readonly string[]): readonly string[] {
   const ids = values.flatMap((value) => value.match(MESSAGE_ID) ?? []);
   return [...new Set(ids)].filter((id) => Buffer.byteLength(id) <= MAX_ID_BYTES);
 }

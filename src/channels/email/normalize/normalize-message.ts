@@ -3,18 +3,24 @@ import { stat } from 'node:fs/promises';
 import { HeaderCollector, parseHeaderBlock } from '../../../intake/header-block.ts';
 import { MAX_ATTACHMENTS, rawFile, toAttachedFile } from './attached-files.ts';
 import { readBody } from './body-content.ts';
+import { readBounceReport } from './bounce-report.ts';
 import { sortParts } from './body-parts.ts';
 import { fitContent } from './content-limits.ts';
+import { readCalendars, withLines } from './calendars.ts';
+import { bodyKey, messageKey } from './counted-mail.ts';
 import type { AttachedFile, EmailJob, EmailResult, RawSource } from './email-job.ts';
 import { isForwardSubject } from './forward-subject.ts';
+import { bounceEvents } from './mail-events.ts';
 import { guardMemory } from './memory-guard.ts';
-import { readHead } from './message-head.ts';
+import { type MessageHead, readHead } from './message-head.ts';
 import { answeredIds, messageIdHost, readThreading } from './message-ids.ts';
+import { type OpenedParts, openParts } from './open-parts.ts';
 import { type Leaf, type ReadParts, readParts } from './read-parts.ts';
 import { ScratchFolder } from './scratch.ts';
 import type { ShopMail } from './shop-mail.ts';
 import { stubText } from './stub-text.ts';
 import type { HeaderBlock } from '../../../intake/header-block.ts';
+import type { Verdict } from '../../../intake/normalizer.ts';
 
 /** Each read is a trip through another thread. */
 const READ_BYTES = 256 * 1024;
@@ -42,7 +48,10 @@ export async function normalizeMessage(
   const scratch = new ScratchFolder(job.scratch);
   const { head, parts, size } = await readMessage(job.raw, scratch, context.maxBufferBytes);
   const message = readHead(head, job, context.shop);
-  const { alternatives, attachments } = sortParts(parts.root, parts.leaves);
+  const opened = await openParts(parts, scratch);
+  const sorted = sortParts(opened.root, opened.leaves);
+  const { alternatives } = sorted;
+  const { attachments, lines } = readCalendars(sorted.attachments);
   const files = await Promise.all(attachments.map(toAttachedFile));
   const body = readBody(alternatives, {
     mode: context.shop.body,
@@ -51,18 +60,20 @@ export async function normalizeMessage(
   });
   const cut = await Promise.all(body.cut.map(wholeBody));
   const broken = parts.broken || isMisread(head, parts, size);
+  const text = withLines(body.text, body.format, lines);
   const fitted = fitContent({
-    text: broken ? withNote(body.text, message.subject) : body.text,
+    text: broken ? withNote(text, message.subject) : text,
     format: body.format,
-    asText: body.asText,
-    empty: isEncrypted(head, attachments) ? '(encrypted message)' : '(no text)',
+    asText: () => withLines(body.asText(), 'TEXT', lines),
+    empty: placeholder(opened),
     files: [...(broken ? [rawFile(message.subject, size)] : []), ...cut, ...files],
     wholeTextAttached: cut.some(({ name }) => name === 'message.txt'),
     maxFiles: MAX_ATTACHMENTS,
   });
   return {
-    verdict: message.verdict,
+    verdict: withBounceEvents(message, head, parts, job.receivedAt, context.shop),
     request: message.request(fitted.content, fitted.format),
+    ...counted(message, head, job, bodyKey(fitted.content, fitted.files)),
     files: fitted.files,
     notes: {
       body: body.source,
@@ -72,8 +83,32 @@ export async function normalizeMessage(
       ...(fitted.moved && { longText: true }),
       ...(broken && { brokenMime: true }),
     },
+    ...(body.trimmed !== '' && { trimmed: body.trimmed }),
     usedScratch: scratch.used,
   };
+}
+
+function withBounceEvents(
+  { verdict }: MessageHead,
+  head: HeaderBlock,
+  { leaves }: ReadParts,
+  at: number,
+  { own }: ShopMail,
+): Verdict {
+  if (verdict.kind !== 'suppressed' || verdict.reason !== 'bounce') return verdict;
+  const parts = leaves.map(({ contentType, content }) => ({ contentType, start: content.start }));
+  return { ...verdict, events: bounceEvents(readBounceReport(head, parts), own, at) };
+}
+
+function counted(
+  message: MessageHead,
+  head: HeaderBlock,
+  { meta }: EmailJob,
+  body: string,
+): Pick<EmailResult, 'counted'> {
+  if (message.counted === undefined) return {};
+  const key = messageKey(head, meta, body);
+  return { counted: { ...message.counted, body, ...(key !== undefined && { message: key }) } };
 }
 
 /** There is something, and nothing was found in it: a multipart without parts, text without a head. */
@@ -81,6 +116,11 @@ function isMisread(head: HeaderBlock, { leaves }: ReadParts, size: number): bool
   const headless = ['from', 'to', 'subject', 'date'].every((name) => head.count(name) === 0);
   const bodyBytes = headless ? size : size - head.byteLength;
   return bodyBytes > LINE_ENDS && leaves.every(({ content }) => content.size === 0);
+}
+
+function placeholder({ encrypted, sealed }: OpenedParts): string {
+  if (encrypted) return '(encrypted message)';
+  return sealed ? '(signed message; its content is attached)' : '(no text)';
 }
 
 function withNote(text: string, subject: string | undefined): string {
@@ -152,12 +192,4 @@ function imageNames(leaves: readonly Leaf[], files: readonly AttachedFile[]) {
 async function wholeBody(leaf: Leaf): Promise<AttachedFile> {
   const file = await toAttachedFile(leaf);
   return { ...file, name: leaf.contentType === 'text/html' ? 'message.html' : 'message.txt' };
-}
-
-function isEncrypted(head: HeaderBlock, leaves: readonly Leaf[]): boolean {
-  const type = (head.first('content-type') ?? '').slice(0, 200).toLowerCase();
-  if (type.startsWith('multipart/encrypted')) return true;
-  return (
-    leaves.length === 1 && /^application\/(?:x-)?pkcs7-mime$/.test(leaves[0]?.contentType ?? '')
-  );
 }

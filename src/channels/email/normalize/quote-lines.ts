@@ -25,6 +25,16 @@ const ORIGINAL = [
   '元のメッセージ',
   '原始邮件',
   '原始郵件',
+  '회신 메시지',
+  '원본 메시지',
+  'початкове повідомлення',
+  'αρχικό μήνυμα',
+  'ההודעה המקורית',
+  'הודעה מקורית',
+  'الرسالة الأصلية',
+  'eredeti üzenet',
+  'mesaj original',
+  'original appointment',
   'reply message',
 ];
 const FORWARDED = [
@@ -50,6 +60,12 @@ const FORWARDED = [
   '转发的邮件',
   '转发邮件',
   '轉寄的郵件',
+  '전달된 메시지',
+  'переслане повідомлення',
+  'προωθημένο μήνυμα',
+  'הודעה שהועברה',
+  'رسالة معاد توجيهها',
+  'továbbított üzenet',
 ];
 const FORWARDED_INTRO = [
   'begin forwarded message',
@@ -61,6 +77,14 @@ const FORWARDED_INTRO = [
   'begin doorgestuurd bericht',
   'início da mensagem encaminhada',
   'начало переадресованного сообщения',
+  'início da mensagem reencaminhada',
+  'vidarebefordrat brev',
+  'start på videresendt besked',
+  'videresendt e-post',
+  '下面是被转发的邮件',
+  '開始轉寄郵件',
+  '転送されたメッセージ',
+  '전달된 메시지',
 ];
 const FROM_LABELS: ReadonlySet<string> = new Set([
   'from',
@@ -79,77 +103,112 @@ const FROM_LABELS: ReadonlySet<string> = new Set([
   '差出人',
   '发件人',
   '寄件者',
+  'від',
+  'από',
+  'מאת',
+  'من',
+  '보낸 사람',
+  'feladó',
+  'de la',
+  'odesílatel',
+]);
+const SUBJECT_LABELS: ReadonlySet<string> = new Set([
+  'subject',
+  'betreff',
+  'objet',
+  'asunto',
+  'oggetto',
+  'onderwerp',
+  'assunto',
+  'temat',
+  'ämne',
+  'emne',
+  'aihe',
+  'předmět',
+  'konu',
+  'тема',
+  '件名',
+  '主题',
+  '主旨',
+  'θέμα',
+  'נושא',
+  'الموضوع',
+  '제목',
+  'tárgy',
+  'subiect',
 ]);
 const OTHER_LABELS: ReadonlySet<string> = new Set([
   'sent',
   'date',
   'to',
-  'subject',
   'cc',
   'gesendet',
   'datum',
   'an',
-  'betreff',
   'envoyé',
   'à',
-  'objet',
   'enviado',
   'enviado el',
   'fecha',
   'para',
-  'asunto',
   'inviato',
   'data',
   'a',
-  'oggetto',
   'verzonden',
   'aan',
-  'onderwerp',
-  'assunto',
   'enviada',
   'enviada em',
   'wysłano',
   'do',
-  'temat',
   'skickat',
   'till',
-  'ämne',
   'sendt',
   'til',
-  'emne',
   'dato',
   'lähetetty',
   'vastaanottaja',
-  'aihe',
   'odesláno',
   'komu',
-  'předmět',
   'gönderildi',
   'tarih',
   'kime',
-  'konu',
   'отправлено',
   'дата',
   'кому',
-  'тема',
   '送信日時',
   '日付',
   '宛先',
-  '件名',
   '发送时间',
   '日期',
   '收件人',
-  '主题',
   '寄件日期',
   '收件者',
-  '主旨',
+  'надіслано',
+  'στάλθηκε',
+  'εστάλη',
+  'ημερομηνία',
+  'προς',
+  'נשלח',
+  'תאריך',
+  'אל',
+  'إلى',
+  'تم الإرسال',
+  'التاريخ',
+  '보낸 날짜',
+  '날짜',
+  '받는 사람',
+  'elküldve',
+  'címzett',
+  'trimis',
+  'către',
+  ...SUBJECT_LABELS,
 ]);
 /** A header block has From and its companions within this many lines. */
 const HEADER_BLOCK_LINES = 7;
 
-/** `-----Original Message-----` and its translations. */
+/** `-----Original Message-----` and its translations; Zoho's `---- On … X <x@y> wrote ---`. */
 export function isOriginalMessageLine(line: Line): boolean {
-  return isDashedTitle(line, ORIGINAL);
+  return isDashedTitle(line, ORIGINAL) || isDashedAttribution(line);
 }
 
 /** A line by which a mail client introduces a forwarded message. */
@@ -159,14 +218,25 @@ export function isForwardLine(line: Line): boolean {
   return FORWARDED_INTRO.some((intro) => text.startsWith(intro));
 }
 
-/** Whether a block of From, Sent, To and Subject lines starts here, as Outlook puts it. */
+/**
+ * Whether a block of From, Sent, To and Subject lines starts here, as Outlook puts it; GMX puts
+ * Sent first. It has a subject or an address: "From: Berlin, To: Paris" is a person's own.
+ */
 export function startsHeaderBlock(lines: readonly Line[], index: number): boolean {
-  if (!FROM_LABELS.has(label(lines[index]))) return false;
-  let others = 0;
+  const first = label(lines[index]);
+  if (!FROM_LABELS.has(first) && !OTHER_LABELS.has(first)) return false;
+  let from = FROM_LABELS.has(first);
+  let others = from ? 0 : 1;
+  let marked = SUBJECT_LABELS.has(first) || (from && hasAddress(lines[index]));
   for (let at = index + 1; at < index + HEADER_BLOCK_LINES && at < lines.length; at += 1) {
-    if (OTHER_LABELS.has(label(lines[at]))) others += 1;
+    const name = label(lines[at]);
+    // What stands before From has to be of the block itself.
+    if (!from && name === '') return false;
+    from ||= FROM_LABELS.has(name);
+    if (OTHER_LABELS.has(name)) others += 1;
+    marked ||= SUBJECT_LABELS.has(name) || (FROM_LABELS.has(name) && hasAddress(lines[at]));
   }
-  return others >= 2;
+  return from && others >= 2 && marked;
 }
 
 /** A line that only separates: it goes with the quote that it stands before. */
@@ -176,10 +246,20 @@ export function isRule(line: Line): boolean {
 }
 
 function isDashedTitle(line: Line, titles: readonly string[]): boolean {
-  const text = bareText(line).toLowerCase();
+  // QQ Mail writes the entity into its plain text.
+  const text = bareText(line).toLowerCase().replaceAll('&nbsp;', ' ');
   if (!/^[-_]{2}/.test(text)) return false;
   const title = text.replace(/^[-_\s]+/, '').replace(/[-_\s:：]{1,600}$/, '');
   return titles.includes(title);
+}
+
+function isDashedAttribution(line: Line): boolean {
+  const text = bareText(line);
+  return /^-{3,4} \S/.test(text) && /\S -{3,4}$/.test(text) && text.includes('@');
+}
+
+function hasAddress(line: Line | undefined): boolean {
+  return bareText(line).includes('@');
 }
 
 /** What stands before the first colon, in lower case: "From" of "**From:** Ann". */

@@ -1,4 +1,5 @@
-import { type HtmlElement, styleOf } from './html-tree.ts';
+import type { HtmlElement } from './html-tree.ts';
+import { styleOf } from './html-visibility.ts';
 import type { Mark } from './lines.ts';
 
 /** Classes by which mail clients mark the message that is answered. */
@@ -9,6 +10,9 @@ const QUOTE_CLASSES: ReadonlySet<string> = new Set([
   'protonmail_quote',
   'tutanota_quote',
   'zmail_extra', // Zoho
+  'front-blockquote-wrapper',
+  'missive_quote',
+  'nylas-quote', // Mailspring
 ]);
 /** Ids after which all is the message that is answered (x_ is put before by other Outlooks). */
 const REST_IDS: ReadonlySet<string> = new Set([
@@ -24,10 +28,29 @@ const SIGNATURE_NAMES: ReadonlySet<string> = new Set([
   'protonmail_signature_block',
   'ms-outlook-mobile-signature',
   'signature',
+  'zm-_id_-sgn', // Zoho
+  'front-signature',
+  'fairemail_signature',
+  'ymail_android_signature',
+  'ymail_ios_signature',
+  'applemailsignature',
+  'composer_signature', // Samsung
+  '_rc_sig', // Roundcube
 ]);
+/** What other clients put into the attributes `name`, `data-marker` and such. */
+const NAMED_MARKS: ReadonlyMap<string, Mark> = new Map([
+  ['name=quote', 'quote'], // GMX, Web.de
+  ['name=messagereplysection', 'quote'], // Spark
+  ['name=messagesignaturesection', 'signature'],
+  ['data-marker=__quoted_text__', 'rest'], // Zimbra
+  ['data-marker=__sig_pre__', 'signature'],
+  ['data-marker=__sig_post__', 'signature'],
+  ['data-signature-widget=container', 'signature'], // Mail.ru
+]);
+const MARKING_ATTRIBUTES = ['name', 'data-marker', 'data-signature-widget'];
 /** Outlook's header block starts with "From:" in the client's language, under a thin top border. */
 const FROM_LABEL =
-  /^\s*(?:From|Von|De|Da|Van|Od|Från|Fra|Lähettäjä|Kimden|От|Від|差出人|发件人|寄件者)\s*[:：]/i;
+  /^\s*(?:From|Von|De|Da|Van|Od|Från|Fra|Lähettäjä|Kimden|От|Від|Από|מאת|من|보낸 사람|差出人|发件人|寄件者|Feladó|De la)\s*[:：]/i;
 
 /** What an element says about the text in it and after it. */
 export function quoteMark(element: HtmlElement): Mark | undefined {
@@ -47,6 +70,11 @@ export function quoteMark(element: HtmlElement): Mark | undefined {
   for (const each of classes) {
     if (QUOTE_CLASSES.has(each)) return 'quote';
     if (SIGNATURE_NAMES.has(each)) return 'signature';
+  }
+  for (const attribute of MARKING_ATTRIBUTES) {
+    const value = attributes[attribute]?.slice(0, 100).toLowerCase();
+    const mark = value === undefined ? undefined : NAMED_MARKS.get(`${attribute}=${value}`);
+    if (mark !== undefined) return mark;
   }
   return isOutlookHeader(element) ? 'rest' : undefined;
 }

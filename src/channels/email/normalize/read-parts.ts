@@ -119,6 +119,8 @@ async function collectLeaves(
     parser.on('data', (data: LeafStream | { readonly type: 'text' }) => {
       if (data.type !== 'attachment') return;
       current = data;
+      // Nobody may be listening when a failure ends it: that would end the thread.
+      data.content.on('error', () => undefined);
       collecting = onLeaf(data);
       collecting.catch((error: unknown) => {
         onError(error instanceof Error ? error : new Error('a part failed'));
@@ -130,7 +132,10 @@ async function collectLeaves(
 async function collectLeaf(data: LeafStream, index: number, scratch: ScratchFolder): Promise<Leaf> {
   const type = structured(data.headers.get('content-type'));
   const disposition = structured(data.headers.get('content-disposition'));
-  const contentType = data.contentType === '' ? 'text/plain' : data.contentType.toLowerCase();
+  // RFC 2045 §5.2: a type that cannot be read is plain text. mailparser says `false` of one.
+  const declared: unknown = data.contentType;
+  const contentType =
+    typeof declared === 'string' && declared !== '' ? declared.toLowerCase() : 'text/plain';
   const isText = contentType === 'text/plain' || contentType === 'text/html';
   const fileName = disposition.params['filename'] ?? type.params['name'] ?? data.filename;
   const startBytes = isText ? MAX_BODY_BYTES : START_BYTES;

@@ -1,11 +1,10 @@
 import type { HtmlElement } from './html-tree.ts';
 import { isBlock, isHeading } from './html-elements.ts';
+import { linkTarget } from './html-links.ts';
 import { LineWriter } from './line-writer.ts';
 import type { Line } from './lines.ts';
 import { quoteMark } from './quote-marks.ts';
 import { rowCells } from './table-rows.ts';
-
-const MAX_HREF_LENGTH = 2000;
 
 export interface RenderOptions {
   readonly format: 'TEXT' | 'MARKDOWN';
@@ -122,6 +121,7 @@ class Renderer {
   }
 
   #image({ attributes }: HtmlElement): void {
+    if (isSpacer(attributes)) return;
     const source = attributes['src'] ?? '';
     const contentId = /^\s*cid:(.{1,255})$/is.exec(source)?.[1];
     const name = contentId === undefined ? undefined : this.#options.inlineImage(contentId.trim());
@@ -130,11 +130,9 @@ class Renderer {
   }
 
   #link(element: HtmlElement): void {
-    const href = element.attributes['href']?.trim() ?? '';
-    const usable =
-      href.length <= MAX_HREF_LENGTH && /^(?:https?:\/\/|mailto:|tel:)[^\s]/i.test(href);
-    if (usable) this.#out.link(href, () => this.children(element));
-    else this.children(element);
+    const target = linkTarget(element.attributes['href'] ?? '');
+    if (target === undefined) this.children(element);
+    else this.#out.link(target, () => this.children(element));
   }
 
   #listOf(element: HtmlElement): void {
@@ -174,4 +172,11 @@ class Renderer {
       this.#inRow = false;
     });
   }
+}
+
+/** A picture of a pixel's height or width holds a layout apart, or counts readers. */
+function isSpacer(attributes: Readonly<Record<string, string>>): boolean {
+  return [attributes['width'], attributes['height']].some(
+    (length) => length !== undefined && /^\s*[01](?:px)?\s*$/.test(length),
+  );
 }

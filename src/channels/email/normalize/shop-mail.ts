@@ -1,6 +1,8 @@
 import { type AddressMatcher, createAddressMatcher } from '../../../intake/address-matcher.ts';
 import { canonicalDomain } from '../../../intake/email-addresses.ts';
+import type { MailLimits } from '../../../spool/mail-rates.ts';
 import type { ShopId } from '../../../types/ids.ts';
+import type { SenderRules } from '../authentication/sender-policy.ts';
 import type { BodyMode } from './choose-body.ts';
 import type { MailClass } from './classify.ts';
 
@@ -18,6 +20,12 @@ export interface ShopMailSettings {
   readonly body: BodyMode;
   readonly quotes: 'known' | 'always' | 'never';
   readonly suppress: readonly MailClass[];
+  /** What becomes of senders that nothing vouches for. */
+  readonly senderRules?: SenderRules;
+  /** Domains of forwarders whose ARC seal vouches for the original sender. */
+  readonly trustedArcSealers?: readonly string[];
+  /** What of one person is held as a loop. */
+  readonly loop: MailLimits;
 }
 
 /** The same, ready to ask. */
@@ -29,6 +37,9 @@ export interface ShopMail {
   readonly body: BodyMode;
   readonly quotes: ShopMailSettings['quotes'];
   readonly suppress: ReadonlySet<MailClass>;
+  readonly senderRules: SenderRules;
+  readonly trustedArcSealers: readonly string[];
+  readonly loop: MailLimits;
 }
 
 export function compileShop(settings: ShopMailSettings): ShopMail {
@@ -42,5 +53,8 @@ export function compileShop(settings: ShopMailSettings): ShopMail {
     body: settings.body,
     quotes: settings.quotes,
     suppress: new Set(settings.suppress),
+    senderRules: settings.senderRules ?? { dmarc: 'hold', unverified: 'deliver' },
+    trustedArcSealers: settings.trustedArcSealers ?? [],
+    loop: settings.loop,
   };
 }

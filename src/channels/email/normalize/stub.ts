@@ -13,6 +13,8 @@ export async function stubResult(job: EmailJob, shop: ShopMail): Promise<EmailRe
   return {
     verdict: head.verdict,
     request: head.request(stubText(head.subject), 'TEXT'),
+    // Of its body nothing is known: it is like no other.
+    ...(head.counted && { counted: { ...head.counted, body: job.remoteId } }),
     files: [rawFile(head.subject, size)],
     notes: { body: 'none', unreadable: true, attachments: 1 },
     // What the failed attempts left there.

@@ -1,12 +1,14 @@
-import { attributionStart, bareText } from './attribution.ts';
+import { attributionStart, bareText, holdsAttributionAndQuote } from './attribution.ts';
 import type { Line } from './lines.ts';
 import { isForwardLine, isOriginalMessageLine, isRule, startsHeaderBlock } from './quote-lines.ts';
+import { pointsIntoQuote } from './quote-pointers.ts';
 import { withoutSignature } from './signature.ts';
 
 export interface TrimmedLines {
+  /** What stays. */
   readonly lines: readonly Line[];
-  /** How many lines that are not empty were taken away. */
-  readonly trimmed: number;
+  /** What was taken away: signature and quote, in their order. */
+  readonly trimmed: readonly Line[];
 }
 
 /** Where the quoted message starts, and whether all after it belongs to it. */
@@ -17,28 +19,35 @@ interface QuoteStart {
 
 /**
  * Takes the quoted message and the signature away from a reply. Everything stays when new text
- * follows a quote (the answers stand between or below the quoted lines), when the message is a
- * forward, and when nothing would be left. Linear in the lines; of each a bounded part is read.
+ * follows a quote (the answers stand between or below the quoted lines) or is said to stand in it,
+ * when the message is a forward, and when nothing would be left. Linear in the lines; of each a bounded part is read.
  */
 export function trimQuotes(lines: readonly Line[]): TrimmedLines {
   const quote = findQuote(lines);
   if (quote !== undefined && (isForward(lines, quote) || isAnsweredInline(lines, quote))) {
-    return { lines, trimmed: 0 };
+    return { lines, trimmed: [] };
   }
   let end = quote?.index ?? lines.length;
   while (end > 0 && quote !== undefined && isEmptyOrRule(lines[end - 1])) end -= 1;
   const kept = withoutSignature(lines.slice(0, end));
-  if (!kept.some(({ text }) => /[\p{L}\p{N}\p{S}]/u.test(text.slice(0, 1000)))) {
-    return { lines, trimmed: 0 };
+  const saysSomething = kept.some(({ text }) => /[\p{L}\p{N}\p{S}]/u.test(text.slice(0, 1000)));
+  if (!saysSomething || (quote !== undefined && pointsIntoQuote(kept))) {
+    return { lines, trimmed: [] };
   }
-  return { lines: kept, trimmed: countText(lines) - countText(kept) };
+  const staying = new Set(kept);
+  return { lines: kept, trimmed: lines.filter((line) => !staying.has(line)) };
 }
 
 function findQuote(lines: readonly Line[]): QuoteStart | undefined {
   for (let index = 0; index < lines.length; index += 1) {
     const line = lines[index];
     if (line === undefined || line.text === '') continue;
-    if (line.mark === 'rest' || isOriginalMessageLine(line) || startsHeaderBlock(lines, index)) {
+    if (
+      line.mark === 'rest' ||
+      isOriginalMessageLine(line) ||
+      holdsAttributionAndQuote(line) ||
+      startsHeaderBlock(lines, index)
+    ) {
       return { index, rest: true };
     }
     const quoteFollows = isQuoted(nextText(lines, index + 1));
@@ -91,8 +100,4 @@ function nextText(lines: readonly Line[], from: number): Line | undefined {
 
 function isEmptyOrRule(line: Line | undefined): boolean {
   return line === undefined || line.text.trim() === '' || isRule(line);
-}
-
-function countText(lines: readonly Line[]): number {
-  return lines.filter(({ text }) => text.trim() !== '').length;
 }

@@ -5,6 +5,7 @@ import { selectSender } from '../../../../src/intake/email-sender.ts';
 import { parseHeaderBlock } from '../../../../src/intake/header-block.ts';
 
 const ALL: readonly MailClass[] = ['auto-reply', 'bounce', 'loop', 'bulk'];
+const UUID = '0b8f6a52-3c1d-4e7f-9a2b-5d6e7f8a9b0c';
 
 interface Case {
   readonly envelopeFrom?: string;
@@ -15,11 +16,14 @@ interface Case {
 
 function verdict(lines: string, options: Case = {}): string {
   const head = parseHeaderBlock(Buffer.from(`${lines}\r\n\r\n`));
-  const own = createAddressMatcher(['support@acme.example']);
+  const own = createAddressMatcher(['support@acme.example', 'first.line@acme.example']);
   const found = classify({
     head,
     own,
-    sender: selectSender(head, own, { formSenders: createAddressMatcher([]) }),
+    replyDomains: new Set([...own.domains, 'mail.platform.example']),
+    sender: selectSender(head, own, {
+      formSenders: createAddressMatcher(['forms@market.example']),
+    }),
     envelopeFrom: options.envelopeFrom ?? 'ann@x.example',
     remoteAddress: options.remoteAddress ?? '192.0.2.1',
     suppress: new Set(options.suppress ?? ALL),
@@ -29,96 +33,229 @@ function verdict(lines: string, options: Case = {}): string {
 }
 
 const from = 'From: ann@x.example\r\n';
+const noSender = { envelopeFrom: '' };
 
-describe('people', () => {
+describe('what a person writes is delivered', () => {
   test.each([
     ['an ordinary message', `${from}Subject: Hello`],
     ['an answer', `${from}Subject: Re: Hello\r\nIn-Reply-To: <a@b>`],
     ['Auto-Submitted: no', `${from}Auto-Submitted: no`],
-    ['a subject alone', `${from}Subject: Out of office chairs`],
-    ['X-Auto-Response-Suppress alone', `${from}X-Auto-Response-Suppress: All`],
-    [
-      'an answer through Exchange',
-      `${from}Subject: Re: x\r\nX-Auto-Response-Suppress: All\r\nIn-Reply-To: <a@b>`,
-    ],
-    ['List-Unsubscribe on an answer', `${from}List-Unsubscribe: <https://x>\r\nIn-Reply-To: <a@b>`],
-    [
-      'a support address that is a group',
-      `${from}List-Id: <support.acme.example>\r\nPrecedence: list`,
-    ],
-    [
-      'the same by its List-Post',
-      `${from}List-Id: <x.y>\r\nList-Post: <mailto:support@acme.example>`,
-    ],
-    [
-      'a group that signs as Sender',
-      `${from}Sender: support@acme.example\r\nList-Id: <support.acme.example>`,
-    ],
-    ['a contact form', 'From: support@acme.example\r\nReply-To: jane@visitor.example'],
+    ['a header that says it is no automatic reply', `${from}X-Autoreply: no`],
+    ['an answer to an automatic reply', `${from}Subject: Re: Out of office\r\nIn-Reply-To: <a@b>`],
+    ['a mail without a readable From', 'Subject: x'],
   ])('%s', (_, lines) => {
     expect(verdict(lines)).toBe('deliver');
   });
 });
 
-describe('machines', () => {
+describe('bounce', () => {
+  test.each<[string, string, Case]>([
+    [
+      'multipart/report; report-type=delivery-status',
+      `${from}Content-Type: multipart/report; report-type=delivery-status; boundary=x`,
+      {},
+    ],
+    [
+      'the same, folded and quoted',
+      `${from}Content-Type: multipart/report; boundary=x;\r\n Report-Type="delivery-status"`,
+      {},
+    ],
+    ['X-Failed-Recipients', `${from}X-Failed-Recipients: a@b.c`, {}],
+    ['null MAIL FROM with a bounce subject', `${from}Subject: Undelivered Mail Returned`, noSender],
+    ['the same in German', `${from}Subject: Unzustellbar: Ihre Bestellung`, noSender],
+    ['From mailer-daemon', 'From: MAILER-DAEMON@x.example', {}],
+    ['From postmaster', 'From: Postmaster <postmaster@x.example>', {}],
+    ['From the bare name', 'From: MAILER-DAEMON (Mail Delivery System)', {}],
+    [
+      'more certain than the automatic reply that it also looks like',
+      `${from}Auto-Submitted: auto-replied\r\nX-Failed-Recipients: a@b.c`,
+      {},
+    ],
+  ])('%s', (_, lines, options) => {
+    expect(verdict(lines, options)).toBe('suppressed bounce');
+  });
+
+  test.each<[string, string, Case]>([
+    ['a bounce subject alone', `${from}Subject: Undeliverable: what does it mean?`, {}],
+    ['a null MAIL FROM alone', `${from}Subject: Hello`, noSender],
+    ['a person of a similar name', 'From: postmaster-fan@x.example', {}],
+  ])('not %s', (_, lines, options) => {
+    expect(verdict(lines, options)).toBe('deliver');
+  });
+});
+
+describe('auto-reply', () => {
   test.each([
-    ['bounce', 'Content-Type: multipart/report; report-type=delivery-status; boundary=x'],
-    ['bounce', 'Content-Type: multipart/report; boundary=x;\r\n Report-Type="delivery-status"'],
-    ['bounce', 'X-Failed-Recipients: a@b.c'],
-    ['auto-reply', 'Auto-Submitted: auto-replied (vacation)'],
-    ['auto-reply', 'X-Autoreply: yes'],
-    ['auto-reply', 'X-Autorespond: x'],
-    ['auto-reply', 'X-Autoresponder: x'],
-    ['auto-reply', 'X-Autoresponse: x'],
-    ['auto-reply', 'X-AutoReply-From: x@y.z'],
-    ['auto-reply', 'X-Mail-Autoreply: x'],
-    ['auto-reply', 'Precedence: auto_reply'],
-    ['auto-reply', 'X-Precedence: auto_reply'],
-    ['auto-reply', 'X-Autogenerated: Reply'],
-    ['auto-reply', 'Subject: Automatic reply: x\r\nX-Auto-Response-Suppress: All'],
-    ['auto-reply', 'Subject: Abwesenheitsnotiz: x\r\nIn-Reply-To: <a@b>'],
-    ['auto-reply', 'Content-Type: multipart/report; report-type=disposition-notification'],
-    ['bulk', 'List-Id: News <news.x.example>'],
-    ['bulk', 'Precedence: bulk'],
-    ['bulk', 'Precedence: junk'],
-    ['bulk', 'List-Unsubscribe: <https://x.example>'],
-  ])('%s: %s', (expected, lines) => {
-    expect(verdict(`${from}${lines}`)).toBe(`suppressed ${expected}`);
-    expect(verdict(`${from}${lines}`, { suppress: [] })).toBe('deliver');
-    expect(verdict(`${from}${lines}`, { allow: ['ann@x.example'] })).toBe('deliver');
+    'Auto-Submitted: auto-replied',
+    'Auto-Submitted: auto-replied (vacation)',
+    'X-Autoreply: yes',
+    'X-Autorespond: x',
+    'X-Autoresponder: x',
+    'X-Autoresponse: x',
+    'X-AutoReply-From: x@y.z',
+    'X-Mail-Autoreply: x',
+    'Precedence: auto_reply',
+    'X-Precedence: auto_reply',
+    'X-Autogenerated: Reply',
+    'Content-Type: multipart/report; report-type=disposition-notification',
+  ])('by %s', (lines) => {
+    expect(verdict(`${from}${lines}`)).toBe('suppressed auto-reply');
+  });
+
+  const subject = 'Subject: Automatic reply: Your order';
+  const suppress = 'X-Auto-Response-Suppress: All';
+  const answers = 'In-Reply-To: <a@b>';
+
+  test.each<[string, readonly string[], Case]>([
+    ['null MAIL FROM and the subject', [subject], noSender],
+    ['null MAIL FROM and X-Auto-Response-Suppress', [suppress], noSender],
+    ['null MAIL FROM and In-Reply-To', [answers], noSender],
+    ['the subject and X-Auto-Response-Suppress', [subject, suppress], {}],
+    ['the subject and In-Reply-To', [subject, answers], {}],
+  ])('by two signs: %s', (_, lines, options) => {
+    expect(verdict(`${from}${lines.join('\r\n')}`, options)).toBe('suppressed auto-reply');
+  });
+
+  test.each<[string, readonly string[], Case]>([
+    ['null MAIL FROM', [], noSender],
+    ['the subject, never', [subject], {}],
+    ['X-Auto-Response-Suppress', [suppress], {}],
+    ['In-Reply-To', [answers], {}],
+    [
+      'X-Auto-Response-Suppress on the answer of a person',
+      ['Subject: Re: x', suppress, answers],
+      {},
+    ],
+    [
+      'a null MAIL FROM that came by another door than SMTP',
+      [subject],
+      { envelopeFrom: '', remoteAddress: 'http' },
+    ],
+  ])('not by one: %s', (_, lines, options) => {
+    expect(verdict(`${from}${lines.join('\r\n')}`, options)).toBe('deliver');
+  });
+});
+
+describe('auto-generated: held, not suppressed', () => {
+  test.each([
+    ['auto-generated', 'Auto-Submitted: auto-generated'],
+    ['auto-notified (RFC 5436)', 'Auto-Submitted: auto-notified; owner-email="x@y.z"'],
+    ['also as bulk', 'Auto-Submitted: auto-generated\r\nPrecedence: bulk\r\nList-Id: <a.b>'],
+  ])('%s', (_, lines) => {
+    expect(verdict(`From: pbx@x.example\r\n${lines}`)).toBe('held auto-generated');
+  });
+
+  test('not from a sender that the shop allows', () => {
+    const lines = 'From: pbx@x.example\r\nAuto-Submitted: auto-generated';
+    expect(verdict(lines, { allow: ['pbx@x.example'] })).toBe('deliver');
+  });
+});
+
+describe('bulk', () => {
+  test.each([
+    'List-Id: News <news.x.example>',
+    'Precedence: bulk',
+    'Precedence: list',
+    'Precedence: junk',
+    'X-Precedence: bulk',
+    'List-Unsubscribe: <https://x.example>',
+  ])('by %s', (lines) => {
+    expect(verdict(`${from}${lines}`)).toBe('suppressed bulk');
   });
 
   test.each([
-    ['suppressed bounce', 'From: MAILER-DAEMON@x.example', {}],
-    ['suppressed bounce', 'From: postmaster@x.example', {}],
+    ['List-Unsubscribe on an answer', 'List-Unsubscribe: <https://x>\r\nIn-Reply-To: <a@b>'],
+    ['our own group by its List-Id', 'List-Id: <support.acme.example>\r\nPrecedence: list'],
+    ['our own group with a dot in its name', 'List-Id: <first.line.acme.example>'],
     [
-      'suppressed bounce',
-      'From: a@x.example\r\nSubject: Undelivered Mail Returned',
-      { envelopeFrom: '' },
+      'our own group by its List-Post',
+      'List-Id: <x.y>\r\nList-Post: <mailto:support@acme.example>\r\nList-Unsubscribe: <https://x>',
     ],
-    ['suppressed auto-reply', 'From: a@x.example\r\nSubject: Out of Office', { envelopeFrom: '' }],
-    ['deliver', 'From: a@x.example\r\nSubject: Hello', { envelopeFrom: '' }],
+  ])('not %s', (_, lines) => {
+    expect(verdict(`${from}${lines}`)).toBe('deliver');
+  });
+});
+
+describe('loop', () => {
+  test.each([
+    ['From is ours', 'From: support@acme.example'],
+    ['From is ours with a tag', 'From: Support+tag@ACME.example'],
+    ['Sender is ours', `${from}Sender: support@acme.example`],
+    ['Reply-To is ours too', 'From: support@acme.example\r\nReply-To: support@acme.example'],
     [
-      'deliver',
-      'From: a@x.example\r\nSubject: Out of Office',
-      { envelopeFrom: '', remoteAddress: 'http' },
+      'our own automatic reply comes back',
+      'From: support@acme.example\r\nAuto-Submitted: auto-replied',
     ],
-    ['suppressed loop', 'From: support@acme.example', {}],
-    ['suppressed loop', 'From: Support+tag@acme.example', {}],
-    ['suppressed loop', 'From: ann@x.example\r\nSender: support@acme.example', {}],
-    ['suppressed loop', 'From: support@acme.example\r\nReply-To: support@acme.example', {}],
-    ['held auto-generated', 'From: pbx@x.example\r\nAuto-Submitted: auto-generated', {}],
-    ['held auto-generated', 'From: pbx@x.example\r\nAuto-Submitted: auto-notified', {}],
+    ['the Message-ID is of a host of replyDomains', `${from}Message-ID: <1@mail.platform.example>`],
     [
-      'deliver',
-      'From: pbx@x.example\r\nAuto-Submitted: auto-generated',
-      { allow: ['pbx@x.example'] },
+      "the Message-ID is made like the platform's",
+      `${from}Message-ID: <${UUID}@acme.example>\r\nReply-To: ann@x.example`,
     ],
-    ['held several_from', 'From: a@x.example\r\nFrom: b@x.example', {}],
-    ['held several_from', 'From: a@x.example, b@x.example', { allow: ['a@x.example'] }],
-    ['held no_sender', 'Subject: x', { envelopeFrom: '' }],
-    ['deliver', 'Subject: x', {}],
-  ])('%s: %s %o', (expected, lines, options) => {
-    expect(verdict(lines, options)).toBe(expected);
+  ])('%s', (_, lines) => {
+    expect(verdict(lines)).toBe('suppressed loop');
+  });
+
+  test.each([
+    ['a contact form', 'From: support@acme.example\r\nReply-To: jane@visitor.example'],
+    [
+      'a contact form that names the visitor in From',
+      'From: jane@visitor.example\r\nSender: support@acme.example\r\nReply-To: jane@visitor.example',
+    ],
+    [
+      'a group of ours that signs as Sender',
+      `${from}Sender: support@acme.example\r\nList-Id: <support.acme.example>`,
+    ],
+    [
+      'a colleague, whose ids are of our domain',
+      `From: boss@acme.example\r\nMessage-ID: <${UUID}@acme.example>`,
+    ],
+    ['a form on our web site', `${from}Message-ID: <b7Qx2@acme.example>`],
+  ])('not %s', (_, lines) => {
+    expect(verdict(lines)).toBe('deliver');
+  });
+});
+
+const samples: readonly [MailClass, string][] = [
+  ['bounce', 'X-Failed-Recipients: a@b.c'],
+  ['auto-reply', 'Auto-Submitted: auto-replied'],
+  ['bulk', 'List-Id: <news.x.example>'],
+  ['loop', 'Sender: support@acme.example'],
+];
+
+describe("the shop's suppress list", () => {
+  test.each(samples)('%s is suppressed only when the list has it', (name, lines) => {
+    const others = ALL.filter((each) => each !== name);
+    expect(verdict(`${from}${lines}`, { suppress: [name] })).toBe(`suppressed ${name}`);
+    expect(verdict(`${from}${lines}`, { suppress: others })).toBe('deliver');
+  });
+});
+
+describe('allowSenders', () => {
+  test.each(samples)('overrides %s', (_, lines) => {
+    expect(verdict(`${from}${lines}`, { allow: ['ann@x.example'] })).toBe('deliver');
+    expect(verdict(`${from}${lines}`, { allow: ['*@x.example'] })).toBe('deliver');
+    expect(verdict(`${from}${lines}`, { allow: ['*@y.example'] })).not.toBe('deliver');
+  });
+
+  test('names the form, or the person behind it', () => {
+    const form = 'From: forms@market.example\r\nReply-To: ann@x.example\r\nPrecedence: bulk';
+    expect(verdict(form)).toBe('suppressed bulk');
+    expect(verdict(form, { allow: ['forms@market.example'] })).toBe('deliver');
+    expect(verdict(form, { allow: ['ann@x.example'] })).toBe('deliver');
+  });
+});
+
+describe('nobody can tell who wrote: held', () => {
+  test.each<[string, string, Case, string]>([
+    ['two From lines', 'From: a@x.example\r\nFrom: b@x.example', {}, 'several_from'],
+    [
+      'two mailboxes in one, also of an allowed sender',
+      'From: a@x.example, b@x.example',
+      { allow: ['a@x.example'] },
+      'several_from',
+    ],
+    ['no From and no MAIL FROM', 'Subject: x', noSender, 'no_sender'],
+  ])('%s', (_, lines, options, reason) => {
+    expect(verdict(lines, options)).toBe(`held ${reason}`);
   });
 });

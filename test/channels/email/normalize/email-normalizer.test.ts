@@ -36,6 +36,7 @@ function start(
     {
       blobs: { path: (blob) => join(folder.path, blob) },
       knownRemoteIds: (_, ids) => Promise.resolve(ids.some((id) => known.includes(id))),
+      countMail: () => Promise.resolve(undefined),
       logger: silentLogger,
     },
   );
@@ -104,6 +105,37 @@ describe('reading mail in worker threads', () => {
     expect((await normalize(claimedEmail(bounce), never())).verdict.kind).toBe('suppressed');
     const released = await normalize(claimedEmail(bounce, { released: true }), never());
     expect(released.verdict).toEqual({ kind: 'deliver' });
+  });
+
+  test('what is over a limit of its shop is held, unless it is released', async () => {
+    const asked: unknown[] = [];
+    const over = createEmailNormalizer(
+      { shops: [shopSettings], scratchFolder },
+      {
+        blobs: { path: (blob) => join(folder.path, blob) },
+        knownRemoteIds: () => Promise.resolve(false),
+        countMail: (mail, limits) => {
+          asked.push([mail, limits]);
+          return Promise.resolve('perHour');
+        },
+        logger: silentLogger,
+      },
+    );
+    normalizer = over;
+    const claimed = claimedEmail(letter('How are you?'));
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      const { verdict } = await over.normalize(claimed, never());
+      expect(verdict).toEqual({ kind: 'held', reason: 'loop: perHour' });
+    }
+    const { id, shopId, receivedAt: at } = claimed.entry;
+    const mail = { shopId, message: id, at, person: 'ann@customer.example' };
+    expect(asked).toEqual([
+      [expect.objectContaining(mail), shopSettings.loop],
+      [expect.objectContaining(mail), shopSettings.loop],
+    ]);
+    const released = { ...claimed, released: true };
+    expect((await over.normalize(released, never())).verdict).toEqual({ kind: 'deliver' });
+    expect(asked).toHaveLength(2);
   });
 
   test('20 MB of attachment come out byte for byte, twice, under the same name', async () => {
@@ -204,6 +236,26 @@ describe('hostile mail', () => {
       );
     },
   );
+
+  test('one that takes more buffer memory than a worker may hold is stubbed, and its neighbours are read', async () => {
+    const { normalize } = start({ workers: 1, maxBufferMb: 2 });
+    const bytes = withAttachment(randomBytes(24 * 1024 * 1024));
+    const [before, stub, after] = await Promise.all([
+      normalize(claimedEmail(letter('before')), never()),
+      normalize(claimedEmail(spooled('greedy.eml', bytes)), never()),
+      normalize(claimedEmail(letter('after')), never()),
+    ]);
+    expect(before.request.message.content).toBe('before');
+    expect(after.request.message.content).toBe('after');
+    expect(stub.notes).toMatchObject({ unreadable: true });
+    const original = await stub.attachments[0]?.open(never());
+    expect(original).toMatchObject({ name: 'Large.eml', size: bytes.length });
+    expect(original === undefined ? '' : sha256(await buffer(original.stream()))).toBe(
+      sha256(bytes),
+    );
+    await stub.dispose();
+    expect(readdirSync(scratchFolder)).toEqual([]);
+  });
 
   test('two of them at once cost nobody but themselves', async () => {
     const { normalize } = start({ ...options, workers: 1 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { parseHtml, visibleLength } from '../../../../src/channels/email/normalize/html-tree.ts';
-import { textUpperBound } from '../../../../src/channels/email/normalize/html-scan.ts';
+import { stripTags, textUpperBound } from '../../../../src/channels/email/normalize/html-scan.ts';
 import { joinLines } from '../../../../src/channels/email/normalize/lines.ts';
 import { renderHtml } from '../../../../src/channels/email/normalize/render-html.ts';
 import { cleanHtml } from '../../../../src/channels/email/normalize/serialize-html.ts';
@@ -43,6 +43,15 @@ describe('what a person would not see is not there', () => {
     ['the hidden attribute', '<p>a</p><p hidden>b</p>', 'a'],
     ['no height', '<p>a</p><div style="max-height:0;overflow:hidden">b</div>', 'a'],
     ["Outlook's own", '<p>a</p><div style="mso-hide:all">b</div>', 'a'],
+    ['a comment in the style', '<p>a<span style="display:/* x */none">b</span></p>', 'a'],
+    ['an escape in the style', '<p>a<span style="d\\69splay:n\\6f ne">b</span></p>', 'a'],
+    [
+      'far back in a long style',
+      `<p>a<span style="${'color:red;'.repeat(2000)}display:none">b</span></p>`,
+      'a',
+    ],
+    ['a size of nothing in the font', '<p>a<span style="font:0/0 a">b</span></p>', 'a'],
+    ['white on white is seen by whoever marks it', '<p style="color:#fff">a</p>', 'a'],
     ['comments', '<p>a<!-- b --></p><!--[if mso]><p>c</p><![endif]-->', 'a'],
     ['style, script, title', '<title>t</title><style>p{}</style><script>b</script><p>a</p>', 'a'],
     ['zero-width characters', '<p>a&#8203;b&zwnj;&#x2060;c</p>', 'abc'],
@@ -61,6 +70,10 @@ describe('HTML as Markdown', () => {
   test.each([
     ['paragraphs', '<p>a</p><p>b</p>', 'a\n\nb'],
     ['lines', 'a<br>b<div>c</div>', 'a  \nb  \nc'],
+    ['an empty line of a space', '<div>a</div><div>&nbsp;</div><div>b</div>', 'a\n\nb'],
+    ['a label and its value', '<table><tr><td>Order:</td><td>A_1</td></tr></table>', 'Order: A_1'],
+    ['a picture of one pixel', 'a<img src="cid:a@x" width="1" height="1">', 'a'],
+    ['an address in brackets', '<a href="mailto:a@b.c">&lt;a@b.c&gt;</a>', '\\<a@b.c>'],
     ['an empty line', '<div>a</div><div><br></div><div>b</div>', 'a\n\nb'],
     ['emphasis', '<b>bold </b>and <i>slanted</i>', '**bold** and *slanted*'],
     ['emphasis in emphasis', '<b>a<strong>b</strong></b>', '**ab**'],
@@ -80,6 +93,16 @@ describe('HTML as Markdown', () => {
       'x.example a@b.c',
     ],
     ['a link to a script', '<a href="javascript:alert(1)">text</a>', 'text'],
+    [
+      'a link that Outlook replaced',
+      '<a href="https://eur02.safelinks.protection.outlook.com/?url=https%3A%2F%2Fx.example%2Fa&amp;data=1">text</a>',
+      '[text](https://x.example/a)',
+    ],
+    [
+      'a script in a link that Outlook replaced',
+      '<a href="https://eur02.safelinks.protection.outlook.com/?url=javascript%3Aalert(1)">text</a>',
+      '[text](https://eur02.safelinks.protection.outlook.com/?url=javascript%3Aalert%281%29)',
+    ],
     [
       'brackets in a link',
       '<a href="https://x.example/(a)">text</a>',
@@ -142,6 +165,11 @@ describe('HTML as HTML', () => {
     expect(clean('<p>a</p><div class="yahoo_quoted">b</div>', true)).toBe('<p>a</p>');
     expect(clean('<p>a</p><div id="divRplyFwdMsg">b</div><p>c</p>', true)).toBe('<p>a</p>');
   });
+});
+
+test('of HTML that is not parsed only the text between the tags is left', () => {
+  const html = '<div>a<!-- b --><style>c{}</style><script>d</script>e</div><p>f';
+  expect(stripTags(html)).toBe('a\ne\nf');
 });
 
 test('nesting beyond any mail is not parsed', () => {

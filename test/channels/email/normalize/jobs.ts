@@ -18,6 +18,7 @@ export const shopSettings: ShopMailSettings = {
   body: 'auto',
   quotes: 'known',
   suppress: ['auto-reply', 'bounce', 'loop', 'bulk'],
+  loop: { per10min: 10, perHour: 25, perThreadPer10min: 5, sameBodyPerHour: 3 },
 };
 
 export const meta: EmailMeta = {

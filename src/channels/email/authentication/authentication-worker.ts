@@ -1,0 +1,32 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { createMonotonicClock } from '../../../runtime/clock.ts';
+import { checkMessage } from './check-message.ts';
+import { DnsResolver } from './dns-resolver.ts';
+import type {
+  AuthenticationSettings,
+  FromAuthenticationWorker,
+  ToAuthenticationWorker,
+} from './worker-messages.ts';
+
+// mailauth makes objects of dotted names in ARC-Authentication-Results, `__proto__.x` among them:
+// without this accessor that is a name like any other, and no message can change all objects.
+Reflect.deleteProperty(Object.prototype, '__proto__');
+
+const port = parentPort;
+if (port === null) throw new Error('this file runs as a worker thread');
+// Set by the authenticator, which is the only one that starts this file.
+const settings = workerData as AuthenticationSettings;
+const resolver = new DnsResolver(settings.dns, createMonotonicClock());
+
+async function answer({ id, request }: ToAuthenticationWorker): Promise<FromAuthenticationWorker> {
+  try {
+    const resolve = (name: string, type: string) => resolver.resolve(name, type);
+    return { id, verdict: await checkMessage(request, settings, resolve) };
+  } catch (error) {
+    return { id, error: error instanceof Error ? error.name : typeof error };
+  }
+}
+
+port.on('message', (message: ToAuthenticationWorker) => {
+  void answer(message).then((reply) => port.postMessage(reply));
+});

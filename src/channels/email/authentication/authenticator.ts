@@ -1,0 +1,111 @@
+import { Worker } from 'node:worker_threads';
+import type { Logger } from '../../../observability/logger.ts';
+import type { Metrics } from '../../../observability/metrics.ts';
+import { workerUrl } from '../../../runtime/worker-url.ts';
+import type { CheckRequest } from './check-message.ts';
+import { DNS_DEFAULTS, type DnsOptions } from './dns-resolver.ts';
+import { type AuthenticationVerdict, UNKNOWN_VERDICT } from './verdict.ts';
+import type { AuthenticationSettings, FromAuthenticationWorker } from './worker-messages.ts';
+
+export interface AuthenticatorOptions {
+  readonly hostname: string;
+  readonly trustedAuthservIds: readonly string[];
+  readonly dns?: Partial<DnsOptions>;
+  /** For one message, in milliseconds. */
+  readonly totalMs?: number;
+}
+
+export interface Authenticator {
+  /** Never rejects: what cannot be checked in time is `temperror`. */
+  check(request: CheckRequest): Promise<AuthenticationVerdict>;
+  stop(): Promise<void>;
+}
+
+interface Waiting {
+  readonly settle: (verdict: AuthenticationVerdict) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+const MAX_HEAP_MB = 128;
+/** The thread ends a check by itself; this is for one that has no turn to do so. */
+const THREAD_GRACE_MS = 500;
+
+/**
+ * Checks senders in a thread of its own, which is started with the first message. One thread, so
+ * that all share what is known of DNS: its answers, and whether there is any.
+ */
+export function createAuthenticator(
+  options: AuthenticatorOptions,
+  { logger, metrics }: { readonly logger: Logger; readonly metrics: Metrics },
+): Authenticator {
+  const { hostname, trustedAuthservIds, totalMs = 5000 } = options;
+  const dns = { ...DNS_DEFAULTS, ...options.dns };
+  const settings: AuthenticationSettings = { hostname, trustedAuthservIds, totalMs, dns };
+  const waiting = new Map<number, Waiting>();
+  let worker: Worker | undefined;
+  let lastId = 0;
+  let heardAt = 0;
+  let stopped = false;
+
+  const settle = (id: number, verdict: AuthenticationVerdict): void => {
+    const found = waiting.get(id);
+    if (found === undefined) return;
+    waiting.delete(id);
+    clearTimeout(found.timer);
+    for (const method of ['spf', 'dkim', 'arc', 'dmarc'] as const) {
+      metrics.authenticated.inc({ method, result: verdict[method] });
+    }
+    found.settle(verdict);
+  };
+  const end = (ended: Worker): void => {
+    if (worker !== ended) return;
+    worker = undefined;
+    void ended.terminate();
+    if (waiting.size > 0) logger.warn('email.authentication_died', { inFlight: waiting.size });
+    for (const id of [...waiting.keys()]) settle(id, UNKNOWN_VERDICT);
+  };
+  const start = (): Worker => {
+    const started = new Worker(workerUrl(import.meta.url, './authentication-worker.ts'), {
+      workerData: settings,
+      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+      env: {},
+    });
+    started.on('message', (message: FromAuthenticationWorker) => {
+      heardAt = performance.now();
+      if ('error' in message) {
+        logger.warn('email.not_authenticated', { error: message.error });
+        settle(message.id, UNKNOWN_VERDICT);
+      } else {
+        settle(message.id, message.verdict);
+      }
+    });
+    for (const event of ['error', 'exit', 'messageerror']) started.on(event, () => end(started));
+    return started;
+  };
+
+  return {
+    check(request) {
+      if (stopped) return Promise.resolve(UNKNOWN_VERDICT);
+      const thread = (worker ??= start());
+      const askedAt = performance.now();
+      lastId += 1;
+      const id = lastId;
+      return new Promise((resolve) => {
+        const timer = setTimeout(() => {
+          settle(id, UNKNOWN_VERDICT);
+          // It has said nothing since: it hangs, and all that is in it with it.
+          if (heardAt < askedAt) end(thread);
+        }, totalMs + THREAD_GRACE_MS);
+        waiting.set(id, { settle: resolve, timer });
+        thread.postMessage({ id, request });
+      });
+    },
+    async stop() {
+      stopped = true;
+      const ended = worker;
+      worker = undefined;
+      for (const id of [...waiting.keys()]) settle(id, UNKNOWN_VERDICT);
+      await ended?.terminate();
+    },
+  };
+}

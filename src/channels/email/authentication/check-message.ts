@@ -1,0 +1,188 @@
+import { canonicalDomain, domainOf, parseAddressList } from '../../../intake/email-addresses.ts';
+import type { HeaderBlock } from '../../../intake/header-block.ts';
+import type { RawSource } from '../normalize/email-job.ts';
+import { isAligned } from './alignment.ts';
+import { parseAuthenticationResults } from './authentication-results.ts';
+import { checkSignatures, type SignatureCheck } from './check-signatures.ts';
+import { checkSpf, type SpfCheck } from './check-spf.ts';
+import { type DmarcRecord, readDmarcRecord } from './dmarc-record.ts';
+import type { Resolve } from './dns-resolver.ts';
+import { readHead } from './message-bytes.ts';
+import { relayResults, reportedSpf, vouchesFor } from './reported-results.ts';
+import { readSignedHead, type SignedHead } from './signed-head.ts';
+import type { AuthenticationVerdict } from './verdict.ts';
+
+/** One message to be checked; all of it can be cloned to another thread. */
+export interface CheckRequest {
+  readonly raw: RawSource;
+  readonly remoteAddress: string;
+  readonly heloName: string;
+  readonly envelopeFrom: string;
+  readonly trustedRelay: boolean;
+  readonly trustedArcSealers: readonly string[];
+}
+
+export interface CheckSettings {
+  /** Our own name: the id of our Authentication-Results. */
+  readonly hostname: string;
+  readonly trustedAuthservIds: readonly string[];
+  /** For all of one message. */
+  readonly totalMs: number;
+}
+
+const MAX_FROM_LENGTH = 8 * 1024;
+/** Organizational domains of sealers are configured; their servers seal under names below. */
+const isBelow = (domain: string, sealer: string): boolean =>
+  domain === sealer || domain.endsWith(`.${sealer}`);
+
+/**
+ * SPF, DKIM, ARC and DMARC of one message. The parts run side by side and each has all of the
+ * time: what one of them spends on a zone that does not answer is not taken from the others.
+ * @throws what reading the raw form fails with
+ */
+export async function checkMessage(
+  request: CheckRequest,
+  settings: CheckSettings,
+  resolve: Resolve,
+): Promise<AuthenticationVerdict> {
+  const ended = new AbortController();
+  const timer = setTimeout(() => ended.abort(), settings.totalMs);
+  try {
+    return await check(request, settings, resolve, ended.signal);
+  } finally {
+    clearTimeout(timer);
+    ended.abort();
+  }
+}
+
+async function check(
+  request: CheckRequest,
+  settings: CheckSettings,
+  resolve: Resolve,
+  signal: AbortSignal,
+): Promise<AuthenticationVerdict> {
+  const { raw, trustedArcSealers } = request;
+  const { head, bytes } = await readHead(raw);
+  const { hostname, trustedAuthservIds } = settings;
+  const relay = request.trustedRelay ? relayResults(head, trustedAuthservIds, hostname) : undefined;
+  const spf = request.trustedRelay
+    ? Promise.resolve(reportedSpf(relay))
+    : inTime(signal, checkSpf({ ...request, hostname }, resolve), {
+        result: 'temperror' as const,
+        domain: domainOf(request.envelopeFrom),
+      });
+  const fromDomain = authorDomain(head);
+  if (fromDomain === undefined) {
+    const { result } = await spf;
+    const other = { dkim: 'none', arc: 'none', policy: 'none', aligned: 'none' } as const;
+    return { ...other, spf: result, dmarc: 'permerror' };
+  }
+
+  const isTrustedSealer = (domain: string) =>
+    trustedArcSealers.some((sealer) => isBelow(domain.toLowerCase(), sealer));
+  const signed = readSignedHead(bytes, !head.truncated, fromDomain, isTrustedSealer);
+  const question = { raw, head: signed, headBytes: head.byteLength, fromDomain, isTrustedSealer };
+  const [spfCheck, signatures, record] = await Promise.all([
+    spf,
+    inTime(
+      signal,
+      checkSignatures({ ...question, signal }, resolve),
+      outOfTime(signed, fromDomain),
+    ),
+    inTime(signal, readDmarcRecord(fromDomain, resolve), { kind: 'temperror' as const }),
+  ]);
+  const carried = carriedBy(signed, signatures, fromDomain);
+  return {
+    spf: spfCheck.result,
+    dkim: signatures.dkim,
+    arc: signatures.arc,
+    ...conclude({
+      fromDomain,
+      record,
+      spf: spfCheck,
+      signatures,
+      carried,
+      relay: vouchesFor(relay, fromDomain),
+    }),
+  };
+}
+
+interface Evidence {
+  readonly fromDomain: string;
+  readonly record: DmarcRecord;
+  readonly spf: SpfCheck;
+  readonly signatures: SignatureCheck;
+  readonly carried: 'pass' | 'none' | 'undecided';
+  readonly relay: boolean;
+}
+
+/** RFC 7489 §6.6.2. Who is trusted to have checked before us is believed when we find nothing. */
+function conclude(evidence: Evidence): Pick<AuthenticationVerdict, 'dmarc' | 'policy' | 'aligned'> {
+  const { fromDomain, record, spf, signatures, carried, relay } = evidence;
+  const found = record.kind === 'found';
+  const policy = found ? record.policy : 'none';
+  if (found) {
+    const holds = (domain: string) => isAligned(fromDomain, domain, record.strictDkim);
+    if (signatures.passed.some(holds)) return { dmarc: 'pass', policy, aligned: 'dkim' };
+    if (spf.result === 'pass' && isAligned(fromDomain, spf.domain, record.strictSpf)) {
+      return { dmarc: 'pass', policy, aligned: 'spf' };
+    }
+  }
+  if (relay) return { dmarc: 'pass', policy, aligned: 'relay' };
+  if (carried === 'pass') return { dmarc: 'pass', policy, aligned: 'arc' };
+  if (!found) return { dmarc: record.kind, policy, aligned: 'none' };
+  // What DNS trouble has left open must have been able to pass; else anyone could make trouble.
+  const mightPass =
+    carried === 'undecided' ||
+    signatures.undecided.some((domain) => isAligned(fromDomain, domain, record.strictDkim)) ||
+    (spf.result === 'temperror' && isAligned(fromDomain, spf.domain, record.strictSpf));
+  return { dmarc: mightPass ? 'temperror' : 'fail', policy, aligned: 'none' };
+}
+
+/** What the sealers whom the shop trusts found, when their seals hold (RFC 8617 §7.2). */
+function carriedBy(
+  { arc }: SignedHead,
+  signatures: SignatureCheck,
+  fromDomain: string,
+): Evidence['carried'] {
+  if (signatures.arc === 'temperror') return 'undecided';
+  if (signatures.arc !== 'pass') return 'none';
+  const vouched = arc.some(({ results }) =>
+    vouchesFor(parseAuthenticationResults(results), fromDomain),
+  );
+  return vouched ? 'pass' : 'none';
+}
+
+/** Of one From line with one mailbox; else there is no author that could be verified. */
+function authorDomain(head: HeaderBlock): string | undefined {
+  const from = head.count('from') === 1 ? head.first('from') : undefined;
+  const [author, other] = from === undefined ? [] : parseAddressList(from, MAX_FROM_LENGTH);
+  if (author === undefined || other !== undefined) return undefined;
+  return canonicalDomain(domainOf(author.address));
+}
+
+function outOfTime(head: SignedHead, fromDomain: string): SignatureCheck {
+  return {
+    dkim: head.signatures > 0 ? 'temperror' : 'none',
+    passed: [],
+    undecided: head.signatures > 0 ? [fromDomain] : [],
+    arc: head.arc.length > 0 ? 'temperror' : 'none',
+  };
+}
+
+/** The work's own result, or this one when the time is over. */
+async function inTime<Result>(
+  signal: AbortSignal,
+  work: Promise<Result>,
+  otherwise: Result,
+): Promise<Result> {
+  if (signal.aborted) return otherwise;
+  const over = new Promise<Result>((resolve) => {
+    signal.addEventListener('abort', () => resolve(otherwise), { once: true });
+  });
+  const done = work.catch((error: unknown) => {
+    if (signal.aborted) return otherwise;
+    throw error;
+  });
+  return await Promise.race([done, over]);
+}

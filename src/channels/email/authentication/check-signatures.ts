@@ -1,0 +1,137 @@
+import { Readable } from 'node:stream';
+import { arc } from 'mailauth/lib/arc/index.js';
+import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
+import * as z from 'zod';
+import type { RawSource } from '../normalize/email-job.ts';
+import { isAligned } from './alignment.ts';
+import { boundLookups } from './bounded-lookups.ts';
+import type { Resolve } from './dns-resolver.ts';
+import { libraryResolver } from './library-resolver.ts';
+import { readBody } from './message-bytes.ts';
+import type { SignedHead } from './signed-head.ts';
+import type { MethodResult } from './verdict.ts';
+
+const MAX_KEY_LOOKUPS = 30;
+/** RFC 8301 §3.2. */
+const MIN_KEY_BITS = 1024;
+
+export interface SignatureCheck {
+  readonly dkim: MethodResult;
+  /** Domains whose signature holds for the whole message. */
+  readonly passed: readonly string[];
+  /** Domains whose key could not be asked for. */
+  readonly undecided: readonly string[];
+  readonly arc: MethodResult;
+}
+
+export interface SignatureQuestion {
+  readonly raw: RawSource;
+  readonly head: SignedHead;
+  /** Where the body begins. */
+  readonly headBytes: number;
+  readonly fromDomain: string;
+  readonly isTrustedSealer: (domain: string) => boolean;
+  /** The message need not be read on. */
+  readonly signal: AbortSignal;
+}
+
+/** What the library says of a signature, beyond its types. */
+const signatureSchema = z.object({
+  signingDomain: z.string().default(''),
+  bodyHash: z.unknown().optional(),
+  bodyHashExpecting: z.unknown().optional(),
+  status: z.object({ result: z.string() }),
+});
+type Signature = z.infer<typeof signatureSchema>;
+
+/**
+ * DKIM (RFC 6376) and the newest ARC set (RFC 8617), in one pass over the body; without a signature
+ * that counts the body is not read.
+ */
+export async function checkSignatures(
+  question: SignatureQuestion,
+  resolve: Resolve,
+): Promise<SignatureCheck> {
+  const { head, fromDomain, isTrustedSealer } = question;
+  const none: SignatureCheck = {
+    dkim: head.weak ? 'policy' : head.wasSigned ? 'unrelated' : 'none',
+    passed: [],
+    undecided: [],
+    arc: head.hadArc ? 'unrelated' : 'none',
+  };
+  if (head.signatures === 0 && head.arc.length === 0) return none;
+  const keys = boundLookups(resolve, MAX_KEY_LOOKUPS, (name) => {
+    const domain = /\._domainkey\.(.+)$/i.exec(name)?.[1] ?? '';
+    return isAligned(fromDomain, domain, false) || isTrustedSealer(domain);
+  });
+  const verified = await dkimVerify(Readable.from(feed(question), { objectMode: false }), {
+    resolver: libraryResolver(keys.resolve),
+    minBitLength: MIN_KEY_BITS,
+  });
+  const signatures = z
+    .array(signatureSchema)
+    .parse(verified.results)
+    .filter(({ signingDomain }) => isAligned(fromDomain, signingDomain, false));
+  const domainsOf = (result: string) =>
+    signatures.filter((each) => dkimResult(each) === result).map((each) => each.signingDomain);
+  return {
+    dkim: head.signatures === 0 ? none.dkim : bestOf(signatures),
+    passed: domainsOf('pass'),
+    undecided: domainsOf('temperror'),
+    arc:
+      head.arc.length === 0 ? none.arc : await checkSeals(verified.arc, keys.hadTrouble, resolve),
+  };
+}
+
+type ArcData = Parameters<typeof arc>[0];
+
+async function checkSeals(
+  data: unknown,
+  hadTrouble: () => boolean,
+  resolve: Resolve,
+): Promise<MethodResult> {
+  const seals = boundLookups(resolve, MAX_KEY_LOOKUPS);
+  try {
+    // The library's own type for what it hands on is the sealer's, not the verifier's.
+    const { status } = await arc(data as ArcData, {
+      resolver: libraryResolver(seals.resolve),
+      minBitLength: MIN_KEY_BITS,
+    });
+    if (status.result === 'pass') return 'pass';
+  } catch {
+    // It throws on a key that is too short.
+  }
+  return hadTrouble() || seals.hadTrouble() ? 'temperror' : 'fail';
+}
+
+async function* feed({ raw, head, headBytes, signal }: SignatureQuestion) {
+  yield head.bytes;
+  for await (const chunk of readBody(raw, headBytes)) {
+    signal.throwIfAborted();
+    yield chunk;
+  }
+}
+
+/** The most that any signature says; without a readable one they are all broken. */
+function bestOf(signatures: readonly Signature[]): MethodResult {
+  const results = signatures.map(dkimResult);
+  return (
+    (['pass', 'temperror', 'policy', 'fail'] as const).find((each) => results.includes(each)) ??
+    results[0] ??
+    'permerror'
+  );
+}
+
+function dkimResult({ status, bodyHash, bodyHashExpecting }: Signature): MethodResult {
+  if (status.result === 'pass') return 'pass';
+  // The library says neutral; RFC 8601 §2.7.1: the signature did not pass verification.
+  if (bodyHash !== undefined && bodyHash !== bodyHashExpecting) return 'fail';
+  switch (status.result) {
+    case 'fail':
+    case 'temperror':
+    case 'policy':
+      return status.result;
+    default:
+      return 'permerror';
+  }
+}

@@ -1,0 +1,171 @@
+import { promises as dns } from 'node:dns';
+import type { Clock } from '../../../runtime/clock.ts';
+import { type DnsAnswer, DnsCache, type DnsRecords } from './dns-cache.ts';
+import { DnsError, isSilence, toDnsError } from './dns-error.ts';
+
+/** Times in milliseconds. */
+export interface DnsOptions {
+  /** Addresses, with `:port` when it is not 53; empty for the system's. */
+  readonly servers: readonly string[];
+  /** For one look-up. */
+  readonly queryMs: number;
+  /** How long servers that have not spoken lately may take to say anything at all. */
+  readonly silenceMs: number;
+  /** How long silent servers are not asked again. */
+  readonly openMs: number;
+}
+
+export const DNS_DEFAULTS = {
+  servers: [],
+  queryMs: 2000,
+  silenceMs: 600,
+  openMs: 30_000,
+} as const satisfies DnsOptions;
+
+/** The types that SPF, DKIM, DMARC and ARC ask for. */
+const TYPES = ['A', 'AAAA', 'MX', 'PTR', 'TXT'] as const;
+export type RecordType = (typeof TYPES)[number];
+export type Resolve = (name: string, type: string) => Promise<DnsRecords>;
+
+/** Every resolver answers this name, most of them without asking anyone else. */
+const ROOT = '.';
+
+/**
+ * DNS with a cache and a breaker. The breaker opens when the servers say nothing at all, and only
+ * then: a zone that does not answer is told from a machine without DNS by a question that any
+ * resolver answers, asked beside the first one. While it is open every look-up fails at once.
+ */
+export class DnsResolver {
+  readonly #options: DnsOptions;
+  readonly #clock: Clock;
+  readonly #servers: dns.Resolver;
+  readonly #cache = new DnsCache();
+  readonly #underWay = new Map<string, Promise<DnsAnswer>>();
+  #lastAnswerAt = Number.NEGATIVE_INFINITY;
+  #openUntil = Number.NEGATIVE_INFINITY;
+  #probe: Promise<boolean> | undefined;
+
+  /** @throws {Error} for a server that is no address */
+  constructor(options: DnsOptions, clock: Clock) {
+    this.#options = options;
+    this.#clock = clock;
+    this.#servers = new dns.Resolver({ timeout: Math.ceil(options.queryMs / 2), tries: 2 });
+    if (options.servers.length > 0) this.#servers.setServers(options.servers);
+  }
+
+  /** The servers are silent and are not asked. */
+  get isOpen(): boolean {
+    return this.#clock() < this.#openUntil;
+  }
+
+  /** @throws {DnsError} */
+  async resolve(name: string, type: string): Promise<DnsRecords> {
+    const recordType = TYPES.find((each) => each === type);
+    if (recordType === undefined || name.length > 253 || name === '') {
+      throw new DnsError('ENOTFOUND');
+    }
+    const key = `${recordType} ${name.toLowerCase()}`;
+    const answer =
+      this.#cache.get(key, this.#clock()) ?? (await this.#shared(key, name, recordType));
+    if ('error' in answer) throw answer.error;
+    return answer.records;
+  }
+
+  close(): void {
+    this.#servers.cancel();
+  }
+
+  /** The same question by several messages at once is asked once. */
+  #shared(key: string, name: string, type: RecordType): Promise<DnsAnswer> {
+    const before = this.#underWay.get(key);
+    if (before !== undefined) return before;
+    const asking = this.#ask(name, type).then((answer) => {
+      this.#underWay.delete(key);
+      this.#cache.set(key, answer, this.#clock());
+      return answer;
+    });
+    this.#underWay.set(key, asking);
+    return asking;
+  }
+
+  async #ask(name: string, type: RecordType): Promise<DnsAnswer> {
+    if (this.isOpen) return { error: new DnsError('ETIMEOUT') };
+    const asked = within(this.#query(name, type), this.#options.queryMs);
+    const mayBeSilent = this.#clock() - this.#lastAnswerAt > this.#options.openMs;
+    if (mayBeSilent) {
+      const silent = this.#areSilent().then((yes) => (yes ? undefined : asked));
+      return (await Promise.race([asked, silent])) ?? { error: new DnsError('ETIMEOUT') };
+    }
+    return asked;
+  }
+
+  /** Never rejects. */
+  async #query(name: string, type: RecordType): Promise<DnsAnswer> {
+    try {
+      const answer = await query(this.#servers, name, type);
+      this.#lastAnswerAt = this.#clock();
+      return answer;
+    } catch (error) {
+      if (!isSilence(error)) this.#lastAnswerAt = this.#clock();
+      return { error: toDnsError(error) };
+    }
+  }
+
+  /** Whether nobody answers anything; opens the breaker then. */
+  #areSilent(): Promise<boolean> {
+    this.#probe ??= this.#listen().finally(() => {
+      this.#probe = undefined;
+    });
+    return this.#probe;
+  }
+
+  async #listen(): Promise<boolean> {
+    const askedAt = this.#clock();
+    const probe = this.#servers.resolveNs(ROOT).then(
+      () => true,
+      (error: unknown) => !isSilence(error),
+    );
+    const spoke = await Promise.race([probe, after(this.#options.silenceMs)]);
+    if (spoke === true) this.#lastAnswerAt = this.#clock();
+    if (spoke === true || this.#lastAnswerAt >= askedAt) return false;
+    this.#openUntil = this.#clock() + this.#options.openMs;
+    return true;
+  }
+}
+
+async function query(from: dns.Resolver, name: string, type: RecordType): Promise<DnsAnswer> {
+  switch (type) {
+    case 'A':
+    case 'AAAA': {
+      const found = await (type === 'A'
+        ? from.resolve4(name, { ttl: true })
+        : from.resolve6(name, { ttl: true }));
+      const records = found.map(({ address }) => address);
+      return { records, ttlSeconds: Math.min(...found.map(({ ttl }) => ttl)) };
+    }
+    case 'MX':
+      return { records: await from.resolveMx(name), ttlSeconds: undefined };
+    case 'PTR':
+      return { records: await from.resolvePtr(name), ttlSeconds: undefined };
+    case 'TXT':
+      return { records: await from.resolveTxt(name), ttlSeconds: undefined };
+  }
+}
+
+async function within(asked: Promise<DnsAnswer>, ms: number): Promise<DnsAnswer> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<DnsAnswer>((resolve) => {
+    timer = setTimeout(() => resolve({ error: new DnsError('ETIMEOUT') }), ms);
+  });
+  try {
+    return await Promise.race([asked, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function after(ms: number): Promise<undefined> {
+  return new Promise((resolve) => {
+    setTimeout(() => resolve(undefined), ms).unref();
+  });
+}

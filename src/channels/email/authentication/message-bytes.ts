@@ -1,0 +1,72 @@
+import { createReadStream } from 'node:fs';
+import { HeaderCollector, type HeaderBlock } from '../../../intake/header-block.ts';
+import type { RawSource } from '../normalize/email-job.ts';
+
+const READ_BYTES = 64 * 1024;
+const LF = 0x0a;
+const CR = 0x0d;
+
+export interface HeadOfMessage {
+  readonly head: HeaderBlock;
+  /** The header block as it came. */
+  readonly bytes: Uint8Array;
+}
+
+/** Reads no more than the header block, of at most `MAX_HEADER_BYTES`. */
+export async function readHead(raw: RawSource): Promise<HeadOfMessage> {
+  const collector = new HeaderCollector();
+  const taken: Uint8Array[] = [];
+  for await (const chunk of chunksOf(raw)) {
+    taken.push(chunk.subarray(0, collector.push(chunk)));
+    if (collector.complete) break;
+  }
+  return { head: collector.finish(), bytes: Buffer.concat(taken) };
+}
+
+/** The bytes after the header block, in chunks, with every line end as CRLF (RFC 6376 §5.3). */
+export async function* readBody(raw: RawSource, headBytes: number): AsyncGenerator<Uint8Array> {
+  let passed = 0;
+  let afterCr = false;
+  for await (const chunk of chunksOf(raw)) {
+    const body = chunk.subarray(Math.min(chunk.length, Math.max(0, headBytes - passed)));
+    passed += chunk.length;
+    if (body.length === 0) continue;
+    yield withCrlf(body, afterCr);
+    afterCr = body[body.length - 1] === CR;
+  }
+}
+
+async function* chunksOf(raw: RawSource): AsyncGenerator<Uint8Array> {
+  if (raw.kind === 'file') {
+    const file: AsyncIterable<Uint8Array> = createReadStream(raw.path, {
+      highWaterMark: READ_BYTES,
+    });
+    yield* file;
+    return;
+  }
+  for (let at = 0; at < raw.bytes.length; at += READ_BYTES) {
+    yield raw.bytes.subarray(at, at + READ_BYTES);
+    // A timer that ends the work must have its turn.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+function withCrlf(chunk: Uint8Array, afterCr: boolean): Uint8Array {
+  let bare = 0;
+  for (let lf = chunk.indexOf(LF); lf !== -1; lf = chunk.indexOf(LF, lf + 1)) {
+    if (!(lf === 0 ? afterCr : chunk[lf - 1] === CR)) bare += 1;
+  }
+  if (bare === 0) return chunk;
+  const out = new Uint8Array(chunk.length + bare);
+  let to = 0;
+  for (let at = 0; at < chunk.length; at += 1) {
+    const byte = chunk[at] ?? 0;
+    if (byte === LF && !(at === 0 ? afterCr : chunk[at - 1] === CR)) {
+      out[to] = CR;
+      to += 1;
+    }
+    out[to] = byte;
+    to += 1;
+  }
+  return out;
+}

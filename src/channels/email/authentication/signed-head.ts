@@ -1,0 +1,139 @@
+import { instanceOf, tagOf } from './authentication-results.ts';
+import { isAligned } from './alignment.ts';
+
+const MAX_FIELDS = 1000;
+const MAX_LINES = 4000;
+const MAX_SIGNATURES = 8;
+/** A signature names a key in it; all else that is longer is no signature that a server makes. */
+const MAX_SIGNATURE_LENGTH = 8 * 1024;
+/** RFC 8617 §4.2.1 allows 50 sets; mail that passed more than ten sealers does not exist. */
+const MAX_ARC_SETS = 10;
+
+export interface ArcSet {
+  readonly instance: number;
+  readonly sealer: string;
+  /** The value of ARC-Authentication-Results. */
+  readonly results: string;
+}
+
+/** What of a header block is worth checking signatures against. */
+export interface SignedHead {
+  /** The fields, with CRLF and the empty line; signatures that prove nothing are left out. */
+  readonly bytes: Buffer;
+  /** Signatures in it whose domain speaks for the one in From. */
+  readonly signatures: number;
+  /** There were DKIM signatures, of whatever domain. */
+  readonly wasSigned: boolean;
+  /** Some were of that domain, and of a kind that proves nothing. */
+  readonly weak: boolean;
+  /** The newest set first; empty when the newest sealer is not trusted. */
+  readonly arc: readonly ArcSet[];
+  readonly hadArc: boolean;
+}
+
+/**
+ * Reduces a header block to what can vouch for the domain in From, so that no sender can buy time
+ * with a thousand signatures, or with keys in a zone of his own that answers slowly. Linear.
+ * @param bytes the header block as it came
+ * @param complete false when it is cut: then no signature in it can hold
+ */
+export function readSignedHead(
+  bytes: Uint8Array,
+  complete: boolean,
+  fromDomain: string,
+  isTrustedSealer: (domain: string) => boolean,
+): SignedHead {
+  const fields = splitFields(bytes);
+  const bounded = complete && fields !== undefined;
+  const all = fields ?? [];
+  const named = all.map((field) => ({ field, name: nameOf(field), value: valueOf(field) }));
+  const signatures = named.filter(({ name }) => name === 'dkim-signature');
+  const aligned = signatures.filter(
+    ({ value }) => bounded && isAligned(fromDomain, tagOf(value, 'd') ?? '', false),
+  );
+  const usable = aligned.filter(isStrong).slice(0, MAX_SIGNATURES);
+  const arcFields = named.filter(({ name }) => name.startsWith('arc-'));
+  const arc = bounded ? trustedChain(arcFields, isTrustedSealer) : [];
+  const kept = named.filter((each) => {
+    // A sealer signs the DKIM signatures too.
+    const sealed = arc.length > 0 && signatures.length <= MAX_SIGNATURES && isStrong(each);
+    if (each.name === 'dkim-signature') return sealed || usable.includes(each);
+    return !each.name.startsWith('arc-') || arc.length > 0;
+  });
+  return {
+    bytes: Buffer.from(`${kept.map(({ field }) => field).join('\r\n')}\r\n\r\n`, 'latin1'),
+    signatures: usable.length,
+    wasSigned: signatures.length > 0,
+    weak: aligned.length > 0 && usable.length === 0,
+    arc,
+    hadArc: arcFields.length > 0,
+  };
+}
+
+interface NamedField {
+  readonly field: string;
+  readonly name: string;
+  readonly value: string;
+}
+
+/**
+ * SHA-1 proves nothing any more (RFC 8301 §3.1), and under a signature of a part of the body (`l=`)
+ * anyone can write what he likes (RFC 6376 §8.2). Each kind would also have the body hashed again.
+ */
+function isStrong({ field, value }: NamedField): boolean {
+  if (field.length > MAX_SIGNATURE_LENGTH || tagOf(value, 'l') !== undefined) return false;
+  return /-sha256$/i.test(tagOf(value, 'a') ?? '');
+}
+
+/** The sets from the newest down, as far as their sealers are trusted. */
+function trustedChain(
+  fields: readonly NamedField[],
+  isTrustedSealer: (domain: string) => boolean,
+): readonly ArcSet[] {
+  if (fields.length > 3 * MAX_ARC_SETS) return [];
+  if (fields.some(({ field }) => field.length > MAX_SIGNATURE_LENGTH)) return [];
+  const signatures = fields.filter(({ name }) => name === 'arc-message-signature');
+  if (!signatures.every(isStrong)) return [];
+  const of = (name: string) =>
+    new Map(
+      fields.filter((each) => each.name === name).map(({ value }) => [instanceOf(value), value]),
+    );
+  const seals = of('arc-seal');
+  const results = of('arc-authentication-results');
+  const chain: ArcSet[] = [];
+  const newest = Math.max(0, ...[...seals.keys()].map((instance) => instance ?? 0));
+  for (let instance = newest; instance > 0; instance -= 1) {
+    const sealer = tagOf(seals.get(instance) ?? '', 'd')?.toLowerCase() ?? '';
+    if (!isTrustedSealer(sealer)) break;
+    chain.push({ instance, sealer, results: results.get(instance) ?? '' });
+  }
+  return chain;
+}
+
+/** Undefined when there are more lines or fields than any mail system writes. */
+function splitFields(bytes: Uint8Array): string[] | undefined {
+  const lines = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    .toString('latin1')
+    .split(/\r?\n/);
+  while (lines.at(-1) === '') lines.pop();
+  if (lines.length > MAX_LINES) return undefined;
+  const fields: string[][] = [];
+  for (const line of lines) {
+    const current = fields.at(-1);
+    if (/^\s/.test(line) && current !== undefined) current.push(line);
+    else fields.push([line]);
+  }
+  return fields.length > MAX_FIELDS ? undefined : fields.map((each) => each.join('\r\n'));
+}
+
+function nameOf(field: string): string {
+  const colon = field.indexOf(':');
+  return colon === -1 ? '' : field.slice(0, colon).trim().toLowerCase();
+}
+
+function valueOf(field: string): string {
+  return field
+    .slice(field.indexOf(':') + 1)
+    .replace(/\r\n/g, '')
+    .trim();
+}

@@ -1,0 +1,28 @@
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { clientKey, type Networks } from './client-address.ts';
+import { SmtpRefusal } from './smtp-reply.ts';
+
+export interface MessageRateOptions {
+  readonly messages: number;
+  readonly perMs: number;
+}
+
+/**
+ * Counts the messages that each client begins; trusted relays have no limit.
+ * The function rejects with the refusal `rate` when it is one too many.
+ */
+export function createMessageRate(
+  { messages, perMs }: MessageRateOptions,
+  trusted: Networks,
+): (remoteAddress: string) => Promise<void> {
+  const rate = new RateLimiterMemory({ points: messages, duration: perMs / 1000 });
+  return async (remoteAddress) => {
+    if (trusted.has(remoteAddress)) return;
+    try {
+      await rate.consume(clientKey(remoteAddress));
+    } catch (error) {
+      // The limiter rejects with its own verdict, which is no Error.
+      throw error instanceof RateLimiterRes ? new SmtpRefusal('rate') : error;
+    }
+  };
+}

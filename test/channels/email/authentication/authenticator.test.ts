@@ -1,0 +1,79 @@
+import { expect, test } from '@jest/globals';
+import {
+  createAuthenticator,
+  type AuthenticatorOptions,
+} from '../../../../src/channels/email/authentication/authenticator.ts';
+import { UNKNOWN_VERDICT } from '../../../../src/channels/email/authentication/verdict.ts';
+import { silentLogger } from '../../../../src/observability/logger.ts';
+import { createMetrics } from '../../../../src/observability/metrics.ts';
+import { DnsServer } from '../../../support/dns-server.ts';
+import { ends } from '../../../support/ends.ts';
+import { authFixture, authZone } from './auth-fixtures.ts';
+
+async function running(options: Partial<AuthenticatorOptions> = {}) {
+  const dns = await DnsServer.start(authZone());
+  ends(() => dns.stop());
+  const metrics = createMetrics();
+  const authenticator = createAuthenticator(
+    {
+      hostname: 'mx.acme.example',
+      trustedAuthservIds: [],
+      dns: { servers: [dns.address] },
+      ...options,
+    },
+    { logger: silentLogger, metrics },
+  );
+  ends(() => authenticator.stop());
+  const check = (bytes: Uint8Array) =>
+    authenticator.check({
+      raw: { kind: 'bytes', bytes: new Uint8Array(bytes) },
+      remoteAddress: '198.51.100.9',
+      heloName: 'mx.elsewhere.example',
+      envelopeFrom: 'ann@elsewhere.example',
+      trustedRelay: false,
+      trustedArcSealers: ['sealer.example'],
+    });
+  return { authenticator, check, metrics };
+}
+
+test('a verdict comes from the thread and is counted', async () => {
+  const { check, metrics } = await running();
+  expect(await check(authFixture('signed-reject'))).toMatchObject({ dkim: 'pass', dmarc: 'pass' });
+  const counted = await metrics.authenticated.get();
+  expect(counted.values).toContainEqual(
+    expect.objectContaining({ labels: { method: 'dmarc', result: 'pass' }, value: 1 }),
+  );
+});
+
+test('results with names of prototypes change nothing for the next message', async () => {
+  const { check } = await running();
+  const hostile = authFixture('arc-sealer')
+    .toString('latin1')
+    .replace(
+      'dmarc=pass',
+      'dmarc=pass __proto__.toString=x __proto__.result=pass __proto__.isOrgRecord=1',
+    );
+  expect(await check(Buffer.from(hostile, 'latin1'))).toMatchObject({ arc: 'fail', dmarc: 'fail' });
+  expect(await check(authFixture('signed-reject'))).toMatchObject({ dkim: 'pass', dmarc: 'pass' });
+  expect(await check(authFixture('unsigned-reject'))).toMatchObject({ dmarc: 'fail' });
+});
+
+test('what cannot be read is unknown', async () => {
+  const { authenticator } = await running();
+  const verdict = await authenticator.check({
+    raw: { kind: 'file', path: '/nowhere/at/all' },
+    remoteAddress: '198.51.100.9',
+    heloName: '',
+    envelopeFrom: '',
+    trustedRelay: false,
+    trustedArcSealers: [],
+  });
+  expect(verdict).toEqual(UNKNOWN_VERDICT);
+});
+
+test('a check that is under way at a stop is unknown', async () => {
+  const { authenticator, check } = await running();
+  const checking = check(authFixture('signed-reject'));
+  await authenticator.stop();
+  expect(await checking).toEqual(UNKNOWN_VERDICT);
+});

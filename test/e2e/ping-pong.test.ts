@@ -1,0 +1,92 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import nodemailer from 'nodemailer';
+import { INBOX } from '../support/gateway-config.ts';
+import { ends } from '../support/ends.ts';
+import { entriesOf } from '../support/spool-guest.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { echoAgent, scene } from './scene.ts';
+
+const DEFAULTS = { per10min: 10, perHour: 25, perThreadPer10min: 5, sameBodyPerHour: 3 };
+
+interface Mail {
+  readonly id: string;
+  readonly references: string;
+}
+
+/** What the agent has sent by email so far, in no order. */
+function outboxOf(dataDir: string): readonly Mail[] {
+  const folder = join(dataDir, 'platform', 'outbox');
+  return readdirSync(folder, { recursive: true })
+    .map(String)
+    .filter((file) => file.endsWith('.eml'))
+    .map((file) => {
+      const text = readFileSync(join(folder, file), 'utf8').replace(/\r\n[ \t]+/g, ' ');
+      return {
+        id: /^Message-ID: (\S+)/im.exec(text)?.[1] ?? '',
+        references: /^References: (.+)/im.exec(text)?.[1] ?? '',
+      };
+    });
+}
+
+/**
+ * Someone's mail program that answers all it gets and marks none of it: no Auto-Submitted, no
+ * telling subject. It ends when the agent has nothing new for it.
+ */
+async function autoresponder(
+  dataDir: string,
+  smtpPort: number,
+  textOf: (n: number) => string,
+): Promise<void> {
+  const transport = nodemailer.createTransport({
+    host: '127.0.0.1',
+    port: smtpPort,
+    tls: { rejectUnauthorized: false },
+  });
+  ends(() => transport.close());
+  const send = (n: number, answered?: Mail) =>
+    transport.sendMail({
+      from: 'Otto <otto@example.com>',
+      to: INBOX,
+      messageId: `<auto.${n}@example.com>`,
+      subject: answered === undefined ? 'Order' : 'Re: Order',
+      text: textOf(n),
+      ...(answered && {
+        inReplyTo: answered.id,
+        references: `${answered.references} ${answered.id}`,
+      }),
+    });
+  const answered = new Set<string>();
+  await send(1);
+  for (let n = 2; ; n += 1) {
+    const next = await waitFor('an answer, or the end of it', async () => {
+      const reply = outboxOf(dataDir).find(({ id }) => !answered.has(id));
+      if (reply !== undefined) return reply;
+      const entries = await entriesOf(dataDir);
+      return entries.some(({ state }) => state === 'held') ? 'ended' : undefined;
+    });
+    if (next === 'ended') return;
+    answered.add(next.id);
+    await send(n, next);
+  }
+}
+
+test.each<[string, (n: number) => string, number, string]>([
+  ['each text differs', (n) => `I am away. This is notice ${n}.`, 6, 'loop: perThreadPer10min'],
+  ['all texts are the same', () => 'I am away.', 3, 'loop: sameBodyPerHour'],
+])(
+  'an autoresponder that answers every reply of the agent is stopped: %s',
+  async (_, textOf, messages, reason) => {
+    const { dataDir, platform, gateway } = await scene({ agent: echoAgent, loop: DEFAULTS });
+    await autoresponder(dataDir, gateway.smtpPort, textOf);
+
+    const entries = await entriesOf(dataDir);
+    expect(entries).toHaveLength(messages);
+    expect(entries.filter(({ state }) => state === 'held')).toMatchObject([{ reason }]);
+    expect(platform.messages).toHaveLength(messages - 1);
+    expect(new Set(platform.messages.map(({ conversation_id }) => conversation_id)).size).toBe(1);
+    expect(outboxOf(dataDir)).toHaveLength(messages - 1);
+  },
+  30_000,
+);

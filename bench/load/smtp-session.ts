@@ -19,8 +19,10 @@ export class SmtpSession {
     socket.on('close', lost);
   }
 
-  static async open(port: number): Promise<SmtpSession> {
-    const session = new SmtpSession(connect({ host: '127.0.0.1', port, noDelay: true }));
+  static async open(port: number, localAddress?: string): Promise<SmtpSession> {
+    const session = new SmtpSession(
+      connect({ host: '127.0.0.1', port, noDelay: true, ...(localAddress && { localAddress }) }),
+    );
     await session.#replies(1);
     await session.#say('EHLO client.example\r\n', 1);
     return session;

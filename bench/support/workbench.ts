@@ -21,8 +21,9 @@ export class Workbench {
   async part<Module extends PartModule>(
     module: URL,
     options: Parameters<Module['start']>[0],
+    nodeArguments: readonly string[] = [],
   ): Promise<Part<Module>> {
-    const part = await Part.start<Module>(module, options);
+    const part = await Part.start<Module>(module, options, nodeArguments);
     this.onEnd(module.pathname, () => part.stop());
     return part;
   }

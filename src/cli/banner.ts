@@ -5,8 +5,12 @@ import type { Addresses } from '../gateway.ts';
 import { reachable } from './reachable.ts';
 import { signedWebhook, SMS_PATH } from './sms-webhook.ts';
 
-/** Who writes in the lines to try; the number is of the block that is set aside for fiction. */
-export const SAMPLE_SENDER = 'ada@example.com';
+/**
+ * Who writes in the lines to try. Names under `.example` are in no DNS (RFC 2606 §2), while
+ * example.com forbids all mail in its name, which would be held. The number is of the block that
+ * is set aside for fiction.
+ */
+export const SAMPLE_SENDER = 'ada@customer.example';
 export const SAMPLE_NUMBER = '+12025550187';
 export const SAMPLE_QUESTION = 'Where is my order?';
 
@@ -95,7 +99,7 @@ function curlEmail(server: string, inbox: string): string {
     `From: Ada <${SAMPLE_SENDER}>`,
     `To: ${inbox}`,
     `Subject: ${SAMPLE_QUESTION}`,
-    'Message-ID: <%s@example.com>',
+    'Message-ID: <%s@customer.example>',
     '',
     'Hello, where is my order 1001?',
     '',

@@ -142,7 +142,7 @@ describe('send email', () => {
     writeFileSync(file, 'attached text');
     const args = ['--port', String(port), '--attach', file];
     expect(await send('email', 'The lamp is broken', ...args)).toMatchObject({ code: 0 });
-    expect(mails[0]).toMatchObject({ from: 'ada@example.com', to: ['support@demo.example'] });
+    expect(mails[0]).toMatchObject({ from: 'ada@customer.example', to: ['support@demo.example'] });
     expect(mails[0]?.raw).toContain('The lamp is broken');
     expect(mails[0]?.raw).toContain('note.txt');
   });
@@ -244,9 +244,9 @@ describe('what serve prints', () => {
     const text = banner(config, { smtp: local(port) });
     const line = /^ {2}(printf .*)$/m.exec(text)?.[1] ?? '';
     expect(await shell(line)).toMatchObject({ failed: false });
-    expect(mails[0]).toMatchObject({ from: 'ada@example.com', to: ['support@demo.example'] });
+    expect(mails[0]).toMatchObject({ from: 'ada@customer.example', to: ['support@demo.example'] });
     expect(mails[0]?.raw).toMatch(
-      /^From: Ada <ada@example\.com>\r\nTo: .*\r\nSubject: Where is my order\?\r\nMessage-ID: <\d+@/,
+      /^From: Ada <ada@customer\.example>\r\nTo: .*\r\nSubject: Where is my order\?\r\nMessage-ID: <\d+@/,
     );
     expect(mails[0]?.raw).toMatch(/\r\n\r\nHello, where is my order 1001\?\r\n$/);
     expect(text).toMatch(

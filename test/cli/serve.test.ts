@@ -59,7 +59,7 @@ test('a signal that comes twice at once, as under npm, is one', async () => {
 test('a bug that nobody caught is logged without its message, and ends in a graceful stop', async () => {
   const { events, steps, logged, run } = scene();
   const ended = run(() =>
-    events.emit('unhandledRejection', new TypeError('ada@example.com is undefined')),
+    events.emit('unhandledRejection', new TypeError('ada@customer.example is undefined')),
   );
   await expect(ended).rejects.toBeInstanceOf(CommandFailed);
   expect(steps).toEqual(['start', 'stop']);

@@ -42,7 +42,7 @@ test('ready when every check passes', async () => {
 test('503 names each check that fails and why, and quotes no unexpected message', async () => {
   const health = createHealth();
   health.add('spool', () => {
-    throw Object.assign(new Error('INSERT ada@example.com'), { code: 'SQLITE_FULL' });
+    throw Object.assign(new Error('INSERT ada@customer.example'), { code: 'SQLITE_FULL' });
   });
   health.add('platform', () => {
     throw new NotReady('the breaker is open');

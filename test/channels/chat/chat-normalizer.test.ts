@@ -56,7 +56,7 @@ async function normalize(claimed: Claimed, trusted = false): Promise<Normalized>
 }
 
 describe('the contact', () => {
-  const email = 'ada@example.com';
+  const email = 'ada@customer.example';
   test.each<[string, Partial<VisitorRecord>, boolean, object]>([
     ['is named by the visitor’s number', {}, false, { name: 'Visitor 7F3A' }],
     ['has the name that was given', { name: 'Ada' }, false, { name: 'Ada' }],

@@ -255,13 +255,13 @@ describe('an identity', () => {
     const before = await gateway.connect();
     await before.send('before I signed in');
     const { token, visitorId } = before.session;
-    const after = await connectAs({ email: 'ada@example.com' }, { token });
-    expect(after.session).toMatchObject({ visitorId, verified: true, email: 'ada@example.com' });
+    const after = await connectAs({ email: 'ada@customer.example' }, { token });
+    expect(after.session).toMatchObject({ visitorId, verified: true, email: 'ada@customer.example' });
     await waitFor('the history', () => after.messages.length === 1);
   });
 
   test('outlives its JWT in the visitor token', async () => {
-    const { session } = await connectAs({ email: 'ada@example.com' });
+    const { session } = await connectAs({ email: 'ada@customer.example' });
     const later = await gateway.connect({ auth: { key: 'demo', token: session.token } });
     expect(later.session).toMatchObject({ visitorId: session.visitorId, verified: true });
   });

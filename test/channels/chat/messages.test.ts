@@ -239,7 +239,7 @@ describe('the record of a visitor', () => {
   test('keeps the labels of a profile and what was seen, but never joins by an address', async () => {
     const chat = await start();
     const client = await chat.connect();
-    const labels = { name: 'Ada', email: 'ada@example.com' };
+    const labels = { name: 'Ada', email: 'ada@customer.example' };
     expect(await client.profile(labels)).toEqual({ ok: true });
     await client.send('hello');
     await waitFor('the echo', () => client.messages.length === 1);

@@ -156,10 +156,10 @@ describe('visitors', () => {
 
   test('changes keep what they do not name, and seen never goes back', async () => {
     await store.chat.updateVisitor(SHOP, VISITOR, { name: 'Ada', seenSeq: 4 });
-    await store.chat.updateVisitor(SHOP, VISITOR, { email: 'ada@example.com', seenSeq: 2 });
+    await store.chat.updateVisitor(SHOP, VISITOR, { email: 'ada@customer.example', seenSeq: 2 });
     expect(await store.chat.visitor(SHOP, VISITOR)).toMatchObject({
       name: 'Ada',
-      email: 'ada@example.com',
+      email: 'ada@customer.example',
       seenSeq: 4,
     });
   });

@@ -250,7 +250,7 @@ describe('what serve prints', () => {
     );
     expect(mails[0]?.raw).toMatch(/\r\n\r\nHello, where is my order 1001\?\r\n$/);
     expect(text).toMatch(
-      /^ {2}swaks --server 127\.0\.0\.1:\d+ --from ada@example\.com --to support/m,
+      /^ {2}swaks --server 127\.0\.0\.1:\d+ --from ada@customer\.example --to support/m,
     );
   });
 

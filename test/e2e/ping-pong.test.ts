@@ -30,6 +30,12 @@ function outboxOf(dataDir: string): readonly Mail[] {
     });
 }
 
+interface Habits {
+  readonly textOf: (n: number) => string;
+  /** Writes References, and not In-Reply-To alone. */
+  readonly references: boolean;
+}
+
 /**
  * Someone's mail program that answers all it gets and marks none of it: no Auto-Submitted, no
  * telling subject. It ends when the agent has nothing new for it.
@@ -37,7 +43,7 @@ function outboxOf(dataDir: string): readonly Mail[] {
 async function autoresponder(
   dataDir: string,
   smtpPort: number,
-  textOf: (n: number) => string,
+  { textOf, references }: Habits,
 ): Promise<void> {
   const transport = nodemailer.createTransport({
     host: '127.0.0.1',
@@ -54,7 +60,7 @@ async function autoresponder(
       text: textOf(n),
       ...(answered && {
         inReplyTo: answered.id,
-        references: `${answered.references} ${answered.id}`,
+        ...(references && { references: `${answered.references} ${answered.id}` }),
       }),
     });
   const answered = new Set<string>();
@@ -72,14 +78,27 @@ async function autoresponder(
   }
 }
 
-test.each<[string, (n: number) => string, number, string]>([
-  ['each text differs', (n) => `I am away. This is notice ${n}.`, 6, 'loop: perThreadPer10min'],
-  ['all texts are the same', () => 'I am away.', 3, 'loop: sameBodyPerHour'],
+const counting = (n: number) => `I am away. This is notice ${n}.`;
+
+test.each<[string, Habits, number, string]>([
+  ['each text differs', { textOf: counting, references: true }, 6, 'loop: perThreadPer10min'],
+  [
+    'each text differs, and there is no References',
+    { textOf: counting, references: false },
+    7,
+    'loop: perThreadPer10min',
+  ],
+  [
+    'all texts are the same',
+    { textOf: () => 'I am away.', references: true },
+    3,
+    'loop: sameBodyPerHour',
+  ],
 ])(
   'an autoresponder that answers every reply of the agent is stopped: %s',
-  async (_, textOf, messages, reason) => {
+  async (_, habits, messages, reason) => {
     const { dataDir, platform, gateway } = await scene({ agent: echoAgent, loop: DEFAULTS });
-    await autoresponder(dataDir, gateway.smtpPort, textOf);
+    await autoresponder(dataDir, gateway.smtpPort, habits);
 
     const entries = await entriesOf(dataDir);
     expect(entries).toHaveLength(messages);

@@ -7,6 +7,7 @@ import type { EmailMeta } from '../email-meta.ts';
 import { isAllowedSender, isFrom } from './classify.ts';
 import type { AttachedFile } from './email-job.ts';
 import { readThreading } from './message-ids.ts';
+import { answeredSubject } from './reply-subject.ts';
 import type { ShopMail } from './shop-mail.ts';
 
 /** As what a message counts among those of its person; the body is added when it is known. */
@@ -18,6 +19,7 @@ export function countedHead(
   sender: Sender,
   meta: EmailMeta,
   remoteId: string,
+  subject: string | undefined,
   shop: Pick<ShopMail, 'formSenders' | 'allowSenders'>,
 ): CountedHead | undefined {
   if (isFrom(head, shop.formSenders) || isAllowedSender(head, sender, shop.allowSenders)) {
@@ -26,8 +28,17 @@ export function countedHead(
   const known = sender.kind === 'from' || sender.kind === 'reply-to';
   const person = matchKey(known ? sender.mailbox.address : meta.envelopeFrom);
   if (person === undefined) return undefined;
+  return { person, thread: threadOf(head, subject) ?? meta.messageId ?? remoteId };
+}
+
+/**
+ * What a reply belongs to: the root of its References. Machines often leave these out; In-Reply-To
+ * alone names another message each time, so that then the subject has to do.
+ */
+function threadOf(head: HeaderBlock, subject: string | undefined): string | undefined {
   const { references, inReplyTo } = readThreading(head);
-  return { person, thread: references[0] ?? inReplyTo ?? meta.messageId ?? remoteId };
+  const answered = answeredSubject(subject);
+  return references[0] ?? (answered === undefined ? inReplyTo : `subject: ${answered}`);
 }
 
 /** Stands for what the person sent: the words without the quoted history, and the files. */

@@ -49,7 +49,7 @@ export function readHead(head: HeaderBlock, job: HeadJob, shop: ShopMail): Messa
     : heldFor(treatment.hold, found, job.released);
   const counted =
     verdict.kind === 'deliver' && !job.released
-      ? countedHead(head, sender, meta, job.remoteId, shop)
+      ? countedHead(head, sender, meta, job.remoteId, subject, shop)
       : undefined;
   return {
     verdict,

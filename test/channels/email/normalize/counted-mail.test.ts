@@ -71,7 +71,14 @@ describe('the thread', () => {
       withId,
       '<root@x>',
     ],
-    ['else In-Reply-To', ['In-Reply-To: <b@x>'], withId, '<b@x>'],
+    ['else the subject that it answers', ['Subject: RE: Aw: Order 7'], withId, 'subject: order 7'],
+    [
+      'the subject also beside In-Reply-To alone, which names another message each time',
+      ['Subject: Re[2]: Order 7', 'In-Reply-To: <b@x>'],
+      withId,
+      'subject: order 7',
+    ],
+    ['else In-Reply-To', ['Subject: Hello', 'In-Reply-To: <b@x>'], withId, '<b@x>'],
     ['else its own Message-ID', [], withId, '<own@x>'],
     ['else the id that it goes by', [], {}, '<one@customer.example>'],
   ])('%s', async (_, headers, choices, thread) => {

@@ -10,6 +10,7 @@ const MINUTE = 60_000;
 const INBOUND_UNDER_WAY = 64;
 const CERTIFICATE_CHECKED_EVERY_MS = 30_000;
 
+/** The configuration over the values that an operator has no say in. */
 export function emailServerOptions({ smtp }: CompleteConfig): EmailServerOptions {
   return {
     ...EMAIL_SERVER_DEFAULTS,
@@ -36,6 +37,7 @@ export function inboundOptions(config: CompleteConfig): InboundOptions {
   };
 }
 
+/** How senders are checked. */
 export function authenticatorOptions({ smtp, dns }: CompleteConfig): AuthenticatorOptions {
   return {
     hostname: smtp.hostname,

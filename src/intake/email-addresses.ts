@@ -86,7 +86,8 @@ function plainMailbox(value: string): Mailbox | undefined {
 }
 
 function isLocalPart(local: string): boolean {
-  if (/^"(?:[^"\\]|\\.)*"$/.test(local)) return true;
+  // RFC 5321 §4.1.2: no control characters, also not behind a backslash.
+  if (/^"(?:[^"\\\x00-\x1f\x7f]|\\[^\x00-\x1f\x7f])*"$/.test(local)) return true;
   return !/[\x00-\x20\x7f-\x9f"(),:;<>@[\\\]\u200b\u2060\ufeff]/.test(local);
 }
 

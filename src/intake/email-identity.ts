@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { HeaderBlock } from './header-block.ts';
-import type { Sender } from './email-sender.ts';
+import { mailboxOf, type Sender } from './email-sender.ts';
 
 /** What stays the same in copies of a message that came by different paths. */
 const DEDUP_HEADERS = ['from', 'to', 'cc', 'date', 'subject', 'message-id'];
@@ -49,8 +49,7 @@ export function remoteIdIfTaken(remoteId: string, dedupKey: string): string {
  * the envelope's sender.
  */
 export function emailLane(sender: Sender, envelopeFrom: string, agentContact: string): string {
-  const known = sender.kind === 'from' || sender.kind === 'reply-to';
-  const address = known ? sender.mailbox.address : envelopeFrom;
+  const address = mailboxOf(sender)?.address ?? envelopeFrom;
   return `${address.toLowerCase()} ${agentContact}`;
 }
 

@@ -58,6 +58,11 @@ export function selectSender(
   return { kind: 'from', mailbox: author };
 }
 
+/** Undefined when nobody can tell who wrote. */
+export function mailboxOf(sender: Sender): Mailbox | undefined {
+  return sender.kind === 'from' || sender.kind === 'reply-to' ? sender.mailbox : undefined;
+}
+
 function whyNotFrom(
   { address }: Mailbox,
   head: HeaderBlock,
@@ -66,7 +71,7 @@ function whyNotFrom(
 ): 'no-reply' | 'form' | 'list-rewrite' | 'own-address' | undefined {
   if (head.count('x-original-from') > 0) return 'list-rewrite';
   // Nobody writes as a list's own address: Mailman leaves no other sign of having rewritten From.
-  if (listPost(head) === matchKey(address)) return 'list-rewrite';
+  if (listKey(head) === matchKey(address)) return 'list-rewrite';
   if (ourAddresses.has(address)) return 'own-address';
   if (formSenders.has(address)) return 'form';
   return NO_REPLY.test(address.slice(0, address.lastIndexOf('@'))) ? 'no-reply' : undefined;
@@ -77,7 +82,7 @@ function usableReplyTo(
   head: HeaderBlock,
   ourAddresses: AddressMatcher,
 ): Mailbox | undefined {
-  const list = listPost(head);
+  const list = listKey(head);
   return mailboxes(head.first('reply-to')).find((replyTo) => {
     const key = matchKey(replyTo.address);
     return key !== list && key !== matchKey(address) && !ourAddresses.has(replyTo.address);
@@ -86,17 +91,19 @@ function usableReplyTo(
 
 /** Whether Reply-To names someone who is not us, be it the author himself. */
 export function hasReplyToOfStranger(head: HeaderBlock, ourAddresses: AddressMatcher): boolean {
-  const list = listPost(head);
+  const list = listKey(head);
   return mailboxes(head.first('reply-to')).some(
     ({ address }) => matchKey(address) !== list && !ourAddresses.has(address),
   );
 }
 
-/** RFC 2369 §3.4: `List-Post: <mailto:list@example.com>`. */
-function listPost(head: HeaderBlock): string | undefined {
-  const address = /<mailto:([^>?]{1,320})/i.exec(
-    head.first('list-post')?.slice(0, 2000) ?? '',
-  )?.[1];
+/** The address of the list, as it came (RFC 2369 §3.4: `List-Post: <mailto:list@example.com>`). */
+export function listPost(head: HeaderBlock): string | undefined {
+  return /<mailto:([^>?]{1,320})/i.exec(head.first('list-post')?.slice(0, 2000) ?? '')?.[1];
+}
+
+function listKey(head: HeaderBlock): string | undefined {
+  const address = listPost(head);
   return address === undefined ? undefined : matchKey(address);
 }
 

@@ -16,12 +16,16 @@ type DeepReadonly<T> = T extends readonly (infer Item)[]
 const uuid = z.guid();
 /**
  * Deliberately wide. Real customers have addresses that no strict pattern takes
- * (`user.@docomo.ne.jp`, an internationalized local part), and a refused address is a lost message.
+ * (`user.@docomo.ne.jp`, an internationalized or a quoted local part, RFC 5321 §4.1.2), and a
+ * refused address is a lost message.
  */
 const email = z
   .string()
   .max(320)
-  .regex(/^[^\s@<>"](?:[^\s<>]*[^\s<>"])?@[^\s@<>]+$/, 'expected an email address');
+  .regex(
+    /^(?:"[^"\\<>\p{Cc}]+"|[^\s@<>"](?:[^\s<>]*[^\s<>"])?)@[^\s@<>]+$/u,
+    'expected an email address',
+  );
 const dateTime = z.iso.datetime({ offset: true });
 const mailbox = z.object({ email, name: z.string().optional() });
 

@@ -89,6 +89,9 @@ describe('a canonical address', () => {
     ['a\u0000b@example.com', undefined],
     ['a\u200bb@example.com', undefined],
     ['a@b@example.com', undefined],
+    ['"a b"@example.com', '"a b"@example.com'],
+    ['"a\r\nb"@example.com', undefined],
+    ['"a\\\u0000b"@example.com', undefined],
     [`${'a'.repeat(400)}@example.com`, undefined],
   ])('of %j', (address, expected) => {
     expect(canonicalAddress(address)).toBe(expected);

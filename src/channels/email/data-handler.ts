@@ -12,11 +12,11 @@ import type { Envelope } from './arrivals.ts';
 import type { Networks } from './client-address.ts';
 import { DataPace, type DataPaceOptions } from './data-pace.ts';
 import { toRefusal } from './envelope-handlers.ts';
-import type { DoorCheck } from './refuse-forged.ts';
 import { lmtpReplies, queuedAs } from './lmtp-replies.ts';
 import { MessageSink } from './message-sink.ts';
 import { receiveData, type Receiving } from './receive-data.ts';
 import { receivedHeader } from './received-header.ts';
+import type { DoorCheck } from './refuse-forged.ts';
 import type { SmtpConnection } from './smtp-connection.ts';
 import { type RefusalReason, SmtpRefusal } from './smtp-reply.ts';
 

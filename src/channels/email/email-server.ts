@@ -13,6 +13,7 @@ import type { RateOptions } from './connection-rate.ts';
 import type { DataPaceOptions } from './data-pace.ts';
 import { DataHandler } from './data-handler.ts';
 import { createEnvelopeHandlers } from './envelope-handlers.ts';
+import type { MessageRateOptions } from './message-rate.ts';
 import type { DoorCheck } from './refuse-forged.ts';
 import { SmtpListener } from './smtp-listener.ts';
 import { type RefusalReason, SmtpRefusal } from './smtp-reply.ts';
@@ -33,7 +34,7 @@ export interface EmailServerOptions {
   /** Addresses and CIDR blocks without per-client limits and rates. */
   readonly trustedRelays: readonly string[];
   /** Messages one client may begin in a while. */
-  readonly messageRate: { readonly messages: number; readonly perMs: number };
+  readonly messageRate: MessageRateOptions;
   readonly maxRecipients: number;
   readonly maxErrors: number;
   readonly maxJunkCommands: number;
@@ -61,7 +62,7 @@ export const EMAIL_SERVER_DEFAULTS = {
   maxConnectionsPerIp: 20,
   trustedRelays: ['127.0.0.0/8', '::1/128'],
   connectionRate: { connections: 120, perMs: 60_000 },
-  messageRate: { messages: 100, perMs: 60_000 },
+  messageRate: { messages: 300, perMs: 60_000 },
   maxRecipients: 100,
   maxErrors: 20,
   maxJunkCommands: 100,
@@ -97,7 +98,7 @@ export interface EmailServer {
   stop(graceMs: number): Promise<void>;
 }
 
-/** The SMTP door: takes messages in and acknowledges each after it is durable. */
+/** The SMTP (or LMTP) door: takes messages in and acknowledges each after it is durable. */
 export function createEmailServer(
   options: EmailServerOptions,
   parts: EmailServerParts,

@@ -38,7 +38,7 @@ export class InboundRefusal extends Error {
 
 const SAME: ReadonlySet<string> = new Set(Object.keys(REFUSALS));
 
-/** What the SMTP door would have answered, in HTTP: 4xx is for good, 5xx for another try. */
+/** What the SMTP door would have answered, in HTTP: 429 and 5xx are for another try, the rest for good. */
 export function fromSmtp(refusal: SmtpRefusal): InboundRefusal {
   const cause = { cause: refusal };
   if (isSame(refusal.reason)) return new InboundRefusal(refusal.reason, undefined, cause);

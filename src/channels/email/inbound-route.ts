@@ -68,6 +68,7 @@ export interface InboundParts {
  * | 202, 200 | durable; 200 when it had been accepted before. `{ok: true, entries: [id]}` |
  * | 400, 415 | no envelope, too many recipients, an empty or broken body; not message/rfc822 |
  * | 401, 404 | no token of a shop; a recipient that is not this shop's |
+ * | 405 | anything but POST |
  * | 408, 413, 422 | too slow; over the size limit; more than 50 Received lines, or DMARC says reject |
  * | 429, 503 | over a rate; the spool cannot take it now. With Retry-After |
  *
@@ -137,11 +138,11 @@ class InboundDoor {
         return;
       }
       if (sink.size === 0) throw new InboundRefusal('empty');
-      const receivedAt = performance.now();
+      const wholeAt = performance.now();
       const taken = await this.#withinTime(
         acceptMessage(sink, this.#envelope(req, envelope), this.#parts),
       );
-      this.#acknowledge(res, taken, sink.size, performance.now() - receivedAt);
+      this.#acknowledge(res, taken, sink.size, performance.now() - wholeAt);
     } catch (error) {
       await sink.abort().catch(() => undefined);
       throw error;

@@ -256,7 +256,11 @@ describe('an identity', () => {
     await before.send('before I signed in');
     const { token, visitorId } = before.session;
     const after = await connectAs({ email: 'ada@customer.example' }, { token });
-    expect(after.session).toMatchObject({ visitorId, verified: true, email: 'ada@customer.example' });
+    expect(after.session).toMatchObject({
+      visitorId,
+      verified: true,
+      email: 'ada@customer.example',
+    });
     await waitFor('the history', () => after.messages.length === 1);
   });
 

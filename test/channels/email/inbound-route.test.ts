@@ -334,3 +334,13 @@ function numbered(): () => string {
   let next = 0;
   return () => String((next += 1));
 }
+
+test.each(['%22a%0D%0AX-Evil:%201%22@example.com', '%22a%00%22@example.com', 'a%0Ab@example.com'])(
+  'an address with a control character is none: %s',
+  (address) => {
+    expect(() => readEnvelope(`/?from=${address}&to=support@acme.example`, 10)).toThrow(
+      /no address/,
+    );
+    expect(() => readEnvelope(`/?from=&to=${address}`, 10)).toThrow(/no address/);
+  },
+);

@@ -13,6 +13,8 @@ export interface AuthenticatorOptions {
   readonly dns?: Partial<DnsOptions>;
   /** For one message, in milliseconds. */
   readonly totalMs?: number;
+  /** The worker's file, for tests of what becomes of messages when it fails. */
+  readonly worker?: URL;
 }
 
 export interface Authenticator {
@@ -65,7 +67,8 @@ export function createAuthenticator(
     for (const id of [...waiting.keys()]) settle(id, UNKNOWN_VERDICT);
   };
   const start = (): Worker => {
-    const started = new Worker(workerUrl(import.meta.url, './authentication-worker.ts'), {
+    const url = options.worker ?? workerUrl(import.meta.url, './authentication-worker.ts');
+    const started = new Worker(url, {
       workerData: settings,
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
       env: {},

@@ -4,6 +4,7 @@ import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import * as z from 'zod';
 import type { RawSource } from '../normalize/email-job.ts';
 import { isAligned } from './alignment.ts';
+import { boundBody, StrangeBody } from './body-bounds.ts';
 import { boundLookups } from './bounded-lookups.ts';
 import type { Resolve } from './dns-resolver.ts';
 import { libraryResolver } from './library-resolver.ts';
@@ -64,10 +65,11 @@ export async function checkSignatures(
     const domain = /\._domainkey\.(.+)$/i.exec(name)?.[1] ?? '';
     return isAligned(fromDomain, domain, false) || isTrustedSealer(domain);
   });
-  const verified = await dkimVerify(Readable.from(feed(question), { objectMode: false }), {
-    resolver: libraryResolver(keys.resolve),
-    minBitLength: MIN_KEY_BITS,
-  });
+  const verified = await verify(question, keys.resolve);
+  if (verified === undefined) {
+    const dkim = head.signatures === 0 ? none.dkim : 'permerror';
+    return { ...none, dkim, arc: head.arc.length === 0 ? none.arc : 'fail' };
+  }
   const signatures = z
     .array(signatureSchema)
     .parse(verified.results)
@@ -81,6 +83,32 @@ export async function checkSignatures(
     arc:
       head.arc.length === 0 ? none.arc : await checkSeals(verified.arc, keys.hadTrouble, resolve),
   };
+}
+
+/**
+ * Undefined when the library stumbles over what the sender wrote: that is a broken signature, and
+ * no trouble of ours that could leave the verdict open.
+ * @throws what reading the message fails with, or the reason for which it ended
+ */
+async function verify(question: SignatureQuestion, resolve: Resolve) {
+  let trouble: { readonly error: unknown } | undefined;
+  async function* watched() {
+    try {
+      yield* feed(question);
+    } catch (error) {
+      if (!(error instanceof StrangeBody)) trouble = { error };
+      throw error;
+    }
+  }
+  try {
+    return await dkimVerify(Readable.from(watched(), { objectMode: false }), {
+      resolver: libraryResolver(resolve),
+      minBitLength: MIN_KEY_BITS,
+    });
+  } catch {
+    if (trouble !== undefined) throw trouble.error;
+    return undefined;
+  }
 }
 
 type ArcData = Parameters<typeof arc>[0];
@@ -106,7 +134,7 @@ async function checkSeals(
 
 async function* feed({ raw, head, headBytes, signal }: SignatureQuestion) {
   yield head.bytes;
-  for await (const chunk of readBody(raw, headBytes)) {
+  for await (const chunk of boundBody(readBody(raw, headBytes))) {
     signal.throwIfAborted();
     yield chunk;
   }

@@ -41,10 +41,6 @@ export class DnsCache {
       return;
     }
   }
-
-  get size(): number {
-    return this.#answers.size;
-  }
 }
 
 function ttlOf(answer: DnsAnswer): number {

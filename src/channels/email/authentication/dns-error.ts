@@ -20,6 +20,7 @@ export function isSilence(error: unknown): boolean {
   return SILENCE.has(codeOf(error));
 }
 
+/** Whatever a look-up failed with, as one of the four codes. */
 export function toDnsError(error: unknown): DnsError {
   const code = codeOf(error);
   if (SILENCE.has(code)) return new DnsError('ETIMEOUT');

@@ -29,7 +29,9 @@ export function treatSender(
   fromReplyTo: boolean,
   rules: SenderRules,
 ): SenderTreatment {
-  const fails = verdict?.dmarc === 'fail' && rules.dmarc !== 'observe';
+  // Without an author the envelope's sender is taken for him, and nobody vouches for that one.
+  const isForged = verdict?.dmarc === 'fail' || verdict?.dmarc === 'permerror';
+  const fails = isForged && rules.dmarc !== 'observe';
   if (fails && verdict.policy !== 'none') return { hold: 'dmarc', dropCopies: true, label: false };
   if (verdict?.dmarc === 'pass' && !fromReplyTo) return AS_IT_CAME;
   if (rules.unverified === 'hold') return { hold: 'unverified', dropCopies: fails, label: false };

@@ -6,6 +6,10 @@ const MAX_LINES = 4000;
 const MAX_SIGNATURES = 8;
 /** A signature names a key in it; all else that is longer is no signature that a server makes. */
 const MAX_SIGNATURE_LENGTH = 8 * 1024;
+/** RFC 6376 §3.5: no more digits than twelve need be read, and the library cannot read more. */
+const TIME = /^\d{1,12}$/;
+/** As `HeaderBlock` reads it: a `From` that only one of the two sees could pass for another. */
+const FIELD_NAME = /^[\x21-\x39\x3b-\x7e]+[ \t]*:/;
 /** RFC 8617 §4.2.1 allows 50 sets; mail that passed more than ten sealers does not exist. */
 const MAX_ARC_SETS = 10;
 
@@ -82,6 +86,10 @@ interface NamedField {
  */
 function isStrong({ field, value }: NamedField): boolean {
   if (field.length > MAX_SIGNATURE_LENGTH || tagOf(value, 'l') !== undefined) return false;
+  if (![tagOf(value, 't'), tagOf(value, 'x')].every((time) => TIME.test(time ?? '0'))) return false;
+  // RFC 6376 §5.4: From must be signed; else whoever has such a message could write as anyone.
+  const signed = (tagOf(value, 'h') ?? '').split(':');
+  if (!signed.some((name) => name.trim().toLowerCase() === 'from')) return false;
   return /-sha256$/i.test(tagOf(value, 'a') ?? '');
 }
 
@@ -110,20 +118,25 @@ function trustedChain(
   return chain;
 }
 
-/** Undefined when there are more lines or fields than any mail system writes. */
+/**
+ * The fields that `HeaderBlock` knows too, and no others. Undefined when there are more lines or
+ * fields than any mail system writes, or runs of CRs, over which the library's own split is
+ * quadratic.
+ */
 function splitFields(bytes: Uint8Array): string[] | undefined {
   const lines = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     .toString('latin1')
     .split(/\r?\n/);
   while (lines.at(-1) === '') lines.pop();
-  if (lines.length > MAX_LINES) return undefined;
+  if (lines.length > MAX_LINES || lines.some((line) => line.includes('\r\r'))) return undefined;
   const fields: string[][] = [];
   for (const line of lines) {
     const current = fields.at(-1);
-    if (/^\s/.test(line) && current !== undefined) current.push(line);
+    if (/^[ \t]/.test(line) && current !== undefined) current.push(line);
     else fields.push([line]);
   }
-  return fields.length > MAX_FIELDS ? undefined : fields.map((each) => each.join('\r\n'));
+  if (fields.length > MAX_FIELDS) return undefined;
+  return fields.map((each) => each.join('\r\n')).filter((field) => FIELD_NAME.test(field));
 }
 
 function nameOf(field: string): string {

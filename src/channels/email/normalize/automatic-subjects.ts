@@ -157,10 +157,12 @@ const LETTER = /^[\p{L}\p{M}]/u;
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]$/u;
 
+/** Whether a decoded subject starts as that of an out-of-office answer. It reads a bounded part. */
 export function isAutoReplySubject(subject: string): boolean {
   return startsWithOneOf(subject, AUTO_REPLY_STARTS);
 }
 
+/** Whether a decoded subject starts as that of a bounce. It reads a bounded part. */
 export function isBounceSubject(subject: string): boolean {
   return startsWithOneOf(subject, BOUNCE);
 }

@@ -22,10 +22,6 @@ export class ByteCursor {
     this.end = offset + length;
   }
 
-  get at(): number {
-    return this.#at;
-  }
-
   get left(): number {
     return this.end - this.#at;
   }

@@ -46,6 +46,7 @@ export async function withByteSource<Result>(
   }
 }
 
+/** Bytes that are in memory already, under the same bound for one read. */
 export function memorySource(bytes: Uint8Array): ByteSource {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return {

@@ -2,9 +2,8 @@ import { calendarLines } from './calendar-line.ts';
 import { readCalendar } from './calendar-event.ts';
 import { decodeText } from './charset.ts';
 import type { Format } from './body-content.ts';
-import { escapeMarkdown } from './markdown-syntax.ts';
+import { formatNote } from './format-note.ts';
 import type { Leaf } from './read-parts.ts';
-import { escapeHtml } from './serialize-html.ts';
 
 const CALENDAR_TYPES = /^(?:text\/calendar|application\/ics)$/;
 const MAX_CALENDARS = 5;
@@ -40,9 +39,6 @@ export function readCalendars(attachments: readonly Leaf[]): ReadCalendars {
 /** The text with further lines after it, each a paragraph. */
 export function withLines(text: string, format: Format, lines: readonly string[]): string {
   if (lines.length === 0) return text;
-  const written = lines.map((line) => {
-    if (format === 'HTML') return `<p>${escapeHtml(line)}</p>`;
-    return format === 'MARKDOWN' ? escapeMarkdown(line) : line;
-  });
+  const written = lines.map((line) => formatNote(line, format));
   return [...(text.trim() === '' ? [] : [text]), ...written].join('\n\n');
 }

@@ -3,7 +3,12 @@ import libmime from 'libmime';
 import type { AddressMatcher } from '../../../intake/address-matcher.ts';
 import { domainOf, parseAddressList } from '../../../intake/email-addresses.ts';
 import { messageIdOf } from '../../../intake/email-identity.ts';
-import { hasReplyToOfStranger, type Sender } from '../../../intake/email-sender.ts';
+import {
+  hasReplyToOfStranger,
+  listPost,
+  mailboxOf,
+  type Sender,
+} from '../../../intake/email-sender.ts';
 import type { HeaderBlock } from '../../../intake/header-block.ts';
 import type { Verdict } from '../../../intake/normalizer.ts';
 import { isAutoReplySubject, isBounceSubject } from './automatic-subjects.ts';
@@ -56,10 +61,12 @@ export function isAllowedSender(
   sender: Sender,
   allowSenders: AddressMatcher,
 ): boolean {
-  if (sender.kind !== 'from' && sender.kind !== 'reply-to') return false;
-  return allowSenders.has(sender.mailbox.address) || isFrom(head, allowSenders);
+  const person = mailboxOf(sender);
+  if (person === undefined) return false;
+  return allowSenders.has(person.address) || isFrom(head, allowSenders);
 }
 
+/** Whether From names one of these senders. */
 export function isFrom(head: HeaderBlock, senders: AddressMatcher): boolean {
   return addresses(head, 'from').some((address) => senders.has(address));
 }
@@ -80,18 +87,15 @@ function mailClass(
 }
 
 /** RFC 3464, RFC 5321 §4.5.5, and what systems without them send. */
-function isBounce(
-  { head, envelopeFrom, remoteAddress }: Classified,
-  froms: readonly string[],
-): boolean {
+function isBounce(message: Classified, froms: readonly string[]): boolean {
+  const { head } = message;
   if (reportType(head) === 'delivery-status' || head.count('x-failed-recipients') > 0) return true;
   if (froms.some((address) => /^(?:mailer-daemon|postmaster)@/i.test(address))) return true;
   // Some write no address there, but the bare name.
   if (froms.length === 0 && /^\W{0,3}(?:mailer-daemon|postmaster)\b/i.test(value(head, 'from'))) {
     return true;
   }
-  const nullSender = envelopeFrom === '' && isIP(remoteAddress) !== 0;
-  return nullSender && isBounceSubject(readSubject(head.first('subject')) ?? '');
+  return hasNullSender(message) && isBounceSubject(readSubject(head.first('subject')) ?? '');
 }
 
 /** Our own mail that came back to us. A stranger in Reply-To makes it a contact form. */
@@ -123,7 +127,8 @@ function isOwnMessageId(
 }
 
 /** RFC 3834 §5, RFC 8098 (read receipts), and what systems without them send. */
-function isAutoReply({ head, envelopeFrom, remoteAddress }: Classified): boolean {
+function isAutoReply(message: Classified): boolean {
+  const { head } = message;
   if (/^auto-replied\b/i.test(value(head, 'auto-submitted'))) return true;
   if (AUTO_REPLY_HEADERS.some((name) => /^(?!no$|false$).+/i.test(value(head, name)))) return true;
   if (precedences(head).includes('auto_reply')) return true;
@@ -131,7 +136,7 @@ function isAutoReply({ head, envelopeFrom, remoteAddress }: Classified): boolean
   if (reportType(head) === 'disposition-notification') return true;
   // Each of these alone is on mail that people write.
   const subject = isAutoReplySubject(readSubject(head.first('subject')) ?? '');
-  const nullSender = envelopeFrom === '' && isIP(remoteAddress) !== 0;
+  const nullSender = hasNullSender(message);
   const signs = [
     nullSender,
     subject,
@@ -140,6 +145,11 @@ function isAutoReply({ head, envelopeFrom, remoteAddress }: Classified): boolean
     (subject || nullSender) && head.count('in-reply-to') > 0,
   ];
   return signs.filter(Boolean).length >= 2;
+}
+
+/** Over SMTP (RFC 5321 §4.5.5); at another door nobody may have said who sends. */
+function hasNullSender({ envelopeFrom, remoteAddress }: Classified): boolean {
+  return envelopeFrom === '' && isIP(remoteAddress) !== 0;
 }
 
 /** RFC 2919, RFC 2369, RFC 2076 §3.9. Not when the list is one of our own addresses. */
@@ -151,7 +161,7 @@ function isBulk({ head, own }: Classified): boolean {
 }
 
 function isOwnList(head: HeaderBlock, own: AddressMatcher): boolean {
-  const post = /<mailto:([^>?]{1,320})/i.exec(value(head, 'list-post'))?.[1];
+  const post = listPost(head);
   if (post !== undefined && own.has(post)) return true;
   // RFC 2919 §2: the list first.support@acme.example has the id <first.support.acme.example>.
   const id = /<([^<>\s]{1,255})>/.exec(value(head, 'list-id'))?.[1] ?? '';

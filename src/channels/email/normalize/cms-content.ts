@@ -9,6 +9,8 @@ const OCTETS = 0x04;
 const CONSTRUCTED_OCTETS = 0x24;
 const EXPLICIT_0 = 0xa0;
 const END_OF_CONTENTS = 0x00;
+/** Writers make pieces of a thousand bytes and more. */
+const MAX_PIECES = 100_000;
 /** 1.2.840.113549.1.7.2 */
 const SIGNED_DATA = '2a864886f70d010702';
 
@@ -57,9 +59,10 @@ async function* octets(cursor: ByteCursor): AsyncGenerator<Buffer> {
     return;
   }
   if (tag !== CONSTRUCTED_OCTETS) throw new BrokenStructure('not an octet string');
-  while (content.left > 0) {
+  for (let pieces = 0; content.left > 0; pieces += 1) {
     const next = await readElement(content);
     if (next.tag === END_OF_CONTENTS) return;
+    if (pieces === MAX_PIECES) throw new BrokenStructure('too many pieces');
     // Pieces in pieces do not occur in mail.
     if (next.tag !== OCTETS || next.indefinite) throw new BrokenStructure('not an octet string');
     yield* readRange(content.source, next.content.take(next.content.left));
@@ -77,10 +80,10 @@ async function passOver(cursor: ByteCursor, tag: number): Promise<void> {
   if (found !== tag) throw new BrokenStructure('another structure');
   if (!indefinite) return;
   // The set of digest algorithms: sequences, up to the end of contents.
-  for (;;) {
+  for (let passed = 0; ; passed += 1) {
     const inner = await readElement(cursor);
     if (inner.tag === END_OF_CONTENTS) return;
-    if (inner.indefinite) throw new BrokenStructure('another structure');
+    if (inner.indefinite || passed === MAX_PIECES) throw new BrokenStructure('another structure');
   }
 }
 

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { cutText } from './clean-text.ts';
 import type { AttachedFile } from './email-job.ts';
 import type { Format } from './body-content.ts';
-import { escapeMarkdown } from './markdown-syntax.ts';
-import { escapeHtml } from './serialize-html.ts';
+import { formatNote } from './format-note.ts';
 
 /** A longer text goes along as a file. */
 export const MAX_CONTENT_LENGTH = 100_000;
@@ -80,9 +79,4 @@ function namesOf(files: readonly AttachedFile[]): string {
   const shown =
     names.length > MAX_NAMES_LENGTH / 2 ? `${cutText(names, MAX_NAMES_LENGTH / 2)}…` : names;
   return `(${files.length} more files were not attached: ${shown})`;
-}
-
-function formatNote(note: string, format: Format): string {
-  if (format === 'MARKDOWN') return escapeMarkdown(note);
-  return format === 'HTML' ? `<p>${escapeHtml(note)}</p>` : note;
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { matchKey } from '../../../intake/email-addresses.ts';
-import type { Sender } from '../../../intake/email-sender.ts';
+import { mailboxOf, type Sender } from '../../../intake/email-sender.ts';
 import type { HeaderBlock } from '../../../intake/header-block.ts';
 import type { CountedMail } from '../../../spool/mail-rates.ts';
 import type { EmailMeta } from '../email-meta.ts';
@@ -25,8 +25,7 @@ export function countedHead(
   if (isFrom(head, shop.formSenders) || isAllowedSender(head, sender, shop.allowSenders)) {
     return undefined;
   }
-  const known = sender.kind === 'from' || sender.kind === 'reply-to';
-  const person = matchKey(known ? sender.mailbox.address : meta.envelopeFrom);
+  const person = matchKey(mailboxOf(sender)?.address ?? meta.envelopeFrom);
   if (person === undefined) return undefined;
   return { person, thread: threadOf(head, subject) ?? meta.messageId ?? remoteId };
 }

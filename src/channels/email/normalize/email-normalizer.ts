@@ -12,7 +12,7 @@ import type { ShopId } from '../../../types/ids.ts';
 import type { Authenticator } from '../authentication/authenticator.ts';
 import { KeptVerdicts } from '../authentication/kept-verdicts.ts';
 import type { AuthenticationVerdict } from '../authentication/verdict.ts';
-import { parseEmailMeta } from '../email-meta.ts';
+import { type EmailMeta, parseEmailMeta } from '../email-meta.ts';
 import type { AttachedFile, EmailJob, EmailResult, RawSource } from './email-job.ts';
 import { MailWorkerPool, UnreadableMessage } from './mail-worker-pool.ts';
 import { removeScratch, sweepScratch } from './scratch.ts';
@@ -87,10 +87,10 @@ export function createEmailNormalizer(
   const kept = new KeptVerdicts();
   const authenticate = async (
     { entry, released }: Claimed,
+    meta: EmailMeta,
     shop: ShopMail,
     raw: RawSource,
   ): Promise<AuthenticationVerdict | undefined> => {
-    const meta = parseEmailMeta(entry.meta);
     // Whoever released it has decided already.
     const known = meta.authentication ?? kept.get(entry.id);
     if (known !== undefined || released) return known;
@@ -105,19 +105,20 @@ export function createEmailNormalizer(
     if (shop === undefined) throw new TypeError('the entry is of a shop that is not configured');
     const raw = rawSource(claimed, deps.blobs);
     signal.throwIfAborted();
-    const authentication = await unlessAborted(authenticate(claimed, shop, raw), signal);
+    const meta = parseEmailMeta(claimed.entry.meta);
+    const authentication = await unlessAborted(authenticate(claimed, meta, shop, raw), signal);
     const job: EmailJob = {
       ...(authentication !== undefined && !claimed.released && { authentication }),
       shopId: claimed.entry.shopId,
       remoteId: claimed.entry.remoteId,
       receivedAt: claimed.entry.receivedAt,
       released: claimed.released,
-      meta: parseEmailMeta(claimed.entry.meta),
+      meta,
       raw,
       scratch: join(scratchFolder, randomUUID()),
     };
     signal.throwIfAborted();
-    const reading = readOrStub(pool, job, shop, signal);
+    const reading = readOrStub(pool, job, claimed.entry.rawSize, shop, signal);
     try {
       const result = await unlessAborted(reading, signal);
       const limit = await overLimit(result, claimed.entry, shop, deps);
@@ -175,11 +176,12 @@ async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): 
 async function readOrStub(
   pool: MailWorkerPool,
   job: EmailJob,
+  bytes: number,
   shop: ShopMail,
   signal: AbortSignal,
 ): Promise<EmailResult> {
   try {
-    return await pool.run(job, signal);
+    return await pool.run(job, bytes, signal);
   } catch (error) {
     if (!(error instanceof UnreadableMessage)) throw error;
     return stubResult(job, shop);

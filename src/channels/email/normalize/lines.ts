@@ -17,6 +17,7 @@ export interface Line {
   readonly hardBreak?: boolean;
 }
 
+/** The lines of a plain text, without the white space at their ends. */
 export function textLines(text: string): readonly Line[] {
   return text.split('\n').map((line) => ({ text: line.trimEnd() }));
 }

@@ -29,6 +29,8 @@ interface Task {
   readonly id: number;
   readonly job: EmailJob;
   readonly signal: AbortSignal;
+  /** How many of a worker's places it takes. */
+  readonly places: number;
   readonly resolve: (result: EmailResult) => void;
   readonly reject: (error: Error) => void;
   /** It was in flight in a worker that died: it runs alone, and once. */
@@ -45,6 +47,8 @@ interface Slot {
   restart: NodeJS.Timeout | undefined;
 }
 
+/** A larger message fills its worker: reading several at once is no faster, and takes the memory. */
+const LARGE_BYTES = 4 * 1024 * 1024;
 const MAX_FAILED_STARTS = 5;
 const RESTART_MS = 200;
 
@@ -77,16 +81,19 @@ export class MailWorkerPool {
   }
 
   /**
+   * @param bytes the size of the raw message
+   *
    * A message whose signal is aborted is not begun; once a worker has it, it is read to the end.
    * @throws {UnreadableMessage} it cannot be read, now or later
    * @throws {NormalizingUnavailable} try again later
    */
-  run(job: EmailJob, signal: AbortSignal): Promise<EmailResult> {
+  run(job: EmailJob, bytes: number, signal: AbortSignal): Promise<EmailResult> {
     if (this.#stopped) return Promise.reject(new NormalizingUnavailable('stopped'));
     return new Promise<EmailResult>((resolve, reject) => {
       const id = this.#nextId;
       this.#nextId += 1;
-      this.#waiting.push({ id, job, signal, resolve, reject, alone: false });
+      const places = bytes > LARGE_BYTES ? this.#options.inFlight : 1;
+      this.#waiting.push({ id, job, signal, places, resolve, reject, alone: false });
       this.#assign();
     });
   }
@@ -151,7 +158,7 @@ export class MailWorkerPool {
   /** The open slot with the least to do; a slot without a thread is started when all are busy. */
   #roomiest(): Slot | undefined {
     const open = this.#slots.filter(
-      ({ tasks, quarantined }) => !quarantined && tasks.size < this.#options.inFlight,
+      (slot) => !slot.quarantined && this.#taken(slot) < this.#options.inFlight,
     );
     const running = open.filter(({ worker }) => worker !== undefined);
     const idle = running.find(({ tasks, worker }) => tasks.size === 0 && worker?.ready === true);
@@ -164,6 +171,12 @@ export class MailWorkerPool {
     return (
       ready.toSorted((one, other) => one.tasks.size - other.tasks.size)[0] ?? asleep ?? running[0]
     );
+  }
+
+  #taken({ tasks }: Slot): number {
+    let places = 0;
+    for (const id of tasks) places += this.#tasks.get(id)?.places ?? 0;
+    return places;
   }
 
   #isReady(slot: Slot): boolean {

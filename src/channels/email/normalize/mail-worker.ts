@@ -3,6 +3,12 @@ import type { EmailJob, EmailResult } from './email-job.ts';
 import { TurnBatch } from './turn-batch.ts';
 import type { FromWorker, ToWorker, WorkerFailure, WorkerSettings } from './worker-messages.ts';
 
+/**
+ * What a large message has passed through is let go only when the young generation is collected:
+ * the default of 48 MB lets each thread keep 50 MB more (measured with 50 messages of 25 MB).
+ */
+const YOUNG_GENERATION_MB = 24;
+
 export interface MailWorkerOptions {
   readonly url: URL;
   readonly settings: WorkerSettings;
@@ -37,7 +43,10 @@ export class MailWorker {
     this.#deadlineMs = options.deadlineMs;
     this.#worker = new Worker(options.url, {
       workerData: options.settings,
-      resourceLimits: { maxOldGenerationSizeMb: options.maxHeapMb },
+      resourceLimits: {
+        maxOldGenerationSizeMb: options.maxHeapMb,
+        maxYoungGenerationSizeMb: YOUNG_GENERATION_MB,
+      },
       // A hostile message must not find a key in the environment, nor a parser an option.
       env: {},
     });

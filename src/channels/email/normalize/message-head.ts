@@ -1,4 +1,4 @@
-import { type Sender, selectSender } from '../../../intake/email-sender.ts';
+import { mailboxOf, type Sender, selectSender } from '../../../intake/email-sender.ts';
 import type { HeaderBlock } from '../../../intake/header-block.ts';
 import type { Verdict } from '../../../intake/normalizer.ts';
 import type { CreateMessageRequest } from '../../../platform-api/schemas.ts';
@@ -90,10 +90,9 @@ function labelled(content: string, format: 'TEXT' | 'MARKDOWN' | 'HTML'): string
 
 /** The person who wrote; without a usable From the envelope's sender, who at least can be answered. */
 function contactOf(sender: Sender, head: HeaderBlock, envelopeFrom: string): Partial<NamedAddress> {
-  if (sender.kind === 'from' || sender.kind === 'reply-to') {
-    const named = toNamedAddress(sender.mailbox);
-    if (named !== undefined) return named;
-  }
+  const mailbox = mailboxOf(sender);
+  const named = mailbox === undefined ? undefined : toNamedAddress(mailbox);
+  if (named !== undefined) return named;
   const email = platformAddress(envelopeFrom);
   if (email !== undefined) return { email };
   const name = readSubject(head.first('from'))?.slice(0, 200);

@@ -1,6 +1,11 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { HeaderCollector, parseHeaderBlock } from '../../../intake/header-block.ts';
+import {
+  type HeaderBlock,
+  HeaderCollector,
+  parseHeaderBlock,
+} from '../../../intake/header-block.ts';
+import type { Verdict } from '../../../intake/normalizer.ts';
 import { MAX_ATTACHMENTS, rawFile, toAttachedFile } from './attached-files.ts';
 import { readBody } from './body-content.ts';
 import { readBounceReport } from './bounce-report.ts';
@@ -19,8 +24,6 @@ import { type Leaf, type ReadParts, readParts } from './read-parts.ts';
 import { ScratchFolder } from './scratch.ts';
 import type { ShopMail } from './shop-mail.ts';
 import { stubText } from './stub-text.ts';
-import type { HeaderBlock } from '../../../intake/header-block.ts';
-import type { Verdict } from '../../../intake/normalizer.ts';
 
 /** Each read is a trip through another thread. */
 const READ_BYTES = 256 * 1024;

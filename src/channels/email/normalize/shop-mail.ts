@@ -42,6 +42,7 @@ export interface ShopMail {
   readonly loop: MailLimits;
 }
 
+/** @throws {TypeError} for an address that is none; the configuration refuses it */
 export function compileShop(settings: ShopMailSettings): ShopMail {
   const own = createAddressMatcher(settings.addresses);
   const domains = settings.replyDomains.flatMap((domain) => canonicalDomain(domain) ?? []);

@@ -64,7 +64,10 @@ async function readValue(cursor: ByteCursor, type: number): Promise<Range | unde
   const isVariable = [STRING8, UNICODE, OBJECT, BINARY].includes(single);
   if (size === undefined && !isVariable) throw new BrokenStructure('an unknown type');
   const count = isMultiple || isVariable ? await cursor.u32() : 1;
-  if (count > MAX_VALUES) throw new BrokenStructure('too many values');
+  // Values without a size cost nothing to write, and time to pass over.
+  if (count > MAX_VALUES || (isMultiple && size === 0)) {
+    throw new BrokenStructure('too many values');
+  }
   let first: Range | undefined;
   for (let read = 0; read < count; read += 1) {
     const value = takePadded(cursor, size ?? (await cursor.u32()));

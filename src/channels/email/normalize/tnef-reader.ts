@@ -8,6 +8,8 @@ export const TNEF_SIGNATURE = 0x223e9f78;
 /** Messages in messages. */
 const MAX_DEPTH = 8;
 const MAX_ATTRIBUTES = 5000;
+/** Of all lists together: a property may be as short as four bytes. */
+const MAX_PROPERTIES = 50_000;
 const MAX_FILES = 200;
 const MAX_NAME_BYTES = 2048;
 /** {00020307-0000-0000-C000-000000000046}, IID_IMessage, before the stream of an enclosed message. */
@@ -82,6 +84,7 @@ class TnefReader {
   complete = true;
   readonly #source: ByteSource;
   #attributes = 0;
+  #properties = 0;
   #files = 0;
 
   constructor(source: ByteSource) {
@@ -213,7 +216,11 @@ class TnefReader {
   async #eachProperty(data: Range, take: (property: Property) => Promise<void>): Promise<void> {
     await this.#whatCanBeRead(async () => {
       const cursor = new ByteCursor(this.#source, data);
-      for await (const property of readProperties(cursor)) await take(property);
+      for await (const property of readProperties(cursor)) {
+        this.#properties += 1;
+        if (this.#properties > MAX_PROPERTIES) throw new BrokenStructure('too many properties');
+        await take(property);
+      }
     });
   }
 

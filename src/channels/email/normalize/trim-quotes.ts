@@ -20,7 +20,8 @@ interface QuoteStart {
 /**
  * Takes the quoted message and the signature away from a reply. Everything stays when new text
  * follows a quote (the answers stand between or below the quoted lines) or is said to stand in it,
- * when the message is a forward, and when nothing would be left. Linear in the lines; of each a bounded part is read.
+ * when the message is a forward, and when nothing would be left. Linear in the lines; of each a
+ * bounded part is read.
  */
 export function trimQuotes(lines: readonly Line[]): TrimmedLines {
   const quote = findQuote(lines);
@@ -52,8 +53,9 @@ function findQuote(lines: readonly Line[]): QuoteStart | undefined {
     }
     const quoteFollows = isQuoted(nextText(lines, index + 1));
     const attribution = attributionStart(lines, index, quoteFollows);
-    if (attribution !== undefined)
+    if (attribution !== undefined) {
       return { index: attribution, rest: !quoteFollows && line.mark === undefined };
+    }
     if (isQuoted(line)) return { index, rest: false };
   }
   return undefined;

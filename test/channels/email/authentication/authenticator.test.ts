@@ -1,4 +1,7 @@
 import { expect, test } from '@jest/globals';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import {
   createAuthenticator,
   type AuthenticatorOptions,
@@ -8,6 +11,7 @@ import { silentLogger } from '../../../../src/observability/logger.ts';
 import { createMetrics } from '../../../../src/observability/metrics.ts';
 import { DnsServer } from '../../../support/dns-server.ts';
 import { ends } from '../../../support/ends.ts';
+import { tempDir } from '../../../support/temp-dir.ts';
 import { authFixture, authZone } from './auth-fixtures.ts';
 
 async function running(options: Partial<AuthenticatorOptions> = {}) {
@@ -77,3 +81,43 @@ test('a check that is under way at a stop is unknown', async () => {
   await authenticator.stop();
   expect(await checking).toEqual(UNKNOWN_VERDICT);
 });
+
+/** A thread in the real one's place: what it does with its first message, and with the next ones. */
+function failing(first: string): Partial<AuthenticatorOptions> {
+  const dir = tempDir();
+  ends(() => dir.remove());
+  const mark = join(dir.path, 'started');
+  const file = join(dir.path, 'worker.mjs');
+  writeFileSync(
+    file,
+    `import { existsSync, writeFileSync } from 'node:fs';
+     import { parentPort } from 'node:worker_threads';
+     const again = existsSync(${JSON.stringify(mark)});
+     writeFileSync(${JSON.stringify(mark)}, '');
+     const verdict = { spf: 'none', dkim: 'pass', arc: 'none', dmarc: 'pass', policy: 'none', aligned: 'dkim' };
+     parentPort.on('message', ({ id }) => {
+       if (again) parentPort.postMessage({ id, verdict });
+       else { ${first} }
+     });`,
+  );
+  return { worker: pathToFileURL(file), totalMs: 200 };
+}
+
+test.each([
+  ['ends', 'process.exit(1)'],
+  ['throws', "throw new Error('broken')"],
+  ['rejects', "void Promise.reject(new Error('broken'))"],
+  ['runs out of memory', 'const all = []; for (;;) all.push(new Array(100_000).fill({}))'],
+  ['hangs', 'for (;;);'],
+  ['says nothing', ''],
+])(
+  'a thread that %s leaves everything in it unknown, and the next message has a new one',
+  async (_, first) => {
+    const { check } = await running(failing(first));
+    const message = authFixture('signed-reject');
+    const verdicts = await Promise.all([check(message), check(message), check(message)]);
+    expect(verdicts).toEqual([UNKNOWN_VERDICT, UNKNOWN_VERDICT, UNKNOWN_VERDICT]);
+    expect(await check(message)).toMatchObject({ dmarc: 'pass' });
+  },
+  20_000,
+);

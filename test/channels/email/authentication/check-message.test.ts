@@ -1,3 +1,4 @@
+// Long because it is tables: one for each mechanism, over one zone and one set of signed messages.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';

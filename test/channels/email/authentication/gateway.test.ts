@@ -1,13 +1,16 @@
 import { expect, test } from '@jest/globals';
-import { writeFileSync } from 'node:fs';
+import { EventEmitter } from 'node:events';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runCli } from '../../../../src/cli/run.ts';
 import { completeConfig } from '../../../../src/config/complete.ts';
 import { loadConfig } from '../../../../src/config/load.ts';
 import { createGateway } from '../../../../src/gateway.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
+import { captureTerminal } from '../../../support/capture-terminal.ts';
 import { DnsServer } from '../../../support/dns-server.ts';
 import { ends } from '../../../support/ends.ts';
-import { gatewayConfig, INBOX } from '../../../support/gateway-config.ts';
+import { gatewayConfig, INBOUND_TOKEN, INBOX } from '../../../support/gateway-config.ts';
 import { PlatformFront } from '../../../support/platform-front.ts';
 import { SmtpClient } from '../../../support/smtp-client.ts';
 import { entriesOf } from '../../../support/spool-guest.ts';
@@ -19,10 +22,12 @@ interface Choices {
   readonly dmarc?: string;
   readonly unverified?: string;
   readonly silentDns?: boolean;
+  readonly lmtp?: boolean;
 }
 
 /** A gateway, its platform, and the name server that it asks. */
-async function setting({ dmarc = 'hold', unverified = 'deliver', silentDns = false }: Choices) {
+async function setting(choices: Choices) {
+  const { dmarc = 'hold', unverified = 'deliver', silentDns = false, lmtp = false } = choices;
   const dns = await DnsServer.start(authZone());
   ends(() => dns.stop());
   dns.silentTo = () => silentDns;
@@ -35,7 +40,7 @@ async function setting({ dmarc = 'hold', unverified = 'deliver', silentDns = fal
   const file = join(dir.path, 'gateway.json');
   const config = {
     ...base,
-    smtp: { ...base.smtp, trustedRelays: [] },
+    smtp: { ...base.smtp, trustedRelays: [], lmtp },
     dns: { servers: [dns.address] },
     shops: base.shops.map((shop) => ({ ...shop, email: { ...shop.email, dmarc, unverified } })),
   };
@@ -46,18 +51,32 @@ async function setting({ dmarc = 'hold', unverified = 'deliver', silentDns = fal
     config: await completeConfig(loaded.config),
     logger: silentLogger,
   });
-  const { smtp } = await gateway.start();
+  const { smtp, http } = await gateway.start();
   ends(() => gateway.stop());
   const send = async (message: Buffer): Promise<string> => {
     const client = await SmtpClient.connect(smtp?.port ?? 0);
     ends(() => client.destroy());
     await client.reply();
+    if (lmtp) await client.say('LHLO mta.example');
     await client.envelope([INBOX], 'ann@elsewhere.example');
     await client.say('DATA');
     client.send(message);
     return await client.say('\r\n.');
   };
-  return { platform, send, dataDir: dir.path };
+  const post = (message: Buffer) =>
+    fetch(
+      `http://127.0.0.1:${http?.port ?? 0}/email/inbound?from=ann@elsewhere.example&to=${INBOX}`,
+      {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${INBOUND_TOKEN}`,
+          'content-type': 'message/rfc822',
+        },
+        body: new Uint8Array(message),
+      },
+    );
+  const files = () => readdirSync(join(dir.path, 'blobs'));
+  return { platform, send, post, files, dataDir: dir.path };
 }
 
 test('a forged sender whose domain asks for rejection is held', async () => {
@@ -106,4 +125,52 @@ test('without DNS nothing is refused or held, and it is quick', async () => {
   expect(await send(authFixture('unsigned-reject'))).toMatch(/^250 /);
   await waitFor('the message', () => platform.payloads.length === 1);
   expect(performance.now() - started).toBeLessThan(3000);
+});
+
+test('an entry that was held for dmarc goes out when it is released', async () => {
+  const { send, dataDir, platform } = await setting({});
+  await send(authFixture('unsigned-reject'));
+  await waitFor('the entry', async () => (await entriesOf(dataDir))[0]?.state === 'held');
+  const [held] = await entriesOf(dataDir);
+  const config = join(dataDir, 'gateway.json');
+  const process = Object.assign(new EventEmitter(), { exit: () => undefined });
+  const args = ['queue', 'release', held?.id ?? '', '--config', config];
+  expect(await runCli(args, captureTerminal(), process)).toBe(0);
+  await waitFor('the message', () => platform.payloads.length === 1);
+  expect(platform.payloads[0]?.message.content).toBe('Hello,\n\nWhere is my order 1001?');
+  await waitFor('the state', async () => (await entriesOf(dataDir))[0]?.state === 'delivered');
+});
+
+/** Past what is kept inline with its row: it goes into a file while it comes in. */
+const large = (name: string) =>
+  Buffer.concat([authFixture(name), Buffer.from('More about the order.\r\n'.repeat(20_000))]);
+
+test.each<[string, (name: string) => Buffer]>([
+  ['small', authFixture],
+  ['large', large],
+])(
+  'POST /email/inbound answers 422 to a %s message that its domain disowns, and keeps nothing',
+  async (_, message) => {
+    const { post, files, dataDir } = await setting({ dmarc: 'reject' });
+    const before = files();
+    const refused = await post(message('unsigned-reject'));
+    expect(refused.status).toBe(422);
+    expect(await refused.json()).toEqual({ ok: false, error: expect.stringMatching(/DMARC/) });
+    expect(await entriesOf(dataDir)).toEqual([]);
+    expect(files()).toEqual(before);
+    expect((await post(message('unsigned-quarantine'))).status).toBe(202);
+  },
+);
+
+test.each<[string, boolean, (name: string) => Buffer]>([
+  ['LMTP, a small message', true, authFixture],
+  ['LMTP, a large message', true, large],
+  ['SMTP, a large message', false, large],
+])('%s that its domain disowns is answered 550 and leaves no file', async (_, lmtp, message) => {
+  const { send, files, dataDir } = await setting({ dmarc: 'reject', lmtp });
+  const before = files();
+  expect(await send(message('unsigned-reject'))).toMatch(/^550 5\.7\.1 /);
+  expect(await entriesOf(dataDir)).toEqual([]);
+  expect(files()).toEqual(before);
+  expect(await send(message('unsigned-quarantine'))).toMatch(/^250 /);
 });

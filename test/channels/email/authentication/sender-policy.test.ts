@@ -60,6 +60,13 @@ test.each([
     rules(),
     asItCame,
   ],
+  [
+    'no author: the envelope can name whom it likes, and loses his copies',
+    verdict('permerror'),
+    false,
+    rules(),
+    { dropCopies: true, label: false },
+  ],
   ['no verdict changes nothing', undefined, false, rules(), asItCame],
   [
     'no verdict is not verified',

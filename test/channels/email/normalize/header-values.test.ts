@@ -102,8 +102,26 @@ describe('copies', () => {
       [{ email: 'user.@docomo.example' }, { email: 'a..b@x.example' }],
     ],
     ['an internationalized one stays', 'Cc: käthe@x.example', [{ email: 'käthe@x.example' }]],
+    [
+      'a quoted local part stays, with its space (RFC 5321 §4.1.2)',
+      'Cc: "odd name"@x.example, Odd <"a@b"@x.example>',
+      [{ email: '"odd name"@x.example' }, { email: '"a@b"@x.example', name: 'Odd' }],
+    ],
+    [
+      'a quoted local part that could leave its header is left out',
+      'Cc: "<a b>"@x.example, b@x.example',
+      [{ email: 'b@x.example' }],
+    ],
   ])('%s', (_, lines, cc) => {
     expect(readCopyRecipients(block(lines), own, 'ann@customer.example')).toEqual({ cc, bcc: [] });
+  });
+
+  test('the Bcc header, without whom To and Cc name already', () => {
+    const lines = 'Cc: a@x.example\r\nBcc: a@x.example, support@acme.example, B <b@x.example>';
+    expect(readCopyRecipients(block(lines), own, 'ann@customer.example')).toEqual({
+      cc: [{ email: 'a@x.example' }],
+      bcc: [{ email: 'b@x.example', name: 'B' }],
+    });
   });
 });
 

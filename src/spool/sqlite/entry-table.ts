@@ -3,15 +3,15 @@ import type { EntryId, ShopId } from '../../types/ids.ts';
 import type { Accepted, Claimed, Lease, NewEntry, Outcome, TimelineStep } from '../entry.ts';
 import type { Db } from './database.ts';
 import { type EntryRow, toEntry, toRawForm } from './entry-row.ts';
+import { FILED_PER_CLAIM, type FreshRow, prepareEntryStatements } from './entry-statements.ts';
 import type { FreshEntries } from './fresh-entries.ts';
 import { dedupHash, laneHash, remoteHash } from './hashes.ts';
 
-const FRESH_COLUMNS = 'seq, id, shop, channel, lane_hash, dedup_hash, remote_id';
-/** Fresh entries that one claim files: many share the index pages that they change. */
-const FILED_PER_CLAIM = 256;
-/** While nothing is claimed, so many stay fresh; what comes on top is filed in large portions. */
-const MOST_FRESH = 200_000;
-const FILED_AT_ONCE = 2000;
+/** While nothing is claimed, `mostFresh` stay fresh; what comes on top is filed in large portions. */
+export interface BacklogLimits {
+  readonly mostFresh: number;
+  readonly filedAtOnce: number;
+}
 
 /**
  * The writes of the state machine in `spool/entry.ts`. Every method runs inside the batch's
@@ -25,25 +25,28 @@ const FILED_AT_ONCE = 2000;
 export class EntryTable {
   readonly #clock: Clock;
   readonly #fresh: FreshEntries;
+  readonly #backlog: BacklogLimits;
   readonly #sql;
 
-  constructor(db: Db, clock: Clock, fresh: FreshEntries) {
+  constructor(db: Db, clock: Clock, fresh: FreshEntries, backlog: BacklogLimits) {
     this.#clock = clock;
     this.#fresh = fresh;
-    this.#sql = prepare(db);
+    this.#backlog = backlog;
+    this.#sql = prepareEntryStatements(db);
   }
 
   accept(entries: readonly NewEntry[]): Accepted[] {
     const accepted = entries.map((entry) => this.#acceptOne(entry));
-    if (this.#fresh.count >= MOST_FRESH + FILED_AT_ONCE) this.#fileMany();
+    const { mostFresh, filedAtOnce } = this.#backlog;
+    if (this.#fresh.count >= mostFresh + filedAtOnce) this.#fileBacklog(filedAtOnce);
     return accepted;
   }
 
-  #fileMany(): void {
-    const rows = this.#sql.anyFresh.all();
+  #fileBacklog(limit: number): void {
+    const rows = this.#sql.anyFresh.all(limit);
     this.#file(rows, 0, 0);
     // Less than was counted: commands of another process have discarded some.
-    if (rows.length < FILED_AT_ONCE) this.#fresh.read();
+    if (rows.length < limit) this.#fresh.read();
   }
 
   #acceptOne(entry: NewEntry): Accepted {
@@ -277,119 +280,4 @@ export class EntryTable {
     this.#sql.unclaimLane.run({ ...key, head: head?.seq ?? 0 });
     if (head !== undefined) this.#sql.makeClaimable.run(head.seq);
   }
-}
-
-type Seq = Pick<EntryRow, 'seq'>;
-type FreshRow = Pick<
-  EntryRow,
-  'seq' | 'id' | 'shop' | 'channel' | 'lane_hash' | 'dedup_hash' | 'remote_id'
->;
-interface LaneParams {
-  readonly laneHash: number;
-}
-
-function prepare(db: Db) {
-  const lane = `lane_hash = @laneHash AND in_lane = 1`;
-  return {
-    insert: db.prepare(
-      `INSERT INTO entries (id, kind, shop, channel, lane, lane_hash, dedup_hash, remote_id,
-         remote_hash, received_at, meta, state, filed, next_attempt_at, reason, raw_size, blob)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ),
-    insertRaw: db.prepare(`INSERT INTO raws (seq, bytes) VALUES (?, ?)`),
-    byDedupHash: db.prepare<[Uint8Array], Pick<EntryRow, 'id'>>(
-      `SELECT id FROM entries WHERE dedup_hash = ? AND filed = 1`,
-    ),
-    freshOf: db.prepare<[string], FreshRow>(
-      `SELECT ${FRESH_COLUMNS} FROM entries WHERE filed = 0 AND shop = ? ORDER BY seq
-       LIMIT ${FILED_PER_CLAIM}`,
-    ),
-    anyFresh: db.prepare<[], FreshRow>(
-      `SELECT ${FRESH_COLUMNS} FROM entries WHERE filed = 0 ORDER BY shop, seq
-       LIMIT ${FILED_AT_ONCE}`,
-    ),
-    file: db.prepare(`UPDATE entries SET filed = 1, in_lane = 1, claimable = ? WHERE seq = ?`),
-    fileAndLease: db.prepare<[number, number], EntryRow>(
-      `UPDATE entries SET filed = 1, in_lane = 1, claimable = 1, state = 'delivering',
-         generation = generation + 1, lease_until = ?
-       WHERE seq = ? RETURNING *`,
-    ),
-    remoteIdTaken: db.prepare<[number, string, string], Seq>(
-      `SELECT seq FROM entries
-       WHERE remote_hash = ? AND channel = 'email' AND filed = 1 AND remote_id = ? AND shop = ?
-       LIMIT 1`,
-    ),
-    expireLeases: db.prepare(
-      `UPDATE entries SET state = 'queued', lease_until = NULL
-       WHERE state = 'delivering' AND lease_until < ?`,
-    ),
-    // "+ 0": SQLite prepares a statement anew whenever the value of a bare LIMIT ? is bound.
-    due: db.prepare<[string, number, number], Seq>(
-      `SELECT seq FROM entries
-       WHERE shop = ? AND state = 'queued' AND claimable = 1 AND next_attempt_at <= ?
-       ORDER BY next_attempt_at, seq LIMIT ? + 0`,
-    ),
-    lease: db.prepare<[number, number], EntryRow>(
-      `UPDATE entries SET state = 'delivering', generation = generation + 1, lease_until = ?
-       WHERE seq = ? AND state = 'queued' RETURNING *`,
-    ),
-    raw: db.prepare<[number], { bytes: Uint8Array }>(`SELECT bytes FROM raws WHERE seq = ?`),
-    media: db.prepare<[number], { part: string; media_id: string }>(
-      `SELECT part, media_id FROM media WHERE seq = ?`,
-    ),
-    lostRaw: db.prepare(
-      `UPDATE entries SET state = 'dead', in_lane = 0, claimable = 0, lease_until = NULL, settled_at = ?,
-         reason = 'its raw bytes are missing from the data folder' WHERE seq = ?`,
-    ),
-    renew: db.prepare(
-      `UPDATE entries SET lease_until = ?
-       WHERE id = ? AND generation = ? AND state = 'delivering'`,
-    ),
-    held: db.prepare<[string, number], Pick<EntryRow, 'seq' | 'detached' | 'lane_hash'>>(
-      `SELECT seq, detached, lane_hash FROM entries WHERE id = ? AND generation = ? AND state = 'delivering'`,
-    ),
-    byId: db.prepare<[string], EntryRow>(`SELECT * FROM entries WHERE id = ?`),
-    delivered: db.prepare(
-      `UPDATE entries SET state = 'delivered', in_lane = 0, claimable = 0, lease_until = NULL, reason = NULL,
-         attempts = attempts + 1, last_attempt_at = @now, settled_at = @now,
-         platform_message_id = @messageId, conversation_id = @conversationId
-       WHERE seq = @seq`,
-    ),
-    retryLater: db.prepare(
-      `UPDATE entries SET state = 'queued', lease_until = NULL, next_attempt_at = @next,
-         reason = @reason, attempts = attempts + @counts, failing_ms = failing_ms + @failingMs,
-         last_attempt_at = @now, in_lane = in_lane * (1 - @detached),
-         detached = max(detached, @detached)
-       WHERE seq = @seq`,
-    ),
-    setAside: db.prepare(
-      `UPDATE entries SET state = @state, filed = 1, in_lane = 0, claimable = 0,
-         lease_until = NULL, reason = @reason, last_attempt_at = @now, settled_at = @settledAt
-       WHERE seq = @seq`,
-    ),
-    requeue: db.prepare(
-      `UPDATE entries SET state = 'queued', in_lane = 1, claimable = 0, detached = 0, lease_until = NULL,
-         released = @released, attempts = 0, failing_ms = 0, next_attempt_at = @now,
-         reason = NULL, settled_at = NULL
-       WHERE seq = @seq`,
-    ),
-    insertSteps: db.prepare(
-      `INSERT INTO timeline (seq, no, at, steps)
-       VALUES (@seq, coalesce((SELECT max(no) FROM timeline WHERE seq = @seq), 0) + 1, @at, @steps)`,
-    ),
-    insertMedia: db.prepare(
-      `INSERT INTO media (seq, part, media_id) VALUES (?, ?, ?)
-       ON CONFLICT (seq, part) DO UPDATE SET media_id = excluded.media_id`,
-    ),
-    laneInFlight: db.prepare<[LaneParams], Seq>(
-      `SELECT seq FROM entries WHERE ${lane} AND +state = 'delivering' LIMIT 1`,
-    ),
-    laneHead: db.prepare<[LaneParams], Seq>(
-      `SELECT seq FROM entries WHERE ${lane} ORDER BY seq LIMIT 1`,
-    ),
-    unclaimLane: db.prepare(
-      `UPDATE entries SET claimable = 0 WHERE ${lane} AND claimable = 1 AND seq <> @head`,
-    ),
-    makeClaimable: db.prepare(`UPDATE entries SET claimable = 1 WHERE seq = ?`),
-  };
 }

@@ -3,19 +3,21 @@ import { ChatTables } from './chat-tables.ts';
 import { ConversationTable } from './conversation-table.ts';
 import type { Db } from './database.ts';
 import { EntryQueries } from './entry-queries.ts';
-import { EntryTable } from './entry-table.ts';
+import { type BacklogLimits, EntryTable } from './entry-table.ts';
 import { FreshEntries } from './fresh-entries.ts';
 import { MailRateTable } from './mail-rate-table.ts';
 import { OptOutTable } from './opt-out-table.ts';
 import { RetentionTable } from './retention.ts';
 
+const BACKLOG: BacklogLimits = { mostFresh: 200_000, filedAtOnce: 2000 };
+
 /**
  * Everything that the database's thread can be asked, by name. Each is synchronous, runs inside
  * the transaction of its batch, and takes and returns only what can be cloned to another thread.
  */
-export function createOperations(db: Db, clock: Clock) {
+export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
   const fresh = new FreshEntries(db);
-  const entries = new EntryTable(db, clock, fresh);
+  const entries = new EntryTable(db, clock, fresh, backlog);
   const queries = new EntryQueries(db, fresh);
   const conversations = new ConversationTable(db, clock);
   const chat = new ChatTables(db, entries);

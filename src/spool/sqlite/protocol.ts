@@ -1,4 +1,3 @@
-import type { MessagePort } from 'node:worker_threads';
 import type { OperationName } from './operations.ts';
 
 /** What travels between the gateway's thread and the database's. */
@@ -6,11 +5,6 @@ export interface WorkerOptions {
   readonly file: string;
   /** Copy the log back in a thread beside: for the one process that owns the spool. */
   readonly checkpoints: boolean;
-}
-
-/** What the database's thread is started with. */
-export interface WorkerData extends WorkerOptions {
-  readonly port: MessagePort;
 }
 
 export interface Call {

@@ -1,25 +1,12 @@
-import {
-  MessageChannel,
-  type MessagePort,
-  receiveMessageOnPort,
-  Worker,
-} from 'node:worker_threads';
+import { Worker } from 'node:worker_threads';
 import { workerUrl } from '../../runtime/worker-url.ts';
 import { SpoolFull, SpoolUnavailable, SpoolUnusable } from '../errors.ts';
 import type { OperationName, Operations } from './operations.ts';
-import type {
-  Call,
-  CallResult,
-  FromWorker,
-  ToWorker,
-  WorkerData,
-  WorkerOptions,
-} from './protocol.ts';
+import type { Call, CallResult, FromWorker, ToWorker, WorkerOptions } from './protocol.ts';
 
 /**
- * In a long turn of the event loop the thread begins while this one still works, and what it has
- * finished is taken meanwhile. Without it the two take turns under load: all clients are answered
- * together, come back together, and each thread waits for the other.
+ * In a long turn of the event loop the thread begins while this one still works: under load the
+ * two would take turns otherwise.
  */
 const POST_AT = 16;
 
@@ -37,7 +24,6 @@ export type OnCommit = (seconds: number, calls: number) => void;
  */
 export class StoreClient {
   readonly #worker: Worker;
-  readonly #port: MessagePort;
   #checkpoints: Worker | undefined;
   readonly #onCommit: OnCommit;
   readonly #pending = new Map<number, Pending>();
@@ -47,24 +33,20 @@ export class StoreClient {
   #failed: Error | undefined;
   #closed: (() => void) | undefined;
 
-  private constructor(worker: Worker, port: MessagePort, onCommit: OnCommit) {
+  private constructor(worker: Worker, onCommit: OnCommit) {
     this.#worker = worker;
-    this.#port = port;
     this.#onCommit = onCommit;
   }
 
   /** @throws {SpoolUnusable} the database cannot be opened */
   static async open(options: WorkerOptions, onCommit: OnCommit): Promise<StoreClient> {
-    const { port1: port, port2 } = new MessageChannel();
-    const workerData: WorkerData = { ...options, port: port2 };
     const worker = new Worker(workerUrl(import.meta.url, './store-worker.ts'), {
-      workerData,
-      transferList: [port2],
+      workerData: options,
     });
-    const client = new StoreClient(worker, port, onCommit);
+    const client = new StoreClient(worker, onCommit);
     await new Promise<void>((resolve, reject) => {
       worker.once('error', reject);
-      port.once('message', (message: FromWorker) => {
+      worker.once('message', (message: FromWorker) => {
         worker.off('error', reject);
         if ('ready' in message) {
           resolve();
@@ -74,7 +56,7 @@ export class StoreClient {
         reject(new SpoolUnusable(reason));
       });
     });
-    port.on('message', (message: FromWorker) => client.#receive(message));
+    worker.on('message', (message: FromWorker) => client.#receive(message));
     worker.on('error', (error) => client.#fail(error));
     worker.on('exit', () => client.#fail(new Error('the database thread ended')));
     if (options.checkpoints) client.#startCheckpoints(options);
@@ -117,10 +99,7 @@ export class StoreClient {
       // The worker answers call `id` with the result of operation `name`.
       this.#pending.set(id, { resolve: resolve as (value: unknown) => void, reject });
     });
-    if (this.#outgoing.length >= POST_AT) {
-      this.#send();
-      this.#receiveWhatIsThere();
-    }
+    if (this.#outgoing.length >= POST_AT) this.#send();
     return result;
   }
 
@@ -131,15 +110,7 @@ export class StoreClient {
   }
 
   #post(message: ToWorker): void {
-    this.#port.postMessage(message);
-  }
-
-  #receiveWhatIsThere(): void {
-    for (;;) {
-      const received = receiveMessageOnPort(this.#port);
-      if (received === undefined) return;
-      this.#receive(received.message as FromWorker);
-    }
+    this.#worker.postMessage(message);
   }
 
   #receive(message: FromWorker): void {
@@ -185,7 +156,6 @@ export class StoreClient {
       });
     }
     this.#closed ??= () => undefined;
-    this.#port.close();
     await this.#worker.terminate();
   }
 }

@@ -1,10 +1,10 @@
 import { performance } from 'node:perf_hooks';
-import { receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { createMonotonicClock } from '../../runtime/clock.ts';
 import { runBatch, StoreFailed } from './batch.ts';
 import { openDatabase } from './database.ts';
 import { createOperations } from './operations.ts';
-import type { Call, FromWorker, ToWorker, WorkerData } from './protocol.ts';
+import type { Call, FromWorker, ToWorker, WorkerOptions } from './protocol.ts';
 
 /**
  * The thread that owns the database. Group commit: whatever has arrived while a commit was
@@ -13,8 +13,10 @@ import type { Call, FromWorker, ToWorker, WorkerData } from './protocol.ts';
  */
 const MAX_BATCH = 1000;
 
+const port = parentPort;
+if (port === null) throw new Error('the store worker runs in a worker thread');
 // `workerData` is what store-client.ts passes, of this very type.
-const { file, port } = workerData as WorkerData;
+const { file } = workerData as WorkerOptions;
 const say = (message: FromWorker): void => port.postMessage(message);
 
 try {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { SMTPStream } from 'smtp-server/lib/smtp-stream.js';
 import { DotScanner } from '../../../src/channels/email/dot-scanner.ts';
 import { SmtpParser } from '../../../src/channels/email/smtp-parser.ts';
+import { withinProcessorTime } from '../../support/processor-time.ts';
 
 interface Outcome {
   readonly content: string;
@@ -148,14 +149,14 @@ describe("compared with smtp-server's own scan", () => {
     );
   });
 
-  test('takes a megabyte of stuffed lines in a fraction of a second', () => {
+  test('takes a megabyte of stuffed lines in a fraction of a second', async () => {
     const scanner = new DotScanner();
     const chunk = Buffer.from('..\r\n'.repeat(16 * 1024));
-    const start = performance.now();
     let size = 0;
-    for (let count = 0; count < 16; count += 1)
-      size += scanner.scan(Buffer.from(chunk)).content.length;
+    await withinProcessorTime(1000, () => {
+      for (let count = 0; count < 16; count += 1)
+        size += scanner.scan(Buffer.from(chunk)).content.length;
+    });
     expect(size).toBe(16 * 16 * 1024 * 3);
-    expect(performance.now() - start).toBeLessThan(500);
   });
 });

@@ -20,6 +20,7 @@ import {
   QUERY,
 } from '../../support/inbound-door.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { withinProcessorTime } from '../../support/processor-time.ts';
 
 let door: InboundDoor | undefined;
 const open = async (change?: InboundChange): Promise<InboundDoor> =>
@@ -316,13 +317,13 @@ describe('tokens', () => {
   });
 });
 
-test('an envelope of a long query is read in linear time', () => {
-  const started = performance.now();
-  expect(() => readEnvelope(`/x?${'to=&'.repeat(100_000)}`, 100)).toThrow('to= is no address');
-  expect(
-    readEnvelope(`/x?from=&to=a@b.example${'&x=%20'.repeat(200_000)}`, 100).recipients,
-  ).toEqual(['a@b.example']);
-  expect(performance.now() - started).toBeLessThan(2000);
+test('an envelope of a long query is read in linear time', async () => {
+  await withinProcessorTime(4000, () => {
+    expect(() => readEnvelope(`/x?${'to=&'.repeat(100_000)}`, 100)).toThrow('to= is no address');
+    expect(
+      readEnvelope(`/x?from=&to=a@b.example${'&x=%20'.repeat(200_000)}`, 100).recipients,
+    ).toEqual(['a@b.example']);
+  });
 });
 
 function failing(error: Error) {

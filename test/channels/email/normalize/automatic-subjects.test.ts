@@ -3,6 +3,7 @@ import {
   isAutoReplySubject,
   isBounceSubject,
 } from '../../../../src/channels/email/normalize/automatic-subjects.ts';
+import { withinProcessorTime } from '../../../support/processor-time.ts';
 
 describe('the subject of an out-of-office answer', () => {
   test.each([
@@ -64,11 +65,11 @@ test.each([
   expect(isBounceSubject(subject)).toBe(true);
 });
 
-test('a subject of any length is looked at in no time', () => {
-  const started = performance.now();
-  for (const unit of ['[', '*a*', '***', '[a]', ' ', 'automatic ']) {
-    isAutoReplySubject(unit.repeat(300_000));
-    isBounceSubject(unit.repeat(300_000));
-  }
-  expect(performance.now() - started).toBeLessThan(200);
+test('a subject of any length is looked at in no time', async () => {
+  await withinProcessorTime(1000, () => {
+    for (const unit of ['[', '*a*', '***', '[a]', ' ', 'automatic ']) {
+      isAutoReplySubject(unit.repeat(300_000));
+      isBounceSubject(unit.repeat(300_000));
+    }
+  });
 });

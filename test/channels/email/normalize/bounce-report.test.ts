@@ -4,6 +4,7 @@ import { bounceEvents } from '../../../../src/channels/email/normalize/mail-even
 import { createAddressMatcher } from '../../../../src/intake/address-matcher.ts';
 import { parseHeaderBlock } from '../../../../src/intake/header-block.ts';
 import { createEventRequestSchema } from '../../../../src/platform-api/schemas.ts';
+import { withinProcessorTime } from '../../../support/processor-time.ts';
 
 const bytes = (...lines: readonly string[]) => Buffer.from(`${lines.join('\r\n')}\r\n`);
 const head = (...lines: readonly string[]) => parseHeaderBlock(bytes(...lines, ''));
@@ -81,18 +82,18 @@ describe('who was not reached', () => {
     expect(failed).toEqual([{ address: 'ann@x.example' }]);
   });
 
-  test('20 at most, and reading a hostile report takes no time', () => {
+  test('20 at most, and reading a hostile report takes no time', async () => {
     const group = (n: number) => [`Final-Recipient: rfc822; u${n}@x.example`, 'Action: failed', ''];
     const many = status(...Array.from({ length: 1000 }, (_, n) => group(n)).flat());
     expect(readBounceReport(head('Subject: x'), [many]).failed).toHaveLength(20);
-    const started = performance.now();
-    for (const text of ['\n', 'a: \n', '<', '<a@b>:\n', ' \n']) {
-      const start = Buffer.from(text.repeat(500_000));
-      readBounceReport(head('Subject: x'), [{ contentType: 'message/delivery-status', start }]);
-      readBounceReport(head('Subject: x'), [{ contentType: 'text/plain', start }]);
-      readBounceReport(head('Subject: x'), [{ contentType: 'message/rfc822', start }]);
-    }
-    expect(performance.now() - started).toBeLessThan(1000);
+    await withinProcessorTime(4000, () => {
+      for (const text of ['\n', 'a: \n', '<', '<a@b>:\n', ' \n']) {
+        const start = Buffer.from(text.repeat(500_000));
+        readBounceReport(head('Subject: x'), [{ contentType: 'message/delivery-status', start }]);
+        readBounceReport(head('Subject: x'), [{ contentType: 'text/plain', start }]);
+        readBounceReport(head('Subject: x'), [{ contentType: 'message/rfc822', start }]);
+      }
+    });
   });
 });
 

@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises';
+import { readEncodedAt } from './base64-run.ts';
 import type { PartContent } from './collect-part.ts';
 
 const WINDOW_BYTES = 64 * 1024;
@@ -24,7 +25,13 @@ export async function withByteSource<Result>(
   use: (source: ByteSource) => Promise<Result>,
 ): Promise<Result> {
   if (content.kind === 'bytes') return use(memorySource(content.bytes));
-  const file = await open(content.path);
+  const file = await open(content.kind === 'file' ? content.path : content.run.path);
+  const readAt = async (offset: number): Promise<Buffer> => {
+    if (content.kind === 'encoded') return readEncodedAt(content, file, offset, WINDOW_BYTES);
+    const bytes = Buffer.allocUnsafe(WINDOW_BYTES);
+    const { bytesRead } = await file.read(bytes, 0, WINDOW_BYTES, offset);
+    return bytes.subarray(0, bytesRead);
+  };
   let windowStart = 0;
   let window: Buffer = Buffer.alloc(0);
   try {
@@ -33,10 +40,8 @@ export async function withByteSource<Result>(
       async read(offset, length) {
         const wanted = Math.min(length, WINDOW_BYTES);
         if (offset < windowStart || offset + wanted > windowStart + window.length) {
-          const fresh = Buffer.allocUnsafe(WINDOW_BYTES);
-          const { bytesRead } = await file.read(fresh, 0, WINDOW_BYTES, offset);
+          window = await readAt(offset);
           windowStart = offset;
-          window = fresh.subarray(0, bytesRead);
         }
         return window.subarray(offset - windowStart, offset - windowStart + wanted);
       },

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
+import type { EncodedContent } from './base64-run.ts';
 import type { ScratchFolder } from './scratch.ts';
 
 /** Decoded parts come in small pieces: a trip to the disk for each costs more than to decode it. */
@@ -7,7 +8,9 @@ const WRITE_BYTES = 256 * 1024;
 
 export type PartContent =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
-  | { readonly kind: 'file'; readonly path: string };
+  | { readonly kind: 'file'; readonly path: string }
+  /** Still in the raw message. */
+  | ({ readonly kind: 'encoded' } & EncodedContent);
 
 export interface CollectedPart {
   readonly size: number;

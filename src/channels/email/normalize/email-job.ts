@@ -4,6 +4,7 @@ import type { CountedMail } from '../../../spool/mail-rates.ts';
 import type { AuthenticationVerdict } from '../authentication/verdict.ts';
 import type { EmailMeta } from '../email-meta.ts';
 import type { ShopId } from '../../../types/ids.ts';
+import type { PartContent } from './collect-part.ts';
 
 /** One message to be read; all of it can be cloned to another thread. */
 export interface EmailJob {
@@ -45,5 +46,5 @@ export interface AttachedFile {
   readonly type: string;
   readonly size: number;
   /** `raw`: the message itself. */
-  readonly source: RawSource | { readonly kind: 'raw' };
+  readonly source: PartContent | { readonly kind: 'raw' };
 }

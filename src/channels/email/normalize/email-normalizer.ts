@@ -13,6 +13,8 @@ import type { Authenticator } from '../authentication/authenticator.ts';
 import { KeptVerdicts } from '../authentication/kept-verdicts.ts';
 import type { AuthenticationVerdict } from '../authentication/verdict.ts';
 import { type EmailMeta, parseEmailMeta } from '../email-meta.ts';
+import { readEncoded } from './base64-run.ts';
+import type { PartContent } from './collect-part.ts';
 import type { AttachedFile, EmailJob, EmailResult, RawSource } from './email-job.ts';
 import { MailWorkerPool, UnreadableMessage } from './mail-worker-pool.ts';
 import { removeScratch, sweepScratch } from './scratch.ts';
@@ -27,7 +29,10 @@ export interface EmailNormalizerOptions {
   /** A folder of its own for parts in work; emptied at the start. */
   readonly scratchFolder: string;
   readonly workers?: number;
-  /** Messages in flight in one worker: below 4 the thread waits for the disk and for its port. */
+  /**
+   * Messages in flight in one worker. What they wait for comes at the next turn of its event loop,
+   * and a turn costs about the same for all of them together as for one.
+   */
   readonly inFlightPerWorker?: number;
   /** For one message, from the moment when a worker takes it. */
   readonly deadlineMs?: number;
@@ -76,7 +81,7 @@ export function createEmailNormalizer(
         maxBufferBytes: (options.maxBufferMb ?? 192) * 1024 * 1024,
       },
       workers: options.workers ?? 2,
-      inFlight: options.inFlightPerWorker ?? 4,
+      inFlight: options.inFlightPerWorker ?? 8,
       deadlineMs: options.deadlineMs ?? 30_000,
       maxHeapMb: options.maxHeapMb ?? 256,
       isKnown: (job, ids) => deps.knownRemoteIds(job.shopId, ids),
@@ -204,15 +209,23 @@ function toNormalized(result: EmailResult, job: EmailJob): Normalized {
 function toAttachment(file: AttachedFile, raw: RawSource): Attachment {
   const { part, name, type, size } = file;
   const source = file.source.kind === 'raw' ? raw : file.source;
-  const stream = () =>
-    source.kind === 'file'
-      ? createReadStream(source.path, { highWaterMark: UPLOAD_READ_BYTES })
-      : bytesStream(source.bytes);
+  const stream = () => streamOf(source);
   return {
     part,
     placeholder: `(the attachment "${name}" could not be delivered)`,
     open: () => Promise.resolve({ name, type, size, stream }),
   };
+}
+
+function streamOf(source: PartContent): Readable {
+  switch (source.kind) {
+    case 'bytes':
+      return bytesStream(source.bytes);
+    case 'file':
+      return createReadStream(source.path, { highWaterMark: UPLOAD_READ_BYTES });
+    case 'encoded':
+      return Readable.from(readEncoded(source), { objectMode: false });
+  }
 }
 
 function bytesStream(bytes: Uint8Array): Readable {

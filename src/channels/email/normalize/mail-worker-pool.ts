@@ -47,8 +47,8 @@ interface Slot {
   restart: NodeJS.Timeout | undefined;
 }
 
-/** A larger message fills its worker: reading several at once is no faster, and takes the memory. */
-const LARGE_BYTES = 4 * 1024 * 1024;
+/** A place in a worker: a larger message takes several, or all. */
+const PLACE_BYTES = 512 * 1024;
 const MAX_FAILED_STARTS = 5;
 const RESTART_MS = 200;
 
@@ -92,7 +92,7 @@ export class MailWorkerPool {
     return new Promise<EmailResult>((resolve, reject) => {
       const id = this.#nextId;
       this.#nextId += 1;
-      const places = bytes > LARGE_BYTES ? this.#options.inFlight : 1;
+      const places = Math.max(1, Math.ceil(bytes / PLACE_BYTES));
       this.#waiting.push({ id, job, signal, places, resolve, reject, alone: false });
       this.#assign();
     });

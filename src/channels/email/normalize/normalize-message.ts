@@ -1,4 +1,3 @@
-import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import {
   type HeaderBlock,
@@ -16,17 +15,15 @@ import { bodyKey, messageKey } from './counted-mail.ts';
 import type { AttachedFile, EmailJob, EmailResult, RawSource } from './email-job.ts';
 import { isForwardSubject } from './forward-subject.ts';
 import { bounceEvents } from './mail-events.ts';
-import { guardMemory } from './memory-guard.ts';
 import { type MessageHead, readHead } from './message-head.ts';
 import { answeredIds, messageIdHost, readThreading } from './message-ids.ts';
 import { type OpenedParts, openParts } from './open-parts.ts';
+import { readFileParts } from './read-file-parts.ts';
 import { type Leaf, type ReadParts, readParts } from './read-parts.ts';
 import { ScratchFolder } from './scratch.ts';
 import type { ShopMail } from './shop-mail.ts';
 import { stubText } from './stub-text.ts';
 
-/** Each read is a trip through another thread. */
-const READ_BYTES = 256 * 1024;
 /** A body of no more than empty lines. */
 const LINE_ENDS = 8;
 const PARTLY_READ = '(part of the message could not be read; the original is attached)';
@@ -148,14 +145,8 @@ async function readMessage(
   }
   const { path } = raw;
   const collector = new HeaderCollector();
-  async function* observed() {
-    const file: AsyncIterable<Uint8Array> = createReadStream(path, { highWaterMark: READ_BYTES });
-    for await (const chunk of guardMemory(file, maxBufferBytes)) {
-      collector.push(chunk);
-      yield chunk;
-    }
-  }
-  const parts = await readParts(observed(), scratch);
+  const observe = (chunk: Uint8Array) => void collector.push(chunk);
+  const parts = await readFileParts({ path, observe, maxBufferBytes }, scratch);
   return { head: collector.finish(), parts, size: (await stat(path)).size };
 }
 

@@ -56,11 +56,9 @@ export async function readParts(source: Source, scratch: ScratchFolder): Promise
   const [fed, read] = await Promise.allSettled([feeding, reading]);
   if (fed.status === 'rejected') throw fed.reason;
   if (read.status === 'rejected' && isSystemError(read.reason)) throw read.reason;
-  return {
-    root: parser.tree === false ? undefined : toPart(parser.tree, leaves, 0),
-    leaves: [...leaves.values()],
-    broken: read.status === 'rejected',
-  };
+  const root = parser.tree === false ? undefined : toPart(parser.tree, leaves, 0);
+  parser.forget();
+  return { root, leaves: [...leaves.values()], broken: read.status === 'rejected' };
 }
 
 /** Feeds until the source ends or the parser gives up. */
@@ -181,6 +179,22 @@ function toPart(
     kind: 'multipart',
     contentType,
     children: children.filter((child) => child !== undefined),
+  };
+}
+
+/** The same message with other leaves in the place of some. */
+export function withLeaves(
+  { root, leaves, broken }: ReadParts,
+  replaced: ReadonlyMap<Leaf, Leaf>,
+): ReadParts {
+  const replace = (part: Part): Part =>
+    part.kind === 'leaf'
+      ? (replaced.get(part) ?? part)
+      : { ...part, children: part.children.map(replace) };
+  return {
+    root: root === undefined ? undefined : replace(root),
+    leaves: leaves.map((leaf) => replaced.get(leaf) ?? leaf),
+    broken,
   };
 }
 

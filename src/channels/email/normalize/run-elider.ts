@@ -9,6 +9,9 @@ const MIN_LINE = 40;
 const MAX_LINE = 1000;
 const MARKER_BYTES = 48;
 
+/** Decoded at a time, by way of a string: longer ones are dear to collect. */
+const SLICE_BYTES = 48 * 1024;
+
 const LF = 0x0a;
 const CR = 0x0d;
 
@@ -77,9 +80,7 @@ export class RunElider {
     const held = this.#held;
     const period = run.lineLength + run.lineEnd;
     const uniform = uniformLines(held, 0, run);
-    const decoded = decodeLines(held, 0, uniform, run);
-    run.hash.update(decoded);
-    const lines = decoded.length / decodedLineBytes(run);
+    const lines = base64Lines(held, 0, uniform, run, (decoded) => void run.hash.update(decoded));
     run.lines += lines;
     this.#drop(lines * period);
     const goesOn = !ended && lines === uniform && this.#held.length < period;
@@ -119,7 +120,8 @@ export class RunElider {
 
   #openRun(shape: Shape, start: number, passed: Buffer[]): void {
     const lines = Math.ceil(KEPT_BYTES / decodedLineBytes(shape));
-    const hash = createHash('sha256').update(decodeLines(this.#held, start, lines, shape));
+    const hash = createHash('sha256');
+    base64Lines(this.#held, start, lines, shape, (decoded) => void hash.update(decoded));
     const marker = randomBytes(MARKER_BYTES);
     const keptBytes = lines * decodedLineBytes(shape);
     this.#open = { ...shape, offset: this.#offset + start, lines, keptBytes, marker, hash };
@@ -179,8 +181,7 @@ function startOfRun(held: Buffer, start: number, ended: boolean): Shape | 'no' |
   const uniform = Math.min(needed, uniformLines(held, start, shape));
   const isAll = uniform === needed || start + (uniform + 1) * period > held.length;
   if (!isAll || (uniform < needed && ended)) return 'no';
-  const decoded = decodeLines(held, start, uniform, shape);
-  if (decoded.length < uniform * decodedLineBytes(shape)) return 'no';
+  if (base64Lines(held, start, uniform, shape) < uniform) return 'no';
   return uniform < needed ? 'unknown' : shape;
 }
 
@@ -195,26 +196,44 @@ function uniformLines(bytes: Buffer, start: number, { lineLength, lineEnd }: Sha
   return lines;
 }
 
-/** Decodes lines of one shape, up to the first that is not base64 from end to end. */
-function decodeLines(bytes: Buffer, start: number, lines: number, shape: Shape): Buffer {
+/**
+ * How many lines of one shape are base64 from end to end, up to the first that is not. Their
+ * decoded bytes go to `take`, in a buffer that the next ones overwrite.
+ */
+function base64Lines(
+  bytes: Buffer,
+  start: number,
+  lines: number,
+  shape: Shape,
+  take: (decoded: Buffer) => void = () => undefined,
+): number {
   const period = shape.lineLength + shape.lineEnd;
-  const text = bytes.subarray(start, start + lines * period);
-  const decoded = decodeStrictly(text, lines * decodedLineBytes(shape));
-  if (decoded !== undefined) return decoded;
+  let step = Math.floor(SLICE_BYTES / period);
   let good = 0;
   while (good < lines) {
-    const line = text.subarray(good * period, good * period + shape.lineLength);
-    if (decodeStrictly(line, decodedLineBytes(shape)) === undefined) break;
-    good += 1;
+    const count = Math.min(step, lines - good);
+    const from = start + good * period;
+    const decoded = decode(bytes, from, from + count * period);
+    if (decoded?.length === count * decodedLineBytes(shape)) {
+      take(decoded);
+      good += count;
+    } else if (count === 1) {
+      break;
+    } else {
+      // One of them is no base64: which one is found line by line.
+      step = 1;
+    }
   }
-  return Buffer.from(text.toString('latin1', 0, good * period), 'base64');
+  return good;
 }
 
+const decodedSlice = Buffer.allocUnsafe(SLICE_BYTES);
+
 /** Node passes over what is no base64, which then is shorter, and takes "-" and "_" for "+" and "/". */
-function decodeStrictly(text: Buffer, length: number): Buffer | undefined {
+function decode(bytes: Buffer, start: number, end: number): Buffer | undefined {
+  const text = bytes.subarray(start, end);
   if (text.includes(0x2d) || text.includes(0x5f)) return undefined;
-  const decoded = Buffer.from(text.toString('latin1'), 'base64');
-  return decoded.length === length ? decoded : undefined;
+  return decodedSlice.subarray(0, decodedSlice.write(text.toString('latin1'), 'base64'));
 }
 
 function view(bytes: Uint8Array): Buffer {

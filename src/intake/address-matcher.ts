@@ -39,6 +39,7 @@ export function createAddressMatcher(patterns: readonly string[]): AddressMatche
   }
 
   const match = (address: string): AddressMatch | undefined => {
+    if (domains.size === 0) return undefined;
     const key = matchKey(address);
     if (key === undefined) return undefined;
     // An address that was configured with a +tag of its own is told apart by it.

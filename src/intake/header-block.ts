@@ -134,19 +134,14 @@ export class HeaderCollector {
 
 function readFields(collected: Buffer, lineEnds: LineEnds, truncated: boolean): HeaderBlock {
   const fields = new Map<string, string[]>();
-  const bytes = lineEnds === 'cr' ? withLf(collected) : collected;
-  // One decision for the whole block is right for nearly all mail; a block that mixes charsets
-  // is decided field by field.
-  const encoding = isAscii(bytes) ? 'latin1' : isUtf8(bytes) ? 'utf8' : undefined;
-  let start = 0;
-  while (start < bytes.length) {
-    const end = fieldEnd(bytes, start);
-    const field = bytes.subarray(start, end);
-    const text = field.toString(encoding ?? (isUtf8(field) ? 'utf8' : 'latin1'));
-    const name = FIELD_NAME.exec(text);
+  const text = decode(lineEnds === 'cr' ? withLf(collected) : collected);
+  for (let start = 0; start < text.length;) {
+    const end = fieldEnd(text, start);
+    const field = text.slice(start, end);
+    const name = FIELD_NAME.exec(field);
     if (name?.[1] !== undefined) {
       const key = name[1].toLowerCase();
-      const value = unfold(text.slice(name[0].length));
+      const value = unfold(field.slice(name[0].length));
       const values = fields.get(key);
       if (values === undefined) fields.set(key, [value]);
       else values.push(value);
@@ -163,18 +158,34 @@ function readFields(collected: Buffer, lineEnds: LineEnds, truncated: boolean): 
   };
 }
 
-/** Past the end of the field that starts here: a line that starts with white space continues it. */
-function fieldEnd(bytes: Buffer, start: number): number {
-  let at = start;
-  for (;;) {
-    const end = bytes.indexOf(LF, at);
-    if (end === -1) return bytes.length;
-    at = end + 1;
-    const next = bytes[at];
-    if (next !== 0x20 && next !== 0x09) return at;
+/**
+ * One decision for the whole block is right for nearly all mail; in a block that mixes charsets
+ * each field is decided by itself.
+ */
+function decode(bytes: Buffer): string {
+  if (isAscii(bytes)) return bytes.toString('latin1');
+  if (isUtf8(bytes)) return bytes.toString('utf8');
+  const places = bytes.toString('latin1');
+  let text = '';
+  for (let start = 0; start < bytes.length;) {
+    const end = fieldEnd(places, start);
+    const field = bytes.subarray(start, end);
+    text += field.toString(isUtf8(field) ? 'utf8' : 'latin1');
+    start = end;
   }
+  return text;
 }
 
+/** Past the end of the field that starts here: a line that starts with white space continues it. */
+function fieldEnd(text: string, start: number): number {
+  let at = start;
+  for (;;) {
+    const end = text.indexOf('\n', at);
+    if (end === -1) return text.length;
+    at = end + 1;
+    if (text[at] !== ' ' && text[at] !== '\t') return at;
+  }
+}
 /** RFC 5322 §2.2.3. A line break that no white space follows is text in a value: a space. */
 function unfold(value: string): string {
   const trimmed = value.trim();

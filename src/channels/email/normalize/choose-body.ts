@@ -104,7 +104,12 @@ function sum<Item>(items: readonly Item[], of: (item: Item) => number): number {
   return items.reduce((total, item) => total + of(item), 0);
 }
 
-/** Without white space. */
+/** Without white space, as `textUpperBound` counts. */
 function textLength(text: string): number {
-  return text.replace(/\s+/g, '').length;
+  let length = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code > 0x20 && code !== 0xa0 && code !== 0x3000) length += 1;
+  }
+  return length;
 }

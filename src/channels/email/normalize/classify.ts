@@ -11,6 +11,7 @@ import {
 } from '../../../intake/email-sender.ts';
 import type { HeaderBlock } from '../../../intake/header-block.ts';
 import type { Verdict } from '../../../intake/normalizer.ts';
+import type { EmailMeta } from '../email-meta.ts';
 import { isAutoReplySubject, isBounceSubject } from './automatic-subjects.ts';
 import { readSubject } from './header-text.ts';
 import { messageIdHost } from './message-ids.ts';
@@ -20,10 +21,11 @@ export type MailClass = 'auto-reply' | 'bounce' | 'loop' | 'bulk';
 export interface Classified {
   readonly head: HeaderBlock;
   readonly sender: Sender;
-  /** Empty for the null reverse-path. */
-  readonly envelopeFrom: string;
-  /** An IP address when it came over SMTP. */
-  readonly remoteAddress: string;
+  readonly meta: Pick<EmailMeta, 'envelopeFrom' | 'remoteAddress'>;
+  readonly shop: ClassifyRules;
+}
+
+export interface ClassifyRules {
   readonly own: AddressMatcher;
   /** Hosts of message-ids whose mail is the platform's; the domains of our addresses among them. */
   readonly replyDomains: ReadonlySet<string>;
@@ -43,13 +45,14 @@ const AUTO_REPLY_HEADERS = [
 
 /** What becomes of a message, as far as its headers and envelope tell. */
 export function classify(message: Classified): Verdict {
-  const { head, sender, allowSenders, suppress } = message;
+  const { head, sender, meta, shop } = message;
+  const { allowSenders, suppress } = shop;
   if (sender.kind === 'several') return { kind: 'held', reason: 'several_from' };
   if (isAllowedSender(head, sender, allowSenders)) return { kind: 'deliver' };
   const found = mailClass(message, addresses(head, 'from'));
   if (found === 'auto-generated') return { kind: 'held', reason: found };
   if (found !== undefined && suppress.has(found)) return { kind: 'suppressed', reason: found };
-  if (sender.kind === 'none' && message.envelopeFrom === '') {
+  if (sender.kind === 'none' && meta.envelopeFrom === '') {
     return { kind: 'held', reason: 'no_sender' };
   }
   return { kind: 'deliver' };
@@ -68,6 +71,7 @@ export function isAllowedSender(
 
 /** Whether From names one of these senders. */
 export function isFrom(head: HeaderBlock, senders: AddressMatcher): boolean {
+  if (senders.domains.length === 0) return false;
   return addresses(head, 'from').some((address) => senders.has(address));
 }
 
@@ -100,7 +104,8 @@ function isBounce(message: Classified, froms: readonly string[]): boolean {
 
 /** Our own mail that came back to us. A stranger in Reply-To makes it a contact form. */
 function isLoop(message: Classified, froms: readonly string[]): boolean {
-  const { head, own, sender } = message;
+  const { head, sender, shop } = message;
+  const { own } = shop;
   if (isOwnMessageId(message, froms)) return true;
   if (sender.kind === 'reply-to' || hasReplyToOfStranger(head, own)) return false;
   // A list of our own (a support address that is a Google Group) signs as Sender what it passes on.
@@ -116,10 +121,8 @@ const RANDOM_UUID = /^<[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0
  * our addresses, made as the platform makes them, on a mail that says it is from elsewhere. A
  * colleague's mail has ids of that domain too, and so has a form on our web site.
  */
-function isOwnMessageId(
-  { head, own, replyDomains }: Classified,
-  froms: readonly string[],
-): boolean {
+function isOwnMessageId({ head, shop }: Classified, froms: readonly string[]): boolean {
+  const { own, replyDomains } = shop;
   const id = messageIdOf(head);
   if (id === undefined || !replyDomains.has(messageIdHost(id))) return false;
   if (!own.domains.includes(messageIdHost(id))) return true;
@@ -148,13 +151,13 @@ function isAutoReply(message: Classified): boolean {
 }
 
 /** Over SMTP (RFC 5321 §4.5.5); at another door nobody may have said who sends. */
-function hasNullSender({ envelopeFrom, remoteAddress }: Classified): boolean {
-  return envelopeFrom === '' && isIP(remoteAddress) !== 0;
+function hasNullSender({ meta }: Classified): boolean {
+  return meta.envelopeFrom === '' && isIP(meta.remoteAddress) !== 0;
 }
 
 /** RFC 2919, RFC 2369, RFC 2076 §3.9. Not when the list is one of our own addresses. */
-function isBulk({ head, own }: Classified): boolean {
-  if (isOwnList(head, own)) return false;
+function isBulk({ head, shop }: Classified): boolean {
+  if (isOwnList(head, shop.own)) return false;
   if (head.count('list-id') > 0) return true;
   if (precedences(head).some((each) => ['bulk', 'list', 'junk'].includes(each))) return true;
   return head.count('list-unsubscribe') > 0 && head.count('in-reply-to') === 0;
@@ -175,7 +178,10 @@ function isGenerated(head: HeaderBlock): boolean {
 }
 
 function reportType(head: HeaderBlock): string | undefined {
-  const { value: type, params } = libmime.parseHeaderValue(value(head, 'content-type'));
+  const contentType = value(head, 'content-type');
+  // Few mails are reports, and the grammar is dear.
+  if (!/multipart\/report/i.test(contentType)) return undefined;
+  const { value: type, params } = libmime.parseHeaderValue(contentType);
   if (type.toLowerCase() !== 'multipart/report') return undefined;
   return params['report-type']?.toLowerCase();
 }

@@ -18,7 +18,9 @@ export function textUpperBound(html: string): number {
 }
 
 function afterTag(html: string, tag: number, missing: Set<string>): number {
-  const opened = /^<(?:style|script|title|!--)/i.exec(html.slice(tag, tag + 8))?.[0].slice(1);
+  const opened = 'sStT!'.includes(html.charAt(tag + 1))
+    ? /^<(?:style|script|title|!--)/i.exec(html.slice(tag, tag + 8))?.[0].slice(1)
+    : undefined;
   const ending = opened === undefined ? '>' : opened === '!--' ? '-->' : `</${opened}`;
   const end = missing.has(ending) ? -1 : html.indexOf(ending, tag + 1);
   if (end === -1) {

@@ -39,10 +39,9 @@ export function readHead(head: HeaderBlock, job: HeadJob, shop: ShopMail): Messa
   const treatment = treatSender(job.authentication, sender.kind === 'reply-to', shop.senderRules);
   const copies = readCopyRecipients(head, shop.own, contact.email);
   const { cc, bcc } = treatment.dropCopies ? { cc: [], bcc: [] } : copies;
-  const { own, replyDomains, suppress, allowSenders } = shop;
   const found: Verdict = job.released
     ? { kind: 'deliver' }
-    : classify({ ...meta, head, sender, own, replyDomains, suppress, allowSenders });
+    : classify({ head, sender, meta, shop });
   const isAutoReply = found.kind === 'suppressed' && found.reason === 'auto-reply';
   const verdict: Verdict = isAutoReply
     ? { ...found, events: autoReplyEvents(contact, subject, job.receivedAt) }

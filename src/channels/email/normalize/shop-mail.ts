@@ -4,7 +4,7 @@ import type { MailLimits } from '../../../spool/mail-rates.ts';
 import type { ShopId } from '../../../types/ids.ts';
 import type { SenderRules } from '../authentication/sender-policy.ts';
 import type { BodyMode } from './choose-body.ts';
-import type { MailClass } from './classify.ts';
+import type { ClassifyRules, MailClass } from './classify.ts';
 
 /** How one shop wants its mail read. Plain data: it is cloned to the worker threads. */
 export interface ShopMailSettings {
@@ -29,14 +29,10 @@ export interface ShopMailSettings {
 }
 
 /** The same, ready to ask. */
-export interface ShopMail {
-  readonly own: AddressMatcher;
+export interface ShopMail extends ClassifyRules {
   readonly formSenders: AddressMatcher;
-  readonly allowSenders: AddressMatcher;
-  readonly replyDomains: ReadonlySet<string>;
   readonly body: BodyMode;
   readonly quotes: ShopMailSettings['quotes'];
-  readonly suppress: ReadonlySet<MailClass>;
   readonly senderRules: SenderRules;
   readonly trustedArcSealers: readonly string[];
   readonly loop: MailLimits;

@@ -19,15 +19,19 @@ function verdict(lines: string, options: Case = {}): string {
   const own = createAddressMatcher(['support@acme.example', 'first.line@acme.example']);
   const found = classify({
     head,
-    own,
-    replyDomains: new Set([...own.domains, 'mail.platform.example']),
     sender: selectSender(head, own, {
       formSenders: createAddressMatcher(['forms@market.example']),
     }),
-    envelopeFrom: options.envelopeFrom ?? 'ann@x.example',
-    remoteAddress: options.remoteAddress ?? '192.0.2.1',
-    suppress: new Set(options.suppress ?? ALL),
-    allowSenders: createAddressMatcher(options.allow ?? []),
+    meta: {
+      envelopeFrom: options.envelopeFrom ?? 'ann@x.example',
+      remoteAddress: options.remoteAddress ?? '192.0.2.1',
+    },
+    shop: {
+      own,
+      replyDomains: new Set([...own.domains, 'mail.platform.example']),
+      suppress: new Set(options.suppress ?? ALL),
+      allowSenders: createAddressMatcher(options.allow ?? []),
+    },
   });
   return found.kind === 'deliver' ? 'deliver' : `${found.kind} ${found.reason}`;
 }

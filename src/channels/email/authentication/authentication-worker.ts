@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { createMonotonicClock } from '../../../runtime/clock.ts';
+import { TurnBatch } from '../../../runtime/turn-batch.ts';
 import { checkMessage } from './check-message.ts';
 import { DnsResolver } from './dns-resolver.ts';
 import type {
@@ -27,6 +28,8 @@ async function answer({ id, request }: ToAuthenticationWorker): Promise<FromAuth
   }
 }
 
-port.on('message', (message: ToAuthenticationWorker) => {
-  void answer(message).then((reply) => port.postMessage(reply));
+const outgoing = new TurnBatch<FromAuthenticationWorker>((replies) => port.postMessage(replies));
+
+port.on('message', (messages: readonly ToAuthenticationWorker[]) => {
+  for (const message of messages) void answer(message).then((reply) => outgoing.add(reply));
 });

@@ -1,11 +1,16 @@
 import { Worker } from 'node:worker_threads';
 import type { Logger } from '../../../observability/logger.ts';
 import type { Metrics } from '../../../observability/metrics.ts';
+import { TurnBatch } from '../../../runtime/turn-batch.ts';
 import { workerUrl } from '../../../runtime/worker-url.ts';
 import type { CheckRequest } from './check-message.ts';
 import { DNS_DEFAULTS, type DnsOptions } from './dns-resolver.ts';
 import { type AuthenticationVerdict, UNKNOWN_VERDICT } from './verdict.ts';
-import type { AuthenticationSettings, FromAuthenticationWorker } from './worker-messages.ts';
+import type {
+  AuthenticationSettings,
+  FromAuthenticationWorker,
+  ToAuthenticationWorker,
+} from './worker-messages.ts';
 
 export interface AuthenticatorOptions {
   readonly hostname: string;
@@ -45,6 +50,9 @@ export function createAuthenticator(
   const settings: AuthenticationSettings = { hostname, trustedAuthservIds, totalMs, dns };
   const waiting = new Map<number, Waiting>();
   let worker: Worker | undefined;
+  const outgoing = new TurnBatch<ToAuthenticationWorker>((messages) => {
+    worker?.postMessage(messages);
+  });
   let lastId = 0;
   let heardAt = 0;
   let stopped = false;
@@ -73,13 +81,15 @@ export function createAuthenticator(
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
       env: {},
     });
-    started.on('message', (message: FromAuthenticationWorker) => {
+    started.on('message', (messages: readonly FromAuthenticationWorker[]) => {
       heardAt = performance.now();
-      if ('error' in message) {
-        logger.warn('email.not_authenticated', { error: message.error });
-        settle(message.id, UNKNOWN_VERDICT);
-      } else {
-        settle(message.id, message.verdict);
+      for (const message of messages) {
+        if ('error' in message) {
+          logger.warn('email.not_authenticated', { error: message.error });
+          settle(message.id, UNKNOWN_VERDICT);
+        } else {
+          settle(message.id, message.verdict);
+        }
       }
     });
     for (const event of ['error', 'exit', 'messageerror']) started.on(event, () => end(started));
@@ -100,7 +110,7 @@ export function createAuthenticator(
           if (heardAt < askedAt) end(thread);
         }, totalMs + THREAD_GRACE_MS);
         waiting.set(id, { settle: resolve, timer });
-        thread.postMessage({ id, request });
+        outgoing.add({ id, request });
       });
     },
     async stop() {

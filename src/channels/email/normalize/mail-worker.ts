@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { EmailJob, EmailResult } from './email-job.ts';
-import { TurnBatch } from './turn-batch.ts';
+import { TurnBatch } from '../../../runtime/turn-batch.ts';
 import type { FromWorker, ToWorker, WorkerFailure, WorkerSettings } from './worker-messages.ts';
 
 /**

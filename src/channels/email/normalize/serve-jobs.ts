@@ -3,7 +3,7 @@ import type { EmailJob, EmailResult } from './email-job.ts';
 import { MemoryExceeded } from './memory-guard.ts';
 import type { NormalizeContext } from './normalize-message.ts';
 import { compileShop } from './shop-mail.ts';
-import { TurnBatch } from './turn-batch.ts';
+import { TurnBatch } from '../../../runtime/turn-batch.ts';
 import type { FromWorker, ToWorker, WorkerFailure, WorkerSettings } from './worker-messages.ts';
 
 export type Work = (job: EmailJob, context: NormalizeContext) => Promise<EmailResult>;

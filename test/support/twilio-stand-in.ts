@@ -2,6 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 
 /** Twilio as the gateway meets it: signed webhooks in, the REST API's media out. */
 
@@ -152,12 +153,19 @@ export interface StandInRequest {
   readonly authorization: string | undefined;
 }
 
+/** Answers requests of its own; undefined for those that are not. */
+export type StandInRoute = (
+  request: StandInRequest & { readonly method: string; readonly body: string },
+) => StandInAnswer | undefined;
+
 /** An HTTP server in the place of api.twilio.com and of the storage behind it. */
 export interface TwilioStandIn {
   readonly baseUrl: string;
   readonly requests: readonly StandInRequest[];
   /** The answers to requests for a path, one after the other; the last one stays. */
   script(path: string, ...answers: readonly StandInAnswer[]): void;
+  /** Asked before the scripts, the latest first: a part of the REST API. */
+  route(answer: StandInRoute): void;
   close(): Promise<void>;
 }
 
@@ -167,11 +175,24 @@ export const mediaPath = (message: string, media: string, account = ACCOUNT_SID)
 export async function startTwilioStandIn(): Promise<TwilioStandIn> {
   const scripts = new Map<string, StandInAnswer[]>();
   const requests: StandInRequest[] = [];
-  const server = http.createServer((request, response) => {
+  const routes: StandInRoute[] = [];
+  const routed = (request: http.IncomingMessage, body: string): StandInAnswer | undefined => {
+    const { url: path = '', method = 'GET', headers } = request;
+    const { authorization } = headers;
+    for (const route of routes) {
+      const answer = route({ path, authorization, method, body });
+      if (answer !== undefined) return answer;
+    }
+    return undefined;
+  };
+  const scripted = (path: string): StandInAnswer => {
+    const script = scripts.get(path) ?? [];
+    return (script.length > 1 ? script.shift() : script[0]) ?? { status: 404 };
+  };
+  const respond = async (request: http.IncomingMessage, response: http.ServerResponse) => {
     const path = request.url ?? '';
     requests.push({ path, authorization: request.headers.authorization });
-    const script = scripts.get(path) ?? [];
-    const answer = (script.length > 1 ? script.shift() : script[0]) ?? { status: 404 };
+    const answer = routed(request, await text(request)) ?? scripted(path);
     if (answer === 'reset') {
       request.socket.resetAndDestroy();
     } else if (answer === 'stall') {
@@ -180,6 +201,9 @@ export async function startTwilioStandIn(): Promise<TwilioStandIn> {
     } else {
       response.writeHead(answer.status, { ...answer.headers }).end(answer.body);
     }
+  };
+  const server = http.createServer((request, response) => {
+    respond(request, response).catch(() => response.destroy());
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -189,6 +213,7 @@ export async function startTwilioStandIn(): Promise<TwilioStandIn> {
     baseUrl: `http://127.0.0.1:${port}`,
     requests,
     script: (path, ...answers) => void scripts.set(path, [...answers]),
+    route: (answer) => void routes.unshift(answer),
     close: async () => {
       server.close();
       server.closeAllConnections();

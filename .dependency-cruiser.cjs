@@ -42,6 +42,7 @@ module.exports = {
       '^src/intake/',
     ]),
     layer('local-platform-never-the-client', '^src/local-platform/', [...LEAVES, ...CONTRACT]),
+    layer('doctor', '^src/doctor/', [...LEAVES, '^src/platform-api/', '^src/channels/sms/']),
     layer('console', '^src/console/', [...LEAVES, '^src/spool/', '^src/intake/']),
     layer('widget', '^src/widget/', ['^src/channels/chat/events[.]ts$']),
     {

@@ -10,6 +10,7 @@ const TOOLS = [
   { name: 'strace', present: () => onPath('strace') },
   { name: 'postfix', present: () => onPath('postfix') },
   { name: 'swaks', present: () => onPath('swaks') },
+  { name: 'nginx-light', present: () => onPath('nginx') },
   { name: 'libnet-ssleay-perl', present: () => runs('perl', ['-MNet::SSLeay', '-e1']) },
 ];
 

@@ -30,6 +30,7 @@ import { startLocalPlatform } from './gateway/local.ts';
 import { connectShops, replySource } from './gateway/platforms.ts';
 import { clientIpOf, createPublicApp } from './gateway/public-http.ts';
 import { chatShops, emailShops, mailSettings, smsShops, trustingShops } from './gateway/shops.ts';
+import { startSmsReconciliation } from './gateway/sms-reconciliation.ts';
 import { createIntake, type Intake } from './intake/intake.ts';
 import type { Normalizer } from './intake/normalizer.ts';
 import { createAddressDirectory } from './intake/routing.ts';
@@ -150,6 +151,8 @@ async function start(
   const http = await openHttp(base, store, intake, chat, health);
   const admin = await openAdmin(base, health);
   const smtp = await openSmtp(base, store, intake);
+  const missed = startSmsReconciliation(config, { ...base, spool: store.spool, intake });
+  stack.push('sms reconciliation', () => missed?.stop());
   health.add('doors', () => undefined);
   stack.push('readiness', () => health.add('doors', () => notReady('stopping')));
   return {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { registerConfigCheck } from './config-check.ts';
+import { registerDoctor } from './doctor.ts';
 import type { ProcessEvents } from './process-end.ts';
 import { registerQueueChange } from './queue-change.ts';
 import { registerQueueList } from './queue-list.ts';
@@ -40,6 +41,8 @@ export function createProgram(terminal: Terminal, events: ProcessEvents): Comman
   const config = program.command('config').description('works with the configuration');
   config.addHelpText('after', '\nExample:\n  $ sluice config check --config sluice.yaml');
   registerConfigCheck(config, terminal);
+
+  registerDoctor(program, terminal);
 
   const queue = program.command('queue').description('shows and changes what is in the spool');
   queue.addHelpText('after', '\nExample:\n  $ sluice queue list --state dead');

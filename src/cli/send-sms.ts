@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { SAMPLE_NUMBER } from './banner.ts';
 import { runningConfiguration } from './configuration.ts';
-import { CommandFailed } from './exit-codes.ts';
+import { CommandFailed, UsageError } from './exit-codes.ts';
 import { shopWith, target, unreachable, withTarget, type TargetOptions } from './send-target.ts';
 import { signedWebhook, SMS_PATH } from './sms-webhook.ts';
-import type { Terminal } from './terminal.ts';
+import { printable, type Terminal } from './terminal.ts';
 
 interface SmsOptions extends TargetOptions {
   readonly from: string;
@@ -12,6 +12,7 @@ interface SmsOptions extends TargetOptions {
 }
 
 const TIMEOUT_MS = 20_000;
+const MAX_SHOWN = 200;
 
 export function registerSendSms(parent: Command, terminal: Terminal): void {
   withTarget(parent.command('sms'))
@@ -22,6 +23,9 @@ export function registerSendSms(parent: Command, terminal: Terminal): void {
     .addHelpText('after', '\nExample:\n  $ sluice send sms "Are you open on Sunday?"')
     .action(async (text: string, options: SmsOptions, command: Command) => {
       const config = await runningConfiguration(command, terminal);
+      if (!config.http.enabled) {
+        throw new UsageError('http.enabled is false: this gateway has no webhook');
+      }
       const sms = shopWith(config, 'sms', options.shop);
       const where = target(config.http, options);
       const { params, signature } = signedWebhook({
@@ -32,17 +36,23 @@ export function registerSendSms(parent: Command, terminal: Terminal): void {
         to: options.to ?? sms.numbers[0] ?? '',
         body: text,
       });
-      const status = await post(where, params, signature);
-      if (status !== 200) throw new CommandFailed(refusal(status));
+      const answer = await post(where, params, signature);
+      if (answer.status !== 200) throw new CommandFailed(refusal(answer, params, where));
       terminal.out(`accepted: ${params['MessageSid'] ?? ''}\n`);
     });
+}
+
+interface Answer {
+  readonly status: number;
+  /** What the webhook says about a refusal, in one line. */
+  readonly text: string;
 }
 
 async function post(
   where: URL,
   params: Readonly<Record<string, string>>,
   signature: string,
-): Promise<number> {
+): Promise<Answer> {
   try {
     const response = await fetch(new URL(SMS_PATH, where), {
       method: 'POST',
@@ -51,17 +61,35 @@ async function post(
       redirect: 'manual',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    await response.body?.cancel();
-    return response.status;
+    const text = printable(await response.text())
+      .trim()
+      .slice(0, MAX_SHOWN);
+    return { status: response.status, text };
   } catch (error) {
     throw unreachable('the webhook', where, error);
   }
 }
 
-function refusal(status: number): string {
-  if (status === 403) {
-    return 'refused: 403, the signature does not match; does the gateway run on this configuration?';
+/** Why the webhook did not take it; the answers are those of `createSmsWebhook`. */
+function refusal(
+  { status, text }: Answer,
+  params: Readonly<Record<string, string>>,
+  where: URL,
+): string {
+  const said = `refused: ${status}`;
+  if (status === 403 && text.startsWith('No shop')) {
+    return `${said}, no shop of the gateway has the number ${params['To'] ?? ''}; is it in sms.numbers of the configuration that the gateway runs on?`;
   }
-  if (status === 503) return 'refused: 503, the gateway cannot store messages now';
-  return `refused: ${status}`;
+  if (status === 403) {
+    return (
+      `${said}, the signature does not match; does the gateway run on this configuration, ` +
+      'with the same http.publicUrl and first authTokens?'
+    );
+  }
+  if (status === 503) return `${said}, the gateway cannot store messages now; see its log`;
+  if (status === 400) return `${said}, ${text}`;
+  if (status === 404 || status === 405 || (status >= 300 && status < 400)) {
+    return `${said}; something else than this gateway listens at ${where.host}`;
+  }
+  return said;
 }

@@ -45,9 +45,11 @@ export function target(configured: ListenAddress, options: TargetOptions): URL {
 
 /** What became of a connection that failed, in words that help. */
 export function unreachable(what: string, where: URL, cause: unknown): CommandFailed {
-  return new CommandFailed(`${what} does not answer at ${where.host}; is the gateway running?`, {
-    cause,
-  });
+  return new CommandFailed(
+    `${what} does not answer at ${where.host}; is the gateway running? If not, start it first ` +
+      '(npm start); if it listens elsewhere, give --host and --port',
+    { cause },
+  );
 }
 
 function port(value: string): number {

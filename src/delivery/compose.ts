@@ -1,5 +1,6 @@
 import type { Attachment, Normalized } from '../intake/normalizer.ts';
 import type { CreateMessageRequest } from '../platform-api/schemas.ts';
+import { withImageNames, withShownImages } from './shown-images.ts';
 import type { Submission } from './submit.ts';
 import type { Uploaded } from './upload-attachments.ts';
 
@@ -19,7 +20,7 @@ export function compose(
       ...base,
       message: {
         ...message,
-        content: withLines(message.content, uploaded.missing),
+        content: withLines(withShownImages(message.content, uploaded.shown), uploaded.missing),
         ...(uploaded.mediaIds.length > 0 && { attachments: uploaded.mediaIds }),
       },
     },
@@ -27,7 +28,10 @@ export function compose(
       ...base,
       message: {
         ...message,
-        content: withLines(message.content, placeholders(normalized.attachments)),
+        content: withLines(
+          withImageNames(message.content, uploaded.shown),
+          placeholders(normalized.attachments),
+        ),
         format: 'TEXT',
       },
     },

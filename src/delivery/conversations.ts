@@ -35,9 +35,11 @@ export class Conversations {
     if (entry.channel === 'email') return undefined;
     const remembered = await this.#spool.conversation(entry);
     if (remembered === undefined) return undefined;
-    const quietMs = this.#clock() - remembered.usedAt;
     const continuityMs = entry.channel === 'sms' ? shop.settings.smsContinuityMs : undefined;
-    if (continuityMs !== undefined && quietMs > continuityMs) return undefined;
+    // The person's silence: a message that waited for the platform does not begin anew.
+    const silenceMs = entry.receivedAt - remembered.usedAt;
+    if (continuityMs !== undefined && silenceMs > continuityMs) return undefined;
+    const quietMs = this.#clock() - remembered.usedAt;
     if (quietMs <= LOOK_AFTER_MS || (await this.#exists(remembered.id, shop, signal))) {
       return remembered.id;
     }

@@ -4,15 +4,18 @@ import {
   type OpenAttachment,
 } from '../intake/normalizer.ts';
 import { PlatformError } from '../platform-api/errors.ts';
-import type { Claimed } from '../spool/entry.ts';
+import type { Claimed, SavedMedia } from '../spool/entry.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Channel } from '../types/channel.ts';
 import { Paused, readAnswer } from './failure.ts';
+import type { ShownImage } from './shown-images.ts';
 import type { ShopPlatform } from './shop-platform.ts';
 import type { Steps } from './steps.ts';
 
 export interface Uploaded {
   readonly mediaIds: readonly string[];
+  /** Images that the content shows: what stands there for each, and where it is to be read. */
+  readonly shown: readonly ShownImage[];
   /** Lines for the content, one for each attachment that could not be had or uploaded. */
   readonly missing: readonly string[];
 }
@@ -34,18 +37,22 @@ export async function uploadAttachments(
   signal: AbortSignal,
 ): Promise<Uploaded> {
   const mediaIds: string[] = [];
+  const shown: ShownImage[] = [];
   const missing: string[] = [];
   for (const attachment of attachments) {
-    const known = claimed.media.get(attachment.part);
-    const id = known ?? (await uploadOne(attachment, claimed.entry.channel, shop, steps, signal));
-    if (id === undefined) {
+    const { part, shownAs } = attachment;
+    const known = claimed.media.get(part);
+    const media =
+      known ?? (await uploadOne(attachment, claimed.entry.channel, shop, steps, signal));
+    if (shownAs !== undefined) shown.push({ shownAs, url: media?.url });
+    if (media === undefined) {
       missing.push(attachment.placeholder);
       continue;
     }
-    if (known === undefined) await spool.saveMedia(claimed.lease, attachment.part, id);
-    mediaIds.push(id);
+    if (known === undefined) await spool.saveMedia(claimed.lease, part, media);
+    mediaIds.push(media.id);
   }
-  return { mediaIds, missing };
+  return { mediaIds, shown, missing };
 }
 
 async function uploadOne(
@@ -54,7 +61,7 @@ async function uploadOne(
   shop: ShopPlatform,
   steps: Steps,
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<SavedMedia | undefined> {
   const breaker = shop.breakers.media;
   if (breaker.allowance(1) === 0) throw new Paused('media', breaker.probeAt ?? 0);
   const file = await open(attachment, steps, signal);
@@ -69,7 +76,8 @@ async function uploadOne(
     );
     breaker.succeeded();
     steps.add('uploaded', { bytes: file.size, type: file.type });
-    return media.id;
+    const { id, url, permission } = media;
+    return { id, ...(permission === 'public' && url !== undefined && { url }) };
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error;
     if (!FILE_REFUSED.includes(error.status ?? 0)) {

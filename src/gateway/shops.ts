@@ -46,6 +46,7 @@ export function mailSettings(config: CompleteConfig): ShopMailSettings[] {
     allowSenders: email.allowSenders,
     replyDomains: email.replyDomains,
     body: email.body,
+    showImages: email.mediaPermission === 'public',
     quotes: email.quotes,
     suppress: email.suppress,
     senderRules: { dmarc: email.dmarc, unverified: email.unverified },
@@ -54,7 +55,7 @@ export function mailSettings(config: CompleteConfig): ShopMailSettings[] {
   }));
 }
 
-export function smsShops(config: CompleteConfig): SmsShop[] {
+export function smsShops(config: Pick<CompleteConfig, 'shops'>): SmsShop[] {
   return config.shops.filter(has('sms')).map(({ name, shopId, sms }) => {
     const { apiKeySid, apiKeySecret } = sms.twilio;
     return {

@@ -42,6 +42,8 @@ export interface Attachment {
   readonly part: string;
   /** The line that stands in the content when this attachment cannot be had or uploaded. */
   readonly placeholder: string;
+  /** What stands in the content for the address of this image, where its media is public. */
+  readonly shownAs?: string;
   /**
    * Fetches or opens the content. Only called when no media id is saved.
    * @throws {AttachmentUnavailable} for good: the placeholder goes into the content instead

@@ -98,6 +98,12 @@ export function createMetrics() {
       labelNames: ['status'] as const,
       registers,
     }),
+    smsReconciled: new Counter({
+      name: 'sluice_sms_reconciled_total',
+      help: "Inbound texts that no webhook had brought, found over Twilio's REST API",
+      labelNames: ['shop'] as const,
+      registers,
+    }),
     alarms: new Counter({
       name: 'sluice_alarms_total',
       help: 'Things an operator has to look at',

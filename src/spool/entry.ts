@@ -108,12 +108,19 @@ export interface Entry {
   readonly rawSize: number;
 }
 
+/** A file that the platform has. */
+export interface SavedMedia {
+  readonly id: string;
+  /** Where everybody can read it, if anybody may. */
+  readonly url?: string;
+}
+
 export interface Claimed {
   readonly entry: Entry;
   readonly lease: Lease;
   readonly raw: RawForm;
-  /** Media ids that earlier attempts saved, by attachment part. */
-  readonly media: ReadonlyMap<string, string>;
+  /** What earlier attempts uploaded, by attachment part. */
+  readonly media: ReadonlyMap<string, SavedMedia>;
   /** An operator released it: classification no longer applies. */
   readonly released: boolean;
 }

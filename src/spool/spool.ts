@@ -10,6 +10,7 @@ import type {
   NewEntry,
   Outcome,
   RawForm,
+  SavedMedia,
   TimelineStep,
 } from './entry.ts';
 import type { CountedMail, MailLimit, MailLimits } from './mail-rates.ts';
@@ -93,8 +94,8 @@ export interface Spool {
   renew(leases: readonly Lease[], leaseMs: number): Promise<readonly Lease[]>;
   /** Writes an attempt's outcome. False: the lease was lost and nothing changed. */
   settle(lease: Lease, outcome: Outcome, steps: readonly TimelineStep[]): Promise<boolean>;
-  /** Saves a media id the moment it is known. False: the lease was lost. */
-  saveMedia(lease: Lease, part: string, mediaId: string): Promise<boolean>;
+  /** Saves what was uploaded the moment its id is known. False: the lease was lost. */
+  saveMedia(lease: Lease, part: string, media: SavedMedia): Promise<boolean>;
 
   conversation(lane: LaneKey): Promise<RememberedConversation | undefined>;
   /** False: another lane already has this conversation, and nothing was stored. */
@@ -110,6 +111,12 @@ export interface Spool {
   counts(): Promise<readonly EntryCount[]>;
   /** Which of these emails' `remote_id`s have passed here: what is trimmed depends on it. */
   knownEmailIds(shopId: ShopId, ids: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Which of these dedup keys have an entry already. `accept` decides; this only spares work. */
+  knownKeys(
+    shopId: ShopId,
+    channel: Channel,
+    dedupKeys: readonly string[],
+  ): Promise<ReadonlySet<string>>;
   /** Which of these chat messages this gateway created on the platform: they are no replies. */
   ownPlatformMessages(shopId: ShopId, ids: readonly string[]): Promise<ReadonlySet<string>>;
 
@@ -122,6 +129,10 @@ export interface Spool {
   /** An operator's `retry` or `release`: back to `queued`, due now. False: not in such a state. */
   requeue(id: EntryId): Promise<boolean>;
   discard(id: EntryId): Promise<boolean>;
+
+  /** A time that outlives the process, in milliseconds since the epoch; undefined before the first. */
+  mark(name: string): Promise<number | undefined>;
+  setMark(name: string, at: number): Promise<void>;
 
   /** Once, before the first claim. */
   recover(): Promise<Recovered>;

@@ -14,6 +14,8 @@ import { banner } from '../../src/cli/banner.ts';
 import { runCli } from '../../src/cli/run.ts';
 import { completeConfig, type CompleteConfig } from '../../src/config/complete.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { smsShops } from '../../src/gateway/shops.ts';
+import { startWebhook } from '../channels/sms/running-webhook.ts';
 import { captureTerminal } from '../support/capture-terminal.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -176,17 +178,46 @@ describe('send sms', () => {
   });
 
   test.each([
-    [403, /signature does not match/],
-    [503, /cannot store/],
-    [500, /500/],
-  ])('explains a %d', async (status, message) => {
+    [403, 'The signature does not match', /signature does not match.*http\.publicUrl/],
+    [403, 'No shop has this account and number', /no shop .* \+12025550142.*sms\.numbers/],
+    [503, '', /cannot store/],
+    [400, 'From is missing', /400, From is missing/],
+    [404, '', /something else than this gateway/],
+    [500, '', /500/],
+  ])('explains a %d %s', async (status, text, message) => {
     const port = await listen(
-      createServer((_request, response) => response.writeHead(status).end()),
+      createServer((_request, response) => response.writeHead(status).end(`${text}\n`)),
     );
     const { code, stderr } = await send('sms', 'Hi', '--port', String(port));
     expect(code).toBe(1);
     expect(stderr).toMatch(message);
   });
+});
+
+test("send sms tells the webhook's two reasons for a 403 apart", async () => {
+  const { publicUrl } = config.http;
+  const webhook = await startWebhook({ shops: smsShops(config), publicUrl });
+  closers.push(() => webhook.close());
+  const { port } = new URL(webhook.target);
+  expect(await send('sms', 'Hi', '--port', port)).toMatchObject({ code: 0, stderr: '' });
+  const unknown = await send('sms', 'Hi', '--port', port, '--to', '+12025550199');
+  expect(unknown.stderr).toMatch(/403, no shop of the gateway has the number \+12025550199/);
+
+  const elsewhere = await startWebhook({
+    shops: smsShops(config),
+    publicUrl: 'https://gw.acme.example',
+  });
+  closers.push(() => elsewhere.close());
+  const unsigned = await send('sms', 'Hi', '--port', new URL(elsewhere.target).port);
+  expect(unsigned.stderr).toMatch(/403, the signature does not match.*same http\.publicUrl/);
+});
+
+test('send sms says to start the gateway when nobody listens', async () => {
+  const port = await listen(createServer());
+  for (const close of closers.splice(0)) await close();
+  const { code, stderr } = await send('sms', 'Hi', '--port', String(port));
+  expect(code).toBe(1);
+  expect(stderr).toContain('start it first (npm start)');
 });
 
 describe('send chat', () => {

@@ -53,7 +53,7 @@ describeWithPostfix('a real Postfix', () => {
     const relay = await relayTo(`smtp:[127.0.0.1]:${String(door.port)}`);
     const client = await relay.greeted();
     for (let n = 0; n < 10; n += 1) await hand(client, `${MESSAGE} ${String(n)}`);
-    await hand(client, `${MESSAGE}\r\n.${'x'.repeat(900)}\r\n`.padEnd(300_000, '.\r\n..\r\n'));
+    await hand(client, `${MESSAGE}\r\n..${'x'.repeat(900)}\r\n`.padEnd(300_000, '..\r\n...\r\n'));
     client.destroy();
     await emptied(relay);
     const entries = await door.entries();

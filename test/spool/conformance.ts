@@ -155,6 +155,30 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
         );
       });
 
+      test('which dedup keys are known is told by shop and channel, before and after filing', async () => {
+        const keys = ['filed', 'fresh', 'unknown'];
+        await accept(anEntry({ dedupKey: 'filed' }));
+        await claimAll();
+        await accept(anEntry({ dedupKey: 'fresh' }));
+        const known = new Set(['filed', 'fresh']);
+        expect(await spool.knownKeys(SHOP, 'sms', keys)).toEqual(known);
+        expect(await spool.knownKeys(SHOP, 'web_chat', keys)).toEqual(new Set());
+        expect(await spool.knownKeys(OTHER_SHOP, 'sms', keys)).toEqual(new Set());
+        await reopen();
+        expect(await spool.knownKeys(SHOP, 'sms', keys)).toEqual(known);
+      });
+
+      test('a mark keeps the last time that it was set to, also after a restart', async () => {
+        expect(await spool.mark('a')).toBeUndefined();
+        await spool.setMark('a', 1_700_000_000_123);
+        await spool.setMark('b', 1);
+        await spool.setMark('a', 1_600_000_000_000);
+        await reopen();
+        expect(await spool.mark('a')).toBe(1_600_000_000_000);
+        expect(await spool.mark('b')).toBe(1);
+        expect(await spool.mark('c')).toBeUndefined();
+      });
+
       test('a held arrival waits for a person', async () => {
         const entry = anEntry({ hold: 'postmaster' });
         await accept(entry);
@@ -297,7 +321,7 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
         const [stale] = await spool.claim(SHOP, 1, -1);
         const fresh = await claimOne();
         expect(await deliver(stale?.lease ?? fail())).toBe(false);
-        expect(await spool.saveMedia(stale?.lease ?? fail(), 'p', 'm')).toBe(false);
+        expect(await spool.saveMedia(stale?.lease ?? fail(), 'p', { id: 'm' })).toBe(false);
         expect(await stateOf(entry)).toBe('delivering');
         expect(await deliver(fresh.lease)).toBe(true);
       });
@@ -328,9 +352,16 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
       test('media ids are kept for the next attempt, also across a restart', async () => {
         await accept(anEntry());
         const { lease } = await claimOne();
-        expect(await spool.saveMedia(lease, '0:abc', 'media-1')).toBe(true);
+        expect(await spool.saveMedia(lease, '0:abc', { id: 'media-1' })).toBe(true);
+        const shown = { id: 'media-2', url: 'https://media.example/2' };
+        expect(await spool.saveMedia(lease, '1:def', shown)).toBe(true);
         await reopen();
-        expect((await claimOne()).media).toEqual(new Map([['0:abc', 'media-1']]));
+        expect((await claimOne()).media).toEqual(
+          new Map([
+            ['0:abc', { id: 'media-1' }],
+            ['1:def', { id: 'media-2', url: 'https://media.example/2' }],
+          ]),
+        );
       });
     });
 

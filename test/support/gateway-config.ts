@@ -17,6 +17,9 @@ export const INBOUND_TOKEN = 'inbound-token-of-acme';
 /** Twilio signs this URL; no test connects to it. */
 export const PUBLIC_URL = 'https://gw.acme.example';
 
+/** Nothing listens on the discard port. */
+const NO_TWILIO = 'http://127.0.0.1:9';
+
 const NO_LIMITS: MailLimits = {
   per10min: 1e6,
   perHour: 1e6,
@@ -38,9 +41,13 @@ export interface ConfigChoices {
   readonly twilioUrl?: string;
   readonly host?: string;
   readonly ports?: Ports;
+  /** How the world reaches the HTTP port, when that is not as usual. */
+  readonly http?: { readonly publicUrl?: string; readonly trustProxy?: readonly string[] };
   readonly requestTimeout?: string;
   /** Takes everything in and delivers nothing. */
   readonly paused?: boolean;
+  /** Who may read what is uploaded of emails. */
+  readonly mediaPermission?: 'private' | 'public';
   /** How much of one person is a loop; without it, more than any test sends. */
   readonly loop?: MailLimits;
 }
@@ -52,7 +59,7 @@ export function gatewayConfig(choices: ConfigChoices) {
     dataDir: choices.dataDir,
     log: { level: 'info', format: 'json' },
     smtp: { host, port: ports.smtp, hostname: 'mx.acme.example' },
-    http: { host, port: ports.http, publicUrl: PUBLIC_URL },
+    http: { host, port: ports.http, publicUrl: PUBLIC_URL, ...choices.http },
     admin: { host, port: ports.admin, password: 'of-the-console' },
     localPlatform: { port: 0 },
     delivery: {
@@ -66,6 +73,7 @@ export function gatewayConfig(choices: ConfigChoices) {
         email: {
           addresses: [INBOX],
           inboundTokens: [INBOUND_TOKEN],
+          mediaPermission: choices.mediaPermission ?? 'private',
           loop: choices.loop ?? NO_LIMITS,
         },
         sms: {
@@ -73,7 +81,8 @@ export function gatewayConfig(choices: ConfigChoices) {
           twilio: {
             accountSid: ACCOUNT_SID,
             authTokens: [AUTH_TOKEN],
-            ...(choices.twilioUrl !== undefined && { baseUrl: choices.twilioUrl }),
+            // Reconciliation must find nobody rather than Twilio.
+            baseUrl: choices.twilioUrl ?? NO_TWILIO,
           },
         },
         chat: {

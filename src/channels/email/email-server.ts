@@ -67,7 +67,8 @@ export const EMAIL_SERVER_DEFAULTS = {
   maxErrors: 20,
   maxJunkCommands: 100,
   idleMs: 300_000,
-  noMessageMs: 300_000,
+  // Every trickling client is gone before five minutes are over.
+  noMessageMs: 290_000,
   displaceAfterMs: 10_000,
   lmtp: false,
   dataPace: { minBytesPerSecond: 500, windowMs: 30_000, totalMs: 600_000 },

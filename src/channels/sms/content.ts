@@ -18,9 +18,20 @@ export function textOf(fields: FormFields, name: string): string | undefined {
   return text.trim() === '' ? undefined : text;
 }
 
-/** Without NUL, which databases refuse; half a surrogate pair (JSON can say one) is replaced. */
+/** C0 and C1 controls, less tab, line feed and carriage return. NUL is one of them. */
+const CONTROLS = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g;
+
+/**
+ * Without NUL, which databases refuse, and without other controls, as in email: no person types
+ * them, and a terminal obeys them. Half a surrogate pair (JSON can say one) is replaced.
+ */
 function submittable(text: string): string {
-  return text.replaceAll('\0', '').replace(/\p{Surrogate}/gu, '\uFFFD');
+  return text.replace(CONTROLS, '').replace(/\p{Surrogate}/gu, '\uFFFD');
+}
+
+/** On one line, for what stands within a line. */
+export function lineOf(fields: FormFields, name: string): string | undefined {
+  return textOf(fields, name)?.trim().replace(/\s+/g, ' ');
 }
 
 const DECIMAL = /^-?\d{1,3}(\.\d{1,20})?$/;
@@ -30,7 +41,7 @@ function locationOf(fields: FormFields): string | undefined {
   const longitude = coordinate(fields.first('Longitude'), 180);
   const point =
     latitude === undefined || longitude === undefined ? undefined : `${latitude},${longitude}`;
-  const parts = [textOf(fields, 'Label'), textOf(fields, 'Address'), point];
+  const parts = [lineOf(fields, 'Label'), lineOf(fields, 'Address'), point];
   const named = parts.filter((part) => part !== undefined);
   if (named.length === 0) return undefined;
   const line = `Location: ${named.join(', ')}`;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Arrival } from '../../intake/intake.ts';
 import type { Claimed } from '../../spool/entry.ts';
-import { parseAddress } from './address.ts';
+import { parseAddress, subscriberOf } from './address.ts';
 import { FormFields, type FormPairs } from './form.ts';
 import type { SmsShop } from './shops.ts';
 
@@ -75,10 +75,14 @@ const metaSchema = z.object({
 });
 const rawSchema = z.array(z.tuple([z.string(), z.string()]));
 
-/** The conversation that a message belongs to: account, transport, our number, their number. */
+/**
+ * The conversation that a message belongs to: account, transport, our number, their number. Both
+ * forms of a number that has two make one lane: texts of one person never race each other.
+ */
 export function laneOf({ accountSid, to, from }: MessageIdentity): string {
   const ours = parseAddress(to);
-  return [accountSid, ours.transport, ours.address, parseAddress(from).address].join('/');
+  const theirs = subscriberOf(parseAddress(from).address);
+  return [accountSid, ours.transport, ours.address, theirs].join('/');
 }
 
 /** The arrival of one message. Its raw form is the list of parameters as they came, as JSON. */

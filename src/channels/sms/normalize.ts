@@ -7,7 +7,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Claimed } from '../../spool/entry.ts';
 import type { OptOutStore } from '../../spool/opt-out-store.ts';
 import { type ChannelAddress, isE164, parseAddress } from './address.ts';
-import { contentOf, textOf } from './content.ts';
+import { contentOf, lineOf } from './content.ts';
 import type { FormFields } from './form.ts';
 import { createDownloader } from './media/download.ts';
 import { mediaOf, type MediaParts } from './media/attachments.ts';
@@ -27,7 +27,7 @@ export interface SmsNormalizerOptions {
     readonly maxBytes?: number;
     /** One try at one medium, with its redirects. Default 60 s. */
     readonly tryTimeoutMs?: number;
-    /** Default 3 retries after 1, 3 and 10 s. */
+    /** Default 4 retries after 1, 3, 10 and 30 s. */
     readonly retry?: { readonly retries: number; readonly minTimeoutMs: number };
   };
 }
@@ -54,7 +54,7 @@ export function createSmsNormalizer(
     }),
     patience: new Patience(),
     scratchDir: options.scratchDir,
-    retry: options.media?.retry ?? { retries: 3, minTimeoutMs: 1000 },
+    retry: options.media?.retry ?? { retries: 4, minTimeoutMs: 1000 },
     clock: deps.clock,
     logger: deps.logger,
     metrics: deps.metrics,
@@ -73,8 +73,9 @@ export function createSmsNormalizer(
     // An operator who released it has seen it: it goes out as it is.
     const verdict: Verdict = released
       ? { kind: 'deliver' }
-      : (policyHold(shop, from) ??
-        (await consentVerdict(shop, claimed, fields, from, request, deps.optOuts)));
+      : (senderHold(from) ??
+        (await consentVerdict(shop, claimed, fields, from, request, deps.optOuts)) ??
+        transportHold(shop, from) ?? { kind: 'deliver' });
     return {
       verdict,
       request,
@@ -119,21 +120,30 @@ function requestOf(
 }
 
 function nameOf(fields: FormFields): string | undefined {
-  const name = textOf(fields, 'ProfileName');
+  const name = lineOf(fields, 'ProfileName');
   // By code points: half a surrogate pair is no text.
   return name === undefined ? undefined : Array.from(name).slice(0, MAX_NAME_LENGTH).join('');
 }
 
-function policyHold(shop: SmsShop, from: ChannelAddress): Verdict | undefined {
-  if (from.transport === 'whatsapp' && shop.whatsapp === 'hold') {
-    return { kind: 'held', reason: 'whatsapp' };
-  }
-  if (isE164(from.address)) return undefined;
-  // One-time codes and advertising; nobody could be answered there.
-  const reason = /^\+?\d+$/.test(from.address) ? 'short-code' : 'alphanumeric-sender';
+/** One-time codes and advertising; nobody could be answered there. */
+function senderHold({ address }: ChannelAddress): Verdict | undefined {
+  if (isE164(address)) return undefined;
+  if (/^\d{3,8}$/.test(address)) return { kind: 'held', reason: 'short-code' };
+  const reason = /^\+?\d+$/.test(address) ? 'impossible-number' : 'alphanumeric-sender';
   return { kind: 'held', reason };
 }
 
+function transportHold(shop: SmsShop, { transport }: ChannelAddress): Verdict | undefined {
+  return transport === 'whatsapp' && shop.whatsapp === 'hold'
+    ? { kind: 'held', reason: 'whatsapp' }
+    : undefined;
+}
+
+/**
+ * Undefined for what is no matter of consent. The state changes before the entry settles; an
+ * attempt that ended in between is made again and comes to the same verdict, since the store
+ * knows which message changed the state.
+ */
 async function consentVerdict(
   shop: SmsShop,
   { entry }: Claimed,
@@ -141,21 +151,22 @@ async function consentVerdict(
   from: ChannelAddress,
   request: CreateMessageRequest,
   optOuts: OptOutStore,
-): Promise<Verdict> {
+): Promise<Verdict | undefined> {
   // Twilio's default keyword handling does not cover WhatsApp; there only OptOutType tells.
   const keywords = shop.optOut === 'twilio' && from.transport !== 'whatsapp';
   const consent = consentOf(
-    { body: textOf(fields, 'Body') ?? '', optOutType: fields.first('OptOutType') ?? '' },
+    { body: fields.first('Body') ?? '', optOutType: fields.first('OptOutType') ?? '' },
     keywords,
   );
-  const { shopId, lane } = entry;
-  if (consent === 'none') return { kind: 'deliver' };
+  const { shopId, lane, remoteId } = entry;
+  if (consent === 'none') return undefined;
   if (consent === 'help') return { kind: 'suppressed', reason: 'help-keyword' };
-  if (consent === 'opt-in-if-out' && !(await optOuts.isOptedOut(shopId, lane))) {
-    return { kind: 'deliver' };
-  }
   const reason = consent === 'opt-out' ? 'opt-out' : 'opt-in';
-  await optOuts.setOptedOut(shopId, lane, reason === 'opt-out');
+  if (reason === 'opt-out') await optOuts.optOut(shopId, lane, remoteId);
+  else {
+    const wasOut = await optOuts.optIn(shopId, lane, remoteId);
+    if (consent === 'opt-in-if-out' && !wasOut) return undefined;
+  }
   const { name } = request.contact;
   return {
     kind: 'suppressed',

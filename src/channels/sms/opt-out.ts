@@ -17,6 +17,9 @@ const OPT_OUT = new Set([
 ]);
 const OPT_IN = new Set(['START', 'UNSTOP', 'YES']);
 
+/** ASCII letters alone: other letters become these in upper case (`\u017ftop`, `qu\u0131t`). */
+const BARE_WORD = /^[ \t\r\n]*([A-Za-z]+)[ \t\r\n]*$/;
+
 const BY_TYPE: ReadonlyMap<string, Consent> = new Map([
   ['STOP', 'opt-out'],
   ['START', 'opt-in'],
@@ -26,7 +29,14 @@ const BY_TYPE: ReadonlyMap<string, Consent> = new Map([
 /**
  * What Twilio made of a message: `OptOutType` when it sends one (Advanced Opt-Out, where the
  * keywords are the customer's to choose), else what its default handling does with a message
- * that is nothing but a keyword. HELP and INFO without `OptOutType` are questions.
+ * that is nothing but a keyword ("Twilio support for opt-out keywords": single-word messages, any
+ * case). HELP and INFO without `OptOutType` are questions.
+ *
+ * A text that only looks like a keyword (`STOP.`, `STOP!`, fullwidth or Cyrillic letters, an
+ * invisible character) goes to the agent: Twilio answers none of these, so to suppress one would
+ * leave a person who wants out with no answer at all. Were Twilio to take one for a keyword, the
+ * agent would see it and Twilio would stop the answer.
+ * @param message `body` as it came
  * @param keywords whether Twilio's default handling applies to this number and transport
  */
 export function consentOf(
@@ -36,7 +46,7 @@ export function consentOf(
   const told = BY_TYPE.get(message.optOutType);
   if (told !== undefined) return told;
   if (!keywords) return 'none';
-  const word = message.body.trim().toUpperCase();
+  const word = BARE_WORD.exec(message.body)?.[1]?.toUpperCase() ?? '';
   if (OPT_OUT.has(word)) return 'opt-out';
   return OPT_IN.has(word) ? 'opt-in-if-out' : 'none';
 }

@@ -11,6 +11,8 @@ export type SignedContent =
 /**
  * Whether one of these tokens signed the request (Twilio, "Webhooks security"). The library
  * tries the URL with and without its port, since Twilio's services differ in which they sign.
+ * A user and password are dropped before Twilio signs ("Security", notes on validating requests),
+ * which the library leaves to its caller.
  * @param url the public URL as configured at Twilio, with the raw query; never built from Host
  */
 export function isSigned(
@@ -19,17 +21,23 @@ export function isSigned(
   url: string,
   content: SignedContent,
 ): boolean {
+  const urls = [...new Set([withoutUserinfo(url), url])];
+  const signed = (valid: (token: string, candidate: string) => boolean): boolean =>
+    authTokens.some((token) => urls.some((candidate) => valid(token, candidate)));
   if (content.kind === 'form') {
     const params = content.fields.signed();
-    return authTokens.some((token) => validateRequest(token, signature, url, params));
+    return signed((token, candidate) => validateRequest(token, signature, candidate, params));
   }
   // Without the hash the signature would say nothing about the body.
   if (!new URL(url).searchParams.get('bodySHA256')) return false;
   const body = content.body.toString('utf8');
-  return authTokens.some((token) => validateRequestWithBody(token, signature, url, body));
+  return signed((token, candidate) => validateRequestWithBody(token, signature, candidate, body));
 }
 
 /** The URL as it may stand in a log: no user or password, bounded. */
 export function loggableUrl(url: string): string {
-  return url.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, '$1').slice(0, 500);
+  return withoutUserinfo(url).slice(0, 500);
 }
+
+const withoutUserinfo = (url: string): string =>
+  url.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, '$1');

@@ -1,10 +1,11 @@
+import type { Channel } from '../../types/channel.ts';
 import type { EntryId, ShopId } from '../../types/ids.ts';
 import type { Entry, RawForm, TimelineStep } from '../entry.ts';
 import type { EntryCount, EntryFilter } from '../spool.ts';
 import type { Db } from './database.ts';
 import { type EntryRow, toEntry, toRawForm } from './entry-row.ts';
 import type { FreshEntries } from './fresh-entries.ts';
-import { remoteHash } from './hashes.ts';
+import { dedupHash, remoteHash } from './hashes.ts';
 
 /** The reads of the spool: what an operator, the metrics and the normalizers ask. */
 export class EntryQueries {
@@ -76,6 +77,15 @@ export class EntryQueries {
     );
   }
 
+  knownKeys(shopId: ShopId, channel: Channel, dedupKeys: readonly string[]): ReadonlySet<string> {
+    return new Set(
+      dedupKeys.filter((dedupKey) => {
+        const hash = dedupHash({ shopId, channel, dedupKey });
+        return this.#fresh.idOf(hash) !== undefined || this.#sql.dedup.get(hash) !== undefined;
+      }),
+    );
+  }
+
   ownPlatformMessages(shopId: ShopId, ids: readonly string[]): ReadonlySet<string> {
     return new Set(ids.filter((id) => this.#sql.platformMessage.get(id, shopId) !== undefined));
   }
@@ -98,6 +108,7 @@ function prepare(db: Db) {
        WHERE remote_hash = ? AND channel = 'email' AND filed = 1 AND remote_id = ? AND shop = ?
        LIMIT 1`,
     ),
+    dedup: db.prepare<[Uint8Array]>(`SELECT 1 FROM entries WHERE dedup_hash = ? AND filed = 1`),
     platformMessage: db.prepare<[string, string]>(
       `SELECT 1 FROM entries
        WHERE platform_message_id = ? AND channel = 'web_chat' AND shop = ? LIMIT 1`,

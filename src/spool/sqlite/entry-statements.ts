@@ -10,6 +10,11 @@ export type FreshRow = Pick<
   EntryRow,
   'seq' | 'id' | 'shop' | 'channel' | 'lane_hash' | 'dedup_hash' | 'remote_id'
 >;
+export interface MediaRow {
+  readonly part: string;
+  readonly media_id: string;
+  readonly url: string | null;
+}
 interface LaneParams {
   readonly laneHash: number;
 }
@@ -60,9 +65,7 @@ export function prepareEntryStatements(db: Db) {
        WHERE seq = ? AND state = 'queued' RETURNING *`,
     ),
     raw: db.prepare<[number], { bytes: Uint8Array }>(`SELECT bytes FROM raws WHERE seq = ?`),
-    media: db.prepare<[number], { part: string; media_id: string }>(
-      `SELECT part, media_id FROM media WHERE seq = ?`,
-    ),
+    media: db.prepare<[number], MediaRow>(`SELECT part, media_id, url FROM media WHERE seq = ?`),
     lostRaw: db.prepare(
       `UPDATE entries SET state = 'dead', in_lane = 0, claimable = 0, lease_until = NULL, settled_at = ?,
          reason = 'its raw bytes are missing from the data folder' WHERE seq = ?`,
@@ -104,8 +107,8 @@ export function prepareEntryStatements(db: Db) {
        VALUES (@seq, coalesce((SELECT max(no) FROM timeline WHERE seq = @seq), 0) + 1, @at, @steps)`,
     ),
     insertMedia: db.prepare(
-      `INSERT INTO media (seq, part, media_id) VALUES (?, ?, ?)
-       ON CONFLICT (seq, part) DO UPDATE SET media_id = excluded.media_id`,
+      `INSERT INTO media (seq, part, media_id, url) VALUES (?, ?, ?, ?)
+       ON CONFLICT (seq, part) DO UPDATE SET media_id = excluded.media_id, url = excluded.url`,
     ),
     laneInFlight: db.prepare<[LaneParams], Seq>(
       `SELECT seq FROM entries WHERE ${lane} AND +state = 'delivering' LIMIT 1`,

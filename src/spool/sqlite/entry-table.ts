@@ -1,9 +1,22 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { EntryId, ShopId } from '../../types/ids.ts';
-import type { Accepted, Claimed, Lease, NewEntry, Outcome, TimelineStep } from '../entry.ts';
+import type {
+  Accepted,
+  Claimed,
+  Lease,
+  NewEntry,
+  Outcome,
+  SavedMedia,
+  TimelineStep,
+} from '../entry.ts';
 import type { Db } from './database.ts';
 import { type EntryRow, toEntry, toRawForm } from './entry-row.ts';
-import { FILED_PER_CLAIM, type FreshRow, prepareEntryStatements } from './entry-statements.ts';
+import {
+  FILED_PER_CLAIM,
+  type FreshRow,
+  type MediaRow,
+  prepareEntryStatements,
+} from './entry-statements.ts';
 import type { FreshEntries } from './fresh-entries.ts';
 import { dedupHash, laneHash, remoteHash } from './hashes.ts';
 
@@ -149,7 +162,7 @@ export class EntryTable {
       entry: toEntry(row),
       lease: { id: row.id, generation: row.generation },
       raw,
-      media: new Map(media.map(({ part, media_id }) => [part, media_id])),
+      media: new Map(media.map(({ part, ...row }) => [part, toSavedMedia(row)])),
       released: row.released === 1,
     };
   }
@@ -204,10 +217,10 @@ export class EntryTable {
     return true;
   }
 
-  saveMedia(lease: Lease, part: string, mediaId: string): boolean {
+  saveMedia(lease: Lease, part: string, { id, url }: SavedMedia): boolean {
     const row = this.#sql.held.get(lease.id, lease.generation);
     if (row === undefined) return false;
-    this.#sql.insertMedia.run(row.seq, part, mediaId);
+    this.#sql.insertMedia.run(row.seq, part, id, url ?? null);
     return true;
   }
 
@@ -280,4 +293,8 @@ export class EntryTable {
     this.#sql.unclaimLane.run({ ...key, head: head?.seq ?? 0 });
     if (head !== undefined) this.#sql.makeClaimable.run(head.seq);
   }
+}
+
+function toSavedMedia({ media_id: id, url }: Omit<MediaRow, 'part'>): SavedMedia {
+  return { id, ...(url !== null && { url }) };
 }

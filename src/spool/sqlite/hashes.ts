@@ -6,7 +6,11 @@ import type { NewEntry } from '../entry.ts';
  */
 
 /** Unique per (shop, channel, dedup key): 128 bits, so that no two messages ever share one. */
-export function dedupHash({ shopId, channel, dedupKey }: NewEntry): Uint8Array {
+export function dedupHash({
+  shopId,
+  channel,
+  dedupKey,
+}: Pick<NewEntry, 'shopId' | 'channel' | 'dedupKey'>): Uint8Array {
   return sha256(`${shopId}\0${channel}\0${dedupKey}`).subarray(0, 16);
 }
 

@@ -65,7 +65,7 @@ export const MIGRATIONS: readonly string[] = [
 
   CREATE TABLE raws (seq INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
   CREATE TABLE media (
-    seq INTEGER NOT NULL, part TEXT NOT NULL, media_id TEXT NOT NULL,
+    seq INTEGER NOT NULL, part TEXT NOT NULL, media_id TEXT NOT NULL, url TEXT,
     PRIMARY KEY (seq, part)
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE timeline (
@@ -84,6 +84,8 @@ export const MIGRATIONS: readonly string[] = [
     shop TEXT NOT NULL, lane TEXT NOT NULL, at INTEGER NOT NULL,
     PRIMARY KEY (shop, lane)
   ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE marks (name TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 
   CREATE TABLE mail_rates (
     hour INTEGER NOT NULL, person INTEGER NOT NULL, series INTEGER NOT NULL, no INTEGER NOT NULL,
@@ -117,5 +119,10 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX uploads_unused ON uploads(shop, visitor, at) WHERE entry IS NULL;
   CREATE INDEX uploads_entry ON uploads(entry) WHERE entry IS NOT NULL;
+  `,
+  // Which message changed the state: a START that is tried again after a crash still counts.
+  `
+  ALTER TABLE opt_outs ADD COLUMN opted_out INTEGER NOT NULL DEFAULT 1;
+  ALTER TABLE opt_outs ADD COLUMN changed_by TEXT;
   `,
 ];

@@ -52,7 +52,8 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
       chat: createChatStore(calls),
       optOuts: {
         isOptedOut: (shopId, lane) => calls.call('isOptedOut', shopId, lane),
-        setOptedOut: (shopId, lane, optedOut) => calls.call('setOptedOut', shopId, lane, optedOut),
+        optOut: (shopId, lane, messageSid) => calls.call('optOut', shopId, lane, messageSid),
+        optIn: (shopId, lane, messageSid) => calls.call('optIn', shopId, lane, messageSid),
       },
     };
   } catch (error) {
@@ -73,7 +74,7 @@ function createSpool(
     claim: (shopId, limit, leaseMs) => claim(calls, shopId, limit, leaseMs),
     renew: (leases, leaseMs) => calls.call('renew', leases, leaseMs),
     settle: (lease, outcome, steps) => calls.call('settle', lease, outcome, steps),
-    saveMedia: (lease, part, mediaId) => calls.call('saveMedia', lease, part, mediaId),
+    saveMedia: (lease, part, media) => calls.call('saveMedia', lease, part, media),
     conversation: (lane) => calls.call('conversation', lane),
     rememberConversation: (lane, id) => calls.call('rememberConversation', lane, id),
     forgetConversation: (lane) => calls.call('forgetConversation', lane),
@@ -83,10 +84,13 @@ function createSpool(
     timeline: (id) => calls.call('timeline', id),
     counts: () => calls.call('counts'),
     knownEmailIds: (shopId, ids) => calls.call('knownEmailIds', shopId, ids),
+    knownKeys: (shopId, channel, keys) => calls.call('knownKeys', shopId, channel, keys),
     ownPlatformMessages: (shopId, ids) => calls.call('ownPlatformMessages', shopId, ids),
     countMail: (mail, limits) => calls.call('countMail', mail, limits),
     requeue: (id) => calls.call('requeue', id),
     discard: (id) => calls.call('discard', id),
+    mark: (name) => calls.call('mark', name),
+    setMark: (name, at) => calls.call('setMark', name, at),
     recover: () => recover(calls, blobs),
     sweep: async (retention) => {
       const swept = await sweep(calls, blobs, retention);

@@ -6,6 +6,7 @@ import { EntryQueries } from './entry-queries.ts';
 import { type BacklogLimits, EntryTable } from './entry-table.ts';
 import { FreshEntries } from './fresh-entries.ts';
 import { MailRateTable } from './mail-rate-table.ts';
+import { MarkTable } from './mark-table.ts';
 import { OptOutTable } from './opt-out-table.ts';
 import { RetentionTable } from './retention.ts';
 
@@ -23,6 +24,7 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
   const chat = new ChatTables(db, entries);
   const optOuts = new OptOutTable(db, clock);
   const mailRates = new MailRateTable(db, clock);
+  const marks = new MarkTable(db);
   const retention = new RetentionTable(db, clock);
   const probe = db.prepare(
     `PRAGMA user_version = ${Number(db.pragma('user_version', { simple: true }))}`,
@@ -42,6 +44,7 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
     timeline: queries.timeline.bind(queries),
     counts: queries.counts.bind(queries),
     knownEmailIds: queries.knownEmailIds.bind(queries),
+    knownKeys: queries.knownKeys.bind(queries),
     ownPlatformMessages: queries.ownPlatformMessages.bind(queries),
 
     conversation: conversations.get.bind(conversations),
@@ -64,10 +67,14 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
     countUnusedUploads: chat.countUnusedUploads.bind(chat),
 
     isOptedOut: optOuts.isOptedOut.bind(optOuts),
-    setOptedOut: optOuts.setOptedOut.bind(optOuts),
+    optOut: optOuts.optOut.bind(optOuts),
+    optIn: optOuts.optIn.bind(optOuts),
 
     countMail: mailRates.count.bind(mailRates),
     sweepMailRates: mailRates.sweep.bind(mailRates),
+
+    mark: marks.get.bind(marks),
+    setMark: marks.set.bind(marks),
 
     requeueAll: retention.requeueAll.bind(retention),
     namedBlobs: retention.namedBlobs.bind(retention),

@@ -2,7 +2,12 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { ShopId } from '../../types/ids.ts';
 import type { Db } from './database.ts';
 
-/** Who has opted out of texts, by SMS lane. */
+interface OptOutRow {
+  readonly opted_out: 0 | 1;
+  readonly changed_by: string | null;
+}
+
+/** Who has opted out of texts, by SMS lane. Who came back keeps a row: it names the message. */
 export class OptOutTable {
   readonly #clock: Clock;
   readonly #sql;
@@ -10,20 +15,29 @@ export class OptOutTable {
   constructor(db: Db, clock: Clock) {
     this.#clock = clock;
     this.#sql = {
-      get: db.prepare<[string, string]>(`SELECT 1 FROM opt_outs WHERE shop = ? AND lane = ?`),
-      add: db.prepare(
-        `INSERT INTO opt_outs (shop, lane, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
+      get: db.prepare<[string, string], OptOutRow>(
+        `SELECT opted_out, changed_by FROM opt_outs WHERE shop = ? AND lane = ?`,
       ),
-      remove: db.prepare(`DELETE FROM opt_outs WHERE shop = ? AND lane = ?`),
+      put: db.prepare(
+        `INSERT INTO opt_outs (shop, lane, at, opted_out, changed_by) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT (shop, lane) DO UPDATE SET
+           at = excluded.at, opted_out = excluded.opted_out, changed_by = excluded.changed_by`,
+      ),
     };
   }
 
   isOptedOut(shopId: ShopId, lane: string): boolean {
-    return this.#sql.get.get(shopId, lane) !== undefined;
+    return this.#sql.get.get(shopId, lane)?.opted_out === 1;
   }
 
-  setOptedOut(shopId: ShopId, lane: string, optedOut: boolean): void {
-    if (optedOut) this.#sql.add.run(shopId, lane, this.#clock());
-    else this.#sql.remove.run(shopId, lane);
+  optOut(shopId: ShopId, lane: string, messageSid: string): void {
+    this.#sql.put.run(shopId, lane, this.#clock(), 1, messageSid);
+  }
+
+  optIn(shopId: ShopId, lane: string, messageSid: string): boolean {
+    const row = this.#sql.get.get(shopId, lane);
+    if (row?.opted_out !== 1) return row?.changed_by === messageSid;
+    this.#sql.put.run(shopId, lane, this.#clock(), 0, messageSid);
+    return true;
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Envelope, toArrivals } from '../../../src/channels/email/arrivals.ts';
-import { toNamedAddress } from '../../../src/channels/email/normalize/recipients.ts';
+import { toNamedAddress } from '../../../src/channels/email/normalize/head/recipients.ts';
 import type { StoredMessage } from '../../../src/channels/email/message-sink.ts';
 import { selectSender } from '../../../src/intake/email-sender.ts';
 import { parseHeaderBlock } from '../../../src/intake/header-block.ts';

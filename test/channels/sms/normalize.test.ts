@@ -172,7 +172,7 @@ describe('a message becomes a request', () => {
 describe('a message is held', () => {
   it.each<[string, Changes, string]>([
     ['from a short code', { From: '72345' }, 'short-code'],
-    ['from a number that no country has', { From: '+999123456789' }, 'short-code'],
+    ['from a number that no country has', { From: '+999123456789' }, 'impossible-number'],
     ['from an alphanumeric sender', { From: 'AMAZON' }, 'alphanumeric-sender'],
     ['from a short code that says STOP', { From: '72345', Body: 'STOP' }, 'short-code'],
   ])('%s', async (_label, changes, reason) => {

@@ -1,6 +1,6 @@
 import { canonicalDomain, domainOf, parseAddressList } from '../../../intake/email-addresses.ts';
 import type { HeaderBlock } from '../../../intake/header-block.ts';
-import type { RawSource } from '../normalize/email-job.ts';
+import type { RawSource } from '../raw-source.ts';
 import { isAligned } from './alignment.ts';
 import { parseAuthenticationResults } from './authentication-results.ts';
 import { checkSignatures, type SignatureCheck } from './check-signatures.ts';

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { arc } from 'mailauth/lib/arc/index.js';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import * as z from 'zod';
-import type { RawSource } from '../normalize/email-job.ts';
+import type { RawSource } from '../raw-source.ts';
 import { isAligned } from './alignment.ts';
 import { boundBody, StrangeBody } from './body-bounds.ts';
 import { boundLookups } from './bounded-lookups.ts';

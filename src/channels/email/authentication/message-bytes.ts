@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { HeaderCollector, type HeaderBlock } from '../../../intake/header-block.ts';
-import type { RawSource } from '../normalize/email-job.ts';
+import type { RawSource } from '../raw-source.ts';
 
 const READ_BYTES = 64 * 1024;
 const LF = 0x0a;

@@ -3,8 +3,9 @@ import type { Verdict } from '../../../intake/normalizer.ts';
 import type { CountedMail } from '../../../spool/mail-rates.ts';
 import type { AuthenticationVerdict } from '../authentication/verdict.ts';
 import type { EmailMeta } from '../email-meta.ts';
+import type { RawSource } from '../raw-source.ts';
 import type { ShopId } from '../../../types/ids.ts';
-import type { PartContent } from './collect-part.ts';
+import type { PartContent } from './parts/collect-part.ts';
 
 /** One message to be read; all of it can be cloned to another thread. */
 export interface EmailJob {
@@ -16,13 +17,11 @@ export interface EmailJob {
   /** Absent when the sender was not checked. */
   readonly authentication?: AuthenticationVerdict;
   readonly raw: RawSource;
+  /** Where media is public: images are shown, as addresses that begin with this. */
+  readonly imageBase?: string;
   /** A folder of this message's own, not made yet. */
   readonly scratch: string;
 }
-
-export type RawSource =
-  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
-  | { readonly kind: 'file'; readonly path: string };
 
 /** What a message comes to. */
 export interface EmailResult {
@@ -45,6 +44,8 @@ export interface AttachedFile {
   readonly name: string;
   readonly type: string;
   readonly size: number;
+  /** What stands in the content for the address of this image. */
+  readonly shownAs?: string;
   /** `raw`: the message itself. */
   readonly source: PartContent | { readonly kind: 'raw' };
 }

@@ -13,11 +13,12 @@ import type { Authenticator } from '../authentication/authenticator.ts';
 import { KeptVerdicts } from '../authentication/kept-verdicts.ts';
 import type { AuthenticationVerdict } from '../authentication/verdict.ts';
 import { type EmailMeta, parseEmailMeta } from '../email-meta.ts';
-import { readEncoded } from './base64-run.ts';
-import type { PartContent } from './collect-part.ts';
-import type { AttachedFile, EmailJob, EmailResult, RawSource } from './email-job.ts';
-import { MailWorkerPool, UnreadableMessage } from './mail-worker-pool.ts';
-import { removeScratch, sweepScratch } from './scratch.ts';
+import { readEncoded } from './parts/base64-run.ts';
+import type { PartContent } from './parts/collect-part.ts';
+import type { AttachedFile, EmailJob, EmailResult } from './email-job.ts';
+import type { RawSource } from '../raw-source.ts';
+import { MailWorkerPool, UnreadableMessage } from './threads/mail-worker-pool.ts';
+import { removeScratch, sweepScratch } from './parts/scratch.ts';
 import { compileShop, type ShopMail, type ShopMailSettings } from './shop-mail.ts';
 import { stubResult } from './stub.ts';
 
@@ -75,7 +76,7 @@ export function createEmailNormalizer(
   const shops = new Map(options.shops.map((shop) => [shop.shopId, compileShop(shop)]));
   const pool = new MailWorkerPool(
     {
-      url: options.worker ?? workerUrl(import.meta.url, './worker.ts'),
+      url: options.worker ?? workerUrl(import.meta.url, './threads/worker.ts'),
       settings: {
         shops: options.shops,
         maxBufferBytes: (options.maxBufferMb ?? 192) * 1024 * 1024,
@@ -120,6 +121,8 @@ export function createEmailNormalizer(
       released: claimed.released,
       meta,
       raw,
+      // Nobody can guess it, and so put an image of his own in the place of one that was sent.
+      ...(shop.showImages && { imageBase: `https://${randomUUID()}.invalid/` }),
       scratch: join(scratchFolder, randomUUID()),
     };
     signal.throwIfAborted();
@@ -207,12 +210,13 @@ function toNormalized(result: EmailResult, job: EmailJob): Normalized {
 }
 
 function toAttachment(file: AttachedFile, raw: RawSource): Attachment {
-  const { part, name, type, size } = file;
+  const { part, name, type, size, shownAs } = file;
   const source = file.source.kind === 'raw' ? raw : file.source;
   const stream = () => streamOf(source);
   return {
     part,
     placeholder: `(the attachment "${name}" could not be delivered)`,
+    ...(shownAs !== undefined && { shownAs }),
     open: () => Promise.resolve({ name, type, size, stream }),
   };
 }

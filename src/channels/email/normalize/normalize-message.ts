@@ -5,22 +5,24 @@ import {
   parseHeaderBlock,
 } from '../../../intake/header-block.ts';
 import type { Verdict } from '../../../intake/normalizer.ts';
-import { MAX_ATTACHMENTS, rawFile, toAttachedFile } from './attached-files.ts';
-import { readBody } from './body-content.ts';
-import { readBounceReport } from './bounce-report.ts';
-import { sortParts } from './body-parts.ts';
-import { fitContent } from './content-limits.ts';
-import { readCalendars, withLines } from './calendars.ts';
-import { bodyKey, messageKey } from './counted-mail.ts';
-import type { AttachedFile, EmailJob, EmailResult, RawSource } from './email-job.ts';
-import { isForwardSubject } from './forward-subject.ts';
-import { bounceEvents } from './mail-events.ts';
-import { type MessageHead, readHead } from './message-head.ts';
-import { answeredIds, messageIdHost, readThreading } from './message-ids.ts';
-import { type OpenedParts, openParts } from './open-parts.ts';
-import { readFileParts } from './read-file-parts.ts';
-import { type Leaf, type ReadParts, readParts } from './read-parts.ts';
-import { ScratchFolder } from './scratch.ts';
+import { attachedFiles, MAX_ATTACHMENTS, rawFile, toAttachedFile } from './parts/attached-files.ts';
+import { type BodyContent, type BodyOptions, readBody } from './body/body-content.ts';
+import { readBounceReport } from './head/bounce-report.ts';
+import { type Alternative, sortParts } from './parts/body-parts.ts';
+import { fitContent, MAX_CONTENT_LENGTH } from './body/content-limits.ts';
+import { readCalendars, withLines } from './calendar/calendars.ts';
+import { bodyKey, messageKey } from './head/counted-mail.ts';
+import type { AttachedFile, EmailJob, EmailResult } from './email-job.ts';
+import type { RawSource } from '../raw-source.ts';
+import { isForwardSubject } from './head/forward-subject.ts';
+import { inlineImages } from './html/inline-image.ts';
+import { bounceEvents } from './head/mail-events.ts';
+import { type MessageHead, readHead } from './head/message-head.ts';
+import { answeredIds, messageIdHost, readThreading } from './head/message-ids.ts';
+import { type OpenedParts, openParts } from './parts/open-parts.ts';
+import { readFileParts } from './parts/read-file-parts.ts';
+import { type Leaf, type ReadParts, readParts } from './parts/read-parts.ts';
+import { ScratchFolder } from './parts/scratch.ts';
 import type { ShopMail } from './shop-mail.ts';
 import { stubText } from './stub-text.ts';
 
@@ -52,11 +54,12 @@ export async function normalizeMessage(
   const sorted = sortParts(opened.root, opened.leaves);
   const { alternatives } = sorted;
   const { attachments, lines } = readCalendars(sorted.attachments);
-  const files = await Promise.all(attachments.map(toAttachedFile));
-  const body = readBody(alternatives, {
+  const files = await attachedFiles(attachments, job.imageBase);
+  const trim = await trimsQuotes(head, message.subject, context);
+  const body = readShownBody(alternatives, {
     mode: context.shop.body,
-    trim: await trimsQuotes(head, message.subject, context),
-    inlineImage: imageNames(attachments, files),
+    trim,
+    inlineImage: inlineImages(attachments, files),
   });
   const cut = await Promise.all(body.cut.map(wholeBody));
   const broken = parts.broken || isMisread(head, parts, size);
@@ -73,7 +76,7 @@ export async function normalizeMessage(
   return {
     verdict: withBounceEvents(message, head, parts, job.receivedAt, context.shop),
     request: message.request(fitted.content, fitted.format),
-    ...counted(message, head, job, bodyKey(fitted.content, fitted.files)),
+    ...counted(message, head, job, bodyKey(withoutBase(fitted.content, job), fitted.files)),
     files: fitted.files,
     notes: {
       body: body.source,
@@ -98,6 +101,22 @@ function withBounceEvents(
   if (verdict.kind !== 'suppressed' || verdict.reason !== 'bounce') return verdict;
   const parts = leaves.map(({ contentType, content }) => ({ contentType, start: content.start }));
   return { ...verdict, events: bounceEvents(readBounceReport(head, parts), own, at) };
+}
+
+/** Two messages that say the same have different addresses for the image in it. */
+function withoutBase(content: string, { imageBase }: EmailJob): string {
+  return imageBase === undefined ? content : content.replaceAll(imageBase, '');
+}
+
+/** In a text that is so long that it becomes a file, nobody would put the images' addresses. */
+function readShownBody(alternatives: readonly Alternative[], options: BodyOptions): BodyContent {
+  const body = readBody(alternatives, options);
+  if (body.text.length < MAX_CONTENT_LENGTH / 2) return body;
+  const inlineImage = (contentId: string) => {
+    const image = options.inlineImage(contentId);
+    return image === undefined ? undefined : { name: image.name };
+  };
+  return readBody(alternatives, { ...options, inlineImage });
 }
 
 function counted(
@@ -162,24 +181,6 @@ async function trimsQuotes(
   const ids = answeredIds(readThreading(head));
   if (ids.length === 0) return false;
   return ids.some((id) => shop.replyDomains.has(messageIdHost(id))) || (await context.isKnown(ids));
-}
-
-function imageNames(leaves: readonly Leaf[], files: readonly AttachedFile[]) {
-  const names = new Map<string, string>();
-  leaves.forEach(({ contentId }, index) => {
-    const file = files[index];
-    if (contentId !== undefined && file !== undefined) names.set(contentId, file.name);
-  });
-  return (contentId: string) => {
-    const name = names.get(contentId);
-    if (name !== undefined || !contentId.includes('%')) return name;
-    // RFC 2392 §2: the id is percent-encoded in the URL.
-    try {
-      return names.get(decodeURIComponent(contentId));
-    } catch {
-      return undefined;
-    }
-  };
 }
 
 /** A body that was too long to read in whole: its bytes go along as they came. */

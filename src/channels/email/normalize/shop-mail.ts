@@ -3,8 +3,8 @@ import { canonicalDomain } from '../../../intake/email-addresses.ts';
 import type { MailLimits } from '../../../spool/mail-rates.ts';
 import type { ShopId } from '../../../types/ids.ts';
 import type { SenderRules } from '../authentication/sender-policy.ts';
-import type { BodyMode } from './choose-body.ts';
-import type { ClassifyRules, MailClass } from './classify.ts';
+import type { BodyMode } from './body/choose-body.ts';
+import type { ClassifyRules, MailClass } from './head/classify.ts';
 
 /** How one shop wants its mail read. Plain data: it is cloned to the worker threads. */
 export interface ShopMailSettings {
@@ -18,6 +18,8 @@ export interface ShopMailSettings {
   /** Hosts of message-ids, beside the domains of the addresses, whose mail is the platform's. */
   readonly replyDomains: readonly string[];
   readonly body: BodyMode;
+  /** Everybody can read what is uploaded: the content shows images instead of naming them. */
+  readonly showImages?: boolean;
   readonly quotes: 'known' | 'always' | 'never';
   readonly suppress: readonly MailClass[];
   /** What becomes of senders that nothing vouches for. */
@@ -32,6 +34,7 @@ export interface ShopMailSettings {
 export interface ShopMail extends ClassifyRules {
   readonly formSenders: AddressMatcher;
   readonly body: BodyMode;
+  readonly showImages: boolean;
   readonly quotes: ShopMailSettings['quotes'];
   readonly senderRules: SenderRules;
   readonly trustedArcSealers: readonly string[];
@@ -48,6 +51,7 @@ export function compileShop(settings: ShopMailSettings): ShopMail {
     allowSenders: createAddressMatcher(settings.allowSenders),
     replyDomains: new Set([...own.domains, ...domains]),
     body: settings.body,
+    showImages: settings.showImages ?? false,
     quotes: settings.quotes,
     suppress: new Set(settings.suppress),
     senderRules: settings.senderRules ?? { dmarc: 'hold', unverified: 'deliver' },

@@ -1,8 +1,9 @@
 import { open, stat } from 'node:fs/promises';
 import { MAX_HEADER_BYTES, parseHeaderBlock } from '../../../intake/header-block.ts';
-import { rawFile } from './attached-files.ts';
-import type { EmailJob, EmailResult, RawSource } from './email-job.ts';
-import { readHead } from './message-head.ts';
+import { rawFile } from './parts/attached-files.ts';
+import type { EmailJob, EmailResult } from './email-job.ts';
+import type { RawSource } from '../raw-source.ts';
+import { readHead } from './head/message-head.ts';
 import type { ShopMail } from './shop-mail.ts';
 import { stubText } from './stub-text.ts';
 

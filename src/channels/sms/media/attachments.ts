@@ -23,6 +23,16 @@ import type { Patience } from './patience.ts';
 /** Twilio sends no more with one message. */
 const MAX_MEDIA = 10;
 const SNIFF_TIMEOUT_MS = 10_000;
+/** What phones send, where the library's table has an uncommon extension or none. */
+const EXTENSIONS: ReadonlyMap<string, string> = new Map([
+  ['image/jpeg', 'jpg'],
+  ['image/jpg', 'jpg'],
+  ['image/heic', 'heic'],
+  ['audio/amr', 'amr'],
+  ['audio/mpeg', 'mp3'],
+  ['audio/ogg', 'ogg'],
+  ['audio/mp4', 'm4a'],
+]);
 const MIME_TYPE = /^[a-z0-9][\w.+-]{0,60}\/[a-z0-9][\w.+-]{0,100}$/;
 
 export interface MediaParts {
@@ -30,7 +40,7 @@ export interface MediaParts {
   readonly patience: Patience;
   /** Where files live between the download and the upload. */
   readonly scratchDir: string;
-  /** Tries within one attempt at the entry: 3 more after 1, 3.2 and 10 s by default. */
+  /** Tries within the first attempt at the entry: 4 more after 1, 3.2, 10 and 32 s by default. */
   readonly retry: { readonly retries: number; readonly minTimeoutMs: number };
   readonly clock: Clock;
   readonly logger: Logger;
@@ -111,7 +121,8 @@ class MediaAttachment implements Attachment {
     const { retries, minTimeoutMs } = this.#parts.retry;
     try {
       const opened = await pRetry(() => this.#try(signal), {
-        retries,
+        // On the schedule each attempt is one try, so that waiting takes no room from others.
+        retries: this.#parts.patience.waitsFor(this.part) ? 0 : retries,
         minTimeout: minTimeoutMs,
         factor: Math.sqrt(10), // 1, 3, 10, 30 s
         shouldRetry: ({ error }) => error instanceof DownloadFailed && error.kind === 'later',
@@ -168,7 +179,7 @@ async function describe(path: string, download: Download, medium: Medium): Promi
     medium.declared ??
     mimeType(download.contentType) ??
     'application/octet-stream';
-  const extension = sniffed?.ext ?? libmime.detectExtension(type);
+  const extension = sniffed?.ext ?? EXTENSIONS.get(type) ?? libmime.detectExtension(type);
   const [family = ''] = type.split('/', 1);
   const kind = ['image', 'video', 'audio'].includes(family) ? family : 'file';
   return {

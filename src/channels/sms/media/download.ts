@@ -86,6 +86,10 @@ export function createDownloader(options: DownloaderOptions): Downloader {
     for (let redirects = 0; ; redirects += 1) {
       const response = await get(target, auth, signal);
       const location = redirectLocation(response);
+      if (response.status !== 200 && location === undefined) {
+        response.data.destroy();
+        throw refusal(response, auth !== undefined);
+      }
       if (location === undefined) return save(response, path, options.maxBytes, signal);
       response.data.destroy();
       const next = readRedirect(location, target.url, account);
@@ -122,9 +126,9 @@ async function save(
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<Download> {
-  if (response.status !== 200 || Number(header(response, 'content-length') ?? 0) > maxBytes) {
+  if (Number(header(response, 'content-length') ?? 0) > maxBytes) {
     response.data.destroy();
-    throw response.status === 200 ? new DownloadFailed('never', 'too-large') : refusal(response);
+    throw new DownloadFailed('never', 'too-large');
   }
   const cap = new ByteCap(maxBytes);
   try {
@@ -159,10 +163,13 @@ class ByteCap extends Transform {
   }
 }
 
-function refusal(response: AxiosResponse<Readable>): DownloadFailed {
+/** @param asked whether this request had credentials: the storage's 403 says that its link is old */
+function refusal(response: AxiosResponse<Readable>, asked: boolean): DownloadFailed {
   const { status } = response;
   const reason = `http-${status}`;
-  if (status === 401 || status === 403) return new DownloadFailed('credentials', reason);
+  if (status === 401 || status === 403) {
+    return new DownloadFailed(asked ? 'credentials' : 'later', reason);
+  }
   // 404: Twilio calls the webhook before it has stored the media.
   if (status === 404 || status === 408 || status === 425 || status === 429 || status >= 500) {
     const seconds = Number(header(response, 'retry-after'));

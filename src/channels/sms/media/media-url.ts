@@ -6,7 +6,12 @@ const API_HOST = /^api(\.[a-z0-9-]{1,32}){0,2}\.twilio\.com$/;
 const TWILIO_HOST = /^([a-z0-9-]{1,63}\.)*(twilio\.com|twiliocdn\.com)$/;
 /** Bucket names are unique in all of S3: this one is Twilio's. */
 const BUCKET = 'media.twiliocdn.com';
-const S3_HOST = /^s3[a-z0-9.-]{0,60}\.amazonaws\.com$/;
+/**
+ * S3's own endpoints, and no other service of that domain: who runs a load balancer there chooses
+ * how its host begins (Amazon S3 endpoints and quotas).
+ */
+const S3_HOST =
+  /^s3(-external-1|[.-](dualstack\.)?[a-z]{2}(-[a-z]{2,12}){1,2}-\d{1,2})?\.amazonaws\.com$/;
 
 /** Where a request may go. */
 export interface MediaTarget {
@@ -32,11 +37,8 @@ export function readMediaUrl(
 ): MediaReference | undefined {
   if (value.length > 2048 || !URL.canParse(value)) return undefined;
   const url = new URL(value);
-  const base = account.apiBaseUrl === undefined ? undefined : new URL(account.apiBaseUrl);
-  const own = url.origin === base?.origin;
-  if (!own && !(url.protocol === 'https:' && url.port === '' && API_HOST.test(url.hostname))) {
-    return undefined;
-  }
+  const base = proxyOf(account);
+  if (url.origin !== base?.origin && !isTwilioApi(url)) return undefined;
   const folder = `/2010-04-01/Accounts/${message.accountSid}/Messages/${message.messageSid}/Media/`;
   const mediaSid = url.pathname.slice(folder.length);
   // The URL as written, not as the parser would mend it: no userinfo, dots, query or fragment.
@@ -47,6 +49,19 @@ export function readMediaUrl(
     mediaSid,
     target: { url: new URL(`${prefix}${folder}${mediaSid}`, base), trusted: true },
   };
+}
+
+const isTwilioApi = (url: URL): boolean =>
+  url.protocol === 'https:' && url.port === '' && API_HOST.test(url.hostname);
+
+/**
+ * The configured base URL when it stands for Twilio's API. When it is Twilio's own, as by default,
+ * each MediaUrl is asked for in its own region, and no address is trusted.
+ */
+function proxyOf({ apiBaseUrl }: Pick<TwilioAccount, 'apiBaseUrl'>): URL | undefined {
+  if (apiBaseUrl === undefined) return undefined;
+  const base = new URL(apiBaseUrl);
+  return isTwilioApi(base) ? undefined : base;
 }
 
 /**
@@ -61,9 +76,7 @@ export function readRedirect(
   if (location.length > 8192 || !URL.canParse(location, from.href)) return undefined;
   const url = new URL(location, from);
   if (url.username !== '' || url.password !== '') return undefined;
-  if (account.apiBaseUrl !== undefined && url.origin === new URL(account.apiBaseUrl).origin) {
-    return { url, trusted: true };
-  }
+  if (url.origin === proxyOf(account)?.origin) return { url, trusted: true };
   if (url.protocol !== 'https:' || url.port !== '') return undefined;
   const inBucket =
     (S3_HOST.test(url.hostname) && url.pathname.startsWith(`/${BUCKET}/`)) ||

@@ -31,6 +31,11 @@ export class Patience {
     return Math.min(Math.max(stepMs, failure.retryAfterMs ?? 0), leftMs);
   }
 
+  /** Whether it has failed before. */
+  waitsFor(mediaSid: string): boolean {
+    return this.#firstFailedAt.has(mediaSid);
+  }
+
   forget(mediaSid: string): void {
     this.#firstFailedAt.delete(mediaSid);
   }

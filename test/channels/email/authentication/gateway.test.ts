@@ -13,7 +13,7 @@ import { ends } from '../../../support/ends.ts';
 import { gatewayConfig, INBOUND_TOKEN, INBOX } from '../../../support/gateway-config.ts';
 import { PlatformFront } from '../../../support/platform-front.ts';
 import { SmtpClient } from '../../../support/smtp-client.ts';
-import { entriesOf } from '../../../support/spool-guest.ts';
+import { entriesOf, withSpool } from '../../../support/spool-guest.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { authFixture, authZone } from './auth-fixtures.ts';
@@ -108,6 +108,25 @@ test('a verified sender keeps his copies and has no label', async () => {
   expect(platform.payloads[0]?.message).toMatchObject({
     content: 'Hello,\n\nWhere is my order 1001?',
     email: { cc: [{ email: 'eve@elsewhere.example' }] },
+  });
+});
+
+test('the timeline says what was found of the sender, and nothing of who he is', async () => {
+  const { send, dataDir, platform } = await setting({});
+  await send(authFixture('signed-reject'));
+  await waitFor('the message', () => platform.payloads.length === 1);
+  const steps = await waitFor('its timeline', async () => {
+    const [entry] = await entriesOf(dataDir);
+    if (entry?.state !== 'delivered') return undefined;
+    return withSpool(dataDir, (spool) => spool.timeline(entry.id));
+  });
+  expect(steps.find(({ step }) => step === 'authenticated')?.detail).toEqual({
+    spf: 'none',
+    dkim: 'pass',
+    arc: 'none',
+    dmarc: 'pass',
+    policy: 'reject',
+    aligned: 'dkim',
   });
 });
 

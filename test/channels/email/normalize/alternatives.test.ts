@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { readBody } from '../../../../src/channels/email/normalize/body-content.ts';
-import { sortParts } from '../../../../src/channels/email/normalize/body-parts.ts';
-import { readParts } from '../../../../src/channels/email/normalize/read-parts.ts';
-import { ScratchFolder } from '../../../../src/channels/email/normalize/scratch.ts';
+import { readBody } from '../../../../src/channels/email/normalize/body/body-content.ts';
+import { sortParts } from '../../../../src/channels/email/normalize/parts/body-parts.ts';
+import { readParts } from '../../../../src/channels/email/normalize/parts/read-parts.ts';
+import { ScratchFolder } from '../../../../src/channels/email/normalize/parts/scratch.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 import { fixtureNames } from './fixture-messages.ts';
 

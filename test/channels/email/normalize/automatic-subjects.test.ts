@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import {
   isAutoReplySubject,
   isBounceSubject,
-} from '../../../../src/channels/email/normalize/automatic-subjects.ts';
+} from '../../../../src/channels/email/normalize/head/automatic-subjects.ts';
 import { withinProcessorTime } from '../../../support/processor-time.ts';
 
 describe('the subject of an out-of-office answer', () => {

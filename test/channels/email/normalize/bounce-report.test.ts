@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { readBounceReport } from '../../../../src/channels/email/normalize/bounce-report.ts';
-import { bounceEvents } from '../../../../src/channels/email/normalize/mail-events.ts';
+import { readBounceReport } from '../../../../src/channels/email/normalize/head/bounce-report.ts';
+import { bounceEvents } from '../../../../src/channels/email/normalize/head/mail-events.ts';
 import { createAddressMatcher } from '../../../../src/intake/address-matcher.ts';
 import { parseHeaderBlock } from '../../../../src/intake/header-block.ts';
 import { createEventRequestSchema } from '../../../../src/platform-api/schemas.ts';

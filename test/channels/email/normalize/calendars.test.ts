@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { readCalendar } from '../../../../src/channels/email/normalize/calendar-event.ts';
-import { calendarLines } from '../../../../src/channels/email/normalize/calendar-line.ts';
+import { readCalendar } from '../../../../src/channels/email/normalize/calendar/calendar-event.ts';
+import { calendarLines } from '../../../../src/channels/email/normalize/calendar/calendar-line.ts';
 
 const START = 'DTSTART:20260113T090000Z';
 const lines = (method: string, event: string) => {

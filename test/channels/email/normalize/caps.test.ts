@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { MAX_ATTACHMENTS } from '../../../../src/channels/email/normalize/attached-files.ts';
-import { MAX_CONTENT_LENGTH } from '../../../../src/channels/email/normalize/content-limits.ts';
+import { MAX_ATTACHMENTS } from '../../../../src/channels/email/normalize/parts/attached-files.ts';
+import { MAX_CONTENT_LENGTH } from '../../../../src/channels/email/normalize/body/content-limits.ts';
 import { normalizeMessage } from '../../../../src/channels/email/normalize/normalize-message.ts';
 import { compileShop } from '../../../../src/channels/email/normalize/shop-mail.ts';
 import { createMessageRequestSchema } from '../../../../src/platform-api/schemas.ts';
@@ -89,4 +89,26 @@ describe('the date: from the header between 30 days ago and 5 minutes ahead, els
 test('a sender with a quoted local part can be answered', async () => {
   const { request } = await read(['From: Odd <"odd name"@x.example>'], 'Hello.');
   expect(request.contact).toEqual({ email: '"odd name"@x.example', name: 'Odd' });
+});
+
+describe('a header block of 128 KiB is read, of a longer one the start', () => {
+  const filler = (lines: number) =>
+    Array.from({ length: lines }, (_, n) => `X-Filler-${n}: ${'x'.repeat(990)}`);
+
+  test.each([
+    ['100 KB before the subject', 100, 'Late'],
+    ['150 KB before the subject', 150, undefined],
+  ])('%s', async (_, lines, subject) => {
+    const { request, notes } = await read(
+      ['From: ann@customer.example', ...filler(lines), 'Subject: Late'],
+      'Hello',
+    );
+    expect(request.message.email?.subject).toBe(subject);
+    expect(request.contact).toEqual({ email: 'ann@customer.example' });
+    // Where the block is cut nobody can tell where the body begins: the original goes along.
+    expect(notes['brokenMime']).toBe(subject === undefined ? true : undefined);
+    expect(request.message.content).toContain(
+      subject === undefined ? 'could not be read' : 'Hello',
+    );
+  });
 });

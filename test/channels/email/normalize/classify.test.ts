@@ -1,5 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { classify, type MailClass } from '../../../../src/channels/email/normalize/classify.ts';
+import {
+  classify,
+  type MailClass,
+} from '../../../../src/channels/email/normalize/head/classify.ts';
 import { createAddressMatcher } from '../../../../src/intake/address-matcher.ts';
 import { selectSender } from '../../../../src/intake/email-sender.ts';
 import { parseHeaderBlock } from '../../../../src/intake/header-block.ts';

@@ -9,7 +9,7 @@ import {
   type EmailNormalizer,
   type EmailNormalizerOptions,
 } from '../../../../src/channels/email/normalize/email-normalizer.ts';
-import { NormalizingUnavailable } from '../../../../src/channels/email/normalize/mail-worker-pool.ts';
+import { NormalizingUnavailable } from '../../../../src/channels/email/normalize/threads/mail-worker-pool.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import { asBlobName } from '../../../../src/types/ids.ts';
 import { tempDir } from '../../../support/temp-dir.ts';

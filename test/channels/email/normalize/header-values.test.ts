@@ -1,16 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
-import { safeFileName } from '../../../../src/channels/email/normalize/file-names.ts';
-import { isForwardSubject } from '../../../../src/channels/email/normalize/forward-subject.ts';
+import { safeFileName } from '../../../../src/channels/email/normalize/parts/file-names.ts';
+import { isForwardSubject } from '../../../../src/channels/email/normalize/head/forward-subject.ts';
 import {
   readDisplayName,
   readSubject,
-} from '../../../../src/channels/email/normalize/header-text.ts';
+} from '../../../../src/channels/email/normalize/head/header-text.ts';
 import {
   messageIdHost,
   readThreading,
-} from '../../../../src/channels/email/normalize/message-ids.ts';
-import { readCopyRecipients } from '../../../../src/channels/email/normalize/recipients.ts';
-import { readSentAt } from '../../../../src/channels/email/normalize/sent-at.ts';
+} from '../../../../src/channels/email/normalize/head/message-ids.ts';
+import { readCopyRecipients } from '../../../../src/channels/email/normalize/head/recipients.ts';
+import { readSentAt } from '../../../../src/channels/email/normalize/head/sent-at.ts';
 import { createAddressMatcher } from '../../../../src/intake/address-matcher.ts';
 import { parseHeaderBlock } from '../../../../src/intake/header-block.ts';
 

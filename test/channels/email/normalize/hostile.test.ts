@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { existsSync } from 'node:fs';
 import { normalizeMessage } from '../../../../src/channels/email/normalize/normalize-message.ts';
-import { LeafParser } from '../../../../src/channels/email/normalize/leaf-parser.ts';
+import { LeafParser } from '../../../../src/channels/email/normalize/parts/leaf-parser.ts';
 import {
   compileShop,
   type ShopMailSettings,

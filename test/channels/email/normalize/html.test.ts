@@ -1,11 +1,20 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseHtml, visibleLength } from '../../../../src/channels/email/normalize/html-tree.ts';
-import { stripTags, textUpperBound } from '../../../../src/channels/email/normalize/html-scan.ts';
-import { joinLines } from '../../../../src/channels/email/normalize/lines.ts';
-import { renderHtml } from '../../../../src/channels/email/normalize/render-html.ts';
-import { cleanHtml } from '../../../../src/channels/email/normalize/serialize-html.ts';
+import {
+  parseHtml,
+  visibleLength,
+} from '../../../../src/channels/email/normalize/html/html-tree.ts';
+import {
+  stripTags,
+  textUpperBound,
+} from '../../../../src/channels/email/normalize/html/html-scan.ts';
+import { joinLines } from '../../../../src/channels/email/normalize/quotes/lines.ts';
+import { renderHtml } from '../../../../src/channels/email/normalize/html/render-html.ts';
+import { cleanHtml } from '../../../../src/channels/email/normalize/html/serialize-html.ts';
 
-const images = new Map([['a@x', 'lamp.png']]);
+const images = new Map([
+  ['a@x', { name: 'lamp.png' }],
+  ['shown@x', { name: 'la]mp_1.png', shownAs: 'https://base.invalid/0/' }],
+]);
 const inlineImage = (id: string) => images.get(id);
 const render = (html: string, format: 'TEXT' | 'MARKDOWN' = 'MARKDOWN') => {
   const tree = parseHtml(html);
@@ -110,6 +119,11 @@ describe('HTML as Markdown', () => {
     ],
     ['an inline image', 'see <img src="cid:a@x"> there', 'see [image: lamp.png] there'],
     [
+      'an inline image that is shown',
+      'see <img src="cid:shown@x"> there',
+      'see ![la\\]mp_1.png](https://base.invalid/0/) there',
+    ],
+    [
       'a remote image',
       '<img src="https://x.example/t.gif"><img src="x" alt="Sale">',
       '[image: Sale]',
@@ -154,6 +168,11 @@ describe('HTML as HTML', () => {
     ['forms', '<form action="x"><input name="y">a</form>', 'a'],
     ['remote images', '<img src="https://x.example/t.gif">a', 'a'],
     ['inline images', '<img src="cid:a@x">', '[image: lamp.png]'],
+    [
+      'inline images that are shown',
+      '<img src="cid:shown@x" onerror="x">',
+      '<img src="https://base.invalid/0/" alt="la]mp_1.png" />',
+    ],
     ['links to scripts', '<a href="javascript:x">a</a>', '<a>a</a>'],
     ['hidden text', '<p>a</p><p style="display:none">b</p>', '<p>a</p>'],
     ['entities', '<p>&lt;b&gt; &amp;</p>', '<p>&lt;b&gt; &amp;</p>'],

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import {
   clearSignedText,
   isEncryptedText,
-} from '../../../../src/channels/email/normalize/pgp-text.ts';
+} from '../../../../src/channels/email/normalize/parts/pgp-text.ts';
 
 const BEGIN = '-----BEGIN PGP SIGNED MESSAGE-----\r\nHash: SHA256\r\n\r\n';
 const END = '-----BEGIN PGP SIGNATURE-----\r\n\r\nxx\r\n-----END PGP SIGNATURE-----';

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { normalizeMessage } from '../../../../dist/channels/email/normalize/normalize-message.js';
-import { serveJobs } from '../../../../dist/channels/email/normalize/serve-jobs.js';
+import { serveJobs } from '../../../../dist/channels/email/normalize/threads/serve-jobs.js';
 
 /** The real worker, in which some messages do what no message should be able to do. */
 serveJobs(parentPort, workerData, (job, context) => {

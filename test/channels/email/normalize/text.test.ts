@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { decodeText } from '../../../../src/channels/email/normalize/charset.ts';
-import { cleanText } from '../../../../src/channels/email/normalize/clean-text.ts';
+import { decodeText } from '../../../../src/channels/email/normalize/body/charset.ts';
+import { cleanText } from '../../../../src/channels/email/normalize/body/clean-text.ts';
 import {
   fitContent,
   MAX_CONTENT_LENGTH,
-} from '../../../../src/channels/email/normalize/content-limits.ts';
-import { joinFlowed } from '../../../../src/channels/email/normalize/flowed.ts';
+} from '../../../../src/channels/email/normalize/body/content-limits.ts';
+import { joinFlowed } from '../../../../src/channels/email/normalize/body/flowed.ts';
 
 describe('the charset of a text', () => {
   const latin = (text: string) => Buffer.from(text, 'latin1');

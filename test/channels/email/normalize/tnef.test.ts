@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { memorySource } from '../../../../src/channels/email/normalize/byte-source.ts';
-import { unpackRtf } from '../../../../src/channels/email/normalize/compressed-rtf.ts';
+import { memorySource } from '../../../../src/channels/email/normalize/parts/byte-source.ts';
+import { unpackRtf } from '../../../../src/channels/email/normalize/tnef/compressed-rtf.ts';
 import {
   readTnef,
   type TnefMessage,
-} from '../../../../src/channels/email/normalize/tnef-reader.ts';
+} from '../../../../src/channels/email/normalize/tnef/tnef-reader.ts';
 import { attribute, enclosed, file, property, propertyList, tnef } from './tnef-writer.ts';
 
 const data = Buffer.from('the data of a file');

@@ -150,6 +150,8 @@ describe('a medium', () => {
   it.each([
     ['text/vcard', 'BEGIN:VCARD\nEND:VCARD', 'file-1.vcf', 'text/vcard'],
     ['Text/CSV; charset=utf-8', 'a,b', 'file-1.csv', 'text/csv'],
+    ['image/jpeg', 'a broken picture', 'image-1.jpg', 'image/jpeg'],
+    ['audio/amr', 'a broken sound', 'audio-1.amr', 'audio/amr'],
     ['not a type', 'bytes', 'file-1.bin', 'application/octet-stream'],
   ])(
     'that tells nothing by itself has its declared type: %s',

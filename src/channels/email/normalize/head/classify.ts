@@ -1,0 +1,201 @@
+import { isIP } from 'node:net';
+import libmime from 'libmime';
+import type { AddressMatcher } from '../../../../intake/address-matcher.ts';
+import { domainOf, parseAddressList } from '../../../../intake/email-addresses.ts';
+import { messageIdOf } from '../../../../intake/email-identity.ts';
+import {
+  hasReplyToOfStranger,
+  listPost,
+  mailboxOf,
+  type Sender,
+} from '../../../../intake/email-sender.ts';
+import type { HeaderBlock } from '../../../../intake/header-block.ts';
+import type { Verdict } from '../../../../intake/normalizer.ts';
+import type { EmailMeta } from '../../email-meta.ts';
+import { isAutoReplySubject, isBounceSubject } from './automatic-subjects.ts';
+import { readSubject } from './header-text.ts';
+import { messageIdHost } from './message-ids.ts';
+
+export type MailClass = 'auto-reply' | 'bounce' | 'loop' | 'bulk';
+
+export interface Classified {
+  readonly head: HeaderBlock;
+  readonly sender: Sender;
+  readonly meta: Pick<EmailMeta, 'envelopeFrom' | 'remoteAddress'>;
+  readonly shop: ClassifyRules;
+}
+
+export interface ClassifyRules {
+  readonly own: AddressMatcher;
+  /** Hosts of message-ids whose mail is the platform's; the domains of our addresses among them. */
+  readonly replyDomains: ReadonlySet<string>;
+  readonly suppress: ReadonlySet<MailClass>;
+  readonly allowSenders: AddressMatcher;
+}
+
+/** Headers by which automatic answers of some systems say what they are. */
+const AUTO_REPLY_HEADERS = [
+  'x-autoreply',
+  'x-autorespond',
+  'x-autoresponder',
+  'x-autoresponse',
+  'x-autoreply-from',
+  'x-mail-autoreply',
+];
+
+/** What becomes of a message, as far as its headers and envelope tell. */
+export function classify(message: Classified): Verdict {
+  const { head, sender, meta, shop } = message;
+  const { allowSenders, suppress } = shop;
+  if (sender.kind === 'several') return { kind: 'held', reason: 'several_from' };
+  if (isAllowedSender(head, sender, allowSenders)) return { kind: 'deliver' };
+  const found = mailClass(message, addresses(head, 'from'));
+  if (found === 'auto-generated') return { kind: 'held', reason: found };
+  if (found !== undefined && suppress.has(found)) return { kind: 'suppressed', reason: found };
+  if (sender.kind === 'none' && meta.envelopeFrom === '') {
+    return { kind: 'held', reason: 'no_sender' };
+  }
+  return { kind: 'deliver' };
+}
+
+/** Whether From, or the person whom it stands for, is one of the shop's `allowSenders`. */
+export function isAllowedSender(
+  head: HeaderBlock,
+  sender: Sender,
+  allowSenders: AddressMatcher,
+): boolean {
+  const person = mailboxOf(sender);
+  if (person === undefined) return false;
+  return allowSenders.has(person.address) || isFrom(head, allowSenders);
+}
+
+/** Whether From names one of these senders. */
+export function isFrom(head: HeaderBlock, senders: AddressMatcher): boolean {
+  if (senders.domains.length === 0) return false;
+  return addresses(head, 'from').some((address) => senders.has(address));
+}
+
+/**
+ * The most certain class first: a bounce also looks like an automatic answer, and the mail of a
+ * form or market place, which carries a customer's words, often like bulk.
+ */
+function mailClass(
+  message: Classified,
+  froms: readonly string[],
+): MailClass | 'auto-generated' | undefined {
+  if (isBounce(message, froms)) return 'bounce';
+  if (isLoop(message, froms)) return 'loop';
+  if (isAutoReply(message)) return 'auto-reply';
+  if (isGenerated(message.head)) return 'auto-generated';
+  return isBulk(message) ? 'bulk' : undefined;
+}
+
+/** RFC 3464, RFC 5321 §4.5.5, and what systems without them send. */
+function isBounce(message: Classified, froms: readonly string[]): boolean {
+  const { head } = message;
+  if (reportType(head) === 'delivery-status' || head.count('x-failed-recipients') > 0) return true;
+  if (froms.some((address) => /^(?:mailer-daemon|postmaster)@/i.test(address))) return true;
+  // Some write no address there, but the bare name.
+  if (froms.length === 0 && /^\W{0,3}(?:mailer-daemon|postmaster)\b/i.test(value(head, 'from'))) {
+    return true;
+  }
+  return hasNullSender(message) && isBounceSubject(readSubject(head.first('subject')) ?? '');
+}
+
+/** Our own mail that came back to us. A stranger in Reply-To makes it a contact form. */
+function isLoop(message: Classified, froms: readonly string[]): boolean {
+  const { head, sender, shop } = message;
+  const { own } = shop;
+  if (isOwnMessageId(message, froms)) return true;
+  if (sender.kind === 'reply-to' || hasReplyToOfStranger(head, own)) return false;
+  // A list of our own (a support address that is a Google Group) signs as Sender what it passes on.
+  const senders = isOwnList(head, own) ? [] : addresses(head, 'sender');
+  return [...froms, ...senders].some((address) => own.has(address));
+}
+
+/** Version 4, in lower case, as the platform makes the ids of its replies. */
+const RANDOM_UUID = /^<[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}@/;
+
+/**
+ * An id of the platform's: of a host that is configured as the platform's own; or of a domain of
+ * our addresses, made as the platform makes them, on a mail that says it is from elsewhere. A
+ * colleague's mail has ids of that domain too, and so has a form on our web site.
+ */
+function isOwnMessageId({ head, shop }: Classified, froms: readonly string[]): boolean {
+  const { own, replyDomains } = shop;
+  const id = messageIdOf(head);
+  if (id === undefined || !replyDomains.has(messageIdHost(id))) return false;
+  if (!own.domains.includes(messageIdHost(id))) return true;
+  return RANDOM_UUID.test(id) && !froms.some((from) => own.domains.includes(domainOf(from)));
+}
+
+/** RFC 3834 §5, RFC 8098 (read receipts), and what systems without them send. */
+function isAutoReply(message: Classified): boolean {
+  const { head } = message;
+  if (/^auto-replied\b/i.test(value(head, 'auto-submitted'))) return true;
+  if (AUTO_REPLY_HEADERS.some((name) => /^(?!no$|false$).+/i.test(value(head, name)))) return true;
+  if (precedences(head).includes('auto_reply')) return true;
+  if (/^reply\b/i.test(value(head, 'x-autogenerated'))) return true;
+  if (reportType(head) === 'disposition-notification') return true;
+  // Each of these alone is on mail that people write.
+  const subject = isAutoReplySubject(readSubject(head.first('subject')) ?? '');
+  const nullSender = hasNullSender(message);
+  const signs = [
+    nullSender,
+    subject,
+    /\b(?:all|oof|autoreply)\b/i.test(value(head, 'x-auto-response-suppress')),
+    // On the answer of a person, who may write through Exchange, it says nothing.
+    (subject || nullSender) && head.count('in-reply-to') > 0,
+  ];
+  return signs.filter(Boolean).length >= 2;
+}
+
+/** Over SMTP (RFC 5321 §4.5.5); at another door nobody may have said who sends. */
+function hasNullSender({ meta }: Classified): boolean {
+  return meta.envelopeFrom === '' && isIP(meta.remoteAddress) !== 0;
+}
+
+/** RFC 2919, RFC 2369, RFC 2076 §3.9. Not when the list is one of our own addresses. */
+function isBulk({ head, shop }: Classified): boolean {
+  if (isOwnList(head, shop.own)) return false;
+  if (head.count('list-id') > 0) return true;
+  if (precedences(head).some((each) => ['bulk', 'list', 'junk'].includes(each))) return true;
+  return head.count('list-unsubscribe') > 0 && head.count('in-reply-to') === 0;
+}
+
+function isOwnList(head: HeaderBlock, own: AddressMatcher): boolean {
+  const post = listPost(head);
+  if (post !== undefined && own.has(post)) return true;
+  // RFC 2919 §2: the list first.support@acme.example has the id <first.support.acme.example>.
+  const id = /<([^<>\s]{1,255})>/.exec(value(head, 'list-id'))?.[1] ?? '';
+  const dots = [...id.matchAll(/\./g)].map(({ index }) => index);
+  return dots.some((dot) => own.has(`${id.slice(0, dot)}@${id.slice(dot + 1)}`));
+}
+
+/** A machine wrote it, often with a customer's words in it (voicemail, market places, forms). */
+function isGenerated(head: HeaderBlock): boolean {
+  return /^auto-(?!replied\b)[a-z]/i.test(value(head, 'auto-submitted'));
+}
+
+function reportType(head: HeaderBlock): string | undefined {
+  const contentType = value(head, 'content-type');
+  // Few mails are reports, and the grammar is dear.
+  if (!/multipart\/report/i.test(contentType)) return undefined;
+  const { value: type, params } = libmime.parseHeaderValue(contentType);
+  if (type.toLowerCase() !== 'multipart/report') return undefined;
+  return params['report-type']?.toLowerCase();
+}
+
+function precedences(head: HeaderBlock): readonly string[] {
+  return ['precedence', 'x-precedence'].map((name) => value(head, name).toLowerCase());
+}
+
+function addresses(head: HeaderBlock, name: string): readonly string[] {
+  return head
+    .all(name)
+    .flatMap((raw) => parseAddressList(raw, 8 * 1024).map(({ address }) => address));
+}
+
+function value(head: HeaderBlock, name: string): string {
+  return (head.first(name) ?? '').slice(0, 2000).trim();
+}

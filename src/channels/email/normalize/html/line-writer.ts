@@ -1,0 +1,207 @@
+import { escapeLineStart, escapeMarkdown, linkMarkdown } from './markdown-syntax.ts';
+import type { InlineImage } from './inline-image.ts';
+import type { Line, Mark } from '../quotes/lines.ts';
+
+/** Quotes of quotes of lists: deeper levels add nothing but length. */
+const MAX_PREFIXES = 10;
+
+interface Prefix {
+  readonly first: string;
+  readonly next: string;
+  used: boolean;
+}
+
+/** Builds lines from inline text and block boundaries, as a browser lays them out. */
+export class LineWriter {
+  readonly #markdown: boolean;
+  readonly #lines: { text: string; mark?: Mark; hardBreak?: boolean }[] = [];
+  /** Inline pieces of the line in progress. */
+  #pieces: string[] = [];
+  #endsInSpace = true;
+  readonly #prefixes: Prefix[] = [];
+  readonly #marks: Mark[] = [];
+  readonly #inside = new Set<string>();
+  #rest = false;
+  #preformatted = false;
+  #blankWanted = false;
+  /** The line in progress has a no-break space: clients make empty lines of nothing else. */
+  #holdsSpace = false;
+  /** The last line takes no hard break after it: a heading, or none at all. */
+  #closed = true;
+
+  constructor(format: 'TEXT' | 'MARKDOWN') {
+    this.#markdown = format === 'MARKDOWN';
+  }
+
+  finish(): readonly Line[] {
+    this.lineBreak();
+    return this.#lines;
+  }
+
+  text(text: string): void {
+    if (!this.#preformatted) {
+      this.#holdsSpace ||= text.includes('\u00a0');
+      this.#inline(text.replace(/[\s\u00a0]+/g, ' '));
+      return;
+    }
+    text.split('\n').forEach((line, index) => {
+      if (index > 0) this.hardBreak();
+      this.#inline(line);
+    });
+  }
+
+  image({ name, shownAs }: InlineImage): void {
+    if (shownAs === undefined || !this.#markdown) {
+      this.text(`[image: ${name}]`);
+      return;
+    }
+    this.#pieces.push(`![${escapeMarkdown(name).replace(/[[\]]/g, '\\$&')}](${shownAs})`);
+    this.#endsInSpace = false;
+  }
+
+  /** Between the cells of a row. */
+  separator(separator: string): void {
+    const last = this.#pieces.findLast((piece) => piece.trim() !== '');
+    if (last === undefined) return;
+    // A label says by itself that its value follows.
+    const shown = /[:：]\**\s*$/.test(last.slice(-40)) ? ' ' : separator;
+    this.#pieces.push(this.#endsInSpace ? shown.trimStart() : shown);
+    this.#endsInSpace = true;
+  }
+
+  /** Ends the line in progress, if there is one. */
+  lineBreak(): void {
+    const text = this.#pieces.join('').trimEnd();
+    this.#pieces = [];
+    this.#endsInSpace = true;
+    if (text.trim() !== '') this.#push(text);
+    else if (this.#holdsSpace) this.#blankWanted = true;
+    this.#holdsSpace = false;
+  }
+
+  /** `<br>`: the second of two makes an empty line. */
+  hardBreak(): void {
+    if (this.#pieces.join('').trim() === '') this.#blankWanted = true;
+    this.lineBreak();
+  }
+
+  block(write: () => void): void {
+    this.lineBreak();
+    write();
+    this.lineBreak();
+  }
+
+  paragraph(write: () => void): void {
+    this.lineBreak();
+    this.#blankWanted = true;
+    write();
+    this.lineBreak();
+    this.#blankWanted = true;
+  }
+
+  rule(): void {
+    this.paragraph(() => this.#push('---'));
+  }
+
+  heading(level: number, write: () => void): void {
+    if (this.#markdown) this.prefixed(`${'#'.repeat(level)} `, '', write);
+    else write();
+    this.lineBreak();
+    this.#closed = true;
+  }
+
+  /** Puts `first` before the first line that is written, `next` before the others. */
+  prefixed(first: string, next: string, write: () => void): void {
+    if (this.#prefixes.length >= MAX_PREFIXES) {
+      write();
+      return;
+    }
+    this.lineBreak();
+    this.#prefixes.push({ first, next, used: false });
+    write();
+    this.lineBreak();
+    this.#prefixes.pop();
+  }
+
+  preformatted(write: () => void): void {
+    const outer = this.#preformatted;
+    this.#preformatted = true;
+    write();
+    this.#preformatted = outer;
+  }
+
+  mark(mark: Mark, write: () => void): void {
+    if (mark === 'rest') {
+      this.#rest = true;
+      write();
+      return;
+    }
+    this.#marks.push(mark);
+    write();
+    this.#marks.pop();
+  }
+
+  /** Emphasis around what is written, when that stays on one line. */
+  wrapped(delimiter: string, write: () => void): void {
+    if (!this.#markdown) {
+      write();
+      return;
+    }
+    this.#around(delimiter, write, (text) => `${delimiter}${text}${delimiter}`);
+  }
+
+  /** A link around what is written, when that stays on one line. */
+  link(href: string, write: () => void): void {
+    this.#around('link', write, (text) => linkMarkdown(text, href, this.#markdown));
+  }
+
+  #around(kind: string, write: () => void, wrap: (text: string) => string): void {
+    // Not twice in each other: the second has no meaning, and would copy the text once more.
+    if (this.#inside.has(kind)) {
+      write();
+      return;
+    }
+    const from = this.#pieces.length;
+    const lines = this.#lines.length;
+    this.#inside.add(kind);
+    write();
+    this.#inside.delete(kind);
+    if (this.#lines.length !== lines) return;
+    const inner = this.#pieces.slice(from).join('');
+    const text = inner.trim();
+    if (text === '') return;
+    const start = inner.indexOf(text);
+    this.#pieces.length = from;
+    this.#pieces.push(inner.slice(0, start), wrap(text), inner.slice(start + text.length));
+  }
+
+  #inline(text: string): void {
+    const atStart = this.#pieces.length === 0;
+    const trimmed = this.#endsInSpace && !this.#preformatted ? text.trimStart() : text;
+    if (trimmed === '') return;
+    const escaped = this.#markdown ? escapeMarkdown(trimmed) : trimmed;
+    this.#pieces.push(atStart && this.#markdown ? escapeLineStart(escaped) : escaped);
+    this.#endsInSpace = trimmed.endsWith(' ');
+  }
+
+  #push(text: string): void {
+    const last = this.#lines[this.#lines.length - 1];
+    const mark = this.#rest ? 'rest' : this.#marks[this.#marks.length - 1];
+    const opens = this.#prefixes.some(({ used, first }) => !used && first.trim() !== '');
+    if (this.#blankWanted && last !== undefined) {
+      const used = this.#prefixes.filter((prefix) => prefix.used);
+      const blank = used.map(({ next }) => next).join('');
+      this.#lines.push({ text: blank.trimEnd(), ...(mark !== undefined && { mark }) });
+    } else if (last !== undefined && !opens && !this.#closed) {
+      last.hardBreak = true;
+    }
+    this.#blankWanted = false;
+    this.#closed = false;
+    let prefix = '';
+    for (const level of this.#prefixes) {
+      prefix += level.used ? level.next : level.first;
+      level.used = true;
+    }
+    this.#lines.push({ text: `${prefix}${text}`, ...(mark !== undefined && { mark }) });
+  }
+}

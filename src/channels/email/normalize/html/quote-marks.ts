@@ -1,0 +1,100 @@
+import type { HtmlElement } from './html-tree.ts';
+import { styleOf } from './html-visibility.ts';
+import type { Mark } from '../quotes/lines.ts';
+
+/** Classes by which mail clients mark the message that is answered. */
+const QUOTE_CLASSES: ReadonlySet<string> = new Set([
+  'gmail_attr', // Gmail: the attribution line
+  'yahoo_quoted',
+  'moz-cite-prefix', // Thunderbird: the attribution line
+  'protonmail_quote',
+  'tutanota_quote',
+  'zmail_extra', // Zoho
+  'front-blockquote-wrapper',
+  'missive_quote',
+  'nylas-quote', // Mailspring
+]);
+/** Ids after which all is the message that is answered (x_ is put before by other Outlooks). */
+const REST_IDS: ReadonlySet<string> = new Set([
+  'divrplyfwdmsg',
+  'mail-editor-reference-message-container',
+  'appendonsend',
+  'zwchr', // Zimbra
+  'olk_src_body_section', // Outlook for Mac
+]);
+const SIGNATURE_NAMES: ReadonlySet<string> = new Set([
+  'gmail_signature',
+  'moz-signature',
+  'protonmail_signature_block',
+  'ms-outlook-mobile-signature',
+  'signature',
+  'zm-_id_-sgn', // Zoho
+  'front-signature',
+  'fairemail_signature',
+  'ymail_android_signature',
+  'ymail_ios_signature',
+  'applemailsignature',
+  'composer_signature', // Samsung
+  '_rc_sig', // Roundcube
+]);
+/** What other clients put into the attributes `name`, `data-marker` and such. */
+const NAMED_MARKS: ReadonlyMap<string, Mark> = new Map([
+  ['name=quote', 'quote'], // GMX, Web.de
+  ['name=messagereplysection', 'quote'], // Spark
+  ['name=messagesignaturesection', 'signature'],
+  ['data-marker=__quoted_text__', 'rest'], // Zimbra
+  ['data-marker=__sig_pre__', 'signature'],
+  ['data-marker=__sig_post__', 'signature'],
+  ['data-signature-widget=container', 'signature'], // Mail.ru
+]);
+const MARKING_ATTRIBUTES = ['name', 'data-marker', 'data-signature-widget'];
+/** Outlook's header block starts with "From:" in the client's language, under a thin top border. */
+const FROM_LABEL =
+  /^\s*(?:From|Von|De|Da|Van|Od|Från|Fra|Lähettäjä|Kimden|От|Від|Από|מאת|من|보낸 사람|差出人|发件人|寄件者|Feladó|De la)\s*[:：]/i;
+
+/** What an element says about the text in it and after it. */
+export function quoteMark(element: HtmlElement): Mark | undefined {
+  const { name, attributes } = element;
+  const classes = (attributes['class'] ?? '').slice(0, 500).toLowerCase().split(/\s+/);
+  const id = (attributes['id'] ?? '')
+    .slice(0, 100)
+    .toLowerCase()
+    .replace(/^(?:x_)+/, '');
+  if (REST_IDS.has(id)) return 'rest';
+  if (id.startsWith('yahoo_quoted')) return 'quote';
+  if (SIGNATURE_NAMES.has(id)) return 'signature';
+  if (name === 'blockquote') {
+    const cited = attributes['type']?.toLowerCase() === 'cite' || classes.includes('gmail_quote');
+    if (cited) return 'quote';
+  }
+  for (const each of classes) {
+    if (QUOTE_CLASSES.has(each)) return 'quote';
+    if (SIGNATURE_NAMES.has(each)) return 'signature';
+  }
+  for (const attribute of MARKING_ATTRIBUTES) {
+    const value = attributes[attribute]?.slice(0, 100).toLowerCase();
+    const mark = value === undefined ? undefined : NAMED_MARKS.get(`${attribute}=${value}`);
+    if (mark !== undefined) return mark;
+  }
+  return isOutlookHeader(element) ? 'rest' : undefined;
+}
+
+/** Outlook for Windows: `border-top:solid #E1E1E1 1.0pt` around "From: … Sent: … To: …". */
+function isOutlookHeader(element: HtmlElement): boolean {
+  const style = element.attributes['style'];
+  if (element.name !== 'div' || style?.includes('border-top') !== true) return false;
+  const border = styleOf(style).get('border-top');
+  return border?.includes('solid') === true && FROM_LABEL.test(firstText(element, 100));
+}
+
+function firstText(element: HtmlElement, length: number): string {
+  let text = '';
+  const stack: (HtmlElement | string)[] = [element];
+  for (let steps = 0; steps < 50 && text.length < length; steps += 1) {
+    const node = stack.pop();
+    if (node === undefined) break;
+    if (typeof node === 'string') text += node.slice(0, length);
+    else for (const child of node.children.slice(0, 20).reverse()) stack.push(child);
+  }
+  return text.trimStart();
+}

@@ -1,0 +1,227 @@
+import { sortParts } from './body-parts.ts';
+import { BrokenStructure } from './byte-cursor.ts';
+import { withByteSource } from './byte-source.ts';
+import { decodeText } from '../body/charset.ts';
+import { findSignedContent } from './cms-content.ts';
+import { stripTags } from '../html/html-scan.ts';
+import { makeLeaf } from './made-leaf.ts';
+import { clearSignedText, isEncryptedText } from './pgp-text.ts';
+import { type Leaf, type Part, type ReadParts, readParts } from './read-parts.ts';
+import type { ScratchFolder } from './scratch.ts';
+import { tnefParts } from '../tnef/tnef-leaves.ts';
+import { readTnef } from '../tnef/tnef-reader.ts';
+
+/** A winmail.dat in a signed message in a winmail.dat, and no further. */
+const MAX_DEPTH = 4;
+/** Opened in one message, at any depth. */
+const MAX_OPENED = 100;
+/** A longer body is a body. */
+const MAX_BLANK_BYTES = 64 * 1024;
+const TNEF_TYPES = /^application\/(?:vnd\.)?ms-tnef$/;
+const TNEF_NAMES = /^win(?:mail)?\.dat$/i;
+const CMS_TYPES = /^application\/(?:x-)?pkcs7-mime$/;
+
+export interface OpenedParts {
+  readonly root: Part | undefined;
+  readonly leaves: readonly Leaf[];
+  /** Something in it is encrypted. */
+  readonly encrypted: boolean;
+  /** There is a signed part whose content could not be read. */
+  readonly sealed: boolean;
+}
+
+/**
+ * Opens the parts that hide a message: winmail.dat (TNEF), S/MIME's signed data, PGP's clear-signed
+ * text. What is in them takes their place; one of which not everything can be read stays beside it.
+ * @throws what reading and writing scratch files fails with
+ */
+export async function openParts(parts: ReadParts, scratch: ScratchFolder): Promise<OpenedParts> {
+  if (!parts.leaves.some(mayHide)) {
+    const { root, leaves } = parts;
+    return { root, leaves, encrypted: hasEncrypted(root), sealed: false };
+  }
+  return new PartOpener(parts.leaves.length, scratch).open(parts, 0);
+}
+
+class PartOpener {
+  readonly #scratch: ScratchFolder;
+  #nextIndex: number;
+  #opened = 0;
+
+  constructor(firstIndex: number, scratch: ScratchFolder) {
+    this.#nextIndex = firstIndex;
+    this.#scratch = scratch;
+  }
+
+  async open(
+    { root, leaves }: Pick<ReadParts, 'root' | 'leaves'>,
+    depth: number,
+  ): Promise<OpenedParts> {
+    const blank = isBlank(root, leaves);
+    const replaced = new Map<Leaf, readonly Part[]>();
+    let encrypted = hasEncrypted(root);
+    let sealed = false;
+    for (const leaf of leaves) {
+      if (!mayHide(leaf)) continue;
+      const found = depth < MAX_DEPTH ? await this.#openLeaf(leaf, blank, depth) : undefined;
+      if (found !== undefined) replaced.set(leaf, found.parts);
+      encrypted ||= found?.encrypted ?? isEnveloped(leaf);
+      sealed ||= found?.sealed ?? (CMS_TYPES.test(leaf.contentType) && !isEnveloped(leaf));
+    }
+    return {
+      root: root === undefined ? undefined : withReplaced(root, replaced),
+      leaves: leaves.flatMap((leaf) => replaced.get(leaf)?.flatMap(leavesOf) ?? [leaf]),
+      encrypted,
+      sealed,
+    };
+  }
+
+  async #openLeaf(leaf: Leaf, blank: boolean, depth: number): Promise<Found | undefined> {
+    this.#opened += 1;
+    if (this.#opened > MAX_OPENED) return undefined;
+    if (leaf.contentType === 'text/plain' && !isTnef(leaf)) return this.#openPgp(leaf);
+    if (CMS_TYPES.test(leaf.contentType)) return this.#openSigned(leaf, depth);
+    return this.#openTnef(leaf, blank, depth);
+  }
+
+  async #openTnef(leaf: Leaf, withBody: boolean, depth: number): Promise<Found | undefined> {
+    const children = await withByteSource(leaf.content, async (source) => {
+      const read = await readTnef(source);
+      if (read === undefined) return undefined;
+      const parts = await tnefParts(source, read.message, {
+        scratch: this.#scratch,
+        withBody,
+        nextIndex: () => this.#takeIndex(),
+      });
+      return read.complete ? parts : [...parts, leaf];
+    });
+    if (children === undefined) return undefined;
+    // What is incomplete stays as it is; it would be opened for ever.
+    const inside = children.filter((part) => part !== leaf);
+    const opened = await this.open(asMixed(inside), depth + 1);
+    const kept = inside.length < children.length ? [leaf] : [];
+    const parts = opened.root === undefined ? [] : [opened.root];
+    return { ...opened, parts: [...parts, ...kept] };
+  }
+
+  async #openSigned(leaf: Leaf, depth: number): Promise<Found | undefined> {
+    const read = await withByteSource(leaf.content, async (source) => {
+      const content = await findSignedContent(source);
+      if (content === undefined) return undefined;
+      const state = { complete: true };
+      async function* untilBroken() {
+        try {
+          yield* content ?? [];
+        } catch (error) {
+          if (!(error instanceof BrokenStructure)) throw error;
+          state.complete = false;
+        }
+      }
+      const parts = await readParts(untilBroken(), this.#scratch);
+      return { parts, complete: state.complete && !parts.broken };
+    });
+    if (read === undefined || read.parts.leaves.length === 0) return undefined;
+    const opened = await this.open(this.#renumbered(read.parts), depth + 1);
+    const parts = opened.root === undefined ? opened.leaves : [opened.root];
+    return { ...opened, parts: read.complete ? parts : [...parts, leaf] };
+  }
+
+  async #openPgp(leaf: Leaf): Promise<Found | undefined> {
+    const { content } = leaf;
+    if (content.size > content.start.byteLength) return undefined;
+    const text = latin1(content.start);
+    if (isEncryptedText(text)) {
+      const contentType = 'application/pgp-encrypted';
+      return {
+        parts: [{ ...leaf, contentType, fileName: leaf.fileName ?? 'message.asc' }],
+        encrypted: true,
+        sealed: false,
+      };
+    }
+    const signed = clearSignedText(text);
+    if (signed === undefined) return undefined;
+    const made = await makeLeaf(leaf, [Buffer.from(signed, 'latin1')], this.#scratch);
+    return { parts: [made], encrypted: false, sealed: false };
+  }
+
+  /** No two leaves of a message have one index. */
+  #renumbered({ root, leaves }: ReadParts): Pick<ReadParts, 'root' | 'leaves'> {
+    const fresh = new Map(leaves.map((leaf) => [leaf, { ...leaf, index: this.#takeIndex() }]));
+    const replaced = new Map([...fresh].map(([leaf, made]) => [leaf, [made]]));
+    return {
+      root: root === undefined ? undefined : withReplaced(root, replaced),
+      leaves: [...fresh.values()],
+    };
+  }
+
+  #takeIndex(): number {
+    this.#nextIndex += 1;
+    return this.#nextIndex - 1;
+  }
+}
+
+interface Found extends Pick<OpenedParts, 'encrypted' | 'sealed'> {
+  readonly parts: readonly Part[];
+}
+
+/** Cheap, and true for few messages. */
+function mayHide(leaf: Leaf): boolean {
+  if (isTnef(leaf) || CMS_TYPES.test(leaf.contentType)) return true;
+  if (leaf.contentType !== 'text/plain' || leaf.fileName !== undefined) return false;
+  const { start } = leaf.content;
+  return Buffer.from(start.buffer, start.byteOffset, start.byteLength).includes('-----BEGIN PGP ');
+}
+
+function isTnef({ contentType, fileName }: Leaf): boolean {
+  return TNEF_TYPES.test(contentType) || TNEF_NAMES.test(fileName ?? '');
+}
+
+/** RFC 8551 §3.2.2: without a type it is the one that most mail has that cannot be read. */
+function isEnveloped({ contentType, parameters }: Leaf): boolean {
+  if (!CMS_TYPES.test(contentType)) return false;
+  const type = parameters['smime-type']?.toLowerCase() ?? 'enveloped-data';
+  return type === 'enveloped-data' || type === 'authenveloped-data';
+}
+
+function hasEncrypted(part: Part | undefined): boolean {
+  if (part?.kind !== 'multipart') return false;
+  return part.contentType === 'multipart/encrypted' || part.children.some(hasEncrypted);
+}
+
+/** The message has no text of its own, as Exchange sends it around a winmail.dat. */
+function isBlank(root: Part | undefined, leaves: readonly Leaf[]): boolean {
+  const { alternatives } = sortParts(root, leaves);
+  return alternatives.every(({ plain, html }) => [...plain, ...html].every(isBlankText));
+}
+
+function isBlankText({ content, contentType, parameters }: Leaf): boolean {
+  if (content.size > MAX_BLANK_BYTES) return false;
+  const isHtml = contentType === 'text/html';
+  const { text } = decodeText(content.start, parameters['charset'], { html: isHtml });
+  if (!isHtml) return text.trim() === '';
+  return !/<img/i.test(text) && stripTags(text).replaceAll('&nbsp;', '').trim() === '';
+}
+
+function asMixed(children: readonly Part[]) {
+  const root: Part = { kind: 'multipart', contentType: 'multipart/mixed', children };
+  return { root, leaves: leavesOf(root) };
+}
+
+function withReplaced(part: Part, replaced: ReadonlyMap<Leaf, readonly Part[]>): Part {
+  if (part.kind === 'multipart') {
+    return { ...part, children: part.children.map((child) => withReplaced(child, replaced)) };
+  }
+  const found = replaced.get(part);
+  if (found === undefined) return part;
+  const [only, ...others] = found;
+  if (only !== undefined && others.length === 0) return only;
+  return { kind: 'multipart', contentType: 'multipart/mixed', children: found };
+}
+
+function leavesOf(part: Part): readonly Leaf[] {
+  return part.kind === 'leaf' ? [part] : part.children.flatMap(leavesOf);
+}
+
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+}

@@ -1,0 +1,116 @@
+import { createReadStream } from 'node:fs';
+import { decodedBytes, type EncodedContent, readEncoded } from './base64-run.ts';
+import type { CollectedPart } from './collect-part.ts';
+import { guardMemory } from '../threads/memory-guard.ts';
+import { type Leaf, MAX_BODY_BYTES, type ReadParts, readParts, withLeaves } from './read-parts.ts';
+import { type ElidedRun, RunElider } from './run-elider.ts';
+import type { ScratchFolder } from './scratch.ts';
+
+/** Each read is a trip through another thread. */
+const READ_BYTES = 256 * 1024;
+/** Read as text: the body, and calendars. */
+const TEXT_TYPES = /^(?:text\/|application\/ics$)/;
+
+export interface FileSource {
+  readonly path: string;
+  /** Sees the bytes of the message as they are read, once. */
+  readonly observe: (chunk: Uint8Array) => void;
+  /** Of array buffers, in this thread. */
+  readonly maxBufferBytes: number;
+}
+
+/**
+ * Reads the MIME structure of a message in a file. Large attachments in base64 stay where they are:
+ * `RunElider` takes them out before the parser and they are put into their parts afterwards. When
+ * one cannot be found again in exactly one part (a long run of base64 in a text, say), the message
+ * is read once more as it is.
+ * @throws what reading the file or writing scratch files fails with
+ * @throws {MemoryExceeded} more is in this thread's memory than it may hold
+ */
+export async function readFileParts(
+  source: FileSource,
+  scratch: ScratchFolder,
+): Promise<ReadParts> {
+  const elider = new RunElider();
+  async function* elided() {
+    for await (const chunk of chunksOf(source)) {
+      source.observe(chunk);
+      yield* elider.push(chunk);
+    }
+    yield* elider.end();
+  }
+  const parts = await readParts(elided(), scratch);
+  if (elider.runs.length === 0) return parts;
+  return (
+    (await withRuns(parts, elider.runs, source.path)) ??
+    (await readParts(chunksOf(source), scratch))
+  );
+}
+
+function chunksOf({ path, maxBufferBytes }: FileSource): AsyncIterable<Uint8Array> {
+  const file: AsyncIterable<Uint8Array> = createReadStream(path, { highWaterMark: READ_BYTES });
+  return guardMemory(file, maxBufferBytes);
+}
+
+/** The parts with the runs back in them; undefined unless each is found in a part of its own. */
+async function withRuns(
+  parts: ReadParts,
+  runs: readonly ElidedRun[],
+  path: string,
+): Promise<ReadParts | undefined> {
+  if (parts.broken) return undefined;
+  const whole = new Map<Leaf, Leaf>();
+  for (const elided of runs) {
+    const found = parts.leaves
+      .filter((leaf) => !whole.has(leaf))
+      .map((leaf) => ({ leaf, after: afterMarker(leaf, elided) }))
+      .find(({ after }) => after !== undefined);
+    if (found?.after === undefined) return undefined;
+    whole.set(found.leaf, await withRun(found.leaf, elided, found.after, path));
+  }
+  return withLeaves(parts, whole);
+}
+
+/** What follows the marker, when nothing but the start of the run is before it. */
+function afterMarker(
+  { content: { content } }: Leaf,
+  { keptBytes, marker }: ElidedRun,
+): Buffer | undefined {
+  if (content.kind !== 'bytes') return undefined;
+  const { bytes } = content;
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const isHere = buffer.subarray(keptBytes, keptBytes + marker.length).equals(marker);
+  return isHere ? buffer.subarray(keptBytes + marker.length) : undefined;
+}
+
+async function withRun(
+  leaf: Leaf,
+  { run, keptBytes, hash }: ElidedRun,
+  after: Buffer,
+  path: string,
+): Promise<Leaf> {
+  // A copy: `after` is a view of all that the part had in memory.
+  const encoded = { run: { ...run, path }, after: new Uint8Array(after) };
+  return {
+    ...leaf,
+    content: await collected(leaf, encoded, keptBytes),
+    sha256: hash.update(after).digest('hex'),
+  };
+}
+
+async function collected(
+  { content, contentType }: Leaf,
+  encoded: EncodedContent,
+  keptBytes: number,
+): Promise<CollectedPart> {
+  const size = decodedBytes(encoded);
+  if (!TEXT_TYPES.test(contentType)) {
+    const start = new Uint8Array(content.start.subarray(0, keptBytes));
+    return { size, start, content: { kind: 'encoded', ...encoded } };
+  }
+  const chunks: Buffer[] = [];
+  for await (const chunk of readEncoded(encoded, MAX_BODY_BYTES)) chunks.push(chunk);
+  const start = Buffer.concat(chunks);
+  if (start.length === size) return { size, start, content: { kind: 'bytes', bytes: start } };
+  return { size, start, content: { kind: 'encoded', ...encoded } };
+}

@@ -1,0 +1,78 @@
+import type { MessagePort } from 'node:worker_threads';
+import type { EmailJob, EmailResult } from '../email-job.ts';
+import { MemoryExceeded } from './memory-guard.ts';
+import type { NormalizeContext } from '../normalize-message.ts';
+import { compileShop } from '../shop-mail.ts';
+import { TurnBatch } from '../../../../runtime/turn-batch.ts';
+import type { FromWorker, ToWorker, WorkerFailure, WorkerSettings } from './worker-messages.ts';
+
+export type Work = (job: EmailJob, context: NormalizeContext) => Promise<EmailResult>;
+
+/** Answers jobs on a port, several at a time. Nothing here throws: the other side has the say. */
+export function serveJobs(port: MessagePort, settings: WorkerSettings, work: Work): void {
+  const shops = new Map(settings.shops.map((shop) => [shop.shopId, compileShop(shop)]));
+  const questions = new Map<number, (known: boolean) => void>();
+  const outgoing = new TurnBatch<FromWorker>((messages, transfer) => {
+    port.postMessage(messages, transfer);
+  });
+
+  const isKnown = (id: number, ids: readonly string[]) =>
+    new Promise<boolean>((resolve) => {
+      questions.set(id, resolve);
+      outgoing.add({ kind: 'known?', id, ids });
+    });
+
+  const read = async (id: number, job: EmailJob): Promise<void> => {
+    try {
+      const shop = shops.get(job.shopId);
+      if (shop === undefined) throw new TypeError('a job for a shop that is not configured');
+      const { maxBufferBytes } = settings;
+      const result = await work(job, { shop, maxBufferBytes, isKnown: (ids) => isKnown(id, ids) });
+      const { owned, transfer } = withOwnBytes(result);
+      outgoing.add({ kind: 'done', id, result: owned }, transfer);
+    } catch (error) {
+      outgoing.add({ kind: 'failed', id, failure: toFailure(error) });
+    }
+  };
+
+  const take = (message: ToWorker): void => {
+    if (message.kind === 'read') {
+      void read(message.id, message.job);
+      return;
+    }
+    questions.get(message.id)?.(message.known);
+    questions.delete(message.id);
+  };
+  port.on('message', (messages: readonly ToWorker[]) => messages.forEach(take));
+  outgoing.add({ kind: 'ready' });
+}
+
+/** Bytes in buffers of their own: cloning a view takes along all of the buffer that it looks at. */
+function withOwnBytes(result: EmailResult): { owned: EmailResult; transfer: ArrayBuffer[] } {
+  const transfer: ArrayBuffer[] = [];
+  const files = result.files.map((file) => {
+    if (file.source.kind !== 'bytes') return file;
+    const bytes = ownBytes(file.source.bytes, transfer);
+    transfer.push(bytes.buffer);
+    return { ...file, source: { kind: 'bytes' as const, bytes } };
+  });
+  return { owned: { ...result, files }, transfer };
+}
+
+/** Without a copy when the buffer is nobody else's: what is transferred is gone from here. */
+function ownBytes(view: Uint8Array, transferred: readonly ArrayBuffer[]): Uint8Array<ArrayBuffer> {
+  const { buffer, byteLength } = view;
+  const isOwn =
+    buffer instanceof ArrayBuffer &&
+    buffer.byteLength === byteLength &&
+    !transferred.includes(buffer);
+  return isOwn ? new Uint8Array(buffer) : new Uint8Array(view);
+}
+
+function toFailure(error: unknown): WorkerFailure {
+  const name = error instanceof Error ? error.name : typeof error;
+  if (error instanceof MemoryExceeded) return { cause: 'memory', name };
+  if (!(error instanceof Error && 'syscall' in error)) return { cause: 'message', name };
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  return { cause: 'system', name, ...(code !== undefined && { code }) };
+}

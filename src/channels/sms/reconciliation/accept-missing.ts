@@ -1,0 +1,117 @@
+import type { Arrival, Intake } from '../../../intake/intake.ts';
+import type { Logger } from '../../../observability/logger.ts';
+import type { Metrics } from '../../../observability/metrics.ts';
+import type { Spool } from '../../../spool/spool.ts';
+import { FormFields } from '../form.ts';
+import { BadParameter, readIdentity, toArrival } from '../message.ts';
+import type { SmsShop } from '../shops.ts';
+import { ApiFailed } from './api-failed.ts';
+import { type ListedMedium, toPairs } from './listed-message.ts';
+import type { SentMessage } from './span-messages.ts';
+import type { MessageLists } from './message-lists.ts';
+
+/** Accepted in one call: few enough that little is asked again after a failure. */
+const BATCH = 100;
+
+export interface AcceptParts {
+  readonly spool: Pick<Spool, 'knownKeys'>;
+  readonly intake: Pick<Intake, 'accept'>;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+}
+
+/** A listed message and the shop that it is for. */
+export interface ForShop extends SentMessage {
+  readonly shop: SmsShop;
+}
+
+/**
+ * Accepts those whose SID has no entry, in the order given. The look-up before spares the requests
+ * for media; it is the intake that decides, also when the webhook comes in between.
+ * @returns how many made a new entry
+ * @throws {ApiFailed} {SpoolFull} {SpoolUnavailable} those before were accepted
+ */
+export async function acceptMissing(
+  messages: readonly ForShop[],
+  lists: Pick<MessageLists, 'media'>,
+  parts: AcceptParts,
+): Promise<number> {
+  let found = 0;
+  for (let start = 0; start < messages.length; start += BATCH) {
+    const batch = await withoutKnown(messages.slice(start, start + BATCH), parts.spool);
+    const arrivals: ShopArrival[] = [];
+    for (const message of batch) {
+      const arrival = await arrivalOf(message, lists, parts);
+      if (arrival !== undefined) arrivals.push(arrival);
+    }
+    if (arrivals.length > 0) found += await accept(arrivals, parts);
+  }
+  return found;
+}
+
+interface ShopArrival extends Arrival {
+  readonly shop: SmsShop;
+}
+
+async function withoutKnown(
+  messages: readonly ForShop[],
+  spool: AcceptParts['spool'],
+): Promise<ForShop[]> {
+  const known = new Set<string>();
+  for (const shopId of new Set(messages.map(({ shop }) => shop.shopId))) {
+    const ofShop = messages.filter(({ shop }) => shop.shopId === shopId);
+    const sids = ofShop.map(({ message }) => message.sid);
+    for (const sid of await spool.knownKeys(shopId, 'sms', sids)) known.add(sid);
+  }
+  return messages.filter(({ message }) => !known.has(message.sid));
+}
+
+async function arrivalOf(
+  { message, sentAt, shop }: ForShop,
+  lists: Pick<MessageLists, 'media'>,
+  { logger, metrics }: AcceptParts,
+): Promise<ShopArrival | undefined> {
+  const media = message.numMedia > 0 ? await mediaOf(message.sid, lists, logger) : [];
+  const pairs = toPairs(message, media);
+  try {
+    const arrival = toArrival(shop, readIdentity(new FormFields(pairs)), pairs, sentAt);
+    return { ...arrival, shop };
+  } catch (error) {
+    if (!(error instanceof BadParameter)) throw error;
+    // The webhook refuses such a one too. It must not keep back those after it.
+    metrics.alarms.inc({ alarm: 'sms_unreadable_message' });
+    logger.error('sms.unreadable-message', { shop: shop.name, parameter: error.parameter });
+    return undefined;
+  }
+}
+
+/** A message whose media are gone is still a message. */
+async function mediaOf(
+  messageSid: string,
+  lists: Pick<MessageLists, 'media'>,
+  logger: Logger,
+): Promise<readonly ListedMedium[]> {
+  try {
+    return await lists.media(messageSid);
+  } catch (error) {
+    if (!(error instanceof ApiFailed) || error.kind !== 'never') throw error;
+    logger.warn('sms.media-not-listed', { messageSid, reason: error.message });
+    return [];
+  }
+}
+
+async function accept(
+  arrivals: readonly ShopArrival[],
+  { intake, metrics, logger }: AcceptParts,
+): Promise<number> {
+  const accepted = await intake.accept(arrivals);
+  let found = 0;
+  for (const [index, { shop, dedupKey }] of arrivals.entries()) {
+    const result = accepted[index];
+    if (result === undefined || result.duplicate) continue;
+    found += 1;
+    metrics.smsReconciled.inc({ shop: shop.name });
+    logger.info('sms.reconciled', { entry: result.id, shop: shop.name, messageSid: dedupKey });
+  }
+  return found;
+}

@@ -1,0 +1,130 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { errorFields } from '../../../observability/logger.ts';
+import { createShopDirectory, type SmsShop } from '../shops.ts';
+import { accountsOf, type ReconciledAccount } from './accounts.ts';
+import { ApiFailed } from './api-failed.ts';
+import { type ApiPace, ApiRequests } from './api-requests.ts';
+import { reconcileAccount, type ReconcileParts } from './reconcile-account.ts';
+import { connectMessageLists, type MessageLists } from './message-lists.ts';
+
+const EVERY_MS = 10 * 60_000;
+const MAX_PAGES = 100;
+const LONGEST_WAIT_MS = 60 * 60_000;
+/** After failures in a row; then as often as ever. */
+const AFTER_FAILURE_MS = [5_000, 15_000, 60_000, 180_000];
+
+export interface ReconciliationOptions {
+  readonly shops: readonly SmsShop[];
+  /** Default 10 minutes. */
+  readonly everyMs?: number;
+  readonly afterFailureMs?: readonly number[];
+  /** Default 100. */
+  readonly maxPages?: number;
+  readonly pace?: ApiPace;
+}
+
+export type ReconciliationParts = Omit<ReconcileParts, 'directory' | 'openedAt' | 'maxPages'>;
+
+export interface Reconciliation {
+  /** Ends what runs; what it had accepted is accepted. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Finds the texts that Twilio could not bring while the webhook was down: Twilio tries for
+ * seconds, then forgets. Runs at once and every 10 minutes, each account for itself; a failure is
+ * logged, counted, and tried again sooner.
+ */
+export function startReconciliation(
+  options: ReconciliationOptions,
+  parts: ReconciliationParts,
+): Reconciliation {
+  const stopping = new AbortController();
+  const directory = createShopDirectory(options.shops);
+  const context = {
+    ...parts,
+    directory,
+    openedAt: parts.clock(),
+    maxPages: options.maxPages ?? MAX_PAGES,
+  };
+  const loops = accountsOf(options.shops).map((account) =>
+    new AccountLoop(account, options, context, stopping.signal).run(),
+  );
+  return {
+    stop: async () => {
+      stopping.abort();
+      await Promise.all(loops);
+    },
+  };
+}
+
+class AccountLoop {
+  readonly #account: ReconciledAccount;
+  readonly #options: ReconciliationOptions;
+  readonly #parts: ReconcileParts;
+  readonly #signal: AbortSignal;
+  readonly #requests: ApiRequests;
+  #lists: MessageLists | undefined;
+  #failures = 0;
+
+  constructor(
+    account: ReconciledAccount,
+    options: ReconciliationOptions,
+    parts: ReconcileParts,
+    signal: AbortSignal,
+  ) {
+    this.#account = account;
+    this.#options = options;
+    this.#parts = parts;
+    this.#signal = signal;
+    const { apiBaseUrl: baseUrl } = account;
+    this.#requests = new ApiRequests({ ...options.pace, baseUrl, clock: parts.clock, signal });
+  }
+
+  /** Resolves when it is stopped; never rejects. */
+  async run(): Promise<void> {
+    while (!this.#signal.aborted) {
+      const waitMs = await this.#once();
+      await delay(waitMs, undefined, { signal: this.#signal }).catch(() => undefined);
+    }
+  }
+
+  /** One run. @returns how long to wait for the next one */
+  async #once(): Promise<number> {
+    const { everyMs = EVERY_MS } = this.#options;
+    const startedAt = performance.now();
+    try {
+      this.#lists ??= await connectMessageLists(this.#account, this.#requests);
+      const found = await reconcileAccount(this.#account, this.#lists, this.#parts);
+      const ms = Math.round(performance.now() - startedAt);
+      const { accountSid } = this.#account;
+      this.#parts.logger[found > 0 ? 'warn' : 'debug']('sms.reconciliation', {
+        accountSid,
+        found,
+        ms,
+      });
+      this.#failures = 0;
+      return everyMs;
+    } catch (error) {
+      return this.#signal.aborted ? 0 : this.#failed(error, everyMs);
+    }
+  }
+
+  #failed(error: unknown, everyMs: number): number {
+    const failure = error instanceof ApiFailed ? error : undefined;
+    const { afterFailureMs = AFTER_FAILURE_MS } = this.#options;
+    const waitMs = Math.min(
+      Math.max(afterFailureMs[this.#failures] ?? everyMs, failure?.retryAfterMs ?? 0),
+      LONGEST_WAIT_MS,
+    );
+    this.#failures += 1;
+    const { accountSid } = this.#account;
+    this.#parts.metrics.alarms.inc({ alarm: 'sms_reconciliation' });
+    this.#parts.logger.error('sms.reconciliation-failed', {
+      accountSid,
+      ...(failure ? { kind: failure.kind, reason: failure.message } : errorFields(error)),
+      waitMs,
+    });
+    return waitMs;
+  }
+}

@@ -1,0 +1,34 @@
+import { errorCode } from './error-code.ts';
+
+/** An HTTP answer's head; a failure is a word for it. */
+export type Answer =
+  | { readonly status: number; readonly headers: Headers; readonly at: number }
+  | { readonly failure: string };
+
+/**
+ * One plain GET: nothing is followed, and of the body nothing is read.
+ * @returns with `at`, the moment in the middle of the exchange by this machine's clock
+ */
+export async function get(url: string, timeoutMs: number, clock: () => number): Promise<Answer> {
+  const started = clock();
+  const signal = AbortSignal.timeout(timeoutMs);
+  try {
+    const response = await fetch(url, {
+      redirect: 'manual',
+      headers: { connection: 'close' },
+      signal,
+    });
+    const at = (started + clock()) / 2;
+    await response.body?.cancel();
+    return { status: response.status, headers: response.headers, at };
+  } catch (error) {
+    if (signal.aborted) return { failure: 'no answer in time' };
+    return { failure: `no answer (${causeCode(error) ?? 'network'})` };
+  }
+}
+
+/** `fetch` says "fetch failed"; why is in the code of the cause. */
+const causeCode = (error: unknown): string | undefined =>
+  typeof error === 'object' && error !== null && 'cause' in error
+    ? errorCode(error.cause)
+    : undefined;

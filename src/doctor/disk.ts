@@ -1,0 +1,41 @@
+import { statfs } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { type CheckResult, verdicts } from './check-result.ts';
+import { errorCode } from './error-code.ts';
+
+/** Below this much of the largest message nothing is accepted any more. */
+const REFUSES_BELOW = 1.5;
+const WARNS_BELOW = 10;
+
+/** Free space under the data folder against the largest message. */
+export function checkDisk(
+  dataDir: string,
+  freeBytes: number,
+  maxMessageBytes: number,
+): CheckResult {
+  const { ok, warning, failed } = verdicts(
+    'disk',
+    dataDir,
+    `at least ${megabytes(WARNS_BELOW * maxMessageBytes)} free`,
+  );
+  const found = `${megabytes(freeBytes)} free`;
+  const todo = 'make room on this disk, or keep entries for less time (spool.retain)';
+  if (freeBytes < REFUSES_BELOW * maxMessageBytes) {
+    return failed(`${found}: new messages are refused`, todo);
+  }
+  return freeBytes < WARNS_BELOW * maxMessageBytes ? warning(found, todo) : ok(found);
+}
+
+/** Of the disk that the folder is on, or will be on once it is made. */
+export async function freeBytes(folder: string): Promise<number> {
+  for (let path = resolve(folder); ; path = dirname(path)) {
+    try {
+      const { bavail, bsize } = await statfs(path);
+      return bavail * bsize;
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT' || path === dirname(path)) throw error;
+    }
+  }
+}
+
+const megabytes = (bytes: number): string => `${Math.floor(bytes / 1_000_000)} MB`;

@@ -1,0 +1,112 @@
+import { get } from './answer.ts';
+import { checkCertificate } from './certificate.ts';
+import { type CheckResult, verdicts } from './check-result.ts';
+import { checkClock } from './clock.ts';
+import { checkDisk, freeBytes } from './disk.ts';
+import { checkMx, resolveMx } from './mx.ts';
+import { checkPlatform, type PlatformShop } from './platform.ts';
+import { checkPublicUrl } from './public-url.ts';
+import { checkReach } from './reach.ts';
+import { checkTwilioShop, type TwilioShop } from './twilio/check-shop.ts';
+import { calledUrl } from './webhook-url.ts';
+
+/** The checks, in the order in which they are reported; `--only` names them. */
+export const CHECKS = [
+  'public-url',
+  'twilio',
+  'reach',
+  'platform',
+  'clock',
+  'disk',
+  'mx',
+  'certificate',
+] as const;
+export type CheckName = (typeof CHECKS)[number];
+
+export interface Patient {
+  readonly publicUrl: string;
+  /** Shops with an account at Twilio. */
+  readonly smsShops: readonly TwilioShop[];
+  readonly platforms: readonly PlatformShop[];
+  readonly dataDir: string;
+  readonly maxMessageBytes: number;
+  /** Email that the internet should bring by itself; absent when SMTP is off. */
+  readonly mail?: {
+    readonly hostname: string;
+    readonly domains: readonly string[];
+    readonly dnsServers: readonly string[];
+    /** PEM text of a configured certificate. */
+    readonly certificate?: string;
+  };
+}
+
+export interface ExamineOptions {
+  /** All when absent. */
+  readonly only?: readonly CheckName[];
+  /** Sets what is wrong at Twilio's numbers. Without it nothing is changed anywhere. */
+  readonly fix: boolean;
+  /** For one call to the outside. */
+  readonly timeoutMs: number;
+  readonly clock: () => number;
+}
+
+type Check = (
+  patient: Patient,
+  options: ExamineOptions,
+) => Promise<readonly CheckResult[]> | readonly CheckResult[];
+
+/** A new check is a line here, with its name in CHECKS. */
+const TABLE: Readonly<Record<CheckName, Check>> = {
+  // Browsers reach an inner URL, so without SMS there is nothing to say about it.
+  'public-url': ({ publicUrl, smsShops }) =>
+    smsShops.length === 0 ? [] : [checkPublicUrl(publicUrl)],
+
+  twilio: async ({ smsShops, publicUrl }, { fix, timeoutMs }) => {
+    if (smsShops.length === 0) {
+      const { skipped } = verdicts('twilio', 'SMS', 'an account at Twilio');
+      return [skipped('no shop of this configuration has one')];
+    }
+    const results: CheckResult[] = [];
+    // One after the other: shops may share an account, and its limit of requests.
+    for (const shop of smsShops) {
+      results.push(...(await checkTwilioShop(shop, { publicUrl, fix, timeoutMs })));
+    }
+    return results;
+  },
+
+  reach: async ({ publicUrl, smsShops }, { timeoutMs, clock }) =>
+    smsShops.length === 0
+      ? []
+      : [checkReach(publicUrl, await get(calledUrl(publicUrl), timeoutMs, clock))],
+
+  platform: ({ platforms }, { timeoutMs }) =>
+    Promise.all(platforms.map((shop) => checkPlatform(shop, timeoutMs))),
+
+  clock: async ({ platforms }, { timeoutMs, clock }) => {
+    // Any answer has a date: no key is sent. The embedded platform has this machine's clock.
+    const [server] = platforms.filter(({ embedded }) => !embedded).map(({ baseUrl }) => baseUrl);
+    return server === undefined ? [] : [checkClock(server, await get(server, timeoutMs, clock))];
+  },
+
+  disk: async ({ dataDir, maxMessageBytes }) => [
+    checkDisk(dataDir, await freeBytes(dataDir), maxMessageBytes),
+  ],
+
+  mx: async ({ mail }) => {
+    const { hostname = '', domains = [], dnsServers = [] } = mail ?? {};
+    return Promise.all(
+      domains.map(async (domain) => checkMx(domain, hostname, await resolveMx(domain, dnsServers))),
+    );
+  },
+
+  certificate: ({ mail }, { clock }) =>
+    mail === undefined ? [] : [checkCertificate(mail.certificate, mail.hostname, clock())],
+};
+
+/** Looks at everything outside this program that it needs, and at what it stands on. */
+export async function examine(patient: Patient, options: ExamineOptions): Promise<CheckResult[]> {
+  const { only = CHECKS } = options;
+  const names = CHECKS.filter((name) => only.includes(name));
+  const results = await Promise.all(names.map(async (name) => TABLE[name](patient, options)));
+  return results.flat();
+}

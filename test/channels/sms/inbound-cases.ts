@@ -1,0 +1,535 @@
+// Longer than usual: a table, one row for each kind of message that Twilio may hand over.
+import {
+  type inboundForm,
+  mediaSid,
+  OUR_NUMBER,
+  type StandInAnswer,
+} from '../../support/twilio-stand-in.ts';
+
+export type Changes = NonNullable<Parameters<typeof inboundForm>[0]>;
+
+/** Our addresses: which one a row writes to decides about the shop's policy. */
+export const SHORT_CODE = '54321'; // stand-alone: optOut none
+export const STRICT_NUMBER = '+15550003333'; // whatsapp: hold
+export const RCS_AGENT = 'acme_agent';
+export const MESSAGING_SERVICE = `MG${'5'.repeat(32)}`;
+
+/** What the media hosts of the rows resolve to. */
+export const RESOLVED: Readonly<Record<string, string>> = {
+  'mms.twiliocdn.com': '169.254.169.254',
+  'media.twiliocdn.com': '127.0.0.1',
+};
+
+export interface Answer {
+  readonly status: number;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** One medium: what is declared of it, and Twilio's answers one after the other. */
+export interface Medium {
+  readonly type: string;
+  /** In place of the URL of this message's medium. */
+  readonly url?: string;
+  readonly answers: readonly StandInAnswer[];
+}
+
+/** What differs from a plain text's request; everything else is compared as well. */
+export interface Payload {
+  readonly content?: string;
+  readonly contact?: { readonly phone?: string; readonly name?: string };
+  readonly agentContact?: string;
+  /** The names of what was uploaded and attached. */
+  readonly files?: readonly string[];
+}
+
+export type Outcome =
+  | 'no entry'
+  | { readonly delivered: Payload }
+  | { readonly held: string }
+  | { readonly suppressed: string; readonly event?: string }
+  /** The entry goes back to the queue, and an alarm is raised. */
+  | { readonly waits: { readonly alarm: string; readonly reason: string } };
+
+export interface InboundCase {
+  readonly label: string;
+  /** Changes to `inboundForm`, whose person and SID are the row's own. */
+  readonly form?: Changes;
+  /** Texts of the same person to the same number before this one. */
+  readonly before?: readonly string[];
+  readonly media?: readonly Medium[];
+  /** How often it is delivered at once. */
+  readonly times?: number;
+  /** In place of the signature. */
+  readonly signature?: string;
+  /** The parameters come as JSON, with the hash of `hashed` in the URL. */
+  readonly json?: { readonly hashed: 'the body' | 'another body' | 'nothing' };
+  /** In place of a signed form. */
+  readonly request?: {
+    readonly method?: string;
+    readonly type?: string;
+    readonly body?: string;
+  };
+  readonly spool?: 'closed';
+  readonly answer: Answer;
+  readonly outcome: Outcome;
+}
+
+const ACCEPTED: Answer = {
+  status: 200,
+  body: '<?xml version="1.0" encoding="UTF-8"?><Response/>',
+  headers: { 'content-type': 'text/xml; charset=utf-8' },
+};
+const NOTED: Answer = { status: 204, body: '' };
+
+const refused = (status: number, text: string, headers: Answer['headers'] = {}): Answer => ({
+  status,
+  body: `${text}\n`,
+  headers: { 'content-type': 'text/plain; charset=utf-8', ...headers },
+});
+const malformed = (name: string): Answer =>
+  refused(400, `${name} must be given exactly once, in Twilio's format`);
+const UNSIGNED = refused(403, 'The signature does not match');
+
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+const picture: StandInAnswer = { status: 200, body: PNG };
+const status = (code: number): StandInAnswer => ({ status: code });
+const redirect = (Location: string): StandInAnswer => ({ status: 307, headers: { Location } });
+const jpeg = (...answers: readonly StandInAnswer[]): Medium => ({ type: 'image/jpeg', answers });
+const lost = (position: number, type = 'image/jpeg'): string =>
+  `[attachment could not be retrieved: ${type}, ${mediaSid(position)}]`;
+const numbered = (count: number): string[] =>
+  Array.from({ length: count }, (_, n) => `image-${n + 1}.png`);
+
+const TEXT = 'Where is my order?';
+const delivered = (payload: Payload = {}): Pick<InboundCase, 'answer' | 'outcome'> => ({
+  answer: ACCEPTED,
+  outcome: { delivered: payload },
+});
+const suppressed = (reason: string, event?: string): Pick<InboundCase, 'answer' | 'outcome'> => ({
+  answer: ACCEPTED,
+  outcome: { suppressed: reason, ...(event !== undefined && { event }) },
+});
+const held = (reason: string): Pick<InboundCase, 'answer' | 'outcome'> => ({
+  answer: ACCEPTED,
+  outcome: { held: reason },
+});
+const nothing = (answer: Answer): Pick<InboundCase, 'answer' | 'outcome'> => ({
+  answer,
+  outcome: 'no entry',
+});
+
+/** U+1F469 U+1F3FD U+200D U+1F680. */
+const ASTRONAUT = '\u{1F469}\u{1F3FD}\u200D\u{1F680}';
+const PLACE = { Body: '', Latitude: '37.7879', Longitude: '-122.391' };
+const MAP = '37.7879,-122.391\nhttps://www.google.com/maps?q=37.7879,-122.391';
+const ELSEWHERE = `https://evil.example/2010-04-01/Accounts/x/Messages/x/Media/${mediaSid(1)}`;
+
+const texts: readonly InboundCase[] = [
+  { label: 'a text', ...delivered({ content: TEXT }) },
+  { label: 'ten deliveries of one SID at once', times: 10, ...delivered() },
+  {
+    label: 'an emoji of four code points',
+    form: { Body: ASTRONAUT },
+    ...delivered({ content: ASTRONAUT }),
+  },
+  {
+    label: '1,600 characters',
+    form: { Body: '0123456789'.repeat(160), NumSegments: '11' },
+    ...delivered({ content: '0123456789'.repeat(160) }),
+  },
+  {
+    label: 'scripts of the world',
+    form: { Body: '\u00FCber \u6CE8\u6587 \u0645\u0631\u062D\u0628\u0627' },
+    ...delivered({ content: '\u00FCber \u6CE8\u6587 \u0645\u0631\u062D\u0628\u0627' }),
+  },
+  { label: 'a NUL', form: { Body: 'a\u0000b' }, ...delivered({ content: 'ab' }) },
+  { label: 'nothing but a NUL', form: { Body: '\u0000' }, ...delivered({ content: '(no text)' }) },
+  {
+    label: 'spaces before and after',
+    form: { Body: '  my order \r\n\t' },
+    ...delivered({ content: '  my order \r\n\t' }),
+  },
+  { label: 'only spaces', form: { Body: '   ' }, ...delivered({ content: '(no text)' }) },
+  { label: 'an empty Body', form: { Body: '' }, ...delivered({ content: '(no text)' }) },
+  { label: 'no Body', form: { Body: undefined }, ...delivered({ content: '(no text)' }) },
+  {
+    label: 'plus, percent and ampersand',
+    form: { Body: '1+1=2 & 100%25' },
+    ...delivered({ content: '1+1=2 & 100%25' }),
+  },
+  {
+    label: 'markup stays text',
+    form: { Body: '<b>&amp;</b> *x*' },
+    ...delivered({ content: '<b>&amp;</b> *x*' }),
+  },
+  {
+    label: 'parameters that nobody has heard of',
+    form: { ChannelMetadata: '{"type":"x"}', Novel: ['a', ''] },
+    ...delivered(),
+  },
+  {
+    label: 'an empty Body and a location',
+    form: PLACE,
+    ...delivered({ content: `Location: ${MAP}` }),
+  },
+  {
+    label: 'a location with name and address',
+    form: { ...PLACE, Label: 'Acme Store', Address: '1 Main St' },
+    ...delivered({ content: `Location: Acme Store, 1 Main St, ${MAP}` }),
+  },
+  {
+    label: 'a location whose coordinates are none',
+    form: { Body: '', Label: 'Acme Store', Latitude: '91', Longitude: 'x&q=evil' },
+    ...delivered({ content: 'Location: Acme Store' }),
+  },
+  {
+    label: 'a Body with a location',
+    form: { ...PLACE, Body: 'here' },
+    ...delivered({ content: 'here' }),
+  },
+  {
+    label: 'a button',
+    form: { Body: '', ButtonText: 'Track it', ButtonPayload: 'track-1' },
+    ...delivered({ content: 'Track it' }),
+  },
+  {
+    label: 'a button with the Body that WhatsApp gives it',
+    form: { Body: 'Track my order', ButtonText: 'Track it' },
+    ...delivered({ content: 'Track my order' }),
+  },
+  {
+    label: 'JSON with bodySHA256',
+    json: { hashed: 'the body' },
+    form: { Body: `${ASTRONAUT} \u00FC` },
+    ...delivered({ content: `${ASTRONAUT} \u00FC` }),
+  },
+  {
+    label: 'JSON that is not what was hashed',
+    json: { hashed: 'another body' },
+    ...nothing(UNSIGNED),
+  },
+  { label: 'JSON without its hash', json: { hashed: 'nothing' }, ...nothing(UNSIGNED) },
+];
+
+const media: readonly InboundCase[] = [
+  {
+    label: 'a picture with a text',
+    media: [jpeg(picture)],
+    ...delivered({ files: ['image-1.png'] }),
+  },
+  {
+    label: 'a picture alone',
+    form: { Body: '' },
+    media: [jpeg(picture)],
+    ...delivered({ content: '(no text)', files: ['image-1.png'] }),
+  },
+  {
+    label: 'a picture that is there at the third try: 404, 404, 200',
+    media: [jpeg(status(404), status(404), picture)],
+    ...delivered({ files: ['image-1.png'] }),
+  },
+  {
+    label: 'a picture after 429, 503 and a reset',
+    media: [jpeg(status(429), status(503), 'reset', picture)],
+    ...delivered({ files: ['image-1.png'] }),
+  },
+  {
+    label: 'five pictures',
+    media: Array.from({ length: 5 }, () => jpeg(picture)),
+    ...delivered({ files: numbered(5) }),
+  },
+  {
+    label: 'ten media',
+    media: Array.from({ length: 10 }, () => jpeg(picture)),
+    ...delivered({ files: numbered(10) }),
+  },
+  {
+    label: 'a contact card',
+    media: [
+      { type: 'text/vcard', answers: [{ status: 200, body: 'BEGIN:VCARD\r\nEND:VCARD\r\n' }] },
+    ],
+    ...delivered({ files: ['file-1.vcf'] }),
+  },
+  {
+    label: 'a picture that Twilio refuses with 401',
+    media: [jpeg(status(401))],
+    answer: ACCEPTED,
+    outcome: {
+      waits: { alarm: 'sms_media_credentials', reason: `Media ${mediaSid(1)}: http-401` },
+    },
+  },
+  {
+    label: 'a picture that Twilio refuses with 403',
+    media: [jpeg(status(403))],
+    answer: ACCEPTED,
+    outcome: {
+      waits: { alarm: 'sms_media_credentials', reason: `Media ${mediaSid(1)}: http-403` },
+    },
+  },
+  {
+    label: 'a picture that was deleted, and one that was not',
+    media: [jpeg(status(410)), jpeg(picture)],
+    ...delivered({ content: `${TEXT}\n\n${lost(1)}`, files: ['image-2.png'] }),
+  },
+  {
+    label: 'a redirect to 127.0.0.1',
+    media: [jpeg(redirect('http://127.0.0.1:1/x'))],
+    ...delivered({ content: `${TEXT}\n\n${lost(1)}` }),
+  },
+  {
+    label: 'a redirect to 169.254.169.254',
+    media: [jpeg(redirect('http://169.254.169.254/latest/meta-data/'))],
+    ...delivered({ content: `${TEXT}\n\n${lost(1)}` }),
+  },
+  {
+    label: 'a redirect to a name of Twilio that resolves to 169.254.169.254',
+    media: [jpeg(redirect('https://mms.twiliocdn.com/x'))],
+    ...delivered({ content: `${TEXT}\n\n${lost(1)}` }),
+  },
+  {
+    label: 'a redirect to a name of Twilio that resolves to 127.0.0.1',
+    media: [jpeg(redirect('https://media.twiliocdn.com/x'))],
+    ...delivered({ content: `${TEXT}\n\n${lost(1)}` }),
+  },
+  {
+    label: 'a redirect to another name',
+    media: [{ type: 'image/png', answers: [redirect('https://evil.example/x')] }],
+    ...delivered({ content: `${TEXT}\n\n${lost(1, 'image/png')}` }),
+  },
+  {
+    label: 'a MediaUrl of another host',
+    media: [{ type: 'image/jpeg', url: ELSEWHERE, answers: [] }],
+    ...delivered({
+      content: `${TEXT}\n\n[attachment could not be retrieved: image/jpeg]`,
+    }),
+  },
+];
+
+const keywords: readonly InboundCase[] = [
+  { label: 'STOP', form: { Body: 'STOP' }, ...suppressed('opt-out', 'SMS opt-out') },
+  { label: 'stop', form: { Body: 'stop' }, ...suppressed('opt-out', 'SMS opt-out') },
+  {
+    label: 'Stop between white space',
+    form: { Body: ' Stop\n' },
+    ...suppressed('opt-out', 'SMS opt-out'),
+  },
+  {
+    label: 'Unsubscribe',
+    form: { Body: 'Unsubscribe' },
+    ...suppressed('opt-out', 'SMS opt-out'),
+  },
+  {
+    label: 'STOP in a sentence',
+    form: { Body: 'Please stop the order' },
+    ...delivered({ content: 'Please stop the order' }),
+  },
+  {
+    label: 'YES of someone who has not opted out',
+    form: { Body: 'YES' },
+    ...delivered({ content: 'YES' }),
+  },
+  {
+    label: 'YES of someone who has opted out',
+    before: ['STOP'],
+    form: { Body: 'YES' },
+    ...suppressed('opt-in', 'SMS opt-in'),
+  },
+  {
+    label: 'YES of someone who has come back already',
+    before: ['STOP', 'START'],
+    form: { Body: 'yes' },
+    ...delivered({ content: 'yes' }),
+  },
+  {
+    label: 'START of someone who has opted out',
+    before: ['stopall'],
+    form: { Body: 'Start' },
+    ...suppressed('opt-in', 'SMS opt-in'),
+  },
+  {
+    label: 'START of someone who never left',
+    form: { Body: 'START' },
+    ...delivered({ content: 'START' }),
+  },
+  { label: 'a question of someone who has opted out', before: ['STOP'], ...delivered() },
+  { label: 'HELP', form: { Body: 'HELP' }, ...delivered({ content: 'HELP' }) },
+  { label: 'INFO', form: { Body: 'Info' }, ...delivered({ content: 'Info' }) },
+  {
+    label: 'OptOutType STOP',
+    form: { OptOutType: 'STOP', Body: 'Arr\u00EAt' },
+    ...suppressed('opt-out', 'SMS opt-out'),
+  },
+  {
+    label: 'OptOutType START',
+    form: { OptOutType: 'START', Body: 'Ici' },
+    ...suppressed('opt-in', 'SMS opt-in'),
+  },
+  {
+    label: 'OptOutType HELP',
+    form: { OptOutType: 'HELP', Body: 'Aide' },
+    ...suppressed('help-keyword'),
+  },
+  {
+    label: 'STOP to a number with optOut none',
+    form: { To: SHORT_CODE, Body: 'STOP' },
+    ...delivered({ content: 'STOP', agentContact: SHORT_CODE }),
+  },
+  {
+    label: 'OptOutType STOP to a number with optOut none',
+    form: { To: SHORT_CODE, Body: 'STOP', OptOutType: 'STOP' },
+    ...suppressed('opt-out', 'SMS opt-out'),
+  },
+];
+
+const parties: readonly InboundCase[] = [
+  {
+    label: 'WhatsApp, delivered',
+    form: {
+      From: 'whatsapp:+5511987654321',
+      To: `whatsapp:${OUR_NUMBER}`,
+      ProfileName: 'J\u00FAlia',
+    },
+    ...delivered({ contact: { phone: '+5511987654321', name: 'J\u00FAlia' } }),
+  },
+  {
+    label: 'STOP on WhatsApp, which Twilio does not handle',
+    form: { From: 'whatsapp:+14155550171', To: `whatsapp:${OUR_NUMBER}`, Body: 'STOP' },
+    ...delivered({ content: 'STOP', contact: { phone: '+14155550171' } }),
+  },
+  {
+    label: 'WhatsApp, held',
+    form: { From: 'whatsapp:+14155550172', To: `whatsapp:${STRICT_NUMBER}` },
+    ...held('whatsapp'),
+  },
+  {
+    label: 'a text to a number whose WhatsApp is held',
+    form: { To: STRICT_NUMBER },
+    ...delivered({ agentContact: STRICT_NUMBER }),
+  },
+  {
+    label: 'RCS',
+    form: { From: 'rcs:+447400123456', To: `rcs:${RCS_AGENT}` },
+    ...delivered({ contact: { phone: '+447400123456' }, agentContact: RCS_AGENT }),
+  },
+  { label: 'a short code', form: { From: '72345' }, ...held('short-code') },
+  { label: 'an alphanumeric sender', form: { From: 'AMAZON' }, ...held('alphanumeric-sender') },
+  {
+    label: 'our short code',
+    form: { To: SHORT_CODE },
+    ...delivered({ agentContact: SHORT_CODE }),
+  },
+  {
+    label: 'a ProfileName',
+    form: { From: '+14155550173', ProfileName: 'Ann' },
+    ...delivered({ contact: { phone: '+14155550173', name: 'Ann' } }),
+  },
+  { label: 'a blank ProfileName', form: { ProfileName: ' ' }, ...delivered() },
+  {
+    label: 'a number of the messaging service that is not configured',
+    form: { To: '+15550004444', MessagingServiceSid: MESSAGING_SERVICE },
+    ...delivered({ agentContact: '+15550004444' }),
+  },
+  {
+    label: 'an MMS SID without media',
+    form: { MessageSid: `MM${'b'.repeat(32)}` },
+    ...delivered(),
+  },
+  { label: 'a SID in capitals', form: { MessageSid: `SM${'ABCDEF01'.repeat(4)}` }, ...delivered() },
+];
+
+const SID = `SM${'c'.repeat(32)}`;
+const UNKNOWN = refused(403, 'No shop has this account and number');
+
+const refusals: readonly InboundCase[] = [
+  { label: 'an unknown number', form: { To: '+15550009999' }, ...nothing(UNKNOWN) },
+  {
+    label: 'an unknown account',
+    form: { AccountSid: `AC${'9'.repeat(32)}` },
+    ...nothing(UNSIGNED),
+  },
+  { label: 'no signature', signature: 'none', ...nothing(UNSIGNED) },
+  { label: 'a wrong signature', signature: 'A'.repeat(27) + '=', ...nothing(UNSIGNED) },
+  { label: 'no MessageSid', form: { MessageSid: undefined }, ...nothing(malformed('MessageSid')) },
+  {
+    label: 'two MessageSids',
+    form: { MessageSid: [SID, SID] },
+    ...nothing(malformed('MessageSid')),
+  },
+  {
+    label: 'a MessageSid that is too short',
+    form: { MessageSid: SID.slice(0, -1) },
+    ...nothing(malformed('MessageSid')),
+  },
+  {
+    label: 'a MessageSid of a call',
+    form: { MessageSid: `CA${'c'.repeat(32)}` },
+    ...nothing(malformed('MessageSid')),
+  },
+  { label: 'no From', form: { From: undefined }, ...nothing(malformed('From')) },
+  { label: 'two Froms', form: { From: ['+1415', '+1416'] }, ...nothing(malformed('From')) },
+  { label: 'no To', form: { To: undefined }, ...nothing(malformed('To')) },
+  { label: 'two Tos', form: { To: [OUR_NUMBER, OUR_NUMBER] }, ...nothing(malformed('To')) },
+  { label: 'no AccountSid', form: { AccountSid: undefined }, ...nothing(malformed('AccountSid')) },
+  {
+    label: 'two statuses that differ',
+    form: { SmsStatus: ['received', 'sent'] },
+    ...nothing(malformed('SmsStatus')),
+  },
+  ...['delivered', 'failed', 'sent', 'read'].map((state): InboundCase => ({
+    label: `a status callback: ${state}`,
+    form: {
+      ...{ From: OUR_NUMBER, To: '+14155550174', Body: undefined },
+      ...{ SmsStatus: state, MessageStatus: state },
+    },
+    ...nothing(NOTED),
+  })),
+  {
+    label: 'a status callback without a signature',
+    form: { From: OUR_NUMBER, To: '+14155550174', MessageStatus: 'failed', SmsStatus: 'failed' },
+    signature: 'none',
+    ...nothing(UNSIGNED),
+  },
+  {
+    label: 'GET',
+    request: { method: 'GET' },
+    ...nothing(refused(405, 'Configure the webhook as HTTP POST', { allow: 'POST' })),
+  },
+  ...['text/plain', 'multipart/form-data; boundary=x', 'application/xml'].map(
+    (type): InboundCase => ({
+      label: `the content type ${type}`,
+      request: { type, body: 'Body=x' },
+      ...nothing(
+        refused(415, 'Expected application/x-www-form-urlencoded or application/json', {
+          connection: 'close',
+        }),
+      ),
+    }),
+  ),
+  {
+    label: 'a body over 64 KiB',
+    request: { body: `Body=${'x'.repeat(65_536)}` },
+    ...nothing(refused(413, 'The body is larger than 65536 bytes', { connection: 'close' })),
+  },
+  {
+    label: 'JSON that is none',
+    request: { type: 'application/json', body: '{"Body"' },
+    ...nothing(refused(400, 'Not a JSON object')),
+  },
+  {
+    label: 'a spool that is down',
+    spool: 'closed',
+    ...nothing(refused(503, 'Try again later', { 'retry-after': '10' })),
+  },
+];
+
+export const CASES: readonly InboundCase[] = [
+  ...texts,
+  ...media,
+  ...keywords,
+  ...parties,
+  ...refusals,
+];

@@ -1,0 +1,212 @@
+import {
+  ACCOUNT_SID,
+  AUTH_TOKEN,
+  OUR_NUMBER,
+  type StandInAnswer,
+  THEIR_NUMBER,
+  type TwilioStandIn,
+} from './twilio-stand-in.ts';
+
+/** A message that Twilio keeps. */
+export interface KeptMessage {
+  readonly sid: string;
+  /** Milliseconds since the epoch; Twilio tells whole seconds. */
+  readonly sentAt: number;
+  readonly body: string;
+  readonly from: string;
+  readonly to: string;
+  readonly direction: 'inbound' | 'outbound-api';
+  readonly status: string;
+  readonly messagingServiceSid: string | null;
+  readonly media: readonly { readonly sid: string; readonly contentType: string }[];
+}
+
+export interface TwilioMessages {
+  /** Twilio takes a message in, and no webhook is called. */
+  keep(message: Partial<KeptMessage> & Pick<KeptMessage, 'sid'>): void;
+  /** Answers for the next requests, in the place of what they ask for. */
+  answerNext(...answers: readonly StandInAnswer[]): void;
+  /** Every request, with its query decoded. */
+  readonly requests: readonly { readonly path: string; readonly query: URLSearchParams }[];
+}
+
+export interface TwilioMessagesOptions {
+  readonly accountSid?: string;
+  /** Of Basic auth; by default the account's SID and its token. */
+  readonly credentials?: string;
+  /** Twilio gives at most 1000 in one page. */
+  readonly maxPageSize?: number;
+  /** The time of day in a DateSent filter is not looked at. */
+  readonly filtersByDay?: boolean;
+}
+
+/**
+ * The Messages and Media lists of Twilio's REST API (2010-04-01), after its public description:
+ * newest first, in pages with `next_page_uri`, dates of RFC 2822, Basic auth.
+ */
+export function serveMessages(
+  twilio: TwilioStandIn,
+  options: TwilioMessagesOptions = {},
+): TwilioMessages {
+  const { accountSid = ACCOUNT_SID, maxPageSize = 1000, filtersByDay = false } = options;
+  const credentials = options.credentials ?? `${accountSid}:${AUTH_TOKEN}`;
+  const authorization = `Basic ${Buffer.from(credentials).toString('base64')}`;
+  const account = `/2010-04-01/Accounts/${accountSid}`;
+  const kept: KeptMessage[] = [];
+  const next: StandInAnswer[] = [];
+  const requests: { path: string; query: URLSearchParams }[] = [];
+
+  const list = (query: URLSearchParams): StandInAnswer => {
+    const matching = kept
+      .map((message, index) => ({ message, index }))
+      .filter(({ message }) => matches(message, query, filtersByDay))
+      .sort((a, b) => second(b.message.sentAt) - second(a.message.sentAt) || b.index - a.index)
+      .map(({ message }) => message);
+    const size = Math.min(Number(query.get('PageSize') ?? 50), maxPageSize);
+    const page = Number(query.get('Page') ?? 0);
+    const token = query.get('PageToken');
+    const start = token === null ? 0 : matching.findIndex(({ sid }) => `PA${sid}` === token) + 1;
+    const shown = matching.slice(start, start + size);
+    const last = shown.at(-1);
+    const following = new URLSearchParams(query);
+    following.set('Page', String(page + 1));
+    following.set('PageToken', `PA${last?.sid ?? ''}`);
+    return json(200, {
+      messages: shown.map((message) => resource(message, accountSid)),
+      page,
+      page_size: size,
+      start: page * size,
+      end: page * size + shown.length - 1,
+      uri: `${account}/Messages.json?${query.toString()}`,
+      first_page_uri: `${account}/Messages.json?PageSize=${size}&Page=0`,
+      previous_page_uri: null,
+      next_page_uri:
+        start + size < matching.length ? `${account}/Messages.json?${following.toString()}` : null,
+    });
+  };
+
+  const media = (sid: string): StandInAnswer => {
+    const message = kept.find((other) => other.sid === sid);
+    if (message === undefined) return notFound();
+    return json(200, {
+      media_list: message.media.map((medium) => ({
+        sid: medium.sid,
+        account_sid: accountSid,
+        parent_sid: sid,
+        content_type: medium.contentType,
+        date_created: rfc2822(message.sentAt),
+        date_updated: rfc2822(message.sentAt),
+        uri: `${account}/Messages/${sid}/Media/${medium.sid}.json`,
+      })),
+      page: 0,
+      page_size: 50,
+      start: 0,
+      end: message.media.length - 1,
+      uri: `${account}/Messages/${sid}/Media.json`,
+      first_page_uri: `${account}/Messages/${sid}/Media.json?PageSize=50&Page=0`,
+      previous_page_uri: null,
+      next_page_uri: null,
+    });
+  };
+
+  twilio.route((request) => {
+    const url = new URL(request.path, twilio.baseUrl);
+    const ofMedia = new RegExp(`^${account}/Messages/([A-Z]{2}[0-9a-f]{32})/Media[.]json$`);
+    const sid = ofMedia.exec(url.pathname)?.[1];
+    const isList = url.pathname === `${account}/Messages.json`;
+    if (request.method !== 'GET' || (!isList && sid === undefined)) return undefined;
+    requests.push({ path: url.pathname, query: url.searchParams });
+    const instead = next.shift();
+    if (instead !== undefined) return instead;
+    if (request.authorization !== authorization) {
+      return json(401, { code: 20003, message: 'Authenticate', status: 401 });
+    }
+    return sid === undefined ? list(url.searchParams) : media(sid);
+  });
+
+  return {
+    requests,
+    answerNext: (...answers) => void next.push(...answers),
+    keep: (message) =>
+      void kept.push({
+        sentAt: Date.now(),
+        body: 'Where is my order?',
+        from: THEIR_NUMBER,
+        to: OUR_NUMBER,
+        direction: 'inbound',
+        status: 'received',
+        messagingServiceSid: null,
+        media: [],
+        ...message,
+      }),
+  };
+}
+
+/** Too many requests, as Twilio says it (error 20429). */
+export function tooManyRequests(retryAfter?: string): StandInAnswer {
+  const answer = { code: 20429, message: 'Too Many Requests', status: 429 };
+  return json(429, answer, retryAfter === undefined ? {} : { 'Retry-After': retryAfter });
+}
+
+const notFound = (): StandInAnswer =>
+  json(404, { code: 20404, message: 'The requested resource was not found', status: 404 });
+
+function json(
+  status: number,
+  body: object,
+  headers: Readonly<Record<string, string>> = {},
+): StandInAnswer {
+  return {
+    status,
+    headers: { 'Content-Type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  };
+}
+
+const second = (at: number): number => Math.floor(at / 1000) * 1000;
+
+function matches(message: KeptMessage, query: URLSearchParams, byDay: boolean): boolean {
+  const at = byDay ? day(message.sentAt) : second(message.sentAt);
+  const bound = (name: string): number | undefined => {
+    const value = query.get(name);
+    if (value === null) return undefined;
+    return byDay ? day(Date.parse(value)) : Date.parse(value);
+  };
+  const to = query.get('To');
+  return (
+    (to === null || to === message.to) &&
+    at >= (bound('DateSent>') ?? -Infinity) &&
+    at <= (bound('DateSent<') ?? Infinity)
+  );
+}
+
+const day = (at: number): number => Math.floor(at / 86_400_000) * 86_400_000;
+
+/** `Fri, 13 Aug 2010 01:16:22 +0000` */
+const rfc2822 = (at: number): string => new Date(at).toUTCString().replace('GMT', '+0000');
+
+function resource(message: KeptMessage, accountSid: string): object {
+  const uri = `/2010-04-01/Accounts/${accountSid}/Messages/${message.sid}`;
+  return {
+    account_sid: accountSid,
+    api_version: '2010-04-01',
+    body: message.body,
+    date_created: rfc2822(message.sentAt),
+    date_sent: rfc2822(message.sentAt),
+    date_updated: rfc2822(message.sentAt),
+    direction: message.direction,
+    error_code: null,
+    error_message: null,
+    from: message.from,
+    messaging_service_sid: message.messagingServiceSid,
+    num_media: String(message.media.length),
+    num_segments: '1',
+    price: null,
+    price_unit: null,
+    sid: message.sid,
+    status: message.status,
+    subresource_uris: { media: `${uri}/Media.json` },
+    to: message.to,
+    uri: `${uri}.json`,
+  };
+}

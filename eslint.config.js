@@ -5,10 +5,17 @@ import tseslint from 'typescript-eslint';
 export default defineConfig(
   globalIgnores(['dist/', 'node_modules/', 'data/', 'coverage/']),
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
     languageOptions: {
-      parserOptions: { project: ['./test/tsconfig.json'], tsconfigRootDir: import.meta.dirname },
+      parserOptions: {
+        project: [
+          './test/tsconfig.json',
+          './src/widget/tsconfig.json',
+          './test/widget/tsconfig.json',
+        ],
+        tsconfigRootDir: import.meta.dirname,
+      },
     },
     rules: {
       '@typescript-eslint/consistent-type-definitions': ['error', 'interface'],

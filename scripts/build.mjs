@@ -7,13 +7,19 @@ import { DIST, filesBelow, installWhenNeeded, modifiedAt, ROOT, run, SRC } from 
 const BUILD_INFO = join(DIST, '.tsbuildinfo');
 const STAMP = join(DIST, '.built');
 
+/** The widget is a bundle, not file by file. */
+const isWidget = (file) => file.startsWith('widget/');
+
 /** What dist/ has to hold, by source. Whatever is not TypeScript is copied. */
 function outputsOf(source) {
-  if (source.endsWith('.d.ts')) return [];
+  if (source.endsWith('.d.ts') || isWidget(source)) return [];
   if (!source.endsWith('.ts')) return [source];
   const base = source.slice(0, -'.ts'.length);
   return [`${base}.js`, `${base}.js.map`];
 }
+
+const compiledFiles = () =>
+  filesBelow(DIST).filter((file) => !file.startsWith('.') && !isWidget(file));
 
 /** Whether dist/ is older than what it is made of. */
 export function isStale() {
@@ -26,7 +32,7 @@ export function isStale() {
   ];
   if (inputs.some((file) => modifiedAt(file) > built)) return true;
   const expected = new Set(sources.flatMap(outputsOf));
-  const present = filesBelow(DIST).filter((file) => !file.startsWith('.'));
+  const present = compiledFiles();
   return present.length !== expected.size || present.some((file) => !expected.has(file));
 }
 
@@ -35,14 +41,17 @@ export function build() {
   const startedAt = new Date();
   const sources = filesBelow(SRC);
   const expected = new Set(sources.flatMap(outputsOf));
-  for (const file of filesBelow(DIST)) {
-    if (!file.startsWith('.') && !expected.has(file)) rmSync(join(DIST, file));
+  for (const file of compiledFiles()) {
+    if (!expected.has(file)) rmSync(join(DIST, file));
   }
   // The compiler believes its own record: without an output, the record has to go as well.
   if ([...expected].some((file) => !existsSync(join(DIST, file))))
     rmSync(BUILD_INFO, { force: true });
-  const code = run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json']);
-  for (const asset of sources.filter((source) => !source.endsWith('.ts'))) {
+  const code =
+    run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json']) ||
+    run(process.execPath, ['scripts/build-widget.mjs']);
+  const assets = sources.filter((source) => !source.endsWith('.ts') && !isWidget(source));
+  for (const asset of assets) {
     mkdirSync(dirname(join(DIST, asset)), { recursive: true });
     cpSync(join(SRC, asset), join(DIST, asset));
   }

@@ -121,7 +121,14 @@ async function chatServer(reply: string | undefined): Promise<number> {
   });
   io.on('connection', (socket) => {
     const limits = { text: 8000, files: 10, fileBytes: 1 };
-    socket.emit('session', { token: 't', visitorId: 'v', lastSeq: 0, verified: false, limits });
+    socket.emit('session', {
+      token: 't',
+      visitorId: 'v',
+      lastSeq: 0,
+      seenSeq: 0,
+      verified: false,
+      limits,
+    });
     socket.on('message', ({ id, text }, ack) => {
       if (text === 'too much') return ack?.({ ok: false, error: 'rate_limited', retryAfter: 9 });
       const line = { format: 'TEXT', attachments: [], at: 0 } as const;

@@ -112,6 +112,7 @@ export class ChatSession implements Tab {
       token: this.#parts.tokens.mint({ widgetKey: shop.key, visitorId: id }),
       visitorId: id,
       lastSeq,
+      seenSeq: record?.seenSeq ?? 0,
       verified: record?.subject !== undefined,
       limits: { text: MAX_TEXT, files: MAX_FILES, fileBytes: MAX_FILE_BYTES },
       ...(record?.name && { name: record.name }),

@@ -46,6 +46,8 @@ export interface SessionEvent {
   readonly token: string;
   readonly visitorId: string;
   readonly lastSeq: number;
+  /** The last line that the visitor has looked at, on any device. */
+  readonly seenSeq: number;
   readonly name?: string;
   readonly email?: string;
   readonly verified: boolean;
@@ -53,6 +55,8 @@ export interface SessionEvent {
 }
 
 export interface AttachmentInfo {
+  /** Of the visitor's own files: `GET /chat/uploads/<id>` answers the bytes while they are kept. */
+  readonly id?: string;
   readonly name: string;
   readonly type: string;
   readonly size: number;

@@ -45,6 +45,7 @@ module.exports = {
     layer('local-platform-never-the-client', '^src/local-platform/', [...LEAVES, ...CONTRACT]),
     layer('doctor', '^src/doctor/', [...LEAVES, '^src/platform-api/', '^src/channels/sms/']),
     layer('console', '^src/console/', [...LEAVES, '^src/spool/', '^src/intake/']),
+    layer('demo-knows-no-one', '^src/demo/', LEAVES),
     layer('widget', '^src/widget/', ['^src/channels/chat/(events|widget-config)[.]ts$']),
     {
       name: 'only-the-root-and-cli-read-the-configuration',

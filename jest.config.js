@@ -16,4 +16,8 @@ export default {
   },
   coverageProvider: 'v8',
   testTimeout: 30_000,
+  // The modules of a file that is done stay in the memory of its process: without a new one now and
+  // then, the last files would spend most of their time in the garbage collector.
+  maxWorkers: 2,
+  workerIdleMemoryLimit: '768MB',
 };

@@ -11,7 +11,10 @@ const TOOLS = [
   { name: 'postfix', present: () => onPath('postfix') },
   { name: 'swaks', present: () => onPath('swaks') },
   { name: 'nginx-light', present: () => onPath('nginx') },
+  { name: 'chromium', present: () => existsSync('/usr/bin/chromium') },
   { name: 'libnet-ssleay-perl', present: () => runs('perl', ['-MNet::SSLeay', '-e1']) },
+  { name: 'python3-socketio', present: () => runs('/usr/bin/python3', ['-c', 'import socketio']) },
+  { name: 'python3-aiohttp', present: () => runs('/usr/bin/python3', ['-c', 'import aiohttp']) },
 ];
 
 function runs(program, args) {

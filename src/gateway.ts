@@ -1,9 +1,5 @@
 import { join } from 'node:path';
-import { chatMeta } from './channels/chat/chat-entry.ts';
 import { createChatNormalizer } from './channels/chat/chat-normalizer.ts';
-import { type ChatServer, createChatServer } from './channels/chat/chat-server.ts';
-import { Presence } from './channels/chat/presence.ts';
-import { createReplyPoller } from './channels/chat/replies/reply-poller.ts';
 import {
   type Authenticator,
   createAuthenticator,
@@ -19,6 +15,8 @@ import { createAdminApp } from './console/admin-app.ts';
 import { Conversations } from './delivery/conversations.ts';
 import { Dispatcher } from './delivery/dispatcher.ts';
 import type { ShopPlatform } from './delivery/shop-platform.ts';
+import { type RunningChat, startChat } from './gateway/chat.ts';
+import { demoRouters } from './gateway/demo.ts';
 import {
   authenticatorOptions,
   emailServerOptions,
@@ -27,9 +25,9 @@ import {
 } from './gateway/email-options.ts';
 import { Housekeeping } from './gateway/housekeeping.ts';
 import { startLocalPlatform } from './gateway/local.ts';
-import { connectShops, replySource } from './gateway/platforms.ts';
+import { connectShops } from './gateway/platforms.ts';
 import { clientIpOf, createPublicApp } from './gateway/public-http.ts';
-import { chatShops, emailShops, mailSettings, smsShops, trustingShops } from './gateway/shops.ts';
+import { emailShops, mailSettings, smsShops, trustingShops } from './gateway/shops.ts';
 import { startSmsReconciliation } from './gateway/sms-reconciliation.ts';
 import { createIntake, type Intake } from './intake/intake.ts';
 import type { Normalizer } from './intake/normalizer.ts';
@@ -44,7 +42,6 @@ import { StopStack } from './runtime/stop-stack.ts';
 import type { Entry, Outcome } from './spool/entry.ts';
 import { openSqliteStore, type Store } from './spool/sqlite/open.ts';
 import type { Channel } from './types/channel.ts';
-import { asVisitorId } from './types/ids.ts';
 
 export interface ListenAddress {
   readonly host: string;
@@ -138,9 +135,10 @@ async function start(
   // Intake wakes the dispatcher, which is built with the intake.
   let wake: () => void = () => undefined;
   const intake = createIntake({ ...store, metrics, clock: base.clock, onAccepted: () => wake() });
-  const chat = startChat(base, store, intake, shops);
+  const chat = startChat(config, { ...base, store, intake, shops });
+  stack.push('reply poller', () => chat?.stopReplies());
   const dispatcher = startDelivery(base, store, intake, shops, (entry, outcome) =>
-    reportToVisitor(chat, entry, outcome, logger),
+    chat?.onSettled(entry, outcome),
   );
   wake = () => dispatcher?.wake();
 
@@ -267,68 +265,11 @@ function startHousekeeping({ config, logger, metrics, clock, stack }: Base, stor
   stack.push('housekeeping', () => housekeeping.stop());
 }
 
-function startChat(
-  { config, logger, metrics, clock, stack }: Base,
-  store: Store,
-  intake: Intake,
-  shops: readonly ShopPlatform[],
-): ChatServer | undefined {
-  const served = chatShops(config);
-  if (served.length === 0 || !config.http.enabled) return undefined;
-  const presence = new Presence();
-  const chat = createChatServer(
-    {
-      shops: served,
-      signingKeys: config.chatTokenKeys.map(({ id, secret }) => ({ id, secret: secret.reveal() })),
-    },
-    {
-      store: store.chat,
-      blobs: store.spool.blobs,
-      intake,
-      presence,
-      clientIp: clientIpOf(config.http.trustProxy),
-      clock,
-      logger,
-      metrics,
-    },
-  );
-  const poller = createReplyPoller(
-    {},
-    {
-      chatStore: store.chat,
-      spool: store.spool,
-      source: replySource(shops),
-      presence,
-      onLine: (shopId, visitorId, line) => chat.publish(shopId, visitorId, line),
-      clock,
-      logger,
-    },
-  );
-  stack.push('reply poller', () => poller.stop());
-  return chat;
-}
-
-/** The tick on a visitor's message, once it is settled for good. */
-function reportToVisitor(
-  chat: ChatServer | undefined,
-  entry: Entry,
-  outcome: Outcome,
-  logger: Logger,
-): void {
-  if (entry.channel !== 'web_chat' || entry.kind !== 'message') return;
-  if (outcome.state !== 'delivered' && outcome.state !== 'dead') return;
-  const { visitorId, messageId } = chatMeta(entry);
-  const state = outcome.state === 'delivered' ? 'delivered' : 'failed';
-  chat
-    ?.messageSettled({ shopId: entry.shopId, visitorId: asVisitorId(visitorId), messageId, state })
-    .catch((error: unknown) => logger.warn('chat.tick_failed', errorFields(error)));
-}
-
 async function openHttp(
   { config, logger, metrics, clock, stack, authenticator }: Base,
   store: Store,
   intake: Intake,
-  chat: ChatServer | undefined,
+  chat: RunningChat | undefined,
   health: Health,
 ): Promise<ListenAddress | undefined> {
   const { enabled, host, port, publicUrl, trustProxy } = config.http;
@@ -344,7 +285,7 @@ async function openHttp(
     metrics,
     clock,
   });
-  const routers = chat === undefined ? [sms, email] : [sms, email, chat.router];
+  const routers = [sms, email, ...(chat?.routers ?? []), ...demoRouters(config)];
   const listener = createHttpListener(createPublicApp({ routers, health, logger }));
   chat?.attach(listener.server);
   const bound = await listener.listen(host, port);

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { Server } from 'socket.io';
+import { memoryAfterGc } from '../chat/memory-after-gc.ts';
 import { CHAT_PATH, type ClientToServerEvents } from '../../src/channels/chat/events.ts';
 
 /** socket.io as it comes: acknowledges each message and keeps nothing. */
@@ -17,5 +18,5 @@ export async function start() {
   await once(server, 'listening');
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
-  return { port: () => port };
+  return { port: () => port, memory: memoryAfterGc };
 }

@@ -50,8 +50,12 @@ export class GatewayThatDies {
     return this.#choices.ports.smtp;
   }
 
+  get httpPort(): number {
+    return this.#choices.ports.http;
+  }
+
   get httpUrl(): string {
-    return `http://${this.host}:${this.#choices.ports.http}`;
+    return `http://${this.host}:${this.httpPort}`;
   }
 
   /** Kills it at a moment that nobody chose, and starts it again at once. */
@@ -62,7 +66,13 @@ export class GatewayThatDies {
       await this.ready();
       await delay(random() * lifeMs);
     }
-    await this.#process.kill();
+    await this.restart('SIGKILL');
+  }
+
+  /** Ends it, and starts it again at once. */
+  async restart(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    if (signal === 'SIGKILL') await this.#process.kill();
+    else await this.#process.terminate();
     this.#readLives();
     this.#process = new GatewayProcess(this.#choices);
   }

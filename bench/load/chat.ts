@@ -11,27 +11,41 @@ import { percentile } from '../support/statistics.ts';
 export interface ChatRun {
   readonly seconds: number;
   readonly p99Ms: number;
+  /** Processor time of this process meanwhile. */
+  readonly cpuSeconds: number;
 }
 
 type Client = Socket<ServerToClientEvents, ClientToServerEvents>;
 
 /** Chat visitors with one message in flight each. */
 export function start() {
+  let clients: Client[] = [];
+  const connect = async (port: number, count: number): Promise<void> => {
+    // A few at a time: a burst of handshakes is not what is measured.
+    while (clients.length < count) {
+      const burst = Math.min(10, count - clients.length);
+      clients.push(...(await Promise.all(Array.from({ length: burst }, () => open(port)))));
+    }
+  };
+  const converseAll = async (messagesEach: number): Promise<ChatRun> => {
+    const latencies: number[] = [];
+    const started = performance.now();
+    const before = process.cpuUsage();
+    await Promise.all(clients.map((client) => converse(client, messagesEach, latencies)));
+    const seconds = (performance.now() - started) / 1000;
+    const { user, system } = process.cpuUsage(before);
+    for (const client of clients) client.disconnect();
+    clients = [];
+    return { seconds, p99Ms: percentile(latencies, 0.99), cpuSeconds: (user + system) / 1e6 };
+  };
   return Promise.resolve({
-    /** Connects the clients, and only then starts the clock. @throws when one is refused */
-    run: async (port: number, clients: number, messagesEach: number): Promise<ChatRun> => {
-      const connected: Client[] = [];
-      // A few at a time: a burst of handshakes is not what is measured.
-      while (connected.length < clients) {
-        const burst = Math.min(10, clients - connected.length);
-        connected.push(...(await Promise.all(Array.from({ length: burst }, () => open(port)))));
-      }
-      const latencies: number[] = [];
-      const started = performance.now();
-      await Promise.all(connected.map((client) => converse(client, messagesEach, latencies)));
-      const seconds = (performance.now() - started) / 1000;
-      for (const client of connected) client.disconnect();
-      return { seconds, p99Ms: percentile(latencies, 0.99) };
+    /** @throws when one is refused */
+    connect,
+    /** Each of those who are connected says so many things, and leaves. */
+    converse: converseAll,
+    run: async (port: number, count: number, messagesEach: number): Promise<ChatRun> => {
+      await connect(port, count);
+      return converseAll(messagesEach);
     },
   });
 }

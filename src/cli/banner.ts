@@ -88,7 +88,10 @@ function tries(config: CompleteConfig, addresses: Addresses, command: string): s
     );
   }
   if (addresses.http && shop?.chat !== undefined) {
-    sections.push(`Chat:\n  ${command} send chat ${quote(SAMPLE_QUESTION, '"')}`);
+    const page = `http://${reachable(addresses.http)}/demo`;
+    sections.push(
+      `Chat: open ${page} in a browser, or\n  ${command} send chat ${quote(SAMPLE_QUESTION, '"')}`,
+    );
   }
   return sections;
 }

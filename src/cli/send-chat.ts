@@ -1,121 +1,146 @@
-import { randomUUID } from 'node:crypto';
+import { stat } from 'node:fs/promises';
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { io, type Socket } from 'socket.io-client';
-import {
-  CHAT_PATH,
-  type ClientToServerEvents,
-  type MessageAck,
-  type ServerToClientEvents,
-} from '../channels/chat/events.ts';
+import type { MessageEvent, SessionEvent } from '../channels/chat/events.ts';
 import { parseDuration } from '../config/scalar-fields.ts';
 import { SAMPLE_QUESTION } from './banner.ts';
+import { ChatVisitor, type Uploaded } from './chat-visitor.ts';
 import { runningConfiguration } from './configuration.ts';
-import { CommandFailed } from './exit-codes.ts';
-import { shopWith, target, unreachable, withTarget, type TargetOptions } from './send-target.ts';
+import { CommandFailed, UsageError } from './exit-codes.ts';
+import { shopWith, target, withTarget, type TargetOptions } from './send-target.ts';
 import { printable, type Terminal } from './terminal.ts';
 
 interface ChatOptions extends TargetOptions {
+  readonly text?: string;
+  readonly file: readonly string[];
+  readonly name?: string;
+  readonly email?: string;
   /** Milliseconds to wait for the agent's reply; 0 does not wait. */
   readonly wait: number;
+  readonly json: boolean;
 }
 
-type ChatSocket = Socket<ServerToClientEvents, ClientToServerEvents>;
-
-const CONNECT_TIMEOUT_MS = 10_000;
-const ACK_TIMEOUT_MS = 20_000;
+/** What happened, as `--json` prints it. */
+interface Sent {
+  readonly visitorId: string;
+  readonly id: string;
+  readonly seq: number;
+  readonly uploads: readonly Uploaded[];
+}
 
 export function registerSendChat(parent: Command, terminal: Terminal): void {
   withTarget(parent.command('chat'))
     .description("sends a chat message as a new visitor and prints the agent's reply")
-    .argument('<text>', 'the message')
+    .argument('[text]', 'the message')
+    .option('--text <text>', 'the message, instead of the argument')
+    .option('--file <path...>', 'files to send along', [])
+    .option('--name <name>', 'what the visitor says his name is')
+    .option('--email <address>', 'what the visitor says his address is')
     .addOption(
       new Option('--wait <duration>', 'how long to wait for the reply; 0s does not wait')
         .argParser(wait)
         .default(30_000, '30s'),
     )
-    .addHelpText('after', `\nExample:\n  $ sluice send chat "${SAMPLE_QUESTION}"`)
-    .action(async (text: string, options: ChatOptions, command: Command) => {
+    .option('--json', 'print one JSON object', false)
+    .addHelpText(
+      'after',
+      `\nExamples:\n  $ sluice send chat "${SAMPLE_QUESTION}"` +
+        '\n  $ sluice send chat "The lamp is broken" --file lamp.jpg --name Ada --wait 2m',
+    )
+    .action(async (argument: string | undefined, options: ChatOptions, command: Command) => {
+      const text = textOf(argument, options);
       const config = await runningConfiguration(command, terminal);
       const chat = shopWith(config, 'chat', options.shop);
       const where = target(config.http, options);
+      for (const file of options.file) await sizeOf(file);
       const [origin] = chat.origins;
-      const socket: ChatSocket = io(where.href, {
-        path: CHAT_PATH,
-        auth: { key: chat.key },
-        transports: ['websocket'],
-        forceNew: true,
-        reconnection: false,
-        timeout: CONNECT_TIMEOUT_MS,
-        ...(!chat.allowNoOrigin && origin !== undefined && { extraHeaders: { origin } }),
+      const visitor = new ChatVisitor({
+        where,
+        key: chat.key,
+        ...(!chat.allowNoOrigin && origin !== undefined && { origin }),
       });
       try {
-        const reply = firstReply(socket, options.wait);
-        await connected(socket, where);
-        const seq = await sent(socket, text);
-        terminal.out(`accepted: message ${seq}\n`);
-        if (options.wait === 0) return;
-        terminal.out(`agent: ${printable(await reply.arrived())}\n`);
+        const sent = await say(visitor, text, options);
+        if (!options.json) terminal.out(`accepted: message ${sent.seq}\n`);
+        const reply = await answer(visitor, options.wait).catch((error: unknown) => {
+          if (options.json) printJson(terminal, sent, undefined);
+          throw error;
+        });
+        if (options.json) printJson(terminal, sent, reply);
+        else if (reply !== undefined) terminal.out(`agent: ${printable(reply.text)}\n`);
       } finally {
-        socket.disconnect();
+        visitor.leave();
       }
     });
 }
 
-async function connected(socket: ChatSocket, where: URL): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    socket.once('session', () => resolve());
-    socket.once('connect_error', (error) => reject(handshakeFailure(error, where)));
-  });
-}
-
-function handshakeFailure(error: Error, where: URL): Error {
-  const data = 'data' in error ? error.data : undefined;
-  const code = typeof data === 'object' && data !== null && 'code' in data ? data.code : undefined;
-  return typeof code === 'string'
-    ? new CommandFailed(`refused: ${printable(code)}`, { cause: error })
-    : unreachable('chat', where, error);
-}
-
-async function sent(socket: ChatSocket, text: string): Promise<number> {
-  let ack: MessageAck;
-  try {
-    const message = { id: randomUUID(), text };
-    // The library's types lose what an optional acknowledgement carries.
-    ack = (await socket.timeout(ACK_TIMEOUT_MS).emitWithAck('message', message)) as MessageAck;
-  } catch (cause) {
-    throw new CommandFailed('the gateway did not acknowledge the message', { cause });
+function textOf(argument: string | undefined, { text, file }: ChatOptions): string {
+  if (argument !== undefined && text !== undefined) {
+    throw new UsageError('give the message once: as the argument, or with --text');
   }
-  if (ack.ok) return ack.seq;
-  const later = ack.retryAfter === undefined ? '' : `; try again in ${ack.retryAfter} s`;
-  throw new CommandFailed(`refused: ${printable(ack.error)}${later}`);
+  const message = argument ?? text ?? '';
+  if (message.trim() === '' && file.length === 0) {
+    throw new UsageError('there is nothing to send: give a message, or a file with --file');
+  }
+  return message;
 }
 
-/** Listens from before the message is sent: the reply may be faster than the acknowledgement. */
-function firstReply(socket: ChatSocket, waitMs: number): { arrived(): Promise<string> } {
-  const text = new Promise<string>((resolve) => {
-    socket.on('message', (message) => {
-      if (message.from === 'agent') resolve(message.text);
+async function say(visitor: ChatVisitor, text: string, options: ChatOptions): Promise<Sent> {
+  const session = await visitor.session();
+  await assertFits(text, options.file, session);
+  const { name, email } = options;
+  if (name !== undefined || email !== undefined) {
+    await visitor.introduce({
+      ...(name !== undefined && { name }),
+      ...(email !== undefined && { email }),
     });
-  });
-  return {
-    arrived: async () => {
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<never>((_resolve, reject) => {
-        timer = setTimeout(() => {
-          reject(new CommandFailed(`no reply within ${waitMs / 1000} s; the message is accepted`));
-        }, waitMs);
-      });
-      const lost = new Promise<never>((_resolve, reject) => {
-        socket.once('disconnect', () => reject(new CommandFailed('the connection was lost')));
-      });
-      try {
-        return await Promise.race([text, late, lost]);
-      } finally {
-        clearTimeout(timer);
-        socket.off('disconnect');
-      }
-    },
-  };
+  }
+  const uploads: Uploaded[] = [];
+  for (const file of options.file) uploads.push(await visitor.upload(file, session));
+  const sent = await visitor.send(
+    text,
+    uploads.map(({ id }) => id),
+  );
+  return { visitorId: session.visitorId, ...sent, uploads };
+}
+
+/** Before anything is sent, so that nothing is sent by halves. */
+async function assertFits(
+  text: string,
+  files: readonly string[],
+  { limits }: SessionEvent,
+): Promise<void> {
+  const characters = Array.from(text).length;
+  if (characters > limits.text) {
+    throw new CommandFailed(`the message has ${characters} characters, of ${limits.text} at most`);
+  }
+  if (files.length > limits.files) {
+    throw new CommandFailed(`${files.length} files, of ${limits.files} at most`);
+  }
+  for (const file of files) {
+    const size = await sizeOf(file);
+    if (size === 0) throw new CommandFailed(`${file} is empty`);
+    if (size > limits.fileBytes) {
+      throw new CommandFailed(`${file} has ${size} bytes, of ${limits.fileBytes} at most`);
+    }
+  }
+}
+
+async function sizeOf(file: string): Promise<number> {
+  try {
+    const found = await stat(file);
+    if (found.isFile()) return found.size;
+  } catch (cause) {
+    throw new UsageError(`${file} cannot be read`, { cause });
+  }
+  throw new UsageError(`${file} is no file`);
+}
+
+async function answer(visitor: ChatVisitor, waitMs: number): Promise<MessageEvent | undefined> {
+  return waitMs === 0 ? undefined : visitor.reply(waitMs);
+}
+
+function printJson(terminal: Terminal, sent: Sent, reply: MessageEvent | undefined): void {
+  terminal.out(`${JSON.stringify({ ...sent, reply: reply ?? null })}\n`);
 }
 
 function wait(value: string): number {

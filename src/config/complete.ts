@@ -6,7 +6,11 @@ import { demoKeysSchema, demoShop, makeDemoKeys } from './demo-shop.ts';
 import { Secret } from './secret.ts';
 import { readOrMakeSecretFile, readSecretFile } from './secret-file.ts';
 
-/** Signs the visitors' session tokens. The first one signs, all of them verify. */
+/**
+ * Signs the visitors' session tokens. The first one signs, all of them verify: to replace a key,
+ * put a new one before it in `dataDir/keys.json` and take the old one away a year later, when no
+ * token of it lives any more (or at once, which makes new visitors of all anonymous ones).
+ */
 export interface ChatTokenKey {
   readonly id: string;
   readonly secret: Secret;
@@ -22,7 +26,10 @@ export interface CompleteConfig extends Config {
 
 const keysSchema = z.strictObject({
   adminPassword: z.string().min(8),
-  chatTokenKeys: z.array(z.strictObject({ id: z.string(), secret: z.string().min(32) })).min(1),
+  chatTokenKeys: z
+    .array(z.strictObject({ id: z.string().regex(/^[\w-]{1,32}$/), secret: z.string().min(32) }))
+    .min(1)
+    .refine((keys) => new Set(keys.map(({ id }) => id)).size === keys.length),
 });
 
 /** Without generated keys nothing can be done beside a gateway that never ran. */

@@ -8,12 +8,21 @@ export const DEMO_ADDRESS = 'support@demo.example';
 export const DEMO_NUMBER = '+12025550142';
 export const DEMO_CHAT_KEY = 'demo';
 
+/** The sample shop of `GET /demo`. No colour: its page chooses one of its own. */
+const DEMO_WIDGET = {
+  name: 'Harbour Street Shoes',
+  greeting:
+    'Hello! Ask about orders, sizes, shipping or returns: you get an answer within seconds, at any hour.',
+};
+
 /** What is made once for the demo shop and kept in `dataDir/demo.json`. */
 export const demoKeysSchema = z.strictObject({
   shopId: z.guid(),
   apiKey: z.string().min(32),
   accountSid: z.string().regex(/^AC[0-9a-f]{32}$/),
   authToken: z.string().min(32),
+  /** Absent in a folder from before the demo had a page: it vouches for nobody. */
+  identitySecret: z.exactOptional(z.string().min(32)),
 });
 export type DemoKeys = z.output<typeof demoKeysSchema>;
 
@@ -23,6 +32,7 @@ export function makeDemoKeys(): DemoKeys {
     apiKey: randomBytes(24).toString('base64url'),
     accountSid: `AC${randomBytes(16).toString('hex')}`,
     authToken: randomBytes(16).toString('hex'),
+    identitySecret: randomBytes(24).toString('base64url'),
   };
 }
 
@@ -39,6 +49,12 @@ export function demoShop(keys: DemoKeys, config: Config): ShopConfig {
       numbers: [DEMO_NUMBER],
       twilio: { accountSid: keys.accountSid, authTokens: [keys.authToken] },
     },
-    chat: { key: DEMO_CHAT_KEY, origins: [...new Set(own)], allowNoOrigin: 'true' },
+    chat: {
+      key: DEMO_CHAT_KEY,
+      origins: [...new Set(own)],
+      allowNoOrigin: 'true',
+      identitySecrets: keys.identitySecret === undefined ? [] : [keys.identitySecret],
+      widget: DEMO_WIDGET,
+    },
   });
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { domain, httpUrl, origin, platformUrl } from './network-fields.ts';
 import { choice, durationOrForever, flag, secret, whole } from './scalar-fields.ts';
+import { color, pictureUrl, shownText } from './widget-fields.ts';
 import { inboxAddress, label, phoneNumber, senderPattern, twilioSid, uuid } from './shop-fields.ts';
 
 const PRIVATE = () => choice('private', 'public').prefault('private');
@@ -55,6 +56,18 @@ const sms = z.strictObject({
   mediaPermission: PRIVATE(),
 });
 
+/** A page's own `data-` attributes win over these. */
+const widget = z
+  .strictObject({
+    name: z.exactOptional(shownText(60, 'Acme support')),
+    greeting: z.exactOptional(shownText(500, 'Hello! How can we help?')),
+    color: z.exactOptional(color('"#0f6fde"')),
+    position: choice('right', 'left').prefault('right'),
+    logo: z.exactOptional(pictureUrl('https://acme.example/logo.png')),
+    preChat: choice('off', 'optional', 'required').prefault('off'),
+  })
+  .prefault({});
+
 const chat = z.strictObject({
   key: label('acme'),
   origins: z.array(origin()).prefault([]),
@@ -71,6 +84,7 @@ const chat = z.strictObject({
       socketsPerIp: whole(1, 1_000_000, 50).prefault('50'),
     })
     .prefault({}),
+  widget,
 });
 
 /**

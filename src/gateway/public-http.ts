@@ -25,6 +25,10 @@ export function createPublicApp({ routers, health, logger }: PublicHttpParts): E
     res.status(404).type('text/plain').end('Not found\n');
   });
   app.use((error: unknown, _req: Request, res: Response, next: NextFunction) => {
+    if (error instanceof URIError && !res.headersSent) {
+      res.status(400).type('text/plain').end('The path is not valid\n');
+      return;
+    }
     logger.warn('http.failed', errorFields(error));
     if (res.headersSent) next(error);
     else res.status(500).type('text/plain').end('Internal error\n');

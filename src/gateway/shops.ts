@@ -84,6 +84,7 @@ export function chatShops(config: CompleteConfig): ChatShop[] {
     allowNoOrigin: chat.allowNoOrigin,
     identitySecrets: chat.identitySecrets.map((secret) => secret.reveal()),
     limits: chat.limits,
+    widget: chat.widget,
   }));
 }
 

@@ -36,7 +36,10 @@ export type AcceptedChat = Accepted & { readonly seq: number; readonly at: numbe
 export interface Intake {
   accept(arrivals: readonly Arrival[]): Promise<readonly Accepted[]>;
   /** A visitor's message, its number in the journal and the use of its uploads: one durable write. */
-  acceptChat(arrival: Arrival, message: VisitorMessage): Promise<AcceptedChat | 'unknown_upload'>;
+  acceptChat(
+    arrival: Arrival,
+    message: VisitorMessage,
+  ): Promise<AcceptedChat | 'unknown_upload' | 'joined'>;
 }
 
 export interface IntakeParts {
@@ -73,7 +76,7 @@ export function createIntake({ spool, chat, metrics, clock, onAccepted }: Intake
     async acceptChat(arrival, message) {
       await spool.blobs.assertSpace();
       const result = await chat.acceptMessage(toEntry(arrival, newId(), clock()), message);
-      if (result !== 'unknown_upload') count(arrival, result);
+      if (typeof result !== 'string') count(arrival, result);
       return result;
     },
   };

@@ -5,6 +5,8 @@ import type { Accepted, NewEntry } from './entry.ts';
 export type ChatFormat = 'TEXT' | 'MARKDOWN' | 'HTML';
 
 export interface ChatAttachment {
+  /** Of the upload; lines of earlier versions have none. */
+  readonly id?: string;
   readonly name: string;
   readonly type: string;
   readonly size: number;
@@ -33,8 +35,12 @@ export interface VisitorRecord {
   readonly email?: string;
   /** `sub` of a verified identity, when there is one. */
   readonly subject?: string;
-  /** Number of the visitor's current conversation: the lane is `<visitor>/<conversation>`. */
+  /** Number of the visitor's current conversation; it only grows. */
   readonly conversation: number;
+  /** The order key of what is written into the current conversation. */
+  readonly lane: string;
+  /** The visitor whose history this one's has joined: nothing is kept under this one any more. */
+  readonly joined?: VisitorId;
   readonly lastSeq: number;
   readonly seenSeq: number;
   readonly createdAt: number;
@@ -53,6 +59,27 @@ export interface VisitorMessage {
   readonly messageId: string;
   readonly text: string;
   readonly uploadIds: readonly string[];
+}
+
+/** Whom a shop's own server vouches for, and which client says so. */
+export interface VisitorIdentity {
+  readonly shopId: ShopId;
+  readonly subject: string;
+  readonly name?: string;
+  readonly email?: string;
+  /** The anonymous visitor that this client has been. */
+  readonly guestId?: VisitorId;
+  /** For a visitor who is not known yet, and has been nobody. */
+  readonly newId: VisitorId;
+  readonly at: number;
+}
+
+export interface Identified {
+  readonly visitor: VisitorRecord;
+  /** The guest was anonymous, and is this visitor now: its old tokens stand for nobody. */
+  readonly superseded?: VisitorId;
+  /** Lines that the guest brought along. */
+  readonly joinedLines: number;
 }
 
 export interface WatchedConversation {
@@ -83,20 +110,35 @@ export interface ChatStore {
     change: { name?: string; email?: string; subject?: string; seenSeq?: number },
   ): Promise<void>;
   /**
-   * The next message opens a new conversation; resolves with its number.
+   * The visitor of a verified identity, made when there is none. An anonymous guest becomes it, or
+   * joins it when it exists: all of the guest's lines move behind the visitor's own, in their
+   * order, and uploads and conversations with them; what still comes for the guest (replies, ticks,
+   * an upload under way) reaches the visitor. All of it in one durable write, and once: a guest who
+   * has an identity, or has joined another visitor, stays what he is.
+   */
+  identifyVisitor(identity: VisitorIdentity): Promise<Identified>;
+  /**
+   * The next message opens a new conversation; resolves with the current one.
    * Idempotent while the current conversation has no message yet.
    */
-  startConversation(shopId: ShopId, id: VisitorId): Promise<number>;
+  startConversation(
+    shopId: ShopId,
+    id: VisitorId,
+  ): Promise<Pick<VisitorRecord, 'conversation' | 'lane'>>;
 
   /**
    * Stores the entry, its journal line and the use of its uploads in one durable write. A
-   * duplicate resolves with the first line's `seq`. `unknown_upload`: nothing was stored.
+   * duplicate resolves with the first line's `seq`, also when it was written as a guest who has
+   * joined this visitor; hence the entry's dedup key begins with the visitor's id.
+   * `unknown_upload`: nothing was stored. `joined`: nothing either, this visitor is another now.
    */
   acceptMessage(
     entry: NewEntry,
     message: VisitorMessage,
-  ): Promise<(Accepted & { readonly seq: number; readonly at: number }) | 'unknown_upload'>;
-  /** Appends an agent's reply; undefined when this visitor already has it. */
+  ): Promise<
+    (Accepted & { readonly seq: number; readonly at: number }) | 'unknown_upload' | 'joined'
+  >;
+  /** Appends an agent's reply; undefined when this visitor, or whom he has joined, has it. */
   appendReply(reply: {
     shopId: ShopId;
     visitorId: VisitorId;
@@ -104,13 +146,14 @@ export interface ChatStore {
     text: string;
     format: ChatFormat;
     at: number;
-  }): Promise<JournalLine | undefined>;
+  }): Promise<{ readonly visitorId: VisitorId; readonly line: JournalLine } | undefined>;
+  /** Resolves with whose line it is now; undefined when there is no such visitor. */
   markMessage(
     shopId: ShopId,
     visitorId: VisitorId,
     messageId: string,
     state: 'delivered' | 'failed',
-  ): Promise<void>;
+  ): Promise<VisitorId | undefined>;
   /** Lines with `seq > after`, oldest first. */
   linesAfter(
     shopId: ShopId,
@@ -125,7 +168,7 @@ export interface ChatStore {
     before: number,
     limit: number,
   ): Promise<readonly JournalLine[]>;
-  /** The conversations that lanes of these visitors remember. */
+  /** The conversations that lanes of these visitors remember, and of those who joined them. */
   conversationsOf(
     shopId: ShopId,
     visitors: readonly VisitorId[],
@@ -140,5 +183,7 @@ export interface ChatStore {
     visitorId: VisitorId,
     ids: readonly string[],
   ): Promise<readonly UploadRecord[]>;
+  /** This visitor's upload, used or not, while its file is kept. */
+  upload(shopId: ShopId, visitorId: VisitorId, id: string): Promise<UploadRecord | undefined>;
   countUnusedUploads(shopId: ShopId, visitorId: VisitorId): Promise<number>;
 }

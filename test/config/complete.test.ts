@@ -77,6 +77,28 @@ test('with a shop configured only the long-lived keys are made; a given password
   expect(readdirSync(dataDir())).toEqual(['keys.json']);
 });
 
+test('a new key of the chat is put before the old one in the file', async () => {
+  await completeConfig(config());
+  const file = join(dataDir(), 'keys.json');
+  // Written by `completeConfig` a moment ago.
+  const kept = JSON.parse(readFileSync(file, 'utf8')) as { chatTokenKeys: object[] };
+  const next = { id: '2027', secret: 'n'.repeat(32) };
+  const write = (chatTokenKeys: object[]) =>
+    writeFileSync(file, JSON.stringify({ ...kept, chatTokenKeys }));
+  write([next, ...kept.chatTokenKeys]);
+  const complete = await completeConfig(config());
+  expect(complete.chatTokenKeys.map(({ id }) => id)).toEqual(['2027', expect.any(String)]);
+  for (const wrong of [
+    [next, { ...next, secret: 'm'.repeat(32) }],
+    [{ ...next, id: 'with a space' }],
+    [{ ...next, secret: 'short' }],
+    [],
+  ]) {
+    write(wrong);
+    await expect(completeConfig(config())).rejects.toThrow(UnusableKeys);
+  }
+});
+
 test('keys that others could read are made private again', async () => {
   await completeConfig(config());
   chmodSync(join(dataDir(), 'demo.json'), 0o644);

@@ -56,7 +56,16 @@ describe('config/default.yaml', () => {
           apiKeySecret: 'x',
         },
       },
-      chat: { key: sample.chat?.key, origins: sample.chat?.origins },
+      chat: {
+        key: sample.chat?.key,
+        origins: sample.chat?.origins,
+        widget: {
+          name: sample.chat?.widget.name,
+          greeting: sample.chat?.widget.greeting,
+          color: sample.chat?.widget.color,
+          logo: sample.chat?.widget.logo,
+        },
+      },
     });
     const { platformUrl: _none, ...rest } = sample;
     expect(JSON.parse(JSON.stringify(rest))).toEqual(JSON.parse(JSON.stringify(bare)));
@@ -73,6 +82,7 @@ test('config/example.yaml is valid', () => {
       PLATFORM_API_KEY: 'key',
       TWILIO_ACCOUNT_SID: 'AC00000000000000000000000000000001',
       TWILIO_AUTH_TOKEN: 'token',
+      CHAT_IDENTITY_SECRET: 'a secret that only two servers know',
     },
   });
   expect(loaded).toMatchObject({

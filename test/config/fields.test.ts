@@ -2,9 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { interpolate } from '../../src/config/interpolate.ts';
 import { network, origin, httpUrl } from '../../src/config/network-fields.ts';
-import { nearest } from '../../src/config/field.ts';
+import { descriptions, nearest } from '../../src/config/field.ts';
 import { parseDuration } from '../../src/config/scalar-fields.ts';
 import { inboxAddress, phoneNumber } from '../../src/config/shop-fields.ts';
+import { color, pictureUrl, shownText } from '../../src/config/widget-fields.ts';
 
 describe('durations', () => {
   test.each([
@@ -108,6 +109,46 @@ describe('fields', () => {
   ])('address %s: %s', (text, expected) =>
     expect(inboxAddress().safeParse(text).data).toBe(expected),
   );
+
+  test.each([
+    ['#0F6fde', '#0f6fde', undefined],
+    ['#0af', undefined, '"#00aaff"'],
+    ['0f6fde', undefined, '"#0f6fde"'],
+    ['rgb(15, 111, 222)', undefined, '"#0f6fde"'],
+    ['rgb(15, 111, 922)', undefined, undefined],
+    ['blue', undefined, undefined],
+    ['#0f6fde; background: red', undefined, undefined],
+  ])('colour %s: %s, meant %s', (text, expected, meant) => {
+    const colour = color('"#0f6fde"');
+    expect(colour.safeParse(text).data).toBe(expected);
+    if (expected === undefined) expect(descriptions.get(colour)?.hint?.(text)).toBe(meant);
+  });
+
+  test.each([
+    ['https://acme.example/logo.png?v=2', 'https://acme.example/logo.png?v=2', undefined],
+    ['http://acme.example/logo.png', undefined, 'https://acme.example/logo.png'],
+    ['//acme.example/logo.png', undefined, 'https://acme.example/logo.png'],
+    ['logo.png', undefined, undefined],
+    ['data:image/png;base64,AAAA', undefined, undefined],
+    ['javascript:alert(1)', undefined, undefined],
+    ['https://user:password@acme.example/logo.png', undefined, undefined],
+  ])('picture %s: %s, meant %s', (text, expected, meant) => {
+    const picture = pictureUrl('x');
+    expect(picture.safeParse(text).data).toBe(expected);
+    if (expected === undefined) expect(descriptions.get(picture)?.hint?.(text)).toBe(meant);
+  });
+
+  test.each([
+    ['Hello!\nHow can we help?\n', 'Hello!\nHow can we help?', undefined],
+    ['  ', undefined, undefined],
+    ['bell\u0007', undefined, 'bell'],
+    ['x'.repeat(31), undefined, 'x'.repeat(30)],
+    ['\u{1F45F}'.repeat(30), '\u{1F45F}'.repeat(30), undefined],
+  ])('shown text %j: %j, meant %j', (text, expected, meant) => {
+    const shown = shownText(30, 'Hello');
+    expect(shown.safeParse(text).data).toBe(expected);
+    if (expected === undefined) expect(descriptions.get(shown)?.hint?.(text)).toBe(meant);
+  });
 
   test.each([
     ['prot', 'port'],

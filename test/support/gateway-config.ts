@@ -50,6 +50,8 @@ export interface ConfigChoices {
   readonly mediaPermission?: 'private' | 'public';
   /** How much of one person is a loop; without it, more than any test sends. */
   readonly loop?: MailLimits;
+  /** More of the chat's own keys: origins, identity secrets, how the widget is shown. */
+  readonly chat?: Readonly<Record<string, unknown>>;
 }
 
 /** What an operator would write into his file, with limits that no test reaches by accident. */
@@ -89,6 +91,7 @@ export function gatewayConfig(choices: ConfigChoices) {
           key: CHAT_KEY,
           allowNoOrigin: true,
           limits: { messagesPer10s: 10_000, newVisitorsPerHourPerIp: 1e6, socketsPerIp: 1e5 },
+          ...choices.chat,
         },
       },
     ],

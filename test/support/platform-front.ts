@@ -2,7 +2,7 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { buffer } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { Agent } from '../../src/local-platform/agent/agent.ts';
 import type { Faults } from '../../src/local-platform/faults.ts';
@@ -44,6 +44,8 @@ export class PlatformFront {
   faults: Faults = () => undefined;
   /** The front's. */
   gate: Gate = () => undefined;
+  /** Changes a list of messages on its way to the gateway: what this platform's agent never writes. */
+  rewriteMessages: ((list: unknown) => unknown) | undefined;
   readonly #platform;
   readonly #server = http.createServer((request, response) => {
     this.#handle(request, response).catch(() => response.destroy());
@@ -115,6 +117,12 @@ export class PlatformFront {
     try {
       const [answer] = (await answered) as [IncomingMessage];
       seen.status = answer.statusCode ?? 0;
+      if (call === 'GET /messages/' && this.rewriteMessages !== undefined) {
+        const list: unknown = JSON.parse(await text(answer));
+        response.writeHead(seen.status, { 'content-type': 'application/json' });
+        response.end(JSON.stringify(this.rewriteMessages(list)));
+        return;
+      }
       response.writeHead(seen.status, answer.headers);
       await pipeline(answer, response);
     } catch {

@@ -53,7 +53,7 @@ export function chatArrival(
   return {
     shopId,
     channel: 'web_chat',
-    lane: `${visitor.id}/${visitor.conversation}`,
+    lane: visitor.lane,
     dedupKey: `${visitor.id}:${message.id}`,
     remoteId: `${REMOTE_ID_PREFIX}${visitor.id}:${message.id}`,
     receivedAt: message.receivedAt,

@@ -12,13 +12,15 @@ import type { ChatShop } from './chat-shop.ts';
 import { ChatSession, type ChatSocket, type SocketData } from './chat-session.ts';
 import { Connections } from './connections.ts';
 import { CHAT_PATH, type ServerToClientEvents } from './events.ts';
-import { Handshake, HandshakeRefused } from './handshake.ts';
+import { type Admission, Handshake, HandshakeRefused } from './handshake.ts';
+import { hangUp } from './hang-up.ts';
 import { InFlight } from './in-flight.ts';
 import { ipNetwork } from './ip-network.ts';
 import { ChatLimits } from './limits.ts';
 import { toEvent } from './line-feed.ts';
 import { Origins } from './origins.ts';
 import type { Presence } from './presence.ts';
+import { Recognition } from './recognition.ts';
 import { createUploadRouter } from './upload-router.ts';
 import { type SigningKey, VisitorTokens } from './visitor-token.ts';
 import { Visitors } from './visitors.ts';
@@ -70,6 +72,10 @@ export interface ChatServer {
 const MAX_SOCKETS = 20_000;
 const MAX_BUFFER_BYTES = 64 * 1024;
 const CONNECT_TIMEOUT_MS = 10_000;
+/** At a stop, for clients to say goodbye. */
+const HANG_UP_MS = 1_000;
+/** Until others have left a full gateway. */
+const RETRY_FULL_SECONDS = 30;
 /** A connection that keeps failing its handshake is guessing. */
 const MAX_FAILED_HANDSHAKES = 3;
 
@@ -77,6 +83,8 @@ const MAX_FAILED_HANDSHAKES = 3;
 export function createChatServer(options: ChatServerOptions, parts: ChatServerParts): ChatServer {
   const { store, presence, clock, logger, metrics } = parts;
   const maxSockets = options.maxSockets ?? MAX_SOCKETS;
+  // Beyond the bound there is some room to say so: a request that is refused shows no browser why.
+  const mostConnections = Math.ceil(maxSockets * 1.1);
   const tokens = new VisitorTokens(options.signingKeys, clock);
   const origins = new Origins(options.shops);
   const connections = new Connections();
@@ -84,7 +92,8 @@ export function createChatServer(options: ChatServerOptions, parts: ChatServerPa
   const limits = limitsByShop(options.shops);
   const visitors = new Visitors({ store, clock, limits });
   const shops = new Map(options.shops.map((shop) => [shop.key, shop]));
-  const handshake = new Handshake({ shops, tokens, store, visitors, clock, limits });
+  const recognition = new Recognition({ store, visitors, clock, logger });
+  const handshake = new Handshake({ shops, tokens, recognition, clock, limits });
   const networkOf = (request: IncomingMessage): string => ipNetwork(parts.clientIp(request));
   // Connections that never say who they want must not crowd out those that do.
   const maxPerNetwork = 2 * Math.max(...options.shops.map((shop) => shop.limits.socketsPerIp), 1);
@@ -92,7 +101,7 @@ export function createChatServer(options: ChatServerOptions, parts: ChatServerPa
   const io = createServer({
     admits: (origin) => origins.someAdmits(origin),
     refusalOf: (request) => {
-      if (inFlight.closed || io.engine.clientsCount >= maxSockets) return 'busy';
+      if (inFlight.closed || io.engine.clientsCount >= mostConnections) return 'busy';
       if (!origins.someAdmits(request.headers.origin)) return 'origin';
       return connections.countOf(networkOf(request)) >= maxPerNetwork ? 'rate_limited' : undefined;
     },
@@ -101,6 +110,9 @@ export function createChatServer(options: ChatServerOptions, parts: ChatServerPa
   const admit = async (socket: ChatSocket): Promise<void> => {
     const peer = connections.peerOf(socket.conn);
     if (inFlight.closed || peer === undefined) throw new HandshakeRefused('busy');
+    if (io.engine.clientsCount > maxSockets) {
+      throw new HandshakeRefused('busy', { retryAfter: RETRY_FULL_SECONDS });
+    }
     socket.data.admission = await handshake.admit(socket.handshake.auth, peer);
     // It held the tokens; nothing needs them any more.
     socket.handshake.auth = {};
@@ -129,6 +141,10 @@ export function createChatServer(options: ChatServerOptions, parts: ChatServerPa
       .finally(() => inFlight.end());
   });
 
+  /** Another tab has said who this guest is while this one was being let in. */
+  const isLate = ({ shop, visitorId, record }: Admission): boolean =>
+    record?.subject === undefined && recognition.isSuperseded(shop, visitorId);
+
   const sessionParts = {
     ...{ store, intake: parts.intake, visitors, presence, tokens, limits },
     ...{ inFlight, clock, logger, metrics },
@@ -136,7 +152,7 @@ export function createChatServer(options: ChatServerOptions, parts: ChatServerPa
   io.on('connection', (socket) => {
     const { admission } = socket.data;
     // The middleware lets nobody in without one.
-    if (admission === undefined || inFlight.closed) {
+    if (admission === undefined || inFlight.closed || isLate(admission)) {
       socket.conn.close();
       return;
     }
@@ -166,23 +182,24 @@ export function createChatServer(options: ChatServerOptions, parts: ChatServerPa
     },
     router: uploads.router,
     messageSettled: async ({ shopId, visitorId, messageId, state }) => {
-      await store.markMessage(shopId, visitorId, messageId, state);
-      presence.active(shopId, visitorId, clock());
-      for (const tab of visitors.find(shopId, visitorId)?.tabs ?? []) {
+      // Another visitor's, when the one who wrote it has joined him since.
+      const owner = (await store.markMessage(shopId, visitorId, messageId, state)) ?? visitorId;
+      presence.active(shopId, owner, clock());
+      for (const tab of visitors.find(shopId, owner)?.tabs ?? []) {
         tab.status({ id: messageId, state });
       }
     },
     publish: (shopId, visitorId, line) => {
+      if (line.from === 'agent') presence.answered(shopId, visitorId, clock());
       const event = toEvent(line);
       for (const tab of visitors.find(shopId, visitorId)?.tabs ?? []) tab.offer(event);
     },
     stop: async () => {
       await Promise.all([inFlight.close(), uploads.stop()]);
-      // The connection, not the socket: clients come back by themselves from a lost connection,
-      // and stay away when the server has disconnected them.
-      for (const socket of io.sockets.sockets.values()) socket.conn.close();
-      // Not io.close(): the HTTP server is not ours to close.
-      if (attached) io.engine.close();
+      // The connections, not the sockets: clients come back by themselves from a lost connection,
+      // and stay away when the server has disconnected them. Not io.close(): the HTTP server is
+      // not ours to close.
+      if (attached) await hangUp(io.engine, HANG_UP_MS);
     },
   };
 }

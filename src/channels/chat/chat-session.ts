@@ -5,13 +5,18 @@ import type { Metrics } from '../../observability/metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { ChatStore, JournalLine } from '../../spool/chat-store.ts';
 import { SpoolFull, SpoolUnavailable } from '../../spool/errors.ts';
+import {
+  historyRequestSchema,
+  messageRequestSchema,
+  profileRequestSchema,
+  seenRequestSchema,
+} from './event-schemas.ts';
 import { chatArrival } from './chat-entry.ts';
 import type { ChatShop } from './chat-shop.ts';
 import {
   type ErrorWord,
   type Failure,
   type HistoryAck,
-  historyRequestSchema,
   MAX_FILE_BYTES,
   MAX_FILES,
   MAX_HISTORY,
@@ -19,10 +24,7 @@ import {
   type MessageAck,
   type MessageEvent,
   type MessageRequest,
-  messageRequestSchema,
   type PlainAck,
-  profileRequestSchema,
-  seenRequestSchema,
   type ServerToClientEvents,
   type StatusEvent,
 } from './events.ts';
@@ -61,6 +63,7 @@ type Ack<Answer> = (answer: Answer | Failure) => void;
 
 /** Without a bound, a store that hangs would fill the memory. */
 const MAX_IN_FLIGHT = 10_000;
+const RETRY_BUSY: Limited = { retryAfter: 1 };
 /** Older lines than this are left to `history`. */
 const MAX_REPLAY = 1_000;
 const DEFAULT_HISTORY = 50;
@@ -106,14 +109,23 @@ export class ChatSession implements Tab {
     this.#socket.emit('status', status);
   }
 
+  catchUp(): void {
+    this.#feed.catchUp();
+  }
+
+  close(): void {
+    this.#socket.conn.close();
+  }
+
   #greet(lastSeq: number): void {
     const { shop, id, record } = this.#visitor;
+    const verified = record?.subject !== undefined;
     this.#socket.emit('session', {
-      token: this.#parts.tokens.mint({ widgetKey: shop.key, visitorId: id }),
+      token: this.#parts.tokens.mint({ widgetKey: shop.key, visitorId: id, verified }),
       visitorId: id,
       lastSeq,
       seenSeq: record?.seenSeq ?? 0,
-      verified: record?.subject !== undefined,
+      verified,
       limits: { text: MAX_TEXT, files: MAX_FILES, fileBytes: MAX_FILE_BYTES },
       ...(record?.name && { name: record.name }),
       ...(record?.email && { email: record.email }),
@@ -148,7 +160,7 @@ export class ChatSession implements Tab {
       const send = typeof last === 'function' ? (last as Ack<Answer>) : undefined;
       const ack: Ack<Answer> = (answer) => send?.(answer);
       if (inFlight.closed || inFlight.count >= MAX_IN_FLIGHT) {
-        ack(this.#refuse('busy'));
+        ack(this.#refuse('busy', inFlight.closed ? undefined : RETRY_BUSY));
         return;
       }
       inFlight.begin();
@@ -206,12 +218,18 @@ export class ChatSession implements Tab {
       ack(this.#refuse('unknown_upload'));
       return;
     }
+    if (accepted === 'joined') {
+      // This visitor has said in another tab who he is, and nothing was stored: no answer, so that
+      // the client sends it again, as the visitor he is now.
+      this.close();
+      return;
+    }
     // Durable; only now is it acknowledged.
     const { seq, at, duplicate } = accepted;
     joined(this.#socket.conn, () => {
       ack({ ok: true, seq });
       if (duplicate) return;
-      const attachments = uploads.map(({ name, type, size }) => ({ name, type, size }));
+      const attachments = uploads.map(({ id, name, type, size }) => ({ id, name, type, size }));
       const common = { from: 'visitor', format: 'TEXT' } as const;
       this.#publish({ ...common, seq, id: messageId, text, attachments, at });
     });
@@ -278,8 +296,8 @@ export class ChatSession implements Tab {
       // A visitor who never wrote has nothing to leave behind.
       if (record === undefined) return { ok: true };
       const { store, visitors } = this.#parts;
-      const conversation = await store.startConversation(record.shopId, record.id);
-      visitors.remember({ ...(this.#visitor.record ?? record), conversation });
+      const started = await store.startConversation(record.shopId, record.id);
+      visitors.remember({ ...(this.#visitor.record ?? record), ...started });
       return { ok: true };
     });
   }

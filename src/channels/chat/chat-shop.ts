@@ -1,4 +1,5 @@
 import type { ShopId } from '../../types/ids.ts';
+import type { WidgetConfig } from './widget-config.ts';
 
 /** What the chat channel knows of one shop. */
 export interface ChatShop {
@@ -12,6 +13,8 @@ export interface ChatShop {
   /** Secrets of identity JWTs; several while one is being replaced. */
   readonly identitySecrets: readonly string[];
   readonly limits: ChatLimitOptions;
+  /** How the widget looks on this shop's pages; its own way when absent. */
+  readonly widget?: WidgetConfig;
 }
 
 export interface ChatLimitOptions {

@@ -1,8 +1,6 @@
-import * as z from 'zod/mini';
-
 /**
  * What travels over the chat socket, in both directions. The widget imports this file too: nothing
- * in here may need Node.
+ * in here may need Node, or a library (the schemas are in `event-schemas.ts`).
  */
 
 export const CHAT_PATH = '/chat';
@@ -33,7 +31,10 @@ export interface Failure {
 /** `auth` of the handshake. */
 export interface HandshakeAuth {
   readonly key: string;
-  /** The visitor token of an earlier `session`. */
+  /**
+   * The visitor token of the newest `session`, of whichever tab: the one before it stands for nobody
+   * once the visitor has been identified (`busy` for a minute, then a new visitor).
+   */
   readonly token?: string;
   /** A JWT that the shop's own server made. */
   readonly identity?: string;
@@ -79,38 +80,30 @@ export interface StatusEvent {
   readonly state: 'accepted' | 'delivered' | 'failed';
 }
 
-/** The size of `text` is checked apart: too much of it is `too_large`, not `invalid`. */
-export const messageRequestSchema = z.object({
-  id: z.guid(),
-  text: z.string(),
-  uploads: z.optional(z.array(z.string().check(z.minLength(1), z.maxLength(64)))),
-});
-export type MessageRequest = z.output<typeof messageRequestSchema>;
+export interface MessageRequest {
+  /** A UUID of the client's own: the same one again is the same message. */
+  readonly id: string;
+  readonly text: string;
+  readonly uploads?: readonly string[] | undefined;
+}
 export type MessageAck = { readonly ok: true; readonly seq: number } | Failure;
 
-const seq = z.int().check(z.nonnegative());
-
-export const historyRequestSchema = z.object({
-  before: z.optional(seq),
-  limit: z.optional(z.int().check(z.positive())),
-});
-export type HistoryRequest = z.output<typeof historyRequestSchema>;
+export interface HistoryRequest {
+  readonly before?: number | undefined;
+  readonly limit?: number | undefined;
+}
 export type HistoryAck =
   | { readonly ok: true; readonly messages: readonly MessageEvent[]; readonly more: boolean }
   | Failure;
 
-export const seenRequestSchema = z.object({ seq });
-export type SeenRequest = z.output<typeof seenRequestSchema>;
+export interface SeenRequest {
+  readonly seq: number;
+}
 
-export const profileRequestSchema = z.object({
-  name: z.optional(
-    z.string().check(z.trim(), z.minLength(1), z.maxLength(200), z.regex(/^\P{Cc}*$/u)),
-  ),
-  email: z.optional(
-    z.string().check(z.trim(), z.maxLength(254), z.regex(/^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>"]+$/)),
-  ),
-});
-export type ProfileRequest = z.output<typeof profileRequestSchema>;
+export interface ProfileRequest {
+  readonly name?: string | undefined;
+  readonly email?: string | undefined;
+}
 
 export type PlainAck = { readonly ok: true } | Failure;
 

@@ -10,6 +10,8 @@ export interface Limited {
 /** Everything but messages: reading history, profiles and the like touch the store too. */
 const CALLS_PER_10S = 60;
 const UPLOADS_PER_10_MIN = 60;
+/** A long record full of pictures, looked at once. */
+const DOWNLOADS_PER_MIN = 300;
 /** A page that reloads, a flaky line: handshakes are many more than sockets. */
 const HANDSHAKES_PER_SOCKET_PER_MIN = 6;
 
@@ -18,6 +20,7 @@ export class ChatLimits {
   readonly #messages;
   readonly #calls;
   readonly #uploads;
+  readonly #downloads;
   readonly #newVisitors;
   readonly #handshakes;
 
@@ -25,6 +28,7 @@ export class ChatLimits {
     this.#messages = new RateLimiterMemory({ points: options.messagesPer10s, duration: 10 });
     this.#calls = new RateLimiterMemory({ points: CALLS_PER_10S, duration: 10 });
     this.#uploads = new RateLimiterMemory({ points: UPLOADS_PER_10_MIN, duration: 600 });
+    this.#downloads = new RateLimiterMemory({ points: DOWNLOADS_PER_MIN, duration: 60 });
     this.#newVisitors = new RateLimiterMemory({
       points: options.newVisitorsPerHourPerIp,
       duration: 3600,
@@ -45,6 +49,10 @@ export class ChatLimits {
 
   upload(visitorId: VisitorId): Promise<Limited | undefined> {
     return take(this.#uploads, visitorId);
+  }
+
+  download(visitorId: VisitorId): Promise<Limited | undefined> {
+    return take(this.#downloads, visitorId);
   }
 
   newVisitor(network: string): Promise<Limited | undefined> {

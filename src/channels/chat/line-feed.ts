@@ -22,6 +22,7 @@ export class LineFeed {
   #sent: number;
   #wanted = 0;
   #reading = false;
+  #asked = 0;
   #closed = false;
 
   constructor(sent: number, parts: LineFeedParts) {
@@ -43,11 +44,17 @@ export class LineFeed {
       return;
     }
     this.#wanted = Math.max(this.#wanted, line.seq);
-    this.catchUp();
+    this.#start();
   }
 
   /** Sends everything after the last line sent. */
   catchUp(): void {
+    // Counted: lines may have been stored behind the page that is being read.
+    this.#asked += 1;
+    this.#start();
+  }
+
+  #start(): void {
     if (this.#reading || this.#closed) return;
     this.#reading = true;
     this.#read().catch((error: unknown) => {
@@ -61,7 +68,11 @@ export class LineFeed {
 
   async #read(): Promise<void> {
     try {
-      while (await this.#readPage()) await this.#parts.drained();
+      let asked: number;
+      do {
+        asked = this.#asked;
+        while (await this.#readPage()) await this.#parts.drained();
+      } while (asked !== this.#asked);
     } finally {
       // In the same turn as the last look at `#wanted`: an offer can not fall in between.
       this.#reading = false;

@@ -7,8 +7,10 @@ export interface PresentVisitor {
   tabs: number;
   /** When a tab was last opened. */
   arrivedAt: number;
-  /** When the visitor last wrote, was delivered or was answered; 0 before. */
+  /** When the visitor last wrote or was delivered; 0 before. */
   activeAt: number;
+  /** When a reply last came for him; 0 before. */
+  answeredAt: number;
 }
 
 export type PresenceChange = 'arrived' | 'left' | 'active';
@@ -29,6 +31,7 @@ export class Presence {
       tabs: 0,
       arrivedAt: now,
       activeAt: 0,
+      answeredAt: 0,
     };
     visitor.tabs += 1;
     visitor.arrivedAt = now;
@@ -52,6 +55,12 @@ export class Presence {
     if (visitor === undefined) return;
     visitor.activeAt = now;
     this.#tell(visitor, 'active');
+  }
+
+  /** A reply was stored: he does not wait any more. */
+  answered(shopId: ShopId, visitorId: VisitorId, now: number): void {
+    const visitor = this.#visitors.get(keyOf(shopId, visitorId));
+    if (visitor !== undefined) visitor.answeredAt = now;
   }
 
   present(): Iterable<PresentVisitor> {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { type NextFunction, type Request, type Response, Router } from 'express';
 import { errorFields, type Logger } from '../../observability/logger.ts';
@@ -8,12 +9,13 @@ import { drainRequest } from '../../runtime/drain-request.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
 import type { ChatStore } from '../../spool/chat-store.ts';
 import { SpoolFull, SpoolUnavailable } from '../../spool/errors.ts';
-import type { VisitorId } from '../../types/ids.ts';
 import type { ChatShop } from './chat-shop.ts';
-import { type ErrorWord, MAX_FILE_BYTES, MAX_FILES, UPLOAD_PATH } from './events.ts';
+import { MAX_FILE_BYTES, MAX_FILES, UPLOAD_PATH } from './events.ts';
 import { InFlight } from './in-flight.ts';
 import type { ChatLimits } from './limits.ts';
-import { Origins } from './origins.ts';
+import type { Origins } from './origins.ts';
+import { Answer, assertStands, bearerOf, type UploadBearer } from './upload-bearer.ts';
+import { sendUpload } from './upload-download.ts';
 import { receiveUpload, UploadAborted, UploadRefused } from './upload-receive.ts';
 import { UnsupportedFile } from './upload-sniff.ts';
 import type { VisitorTokens } from './visitor-token.ts';
@@ -33,41 +35,27 @@ export interface UploadParts {
   readonly metrics: Metrics;
 }
 
-interface Uploader {
-  readonly shop: ChatShop;
-  readonly visitorId: VisitorId;
-}
-
-/** An answer other than the upload's own. */
-class Answer extends Error {
-  override name = 'Answer';
-  readonly status: number;
-  readonly word: ErrorWord | 'unsupported' | 'origin';
-  readonly retryAfter: number | undefined;
-  constructor(status: number, word: Answer['word'], retryAfter?: number) {
-    super(word);
-    this.status = status;
-    this.word = word;
-    this.retryAfter = retryAfter;
-  }
-}
-
 const UPLOAD_TIMEOUT_MS = 5 * 60_000;
 /** How much of a refused body is still read, so that the answer gets through. */
 const DRAIN_BYTES = MAX_FILE_BYTES + 1024 * 1024;
 /** Ten files wait: one has to be used, or its day to pass. */
 const RETRY_WAITING_SECONDS = 60;
 
-/** `POST /chat/uploads`: one file, for the visitor whose token comes with it. */
+/**
+ * `POST /chat/uploads`: one file, for the visitor whose token comes with it.
+ * `GET /chat/uploads/<id>`: its bytes, for that visitor alone, while they are kept.
+ */
 export function createUploadRouter(parts: UploadParts): { router: Router; stop(): Promise<void> } {
   const inFlight = new InFlight();
   const stopping = new AbortController();
+  // One listener for each upload and download under way, and no bound on those but the limits.
+  setMaxListeners(0, stopping.signal);
   const underWay = new Map<string, number>();
 
   const take = async (request: Request): Promise<Record<string, unknown>> => {
-    const uploader = uploaderOf(parts, request);
+    const bearer = bearerOf(parts, request);
     if (inFlight.closed) throw new Answer(503, 'busy');
-    const { shop, visitorId } = uploader;
+    const { shop, visitorId } = bearer;
     const limited = await parts.limits(shop).upload(visitorId);
     if (limited !== undefined) throw new Answer(429, 'rate_limited', limited.retryAfter);
     const key = `${shop.shopId}/${visitorId}`;
@@ -76,13 +64,14 @@ export function createUploadRouter(parts: UploadParts): { router: Router; stop()
     underWay.set(key, others + 1);
     inFlight.begin();
     try {
+      await assertStands(parts, bearer);
       await parts.blobs.assertSpace();
       await parts.visitors.stored(shop, visitorId, parts.networkOf(request));
       const waiting = await parts.store.countUnusedUploads(shop.shopId, visitorId);
       if (others + waiting >= MAX_FILES) {
         throw new Answer(429, 'rate_limited', RETRY_WAITING_SECONDS);
       }
-      return await receive(parts, uploader, request, stopping.signal);
+      return await receive(parts, bearer, request, stopping.signal);
     } finally {
       inFlight.end();
       const left = (underWay.get(key) ?? 1) - 1;
@@ -91,15 +80,34 @@ export function createUploadRouter(parts: UploadParts): { router: Router; stop()
     }
   };
 
+  const give = async (request: Request, response: Response): Promise<void> => {
+    const bearer = bearerOf(parts, request);
+    if (inFlight.closed) throw new Answer(503, 'busy');
+    inFlight.begin();
+    try {
+      await sendUpload(parts, bearer, request, response, stopping.signal);
+    } finally {
+      inFlight.end();
+    }
+  };
+
   const router = Router();
-  router.options(UPLOAD_PATH, (request, response) => {
+  const preflight = (methods: string) => (request: Request, response: Response) => {
     allowOrigin(request, response, parts.origins);
     response.set({
-      'Access-Control-Allow-Methods': 'POST',
+      'Access-Control-Allow-Methods': methods,
       'Access-Control-Allow-Headers': 'authorization, content-type',
       'Access-Control-Max-Age': '600',
     });
     response.status(204).end();
+  };
+  router.options(UPLOAD_PATH, preflight('POST'));
+  router.options(`${UPLOAD_PATH}/:id`, preflight('GET'));
+  router.get(`${UPLOAD_PATH}/:id`, (request: Request, response: Response, next: NextFunction) => {
+    allowOrigin(request, response, parts.origins);
+    give(request, response)
+      .catch((error: unknown) => refuse(parts, request, response, error))
+      .catch(next);
   });
   router.post(UPLOAD_PATH, (request: Request, response: Response, next: NextFunction) => {
     allowOrigin(request, response, parts.origins);
@@ -118,18 +126,9 @@ export function createUploadRouter(parts: UploadParts): { router: Router; stop()
   };
 }
 
-function uploaderOf(parts: UploadParts, request: Request): Uploader {
-  const token = /^Bearer ([\w.-]+)$/i.exec(request.headers.authorization ?? '')?.[1];
-  const bearer = token === undefined ? undefined : parts.tokens.verify(token);
-  const shop = bearer && parts.shops.get(bearer.widgetKey);
-  if (bearer === undefined || shop === undefined) throw new Answer(401, 'unauthorized');
-  if (!Origins.admits(shop, request.headers.origin)) throw new Answer(403, 'origin');
-  return { shop, visitorId: bearer.visitorId };
-}
-
 async function receive(
   { store, blobs, clock, logger }: UploadParts,
-  { shop, visitorId }: Uploader,
+  { shop, visitorId }: UploadBearer,
   request: Request,
   stopping: AbortSignal,
 ): Promise<Record<string, unknown>> {
@@ -175,10 +174,16 @@ function refuse(parts: UploadParts, request: Request, response: Response, error:
     request.destroy();
     return;
   }
+  // The client sees that the file was cut off: more cannot be said.
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
   const answer = answerOf(error);
   if (answer.status === 500) parts.logger.error('chat.upload_failed', errorFields(error));
   parts.metrics.refused.inc({ channel: 'web_chat', reason: answer.word });
   if (answer.retryAfter !== undefined) response.set('Retry-After', String(answer.retryAfter));
+  response.set({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' });
   response.status(answer.status).json({
     error: answer.word,
     ...(answer.retryAfter !== undefined && { retryAfter: answer.retryAfter }),

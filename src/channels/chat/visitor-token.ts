@@ -11,19 +11,23 @@ export interface SigningKey {
 export interface TokenBearer {
   readonly widgetKey: string;
   readonly visitorId: VisitorId;
+  /** It was minted for a visitor whose identity was verified. */
+  readonly verified: boolean;
 }
 
 const LIFETIME_MS = 365 * 24 * 60 * 60 * 1000;
 const MAX_LENGTH = 512;
 const MIN_SECRET_BYTES = 16;
 const KEY_ID = /^[\w-]{1,32}$/;
-const TOKEN = /^([\w-]{1,32})\.([0-9a-f]{32})\.([0-9a-z]{1,10})\.([\w-]{1,256})\.([\w-]{43})$/;
+const TOKEN = /^([\w-]{1,32})\.([0-9a-f]{32})(v?)\.([0-9a-z]{1,10})\.([\w-]{1,256})\.([\w-]{43})$/;
 
 /** 128 random bits in hex. */
 export const newVisitorId = (): VisitorId => asVisitorId(randomBytes(16).toString('hex'));
 
 /**
- * The tokens that visitors are known by: `<key id>.<visitor>.<expiry>.<widget key>.<HMAC-SHA256>`.
+ * The tokens that visitors are known by: `<key id>.<visitor>.<expiry>.<widget key>.<HMAC-SHA256>`,
+ * with a `v` behind the visitor when his identity was verified. One without it does not stand for a
+ * verified visitor: whoever had it before he said who he is must not read on.
  * The first key signs, all of them verify, so that a key can be replaced without losing anyone.
  */
 export class VisitorTokens {
@@ -48,17 +52,18 @@ export class VisitorTokens {
     this.#lifetimeMs = lifetimeMs;
   }
 
-  mint({ widgetKey, visitorId }: TokenBearer): string {
+  mint({ widgetKey, visitorId, verified }: TokenBearer): string {
     const expiry = Math.floor((this.#clock() + this.#lifetimeMs) / 1000).toString(36);
     const key = Buffer.from(widgetKey).toString('base64url');
-    const body = `${this.#signing.id}.${visitorId}.${expiry}.${key}`;
+    const visitor = verified ? `${visitorId}v` : visitorId;
+    const body = `${this.#signing.id}.${visitor}.${expiry}.${key}`;
     return `${body}.${mac(this.#signing.secret, body).toString('base64url')}`;
   }
 
   /** Who bears this token; undefined when it is not ours, was changed, or has expired. */
   verify(token: string): TokenBearer | undefined {
     if (token.length > MAX_LENGTH) return undefined;
-    const [, keyId, visitor, expiry, widgetKey, signature] = TOKEN.exec(token) ?? [];
+    const [, keyId, visitor, verified, expiry, widgetKey, signature] = TOKEN.exec(token) ?? [];
     const secret = keyId === undefined ? undefined : this.#keys.get(keyId);
     if (
       secret === undefined ||
@@ -77,6 +82,7 @@ export class VisitorTokens {
     return {
       widgetKey: Buffer.from(widgetKey, 'base64url').toString(),
       visitorId: asVisitorId(visitor),
+      verified: verified === 'v',
     };
   }
 }

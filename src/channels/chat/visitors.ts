@@ -9,6 +9,10 @@ import type { ChatLimits, Limited } from './limits.ts';
 export interface Tab {
   offer(line: MessageEvent): void;
   status(status: StatusEvent): void;
+  /** Several lines were stored at once. */
+  catchUp(): void;
+  /** Closes the connection: a client comes back by itself, with the newest token it has. */
+  close(): void;
 }
 
 /** A visitor with open tabs: the room in which all of them hear the same. */
@@ -67,6 +71,15 @@ export class Visitors {
     if (visitor.tabs.size === 0 && this.#present.get(key) === visitor) this.#present.delete(key);
   }
 
+  /** Lines were stored that nobody was given. */
+  catchUp(shopId: string, id: VisitorId): void {
+    for (const tab of this.find(shopId, id)?.tabs ?? []) tab.catchUp();
+  }
+
+  closeTabs(shopId: string, id: VisitorId): void {
+    for (const tab of [...(this.find(shopId, id)?.tabs ?? [])]) tab.close();
+  }
+
   /**
    * The visitor's row, made now if there is none: on the first message, profile or upload.
    * @throws {TooManyVisitors} {SpoolUnavailable}
@@ -98,9 +111,11 @@ export class Visitors {
   remember(record: VisitorRecord): void {
     const visitor = this.find(record.shopId, record.id);
     if (visitor === undefined) return;
-    // Another tab may have opened a new conversation since this row was read.
-    const conversation = Math.max(record.conversation, visitor.record?.conversation ?? 0);
-    visitor.record = { ...record, conversation };
+    const before = visitor.record ?? record;
+    // Another tab may have opened a new conversation, or seen more, since this row was read.
+    const { conversation, lane } = before.conversation > record.conversation ? before : record;
+    const seenSeq = Math.max(before.seenSeq, record.seenSeq);
+    visitor.record = { ...record, conversation, lane, seenSeq };
   }
 
   async #store(shop: ChatShop, id: VisitorId, network: string): Promise<VisitorRecord> {

@@ -1,4 +1,4 @@
-import type { ShopId, VisitorId } from '../../types/ids.ts';
+import type { EntryId, ShopId, VisitorId } from '../../types/ids.ts';
 import type {
   ChatAttachment,
   ChatFormat,
@@ -64,26 +64,30 @@ export class ChatTables {
     });
   }
 
-  startConversation(shopId: ShopId, id: VisitorId): number {
+  startConversation(shopId: ShopId, id: VisitorId): Pick<VisitorRecord, 'conversation' | 'lane'> {
     this.#sql.startConversation.run(shopId, id);
-    return this.visitor(shopId, id)?.conversation ?? 1;
+    const { conversation, lane } = this.visitor(shopId, id) ?? { conversation: 1, lane: `${id}/1` };
+    return { conversation, lane };
   }
 
   acceptMessage(
     entry: NewEntry,
     message: VisitorMessage,
-  ): (Accepted & { seq: number; at: number }) | 'unknown_upload' {
+  ): (Accepted & { seq: number; at: number }) | 'unknown_upload' | 'joined' {
     const { shopId } = entry;
     const { visitorId, messageId, uploadIds } = message;
     const visitor = this.#mustFind(shopId, visitorId);
+    if (visitor.id !== visitorId) return 'joined';
+    const asGuest = this.#firstOfGuests(entry, visitorId);
     let uploads: UploadRecord[] = [];
     // Uploads are looked at before anything is stored, and a duplicate before its uploads,
     // which are used by now.
-    if (uploadIds.length > 0 && this.#entries.firstOf(entry) === undefined) {
+    if (uploadIds.length > 0 && (asGuest ?? this.#entries.firstOf(entry)) === undefined) {
       uploads = this.unusedUploads(shopId, visitorId, uploadIds);
       if (uploads.length !== uploadIds.length) return 'unknown_upload';
     }
-    const [accepted] = this.#entries.accept([entry]);
+    const [accepted] =
+      asGuest === undefined ? this.#entries.accept([entry]) : [{ id: asGuest, duplicate: true }];
     if (accepted === undefined) throw new Error('accept answers each entry');
     if (accepted.duplicate) {
       const first = this.#sql.lineOfVisitor.get(visitor.no, messageId);
@@ -95,14 +99,26 @@ export class ChatTables {
       messageId,
       text: message.text,
       format: 'TEXT',
-      attachments: uploads.map(({ name, type, size }) => ({ name, type, size })),
+      attachments: uploads.map(({ id, name, type, size }) => ({ id, name, type, size })),
       at: entry.receivedAt,
       state: 'accepted',
     });
     return { ...accepted, seq, at: entry.receivedAt };
   }
 
-  appendReply(reply: Params<'appendReply'>[0]): JournalLine | undefined {
+  /** The same message, when it was written before its visitor was known by his identity. */
+  #firstOfGuests(entry: NewEntry, visitorId: VisitorId): EntryId | undefined {
+    for (const { id } of this.#sql.guestsOf.all(entry.shopId, visitorId)) {
+      const dedupKey = id + entry.dedupKey.slice(visitorId.length);
+      const first = this.#entries.firstOf({ ...entry, dedupKey });
+      if (first !== undefined) return first;
+    }
+    return undefined;
+  }
+
+  appendReply(
+    reply: Params<'appendReply'>[0],
+  ): { visitorId: VisitorId; line: JournalLine } | undefined {
     const { shopId, visitorId, platformMessageId, text, format, at } = reply;
     const visitor = this.#mustFind(shopId, visitorId);
     if (this.#sql.replyOf.get(visitor.no, platformMessageId) !== undefined) return undefined;
@@ -118,11 +134,15 @@ export class ChatTables {
       sender: 'agent',
       messageId: platformMessageId,
     });
-    return { ...line, seq, id: platformMessageId, from: 'agent' };
+    return {
+      visitorId: visitor.id,
+      line: { ...line, seq, id: platformMessageId, from: 'agent' },
+    };
   }
 
-  #mustFind(shopId: ShopId, id: VisitorId): Pick<VisitorRow, 'no'> {
-    const visitor = this.#sql.visitorNo.get(shopId, id);
+  /** The visitor, or the one whom he has joined. */
+  #mustFind(shopId: ShopId, id: VisitorId): Pick<VisitorRow, 'no' | 'id'> {
+    const visitor = this.#sql.standsFor.get(shopId, id);
     if (visitor === undefined) throw new Error('a line for a visitor that does not exist');
     return visitor;
   }
@@ -144,11 +164,12 @@ export class ChatTables {
     visitorId: VisitorId,
     messageId: string,
     state: 'delivered' | 'failed',
-  ): void {
-    const visitor = this.#sql.visitorNo.get(shopId, visitorId);
-    if (visitor === undefined) return;
+  ): VisitorId | undefined {
+    const visitor = this.#sql.standsFor.get(shopId, visitorId);
+    if (visitor === undefined) return undefined;
     const line = this.#sql.lineOfVisitor.get(visitor.no, messageId);
     if (line !== undefined) this.#sql.mark.run(state, line.line);
+    return visitor.id;
   }
 
   linesAfter(shopId: ShopId, id: VisitorId, after: number, limit: number): JournalLine[] {
@@ -163,22 +184,32 @@ export class ChatTables {
   }
 
   conversationsOf(shopId: ShopId, visitors: readonly VisitorId[]): WatchedConversation[] {
-    return visitors.flatMap((visitorId) =>
-      this.#sql.conversationsOf
-        .all(shopId, `${visitorId}/`, `${visitorId}0`)
-        .map((row) => ({ visitorId, ...row })),
-    );
+    return visitors.flatMap((visitorId) => {
+      // A guest's conversations are read for the visitor whom he has joined.
+      if (this.#sql.standsFor.get(shopId, visitorId)?.id !== visitorId) return [];
+      const guests = this.#sql.guestsOf.all(shopId, visitorId);
+      return [visitorId, ...guests.map(({ id }) => id)].flatMap((id) =>
+        this.#sql.conversationsOf
+          .all(shopId, `${id}/`, `${id}0`)
+          .map((row) => ({ visitorId, ...row })),
+      );
+    });
   }
 
   addUpload(upload: Params<'addUpload'>[0]): void {
     const { id, shopId, visitorId, name, type, size, blob, at } = upload;
-    this.#sql.addUpload.run(id, shopId, visitorId, name, type, size, blob, at);
+    const owner = this.#mustFind(shopId, visitorId).id;
+    this.#sql.addUpload.run(id, shopId, owner, name, type, size, blob, at);
   }
 
   unusedUploads(shopId: ShopId, visitorId: VisitorId, ids: readonly string[]): UploadRecord[] {
     return [...new Set(ids)].flatMap(
       (id) => this.#sql.unusedUpload.get(id, shopId, visitorId) ?? [],
     );
+  }
+
+  upload(shopId: ShopId, visitorId: VisitorId, id: string): UploadRecord | undefined {
+    return this.#sql.upload.get(id, shopId, visitorId);
   }
 
   countUnusedUploads(shopId: ShopId, visitorId: VisitorId): number {
@@ -196,7 +227,7 @@ interface NewLine {
   readonly state: JournalLine['state'];
 }
 
-interface VisitorRow {
+export interface VisitorRow {
   readonly no: number;
   readonly id: VisitorId;
   readonly shop: ShopId;
@@ -206,7 +237,10 @@ interface VisitorRow {
   readonly conversation: number;
   readonly last_seq: number;
   readonly seen_seq: number;
+  readonly conversation_from_seq: number;
   readonly created_at: number;
+  readonly joined: VisitorId | null;
+  readonly lane: string | null;
 }
 
 interface LineRow {
@@ -221,16 +255,21 @@ interface LineRow {
   readonly state: JournalLine['state'];
 }
 
+export const laneOf = (row: Pick<VisitorRow, 'id' | 'conversation' | 'lane'>): string =>
+  row.lane ?? `${row.id}/${row.conversation}`;
+
 const toVisitor = (row: VisitorRow): VisitorRecord => ({
   id: row.id,
   shopId: row.shop,
   conversation: row.conversation,
+  lane: laneOf(row),
   lastSeq: row.last_seq,
   seenSeq: row.seen_seq,
   createdAt: row.created_at,
   ...(row.name !== null && { name: row.name }),
   ...(row.email !== null && { email: row.email }),
   ...(row.subject !== null && { subject: row.subject }),
+  ...(row.joined !== null && { joined: row.joined }),
 });
 
 const toLine = (row: LineRow): JournalLine => ({
@@ -263,11 +302,22 @@ function prepare(db: Db) {
        WHERE shop = @shop AND id = @id`,
     ),
     startConversation: db.prepare(
-      `UPDATE visitors SET conversation = conversation + 1, conversation_from_seq = last_seq
+      `UPDATE visitors
+       SET conversation = conversation + 1, lane = NULL, conversation_from_seq = last_seq
        WHERE shop = ? AND id = ? AND last_seq > conversation_from_seq`,
     ),
+    // What a client may read is its own visitor's alone: a guest's token never reads the other's.
     visitorNo: db.prepare<[string, string], Pick<VisitorRow, 'no'>>(
       `SELECT no FROM visitors WHERE shop = ? AND id = ?`,
+    ),
+    standsFor: db.prepare<[string, string], Pick<VisitorRow, 'no' | 'id'>>(
+      `SELECT coalesce(known.no, visitor.no) AS no, coalesce(known.id, visitor.id) AS id
+       FROM visitors AS visitor
+       LEFT JOIN visitors AS known ON known.shop = visitor.shop AND known.id = visitor.joined
+       WHERE visitor.shop = ? AND visitor.id = ?`,
+    ),
+    guestsOf: db.prepare<[string, string], Pick<VisitorRow, 'id'>>(
+      `SELECT id FROM visitors WHERE shop = ? AND joined = ? ORDER BY no DESC`,
     ),
     // From the newest: what is asked for was written a moment ago.
     lineOfVisitor: db.prepare<[number, string], Pick<LineRow, 'line' | 'seq' | 'at'>>(
@@ -308,6 +358,9 @@ function prepare(db: Db) {
     unusedUpload: db.prepare<[string, string, string], UploadRecord>(
       `SELECT id, name, type, size, blob FROM uploads
        WHERE id = ? AND shop = ? AND visitor = ? AND entry IS NULL`,
+    ),
+    upload: db.prepare<[string, string, string], UploadRecord>(
+      `SELECT id, name, type, size, blob FROM uploads WHERE id = ? AND shop = ? AND visitor = ?`,
     ),
     countUnused: db.prepare<[string, string], { count: number }>(
       `SELECT count(*) AS count FROM uploads WHERE shop = ? AND visitor = ? AND entry IS NULL`,

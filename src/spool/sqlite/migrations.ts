@@ -125,4 +125,12 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE opt_outs ADD COLUMN opted_out INTEGER NOT NULL DEFAULT 1;
   ALTER TABLE opt_outs ADD COLUMN changed_by TEXT;
   `,
+  // Anonymous visitors join the ones they turn out to be. `lane`: the current conversation is
+  // another's, or the visitor's own number of it when null.
+  `
+  ALTER TABLE visitors ADD COLUMN joined TEXT;
+  ALTER TABLE visitors ADD COLUMN lane TEXT;
+  CREATE INDEX visitors_joined ON visitors(shop, joined) WHERE joined IS NOT NULL;
+  CREATE INDEX uploads_used ON uploads(shop, visitor) WHERE entry IS NOT NULL;
+  `,
 ];

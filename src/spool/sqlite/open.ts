@@ -115,6 +115,7 @@ function createChatStore(calls: BallastedCalls): ChatStore {
     visitorBySubject: (shopId, subject) => calls.call('visitorBySubject', shopId, subject),
     createVisitor: (visitor) => calls.call('createVisitor', visitor),
     updateVisitor: (shopId, id, change) => calls.call('updateVisitor', shopId, id, change),
+    identifyVisitor: (identity) => calls.call('identifyVisitor', identity),
     startConversation: (shopId, id) => calls.call('startConversation', shopId, id),
     acceptMessage: (entry, message) => calls.call('acceptMessage', entry, message),
     appendReply: (reply) => calls.call('appendReply', reply),
@@ -126,6 +127,7 @@ function createChatStore(calls: BallastedCalls): ChatStore {
     conversationsOf: (shopId, visitors) => calls.call('conversationsOf', shopId, visitors),
     addUpload: (upload) => calls.call('addUpload', upload),
     unusedUploads: (shopId, visitorId, ids) => calls.call('unusedUploads', shopId, visitorId, ids),
+    upload: (shopId, visitorId, id) => calls.call('upload', shopId, visitorId, id),
     countUnusedUploads: (shopId, visitorId) => calls.call('countUnusedUploads', shopId, visitorId),
   };
 }

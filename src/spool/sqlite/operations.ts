@@ -9,6 +9,7 @@ import { MailRateTable } from './mail-rate-table.ts';
 import { MarkTable } from './mark-table.ts';
 import { OptOutTable } from './opt-out-table.ts';
 import { RetentionTable } from './retention.ts';
+import { VisitorIdentities } from './visitor-identities.ts';
 
 const BACKLOG: BacklogLimits = { mostFresh: 200_000, filedAtOnce: 2000 };
 
@@ -22,6 +23,7 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
   const queries = new EntryQueries(db, fresh);
   const conversations = new ConversationTable(db, clock);
   const chat = new ChatTables(db, entries);
+  const identities = new VisitorIdentities(db, chat);
   const optOuts = new OptOutTable(db, clock);
   const mailRates = new MailRateTable(db, clock);
   const marks = new MarkTable(db);
@@ -55,6 +57,7 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
     visitorBySubject: chat.visitorBySubject.bind(chat),
     createVisitor: chat.createVisitor.bind(chat),
     updateVisitor: chat.updateVisitor.bind(chat),
+    identifyVisitor: identities.identify.bind(identities),
     startConversation: chat.startConversation.bind(chat),
     acceptMessage: chat.acceptMessage.bind(chat),
     appendReply: chat.appendReply.bind(chat),
@@ -64,6 +67,7 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
     conversationsOf: chat.conversationsOf.bind(chat),
     addUpload: chat.addUpload.bind(chat),
     unusedUploads: chat.unusedUploads.bind(chat),
+    upload: chat.upload.bind(chat),
     countUnusedUploads: chat.countUnusedUploads.bind(chat),
 
     isOptedOut: optOuts.isOptedOut.bind(optOuts),

@@ -23,7 +23,7 @@ export interface Chat {
   /** What is typed and not sent; it survives a reload. */
   readonly draft: ReadonlySignal<string>;
 
-  /** Begins to connect; harmless when it already has. */
+  /** Begins to connect; harmless when it already has. `send` and `identify` do it too. */
   start(): void;
   setDraft(text: string): void;
   /**
@@ -32,9 +32,12 @@ export interface Chat {
    * @returns why not, when there is nothing to send, it is too long, or a file is still on its way
    */
   send(): SendRefusal | undefined;
-  /** Sends a line again that has failed. */
+  /**
+   * Sends a line again that has failed, in its old place. Only a line without `seq`: one that the
+   * gateway has taken and the platform has not is for the shop's operator to send again.
+   */
   retry(id: string): void;
-  /** Takes a line out of the outbox that has failed, or has not left yet. */
+  /** Takes a line out of the outbox that has failed, or has not left yet; not one with a `seq`. */
   discard(id: string): void;
   attach(files: Iterable<File>): void;
   retryFile(key: string): void;
@@ -45,12 +48,21 @@ export interface Chat {
   loadOlder(): Promise<void>;
   /** Everything that is shown has been looked at. */
   markSeen(): void;
+  /** Once what waits has been sent. False: not now (no connection, or the server is busy). */
   newConversation(): Promise<boolean>;
+  /** Waits a while for a connection; `busy` when there was none, or no answer. */
   setProfile(profile: { name?: string; email?: string }): Promise<ErrorWord | undefined>;
-  /** Connects as the person whom the shop's own server vouches for. */
+  /**
+   * Connects as the person whom the shop's own server vouches for. When the server does not believe
+   * it, `connection` is `refused` with `bad_identity` for a moment, and the visitor stays who he is.
+   */
   identify(jwt: string): void;
-  /** Forgets the visitor, in every tab. */
+  /**
+   * Forgets the visitor, in every tab; each is `idle` then, until `start`, `identify` or `send`
+   * makes a new one.
+   */
   logout(): void;
+  /** The end: no timer, listener or connection is left. */
   stop(): void;
 }
 

@@ -1,16 +1,63 @@
-/** Where the main part lies, relative to this script; the build puts it in. */
-declare const MAIN_FILE: string;
+import { WIDGET_CONFIG_PATH } from '../../channels/chat/widget-config.ts';
+import { choose, type Language } from '../language.ts';
+import { chosen } from '../settings.ts';
+import { createWidget } from './widget.ts';
+import { createEvents } from './events.ts';
+import { isTaken, publish } from './page-api.ts';
+import { bodyReady, scriptTag } from './script-tag.ts';
 
-interface Main {
-  mount(root: ShadowRoot): void;
+/** Where the main part lies, by language, relative to this script; the build puts it in. */
+declare const MAIN_FILES: Readonly<Record<Language, string>>;
+
+/** A gateway that does not answer shall not keep the launcher from the page. */
+const CONFIG_TIMEOUT_MS = 3_000;
+
+function start(): void {
+  if (isTaken()) return;
+  const script = scriptTag();
+  const key = script?.dataset['key'];
+  if (!script || !key) {
+    // eslint-disable-next-line no-console -- the developer who adds the tag reads it there
+    console.error('Sluice: the script tag needs a data-key.');
+    return;
+  }
+  const { src, dataset } = script;
+  const events = createEvents();
+  const widget = Promise.all([configOf(src, key), bodyReady()]).then(([config]) => {
+    const languages = [dataset['lang'], document.documentElement.lang, ...navigator.languages];
+    const settings = { ...chosen(dataset, config), ...choose(languages, Object.keys(MAIN_FILES)) };
+    return createWidget({
+      mainUrl: new URL(MAIN_FILES[settings.language], src).href,
+      gatewayUrl: new URL('.', src).href,
+      key,
+      settings,
+      events,
+    });
+  });
+  type Widget = Awaited<typeof widget>;
+  // Each call waits for the widget, in the order of the calls.
+  const later = (act: (widget: Widget, jwt: string) => void) => (jwt?: string) =>
+    void widget.then((it) => act(it, jwt ?? ''));
+  publish({
+    open: later((it) => it.setOpen(true)),
+    close: later((it) => it.setOpen(false)),
+    identify: later((it, jwt) => it.withMain((main) => main.identify(jwt))),
+    logout: later((it) => it.withMain((main) => main.logout())),
+    on: events.on,
+  });
 }
 
-const script = document.currentScript;
-if (script instanceof HTMLScriptElement) {
-  const host = document.createElement('sluice-chat');
-  const root = host.attachShadow({ mode: 'open' });
-  document.body.append(host);
-  void (import(new URL(MAIN_FILE, script.src).href) as Promise<Main>).then(({ mount }) =>
-    mount(root),
-  );
+/** The shop's choices; without an answer, the widget's own. */
+async function configOf(src: string, key: string): Promise<object> {
+  const url = new URL(WIDGET_CONFIG_PATH.slice(1) + encodeURIComponent(key), src);
+  try {
+    const signal = AbortSignal.timeout(CONFIG_TIMEOUT_MS);
+    const answer = await fetch(url, { credentials: 'omit', signal });
+    if (answer.ok) return (await answer.json()) as object;
+  } catch {
+    // Nobody there, or not in time.
+  }
+  return {};
 }
+
+start();

@@ -14,6 +14,7 @@ const VISITOR: VisitorRecord = {
   id: asVisitorId('7f3a0000000000000000000000000000'),
   shopId: SHOP,
   conversation: 2,
+  lane: '7f3a0000000000000000000000000000/2',
   lastSeq: 0,
   seenSeq: 0,
   createdAt: 0,

@@ -65,6 +65,7 @@ describe('a handshake', () => {
       token: expect.any(String),
       visitorId: expect.stringMatching(/^[0-9a-f]{32}$/),
       lastSeq: 0,
+      seenSeq: 0,
       verified: false,
       limits: { text: 8000, files: 10, fileBytes: 25 * 1024 * 1024 },
     });
@@ -143,10 +144,33 @@ describe('a token', () => {
     const { session } = await gateway.connect();
     const later = new VisitorTokens(SIGNING_KEYS, () => Date.now() - 1_000_000);
     const { visitorId } = session;
-    const token = later.mint({ widgetKey: 'demo', visitorId: asVisitorId(visitorId) });
+    const bearer = { widgetKey: 'demo', visitorId: asVisitorId(visitorId), verified: false };
+    const token = later.mint(bearer);
     const again = await gateway.connect({ auth: { key: 'demo', token } });
     expect(again.session.visitorId).toBe(visitorId);
     expect(again.session.token).not.toBe(token);
+  });
+
+  test('stays good while its key is being replaced, and no longer than the key', async () => {
+    const [old] = SIGNING_KEYS;
+    if (old === undefined) throw new Error('there is a key');
+    const next = { id: 'k2', secret: 'the next signing secret, as long' };
+    const { session } = await gateway.connect();
+    const auth = { key: 'demo', token: session.token };
+    const rotating = await ChatGateway.start({ signingKeys: [next, old] });
+    const renewed = await rotating.connect({ auth });
+    expect(renewed.session.visitorId).toBe(session.visitorId);
+    expect(renewed.session.token).toMatch(/^k2\./);
+    await rotating.stop();
+    const rotated = await ChatGateway.start({ signingKeys: [next] });
+    try {
+      const late = await rotated.connect({ auth });
+      expect(late.session.visitorId).not.toBe(session.visitorId);
+      const kept = await rotated.connect({ auth: { ...auth, token: renewed.session.token } });
+      expect(kept.session.visitorId).toBe(session.visitorId);
+    } finally {
+      await rotated.stop();
+    }
   });
 
   test.each([
@@ -155,7 +179,8 @@ describe('a token', () => {
     ['that has expired', SIGNING_KEYS, 'demo', -366 * 24 * 3600 * 1000],
   ])('%s makes a new visitor', async (_case, keys, widgetKey, skew) => {
     const visitorId = asVisitorId('0123456789abcdef0123456789abcdef');
-    const token = new VisitorTokens(keys, () => Date.now() + skew).mint({ widgetKey, visitorId });
+    const bearer = { widgetKey, visitorId, verified: false };
+    const token = new VisitorTokens(keys, () => Date.now() + skew).mint(bearer);
     const { session } = await gateway.connect({ auth: { key: 'demo', token, lastSeq: 3 } });
     expect(session.visitorId).not.toBe(visitorId);
     expect(tokens.verify(session.token)?.visitorId).toBe(session.visitorId);
@@ -287,8 +312,8 @@ describe('an identity', () => {
     await guest.send('a guest’s line');
     const joined = await connectAs({}, { token: guest.session.token, lastSeq: 1 });
     expect(joined.session.visitorId).toBe(known.session.visitorId);
-    await waitFor('both lines', () => joined.messages.length === 2);
-    expect(joined.texts).toEqual(['one', 'two']);
+    await waitFor('all lines', () => joined.messages.length === 3);
+    expect(joined.texts).toEqual(['one', 'two', 'a guest’s line']);
   });
 
   test('does not turn an address that the visitor typed into a verified one', async () => {

@@ -85,20 +85,32 @@ describe('new visitors of one network', () => {
 });
 
 describe('sockets of one network', () => {
-  const codeOf = (error: unknown): string | undefined =>
-    error instanceof ConnectRefused ? error.data.code : String(error);
+  const dataOf = (error: unknown): unknown =>
+    error instanceof ConnectRefused ? error.data : String(error);
 
   test('are let in up to the limit and again after one has gone', async () => {
     const chat = await start({ socketsPerIp: 5 });
     const attempts = await Promise.allSettled(Array.from({ length: 8 }, () => chat.connect()));
     const refused = attempts.flatMap((attempt) =>
-      attempt.status === 'rejected' ? [codeOf(attempt.reason)] : [],
+      attempt.status === 'rejected' ? [dataOf(attempt.reason)] : [],
     );
-    expect(refused).toEqual(['rate_limited', 'rate_limited', 'rate_limited']);
+    expect(refused).toEqual(Array(3).fill({ code: 'rate_limited', retryAfter: 30 }));
     await waitFor('the refused to go', async () => (await chat.connections) === 5);
     chat.clients.find(({ socket }) => socket.connected)?.close();
     await waitFor('one to go', async () => (await chat.connections) === 4);
     await chat.connect();
+  });
+
+  test('that connect again and again are told when to come back', async () => {
+    const chat = await start({ socketsPerIp: 1 });
+    const answers: unknown[] = [];
+    for (let round = 0; round < 7; round += 1) {
+      const client = await chat.connect().catch(dataOf);
+      answers.push(client);
+      chat.clients.at(-1)?.close();
+      await waitFor('it to go', async () => (await chat.connections) === 0);
+    }
+    expect(answers.at(-1)).toEqual({ code: 'rate_limited', retryAfter: expect.any(Number) });
   });
 
   test('that never say who they want are cut off beyond twice the limit', async () => {
@@ -116,6 +128,6 @@ describe('sockets of one network', () => {
     const chat = await start({}, { maxSockets: 2 });
     await chat.connect();
     await chat.connect();
-    await expect(chat.connect()).rejects.toThrow();
+    expect(await chat.connect().catch(dataOf)).toEqual({ code: 'busy', retryAfter: 30 });
   });
 });

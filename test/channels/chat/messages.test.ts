@@ -256,6 +256,25 @@ describe('the record of a visitor', () => {
     expect(entry?.meta).toMatchObject({ ...labels, verified: false });
   });
 
+  test('knows on every device what was looked at on any', async () => {
+    const chat = await start();
+    const phone = await chat.connect();
+    for (const text of ['a', 'b', 'c']) await phone.send(text);
+    const auth = { key: 'demo', token: phone.session.token };
+    const desk = await chat.connect({ auth });
+    await waitFor('the lines', () => desk.messages.length === 3);
+    expect(desk.session.seenSeq).toBe(0);
+    await phone.seen(2);
+    expect((await chat.connect({ auth })).session.seenSeq).toBe(2);
+    // The desk is behind, and says so late; a label in between takes nothing back.
+    await desk.seen(1);
+    await desk.profile({ name: 'Ada' });
+    expect((await chat.connect({ auth })).session.seenSeq).toBe(2);
+    // Nobody has seen what does not exist.
+    await desk.seen(1_000);
+    expect((await chat.connect({ auth })).session.seenSeq).toBe(3);
+  });
+
   test('begins with the first message, not with a page view', async () => {
     const chat = await start();
     const client = await chat.connect();

@@ -52,8 +52,8 @@ describe('an upload', () => {
     });
     expect(await client.send('look', { uploads: [file.id] })).toEqual({ ok: true, seq: 1 });
     await waitFor('the echo', () => client.messages.length === 1);
-    const { name, type, size } = file;
-    expect(client.messages[0]?.attachments).toEqual([{ name, type, size }]);
+    const { id, name, type, size } = file;
+    expect(client.messages[0]?.attachments).toEqual([{ id, name, type, size }]);
 
     const { spool } = gateway.store;
     const [claimed] = await spool.claim(SHOP, 1, 60_000);
@@ -213,7 +213,7 @@ describe('a request that cannot be an upload', () => {
   test('because the token has expired', async () => {
     const visitorId = asVisitorId('0123456789abcdef0123456789abcdef');
     const past = new VisitorTokens(SIGNING_KEYS, () => Date.now() - 366 * 24 * 3600 * 1000);
-    const token = past.mint({ widgetKey: 'demo', visitorId });
+    const token = past.mint({ widgetKey: 'demo', visitorId, verified: false });
     expect((await client.upload({ name: 'a.png', bytes: PNG }, token)).status).toBe(401);
   });
 });

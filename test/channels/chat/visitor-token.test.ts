@@ -5,7 +5,7 @@ const OLD = { id: 'old', secret: 'an old secret of sixteen bytes' };
 const NEW = { id: 'new', secret: 'a new secret of sixteen bytes.' };
 const NOW = Date.UTC(2026, 0, 1);
 const YEAR = 365 * 24 * 3600 * 1000;
-const bearer = { widgetKey: 'démo.key', visitorId: newVisitorId() };
+const bearer = { widgetKey: 'démo.key', visitorId: newVisitorId(), verified: false };
 const tokensAt = (now: number, keys = [OLD]) => new VisitorTokens(keys, () => now);
 
 describe('a visitor token', () => {
@@ -25,6 +25,15 @@ describe('a visitor token', () => {
     expect(tokensAt(NOW, [NEW, OLD]).verify(token)).toEqual(bearer);
     expect(tokensAt(NOW, [NEW, OLD]).mint(bearer)).toMatch(/^new\./);
     expect(tokensAt(NOW, [NEW]).verify(token)).toBeUndefined();
+  });
+
+  test('says whether its visitor was verified, and cannot be made to', () => {
+    const tokens = tokensAt(NOW);
+    const verified = tokens.mint({ ...bearer, verified: true });
+    expect(tokens.verify(verified)).toEqual({ ...bearer, verified: true });
+    const raised = token.replace(`.${bearer.visitorId}.`, `.${bearer.visitorId}v.`);
+    expect(raised).not.toBe(token);
+    expect(tokens.verify(raised)).toBeUndefined();
   });
 
   test('is void when any character is changed, added or taken away', () => {

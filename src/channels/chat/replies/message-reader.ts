@@ -2,7 +2,7 @@ import pRetry from 'p-retry';
 import type { Message } from '../../../platform-api/resources.ts';
 import type { ShopId } from '../../../types/ids.ts';
 import type { Pacer } from './pacer.ts';
-import { isNewestFirst } from './reply-order.ts';
+import { createdAt, isNewestFirst } from './reply-order.ts';
 import type { ReplySource } from './reply-source.ts';
 
 export interface Reading {
@@ -12,6 +12,8 @@ export interface Reading {
   readonly isKnown: (message: Message) => boolean;
   /** Read to the end of the list, known messages or not: somebody was away. */
   readonly thorough: boolean;
+  /** Read on to messages that were created before this, known or not; by the platform's clock. */
+  readonly backTo: number;
 }
 
 export interface ReaderParts {
@@ -29,11 +31,13 @@ export interface Read {
 }
 
 const RETRIES = 2;
+/** So many known ones in a row, and everything behind them is known as well. */
+const KNOWN_RUN = 20;
 
 /**
  * Reads the messages of some conversations, in whatever order the platform lists them (API §4.5
- * does not say). Only a list that shows itself to be newest first can be left early, at a page on
- * which everything is known.
+ * does not say). Only a list that shows itself to be newest first can be left early, at a page that
+ * ends with what is known and reaches far enough back.
  */
 export async function readMessages(
   reading: Reading,
@@ -55,7 +59,7 @@ export async function readMessages(
 }
 
 async function readPages(
-  { shopId, conversationIds, isKnown, thorough }: Reading,
+  { shopId, conversationIds, isKnown, thorough, backTo }: Reading,
   { source, pacer, maxPages, requestTimeoutMs }: ReaderParts,
   signal: AbortSignal,
 ): Promise<Read> {
@@ -77,13 +81,21 @@ async function readPages(
     messages.push(...results);
     // A cursor that comes back would go round for ever.
     if (!next || cursors.has(next)) return { messages, complete: true };
-    if (!thorough && isNewestFirst(messages) && results.every(isKnown)) {
+    const isOld = (oldestOf(results) ?? -Infinity) <= backTo;
+    const isRead = results.slice(-KNOWN_RUN).every(isKnown);
+    if (!thorough && isNewestFirst(messages) && isRead && isOld) {
       return { messages, complete: true };
     }
     cursors.add(next);
     cursor = next;
   }
   return { messages, complete: false };
+}
+
+/** Of a page that is sorted newest first. */
+function oldestOf(page: readonly Message[]): number | undefined {
+  const last = page.at(-1);
+  return last && createdAt(last);
 }
 
 /** Ends the call by both, and leaves nothing hanging on the longer-lived signal. */

@@ -8,7 +8,8 @@ import type { Presence, PresenceChange, PresentVisitor } from '../presence.ts';
 import { Pacer } from './pacer.ts';
 import { backoffMs, FASTEST_MS, pollIntervalMs } from './poll-interval.ts';
 import type { ReplySource } from './reply-source.ts';
-import { ShopReplies } from './shop-replies.ts';
+import { type Depth, ShopReplies } from './shop-replies.ts';
+import { inTurn, isWaiting } from './turn.ts';
 
 export interface ReplyPollerOptions {
   /** List requests a second of all shops together. */
@@ -40,13 +41,23 @@ interface Watched {
   dueAt: number;
   /** Came since the last complete reading: everything he missed is wanted. */
   returning: boolean;
+  /** When more than the newest was last read. */
+  lookedBackAt: number;
 }
 
+/** Between two readings further back, in readings: what shows itself late is found by then. */
+const LOOK_BACK_EVERY = 30;
+/** Looking back takes a page for about so many; who waits for an answer comes in between. */
+const SHORT_TURN = 40;
 /** Long enough to hear of a change that nobody announced, cheap enough not to matter. */
 const LONGEST_SLEEP_MS = 15_000;
 
 /**
- * Reads the platform for the visitors who are there. One loop per shop, so that a platform that
+ * Reads the platform for the visitors who are there. One poller per fleet: the embedded store lets
+ * one process in (`spool/lock.ts`), so that this one is the only one. With a store that several
+ * gateways share, each loop will hold a lease per shop from the spool, taken where `tell` makes it
+ * and given up in `stop`; until then nothing here is wrong, since `appendReply` stores a reply once
+ * whoever reads it. One loop per shop, so that a platform that
  * answers slowly holds up nobody else's; it runs while that shop has a visitor with an open tab.
  */
 export function createReplyPoller(
@@ -125,7 +136,11 @@ class ShopLoop {
 
   #expect(visitor: PresentVisitor, change: 'arrived' | 'active'): number {
     const now = this.#parts.clock();
-    const watched = this.#watched.get(visitor) ?? { dueAt: now, returning: true };
+    const watched = this.#watched.get(visitor) ?? {
+      dueAt: now,
+      returning: true,
+      lookedBackAt: now,
+    };
     if (change === 'arrived') Object.assign(watched, { dueAt: now, returning: true });
     else watched.dueAt = Math.min(watched.dueAt, now + this.#fastestMs);
     this.#watched.set(visitor, watched);
@@ -139,30 +154,43 @@ class ShopLoop {
       const now = clock();
       const due = [...this.#watched].filter(([, { dueAt }]) => dueAt <= now);
       if (now >= this.#quietUntil && due.length > 0) {
-        // Apart: those who return are read to the end, and the others only until it is known.
-        const [returning, usual] = [true, false].map((flag) =>
-          due.filter(([, watched]) => watched.returning === flag),
-        );
-        if (returning?.length) await this.#collect(returning, true);
-        if (usual?.length) await this.#collect(usual, false);
+        // Apart: those who return are read to the end, and the others only until it is known, or
+        // now and then a little further.
+        for (const depth of ['end', 'known', 'back'] as const) {
+          const some = inTurn(
+            due.filter(([, watched]) => this.#depthOf(watched, now) === depth),
+            depth === 'back' && due.some(([visitor]) => isWaiting(visitor))
+              ? SHORT_TURN
+              : undefined,
+          );
+          if (some.length > 0) await this.#collect(some, depth);
+        }
       }
       await this.#rest();
     }
   }
 
-  async #collect(due: [PresentVisitor, Watched][], thorough: boolean): Promise<void> {
+  #depthOf({ returning, lookedBackAt }: Watched, now: number): Depth {
+    if (returning) return 'end';
+    return now - lookedBackAt >= LOOK_BACK_EVERY * this.#fastestMs ? 'back' : 'known';
+  }
+
+  async #collect(due: [PresentVisitor, Watched][], depth: Depth): Promise<void> {
     const { clock, logger } = this.#parts;
     const startedAt = clock();
     try {
       const visitors = due.map(([{ visitorId }]) => visitorId);
-      await this.#replies.collect(visitors, thorough, this.#stopping.signal);
+      await this.#replies.collect(visitors, depth, this.#stopping.signal);
       this.#failures = 0;
       for (const [visitor, watched] of due) {
         // Another tab may have opened meanwhile, in the same millisecond even, or while those who
         // return were read before the others: that one is still to be caught up.
-        if (thorough && visitor.arrivedAt < startedAt) watched.returning = false;
-        const quietMs = clock() - Math.max(visitor.activeAt, visitor.arrivedAt);
-        watched.dueAt = startedAt + pollIntervalMs(quietMs, this.#fastestMs);
+        if (depth === 'end' && visitor.arrivedAt < startedAt) watched.returning = false;
+        if (depth !== 'known') watched.lookedBackAt = startedAt;
+        const { activeAt, arrivedAt, answeredAt } = visitor;
+        const quietMs = clock() - Math.max(activeAt, arrivedAt, answeredAt);
+        const isAnswered = answeredAt > 0 && !isWaiting(visitor);
+        watched.dueAt = startedAt + pollIntervalMs(quietMs, this.#fastestMs, isAnswered);
       }
     } catch (error) {
       if (this.#stopping.signal.aborted) return;

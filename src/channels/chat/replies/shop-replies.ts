@@ -33,11 +33,22 @@ interface Decided {
   readonly unsignedSince: Map<string, number>;
 }
 
+/**
+ * How far a reading goes: to what is known, further back for messages that became visible later
+ * than newer ones, or to the end, because the visitor was away.
+ */
+export type Depth = 'known' | 'back' | 'end';
+
+/** A message may become visible later than newer ones by so much, and must still be found. */
+const LATE_MS = 120_000;
+
 /** Brings the replies of one shop into the journals of its visitors. */
 export class ShopReplies {
   readonly #shopId: ShopId;
   readonly #parts: ShopRepliesParts;
   readonly #decided = new Map<VisitorId, Map<string, Decided>>();
+  /** When the newest message that was ever listed was created: what the platform's clock has passed. */
+  #newestAt = 0;
 
   constructor(shopId: ShopId, parts: ShopRepliesParts) {
     this.#shopId = shopId;
@@ -51,17 +62,16 @@ export class ShopReplies {
 
   /**
    * Reads these visitors' conversations and stores what is new.
-   * @param thorough they were away: known messages are no reason to stop reading
    * @returns whether everything was read
    */
   async collect(
     visitors: readonly VisitorId[],
-    thorough: boolean,
+    depth: Depth,
     signal: AbortSignal,
   ): Promise<boolean> {
     const watched = newest(
       await this.#parts.chatStore.conversationsOf(this.#shopId, visitors),
-      thorough ? WATCHED.thorough : WATCHED.usual,
+      depth === 'end' ? WATCHED.thorough : WATCHED.usual,
     );
     const visitorOf = new Map(
       watched.map(({ conversationId, visitorId }) => [conversationId, visitorId]),
@@ -70,7 +80,10 @@ export class ShopReplies {
     let complete = true;
     for (let start = 0; start < ids.length; start += MAX_CONVERSATIONS) {
       const conversationIds = ids.slice(start, start + MAX_CONVERSATIONS);
-      const read = await this.#read(conversationIds, visitorOf, thorough, signal);
+      const read = await this.#read(conversationIds, visitorOf, depth, signal);
+      for (const message of read.messages) {
+        this.#newestAt = Math.max(this.#newestAt, createdAt(message) ?? 0);
+      }
       await this.#store(read.messages, visitorOf);
       complete &&= read.complete;
     }
@@ -81,7 +94,7 @@ export class ShopReplies {
   #read(
     conversationIds: readonly string[],
     visitorOf: ReadonlyMap<string, VisitorId>,
-    thorough: boolean,
+    depth: Depth,
     signal: AbortSignal,
   ): Promise<Read> {
     const isKnown = (message: Message): boolean => {
@@ -89,8 +102,10 @@ export class ShopReplies {
       if (decided === undefined) return true;
       return decided.settled.has(message.id) || decided.read.has(message.id);
     };
+    const thorough = depth === 'end';
+    const backTo = depth === 'back' ? this.#newestAt - LATE_MS : Infinity;
     return readMessages(
-      { shopId: this.#shopId, conversationIds, isKnown, thorough },
+      { shopId: this.#shopId, conversationIds, isKnown, thorough, backTo },
       this.#parts,
       signal,
     );
@@ -128,7 +143,7 @@ export class ShopReplies {
     const shown = shownText(message);
     if (shown === undefined) return;
     const { chatStore, clock, logger, onLine } = this.#parts;
-    const line = await chatStore.appendReply({
+    const appended = await chatStore.appendReply({
       shopId: this.#shopId,
       visitorId,
       platformMessageId: message.id,
@@ -136,9 +151,11 @@ export class ShopReplies {
       ...shown,
     });
     // Undefined: the visitor has it already, from before a restart.
-    if (line === undefined) return;
-    logger.info('chat.reply', { platformMessage: message.id, visitor: visitorId, seq: line.seq });
-    onLine(this.#shopId, visitorId, line);
+    if (appended === undefined) return;
+    // Another visitor's, when the one who was asked for has joined him meanwhile.
+    const { visitorId: owner, line } = appended;
+    logger.info('chat.reply', { platformMessage: message.id, visitor: owner, seq: line.seq });
+    onLine(this.#shopId, owner, line);
   }
 
   /** Which of these this gateway submitted itself. */

@@ -150,6 +150,45 @@ describe('replies', () => {
     expect(repliesTo(one)).toEqual(['one moment', 'now it is there']);
   });
 
+  test('that the agent edits later stay as they were read, once', async () => {
+    const source = new ListedMessages();
+    const chat = await start(source);
+    const { one, conversation } = await talking(chat);
+    const first = source.add(aReply({ conversation_id: conversation, content: 'on Monday' }));
+    await waitFor('the reply', () => repliesTo(one).length === 1);
+    source.messages[0] = { ...first, content: 'on Tuesday' };
+    source.add(aReply({ conversation_id: conversation, content: 'sorry, on Tuesday' }));
+    await waitFor('the correction', () => repliesTo(one).length === 2);
+    expect(repliesTo(one)).toEqual(['on Monday', 'sorry, on Tuesday']);
+  });
+
+  test.each<[Order]>([['newest first'], ['oldest first']])(
+    'that appear behind newer ones are found, listed %s, and come last',
+    async (order) => {
+      const source = new ListedMessages();
+      source.order = order;
+      const chat = await start(source);
+      const { one, conversation } = await talking(chat);
+      const expected: string[] = [];
+      // Several pages of what is known by then: the late one is on none of the first.
+      for (let index = 0; index < 9; index += 1) {
+        const content = `reply ${index}`;
+        source.add(aReply({ conversation_id: conversation, content }));
+        expected.push(content);
+      }
+      await waitFor('the replies', () => repliesTo(one).length === expected.length);
+      const late = aReply({
+        conversation_id: conversation,
+        content: 'written before the others',
+        created_at: new Date(Date.UTC(2026, 0, 1) + 500).toISOString(),
+      });
+      source.messages.unshift(late);
+      await waitFor('the late one', () => repliesTo(one).length > expected.length);
+      expect(repliesTo(one)).toEqual([...expected, 'written before the others']);
+      expect(one.messages.at(-1)?.at).toBe(Date.UTC(2026, 0, 1) + 500);
+    },
+  );
+
   test('are not repeated after a restart, and those in between are caught up', async () => {
     const temp = tempDir();
     const source = new ListedMessages();

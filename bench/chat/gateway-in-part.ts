@@ -1,0 +1,12 @@
+import { startGateway } from '../../test/support/running-gateway.ts';
+import { memoryAfterGc } from './memory-after-gc.ts';
+
+/** The whole gateway in a process that can be asked for its memory. */
+export async function start(options: { readonly dataDir: string; readonly platformUrl: string }) {
+  const gateway = await startGateway(options);
+  return {
+    port: () => Number(new URL(gateway.httpUrl).port),
+    memory: memoryAfterGc,
+    stop: () => gateway.stop(),
+  };
+}

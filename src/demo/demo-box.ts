@@ -1,0 +1,40 @@
+import { html, type Markup } from './markup.ts';
+import type { DemoTexts } from './texts/demo-texts.ts';
+
+/** What the built-in agent knows something about. */
+const QUESTIONS = ['Where is my order?', 'Which size fits me?', 'I want to talk to a human'];
+
+/** What this page is, and what to try; closed until someone wants it. */
+export function demoBox({ demo }: DemoTexts, identifies: boolean): Markup {
+  return html`<aside class="demo" aria-label="${demo.title}">
+    <details id="demo">
+      <summary>${demo.summary}</summary>
+      <div class="demo-body">
+        <p>${demo.intro}</p>
+        <p class="ask">${demo.questionsTitle}</p>
+        <ul lang="en" dir="ltr">
+          ${QUESTIONS.map((question) => html`<li>${question}</li>`)}
+        </ul>
+        ${demo.questionsNote === undefined ? undefined : html`<p class="note">${demo.questionsNote}</p>`}
+        <p><button type="button" id="open-chat">${demo.open}</button></p>
+        ${identifies ? identity(demo) : undefined}
+      </div>
+    </details>
+  </aside>`;
+}
+
+function identity(demo: DemoTexts['demo']): Markup {
+  return html`<p>${demo.identifyIntro}</p>
+    <p class="identity">
+      <button type="button" id="identify">${demo.identify}</button>
+      <button type="button" id="log-out">${demo.logOut}</button>
+    </p>
+    <p
+      id="identity-status"
+      class="note"
+      role="status"
+      data-identified="${demo.identified}"
+      data-logged-out="${demo.loggedOut}"
+      data-failed="${demo.failed}"
+    ></p>`;
+}

@@ -1,0 +1,156 @@
+import type { Identified, VisitorIdentity, VisitorRecord } from '../chat-store.ts';
+import { type ChatTables, laneOf, type VisitorRow } from './chat-tables.ts';
+import type { Db } from './database.ts';
+
+type Known = Pick<VisitorRecord, 'shopId' | 'id'>;
+
+/** Who a visitor turns out to be: `ChatStore.identifyVisitor` says what happens to his past. */
+export class VisitorIdentities {
+  readonly #chat: ChatTables;
+  readonly #sql;
+
+  constructor(db: Db, chat: ChatTables) {
+    this.#chat = chat;
+    this.#sql = prepare(db);
+  }
+
+  identify(identity: VisitorIdentity): Identified {
+    const { shopId, subject, guestId } = identity;
+    const guest = guestId === undefined ? undefined : this.#chat.visitor(shopId, guestId);
+    // A guest of whom nothing is stored yet may be writing his first line at this moment.
+    const isFree = guestId !== undefined && guest === undefined;
+    const isGuest = isFree || (guest?.subject === undefined && guest?.joined === undefined);
+    const superseded = isGuest ? guestId : undefined;
+    const known = this.#chat.visitorBySubject(shopId, subject);
+    let joinedLines = 0;
+    if (known === undefined) {
+      this.#create(identity, superseded, isFree);
+    } else {
+      this.#relabel(known, identity);
+      if (superseded !== undefined && isFree) this.#reserve(identity, superseded);
+      if (superseded !== undefined) joinedLines = this.#join(superseded, known);
+    }
+    const visitor = this.#chat.visitorBySubject(shopId, subject);
+    if (visitor === undefined) throw new Error('a visitor that was stored cannot be found');
+    return { visitor, joinedLines, ...(superseded !== undefined && { superseded }) };
+  }
+
+  #create(identity: VisitorIdentity, guestId: VisitorRow['id'] | undefined, isFree: boolean): void {
+    const { shopId, subject, name, email, newId, at } = identity;
+    const labels = { ...(name !== undefined && { name }), subject };
+    if (guestId !== undefined && !isFree) {
+      // An address that the visitor typed must not pass for one that was verified.
+      this.#chat.updateVisitor(shopId, guestId, { ...labels, email: email ?? '' });
+      return;
+    }
+    const mine = email === undefined ? {} : { email };
+    this.#chat.createVisitor({
+      ...{ shopId, id: guestId ?? newId, createdAt: at },
+      ...labels,
+      ...mine,
+    });
+  }
+
+  #relabel(known: VisitorRecord, { name, email }: VisitorIdentity): void {
+    const isSame =
+      (email === undefined || email === known.email) && (name === undefined || name === known.name);
+    if (isSame) return;
+    this.#chat.updateVisitor(known.shopId, known.id, {
+      ...(name !== undefined && { name }),
+      ...(email !== undefined && { email }),
+    });
+  }
+
+  #reserve({ shopId, at }: VisitorIdentity, id: VisitorRow['id']): void {
+    this.#chat.createVisitor({ shopId, id, createdAt: at });
+  }
+
+  /** @returns how many lines have moved */
+  #join(guestId: VisitorRow['id'], known: Known): number {
+    const guest = this.#sql.visitor.get(known.shopId, guestId);
+    const target = this.#sql.visitor.get(known.shopId, known.id);
+    if (guest === undefined || target === undefined) throw new Error('both were there just now');
+    const continuesGuest = this.#wroteLast(guest, target);
+    let lastSeq = target.last_seq;
+    let seenSeq = target.seen_seq;
+    let allSeen = this.#sql.unseenReply.get(target.no, target.seen_seq) === undefined;
+    // In the order in which the guest has seen them: `at` of a reply is another clock's.
+    for (const line of this.#sql.lines.all(guest.no)) {
+      const isThere =
+        line.sender === 'agent' && this.#sql.replyOf.get(target.no, line.message_id) !== undefined;
+      if (isThere) {
+        this.#sql.dropLine.run(line.line);
+        continue;
+      }
+      lastSeq += 1;
+      this.#sql.moveLine.run(target.no, lastSeq, line.line);
+      allSeen &&= line.sender === 'visitor' || line.seq <= guest.seen_seq;
+      if (allSeen) seenSeq = lastSeq;
+    }
+    this.#sql.extend.run({ no: target.no, lastSeq, seenSeq });
+    if (continuesGuest) {
+      // A new conversation that nothing was said in is still a new one.
+      const isEmpty = guest.conversation_from_seq === guest.last_seq;
+      const fromSeq = isEmpty ? lastSeq : target.last_seq;
+      this.#sql.continueIn.run({ no: target.no, lane: laneOf(guest), fromSeq });
+    }
+    this.#sql.moveUnusedUploads.run(known.id, known.shopId, guestId);
+    this.#sql.moveUsedUploads.run(known.id, known.shopId, guestId);
+    this.#sql.markJoined.run(known.id, guest.no);
+    return lastSeq - target.last_seq;
+  }
+
+  /** Whoever spoke last goes on where he was. */
+  #wroteLast(guest: VisitorRow, target: VisitorRow): boolean {
+    const guestAt = this.#sql.lastAt.get(guest.no)?.at;
+    const targetAt = this.#sql.lastAt.get(target.no)?.at;
+    return guestAt !== undefined && guestAt >= (targetAt ?? 0);
+  }
+}
+
+interface GuestLine {
+  readonly line: number;
+  readonly seq: number;
+  readonly sender: 'visitor' | 'agent';
+  readonly message_id: string;
+}
+
+function prepare(db: Db) {
+  return {
+    visitor: db.prepare<[string, string], VisitorRow>(
+      `SELECT * FROM visitors WHERE shop = ? AND id = ?`,
+    ),
+    lines: db.prepare<[number], GuestLine>(
+      `SELECT line, seq, sender, message_id FROM journal WHERE visitor = ? ORDER BY seq`,
+    ),
+    lastAt: db.prepare<[number], { at: number }>(
+      `SELECT at FROM journal WHERE visitor = ? AND sender = 'visitor' ORDER BY seq DESC LIMIT 1`,
+    ),
+    unseenReply: db.prepare<[number, number]>(
+      `SELECT 1 FROM journal WHERE visitor = ? AND seq > ? AND sender = 'agent'`,
+    ),
+    replyOf: db.prepare<[number, string]>(
+      `SELECT 1 FROM journal WHERE visitor = ? AND message_id = ? AND sender = 'agent'`,
+    ),
+    moveLine: db.prepare(`UPDATE journal SET visitor = ?, seq = ? WHERE line = ?`),
+    dropLine: db.prepare(`DELETE FROM journal WHERE line = ?`),
+    extend: db.prepare(
+      `UPDATE visitors SET last_seq = @lastSeq, seen_seq = max(seen_seq, @seenSeq) WHERE no = @no`,
+    ),
+    continueIn: db.prepare(
+      `UPDATE visitors
+       SET conversation = conversation + 1, lane = @lane, conversation_from_seq = @fromSeq
+       WHERE no = @no`,
+    ),
+    moveUnusedUploads: db.prepare(
+      `UPDATE uploads SET visitor = ? WHERE shop = ? AND visitor = ? AND entry IS NULL`,
+    ),
+    moveUsedUploads: db.prepare(
+      `UPDATE uploads SET visitor = ? WHERE shop = ? AND visitor = ? AND entry IS NOT NULL`,
+    ),
+    markJoined: db.prepare(
+      `UPDATE visitors SET joined = ?, last_seq = 0, seen_seq = 0, conversation_from_seq = 0
+       WHERE no = ?`,
+    ),
+  };
+}

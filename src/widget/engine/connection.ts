@@ -1,0 +1,227 @@
+import { io, type Socket } from 'socket.io-client';
+import {
+  CHAT_PATH,
+  type ClientToServerEvents,
+  type HandshakeAuth,
+  type HistoryAck,
+  type HistoryRequest,
+  type MessageAck,
+  type MessageEvent,
+  type MessageRequest,
+  type PlainAck,
+  type ProfileRequest,
+  type SeenRequest,
+  type ServerToClientEvents,
+  type SessionEvent,
+  type StatusEvent,
+} from '../../channels/chat/events.ts';
+import { backoffMs } from './backoff.ts';
+import type { Connection as ConnectionState } from './chat.ts';
+import { refusalOf } from './refusal.ts';
+import type { GatewayAddress } from './storage-names.ts';
+import type { Timing } from './timing.ts';
+
+type ChatSocket = Socket<ServerToClientEvents, ClientToServerEvents>;
+/** What can be asked of the server. */
+interface Requests {
+  message: { payload: MessageRequest; answer: MessageAck };
+  history: { payload: HistoryRequest; answer: HistoryAck };
+  seen: { payload: SeenRequest; answer: PlainAck };
+  profile: { payload: ProfileRequest; answer: PlainAck };
+  new_conversation: { payload: undefined; answer: PlainAck };
+}
+
+export interface ConnectionParts {
+  readonly address: GatewayAddress;
+  readonly timing: Timing;
+  readonly now: () => number;
+  /** Asked anew for every attempt. */
+  readonly auth: () => HandshakeAuth;
+  readonly onState: (state: ConnectionState) => void;
+  /** @returns false when this session is not wanted: the connection is begun anew */
+  readonly onSession: (session: SessionEvent) => boolean;
+  readonly onMessage: (message: MessageEvent) => void;
+  readonly onStatus: (status: StatusEvent) => void;
+  readonly onBadIdentity: () => void;
+}
+
+/** A connection that lasted so long was a good one. */
+const STEADY_MS = 5_000;
+
+/**
+ * The way to the server: it connects, and connects again whenever that is lost. Each attempt has a
+ * socket of its own, so that nothing which was meant for an earlier one is ever sent: socket.io
+ * keeps what is emitted on a dead connection and sends it to whoever comes next.
+ *
+ * `idle` → `connecting` → `online`; from there to `connecting`, to `offline` once an attempt has
+ * failed, and to `refused` when the server says why. `stop` ends in `idle` from anywhere.
+ */
+export class Connection {
+  readonly #parts: ConnectionParts;
+  #state: ConnectionState = { state: 'idle' };
+  #socket: ChatSocket | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #attempt = 0;
+  #onlineSince = 0;
+  #transports = ['websocket', 'polling'];
+
+  constructor(parts: ConnectionParts) {
+    this.#parts = parts;
+  }
+
+  get isOnline(): boolean {
+    return this.#state.state === 'online';
+  }
+
+  start(): void {
+    if (this.#state.state === 'idle') this.#begin();
+  }
+
+  stop(): void {
+    this.#close();
+    this.#set({ state: 'idle' });
+  }
+
+  /** Begins anew, as whoever `auth` says now. */
+  restart(): void {
+    this.#attempt = 0;
+    this.#begin();
+  }
+
+  /** The page came back, or the network: do not wait for the next attempt. */
+  hurry(): void {
+    const { state } = this.#state;
+    if (state === 'online') void this.#probe();
+    else if (state === 'offline' || (state === 'connecting' && this.#socket === undefined)) {
+      this.restart();
+    }
+  }
+
+  /** The connection is gone, or as good as gone: nothing answers, or there is no network. */
+  lose(isOffline = false): void {
+    const { state } = this.#state;
+    if (this.#socket === undefined) {
+      if (isOffline && state === 'connecting') this.#set({ state: 'offline' });
+      return;
+    }
+    this.#close();
+    const isSteady = state === 'online' && performance.now() - this.#onlineSince > STEADY_MS;
+    if (isSteady) this.#attempt = 0;
+    this.#set({ state: state === 'online' && !isOffline ? 'connecting' : 'offline' });
+    this.#retryIn(this.#backoff());
+  }
+
+  /** Undefined: there was no answer in time, or there is nobody to ask. */
+  async request<Event extends keyof Requests>(
+    event: Event,
+    payload: Requests[Event]['payload'],
+    timeoutMs = this.#parts.timing.ackTimeoutMs,
+  ): Promise<Requests[Event]['answer'] | undefined> {
+    const socket = this.#socket;
+    if (!this.isOnline || socket === undefined) return undefined;
+    return new Promise((resolve) => {
+      const timed = socket.timeout(timeoutMs);
+      // socket.io types each event apart; `Requests` says the same for any of them.
+      const emit = timed.emit.bind(timed) as (event: string, ...args: unknown[]) => void;
+      const args = payload === undefined ? [] : [payload];
+      emit(event, ...args, (error: unknown, answer: Requests[Event]['answer']) =>
+        resolve(error ? undefined : answer),
+      );
+    });
+  }
+
+  #begin(): void {
+    this.#close();
+    const { address, auth, timing, ...parts } = this.#parts;
+    if (this.#state.state !== 'offline') this.#set({ state: 'connecting' });
+    const socket: ChatSocket = io(address.origin, {
+      path: address.basePath + CHAT_PATH,
+      auth: (give) => give({ ...auth() }),
+      transports: this.#transports,
+      tryAllTransports: true,
+      reconnection: false,
+      forceNew: true,
+      // The timer below is sooner: it knows what to do next.
+      timeout: 2 * timing.connectTimeoutMs,
+    });
+    this.#socket = socket;
+    this.#timer = setTimeout(() => this.#timedOut(), timing.connectTimeoutMs);
+    socket.on('session', (session) => this.#greeted(session));
+    socket.on('message', parts.onMessage);
+    socket.on('status', parts.onStatus);
+    socket.on('connect_error', (error) => this.#failed(error));
+    socket.on('disconnect', () => this.lose());
+  }
+
+  #greeted(session: SessionEvent): void {
+    clearTimeout(this.#timer);
+    if (!this.#parts.onSession(session)) {
+      this.#begin();
+      return;
+    }
+    this.#onlineSince = performance.now();
+    this.#set({ state: 'online' });
+  }
+
+  /** A proxy that swallows WebSockets answers nothing at all: next time the other transport. */
+  #timedOut(): void {
+    this.#transports.reverse();
+    this.#failed(undefined);
+  }
+
+  #failed(error: unknown): void {
+    this.#close();
+    const refusal = refusalOf(error);
+    if (refusal === undefined) {
+      this.#set({ state: 'offline' });
+      this.#retryIn(this.#backoff());
+      return;
+    }
+    const { code, retryAfter = 0 } = refusal;
+    if (code === 'unknown_key' || code === 'origin') {
+      this.#set({ state: 'refused', code });
+    } else if (code === 'bad_identity') {
+      this.#set({ state: 'refused', code });
+      this.#parts.onBadIdentity();
+      this.#begin();
+    } else {
+      const wait = retryAfter * 1000 + this.#backoff();
+      this.#set({ state: 'refused', code, retryAt: this.#parts.now() + wait });
+      this.#retryIn(wait);
+    }
+  }
+
+  /** The page may have slept for longer than a connection lives, and nobody has noticed yet. */
+  async #probe(): Promise<void> {
+    const socket = this.#socket;
+    const answer = await this.request('seen', { seq: 0 }, this.#parts.timing.probeTimeoutMs);
+    if (answer === undefined && socket !== undefined && socket === this.#socket) this.lose();
+  }
+
+  #backoff(): number {
+    const { reconnectMs, maxReconnectMs } = this.#parts.timing;
+    const wait = backoffMs(this.#attempt, { minMs: reconnectMs, maxMs: maxReconnectMs });
+    this.#attempt += 1;
+    return wait;
+  }
+
+  #retryIn(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#begin(), ms);
+  }
+
+  #close(): void {
+    clearTimeout(this.#timer);
+    const socket = this.#socket;
+    this.#socket = undefined;
+    socket?.off();
+    socket?.disconnect();
+  }
+
+  #set(state: ConnectionState): void {
+    const { state: before } = this.#state;
+    if (before === state.state && state.state !== 'refused') return;
+    this.#state = state;
+    this.#parts.onState(state);
+  }
+}

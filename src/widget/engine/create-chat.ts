@@ -1,0 +1,407 @@
+import { computed, signal, untracked } from '@preact/signals-core';
+import {
+  type AttachmentInfo,
+  type ErrorWord,
+  type HandshakeAuth,
+  MAX_FILE_BYTES,
+  MAX_FILES,
+  MAX_TEXT,
+  type MessageEvent,
+  type SessionEvent,
+  UPLOAD_PATH,
+} from '../../channels/chat/events.ts';
+import type { Chat, Connection as ConnectionState, Line, SendRefusal } from './chat.ts';
+import { Connection } from './connection.ts';
+import { Conversation } from './conversation.ts';
+import { Draft, DRAFT } from './draft.ts';
+import { mergeLines } from './merge-lines.ts';
+import { newId } from './new-id.ts';
+import { Outbox } from './outbox.ts';
+import { listenToPage } from './page-events.ts';
+import { parsed, SafeStorage } from './safe-storage.ts';
+import { SeenTeller } from './seen-teller.ts';
+import { LEASE, SendLease } from './send-lease.ts';
+import { Sender } from './sender.ts';
+import { gatewayAddress, SESSION, storagePrefix } from './storage-names.ts';
+import { TabVisitor } from './tab-visitor.ts';
+import { type Timing, TIMING } from './timing.ts';
+import { untilOnline } from './until-online.ts';
+import { uploadByXhr, type UploadRequest } from './upload-request.ts';
+import { Uploads } from './uploads.ts';
+import { asStoredSession, BREAKS, SEEN, type StoredSession } from './visitor-notes.ts';
+
+export interface ChatOptions {
+  /** The gateway's public URL; its path, if it has one, is kept. */
+  readonly gatewayUrl: string;
+  /** The widget's. */
+  readonly key: string;
+  /** `localStorage`; undefined where a browser forbids it: then all is kept in memory. */
+  readonly storage: Storage | undefined;
+  /** Where `storage`, `online`, `pageshow` and the like are heard; the window. */
+  readonly page: EventTarget | undefined;
+  readonly upload?: UploadRequest;
+  readonly fetch?: typeof fetch;
+  readonly now?: () => number;
+  readonly timing?: Partial<Timing>;
+}
+
+const LIMITS = { text: MAX_TEXT, files: MAX_FILES, fileBytes: MAX_FILE_BYTES };
+
+/** @throws {TypeError} the gateway's URL is none */
+export function createChat(options: ChatOptions): Chat {
+  return new WidgetChat(options);
+}
+
+class WidgetChat implements Chat {
+  readonly connection = signal<ConnectionState>({ state: 'idle' });
+  readonly lines = computed(() => this.#lines());
+  readonly unread = computed(() => this.#unread());
+
+  readonly #now: () => number;
+  readonly #timing: Timing;
+  readonly #storage: SafeStorage;
+  readonly #visitor: TabVisitor;
+  readonly #draft: Draft;
+  readonly #outbox: Outbox;
+  readonly #link: Connection;
+  readonly #conversation: Conversation;
+  readonly #sender: Sender;
+  readonly #seenTeller: SeenTeller;
+  readonly #uploads: Uploads;
+  readonly #unlisten: () => void;
+  #isStarted = false;
+  #isHidden = false;
+
+  constructor(options: ChatOptions) {
+    const { gatewayUrl, key, now = Date.now, upload = uploadByXhr } = options;
+    const timing = { ...TIMING, ...options.timing };
+    const { leaseMs, reconnectMs: retryMs } = timing;
+    const address = gatewayAddress(gatewayUrl);
+    const storage = new SafeStorage(options.storage, storagePrefix(gatewayUrl, key));
+    const visitor = new TabVisitor(key, storage);
+    const outbox = new Outbox(storage);
+    const session = (): SessionEvent | undefined => this.#connectedAs();
+    const link = new Connection({
+      ...{ address, timing, now },
+      auth: () => this.#auth(),
+      onState: (state) => this.#moved(state),
+      onSession: (greeting) => this.#greeted(greeting),
+      onMessage: (message) => this.#received(message),
+      onStatus: (status) => this.#conversation.mark(status),
+      onBadIdentity: () => visitor.forgetIdentity(),
+    });
+    this.#now = now;
+    this.#timing = timing;
+    this.#storage = storage;
+    this.#visitor = visitor;
+    this.#outbox = outbox;
+    this.#link = link;
+    this.#draft = new Draft(storage);
+    this.#conversation = new Conversation({
+      history: (request) => link.request('history', request),
+      onTop: (top) => {
+        outbox.settle(top);
+        visitor.noteLast(top);
+      },
+      retryMs,
+    });
+    this.#sender = new Sender({
+      ...{ outbox, leaseMs, now },
+      lease: new SendLease(storage, newId(), leaseMs, now),
+      visitorId: () => session()?.visitorId,
+      request: (message) => link.request('message', message),
+      onHung: () => link.lose(),
+    });
+    this.#seenTeller = new SeenTeller({
+      ...{ visitor, session, delayMs: timing.seenMs },
+      request: (seen) => link.request('seen', seen),
+    });
+    this.#uploads = new Uploads({
+      url: address.origin + address.basePath + UPLOAD_PATH,
+      ...{ request: upload, fetch: options.fetch, retryMs },
+      limits: () => this.#limits(),
+      token: () => session()?.token,
+      renewToken: () => link.restart(),
+    });
+    this.#unlisten = listenToPage(options.page, options.storage, {
+      onBack: (isFromCache) => this.#back(isFromCache),
+      onOffline: () => link.lose(true),
+      onHide: () => this.#hide(),
+      onStored: (name, json) => this.#stored(name, json),
+    });
+  }
+
+  get session(): Chat['session'] {
+    return this.#visitor.session;
+  }
+
+  get breaks(): Chat['breaks'] {
+    return this.#visitor.breaks;
+  }
+
+  get older(): Chat['older'] {
+    return this.#conversation.older;
+  }
+
+  get files(): Chat['files'] {
+    return this.#uploads.files;
+  }
+
+  get draft(): Chat['draft'] {
+    return this.#draft.text;
+  }
+
+  start(): void {
+    this.#isStarted = true;
+    this.#link.start();
+  }
+
+  setDraft(text: string): void {
+    this.#draft.write(text);
+  }
+
+  send(): SendRefusal | undefined {
+    const text = this.draft.peek().trim();
+    const files = this.files.peek();
+    if (text === '' && files.length === 0) return 'empty';
+    if (isLonger(text, this.#limits().text)) return 'too_large';
+    if (files.some(({ state }) => state === 'failed')) return 'failed_file';
+    if (files.some(({ state }) => state !== 'uploaded')) return 'uploading';
+    const visitorId = this.#visitor.writesAs;
+    this.#outbox.add({
+      ...{ id: newId(), text, files: this.#uploads.take(), at: this.#now() },
+      ...(visitorId !== undefined && { visitorId }),
+    });
+    this.setDraft('');
+    this.start();
+    this.#sender.pump();
+    return undefined;
+  }
+
+  retry(id: string): void {
+    const item = this.#outbox.find(id);
+    if (item?.error === undefined) return;
+    const { error: _, visitorId: __, ...rest } = item;
+    const visitorId = this.#visitor.writesAs;
+    this.#outbox.put({ ...rest, ...(visitorId !== undefined && { visitorId }) });
+    this.start();
+    this.#sender.pump();
+  }
+
+  discard(id: string): void {
+    const line = this.lines.peek().find((each) => each.id === id && each.seq === undefined);
+    if (line?.state !== 'failed' && line?.state !== 'queued') return;
+    this.#outbox.remove(id);
+    this.#sender.pump();
+  }
+
+  attach(files: Iterable<File>): void {
+    this.#uploads.add(files);
+  }
+
+  retryFile(key: string): void {
+    this.#uploads.retry(key);
+  }
+
+  removeFile(key: string): void {
+    this.#uploads.remove(key);
+  }
+
+  async open({ id }: AttachmentInfo): Promise<Blob | undefined> {
+    return id === undefined ? undefined : this.#uploads.open(id, this.#visitor.shown?.token);
+  }
+
+  loadOlder(): Promise<void> {
+    return this.#conversation.loadOlder();
+  }
+
+  markSeen(): void {
+    const { top } = this.#conversation;
+    if (top <= untracked(() => this.#seenSeq())) return;
+    this.#visitor.noteSeen(top);
+    this.#seenTeller.soon();
+  }
+
+  async newConversation(): Promise<boolean> {
+    // What was written before belongs to the conversation before.
+    if (!(await this.#sender.drained())) return false;
+    const answer = await this.#link.request('new_conversation', undefined);
+    if (answer?.ok !== true) return false;
+    const { top } = this.#conversation;
+    if (top > 0) this.#visitor.noteBreak(top);
+    return true;
+  }
+
+  async setProfile(profile: { name?: string; email?: string }): Promise<ErrorWord | undefined> {
+    await untilOnline(this.connection, this.#timing.ackTimeoutMs);
+    const answer = await this.#link.request('profile', profile);
+    if (answer?.ok !== true) return answer?.error ?? 'busy';
+    this.#visitor.update(profile);
+    return undefined;
+  }
+
+  identify(jwt: string): void {
+    if (!this.#visitor.identify(jwt)) return;
+    this.#isStarted = true;
+    this.#link.restart();
+  }
+
+  logout(): void {
+    for (const name of this.#storage.names()) this.#storage.remove(name);
+    this.#forget();
+  }
+
+  stop(): void {
+    this.#isStarted = false;
+    this.#unlisten();
+    this.#link.stop();
+    this.#sender.stop();
+    this.#conversation.stop();
+    this.#uploads.stop();
+    this.#seenTeller.stop();
+  }
+
+  #connectedAs(): SessionEvent | undefined {
+    return this.#link.isOnline ? this.session.peek() : undefined;
+  }
+
+  #limits(): SessionEvent['limits'] {
+    return this.session.peek()?.limits ?? LIMITS;
+  }
+
+  #auth(): HandshakeAuth {
+    const { stored, shown } = this.#visitor;
+    // Another tab's change, of which the event has not come yet.
+    if (stored?.visitorId !== shown?.visitorId) this.#become(stored);
+    return this.#visitor.auth(this.#conversation.top);
+  }
+
+  /** @returns false when the session is not wanted any more */
+  #greeted(session: SessionEvent): boolean {
+    const before = this.#visitor.shown;
+    const greeting = this.#visitor.greetingOf(session);
+    if (greeting === 'stale') return false;
+    if (greeting === 'other' && before !== undefined) {
+      this.#conversation.clear();
+      this.#handOver(before, session);
+    } else if (greeting === 'reset') {
+      this.#outbox.dropAcknowledged();
+      this.#conversation.clear();
+      this.#visitor.forgetNotes();
+    }
+    this.#outbox.claim(session.visitorId);
+    this.#visitor.keep(session);
+    return true;
+  }
+
+  #moved(state: ConnectionState): void {
+    this.connection.value = state;
+    const session = this.#connectedAs();
+    if (session !== undefined) {
+      this.#conversation.connected(session);
+      this.#uploads.resume();
+      this.#seenTeller.soon();
+    }
+    this.#sender.pump();
+  }
+
+  #received(message: MessageEvent): void {
+    this.#conversation.add(message);
+    // Its line tells it as well as the answer that may never come.
+    if (message.from === 'visitor') this.#outbox.acknowledge(message.id, message.seq);
+  }
+
+  #lines(): readonly Line[] {
+    const numbered = this.#conversation.lines.value;
+    const session = this.connection.value.state === 'online' ? this.session.value : undefined;
+    const head = session === undefined ? undefined : this.#outbox.head(session.visitorId);
+    const isSending = head?.retryAt === undefined || head.id === this.#sender.inFlight;
+    return mergeLines(numbered, this.#outbox.items.value, isSending ? head?.id : undefined);
+  }
+
+  #seenSeq(): number {
+    return Math.max(this.#visitor.seen.value, this.session.value?.seenSeq ?? 0);
+  }
+
+  #unread(): number {
+    const seen = this.#seenSeq();
+    const isUnread = ({ from, seq = 0 }: Line): boolean => from === 'agent' && seq > seen;
+    return this.#conversation.lines.value.filter(isUnread).length;
+  }
+
+  #back(isFromCache: boolean): void {
+    if (!this.#isHidden && !isFromCache) {
+      this.#link.hurry();
+      return;
+    }
+    this.#isHidden = false;
+    if (this.#visitor.stored === undefined && this.#visitor.shown !== undefined) this.#forget();
+    this.#outbox.reread();
+    this.#draft.reread();
+    this.#visitor.reread();
+    if (this.#isStarted) this.#link.start();
+  }
+
+  #hide(): void {
+    this.#isHidden = true;
+    this.#link.stop();
+  }
+
+  /** Another tab has written: all tabs show the same. */
+  #stored(key: string | null, json: string | null): void {
+    // A storage that was cleared has forgotten the visitor.
+    const name = key === null ? SESSION : this.#storage.nameOf(key);
+    if (name === SESSION) this.#sessionStored(asStoredSession(parsed(json)));
+    else if (name === DRAFT) this.#draft.reread();
+    else if (name === SEEN || name === BREAKS) this.#visitor.reread();
+    else if (name === LEASE) this.#sender.pump();
+    else if (name !== undefined && this.#outbox.onStored(name, json)) this.#sender.pump();
+  }
+
+  #sessionStored(stored: StoredSession | undefined): void {
+    if (stored === undefined) {
+      this.#forget();
+    } else if (stored.visitorId !== this.#visitor.shown?.visitorId) {
+      this.#become(stored);
+      if (this.#isStarted) this.#link.restart();
+    } else {
+      this.#visitor.refresh(stored);
+    }
+  }
+
+  #become(visitor: StoredSession | undefined): void {
+    const before = this.#visitor.shown;
+    this.#visitor.become(visitor);
+    this.#conversation.clear();
+    if (visitor === undefined) {
+      this.#outbox.clear();
+      this.#uploads.clear();
+    } else if (before !== undefined) {
+      this.#handOver(before, visitor);
+    }
+  }
+
+  /** What was not sent yet: a guest's goes on with him, a verified visitor's ends here. */
+  #handOver(from: StoredSession, to: Pick<StoredSession, 'visitorId' | 'verified'>): void {
+    this.#outbox.handOver(from, to.visitorId);
+    if (from.verified) {
+      this.#draft.write('');
+      this.#uploads.clear();
+    } else if (!to.verified) {
+      // Uploads follow a guest who says who he is; those of one whom the server forgot are lost.
+      this.#uploads.restart();
+    }
+  }
+
+  #forget(): void {
+    this.#isStarted = false;
+    this.#visitor.forgetIdentity();
+    this.#link.stop();
+    this.#become(undefined);
+    this.#draft.reread();
+  }
+}
+
+/** Characters as the server counts them: code points. */
+const isLonger = (text: string, limit: number): boolean =>
+  text.length > limit && Array.from(text).length > limit;

@@ -1,0 +1,132 @@
+import { MAX_HISTORY, type MessageEvent, type StatusEvent } from '../../channels/chat/events.ts';
+import type { Line } from './chat.ts';
+
+type State = StatusEvent['state'];
+
+/** A state never goes back: a stale `accepted` may come after the tick it is older than. */
+const RANK: Readonly<Record<State, number>> = { accepted: 0, failed: 1, delivered: 2 };
+/** A larger hole is not fetched: what is below it is forgotten, and comes back by paging. */
+const MAX_GAP = 200;
+
+/**
+ * What a tab knows of its visitor's numbered record: one run of lines in which nothing that exists
+ * is missing. It grows upwards by what the room sends, whatever is repeated, and downwards by
+ * pages of history. A line that comes too early waits until the hole before it is filled.
+ */
+export class LineRecord {
+  #lines: Line[] = [];
+  readonly #held = new Map<number, Line>();
+  readonly #states = new Map<string, State>();
+  #isComplete = false;
+
+  get lines(): readonly Line[] {
+    return this.#lines;
+  }
+
+  /** The highest number of the run; 0 without one. */
+  get top(): number {
+    return this.#lines.at(-1)?.seq ?? 0;
+  }
+
+  /** The lowest number of the run. */
+  get bottom(): number | undefined {
+    return this.#lines[0]?.seq;
+  }
+
+  /** Nothing is older than this run. */
+  get isComplete(): boolean {
+    return this.#isComplete || this.bottom === 1;
+  }
+
+  /** The hole that keeps lines waiting: a page of history to ask for. */
+  get gap(): { readonly before: number; readonly limit: number } | undefined {
+    if (this.#held.size === 0) return undefined;
+    const before = Math.min(...this.#held.keys());
+    return { before, limit: before - this.top - 1 };
+  }
+
+  /** The page of history with every own line of which no end is known yet. */
+  get unsettled(): { readonly before: number; readonly limit: number } | undefined {
+    const open = this.#lines.filter(
+      ({ from, state }) => from === 'visitor' && state === 'accepted',
+    );
+    const [first, last] = [open[0]?.seq, open.at(-1)?.seq];
+    if (first === undefined || last === undefined) return undefined;
+    return { before: last + 1, limit: Math.min(last - first + 1, MAX_HISTORY) };
+  }
+
+  /** A line from the room. */
+  add(event: MessageEvent): void {
+    const { seq } = event;
+    if (this.#lines.length > 0 && seq <= this.top) return;
+    const gap = this.#lines.length === 0 || this.#held.size > 0 ? 0 : seq - this.top - 1;
+    if (gap > MAX_GAP) this.#forgetLines();
+    this.#held.set(seq, this.#line(event));
+    if (this.#lines.length === 0) this.#release(seq);
+    else this.#releaseNext();
+  }
+
+  /** A page of what is older than the run, or the newest one when there is no run. */
+  addOlder(page: readonly MessageEvent[], more: boolean): void {
+    const { bottom = Infinity } = this;
+    const older = page.filter(({ seq }) => seq < bottom).map((event) => this.#line(event));
+    this.#lines = [...older, ...this.#lines];
+    if (!more) this.#isComplete = true;
+    this.#releaseNext();
+  }
+
+  /** What was answered for `gap`: whatever it still lacks does not exist. */
+  fillGap(before: number, page: readonly MessageEvent[], more: boolean): void {
+    for (const event of page) {
+      if (event.seq > this.top && event.seq < before) this.#held.set(event.seq, this.#line(event));
+    }
+    const lowest = page[0]?.seq ?? 0;
+    if (lowest <= this.top + 1 || !more) this.#release(before);
+  }
+
+  /** @returns whether a line has changed */
+  mark({ id, state }: StatusEvent): boolean {
+    const known = this.#states.get(id);
+    if (known !== undefined && RANK[known] >= RANK[state]) return false;
+    this.#states.set(id, state);
+    const isMarked = (line: Line): boolean => line.id === id && line.from === 'visitor';
+    if (!this.#lines.some(isMarked)) return false;
+    this.#lines = this.#lines.map((line) => (isMarked(line) ? { ...line, state } : line));
+    return true;
+  }
+
+  /** Another visitor, or another database. */
+  clear(): void {
+    this.#forgetLines();
+    this.#states.clear();
+  }
+
+  #forgetLines(): void {
+    this.#lines = [];
+    this.#held.clear();
+    this.#isComplete = false;
+  }
+
+  #releaseNext(): void {
+    if (this.#held.has(this.top + 1)) this.#release(this.top + 1);
+  }
+
+  /** Takes what waits into the run: everything up to `seq`, and what follows without a hole. */
+  #release(seq: number): void {
+    const waiting = [...this.#held].sort(([one], [other]) => one - other);
+    const lines = [...this.#lines];
+    for (const [number, line] of waiting) {
+      const top = lines.at(-1)?.seq ?? 0;
+      if (number > seq && number !== top + 1) break;
+      this.#held.delete(number);
+      if (number > top) lines.push(line);
+    }
+    this.#lines = lines;
+  }
+
+  #line({ attachments, ...event }: MessageEvent): Line {
+    const { from, id } = event;
+    const state = from === 'agent' ? 'delivered' : (this.#states.get(id) ?? 'accepted');
+    return { ...event, files: attachments, state };
+  }
+}

@@ -1,0 +1,150 @@
+import { SESSION, storagePrefix } from '../engine/storage-names.ts';
+import { adopt } from '../look/style-sheet.ts';
+import type { Main, MainOptions } from '../main-part.ts';
+import { pageStorage, read } from '../page-storage.ts';
+import type { Settings } from '../settings.ts';
+import { createBubble } from './bubble.ts';
+import { el } from './dom.ts';
+import type { Events } from './events.ts';
+import { greet } from './greeting.ts';
+import { createLauncher } from './launcher.ts';
+import css from './launcher.css?inline';
+import { createMainLoader } from './main-loader.ts';
+import { TEXTS } from './texts.ts';
+import { dress } from './theme.ts';
+
+/**
+ * The widget as a page first has it: a launcher and perhaps a greeting. It owns whether the chat is
+ * open; the panel itself comes with the main part, when it is first opened, or at once for a visitor
+ * who has written before, so that the unread count shows.
+ */
+export function createWidget(options: {
+  readonly mainUrl: string;
+  readonly gatewayUrl: string;
+  readonly key: string;
+  readonly settings: Settings;
+  readonly events: Events;
+}) {
+  const { mainUrl, gatewayUrl, key, settings, events } = options;
+  const [openLabel, dismissLabel, failedText] = TEXTS[settings.language];
+  const storage = pageStorage();
+  const notes = storagePrefix(gatewayUrl, key);
+  const hasSession = read(storage, notes + SESSION) !== undefined;
+  const host = document.createElement('sluice-chat');
+  const root = host.attachShadow({ mode: 'open' });
+  const frame = el('aside', { class: 'frame', 'aria-label': settings.name ?? 'Chat' });
+  const launcher = createLauncher(openLabel);
+
+  let isOpen = false;
+  let unread = 0;
+  let main: Main | undefined;
+  let opener: Element | null;
+  let failure: HTMLElement | undefined;
+  let mainCame: (main: Main) => void = () => undefined;
+  const whenMain = new Promise<Main>((resolve) => (mainCame = resolve));
+
+  const draw = (): void => launcher.draw(isOpen, unread, main?.labelOf(isOpen, unread));
+  const show = (text: string, role: 'note' | 'alert', onDismiss: () => void): HTMLElement => {
+    const card = createBubble({
+      text,
+      role,
+      dismissLabel,
+      onDismiss,
+      onClick: () => setOpen(true),
+    });
+    frame.prepend(card);
+    return card;
+  };
+  const fetchMain = createMainLoader(mainUrl);
+  const mainOptions: MainOptions = {
+    root,
+    frame,
+    gatewayUrl,
+    key,
+    settings,
+    hasSession,
+    close: () => setOpen(false),
+    emit: (event, detail) => {
+      if (event === 'unread') {
+        unread = detail as number;
+        draw();
+      }
+      events.emit(event, detail);
+    },
+  };
+  const dismissGreeting = settings.greeting
+    ? greet({
+        greeting: settings.greeting,
+        noteKey: `${notes}greeted`,
+        storage,
+        show: (text) => show(text, 'note', () => dismissGreeting()),
+      })
+    : () => undefined;
+
+  async function load(): Promise<void> {
+    const { mount } = await fetchMain();
+    main ??= mount(mainOptions);
+    mainCame(main);
+    draw();
+  }
+
+  async function loadToOpen(): Promise<void> {
+    launcher.button.dataset['busy'] = '';
+    failure?.remove();
+    try {
+      await load();
+      // Closed again before it was there: then it stays closed.
+      main?.setOpen(isOpen);
+    } catch (error) {
+      // eslint-disable-next-line no-console -- what stands in the way is the page's developer's
+      console.error('Sluice: the chat could not be loaded.', error);
+      setOpen(false);
+      failure = show(failedText, 'alert', () => failure?.remove());
+      events.emit('error', { code: 'load' });
+    }
+    delete launcher.button.dataset['busy'];
+  }
+
+  function setOpen(now: boolean): void {
+    if (now === isOpen) return;
+    isOpen = now;
+    frame.toggleAttribute('data-open', now);
+    if (now) {
+      opener = document.activeElement;
+      dismissGreeting();
+      if (main) main.setOpen(now);
+      else void loadToOpen();
+    } else {
+      main?.setOpen(now);
+      giveFocusBack();
+    }
+    draw();
+    events.emit(now ? 'open' : 'close', undefined);
+  }
+
+  /** To what had it when the chat was opened, when it is in the panel that goes. */
+  function giveFocusBack(): void {
+    if (!root.activeElement) return;
+    const isElsewhere = opener?.isConnected && opener !== host && opener !== document.body;
+    (isElsewhere ? (opener as HTMLElement) : launcher.button).focus();
+  }
+
+  adopt(root, css);
+  dress(frame, settings);
+  draw();
+  frame.append(launcher.button);
+  root.append(frame);
+  document.body.append(host);
+  launcher.button.onclick = () => setOpen(!isOpen);
+  // Before it is needed; a failure shows when it is.
+  launcher.button.onpointerenter = launcher.button.onfocus = () =>
+    void fetchMain().catch(() => undefined);
+  if (hasSession) void load().catch(() => undefined);
+  events.emit('ready', undefined);
+
+  return {
+    setOpen,
+    /** Now, or once the main part is there. */
+    withMain: (act: (main: Main) => void) => void whenMain.then(act),
+  };
+}

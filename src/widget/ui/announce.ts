@@ -1,0 +1,86 @@
+import { effect } from '@preact/signals-core';
+import type { MainOptions } from '../main-part.ts';
+import { chime } from './chime.ts';
+import { adviceFor } from './refusal.ts';
+import type { Ui } from './ui.ts';
+
+/**
+ * Tells the page, the launcher, the tab's title and, when wanted, the ear, what happens in the
+ * conversation; and the conversation, when the visitor looks at it.
+ */
+export function announce(ui: Ui, options: MainOptions): void {
+  announceLines(ui, options);
+  announceUnread(ui, options);
+  announceRefusals(ui, options);
+}
+
+/** Lines that come while this page is there, and replies that the visitor has not seen yet. */
+function announceLines({ chat, hasSound }: Ui, { emit }: MainOptions): void {
+  const told = new Set<string>();
+  let after: number | undefined;
+  effect(() => {
+    const lines = chat.lines.value;
+    const session = chat.session.value;
+    if (!session) {
+      after = undefined;
+      return;
+    }
+    // What was said before this page, and seen, is no news.
+    after ??= session.seenSeq;
+    let hasReply = false;
+    for (const { id, seq, from, text, at } of lines) {
+      if (seq === undefined || seq <= after || told.has(id)) continue;
+      told.add(id);
+      hasReply ||= from === 'agent';
+      emit('message', { id, from, text, at });
+    }
+    if (hasReply && hasSound.peek()) chime();
+  });
+}
+
+/** The count shows while the visitor looks elsewhere: on the launcher, and before the tab's title. */
+function announceUnread({ chat, isOpen, isAtEnd }: Ui, { emit }: MainOptions): void {
+  let title: string | undefined;
+  let count = 0;
+  const putTitle = (): void => {
+    const isNeeded = document.hidden && count > 0;
+    if (isNeeded) title ??= document.title;
+    if (title === undefined) return;
+    document.title = isNeeded ? `(${count}) ${title}` : title;
+    if (!isNeeded) title = undefined;
+  };
+  const look = (): void => {
+    if (isOpen.value && isAtEnd.value && !document.hidden && chat.unread.value > 0) chat.markSeen();
+  };
+  effect(look);
+  effect(() => {
+    const now = chat.unread.value;
+    if (now !== count) emit('unread', (count = now));
+    putTitle();
+  });
+  document.addEventListener('visibilitychange', () => {
+    look();
+    putTitle();
+  });
+}
+
+/** The visitor reads that it is not available; what to do about it is for the page's developer. */
+function announceRefusals(
+  { chat, texts, trouble }: Ui,
+  { emit, gatewayUrl, key }: MainOptions,
+): void {
+  let told = '';
+  effect(() => {
+    const connection = chat.connection.value;
+    const code = connection.state === 'refused' ? connection.code : '';
+    if (code === told) return;
+    told = code;
+    if (code === '') return;
+    // It lasts for a moment, since the visitor is let in without it: what is said must last longer.
+    if (code === 'bad_identity') trouble.value = texts.notSignedIn;
+    const advice = adviceFor(code, gatewayUrl, key);
+    // eslint-disable-next-line no-console -- see above
+    if (advice !== undefined) console.error(advice);
+    emit('error', { code });
+  });
+}

@@ -1,0 +1,78 @@
+import { UiProvider } from './view.ts';
+import type { Ui } from './ui.ts';
+import { signal } from '@preact/signals-core';
+import { render } from 'preact';
+import type { Chat } from '../engine/chat.ts';
+import { storagePrefix } from '../engine/storage-names.ts';
+import { adopt } from '../look/style-sheet.ts';
+import type { Main, MainOptions } from '../main-part.ts';
+import type { Texts } from '../texts/en.ts';
+import { fill } from '../texts/fill.ts';
+import { announce } from './announce.ts';
+import { createFormats } from './formats.ts';
+import { createNotes } from './notes.ts';
+import css from './panel.css?inline';
+import { Panel } from './panel.tsx';
+import { coverScreen } from './viewport.ts';
+
+/** Puts the panel into the widget's frame and binds it to a conversation. */
+export function createApp(
+  options: MainOptions,
+  chat: Chat,
+  texts: Texts,
+  storage: Storage | undefined,
+): Main {
+  const { root, frame, gatewayUrl, key, settings, close } = options;
+  const notes = createNotes(storage, storagePrefix(gatewayUrl, key));
+  const ui: Ui = {
+    chat,
+    texts,
+    formats: createFormats(settings.locale),
+    settings,
+    notes,
+    isOpen: signal(false),
+    isFullScreen: signal(false),
+    hasSound: signal(notes.has('sound')),
+    isIntroduced: signal(false),
+    isAtEnd: signal(true),
+    trouble: signal(''),
+    close,
+  };
+  const place = document.createElement('div');
+  let isDrawn = false;
+
+  adopt(root, css);
+  frame.prepend(place);
+  coverScreen(place, ui);
+  announce(ui, options);
+
+  return {
+    setOpen: (open) => {
+      if (open) chat.start();
+      if (open && !isDrawn) {
+        isDrawn = true;
+        render(
+          <UiProvider value={ui}>
+            <Panel />
+          </UiProvider>,
+          place,
+        );
+        // Drawn closed and then opened, so that it is seen to come out of the launcher.
+        place.getBoundingClientRect();
+      }
+      ui.isOpen.value = open;
+    },
+    labelOf: (isOpen, unread) => {
+      if (isOpen) return texts.closeChat;
+      if (unread === 0) return texts.openChat;
+      const form = new Intl.PluralRules(settings.locale).select(unread);
+      const count = texts.unread[form] ?? texts.unread.other;
+      return `${texts.openChat}, ${fill(count, ui.formats.number(unread))}`;
+    },
+    identify: (jwt) => chat.identify(jwt),
+    logout: () => {
+      ui.isIntroduced.value = false;
+      chat.logout();
+    },
+  };
+}

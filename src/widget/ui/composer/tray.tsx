@@ -1,0 +1,93 @@
+import type { Ui } from '../ui.ts';
+import { useUi, view } from '../view.ts';
+import type { PendingFile } from '../../engine/chat.ts';
+import { MAX_FILE_BYTES, MAX_FILES } from '../../../channels/chat/events.ts';
+import { fill } from '../../texts/fill.ts';
+import { Icon } from '../icon.tsx';
+import { Tool } from '../tool.tsx';
+import { isPicture, Thumbnail } from '../log/thumbnail.tsx';
+
+/** The files that the next message will carry. */
+export const Tray = ({ files }: { readonly files: readonly PendingFile[] }) => (
+  <ul class="tray">
+    {files.map((file) => (
+      <Pending key={file.key} file={file} />
+    ))}
+  </ul>
+);
+
+const THUMBNAIL_PX = 36;
+
+const Pending = view(({ file }: { readonly file: PendingFile }) => {
+  const ui = useUi();
+  const { chat, texts, formats } = ui;
+  const { key, name, state, progress } = file;
+  const isUnderWay = state === 'waiting' || state === 'uploading';
+  return (
+    <li data-state={state}>
+      <span class="kind">
+        {isPicture(file) ? (
+          <Thumbnail blob={file.blob} width={THUMBNAIL_PX} height={THUMBNAIL_PX} />
+        ) : (
+          <Icon name="file" />
+        )}
+      </span>
+      <span class="what">
+        <span class="name" dir="auto" title={name}>
+          {name}
+        </span>
+        <span class="note">
+          {state === 'failed' ? (
+            <span role="alert">{faultOf(file, ui)}</span>
+          ) : (
+            formats.bytes(file.size)
+          )}
+        </span>
+      </span>
+      {state === 'failed' && isWorthRetrying(file) && (
+        <Tool
+          icon="again"
+          label={texts.tryAgain}
+          class="tool small"
+          onClick={() => chat.retryFile(key)}
+        />
+      )}
+      <Tool
+        icon="close"
+        label={fill(texts.remove, name)}
+        class="tool small"
+        onClick={() => chat.removeFile(key)}
+      />
+      {isUnderWay && (
+        <span
+          class="progress"
+          role="progressbar"
+          aria-label={name}
+          aria-valuemin={0}
+          aria-valuemax={100}
+          aria-valuenow={Math.round(progress * 100)}
+        >
+          <span style={{ transform: `scaleX(${progress})` }} />
+        </span>
+      )}
+    </li>
+  );
+});
+
+const isWorthRetrying = ({ error }: PendingFile): boolean =>
+  error === 'failed' || error === 'rate_limited';
+
+function faultOf({ error = 'failed' }: PendingFile, { chat, texts, formats }: Ui): string {
+  const limits = chat.session.peek()?.limits;
+  switch (error) {
+    case 'too_large':
+      return fill(texts.fileTooLarge, formats.bytes(limits?.fileBytes ?? MAX_FILE_BYTES));
+    case 'too_many':
+      return fill(texts.tooManyFiles, limits?.files ?? MAX_FILES);
+    case 'unsupported':
+      return texts.badType;
+    case 'rate_limited':
+    case 'failed':
+      return texts.uploadFailed;
+  }
+}

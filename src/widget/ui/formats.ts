@@ -1,0 +1,52 @@
+/** Numbers and times as the visitor's language writes them. */
+export interface Formats {
+  time(at: number): string;
+  /** "Today", "Yesterday", "Monday, 3 March". */
+  day(at: number, now: number): string;
+  bytes(count: number): string;
+  number(value: number): string;
+  /** "in 5 seconds" */
+  inSeconds(seconds: number): string;
+}
+
+const DAY_MS = 86_400_000;
+const UNITS = ['byte', 'kilobyte', 'megabyte'] as const;
+
+export function createFormats(locale: string): Formats {
+  const clock = new Intl.DateTimeFormat(locale, { hour: 'numeric', minute: '2-digit' });
+  const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
+  const wait = new Intl.RelativeTimeFormat(locale, { numeric: 'always' });
+  const plain = new Intl.NumberFormat(locale);
+
+  const upper = (text: string): string => text.charAt(0).toLocaleUpperCase(locale) + text.slice(1);
+
+  return {
+    time: (at) => clock.format(at),
+    day: (at, now) => {
+      const days = Math.round((startOfDay(now) - startOfDay(at)) / DAY_MS);
+      if (days === 0 || days === 1) return upper(relative.format(-days, 'day'));
+      const isThisYear = new Date(at).getFullYear() === new Date(now).getFullYear();
+      return new Intl.DateTimeFormat(locale, {
+        weekday: 'long',
+        day: 'numeric',
+        month: 'long',
+        ...(!isThisYear && { year: 'numeric' }),
+      }).format(at);
+    },
+    bytes: (count) => {
+      const power = count < 1_000 ? 0 : count < 1_000_000 ? 1 : 2;
+      const value = count / 1_000 ** power;
+      return new Intl.NumberFormat(locale, {
+        style: 'unit',
+        unit: UNITS[power],
+        unitDisplay: 'short',
+        maximumFractionDigits: power === 2 && value < 10 ? 1 : 0,
+      }).format(value);
+    },
+    number: (value) => plain.format(value),
+    inSeconds: (seconds) => wait.format(seconds, 'second'),
+  };
+}
+
+/** Midnight of the visitor's own day. */
+export const startOfDay = (at: number): number => new Date(at).setHours(0, 0, 0, 0);

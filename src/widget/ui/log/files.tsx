@@ -1,0 +1,103 @@
+import { useEffect, useState, useUi, view } from '../view.ts';
+import type { AttachmentInfo } from '../../../channels/chat/events.ts';
+import { fill } from '../../texts/fill.ts';
+import { Icon } from '../icon.tsx';
+import { safeUrl } from '../rich/links.ts';
+import { isPicture, Thumbnail } from './thumbnail.tsx';
+
+/** One picture alone is shown whole; several beside each other are cut to squares. */
+const ALONE = { width: 228, height: 160, fit: 'contain' } as const;
+const BESIDE = { width: 112, height: 112, fit: 'cover' } as const;
+type Box = typeof ALONE | typeof BESIDE;
+
+export function Files({ files }: { readonly files: readonly AttachmentInfo[] }) {
+  const pictures = files.filter((file) => isPicture(file) && file.id !== undefined);
+  const box = pictures.length === 1 ? ALONE : BESIDE;
+  return (
+    <>
+      {pictures.length > 0 && (
+        <div class="pictures">
+          {pictures.map((file) => (
+            <Picture key={file.id} file={file} box={box} />
+          ))}
+        </div>
+      )}
+      {files
+        .filter((file) => !pictures.includes(file))
+        .map((file, i) => (
+          <Card key={file.id ?? i} file={file} />
+        ))}
+    </>
+  );
+}
+
+const Picture = view(({ file, box }: { readonly file: AttachmentInfo; readonly box: Box }) => {
+  const { chat, texts } = useUi();
+  const [blob, setBlob] = useState<Blob | null | undefined>(undefined);
+  useEffect(() => {
+    let isGone = false;
+    void chat.open(file).then((bytes) => {
+      if (!isGone) setBlob(bytes ?? null);
+    });
+    return () => {
+      isGone = true;
+    };
+  }, [file.id]);
+  if (blob === null) return <Card file={file} />;
+  return (
+    <button
+      type="button"
+      class="picture"
+      aria-label={fill(texts.open, file.name)}
+      style={{ width: `${box.width}px`, height: `${box.height}px` }}
+      onClick={() => blob && save(blob, file.name)}
+    >
+      {blob && <Thumbnail blob={blob} {...box} onBroken={() => setBlob(null)} />}
+    </button>
+  );
+});
+
+/** A reply's file is a link; one of the visitor's own is handed back. */
+const Card = view(({ file }: { readonly file: AttachmentInfo }) => {
+  const { chat, texts, formats } = useUi();
+  const href = file.url === undefined ? undefined : safeUrl(file.url);
+  const content = (
+    <>
+      <span class="kind">
+        <Icon name={file.type.startsWith('image/') ? 'image' : 'file'} />
+      </span>
+      <span class="what">
+        <span class="name" dir="auto" title={file.name}>
+          {file.name}
+        </span>
+        <span class="note">{formats.bytes(file.size)}</span>
+      </span>
+    </>
+  );
+  if (href !== undefined)
+    return (
+      <a class="file" href={href} target="_blank" rel="noopener noreferrer">
+        {content}
+      </a>
+    );
+  if (file.id === undefined) return <span class="file">{content}</span>;
+  return (
+    <button
+      type="button"
+      class="file"
+      aria-label={fill(texts.open, file.name)}
+      onClick={() => void chat.open(file).then((blob) => blob && save(blob, file.name))}
+    >
+      {content}
+    </button>
+  );
+});
+
+function save(blob: Blob, name: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  // The browser has begun to read it by then.
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}

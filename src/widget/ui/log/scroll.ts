@@ -1,0 +1,80 @@
+import { useEffect, useElement, useRef, useState, useUi } from '../view.ts';
+import type { Line } from '../../engine/chat.ts';
+
+/** Nearer to the end than this is at the end. */
+const END_PX = 48;
+/** Older lines are fetched before their place is reached. */
+const AHEAD_PX = 240;
+
+/**
+ * Keeps the place: at the end it stays at the end, whatever comes or grows; above, what was read
+ * stays where it is, also when older lines come in before it.
+ */
+export function useScroll(lines: readonly Line[]) {
+  const { chat, isOpen, isAtEnd } = useUi();
+  const box = useElement<HTMLDivElement>();
+  const content = useElement<HTMLDivElement>();
+  const place = useRef({
+    isAtEnd: true,
+    fromEnd: 0,
+    height: 0,
+    first: lines[0]?.id,
+    last: lines.at(-1)?.id,
+  });
+  const [hasNews, setNews] = useState(false);
+
+  const toEnd = (): void => {
+    if (box.current) box.current.scrollTop = box.current.scrollHeight;
+    note();
+  };
+  const note = (): void => {
+    if (!box.current) return;
+    const { scrollHeight, scrollTop, clientHeight } = box.current;
+    place.current.fromEnd = scrollHeight - scrollTop;
+    place.current.height = scrollHeight - clientHeight;
+    place.current.isAtEnd = scrollHeight - scrollTop - clientHeight < END_PX;
+    isAtEnd.value = place.current.isAtEnd;
+    if (place.current.isAtEnd) setNews(false);
+  };
+  const fetchOlder = (): void => {
+    if (!box.current || !isOpen.peek()) return;
+    if (box.current.scrollTop < AHEAD_PX && chat.older.peek() === 'some') void chat.loadOlder();
+  };
+
+  useEffect(() => {
+    const { current } = place;
+    const last = lines.at(-1);
+    const isOwnNew = last?.id !== current.last && last?.from === 'visitor';
+    const isPrepended = lines[0]?.id !== current.first && last?.id === current.last;
+    if (current.isAtEnd || isOwnNew) toEnd();
+    else if (isPrepended && box.current)
+      box.current.scrollTop = box.current.scrollHeight - current.fromEnd;
+    else if (last?.id !== current.last) setNews(true);
+    current.first = lines[0]?.id;
+    current.last = last?.id;
+    note();
+    fetchOlder();
+  }, [lines]);
+
+  useEffect(() => {
+    const observer = new ResizeObserver(() => {
+      if (place.current.isAtEnd) toEnd();
+    });
+    for (const { current } of [box, content]) if (current) observer.observe(current);
+    return () => observer.disconnect();
+  }, []);
+
+  return {
+    box,
+    content,
+    hasNews,
+    toEnd,
+    onScroll: () => {
+      const { scrollHeight = 0, clientHeight = 0 } = box.current ?? {};
+      // Where something has grown meanwhile, it is not the visitor who has left the end.
+      if (place.current.isAtEnd && place.current.height !== scrollHeight - clientHeight) toEnd();
+      else note();
+      fetchOlder();
+    },
+  };
+}

@@ -1,0 +1,108 @@
+import { useState, useUi, view } from './view.ts';
+import type { Ui } from './ui.ts';
+
+const EMAIL = /^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>"]+$/;
+const MAX_LENGTH = { name: 200, email: 254 };
+
+/** Whether the visitor is asked who they are before the first line: never one who is known. */
+export function needsPreChat({ chat, settings, isIntroduced }: Ui): boolean {
+  const session = chat.session.value;
+  const isAsked = settings.preChat === 'optional' || settings.preChat === 'required';
+  const isKnown = session !== undefined && (session.verified || session.name !== undefined);
+  return isAsked && !isKnown && chat.lines.value.length === 0 && !isIntroduced.value;
+}
+
+export const PreChat = view(() => {
+  const { chat, texts, settings, isIntroduced } = useUi();
+  const isRequired = settings.preChat === 'required';
+  const [name, setName] = useState('');
+  const [email, setEmail] = useState('');
+  const [faults, setFaults] = useState<{ name?: string; email?: string; form?: string }>({});
+  const [isBusy, setBusy] = useState(false);
+
+  const submit = async (): Promise<void> => {
+    const profile = {
+      ...(name.trim() && { name: name.trim() }),
+      ...(email.trim() && { email: email.trim() }),
+    };
+    const found = {
+      ...(isRequired && !profile.name && { name: texts.fillIn }),
+      ...(isRequired && !profile.email && { email: texts.fillIn }),
+      ...(profile.email && !EMAIL.test(profile.email) && { email: texts.badEmail }),
+    };
+    setFaults(found);
+    if (found.name ?? found.email) return;
+    setBusy(true);
+    const error = profile.name || profile.email ? await chat.setProfile(profile) : undefined;
+    setBusy(false);
+    if (error === undefined) isIntroduced.value = true;
+    else if (error === 'invalid' && profile.email) setFaults({ email: texts.badEmail });
+    else setFaults({ form: texts.trouble });
+  };
+
+  return (
+    <form
+      class="pre-chat"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit();
+      }}
+    >
+      <p class="hello" dir="auto">
+        {settings.greeting ?? texts.welcome}
+      </p>
+      <p class="why">{isRequired ? texts.whoAreYou : texts.optional}</p>
+      <Field
+        kind="name"
+        label={texts.name}
+        value={name}
+        isRequired={isRequired}
+        fault={faults.name}
+        onChange={setName}
+      />
+      <Field
+        kind="email"
+        label={texts.email}
+        value={email}
+        isRequired={isRequired}
+        fault={faults.email}
+        onChange={setEmail}
+      />
+      <div role="alert">{faults.form && <p class="fault">{faults.form}</p>}</div>
+      <button type="submit" class="primary" disabled={isBusy}>
+        {texts.start}
+      </button>
+    </form>
+  );
+});
+
+interface FieldProps {
+  readonly label: string;
+  readonly kind: 'name' | 'email';
+  readonly value: string;
+  readonly isRequired: boolean;
+  readonly fault: string | undefined;
+  readonly onChange: (value: string) => void;
+}
+
+const Field = ({ label, kind, value, isRequired, fault, onChange }: FieldProps) => (
+  <div class="field">
+    <label for={kind}>{label}</label>
+    <input
+      id={kind}
+      {...(kind === 'email' ? { type: 'email' } : { type: 'text' })}
+      autocomplete={kind}
+      dir="auto"
+      value={value}
+      maxLength={MAX_LENGTH[kind]}
+      required={isRequired}
+      aria-invalid={fault !== undefined}
+      aria-describedby={`fault-${kind}`}
+      onInput={(event) => onChange(event.currentTarget.value)}
+    />
+    <div id={`fault-${kind}`} role="alert">
+      {fault && <p class="fault">{fault}</p>}
+    </div>
+  </div>
+);

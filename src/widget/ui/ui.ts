@@ -1,0 +1,26 @@
+import type { Signal } from '@preact/signals-core';
+import type { Chat } from '../engine/chat.ts';
+import type { Settings } from '../settings.ts';
+import type { Texts } from '../texts/en.ts';
+import type { Formats } from './formats.ts';
+import type { Notes } from './notes.ts';
+
+/** What every part of the panel has at hand. */
+export interface Ui {
+  readonly chat: Chat;
+  readonly texts: Texts;
+  readonly formats: Formats;
+  readonly settings: Settings;
+  readonly notes: Notes;
+  readonly isOpen: Signal<boolean>;
+  /** Phones, and windows as low as one: the panel is the whole screen. */
+  readonly isFullScreen: Signal<boolean>;
+  readonly hasSound: Signal<boolean>;
+  /** The visitor has been asked who they are. */
+  readonly isIntroduced: Signal<boolean>;
+  /** The latest line is on the screen, when the panel is. */
+  readonly isAtEnd: Signal<boolean>;
+  /** What went wrong last, for the composer to say. */
+  readonly trouble: Signal<string>;
+  readonly close: () => void;
+}

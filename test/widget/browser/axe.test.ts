@@ -1,0 +1,95 @@
+import { expect } from '@jest/globals';
+import { axeFindings } from './axe.ts';
+import { QUIET } from './scripted-agent.ts';
+import { describeInBrowser, type Visit } from './setting.ts';
+
+const SCHEMES = ['light', 'dark'] as const;
+
+const expectNoFindings = async (state: string, { chat }: Visit): Promise<void> => {
+  expect({ state, findings: await axeFindings(chat.page) }).toEqual({ state, findings: [] });
+};
+
+describeInBrowser('axe', (test) => {
+  for (const colorScheme of SCHEMES) {
+    test(`finds nothing in a conversation (${colorScheme})`, async (setting) => {
+      setting.script('Show me everything', {
+        content:
+          '# A head\n\nWords with **weight**, `code`, [a link](https://acme.example/)\n\n1. one\n2. two\n\n> quoted\n\n```\nlines of code\n```\n\n---\n\n- [x] a list',
+        format: 'MARKDOWN',
+      });
+      const visit = await setting.visit({
+        data: { greeting: 'Hello! How can we help?' },
+        browser: { colorScheme },
+      });
+      const { chat } = visit;
+      await chat.host.getByText('Hello! How can we help?').waitFor();
+      await expectNoFindings('closed, with a greeting', visit);
+      await chat.open();
+      await expectNoFindings('empty', visit);
+
+      await chat.send('Show me everything');
+      await chat.log.locator('[data-from="agent"]').waitFor();
+      await chat.reaches('Show me everything', 'delivered');
+      await expectNoFindings('with a reply', visit);
+
+      const choosing = chat.page.waitForEvent('filechooser');
+      await chat.button('Attach files').click();
+      await (
+        await choosing
+      ).setFiles([
+        { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('notes') },
+        { name: 'bad.html', mimeType: 'text/html', buffer: Buffer.from('<!doctype html><p>1') },
+      ]);
+      await chat.host.getByText('This type cannot be sent').first().waitFor();
+      await chat.type('a draft');
+      await expectNoFindings('files, one of them refused', visit);
+      await chat.button('Remove bad.html').click();
+      await chat.send(`${QUIET}with a file`);
+      await chat.reaches('with a file', 'delivered');
+
+      await chat.button('More').click();
+      await chat.page.getByRole('menu').waitFor();
+      await expectNoFindings('menu', visit);
+      await chat.page.getByRole('menuitem', { name: 'New conversation' }).click();
+      await chat.button('Emoji').click();
+      await expectNoFindings('emoji', visit);
+      await chat.page.keyboard.press('Escape');
+
+      await visit.goOffline();
+      await chat.page.getByRole('status').filter({ hasText: 'You are offline.' }).waitFor();
+      await chat.send(`${QUIET}waits`);
+      await expectNoFindings('offline', visit);
+      await visit.goOnline();
+      await chat.reaches('waits', 'delivered');
+    });
+
+    test(`finds nothing in the form, on a phone and right to left (${colorScheme})`, async (setting) => {
+      const form = await setting.visit({
+        data: { 'pre-chat': 'required' },
+        browser: { colorScheme },
+      });
+      await form.chat.launcher.click();
+      await form.chat.button('Start chat').click();
+      await form.chat.panel.getByText('Please fill this in.').first().waitFor();
+      await expectNoFindings('form', form);
+
+      const phone = await setting.visit({
+        browser: {
+          colorScheme,
+          viewport: { width: 390, height: 844 },
+          hasTouch: true,
+          isMobile: true,
+        },
+      });
+      await phone.chat.launcher.tap();
+      await phone.chat.send(`${QUIET}from a phone`);
+      await phone.chat.reaches('from a phone', 'delivered');
+      await expectNoFindings('phone', phone);
+
+      const arabic = await setting.visit({ lang: 'ar', dir: 'rtl', browser: { colorScheme } });
+      await arabic.chat.host.getByRole('button').first().click();
+      await arabic.chat.host.getByRole('textbox').waitFor();
+      await expectNoFindings('right to left', arabic);
+    });
+  }
+});

@@ -1,0 +1,137 @@
+import { expect } from '@jest/globals';
+import { describeInBrowser } from './setting.ts';
+import { QUIET } from './scripted-agent.ts';
+
+describeInBrowser('a conversation', (test) => {
+  test('a message is accepted, then delivered, and its reply is shown once', async (setting) => {
+    const { chat } = await setting.visit();
+    await chat.open();
+    let atThePlatform: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      atThePlatform = resolve;
+    });
+    setting.platform.gate = (call) =>
+      call === 'POST /messages/' ? held.then(() => 'pass' as const) : undefined;
+    try {
+      await chat.send('Where is my parcel?');
+      await chat.reaches('Where is my parcel?', 'accepted');
+      expect(setting.arrived('Where is my parcel?')).toHaveLength(0);
+    } finally {
+      setting.platform.gate = () => undefined;
+      atThePlatform();
+    }
+    await chat.reaches('Where is my parcel?', 'delivered');
+    const lines = await chat.shows(['Where is my parcel?', 'You said: Where is my parcel?']);
+    expect(lines.map(({ from }) => from)).toEqual(['visitor', 'agent']);
+    expect(setting.arrived('Where is my parcel?')).toHaveLength(1);
+
+    // Nothing comes twice, whatever else comes after it.
+    await chat.send('Thank you');
+    await chat.shows([
+      'Where is my parcel?',
+      'You said: Where is my parcel?',
+      'Thank you',
+      'You said: Thank you',
+    ]);
+    expect(await chat.input.inputValue()).toBe('');
+  });
+
+  test('a message that the platform refuses for good says so', async (setting) => {
+    const { chat } = await setting.visit();
+    await chat.open();
+    setting.platform.faults = ({ path }) =>
+      path.endsWith('/messages/') ? { kind: 'status', status: 400 } : undefined;
+    try {
+      await chat.send(`${QUIET}refused`);
+      await chat.reaches('refused', 'failed');
+    } finally {
+      setting.platform.faults = () => undefined;
+    }
+    await chat.line('refused').getByRole('alert').filter({ hasText: 'Not sent' }).waitFor();
+    await chat.send(`${QUIET}taken`);
+    await chat.reaches('taken', 'delivered');
+    expect(setting.arrived(QUIET).map(({ content }) => content)).toContain(`${QUIET}taken`);
+  });
+
+  test('a new page shows what was said, in order, without a double', async (setting) => {
+    const visit = await setting.visit();
+    await visit.chat.open();
+    const said = [`${QUIET}one`, `${QUIET}two`, `${QUIET}three`];
+    for (const text of said) await visit.chat.send(text);
+    await visit.chat.reaches(`${QUIET}three`, 'delivered');
+    const before = await visit.chat.lines();
+
+    await visit.chat.page.reload();
+    await visit.chat.open();
+    await visit.chat.shows(said);
+    const after = await visit.chat.lines();
+    expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+  });
+
+  test('several lines and emoji arrive as they were written', async (setting) => {
+    const { chat } = await setting.visit();
+    await chat.open();
+    await chat.type(`${QUIET}first`);
+    await chat.input.press('Shift+Enter');
+    await chat.input.pressSequentially('second ✓ 👋🏽');
+    await chat.input.press('Enter');
+    await chat.reaches('second', 'delivered');
+    expect(setting.arrived(`${QUIET}first`).map(({ content }) => content)).toEqual([
+      `${QUIET}first\nsecond ✓ 👋🏽`,
+    ]);
+  });
+
+  test('what is typed survives a reload, and is not sent by it', async (setting) => {
+    const { chat } = await setting.visit();
+    await chat.open();
+    await chat.type('Half a sen');
+    await chat.page.reload();
+    await chat.open();
+    await chat.until('the draft', async () => (await chat.input.inputValue()) === 'Half a sen');
+    await chat.shows([]);
+    await chat.input.press('End');
+    await chat.input.pressSequentially('tence');
+    await chat.input.press('Enter');
+    await chat.reaches('Half a sentence', 'delivered');
+    await chat.page.reload();
+    await chat.open();
+    expect(await chat.input.inputValue()).toBe('');
+  });
+
+  test('a new conversation is one for the platform, and divided from the old one', async (setting) => {
+    const { chat } = await setting.visit();
+    await chat.open();
+    await chat.send(`${QUIET}about shoes`);
+    await chat.reaches('about shoes', 'delivered');
+    await chat.button('More').click();
+    await chat.page.getByRole('menuitem', { name: 'New conversation' }).click();
+    await chat.log.getByText('New conversation').waitFor();
+    await chat.send(`${QUIET}about socks`);
+    await chat.reaches('about socks', 'delivered');
+    await chat.shows([`${QUIET}about shoes`, `${QUIET}about socks`]);
+    const conversations = setting
+      .arrived(`${QUIET}about`)
+      .map(({ conversation_id: conversation }) => conversation);
+    expect(new Set(conversations).size).toBe(2);
+  });
+
+  test('older lines come when one scrolls up, and the view stays where it was', async (setting) => {
+    const visit = await setting.visit();
+    await visit.chat.open();
+    const texts = Array.from({ length: 80 }, (_, n) => `${QUIET}line ${n + 1}.`);
+    await visit.chat.send(texts[0] ?? '');
+    await visit.chat.reaches('line 1.', 'accepted');
+    const other = await setting.otherDevice(visit);
+    for (const text of texts.slice(1)) expect(await other.send(text)).toMatchObject({ ok: true });
+
+    await visit.chat.page.reload();
+    await visit.chat.open();
+    await visit.chat.line('line 80.').waitFor();
+    await visit.chat.until('everything from the first line on', async () => {
+      await visit.chat.log.hover();
+      await visit.chat.page.mouse.wheel(0, -4_000);
+      return (await visit.chat.lines())[0]?.text.includes('line 1.');
+    });
+    await visit.chat.shows(texts);
+  });
+});

@@ -1,0 +1,82 @@
+import { expect } from '@jest/globals';
+import { SignJWT } from 'jose';
+import { CHAT_KEY } from '../../support/gateway-config.ts';
+import type { ChatPage } from './chat-page.ts';
+import { QUIET } from './scripted-agent.ts';
+import { describeInBrowser, IDENTITY_SECRET } from './setting.ts';
+
+const jwtOf = (subject: string, name: string): Promise<string> =>
+  new SignJWT({ name, email: `${subject}@customer.example` })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setSubject(subject)
+    .setAudience(CHAT_KEY)
+    .setExpirationTime('10 minutes')
+    .sign(new TextEncoder().encode(IDENTITY_SECRET));
+
+/** What the shop's own page does once its visitor has logged in. */
+const identify = (chat: ChatPage, jwt: string): Promise<void> =>
+  chat.page.evaluate((token) => (window as unknown as Hosted).Sluice.identify(token), jwt);
+
+interface Hosted {
+  readonly Sluice: { identify(jwt: string): void; logout(): void };
+}
+
+describeInBrowser('identity', (test) => {
+  test('a customer whom the shop vouches for is one contact, with what was said before', async (setting) => {
+    const { chat } = await setting.visit();
+    await chat.open();
+    await chat.send(`${QUIET}anonymous`);
+    await chat.reaches('anonymous', 'delivered');
+    await identify(chat, await jwtOf('ada-1', 'Ada Nilsson'));
+    await chat.until('a verified session', async () => {
+      await chat.send(`${QUIET}as Ada`);
+      await chat.reaches('as Ada', 'delivered');
+      return setting.platform.payloads.some(
+        ({ contact }) => contact.email === 'ada-1@customer.example',
+      );
+    });
+    await chat.line('anonymous').waitFor();
+
+    const phone = await setting.visit();
+    await phone.chat.open();
+    await identify(phone.chat, await jwtOf('ada-1', 'Ada Nilsson'));
+    await phone.chat.line('anonymous').waitFor();
+    await phone.chat.line('as Ada').first().waitFor();
+  });
+
+  test('logging out forgets everything, in every tab', async (setting) => {
+    const visit = await setting.visit();
+    const tab = await (await visit.anotherTab()).open();
+    await visit.chat.open();
+    await identify(visit.chat, await jwtOf('ada-2', 'Ada Nilsson'));
+    await visit.chat.send(`${QUIET}private`);
+    await visit.chat.reaches('private', 'delivered');
+    await tab.line('private').waitFor();
+
+    await visit.chat.page.evaluate(() => (window as unknown as Hosted).Sluice.logout());
+    for (const each of [visit.chat, tab]) await each.line('private').waitFor({ state: 'detached' });
+    await visit.chat.page.reload();
+    await visit.chat.open();
+    await visit.chat.send(`${QUIET}someone else`);
+    await visit.chat.reaches('someone else', 'delivered');
+    await visit.chat.shows([`${QUIET}someone else`]);
+    const [before] = setting.arrived(`${QUIET}private`);
+    const [after] = setting.arrived(`${QUIET}someone else`);
+    expect(after?.contact_id).not.toBe(before?.contact_id);
+  });
+
+  test('a token that nobody signed makes nobody of anyone', async (setting) => {
+    const { chat } = await setting.visit();
+    await chat.open();
+    await chat.send(`${QUIET}me`);
+    await chat.reaches('me', 'delivered');
+    const [header, payload] = (await jwtOf('ada-3', 'Ada')).split('.');
+    await identify(chat, `${header}.${payload}.${'A'.repeat(43)}`);
+    await chat.host.getByRole('alert').filter({ hasText: 'could not confirm' }).waitFor();
+    await chat.send(`${QUIET}still me`);
+    await chat.reaches('still me', 'delivered');
+    await chat.shows([`${QUIET}me`, `${QUIET}still me`]);
+    const [payloads] = [setting.platform.payloads.map(({ contact }) => contact.email)];
+    expect(payloads).not.toContain('ada-3@customer.example');
+  });
+});

@@ -1,0 +1,47 @@
+import { expect } from '@jest/globals';
+import { QUIET } from './scripted-agent.ts';
+import { describeInBrowser } from './setting.ts';
+
+describeInBrowser('the form before the chat', (test) => {
+  test('is asked once, says what is missing, and labels the visitor', async (setting) => {
+    const { chat } = await setting.visit({ data: { 'pre-chat': 'required' } });
+    await chat.launcher.click();
+    const name = chat.page.getByRole('textbox', { name: 'Name' });
+    const email = chat.page.getByRole('textbox', { name: 'Email' });
+    await name.waitFor();
+    expect(await chat.input.isVisible()).toBe(false);
+    await chat.button('Start chat').click();
+    await chat.panel
+      .getByRole('alert')
+      .filter({ hasText: 'Please fill this in.' })
+      .first()
+      .waitFor();
+    await name.fill('Grace Hopper');
+    await email.fill('not an address');
+    await chat.button('Start chat').click();
+    await chat.panel.getByRole('alert').filter({ hasText: 'check this address' }).waitFor();
+    await email.fill('grace@customer.example');
+    await chat.button('Start chat').click();
+    await chat.input.waitFor();
+    await chat.send(`${QUIET}labelled`);
+    await chat.reaches('labelled', 'delivered');
+    const [mine] = setting.platform.payloads.filter(
+      ({ message }) => message.content === `${QUIET}labelled`,
+    );
+    // The address is a claim: the platform hears of it only where the shop trusts claims.
+    expect(mine?.contact).toEqual({ name: 'Grace Hopper' });
+
+    await chat.page.reload();
+    await chat.open();
+    await chat.shows([`${QUIET}labelled`]);
+  });
+
+  test('can be passed where it is optional', async (setting) => {
+    const { chat } = await setting.visit({ data: { 'pre-chat': 'optional' } });
+    await chat.launcher.click();
+    await chat.button('Start chat').click();
+    await chat.input.waitFor();
+    await chat.send(`${QUIET}nobody`);
+    await chat.reaches('nobody', 'delivered');
+  });
+});

@@ -1,0 +1,122 @@
+import { expect } from '@jest/globals';
+import type { ChatPage } from './chat-page.ts';
+import { QUIET } from './scripted-agent.ts';
+import { describeInBrowser, type Setting } from './setting.ts';
+
+/** The agent answers only when this is called. */
+function holdReplies(setting: Setting): () => void {
+  let release: () => void = () => undefined;
+  const held = new Promise<'pass'>((resolve) => {
+    release = () => {
+      setting.platform.gate = () => undefined;
+      resolve('pass');
+    };
+  });
+  setting.platform.gate = (call) => (call === 'GET /messages/' ? held : undefined);
+  return release;
+}
+
+/** As the browser tells a page that another tab covers it: a browser without windows never does. */
+const look = (chat: ChatPage, state: 'hidden' | 'visible'): Promise<void> =>
+  chat.page.evaluate((now) => {
+    const isHidden = now === 'hidden';
+    Object.defineProperty(document, 'visibilityState', { value: now, configurable: true });
+    Object.defineProperty(document, 'hidden', { value: isHidden, configurable: true });
+    Object.defineProperty(document, 'hasFocus', { value: () => !isHidden, configurable: true });
+    document.dispatchEvent(new Event('visibilitychange'));
+    window.dispatchEvent(new Event(isHidden ? 'blur' : 'focus'));
+  }, state);
+
+const title = (chat: ChatPage): Promise<string> => chat.page.title();
+
+describeInBrowser('what comes while nobody looks', (test) => {
+  test('a reply to a closed chat is counted on the launcher and in the title, until it is read', async (setting) => {
+    const { chat } = await setting.visit();
+    await chat.open();
+    await chat.page.evaluate(() => {
+      const heard: unknown[] = [];
+      Object.assign(window, { heard });
+      const { Sluice } = window as unknown as {
+        Sluice: { on(event: string, fn: (detail: unknown) => void): () => void };
+      };
+      Sluice.on('unread', (count) => heard.push(count));
+    });
+    const answer = holdReplies(setting);
+    await chat.send('Answer me later');
+    await chat.reaches('Answer me later', 'delivered');
+    await chat.button('Minimize chat').click();
+    await chat.input.waitFor({ state: 'hidden' });
+    answer();
+
+    await chat.page
+      .getByRole('button', { name: 'Open chat, 1 unread message', exact: true })
+      .waitFor();
+    // The launcher is seen; the title speaks to someone in another tab.
+    expect(await title(chat)).toBe('A shop');
+    await look(chat, 'hidden');
+    await chat.until('the title', async () => (await title(chat)) === '(1) A shop');
+    await look(chat, 'visible');
+    await chat.until('the title', async () => (await title(chat)) === 'A shop');
+    await chat.open();
+    await chat.shows(['Answer me later', 'You said: Answer me later']);
+    await chat.button('Minimize chat').click();
+    await chat.page.getByRole('button', { name: 'Open chat', exact: true }).waitFor();
+    await chat.until('to be told', () =>
+      chat.page.evaluate(() => {
+        const { heard } = window as unknown as { heard: unknown[] };
+        return heard.includes(1) && heard.at(-1) === 0;
+      }),
+    );
+  });
+
+  test('it is still unread on the next page, and read in all tabs once it is in one', async (setting) => {
+    const visit = await setting.visit();
+    const { chat } = visit;
+    await chat.open();
+    const answer = holdReplies(setting);
+    await chat.send('And this later still');
+    await chat.reaches('And this later still', 'delivered');
+    await chat.button('Minimize chat').click();
+    answer();
+    const unread = { name: 'Open chat, 1 unread message', exact: true };
+    await chat.page.getByRole('button', unread).waitFor();
+    await chat.page.reload();
+    await chat.page.getByRole('button', unread).waitFor();
+    const tab = await visit.anotherTab();
+    await tab.page.getByRole('button', unread).waitFor();
+    await tab.open();
+    await chat.page.getByRole('button', { name: 'Open chat', exact: true }).waitFor();
+  });
+
+  test('a reply in an open chat of a tab that is not looked at is unread, too', async (setting) => {
+    const { chat } = await setting.visit();
+    await chat.open();
+    await look(chat, 'hidden');
+    await chat.send('I am looking elsewhere');
+    await chat.line('You said: I am looking elsewhere').waitFor();
+    await chat.until('the title', async () => (await title(chat)) === '(1) A shop');
+    await look(chat, 'visible');
+    await chat.until('the title', async () => (await title(chat)) === 'A shop');
+  });
+
+  test('a reply to someone who has scrolled up does not move the view', async (setting) => {
+    const { chat } = await setting.visit();
+    await chat.open();
+    for (let n = 1; n <= 15; n += 1) await chat.send(`${QUIET}filling line ${n}`);
+    const answer = holdReplies(setting);
+    await chat.send('One more answer');
+    await chat.reaches('One more answer', 'delivered');
+    await chat.log.hover();
+    await chat.until('the view to be up', async () => {
+      await chat.page.mouse.wheel(0, -300);
+      return chat.log.evaluate((log) => log.scrollHeight - log.scrollTop - log.clientHeight > 150);
+    });
+    answer();
+    await chat.button('New messages').waitFor();
+    await chat.button('New messages').click();
+    await chat.until('the view to be down', () =>
+      chat.log.evaluate((log) => log.scrollHeight - log.scrollTop - log.clientHeight < 5),
+    );
+    await chat.button('New messages').waitFor({ state: 'detached' });
+  });
+});

@@ -1,0 +1,138 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { MessageEvent } from '../../../src/channels/chat/events.ts';
+import { LineRecord } from '../../../src/widget/engine/line-record.ts';
+import { aLine, lines } from './scripted-server.ts';
+
+const seqs = (record: LineRecord): number[] => record.lines.map(({ seq = 0 }) => seq);
+
+/** What a server answers for a page of history. */
+const page = (journal: readonly MessageEvent[], before: number, limit: number) => {
+  const older = journal.filter(({ seq }) => seq < before);
+  const messages = older.slice(-limit);
+  return { messages, more: messages.length < older.length };
+};
+
+describe('the run of lines', () => {
+  test('has no hole and no double, whatever is repeated, lost, or comes early', () => {
+    const room = fc.array(
+      fc.oneof(
+        {
+          weight: 4,
+          arbitrary: fc.record({ kind: fc.constant('line'), seq: fc.integer({ min: 1, max: 40 }) }),
+        },
+        { weight: 2, arbitrary: fc.record({ kind: fc.constant('repair'), seq: fc.constant(0) }) },
+        { weight: 1, arbitrary: fc.record({ kind: fc.constant('older'), seq: fc.constant(0) }) },
+      ),
+      { maxLength: 120 },
+    );
+    fc.assert(
+      fc.property(room, fc.integer({ min: 1, max: 7 }), (steps, limit) => {
+        const journal = lines(1, 40);
+        const record = new LineRecord();
+        const repair = (): void => {
+          const { gap } = record;
+          if (gap === undefined) return;
+          const { messages, more } = page(journal, gap.before, Math.min(gap.limit, limit));
+          record.fillGap(gap.before, messages, more);
+        };
+        for (const { kind, seq } of steps) {
+          const { bottom } = record;
+          if (kind === 'line') record.add(aLine(seq));
+          else if (kind === 'repair') repair();
+          else if (bottom !== undefined) {
+            const { messages, more } = page(journal, bottom, limit);
+            record.addOlder(messages, more);
+          }
+          const first = seqs(record)[0] ?? 0;
+          expect(seqs(record)).toEqual(record.lines.map((_, index) => first + index));
+        }
+        const highest = Math.max(0, ...steps.map(({ seq }) => seq));
+        for (let round = 0; round < 40; round += 1) repair();
+        expect(record.gap).toBeUndefined();
+        expect(record.top).toBe(highest);
+      }),
+    );
+  });
+
+  test('is the same in whichever order a page of history and a replay come', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 30 }),
+        fc.integer({ min: 1, max: 30 }),
+        fc.integer({ min: 0, max: 30 }),
+        (lastSeq, limit, at) => {
+          const journal = lines(1, 30);
+          const replay = journal.slice(lastSeq);
+          const newest = page(journal, Infinity, limit);
+          const record = new LineRecord();
+          for (const line of replay.slice(0, at)) record.add(line);
+          record.addOlder(newest.messages, newest.more);
+          for (const line of replay.slice(at)) record.add(line);
+          expect(record.top).toBe(30);
+          expect(seqs(record)).toEqual(lines(record.bottom ?? 0, 30).map(({ seq }) => seq));
+          expect(record.isComplete).toBe(record.bottom === 1);
+        },
+      ),
+    );
+  });
+
+  test('passes over lines that do not exist any more', () => {
+    const journal = [...lines(1, 2), ...lines(6, 7)];
+    const record = new LineRecord();
+    for (const line of journal) record.add(line);
+    expect(seqs(record)).toEqual([1, 2]);
+    expect(record.gap).toEqual({ before: 6, limit: 3 });
+    record.fillGap(6, lines(1, 2), false);
+    expect(seqs(record)).toEqual([1, 2, 6, 7]);
+    expect(record.gap).toBeUndefined();
+  });
+
+  test('begins anew above a hole that is too large to fetch', () => {
+    const record = new LineRecord();
+    for (const line of [...lines(1, 5), ...lines(1_000, 1_300)]) record.add(line);
+    expect(seqs(record)).toEqual(lines(1_000, 1_300).map(({ seq }) => seq));
+    expect(record.isComplete).toBe(false);
+    record.addOlder(lines(900, 999), true);
+    expect(record.bottom).toBe(900);
+  });
+
+  test('forgets everything with its visitor', () => {
+    const record = new LineRecord();
+    record.add(aLine(1, { from: 'visitor' }));
+    record.mark({ id: 'id-1', state: 'delivered' });
+    record.clear();
+    expect(record.lines).toEqual([]);
+    record.add(aLine(5, { id: 'id-1', from: 'visitor' }));
+    expect(record.lines[0]?.state).toBe('accepted');
+  });
+});
+
+describe('the state of a line', () => {
+  test.each([
+    [['accepted', 'delivered'], 'delivered'],
+    [['delivered', 'accepted'], 'delivered'],
+    [['failed', 'accepted'], 'failed'],
+    // An operator has sent it again.
+    [['failed', 'delivered'], 'delivered'],
+    [['delivered', 'failed'], 'delivered'],
+    [[], 'accepted'],
+  ] as const)('is, after %j, %s: before the line comes and after it', (states, expected) => {
+    const line = aLine(1, { from: 'visitor', id: 'own' });
+    for (const early of [0, 1, states.length]) {
+      const record = new LineRecord();
+      for (const state of states.slice(0, early)) record.mark({ id: 'own', state });
+      record.add(line);
+      for (const state of states.slice(early)) record.mark({ id: 'own', state });
+      expect(record.lines[0]?.state).toBe(expected);
+    }
+  });
+
+  test('of a reply is always delivered, whatever its id', () => {
+    const record = new LineRecord();
+    record.mark({ id: 'id-1', state: 'failed' });
+    record.add(aLine(1));
+    expect(record.mark({ id: 'id-1', state: 'accepted' })).toBe(false);
+    expect(record.lines[0]?.state).toBe('delivered');
+  });
+});

@@ -1,0 +1,192 @@
+import { request as httpRequest } from 'node:http';
+import { expect, test } from '@jest/globals';
+import type { UploadRequest } from '../../../src/widget/engine/upload-request.ts';
+import { ends } from '../../support/ends.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { Browser, online, say, shows, type Tab, textsOf } from './browser.ts';
+import { identityOf, relayTo, start } from './widget-scene.ts';
+
+/** What XMLHttpRequest does in a browser: it tells how much of the body has gone out. */
+const uploadByHttp: UploadRequest = async ({ url, token, file, onProgress, signal }) => {
+  const form = new FormData();
+  form.append('file', file, file.name);
+  const encoded = new Response(form);
+  const bytes = Buffer.from(await encoded.arrayBuffer());
+  return new Promise((resolve) => {
+    const outgoing = httpRequest(url, {
+      method: 'POST',
+      signal,
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': encoded.headers.get('content-type') ?? '',
+        'content-length': bytes.length,
+      },
+    });
+    outgoing.on('error', () => resolve({ status: 0, body: '' }));
+    outgoing.on('response', (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('close', () => {
+        const { statusCode = 0, complete } = response;
+        const body = Buffer.concat(chunks).toString();
+        resolve(complete ? { status: statusCode, body } : { status: 0, body: '' });
+      });
+    });
+    const half = bytes.length / 2;
+    outgoing.write(bytes.subarray(0, half), () => onProgress(0.5));
+    outgoing.end(bytes.subarray(half), () => onProgress(1));
+  });
+};
+
+const textFile = (name: string, text = name): File =>
+  new File([text], name, { type: 'text/plain' });
+const states = ({ chat }: Tab): string[] => chat.files.value.map(({ state }) => state);
+const uploaded = (tab: Tab, count: number): Promise<unknown> =>
+  waitFor(
+    'the uploads',
+    () => states(tab).filter((state) => state === 'uploaded').length === count,
+  );
+
+test('files are uploaded with progress, go with the message, and can be opened', async () => {
+  const gateway = await start();
+  const browser = new Browser(gateway.url, { upload: uploadByHttp });
+  const tab = await browser.open();
+  const progress = new Set<number>();
+  ends(tab.chat.files.subscribe(([file]) => file && progress.add(file.progress)));
+  tab.chat.attach([textFile('one.txt'), textFile('two.txt', 'the second')]);
+  expect(tab.chat.send()).toBe('uploading');
+  await uploaded(tab, 2);
+  expect([...progress]).toEqual([0, 0.5, 1]);
+  expect(tab.chat.send()).toBeUndefined();
+  expect(tab.chat.files.value).toEqual([]);
+  await shows(tab, ['']);
+  const files = tab.chat.lines.value[0]?.files ?? [];
+  expect(files).toMatchObject([{ name: 'one.txt' }, { name: 'two.txt', size: 10 }]);
+  const bytes = files.map(async (file) => (await tab.chat.open(file))?.text());
+  expect(await Promise.all(bytes)).toEqual(['one.txt', 'the second']);
+
+  const later = await browser.open();
+  await shows(later, ['']);
+  const [, second] = later.chat.lines.value[0]?.files ?? [];
+  const fetched = second && (await later.chat.open(second));
+  expect(await fetched?.text()).toBe('the second');
+  expect(await later.chat.open({ id: 'nothing', name: '', type: '', size: 0 })).toBeUndefined();
+  expect(await later.chat.open({ name: '', type: '', size: 0 })).toBeUndefined();
+});
+
+test('more than ten files, and one that is too large, are refused at once', async () => {
+  const gateway = await start();
+  const tab = await new Browser(gateway.url, { upload: uploadByHttp }).open();
+  const large = new File([new Uint8Array(25 * 1024 * 1024 + 1)], 'large.bin');
+  tab.chat.attach([large, ...Array.from({ length: 11 }, (_, at) => textFile(`${at}.txt`))]);
+  await uploaded(tab, 9);
+  expect(tab.chat.files.value.flatMap(({ name, error }) => (error ? [[name, error]] : []))).toEqual(
+    [
+      ['large.bin', 'too_large'],
+      ['9.txt', 'too_many'],
+      ['10.txt', 'too_many'],
+    ],
+  );
+  expect(tab.chat.send()).toBe('failed_file');
+  for (const { key, error } of tab.chat.files.value) if (error) tab.chat.removeFile(key);
+  expect(tab.chat.send()).toBeUndefined();
+  await shows(tab, ['']);
+});
+
+test('what the server refuses fails by its name', async () => {
+  const gateway = await start();
+  const tab = await new Browser(gateway.url, { upload: uploadByHttp }).open();
+  tab.chat.attach([new File(['<svg xmlns="http://www.w3.org/2000/svg"/>'], 'a.svg')]);
+  await waitFor('the refusal', () => states(tab)[0] === 'failed');
+  expect(tab.chat.files.value[0]?.error).toBe('unsupported');
+});
+
+test('an upload waits for the connection, and begins again when it is back', async () => {
+  const gateway = await start();
+  const relay = await relayTo(gateway);
+  const tab = await new Browser(relay.url, { upload: uploadByHttp }).open();
+  relay.cut();
+  await waitFor('the loss', () => tab.chat.connection.value.state === 'offline');
+  tab.chat.attach([textFile('patient.txt')]);
+  expect(states(tab)).toEqual(['waiting']);
+  relay.restore(gateway.url);
+  await uploaded(tab, 1);
+});
+
+test('an upload that fails again and again can be tried by hand', async () => {
+  const gateway = await start();
+  let failures = 0;
+  const flaky: UploadRequest = (order) => {
+    failures += 1;
+    return failures <= 4 ? Promise.resolve({ status: 502, body: 'no JSON' }) : uploadByHttp(order);
+  };
+  const tab = await new Browser(gateway.url, { upload: flaky }).open();
+  tab.chat.attach([textFile('a.txt')]);
+  await waitFor('the failure', () => states(tab)[0] === 'failed');
+  expect(failures).toBe(4);
+  tab.chat.retryFile(tab.chat.files.value[0]?.key ?? '');
+  await uploaded(tab, 1);
+});
+
+test.each([
+  ['once more with a fresh token', 1, 'uploaded'],
+  ['no third time', 2, 'failed'],
+] as const)('a token that is refused is tried %s', async (_case, refusals, state) => {
+  const gateway = await start();
+  let calls = 0;
+  const tokens = new Set<string>();
+  const upload: UploadRequest = (order) => {
+    calls += 1;
+    tokens.add(order.token);
+    return calls <= refusals ? Promise.resolve({ status: 401, body: '{}' }) : uploadByHttp(order);
+  };
+  const tab = await new Browser(gateway.url, { upload }).open();
+  tab.chat.attach([textFile('a.txt')]);
+  await waitFor('the end', () => states(tab)[0] === state);
+  await online(tab);
+});
+
+test('a file that is removed is not uploaded to its end', async () => {
+  const gateway = await start();
+  let aborted = false;
+  const upload: UploadRequest = ({ signal }) =>
+    new Promise((resolve) => {
+      signal.addEventListener('abort', () => {
+        aborted = true;
+        resolve({ status: 0, body: '' });
+      });
+    });
+  const tab = await new Browser(gateway.url, { upload }).open();
+  tab.chat.attach([textFile('a.txt')]);
+  await waitFor('the upload', () => states(tab)[0] === 'uploading');
+  tab.chat.removeFile(tab.chat.files.value[0]?.key ?? '');
+  expect(aborted).toBe(true);
+  expect(tab.chat.files.value).toEqual([]);
+});
+
+test("a guest's uploads go with him when he says who he is, and with nobody else", async () => {
+  const gateway = await start();
+  const tab = await new Browser(gateway.url, { upload: uploadByHttp }).open();
+  tab.chat.attach([textFile('mine.txt')]);
+  await uploaded(tab, 1);
+  tab.chat.identify(await identityOf('ada'));
+  await waitFor('ada', () => tab.chat.session.value?.name === 'ada');
+  say(tab, 'see this');
+  await shows(tab, ['see this']);
+  expect(tab.chat.lines.value[0]?.files).toMatchObject([{ name: 'mine.txt' }]);
+  tab.chat.attach([textFile('private.txt')]);
+  await uploaded(tab, 1);
+  tab.chat.identify(await identityOf('bob'));
+  await waitFor('bob', () => tab.chat.session.value?.name === 'bob');
+  expect(tab.chat.files.value).toEqual([]);
+  expect(textsOf(tab)).toEqual([]);
+});
+
+test('a server that is not there is no error of the page', async () => {
+  const tab = new Browser('http://127.0.0.1:9', { upload: uploadByHttp }).page();
+  tab.chat.start();
+  tab.chat.attach([textFile('a.txt')]);
+  await waitFor('the failure', () => tab.chat.connection.value.state === 'offline');
+  expect(await tab.chat.open({ id: 'x', name: '', type: '', size: 0 })).toBeUndefined();
+  expect(states(tab)).toEqual(['waiting']);
+});

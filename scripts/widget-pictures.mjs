@@ -1,5 +1,5 @@
 // Takes a picture of the widget in every state, light and dark, and looks through each for what
-// axe-core finds: node scripts/widget-pictures.mjs <folder> [part of a name]. The page, the loader
+// axe-core finds: node scripts/widget-pictures.mjs <folder> [part of a name ...]. The page, the loader
 // and the panel are the real ones, only the conversation goes by a script (test/widget/gallery/).
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -194,11 +194,12 @@ async function take(browser, origin, name, scheme, target) {
   return complaints;
 }
 
-const [target, part = ''] = process.argv.slice(2);
+const [target, ...parts] = process.argv.slice(2);
 if (!target) {
-  console.error('usage: node scripts/widget-pictures.mjs <folder> [part of a name]');
+  console.error('usage: node scripts/widget-pictures.mjs <folder> [part of a name ...]');
   process.exit(2);
 }
+const isWanted = (name) => parts.length === 0 || parts.some((part) => name.includes(part));
 mkdirSync(target, { recursive: true });
 const folder = mkdtempSync(join(tmpdir(), 'widget-gallery-'));
 await bundleGallery(folder);
@@ -207,7 +208,7 @@ const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-s
 let count = 0;
 try {
   const origin = `http://127.0.0.1:${server.address().port}`;
-  for (const name of Object.keys(PICTURES).filter((each) => each.includes(part)))
+  for (const name of Object.keys(PICTURES).filter(isWanted))
     for (const scheme of ['light', 'dark'])
       for (const complaint of await take(browser, origin, name, scheme, target)) {
         count += 1;

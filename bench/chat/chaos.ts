@@ -10,6 +10,7 @@ import {
 import { silentLogger } from '../../src/observability/logger.ts';
 import { type ChatVisitor, HeadlessVisitor } from '../../test/support/chat-visitors.ts';
 import { ACME, CHAT_KEY } from '../../test/support/gateway-config.ts';
+import { WidgetVisitor } from '../../test/support/widget-visitor.ts';
 import { LossyProxy } from '../../test/support/lossy-proxy.ts';
 import { randomFaults, seededRandom } from '../../test/support/random-faults.ts';
 import { GatewayThatDies } from '../crash/gateway-that-dies.ts';
@@ -36,6 +37,8 @@ export interface ChaosOptions {
 }
 
 export interface ChaosReport {
+  /** Visitors whose tabs run the widget's engine; the others are clients of our own. */
+  readonly widgets: number;
   readonly acknowledged: number;
   readonly replies: number;
   readonly tabs: number;
@@ -58,6 +61,8 @@ const PLATFORM_FAULTS: readonly Fault[] = [
 const AFTERMATH_MS = 2_500;
 /** Every third visitor has two tabs. */
 const TABS_EVERY = 3;
+/** Every fourth one's tabs run the widget's own engine. */
+const WIDGET_EVERY = 4;
 
 /**
  * Visitors talk to an agent over lines that break, through a gateway that is killed and stopped
@@ -80,12 +85,15 @@ export async function chaos(bench: Workbench, options: ChaosOptions): Promise<Ch
   // Every visitor listens, which is no leak.
   setMaxListeners(0, stop.signal);
   bench.onEnd('visitors', () => stop.abort());
-  const people = Array.from({ length: clients }, (_, n): Person => {
-    const visitor = new HeadlessVisitor({ url: proxy.url, key: CHAT_KEY, ackTimeoutMs: 3_000 });
+  const people: Person[] = [];
+  for (let n = 0; n < clients; n += 1) {
+    const line = { url: proxy.url, key: CHAT_KEY, ackTimeoutMs: 3_000 };
+    const isWidget = n % WIDGET_EVERY === 0;
+    const visitor = isWidget ? await WidgetVisitor.create(line) : new HeadlessVisitor(line);
     bench.onEnd('visitor', () => visitor.close());
     const likesTabs = n % TABS_EVERY === 0;
-    return { name: `v${n}`, visitor, random: seededRandom(seed * 1000 + n), likesTabs };
-  });
+    people.push({ name: `v${n}`, visitor, random: seededRandom(seed * 1000 + n), likesTabs });
+  }
   const evening = { meanPauseMs: options.meanPauseMs, stopped: stop.signal };
   const talking = Promise.all(people.map((person) => converse(person, evening)));
   // It is awaited below, which an earlier failure may never reach.
@@ -99,13 +107,16 @@ export async function chaos(bench: Workbench, options: ChaosOptions): Promise<Ch
   onProgress('the line is good again; waiting until everyone has everything');
   const started = performance.now();
   const visitors = people.map(({ visitor }) => visitor);
-  const unsettled = await settle(platform, visitors, options.settleWithinMs);
+  const told = (what: string): void =>
+    onProgress(`${what} (${((performance.now() - started) / 1000).toFixed(1)} s)`);
+  const unsettled = await settle(platform, visitors, options.settleWithinMs, told);
   const settleSeconds = (performance.now() - started) / 1000;
   await delay(AFTERMATH_MS);
 
   const stored = platform.inspect.messages(ACME.shopId);
   const of = correspondenceOf(stored);
   return {
+    widgets: count(visitors, (visitor) => Number(visitor instanceof WidgetVisitor)),
     acknowledged: count(visitors, ({ said }) => said.filter(({ seq }) => seq !== undefined).length),
     replies: stored.filter(({ role }) => role === 'agent').length,
     tabs: count(visitors, ({ tabs }) => tabs.length),
@@ -167,6 +178,7 @@ async function settle(
   platform: LocalPlatform,
   visitors: readonly ChatVisitor[],
   withinMs: number,
+  onDone: (what: string) => void,
 ): Promise<string[]> {
   const until = performance.now() + withinMs;
   const within = (): number => Math.max(0, until - performance.now());
@@ -196,9 +208,12 @@ async function settle(
   ];
   const late: string[] = [];
   for (const [what, isDone] of steps) {
-    await waitUntil(what, within(), () => isDone() || undefined).catch((error: unknown) => {
+    try {
+      await waitUntil(what, within(), () => isDone() || undefined);
+      onDone(`done: ${what}`);
+    } catch (error) {
       late.push(error instanceof Error ? error.message : String(error));
-    });
+    }
   }
   return late;
 }
@@ -214,7 +229,7 @@ export function describe(report: ChaosReport): string {
   return [
     `acknowledged    ${report.acknowledged} messages`,
     `replies         ${report.replies}`,
-    `tabs            ${report.tabs} at the end`,
+    `tabs            ${report.tabs} at the end; ${report.widgets} visitors use the widget's engine`,
     `connections     ${report.connections}; ${list(report.troubles)}`,
     `platform        ${list(report.platformFaults)}`,
     `restarts        ${report.restarts.join(', ')}`,

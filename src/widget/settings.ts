@@ -18,7 +18,8 @@ export const chosen = (
   config: object,
 ): Omit<Settings, 'language' | 'locale'> => ({
   ...config,
-  ...Object.fromEntries(
+  // Words that are none of those known are as if they were not there: see where each is read.
+  ...(Object.fromEntries(
     NAMES.map((name) => [name, attributes[name]?.trim()]).filter(([, value]) => value),
-  ),
+  ) as Partial<WidgetConfig>),
 });

@@ -14,7 +14,7 @@ test('bad lines, a kill and restarts: every message and reply once, in order, wi
   const report = await chaos(bench, {
     clients: 12,
     seconds: 15,
-    seed: 20_260_402,
+    seed: 20_260_406,
     restarts: 2,
     meanPauseMs: 800,
     meanCalmMs: 2_500,
@@ -28,6 +28,7 @@ test('bad lines, a kill and restarts: every message and reply once, in order, wi
   expect(report.acknowledged).toBeGreaterThan(24);
   expect(report.replies).toBeGreaterThan(12);
   expect(report.tabs).toBeGreaterThan(12);
+  expect(report.widgets).toBe(3);
   expect(report.troubles.size).toBeGreaterThan(3);
 }, 240_000);
 

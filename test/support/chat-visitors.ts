@@ -129,13 +129,14 @@ export class HeadlessVisitor implements ChatVisitor {
 
   async #send(): Promise<void> {
     const { signal } = this.#closed;
+    const isClosed = (): boolean => signal.aborted;
     for (let next = this.said[this.#sent]; next !== undefined; next = this.said[this.#sent]) {
       const { id, text } = next;
       // Rejects when the connection is lost, or nothing comes in time.
       const answer = await this.#online()
         ?.ask<MessageAck>('message', [{ id, text }])
         .catch(() => undefined);
-      if (signal.aborted) return;
+      if (isClosed()) return;
       if (answer?.ok === true) {
         next.seq = answer.seq;
         this.#sent += 1;
@@ -146,7 +147,7 @@ export class HeadlessVisitor implements ChatVisitor {
       if (!isTemporary) throw new Error(`refused: ${answer.error}`);
       const waitMs = answer?.retryAfter === undefined ? LOOK_EVERY_MS : answer.retryAfter * 1000;
       await delay(waitMs, undefined, { signal }).catch(() => undefined);
-      if (signal.aborted) return;
+      if (isClosed()) return;
     }
   }
 }

@@ -23,8 +23,11 @@ interface Known {
   readonly file: Promise<WidgetFile>;
 }
 
-/** Main parts of builds that are gone: pages that were opened before still ask for them. */
-const MAX_KEPT = 8;
+/**
+ * Files in memory. Beside those of this build (a main part for each language) there is room for the
+ * one before it: pages that were opened then still ask for its main parts.
+ */
+const MAX_KEPT = 24;
 
 /**
  * The built widget, read and compressed once. A file is read again when it has changed, so that a

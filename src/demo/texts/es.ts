@@ -27,7 +27,7 @@ export const es: DemoTexts = {
     colours: { navy: 'Marino', sand: 'Arena', moss: 'Musgo' },
     width: 'Ancho',
     regular: 'Normal',
-    wide: 'Ancho',
+    wide: 'Amplio',
     size: 'Talla',
     sizeHint: '¿Entre dos tallas? Elija la mayor.',
     add: 'Añadir a la cesta',

@@ -17,8 +17,8 @@ export function createLauncher(openLabel: string) {
     button: launcher,
     /** @param label what it does now, and what is unread; the panel's words, once it is there */
     draw: (open: boolean, unread: number, label = openLabel): void => {
-      launcher.ariaExpanded = String(open);
-      launcher.ariaLabel = label;
+      launcher.setAttribute('aria-expanded', String(open));
+      launcher.setAttribute('aria-label', label);
       badge.textContent = String(unread);
       badge.hidden = open || unread === 0;
     },

@@ -9,13 +9,14 @@ export interface PageApi {
   /** Forgets the visitor on this device. */
   logout(): void;
   on: Events['on'];
-  /** What a page calls that has queued before this script came: `Sluice.push(['open'])`. */
-  push(...calls: readonly (readonly [string, ...unknown[]])[]): void;
 }
+
+/** What a page may have queued before this script came: `(window.Sluice ||= []).push(['open'])`. */
+type Queued = readonly (readonly [string, ...unknown[]])[];
 
 declare global {
   interface Window {
-    Sluice?: PageApi | readonly (readonly [string, ...unknown[]])[];
+    Sluice?: PageApi | Queued;
   }
 }
 
@@ -23,18 +24,10 @@ declare global {
 export const isTaken = (): boolean => window.Sluice !== undefined && 'open' in window.Sluice;
 
 /** Puts the API in the page's hands, and does what the page has queued. */
-export function publish(actions: Omit<PageApi, 'push'>): void {
-  const queued = Array.isArray(window.Sluice) ? window.Sluice : [];
-  const callable = actions as unknown as Record<
-    string,
-    ((...args: unknown[]) => unknown) | undefined
-  >;
-  const api: PageApi = {
-    ...actions,
-    push: (...calls) => {
-      for (const [name, ...args] of calls) callable[name]?.(...args);
-    },
-  };
+export function publish(api: PageApi): void {
+  const queued = window.Sluice;
   window.Sluice = api;
-  api.push(...(queued as readonly [string, ...unknown[]][]));
+  if (!Array.isArray(queued)) return;
+  const callable = api as unknown as Record<string, ((...args: unknown[]) => unknown) | undefined>;
+  for (const [name, ...args] of queued as Queued) callable[name]?.(...args);
 }

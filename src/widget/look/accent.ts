@@ -13,7 +13,7 @@ export interface Accent {
   readonly ink: string;
 }
 
-const DEFAULT = '#3b5bdb';
+const DEFAULT: Rgb = [59, 91, 219];
 /** WCAG 2.2 §1.4.3. */
 const TEXT_CONTRAST = 4.5;
 /** A fill that nearly is the surface would leave a button without a shape. */
@@ -56,7 +56,7 @@ const css = (color: Rgb): string => `rgb(${color.join()})`;
  * @param color `#rrggbb`; anything else is the widget's own accent
  */
 export function accentOf(color: string | undefined, scheme: Scheme): Accent {
-  const brand = parseHex(color ?? DEFAULT) ?? (parseHex(DEFAULT) as Rgb);
+  const brand = parseHex(color ?? '') ?? DEFAULT;
   // The luminances of `--bg`, and of `--raised`, which is the harder one for a text.
   const [towards, panel, raised] = scheme === 'light' ? [0, 1, 0.896] : [255, 0.0112, 0.0229];
   const fill = fitted(brand, towards, panel, FILL_CONTRAST);

@@ -31,7 +31,7 @@ const SVG = 'http://www.w3.org/2000/svg';
 export const Fragment = (props: Props): Child => props['children'] as Child;
 
 export const jsx = (type: unknown, props: Props, key?: unknown): VNode => ({ type, props, key });
-export const jsxs = jsx;
+export const jsxs: typeof jsx = (type, props, key) => jsx(type, props, key);
 
 export const createElement = (type: unknown, props: Props | null, ...children: Child[]): VNode =>
   jsx(type, { ...props, children }, props?.['key']);

@@ -1,16 +1,16 @@
 import { UiProvider } from './view.ts';
 import type { Ui } from './ui.ts';
-import { signal } from '@preact/signals-core';
+import { effect, signal } from '@preact/signals-core';
 import { render } from 'preact';
 import type { Chat } from '../engine/chat.ts';
 import { storagePrefix } from '../engine/storage-names.ts';
 import { adopt } from '../look/style-sheet.ts';
 import type { Main, MainOptions } from '../main-part.ts';
+import { read, write } from '../page-storage.ts';
 import type { Texts } from '../texts/en.ts';
 import { fill } from '../texts/fill.ts';
 import { announce } from './announce.ts';
 import { createFormats } from './formats.ts';
-import { createNotes } from './notes.ts';
 import css from './panel.css?inline';
 import { Panel } from './panel.tsx';
 import { coverScreen } from './viewport.ts';
@@ -23,16 +23,15 @@ export function createApp(
   storage: Storage | undefined,
 ): Main {
   const { root, frame, gatewayUrl, key, settings, close } = options;
-  const notes = createNotes(storage, storagePrefix(gatewayUrl, key));
+  const soundNote = `${storagePrefix(gatewayUrl, key)}sound`;
   const ui: Ui = {
     chat,
     texts,
     formats: createFormats(settings.locale),
     settings,
-    notes,
     isOpen: signal(false),
     isFullScreen: signal(false),
-    hasSound: signal(notes.has('sound')),
+    hasSound: signal(read(storage, soundNote) === 'on'),
     isIntroduced: signal(false),
     isAtEnd: signal(true),
     trouble: signal(''),
@@ -44,6 +43,7 @@ export function createApp(
   adopt(root, css);
   frame.prepend(place);
   coverScreen(place, ui);
+  effect(() => write(storage, soundNote, ui.hasSound.value ? 'on' : 'off'));
   announce(ui, options);
 
   return {

@@ -5,7 +5,7 @@ import { Tool } from './tool.tsx';
 import { usePopover } from './popover.ts';
 
 export const Menu = view(() => {
-  const { chat, texts, notes, hasSound, trouble } = useUi();
+  const { chat, texts, hasSound, trouble } = useUi();
   const popover = usePopover(1);
   const choose = (action: () => void) => () => {
     popover.close();
@@ -16,7 +16,6 @@ export const Menu = view(() => {
   };
   const toggleSound = (): void => {
     hasSound.value = !hasSound.value;
-    notes.set('sound', hasSound.value);
     if (hasSound.value) chime();
   };
   return (

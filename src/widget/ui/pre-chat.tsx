@@ -93,7 +93,7 @@ const Field = ({ label, kind, value, isRequired, fault, onChange }: FieldProps) 
       id={kind}
       {...(kind === 'email' ? { type: 'email' } : { type: 'text' })}
       autocomplete={kind}
-      dir="auto"
+      {...(value && { dir: 'auto' })}
       value={value}
       maxLength={MAX_LENGTH[kind]}
       required={isRequired}

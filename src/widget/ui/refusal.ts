@@ -8,11 +8,11 @@ export const isShutOut = (connection: Connection): boolean =>
 export function adviceFor(code: string, gatewayUrl: string, key: string): string | undefined {
   switch (code) {
     case 'unknown_key':
-      return `Sluice: ${gatewayUrl} knows no chat with the key "${key}". Put the key of the shop's chat (chat.key in the gateway's configuration) in data-key.`;
+      return `Sluice: ${gatewayUrl} has no chat with the key "${key}" (data-key).`;
     case 'origin':
-      return `Sluice: ${gatewayUrl} does not let pages of ${location.origin} use the chat "${key}". Add "${location.origin}" to the shop's chat.origins in the gateway's configuration.`;
+      return `Sluice: add ${location.origin} to the chat's origins in the gateway's configuration.`;
     case 'bad_identity':
-      return 'Sluice: the JWT given to Sluice.identify was refused. It needs HS256 with one of the chat’s identitySecrets, "sub", "aud" (the chat key) and "exp" at most an hour ahead.';
+      return 'Sluice: the JWT was refused. It needs HS256, sub, aud (the chat key) and exp (1 h at most).';
     default:
       return undefined;
   }

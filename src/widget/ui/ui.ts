@@ -3,7 +3,6 @@ import type { Chat } from '../engine/chat.ts';
 import type { Settings } from '../settings.ts';
 import type { Texts } from '../texts/en.ts';
 import type { Formats } from './formats.ts';
-import type { Notes } from './notes.ts';
 
 /** What every part of the panel has at hand. */
 export interface Ui {
@@ -11,7 +10,6 @@ export interface Ui {
   readonly texts: Texts;
   readonly formats: Formats;
   readonly settings: Settings;
-  readonly notes: Notes;
   readonly isOpen: Signal<boolean>;
   /** Phones, and windows as low as one: the panel is the whole screen. */
   readonly isFullScreen: Signal<boolean>;

@@ -3,7 +3,7 @@ import { ends } from '../../support/ends.ts';
 import { seededRandom } from '../../support/random-faults.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { Browser, say, type Tab, textsOf } from './browser.ts';
+import { Browser, online, say, type Tab, textsOf } from './browser.ts';
 import { journalOf, outboxOf, relayTo, reply, start, visitorOf } from './widget-scene.ts';
 
 /**
@@ -66,6 +66,8 @@ test.each([1, 2, 3])(
       await new Promise((resolve) => setTimeout(resolve, random() * 60));
     }
     relay.restore(gateway.url);
+    // Whoever has just come back does not know yet who he is.
+    for (const tab of tabs) await online(tab);
     await waitFor('an empty outbox', () => outboxOf(browser).length === 0, 60_000);
     const journal = await journalOf(gateway, tabAt(0));
     for (const tab of tabs) {

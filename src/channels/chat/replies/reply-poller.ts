@@ -48,7 +48,7 @@ interface Watched {
 /** Between two readings further back, in readings: what shows itself late is found by then. */
 const LOOK_BACK_EVERY = 30;
 /** Looking back takes a page for about so many; who waits for an answer comes in between. */
-const SHORT_TURN = 40;
+const SHORT_TURN = 20;
 /** Long enough to hear of a change that nobody announced, cheap enough not to matter. */
 const LONGEST_SLEEP_MS = 15_000;
 
@@ -154,14 +154,13 @@ class ShopLoop {
       const now = clock();
       const due = [...this.#watched].filter(([, { dueAt }]) => dueAt <= now);
       if (now >= this.#quietUntil && due.length > 0) {
+        const isAnyoneWaiting = [...this.#watched.keys()].some(isWaiting);
         // Apart: those who return are read to the end, and the others only until it is known, or
         // now and then a little further.
         for (const depth of ['end', 'known', 'back'] as const) {
           const some = inTurn(
             due.filter(([, watched]) => this.#depthOf(watched, now) === depth),
-            depth === 'back' && due.some(([visitor]) => isWaiting(visitor))
-              ? SHORT_TURN
-              : undefined,
+            depth === 'back' && isAnyoneWaiting ? SHORT_TURN : undefined,
           );
           if (some.length > 0) await this.#collect(some, depth);
         }

@@ -40,7 +40,7 @@ interface Decided {
 export type Depth = 'known' | 'back' | 'end';
 
 /** A message may become visible later than newer ones by so much, and must still be found. */
-const LATE_MS = 120_000;
+const LATE_MS = 60_000;
 
 /** Brings the replies of one shop into the journals of its visitors. */
 export class ShopReplies {
@@ -49,6 +49,8 @@ export class ShopReplies {
   readonly #decided = new Map<VisitorId, Map<string, Decided>>();
   /** When the newest message that was ever listed was created: what the platform's clock has passed. */
   #newestAt = 0;
+  /** Until when each visitor's conversations were read, by that clock. */
+  readonly #readTo = new Map<VisitorId, number>();
 
   constructor(shopId: ShopId, parts: ShopRepliesParts) {
     this.#shopId = shopId;
@@ -58,6 +60,7 @@ export class ShopReplies {
   /** What was decided for a visitor who has gone need not be remembered: the journal knows. */
   forget(visitorId: VisitorId): void {
     this.#decided.delete(visitorId);
+    this.#readTo.delete(visitorId);
   }
 
   /**
@@ -77,16 +80,21 @@ export class ShopReplies {
       watched.map(({ conversationId, visitorId }) => [conversationId, visitorId]),
     );
     const ids = [...visitorOf.keys()];
+    const readTo = this.#newestAt;
+    // What is known of one says nothing of another who was read less lately, behind it in the list.
+    const since = Math.min(...visitors.map((visitor) => this.#readTo.get(visitor) ?? 0));
+    const backTo = depth === 'back' ? since - LATE_MS : since;
     let complete = true;
     for (let start = 0; start < ids.length; start += MAX_CONVERSATIONS) {
       const conversationIds = ids.slice(start, start + MAX_CONVERSATIONS);
-      const read = await this.#read(conversationIds, visitorOf, depth, signal);
+      const read = await this.#read(conversationIds, visitorOf, { depth, backTo }, signal);
       for (const message of read.messages) {
         this.#newestAt = Math.max(this.#newestAt, createdAt(message) ?? 0);
       }
       await this.#store(read.messages, visitorOf);
       complete &&= read.complete;
     }
+    for (const visitor of visitors) this.#readTo.set(visitor, readTo);
     if (!complete) this.#parts.logger.warn('chat.replies_incomplete', { shop: this.#shopId });
     return complete;
   }
@@ -94,7 +102,7 @@ export class ShopReplies {
   #read(
     conversationIds: readonly string[],
     visitorOf: ReadonlyMap<string, VisitorId>,
-    depth: Depth,
+    { depth, backTo }: { depth: Depth; backTo: number },
     signal: AbortSignal,
   ): Promise<Read> {
     const isKnown = (message: Message): boolean => {
@@ -103,7 +111,6 @@ export class ShopReplies {
       return decided.settled.has(message.id) || decided.read.has(message.id);
     };
     const thorough = depth === 'end';
-    const backTo = depth === 'back' ? this.#newestAt - LATE_MS : Infinity;
     return readMessages(
       { shopId: this.#shopId, conversationIds, isKnown, thorough, backTo },
       this.#parts,

@@ -9,18 +9,16 @@ const VISITORS_PER_TURN = 150;
 export const isWaiting = ({ activeAt, answeredAt }: Urgency): boolean => activeAt > answeredAt;
 
 /**
- * Who is read in this turn of those that are due: first who waits for an answer, then who has gone
- * longest without a look. The requests are few (§ Replies: about one a second), and a thousand open
- * tabs must not stand before the hundred who wait; with fewer than that, a turn takes everyone.
+ * Who is read in this turn of those that are due: all who wait for an answer, or when none of them
+ * is due who has gone longest without a look. Apart, because a list must be read back to where its
+ * least lately read visitor was left: those who wait were read a second ago, and need one page.
  */
 export function inTurn<Watch extends { readonly dueAt: number }>(
   due: readonly [PresentVisitor, Watch][],
   most = VISITORS_PER_TURN,
 ): [PresentVisitor, Watch][] {
-  return due
-    .toSorted(
-      ([one, { dueAt }], [other, { dueAt: otherDueAt }]) =>
-        Number(isWaiting(other)) - Number(isWaiting(one)) || dueAt - otherDueAt,
-    )
+  const waiting = due.filter(([visitor]) => isWaiting(visitor));
+  return (waiting.length > 0 ? waiting : due)
+    .toSorted(([, one], [, other]) => one.dueAt - other.dueAt)
     .slice(0, most);
 }

@@ -53,7 +53,8 @@ export const Composer = view(() => {
         <textarea
           ref={field}
           rows={1}
-          dir="auto"
+          // The hint stands on the widget's own side; what is typed goes its own way.
+          {...(draft && { dir: 'auto' })}
           aria-label={texts.message}
           placeholder={texts.placeholder}
           enterkeyhint="send"

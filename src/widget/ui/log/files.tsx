@@ -64,7 +64,7 @@ const Card = view(({ file }: { readonly file: AttachmentInfo }) => {
   const content = (
     <>
       <span class="kind">
-        <Icon name={file.type.startsWith('image/') ? 'image' : 'file'} />
+        <Icon name="file" />
       </span>
       <span class="what">
         <span class="name" dir="auto" title={file.name}>

@@ -64,7 +64,7 @@ const Meta = view(({ line }: { readonly line: Line }) => {
       )}
       {from === 'visitor' && (
         <>
-          <span class={waits ? 'state' : 'sr'}>{texts[state]}</span>
+          <span class={waits && retryAt === undefined ? 'state' : 'sr'}>{texts[state]}</span>
           <Icon name={STATE_ICONS[state]} />
         </>
       )}

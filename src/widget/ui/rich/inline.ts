@@ -82,7 +82,7 @@ export function parseInline(text: string, isLabel = false): RichNode[] {
     const sign = found.charAt(0);
     const top = stack.at(-1)?.marker ?? '';
     // The three of "***both***" close the inner one first.
-    const marker = top === sign ? sign : found;
+    const marker = top === sign && text.charAt(start + 2) === sign ? sign : found;
     const before = text.charAt(start - 1);
     const after = text.charAt(start + marker.length);
     const depth = stack.findIndex((open) => open.marker === marker);

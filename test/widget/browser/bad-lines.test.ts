@@ -65,7 +65,7 @@ describeInBrowser('a bad line', (test) => {
     const { chat } = await setting.visit();
     await chat.open();
     await chat.send(`${QUIET}restart 1`);
-    await chat.reaches('restart 1', 'accepted');
+    await chat.reaches('restart 1', 'accepted', 'delivered');
     const restarted = setting.restartGateway();
     await chat.send(`${QUIET}restart 2`);
     await chat.send(`${QUIET}restart 3`);

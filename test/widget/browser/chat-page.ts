@@ -106,10 +106,10 @@ export class ChatPage {
     }
   }
 
-  /** Waits until the first line with these words is in this state. */
-  async reaches(words: string, state: string): Promise<void> {
+  /** Waits until the first line with these words is in one of these states. */
+  async reaches(words: string, ...states: readonly string[]): Promise<void> {
     await this.log
-      .locator(`[data-line][data-state="${state}"]`)
+      .locator(states.map((state) => `[data-line][data-state="${state}"]`).join(', '))
       .filter({ hasText: words })
       .first()
       .waitFor({ timeout: WAIT_MS });

@@ -120,7 +120,7 @@ describeInBrowser('a conversation', (test) => {
     await visit.chat.open();
     const texts = Array.from({ length: 80 }, (_, n) => `${QUIET}line ${n + 1}.`);
     await visit.chat.send(texts[0] ?? '');
-    await visit.chat.reaches('line 1.', 'accepted');
+    await visit.chat.reaches('line 1.', 'accepted', 'delivered');
     const other = await setting.otherDevice(visit);
     for (const text of texts.slice(1)) expect(await other.send(text)).toMatchObject({ ok: true });
 

@@ -8,6 +8,7 @@ import type { ShopId, VisitorId } from '../../../types/ids.ts';
 import { isReply, isUnsigned, shownText } from './is-reply.ts';
 import { type Read, type ReaderParts, readMessages } from './message-reader.ts';
 import { createdAt, inOrder } from './reply-order.ts';
+import type { Depth } from './turn.ts';
 
 export interface ShopRepliesParts extends ReaderParts {
   readonly chatStore: ChatStore;
@@ -32,12 +33,6 @@ interface Decided {
   readonly read: Set<string>;
   readonly unsignedSince: Map<string, number>;
 }
-
-/**
- * How far a reading goes: to what is known, further back for messages that became visible later
- * than newer ones, or to the end, because the visitor was away.
- */
-export type Depth = 'known' | 'back' | 'end';
 
 /** A message may become visible later than newer ones by so much, and must still be found. */
 const LATE_MS = 60_000;
@@ -94,7 +89,10 @@ export class ShopReplies {
       await this.#store(read.messages, visitorOf);
       complete &&= read.complete;
     }
-    for (const visitor of visitors) this.#readTo.set(visitor, readTo);
+    // Another reading of the same visitor may have ended meanwhile, and have come further.
+    for (const visitor of visitors) {
+      this.#readTo.set(visitor, Math.max(readTo, this.#readTo.get(visitor) ?? 0));
+    }
     if (!complete) this.#parts.logger.warn('chat.replies_incomplete', { shop: this.#shopId });
     return complete;
   }

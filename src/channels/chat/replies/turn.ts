@@ -1,24 +1,97 @@
 import type { PresentVisitor } from '../presence.ts';
 
-export type Urgency = Pick<PresentVisitor, 'activeAt' | 'answeredAt'>;
+/**
+ * How far a reading goes: to what is known, further back for messages that became visible later
+ * than newer ones, or to the end, because the visitor was away.
+ */
+export type Depth = 'known' | 'back' | 'end';
+
+/** Who is read one after the other; those who wait for an answer are held up by nobody. */
+export type Queue = 'waiting' | 'others';
+
+export interface Watched {
+  /** When he is read next, if nothing happens before. */
+  dueAt: number;
+  /** Came since the last complete reading: everything he missed is wanted. */
+  returning: boolean;
+  /** When he is read further back next. */
+  backAt: number;
+}
+
+export interface Turn {
+  readonly depth: Depth;
+  readonly visitors: readonly PresentVisitor[];
+}
+
+type Entry = readonly [PresentVisitor, Watched];
 
 /** As many as one list request takes, when each has one conversation. */
 const VISITORS_PER_TURN = 150;
 
 /** He has written, and nothing has come since. */
-export const isWaiting = ({ activeAt, answeredAt }: Urgency): boolean => activeAt > answeredAt;
+export const isWaiting = ({
+  activeAt,
+  answeredAt,
+}: Pick<PresentVisitor, 'activeAt' | 'answeredAt'>): boolean => activeAt > answeredAt;
 
 /**
- * Who is read in this turn of those that are due: all who wait for an answer, or when none of them
- * is due who has gone longest without a look. Apart, because a list must be read back to where its
- * least lately read visitor was left: those who wait were read a second ago, and need one page.
+ * Whom a queue reads now, and how far. Readings of one depth go together, and those who wait go
+ * apart from the others: a list must be read back to where its least lately read visitor was left.
+ * Those who return go first, then who has been due for longest.
+ * @returns undefined when nobody is due
  */
-export function inTurn<Watch extends { readonly dueAt: number }>(
-  due: readonly [PresentVisitor, Watch][],
+export function nextTurn(
+  queue: Queue,
+  watched: Iterable<Entry>,
+  now: number,
   most = VISITORS_PER_TURN,
-): [PresentVisitor, Watch][] {
-  const waiting = due.filter(([visitor]) => isWaiting(visitor));
-  return (waiting.length > 0 ? waiting : due)
-    .toSorted(([, one], [, other]) => one.dueAt - other.dueAt)
-    .slice(0, most);
+): Turn | undefined {
+  const due: Record<Depth, (readonly [PresentVisitor, number])[]> = {
+    known: [],
+    back: [],
+    end: [],
+  };
+  for (const [visitor, entry] of watched) {
+    for (const [depth, at] of readingsOf(queue, visitor, entry)) {
+      if (at <= now) due[depth].push([visitor, at]);
+    }
+  }
+  const depth = depthOf(due);
+  if (depth === undefined) return undefined;
+  const visitors = due[depth]
+    .toSorted(([, one], [, other]) => one - other)
+    .slice(0, most)
+    .map(([visitor]) => visitor);
+  return { depth, visitors };
 }
+
+/** When this queue reads somebody next; undefined while it has nobody. */
+export function nextDueAt(queue: Queue, watched: Iterable<Entry>): number | undefined {
+  let next: number | undefined;
+  for (const [visitor, entry] of watched) {
+    for (const [, at] of readingsOf(queue, visitor, entry)) next = Math.min(next ?? at, at);
+  }
+  return next;
+}
+
+function readingsOf(
+  queue: Queue,
+  visitor: PresentVisitor,
+  { dueAt, returning, backAt }: Watched,
+): [Depth, number][] {
+  if (returning) return queue === 'others' ? [['end', dueAt]] : [];
+  const isKnownHere = isWaiting(visitor) === (queue === 'waiting');
+  return [
+    ...(isKnownHere ? [['known', dueAt] satisfies [Depth, number]] : []),
+    ...(queue === 'others' ? [['back', backAt] satisfies [Depth, number]] : []),
+  ];
+}
+
+function depthOf({ known, back, end }: Record<Depth, (readonly [unknown, number])[]>) {
+  if (end.length > 0) return 'end';
+  if (known.length + back.length === 0) return undefined;
+  return oldest(known) <= oldest(back) ? 'known' : 'back';
+}
+
+const oldest = (due: (readonly [unknown, number])[]): number =>
+  Math.min(...due.map(([, at]) => at));

@@ -1,50 +1,77 @@
 import { expect, test } from '@jest/globals';
 import type { PresentVisitor } from '../../../../src/channels/chat/presence.ts';
 import { pollIntervalMs } from '../../../../src/channels/chat/replies/poll-interval.ts';
-import { inTurn } from '../../../../src/channels/chat/replies/turn.ts';
+import {
+  nextDueAt,
+  nextTurn,
+  type Queue,
+  type Watched,
+} from '../../../../src/channels/chat/replies/turn.ts';
 import { asVisitorId } from '../../../../src/types/ids.ts';
 import { SHOP } from '../../../support/entries.ts';
 
-const visitor = (
+function watched(
   name: string,
-  activeAt: number,
-  answeredAt: number,
-  dueAt: number,
-): [PresentVisitor, { dueAt: number }] => [
-  {
-    ...{ shopId: SHOP, visitorId: asVisitorId(name), tabs: 1, arrivedAt: 0 },
-    ...{ activeAt, answeredAt },
-  },
-  { dueAt },
+  { activeAt = 0, answeredAt = 0, ...more }: Partial<PresentVisitor & Watched>,
+): [PresentVisitor, Watched] {
+  const { dueAt = 0, returning = false, backAt = 1_000 } = more;
+  return [
+    {
+      ...{ shopId: SHOP, visitorId: asVisitorId(name), tabs: 1, arrivedAt: 0 },
+      ...{ activeAt, answeredAt },
+    },
+    { dueAt, returning, backAt },
+  ];
+}
+
+function turn(queue: Queue, all: [PresentVisitor, Watched][], now: number, most?: number) {
+  const { depth, visitors } = nextTurn(queue, all, now, most) ?? {};
+  return [depth, ...(visitors ?? []).map(({ visitorId }) => visitorId)];
+}
+
+const ALL = [
+  watched('answered, long ago', { activeAt: 10, answeredAt: 20, dueAt: 1 }),
+  watched('waits', { activeAt: 30, answeredAt: 20, dueAt: 9 }),
+  watched('only came', { dueAt: 2 }),
+  watched('waits for longer', { activeAt: 5, dueAt: 8 }),
+  watched('not due', { dueAt: 11 }),
 ];
 
-const names = (due: readonly [PresentVisitor, unknown][]): string[] =>
-  due.map(([{ visitorId }]) => visitorId);
+test('those who wait for an answer are a queue of their own, the longest due first', () => {
+  expect(turn('waiting', ALL, 10)).toEqual(['known', 'waits for longer', 'waits']);
+  expect(turn('waiting', ALL, 10, 1)).toEqual(['known', 'waits for longer']);
+  expect(turn('others', ALL, 10)).toEqual(['known', 'answered, long ago', 'only came']);
+  expect(turn('waiting', ALL, 7)).toEqual([undefined]);
+});
 
-test('who waits for an answer is read first, then who was not looked at for longest', () => {
-  const due = [
-    visitor('answered, long ago', 10, 20, 1),
-    visitor('waits', 30, 20, 9),
-    visitor('only came', 0, 0, 2),
-    visitor('waits for longer', 5, 0, 8),
-  ];
-  expect(names(inTurn(due))).toEqual(['waits for longer', 'waits']);
-  expect(names(inTurn(due, 1))).toEqual(['waits for longer']);
-  const [answered, , came] = due;
-  expect(names(inTurn([came, answered].filter((each) => each !== undefined)))).toEqual([
-    'answered, long ago',
-    'only came',
-  ]);
+test('who returns is read to the end, before the others, and not twice', () => {
+  const all = [...ALL, watched('returns', { activeAt: 5, returning: true, dueAt: 10 })];
+  expect(turn('others', all, 10)).toEqual(['end', 'returns']);
+  expect(turn('waiting', all, 10)).toEqual(['known', 'waits for longer', 'waits']);
+});
+
+test('a look further back is due in its turn, for those who wait as well', () => {
+  const all = [...ALL, watched('back', { activeAt: 5, backAt: 0 })];
+  expect(turn('others', all, 10)).toEqual(['back', 'back']);
+  expect(turn('waiting', all, 10)).toEqual(['known', 'back', 'waits for longer', 'waits']);
+});
+
+test('the next time is the earliest of the queue', () => {
+  expect(nextDueAt('waiting', ALL)).toBe(8);
+  expect(nextDueAt('others', ALL)).toBe(1);
+  expect(nextDueAt('others', [watched('waits', { activeAt: 5, backAt: 40 })])).toBe(40);
+  expect(nextDueAt('waiting', [watched('only came', {})])).toBeUndefined();
 });
 
 test('nobody is left out for good: who was read is due later than who was not', () => {
-  const all = Array.from({ length: 1000 }, (_, n) => visitor(String(n), n < 100 ? 1 : 0, 0, 0));
+  const all = Array.from({ length: 1000 }, (_, n) => watched(String(n), {}));
   const read = new Set<string>();
-  // Two turns a second, and everyone is due a second after he was read.
-  for (let turn = 1; turn <= 20; turn += 1) {
-    for (const [{ visitorId }, watched] of inTurn(all.filter(([, { dueAt }]) => dueAt <= turn))) {
-      read.add(visitorId);
-      watched.dueAt = turn + 2;
+  // A turn at each moment, and everyone is due two moments after he was read.
+  for (let now = 1; now <= 20; now += 1) {
+    for (const visitor of nextTurn('others', all, now)?.visitors ?? []) {
+      read.add(visitor.visitorId);
+      const entry = all.find(([each]) => each === visitor);
+      if (entry !== undefined) entry[1].dueAt = now + 2;
     }
   }
   expect(read.size).toBe(1000);

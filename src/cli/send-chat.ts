@@ -43,7 +43,7 @@ export function registerSendChat(parent: Command, terminal: Terminal): void {
     .option('--json', 'print one JSON object', false)
     .addHelpText(
       'after',
-      `\nExamples:\n  $ sluice send chat "${SAMPLE_QUESTION}"` +
+      `\nExample:\n  $ sluice send chat "${SAMPLE_QUESTION}"` +
         '\n  $ sluice send chat "The lamp is broken" --file lamp.jpg --name Ada --wait 2m',
     )
     .action(async (argument: string | undefined, options: ChatOptions, command: Command) => {

@@ -1,7 +1,7 @@
 import pRetry from 'p-retry';
 import type { Message } from '../../../platform-api/resources.ts';
 import type { ShopId } from '../../../types/ids.ts';
-import type { Pacer } from './pacer.ts';
+import type { Pacer, Urgency } from './pacer.ts';
 import { createdAt, isNewestFirst } from './reply-order.ts';
 import type { ReplySource } from './reply-source.ts';
 
@@ -14,6 +14,7 @@ export interface Reading {
   readonly thorough: boolean;
   /** Read on to messages that were created before this, known or not; by the platform's clock. */
   readonly backTo: number;
+  readonly urgency: Urgency;
 }
 
 export interface ReaderParts {
@@ -59,11 +60,12 @@ export async function readMessages(
 }
 
 async function readPages(
-  { shopId, conversationIds, isKnown, thorough, backTo }: Reading,
+  { shopId, conversationIds, isKnown, thorough, backTo, urgency }: Reading,
   { source, pacer, maxPages, requestTimeoutMs }: ReaderParts,
   signal: AbortSignal,
 ): Promise<Read> {
-  const messages: Message[] = [];
+  // By id: what comes while pages are read may push the end of one onto the next.
+  const read = new Map<string, Message>();
   const cursors = new Set<string>();
   let cursor: string | undefined;
   for (let page = 0; page < maxPages; page += 1) {
@@ -71,14 +73,15 @@ async function readPages(
     // Here, and not only by the next round: a long list would never be read through a flaky line.
     const { results, next } = await pRetry(
       async () => {
-        await pacer.turn(signal);
+        await pacer.turn(signal, urgency);
         return withDeadline(requestTimeoutMs, signal, (deadline) =>
           source.listMessages(shopId, conversationIds, at, deadline),
         );
       },
       { retries: RETRIES, minTimeout: 250, randomize: true, signal },
     );
-    messages.push(...results);
+    for (const message of results) read.set(message.id, message);
+    const messages = [...read.values()];
     // A cursor that comes back would go round for ever.
     if (!next || cursors.has(next)) return { messages, complete: true };
     const isOld = (oldestOf(results) ?? -Infinity) <= backTo;
@@ -89,7 +92,7 @@ async function readPages(
     cursors.add(next);
     cursor = next;
   }
-  return { messages, complete: false };
+  return { messages: [...read.values()], complete: false };
 }
 
 /** Of a page that is sorted newest first. */

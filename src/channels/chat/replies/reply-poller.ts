@@ -4,7 +4,7 @@ import type { ChatStore, JournalLine } from '../../../spool/chat-store.ts';
 import type { Spool } from '../../../spool/spool.ts';
 import type { ShopId, VisitorId } from '../../../types/ids.ts';
 import type { Presence, PresenceChange, PresentVisitor } from '../presence.ts';
-import { Pacer } from './pacer.ts';
+import { Pacer, type Urgency } from './pacer.ts';
 import { backoffMs, FASTEST_MS, pollIntervalMs } from './poll-interval.ts';
 import type { ReplySource } from './reply-source.ts';
 import { Rounds } from './rounds.ts';
@@ -147,17 +147,19 @@ class ShopLoop {
     const now = this.#parts.clock();
     if (now < this.#quietUntil) return this.#quietUntil;
     const turn = nextTurn(queue, this.#watched, now);
-    if (turn !== undefined) await this.#collect(turn);
+    if (turn !== undefined) {
+      await this.#collect(turn, queue === 'waiting' ? 'urgent' : 'usual');
+    }
     const nextAt = nextDueAt(queue, this.#watched);
     return nextAt && Math.max(nextAt, this.#quietUntil);
   }
 
-  async #collect({ visitors, depth }: Turn): Promise<void> {
+  async #collect({ visitors, depth }: Turn, urgency: Urgency): Promise<void> {
     const { clock, logger } = this.#parts;
     const startedAt = clock();
     try {
       const ids = visitors.map(({ visitorId }) => visitorId);
-      await this.#replies.collect(ids, depth, this.#stopping.signal);
+      await this.#replies.collect(ids, { depth, urgency }, this.#stopping.signal);
       this.#failures = 0;
       for (const visitor of visitors) this.#plan(visitor, depth, startedAt);
     } catch (error) {

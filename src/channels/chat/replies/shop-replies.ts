@@ -6,7 +6,8 @@ import { REMOTE_ID_PREFIX } from '../chat-entry.ts';
 import type { Spool } from '../../../spool/spool.ts';
 import type { ShopId, VisitorId } from '../../../types/ids.ts';
 import { isReply, isUnsigned, shownText } from './is-reply.ts';
-import { type Read, type ReaderParts, readMessages } from './message-reader.ts';
+import { type Read, type ReaderParts, type Reading, readMessages } from './message-reader.ts';
+import type { Urgency } from './pacer.ts';
 import { createdAt, inOrder } from './reply-order.ts';
 import type { Depth } from './turn.ts';
 
@@ -64,7 +65,7 @@ export class ShopReplies {
    */
   async collect(
     visitors: readonly VisitorId[],
-    depth: Depth,
+    { depth, urgency }: { depth: Depth; urgency: Urgency },
     signal: AbortSignal,
   ): Promise<boolean> {
     const watched = newest(
@@ -82,7 +83,7 @@ export class ShopReplies {
     let complete = true;
     for (let start = 0; start < ids.length; start += MAX_CONVERSATIONS) {
       const conversationIds = ids.slice(start, start + MAX_CONVERSATIONS);
-      const read = await this.#read(conversationIds, visitorOf, { depth, backTo }, signal);
+      const read = await this.#read(conversationIds, visitorOf, { depth, backTo, urgency }, signal);
       for (const message of read.messages) {
         this.#newestAt = Math.max(this.#newestAt, createdAt(message) ?? 0);
       }
@@ -100,7 +101,7 @@ export class ShopReplies {
   #read(
     conversationIds: readonly string[],
     visitorOf: ReadonlyMap<string, VisitorId>,
-    { depth, backTo }: { depth: Depth; backTo: number },
+    { depth, ...how }: Pick<Reading, 'backTo' | 'urgency'> & { depth: Depth },
     signal: AbortSignal,
   ): Promise<Read> {
     const isKnown = (message: Message): boolean => {
@@ -110,7 +111,7 @@ export class ShopReplies {
     };
     const thorough = depth === 'end';
     return readMessages(
-      { shopId: this.#shopId, conversationIds, isKnown, thorough, backTo },
+      { shopId: this.#shopId, conversationIds, isKnown, thorough, ...how },
       this.#parts,
       signal,
     );

@@ -1,5 +1,5 @@
 import winston from 'winston';
-import { LineBatch } from './line-batch.ts';
+import { LINE, LineBatch } from './line-batch.ts';
 
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
 
@@ -25,13 +25,31 @@ export interface LogOptions {
 }
 
 /** Writes one line per event to standard error: JSON for machines, `pretty` for people. */
-export function createLogger(options: LogOptions): Logger {
-  if (options.format === 'json') {
-    const batch = new LineBatch((text) => process.stderr.write(text));
-    return jsonLogger(options.level, (line) => batch.add(line));
-  }
+export function createLogger({ level, format }: LogOptions): Logger {
+  if (format === 'json') return jsonLogger(level, (text) => process.stderr.write(text));
+  const terminal = new winston.transports.Console({
+    stderrLevels: ['error', 'warn', 'info', 'debug'],
+  });
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- its base class is declared twice
+  return start(level, pretty(), terminal);
+}
+
+/** One JSON object a line, and the lines of a turn of the event loop in one text. */
+export function jsonLogger(level: LogLevel, write: (text: string) => void): Logger {
+  // One step instead of winston's own two: every message of every channel passes here.
+  const line = winston.format((info) => {
+    info['timestamp'] = new Date().toISOString();
+    info[LINE] = JSON.stringify(info);
+    return info;
+  });
+  const batch = new LineBatch(write);
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- its base class is declared twice
+  return start(level, line(), batch);
+}
+
+function pretty() {
   const { combine, timestamp, printf, colorize } = winston.format;
-  const pretty = combine(
+  return combine(
     timestamp({ format: 'HH:mm:ss.SSS' }),
     colorize({ level: true }),
     printf(({ timestamp: at, level, message, ...fields }) => {
@@ -44,46 +62,14 @@ export function createLogger(options: LogOptions): Logger {
       return `${String(at)} ${level} ${String(message)}${rest === '' ? '' : `  ${rest}`}`;
     }),
   );
-  const root = winston.createLogger({
-    level: options.level,
-    format: pretty,
-    transports: [
-      // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- its base class is declared twice
-      new winston.transports.Console({ stderrLevels: ['error', 'warn', 'info', 'debug'] }),
-    ],
-  });
-  return wrap(root);
 }
 
-const LEVELS: readonly LogLevel[] = ['error', 'warn', 'info', 'debug'];
-
-/**
- * One JSON object a line. Not by winston: every message of every channel passes here, and winston's
- * streams were an eighth of what an acknowledged chat message costs the event loop.
- */
-export function jsonLogger(
+function start(
   level: LogLevel,
-  write: (line: string) => void,
-  base: LogFields = {},
+  format: winston.Logform.Format,
+  transport: winston.transport,
 ): Logger {
-  const most = LEVELS.indexOf(level);
-  const at = (own: LogLevel) => {
-    if (LEVELS.indexOf(own) > most) return () => undefined;
-    return (message: string, fields?: LogFields): void =>
-      write(
-        JSON.stringify({
-          level: own,
-          message,
-          ...base,
-          ...fields,
-          timestamp: new Date().toISOString(),
-        }),
-      );
-  };
-  return {
-    ...{ error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') },
-    with: (fields) => jsonLogger(level, write, { ...base, ...fields }),
-  };
+  return wrap(winston.createLogger({ level, format, transports: [transport] }));
 }
 
 function wrap(logger: winston.Logger): Logger {

@@ -1,13 +1,17 @@
+import { spawnSync } from 'node:child_process';
 import { expect, test } from '@jest/globals';
-import { LineBatch } from '../../src/observability/line-batch.ts';
 import { jsonLogger } from '../../src/observability/logger.ts';
 
-test('a JSON line has its level, event, time and fields, and those that all lines carry', () => {
-  const lines: string[] = [];
-  const logger = jsonLogger('info', (line) => lines.push(line)).with({ shop: 'acme' });
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+test('a JSON line has its level, event, time and fields, and those that all lines carry', async () => {
+  const written: string[] = [];
+  const logger = jsonLogger('info', (text) => written.push(text)).with({ shop: 'acme' });
   logger.warn('chat.refused', { code: 'busy', absent: undefined });
   logger.debug('chat.detail');
   logger.info('line\nbreak');
+  await turn();
+  const lines = written.join('').trimEnd().split('\n');
   expect(lines.map((line): unknown => JSON.parse(line))).toEqual([
     {
       level: 'warn',
@@ -18,19 +22,27 @@ test('a JSON line has its level, event, time and fields, and those that all line
     },
     expect.objectContaining({ level: 'info', message: 'line\nbreak' }),
   ]);
-  expect(lines.every((line) => !line.includes('\n'))).toBe(true);
 });
 
-test('the lines of one turn are written together, in order, and what is left by flush', async () => {
+test('the lines of one turn are written together, in order', async () => {
   const written: string[] = [];
-  const batch = new LineBatch((text) => written.push(text));
-  batch.add('one');
-  batch.add('two');
+  const logger = jsonLogger('info', (text) => written.push(text));
+  const events = (): string[][] =>
+    written.map((text) => [...text.matchAll(/"message":"(\w+)"/g)].map(([, event = '']) => event));
+  logger.info('one');
+  logger.info('two');
   expect(written).toEqual([]);
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(written).toEqual(['one\ntwo\n']);
-  batch.add('three');
-  batch.flush();
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(written).toEqual(['one\ntwo\n', 'three\n']);
+  await turn();
+  logger.info('three');
+  await turn();
+  expect(events()).toEqual([['one', 'two'], ['three']]);
+});
+
+test('what a program logs last is written before it ends', () => {
+  const program = `
+    import { createLogger } from '${new URL('../../dist/observability/logger.js', import.meta.url).href}';
+    createLogger({ level: 'info', format: 'json' }).info('last');
+    process.exit(0);`;
+  const { stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program]);
+  expect(String(stderr)).toContain('"message":"last"');
 });

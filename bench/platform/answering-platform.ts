@@ -19,8 +19,8 @@ interface Submission {
   readonly message?: { readonly remote_id?: string; readonly content?: string };
 }
 
-/** As many as the API allows in one page (§2.6). */
-const PAGE = 100;
+/** The API does not say how many a page has (§8): here as many as on the local platform. */
+const PAGE = { usual: 50, most: 200 };
 
 /**
  * A platform whose agent speaks when it is told to (API §4.5 and §4.7), and which counts how often
@@ -111,10 +111,11 @@ class AnsweringPlatform {
     const all = ids
       .flatMap((id) => this.#messages.get(id) ?? [])
       .sort((one, other) => (one.created_at < other.created_at ? 1 : -1));
-    const isLast = from + PAGE >= all.length;
+    const size = Math.min(Number(query.get('limit') ?? PAGE.usual), PAGE.most);
+    const isLast = from + size >= all.length;
     return {
-      results: all.slice(from, from + PAGE).map(shown),
-      next: isLast ? null : `/v2026-04/messages/?cursor=${from + PAGE}`,
+      results: all.slice(from, from + size).map(shown),
+      next: isLast ? null : `/v2026-04/messages/?cursor=${from + size}`,
       previous: null,
     };
   }

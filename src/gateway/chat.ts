@@ -14,7 +14,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Entry, Outcome } from '../spool/entry.ts';
 import type { Store } from '../spool/sqlite/open.ts';
 import { asVisitorId } from '../types/ids.ts';
-import { replySource } from './platforms.ts';
+import { replySource } from './reply-source.ts';
 import { clientIpOf } from './public-http.ts';
 import { chatShops } from './shops.ts';
 

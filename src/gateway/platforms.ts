@@ -1,13 +1,10 @@
-import type { ReplySource } from '../channels/chat/replies/reply-source.ts';
 import type { CompleteConfig } from '../config/complete.ts';
 import type { ShopConfig } from '../config/config.ts';
 import { ShopPlatform } from '../delivery/shop-platform.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { PlatformClient } from '../platform-api/client.ts';
-import { cursorOf } from '../platform-api/pages.ts';
 import type { ConnectionPool } from '../platform-api/transport.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { ShopId } from '../types/ids.ts';
 
 /** The value of `platform.url` and `shops[].platformUrl` that means the embedded platform. */
 export const LOCAL = 'local';
@@ -50,22 +47,4 @@ export function connectShops(
       clock,
     );
   });
-}
-
-/** Where the chat channel reads the agent's replies. */
-export function replySource(shops: readonly ShopPlatform[]): ReplySource {
-  const clients = new Map<ShopId, PlatformClient>(
-    shops.map(({ settings }) => [settings.shopId, settings.client]),
-  );
-  return {
-    listMessages: async (shopId, conversationIds, cursor, signal) => {
-      const client = clients.get(shopId);
-      if (client === undefined) return { results: [] };
-      const page = await client.listMessages(
-        { conversation_id__in: conversationIds, ...(cursor !== undefined && { cursor }) },
-        signal,
-      );
-      return { results: page.results, next: cursorOf(page.next) };
-    },
-  };
 }

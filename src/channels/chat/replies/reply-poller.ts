@@ -148,7 +148,9 @@ class ShopLoop {
     if (now < this.#quietUntil) return this.#quietUntil;
     const turn = nextTurn(queue, this.#watched, now);
     if (turn !== undefined) {
-      await this.#collect(turn, queue === 'waiting' ? 'urgent' : 'usual');
+      // Who returns sees an old page until he is read.
+      const isUrgent = queue === 'waiting' || turn.depth === 'end';
+      await this.#collect(turn, isUrgent ? 'urgent' : 'usual');
     }
     const nextAt = nextDueAt(queue, this.#watched);
     return nextAt && Math.max(nextAt, this.#quietUntil);

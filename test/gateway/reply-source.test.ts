@@ -1,0 +1,60 @@
+import { expect, test } from '@jest/globals';
+import { ShopPlatform } from '../../src/delivery/shop-platform.ts';
+import { replySource } from '../../src/gateway/reply-source.ts';
+import { PlatformClient } from '../../src/platform-api/client.ts';
+import { ConnectionPool } from '../../src/platform-api/transport.ts';
+import { ends } from '../support/ends.ts';
+import { SHOP } from '../support/entries.ts';
+import { type Script, ScriptedPlatform } from '../support/scripted-platform.ts';
+
+const EMPTY = { status: 200, body: { results: [], next: null, previous: null } };
+const CONVERSATION = '6f6a1a52-3c0c-4e57-9f3b-0a3c9e1d2b11';
+
+async function source(script: Script) {
+  const platform = new ScriptedPlatform();
+  ends(() => platform.stop());
+  platform.script = script;
+  const pool = new ConnectionPool();
+  ends(() => pool.close());
+  const client = new PlatformClient({
+    ...{ baseUrl: await platform.start(), apiKey: 'key', shopId: SHOP, pool },
+    ...{ requestTimeoutMs: 10_000, mediaTimeoutMs: 10_000 },
+  });
+  const permissions = { email: 'private', sms: 'private', web_chat: 'private' } as const;
+  const settings = { shopId: SHOP, name: 'acme', mediaPermission: permissions, client };
+  const replies = replySource([new ShopPlatform(settings, Date.now)]);
+  return {
+    list: (cursor?: string) =>
+      replies.listMessages(SHOP, [CONVERSATION], cursor, new AbortController().signal),
+    limits: () =>
+      platform
+        .of('GET /messages/')
+        .map(({ path }) => new URL(path, 'http://platform').searchParams.get('limit')),
+  };
+}
+
+test('replies are asked for in large pages', async () => {
+  const { list, limits } = await source(() => EMPTY);
+  await list();
+  await list('2');
+  expect(limits()).toEqual(['200', '200']);
+});
+
+test.each([400, 422])(
+  'a platform that refuses large pages with %d is asked for its own',
+  async (status) => {
+    const { list, limits } = await source(({ path }) =>
+      path.includes('limit') ? { status } : EMPTY,
+    );
+    await expect(list()).resolves.toEqual({ results: [], next: undefined });
+    await list();
+    expect(limits()).toEqual(['200', null, null]);
+  },
+);
+
+test('what the platform refuses for another reason stays refused', async () => {
+  const { list, limits } = await source(() => ({ status: 400 }));
+  await expect(list()).rejects.toThrow('400');
+  await expect(list()).rejects.toThrow('400');
+  expect(limits()).toEqual(['200', null, '200', null]);
+});

@@ -11,9 +11,10 @@ import {
   UPLOAD_PATH,
 } from '../../channels/chat/events.ts';
 import type { Chat, Connection as ConnectionState, Line, SendRefusal } from './chat.ts';
+import type { ChatOptions } from './chat-options.ts';
 import { Connection } from './connection.ts';
 import { Conversation } from './conversation.ts';
-import { Draft, DRAFT } from './draft.ts';
+import { Draft, DRAFT, isLonger } from './draft.ts';
 import { mergeLines } from './merge-lines.ts';
 import { newId } from './new-id.ts';
 import { Outbox } from './outbox.ts';
@@ -26,24 +27,9 @@ import { gatewayAddress, SESSION, storagePrefix } from './storage-names.ts';
 import { TabVisitor } from './tab-visitor.ts';
 import { type Timing, TIMING } from './timing.ts';
 import { untilOnline } from './until-online.ts';
-import { uploadByXhr, type UploadRequest } from './upload-request.ts';
+import { uploadByXhr } from './upload-request.ts';
 import { Uploads } from './uploads.ts';
 import { asStoredSession, BREAKS, SEEN, type StoredSession } from './visitor-notes.ts';
-
-export interface ChatOptions {
-  /** The gateway's public URL; its path, if it has one, is kept. */
-  readonly gatewayUrl: string;
-  /** The widget's. */
-  readonly key: string;
-  /** `localStorage`; undefined where a browser forbids it: then all is kept in memory. */
-  readonly storage: Storage | undefined;
-  /** Where `storage`, `online`, `pageshow` and the like are heard; the window. */
-  readonly page: EventTarget | undefined;
-  readonly upload?: UploadRequest;
-  readonly fetch?: typeof fetch;
-  readonly now?: () => number;
-  readonly timing?: Partial<Timing>;
-}
 
 const LIMITS = { text: MAX_TEXT, files: MAX_FILES, fileBytes: MAX_FILE_BYTES };
 
@@ -401,7 +387,3 @@ class WidgetChat implements Chat {
     this.#draft.reread();
   }
 }
-
-/** Characters as the server counts them: code points. */
-const isLonger = (text: string, limit: number): boolean =>
-  text.length > limit && Array.from(text).length > limit;

@@ -28,3 +28,7 @@ export class Draft {
     this.#text.value = typeof stored === 'string' ? stored : '';
   }
 }
+
+/** Characters as the server counts them: code points. */
+export const isLonger = (text: string, limit: number): boolean =>
+  text.length > limit && Array.from(text).length > limit;

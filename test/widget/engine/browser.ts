@@ -1,5 +1,6 @@
 import type { Chat } from '../../../src/widget/engine/chat.ts';
-import { type ChatOptions, createChat } from '../../../src/widget/engine/create-chat.ts';
+import type { ChatOptions } from '../../../src/widget/engine/chat-options.ts';
+import { createChat } from '../../../src/widget/engine/create-chat.ts';
 import { ends } from '../../support/ends.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { BrowserStorage, type PageStorage } from './browser-storage.ts';

@@ -104,6 +104,7 @@ export interface ChatStore {
     subject?: string;
     createdAt: number;
   }): Promise<VisitorRecord>;
+  /** The email of a visitor who has a subject changes only together with the subject. */
   updateVisitor(
     shopId: ShopId,
     id: VisitorId,

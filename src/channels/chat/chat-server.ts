@@ -132,11 +132,18 @@ export function createChatServer(options: ChatServerOptions, parts: ChatServerPa
   };
 
   io.use((socket, next) => {
+    if (!connections.take(socket.conn)) {
+      next(refuse(socket, new HandshakeRefused('busy')));
+      return;
+    }
     inFlight.begin();
     admit(socket)
       .then(
         () => next(),
-        (error: unknown) => next(refuse(socket, error)),
+        (error: unknown) => {
+          connections.free(socket.conn);
+          next(refuse(socket, error));
+        },
       )
       .finally(() => inFlight.end());
   });
@@ -158,7 +165,10 @@ export function createChatServer(options: ChatServerOptions, parts: ChatServerPa
     }
     delete socket.data.admission;
     metrics.chatSockets.inc();
-    socket.on('disconnect', () => metrics.chatSockets.dec());
+    socket.on('disconnect', () => {
+      metrics.chatSockets.dec();
+      connections.free(socket.conn);
+    });
     new ChatSession(socket, admission, sessionParts);
   });
 

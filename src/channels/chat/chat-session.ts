@@ -64,6 +64,8 @@ type Ack<Answer> = (answer: Answer | Failure) => void;
 /** Without a bound, a store that hangs would fill the memory. */
 const MAX_IN_FLIGHT = 10_000;
 const RETRY_BUSY: Limited = { retryAfter: 1 };
+/** For a client that reads slowly or not at all: some 16 MB of the longest lines. */
+const MAX_UNSENT_LINES = 500;
 /** Older lines than this are left to `history`. */
 const MAX_REPLAY = 1_000;
 const DEFAULT_HISTORY = 50;
@@ -76,6 +78,9 @@ export class ChatSession implements Tab {
   readonly #visitor: Visitor;
   readonly #feed: LineFeed;
   #turn: Promise<void> = Promise.resolve();
+  /** Emitted since the transport last took everything. */
+  #unsentLines = 0;
+  readonly #onDrain = (): void => void (this.#unsentLines = 0);
 
   /** Enters the visitor's room first and then reads what it missed: so nothing falls in between. */
   constructor(socket: ChatSocket, admission: Admission, parts: SessionParts) {
@@ -96,6 +101,7 @@ export class ChatSession implements Tab {
     });
     parts.presence.arrived(shop.shopId, visitorId, parts.clock());
     socket.on('disconnect', () => this.#leave());
+    socket.conn.on('drain', this.#onDrain);
     this.#greet(record?.lastSeq ?? 0);
     this.#feed.catchUp();
     this.#listen();
@@ -103,6 +109,8 @@ export class ChatSession implements Tab {
 
   offer(line: MessageEvent): void {
     this.#feed.offer(line);
+    // It comes back and is sent what it misses, if it reads at all.
+    if (this.#unsentLines > MAX_UNSENT_LINES) this.#socket.conn.close();
   }
 
   status(status: StatusEvent): void {
@@ -133,12 +141,14 @@ export class ChatSession implements Tab {
   }
 
   #leave(): void {
+    this.#socket.conn.off('drain', this.#onDrain);
     this.#feed.close();
     this.#parts.visitors.leave(this.#visitor, this);
     this.#parts.presence.left(this.#visitor.shop.shopId, this.#visitor.id);
   }
 
   #emitLine(line: MessageEvent, state: JournalLine['state'] | undefined): void {
+    this.#unsentLines += 1;
     this.#socket.emit('message', line);
     if (state !== undefined && line.from === 'visitor') this.status({ id: line.id, state });
   }
@@ -256,6 +266,10 @@ export class ChatSession implements Tab {
       request.before ?? Number.MAX_SAFE_INTEGER,
       Math.min(request.limit ?? DEFAULT_HISTORY, MAX_HISTORY),
     );
+    // Whoever asks and does not read what he is sent would fill the memory.
+    if (this.#unsentLines + lines.length > MAX_UNSENT_LINES)
+      return this.#refuse('busy', RETRY_BUSY);
+    this.#unsentLines += lines.length;
     for (const { from, id: messageId, state } of lines) {
       if (from === 'visitor') this.status({ id: messageId, state });
     }

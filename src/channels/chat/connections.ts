@@ -7,6 +7,7 @@ export class Connections {
   // Weak: a connection that goes takes its entry with it.
   readonly #peers = new WeakMap<object, Peer>();
   readonly #failures = new WeakMap<object, number>();
+  readonly #taken = new WeakSet<object>();
 
   open(connection: object, request: IncomingMessage, network: string): void {
     const ordinal = this.countOf(network) + 1;
@@ -28,6 +29,21 @@ export class Connections {
 
   peerOf(connection: object): Peer | undefined {
     return this.#peers.get(connection);
+  }
+
+  /**
+   * For one socket at a time: many in one connection would pass the limit of sockets.
+   * @returns whether it was free
+   */
+  take(connection: object): boolean {
+    if (this.#taken.has(connection)) return false;
+    this.#taken.add(connection);
+    return true;
+  }
+
+  /** Its socket was refused, or has gone. */
+  free(connection: object): void {
+    this.#taken.delete(connection);
   }
 
   /** How many handshakes have failed on this connection, this one included. */

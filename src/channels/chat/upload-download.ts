@@ -7,6 +7,9 @@ import type { ChatShop } from './chat-shop.ts';
 import type { ChatLimits } from './limits.ts';
 import { Answer, assertStands, type UploadBearer } from './upload-bearer.ts';
 
+/** 25 MiB in that time are 87 KiB a second. */
+const DOWNLOAD_TIMEOUT_MS = 5 * 60_000;
+
 export interface DownloadParts {
   readonly store: ChatStore;
   readonly blobs: BlobStore;
@@ -54,7 +57,13 @@ export async function sendUpload(
     response.end();
     return;
   }
-  await pipeline(blobs.read(upload.blob), response, { signal });
+  // Whoever does not read would keep a file and a connection open for ever.
+  const deadline = setTimeout(() => response.destroy(), DOWNLOAD_TIMEOUT_MS);
+  try {
+    await pipeline(blobs.read(upload.blob), response, { signal });
+  } finally {
+    clearTimeout(deadline);
+  }
 }
 
 /** The file goes some time before its row, and a disk can lose one. */

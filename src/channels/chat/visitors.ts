@@ -102,7 +102,9 @@ export class Visitors {
   /** Writes labels to the visitor's row, and to the copy that open tabs use. */
   async label(record: VisitorRecord, labels: Labels): Promise<VisitorRecord> {
     await this.#parts.store.updateVisitor(record.shopId, record.id, labels);
-    const labelled = { ...record, ...labels };
+    // He may have said who he is while the disk worked.
+    const now = this.find(record.shopId, record.id)?.record ?? record;
+    const labelled = { ...now, ...labels, ...(now.subject !== undefined && { email: now.email }) };
     this.remember(labelled);
     return labelled;
   }

@@ -297,7 +297,10 @@ function prepare(db: Db) {
        VALUES (@shop, @id, @name, @email, @subject, @createdAt) ON CONFLICT DO NOTHING`,
     ),
     updateVisitor: db.prepare(
-      `UPDATE OR IGNORE visitors SET name = coalesce(@name, name), email = coalesce(@email, email),
+      // What a visitor says of himself never replaces what was verified: not even by a statement that
+      // was on its way when he was.
+      `UPDATE OR IGNORE visitors SET name = coalesce(@name, name),
+         email = iif(subject IS NULL OR @subject IS NOT NULL, coalesce(@email, email), email),
          subject = coalesce(@subject, subject), seen_seq = max(seen_seq, coalesce(@seenSeq, 0))
        WHERE shop = @shop AND id = @id`,
     ),

@@ -51,11 +51,12 @@ export class VisitorIdentities {
     });
   }
 
-  #relabel(known: VisitorRecord, { name, email }: VisitorIdentity): void {
+  #relabel(known: VisitorRecord, { subject, name, email }: VisitorIdentity): void {
     const isSame =
       (email === undefined || email === known.email) && (name === undefined || name === known.name);
     if (isSame) return;
     this.#chat.updateVisitor(known.shopId, known.id, {
+      subject,
       ...(name !== undefined && { name }),
       ...(email !== undefined && { email }),
     });

@@ -71,6 +71,21 @@ describe('a handshake', () => {
     });
   });
 
+  test('is one for a connection: more sockets in it are refused', async () => {
+    const client = gateway.client({ auth: { key: 'demo' } });
+    const packets: string[] = [];
+    const manager = client.socket.io;
+    manager.on('packet', (packet) => packets.push(String(packet.type)));
+    manager.open(() => {
+      // Raw CONNECT packets in one burst, before any of them is answered.
+      for (let nth = 0; nth < 3; nth += 1) manager.engine.send('0{"key":"demo"}');
+    });
+    const [connected, refused] = ['0', '4'];
+    await waitFor('three answers', () => packets.filter((type) => type === refused).length === 2);
+    expect(packets.filter((type) => type === connected)).toHaveLength(1);
+    client.close();
+  });
+
   test('that fails again and again on one connection ends it', async () => {
     const client = gateway.client({ auth: { key: 'nobody' } });
     const packets: string[] = [];

@@ -96,6 +96,17 @@ describe('a guest who says who he is', () => {
     expect(await store.chat.visitor(SHOP, GUEST)).toMatchObject({ joined: KNOWN, lastSeq: 0 });
   });
 
+  test('keeps a verified address from one that was typed while he was recognized', async () => {
+    await guest();
+    // Both are on their way before the other has an answer.
+    await Promise.all([
+      identify({ email: 'ada@customer.example' }),
+      store.chat.updateVisitor(SHOP, GUEST, { email: 'someone@else.example' }),
+    ]);
+    const visitor = await store.chat.visitorBySubject(SHOP, 'ada');
+    expect(visitor).toMatchObject({ id: GUEST, email: 'ada@customer.example' });
+  });
+
   test('does so once, whoever comes with his token later', async () => {
     await guest();
     await known();

@@ -72,6 +72,22 @@ describeInBrowser('a hostile reply', (test) => {
     });
   }
 
+  // DOM clobbering: these fields take the place of what a reader of the form would ask it for.
+  test('fields named like properties do not end the panel', async (setting) => {
+    const words = 'Clobber me';
+    const content =
+      '<form><input name="childNodes"><input name="nodeName">Pay</form><img name="body"> the last words';
+    setting.script(words, { content, format: 'HTML' });
+    const { chat } = await setting.visit();
+    await chat.open();
+    await chat.send(words);
+    const reply = chat.log.locator('[data-from="agent"] .say').filter({ hasText: 'last words' });
+    await reply.waitFor();
+    expect(await reply.locator(FORBIDDEN).count()).toBe(0);
+    await chat.send('Still there?');
+    await chat.log.locator('[data-from="visitor"] .say', { hasText: 'Still there?' }).waitFor();
+  });
+
   test('links of a reply tell the other site nothing and cannot reach this page', async (setting) => {
     const words = 'Give me a link';
     setting.script(words, { content: `[Returns](${EVIL}/returns) done`, format: 'MARKDOWN' });

@@ -99,6 +99,7 @@ class ShopLoop {
   readonly #watched = new Map<PresentVisitor, Watched>();
   readonly #stopping = new AbortController();
   readonly #rounds: Readonly<Record<Queue, Rounds>>;
+  readonly #lastDepth: Partial<Record<Queue, Depth>> = {};
   #failures = 0;
   #quietUntil = 0;
 
@@ -146,8 +147,9 @@ class ShopLoop {
   async #round(queue: Queue): Promise<number | undefined> {
     const now = this.#parts.clock();
     if (now < this.#quietUntil) return this.#quietUntil;
-    const turn = nextTurn(queue, this.#watched, now);
+    const turn = nextTurn(queue, this.#watched, now, this.#lastDepth[queue]);
     if (turn !== undefined) {
+      this.#lastDepth[queue] = turn.depth;
       // Who returns sees an old page until he is read.
       const isUrgent = queue === 'waiting' || turn.depth === 'end';
       await this.#collect(turn, isUrgent ? 'urgent' : 'usual');

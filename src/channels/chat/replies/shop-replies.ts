@@ -132,12 +132,18 @@ export class ShopReplies {
     });
     if (open.length === 0) return;
     const own = await this.#ownOf(open);
+    /** Whose next message has to wait, so that what came after it waits as well. */
+    const held = new Set<VisitorId>();
     for (const message of inOrder(open)) {
       const visitorId = visitorOf.get(message.conversation_id ?? '');
       const decided = this.#decidedOf(message, visitorOf);
       if (visitorId === undefined || decided === undefined) continue;
       if (!own.has(message.id)) {
-        if (this.#mustWait(message, decided)) continue;
+        if (held.has(visitorId)) continue;
+        if (this.#mustWait(message, decided)) {
+          held.add(visitorId);
+          continue;
+        }
         await this.#append(message, visitorId);
       }
       decided.settled.add(message.id);

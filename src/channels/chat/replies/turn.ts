@@ -37,13 +37,16 @@ export const isWaiting = ({
 /**
  * Whom a queue reads now, and how far. Readings of one depth go together, and those who wait go
  * apart from the others: a list must be read back to where its least lately read visitor was left.
- * Those who return go first, then who has been due for longest.
+ * Those who return go first, but never twice in a row while others are due: on a busy site somebody
+ * always returns. Then who has been due for longest.
+ * @param last the depth of the queue's turn before
  * @returns undefined when nobody is due
  */
 export function nextTurn(
   queue: Queue,
   watched: Iterable<Entry>,
   now: number,
+  last?: Depth,
   most = VISITORS_PER_TURN,
 ): Turn | undefined {
   const due: Record<Depth, (readonly [PresentVisitor, number])[]> = {
@@ -56,7 +59,7 @@ export function nextTurn(
       if (at <= now) due[depth].push([visitor, at]);
     }
   }
-  const depth = depthOf(due);
+  const depth = depthOf(due, last);
   if (depth === undefined) return undefined;
   const visitors = due[depth]
     .toSorted(([, one], [, other]) => one - other)
@@ -87,8 +90,12 @@ function readingsOf(
   ];
 }
 
-function depthOf({ known, back, end }: Record<Depth, (readonly [unknown, number])[]>) {
-  if (end.length > 0) return 'end';
+function depthOf(
+  { known, back, end }: Record<Depth, (readonly [unknown, number])[]>,
+  last: Depth | undefined,
+): Depth | undefined {
+  const isNobodyElse = known.length + back.length === 0;
+  if (end.length > 0 && (last !== 'end' || isNobodyElse)) return 'end';
   if (known.length + back.length === 0) return undefined;
   return oldest(known) <= oldest(back) ? 'known' : 'back';
 }

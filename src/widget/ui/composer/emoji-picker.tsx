@@ -5,7 +5,7 @@ import { usePopover } from '../popover.ts';
 /** What people use most in a conversation with a shop. A screen reader knows their names. */
 const EMOJI = [
   ...new Intl.Segmenter().segment(
-    '😀😄😅😂🙂😉😊😍🤩😎🤔😐🙄😬😢😭😡😱🥳😴👍👎👌🙏👏🙌💪👋🤝✌️❤️💔🔥✨🎉🎁✅❌⚠️❓❗⏰📦🚚💳💡📷☕',
+    '😀😄😅😂🙂😉😊😍😎🤔😐😢😭😱🥳😴👍👎👌🙏👏🙌👋🤝✌️❤️💔🔥🎉🎁✅❌⚠️❓⏰📦🚚💳💡☕',
   ),
 ].map(({ segment }) => segment);
 const COLUMNS = 8;

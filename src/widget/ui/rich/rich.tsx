@@ -10,8 +10,17 @@ const PARSERS = { TEXT: parsePlain, MARKDOWN: parseMarkdown, HTML: parseHtml };
 
 /** The text of a line, as elements; no text is ever read as markup by the page. */
 export const Rich = view(({ text, format }: Pick<Line, 'text' | 'format'>) => {
-  return useMemo(() => <>{PARSERS[format](text).map(draw)}</>, [text, format]);
+  return useMemo(() => <>{parse(text, format).map(draw)}</>, [text, format]);
 });
+
+/** A reply that a parser stumbles over must not end the panel: it stays in the record. */
+function parse(text: string, format: Line['format']): readonly RichNode[] {
+  try {
+    return PARSERS[format](text);
+  } catch {
+    return [text];
+  }
+}
 
 function draw(node: RichNode): ComponentChild {
   if (typeof node === 'string') return node;

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { PresentVisitor } from '../../../../src/channels/chat/presence.ts';
 import { pollIntervalMs } from '../../../../src/channels/chat/replies/poll-interval.ts';
 import {
+  type Depth,
   nextDueAt,
   nextTurn,
   type Queue,
@@ -24,8 +25,13 @@ function watched(
   ];
 }
 
-function turn(queue: Queue, all: [PresentVisitor, Watched][], now: number, most?: number) {
-  const { depth, visitors } = nextTurn(queue, all, now, most) ?? {};
+function turn(
+  queue: Queue,
+  all: [PresentVisitor, Watched][],
+  now: number,
+  { last, most }: { last?: Depth; most?: number } = {},
+) {
+  const { depth, visitors } = nextTurn(queue, all, now, last, most) ?? {};
   return [depth, ...(visitors ?? []).map(({ visitorId }) => visitorId)];
 }
 
@@ -39,7 +45,7 @@ const ALL = [
 
 test('those who wait for an answer are a queue of their own, the longest due first', () => {
   expect(turn('waiting', ALL, 10)).toEqual(['known', 'waits for longer', 'waits']);
-  expect(turn('waiting', ALL, 10, 1)).toEqual(['known', 'waits for longer']);
+  expect(turn('waiting', ALL, 10, { most: 1 })).toEqual(['known', 'waits for longer']);
   expect(turn('others', ALL, 10)).toEqual(['known', 'answered, long ago', 'only came']);
   expect(turn('waiting', ALL, 7)).toEqual([undefined]);
 });
@@ -47,6 +53,10 @@ test('those who wait for an answer are a queue of their own, the longest due fir
 test('who returns is read to the end, before the others, and not twice', () => {
   const all = [...ALL, watched('returns', { activeAt: 5, returning: true, dueAt: 10 })];
   expect(turn('others', all, 10)).toEqual(['end', 'returns']);
+  // On a busy site somebody always returns.
+  const [depth] = turn('others', all, 10, { last: 'end' });
+  expect(depth).toBe('known');
+  expect(turn('others', all.slice(-1), 10, { last: 'end' })).toEqual(['end', 'returns']);
   expect(turn('waiting', all, 10)).toEqual(['known', 'waits for longer', 'waits']);
 });
 

@@ -44,7 +44,7 @@ function listening(config: CompleteConfig, addresses: Addresses): string {
     rows.push(['SMS', base + SMS_PATH, all((shop) => shop.sms?.numbers)]);
     rows.push(['chat', `${base}/chat`, all((shop) => shop.chat && [`key ${shop.chat.key}`])]);
   }
-  if (admin) rows.push(['admin', `http://${reachable(admin)}`, 'console, metrics']);
+  if (admin) rows.push(['admin', `http://${reachable(admin)}`, 'health, metrics']);
   if (platform) rows.push(['platform', platform.url, 'the local platform']);
   const width = Math.max(...rows.map(([, url]) => url.length));
   return rows

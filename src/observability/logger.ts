@@ -48,10 +48,11 @@ export function jsonLogger(level: LogLevel, write: (text: string) => void): Logg
 }
 
 function pretty() {
-  const { combine, timestamp, printf, colorize } = winston.format;
+  const { combine, timestamp, printf, colorize, uncolorize } = winston.format;
   return combine(
     timestamp({ format: 'HH:mm:ss.SSS' }),
-    colorize({ level: true }),
+    // Into a file or a pipe go words alone.
+    process.stderr.isTTY ? colorize({ level: true }) : uncolorize(),
     printf(({ timestamp: at, level, message, ...fields }) => {
       const rest = Object.entries(fields)
         .filter(([, value]) => value !== undefined)

@@ -2,7 +2,7 @@ import { type CheckResult, verdicts } from '../check-result.ts';
 import { checkInbound } from './inbound.ts';
 import type { MessagingService } from './settings.ts';
 
-const TODO =
+const IN_THE_CONSOLE =
   "set it in Twilio's console, Messaging, Services, Integration (--fix changes numbers alone)";
 
 /**
@@ -27,7 +27,7 @@ export function checkService(
   const dropped = service.url === '' ? ', and with none it receives nothing' : '';
   return [
     ok(`its own webhook decides for its numbers${dropped}`),
-    ...checkInbound({ name: subject, todo: TODO }, service, publicUrl),
+    ...checkInbound({ name: subject, todo: IN_THE_CONSOLE }, service, publicUrl),
   ];
 }
 

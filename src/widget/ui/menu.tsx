@@ -1,16 +1,10 @@
 import { useUi, view } from './view.ts';
 import { chime } from './chime.ts';
 import { Icon } from './icon.tsx';
-import { Tool } from './tool.tsx';
-import { usePopover } from './popover.ts';
+import { Popover } from './popover.tsx';
 
 export const Menu = view(() => {
   const { chat, texts, hasSound, trouble } = useUi();
-  const popover = usePopover(1);
-  const choose = (action: () => void) => () => {
-    popover.close();
-    action();
-  };
   const begin = async (): Promise<void> => {
     trouble.value = (await chat.newConversation()) ? '' : texts.trouble;
   };
@@ -18,41 +12,44 @@ export const Menu = view(() => {
     hasSound.value = !hasSound.value;
     if (hasSound.value) chime();
   };
+  const isLoud = hasSound.value;
   return (
-    <div class="menu">
-      <Tool
-        icon="more"
-        label={texts.more}
-        button={popover.button}
-        popup="menu"
-        isOpen={popover.isOpen}
-        onClick={popover.toggle}
-      />
-      {popover.isOpen && (
-        <div
-          class="popover"
-          role="menu"
-          aria-label={texts.more}
-          ref={popover.box}
-          onKeyDown={popover.onKeyDown}
-        >
-          <button type="button" role="menuitem" tabIndex={-1} onClick={choose(() => void begin())}>
-            <Icon name="plus" />
-            {texts.newConversation}
-          </button>
-          <button
-            type="button"
-            role="menuitemcheckbox"
-            tabIndex={-1}
-            aria-checked={hasSound.value}
-            onClick={choose(toggleSound)}
-          >
-            <Icon name="sound" />
-            {texts.sound}
-            {hasSound.value && <Icon name="tick" />}
-          </button>
-        </div>
-      )}
-    </div>
+    <Popover
+      kind="menu"
+      class="menu"
+      icon="more"
+      label={texts.more}
+      columns={1}
+      content={(close) => {
+        const choose = (action: () => void) => () => {
+          close();
+          action();
+        };
+        return (
+          <>
+            <button
+              type="button"
+              role="menuitem"
+              tabIndex={-1}
+              onClick={choose(() => void begin())}
+            >
+              <Icon name="plus" />
+              {texts.newConversation}
+            </button>
+            <button
+              type="button"
+              role="menuitemcheckbox"
+              tabIndex={-1}
+              aria-checked={isLoud}
+              onClick={choose(toggleSound)}
+            >
+              <Icon name="sound" />
+              {texts.sound}
+              {isLoud && <Icon name="tick" />}
+            </button>
+          </>
+        );
+      }}
+    />
   );
 });

@@ -1,11 +1,47 @@
-import { useEffect, useElement, useState } from './view.ts';
+import type { ComponentChild } from 'preact';
 import { moveFocus } from './focus.ts';
+import type { IconName } from './icon.tsx';
+import { Tool } from './tool.tsx';
+import { useEffect, useElement, useState, view } from './view.ts';
+
+/** A button, and what it opens above the rest. */
+export const Popover = view(
+  (props: {
+    readonly kind: 'menu' | 'dialog';
+    readonly class: string;
+    readonly icon: IconName;
+    readonly label: string;
+    /** Of its buttons, for the arrow keys. */
+    readonly columns: number;
+    readonly content: (close: () => void) => ComponentChild;
+  }) => {
+    const { kind, icon, label } = props;
+    const { isOpen, toggle, close, box, button, onKeyDown } = usePopover(props.columns);
+    return (
+      <div class={props.class}>
+        <Tool
+          icon={icon}
+          label={label}
+          button={button}
+          popup={kind}
+          isOpen={isOpen}
+          onClick={toggle}
+        />
+        {isOpen && (
+          <div class="popover" role={kind} aria-label={label} ref={box} onKeyDown={onKeyDown}>
+            {props.content(close)}
+          </div>
+        )}
+      </div>
+    );
+  },
+);
 
 /**
- * Something that a button opens above the rest: the focus goes into it and, by Escape, back to the
- * button; a press elsewhere closes it. Arrow keys go through its buttons.
+ * The focus goes into what was opened and, by Escape, back to the button; a press elsewhere closes
+ * it. Arrow keys go through its buttons.
  */
-export function usePopover(columns: number) {
+function usePopover(columns: number) {
   const [isOpen, setOpen] = useState(false);
   const box = useElement<HTMLDivElement>();
   const button = useElement<HTMLButtonElement>();

@@ -81,6 +81,7 @@ export class LineFeed {
 
   /** Resolves with whether there is more. */
   async #readPage(): Promise<boolean> {
+    const announced = this.#wanted;
     const lines = await this.#parts.read(this.#sent, PAGE);
     // A socket that closed while the journal was read gets nothing more.
     if (this.#closed) return false;
@@ -88,8 +89,9 @@ export class LineFeed {
       this.#sent = line.seq;
       this.#parts.emit(toEvent(line), line.state);
     }
-    // No line although one was announced: it is gone for good.
-    if (lines.length === 0) return false;
+    // What was announced before this reading and is not in it is gone for good; what was announced
+    // since may have been stored behind its back.
+    if (lines.length === 0) return this.#wanted > announced;
     return lines.length === PAGE || this.#wanted > this.#sent;
   }
 }

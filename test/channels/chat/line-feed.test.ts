@@ -1,0 +1,103 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { LineFeed } from '../../../src/channels/chat/line-feed.ts';
+import type { JournalLine } from '../../../src/spool/chat-store.ts';
+
+/** A journal whose readings take their picture at once, and are answered when the test says. */
+class Journal {
+  readonly lines: JournalLine[] = [];
+  readonly #waiting: (() => void)[] = [];
+
+  store(): JournalLine {
+    const seq = this.lines.length + 1;
+    const line: JournalLine = {
+      ...{ seq, id: `m${seq}`, from: 'agent', text: `line ${seq}`, format: 'TEXT' },
+      ...{ attachments: [], at: seq, state: 'delivered' },
+    };
+    this.lines.push(line);
+    return line;
+  }
+
+  read(after: number, limit: number): Promise<readonly JournalLine[]> {
+    const picture = this.lines.filter(({ seq }) => seq > after).slice(0, limit);
+    return new Promise((resolve) => this.#waiting.push(() => resolve(picture)));
+  }
+
+  /** @returns whether a reading waited */
+  answer(): boolean {
+    const next = this.#waiting.shift();
+    next?.();
+    return next !== undefined;
+  }
+}
+
+function feedOf(journal: Journal, sent = 0) {
+  const emitted: number[] = [];
+  const feed = new LineFeed(sent, {
+    read: (after, limit) => journal.read(after, limit),
+    emit: ({ seq }) => void emitted.push(seq),
+    drained: () => Promise.resolve(),
+    onError: (error) => {
+      throw error;
+    },
+  });
+  return { feed, emitted };
+}
+
+async function settle(journal: Journal): Promise<void> {
+  do await nextTurn();
+  while (journal.answer());
+}
+
+test('a line that is stored and announced while an empty journal is read goes out', async () => {
+  const journal = new Journal();
+  const { feed, emitted } = feedOf(journal);
+  feed.catchUp();
+  feed.offer(journal.store());
+  expect(journal.answer()).toBe(true);
+  await settle(journal);
+  expect(emitted).toEqual([1]);
+});
+
+test('a line that was announced and is gone is not looked for again and again', async () => {
+  const journal = new Journal();
+  const { feed, emitted } = feedOf(journal);
+  const [, second] = [journal.store(), journal.store()];
+  journal.lines.length = 0;
+  feed.offer(second);
+  expect(journal.answer()).toBe(true);
+  await nextTurn();
+  expect(journal.answer()).toBe(false);
+  expect(emitted).toEqual([]);
+});
+
+test('however storing, announcing and reading overlap, each line goes out once and in order', () =>
+  fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.constantFrom('store', 'offer', 'offer late', 'answer', 'catch up', 'turn'), {
+        maxLength: 60,
+      }),
+      fc.nat({ max: 3 }),
+      async (steps, before) => {
+        const journal = new Journal();
+        for (let seq = 0; seq < before; seq += 1) journal.store();
+        const { feed, emitted } = feedOf(journal);
+        feed.catchUp();
+        const unannounced: JournalLine[] = [];
+        for (const step of steps) {
+          if (step === 'store') unannounced.push(journal.store());
+          else if (step === 'answer') journal.answer();
+          else if (step === 'catch up') feed.catchUp();
+          else if (step === 'turn') await nextTurn();
+          else {
+            const line = step === 'offer' ? unannounced.shift() : unannounced.pop();
+            if (line !== undefined) feed.offer(line);
+          }
+        }
+        for (const line of unannounced) feed.offer(line);
+        await settle(journal);
+        expect(emitted).toEqual(journal.lines.map(({ seq }) => seq));
+      },
+    ),
+  ));

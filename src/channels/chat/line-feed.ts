@@ -68,31 +68,25 @@ export class LineFeed {
 
   async #read(): Promise<void> {
     try {
-      let asked: number;
-      do {
-        asked = this.#asked;
-        while (await this.#readPage()) await this.#parts.drained();
-      } while (asked !== this.#asked);
+      for (;;) {
+        const [asked, announced] = [this.#asked, this.#wanted];
+        const lines = await this.#parts.read(this.#sent, PAGE);
+        // A socket that closed while the journal was read gets nothing more.
+        if (this.#closed) return;
+        for (const line of lines) {
+          this.#sent = line.seq;
+          this.#parts.emit(toEvent(line), line.state);
+        }
+        // What was announced before this reading and is not in it is gone for good.
+        const found = lines.length === 0 ? Math.max(this.#sent, announced) : this.#sent;
+        const isMore = lines.length === PAGE || this.#wanted > found || asked !== this.#asked;
+        // No turn lies between this look and the end of the reading: no offer can fall in between.
+        if (!isMore) return;
+        await this.#parts.drained();
+      }
     } finally {
-      // In the same turn as the last look at `#wanted`: an offer can not fall in between.
       this.#reading = false;
     }
-  }
-
-  /** Resolves with whether there is more. */
-  async #readPage(): Promise<boolean> {
-    const announced = this.#wanted;
-    const lines = await this.#parts.read(this.#sent, PAGE);
-    // A socket that closed while the journal was read gets nothing more.
-    if (this.#closed) return false;
-    for (const line of lines) {
-      this.#sent = line.seq;
-      this.#parts.emit(toEvent(line), line.state);
-    }
-    // What was announced before this reading and is not in it is gone for good; what was announced
-    // since may have been stored behind its back.
-    if (lines.length === 0) return this.#wanted > announced;
-    return lines.length === PAGE || this.#wanted > this.#sent;
   }
 }
 

@@ -19,8 +19,8 @@ import { withWorkbench, type Workbench } from './support/workbench.ts';
 
 const SLUICE = 'Sluice';
 const PARSER = 'simpleParser';
-/** Messages on their way at once, as many for each worker as delivery has by default. */
-const WIDTH = 8;
+/** Messages on their way at once, as many as delivery has by default. */
+const WIDTH = 16;
 const MIB = 1024 * 1024;
 const MEMORY_SIZES_MB = [1, 10, 25];
 const MAY_GROW_BY = 24 * MIB;

@@ -30,10 +30,7 @@ export interface EmailNormalizerOptions {
   /** A folder of its own for parts in work; emptied at the start. */
   readonly scratchFolder: string;
   readonly workers?: number;
-  /**
-   * Messages in flight in one worker. What they wait for comes at the next turn of its event loop,
-   * and a turn costs about the same for all of them together as for one.
-   */
+  /** Messages in flight in one worker: the ones it reads, and some that wait there to be next. */
   readonly inFlightPerWorker?: number;
   /** For one message, from the moment when a worker takes it. */
   readonly deadlineMs?: number;
@@ -82,7 +79,7 @@ export function createEmailNormalizer(
         maxBufferBytes: (options.maxBufferMb ?? 192) * 1024 * 1024,
       },
       workers: options.workers ?? 2,
-      inFlight: options.inFlightPerWorker ?? 8,
+      inFlight: options.inFlightPerWorker ?? 16,
       deadlineMs: options.deadlineMs ?? 30_000,
       maxHeapMb: options.maxHeapMb ?? 256,
       isKnown: (job, ids) => deps.knownRemoteIds(job.shopId, ids),

@@ -48,7 +48,7 @@ interface Slot {
 }
 
 /** A place in a worker: a larger message takes several, or all. */
-const PLACE_BYTES = 512 * 1024;
+const PLACE_BYTES = 256 * 1024;
 const MAX_FAILED_STARTS = 5;
 const RESTART_MS = 200;
 

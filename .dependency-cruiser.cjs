@@ -6,7 +6,7 @@ const layer = (name, from, allowed, except = []) => ({
   to: { path: '^src/', pathNot: [from, ...allowed] },
 });
 const LEAVES = ['^src/types/', '^src/observability/', '^src/runtime/'];
-const CONTRACT = ['^src/platform-api/(schemas|resources)[.]ts$'];
+const CONTRACT = ['^src/platform-api/(schemas|resources|resource-fields)[.]ts$'];
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
@@ -23,6 +23,8 @@ module.exports = {
         pathNot: ['@types/'],
       },
     },
+    // Whoever imports the package gets the client, and no database with it.
+    layer('the-package-is-the-client', '^src/index[.]ts$', ['^src/platform-api/']),
     layer('types-are-a-leaf', '^src/types/', []),
     layer('observability-is-a-leaf', '^src/observability/', ['^src/types/']),
     layer('platform-api-knows-no-one', '^src/platform-api/', LEAVES),
@@ -42,7 +44,11 @@ module.exports = {
       '^src/spool/',
       '^src/intake/',
     ]),
-    layer('local-platform-never-the-client', '^src/local-platform/', [...LEAVES, ...CONTRACT]),
+    layer('local-platform-never-the-client', '^src/local-platform/', [
+      ...LEAVES,
+      ...CONTRACT,
+      '^src/platform-api/retry-after[.]ts$',
+    ]),
     layer('doctor', '^src/doctor/', [...LEAVES, '^src/platform-api/', '^src/channels/sms/']),
     layer('console', '^src/console/', [...LEAVES, '^src/spool/', '^src/intake/']),
     layer('demo-knows-no-one', '^src/demo/', LEAVES),

@@ -6,6 +6,8 @@ import { DIST, filesBelow, installWhenNeeded, modifiedAt, ROOT, run, SRC } from 
 
 const BUILD_INFO = join(DIST, '.tsbuildinfo');
 const STAMP = join(DIST, '.built');
+/** The types of what the package exports, and of nothing else. */
+const DECLARATIONS = join(DIST, 'declarations');
 
 /** The widget is a bundle, not file by file. */
 const isWidget = (file) => file.startsWith('widget/');
@@ -19,7 +21,7 @@ function outputsOf(source) {
 }
 
 const compiledFiles = () =>
-  filesBelow(DIST).filter((file) => !file.startsWith('.') && !isWidget(file));
+  filesBelow(DIST).filter((file) => !/^(?:\.|declarations\/)/.test(file) && !isWidget(file));
 
 /** Whether dist/ is older than what it is made of. */
 export function isStale() {
@@ -28,6 +30,7 @@ export function isStale() {
   const inputs = [
     ...sources.map((source) => join(SRC, source)),
     join(ROOT, 'tsconfig.json'),
+    join(ROOT, 'tsconfig.package.json'),
     join(ROOT, 'node_modules/.package-lock.json'),
   ];
   if (inputs.some((file) => modifiedAt(file) > built)) return true;
@@ -35,6 +38,9 @@ export function isStale() {
   const present = compiledFiles();
   return present.length !== expected.size || present.some((file) => !expected.has(file));
 }
+
+const compile = (project) =>
+  run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', project]);
 
 /** Returns the compiler's exit code. */
 export function build() {
@@ -47,8 +53,10 @@ export function build() {
   // The compiler believes its own record: without an output, the record has to go as well.
   if ([...expected].some((file) => !existsSync(join(DIST, file))))
     rmSync(BUILD_INFO, { force: true });
+  rmSync(DECLARATIONS, { recursive: true, force: true });
   const code =
-    run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json']) ||
+    compile('tsconfig.json') ||
+    compile('tsconfig.package.json') ||
     run(process.execPath, ['scripts/build-widget.mjs']);
   const assets = sources.filter((source) => !source.endsWith('.ts') && !isWidget(source));
   for (const asset of assets) {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { registerConfigCheck } from './config-check.ts';
 import { registerDoctor } from './doctor.ts';
+import { registerPlatform } from './platform/platform.ts';
 import type { ProcessEvents } from './process-end.ts';
 import { registerQueueChange } from './queue-change.ts';
 import { registerQueueList } from './queue-list.ts';
@@ -55,6 +56,13 @@ export function createProgram(terminal: Terminal, events: ProcessEvents): Comman
   registerSendEmail(send, terminal);
   registerSendSms(send, terminal);
   registerSendChat(send, terminal);
+
+  registerPlatform(program, terminal);
+
+  // A gateway is stopped in order; every other command has nobody left to tell.
+  program.hook('preAction', (_program, command) => {
+    if (command.name() !== 'serve') terminal.endWithReader?.();
+  });
   return program;
 }
 

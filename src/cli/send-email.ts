@@ -5,6 +5,7 @@ import { createTransport } from 'nodemailer';
 import { SAMPLE_QUESTION, SAMPLE_SENDER } from './banner.ts';
 import { runningConfiguration } from './configuration.ts';
 import { CommandFailed, UsageError } from './exit-codes.ts';
+import { firstInbox } from './first-inbox.ts';
 import { shopWith, target, unreachable, withTarget, type TargetOptions } from './send-target.ts';
 import { printable, type Terminal } from './terminal.ts';
 
@@ -58,14 +59,6 @@ export function registerSendEmail(parent: Command, terminal: Terminal): void {
         transport.close();
       }
     });
-}
-
-/** A catch-all is no address to write to: any name at its domain is. */
-function firstInbox(addresses: readonly string[]): string {
-  return (addresses.find((address) => !address.startsWith('*')) ?? addresses[0] ?? '').replace(
-    /^\*@/,
-    'support@',
-  );
 }
 
 async function readable(file: string): Promise<void> {

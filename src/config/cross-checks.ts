@@ -21,6 +21,8 @@ export function crossChecks(root: SourceNode | undefined): Mistake[] {
     ...each.flatMap(({ index }) => hasOrigin(root, index)),
     ...platformWithoutShops(root),
     ...sharedPorts(root),
+    ...relayWithoutTls(root),
+    ...endpointWithoutKey(root),
     ...unreadable(root),
   ];
 }
@@ -165,8 +167,61 @@ function sharedPorts(root: SourceNode | undefined): Mistake[] {
   });
 }
 
+/** `smtps://` is TLS from the first byte. */
+function relayWithoutTls(root: SourceNode | undefined): Mistake[] {
+  const relay = nodeAt(root, ['localPlatform', 'replies', 'relay']);
+  const tls = nodeAt(root, ['localPlatform', 'replies', 'relayTls']);
+  if (relay?.kind !== 'text' || tls?.kind !== 'text') return [];
+  if (!relay.text.startsWith('smtps:') || tls.text !== 'off') return [];
+  return [
+    {
+      path: 'localPlatform.replies.relayTls',
+      place: tls.place,
+      expected: 'auto or required, since the relay is reached by smtps://',
+      came: '"off"',
+      fix: 'remove it, or write smtp:// for a relay without TLS',
+    },
+  ];
+}
+
+function endpointWithoutKey(root: SourceNode | undefined): Mistake[] {
+  const agent = nodeAt(root, ['localPlatform', 'agent']);
+  const kind = nodeAt(root, ['localPlatform', 'agent', 'kind']);
+  if (agent?.kind !== 'map' || kind?.kind !== 'text' || kind.text !== 'openai') return [];
+  return ENDPOINT_NEEDS.filter(({ key }) => agent.entries.get(key)?.value === undefined).map(
+    ({ key, expected, fix }) => ({
+      path: `localPlatform.agent.${key}`,
+      place: kind.place,
+      expected: `${expected}, since localPlatform.agent.kind is openai`,
+      came: 'nothing',
+      fix,
+    }),
+  );
+}
+
+const ENDPOINT_NEEDS = [
+  {
+    key: 'model',
+    expected: 'the name of a model, as the endpoint knows it',
+    fix: 'write model: llama3.1, for instance',
+  },
+  {
+    key: 'apiKey',
+    expected: 'the key of the endpoint',
+    fix: 'write apiKey: ${OPENAI_API_KEY}, for instance; any text for an endpoint that wants none',
+  },
+];
+
 function unreadable(root: SourceNode | undefined): Mistake[] {
-  return scalarsAt(root, ['smtp', 'tls', '*']).flatMap(({ path, node }) => {
+  const certificates = scalarsAt(root, ['smtp', 'tls', '*']).map((found) => ({
+    ...found,
+    fix: 'give the path of a PEM file, or leave tls out for a self-signed certificate',
+  }));
+  const authorities = scalarsAt(root, ['localPlatform', 'replies', 'relayCa']).map((found) => ({
+    ...found,
+    fix: 'give the path of a PEM file, or leave it out for the well-known authorities',
+  }));
+  return [...certificates, ...authorities].flatMap(({ path, node, fix }) => {
     try {
       accessSync(node.text, constants.R_OK);
       return [];
@@ -177,7 +232,7 @@ function unreadable(root: SourceNode | undefined): Mistake[] {
           place: node.place,
           expected: 'a file that can be read',
           came: JSON.stringify(node.written ?? node.text),
-          fix: 'give the path of a PEM file, or leave tls out for a self-signed certificate',
+          fix,
         },
       ];
     }

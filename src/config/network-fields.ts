@@ -111,12 +111,28 @@ export const domain = (example: string) =>
 export const relayUrl = () =>
   field(
     {
-      expected: 'smtp:// or smtps:// and a host, with user and password when it wants them',
+      expected:
+        'smtp:// or smtps://, a host and nothing after it; user and password together, their special characters %-encoded',
       example: 'smtp://user:password@mail.example:587',
       secret: true,
+      shown: (value) => /^(?:smtps?|https?):/.exec(value)?.[0].concat('// and more (not shown)'),
     },
-    (value) =>
-      /^smtps?:$/.test(parseUrl(value)?.protocol ?? '') && parseUrl(value)?.hostname !== ''
-        ? new Secret(value)
-        : undefined,
+    (value) => (isRelay(parseUrl(value)) ? new Secret(value) : undefined),
   );
+
+function isRelay(url: URL | undefined): boolean {
+  if (url === undefined || !/^smtps?:$/.test(url.protocol)) return false;
+  if (!isHost(url.hostname.replace(/^\[|\]$/g, ''))) return false;
+  if (!/^\/?$/.test(url.pathname) || url.search !== '' || url.hash !== '') return false;
+  if ((url.username === '') !== (url.password === '') || url.port === '0') return false;
+  return isEncoded(url.username) && isEncoded(url.password);
+}
+
+function isEncoded(text: string): boolean {
+  try {
+    // A line break in a user's name would be a command of its own.
+    return !/[\r\n\0]/.test(decodeURIComponent(text));
+  } catch {
+    return false;
+  }
+}

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { agentSchema } from './agent-schema.ts';
 import {
   dnsServer,
   domain,
@@ -91,11 +92,14 @@ export const configSchema = z.strictObject({
   platform: z.strictObject({ url: platformUrl() }),
   localPlatform: z.strictObject({
     port: port(8082),
-    agent: z.strictObject({
-      kind: choice('builtin'),
-      knowledge: z.exactOptional(path('./knowledge')),
+    requestsPerSecond: z.exactOptional(whole(1, 100_000, 50)),
+    agent: agentSchema,
+    replies: z.strictObject({
+      relay: z.exactOptional(relayUrl()),
+      relayTls: choice('auto', 'required', 'off'),
+      relayCa: z.exactOptional(path('/etc/ssl/private-ca.pem')),
+      sms: choice('log', 'twilio'),
     }),
-    replies: z.exactOptional(z.strictObject({ relay: z.exactOptional(relayUrl()) })),
   }),
   shops: z.array(shopSchema),
 });

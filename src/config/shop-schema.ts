@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { domain, httpUrl, origin, platformUrl } from './network-fields.ts';
-import { choice, durationOrForever, flag, secret, whole } from './scalar-fields.ts';
+import { bytes, choice, durationOrForever, flag, secret, whole } from './scalar-fields.ts';
 import { color, pictureUrl, shownText } from './widget-fields.ts';
 import { inboxAddress, label, phoneNumber, senderPattern, twilioSid, uuid } from './shop-fields.ts';
 
@@ -82,6 +82,9 @@ const chat = z.strictObject({
       messagesPer10s: whole(1, 10_000, 10).prefault('10'),
       newVisitorsPerHourPerIp: whole(1, 1_000_000, 60).prefault('60'),
       socketsPerIp: whole(1, 1_000_000, 50).prefault('50'),
+      uploadBytesPerHourPerIp: bytes(26_214_400, 1_000_000_000_000, 536_870_912).prefault(
+        '536870912',
+      ),
     })
     .prefault({}),
   widget,
@@ -96,6 +99,7 @@ export const shopSchema = z.strictObject({
   shopId: uuid(),
   apiKey: secret("the shop's API key, from the platform's dashboard"),
   platformUrl: z.exactOptional(platformUrl()),
+  agent: choice('on', 'off').prefault('on'),
   email: z.exactOptional(email),
   sms: z.exactOptional(sms),
   chat: z.exactOptional(chat),

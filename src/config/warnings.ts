@@ -26,18 +26,20 @@ export function warningsOf(config: Config): string[] {
       warnings.push(`shops[${index}] sends its apiKey over http, which is not encrypted`);
     }
   }
-  return [...warnings, ...notInEffect(config)];
+  return [...warnings, ...relayInTheClear(config), ...endpointInTheClear(config)];
 }
 
-/**
- * What can be written down already and does nothing in this version. An operator who relies on it
- * must hear so at every start.
- */
-function notInEffect({ localPlatform }: Config): string[] {
-  const set: string[] = [];
-  if (localPlatform.replies?.relay !== undefined) set.push('localPlatform.replies.relay');
-  if (set.length === 0) return [];
-  return [`not in effect in this version: ${set.join(', ')}`];
+function relayInTheClear({ localPlatform: { replies } }: Config): string[] {
+  if (replies.relay === undefined || replies.relayTls !== 'off') return [];
+  const { hostname, password } = new URL(replies.relay.reveal());
+  if (password === '' || isLoopback(hostname)) return [];
+  return ["localPlatform.replies.relayTls is off: the relay's password is sent unencrypted"];
+}
+
+function endpointInTheClear({ localPlatform: { agent } }: Config): string[] {
+  if (agent.kind !== 'openai' || !agent.baseUrl.startsWith('http:')) return [];
+  if (isLoopback(new URL(agent.baseUrl).hostname)) return [];
+  return ['localPlatform.agent.baseUrl sends its key and what customers write unencrypted'];
 }
 
 function isLoopback(host: string): boolean {

@@ -1,8 +1,8 @@
-import { html, type Markup } from './markup.ts';
+import { html, type Markup } from '../runtime/markup.ts';
 import type { DemoTexts } from './texts/demo-texts.ts';
 
-/** What the built-in agent knows something about. */
-const QUESTIONS = ['Where is my order?', 'Which size fits me?', 'I want to talk to a human'];
+/** On the pages whose language the agent does not know. */
+const IN_ENGLISH = ['Where is my order?', 'Which size fits me?', 'I want to talk to a human'];
 
 /** What this page is, and what to try; closed until someone wants it. */
 export function demoBox({ demo }: DemoTexts, identifies: boolean): Markup {
@@ -12,9 +12,7 @@ export function demoBox({ demo }: DemoTexts, identifies: boolean): Markup {
       <div class="demo-body">
         <p>${demo.intro}</p>
         <p class="ask">${demo.questionsTitle}</p>
-        <ul lang="en" dir="ltr">
-          ${QUESTIONS.map((question) => html`<li>${question}</li>`)}
-        </ul>
+        ${demo.questions === undefined ? englishQuestions() : list(demo.questions)}
         ${demo.questionsNote === undefined ? undefined : html`<p class="note">${demo.questionsNote}</p>`}
         <p><button type="button" id="open-chat">${demo.open}</button></p>
         ${identifies ? identity(demo) : undefined}
@@ -22,6 +20,13 @@ export function demoBox({ demo }: DemoTexts, identifies: boolean): Markup {
     </details>
   </aside>`;
 }
+
+const list = (questions: readonly string[]): Markup =>
+  html`<ul>
+    ${questions.map((question) => html`<li>${question}</li>`)}
+  </ul>`;
+
+const englishQuestions = (): Markup => html`<div lang="en" dir="ltr">${list(IN_ENGLISH)}</div>`;
 
 function identity(demo: DemoTexts['demo']): Markup {
   return html`<p>${demo.identifyIntro}</p>

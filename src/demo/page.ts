@@ -1,6 +1,6 @@
 import { demoBox } from './demo-box.ts';
 import { LANGUAGES } from './languages.ts';
-import { html, type Markup } from './markup.ts';
+import { html, type Markup } from '../runtime/markup.ts';
 import { price } from './price.ts';
 import { productSection } from './product-section.ts';
 import { stars } from './stars.ts';

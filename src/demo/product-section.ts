@@ -1,4 +1,4 @@
-import { html, type Markup } from './markup.ts';
+import { html, type Markup } from '../runtime/markup.ts';
 import { type Colour, COLOURS, pictureName, type View, VIEWS } from './pictures.ts';
 import { price } from './price.ts';
 import { stars } from './stars.ts';

@@ -1,4 +1,4 @@
-import { html, type Markup } from './markup.ts';
+import { html, type Markup } from '../runtime/markup.ts';
 import type { DemoTexts } from './texts/demo-texts.ts';
 
 const OF = 5;

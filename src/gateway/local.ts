@@ -1,12 +1,10 @@
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { CompleteConfig } from '../config/complete.ts';
 import { createLocalPlatform, type LocalPlatform } from '../local-platform/local-platform.ts';
 import type { Logger } from '../observability/logger.ts';
+import { localAgent } from './local-agent.ts';
+import { localReplies } from './local-replies.ts';
 import { LOCAL, platformUrlOf } from './platforms.ts';
-
-/** The sample shop's knowledge, beside the program. */
-const SAMPLE_KNOWLEDGE = fileURLToPath(new URL('../../config/knowledge/demo', import.meta.url));
 
 /** Starts the embedded platform when a shop uses it. On loopback: it is for one machine. */
 export async function startLocalPlatform(
@@ -19,12 +17,13 @@ export async function startLocalPlatform(
     dir: join(config.dataDir, 'platform'),
     host: '127.0.0.1',
     port: config.localPlatform.port,
+    ...(config.localPlatform.requestsPerSecond !== undefined && {
+      requestsPerSecond: config.localPlatform.requestsPerSecond,
+    }),
     shops: shops.map(({ shopId, name, apiKey }) => ({ shopId, name, apiKey: apiKey.reveal() })),
     logger,
-    agent: {
-      kind: config.localPlatform.agent.kind,
-      knowledgeDir: config.localPlatform.agent.knowledge ?? SAMPLE_KNOWLEDGE,
-    },
+    ...localAgent(config),
+    replies: localReplies(config),
     onReply: (reply) => logger.info('agent.replied', { ...reply }),
   });
   await platform.start();

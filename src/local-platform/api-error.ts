@@ -1,6 +1,4 @@
-import type { z } from 'zod';
-
-export type ApiStatus = 400 | 401 | 403 | 404 | 405 | 413 | 415 | 429 | 500 | 503;
+export type ApiStatus = 400 | 401 | 403 | 404 | 405 | 413 | 415 | 416 | 429 | 500 | 503;
 
 const CODES: Readonly<Record<ApiStatus, string>> = {
   400: 'invalid',
@@ -10,10 +8,13 @@ const CODES: Readonly<Record<ApiStatus, string>> = {
   405: 'method_not_allowed',
   413: 'too_large',
   415: 'unsupported_media_type',
+  416: 'range_not_satisfiable',
   429: 'rate_limited',
   500: 'internal',
   503: 'unavailable',
 };
+
+export const ERROR_CODES = Object.values(CODES);
 
 /** An answer that is an error, as the client gets it: `{error: {code, message, fields}}`. */
 export class ApiError extends Error {
@@ -39,19 +40,6 @@ export class ApiError extends Error {
       error: { code: CODES[this.status], message: this.message, fields: this.fields },
     };
   }
-}
-
-/** The input, checked. @throws {ApiError} 400 with every field that is wrong */
-export function checked<Schema extends z.ZodType>(
-  schema: Schema,
-  input: unknown,
-): z.output<Schema> {
-  const result = schema.safeParse(input);
-  if (result.success) return result.data;
-  const fields = Object.fromEntries(
-    result.error.issues.map(({ path, message }) => [path.join('.') || 'body', message]),
-  );
-  throw new ApiError(400, 'the request is not valid', fields);
 }
 
 /**

@@ -1,13 +1,16 @@
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { errorFields, type Logger } from '../observability/logger.ts';
-import { ApiError, type ApiStatus, systemCode } from './api-error.ts';
+import { ApiError, systemCode } from './api-error.ts';
 import { authenticate, limitRate, type Shop } from './authenticate.ts';
 import { type Faults, faultMiddleware } from './faults.ts';
+import { referenceRoutes } from './reference/routes.ts';
 import { sendJson } from './respond.ts';
 import { contactRoutes, conversationRoutes } from './routes/contacts.ts';
 import type { RouteContext } from './routes/context.ts';
 import { eventRoutes } from './routes/events.ts';
-import { mediaFileRoutes, mediaRoutes } from './routes/media.ts';
+import { mediaFileRoutes } from './routes/media-files.ts';
+import { mediaRoutes } from './routes/media.ts';
+import { parserError } from './routes/json-body.ts';
 import { messageRoutes } from './routes/messages.ts';
 import { ticketRoutes } from './routes/tickets.ts';
 
@@ -18,7 +21,7 @@ export interface AppOptions {
   readonly faults?: Faults;
 }
 
-/** The platform's routes (API §4) and the downloads of uploaded files. */
+/** The platform's routes (API §4), the pages about them, and the downloads of uploaded files. */
 export function createApp(context: RouteContext, options: AppOptions): Express {
   const app = express();
   app.disable('x-powered-by');
@@ -29,6 +32,10 @@ export function createApp(context: RouteContext, options: AppOptions): Express {
   if (options.faults) app.use(faultMiddleware(options.faults));
 
   const routing = { strict: true, caseSensitive: true };
+  const open = express.Router(routing);
+  referenceRoutes(open, context.baseUrl);
+  app.use(open);
+
   const api = express.Router(routing);
   api.use(authenticate(options.shops));
   if (options.requestsPerSecond !== undefined) api.use(limitRate(options.requestsPerSecond));
@@ -44,8 +51,8 @@ export function createApp(context: RouteContext, options: AppOptions): Express {
   mediaFileRoutes(files, context);
   app.use(files);
 
-  app.use(() => {
-    throw new ApiError(404, 'there is nothing here; paths end with a slash');
+  app.use((request) => {
+    throw nothingHere(request.path);
   });
   app.use(answerErrors(context.logger));
   return app;
@@ -64,19 +71,21 @@ function answerErrors(logger: Logger): ErrorRequestHandler {
   };
 }
 
-const FROM_PARSER: Readonly<Record<number, [ApiStatus, string]>> = {
-  400: [400, 'the body could not be read'],
-  413: [413, 'the body is too large'],
-  415: [415, 'the charset or encoding of the body is not supported'],
-};
-
-/** Errors of express and its body parser carry the `status` that they stand for. */
 function toApiError(error: unknown): ApiError {
-  if (error instanceof ApiError) return error;
-  const status = error instanceof Error && 'status' in error ? Number(error.status) : undefined;
-  if (status === undefined && systemCode(error) !== undefined) {
+  const known = error instanceof ApiError ? error : parserError(error);
+  if (known !== undefined) return known;
+  if (isBadPath(error)) return new ApiError(400, 'the path is not percent-encoded UTF-8');
+  if (systemCode(error) !== undefined) {
     return new ApiError(503, 'the store cannot write now', {}, { 'Retry-After': '5' });
   }
-  const [known, message] = FROM_PARSER[status ?? 500] ?? [500, 'something went wrong here'];
-  return new ApiError(known, message);
+  return new ApiError(500, 'something went wrong here');
+}
+
+/** Express's own word for a parameter in the path that it cannot decode. */
+const isBadPath = (error: unknown) =>
+  error instanceof URIError && 'status' in error && error.status === 400;
+
+function nothingHere(path: string): ApiError {
+  if (path.endsWith('/')) return new ApiError(404, 'there is nothing at this path');
+  return new ApiError(404, `there is nothing at this path; they end with a slash: ${path}/`);
 }

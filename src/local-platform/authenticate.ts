@@ -13,39 +13,57 @@ export interface Shop {
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
 /**
- * Checks `Authorization: Bearer` and `X-Shop-Id` of every request (API §5), in this order: 401
- * no or unknown key, 400 no shop, 403 the key of another shop. Keys are compared by their hashes,
- * in constant time.
+ * The shop that a request is for, by its `Authorization` and `X-Shop-Id`.
+ * @throws {ApiError} 401, 400, 403
  */
-export function authenticate(shops: readonly Shop[]) {
+export type ShopOfKey = (authorization: string | undefined, shopId: string | undefined) => string;
+
+/**
+ * Checks the key and the shop (API §5), in this order: 401 no or unknown key, 400 no shop, 403 the
+ * key of another shop. Keys are compared by their hashes, in constant time.
+ */
+export function shopOfKey(shops: readonly Shop[]): ShopOfKey {
   const known = shops.map(({ shopId, apiKey }) => ({
     shopId: shopId.toLowerCase(),
     key: digest(apiKey),
   }));
-  return (request: Request, response: Response, next: NextFunction): void => {
-    const [, bearer] = /^Bearer +(\S+) *$/i.exec(request.get('authorization') ?? '') ?? [];
-    const key = digest(bearer ?? '');
+  return (authorization, header) => {
+    const [, bearer] = /^Bearer +(\S+) *$/i.exec(authorization ?? '') ?? [];
+    if (bearer === undefined) throw unauthorized('the API key is missing');
+    const key = digest(bearer);
     const owned = known.filter((shop) => timingSafeEqual(shop.key, key));
-    if (bearer === undefined || owned.length === 0) {
-      throw new ApiError(
-        401,
-        'the API key is missing or not known',
-        {},
-        {
-          'WWW-Authenticate': 'Bearer',
-        },
-      );
-    }
-    const shopId = request.get('x-shop-id')?.toLowerCase();
+    if (owned.length === 0) throw unauthorized('the API key is not known');
+    const shopId = header?.trim().toLowerCase() ?? '';
     if (!z.guid().safeParse(shopId).success) {
-      throw new ApiError(400, 'the request is not valid', { 'X-Shop-Id': 'expected a uuid' });
+      const words = shopId === '' ? 'required: the uuid of the shop' : 'expected a uuid';
+      throw new ApiError(400, 'the request is not valid', { 'X-Shop-Id': words });
     }
     const shop = owned.find((candidate) => candidate.shopId === shopId);
-    if (shop === undefined) throw new ApiError(403, 'the API key is not of this shop');
-    response.locals['shop'] = shop.shopId;
+    if (shop === undefined) {
+      throw new ApiError(403, 'the API key is not of this shop', {
+        'X-Shop-Id': 'expected the shop of this API key',
+      });
+    }
+    return shop.shopId;
+  };
+}
+
+/** Checks `Authorization: Bearer` and `X-Shop-Id` of every request. */
+export function authenticate(shops: readonly Shop[]) {
+  const shopOfRequest = shopOfKey(shops);
+  return (request: Request, response: Response, next: NextFunction): void => {
+    response.locals['shop'] = shopOfRequest(request.get('authorization'), request.get('x-shop-id'));
     next();
   };
 }
+
+const unauthorized = (message: string) =>
+  new ApiError(
+    401,
+    message,
+    { Authorization: 'expected Bearer and the API key of the shop' },
+    { 'WWW-Authenticate': 'Bearer' },
+  );
 
 /** The shop that `authenticate` let in. */
 export function shopOf(response: Response): string {
@@ -63,13 +81,12 @@ export function limitRate(requestsPerSecond: number) {
       (reason: unknown) => reason,
     );
     if (refusal instanceof RateLimiterRes) {
+      const seconds = String(Math.max(1, Math.ceil(refusal.msBeforeNext / 1000)));
       throw new ApiError(
         429,
-        'too many requests',
+        `too many requests: ${requestsPerSecond} a second are taken`,
         {},
-        {
-          'Retry-After': String(Math.ceil(refusal.msBeforeNext / 1000)),
-        },
+        { 'Retry-After': seconds },
       );
     }
     next();

@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { CreateMessageRequest } from '../platform-api/schemas.ts';
 import { ApiError } from './api-error.ts';
 import { DECISIONS } from './decisions.ts';
+import { excerptOf, titleOf } from './excerpt.ts';
+import { findConversation } from './find-conversation.ts';
 import { plainText } from './plain-text.ts';
-import type { ConversationRow, MessageRow } from './store/rows.ts';
+import type { ContactRow, ConversationRow, MessageRow, TicketRow } from './store/rows.ts';
 import type { Store } from './store/store.ts';
 
 export interface Created {
@@ -25,47 +27,37 @@ export function createMessage(
   agentListens: boolean,
 ): Created {
   const { message } = request;
-  const remoteId = message.remote_id ?? null;
+  // An empty id tells no message from another.
+  const remoteId = message.remote_id === '' ? null : (message.remote_id ?? null);
   const first = remoteId === null ? undefined : store.messages.byDedupKey(shop, remoteId);
   if (first !== undefined) return { message: first, created: false };
 
   const known = findConversation(store, shop, request);
-  assertAttachments(store, shop, message.attachments ?? []);
+  const attachments = assertAttachments(store, shop, message.attachments ?? []);
   const contact = store.contacts.resolve(
     shop,
     request.contact,
     now,
     known?.contact_id ?? undefined,
   );
-  const subject = message.email?.subject?.trim() ?? '';
-  const conversation =
-    known ?? startConversation(store, shop, request, { contactId: contact.id, subject, now });
+  const conversation = known ?? startConversation(store, shop, request, contact, now);
+  if (known !== undefined) store.conversations.heard(known.id, linksOf(request), now);
+  if (conversation.type === 'email') {
+    store.conversations.addParticipants(conversation.id, mailboxesOf(request));
+  }
 
-  const text = plainText(message.content, message.format ?? 'TEXT');
   const id = randomUUID();
-  const excerpt = text.slice(0, 200);
-  const ticket =
-    store.tickets.byConversation(conversation.id) ??
-    store.tickets.create({
-      shop,
-      number: store.shops.nextTicketNumber(shop),
-      name: titleOf(subject, text),
-      summary: excerpt,
-      agentId: store.shops.agentId(shop),
-      contactId: contact.id,
-      conversationId: conversation.id,
-      messageId: id,
-      now,
-    });
-  if (ticket.message_id !== id) store.tickets.spoken(ticket.id, 'Open', excerpt, now);
-  if (known !== undefined) store.conversations.setStatus(known.id, 'open', now);
-
+  const text = plainText(message.content, message.format ?? 'TEXT');
+  const createdAt = message.timestamp ? new Date(message.timestamp).toISOString() : now;
+  const ticket = speak(store, conversation, {
+    ...{ messageId: id, contactId: contact.id, text, now },
+    subject: message.email?.subject ?? '',
+    // A clock that is ahead must not keep the ticket's time from moving on.
+    spokenAt: createdAt < now ? createdAt : now,
+  });
   const stored = store.messages.create(
     {
-      id,
-      shop,
-      conversationId: conversation.id,
-      ticketId: ticket.id,
+      ...{ id, shop, conversationId: conversation.id, ticketId: ticket.id },
       contactId: contact.id,
       agentId: null,
       content: message.content,
@@ -75,72 +67,95 @@ export function createMessage(
       status: 'DELIVERED',
       remoteId,
       email: message.email ? JSON.stringify(message.email) : null,
-      createdAt: message.timestamp ? new Date(message.timestamp).toISOString() : now,
+      createdAt,
       now,
       unanswered: agentListens,
       inReplyTo: null,
     },
-    message.attachments,
+    attachments,
   );
   return { message: stored, created: true };
-}
-
-/** By id; for email by In-Reply-To, then References from the last to the first (RFC 5322 §3.6.4). */
-function findConversation(
-  store: Store,
-  shop: string,
-  { conversation, message }: CreateMessageRequest,
-): ConversationRow | undefined {
-  if (conversation.id) {
-    const found = store.conversations.byId(shop, conversation.id.toLowerCase());
-    if (found !== undefined) return found;
-    throw new ApiError(404, 'there is no such conversation', { 'conversation.id': 'not found' });
-  }
-  if (conversation.type === undefined) {
-    throw new ApiError(400, 'the request is not valid', {
-      'conversation.type': 'required when conversation.id is absent',
-    });
-  }
-  if (conversation.type !== 'email' || message.email === undefined) return undefined;
-  const { in_reply_to: inReplyTo, references = [] } = message.email;
-  const latestFirst = references.slice(-DECISIONS.referencesMax).reverse();
-  return store.conversations.byMessageIds(
-    shop,
-    inReplyTo === undefined ? latestFirst : [inReplyTo, ...latestFirst],
-  );
 }
 
 function startConversation(
   store: Store,
   shop: string,
-  { conversation }: CreateMessageRequest,
-  { contactId, subject, now }: { contactId: string; subject: string; now: string },
+  request: CreateMessageRequest,
+  contact: ContactRow,
+  now: string,
 ): ConversationRow {
+  const { conversation, message } = request;
+  const subject = message.email?.subject?.trim() ?? '';
   return store.conversations.create({
     shop,
     type: conversation.type ?? 'email',
-    title: subject === '' ? null : subject,
+    title: subject === '' ? null : titleOf(subject, ''),
     agentContact: conversation.agent_contact ?? null,
     agentId: store.shops.agentId(shop),
-    contactId,
-    userId: conversation.user_id ?? null,
+    contactId: contact.id,
+    ...linksOf(request),
     now,
   });
 }
 
-function assertAttachments(store: Store, shop: string, ids: readonly string[]): void {
+/** Records of other parts of the platform that a conversation may name. */
+function linksOf({ conversation }: CreateMessageRequest) {
+  return {
+    userId: conversation.user_id?.toLowerCase() ?? null,
+    topicId: conversation.topic_id?.toLowerCase() ?? null,
+    intentId: conversation.intent_id?.toLowerCase() ?? null,
+  };
+}
+
+/** Who may go on with this email thread: the sender, and whom he copied in. */
+function mailboxesOf({ contact, message }: CreateMessageRequest): string[] {
+  const copied = [...(message.email?.cc ?? []), ...(message.email?.bcc ?? [])];
+  const emails = copied.slice(0, DECISIONS.participantsMax).map(({ email }) => email);
+  return contact.email ? [contact.email, ...emails] : emails;
+}
+
+interface Utterance {
+  readonly messageId: string;
+  readonly contactId: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly spokenAt: string;
+  readonly now: string;
+}
+
+/** The conversation's ticket: New with its first message, and open again with each later one. */
+function speak(store: Store, conversation: ConversationRow, said: Utterance): TicketRow {
+  const excerpt = excerptOf(said.text);
+  const { shop } = conversation;
+  const ticket = store.tickets.byConversation(conversation.id);
+  if (ticket === undefined) {
+    return store.tickets.create({
+      ...{ shop, contactId: said.contactId, conversationId: conversation.id },
+      number: store.shops.nextTicketNumber(shop),
+      name: titleOf(said.subject, said.text),
+      summary: excerpt,
+      agentId: conversation.agent_id ?? store.shops.agentId(shop),
+      messageId: said.messageId,
+      spokenAt: said.spokenAt,
+      now: said.now,
+    });
+  }
+  // The agent is silent there: it is a person of the shop's who has to speak next.
+  const status = conversation.resolution === 'escalated' ? 'WaitingUser' : 'Open';
+  store.tickets.spoken(ticket.id, status, excerpt, said.now, said.spokenAt);
+  return ticket;
+}
+
+/** The ids as they are stored, each once. @throws {ApiError} 400 */
+function assertAttachments(store: Store, shop: string, given: readonly string[]): string[] {
   const field = 'message.attachments';
-  if (ids.length > DECISIONS.attachmentsMax) {
+  if (given.length > DECISIONS.attachmentsMax) {
     throw new ApiError(400, 'the request is not valid', {
       [field]: `at most ${DECISIONS.attachmentsMax}`,
     });
   }
+  const ids = given.map((id) => id.toLowerCase());
   const missing = ids.findIndex((id) => store.media.byId(shop, id) === undefined);
-  if (missing < 0) return;
+  if (missing < 0) return [...new Set(ids)];
   throw new ApiError(400, 'the request is not valid', { [`${field}.${missing}`]: 'no such media' });
-}
-
-function titleOf(subject: string, text: string): string {
-  const line = subject === '' ? (text.trim().split('\n', 1)[0] ?? '') : subject;
-  return line.slice(0, 120) || '(no text)';
 }

@@ -1,36 +1,7 @@
 /**
- * Everything that the API document leaves open, decided once.
- *
- * | open in the document | here |
- * | --- | --- |
- * | success codes | 201 created, 200 read, 200 with the existing message on a dedup match |
- * | dedup key of messages (§4.7) | (shop, `remote_id`) among customers' messages |
- * | dedup of metrics (§4.1) | (shop, `metric_name`, `deduping_key`); a repeat answers 200 and stores nothing |
- * | answer to a new message | the Message (§2.2) |
- * | errors (§7) | `{error: {code, message, fields}}`; `fields` maps a path to what is wrong with it |
- * | error codes | 400 invalid, 401 no or unknown key, 403 a key of another shop, 404 not found, 405 method, 413 too large, 415 media type, 429 too many requests, 503 the store cannot write |
- * | a path without its trailing slash | 404 |
- * | unknown fields and query parameters | ignored |
- * | `limit` | 50 when absent, 200 at most; a larger one is cut to 200, a smaller than 1 is 400 |
- * | order of lists | newest first, by arrival |
- * | `conversation.type` without `conversation.id` | required: 400 |
- * | `conversation.type` beside `conversation.id` | ignored: the conversation keeps its channel |
- * | unknown `conversation.id` | 404 |
- * | unknown id in `attachments` | 400 |
- * | which contact | email (any case), then phone; else, in a known conversation, its own contact unless that has another email or phone; else a new one |
- * | fields missing in a known contact | filled in from the request, never overwritten |
- * | email threading (§4.7 rule 3) | In-Reply-To, then References from the last to the first, against `remote_id` of messages of both sides |
- * | `created_at` of a message | `message.timestamp` when given, else the time of arrival |
- * | ticket | one per conversation; New, then Open when the customer writes again, WaitingContact once the agent has answered, WaitingUser when it was escalated |
- * | conversation status | new, open when the customer writes again, pending once the agent has answered |
- * | `resolution` | `escalated` when the customer asked for a person; the agent is silent from then on |
- * | `role` | `customer` or `agent` |
- * | upload size | 100 MiB; a JSON body 2 MiB |
- * | `type` of a file | sniffed; the declared one when the content has no signature |
- * | `url` of a file | private: signed, one hour; public: without an end |
- * | event contact | needs email, phone or remote_id to be found or created by |
- * | `created_at__range` (§8) | `relative:-<n><s\|m\|h\|d\|w>,` or two date-times, both inclusive |
- * | rate limit | none unless `requestsPerSecond` is set; counted per shop |
+ * Everything that the API document leaves open, decided once: the values here, the words in the
+ * table below. The reference page shows the table; `node scripts/decisions.mjs` puts it into
+ * docs/local-platform.md.
  */
 export const DECISIONS = {
   pageDefault: 50,
@@ -41,6 +12,159 @@ export const DECISIONS = {
   rangeMaxMs: 30 * 24 * 60 * 60 * 1000,
   referencesMax: 100,
   attachmentsMax: 100,
+  participantsMax: 100,
   /** The agent falls silent in a conversation that goes faster: it is talking to a machine. */
   agentRepliesPer10Min: 10,
+  agentRepliesPerDay: 100,
+  /** By email and SMS, what has been said this often in a row is answered no more. */
+  agentRepeatsMax: 3,
+  /** How long a message waits for an agent that cannot answer, before a person is asked. */
+  agentGiveUpAfterMs: 15 * 60 * 1000,
 } as const;
+
+/** What is open, and what it is here. Code stands in backticks. */
+type Decision = readonly [open: string, here: string];
+
+const mebibytes = (bytes: number) => `${bytes / 1024 / 1024} MiB`;
+
+export const DECISION_TABLE: readonly Decision[] = [
+  ['success codes', '201 created, 200 read, 200 with the existing message on a dedup match'],
+  ['dedup key of messages (§4.7)', "(shop, `remote_id`) among customers' messages"],
+  [
+    'dedup of metrics (§4.1)',
+    '(shop, `metric_name`, `deduping_key`); a repeat answers 200 and stores nothing',
+  ],
+  ['answer to a new message', 'the Message (§2.2)'],
+  [
+    'errors (§7)',
+    '`{error: {code, message, fields}}`; `fields` maps the path of each wrong field to what was expected of it',
+  ],
+  [
+    'error codes',
+    '400 invalid, 401 no or unknown key, 403 a key of another shop, 404 not found, 405 method, 413 too large, 415 media type, 429 too many requests, 503 the store cannot write',
+  ],
+  ['a path without its trailing slash', '404, with the path that was meant'],
+  ['unknown fields and query parameters', 'ignored'],
+  ['an empty query parameter, or one that is given twice', '400'],
+  ['uuids', 'taken in any case, given in lower case'],
+  ['a JSON body', 'UTF-8 only: 415 for another charset, 400 for bytes that are none'],
+  ['headers and a query of more than 16 KiB', '431'],
+  [
+    '`limit`',
+    `${DECISIONS.pageDefault} when absent, ${DECISIONS.pageMax} at most; a larger one is cut to ${DECISIONS.pageMax}, a smaller than 1 is 400`,
+  ],
+  [
+    'order of lists',
+    'newest first, by arrival: rows that are added while someone pages are before the first page',
+  ],
+  ['`cursor`', 'of one list; 400 for one of another list, or for anything else'],
+  ['several filters', 'all of them must match'],
+  ['`conversation.type` without `conversation.id`', 'required: 400'],
+  ['`conversation.type` beside `conversation.id`', 'ignored: the conversation keeps its channel'],
+  ['unknown `conversation.id`', '404'],
+  ['unknown id in `attachments`', `400; at most ${DECISIONS.attachmentsMax} of them`],
+  [
+    'which contact',
+    'email (any case), then phone; else, in a known conversation, its own contact unless that has another email or phone; else a new one',
+  ],
+  [
+    'phone numbers',
+    'kept and looked up in E.164 however they are written; one whose country cannot be told, or a short code, as it is',
+  ],
+  [
+    'fields missing in a known contact',
+    "filled in from the request, never overwritten; a phone that is another contact's stays there",
+  ],
+  [
+    'email threading (§4.7 rule 3)',
+    'In-Reply-To, then References from the last to the first, against `remote_id` of messages of both sides, with or without angle brackets, in email conversations of the shop',
+  ],
+  [
+    'who may join an email thread',
+    "its contact, and whoever has written in it or was named there in a customer's `cc` or `bcc`. Anyone else who quotes its message-ids gets a conversation of his own: ids are no secret, and the agent would tell him what others wrote",
+  ],
+  ['an empty `remote_id`', 'none: such messages are never the same'],
+  [
+    'a message that is there already',
+    'answered as it is stored; nothing of the repeated request is taken over',
+  ],
+  ['`created_at` of a message', '`message.timestamp` when given, else the time of arrival'],
+  [
+    '`attachments` of a message',
+    'bound to it in their order, each once. A Message has no field for them, and no links are written into `content`: a client that needs them keeps the media records',
+  ],
+  [
+    '`conversation.agent_contact`',
+    'every address and number of a shop is handled by its one agent; kept for the replies, which come from there',
+  ],
+  [
+    '`conversation.user_id`, `topic_id`, `intent_id`',
+    'kept with the conversation, unchecked; given later, they fill what is missing. The first is `user_id` of the Conversation, the others are not shown',
+  ],
+  ["a conversation's `title`", 'the subject of its first email; absent without one'],
+  [
+    'ticket',
+    'one per conversation; New, then Open when the customer writes again, also when it was Completed or Archived; WaitingContact once the agent has answered, WaitingUser when it was escalated',
+  ],
+  [
+    "a ticket's `number`, `name`, `summary`",
+    'counted by the shop from 1; the subject, else the first line that is not empty, 120 characters; the beginning of the first message, 200 characters',
+  ],
+  [
+    '`last_message_at`, `last_message_content`',
+    "the message's `created_at`, which never goes back nor beyond now; its beginning, 200 characters",
+  ],
+  [
+    'conversation status',
+    'new, open when the customer writes again, which also ends a `soft` or `hard` resolution; pending once the agent has answered',
+  ],
+  [
+    '`resolution`',
+    '`escalated` when the customer asked for a person or the agent had no answer; the agent is silent from then on, and the ticket WaitingUser whenever the customer writes',
+  ],
+  [
+    'an agent that cannot answer, for its endpoint is away',
+    `the message is tried again, over restarts too, for ${DECISIONS.agentGiveUpAfterMs / 60_000} minutes unless configured otherwise; then a person takes over: WaitingUser, \`escalated\`, and a reply that says so`,
+  ],
+  [
+    'what the agent does not answer',
+    `an empty message; the shop's own, no-reply and mailer addresses; automatic replies and bounces by their subject; bare opt-out words by SMS; by email and SMS the same text for the ${DECISIONS.agentRepeatsMax + 1}th time in a row; more than ${DECISIONS.agentRepliesPer10Min} replies in 10 minutes or ${DECISIONS.agentRepliesPerDay} in a day. The ticket stays New or Open`,
+  ],
+  ['a shop without agent', 'its tickets stay New or Open, for a person'],
+  ['`role`', '`customer` or `agent`'],
+  [
+    '`status` of a message (§3)',
+    "customers' messages are DELIVERED; a reply is PENDING from when it is stored until it has left, DELIVERED once the relay, the provider or the disk has taken it over, FAILED when it was refused for good or was still not out after two days. `updated_at` tells when",
+  ],
+  [
+    'a reply that could not leave',
+    'tried again after 1, 5, 15, 30, 60, 120 and then every 240 minutes, over restarts too: 4xx and no connection (email), 429, 5xx and no connection (SMS), and whatever an operator can mend, such as a password. 5xx to sender, recipient or message, a number that is none, and who opted out, are for good',
+  ],
+  [
+    'how an email reply leaves (§4.7 rule 4)',
+    "through the configured relay, else as an .eml file: from the address that the customer wrote to, to the customer alone (nobody of `cc`), with `In-Reply-To`, `References`, `Auto-Submitted: auto-replied`, text and HTML. Its Message-ID is the reply's `remote_id`, the same at every attempt",
+  ],
+  [
+    'how an SMS reply leaves',
+    "through the shop's Twilio account when configured, else as a line of `sms.log`: from the number that the customer wrote to, WhatsApp to WhatsApp, at most 5 parts of 1600 characters, each cut at the end of a sentence. Twilio's id is the reply's `remote_id`. Replies of a conversation keep their order",
+  ],
+  [
+    'the WebSocket of web chat (§1: no protocol is shown)',
+    '`/v2026-04/web-chat/socket.io`, by socket.io 4, with `auth: {apiKey, shopId}` or the headers of the API; a refusal is a `connect_error` whose `data` is the error of the API. `join` `{conversation_id, after}` answers `{messages, complete}`: what came after the message `after`, oldest first, 50 at a time; not `complete` means: join again after the last one. From then on each stored message comes as `message`, and as `message_updated` when its status changes, both the Message (§2.2). `leave` `{conversation_id}` ends that. Conversations of type web_chat only; 200 on a socket, 1000 sockets',
+  ],
+  [
+    'upload size',
+    `${mebibytes(DECISIONS.uploadMaxBytes)}; a JSON body ${mebibytes(DECISIONS.jsonMaxBytes)}`,
+  ],
+  ['`type` of a file', 'sniffed; the declared one when the content has no signature'],
+  [
+    '`url` of a file',
+    'private: signed, one hour; public: without an end. GET, HEAD and one `Range`: 206, or 416 behind its end',
+  ],
+  ['event contact', 'needs email, phone or remote_id to be found or created by'],
+  [
+    '`created_at__range` (§8)',
+    '`relative:-<n><s|m|h|d|w>,` or two date-times with `Z` or an offset, both inclusive',
+  ],
+  ['rate limit', 'none unless `localPlatform.requestsPerSecond` is set; counted per shop'],
+];

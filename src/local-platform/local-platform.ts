@@ -2,17 +2,20 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { errorFields, type Logger } from '../observability/logger.ts';
-import { AgentDesk, type ReplyNotice } from './agent/agent-desk.ts';
-import { BuiltinAgent } from './agent/builtin-agent.ts';
+import { AgentDesk } from './agent/agent-desk.ts';
 import type { Agent } from './agent/agent.ts';
+import { type AgentChoice, createAgent } from './agent/create-agent.ts';
 import { createApp } from './app.ts';
-import type { Shop } from './authenticate.ts';
+import { type Shop, shopOfKey } from './authenticate.ts';
 import { DECISIONS } from './decisions.ts';
 import type { Faults } from './faults.ts';
 import { Inspection } from './inspection.ts';
 import { MediaFolder } from './media-folder.ts';
-import { EmailOutbox } from './outbound/email-outbox.ts';
-import { SmsLog, webChat } from './outbound/sms-log.ts';
+import { ChatSockets } from './outbound/chat-sockets.ts';
+import { Departures, type ReplyNotice } from './outbound/departures.ts';
+import { RETRY_SCHEDULE } from './outbound/retry-schedule.ts';
+import { type RepliesOptions, waysOut } from './outbound/ways-out.ts';
+import { refuseUnreadable } from './refuse-unreadable.ts';
 import { Store } from './store/store.ts';
 
 export interface LocalPlatformOptions {
@@ -23,10 +26,13 @@ export interface LocalPlatformOptions {
   readonly port: number;
   readonly shops: readonly Shop[];
   readonly logger: Logger;
-  readonly agent:
-    | { readonly kind: 'builtin'; readonly knowledgeDir: string }
-    | { readonly kind: 'custom'; readonly agent: Agent }
-    | { readonly kind: 'off' };
+  readonly agent: AgentChoice;
+  /** Shops, by id, whose messages wait for a person: there the agent is silent. */
+  readonly withoutAgent?: readonly string[];
+  /** How long a message waits for an agent that cannot answer; 15 minutes when absent. */
+  readonly agentGiveUpAfterMs?: number;
+  /** How replies leave; by default none leaves this machine. */
+  readonly replies?: RepliesOptions;
   /** Called when a reply of the agent's has gone out. */
   readonly onReply?: (reply: ReplyNotice) => void;
   /** Misbehaviour for tests and benchmarks. */
@@ -58,11 +64,16 @@ const STOP_GRACE_MS = 2000;
 export function createLocalPlatform(options: LocalPlatformOptions): LocalPlatform {
   const { dir, logger, shops } = options;
   const now = options.clock ?? Date.now;
-  const agent = createAgent(options);
+  const agentOf = agentsOf(options);
   const store = new Store(dir);
   for (const { shopId } of shops) store.shops.add(shopId.toLowerCase());
   const media = new MediaFolder(join(dir, 'media'), store.shops.secret('media-links'));
-  const desk = agent && createDesk(options, agent, store, now);
+  const sockets = new ChatSockets(store, shopOfKey(shops), logger);
+  const departures = createDepartures(options, store, now, sockets);
+  const desk = createDesk(options, agentOf, store, now, (conversationId) => {
+    sockets.stored(conversationId);
+    departures.wake();
+  });
   let url = '';
   let stopped: Promise<void> | undefined;
 
@@ -73,8 +84,11 @@ export function createLocalPlatform(options: LocalPlatformOptions): LocalPlatfor
       logger,
       now,
       baseUrl: () => url,
-      agentListens: desk !== undefined,
-      onMessage: (conversationId) => desk?.notify(conversationId),
+      agentListens: (shop) => agentOf(shop) !== undefined,
+      onMessage: (conversationId) => {
+        sockets.stored(conversationId);
+        desk.notify(conversationId);
+      },
     },
     {
       shops,
@@ -86,7 +100,8 @@ export function createLocalPlatform(options: LocalPlatformOptions): LocalPlatfor
     },
   );
   const server = createServer(app);
-  server.on('clientError', (_error, socket) => socket.destroy());
+  sockets.attach(server);
+  refuseUnreadable(server);
   server.on('error', (error) => logger.error('platform.server', errorFields(error)));
 
   return {
@@ -95,46 +110,63 @@ export function createLocalPlatform(options: LocalPlatformOptions): LocalPlatfor
     },
     inspect: new Inspection(store, media),
     async start() {
+      await media.sweep((id) => store.media.byLink(id) !== undefined);
       const { port } = await listen(server, options.host, options.port);
       url = `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`;
-      desk?.start();
+      await departures.start();
+      desk.start();
       logger.info('platform.listening', { url });
     },
     stop() {
+      sockets.stop();
       stopped ??= close(server)
-        .then(() => desk?.stop())
+        .then(() => desk.stop())
+        .then(() => departures.stop())
         .finally(() => store.close());
       return stopped;
     },
   };
 }
 
-function createAgent({ agent }: LocalPlatformOptions): Agent | undefined {
-  switch (agent.kind) {
-    case 'off':
-      return undefined;
-    case 'custom':
-      return agent.agent;
-    case 'builtin':
-      return new BuiltinAgent(agent.knowledgeDir);
-  }
+function agentsOf(options: LocalPlatformOptions): (shop: string) => Agent | undefined {
+  const agent = createAgent(options.agent, options.logger);
+  const without = new Set((options.withoutAgent ?? []).map((id) => id.toLowerCase()));
+  return (shop) => (without.has(shop) ? undefined : agent);
 }
 
 function createDesk(
-  { dir, shops, logger, onReply }: LocalPlatformOptions,
-  agent: Agent,
+  { shops, logger, agentGiveUpAfterMs }: LocalPlatformOptions,
+  agentOf: (shop: string) => Agent | undefined,
   store: Store,
   now: () => number,
+  onStored: (conversationId: string) => void,
 ): AgentDesk {
-  const outbox = join(dir, 'outbox');
   return new AgentDesk({
     store,
-    agent,
-    outbound: { email: new EmailOutbox(outbox), sms: new SmsLog(outbox), web_chat: webChat },
+    agentOf,
+    giveUpAfterMs: agentGiveUpAfterMs ?? DECISIONS.agentGiveUpAfterMs,
     shopNames: new Map(shops.map(({ shopId, name }) => [shopId.toLowerCase(), name])),
     logger,
     now,
+    onStored: (reply) => onStored(reply.conversation_id),
+  });
+}
+
+function createDepartures(
+  { dir, shops, logger, replies = {}, onReply }: LocalPlatformOptions,
+  store: Store,
+  now: () => number,
+  sockets: ChatSockets,
+): Departures {
+  return new Departures({
+    store,
+    outbound: waysOut(join(dir, 'outbox'), replies),
+    shopNames: new Map(shops.map(({ shopId, name }) => [shopId.toLowerCase(), name])),
+    logger,
+    now,
+    schedule: replies.schedule ?? RETRY_SCHEDULE,
     onReply: onReply ?? (() => undefined),
+    onSettled: (reply) => sockets.updated(reply),
   });
 }
 

@@ -1,6 +1,6 @@
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
-import { createReadStream, createWriteStream, mkdirSync, rmSync } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
+import { createWriteStream, mkdirSync, rmSync } from 'node:fs';
+import { open, opendir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Readable } from 'node:stream';
@@ -49,16 +49,22 @@ export class MediaFolder {
     }
   }
 
+  /**
+   * Removes the files that have no record: a crash came between the file and its row, and the
+   * upload was never acknowledged. Only before the first upload; later it would be in its way.
+   */
+  async sweep(isRecorded: (id: string) => boolean): Promise<void> {
+    for await (const entry of await opendir(this.#folder)) {
+      if (entry.isFile() && !isRecorded(entry.name)) await this.remove(entry.name);
+    }
+  }
+
   async remove(id: string): Promise<void> {
     await rm(this.path(id), { force: true });
   }
 
   path(id: string): string {
     return join(this.#folder, id);
-  }
-
-  read(id: string): Readable {
-    return createReadStream(this.path(id));
   }
 
   /** The path and query of a download link; a private file's ends with its signature. */

@@ -13,6 +13,10 @@ export interface Upload {
   readonly permission: MediaPermission;
 }
 
+/** As much as a file system has for a name; more would not fit into a header either. */
+const NAME_MAX_CHARACTERS = 255;
+const HALF_CHARACTER = /[\ud800-\udbff]$/;
+
 interface Parts {
   stored?: Promise<StoredFile>;
   content?: Readable;
@@ -20,6 +24,8 @@ interface Parts {
   type: string;
   permission: string;
   tooLarge: boolean;
+  /** What is wrong when there is no file. */
+  missing: string;
 }
 
 /**
@@ -33,9 +39,16 @@ export async function readUpload(
   maxBytes: number,
 ): Promise<Upload> {
   const form = createForm(request, maxBytes);
-  const parts: Parts = { name: '', type: '', permission: 'public', tooLarge: false };
+  const parts: Parts = {
+    name: '',
+    type: '',
+    permission: 'public',
+    tooLarge: false,
+    missing: 'required',
+  };
   form.on('field', (name, value) => {
     if (name === 'permission') parts.permission = value;
+    if (name === 'file') parts.missing = 'expected a file, with a filename, not a field';
   });
   // The declarations say that there always is a name; a part may come without one.
   form.on('file', (field, content, name: string | undefined, _encoding, type) => {
@@ -45,7 +58,7 @@ export async function readUpload(
       content.resume();
       return;
     }
-    parts.name = name ?? '';
+    parts.name = (name ?? '').slice(0, NAME_MAX_CHARACTERS).replace(HALF_CHARACTER, '');
     parts.type = type;
     parts.content = content;
     content.on('limit', () => (parts.tooLarge = true));
@@ -54,7 +67,7 @@ export async function readUpload(
     parts.stored.catch(() => form.destroy());
   });
   const complete = await parse(request, form);
-  return complete ? await accept(parts, folder) : await refuse(parts, folder);
+  return complete ? await accept(parts, folder, maxBytes) : await refuse(parts, folder);
 }
 
 /**
@@ -73,21 +86,25 @@ async function parse(request: IncomingMessage, form: BusboyInstance): Promise<bo
   return complete;
 }
 
-async function accept(parts: Parts, folder: MediaFolder): Promise<Upload> {
+async function accept(parts: Parts, folder: MediaFolder, maxBytes: number): Promise<Upload> {
   const file = await parts.stored;
-  if (file === undefined) throw new ApiError(400, 'the request is not valid', { file: 'required' });
+  if (file === undefined) {
+    throw new ApiError(400, 'the request is not valid', { file: parts.missing });
+  }
   const permission = mediaPermissionSchema.safeParse(parts.permission);
   if (permission.success && !parts.tooLarge) {
     return { file, name: parts.name, type: parts.type, permission: permission.data };
   }
   await folder.remove(file.id);
-  if (parts.tooLarge) throw new ApiError(413, 'the file is too large');
-  throw new ApiError(400, 'the request is not valid', { permission: 'private or public' });
+  if (parts.tooLarge) throw tooLarge(maxBytes);
+  throw new ApiError(400, 'the request is not valid', {
+    permission: 'expected private or public',
+  });
 }
 
 /** The form broke off, or the disk failed: then that error is the answer. */
 async function refuse(parts: Parts, folder: MediaFolder): Promise<never> {
-  const broken = new ApiError(400, 'the multipart body is broken');
+  const broken = new ApiError(400, 'the body could not be read', { body: 'broke off' });
   parts.content?.destroy(broken);
   const file = await parts.stored?.catch((error: unknown) => {
     if (systemCode(error) !== undefined) throw error;
@@ -97,10 +114,15 @@ async function refuse(parts: Parts, folder: MediaFolder): Promise<never> {
   throw broken;
 }
 
+export const tooLarge = (maxBytes: number) =>
+  new ApiError(413, 'the file is too large', { file: `expected at most ${maxBytes} bytes` });
+
 function createForm(request: IncomingMessage, maxBytes: number): BusboyInstance {
   const type = request.headers['content-type'] ?? '';
   if (!/^multipart\/form-data\s*;/i.test(type)) {
-    throw new ApiError(415, 'a body of type multipart/form-data is expected');
+    throw new ApiError(415, 'the type of the body is not supported', {
+      body: 'expected a body of type multipart/form-data',
+    });
   }
   try {
     return new Busboy({
@@ -117,6 +139,8 @@ function createForm(request: IncomingMessage, maxBytes: number): BusboyInstance 
       fileHwm: 1024 * 1024,
     });
   } catch {
-    throw new ApiError(400, 'the multipart boundary is missing');
+    throw new ApiError(400, 'the body could not be read', {
+      body: 'expected a boundary in the Content-Type',
+    });
   }
 }

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { PlatformError } from './errors.ts';
 import { type MediaFile, MediaUpload } from './media-upload.ts';
+import { pages } from './pages.ts';
 import {
   type Contact,
   contactSchema,
@@ -20,6 +21,7 @@ import {
   ticketSchema,
   type UploadedMedia,
 } from './resources.ts';
+import { type Repetition, type RetryOptions, withRetries } from './retries.ts';
 import type {
   CreateEventRequest,
   CreateMessageRequest,
@@ -41,10 +43,14 @@ export interface PlatformClientOptions {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly shopId: string;
-  /** For a whole call, connecting and reading the answer included. */
-  readonly requestTimeoutMs: number;
-  /** The same for an upload. */
-  readonly mediaTimeoutMs: number;
+  /** For a whole request, connecting and reading the answer included. Default 30 s. */
+  readonly requestTimeoutMs?: number;
+  /** The same for an upload. Default 120 s. */
+  readonly mediaTimeoutMs?: number;
+  /** An answer that is larger is refused: `too_large`. Default 1 MiB. */
+  readonly maxAnswerBytes?: number;
+  /** Without it, every call is one request. */
+  readonly retry?: RetryOptions;
   readonly onRequest?: RequestObserver;
   /** Sockets to share with other clients; else the client has its own, closed by `close()`. */
   readonly pool?: ConnectionPool;
@@ -57,7 +63,13 @@ export interface CreateMessageResult {
   readonly status: number;
 }
 
+/** Ends after the last page; rejects with what the request for a page rejected with. */
+type Pages<Item> = AsyncGenerator<Page<Item>, void, undefined>;
+
 const VERSION = '/v2026-04';
+const REQUEST_TIMEOUT_MS = 30_000;
+const MEDIA_TIMEOUT_MS = 120_000;
+const MAX_ANSWER_BYTES = 1024 * 1024;
 const ticketPage = pageSchema(ticketSchema);
 const messagePage = pageSchema(messageSchema);
 const contactPage = pageSchema(contactSchema);
@@ -65,21 +77,28 @@ const contactPage = pageSchema(contactSchema);
 /**
  * The platform's REST API for one shop: all 11 operations. Every method rejects with a
  * `PlatformError` and with nothing else (`uploadMedia` also with a `MediaSourceError`).
+ *
+ * With `retry`, what reads is made again after a failure that may pass, and so is create message
+ * with a `remote_id`, by which the platform knows it again. Anything else is only made again when
+ * the first request was certainly not taken: nobody listened, or 429.
  */
 export class PlatformClient {
   readonly #transport: Transport;
   readonly #ownPool: ConnectionPool | undefined;
   readonly #requestTimeoutMs: number;
   readonly #mediaTimeoutMs: number;
+  readonly #retry: RetryOptions | undefined;
 
   constructor(options: PlatformClientOptions) {
     this.#ownPool = options.pool === undefined ? new ConnectionPool() : undefined;
-    this.#requestTimeoutMs = options.requestTimeoutMs;
-    this.#mediaTimeoutMs = options.mediaTimeoutMs;
+    this.#requestTimeoutMs = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
+    this.#mediaTimeoutMs = options.mediaTimeoutMs ?? MEDIA_TIMEOUT_MS;
+    this.#retry = options.retry;
     this.#transport = new Transport({
       baseUrl: options.baseUrl,
       apiKey: options.apiKey,
       shopId: options.shopId,
+      maxAnswerBytes: options.maxAnswerBytes ?? MAX_ANSWER_BYTES,
       pool: options.pool ?? this.#ownPool ?? new ConnectionPool(),
       observe: options.onRequest ?? (() => undefined),
     });
@@ -93,13 +112,18 @@ export class PlatformClient {
   /** API §4.1 */
   async createEvent(request: CreateEventRequest, signal?: AbortSignal): Promise<CreatedEvent> {
     const call = this.#post('createEvent', '/events/', request, signal);
-    const body = accepted(call, await this.#transport.call(call));
+    const body = await this.#made(call, 'single', (answer) => accepted(call, answer));
     return createdEventSchema.safeParse(body).data ?? {};
   }
 
   /** API §4.2 */
   listTickets(query: ListTicketsQuery = {}, signal?: AbortSignal): Promise<Page<Ticket>> {
     return this.#read('listTickets', '/tickets/', ticketPage, signal, query);
+  }
+
+  /** The same, page by page: the next one is asked for when it is wanted. */
+  ticketPages(query: ListTicketsQuery = {}, signal?: AbortSignal): Pages<Ticket> {
+    return pages((each: ListTicketsQuery) => this.listTickets(each, signal), query);
   }
 
   /** API §4.3 */
@@ -118,6 +142,11 @@ export class PlatformClient {
     return this.#read('listMessages', '/messages/', messagePage, signal, query);
   }
 
+  /** The same, page by page. */
+  messagePages(query: ListMessagesQuery = {}, signal?: AbortSignal): Pages<Message> {
+    return pages((each: ListMessagesQuery) => this.listMessages(each, signal), query);
+  }
+
   /** API §4.6 */
   getMessage(id: string, signal?: AbortSignal): Promise<Message> {
     return this.#read('getMessage', `/messages/${segment(id)}/`, messageSchema, signal);
@@ -133,10 +162,12 @@ export class PlatformClient {
     signal?: AbortSignal,
   ): Promise<CreateMessageResult> {
     const call = this.#post('createMessage', '/messages/', request, signal);
-    const answer = await this.#transport.call(call);
-    const body = answer.status === 409 ? existingMessage(call, answer) : accepted(call, answer);
-    const message = createdMessageSchema.safeParse(body).data;
-    return { status: answer.status, ...(message && { message }) };
+    const repetition = request.message.remote_id ? 'repeatable' : 'single';
+    return this.#made(call, repetition, (answer) => {
+      const body = answer.status === 409 ? existingMessage(call, answer) : accepted(call, answer);
+      const message = createdMessageSchema.safeParse(body).data;
+      return { status: answer.status, ...(message && { message }) };
+    });
   }
 
   /**
@@ -144,22 +175,12 @@ export class PlatformClient {
    * @throws {MediaSourceError} the file could not be read to its end
    */
   async uploadMedia(file: MediaFile, signal?: AbortSignal): Promise<UploadedMedia> {
-    const upload = new MediaUpload(file);
-    const call: Call = {
-      operation: 'uploadMedia',
+    const path = `${VERSION}/media/`;
+    return withRetries(() => this.#upload(file, path, signal), this.#retry, 'single', {
       method: 'POST',
-      path: `${VERSION}/media/`,
-      body: upload.form,
-      timeoutMs: this.#mediaTimeoutMs,
+      path,
       signal,
-    };
-    try {
-      return parsed(call, await this.#transport.call(call), mediaRecordSchema);
-    } catch (error) {
-      throw upload.failure ?? error;
-    } finally {
-      upload.close();
-    }
+    });
   }
 
   /** API §4.9 */
@@ -171,6 +192,11 @@ export class PlatformClient {
   /** API §4.10 */
   listContacts(query: ListContactsQuery = {}, signal?: AbortSignal): Promise<Page<Contact>> {
     return this.#read('listContacts', '/contacts/', contactPage, signal, query);
+  }
+
+  /** The same, page by page. */
+  contactPages(query: ListContactsQuery = {}, signal?: AbortSignal): Pages<Contact> {
+    return pages((each: ListContactsQuery) => this.listContacts(each, signal), query);
   }
 
   /** API §4.11 */
@@ -193,7 +219,36 @@ export class PlatformClient {
       timeoutMs: this.#requestTimeoutMs,
       signal,
     };
-    return parsed(call, await this.#transport.call(call), schema);
+    return this.#made(call, 'repeatable', (answer) => parsed(call, answer, schema));
+  }
+
+  async #upload(
+    file: MediaFile,
+    path: string,
+    signal: AbortSignal | undefined,
+  ): Promise<UploadedMedia> {
+    const upload = new MediaUpload(file);
+    const call: Call = {
+      operation: 'uploadMedia',
+      method: 'POST',
+      path,
+      body: upload.form,
+      timeoutMs: this.#mediaTimeoutMs,
+      signal,
+    };
+    try {
+      return parsed(call, await this.#transport.call(call), mediaRecordSchema);
+    } catch (error) {
+      throw upload.failure ?? error;
+    } finally {
+      upload.close();
+    }
+  }
+
+  /** The call's outcome, with its retries. */
+  #made<T>(call: Call, repetition: Repetition, read: (answer: Answer) => T): Promise<T> {
+    const attempt = async () => read(await this.#transport.call(call));
+    return withRetries(attempt, this.#retry, repetition, call);
   }
 
   #post(operation: string, path: string, body: object, signal: AbortSignal | undefined): Call {

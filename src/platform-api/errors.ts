@@ -1,3 +1,5 @@
+import { type Problem, problemOf } from './problem.ts';
+
 /**
  * What went wrong with a call.
  *
@@ -41,6 +43,7 @@ export class PlatformError extends Error {
   /** True when the same request may succeed later; false when it is refused as it stands. */
   readonly retryable: boolean;
   readonly #answer: string | undefined;
+  readonly #problem: Problem | undefined;
 
   constructor(details: PlatformErrorDetails, options?: ErrorOptions) {
     const { code, method, path, status, retryAfterMs, answer } = details;
@@ -53,6 +56,7 @@ export class PlatformError extends Error {
     this.retryable =
       code !== 'http' || status === undefined || status >= 500 || RETRYABLE_4XX.includes(status);
     this.#answer = answer?.slice(0, ANSWER_MAX_CHARS);
+    this.#problem = problemOf(answer);
   }
 
   /**
@@ -61,6 +65,11 @@ export class PlatformError extends Error {
    */
   get answer(): string | undefined {
     return this.#answer;
+  }
+
+  /** What it says is wrong with the request, when that could be read. Kept private likewise. */
+  get problem(): Problem | undefined {
+    return this.#problem;
   }
 }
 

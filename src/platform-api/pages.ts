@@ -22,6 +22,13 @@ export async function* pages<Query extends object, Item>(
   }
 }
 
+/** The items of all pages, one by one: `for await (const ticket of items(client.ticketPages()))`. */
+export async function* items<Item>(
+  pages: AsyncIterable<Page<Item>>,
+): AsyncGenerator<Item, void, undefined> {
+  for await (const page of pages) yield* page.results;
+}
+
 /** The `cursor` of a page link (API §2.6), absolute or relative. */
 export function cursorOf(link: string | null | undefined): string | undefined {
   if (!link || !URL.canParse(link, 'http://relative')) return undefined;

@@ -1,157 +1,87 @@
 import { z } from 'zod';
+import {
+  contactFields,
+  conversationFields,
+  mediaFields,
+  messageFields,
+  ticketFields,
+} from './resource-fields.ts';
 
 /**
  * The resources of the platform's REST API, version 2026-04 (§2), as a client reads them.
  *
  * Reading is tolerant, because one surprising field must not cost a customer his answer: fields
  * that the document does not name pass through, a value set may grow (an unknown status is kept
- * as the string it is), and null in an optional field means that it is absent. What the document
- * marks as required is required.
+ * as the string it is), an id may be any text, and null in an optional field means that it is
+ * absent. What the document marks as required is required.
  */
 
 const id = z.string().min(1);
-const dateTime = z.string();
 const optional = <T extends z.ZodType>(schema: T) =>
   schema
     .nullable()
     .transform((value) => value ?? undefined)
     .optional();
-/** A documented value set; other values are kept as they come. */
-const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
-  optional(z.enum(values).or(z.string()));
 
-export const TICKET_STATUSES = [
-  'New',
-  'Open',
-  'Completed',
-  'Archived',
-  'WaitingUser',
-  'WaitingContact',
-] as const;
-export const MESSAGE_STATUSES = ['PENDING', 'DELIVERED', 'FAILED', 'HIDDEN'] as const;
-export const MESSAGE_FORMATS = ['TEXT', 'RICH_TEXT', 'HTML', 'MARKDOWN'] as const;
-export const MESSAGE_TYPES = ['Internal', 'External'] as const;
-export const CONVERSATION_TYPES = [
-  'phone_call',
-  'web_call',
-  'web_call_demo',
-  'web_chat',
-  'email',
-  'sms',
-  'comments',
-  'form',
-] as const;
-export const CONVERSATION_STATUSES = ['new', 'open', 'pending'] as const;
-export const CONVERSATION_RESOLUTIONS = ['hard', 'soft', 'escalated', 'human', 'merged'] as const;
-export const MEDIA_PERMISSIONS = ['private', 'public'] as const;
+/** The type of a documented field, whatever its format and its value set. */
+type Value<T> = z.output<T> extends string ? string : z.output<T> extends number ? number : boolean;
+type Read<T> =
+  T extends z.ZodOptional<z.ZodNullable<infer Inner>>
+    ? z.ZodOptional<z.ZodType<Value<Inner> | null>>
+    : T extends z.ZodOptional<infer Inner>
+      ? z.ZodOptional<z.ZodType<Value<Inner> | undefined>>
+      : T extends z.ZodNullable<infer Inner>
+        ? z.ZodType<Value<Inner> | null>
+        : z.ZodType<Value<T>>;
 
-const ticketFields = z.object({
-  id,
-  number: z.number(),
-  name: z.string(),
-  status: oneOf(TICKET_STATUSES),
-  priority: optional(z.number()),
-  summary: optional(z.string()),
-  agent_id: id.nullable(),
-  assignee_id: id.nullable(),
-  contact_id: id.nullable(),
-  conversation_id: id.nullable(),
-  message_id: id.nullable(),
-  label_id: id.nullable(),
-  sublabel_id: id.nullable(),
-  completed_at: dateTime.nullish(),
-  last_message_at: dateTime.nullish(),
-  last_message_content: optional(z.string()),
-  is_test: z.boolean().nullish(),
-  remote_id: z.string().nullish(),
-  remote_platform: z.string().nullish(),
-  created_at: dateTime,
-  updated_at: dateTime,
-});
+/** How a client reads documented fields. */
+function reader<Shape extends z.ZodRawShape>(fields: z.ZodObject<Shape>) {
+  const shape = Object.fromEntries(
+    Object.entries(fields.shape).map(([name, schema]) => [name, readable(schema)]),
+  );
+  // `readable` does to each schema what `Read` does to its type.
+  return z.object(shape as { [Name in keyof Shape]: Read<Shape[Name]> });
+}
 
-const messageFields = z.object({
-  id,
-  conversation_id: id.nullable(),
-  ticket_id: id.nullable(),
-  contact_id: id.nullable(),
-  agent_id: id.nullable(),
-  user_id: id.nullable(),
-  content: optional(z.string()),
-  text: optional(z.string()),
-  format: oneOf(MESSAGE_FORMATS),
-  role: optional(z.string()),
-  status: oneOf(MESSAGE_STATUSES),
-  type: oneOf(MESSAGE_TYPES),
-  remote_id: z.string().nullish(),
-  remote_platform: z.string().nullish(),
-  created_at: optional(dateTime),
-  updated_at: dateTime,
-});
+function readable(schema: unknown): z.ZodType {
+  if (!(schema instanceof z.ZodOptional)) {
+    return schema instanceof z.ZodNullable ? plain(schema.unwrap()).nullable() : plain(schema);
+  }
+  const inner: unknown = schema.unwrap();
+  return inner instanceof z.ZodNullable ? plain(inner.unwrap()).nullish() : optional(plain(inner));
+}
 
-const conversationFields = z.object({
-  id,
-  type: z.enum(CONVERSATION_TYPES).or(z.string()),
-  direction: oneOf(['inbound', 'outbound']),
-  status: oneOf(CONVERSATION_STATUSES),
-  resolution: oneOf(CONVERSATION_RESOLUTIONS),
-  title: optional(z.string()),
-  agent_id: id.nullable(),
-  contact_id: id.nullable(),
-  user_id: id.nullable(),
-  is_test: optional(z.boolean()),
-  remote_id: z.string().nullish(),
-  remote_platform: z.string().nullish(),
-  created_at: dateTime,
-  updated_at: dateTime,
-});
-
-const contactFields = z.object({
-  id,
-  name: optional(z.string()),
-  display_name: optional(z.string()),
-  company: optional(z.string()),
-  role: optional(z.string()),
-  email: z.string().nullish(),
-  phone: z.string().nullish(),
-  parent_contact_id: id.nullable(),
-  is_archived: optional(z.boolean()),
-  is_test: optional(z.boolean()),
-  last_activity_at: dateTime.nullish(),
-  remote_id: z.string().nullish(),
-  remote_platform: z.string().nullish(),
-  created_at: dateTime,
-  updated_at: dateTime,
-});
-
-const mediaFields = z.object({
-  id,
-  type: z.string(),
-  url: z.string(),
-  original_name: optional(z.string()),
-  permission: oneOf(MEDIA_PERMISSIONS),
-  created_at: dateTime,
-});
+function plain(schema: unknown): z.ZodType {
+  if (schema instanceof z.ZodBoolean) return z.boolean();
+  if (schema instanceof z.ZodNumber) return z.number();
+  return schema instanceof z.ZodGUID ? id : z.string();
+}
 
 /** API §2.1 */
-export const ticketSchema = ticketFields.loose();
-export type Ticket = Readonly<z.output<typeof ticketFields>>;
+const ticket = reader(ticketFields);
+export const ticketSchema = ticket.loose();
+export type Ticket = Readonly<z.output<typeof ticket>>;
 
 /** API §2.2 */
-export const messageSchema = messageFields.loose();
-export type Message = Readonly<z.output<typeof messageFields>>;
+const message = reader(messageFields);
+export const messageSchema = message.loose();
+export type Message = Readonly<z.output<typeof message>>;
 
 /** API §2.3 */
-export const conversationSchema = conversationFields.loose();
-export type Conversation = Readonly<z.output<typeof conversationFields>>;
+const conversation = reader(conversationFields);
+export const conversationSchema = conversation.loose();
+export type Conversation = Readonly<z.output<typeof conversation>>;
 
 /** API §2.4 */
-export const contactSchema = contactFields.loose();
-export type Contact = Readonly<z.output<typeof contactFields>>;
+const contact = reader(contactFields);
+export const contactSchema = contact.loose();
+export type Contact = Readonly<z.output<typeof contact>>;
 
 /** API §2.5. Only the id matters to an upload, so the rest may be missing from the answer. */
-export const mediaRecordSchema = mediaFields.partial().extend({ id }).loose();
+const media = reader(mediaFields);
+export const mediaRecordSchema = media.partial().extend({ id }).loose();
 /** As the platform documents it (all required fields present). */
-export type MediaRecord = Readonly<z.output<typeof mediaFields>>;
+export type MediaRecord = Readonly<z.output<typeof media>>;
 /** As a client may rely on it. */
 export type UploadedMedia = Readonly<
   Pick<MediaRecord, 'id'> & { [K in keyof MediaRecord]?: MediaRecord[K] | undefined }

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { MEDIA_PERMISSIONS } from './resources.ts';
+import { MEDIA_PERMISSIONS } from './resource-fields.ts';
 
 /**
  * The requests of the platform's REST API, version 2026-04 (§4): bodies and list filters. The
- * local platform validates with these schemas; the types are what channels build and the client
- * sends. Unknown fields are ignored.
+ * local platform validates with these schemas and makes its OpenAPI document from them; the types
+ * are what channels build and the client sends. Unknown fields are ignored.
  */
 
 type DeepReadonly<T> = T extends readonly (infer Item)[]
@@ -13,39 +13,54 @@ type DeepReadonly<T> = T extends readonly (infer Item)[]
     ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
     : T;
 
-const uuid = z.guid();
+/** Taken in any case; ids are lower case everywhere behind this. */
+const uuid = z.guid().toLowerCase();
 /**
  * Deliberately wide. Real customers have addresses that no strict pattern takes
  * (`user.@docomo.ne.jp`, an internationalized or a quoted local part, RFC 5321 §4.1.2), and a
  * refused address is a lost message.
  */
+const EMAIL = /^(?:"[^"\\<>\p{Cc}]+"|[^\s@<>"](?:[^\s<>]*[^\s<>"])?)@[^\s@<>]+$/u;
 const email = z
   .string()
   .max(320)
-  .regex(
-    /^(?:"[^"\\<>\p{Cc}]+"|[^\s@<>"](?:[^\s<>]*[^\s<>"])?)@[^\s@<>]+$/u,
-    'expected an email address',
-  );
+  .refine((text) => EMAIL.test(text), 'expected an email address')
+  .meta({ format: 'email' });
+const phone = z.string().max(64);
 const dateTime = z.iso.datetime({ offset: true });
-const mailbox = z.object({ email, name: z.string().optional() });
+const mailbox = z.object({
+  email: email.describe('The address.'),
+  name: z.string().optional().describe('The name beside it.'),
+});
 
 /** API §4.7, the `contact` object. */
 const messageContact = z.object({
-  email: email.nullish(),
-  name: z.string().optional(),
-  phone: z.string().max(64).nullish(),
+  email: email.nullish().describe('Finds the contact, in any case of letters.'),
+  name: z.string().optional().describe('Kept when the contact has no name yet.'),
+  phone: phone.nullish().describe('Finds the contact when the email address does not.'),
 });
 
 /** API §4.7, the `conversation` object. */
 const messageConversation = z
   .object({
-    direction: z.literal('inbound'),
-    type: z.enum(['email', 'sms', 'web_chat']).optional(),
-    id: uuid.nullish(),
-    agent_contact: z.string().max(320).nullish(),
-    intent_id: uuid.nullish(),
-    topic_id: uuid.nullish(),
-    user_id: uuid.nullish(),
+    direction: z.literal('inbound').describe('A customer wrote.'),
+    type: z
+      .enum(['email', 'sms', 'web_chat'])
+      .optional()
+      .describe('The channel of a new conversation; needed when `id` is absent.'),
+    id: uuid.nullish().describe('The existing conversation to append to.'),
+    agent_contact: z
+      .string()
+      .max(320)
+      .nullish()
+      .describe(
+        'The support email address or phone number that the message was sent to. Resolves which ' +
+          'agent handles the conversation. Required for types `email` and `sms`, omitted for ' +
+          '`web_chat`.',
+      ),
+    intent_id: uuid.nullish().describe('The intent that it is about.'),
+    topic_id: uuid.nullish().describe('The topic that it is about.'),
+    user_id: uuid.nullish().describe('The teammate that takes part.'),
   })
   .superRefine((conversation, context) => {
     const needed = conversation.type === 'email' || conversation.type === 'sms';
@@ -56,62 +71,93 @@ const messageConversation = z
         message: `required for conversations of type ${conversation.type}`,
       });
     }
+  })
+  .meta({
+    if: { properties: { type: { enum: ['email', 'sms'] } }, required: ['type'] },
+    then: {
+      properties: { agent_contact: { type: 'string', minLength: 1 } },
+      required: ['agent_contact'],
+    },
   });
 
 /** API §4.7, the `message.email` object. */
 const messageEmail = z.object({
-  subject: z.string().optional(),
-  in_reply_to: z.string().optional(),
-  references: z.array(z.string()).optional(),
-  cc: z.array(mailbox).optional(),
-  bcc: z.array(mailbox).optional(),
+  subject: z.string().optional().describe('Becomes the title of a new conversation.'),
+  in_reply_to: z
+    .string()
+    .optional()
+    .describe('In-Reply-To (RFC 5322): finds the conversation by the `remote_id` of a message.'),
+  references: z
+    .array(z.string())
+    .optional()
+    .describe('References (RFC 5322), oldest first: looked through when `in_reply_to` finds none.'),
+  cc: z.array(mailbox).optional().describe('Who had a copy.'),
+  bcc: z.array(mailbox).optional().describe('Who had a blind copy.'),
 });
 
 /** API §4.7, the `message` object. */
 const messageBody = z.object({
-  content: z.string(),
-  format: z.enum(['TEXT', 'MARKDOWN', 'HTML']).optional(),
-  attachments: z.array(uuid).optional(),
-  remote_id: z.string().nullish(),
-  timestamp: dateTime.nullish(),
-  email: messageEmail.optional(),
+  content: z.string().describe('What the customer wrote, in `format`.'),
+  format: z.enum(['TEXT', 'MARKDOWN', 'HTML']).optional().describe('How `content` is formatted.'),
+  attachments: z
+    .array(uuid)
+    .optional()
+    .describe('Ids of media records from Upload media, in the order to show them in.'),
+  remote_id: z
+    .string()
+    .nullish()
+    .describe(
+      'The id of the message where it comes from: of an email, its Message-ID. The dedup key: a ' +
+        'message that is sent again with the same one is not created a second time.',
+    ),
+  timestamp: dateTime.nullish().describe('When it was written; becomes `created_at`.'),
+  email: messageEmail.optional().describe('Email-specific headers; what threading goes by.'),
 });
 
 /** API §4.7 */
 export const createMessageRequestSchema = z.object({
-  contact: messageContact,
-  conversation: messageConversation,
-  message: messageBody,
+  contact: messageContact.describe('Who wrote. An unknown contact is created.'),
+  conversation: messageConversation.describe('Where it belongs.'),
+  message: messageBody.describe('What was written.'),
 });
 export type CreateMessageRequest = DeepReadonly<z.output<typeof createMessageRequestSchema>>;
 
 /** API §4.1, the `metric` object. */
 const eventMetric = z.object({
-  metric_name: z.string().optional(),
-  value: z.number().optional(),
-  deduping_key: z.string().optional(),
-  metric_object_type: z.string().optional(),
-  metric_object_id: uuid.optional(),
-  context_object_type: z.string().optional(),
-  context_object_id: uuid.optional(),
-  additional_properties: z.record(z.string(), z.string()).optional(),
+  metric_name: z.string().optional().describe('What is measured.'),
+  value: z.number().optional().describe('How much of it.'),
+  deduping_key: z
+    .string()
+    .optional()
+    .describe('A metric that comes again under the same name and key counts once.'),
+  metric_object_type: z.string().optional().describe('What kind of thing was measured.'),
+  metric_object_id: uuid.optional().describe('Which one.'),
+  context_object_type: z.string().optional().describe('What kind of thing it happened in.'),
+  context_object_id: uuid.optional().describe('Which one.'),
+  additional_properties: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe('Anything else, as strings by name.'),
+});
+
+/** API §4.1, the `contact` object. */
+const eventContact = z.object({
+  email: email.optional().describe('Finds the contact, in any case of letters.'),
+  name: z.string().optional().describe('Kept when the contact has no name yet.'),
+  phone: phone.optional().describe('Finds the contact when the email address does not.'),
+  remote_id: z.string().optional().describe('Finds the contact when neither of them does.'),
 });
 
 /** API §4.1: at least one of contact or metric. */
 export const createEventRequestSchema = z
   .object({
-    name: z.string().min(1),
-    description: z.string().optional(),
-    event_time: dateTime.optional(),
-    contact: z
-      .object({
-        email: email.optional(),
-        name: z.string().optional(),
-        phone: z.string().max(64).optional(),
-        remote_id: z.string().optional(),
-      })
-      .optional(),
-    metric: eventMetric.optional(),
+    name: z.string().min(1).describe("The event's name, used as the activity title."),
+    description: z.string().optional().describe('More about it.'),
+    event_time: dateTime.optional().describe('When it happened; defaults to the current time.'),
+    contact: eventContact
+      .optional()
+      .describe('Resolves or creates a contact and adds the event to its timeline.'),
+    metric: eventMetric.optional().describe('Emits a metric event.'),
   })
   .superRefine((event, context) => {
     if (event.contact === undefined && event.metric === undefined) {
@@ -121,7 +167,8 @@ export const createEventRequestSchema = z
         message: 'at least one of contact or metric must be provided',
       });
     }
-  });
+  })
+  .meta({ anyOf: [{ required: ['contact'] }, { required: ['metric'] }] });
 export type CreateEventRequest = DeepReadonly<z.output<typeof createEventRequestSchema>>;
 
 /** API §4.8: who may read the uploaded file. The API's own default is public. */
@@ -130,34 +177,62 @@ export type MediaPermission = z.output<typeof mediaPermissionSchema>;
 
 /**
  * Query strings. Arrays travel as comma-separated values in one parameter (API §4); the output
- * types are the filters that the client takes.
+ * types are the filters that the client takes. What a parameter means travels with it into the
+ * OpenAPI document, where it is of the type that its text stands for.
  */
-const commaSeparated = <Item>(item: z.ZodType<Item, string>) =>
+const commaSeparated = <Item>(item: z.ZodType<Item, string>, documented: object) =>
   z
     .string()
     .transform((value) => value.split(',').map((part) => part.trim()))
-    .pipe(z.array(item).max(1000));
+    .pipe(z.array(item).max(1000))
+    .optional()
+    .meta({ type: 'array', maxItems: 1000, ...documented });
+const text = (maxLength: number, about: string) =>
+  z.string().min(1).max(maxLength).optional().describe(about);
 const queryInteger = z
   .string()
   .regex(/^-?\d{1,15}$/, 'expected an integer')
   .transform(Number);
-const queryBoolean = z.enum(['true', 'false']).transform((value) => value === 'true');
+const queryBoolean = (about: string) =>
+  z
+    .enum(['true', 'false'])
+    .transform((value) => value === 'true')
+    .optional()
+    .meta({ type: 'boolean', enum: undefined, description: about });
+const uuids = (about: string) =>
+  commaSeparated(uuid, { items: { type: 'string', format: 'uuid' }, description: about });
 
 const paging = {
-  cursor: z.string().max(1000).optional(),
-  limit: queryInteger.pipe(z.number().int().min(1)).optional(),
+  cursor: text(1000, 'A value taken from a previous `next` or `previous` link.'),
+  limit: queryInteger.pipe(z.number().min(1, 'expected 1 or more')).optional().meta({
+    type: 'integer',
+    pattern: undefined,
+    minimum: 1,
+    description: 'The number of results in the page.',
+  }),
 };
 
 const ticketFilterFields = {
-  id: uuid.optional(),
-  agent_id: uuid.optional(),
-  assignee_id: uuid.optional(),
-  conversation_id: uuid.optional(),
-  conversation_id__in: commaSeparated(uuid).optional(),
-  label_id: uuid.optional(),
-  priority: queryInteger.optional(),
-  priority__in: commaSeparated(queryInteger).optional(),
-  created_at__range: z.string().max(100).optional(),
+  id: uuid.optional().describe('Only this ticket.'),
+  agent_id: uuid.optional().describe('Tickets assigned to this agent.'),
+  assignee_id: uuid.optional().describe('Tickets assigned to this teammate.'),
+  conversation_id: uuid.optional().describe('Tickets linked to this conversation.'),
+  conversation_id__in: uuids('Tickets linked to any of these conversations.'),
+  label_id: uuid.optional().describe('Tickets with this label.'),
+  priority: queryInteger.optional().meta({
+    type: 'integer',
+    pattern: undefined,
+    description: 'Tickets with this priority number.',
+  }),
+  priority__in: commaSeparated(queryInteger, {
+    items: { type: 'integer' },
+    description: 'Tickets with any of these priority numbers.',
+  }),
+  created_at__range: text(
+    100,
+    'A creation time window of at most 30 days, as two comma-separated ends: `relative:-7d,` for ' +
+      'the last 7 days, or a start and an end as ISO 8601 date-times, both inclusive.',
+  ),
 };
 
 /** API §4.4 */
@@ -170,25 +245,30 @@ export type ListTicketsQuery = DeepReadonly<z.output<typeof listTicketsQuerySche
 
 /** API §4.5 */
 export const listMessagesQuerySchema = z.object({
-  conversation_id: uuid.optional(),
-  conversation_id__in: commaSeparated(uuid).optional(),
-  ticket_id: uuid.optional(),
+  conversation_id: uuid.optional().describe('Messages of this conversation.'),
+  conversation_id__in: uuids('Messages of any of these conversations.'),
+  ticket_id: uuid.optional().describe('Messages of this ticket.'),
   ...paging,
 });
 export type ListMessagesQuery = DeepReadonly<z.output<typeof listMessagesQuerySchema>>;
 
 /** API §4.10 */
 export const listContactsQuerySchema = z.object({
-  id: uuid.optional(),
-  id__in: commaSeparated(uuid).optional(),
-  email: z.string().max(320).optional(),
-  phone: z.string().max(64).optional(),
-  is_archived: queryBoolean.optional(),
-  parent_contact_id: uuid.optional(),
-  parent_contact_id__in: commaSeparated(uuid).optional(),
-  parent_contact_id__isnull: queryBoolean.optional(),
-  remote_platform: z.string().max(200).optional(),
-  remote_platform__in: commaSeparated(z.string().max(200)).optional(),
+  id: uuid.optional().describe('Only this contact.'),
+  id__in: uuids('Contacts with these ids.'),
+  email: text(320, 'The contact with this email address, in any case of letters.'),
+  phone: text(64, 'The contact with this phone number.'),
+  is_archived: queryBoolean('`true` for archived contacts, `false` for active ones.'),
+  parent_contact_id: uuid.optional().describe('Child contacts of this parent.'),
+  parent_contact_id__in: uuids('Child contacts of these parents.'),
+  parent_contact_id__isnull: queryBoolean(
+    '`true` for top-level contacts only, `false` for child contacts only.',
+  ),
+  remote_platform: text(200, 'Contacts from this external platform.'),
+  remote_platform__in: commaSeparated(z.string().min(1).max(200), {
+    items: { type: 'string' },
+    description: 'Contacts from any of these external platforms.',
+  }),
   ...paging,
 });
 export type ListContactsQuery = DeepReadonly<z.output<typeof listContactsQuerySchema>>;

@@ -5,7 +5,6 @@ import type FormData from 'form-data';
 import { PlatformError, TransportFailure } from './errors.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
-const ANSWER_MAX_BYTES = 1024 * 1024;
 const SOCKETS = 32;
 
 /** Called once per request with the operation's name, its status or error code, and its seconds. */
@@ -61,6 +60,7 @@ export class Transport {
     baseUrl: string;
     apiKey: string;
     shopId: string;
+    maxAnswerBytes: number;
     pool: ConnectionPool;
     observe: RequestObserver;
   }) {
@@ -73,7 +73,7 @@ export class Transport {
       httpsAgent: options.pool.https,
       maxRedirects: 0,
       proxy: false,
-      maxContentLength: ANSWER_MAX_BYTES,
+      maxContentLength: options.maxAnswerBytes,
       responseType: 'text',
       validateStatus: () => true,
       transformRequest: [(data: unknown) => data],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { interpolate } from '../../src/config/interpolate.ts';
-import { network, origin, httpUrl } from '../../src/config/network-fields.ts';
+import { network, origin, httpUrl, relayUrl } from '../../src/config/network-fields.ts';
 import { descriptions, nearest } from '../../src/config/field.ts';
 import { parseDuration } from '../../src/config/scalar-fields.ts';
 import { inboxAddress, phoneNumber } from '../../src/config/shop-fields.ts';
@@ -149,6 +149,27 @@ describe('fields', () => {
     expect(shown.safeParse(text).data).toBe(expected);
     if (expected === undefined) expect(descriptions.get(shown)?.hint?.(text)).toBe(meant);
   });
+
+  test.each([
+    ['smtp://mx.example', true],
+    ['smtps://mx.example:465/', true],
+    ['smtp://user:p%40ss@10.0.0.5:587', true],
+    ['smtp://[::1]:25', true],
+    ['smtp://localhost', true],
+    ['mx.example', false],
+    ['https://mx.example', false],
+    ['smtp://', false],
+    ['smtp://mx.example:0', false],
+    ['smtp://mx.example:99999', false],
+    ['smtp://user@mx.example', false],
+    ['smtp://:pass@mx.example', false],
+    ['smtp://user:100%@mx.example', false],
+    ['smtp://us%0D%0Aer:pass@mx.example', false],
+    ['smtp://mx.example/path', false],
+    ['smtp://mx.example?tls=no', false],
+    ['smtp://mx.example#x', false],
+    ['smtp://mx_1.exam ple', false],
+  ])('relay %s: %s', (text, ok) => expect(relayUrl().safeParse(text).success).toBe(ok));
 
   test.each([
     ['prot', 'port'],

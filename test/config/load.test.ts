@@ -187,6 +187,11 @@ ${second}`;
   test.each([
     ['smtp: {tls: {cert: /dev/null}}', 'smtp.tls.key'],
     ['smtp: {tls: {cert: /nowhere.pem, key: /dev/null}}', 'smtp.tls.cert'],
+    ['localPlatform: {replies: {relayCa: /nowhere.pem}}', 'localPlatform.replies.relayCa'],
+    [
+      'localPlatform: {replies: {relay: "smtps://mx.example", relayTls: off}}',
+      'localPlatform.replies.relayTls',
+    ],
     ['admin: {port: 8080}', 'admin.port'],
     ['platform: {url: "https://api.example"}', 'shops'],
     ['shops: [{name: a, shopId: 4f9d2c1e-8a57-4b06-9d3e-2f1c7a6b5d40, apiKey: k}]', 'shops[0]'],
@@ -297,4 +302,56 @@ test('what is allowed and probably not meant is a warning', () => {
   );
   expect(warnings).toHaveLength(4);
   expect(warnings.join('\n')).not.toContain('hunter2');
+});
+
+describe('the relay', () => {
+  const relayed = (relay: string, more = '') =>
+    `localPlatform: {replies: {relay: "${relay}"${more}}}`;
+
+  test('is taken with its password, which is not shown', () => {
+    const { config, warnings } = valid(relayed('${R}'), { R: 'smtp://me:hunter2@mx.example:587' });
+    expect(config.localPlatform.replies).toMatchObject({ relayTls: 'auto', sms: 'log' });
+    expect(config.localPlatform.replies.relay?.reveal()).toBe('smtp://me:hunter2@mx.example:587');
+    expect(JSON.stringify(config)).not.toContain('hunter2');
+    expect(warnings).toEqual([]);
+  });
+
+  test('is none when its variable is empty', () => {
+    const { config } = valid(relayed('${R:-}'));
+    expect(config.localPlatform.replies).not.toHaveProperty('relay');
+  });
+
+  test('that is wrong is reported with what is expected, and nothing of it is shown', () => {
+    const mistakes = mistakesOf(relayed('http://me:hunter2@mx.example'));
+    expect(mistakes).toMatchObject([
+      {
+        path: 'localPlatform.replies.relay',
+        expected: expect.stringMatching(/^smtp:\/\/ or smtps:\/\//),
+        came: expect.stringMatching(/^http:/),
+      },
+    ]);
+    expect(renderMistakes(mistakes)).not.toContain('hunter2');
+  });
+
+  test.each([
+    ['relayTls: always', 'localPlatform.replies.relayTls'],
+    ['sms: twillio', 'localPlatform.replies.sms'],
+    ['relayTsl: auto', 'localPlatform.replies.relayTsl'],
+  ])('%s is a mistake', (text, path) => {
+    const [mistake, ...others] = mistakesOf(`localPlatform: {replies: {${text}}}`);
+    expect(mistake?.path).toBe(path);
+    expect(mistake?.fix).toMatch(/relayTls|twilio|auto/);
+    expect(others).toEqual([]);
+  });
+
+  test.each([
+    ['smtp://me:hunter2@mx.example', ', relayTls: off', 1],
+    ['smtp://me:hunter2@mx.example', ', relayTls: required', 0],
+    ['smtp://mx.example', ', relayTls: off', 0],
+    ['smtp://me:hunter2@127.0.0.1:25', ', relayTls: off', 0],
+  ])('%s%s has %d warnings', (url, more, count) => {
+    const { warnings } = valid(relayed(url, more));
+    expect(warnings).toHaveLength(count);
+    expect(warnings.join()).not.toContain('hunter2');
+  });
 });

@@ -22,6 +22,9 @@ export const OTHER = {
 };
 export const KNOWLEDGE = new URL('../../config/knowledge/demo', import.meta.url).pathname;
 
+/** Where requests go: a platform of this process or of another. */
+type Reached = Pick<LocalPlatform, 'url'>;
+
 export interface Answer<Body> {
   readonly status: number;
   readonly headers: Headers;
@@ -60,7 +63,7 @@ export async function startPlatform(
 
 /** One request as a client of the API makes it. */
 export async function call<Body>(
-  platform: LocalPlatform,
+  platform: Reached,
   method: string,
   path: string,
   options: { body?: unknown; shop?: typeof SHOP; headers?: Record<string, string> } = {},
@@ -116,10 +119,10 @@ export function anEmail(change: Deep<CreateMessageRequest> = {}): CreateMessageR
   };
 }
 
-export const create = (platform: LocalPlatform, body: unknown, shop = SHOP) =>
+export const create = (platform: Reached, body: unknown, shop = SHOP) =>
   call<Message>(platform, 'POST', '/messages/', { body, shop });
 
-export const messagesOf = async (platform: LocalPlatform, conversationId: string | null) =>
+export const messagesOf = async (platform: Reached, conversationId: string | null) =>
   (
     await call<Page<Message>>(
       platform,
@@ -128,5 +131,5 @@ export const messagesOf = async (platform: LocalPlatform, conversationId: string
     )
   ).body.results;
 
-export const ticketOf = async (platform: LocalPlatform, message: Message) =>
+export const ticketOf = async (platform: Reached, message: Message) =>
   (await call<Ticket>(platform, 'GET', `/tickets/${String(message.ticket_id)}/`)).body;

@@ -88,7 +88,7 @@ describe('every request', () => {
   it('names the methods that are possible', async () => {
     const platform = await startPlatform();
     const answer = await call<ErrorBody>(platform, 'PATCH', '/messages/');
-    expect(answer.headers.get('allow')).toBe('GET, POST');
+    expect(answer.headers.get('allow')).toBe('GET, HEAD, POST');
   });
 
   it('is counted against the rate, if there is one', async () => {

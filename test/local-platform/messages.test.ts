@@ -117,9 +117,10 @@ describe('create message (API §4.7)', () => {
     ],
   ])('threads an email by %s', async (_title, email) => {
     const platform = await startPlatform();
+    const cc = [{ email: 'Bob@example.com' }];
     const first = await create(
       platform,
-      anEmail({ message: { remote_id: '<first@example.com>' } }),
+      anEmail({ message: { remote_id: '<first@example.com>', email: { cc } } }),
     );
     const other = anEmail({
       contact: { email: 'bob@example.com' },

@@ -50,6 +50,8 @@ export interface ConfigChoices {
   readonly mediaPermission?: 'private' | 'public';
   /** How much of one person is a loop; without it, more than any test sends. */
   readonly loop?: MailLimits;
+  /** How the embedded platform's answers leave. */
+  readonly replies?: Readonly<Record<string, unknown>>;
   /** More of the chat's own keys: origins, identity secrets, how the widget is shown. */
   readonly chat?: Readonly<Record<string, unknown>>;
 }
@@ -63,7 +65,7 @@ export function gatewayConfig(choices: ConfigChoices) {
     smtp: { host, port: ports.smtp, hostname: 'mx.acme.example' },
     http: { host, port: ports.http, publicUrl: PUBLIC_URL, ...choices.http },
     admin: { host, port: ports.admin, password: 'of-the-console' },
-    localPlatform: { port: 0 },
+    localPlatform: { port: 0, ...(choices.replies && { replies: choices.replies }) },
     delivery: {
       requestTimeout: choices.requestTimeout ?? '10s',
       paused: choices.paused ?? false,

@@ -4,7 +4,7 @@ import { completeConfig } from '../../src/config/complete.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { renderMistakes } from '../../src/config/mistakes.ts';
 import { createGateway } from '../../src/gateway.ts';
-import { silentLogger } from '../../src/observability/logger.ts';
+import { type Logger, silentLogger } from '../../src/observability/logger.ts';
 import { type ConfigChoices, gatewayConfig } from './gateway-config.ts';
 
 export interface RunningGateway {
@@ -21,11 +21,14 @@ export function writeConfig(choices: ConfigChoices, dir: string = choices.dataDi
 }
 
 /** A whole gateway in this process, configured as `serve` configures one. */
-export async function startGateway(choices: ConfigChoices): Promise<RunningGateway> {
+export async function startGateway(
+  choices: ConfigChoices,
+  logger: Logger = silentLogger,
+): Promise<RunningGateway> {
   const loaded = loadConfig({ file: writeConfig(choices), env: {} });
   if (!loaded.ok) throw new Error(renderMistakes(loaded.mistakes));
   const config = await completeConfig(loaded.config);
-  const gateway = createGateway({ config, logger: silentLogger });
+  const gateway = createGateway({ config, logger });
   const { smtp, http } = await gateway.start();
   if (smtp === undefined || http === undefined) throw new Error('a door that is not open');
   return {

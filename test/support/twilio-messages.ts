@@ -26,8 +26,22 @@ export interface TwilioMessages {
   keep(message: Partial<KeptMessage> & Pick<KeptMessage, 'sid'>): void;
   /** Answers for the next requests, in the place of what they ask for. */
   answerNext(...answers: readonly StandInAnswer[]): void;
-  /** Every request, with its query decoded. */
+  /** Texts that were sent, in order; those that were refused are not among them. */
+  readonly sent: readonly SentText[];
+  /** Answers for the next texts that are sent; `kept` ones Twilio sends nevertheless. */
+  answerNextText(answer: StandInAnswer, kept?: 'kept'): void;
+  /** Who wrote STOP: texts to him are refused. */
+  readonly optedOut: Set<string>;
+  /** Every request for a list, with its query decoded. */
   readonly requests: readonly { readonly path: string; readonly query: URLSearchParams }[];
+}
+
+/** As `POST Messages` asked for it. */
+export interface SentText {
+  readonly sid: string;
+  readonly from: string;
+  readonly to: string;
+  readonly body: string;
 }
 
 export interface TwilioMessagesOptions {
@@ -42,7 +56,8 @@ export interface TwilioMessagesOptions {
 
 /**
  * The Messages and Media lists of Twilio's REST API (2010-04-01), after its public description:
- * newest first, in pages with `next_page_uri`, dates of RFC 2822, Basic auth.
+ * newest first, in pages with `next_page_uri`, dates of RFC 2822, Basic auth. And its way to send a
+ * text: 201 with the message, which is then in the list.
  */
 export function serveMessages(
   twilio: TwilioStandIn,
@@ -109,6 +124,36 @@ export function serveMessages(
     });
   };
 
+  const sent: SentText[] = [];
+  const nextTexts: { answer: StandInAnswer; isKept: boolean }[] = [];
+  const optedOut = new Set<string>();
+
+  const create = (form: URLSearchParams): StandInAnswer => {
+    const instead = nextTexts.shift();
+    if (instead?.isKept === false) return instead.answer;
+    const [from = '', to = '', body = ''] = ['From', 'To', 'Body'].map(
+      (key) => form.get(key) ?? '',
+    );
+    const refused = refusalOf(to, body, optedOut);
+    if (refused !== undefined) return refused;
+    const sid = `SM${(0x500 + sent.length).toString(16).padStart(32, '0')}`;
+    sent.push({ sid, from, to, body });
+    const message: KeptMessage = {
+      ...{ sid, from, to, body, sentAt: Date.now(), messagingServiceSid: null, media: [] },
+      direction: 'outbound-api',
+      status: 'queued',
+    };
+    kept.push(message);
+    return instead?.answer ?? json(201, resource(message, accountSid));
+  };
+
+  twilio.route((request) => {
+    const { pathname } = new URL(request.path, twilio.baseUrl);
+    if (request.method !== 'POST' || pathname !== `${account}/Messages.json`) return undefined;
+    if (request.authorization !== authorization) return unauthenticated();
+    return create(new URLSearchParams(request.body));
+  });
+
   twilio.route((request) => {
     const url = new URL(request.path, twilio.baseUrl);
     const ofMedia = new RegExp(`^${account}/Messages/([A-Z]{2}[0-9a-f]{32})/Media[.]json$`);
@@ -119,13 +164,16 @@ export function serveMessages(
     const instead = next.shift();
     if (instead !== undefined) return instead;
     if (request.authorization !== authorization) {
-      return json(401, { code: 20003, message: 'Authenticate', status: 401 });
+      return unauthenticated();
     }
     return sid === undefined ? list(url.searchParams) : media(sid);
   });
 
   return {
     requests,
+    sent,
+    optedOut,
+    answerNextText: (answer, isKept) => void nextTexts.push({ answer, isKept: isKept === 'kept' }),
     answerNext: (...answers) => void next.push(...answers),
     keep: (message) =>
       void kept.push({
@@ -147,6 +195,24 @@ export function tooManyRequests(retryAfter?: string): StandInAnswer {
   const answer = { code: 20429, message: 'Too Many Requests', status: 429 };
   return json(429, answer, retryAfter === undefined ? {} : { 'Retry-After': retryAfter });
 }
+
+/** What Twilio refuses, with its own codes. */
+function refusalOf(
+  to: string,
+  body: string,
+  optedOut: ReadonlySet<string>,
+): StandInAnswer | undefined {
+  const refuse = (code: number, message: string) => json(400, { code, message, status: 400 });
+  if (body === '') return refuse(21602, 'Message body is required');
+  if (body.length > 1600) return refuse(21617, 'The concatenated message body exceeds 1600');
+  if (!/^(?:whatsapp:)?\+[1-9]\d{6,14}$/.test(to))
+    return refuse(21211, "Invalid 'To' Phone Number");
+  if (optedOut.has(to)) return refuse(21610, 'Attempt to send to unsubscribed recipient');
+  return undefined;
+}
+
+const unauthenticated = (): StandInAnswer =>
+  json(401, { code: 20003, message: 'Authenticate', status: 401 });
 
 const notFound = (): StandInAnswer =>
   json(404, { code: 20404, message: 'The requested resource was not found', status: 404 });
@@ -173,8 +239,10 @@ function matches(message: KeptMessage, query: URLSearchParams, byDay: boolean): 
     return byDay ? day(Date.parse(value)) : Date.parse(value);
   };
   const to = query.get('To');
+  const from = query.get('From');
   return (
     (to === null || to === message.to) &&
+    (from === null || from === message.from) &&
     at >= (bound('DateSent>') ?? -Infinity) &&
     at <= (bound('DateSent<') ?? Infinity)
   );

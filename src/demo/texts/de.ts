@@ -117,7 +117,11 @@ export const de: DemoTexts = {
     summary: 'Das ist eine Demo: ausprobieren',
     intro: 'Der Laden ist erfunden, der Chat ist echt. Probieren Sie ihn:',
     questionsTitle: 'Fragen Sie zum Beispiel',
-    questionsNote: 'Der Agent der Demo kann nur Englisch.',
+    questions: [
+      'Wo ist meine Bestellung?',
+      'Welche Größe passt mir?',
+      'Ich möchte mit einem Menschen sprechen',
+    ],
     open: 'Chat öffnen',
     identifyIntro: 'Oder seien Sie eine Kundin, die der Laden kennt:',
     identify: 'Als Ada anmelden',

@@ -75,7 +75,9 @@ export interface DemoTexts {
     readonly summary: string;
     readonly intro: string;
     readonly questionsTitle: string;
-    /** Of the built-in agent, which knows English. */
+    /** What the built-in agent knows something about; in English when absent. */
+    readonly questions?: readonly string[];
+    /** Where the agent does not know the language of the page. */
     readonly questionsNote?: string;
     readonly open: string;
     readonly identifyIntro: string;

@@ -112,6 +112,7 @@ export const en: DemoTexts = {
     summary: 'This is a demo: try it',
     intro: 'The shop is made up; the chat is real. Try it:',
     questionsTitle: 'Ask, for example',
+    questions: ['Where is my order?', 'Which size fits me?', 'I want to talk to a human'],
     open: 'Open the chat',
     identifyIntro: 'Or be a customer whom the shop knows:',
     identify: 'Log in as Ada',

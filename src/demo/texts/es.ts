@@ -107,7 +107,7 @@ export const es: DemoTexts = {
     summary: 'Esto es una demo: pruébela',
     intro: 'La tienda es inventada; el chat es de verdad. Pruébelo:',
     questionsTitle: 'Pregunte, por ejemplo',
-    questionsNote: 'El agente de la demo solo sabe inglés.',
+    questions: ['¿Dónde está mi pedido?', '¿Qué talla necesito?', 'Quiero hablar con una persona'],
     open: 'Abrir el chat',
     identifyIntro: 'O sea una clienta que la tienda conoce:',
     identify: 'Entrar como Ada',

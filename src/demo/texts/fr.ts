@@ -112,7 +112,11 @@ export const fr: DemoTexts = {
     summary: 'Ceci est une démo : essayez',
     intro: 'La boutique est inventée, le chat est vrai. Essayez-le :',
     questionsTitle: 'Demandez par exemple',
-    questionsNote: 'L’agent de la démo ne parle qu’anglais.',
+    questions: [
+      'Où est ma commande ?',
+      'Quelle pointure choisir ?',
+      'Je voudrais parler à une personne',
+    ],
     open: 'Ouvrir le chat',
     identifyIntro: 'Ou soyez une cliente que la boutique connaît :',
     identify: 'Se connecter : Ada',

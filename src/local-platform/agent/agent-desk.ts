@@ -1,45 +1,70 @@
 import { errorFields, type Logger } from '../../observability/logger.ts';
-import type { Outbound } from '../outbound/outbound.ts';
-import type { ConversationRow, MessageRow } from '../store/rows.ts';
+import { excerptOf } from '../excerpt.ts';
+import type { MessageRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
-import type { Agent } from './agent.ts';
-import { contextOf, outgoing, silence, storeReply } from './reply.ts';
+import { type Agent, type AgentAnswer, AgentUnavailable } from './agent.ts';
+import { passedOn } from './handover.ts';
+import { contextOf, storeReply } from './reply.ts';
+import { silence } from './silence.ts';
 
 const CONVERSATIONS_AT_ONCE = 4;
 const RETRY_FIRST_MS = 2000;
 const RETRY_MAX_MS = 300_000;
-
-/** A reply that has gone out. */
-export interface ReplyNotice {
-  readonly channel: string;
-  readonly conversationId: string;
-  readonly messageId: string;
-  readonly outboxPath?: string;
-}
+/** Timers may be a little early. */
+const MARGIN_MS = 20;
 
 export interface AgentDeskOptions {
   readonly store: Store;
-  readonly agent: Agent;
-  readonly outbound: Readonly<Record<string, Outbound>>;
+  /** Who answers in this shop; undefined where nobody does but people. */
+  readonly agentOf: (shop: string) => Agent | undefined;
   /** The shop's name by its id. */
   readonly shopNames: ReadonlyMap<string, string>;
   readonly logger: Logger;
   readonly now: () => number;
-  readonly onReply: (reply: ReplyNotice) => void;
+  /** How long a message waits for an agent that cannot answer, before a person is asked. */
+  readonly giveUpAfterMs: number;
+  /** Called once a reply is stored, PENDING: it can leave. */
+  readonly onStored: (reply: MessageRow) => void;
+}
+
+/** No answer yet: the conversation is taken up again, at the latest when the message is given up. */
+class NotYet extends Error {
+  override name = 'NotYet';
+  readonly messageId: string;
+  readonly leftMs: number;
+
+  constructor(messageId: string, leftMs: number, cause: unknown) {
+    super('the agent has not answered', { cause });
+    this.messageId = messageId;
+    this.leftMs = leftMs;
+  }
+}
+
+interface Retry {
+  readonly timer: NodeJS.Timeout;
+  readonly delayMs: number;
+  readonly error: unknown;
 }
 
 /**
  * Where the agent works: one conversation at a time is on its desk, a few conversations at once.
  *
  * What there is to do is in the store, not in memory: a customer's message is `unanswered` until
- * its reply is stored, in the same transaction, and a reply is PENDING until it went out. So a
- * message gets one answer, and a restart goes on where the stop was.
+ * its reply is stored, in the same transaction. So a message gets one answer, and a restart goes on
+ * where the stop was.
+ *
+ * | the agent | the message |
+ * | --- | --- |
+ * | answers | is answered; the ticket is WaitingContact, or WaitingUser when a person takes over |
+ * | has nothing to say, or must not | is marked as seen; its ticket stays New or Open for a person |
+ * | cannot answer now | stays unanswered and is tried again: after 2 s, 4 s … 5 min, over restarts too |
+ * | still cannot, `giveUpAfterMs` after the arrival | is handed to a person, and the customer is told |
  */
 export class AgentDesk {
   readonly #options: AgentDeskOptions;
   readonly #waiting = new Set<string>();
   readonly #busy = new Map<string, Promise<void>>();
-  readonly #retries = new Map<string, { timer: NodeJS.Timeout; delayMs: number }>();
+  readonly #retries = new Map<string, Retry>();
   readonly #stop = new AbortController();
 
   constructor(options: AgentDeskOptions) {
@@ -58,7 +83,7 @@ export class AgentDesk {
     this.#next();
   }
 
-  /** Finishes what is in hand; what waits stays in the store. */
+  /** Lets go of what is in hand; all that is not answered stays in the store. */
   async stop(): Promise<void> {
     this.#stop.abort();
     this.#waiting.clear();
@@ -85,72 +110,95 @@ export class AgentDesk {
   async #work(conversationId: string): Promise<void> {
     const { store, logger } = this.#options;
     try {
-      const conversation = store.conversations.get(conversationId);
-      if (conversation === undefined) return;
-      for (const reply of store.messages.unsent(conversationId)) {
-        await this.#send(reply, conversation);
-      }
       for (const message of store.messages.unanswered(conversationId)) {
         if (this.#stop.signal.aborted) return;
         await this.#answer(message);
       }
+      clearTimeout(this.#retries.get(conversationId)?.timer);
       this.#retries.delete(conversationId);
     } catch (error) {
-      logger.error('agent.failed', { conversation: conversationId, ...errorFields(error) });
-      this.#retryLater(conversationId);
+      if (this.#stop.signal.aborted) return;
+      const why = error instanceof NotYet ? error.cause : error;
+      const delayMs = this.#retryLater(conversationId, error);
+      logger.error('agent.failed', { conversation: conversationId, delayMs, ...errorFields(why) });
     }
   }
 
   async #answer(message: MessageRow): Promise<void> {
-    const { store, agent, logger, shopNames, now } = this.#options;
+    const { store, agentOf, logger, now, onStored } = this.#options;
     // Read anew: an answer before this one may have handed the conversation to a person.
     const conversation = store.conversations.get(message.conversation_id);
     if (conversation === undefined) return;
-    const reason = silence(store, conversation, message, now());
-    const answer =
-      reason === undefined
-        ? await agent.answer(
-            contextOf(store, conversation, message, shopNames.get(message.shop) ?? ''),
-            this.#stop.signal,
-          )
-        : undefined;
-    if (answer === undefined) {
-      await store.write(() => store.messages.markAnswered(message.id));
-      logger.info('agent.silent', { messageId: message.id, reason: reason ?? 'nothing_to_say' });
-      return;
-    }
+    const agent = agentOf(message.shop);
+    const reason = agent === undefined ? 'off' : silence(store, conversation, message, now());
+    if (agent === undefined || reason !== undefined) return this.#passOver(message, reason);
+    const startMs = performance.now();
+    const answer = await this.#ask(agent, message);
+    if (answer === undefined) return this.#passOver(message, 'nothing_to_say');
     const reply = await store.write(() => storeReply(store, conversation, message, answer, now()));
-    if (reply !== undefined) await this.#send(reply, conversation);
+    if (reply === undefined) return;
+    const ms = Math.round(performance.now() - startMs);
+    logger.info('agent.answered', { messageId: message.id, escalated: answer.escalate, ms });
+    onStored(reply);
   }
 
-  async #send(reply: MessageRow, conversation: ConversationRow): Promise<void> {
-    const { store, outbound, logger, shopNames, now, onReply } = this.#options;
-    const out = outgoing(store, conversation, reply, shopNames.get(reply.shop) ?? '');
-    const settle = (status: 'DELIVERED' | 'FAILED') =>
-      store.write(() => store.messages.settle(reply.id, status, new Date(now()).toISOString()));
-    let sent;
-    try {
-      sent = await outbound[conversation.type]?.send(out, this.#stop.signal);
-    } catch (error) {
-      if (this.#stop.signal.aborted) return;
-      await settle('FAILED');
-      logger.warn('agent.reply_failed', { messageId: reply.id, ...errorFields(error) });
-      return;
+  /** @throws {NotYet} */
+  async #ask(agent: Agent, message: MessageRow): Promise<AgentAnswer | undefined> {
+    const { store, logger, shopNames, now, giveUpAfterMs } = this.#options;
+    // It was found a moment ago, and conversations are never removed one by one.
+    const conversation = store.conversations.get(message.conversation_id);
+    if (conversation === undefined) return undefined;
+    const context = contextOf(store, conversation, message, shopNames.get(message.shop) ?? '');
+    // Of a customer's message this is the time of its arrival; `created_at` may be the sender's.
+    const leftMs = () => Date.parse(message.updated_at) + giveUpAfterMs - now();
+    let failure = this.#failureOf(message);
+    // Many may wait for an agent that hangs: who has waited for long enough does not wait for it again.
+    if (failure === undefined || leftMs() > 0) {
+      try {
+        return await agent.answer(context, this.#stop.signal);
+      } catch (error) {
+        this.#stop.signal.throwIfAborted();
+        failure = new NotYet(message.id, leftMs(), error);
+        if (failure.leftMs > 0) throw failure;
+      }
     }
-    await settle(sent === undefined ? 'FAILED' : 'DELIVERED');
-    onReply({
-      channel: conversation.type,
-      conversationId: conversation.id,
-      messageId: reply.id,
-      ...sent,
-    });
+    logger.error('agent.gave_up', { messageId: message.id, ...errorFields(failure.cause) });
+    return passedOn(context);
   }
 
-  #retryLater(conversationId: string): void {
-    if (this.#stop.signal.aborted) return;
-    const before = this.#retries.get(conversationId)?.delayMs;
-    const delayMs = before === undefined ? RETRY_FIRST_MS : Math.min(before * 2, RETRY_MAX_MS);
-    const timer = setTimeout(() => this.notify(conversationId), delayMs);
-    this.#retries.set(conversationId, { timer, delayMs });
+  /** How the last attempt at this message ended, in this run. */
+  #failureOf(message: MessageRow): NotYet | undefined {
+    const error = this.#retries.get(message.conversation_id)?.error;
+    return error instanceof NotYet && error.messageId === message.id ? error : undefined;
   }
+
+  /** No answer. In a conversation that waits for a person, the ticket goes on waiting for one. */
+  async #passOver(message: MessageRow, reason: string | undefined): Promise<void> {
+    const { store, logger, now } = this.#options;
+    await store.write(() => {
+      if (!store.messages.markAnswered(message.id) || reason !== 'escalated') return;
+      const at = new Date(now()).toISOString();
+      store.tickets.spoken(message.ticket_id, 'WaitingUser', excerptOf(message.text), at);
+    });
+    logger.info('agent.silent', { messageId: message.id, reason });
+  }
+
+  #retryLater(conversationId: string, error: unknown): number {
+    const retry = this.#retries.get(conversationId);
+    clearTimeout(retry?.timer);
+    const backoffMs =
+      retry === undefined ? RETRY_FIRST_MS : Math.min(retry.delayMs * 2, RETRY_MAX_MS);
+    const delayMs = error instanceof NotYet ? waitOf(error, backoffMs) : backoffMs;
+    const timer = setTimeout(() => this.notify(conversationId), delayMs);
+    this.#retries.set(conversationId, { timer, delayMs: backoffMs, error });
+    return delayMs;
+  }
+}
+
+/** What only a new configuration can mend is not asked again before the message is given up. */
+function waitOf({ leftMs, cause }: NotYet, backoffMs: number): number {
+  const endMs = leftMs + MARGIN_MS;
+  if (!(cause instanceof AgentUnavailable)) return Math.min(backoffMs, endMs);
+  const wanted = cause.isPassing ? Math.max(backoffMs, cause.retryAfterMs ?? 0) : endMs;
+  return Math.min(wanted, endMs);
 }

@@ -1,10 +1,13 @@
 import { mkdirSync } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Outbound, type OutgoingReply, type Sent, Unreachable } from './outbound.ts';
+import { diskFailure } from './disk-failure.ts';
+import { type Outbound, type OutgoingReply, type Sent, unreachable } from './outbound.ts';
 
 /** Leaves each text message as a line of JSON in `sms.log`. */
 export class SmsLog implements Outbound {
+  readonly inOrder = true;
+  readonly canRepeat = true;
   readonly #path: string;
 
   constructor(folder: string) {
@@ -13,12 +16,11 @@ export class SmsLog implements Outbound {
   }
 
   async send({ id, at, from, to, text }: OutgoingReply): Promise<Sent> {
-    if (from === undefined || to === undefined) throw new Unreachable('a number is missing');
+    if (from === undefined || to === undefined) throw unreachable('a number');
     const line = JSON.stringify({ at: at.toISOString(), id, from, to, text });
-    await appendFile(this.#path, `${line}\n`, { mode: 0o600 });
+    await appendFile(this.#path, `${line}\n`, { mode: 0o600 }).catch((error: unknown) => {
+      throw diskFailure(error);
+    });
     return { outboxPath: this.#path };
   }
 }
-
-/** Web chat has nothing to send: the visitor's gateway reads the messages. */
-export const webChat: Outbound = { send: () => Promise.resolve({}) };

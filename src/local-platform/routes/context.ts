@@ -11,7 +11,7 @@ export interface RouteContext {
   /** `http://host:port`, for links in answers. */
   readonly baseUrl: () => string;
   /** Whether an agent will look at new messages. */
-  readonly agentListens: boolean;
+  readonly agentListens: (shop: string) => boolean;
   /** Called once a customer's message is on disk. */
   readonly onMessage: (conversationId: string) => void;
 }

@@ -1,12 +1,14 @@
 import type { Router } from 'express';
 import { type CreateEventRequest, createEventRequestSchema } from '../../platform-api/schemas.ts';
-import { ApiError, checked } from '../api-error.ts';
+import { ApiError } from '../api-error.ts';
 import { shopOf } from '../authenticate.ts';
+import { checked } from '../checked.ts';
 import { sendJson } from '../respond.ts';
 import type { ContactRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import type { RouteContext } from './context.ts';
-import { jsonBody, resource } from './resource.ts';
+import { jsonBody } from './json-body.ts';
+import { resource } from './resource.ts';
 
 /** API §4.1 */
 export function eventRoutes(router: Router, { store, now }: RouteContext): void {
@@ -33,7 +35,7 @@ function record(
   const identity = event.contact;
   if (identity && !identity.email && !identity.phone && !identity.remote_id) {
     throw new ApiError(400, 'the request is not valid', {
-      contact: 'an email, a phone or a remote_id is needed',
+      contact: 'expected an email, a phone or a remote_id to find it by',
     });
   }
   const contact = identity ? store.contacts.resolve(shop, identity, now) : undefined;

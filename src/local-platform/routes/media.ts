@@ -1,13 +1,11 @@
-import { pipeline } from 'node:stream/promises';
 import type { Request, Router } from 'express';
 import type { MediaRecord } from '../../platform-api/resources.ts';
-import { ApiError } from '../api-error.ts';
 import { shopOf } from '../authenticate.ts';
-import { readUpload } from '../read-upload.ts';
+import { readUpload, tooLarge } from '../read-upload.ts';
 import { sendJson } from '../respond.ts';
 import type { MediaRow } from '../store/rows.ts';
 import type { RouteContext } from './context.ts';
-import { notFound, pathId, resource } from './resource.ts';
+import { resource } from './resource.ts';
 
 /** API §4.8 */
 export function mediaRoutes(router: Router, context: RouteContext, maxBytes: number): void {
@@ -51,48 +49,5 @@ function toMedia(row: MediaRow, { media, baseUrl, now }: RouteContext): MediaRec
 /** Headers and the other parts are allowed 64 KiB; the file itself is counted as it streams. */
 function refuseDeclared(request: Request, maxBytes: number): void {
   const declared = Number(request.get('content-length') ?? 0);
-  if (declared > maxBytes + 65_536) throw new ApiError(413, 'the file is too large');
-}
-
-/**
- * The download links. Files come from strangers and are served from an origin of ours: never
- * sniffed, never run, and shown in place only when they are pictures, sound or film.
- */
-export function mediaFileRoutes(router: Router, { store, media, now }: RouteContext): void {
-  resource(router, '/media-files/:id', {
-    get: async (request, response) => {
-      const row = store.media.byLink(pathId(request.params['id']));
-      if (row === undefined || !mayRead(row, request)) throw notFound();
-      response.writeHead(200, headersOf(row));
-      await pipeline(media.read(row.id), response).catch(() => response.destroy());
-    },
-  });
-
-  const mayRead = (row: MediaRow, { query }: Request) => {
-    if (row.permission === 'public') return true;
-    const { expires, signature } = query;
-    if (typeof expires !== 'string' || typeof signature !== 'string') return false;
-    return media.isSigned(row.id, expires, signature, now());
-  };
-}
-
-const INLINE = /^(?:image\/(?:png|jpeg|gif|webp|avif)|audio\/|video\/)/;
-const TOKEN = /^[\w.+-]+\/[\w.+-]+$/;
-
-function headersOf(row: MediaRow): Record<string, string | number> {
-  const disposition = INLINE.test(row.type) ? 'inline' : 'attachment';
-  // RFC 8187 §3.2.1: of what encodeURIComponent leaves alone, these are not allowed.
-  const name = encodeURIComponent(row.original_name).replace(
-    /['()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16)}`,
-  );
-  return {
-    'Content-Type': TOKEN.test(row.type) ? row.type : 'application/octet-stream',
-    'Content-Length': row.size,
-    'Content-Disposition': `${disposition}; filename*=UTF-8''${name}`,
-    'X-Content-Type-Options': 'nosniff',
-    'Content-Security-Policy': "sandbox; default-src 'none'",
-    'Cross-Origin-Resource-Policy': 'cross-origin',
-    'Cache-Control': 'private, max-age=300',
-  };
+  if (declared > maxBytes + 65_536) throw tooLarge(maxBytes);
 }

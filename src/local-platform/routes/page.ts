@@ -14,7 +14,9 @@ export function toPage<Row, Resource>(
 ): Page<Resource> {
   const link = (cursor: string | undefined) => {
     if (cursor === undefined) return null;
-    const url = new URL(request.originalUrl, baseUrl);
+    const { pathname, search } = new URL(request.originalUrl, baseUrl);
+    // The target of a request may name another origin (RFC 9112 §3.2.2).
+    const url = new URL(pathname + search, baseUrl);
     url.searchParams.set('cursor', cursor);
     return url.href;
   };

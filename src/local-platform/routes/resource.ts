@@ -1,9 +1,6 @@
-import express, { type RequestHandler, type Router } from 'express';
+import type { RequestHandler, Router } from 'express';
 import { z } from 'zod';
 import { ApiError } from '../api-error.ts';
-import { DECISIONS } from '../decisions.ts';
-
-const METHODS = ['get', 'post'] as const;
 
 /** Adds one path with its handlers; any other method is 405 with `Allow` (RFC 9110 §15.5.6). */
 export function resource(
@@ -12,33 +9,20 @@ export function resource(
   handlers: { readonly get?: RequestHandler; readonly post?: readonly RequestHandler[] },
 ): void {
   const route = router.route(path);
+  // Express answers HEAD with what GET would have said.
   if (handlers.get) route.get(handlers.get);
   if (handlers.post) route.post(...handlers.post);
-  const allow = METHODS.filter((method) => handlers[method]).map((method) => method.toUpperCase());
+  const allow = [...(handlers.get ? ['GET', 'HEAD'] : []), ...(handlers.post ? ['POST'] : [])];
   route.all((request) => {
+    const possible = allow.join(', ');
     throw new ApiError(
       405,
-      `${request.method} is not possible here`,
+      `${request.method} is not possible here, only ${possible}`,
       {},
-      {
-        Allow: allow.join(', '),
-      },
+      { Allow: possible },
     );
   });
 }
-
-const parseJson = express.json({ limit: DECISIONS.jsonMaxBytes, type: 'application/json' });
-
-/** Reads a JSON body; 415 for any other kind, 413 over the limit, 400 when it is no JSON. */
-export const jsonBody: readonly RequestHandler[] = [
-  (request, _response, next) => {
-    if (request.is('application/json') !== 'application/json') {
-      throw new ApiError(415, 'a body of type application/json is expected');
-    }
-    next();
-  },
-  parseJson,
-];
 
 /** The id in the path; what is no uuid names nothing. */
 export function pathId(value: unknown): string {
@@ -47,7 +31,7 @@ export function pathId(value: unknown): string {
   return id.data.toLowerCase();
 }
 
-export const notFound = () => new ApiError(404, 'there is no such resource');
+export const notFound = () => new ApiError(404, 'there is no such resource in this shop');
 
 /** The row, or 404. */
 export function found<Row>(row: Row | undefined): Row {

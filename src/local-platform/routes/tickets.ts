@@ -1,7 +1,7 @@
 import type { Router } from 'express';
 import { listTicketsQuerySchema, ticketFiltersSchema } from '../../platform-api/schemas.ts';
-import { checked } from '../api-error.ts';
 import { shopOf } from '../authenticate.ts';
+import { checked } from '../checked.ts';
 import { sendJson } from '../respond.ts';
 import { toTicket } from '../store/rows.ts';
 import type { RouteContext } from './context.ts';

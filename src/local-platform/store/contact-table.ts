@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import type { Statement } from 'better-sqlite3';
 import type { ListContactsQuery } from '../../platform-api/schemas.ts';
+import { normalPhone } from '../phone-number.ts';
+import { contactStreams } from './contact-filters.ts';
 import type { Db } from './database.ts';
-import { equals, isNull, listSlice, oneOf, type Slice } from './listing.ts';
+import { listSlice, type Slice } from './listing.ts';
 import type { ContactRow } from './rows.ts';
 
 /** Whom a request speaks of. */
@@ -45,33 +48,49 @@ export class ContactTable {
     return this.#sql.byId.get(shop, id);
   }
 
+  /** By email (any case), then phone, then remote id. */
+  find(shop: string, identity: Identity): ContactRow | undefined {
+    const { email, phone, remoteId } = keysOf(identity);
+    return (
+      (email ? this.#sql.byEmail.get(shop, email) : undefined) ??
+      (phone ? this.#sql.byPhone.get(shop, phone) : undefined) ??
+      (remoteId ? this.#sql.byRemoteId.get(shop, remoteId) : undefined)
+    );
+  }
+
   /**
-   * Finds by email (any case), then phone, then remote id; else takes the conversation's own
-   * contact, unless that one has another email or phone; else makes a new contact. What was not known yet is filled in, and nothing is overwritten: a sender chooses
-   * his display name.
+   * The contact that `find` finds; else the conversation's own contact, unless that one has
+   * another email or phone; else a new one. What was not known yet is filled in, unless it is
+   * another contact's, and nothing is overwritten: a sender chooses his display name.
    */
   resolve(shop: string, identity: Identity, now: string, known?: string): ContactRow {
-    const email = present(identity.email)?.toLowerCase();
-    const phone = present(identity.phone);
-    const remoteId = present(identity.remote_id);
+    const { email, phone, remoteId } = keysOf(identity);
     const found =
-      (email && this.#sql.byEmail.get(shop, email)) ??
-      (phone && this.#sql.byPhone.get(shop, phone)) ??
-      (remoteId && this.#sql.byRemoteId.get(shop, remoteId)) ??
-      (known && this.#openTo(email, phone, this.byId(shop, known)));
-    const values = {
-      shop,
-      name: present(identity.name) ?? null,
-      email: email ?? null,
-      phone: phone ?? null,
-      remoteId: remoteId ?? null,
-      now,
-    };
+      this.find(shop, identity) ??
+      (known === undefined ? undefined : this.#openTo(email, phone, this.byId(shop, known)));
+    const name = present(identity.name) ?? null;
     const row = found
-      ? this.#sql.touch.get({ ...values, seq: found.seq })
-      : this.#sql.insert.get({ ...values, id: randomUUID() });
+      ? this.#sql.touch.get({
+          ...{ seq: found.seq, name, now, email: email ?? null },
+          phone: this.#freeFor(found, phone, this.#sql.byPhone),
+          remoteId: this.#freeFor(found, remoteId, this.#sql.byRemoteId),
+        })
+      : this.#sql.insert.get({
+          ...{ id: randomUUID(), shop, name, now, email: email ?? null },
+          ...{ phone: phone ?? null, remoteId: remoteId ?? null },
+        });
     if (row === undefined) throw new Error('a contact that was not stored');
     return row;
+  }
+
+  /** The key, when no other contact is found by it. */
+  #freeFor(
+    { shop, seq }: ContactRow,
+    key: string | undefined,
+    owner: Statement<[string, string], ContactRow>,
+  ): string | null {
+    if (key === undefined) return null;
+    return (owner.get(shop, key)?.seq ?? seq) === seq ? key : null;
   }
 
   #openTo(
@@ -85,25 +104,18 @@ export class ContactTable {
   }
 
   list(shop: string, query: ListContactsQuery): Slice<ContactRow> {
-    return listSlice(
-      this.#db,
-      'contacts',
-      [
-        ...equals('shop', shop),
-        ...equals('id', query.id),
-        ...oneOf('id', query.id__in),
-        ...equals('email', query.email?.toLowerCase()),
-        ...equals('phone', query.phone),
-        ...equals('is_archived', query.is_archived),
-        ...equals('parent_contact_id', query.parent_contact_id),
-        ...oneOf('parent_contact_id', query.parent_contact_id__in),
-        ...isNull('parent_contact_id', query.parent_contact_id__isnull),
-        ...equals('remote_platform', query.remote_platform),
-        ...oneOf('remote_platform', query.remote_platform__in),
-      ],
-      query,
-    );
+    return listSlice(this.#db, contactStreams(shop, query), query);
   }
+}
+
+/** What contacts are found by, as it is stored. */
+function keysOf(identity: Identity) {
+  const phone = present(identity.phone);
+  return {
+    email: present(identity.email)?.toLowerCase(),
+    phone: phone === undefined ? undefined : normalPhone(phone),
+    remoteId: present(identity.remote_id),
+  };
 }
 
 const present = (text: string | null | undefined) => {

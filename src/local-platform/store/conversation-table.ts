@@ -10,6 +10,8 @@ export interface NewConversation {
   readonly agentId: string;
   readonly contactId: string;
   readonly userId: string | null;
+  readonly topicId: string | null;
+  readonly intentId: string | null;
   readonly now: string;
 }
 
@@ -22,18 +24,34 @@ export class ConversationTable {
         `SELECT * FROM conversations WHERE shop = ? AND id = ?`,
       ),
       anyShop: db.prepare<[string], ConversationRow>(`SELECT * FROM conversations WHERE id = ?`),
-      byMessage: db.prepare<[string, string], ConversationRow>(
-        `SELECT c.* FROM messages m JOIN conversations c ON c.id = m.conversation_id
-         WHERE m.shop = ? AND m.remote_id = ? AND c.type = 'email' ORDER BY m.seq DESC LIMIT 1`,
+      // Written out for each side: the two have an index each.
+      byMessage: db.prepare<string[], ConversationRow>(
+        `SELECT * FROM conversations WHERE type = 'email' AND id = coalesce(
+           (SELECT conversation_id FROM messages
+            WHERE shop = ? AND remote_id = ? AND role = 'agent' ORDER BY seq DESC LIMIT 1),
+           (SELECT conversation_id FROM messages
+            WHERE shop = ? AND remote_id = ? AND role = 'customer'))`,
+      ),
+      addParticipant: db.prepare(
+        `INSERT INTO participants (conversation_id, email) VALUES (?, ?) ON CONFLICT DO NOTHING`,
+      ),
+      participant: db.prepare<[string, string], { one: number }>(
+        `SELECT 1 AS one FROM participants WHERE conversation_id = ? AND email = ?`,
       ),
       isAgentContact: db.prepare<[string, string], { one: number }>(
         `SELECT 1 AS one FROM conversations WHERE shop = ? AND agent_contact = ? LIMIT 1`,
       ),
       insert: db.prepare<unknown[], ConversationRow>(
         `INSERT INTO conversations (id, shop, type, direction, status, title, agent_contact,
-           agent_id, contact_id, user_id, created_at, updated_at)
+           agent_id, contact_id, user_id, topic_id, intent_id, created_at, updated_at)
          VALUES (@id, @shop, @type, 'inbound', 'new', @title, @agentContact,
-           @agentId, @contactId, @userId, @now, @now) RETURNING *`,
+           @agentId, @contactId, @userId, @topicId, @intentId, @now, @now) RETURNING *`,
+      ),
+      heard: db.prepare(
+        `UPDATE conversations SET status = 'open', user_id = coalesce(user_id, @userId),
+           topic_id = coalesce(topic_id, @topicId), intent_id = coalesce(intent_id, @intentId),
+           resolution = iif(resolution IN ('soft', 'hard'), NULL, resolution), updated_at = @now
+         WHERE id = @id`,
       ),
       setStatus: db.prepare(`UPDATE conversations SET status = ?, updated_at = ? WHERE id = ?`),
       setResolution: db.prepare(
@@ -51,13 +69,18 @@ export class ConversationTable {
     return this.#sql.anyShop.get(id);
   }
 
-  /** The email conversation that one of these message-ids belongs to; the first that does wins. */
-  byMessageIds(shop: string, ids: readonly string[]): ConversationRow | undefined {
-    for (const id of ids) {
-      const row = this.#sql.byMessage.get(shop, id);
-      if (row !== undefined) return row;
-    }
-    return undefined;
+  /** The email conversation that a message with this message-id belongs to, ours or a customer's. */
+  byMessageId(shop: string, id: string): ConversationRow | undefined {
+    return this.#sql.byMessage.get(shop, id, shop, id);
+  }
+
+  /** Those who may go on with an email conversation; addresses in any case. */
+  addParticipants(id: string, emails: readonly string[]): void {
+    for (const email of emails) this.#sql.addParticipant.run(id, email.trim().toLowerCase());
+  }
+
+  hasParticipant(id: string, email: string): boolean {
+    return this.#sql.participant.get(id, email.trim().toLowerCase()) !== undefined;
   }
 
   /** Whether customers of this shop write to this address: it is the shop's own. */
@@ -70,6 +93,18 @@ export class ConversationTable {
     const row = this.#sql.insert.get({ ...conversation, agentContact, id: randomUUID() });
     if (row === undefined) throw new Error('a conversation that was not stored');
     return row;
+  }
+
+  /**
+   * The customer wrote again: what was resolved is open, and ids that are given fill those that
+   * are missing.
+   */
+  heard(
+    id: string,
+    links: Pick<NewConversation, 'userId' | 'topicId' | 'intentId'>,
+    now: string,
+  ): void {
+    this.#sql.heard.run({ ...links, id, now });
   }
 
   setStatus(id: string, status: 'open' | 'pending', now: string): void {

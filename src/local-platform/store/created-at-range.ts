@@ -12,13 +12,15 @@ const dateTime = z.iso.datetime({ offset: true });
  */
 export function createdAtRange(text: string, nowMs: number): { from: string; to: string } {
   const [start = '', end = '', ...rest] = text.split(',').map((part) => part.trim());
-  if (rest.length > 0 || !text.includes(',')) throw invalid('two comma-separated ends expected');
+  if (rest.length > 0 || !text.includes(',')) throw invalid('expected two comma-separated ends');
   const relative = /^relative:-(\d{1,6})([smhdw])$/.exec(start);
   const [from, to] = relative
     ? [nowMs - relativeMs(relative), end === '' ? nowMs : NaN]
     : [parse(start), parse(end)];
   if (Number.isNaN(from) || Number.isNaN(to)) {
-    throw invalid('expected "relative:-7d," or two ISO 8601 date-times');
+    throw invalid(
+      'expected "relative:-7d," or two ISO 8601 date-times with Z or an offset, whose + is %2B in a URL',
+    );
   }
   if (from > to) throw invalid('the start is after the end');
   if (to - from > DECISIONS.rangeMaxMs) throw invalid('the maximum window is 30 days');

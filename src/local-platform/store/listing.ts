@@ -1,11 +1,30 @@
-import { ApiError } from '../api-error.ts';
 import { DECISIONS } from '../decisions.ts';
+import { allOf, type Condition } from './condition.ts';
+import { type Cursor, formatCursor, type ListName, parseCursor } from './cursor.ts';
 import type { Db } from './database.ts';
 
-/** One condition of a WHERE clause. */
-export interface Condition {
-  readonly sql: string;
-  readonly value?: string | number;
+/**
+ * Where a list's rows come from: a stream for each value of one indexed column, the rows of a
+ * stream in the order of `seq`. A list is these streams merged, so that however many rows match,
+ * a page reads as many index entries as it has rows, and one more for each stream.
+ */
+export interface Streams {
+  readonly table: ListName;
+  /** Its columns begin with `column`, perhaps others that `conditions` fix, and `seq`. */
+  readonly index: string;
+  readonly column: string;
+  /** A SELECT of the values, each once. */
+  readonly of: Condition;
+  /** What a row has to fulfil besides. */
+  readonly conditions: readonly Condition[];
+  /** All rows that match are known to be between these. */
+  readonly within?: Bounds | undefined;
+}
+
+/** From the one `seq` to the other, inclusive. */
+export interface Bounds {
+  readonly first: number;
+  readonly last: number;
 }
 
 export interface Slice<Row> {
@@ -15,86 +34,86 @@ export interface Slice<Row> {
   readonly previous?: string;
 }
 
+interface Page {
+  readonly cursor?: string | undefined;
+  readonly limit?: number | undefined;
+}
+
 /**
- * One page of a table, newest first, found by key and not by offset: rows that are added while
+ * One page of a list, newest first, found by key and not by offset: rows that are added while
  * someone pages neither repeat nor push out any.
- *
- * The cursor names the row at which the neighbour page begins and the direction from there. Its
- * content is nobody's business but this file's.
+ * @throws {ApiError} 400 for a cursor that is not of this list
  */
 export function listSlice<Row extends { seq: number }>(
   db: Db,
-  table: 'tickets' | 'messages' | 'contacts',
-  conditions: readonly Condition[],
-  page: { cursor?: string | undefined; limit?: number | undefined },
+  streams: Streams,
+  page: Page,
 ): Slice<Row> {
+  const { table } = streams;
   const limit = Math.min(page.limit ?? DECISIONS.pageDefault, DECISIONS.pageMax);
-  const from = page.cursor === undefined ? undefined : parseCursor(page.cursor);
+  const from = page.cursor === undefined ? undefined : parseCursor(table, page.cursor);
+  const { sql, values } = merged(streams, from, limit + 1);
   const back = from?.side === 'newer';
-  const where = [
-    ...conditions,
-    ...(from ? [{ sql: back ? 'seq > ?' : 'seq < ?', value: from.seq }] : []),
-  ];
   const rows = db
-    .prepare<(string | number)[], Row>(
-      `SELECT * FROM ${table} WHERE ${where.map(({ sql }) => sql).join(' AND ')}
-       ORDER BY seq ${back ? 'ASC' : 'DESC'} LIMIT ${limit + 1}`,
-    )
-    .all(...values(where));
+    .prepare<(string | number)[], Row>(sql)
+    .all(...values)
+    // SQLite need not keep the order of the merge, and would sort whole rows if it were told to.
+    .sort((one, other) => (back ? one.seq - other.seq : other.seq - one.seq));
   const more = rows.length > limit;
   const shown = rows.slice(0, limit);
   if (back) shown.reverse();
-  const first = shown.at(0)?.seq;
-  const last = shown.at(-1)?.seq;
-  const hasNewer = back ? more : from !== undefined;
+  const { newest, oldest } = edges(shown, from);
   const hasOlder = back || more;
+  const hasNewer = back ? more : from !== undefined;
   return {
     rows: shown,
-    ...(hasOlder && last !== undefined && { next: cursor('older', last) }),
-    ...(hasNewer && first !== undefined && { previous: cursor('newer', first) }),
+    ...(hasOlder && { next: formatCursor(table, { side: 'older', seq: oldest }) }),
+    ...(hasNewer && { previous: formatCursor(table, { side: 'newer', seq: newest }) }),
   };
 }
 
-export function count(db: Db, table: 'tickets', conditions: readonly Condition[]): number {
-  const where = conditions.map(({ sql }) => sql).join(' AND ');
-  const row = db
-    .prepare<(string | number)[], { n: number }>(
-      `SELECT count(*) AS n FROM ${table} WHERE ${where}`,
+/** Of an empty page, such that the row that the cursor names is on the page beside it. */
+function edges(shown: readonly { seq: number }[], from: Cursor | undefined) {
+  const seq = from?.seq ?? 0;
+  return {
+    newest: shown.at(0)?.seq ?? Math.max(0, seq - 1),
+    oldest: shown.at(-1)?.seq ?? seq + 1,
+  };
+}
+
+/**
+ * The merge: `heads` is a queue that holds the next row of each stream. The one in front is taken,
+ * and its successor in the same stream goes into the queue (https://sqlite.org/lang_with.html,
+ * "Controlling depth-first versus breadth-first search": ORDER BY makes the queue ordered).
+ */
+export function merged(
+  { table, index, column, of, conditions, within }: Streams,
+  from: Cursor | undefined,
+  limit: number,
+): Condition {
+  const back = from?.side === 'newer';
+  const low = Math.max(within?.first ?? 0, back ? from.seq + 1 : 0);
+  const high = Math.min(
+    within?.last ?? Number.MAX_SAFE_INTEGER,
+    from && !back ? from.seq - 1 : Number.MAX_SAFE_INTEGER,
+  );
+  const order = back ? 'ASC' : 'DESC';
+  const rest = allOf(conditions);
+  const head = (bounds: string) =>
+    `(SELECT row.seq FROM ${table} row INDEXED BY ${index} WHERE row.${column} = stream.value
+      AND ${bounds} AND ${rest.sql} ORDER BY row.seq ${order} LIMIT 1)`;
+  const after = back
+    ? 'row.seq > stream.seq AND row.seq <= ?'
+    : 'row.seq < stream.seq AND row.seq >= ?';
+  return {
+    sql: `
+    WITH RECURSIVE heads(seq, value) AS (
+      SELECT ${head('row.seq BETWEEN ? AND ?')}, stream.value FROM (${of.sql}) stream
+      UNION ALL
+      SELECT ${head(after)}, stream.value FROM heads stream WHERE stream.seq IS NOT NULL
+      ORDER BY 1 ${order} NULLS LAST LIMIT ?
     )
-    .get(...values(conditions));
-  return row?.n ?? 0;
-}
-
-const values = (conditions: readonly Condition[]) =>
-  conditions.flatMap(({ value }) => (value === undefined ? [] : [value]));
-
-/** `column = value`, or nothing when no value is asked for. */
-export function equals(column: string, value: string | number | boolean | undefined): Condition[] {
-  if (value === undefined) return [];
-  return [{ sql: `${column} = ?`, value: typeof value === 'boolean' ? Number(value) : value }];
-}
-
-/** `column IN (values)`, as one parameter however many there are. */
-export function oneOf(column: string, list: readonly (string | number)[] | undefined): Condition[] {
-  if (list === undefined) return [];
-  const sql = `${column} IN (SELECT value FROM json_each(?))`;
-  return [{ sql, value: JSON.stringify(list) }];
-}
-
-export function isNull(column: string, wanted: boolean | undefined): Condition[] {
-  if (wanted === undefined) return [];
-  return [{ sql: `${column} IS ${wanted ? '' : 'NOT '}NULL` }];
-}
-
-function cursor(side: 'older' | 'newer', seq: number): string {
-  return Buffer.from(`${side}:${seq}`).toString('base64url');
-}
-
-function parseCursor(text: string): { side: 'older' | 'newer'; seq: number } {
-  const match = /^(older|newer):(\d{1,15})$/.exec(Buffer.from(text, 'base64url').toString());
-  const [, side, seq] = match ?? [];
-  if (side !== 'older' && side !== 'newer') {
-    throw new ApiError(400, 'the request is not valid', { cursor: 'not a cursor of this list' });
-  }
-  return { side, seq: Number(seq) };
+    SELECT listed.* FROM heads CROSS JOIN ${table} listed ON listed.seq = heads.seq`,
+    values: [low, high, ...rest.values, ...of.values, back ? high : low, ...rest.values, limit],
+  };
 }

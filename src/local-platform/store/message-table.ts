@@ -1,6 +1,7 @@
 import type { ListMessagesQuery } from '../../platform-api/schemas.ts';
+import { allLower, allOf, equals, lower, oneOf } from './condition.ts';
 import type { Db } from './database.ts';
-import { equals, listSlice, oneOf, type Slice } from './listing.ts';
+import { listSlice, type Slice, type Streams } from './listing.ts';
 import type { MediaRow, MessageRow } from './rows.ts';
 
 export interface NewMessage {
@@ -55,19 +56,21 @@ export class MessageTable {
       ),
       answered: db.prepare(`UPDATE messages SET unanswered = 0 WHERE id = ? AND unanswered = 1`),
       settle: db.prepare(`UPDATE messages SET status = ?, updated_at = ? WHERE id = ?`),
+      sentAs: db.prepare(`UPDATE messages SET remote_id = coalesce(remote_id, ?) WHERE id = ?`),
       unanswered: db.prepare<[string], MessageRow>(
         `SELECT * FROM messages WHERE unanswered = 1 AND conversation_id = ? ORDER BY seq`,
       ),
-      unsent: db.prepare<[string], MessageRow>(
-        `SELECT * FROM messages
-         WHERE role = 'agent' AND status = 'PENDING' AND conversation_id = ? ORDER BY seq`,
-      ),
       unfinished: db.prepare<[], { conversation_id: string }>(
-        `SELECT conversation_id FROM messages WHERE unanswered = 1
-         UNION SELECT conversation_id FROM messages WHERE role = 'agent' AND status = 'PENDING'`,
+        `SELECT DISTINCT conversation_id FROM messages WHERE unanswered = 1`,
       ),
       latest: db.prepare<[string, number, number], MessageRow>(
         `SELECT * FROM messages WHERE conversation_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
+      ),
+      after: db.prepare<[string, number, number], MessageRow>(
+        `SELECT * FROM messages WHERE conversation_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
+      ),
+      isSentAs: db.prepare<[string, string], { one: number }>(
+        `SELECT 1 AS one FROM messages WHERE shop = ? AND remote_id = ? AND role = 'agent'`,
       ),
       repliesSince: db.prepare<[string, string], { n: number }>(
         `SELECT count(*) AS n FROM messages
@@ -105,8 +108,14 @@ export class MessageTable {
     return this.#sql.answered.run(id).changes === 1;
   }
 
+  /** A reply is out, or never will be. */
   settle(id: string, status: 'DELIVERED' | 'FAILED', now: string): void {
     this.#sql.settle.run(status, now, id);
+  }
+
+  /** What a reply's provider calls it; the first name stays. */
+  sentAs(id: string, remoteId: string): void {
+    this.#sql.sentAs.run(remoteId, id);
   }
 
   /** Customers' messages that the agent has yet to look at, oldest first. */
@@ -114,12 +123,7 @@ export class MessageTable {
     return this.#sql.unanswered.all(conversationId);
   }
 
-  /** Replies that have not gone out, oldest first. */
-  unsent(conversationId: string): MessageRow[] {
-    return this.#sql.unsent.all(conversationId);
-  }
-
-  /** The conversations that have either: what a stop left to do. */
+  /** The conversations that have one: what a stop left to do. */
   unfinished(): string[] {
     return this.#sql.unfinished.all().map((row) => row.conversation_id);
   }
@@ -127,6 +131,16 @@ export class MessageTable {
   /** The last messages of a conversation before this one, oldest first. */
   before(message: Pick<MessageRow, 'conversation_id' | 'seq'>, limit: number): MessageRow[] {
     return this.#sql.latest.all(message.conversation_id, message.seq, limit).reverse();
+  }
+
+  /** The first messages of a conversation that were stored after one, oldest first. */
+  after(conversationId: string, seq: number, limit: number): MessageRow[] {
+    return this.#sql.after.all(conversationId, seq, limit);
+  }
+
+  /** Whether a reply of the shop is what its provider calls by this id. */
+  isSentAs(shop: string, remoteId: string): boolean {
+    return this.#sql.isSentAs.get(shop, remoteId) !== undefined;
   }
 
   repliesSince(conversationId: string, since: string): number {
@@ -139,16 +153,41 @@ export class MessageTable {
   }
 
   list(shop: string, query: ListMessagesQuery): Slice<MessageRow> {
-    return listSlice(
-      this.#db,
-      'messages',
-      [
-        ...equals('shop', shop),
-        ...equals('conversation_id', query.conversation_id),
-        ...oneOf('conversation_id', query.conversation_id__in),
-        ...equals('ticket_id', query.ticket_id),
-      ],
-      query,
-    );
+    return listSlice(this.#db, messageStreams(shop, query), query);
   }
+}
+
+/** API §4.5. A ticket's messages are those of its conversation. */
+export function messageStreams(shop: string, query: ListMessagesQuery): Streams {
+  const ticketId = lower(query.ticket_id);
+  const conversations = (column: string) => [
+    ...equals('shop', shop),
+    ...equals(column, lower(query.conversation_id)),
+    ...oneOf(column, allLower(query.conversation_id__in)),
+  ];
+  const byConversation = { index: 'messages_conversation', column: 'conversation_id' };
+  if (ticketId !== undefined) {
+    const of = allOf([...conversations('conversation_id'), ...equals('id', ticketId)]);
+    return {
+      ...{ table: 'messages', ...byConversation },
+      of: {
+        sql: `SELECT conversation_id AS value FROM tickets WHERE ${of.sql}`,
+        values: of.values,
+      },
+      conditions: equals('row.ticket_id', ticketId),
+    };
+  }
+  if (query.conversation_id !== undefined || query.conversation_id__in !== undefined) {
+    const of = allOf(conversations('id'));
+    return {
+      ...{ table: 'messages', ...byConversation },
+      of: { sql: `SELECT id AS value FROM conversations WHERE ${of.sql}`, values: of.values },
+      conditions: [],
+    };
+  }
+  return {
+    ...{ table: 'messages', index: 'messages_shop', column: 'shop' },
+    of: { sql: 'SELECT ? AS value', values: [shop] },
+    conditions: [],
+  };
 }

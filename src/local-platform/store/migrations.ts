@@ -1,3 +1,5 @@
+import { FACETS_AND_PARTICIPANTS } from './facets-and-participants.ts';
+
 /**
  * The schema, one step per entry; `user_version` counts the steps taken. A step that has been
  * released is never edited. `seq` is the order of arrival and what a list's cursor points at.
@@ -87,4 +89,17 @@ export const MIGRATIONS: readonly string[] = [
   CREATE UNIQUE INDEX events_dedup ON events(shop, metric_name, deduping_key)
     WHERE deduping_key IS NOT NULL;
   `,
+  // Replies that have yet to leave, each with its own schedule.
+  `
+  CREATE TABLE departures (
+    message_id TEXT PRIMARY KEY, shop TEXT NOT NULL, conversation_id TEXT NOT NULL,
+    seq INTEGER NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, next_at INTEGER NOT NULL,
+    begun_at INTEGER, parts_sent INTEGER NOT NULL DEFAULT 0
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX departures_due ON departures(next_at);
+  CREATE INDEX departures_conversation ON departures(conversation_id, seq);
+  `,
+  FACETS_AND_PARTICIPANTS,
+  // What the agent may look up: the tickets of whoever writes.
+  `CREATE INDEX tickets_contact ON tickets(contact_id, seq) WHERE contact_id IS NOT NULL;`,
 ];

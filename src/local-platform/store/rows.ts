@@ -16,6 +16,8 @@ export interface ContactRow {
   last_activity_at: string | null;
   created_at: string;
   updated_at: string;
+  /** Of `contact_facets`; null in what an insert returns. */
+  facet: number | null;
 }
 
 export interface ConversationRow {
@@ -31,6 +33,8 @@ export interface ConversationRow {
   agent_id: string | null;
   contact_id: string | null;
   user_id: string | null;
+  topic_id: string | null;
+  intent_id: string | null;
   created_at: string;
   updated_at: string;
 }
@@ -56,6 +60,8 @@ export interface TicketRow {
   last_message_content: string | null;
   created_at: string;
   updated_at: string;
+  /** Of `ticket_facets`; null in what an insert returns. */
+  facet: number | null;
 }
 
 export interface MessageRow {
@@ -96,7 +102,7 @@ export interface MediaRow {
 
 /** API §2.4 */
 export function toContact(row: ContactRow): Contact {
-  const { seq, shop, name, is_archived, ...fields } = row;
+  const { seq, shop, facet, name, is_archived, ...fields } = row;
   const shown = name ?? row.email ?? row.phone;
   return {
     ...fields,
@@ -109,7 +115,7 @@ export function toContact(row: ContactRow): Contact {
 
 /** API §2.3 */
 export function toConversation(row: ConversationRow): Conversation {
-  const { seq, shop, agent_contact, resolution, title, ...fields } = row;
+  const { seq, shop, agent_contact, topic_id, intent_id, resolution, title, ...fields } = row;
   return {
     ...fields,
     ...(resolution !== null && { resolution }),
@@ -122,7 +128,7 @@ export function toConversation(row: ConversationRow): Conversation {
 
 /** API §2.1 */
 export function toTicket(row: TicketRow): Ticket {
-  const { seq, shop, summary, last_message_content, ...fields } = row;
+  const { seq, shop, facet, summary, last_message_content, ...fields } = row;
   return {
     ...fields,
     ...(summary !== null && { summary }),

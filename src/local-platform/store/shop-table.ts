@@ -33,7 +33,9 @@ export class ShopTable {
   }
 
   nextTicketNumber(shop: string): number {
-    return this.#sql.nextTicket.get(shop)?.tickets ?? 1;
+    const row = this.#sql.nextTicket.get(shop);
+    if (row === undefined) throw new Error('a shop that was never added');
+    return row.tickets;
   }
 
   /** 32 random bytes that stay the same for as long as the database does. */

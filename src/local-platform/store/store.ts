@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { ContactTable } from './contact-table.ts';
 import { ConversationTable } from './conversation-table.ts';
 import { type Db, openDatabase } from './database.ts';
+import { DepartureTable } from './departure-table.ts';
 import { EventTable } from './event-table.ts';
 import { GroupCommit } from './group-commit.ts';
 import { MediaTable } from './media-table.ts';
@@ -19,6 +20,7 @@ export class Store {
   readonly messages: MessageTable;
   readonly media: MediaTable;
   readonly events: EventTable;
+  readonly departures: DepartureTable;
   readonly #db: Db;
   readonly #commit: GroupCommit;
 
@@ -34,6 +36,7 @@ export class Store {
     this.messages = new MessageTable(this.#db);
     this.media = new MediaTable(this.#db);
     this.events = new EventTable(this.#db);
+    this.departures = new DepartureTable(this.#db);
   }
 
   /** Runs a synchronous write in a transaction; resolves once it is on disk. */

@@ -1,0 +1,89 @@
+import { createReadStream } from 'node:fs';
+import { access, constants, stat } from 'node:fs/promises';
+import { basename, extname } from 'node:path';
+import { pipeline, Transform } from 'node:stream';
+import libmime from 'libmime';
+import type { PlatformClient } from '../../platform-api/client.ts';
+import { MediaSourceError } from '../../platform-api/errors.ts';
+import type { UploadedMedia } from '../../platform-api/resources.ts';
+import type { MediaPermission } from '../../platform-api/schemas.ts';
+import { CommandFailed, UsageError } from '../exit-codes.ts';
+import { printable, type Terminal } from '../terminal.ts';
+import { ProgressBar } from './progress-bar.ts';
+
+const READ_BYTES = 1024 * 1024;
+
+export interface LocalFile {
+  readonly path: string;
+  readonly name: string;
+  readonly size: number;
+}
+
+/**
+ * Looks at all files before any is sent.
+ * @throws {UsageError} one is no file, or may not be read
+ */
+export async function localFiles(paths: readonly string[]): Promise<readonly LocalFile[]> {
+  const files: LocalFile[] = [];
+  for (const path of paths) {
+    const size = await sizeOf(path);
+    files.push({ path, name: basename(path), size });
+  }
+  return files;
+}
+
+async function sizeOf(path: string): Promise<number> {
+  const shown = printable(path);
+  try {
+    const found = await stat(path);
+    if (!found.isFile()) throw new UsageError(`${shown} is no file`);
+    await access(path, constants.R_OK);
+    return found.size;
+  } catch (cause) {
+    if (cause instanceof UsageError) throw cause;
+    throw new UsageError(`${shown} cannot be read`, { cause });
+  }
+}
+
+/**
+ * Uploads a file as it is read from the disk, with a progress bar where somebody looks.
+ * @throws {PlatformError}
+ * @throws {CommandFailed} the file could not be read to its end, or changed meanwhile
+ */
+export async function upload(
+  client: PlatformClient,
+  file: LocalFile,
+  permission: MediaPermission,
+  terminal: Terminal,
+): Promise<UploadedMedia> {
+  const progress = new ProgressBar(terminal, file);
+  try {
+    return await client.uploadMedia({
+      name: file.name,
+      type: libmime.detectMimeType(extname(file.name)),
+      size: file.size,
+      permission,
+      stream: () => {
+        const source = createReadStream(file.path, { highWaterMark: READ_BYTES });
+        // A failure reaches whoever reads the last stream.
+        return pipeline(source, meter(progress), () => undefined);
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof MediaSourceError)) throw error;
+    const why = error.cause instanceof Error ? `: ${error.cause.message}` : '';
+    throw new CommandFailed(printable(`${file.path}${why}`), { cause: error });
+  } finally {
+    progress.clear();
+  }
+}
+
+function meter(progress: ProgressBar): Transform {
+  return new Transform({
+    highWaterMark: READ_BYTES,
+    transform(chunk: Buffer, _encoding, done) {
+      progress.advance(chunk.length);
+      done(null, chunk);
+    },
+  });
+}

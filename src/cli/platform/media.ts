@@ -1,0 +1,49 @@
+import type { Command } from 'commander';
+import type { UploadedMedia } from '../../platform-api/resources.ts';
+import { printable, type Terminal } from '../terminal.ts';
+import { onPlatform, withConnection } from './connection.ts';
+import { document } from './details.ts';
+import { localFiles, type LocalFile, upload } from './local-file.ts';
+
+interface UploadOptions {
+  readonly private?: true;
+  readonly json?: true;
+}
+
+/** API §4.8 */
+export function registerMedia(parent: Command, terminal: Terminal): void {
+  const media = parent.command('media').description('uploads files');
+  media.addHelpText('after', '\nExample:\n  $ sluice platform media upload lamp.jpg');
+
+  withConnection(media.command('upload'))
+    .description('uploads files, for the attachments of a message; prints their ids')
+    .argument('<file...>', 'files on this machine')
+    .option('--private', 'readable by a signed link only (default: by anyone, as the API has it)')
+    .option('--json', 'for programs: an array of media records')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ sluice platform media upload lamp.jpg invoice.pdf --private',
+    )
+    .action(async (paths: string[], options: UploadOptions, command: Command) => {
+      const files = await localFiles(paths);
+      const permission = options.private ? 'private' : 'public';
+      const done: UploadedMedia[] = [];
+      try {
+        await onPlatform(command, terminal, async ({ client }) => {
+          for (const file of files) {
+            const record = await upload(client, file, permission, terminal);
+            done.push(record);
+            if (!options.json) terminal.out(lines(record, file));
+          }
+        });
+      } finally {
+        // Also when a later one failed: what is uploaded, is.
+        if (options.json) terminal.out(document(done));
+      }
+    });
+}
+
+function lines({ id, type, url }: UploadedMedia, { name }: LocalFile): string {
+  const what = type === undefined ? '' : `  ${type}`;
+  return printable(`${id}  ${name}${what}\n${url === undefined ? '' : `  ${url}\n`}`);
+}

@@ -1,0 +1,206 @@
+import { Option, type Command } from 'commander';
+import type { ShopConfig } from '../../config/config.ts';
+import type { CreateMessageResult, PlatformClient } from '../../platform-api/client.ts';
+import type { CreateMessageRequest } from '../../platform-api/schemas.ts';
+import { UsageError } from '../exit-codes.ts';
+import { firstInbox } from '../first-inbox.ts';
+import { printable, type Terminal } from '../terminal.ts';
+import { onPlatform, withConnection } from './connection.ts';
+import { document } from './details.ts';
+import { localFiles, type LocalFile, upload } from './local-file.ts';
+import { readInput } from './standard-input.ts';
+import { instant } from './times.ts';
+import { mailbox, type Mailbox, uuid, uuids } from './values.ts';
+
+const TYPES = ['email', 'sms', 'web_chat'] as const;
+const FORMATS = ['TEXT', 'MARKDOWN', 'HTML'] as const;
+
+interface CreateOptions {
+  readonly email?: string;
+  readonly name?: string;
+  readonly phone?: string;
+  readonly type?: (typeof TYPES)[number];
+  readonly to?: string;
+  readonly conversation?: string;
+  readonly intent?: string;
+  readonly topic?: string;
+  readonly user?: string;
+  readonly content: string;
+  readonly format?: (typeof FORMATS)[number];
+  readonly attach?: readonly string[];
+  readonly media?: readonly string[];
+  readonly remoteId?: string;
+  readonly timestamp?: string;
+  readonly subject?: string;
+  readonly inReplyTo?: string;
+  readonly references?: readonly string[];
+  readonly cc?: readonly Mailbox[];
+  readonly bcc?: readonly Mailbox[];
+  readonly json?: true;
+}
+
+const OPTION_OF = {
+  'contact.email': '--email',
+  'contact.name': '--name',
+  'contact.phone': '--phone',
+  'conversation.type': '--type',
+  'conversation.id': '--conversation',
+  'conversation.agent_contact': '--to',
+  'conversation.intent_id': '--intent',
+  'conversation.topic_id': '--topic',
+  'conversation.user_id': '--user',
+  'message.content': '--content',
+  'message.format': '--format',
+  'message.attachments': '--media',
+  'message.remote_id': '--remote-id',
+  'message.timestamp': '--timestamp',
+  'message.email.subject': '--subject',
+  'message.email.in_reply_to': '--in-reply-to',
+  'message.email.references': '--references',
+  'message.email.cc': '--cc',
+  'message.email.bcc': '--bcc',
+};
+
+/** API §4.7 */
+export function registerMessageCreate(parent: Command, terminal: Terminal): void {
+  withConnection(
+    parent
+      .command('create')
+      .description('creates an inbound message, as a customer would have written it')
+      .requiredOption('--content <text>', 'what it says; - reads the standard input')
+      .option('--email <address>', "the customer's address")
+      .option('--name <name>', "the customer's name")
+      .option('--phone <number>', "the customer's phone number")
+      .addOption(new Option('--type <type>', 'the channel of a new conversation').choices(TYPES))
+      .option('--conversation <uuid>', 'goes on with this conversation', uuid)
+      .option('--to <contact>', "the support address or number (default: the shop's first)")
+      .addOption(new Option('--format <format>', 'what the content is').choices(FORMATS))
+      .option('--attach <file...>', 'uploads these files, private, and attaches them')
+      .option('--media <uuid,...>', 'attaches what has been uploaded', uuids)
+      .option('--remote-id <id>', 'the key by which a message is taken once')
+      .option('--timestamp <time>', 'when it was written; local without an offset', instant)
+      .option('--subject <subject>', 'email: the subject')
+      .option('--in-reply-to <message-id>', 'email: the message that it answers')
+      .option('--references <message-id...>', 'email: the thread that it belongs to')
+      .option('--cc <mailbox>', 'email: who gets a copy; may be repeated', mailbox)
+      .option('--bcc <mailbox>', 'email: who gets a hidden copy; may be repeated', mailbox)
+      .option('--intent <uuid>', 'the intent', uuid)
+      .option('--topic <uuid>', 'the topic', uuid)
+      .option('--user <uuid>', 'the user', uuid),
+  )
+    .option('--json', 'for programs: {status, message}')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ sluice platform messages create --type email --email ann@example.com' +
+        ' --subject "My order" --content "Where is it?" --attach receipt.pdf' +
+        '\n  $ sluice platform messages create --type web_chat --name Ann --content - < question.txt',
+    )
+    .action(async (options: CreateOptions, command: Command) => {
+      if (options.type === undefined && options.conversation === undefined) {
+        throw new UsageError(
+          'give --type for a new conversation, or --conversation to go on with one',
+        );
+      }
+      const files = await localFiles(options.attach ?? []);
+      const content = options.content === '-' ? await readInput(terminal) : options.content;
+      const uploaded: string[] = [];
+      try {
+        await onPlatform(
+          command,
+          terminal,
+          async ({ client, shop }) => {
+            const to = options.to ?? supportContact(shop, options);
+            for (const file of files) uploaded.push(await mediaId(client, file, terminal));
+            const media = [...(options.media ?? []), ...uploaded];
+            const result = await client.createMessage(request(options, content, media, to));
+            terminal.out(options.json ? document(result) : told(result));
+          },
+          OPTION_OF,
+        );
+      } catch (error) {
+        if (uploaded.length > 0) {
+          terminal.err(`The files are uploaded; try again with: --media ${uploaded.join(',')}\n`);
+        }
+        throw error;
+      }
+    });
+}
+
+async function mediaId(
+  client: PlatformClient,
+  file: LocalFile,
+  terminal: Terminal,
+): Promise<string> {
+  return (await upload(client, file, 'private', terminal)).id;
+}
+
+/** A new conversation by email or SMS needs one (API §4.7). */
+function supportContact(
+  shop: ShopConfig,
+  { type, conversation }: CreateOptions,
+): string | undefined {
+  if (conversation !== undefined || type === undefined || type === 'web_chat') return undefined;
+  const own =
+    type === 'email' ? shop.email && firstInbox(shop.email.addresses) : shop.sms?.numbers[0];
+  if (own !== undefined) return own;
+  throw new UsageError(`the shop ${shop.name} has no ${type} of its own: give --to`);
+}
+
+function request(
+  options: CreateOptions,
+  content: string,
+  attachments: readonly string[],
+  to: string | undefined,
+): CreateMessageRequest {
+  const { email, name, phone, type, conversation, intent, topic, user } = options;
+  const { format, remoteId, timestamp } = options;
+  const headers = emailHeaders(options);
+  return {
+    contact: {
+      ...(email !== undefined && { email }),
+      ...(name !== undefined && { name }),
+      ...(phone !== undefined && { phone }),
+    },
+    conversation: {
+      direction: 'inbound',
+      ...(type !== undefined && { type }),
+      ...(conversation !== undefined && { id: conversation }),
+      ...(to !== undefined && { agent_contact: to }),
+      ...(intent !== undefined && { intent_id: intent }),
+      ...(topic !== undefined && { topic_id: topic }),
+      ...(user !== undefined && { user_id: user }),
+    },
+    message: {
+      content,
+      ...(format !== undefined && { format }),
+      ...(attachments.length > 0 && { attachments }),
+      ...(remoteId !== undefined && { remote_id: remoteId }),
+      ...(timestamp !== undefined && { timestamp }),
+      ...(Object.keys(headers).length > 0 && { email: headers }),
+    },
+  };
+}
+
+function emailHeaders(
+  options: CreateOptions,
+): NonNullable<CreateMessageRequest['message']['email']> {
+  const { subject, inReplyTo, references, cc, bcc } = options;
+  return {
+    ...(subject !== undefined && { subject }),
+    ...(inReplyTo !== undefined && { in_reply_to: inReplyTo }),
+    ...(references !== undefined && { references }),
+    ...(cc !== undefined && { cc }),
+    ...(bcc !== undefined && { bcc }),
+  };
+}
+
+/** Which success codes there are is not documented; 201 says that it is new. */
+function told({ status, message = {} }: CreateMessageResult): string {
+  const { id = 'without an id', conversation_id: conversation, ticket_id: ticket } = message;
+  const where = [
+    `message ${id}`,
+    ...(conversation ? [`conversation ${conversation}`] : []),
+    ...(ticket ? [`ticket ${ticket}`] : []),
+  ].join('\n  ');
+  return printable(`${status === 201 ? 'created' : `accepted (${status})`}:\n  ${where}\n`);
+}

@@ -1,0 +1,22 @@
+import type { Command } from 'commander';
+import type { Terminal } from '../terminal.ts';
+import { registerContacts } from './contacts.ts';
+import { registerConversations } from './conversations.ts';
+import { registerEvents } from './events.ts';
+import { registerMedia } from './media.ts';
+import { registerMessages } from './messages.ts';
+import { registerTickets } from './tickets.ts';
+
+/** The whole platform API from a terminal: all 11 operations, for one shop at a time. */
+export function registerPlatform(program: Command, terminal: Terminal): void {
+  const platform = program
+    .command('platform')
+    .description("the platform's API: tickets, messages, conversations, contacts, events, media");
+  platform.addHelpText('after', '\nExample:\n  $ sluice platform tickets list --limit 20');
+  registerTickets(platform, terminal);
+  registerMessages(platform, terminal);
+  registerConversations(platform, terminal);
+  registerContacts(platform, terminal);
+  registerEvents(platform, terminal);
+  registerMedia(platform, terminal);
+}

@@ -1,0 +1,34 @@
+/**
+ * What `import … from 'sluice'` gives: the typed client of the platform's REST API (docs/client.md).
+ * The gateway itself is the program `sluice`.
+ */
+export {
+  type CreateMessageResult,
+  PlatformClient,
+  type PlatformClientOptions,
+} from './platform-api/client.ts';
+export { MediaSourceError, PlatformError, type PlatformErrorCode } from './platform-api/errors.ts';
+export type { MediaFile } from './platform-api/media-upload.ts';
+export { cursorOf, items } from './platform-api/pages.ts';
+export type { Problem } from './platform-api/problem.ts';
+export type {
+  Contact,
+  Conversation,
+  CreatedEvent,
+  CreatedMessage,
+  Message,
+  Page,
+  Ticket,
+  UploadedMedia,
+} from './platform-api/resources.ts';
+export type { RetryOptions } from './platform-api/retries.ts';
+export type {
+  CreateEventRequest,
+  CreateMessageRequest,
+  ListContactsQuery,
+  ListMessagesQuery,
+  ListTicketsQuery,
+  MediaPermission,
+  TicketFilters,
+} from './platform-api/schemas.ts';
+export { ConnectionPool, type RequestObserver } from './platform-api/transport.ts';

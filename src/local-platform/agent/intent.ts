@@ -1,0 +1,98 @@
+/** What a message is, before anybody has looked for an answer. */
+export type Intent = 'person' | 'greeting' | 'thanks' | 'question';
+
+const READ_CHARS = 4000;
+/** "I do not need a person": but not "I do not want a bot, I want a person". */
+const NOBODY =
+  /\b(?:(?:don['’]?t|do not) (?:want|need|have)|no need)\b[^.,;!?\n]{0,40}\b(?:human|person|agent|someone|somebody)\b|\bkeinen? (?:menschen|mitarbeiter)|\bpas besoin\b|\bno (?:quiero|necesito)\b/i;
+const MACHINE = /\b(?:bot|chatbot|robot|machine|roboter|maschine|automat|máquina)\b/i;
+
+/** How one asks for a person. Each ends after a bounded stretch, whatever the text. */
+const WANTS_A_PERSON: readonly RegExp[] = [
+  // English
+  /\b(?:speak|talk|chat|write|connect me|transfer me|put me through|pass me) +(?:directly +)?(?:to|with) +(?:(?:a|an|the|one|any|some|your|of|real|live|actual|human|support|customer|service|sales) +){0,5}(?:human|person|people|agent|operator|representative|rep|someone|somebody|manager|supervisor|staff|employee|team|colleagues?|advisor|man|woman)\b/i,
+  /\b(?:want|need|like|prefer|get me|give me) +(?:(?:a|an|the|some|to have) +){0,2}(?:(?:real|live|actual) +){0,2}(?:human(?: being)?|(?:real|live|actual) +(?:person|agent|people)|operator|representative|supervisor|manager)\b/i,
+  /\b(?:real|live|actual) (?:person|human)\b|\b(?:human|live) (?:agent|support|help|being)\b|\bnot (?:with |to )?an? (?:bot|robot|machine)\b/i,
+  /\bcan (?:someone|somebody|a person|a human|you) (?:please )?(?:call|phone|ring) me\b|\bcall me back\b/i,
+  // German
+  /\bmit (?:(?:einem|einer|jemandem?|dem|der|ihrem|ihren|eurem|euren|echten|richtigen|wirklichen|menschlichen|anderen|aus|support|kundendienst|kundenservice) +){0,5}(?:menschen?|mitarbeiter(?:in|n)?|person|berater(?:in)?|kollegen|kollegin|agenten|chef|support|kundendienst|kundenservice|team) +(?:sprechen|reden|schreiben|chatten|verbunden|verbinden|telefonieren|zu sprechen|zu reden)/i,
+  /\bmit jemandem? +(?:\p{L}+ +){0,3}(?:sprechen|reden|schreiben|telefonieren)/iu,
+  /\b(?:echten?|richtigen?|wirklichen?) (?:mensch|person|mitarbeiter)/i,
+  /\b(?:will|möchte|brauche|hätte gern) (?:einen|eine) (?:menschen?|mitarbeiter(?:in)?|berater(?:in)?)\b/i,
+  /\brufen sie mich (?:bitte )?(?:an|zurück)|\bruft mich (?:bitte )?(?:an|zurück)|\bbitte um (?:einen )?rückruf\b/i,
+  // French
+  /\b(?:parler|discuter|échanger|mise? en (?:relation|contact)) +(?:à|avec) +(?:(?:un|une|quelqu['’]un|des|vos|votre|vrai|vraie|être|de|du) *){0,4}(?:humain|personne|conseill(?:er|ère)|agents?|responsable|collègues?|équipe|service client|opérateur|quelqu['’]un)/i,
+  /\bparler +(?:à|avec) +quelqu['’]un/i,
+  /\b(?:vraie personne|vrai humain|être humain|un humain|un conseiller)\b/i,
+  // Spanish
+  /\b(?:hablar|chatear|contactar|comunicarme|póngame|ponme|pasarme) +con +(?:(?:un|una|alguien|algún|alguna|el|la|su|ser|de|del|persona|agente) +){0,4}(?:human[oa]|persona|agente|asesora?|encargad[oa]|responsable|representante|operador|compañer[oa]|alguien|equipo|verdad|real)\b/i,
+  /\bhablar +con +alguien\b|\b(?:persona|agente) (?:real|de verdad|humano)\b|\bser humano\b/i,
+];
+
+/** Only these words, and a please: "human", "Ein Mensch bitte!". */
+const PERSON_ALONE =
+  /^(?:(?:a|an|the|real|live|ein|eine|einen|echter|un|une|vrai|vraie|una|please|bitte|por favor|s['’]il vous plaît|svp|support|customer|service) +)*(?:human|person|agent|operator|representative|someone|staff|manager|mensch|menschen|mitarbeiter|mitarbeiterin|berater|kundendienst|rückruf|humain|personne|conseiller|conseillère|opérateur|humano|humana|persona|agente|asesor|operador)(?: +(?:please|now|bitte|jetzt|s['’]il vous plaît|svp|por favor))*$/i;
+
+const GREETING =
+  /^(?:hi|hello|hey|hiya|howdy|good (?:morning|afternoon|evening|day)|hallo|hej|moin|servus|guten (?:tag|morgen|abend)|grüß gott|grüezi|bonjour|bonsoir|salut|coucou|hola|buen[oa]s (?:días|tardes|noches)|buenas)(?: +(?:there|again|all|everyone|team|zusammen|à tous|a todos|bot|you))*(?: +|$)/i;
+/** Somebody's name behind a greeting. */
+const NAME = /^\p{Lu}\p{Ll}{1,20}$/u;
+
+const THANKS =
+  /^(?:thanks?|thx|ty|cheers|danke|dankeschön|vielen dank|besten dank|merci|gracias|muchas gracias)\b/i;
+const FINE =
+  /^(?:ok|okay|k|great|perfect|super|cool|alright|fine|good|yes|ja|oui|sí|si|prima|alles klar|perfekt|passt|parfait|perfecto|vale|genial|d['’]accord|bye|goodbye|tschüss|au revoir|adiós)$/i;
+const THANKS_MAX_WORDS = 7;
+
+/** A pure function on what the customer wrote; the subject of an email counts like its text. */
+export function intentOf(text: string, subject: string | undefined): Intent {
+  const said = tidy(text);
+  if (wantsAPerson(said) || wantsAPerson(tidy(subject ?? ''))) return 'person';
+  const bare = words(said);
+  if (FINE.test(bare) || isThanks(said)) return 'thanks';
+  // An email with "Hello" and a subject asks what the subject asks.
+  return isGreeting(bare) && words(subject ?? '') === '' ? 'greeting' : 'question';
+}
+
+function wantsAPerson(text: string): boolean {
+  if (PERSON_ALONE.test(words(text))) return true;
+  return text
+    .split(/(?<=[.!?\n])/)
+    .some(
+      (sentence) =>
+        (MACHINE.test(sentence) || !NOBODY.test(sentence)) &&
+        WANTS_A_PERSON.some((way) => way.test(sentence)),
+    );
+}
+
+function isGreeting(bare: string): boolean {
+  const greeting = GREETING.exec(bare)?.[0];
+  if (greeting === undefined) return false;
+  const rest = bare.slice(greeting.length);
+  return rest === '' || NAME.test(rest);
+}
+
+/** "Thanks, that helps!", and not "Thanks. Where is it now". */
+function isThanks(text: string): boolean {
+  const rest = text.replace(
+    /^(?:ok|okay|great|perfect|super|cool|alles klar|perfekt)[\s,.!]+/i,
+    '',
+  );
+  return (
+    THANKS.test(rest) &&
+    !rest.includes('?') &&
+    !/[.!\n]\s*\p{L}+\s+\p{L}/u.test(rest) &&
+    words(rest).split(' ').length <= THANKS_MAX_WORDS
+  );
+}
+
+/** One line, one kind of space. */
+const tidy = (text: string) =>
+  text
+    .slice(0, READ_CHARS)
+    .normalize('NFC')
+    .replace(/[^\S\n]+/g, ' ')
+    .trim();
+
+/** The words alone: no punctuation, no emoji. */
+const words = (text: string) => text.replace(/[^\p{L}\p{M}\p{N}'’]+/gu, ' ').trim();

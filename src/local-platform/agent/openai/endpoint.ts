@@ -1,0 +1,154 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import OpenAI from 'openai';
+import type {
+  ChatCompletionFunctionTool,
+  ChatCompletionMessageParam,
+} from 'openai/resources/chat/completions';
+import type { Logger } from '../../../observability/logger.ts';
+import { AgentUnavailable } from '../agent.ts';
+import { type Completion, CompletionBuilder } from './completion.ts';
+import { EndlessAnswer, failureOf } from './failures.ts';
+
+/** An endpoint that speaks the chat completions API of OpenAI. */
+export interface EndpointOptions {
+  /** With `/v1`, when it has one. */
+  readonly baseUrl: string;
+  readonly model: string;
+  readonly apiKey: string;
+  /** Silence on the line for this long is a failed attempt; milliseconds. */
+  readonly stallTimeoutMs: number;
+  /** Before the second attempt, doubled before the third; milliseconds. */
+  readonly retryFirstMs?: number;
+}
+
+export interface CompletionRequest {
+  readonly messages: ChatCompletionMessageParam[];
+  readonly tools: ChatCompletionFunctionTool[];
+}
+
+const ATTEMPTS = 3;
+const RETRY_FIRST_MS = 500;
+/** A longer Retry-After is waited for outside: the message stays unanswered until then. */
+const WAIT_MAX_MS = 10_000;
+const BODY_MAX_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Asks for completions, streamed, and gives back whole ones only. Attempts that fail for a passing
+ * reason are repeated twice, with Retry-After honoured up to 10 s.
+ */
+export class Endpoint {
+  readonly #options: EndpointOptions;
+  readonly #logger: Logger;
+
+  constructor(options: EndpointOptions, logger: Logger) {
+    this.#options = options;
+    this.#logger = logger;
+  }
+
+  /**
+   * @throws {AgentUnavailable}
+   * @throws {RequestRefused}
+   * @throws the signal's reason
+   */
+  async complete(request: CompletionRequest, signal: AbortSignal): Promise<Completion> {
+    const { retryFirstMs = RETRY_FIRST_MS } = this.#options;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#attempt(request, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof AgentUnavailable)) throw error;
+        if (!error.isPassing) {
+          this.#logger.error('agent.endpoint_refuses', { code: error.code, hint: hintOf(error) });
+          throw error;
+        }
+        const backoffMs = retryFirstMs * 2 ** (attempt - 1) * (1 + Math.random() / 4);
+        const delayMs = Math.round(Math.max(backoffMs, error.retryAfterMs ?? 0));
+        if (attempt === ATTEMPTS || delayMs > WAIT_MAX_MS) throw error;
+        this.#logger.warn('agent.endpoint_retry', { code: error.code, attempt, delayMs });
+        await sleep(delayMs, undefined, { signal });
+      }
+    }
+  }
+
+  async #attempt(request: CompletionRequest, signal: AbortSignal): Promise<Completion> {
+    const cut = new AbortController();
+    const stall = setTimeout(() => cut.abort('stalled'), this.#options.stallTimeoutMs);
+    const builder = new CompletionBuilder();
+    try {
+      const stream = await this.#client(() => stall.refresh()).chat.completions.create(
+        { model: this.#options.model, ...request, stream: true },
+        { signal: AbortSignal.any([signal, cut.signal]) },
+      );
+      for await (const chunk of stream) {
+        builder.add(chunk);
+        // Leaving the loop closes the connection.
+        if (builder.isTooLong) return builder.end();
+      }
+      // The package ends the loop without a word when the request is aborted.
+      signal.throwIfAborted();
+      cut.signal.throwIfAborted();
+      return builder.end();
+    } catch (error) {
+      signal.throwIfAborted();
+      if (cut.signal.aborted) throw new AgentUnavailable('stalled');
+      if (isEndless(error)) return { kind: 'cut' };
+      throw failureOf(error, Date.now());
+    } finally {
+      clearTimeout(stall);
+    }
+  }
+
+  /**
+   * The package's own retries are off: they honour any Retry-After and cannot be stopped. So is its
+   * log, which quotes what could not be parsed, and all that it would take from the environment.
+   */
+  #client(onBytes: () => void): OpenAI {
+    const { baseUrl, apiKey } = this.#options;
+    return new OpenAI({
+      baseURL: baseUrl,
+      apiKey,
+      adminAPIKey: null,
+      organization: null,
+      project: null,
+      maxRetries: 0,
+      logLevel: 'off',
+      fetch: (url, init) => boundedFetch(url, init, onBytes),
+    });
+  }
+}
+
+function hintOf({ code }: AgentUnavailable): string {
+  const isKey = ['http_401', 'http_402', 'http_403'].includes(code);
+  return isKey
+    ? 'check localPlatform.agent.apiKey, and the account behind it'
+    : 'check localPlatform.agent.baseUrl and model';
+}
+
+/** No redirects, which would carry what the customer wrote elsewhere, and no endless body. */
+async function boundedFetch(
+  url: string | URL | Request,
+  init: RequestInit | undefined,
+  onBytes: () => void,
+): Promise<Response> {
+  const response = await fetch(url, { ...init, redirect: 'manual' });
+  onBytes();
+  if (response.body === null) return response;
+  let total = 0;
+  const counted = response.body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        onBytes();
+        total += chunk.byteLength;
+        if (total > BODY_MAX_BYTES) controller.error(new EndlessAnswer());
+        else controller.enqueue(chunk);
+      },
+    }),
+  );
+  const { status, statusText, headers } = response;
+  return new Response(counted, { status, statusText, headers });
+}
+
+const isEndless = (error: unknown): boolean =>
+  error instanceof EndlessAnswer ||
+  (error instanceof Error && error.cause instanceof EndlessAnswer);

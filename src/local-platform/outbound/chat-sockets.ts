@@ -1,0 +1,229 @@
+import type { Server as HttpServer } from 'node:http';
+import { Server, type Socket } from 'socket.io';
+import { z } from 'zod';
+import { errorFields, type Logger } from '../../observability/logger.ts';
+import type { Message } from '../../platform-api/resources.ts';
+import { ApiError } from '../api-error.ts';
+import type { ShopOfKey } from '../authenticate.ts';
+import { checked } from '../checked.ts';
+import type { MessageRow } from '../store/rows.ts';
+import { toMessage } from '../store/rows.ts';
+import type { Store } from '../store/store.ts';
+
+export const WEB_CHAT_PATH = '/v2026-04/web-chat/socket.io';
+
+const PACKET_MAX_BYTES = 16 * 1024;
+const SOCKETS_MAX = 1000;
+const JOINED_MAX = 200;
+const PAGE_MESSAGES = 50;
+const PAGE_MAX_CHARS = 1024 * 1024;
+/** Who reads nothing of what he is sent is let go; he comes back and asks for what he missed. */
+const UNREAD_MAX_PACKETS = 200;
+
+type Failure = ApiError['body'];
+
+/** The answer to `join`. */
+export interface Joined {
+  /** What came after `after`, oldest first. */
+  readonly messages: readonly Message[];
+  /** False: there is more; nothing is sent yet, join again after the last one of these. */
+  readonly complete: boolean;
+}
+
+interface ClientToServer {
+  /** The client sends what it likes: an answer is a function only if it asked for one. */
+  join: (what: unknown, answer?: (joined: Joined | Failure) => void) => void;
+  leave: (what: unknown, answer?: (left: object) => void) => void;
+}
+
+export interface ServerToClient {
+  /** A message of a joined conversation, as soon as it is stored; one of the agent's is PENDING. */
+  message: (message: Message) => void;
+  /** Its status has changed. */
+  message_updated: (message: Message) => void;
+}
+
+interface SocketData {
+  shop: string;
+}
+
+type ChatServer = Server<ClientToServer, ServerToClient, Record<string, never>, SocketData>;
+type ChatSocket = Socket<ClientToServer, ServerToClient, Record<string, never>, SocketData>;
+
+const joinSchema = z.object({
+  conversation_id: z.guid(),
+  after: z.guid().nullish(),
+});
+const leaveSchema = z.object({ conversation_id: z.guid() });
+
+/**
+ * The socket of web chat: a client with a key and a shop joins conversations and is sent their
+ * messages as they are stored, each once and in order. What it missed while it was away it gets by
+ * the id of the last message that it has.
+ */
+export class ChatSockets {
+  readonly #store: Store;
+  readonly #logger: Logger;
+  readonly #server: ChatServer;
+  /** Of every conversation that somebody has joined: the message that was sent last. */
+  readonly #sentUpTo = new Map<string, number>();
+
+  constructor(store: Store, shopOfKey: ShopOfKey, logger: Logger) {
+    this.#store = store;
+    this.#logger = logger;
+    this.#server = new Server({
+      path: WEB_CHAT_PATH,
+      serveClient: false,
+      maxHttpBufferSize: PACKET_MAX_BYTES,
+      perMessageDeflate: false,
+    });
+    this.#server.use((socket, next) => {
+      try {
+        socket.data.shop = this.#admit(socket, shopOfKey);
+        next();
+      } catch (error) {
+        next(Object.assign(new Error('refused'), { data: this.#failure(error) }));
+      }
+    });
+    this.#server.on('connection', (socket) => this.#serve(socket));
+    this.#server.of('/').adapter.on('delete-room', (id: string) => this.#sentUpTo.delete(id));
+  }
+
+  attach(server: HttpServer): void {
+    this.#server.attach(server);
+  }
+
+  /** There are new messages in this conversation. */
+  stored(conversationId: string): void {
+    let from = this.#sentUpTo.get(conversationId);
+    while (from !== undefined) {
+      const rows = this.#store.messages.after(conversationId, from, PAGE_MESSAGES);
+      for (const row of rows) this.#send('message', row);
+      from = rows.at(-1)?.seq;
+      if (from !== undefined) this.#sentUpTo.set(conversationId, from);
+    }
+  }
+
+  /** A message has another status. */
+  updated(row: MessageRow): void {
+    const sentUpTo = this.#sentUpTo.get(row.conversation_id);
+    if (sentUpTo === undefined) return;
+    this.stored(row.conversation_id);
+    this.#send('message_updated', row);
+  }
+
+  /** Lets everybody go. The HTTP server is its owner's to close. */
+  stop(): void {
+    this.#server.disconnectSockets(true);
+    this.#server.engine.close();
+  }
+
+  #admit(socket: ChatSocket, shopOfKey: ShopOfKey): string {
+    const { auth, headers } = socket.handshake;
+    const apiKey: unknown = auth['apiKey'];
+    const shopId: unknown = auth['shopId'] ?? headers['x-shop-id'];
+    const shop = shopOfKey(
+      typeof apiKey === 'string' ? `Bearer ${apiKey}` : headers.authorization,
+      typeof shopId === 'string' ? shopId : undefined,
+    );
+    if (this.#server.of('/').sockets.size >= SOCKETS_MAX) {
+      throw new ApiError(429, `too many sockets: ${SOCKETS_MAX} are taken`);
+    }
+    return shop;
+  }
+
+  #serve(socket: ChatSocket): void {
+    socket.on('join', (what, answer) => {
+      this.#answer(answer, () => this.#join(socket, checked(joinSchema, what)));
+    });
+    socket.on('leave', (what, answer) => {
+      this.#answer(answer, () => {
+        void socket.leave(checked(leaveSchema, what).conversation_id.toLowerCase());
+        return {};
+      });
+    });
+  }
+
+  #answer<T>(answer: ((result: T | Failure) => void) | undefined, handle: () => T): void {
+    let result: T | Failure;
+    try {
+      result = handle();
+    } catch (error) {
+      result = this.#failure(error);
+    }
+    if (typeof answer === 'function') answer(result);
+  }
+
+  /** Without a wait between reading and joining: no message is missed, none comes twice. */
+  #join(socket: ChatSocket, what: z.infer<typeof joinSchema>): Joined {
+    const id = what.conversation_id.toLowerCase();
+    this.#assertChat(socket, id);
+    const last = this.#store.messages.before(
+      { conversation_id: id, seq: Number.MAX_SAFE_INTEGER },
+      1,
+    )[0];
+    const end = last?.seq ?? 0;
+    const from = what.after ? this.#seqOf(socket.data.shop, id, what.after.toLowerCase()) : end;
+    const page = cut(this.#store.messages.after(id, from, PAGE_MESSAGES));
+    const complete = (page.at(-1)?.seq ?? from) >= end;
+    if (complete) {
+      this.stored(id);
+      void socket.join(id);
+      this.#sentUpTo.set(id, end);
+    }
+    return { messages: page.map(toMessage), complete };
+  }
+
+  #assertChat(socket: ChatSocket, id: string): void {
+    const conversation = this.#store.conversations.byId(socket.data.shop, id);
+    if (conversation === undefined) {
+      throw new ApiError(404, 'there is no such conversation', { conversation_id: 'not found' });
+    }
+    if (conversation.type !== 'web_chat') {
+      throw new ApiError(400, 'the request is not valid', {
+        conversation_id: 'expected a conversation of type web_chat',
+      });
+    }
+    // A socket is always in a room of its own.
+    if (!socket.rooms.has(id) && socket.rooms.size > JOINED_MAX) {
+      throw new ApiError(429, `too many conversations: ${JOINED_MAX} on one socket are taken`);
+    }
+  }
+
+  #seqOf(shop: string, conversationId: string, messageId: string): number {
+    const row = this.#store.messages.byId(shop, messageId);
+    if (row?.conversation_id === conversationId) return row.seq;
+    throw new ApiError(404, 'there is no such message', { after: 'not of this conversation' });
+  }
+
+  #send(event: 'message' | 'message_updated', row: MessageRow): void {
+    const room = this.#server.of('/').adapter.rooms.get(row.conversation_id);
+    for (const id of [...(room ?? [])]) {
+      const socket = this.#server.of('/').sockets.get(id);
+      if (unreadOf(socket) > UNREAD_MAX_PACKETS) socket?.disconnect(true);
+      else socket?.emit(event, toMessage(row));
+    }
+  }
+
+  #failure(error: unknown): Failure {
+    if (error instanceof ApiError) return error.body;
+    this.#logger.error('platform.socket_failed', errorFields(error));
+    return new ApiError(500, 'something went wrong here').body;
+  }
+}
+
+/** Packets that wait for the client to read. */
+function unreadOf(socket: ChatSocket | undefined): number {
+  // Public in engine.io, and private in its declarations.
+  const connection = socket?.conn as unknown as { writeBuffer?: readonly unknown[] } | undefined;
+  return connection?.writeBuffer?.length ?? 0;
+}
+
+/** At least one message, and no more than fit into one answer. */
+function cut(rows: readonly MessageRow[]): MessageRow[] {
+  let chars = 0;
+  return rows.filter((row, at) => {
+    chars += row.content.length + row.text.length;
+    return at === 0 || chars <= PAGE_MAX_CHARS;
+  });
+}

@@ -1,0 +1,118 @@
+import { domainToASCII } from 'node:url';
+import nodemailer, { type Transporter } from 'nodemailer';
+import { compose } from './email-message.ts';
+import type { Attempt, Outbound, OutgoingReply, Sent } from './outbound.ts';
+import { smtpFailure } from './smtp-failure.ts';
+
+/** How long the relay may take, in milliseconds. */
+export interface RelayPatience {
+  readonly connectMs: number;
+  readonly greetingMs: number;
+  /** Without a byte. A relay may think for ten minutes about a message's end (RFC 5321 §4.5.3.2.6). */
+  readonly silenceMs: number;
+  /** For the whole of it, however slowly it speaks. */
+  readonly totalMs: number;
+}
+
+const PATIENCE: RelayPatience = {
+  connectMs: 30_000,
+  greetingMs: 60_000,
+  silenceMs: 600_000,
+  totalMs: 900_000,
+};
+
+/** Where email leaves through. */
+export interface RelayOptions {
+  readonly host: string;
+  readonly port: number;
+  /** TLS from the first byte (`smtps://`) rather than by STARTTLS. */
+  readonly implicitTls: boolean;
+  readonly user?: string;
+  readonly password?: string;
+  /**
+   * `auto`: STARTTLS when it is offered, and required before a password leaves this machine; a relay
+   * on the loopback interface may have any certificate. `required`: never without, and the
+   * certificate is checked. `off`: no STARTTLS.
+   */
+  readonly tls: 'auto' | 'required' | 'off';
+  /** PEM of the authorities that are trusted in place of the well-known ones. */
+  readonly ca?: string;
+  /** How this machine names itself in EHLO; a full name or nothing. */
+  readonly name?: string;
+  readonly patience?: RelayPatience;
+}
+
+/**
+ * Sends each email through an SMTP relay, one connection a reply: replies are few, and the trouble
+ * of one connection is then the trouble of one reply.
+ *
+ * Between the relay's 250 and our note of it lies a moment in which a crash makes the reply leave
+ * twice; SMTP has no way to ask. Both then carry the same Message-ID, by which mail programs and
+ * many servers tell that it is one message.
+ */
+export class Relay implements Outbound {
+  readonly inOrder = false;
+  readonly canRepeat = false;
+  readonly #transport: Transporter;
+  readonly #totalMs: number;
+
+  constructor(options: RelayOptions) {
+    this.#totalMs = (options.patience ?? PATIENCE).totalMs;
+    this.#transport = nodemailer.createTransport(transportOptions(options));
+  }
+
+  async send(reply: OutgoingReply, { signal }: Attempt): Promise<Sent> {
+    const raw = await compose(reply);
+    try {
+      await this.#transport.sendMail({
+        // A bounce goes where the customer's mail went: the gateway keeps bounces from the platform.
+        envelope: { from: asciiDomain(reply.from), to: asciiDomain(reply.to) },
+        raw,
+        signal: AbortSignal.any([signal, AbortSignal.timeout(this.#totalMs)]),
+      });
+      return {};
+    } catch (error) {
+      throw smtpFailure(error);
+    }
+  }
+
+  close(): void {
+    this.#transport.close();
+  }
+}
+
+/** A domain has an ASCII form that every relay knows; a local part has none (RFC 6531 §3.2). */
+function asciiDomain(address = ''): string {
+  const at = address.lastIndexOf('@') + 1;
+  return address.slice(0, at) + (domainToASCII(address.slice(at)) || address.slice(at));
+}
+
+function transportOptions(options: RelayOptions) {
+  const { host, port, implicitTls, user, password, tls, ca, name } = options;
+  const patience = options.patience ?? PATIENCE;
+  const isOnThisMachine = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i.test(host);
+  const needsTls = tls === 'required' || (tls === 'auto' && user !== undefined && !isOnThisMachine);
+  return {
+    host,
+    port,
+    secure: implicitTls,
+    requireTLS: !implicitTls && needsTls,
+    ignoreTLS: tls === 'off',
+    tls: {
+      minVersion: 'TLSv1.2' as const,
+      rejectUnauthorized: tls === 'required' || !isOnThisMachine,
+      ...(ca !== undefined && { ca }),
+    },
+    ...(user !== undefined && {
+      auth: { user, pass: password ?? '' },
+      // A relay that does not want the password it was given is asked nevertheless, and says why.
+      forceAuth: true,
+    }),
+    ...(name !== undefined && { name }),
+    connectionTimeout: patience.connectMs,
+    greetingTimeout: patience.greetingMs,
+    socketTimeout: patience.silenceMs,
+    dnsTimeout: patience.connectMs,
+    maxResponseSize: 64 * 1024,
+  };
+}

@@ -1,0 +1,124 @@
+import type TwilioSDK from 'twilio';
+import {
+  type Attempt,
+  type Outbound,
+  type OutgoingReply,
+  SendFailed,
+  type Sent,
+  unreachable,
+} from './outbound.ts';
+import { smsAddresses } from './sms-addresses.ts';
+import { smsParts } from './sms-parts.ts';
+import { twilioFailure } from './twilio-failure.ts';
+
+/** The client of a shop's Twilio account; made at its first message. */
+export type ConnectTwilio = () => Promise<TwilioSDK.Twilio>;
+
+/** Twilio's clock and ours differ; a message of ours is looked for from that much earlier. */
+const CLOCKS_DIFFER_MS = 60_000;
+const LOOKED_AT_MAX = 200;
+
+/**
+ * Sends replies as text messages through the shops' own Twilio accounts. DELIVERED is what Twilio
+ * has taken over.
+ *
+ * Twilio knows no key by which it would tell that a message was sent before. So where an attempt
+ * ended without an answer, or with the program, its message is looked for in the account's list
+ * before it is sent again.
+ */
+export class TwilioSms implements Outbound {
+  readonly inOrder = true;
+  readonly canRepeat = false;
+  readonly #accounts: ReadonlyMap<string, ConnectTwilio>;
+  readonly #elsewhere: Outbound;
+  readonly #clients = new Map<string, Promise<TwilioSDK.Twilio>>();
+
+  /**
+   * @param accounts by the shop's id
+   * @param elsewhere for shops without an account
+   */
+  constructor(accounts: ReadonlyMap<string, ConnectTwilio>, elsewhere: Outbound) {
+    this.#accounts = accounts;
+    this.#elsewhere = elsewhere;
+  }
+
+  async send(reply: OutgoingReply, attempt: Attempt): Promise<Sent> {
+    const connect = this.#accounts.get(reply.shop);
+    if (connect === undefined) return this.#elsewhere.send(reply, attempt);
+    const { from, to } = reply;
+    if (from === undefined || to === undefined) throw unreachable('a number');
+    const client = await this.#client(reply.shop, connect);
+    const ends = smsAddresses(from, to);
+    let { unsureSince } = attempt;
+    for (const body of smsParts(reply.text).slice(attempt.partsSent)) {
+      const message = { ...ends, body };
+      const found =
+        unsureSince && (await uncut(find(client, message, unsureSince, attempt), attempt));
+      unsureSince = undefined;
+      const sid = found ?? (await uncut(create(client, message), attempt));
+      await attempt.partSent(sid);
+    }
+    return {};
+  }
+
+  #client(shop: string, connect: ConnectTwilio): Promise<TwilioSDK.Twilio> {
+    const client = this.#clients.get(shop) ?? connect();
+    this.#clients.set(shop, client);
+    return client;
+  }
+}
+
+interface Text {
+  readonly from: string;
+  readonly to: string;
+  readonly body: string;
+}
+
+async function create(client: TwilioSDK.Twilio, message: Text): Promise<string> {
+  try {
+    const { sid } = await client.messages.create(message);
+    return sid;
+  } catch (error) {
+    throw twilioFailure(error);
+  }
+}
+
+/** The same text to the same person since then, if Twilio has it and no other reply is it. */
+async function find(
+  client: TwilioSDK.Twilio,
+  { from, to, body }: Text,
+  since: Date,
+  { isKnown }: Attempt,
+): Promise<string | undefined> {
+  try {
+    // Not by `dateSentAfter`: what waits in a queue has no such date yet.
+    const listed = await client.messages.list({ from, to, limit: LOOKED_AT_MAX });
+    const sent = listed.filter(
+      ({ dateCreated }) => dateCreated.getTime() >= since.getTime() - CLOCKS_DIFFER_MS,
+    );
+    return sent.find(
+      (message) => message.body === body && !isLost(message.status) && !isKnown(message.sid),
+    )?.sid;
+  } catch (error) {
+    const failure = twilioFailure(error);
+    // Whether it is out is as open as before.
+    throw new SendFailed('unsure', 'Twilio was not asked', { code: failure.code });
+  }
+}
+
+const isLost = (status: string) => ['failed', 'undelivered', 'canceled'].includes(status);
+
+/** Ends with the program, not with Twilio's answer. */
+async function uncut<T>(call: Promise<T>, { signal }: Attempt): Promise<T> {
+  let stop: () => void = () => undefined;
+  const cut = new Promise<never>((_resolve, reject) => {
+    stop = () => reject(new SendFailed('unsure', 'the program ends'));
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([call, cut]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}

@@ -1,0 +1,29 @@
+import { EmailOutbox } from './email-outbox.ts';
+import type { Outbound } from './outbound.ts';
+import { Relay, type RelayOptions } from './relay.ts';
+import type { RetrySchedule } from './retry-schedule.ts';
+import { SmsLog } from './sms-log.ts';
+import { type ConnectTwilio, TwilioSms } from './twilio-sms.ts';
+import { webChat } from './web-chat.ts';
+
+/** How replies leave; what is not given stays on this machine's disk. */
+export interface RepliesOptions {
+  /** For email; without one, each lands as an .eml file in the outbox. */
+  readonly relay?: RelayOptions;
+  /** For SMS, by the shop's id; without an account, each lands as a line in `sms.log`. */
+  readonly twilio?: ReadonlyMap<string, ConnectTwilio>;
+  readonly schedule?: RetrySchedule;
+}
+
+/** The ways out by the type of the conversation. */
+export function waysOut(
+  outbox: string,
+  { relay, twilio }: RepliesOptions,
+): Readonly<Record<string, Outbound>> {
+  const log = new SmsLog(outbox);
+  return {
+    email: relay ? new Relay(relay) : new EmailOutbox(outbox),
+    sms: twilio ? new TwilioSms(twilio, log) : log,
+    web_chat: webChat,
+  };
+}

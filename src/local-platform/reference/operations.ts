@@ -1,0 +1,292 @@
+import { z } from 'zod';
+import { MEDIA_PERMISSIONS } from '../../platform-api/resource-fields.ts';
+import {
+  createEventRequestSchema,
+  createMessageRequestSchema,
+  listContactsQuerySchema,
+  listMessagesQuerySchema,
+  listTicketsQuerySchema,
+  ticketFiltersSchema,
+} from '../../platform-api/schemas.ts';
+import {
+  contactAnswer,
+  contactPage,
+  conversationAnswer,
+  type ErrorStatus,
+  eventAnswer,
+  mediaAnswer,
+  messageAnswer,
+  messagePage,
+  ticketAnswer,
+  ticketCount,
+  ticketPage,
+} from './answers.ts';
+import * as examples from './examples.ts';
+
+interface Example {
+  readonly name: string;
+  readonly summary: string;
+  readonly value: object;
+}
+
+export interface Success {
+  readonly description: string;
+  readonly schema: z.ZodObject;
+  readonly example: object;
+}
+
+/** One operation of API §4, with what there is to say about it. */
+export interface Operation {
+  readonly id: string;
+  readonly tag: string;
+  readonly method: 'get' | 'post';
+  /** Below the version. */
+  readonly path: string;
+  readonly summary: string;
+  readonly description: string;
+  /** The query, and one as an example. */
+  readonly query?: { readonly schema: z.ZodObject; readonly example: Record<string, string> };
+  readonly body?: { readonly schema: z.ZodObject; readonly examples: readonly Example[] };
+  readonly form?: { readonly schema: z.ZodObject; readonly example: Record<string, string> };
+  readonly successes: Readonly<Partial<Record<200 | 201, Success>>>;
+  readonly errors: readonly ErrorStatus[];
+}
+
+const READ = [400, 401, 403, 429] as const;
+const READ_ONE = [...READ, 404] as const;
+const WRITE = [...READ, 413, 415, 503] as const;
+
+const page = (results: readonly object[], next: string | null = null) => ({
+  results,
+  next,
+  previous: null,
+});
+
+/** For the document: the form itself is read as a stream. */
+const uploadForm = z.object({
+  file: z.string().meta({
+    contentMediaType: 'application/octet-stream',
+    description: 'The file: a part with a filename.',
+  }),
+  permission: z
+    .enum(MEDIA_PERMISSIONS)
+    .default('public')
+    .describe('Whether the file is readable from a public URL.'),
+});
+
+/** All 11 operations, in the order to read them in. @param baseUrl of the links in examples */
+export const operations = (baseUrl: string): readonly Operation[] => [
+  {
+    id: 'createMessage',
+    tag: 'Messages',
+    method: 'post',
+    path: '/messages/',
+    summary: 'Create message',
+    description:
+      'Creates an inbound customer message, which the AI agent then processes. Its reply is a ' +
+      'message of the same conversation, and leaves by the channel of the conversation.\n\n' +
+      'With `conversation.id` the message is appended to that conversation. Without, a new one ' +
+      'is created on the channel `conversation.type`; an email is put into the conversation that ' +
+      'its `in_reply_to` and `references` belong to.\n\n' +
+      'A message that comes again with the same `remote_id` is not created a second time: the ' +
+      'answer is 200 with the one that is there.',
+    body: {
+      schema: createMessageRequestSchema,
+      examples: [
+        { name: 'email', summary: 'An email', value: examples.createEmail },
+        { name: 'sms', summary: 'A text message', value: examples.createSms },
+        { name: 'append', summary: 'One more in a conversation', value: examples.appendChat },
+      ],
+    },
+    successes: {
+      201: {
+        description: 'The message, created.',
+        schema: messageAnswer,
+        example: examples.message,
+      },
+      200: {
+        description: 'The existing message that matched the dedup key.',
+        schema: messageAnswer,
+        example: examples.message,
+      },
+    },
+    errors: [...WRITE, 404],
+  },
+  {
+    id: 'listMessages',
+    tag: 'Messages',
+    method: 'get',
+    path: '/messages/',
+    summary: 'List messages',
+    description:
+      'Messages of both sides. A reply of the agent has the role `agent`; it is `PENDING` until ' +
+      'it has left, then `DELIVERED` or `FAILED`.',
+    query: { schema: listMessagesQuerySchema, example: examples.queries.messages },
+    successes: {
+      200: {
+        description: 'A page of messages.',
+        schema: messagePage,
+        example: page([examples.reply, examples.message]),
+      },
+    },
+    errors: READ,
+  },
+  {
+    id: 'getMessage',
+    tag: 'Messages',
+    method: 'get',
+    path: '/messages/{id}/',
+    summary: 'Get message',
+    description: 'One message by its id.',
+    successes: {
+      200: { description: 'The message.', schema: messageAnswer, example: examples.reply },
+    },
+    errors: READ_ONE,
+  },
+  {
+    id: 'listTickets',
+    tag: 'Tickets',
+    method: 'get',
+    path: '/tickets/',
+    summary: 'List tickets',
+    description: 'Tickets that match all of the filters.',
+    query: { schema: listTicketsQuerySchema, example: examples.queries.tickets },
+    successes: {
+      200: {
+        description: 'A page of tickets.',
+        schema: ticketPage,
+        example: page(
+          [examples.ticket],
+          `${baseUrl}/v2026-04/tickets/?limit=20&cursor=b2xkZXI6MTA0Mg`,
+        ),
+      },
+    },
+    errors: READ,
+  },
+  {
+    id: 'getTicket',
+    tag: 'Tickets',
+    method: 'get',
+    path: '/tickets/{id}/',
+    summary: 'Get ticket',
+    description: 'One ticket by its id.',
+    successes: {
+      200: { description: 'The ticket.', schema: ticketAnswer, example: examples.ticket },
+    },
+    errors: READ_ONE,
+  },
+  {
+    id: 'countTickets',
+    tag: 'Tickets',
+    method: 'get',
+    path: '/tickets/count/',
+    summary: 'Count tickets',
+    description: 'How many tickets match; takes the filters of List tickets.',
+    query: { schema: ticketFiltersSchema, example: examples.queries.count },
+    successes: {
+      200: { description: 'The number.', schema: ticketCount, example: { count: 17 } },
+    },
+    errors: READ,
+  },
+  {
+    id: 'getConversation',
+    tag: 'Conversations',
+    method: 'get',
+    path: '/conversations/{id}/',
+    summary: 'Get conversation',
+    description: 'One conversation by its id; its messages are in List messages.',
+    successes: {
+      200: {
+        description: 'The conversation.',
+        schema: conversationAnswer,
+        example: examples.conversation,
+      },
+    },
+    errors: READ_ONE,
+  },
+  {
+    id: 'listContacts',
+    tag: 'Contacts',
+    method: 'get',
+    path: '/contacts/',
+    summary: 'List contacts',
+    description: 'Contacts that match all of the filters.',
+    query: { schema: listContactsQuerySchema, example: examples.queries.contacts },
+    successes: {
+      200: {
+        description: 'A page of contacts.',
+        schema: contactPage,
+        example: page([examples.contact]),
+      },
+    },
+    errors: READ,
+  },
+  {
+    id: 'getContact',
+    tag: 'Contacts',
+    method: 'get',
+    path: '/contacts/{id}/',
+    summary: 'Get contact',
+    description: 'One contact by its id.',
+    successes: {
+      200: { description: 'The contact.', schema: contactAnswer, example: examples.contact },
+    },
+    errors: READ_ONE,
+  },
+  {
+    id: 'uploadMedia',
+    tag: 'Media',
+    method: 'post',
+    path: '/media/',
+    summary: 'Upload media',
+    description:
+      'Uploads a file: an image, a document, audio and so on. The returned `id` is used in ' +
+      '`attachments` of Create message.\n\n' +
+      'The `url` of a private file is signed and works for an hour; that of a public file has no ' +
+      'end. Either takes `Range` requests.',
+    form: {
+      schema: uploadForm,
+      example: { file: '@"damaged box.jpg";type=image/jpeg', permission: 'private' },
+    },
+    successes: {
+      201: {
+        description: 'The media record.',
+        schema: mediaAnswer,
+        example: examples.media(baseUrl),
+      },
+    },
+    errors: WRITE,
+  },
+  {
+    id: 'createEvent',
+    tag: 'Events',
+    method: 'post',
+    path: '/events/',
+    summary: 'Create event',
+    description:
+      'Records an event on the timeline of a contact, or emits a metric, or both: at least one ' +
+      'of `contact` and `metric` is needed. A contact is found by email, then phone, then ' +
+      '`remote_id`, or created.\n\n' +
+      'A metric that comes again under the same `metric_name` and `deduping_key` is not recorded ' +
+      'a second time: the answer is 200.',
+    body: {
+      schema: createEventRequestSchema,
+      examples: [
+        { name: 'shipped', summary: 'On a timeline, and counted', value: examples.createEvent },
+      ],
+    },
+    successes: {
+      201: {
+        description: 'Recorded.',
+        schema: eventAnswer,
+        example: examples.eventContact,
+      },
+      200: {
+        description: 'The metric was recorded before; nothing is stored.',
+        schema: eventAnswer,
+        example: examples.eventContact,
+      },
+    },
+    errors: WRITE,
+  },
+];

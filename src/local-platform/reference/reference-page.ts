@@ -1,0 +1,172 @@
+import { html, type Markup } from '../../runtime/markup.ts';
+import { DECISION_TABLE } from '../decisions.ts';
+import { ERRORS } from './answers.ts';
+import { fieldList, type FieldSchema, fieldsOf } from './described-fields.ts';
+import type { OpenApiDocument } from './document.ts';
+import { type DocumentedOperation, methodBadge, operationSection } from './operation-section.ts';
+import { type Operation, operations } from './operations.ts';
+import { phrase, prose } from './prose.ts';
+
+/** The whole document on one page, which needs no script: it is read, searched and printed. */
+export function referencePage(document: OpenApiDocument, baseUrl: string): Markup {
+  const all = operations(baseUrl);
+  const tags = (document.tags ?? []).map(({ name, description = '' }) => ({
+    name,
+    description,
+    operations: all.filter(({ tag }) => tag === name),
+  }));
+  const schemas = Object.entries(document.components?.schemas ?? {});
+  const menu = html`<ul>
+    <li><a href="#start">Start</a></li>
+    ${tags.map(
+      (tag) =>
+        html`<li>
+          <a class="group" href="#${tag.name.toLowerCase()}">${tag.name}</a>
+          <ul>
+            ${tag.operations.map(
+              ({ id, method, summary }) =>
+                html`<li><a href="#${id}">${summary} ${methodBadge(method)}</a></li>`,
+            )}
+          </ul>
+        </li>`,
+    )}
+    <li>
+      <a class="group" href="#objects">Objects</a>
+      <ul>
+        ${schemas.map(([name]) => html`<li><a href="#${name}">${name}</a></li>`)}
+      </ul>
+    </li>
+    <li><a href="#errors">Errors</a></li>
+    <li><a href="#decisions">What the API leaves open</a></li>
+  </ul>`;
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${document.info.title} API ${document.info.version}</title>
+        <link rel="stylesheet" href="/reference/style.css" />
+      </head>
+      <body>
+        <header class="bar">
+          <a class="skip" href="#start">Skip to the content</a>
+          <a class="home" href="/">Local platform</a>
+          <a href="#contents">Contents</a>
+        </header>
+        <div class="columns">
+          <nav class="side" id="contents" aria-label="Contents">${menu}</nav>
+          <main>
+            ${start(document, baseUrl)}
+            ${tags.map(
+              ({ name, description, operations: own }) =>
+                html`<section class="tag" id="${name.toLowerCase()}">
+                  <div class="heading">
+                    <h2>${name}</h2>
+                    ${prose(description)}
+                  </div>
+                  ${own.map((operation) => operationSection(operation, found(document, operation), baseUrl))}
+                </section>`,
+            )}
+            <section class="tag" id="objects">
+              <div class="heading">
+                <h2>Objects</h2>
+                <p>A required field is always there, and may be null where it says so.</p>
+              </div>
+              ${schemas.map(([name, schema]) => objectSection(name, schema as FieldSchema))}
+            </section>
+            ${errorSection} ${decisionSection}
+          </main>
+        </div>
+      </body>
+    </html>`;
+}
+
+function start({ info }: OpenApiDocument, baseUrl: string): Markup {
+  return html`<section class="operation" id="start">
+    <div class="text">
+      <h1>${info.title} API</h1>
+      <p class="version">Version ${info.version}, as this local platform implements it</p>
+      ${prose(info.description ?? '')}
+      <p>
+        For programs: <a href="/v2026-04/openapi.json">openapi.json</a>, OpenAPI 3.1, made from the
+        schemas that validate.
+      </p>
+    </div>
+    <div class="code">
+      <figure>
+        <figcaption>Base URL</figcaption>
+        <pre tabindex="0"><code class="line">${baseUrl}/v2026-04</code></pre>
+      </figure>
+      <figure>
+        <figcaption>The key and the shop, for the lines below</figcaption>
+        <pre tabindex="0"><code class="line">export API_KEY=… SHOP_ID=…</code></pre>
+      </figure>
+    </div>
+  </section>`;
+}
+
+const objectSection = (name: string, schema: FieldSchema): Markup =>
+  html`<section class="object" id="${name}">
+    <h3><a href="#${name}">${name}</a></h3>
+    ${prose(schema.description ?? '')} ${fieldList(fieldsOf(schema))}
+  </section>`;
+
+const errorSection = html`<section class="tag" id="errors">
+  <div class="heading">
+    <h2>Errors</h2>
+    <p>
+      Each is <a href="#Error">Error</a>: a <code>code</code> for programs, a
+      <code>message</code> for people, and in <code>fields</code> what was expected of each field
+      that is wrong.
+    </p>
+  </div>
+  <table>
+    <thead>
+      <tr>
+        <th scope="col">Status</th>
+        <th scope="col">Code</th>
+        <th scope="col">Meaning</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${Object.entries(ERRORS).map(
+        ([status, { example, description }]) =>
+          html`<tr>
+            <td>${status}</td>
+            <td><code>${example.code}</code></td>
+            <td>${phrase(description)}</td>
+          </tr>`,
+      )}
+    </tbody>
+  </table>
+</section>`;
+
+const decisionSection = html`<section class="tag" id="decisions">
+  <div class="heading">
+    <h2>What the API leaves open</h2>
+    <p>The document of the API is silent here and there. This is what the local platform does.</p>
+  </div>
+  <table>
+    <thead>
+      <tr>
+        <th scope="col">Open in the document</th>
+        <th scope="col">Here</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${DECISION_TABLE.map(
+        ([open, here]) =>
+          html`<tr>
+            <th scope="row">${phrase(open)}</th>
+            <td>${phrase(here)}</td>
+          </tr>`,
+      )}
+    </tbody>
+  </table>
+</section>`;
+
+function found({ paths = {} }: OpenApiDocument, { path, method }: Operation): DocumentedOperation {
+  // The generator's types allow references where it never puts any.
+  return paths[path]?.[method] as unknown as DocumentedOperation;
+}

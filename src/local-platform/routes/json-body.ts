@@ -1,0 +1,62 @@
+import { isUtf8 } from 'node:buffer';
+import express, { type RequestHandler } from 'express';
+import { ApiError } from '../api-error.ts';
+import { DECISIONS } from '../decisions.ts';
+
+/** An answer on its way through express's parser, which puts things on what is thrown. */
+class Refused extends Error {
+  readonly answer: ApiError;
+  constructor(answer: ApiError) {
+    super(answer.message);
+    this.answer = answer;
+  }
+}
+
+const parse = express.json({
+  limit: DECISIONS.jsonMaxBytes,
+  type: 'application/json',
+  // What is JSON and no object is a mistake like any other of the body.
+  strict: false,
+  verify: (_request, _response, bytes, charset) => {
+    // RFC 8259 §8.1. Decoding would put U+FFFD for what is none, and nobody would notice.
+    if (charset !== 'utf-8') throw new Refused(unsupported('expected the charset UTF-8'));
+    if (!isUtf8(bytes)) throw new Refused(unreadable('expected UTF-8'));
+  },
+});
+
+/** Reads a JSON body; 415 for any other kind, 413 over the limit, 400 when it is no JSON. */
+export const jsonBody: readonly RequestHandler[] = [
+  (request, _response, next) => {
+    if (request.is('application/json') === 'application/json') next();
+    else throw unsupported('expected a body of type application/json');
+  },
+  parse,
+];
+
+/** What express's parser has against a body; undefined when the error is none of its own. */
+export function parserError(error: unknown): ApiError | undefined {
+  if (error instanceof Refused) return error.answer;
+  if (!(error instanceof Error) || !('type' in error)) return undefined;
+  switch (error.type) {
+    case 'entity.parse.failed':
+      return unreadable(`expected JSON: ${error.message}`);
+    case 'entity.too.large':
+      return new ApiError(413, 'the body is too large', {
+        body: `expected at most ${DECISIONS.jsonMaxBytes} bytes`,
+      });
+    case 'charset.unsupported':
+      return unsupported('expected the charset UTF-8');
+    case 'encoding.unsupported':
+      return unsupported('expected no content encoding, or gzip, deflate or br');
+    case 'request.aborted':
+    case 'request.size.invalid':
+      return unreadable('broke off');
+    default:
+      return undefined;
+  }
+}
+
+const unreadable = (reason: string) =>
+  new ApiError(400, 'the body could not be read', { body: reason });
+const unsupported = (reason: string) =>
+  new ApiError(415, 'the type of the body is not supported', { body: reason });

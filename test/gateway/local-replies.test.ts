@@ -1,0 +1,55 @@
+import { writeFileSync } from 'node:fs';
+import { inspect } from 'node:util';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { completeConfig } from '../../src/config/complete.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { renderMistakes } from '../../src/config/mistakes.ts';
+import { localReplies } from '../../src/gateway/local-replies.ts';
+import { ends } from '../support/ends.ts';
+import { ACME, gatewayConfig } from '../support/gateway-config.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+async function repliesOf(replies: Readonly<Record<string, unknown>>) {
+  const dir = tempDir();
+  ends(() => dir.remove());
+  const file = join(dir.path, 'gateway.json');
+  writeFileSync(file, JSON.stringify(gatewayConfig({ dataDir: dir.path, replies })));
+  const loaded = loadConfig({ file, env: {} });
+  if (!loaded.ok) throw new Error(renderMistakes(loaded.mistakes));
+  return localReplies(await completeConfig(loaded.config));
+}
+
+test('by default nothing leaves this machine', async () => {
+  expect(await repliesOf({})).toEqual({});
+});
+
+test.each([
+  ['smtp://mx.example', { host: 'mx.example', port: 587, implicitTls: false }],
+  ['smtps://mx.example', { host: 'mx.example', port: 465, implicitTls: true }],
+  ['smtp://[::1]:25', { host: '::1', port: 25, implicitTls: false }],
+  [
+    'smtp://us%40er:p%3Aa%2Fss@mx.example:2525/',
+    { host: 'mx.example', port: 2525, implicitTls: false, user: 'us@er', password: 'p:a/ss' },
+  ],
+])('the relay of %s', async (relay, expected) => {
+  expect(await repliesOf({ relay })).toEqual({
+    relay: { ...expected, tls: 'auto', name: 'mx.acme.example' },
+  });
+});
+
+test("the relay's own authority is read from its file", async () => {
+  const dir = tempDir();
+  ends(() => dir.remove());
+  const relayCa = join(dir.path, 'ca.pem');
+  writeFileSync(relayCa, 'PEM');
+  const { relay } = await repliesOf({ relay: 'smtp://mx.example', relayCa, relayTls: 'required' });
+  expect(relay).toMatchObject({ ca: 'PEM', tls: 'required' });
+});
+
+test('with twilio, each shop has its own account', async () => {
+  const { twilio } = await repliesOf({ sms: 'twilio' });
+  expect([...(twilio?.keys() ?? [])]).toEqual([ACME.shopId]);
+  const client = await twilio?.get(ACME.shopId)?.();
+  expect(inspect(client?.accountSid)).toContain('ACa1a1');
+});

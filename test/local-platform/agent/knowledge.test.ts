@@ -1,0 +1,137 @@
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { answersTo } from '../../../src/local-platform/agent/knowledge/answers-to.ts';
+import { Knowledge } from '../../../src/local-platform/agent/knowledge/knowledge.ts';
+import { KnowledgeFolder } from '../../../src/local-platform/agent/knowledge/knowledge-folder.ts';
+import { sectionsOf } from '../../../src/local-platform/agent/knowledge/sections.ts';
+import { type Logger, silentLogger } from '../../../src/observability/logger.ts';
+import { newFolder } from '../harness.ts';
+
+function folderWith(files: Readonly<Record<string, string | Buffer>>) {
+  const path = newFolder();
+  const warnings: unknown[] = [];
+  const logger: Logger = {
+    ...silentLogger,
+    warn: (event, fields) => warnings.push([event, fields]),
+  };
+  const write = (name: string, content: string | Buffer) =>
+    writeFileSync(join(path, name), content);
+  for (const [name, content] of Object.entries(files)) write(name, content);
+  const folder = new KnowledgeFolder(path, logger);
+  const headings = async () => (await folder.current()).sections.map(({ heading }) => heading);
+  return { path, folder, warnings, write, headings };
+}
+
+describe('a folder', () => {
+  it('is read anew when a file comes, changes or goes', async () => {
+    const { path, write, headings, folder } = folderWith({ 'a.md': '# One\nText' });
+    expect(await headings()).toEqual(['One']);
+    const before = await folder.current();
+    expect(await folder.current()).toBe(before);
+    write('a.md', '# Two\nText');
+    expect(await headings()).toEqual(['Two']);
+    mkdirSync(join(path, 'more'));
+    write('more/b.md', '# Three\nText');
+    expect(await headings()).toEqual(['Two', 'Three']);
+    rmSync(join(path, 'a.md'));
+    expect(await headings()).toEqual(['Three']);
+  });
+
+  it('without what cannot be used: each is skipped with one warning', async () => {
+    const { path, headings, warnings } = folderWith({
+      'good.md': '# Good\nText',
+      'picture.md': Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2]),
+      'latin1.md': Buffer.from([0x47, 0x72, 0xfc, 0xdf, 0x65]),
+      'huge.md': Buffer.alloc(1024 * 1024 + 1, 'x'),
+      'notes.txt': '# No Markdown\nText',
+      '.hidden.md': '# Hidden\nText',
+    });
+    symlinkSync(join(path, 'nowhere'), join(path, 'dangling.md'));
+    mkdirSync(join(path, 'folder.md'));
+    for (let n = 0; n < 3; n++) expect(await headings()).toEqual(['Good']);
+    expect(warnings).toEqual([
+      [
+        'knowledge.file_skipped',
+        expect.objectContaining({ file: 'dangling.md', reason: 'unreadable' }),
+      ],
+      ['knowledge.file_skipped', { file: 'huge.md', reason: 'too_large' }],
+      ['knowledge.file_skipped', { file: 'latin1.md', reason: 'not_text' }],
+      ['knowledge.file_skipped', { file: 'picture.md', reason: 'not_text' }],
+    ]);
+  });
+
+  it('that has gone answers as it was; one that never was is an error', async () => {
+    const { path, headings, warnings } = folderWith({ 'a.md': '# One\nText' });
+    await headings();
+    rmSync(path, { recursive: true });
+    expect(await headings()).toEqual(['One']);
+    expect(await headings()).toEqual(['One']);
+    expect(warnings).toHaveLength(1);
+    expect(() => new KnowledgeFolder(path, silentLogger)).toThrow('ENOENT');
+  });
+
+  it('of one short file answers too', async () => {
+    const { folder } = folderWith({ 'a.md': 'We have boats.' });
+    const knowledge = await folder.current();
+    expect(answersTo(knowledge, 'boats?', undefined, 'en', 1)).toHaveLength(1);
+    expect(answersTo(knowledge, 'trains?', undefined, 'en', 1)).toEqual([]);
+  });
+});
+
+describe('sections', () => {
+  it('are cut at headings, comments and front matter are not shown', () => {
+    const markdown = [
+      '---\ntitle: x\n---\nBefore.\n# Title #\nIntro.\n## One',
+      '<!-- also: uno -->',
+      'First.\n```sh\n# no heading\n```\n### Empty\n## Two\r\nSecond. <!-- without an end',
+    ].join('\n');
+    expect(sectionsOf(markdown, 'x/y.md')).toMatchObject([
+      { title: 'Title', heading: 'Title', text: 'Before.' },
+      { heading: 'Title', text: 'Intro.' },
+      { heading: 'One', text: 'First.\n```sh\n# no heading\n```', also: ' also: uno ' },
+      { heading: 'Two', text: 'Second. <!-- without an end' },
+    ]);
+    expect(sectionsOf('Text', 'help/opening-hours.md')).toMatchObject([
+      { title: 'opening hours', heading: 'opening hours' },
+    ]);
+  });
+
+  it.each([
+    '#'.repeat(500_000),
+    `# ${'# '.repeat(250_000)}`,
+    '<!--'.repeat(250_000),
+    '```\n'.repeat(200_000),
+  ])('of a hostile file take no time: %#', (markdown) => {
+    const start = performance.now();
+    sectionsOf(markdown, 'a.md');
+    expect(performance.now() - start).toBeLessThan(10_000);
+  });
+
+  it('a comment is searched', () => {
+    const knowledge = new Knowledge(
+      sectionsOf('# H\n## Ships\n<!-- also: ferry -->\nText.', 'a.md'),
+    );
+    expect(knowledge.search('ferry', undefined, 3)).toMatchObject([
+      { section: { heading: 'Ships' } },
+    ]);
+  });
+});
+
+describe('two questions', () => {
+  const knowledge = new Knowledge(
+    sectionsOf(
+      '# H\n## Shipping cost\nIt is 5.\n## Delivery time\nTwo days.\n## Colours\nRed.',
+      'a.md',
+    ),
+  );
+  const headings = (text: string, limit: number) =>
+    answersTo(knowledge, text, undefined, 'en', limit).map(({ section }) => section.heading);
+
+  it('get two sections, where there is room', () => {
+    const text =
+      'Dear all, I like the red one. What is the shipping cost? And the delivery time? Ann';
+    expect(headings(text, 2)).toEqual(['Shipping cost', 'Delivery time']);
+    expect(headings(text, 1)).toEqual(['Shipping cost']);
+  });
+});

@@ -1,0 +1,297 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { io, type Socket } from 'socket.io-client';
+import type { Agent } from '../../../src/local-platform/agent/agent.ts';
+import type { LocalPlatform } from '../../../src/local-platform/local-platform.ts';
+import { WEB_CHAT_PATH } from '../../../src/local-platform/outbound/chat-sockets.ts';
+import type { Message } from '../../../src/platform-api/resources.ts';
+import { ends } from '../../support/ends.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { anEmail, call, create, type ErrorBody, OTHER, SHOP, startPlatform } from '../harness.ts';
+
+interface Joined {
+  readonly messages: readonly Message[];
+  readonly complete: boolean;
+}
+
+interface Paused {
+  pause(): void;
+  resume(): void;
+}
+
+interface Client {
+  readonly socket: Socket;
+  readonly messages: Message[];
+  readonly updated: Message[];
+  join(what: unknown): Promise<Joined & Partial<ErrorBody>>;
+}
+
+const echo: Agent = {
+  answer: ({ text }) => Promise.resolve({ text: `You said: ${text}`, escalate: false }),
+};
+const withAgent = { agent: { kind: 'custom', agent: echo } } as const;
+
+const chat = (content: string, id?: string | null) => ({
+  contact: { name: 'Visitor 7F3A' },
+  conversation: { direction: 'inbound', type: 'web_chat', ...(id && { id }) },
+  message: { content },
+});
+
+function connect(
+  platform: LocalPlatform,
+  options: Parameters<typeof io>[1] = { auth: { apiKey: SHOP.apiKey, shopId: SHOP.shopId } },
+): Client {
+  const socket = io(platform.url, { path: WEB_CHAT_PATH, reconnection: false, ...options });
+  ends(() => socket.disconnect());
+  const client: Client = {
+    socket,
+    messages: [],
+    updated: [],
+    join: (what) => socket.timeout(15_000).emitWithAck('join', what) as ReturnType<Client['join']>,
+  };
+  socket.on('message', (message: Message) => client.messages.push(message));
+  socket.on('message_updated', (message: Message) => client.updated.push(message));
+  return client;
+}
+
+const texts = (messages: readonly Message[]) => messages.map(({ text }) => text);
+
+/** A conversation with some messages of the customer's. */
+async function aConversation(platform: LocalPlatform, count = 1, shop = SHOP) {
+  const { body: first } = await create(platform, chat('1', null), shop);
+  const messages = [first];
+  for (let n = 2; n <= count; n += 1) {
+    const { body } = await create(platform, chat(String(n), first.conversation_id), shop);
+    messages.push(body);
+  }
+  return { id: first.conversation_id, messages };
+}
+
+describe('who may come in', () => {
+  test.each<[string, Parameters<typeof io>[1], string]>([
+    ['nobody', {}, 'unauthorized'],
+    ['an unknown key', { auth: { apiKey: 'x', shopId: SHOP.shopId } }, 'unauthorized'],
+    ['a key without a shop', { auth: { apiKey: SHOP.apiKey } }, 'invalid'],
+    [
+      'the key of another shop',
+      { auth: { apiKey: SHOP.apiKey, shopId: OTHER.shopId } },
+      'forbidden',
+    ],
+    ['nonsense', { auth: { apiKey: { a: 1 }, shopId: [SHOP.shopId] } }, 'unauthorized'],
+  ])('not %s', async (_title, options, code) => {
+    const { socket } = connect(await startPlatform(), options);
+    const error = await new Promise<Error & { data?: ErrorBody }>((resolve) => {
+      socket.on('connect_error', resolve);
+    });
+    expect(error.data).toMatchObject({ error: { code, message: expect.any(String) } });
+    expect(socket.connected).toBe(false);
+  });
+
+  test('a client with the headers of the API', async () => {
+    const platform = await startPlatform();
+    const { id } = await aConversation(platform);
+    const extraHeaders = { Authorization: `Bearer ${SHOP.apiKey}`, 'X-Shop-Id': SHOP.shopId };
+    expect(await connect(platform, { extraHeaders }).join({ conversation_id: id })).toEqual({
+      messages: [],
+      complete: true,
+    });
+  });
+
+  test('only into conversations of its own shop, and of web chat', async () => {
+    const platform = await startPlatform();
+    const { id: theirs } = await aConversation(platform, 1, OTHER);
+    const { id, messages } = await aConversation(platform);
+    const { body: email } = await create(platform, anEmail());
+    const client = connect(platform);
+    const codeOf = async (what: unknown) => (await client.join(what)).error;
+    expect(await codeOf({ conversation_id: theirs })).toMatchObject({ code: 'not_found' });
+    expect(await codeOf({ conversation_id: randomUUID() })).toMatchObject({ code: 'not_found' });
+    expect(await codeOf({ conversation_id: email.conversation_id })).toMatchObject({
+      code: 'invalid',
+      fields: { conversation_id: expect.stringContaining('web_chat') },
+    });
+    expect(await codeOf({ conversation_id: id, after: email.id })).toMatchObject({
+      code: 'not_found',
+      fields: { after: expect.any(String) },
+    });
+    for (const what of [null, 'x', {}, { conversation_id: 7 }, { conversation_id: id, after: 1 }]) {
+      expect(await codeOf(what)).toMatchObject({ code: 'invalid' });
+    }
+    // Nothing of the others' arrives.
+    await client.join({ conversation_id: id });
+    await create(platform, chat('theirs', theirs), OTHER);
+    await create(platform, chat('ours', id));
+    await waitFor('our message', () => client.messages.length > 0);
+    expect(texts(client.messages)).toEqual(['ours']);
+    expect(messages).toHaveLength(1);
+  });
+});
+
+describe('messages', () => {
+  test('of both sides come as they are stored, in order, each once', async () => {
+    const platform = await startPlatform(withAgent);
+    const { id } = await aConversation(platform);
+    const client = connect(platform);
+    // The agent may have answered the first one by now, or not.
+    const { messages } = await client.join({ conversation_id: id, after: null });
+    expect(messages).toEqual([]);
+    const question = await create(platform, chat('Where is it?', id));
+    await waitFor('the answer', () =>
+      client.updated.some(({ text }) => text === 'You said: Where is it?'),
+    );
+    const seen = client.messages.filter(({ text }) => text?.includes('Where'));
+    expect(texts(seen)).toEqual(['Where is it?', 'You said: Where is it?']);
+    expect(seen[0]).toEqual(question.body);
+    expect(seen[1]).toMatchObject({ role: 'agent', status: 'PENDING', conversation_id: id });
+    const last = client.updated.at(-1);
+    expect(last).toMatchObject({ id: seen[1]?.id, status: 'DELIVERED' });
+    expect((await call<Message>(platform, 'GET', `/messages/${String(last?.id)}/`)).body).toEqual(
+      last,
+    );
+    const ids = client.messages.map((message) => message.id);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test('come to every client that has joined, and to none that has left', async () => {
+    const platform = await startPlatform();
+    const { id } = await aConversation(platform);
+    const [one, two, gone] = [connect(platform), connect(platform), connect(platform)];
+    for (const client of [one, two, gone])
+      await client.join({ conversation_id: id?.toUpperCase() });
+    await gone.socket.timeout(15_000).emitWithAck('leave', { conversation_id: id });
+    await create(platform, chat('hello', id));
+    await waitFor('both', () => one.messages.length === 1 && two.messages.length === 1);
+    await gone.join({ conversation_id: id });
+    expect(gone.messages).toEqual([]);
+  });
+
+  test('that were missed are given by the last one that is known, page by page', async () => {
+    const platform = await startPlatform();
+    const { id, messages } = await aConversation(platform, 130);
+    const client = connect(platform);
+    const seen: Message[] = [];
+    let after = messages[4]?.id;
+    for (let complete = false; !complete;) {
+      const page = await client.join({ conversation_id: id, after });
+      expect(page.messages.length).toBeLessThanOrEqual(50);
+      seen.push(...page.messages);
+      after = page.messages.at(-1)?.id ?? after;
+      ({ complete } = page);
+    }
+    expect(seen).toEqual(messages.slice(5));
+    expect(client.messages).toEqual([]);
+    await create(platform, chat('live', id));
+    await waitFor('the live one', () => client.messages.length === 1);
+  });
+
+  test('come neither late nor twice while a client joins and others write', async () => {
+    const platform = await startPlatform();
+    const { id, messages } = await aConversation(platform);
+    const joined = new AbortController();
+    const writer = (async () => {
+      for (let n = 0; !joined.signal.aborted || n < 20; n += 1) {
+        await create(platform, chat(`w${n}`, id));
+      }
+    })();
+    const clients = await Promise.all(
+      Array.from({ length: 5 }, async () => {
+        const client = connect(platform);
+        const missed: Message[] = [];
+        let after = messages[0]?.id;
+        for (let complete = false; !complete;) {
+          const page = await client.join({ conversation_id: id, after });
+          missed.push(...page.messages);
+          after = page.messages.at(-1)?.id ?? after;
+          ({ complete } = page);
+        }
+        return { client, missed };
+      }),
+    );
+    joined.abort();
+    await writer;
+    const all = platform.inspect.messages(SHOP.shopId).map((message) => message.id);
+    for (const { client, missed } of clients) {
+      const seen = () => [...missed, ...client.messages].map((message) => message.id);
+      await waitFor('all messages', () => seen().length >= all.length - 1);
+      expect(seen()).toEqual(all.slice(1));
+    }
+  });
+});
+
+describe('what a client may do', () => {
+  test('a packet of any size or shape ends nothing but its own connection', async () => {
+    const platform = await startPlatform();
+    const { id } = await aConversation(platform);
+    const [rude, polite] = [connect(platform), connect(platform)];
+    await polite.join({ conversation_id: id });
+    await rude.join({ conversation_id: id });
+    rude.socket.emit('join', { conversation_id: id }, 'no function');
+    rude.socket.emit('leave');
+    rude.socket.emit('nonsense', 1);
+    rude.socket.emit('join', { conversation_id: 'x'.repeat(100_000) });
+    await waitFor('its end', () => rude.socket.disconnected);
+    await create(platform, chat('hello', id));
+    await waitFor('the message', () => polite.messages.length === 1);
+  });
+
+  test('not to leave what he is sent unread: he is let go, and gets the rest when he is back', async () => {
+    const platform = await startPlatform();
+    const { id, messages } = await aConversation(platform);
+    const slow = connect(platform, {
+      auth: { apiKey: SHOP.apiKey, shopId: SHOP.shopId },
+      transports: ['websocket'],
+    });
+    await slow.join({ conversation_id: id });
+    // Public in ws, and not in the declarations of its user.
+    const { transport } = slow.socket.io.engine as unknown as { transport: { ws: Paused } };
+    transport.ws.pause();
+    const text = 'x'.repeat(100_000);
+    for (let batch = 0; batch < 10; batch += 1) {
+      await Promise.all(Array.from({ length: 30 }, () => create(platform, chat(text, id))));
+    }
+    transport.ws.resume();
+    await waitFor('the end', () => slow.socket.disconnected);
+    expect(slow.messages.length).toBeLessThan(300);
+
+    const back = connect(platform);
+    const seen = slow.messages.map((message) => message.id);
+    let after = seen.at(-1) ?? messages[0]?.id;
+    for (let complete = false; !complete;) {
+      const page = await back.join({ conversation_id: id, after });
+      seen.push(...page.messages.map((message) => message.id));
+      after = seen.at(-1);
+      ({ complete } = page);
+    }
+    const all = platform.inspect.messages(SHOP.shopId).map((message) => message.id);
+    expect(seen).toEqual(all.slice(1));
+  });
+
+  test('no more than 200 conversations on one socket', async () => {
+    const platform = await startPlatform();
+    const client = connect(platform);
+    const conversations = await Promise.all(
+      Array.from({ length: 201 }, async (_, n) => (await create(platform, chat(String(n)))).body),
+    );
+    const joined = [];
+    for (const { conversation_id } of conversations)
+      joined.push(await client.join({ conversation_id }));
+    expect(joined.filter(({ complete }) => complete)).toHaveLength(200);
+    expect(joined.at(-1)?.error).toMatchObject({ code: 'rate_limited' });
+    // Those that it is in can be joined again.
+    const [first] = conversations;
+    expect(await client.join({ conversation_id: first?.conversation_id })).toMatchObject({
+      complete: true,
+    });
+  });
+
+  test('stay while the platform stops: it does not wait for anybody', async () => {
+    const platform = await startPlatform();
+    const { id } = await aConversation(platform);
+    const client = connect(platform);
+    await client.join({ conversation_id: id });
+    const before = performance.now();
+    await platform.stop();
+    expect(performance.now() - before).toBeLessThan(10_000);
+    await waitFor('the end', () => client.socket.disconnected);
+  });
+});

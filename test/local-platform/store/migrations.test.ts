@@ -1,0 +1,110 @@
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { expect, test } from '@jest/globals';
+import { LocalPlatformUnusable } from '../../../src/local-platform/store/database.ts';
+import { MIGRATIONS } from '../../../src/local-platform/store/migrations.ts';
+import type { Contact, Message, Page, Ticket } from '../../../src/platform-api/resources.ts';
+import { anEmail, call, create, newFolder, SHOP, startPlatform } from '../harness.ts';
+
+const AT = '2026-04-01T08:00:00.000Z';
+const LATER = '2026-04-02T08:00:00.000Z';
+const uuid = (n: number) => `0b6c9c2e-7b1f-4a55-9f6e-${String(n).padStart(12, '0')}`;
+const [ANN, CONVERSATION, TICKET, QUESTION, REPLY, PENDING] = [1, 2, 3, 4, 5, 6].map(uuid);
+
+/** As the first version left it: a question, its answer, and one more that has yet to go out. */
+function firstVersion(folder: string): void {
+  const db = new Database(join(folder, 'platform.sqlite'));
+  db.pragma('journal_mode = WAL');
+  db.exec(MIGRATIONS[0] ?? '');
+  db.pragma('user_version = 1');
+  const insert = (table: string, row: Record<string, unknown>) => {
+    const columns = Object.keys(row);
+    db.prepare(
+      `INSERT INTO ${table} (${columns.join()}) VALUES (${columns.map((name) => `@${name}`).join()})`,
+    ).run(row);
+  };
+  const shop = SHOP.shopId;
+  insert('shops', { shop, agent_id: uuid(9), tickets: 7 });
+  const made = { shop, created_at: AT, updated_at: AT };
+  insert('contacts', { ...made, id: ANN, name: 'Ann Lee', email: 'ann@example.com' });
+  insert('conversations', {
+    ...made,
+    ...{ id: CONVERSATION, type: 'email', direction: 'inbound', status: 'pending' },
+    ...{ title: 'Order 7', agent_contact: 'support@acme.example', contact_id: ANN },
+    agent_id: uuid(9),
+  });
+  insert('tickets', {
+    ...made,
+    ...{ id: TICKET, number: 7, name: 'Order 7', status: 'WaitingContact', priority: 0 },
+    ...{ agent_id: uuid(9), contact_id: ANN, conversation_id: CONVERSATION, message_id: QUESTION },
+  });
+  const said = {
+    conversation_id: CONVERSATION,
+    ticket_id: TICKET,
+    contact_id: ANN,
+    format: 'TEXT',
+  };
+  const message = { ...said, type: 'External', updated_at: LATER, shop };
+  const cc = [{ email: 'Bob@Example.com', name: 'Bob' }];
+  insert('messages', {
+    ...{ ...message, id: QUESTION, content: 'Where?', text: 'Where?', role: 'customer' },
+    ...{ status: 'DELIVERED', remote_id: '<one@x>', created_at: AT, email: JSON.stringify({ cc }) },
+  });
+  insert('messages', {
+    ...{ ...message, id: REPLY, content: 'There.', text: 'There.', role: 'agent' },
+    ...{ status: 'DELIVERED', remote_id: '<two@acme.example>', created_at: LATER },
+  });
+  insert('messages', {
+    ...{ ...message, id: PENDING, content: 'And?', text: 'And?', role: 'agent' },
+    ...{ status: 'FAILED', remote_id: '<three@acme.example>', created_at: LATER },
+  });
+  db.close();
+}
+
+test('a database of the first version keeps its data, and works like a new one', async () => {
+  const dir = newFolder();
+  firstVersion(dir);
+  const platform = await startPlatform({ dir, clock: () => Date.parse('2026-04-05T00:00:00Z') });
+  const get = async <T>(path: string) => (await call<T>(platform, 'GET', path)).body;
+
+  const messages = await get<Page<Message>>(`/messages/?ticket_id=${TICKET ?? ''}`);
+  expect(messages.results.map(({ id }) => id)).toEqual([PENDING, REPLY, QUESTION]);
+  expect(messages.results[2]).toMatchObject({ content: 'Where?', remote_id: '<one@x>' });
+  const tickets = await get<Page<Ticket>>('/tickets/?priority=0&created_at__range=relative:-7d,');
+  expect(tickets.results).toMatchObject([{ id: TICKET, number: 7, status: 'WaitingContact' }]);
+  expect(Object.keys(tickets.results[0] ?? {})).not.toContain('facet');
+  for (const query of ['', `?agent_id=${uuid(9)}`, '?created_at__range=relative:-7d,']) {
+    expect(await get(`/tickets/count/${query}`)).toEqual({ count: 1 });
+  }
+  const contacts = await get<Page<Contact>>('/contacts/?parent_contact_id__isnull=true');
+  expect(contacts.results).toMatchObject([{ id: ANN, name: 'Ann Lee' }]);
+  expect(Object.keys(contacts.results[0] ?? {})).not.toContain('facet');
+
+  // Ann, and Bob whom she had copied in, go on with the thread; the next ticket is number 8.
+  for (const email of ['ann@example.com', 'bob@example.com']) {
+    const answer = anEmail({
+      contact: { email },
+      message: { email: { in_reply_to: '<two@acme.example>' } },
+    });
+    expect((await create(platform, answer)).body.conversation_id).toBe(CONVERSATION);
+  }
+  const repeated = await create(platform, anEmail({ message: { remote_id: '<one@x>' } }));
+  expect([repeated.status, repeated.body.id]).toEqual([200, QUESTION]);
+  const other = await create(platform, anEmail());
+  const ticket = await get<Ticket>(`/tickets/${String(other.body.ticket_id)}/`);
+  expect(ticket.number).toBe(8);
+  expect(await get('/tickets/count/')).toEqual({ count: 2 });
+});
+
+test('a database of a newer version is refused, in words that name the file and both versions', async () => {
+  const dir = newFolder();
+  const file = join(dir, 'platform.sqlite');
+  const db = new Database(file);
+  db.pragma(`user_version = ${MIGRATIONS.length + 1}`);
+  db.close();
+  const starting = startPlatform({ dir });
+  await expect(starting).rejects.toThrow(LocalPlatformUnusable);
+  await expect(starting).rejects.toThrow(
+    `${file} was written by a newer version (schema ${MIGRATIONS.length + 1}; this program knows ${MIGRATIONS.length})`,
+  );
+});

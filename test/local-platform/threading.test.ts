@@ -1,0 +1,123 @@
+import { expect, test } from '@jest/globals';
+import type { LocalPlatform } from '../../src/local-platform/local-platform.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { anEmail, create, messagesOf, OTHER, SHOP, startPlatform } from './harness.ts';
+
+const BOB = { email: 'bob@example.com', name: 'Bob' };
+
+/** Ann's first email; with it, whom she copies in. */
+async function annWrites(platform: LocalPlatform, email: object = {}) {
+  const request = anEmail({ message: { remote_id: '<first@example.com>', email } });
+  return (await create(platform, request)).body;
+}
+
+async function answer(platform: LocalPlatform, contact: object, email: object, shop = SHOP) {
+  return (await create(platform, anEmail({ contact, message: { email } }), shop)).body;
+}
+
+test('a stranger who quotes a message-id gets a conversation of his own', async () => {
+  const platform = await startPlatform();
+  const first = await annWrites(platform);
+  const id = '<first@example.com>';
+  for (const email of [{ in_reply_to: id }, { references: [id] }, { references: [id, '<x@y>'] }]) {
+    const stranger = await answer(platform, BOB, email);
+    expect(stranger.conversation_id).not.toBe(first.conversation_id);
+    expect(stranger.ticket_id).not.toBe(first.ticket_id);
+  }
+  expect(await messagesOf(platform, first.conversation_id)).toHaveLength(1);
+});
+
+test.each(['cc', 'bcc'])('whom a customer names in %s may go on with the thread', async (field) => {
+  const platform = await startPlatform();
+  const first = await annWrites(platform, { [field]: [{ email: 'BOB@example.com' }] });
+  const copied = await answer(platform, BOB, { in_reply_to: '<first@example.com>' });
+  expect(copied.conversation_id).toBe(first.conversation_id);
+  // And he may bring in another.
+  await answer(platform, BOB, {
+    in_reply_to: '<first@example.com>',
+    cc: [{ email: 'carol@example.com' }],
+  });
+  const third = await answer(
+    platform,
+    { email: 'carol@example.com' },
+    { references: ['<first@example.com>'] },
+  );
+  expect(third.conversation_id).toBe(first.conversation_id);
+});
+
+test('a customer who has changed his address is known by his phone', async () => {
+  const platform = await startPlatform();
+  const request = anEmail({
+    contact: { phone: '+15550002222' },
+    message: { remote_id: '<first@example.com>' },
+  });
+  const { body: first } = await create(platform, request);
+  const contact = { email: 'ann@new.example', phone: '+1 555 000 2222' };
+  const second = await answer(platform, contact, { in_reply_to: '<first@example.com>' });
+  expect(second.conversation_id).toBe(first.conversation_id);
+});
+
+test('an answer to the agent’s reply joins its conversation', async () => {
+  const agent = { answer: () => Promise.resolve({ text: 'On its way.', escalate: false }) };
+  const platform = await startPlatform({ agent: { kind: 'custom', agent } });
+  const first = await annWrites(platform);
+  const reply = await waitFor('the reply', async () =>
+    (await messagesOf(platform, first.conversation_id)).find(
+      ({ role, remote_id: id }) => role === 'agent' && id,
+    ),
+  );
+  const ann = { email: 'ann@example.com' };
+  const second = await answer(platform, ann, { in_reply_to: String(reply.remote_id) });
+  expect(second.conversation_id).toBe(first.conversation_id);
+  const stranger = await answer(platform, BOB, { in_reply_to: String(reply.remote_id) });
+  expect(stranger.conversation_id).not.toBe(first.conversation_id);
+});
+
+test('angle brackets and white space around an id do not matter', async () => {
+  const platform = await startPlatform();
+  const first = await annWrites(platform);
+  const ann = { email: 'ann@example.com' };
+  for (const id of ['first@example.com', ' <first@example.com> ', '<first@example.com>\r\n']) {
+    const next = await answer(platform, ann, { in_reply_to: id });
+    expect([id, next.conversation_id]).toEqual([id, first.conversation_id]);
+  }
+});
+
+test('the message answered goes before those referred to, and the last reference before the first', async () => {
+  const platform = await startPlatform();
+  const made: Record<string, string | null> = {};
+  for (const id of ['<a@x>', '<b@x>', '<c@x>']) {
+    const { body } = await create(platform, anEmail({ message: { remote_id: id } }));
+    made[id] = body.conversation_id;
+  }
+  const ann = { email: 'ann@example.com' };
+  const references = ['<a@x>', '<b@x>', '<unknown@x>'];
+  const both = await answer(platform, ann, { in_reply_to: '<c@x>', references });
+  expect(both.conversation_id).toBe(made['<c@x>']);
+  const last = await answer(platform, ann, { references });
+  expect(last.conversation_id).toBe(made['<b@x>']);
+});
+
+test('ids of text messages, of chats and of other shops thread no email', async () => {
+  const platform = await startPlatform();
+  const text = await create(platform, {
+    contact: { email: 'ann@example.com' },
+    conversation: { direction: 'inbound', type: 'sms', agent_contact: '+15550001111' },
+    message: { content: 'x', remote_id: '<first@example.com>' },
+  });
+  const ann = { email: 'ann@example.com' };
+  const mail = await answer(platform, ann, { in_reply_to: '<first@example.com>' });
+  expect(mail.conversation_id).not.toBe(text.body.conversation_id);
+  const foreign = await answer(platform, ann, { in_reply_to: '<first@example.com>' }, OTHER);
+  expect(foreign.conversation_id).not.toBe(mail.conversation_id);
+});
+
+test('two emails that arrive in one commit, the second an answer to the first, are one thread', async () => {
+  const platform = await startPlatform();
+  const first = anEmail({ message: { remote_id: '<one@x>' } });
+  const second = anEmail({ message: { remote_id: '<two@x>', email: { in_reply_to: '<one@x>' } } });
+  const answers = await Promise.all([create(platform, first), create(platform, second)]);
+  // Two connections: which request is read first is not ours to say.
+  const [one, two] = await Promise.all([create(platform, first), create(platform, second)]);
+  expect([one.body, two.body]).toEqual(answers.map(({ body }) => body));
+});

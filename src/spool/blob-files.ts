@@ -60,12 +60,13 @@ export class BlobFiles implements BlobStore {
     await rm(this.path(blob), { force: true });
   }
 
-  async assertSpace(): Promise<void> {
+  async assertSpace(spareBytes = 0): Promise<void> {
     const now = performance.now();
     if (this.#space === undefined || now - this.#space.checkedAt > SPACE_CHECKED_FOR_MS) {
       this.#space = { checkedAt: now, check: freeBytes(this.#dir) };
     }
-    if ((await this.#space.check) < this.#reserveBytes) throw new SpoolFull('disk space is short');
+    const free = await this.#space.check;
+    if (free < this.#reserveBytes + spareBytes) throw new SpoolFull('disk space is short');
   }
 
   /** Every file in the folder, unfinished ones included. */

@@ -30,6 +30,9 @@ export interface BlobStore {
   path(blob: BlobName): string;
   /** Deletes a blob that no row names. */
   remove(blob: BlobName): Promise<void>;
-  /** Rejects with SpoolFull when less than the reserve is free. Cheap: cached for a second. */
-  assertSpace(): Promise<void>;
+  /**
+   * Rejects with SpoolFull when less than the reserve is free. Cheap: cached for a second.
+   * @param spareBytes to be free beyond the reserve, for what can wait until there is more room
+   */
+  assertSpace(spareBytes?: number): Promise<void>;
 }

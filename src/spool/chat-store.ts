@@ -186,5 +186,10 @@ export interface ChatStore {
   ): Promise<readonly UploadRecord[]>;
   /** This visitor's upload, used or not, while its file is kept. */
   upload(shopId: ShopId, visitorId: VisitorId, id: string): Promise<UploadRecord | undefined>;
+  /**
+   * Forgets an upload of this visitor that no message has used; undefined when there is none.
+   * Resolves with its file, which no row names any more: the caller deletes it.
+   */
+  removeUpload(shopId: ShopId, visitorId: VisitorId, id: string): Promise<BlobName | undefined>;
   countUnusedUploads(shopId: ShopId, visitorId: VisitorId): Promise<number>;
 }

@@ -23,3 +23,8 @@ export function write(storage: Storage | undefined, key: string, value: string):
     // Full or forbidden: what is noted here only spares the visitor a repetition.
   }
 }
+
+/** Removes every note whose key begins so. */
+export function forget(storage: Storage | undefined, prefix: string): void {
+  for (const key in storage) if (key.startsWith(prefix)) storage.removeItem(key);
+}

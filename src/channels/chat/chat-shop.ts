@@ -21,4 +21,5 @@ export interface ChatLimitOptions {
   readonly messagesPer10s: number;
   readonly newVisitorsPerHourPerIp: number;
   readonly socketsPerIp: number;
+  readonly uploadBytesPerHourPerIp: number;
 }

@@ -20,6 +20,7 @@ export class ChatLimits {
   readonly #messages;
   readonly #calls;
   readonly #uploads;
+  readonly #uploadBytes;
   readonly #downloads;
   readonly #newVisitors;
   readonly #handshakes;
@@ -28,6 +29,10 @@ export class ChatLimits {
     this.#messages = new RateLimiterMemory({ points: options.messagesPer10s, duration: 10 });
     this.#calls = new RateLimiterMemory({ points: CALLS_PER_10S, duration: 10 });
     this.#uploads = new RateLimiterMemory({ points: UPLOADS_PER_10_MIN, duration: 600 });
+    this.#uploadBytes = new RateLimiterMemory({
+      points: options.uploadBytesPerHourPerIp,
+      duration: 3600,
+    });
     this.#downloads = new RateLimiterMemory({ points: DOWNLOADS_PER_MIN, duration: 60 });
     this.#newVisitors = new RateLimiterMemory({
       points: options.newVisitorsPerHourPerIp,
@@ -51,6 +56,18 @@ export class ChatLimits {
     return take(this.#uploads, visitorId);
   }
 
+  /** Counts what an upload may take at most; what it did not take is given back. */
+  async uploadBytes(network: string, bytes: number): Promise<Limited | undefined> {
+    const limited = await take(this.#uploadBytes, network, bytes);
+    // What is refused is counted by the library too, and would keep out smaller files for an hour.
+    if (limited !== undefined) await this.giveBack(network, bytes);
+    return limited;
+  }
+
+  async giveBack(network: string, bytes: number): Promise<void> {
+    await this.#uploadBytes.reward(network, bytes);
+  }
+
   download(visitorId: VisitorId): Promise<Limited | undefined> {
     return take(this.#downloads, visitorId);
   }
@@ -64,9 +81,13 @@ export class ChatLimits {
   }
 }
 
-async function take(limiter: RateLimiterMemory, key: string): Promise<Limited | undefined> {
+async function take(
+  limiter: RateLimiterMemory,
+  key: string,
+  points = 1,
+): Promise<Limited | undefined> {
   try {
-    await limiter.consume(key);
+    await limiter.consume(key, points);
     return undefined;
   } catch (error) {
     if (!(error instanceof RateLimiterRes)) throw error;

@@ -10,12 +10,14 @@ import type { BlobStore } from '../../spool/blobs.ts';
 import type { ChatStore } from '../../spool/chat-store.ts';
 import { SpoolFull, SpoolUnavailable } from '../../spool/errors.ts';
 import type { ChatShop } from './chat-shop.ts';
-import { MAX_FILE_BYTES, MAX_FILES, UPLOAD_PATH } from './events.ts';
+import { type AttachmentInfo, MAX_FILE_BYTES, MAX_FILES, UPLOAD_PATH } from './events.ts';
 import { InFlight } from './in-flight.ts';
 import type { ChatLimits } from './limits.ts';
 import type { Origins } from './origins.ts';
 import { Answer, assertStands, bearerOf, type UploadBearer } from './upload-bearer.ts';
 import { sendUpload } from './upload-download.ts';
+import { removeUpload } from './upload-remove.ts';
+import { UploadRoom } from './upload-room.ts';
 import { receiveUpload, UploadAborted, UploadRefused } from './upload-receive.ts';
 import { UnsupportedFile } from './upload-sniff.ts';
 import type { VisitorTokens } from './visitor-token.ts';
@@ -36,6 +38,9 @@ export interface UploadParts {
 }
 
 const UPLOAD_TIMEOUT_MS = 5 * 60_000;
+/** A client that does not say how much it sends may send the most. */
+const expectedBytes = ({ headers }: IncomingMessage): number =>
+  Math.min(Number(headers['content-length'] ?? MAX_FILE_BYTES), MAX_FILE_BYTES);
 /** How much of a refused body is still read, so that the answer gets through. */
 const DRAIN_BYTES = MAX_FILE_BYTES + 1024 * 1024;
 /** Ten files wait: one has to be used, or its day to pass. */
@@ -44,6 +49,7 @@ const RETRY_WAITING_SECONDS = 60;
 /**
  * `POST /chat/uploads`: one file, for the visitor whose token comes with it.
  * `GET /chat/uploads/<id>`: its bytes, for that visitor alone, while they are kept.
+ * `DELETE /chat/uploads/<id>`: takes it back, as long as no message has used it.
  */
 export function createUploadRouter(parts: UploadParts): { router: Router; stop(): Promise<void> } {
   const inFlight = new InFlight();
@@ -51,8 +57,9 @@ export function createUploadRouter(parts: UploadParts): { router: Router; stop()
   // One listener for each upload and download under way, and no bound on those but the limits.
   setMaxListeners(0, stopping.signal);
   const underWay = new Map<string, number>();
+  const room = new UploadRoom(parts.blobs);
 
-  const take = async (request: Request): Promise<Record<string, unknown>> => {
+  const take = async (request: Request): Promise<AttachmentInfo> => {
     const bearer = bearerOf(parts, request);
     if (inFlight.closed) throw new Answer(503, 'busy');
     const { shop, visitorId } = bearer;
@@ -65,13 +72,21 @@ export function createUploadRouter(parts: UploadParts): { router: Router; stop()
     inFlight.begin();
     try {
       await assertStands(parts, bearer);
-      await parts.blobs.assertSpace();
-      await parts.visitors.stored(shop, visitorId, parts.networkOf(request));
-      const waiting = await parts.store.countUnusedUploads(shop.shopId, visitorId);
-      if (others + waiting >= MAX_FILES) {
-        throw new Answer(429, 'rate_limited', RETRY_WAITING_SECONDS);
+      const network = parts.networkOf(request);
+      const place = await room.take(expectedBytes(request), network, parts.limits(shop));
+      let kept = 0;
+      try {
+        await parts.visitors.stored(shop, visitorId, network);
+        const waiting = await parts.store.countUnusedUploads(shop.shopId, visitorId);
+        if (others + waiting >= MAX_FILES) {
+          throw new Answer(429, 'rate_limited', RETRY_WAITING_SECONDS);
+        }
+        const upload = await receive(parts, bearer, request, stopping.signal);
+        kept = upload.size;
+        return upload;
+      } finally {
+        await place.leave(kept);
       }
-      return await receive(parts, bearer, request, stopping.signal);
     } finally {
       inFlight.end();
       const left = (underWay.get(key) ?? 1) - 1;
@@ -80,15 +95,22 @@ export function createUploadRouter(parts: UploadParts): { router: Router; stop()
     }
   };
 
-  const give = async (request: Request, response: Response): Promise<void> => {
-    const bearer = bearerOf(parts, request);
-    if (inFlight.closed) throw new Answer(503, 'busy');
-    inFlight.begin();
-    try {
-      await sendUpload(parts, bearer, request, response, stopping.signal);
-    } finally {
-      inFlight.end();
-    }
+  const answer = (
+    request: Request,
+    response: Response,
+    next: NextFunction,
+    respond: (bearer: UploadBearer) => Promise<void>,
+  ): void => {
+    const work = async (): Promise<void> => {
+      const bearer = bearerOf(parts, request);
+      if (inFlight.closed) throw new Answer(503, 'busy');
+      inFlight.begin();
+      await respond(bearer).finally(() => inFlight.end());
+    };
+    allowOrigin(request, response, parts.origins);
+    work()
+      .catch((error: unknown) => refuse(parts, request, response, error))
+      .catch(next);
   };
 
   const router = Router();
@@ -102,13 +124,18 @@ export function createUploadRouter(parts: UploadParts): { router: Router; stop()
     response.status(204).end();
   };
   router.options(UPLOAD_PATH, preflight('POST'));
-  router.options(`${UPLOAD_PATH}/:id`, preflight('GET'));
+  router.options(`${UPLOAD_PATH}/:id`, preflight('GET, DELETE'));
   router.get(`${UPLOAD_PATH}/:id`, (request: Request, response: Response, next: NextFunction) => {
-    allowOrigin(request, response, parts.origins);
-    give(request, response)
-      .catch((error: unknown) => refuse(parts, request, response, error))
-      .catch(next);
+    answer(request, response, next, (bearer) =>
+      sendUpload(parts, bearer, request, response, stopping.signal),
+    );
   });
+  router.delete(
+    `${UPLOAD_PATH}/:id`,
+    (request: Request, response: Response, next: NextFunction) => {
+      answer(request, response, next, (bearer) => removeUpload(parts, bearer, request, response));
+    },
+  );
   router.post(UPLOAD_PATH, (request: Request, response: Response, next: NextFunction) => {
     allowOrigin(request, response, parts.origins);
     take(request)
@@ -131,7 +158,7 @@ async function receive(
   { shop, visitorId }: UploadBearer,
   request: Request,
   stopping: AbortSignal,
-): Promise<Record<string, unknown>> {
+): Promise<AttachmentInfo> {
   const deadline = new AbortController();
   const end = (): void => deadline.abort();
   const timer = setTimeout(end, UPLOAD_TIMEOUT_MS);

@@ -1,4 +1,4 @@
-import type { EntryId, ShopId, VisitorId } from '../../types/ids.ts';
+import type { BlobName, EntryId, ShopId, VisitorId } from '../../types/ids.ts';
 import type {
   ChatAttachment,
   ChatFormat,
@@ -212,6 +212,12 @@ export class ChatTables {
     return this.#sql.upload.get(id, shopId, visitorId);
   }
 
+  removeUpload(shopId: ShopId, visitorId: VisitorId, id: string): BlobName | undefined {
+    const upload = this.#sql.unusedUpload.get(id, shopId, visitorId);
+    if (upload !== undefined) this.#sql.removeUpload.run(id);
+    return upload?.blob;
+  }
+
   countUnusedUploads(shopId: ShopId, visitorId: VisitorId): number {
     return this.#sql.countUnused.get(shopId, visitorId)?.count ?? 0;
   }
@@ -319,8 +325,9 @@ function prepare(db: Db) {
        LEFT JOIN visitors AS known ON known.shop = visitor.shop AND known.id = visitor.joined
        WHERE visitor.shop = ? AND visitor.id = ?`,
     ),
+    // Those of whom there is something: a reserved name never had a message or a conversation.
     guestsOf: db.prepare<[string, string], Pick<VisitorRow, 'id'>>(
-      `SELECT id FROM visitors WHERE shop = ? AND joined = ? ORDER BY no DESC`,
+      `SELECT id FROM visitors WHERE shop = ? AND joined = ? AND reserved = 0 ORDER BY no DESC`,
     ),
     // From the newest: what is asked for was written a moment ago.
     lineOfVisitor: db.prepare<[number, string], Pick<LineRow, 'line' | 'seq' | 'at'>>(
@@ -362,6 +369,7 @@ function prepare(db: Db) {
       `SELECT id, name, type, size, blob FROM uploads
        WHERE id = ? AND shop = ? AND visitor = ? AND entry IS NULL`,
     ),
+    removeUpload: db.prepare(`DELETE FROM uploads WHERE id = ?`),
     upload: db.prepare<[string, string, string], UploadRecord>(
       `SELECT id, name, type, size, blob FROM uploads WHERE id = ? AND shop = ? AND visitor = ?`,
     ),

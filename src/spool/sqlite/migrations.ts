@@ -133,4 +133,10 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX visitors_joined ON visitors(shop, joined) WHERE joined IS NOT NULL;
   CREATE INDEX uploads_used ON uploads(shop, visitor) WHERE entry IS NOT NULL;
   `,
+  // A guest of whom nothing was ever stored: the row only keeps his name from being used meanwhile.
+  `
+  ALTER TABLE visitors ADD COLUMN reserved INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX visitors_reserved ON visitors(shop, joined, no) WHERE reserved = 1;
+  CREATE INDEX visitors_reserved_at ON visitors(created_at) WHERE reserved = 1;
+  `,
 ];

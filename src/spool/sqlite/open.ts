@@ -128,6 +128,7 @@ function createChatStore(calls: BallastedCalls): ChatStore {
     addUpload: (upload) => calls.call('addUpload', upload),
     unusedUploads: (shopId, visitorId, ids) => calls.call('unusedUploads', shopId, visitorId, ids),
     upload: (shopId, visitorId, id) => calls.call('upload', shopId, visitorId, id),
+    removeUpload: (shopId, visitorId, id) => calls.call('removeUpload', shopId, visitorId, id),
     countUnusedUploads: (shopId, visitorId) => calls.call('countUnusedUploads', shopId, visitorId),
   };
 }

@@ -68,6 +68,7 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
     addUpload: chat.addUpload.bind(chat),
     unusedUploads: chat.unusedUploads.bind(chat),
     upload: chat.upload.bind(chat),
+    removeUpload: chat.removeUpload.bind(chat),
     countUnusedUploads: chat.countUnusedUploads.bind(chat),
 
     isOptedOut: optOuts.isOptedOut.bind(optOuts),

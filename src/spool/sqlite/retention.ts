@@ -9,6 +9,8 @@ const LONGEST_WAIT_MS = 60 * 60 * 1000;
 const ROWS_PER_CALL = 200;
 /** An upload that no message used. */
 const UPLOAD_KEPT_MS = 24 * 60 * 60 * 1000;
+/** A guest of whom there is nothing to keep (`visitor-identities.ts`). */
+const RESERVED_KEPT_MS = 24 * 60 * 60 * 1000;
 
 export interface SweptRows {
   readonly entries: number;
@@ -65,6 +67,10 @@ export class RetentionTable {
       before: now - retention.entriesMs,
       limit: ROWS_PER_CALL,
     }).changes;
+    const reserved = this.#sql.deleteReserved.run({
+      before: now - RESERVED_KEPT_MS,
+      limit: ROWS_PER_CALL,
+    }).changes;
     const uploads = this.#sql.staleUploads.all(now - UPLOAD_KEPT_MS, ROWS_PER_CALL);
     for (const { id } of uploads) this.#sql.deleteUpload.run(id);
     const usedUploads = raws.flatMap(({ id }) => this.#sql.uploadsOf.all(id));
@@ -75,7 +81,7 @@ export class RetentionTable {
       entries: entries.length,
       raws: raws.length,
       unused: candidates.filter((blob) => !this.isNamed(blob)),
-      more: [raws.length, entries.length, uploads.length, lines].includes(ROWS_PER_CALL),
+      more: [raws.length, entries.length, uploads.length, lines, reserved].includes(ROWS_PER_CALL),
     };
   }
 
@@ -125,6 +131,10 @@ function prepare(db: Db) {
     deleteLines: db.prepare(
       `DELETE FROM journal
        WHERE line IN (SELECT line FROM journal ORDER BY line LIMIT @limit) AND at < @before`,
+    ),
+    deleteReserved: db.prepare(
+      `DELETE FROM visitors WHERE no IN (
+         SELECT no FROM visitors WHERE reserved = 1 AND created_at < @before LIMIT @limit)`,
     ),
     staleUploads: db.prepare<[number, number], { id: string; blob: BlobName }>(
       `SELECT id, blob FROM uploads WHERE entry IS NULL AND at < ? LIMIT ?`,

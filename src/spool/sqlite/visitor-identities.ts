@@ -4,6 +4,13 @@ import type { Db } from './database.ts';
 
 type Known = Pick<VisitorRecord, 'shopId' | 'id'>;
 
+/**
+ * Guests of one visitor of whom nothing is stored. Tokens that were never used cost nobody anything:
+ * whoever identifies himself again and again with new ones must not fill the table. Older ones than
+ * a day are swept (`retention.ts`).
+ */
+const MOST_RESERVED = 20;
+
 /** Who a visitor turns out to be: `ChatStore.identifyVisitor` says what happens to his past. */
 export class VisitorIdentities {
   readonly #chat: ChatTables;
@@ -27,8 +34,8 @@ export class VisitorIdentities {
       this.#create(identity, superseded, isFree);
     } else {
       this.#relabel(known, identity);
-      if (superseded !== undefined && isFree) this.#reserve(identity, superseded);
-      if (superseded !== undefined) joinedLines = this.#join(superseded, known);
+      if (superseded !== undefined && isFree) this.#reserve(identity, superseded, known);
+      else if (superseded !== undefined) joinedLines = this.#join(superseded, known);
     }
     const visitor = this.#chat.visitorBySubject(shopId, subject);
     if (visitor === undefined) throw new Error('a visitor that was stored cannot be found');
@@ -62,8 +69,13 @@ export class VisitorIdentities {
     });
   }
 
-  #reserve({ shopId, at }: VisitorIdentity, id: VisitorRow['id']): void {
-    this.#chat.createVisitor({ shopId, id, createdAt: at });
+  /**
+   * What he was sending while he said who he is must not make him a visitor of his own: it is sent
+   * again, as the visitor he is now. By the time that the oldest one goes, nothing is on its way.
+   */
+  #reserve({ shopId, at }: VisitorIdentity, id: VisitorRow['id'], known: Known): void {
+    this.#sql.reserve.run({ shop: shopId, id, joined: known.id, at });
+    this.#sql.dropReserved.run({ shop: shopId, joined: known.id, most: MOST_RESERVED });
   }
 
   /** @returns how many lines have moved */
@@ -148,6 +160,15 @@ function prepare(db: Db) {
     ),
     moveUsedUploads: db.prepare(
       `UPDATE uploads SET visitor = ? WHERE shop = ? AND visitor = ? AND entry IS NOT NULL`,
+    ),
+    reserve: db.prepare(
+      `INSERT INTO visitors (shop, id, joined, created_at, reserved)
+       VALUES (@shop, @id, @joined, @at, 1)`,
+    ),
+    dropReserved: db.prepare(
+      `DELETE FROM visitors WHERE no IN (
+         SELECT no FROM visitors WHERE reserved = 1 AND shop = @shop AND joined = @joined
+         ORDER BY no DESC LIMIT -1 OFFSET @most)`,
     ),
     markJoined: db.prepare(
       `UPDATE visitors SET joined = ?, last_seq = 0, seen_seq = 0, conversation_from_seq = 0

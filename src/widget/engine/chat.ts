@@ -18,7 +18,7 @@ export interface Chat {
   readonly unread: ReadonlySignal<number>;
   /** A conversation begins after each of these numbers (`newConversation`). */
   readonly breaks: ReadonlySignal<readonly number[]>;
-  /** Files that the next message will carry. */
+  /** Files that the next message will carry; those that are uploaded survive a reload. */
   readonly files: ReadonlySignal<readonly PendingFile[]>;
   /** What is typed and not sent; it survives a reload. */
   readonly draft: ReadonlySignal<string>;
@@ -105,8 +105,8 @@ export interface PendingFile {
   /** 0 to 1. */
   readonly progress: number;
   readonly error?: FileError;
-  /** The bytes, for a preview. */
-  readonly blob: Blob;
+  /** The bytes, for a preview; an earlier page, or another tab, has had them. */
+  readonly blob?: Blob;
 }
 
 export type FileError = 'too_large' | 'too_many' | 'unsupported' | 'rate_limited' | 'failed';

@@ -28,7 +28,7 @@ import { TabVisitor } from './tab-visitor.ts';
 import { type Timing, TIMING } from './timing.ts';
 import { untilOnline } from './until-online.ts';
 import { uploadByXhr } from './upload-request.ts';
-import { Uploads } from './uploads.ts';
+import { FILES, Uploads } from './uploads.ts';
 import { asStoredSession, BREAKS, SEEN, type StoredSession } from './visitor-notes.ts';
 
 const LIMITS = { text: MAX_TEXT, files: MAX_FILES, fileBytes: MAX_FILE_BYTES };
@@ -104,7 +104,7 @@ class WidgetChat implements Chat {
     });
     this.#uploads = new Uploads({
       url: address.origin + address.basePath + UPLOAD_PATH,
-      ...{ request: upload, fetch: options.fetch, retryMs },
+      ...{ request: upload, fetch: options.fetch, retryMs, storage, now },
       limits: () => this.#limits(),
       token: () => session()?.token,
       renewToken: () => link.restart(),
@@ -324,6 +324,7 @@ class WidgetChat implements Chat {
     if (this.#visitor.stored === undefined && this.#visitor.shown !== undefined) this.#forget();
     this.#outbox.reread();
     this.#draft.reread();
+    this.#uploads.reread();
     this.#visitor.reread();
     if (this.#isStarted) this.#link.start();
   }
@@ -339,6 +340,7 @@ class WidgetChat implements Chat {
     const name = key === null ? SESSION : this.#storage.nameOf(key);
     if (name === SESSION) this.#sessionStored(asStoredSession(parsed(json)));
     else if (name === DRAFT) this.#draft.reread();
+    else if (name === FILES) this.#uploads.reread();
     else if (name === SEEN || name === BREAKS) this.#visitor.reread();
     else if (name === LEASE) this.#sender.pump();
     else if (name !== undefined && this.#outbox.onStored(name, json)) this.#sender.pump();

@@ -3,7 +3,7 @@ import type { AttachmentInfo, SessionEvent } from '../../channels/chat/events.ts
 import { backoffMs } from './backoff.ts';
 import type { FileError, PendingFile } from './chat.ts';
 import { newId } from './new-id.ts';
-import { parsed } from './safe-storage.ts';
+import { parsed, type SafeStorage } from './safe-storage.ts';
 import type { UploadAnswer, UploadRequest } from './upload-request.ts';
 
 export interface UploadsParts {
@@ -16,7 +16,15 @@ export interface UploadsParts {
   /** The token was refused: a new session brings another one. */
   readonly renewToken: () => void;
   readonly retryMs: number;
+  readonly storage: SafeStorage;
+  readonly now: () => number;
 }
+
+export const FILES = 'files';
+/** The server keeps a file for a day that no message uses; in the last hour it is not relied upon. */
+const KEPT_MS = 23 * 3_600_000;
+/** For an answer that is not needed: without it, the server finds out in a day. */
+const REMOVAL_TIMEOUT_MS = 10_000;
 
 /** Of a network that loses uploads while the connection stands, or a server that fails. */
 const MAX_ATTEMPTS = 4;
@@ -34,23 +42,49 @@ interface Course {
   hasRenewedToken: boolean;
 }
 
+type Upload = AttachmentInfo & { readonly id: string };
+
+/** An upload that waits for its message, as it lies in the storage. */
+interface StoredUpload extends Upload {
+  /** Of its file in the tray, in every tab. */
+  readonly key: string;
+  readonly at: number;
+}
+
 /**
  * The files of the next message. They are uploaded one after the other, as soon as they are
- * attached and while there is a connection; what is interrupted begins again when it is back.
+ * attached and while there is a connection; what is interrupted begins again when it is back. What
+ * is uploaded is in the storage, as the draft is: all tabs show it, and so does the next page.
  */
 export class Uploads {
   readonly files = signal<readonly PendingFile[]>([]);
   readonly #parts: UploadsParts;
   readonly #courses = new Map<string, Course>();
-  /** By file of the next message: what the server calls it. */
-  readonly #uploaded = new Map<string, AttachmentInfo & { readonly id: string }>();
   /** By upload: the visitor's own files need not be fetched again. */
   readonly #blobs = new Map<string, Blob>();
   #current: { readonly key: string; readonly abort: AbortController } | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** What was taken back makes room for the next one. */
+  #removals: Promise<unknown> | undefined;
 
   constructor(parts: UploadsParts) {
     this.#parts = parts;
+    this.reread();
+  }
+
+  /** Shows the uploads that are in the storage, and no others. */
+  reread(): void {
+    const stored = this.#stored();
+    const isIn = (files: readonly { key: string }[], key: string): boolean =>
+      files.some((each) => each.key === key);
+    const files = this.files.value.filter(
+      ({ key, state }) => state !== 'uploaded' || isIn(stored, key),
+    );
+    const added = stored.filter(({ key }) => !isIn(files, key));
+    this.files.value = [
+      ...files,
+      ...added.map((file) => ({ ...file, state: 'uploaded' as const, progress: 1 })),
+    ];
   }
 
   add(files: Iterable<File>): void {
@@ -81,17 +115,26 @@ export class Uploads {
   remove(key: string): void {
     if (this.#current?.key === key) this.#current.abort.abort();
     this.#courses.delete(key);
-    this.#uploaded.delete(key);
     this.files.value = this.files.value.filter((file) => file.key !== key);
+    const stored = this.#stored();
+    const upload = stored.find((each) => each.key === key);
+    if (upload === undefined) return;
+    this.#store(stored.filter((each) => each !== upload));
+    // It would count among those that wait, for a day.
+    const signal = AbortSignal.timeout(REMOVAL_TIMEOUT_MS);
+    const removal = this.#ask(upload.id, this.#parts.token(), { method: 'DELETE', signal });
+    this.#removals = Promise.all([this.#removals, removal]);
   }
 
   /** Takes the uploaded files out, for a message that carries them. */
   take(): AttachmentInfo[] {
+    const stored = this.#stored();
     const taken = this.files.value.flatMap(({ key, blob }) => {
-      const info = this.#uploaded.get(key);
-      if (info === undefined) return [];
-      this.#blobs.set(info.id, blob);
-      return info;
+      const upload = stored.find((each) => each.key === key);
+      if (upload === undefined) return [];
+      const { id, name, type, size } = upload;
+      if (blob) this.#blobs.set(id, blob);
+      return { id, name, type, size };
     });
     this.clear();
     return taken;
@@ -99,17 +142,7 @@ export class Uploads {
 
   /** The bytes of an upload; undefined when they cannot be had. */
   async open(uploadId: string, token: string | undefined): Promise<Blob | undefined> {
-    const own = this.#blobs.get(uploadId);
-    if (own !== undefined || token === undefined) return own;
-    // A browser's `fetch` is a method of its window.
-    const { url, fetch = globalThis.fetch.bind(globalThis) } = this.#parts;
-    try {
-      const headers = { authorization: `Bearer ${token}` };
-      const answer = await fetch(`${url}/${encodeURIComponent(uploadId)}`, { headers });
-      return answer.ok ? await answer.blob() : undefined;
-    } catch {
-      return undefined;
-    }
+    return this.#blobs.get(uploadId) ?? this.#ask(uploadId, token);
   }
 
   /** Goes on, when there is something to do and a connection to do it. */
@@ -126,14 +159,19 @@ export class Uploads {
   /** What was uploaded belongs to a visitor who has gone: once more, for the one who is here. */
   restart(): void {
     this.#current?.abort.abort();
-    this.#uploaded.clear();
+    this.#store([]);
+    // Of what an earlier page has uploaded the bytes are not here.
+    this.files.value = this.files.value.filter(({ key }) => this.#courses.has(key));
     for (const { key, state } of this.files.value) {
       if (state !== 'failed') this.#change(key, { state: 'waiting', progress: 0 });
     }
   }
 
   clear(): void {
-    for (const { key } of this.files.value) this.remove(key);
+    this.#current?.abort.abort();
+    this.#courses.clear();
+    this.#store([]);
+    this.files.value = [];
   }
 
   stop(): void {
@@ -146,21 +184,25 @@ export class Uploads {
     const abort = new AbortController();
     this.#current = { key, abort };
     this.#change(key, { state: 'uploading', progress: 0 });
-    const answer = await request({
-      ...{ url, token, file: course.file, signal: abort.signal },
-      onProgress: (progress) => {
-        if (!abort.signal.aborted) this.#change(key, { progress });
-      },
-    });
+    await this.#removals;
+    const isAborted = (): boolean => abort.signal.aborted;
+    const answer = await (isAborted()
+      ? undefined
+      : request({
+          ...{ url, token, file: course.file, signal: abort.signal },
+          onProgress: (progress) => {
+            if (!isAborted()) this.#change(key, { progress });
+          },
+        }));
     this.#current = undefined;
-    if (!abort.signal.aborted) this.#settle(key, course, answer);
+    if (answer && !isAborted()) this.#settle(key, course, answer);
     if (this.#timer === undefined) this.resume();
   }
 
   #settle(key: string, course: Course, { status, body }: UploadAnswer): void {
     const info = status === 201 ? asUpload(parsed(body)) : undefined;
     if (info !== undefined) {
-      this.#uploaded.set(key, info);
+      this.#store([...this.#stored(), { ...info, key, at: this.#parts.now() }]);
       this.#change(key, { state: 'uploaded', progress: 1 });
     } else if (status === 401 && !course.hasRenewedToken) {
       course.hasRenewedToken = true;
@@ -193,6 +235,33 @@ export class Uploads {
     }, wait);
   }
 
+  /** Read anew each time: another tab may have put one beside it. */
+  #stored(): StoredUpload[] {
+    const { storage, now } = this.#parts;
+    const stored = storage.get(FILES);
+    return Array.isArray(stored) ? stored.filter((each) => isStored(each, now())) : [];
+  }
+
+  #store(uploads: readonly StoredUpload[]): void {
+    const { storage } = this.#parts;
+    if (uploads.length === 0) storage.remove(FILES);
+    else storage.set(FILES, uploads);
+  }
+
+  /** The bytes that are answered; undefined when there are none, or no answer. */
+  async #ask(id: string, token: string | undefined, init?: RequestInit): Promise<Blob | undefined> {
+    // A browser's `fetch` is a method of its window.
+    const { url, fetch = globalThis.fetch.bind(globalThis) } = this.#parts;
+    if (token === undefined) return undefined;
+    try {
+      const headers = { authorization: `Bearer ${token}` };
+      const answer = await fetch(`${url}/${encodeURIComponent(id)}`, { ...init, headers });
+      return answer.ok ? await answer.blob() : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
   #change(key: string, change: Partial<PendingFile>): void {
     this.files.value = this.files.value.map((file) =>
       file.key === key ? { ...file, ...change } : file,
@@ -200,7 +269,13 @@ export class Uploads {
   }
 }
 
-function asUpload(value: unknown): (AttachmentInfo & { readonly id: string }) | undefined {
+function isStored(value: unknown, now: number): value is StoredUpload {
+  if (asUpload(value) === undefined) return false;
+  const { key, at } = value as Partial<StoredUpload>;
+  return typeof key === 'string' && Number(at) > now - KEPT_MS;
+}
+
+function asUpload(value: unknown): Upload | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { id, name, type, size } = value as Partial<Record<keyof AttachmentInfo, unknown>>;
   if (typeof id !== 'string' || typeof name !== 'string' || typeof type !== 'string') return;

@@ -9,13 +9,14 @@ const DELAY_MS = 4_000;
  * @returns a function that takes it away, for good
  */
 export function greet(options: {
-  readonly greeting: string;
+  /** Nothing is shown without one. */
+  readonly greeting: string | undefined;
   readonly noteKey: string;
   readonly storage: Storage | undefined;
   readonly show: (greeting: string) => HTMLElement;
 }): () => void {
   const { greeting, noteKey, storage, show } = options;
-  if (read(storage, noteKey) === greeting) return () => undefined;
+  if (!greeting || read(storage, noteKey) === greeting) return () => undefined;
   let card: HTMLElement | undefined;
   const timer = setTimeout(() => {
     card = show(greeting);

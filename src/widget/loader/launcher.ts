@@ -14,7 +14,7 @@ export function createLauncher(openLabel: string) {
     badge,
   );
   return {
-    button: launcher,
+    launcher,
     /** @param label what it does now, and what is unread; the panel's words, once it is there */
     draw: (open: boolean, unread: number, label = openLabel): void => {
       launcher.setAttribute('aria-expanded', String(open));

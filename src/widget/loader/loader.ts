@@ -1,5 +1,7 @@
 import { WIDGET_CONFIG_PATH } from '../../channels/chat/widget-config.ts';
+import { storagePrefix } from '../engine/storage-names.ts';
 import { choose, type Language } from '../language.ts';
+import { forget, pageStorage } from '../page-storage.ts';
 import { chosen } from '../settings.ts';
 import { createWidget } from './widget.ts';
 import { createEvents } from './events.ts';
@@ -22,14 +24,21 @@ function start(): void {
     return;
   }
   const { src, dataset } = script;
+  const gatewayUrl = new URL('.', src).href;
+  const storage = pageStorage();
+  const notes = storagePrefix(gatewayUrl, key);
   const events = createEvents();
   const widget = Promise.all([configOf(src, key), bodyReady()]).then(([config]) => {
     const languages = [dataset['lang'], document.documentElement.lang, ...navigator.languages];
-    const settings = { ...chosen(dataset, config), ...choose(languages, Object.keys(MAIN_FILES)) };
+    // Named once: each time, the build would put all of it in.
+    const files = MAIN_FILES;
+    const settings = { ...chosen(dataset, config), ...choose(languages, Object.keys(files)) };
     return createWidget({
-      mainUrl: new URL(MAIN_FILES[settings.language], src).href,
-      gatewayUrl: new URL('.', src).href,
+      mainUrl: new URL(files[settings.language], src).href,
+      gatewayUrl,
       key,
+      storage,
+      notes,
       settings,
       events,
     });
@@ -41,8 +50,12 @@ function start(): void {
   publish({
     open: later((it) => it.setOpen(true)),
     close: later((it) => it.setOpen(false)),
-    identify: later((it, jwt) => it.withMain((main) => main.identify(jwt))),
-    logout: later((it) => it.withMain((main) => main.logout())),
+    identify: later((it, jwt) => void it.whenMain.then((main) => main.identify(jwt))),
+    logout: () => {
+      // At once: the page may leave for another before anything else is there.
+      forget(storage, notes);
+      later((it) => void it.whenMain.then((main) => main.logout()))();
+    },
     on: events.on,
   });
 }

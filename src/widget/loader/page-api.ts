@@ -21,7 +21,7 @@ declare global {
 }
 
 /** Whether a widget is here already: two tags are one widget. */
-export const isTaken = (): boolean => window.Sluice !== undefined && 'open' in window.Sluice;
+export const isTaken = (): boolean => !!(window.Sluice as Partial<PageApi> | undefined)?.open;
 
 /** Puts the API in the page's hands, and does what the page has queued. */
 export function publish(api: PageApi): void {

@@ -12,8 +12,8 @@ export function dress(frame: HTMLElement, settings: Settings): void {
     const isDark = scheme === 'dark' || (scheme !== 'light' && dark.matches);
     const shown = isDark ? 'dark' : 'light';
     frame.dataset['scheme'] = shown;
-    const accent = { ...accentOf(color, shown) };
-    for (const [name, value] of Object.entries(accent)) frame.style.setProperty(`--${name}`, value);
+    const accent = Object.entries<string>({ ...accentOf(color, shown) });
+    for (const [name, value] of accent) frame.style.setProperty(`--${name}`, value);
   };
   draw();
   dark.onchange = draw;

@@ -1,7 +1,7 @@
-import { SESSION, storagePrefix } from '../engine/storage-names.ts';
+import { SESSION } from '../engine/storage-names.ts';
 import { adopt } from '../look/style-sheet.ts';
 import type { Main, MainOptions } from '../main-part.ts';
-import { pageStorage, read } from '../page-storage.ts';
+import { read } from '../page-storage.ts';
 import type { Settings } from '../settings.ts';
 import { createBubble } from './bubble.ts';
 import { el } from './dom.ts';
@@ -22,18 +22,19 @@ export function createWidget(options: {
   readonly mainUrl: string;
   readonly gatewayUrl: string;
   readonly key: string;
+  readonly storage: Storage | undefined;
+  /** What the keys of its notes in `storage` begin with. */
+  readonly notes: string;
   readonly settings: Settings;
   readonly events: Events;
 }) {
-  const { mainUrl, gatewayUrl, key, settings, events } = options;
+  const { mainUrl, gatewayUrl, key, storage, notes, settings, events } = options;
   const [openLabel, dismissLabel, failedText] = TEXTS[settings.language];
-  const storage = pageStorage();
-  const notes = storagePrefix(gatewayUrl, key);
   const hasSession = read(storage, notes + SESSION) !== undefined;
   const host = document.createElement('sluice-chat');
   const root = host.attachShadow({ mode: 'open' });
   const frame = el('aside', { class: 'frame', 'aria-label': settings.name ?? 'Chat' });
-  const launcher = createLauncher(openLabel);
+  const { launcher, draw: drawLauncher } = createLauncher(openLabel);
 
   let isOpen = false;
   let unread = 0;
@@ -43,7 +44,7 @@ export function createWidget(options: {
   let mainCame: (main: Main) => void = () => undefined;
   const whenMain = new Promise<Main>((resolve) => (mainCame = resolve));
 
-  const draw = (): void => launcher.draw(isOpen, unread, main?.labelOf(isOpen, unread));
+  const draw = (): void => drawLauncher(isOpen, unread, main?.labelOf(isOpen, unread));
   const show = (text: string, role: 'note' | 'alert', onDismiss: () => void): HTMLElement => {
     const card = createBubble({
       text,
@@ -72,14 +73,12 @@ export function createWidget(options: {
       events.emit(event, detail);
     },
   };
-  const dismissGreeting = settings.greeting
-    ? greet({
-        greeting: settings.greeting,
-        noteKey: `${notes}greeted`,
-        storage,
-        show: (text) => show(text, 'note', () => dismissGreeting()),
-      })
-    : () => undefined;
+  const dismissGreeting = greet({
+    greeting: settings.greeting,
+    noteKey: `${notes}greeted`,
+    storage,
+    show: (text) => show(text, 'note', () => dismissGreeting()),
+  });
 
   async function load(): Promise<void> {
     const { mount } = await fetchMain();
@@ -89,7 +88,7 @@ export function createWidget(options: {
   }
 
   async function loadToOpen(): Promise<void> {
-    launcher.button.dataset['busy'] = '';
+    launcher.dataset['busy'] = '';
     failure?.remove();
     try {
       await load();
@@ -102,7 +101,7 @@ export function createWidget(options: {
       failure = show(failedText, 'alert', () => failure?.remove());
       events.emit('error', { code: 'load' });
     }
-    delete launcher.button.dataset['busy'];
+    delete launcher.dataset['busy'];
   }
 
   function setOpen(now: boolean): void {
@@ -126,25 +125,24 @@ export function createWidget(options: {
   function giveFocusBack(): void {
     if (!root.activeElement) return;
     const isElsewhere = opener?.isConnected && opener !== host && opener !== document.body;
-    (isElsewhere ? (opener as HTMLElement) : launcher.button).focus();
+    (isElsewhere ? (opener as HTMLElement) : launcher).focus();
   }
 
   adopt(root, css);
   dress(frame, settings);
   draw();
-  frame.append(launcher.button);
+  frame.append(launcher);
   root.append(frame);
   document.body.append(host);
-  launcher.button.onclick = () => setOpen(!isOpen);
+  launcher.onclick = () => setOpen(!isOpen);
   // Before it is needed; a failure shows when it is.
-  launcher.button.onpointerenter = launcher.button.onfocus = () =>
-    void fetchMain().catch(() => undefined);
+  launcher.onpointerenter = launcher.onfocus = () => void fetchMain().catch(() => undefined);
   if (hasSession) void load().catch(() => undefined);
   events.emit('ready', undefined);
 
   return {
     setOpen,
-    /** Now, or once the main part is there. */
-    withMain: (act: (main: Main) => void) => void whenMain.then(act),
+    /** The main part, once it is there. */
+    whenMain,
   };
 }

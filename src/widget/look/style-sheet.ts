@@ -6,7 +6,7 @@ export function adopt(root: ShadowRoot, text: string): void {
   try {
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(text);
-    root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
+    root.adoptedStyleSheets.push(sheet);
   } catch {
     const element = document.createElement('style');
     element.textContent = text;

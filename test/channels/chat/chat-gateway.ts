@@ -17,6 +17,7 @@ import { createIntake, type Intake } from '../../../src/intake/intake.ts';
 import { type Logger, silentLogger } from '../../../src/observability/logger.ts';
 import { createMetrics } from '../../../src/observability/metrics.ts';
 import type { Clock } from '../../../src/runtime/clock.ts';
+import type { BlobStore } from '../../../src/spool/blobs.ts';
 import type { Entry } from '../../../src/spool/entry.ts';
 import { openSqliteStore, type Store } from '../../../src/spool/sqlite/open.ts';
 import { ChatClient, type ChatClientOptions } from '../../support/chat-client.ts';
@@ -32,7 +33,12 @@ export const aShop = (change: Partial<ChatShop> = {}): ChatShop => ({
   origins: ['https://acme.example', 'http://localhost:8080'],
   allowNoOrigin: true,
   identitySecrets: [SECRET],
-  limits: { messagesPer10s: 10, newVisitorsPerHourPerIp: 60, socketsPerIp: 50 },
+  limits: {
+    messagesPer10s: 10,
+    newVisitorsPerHourPerIp: 60,
+    socketsPerIp: 50,
+    uploadBytesPerHourPerIp: 2 ** 29,
+  },
   ...change,
 });
 
@@ -50,6 +56,7 @@ export const ROOMY = {
   messagesPer10s: 100_000,
   newVisitorsPerHourPerIp: 100_000,
   socketsPerIp: 1_000,
+  uploadBytesPerHourPerIp: 1e12,
 };
 
 export interface GatewayOptions extends Partial<ChatServerOptions> {
@@ -61,6 +68,8 @@ export interface GatewayOptions extends Partial<ChatServerOptions> {
   /** Wraps the intake, to slow it down or to make it fail. */
   readonly intake?: (intake: Intake) => Pick<Intake, 'acceptChat'>;
   readonly clientIp?: () => string;
+  /** Wraps the blob folder, to make it fail. */
+  readonly blobs?: (blobs: BlobStore) => BlobStore;
   readonly replies?: ReplyPollerOptions;
 }
 
@@ -95,15 +104,16 @@ export class ChatGateway {
     const metrics = createMetrics();
     const logger = options.logger ?? silentLogger;
     const clock = options.clock ?? Date.now;
+    const blobs = options.blobs?.(store.spool.blobs) ?? store.spool.blobs;
     const intake = createIntake({
-      ...{ spool: store.spool, chat: store.chat, metrics, clock },
+      ...{ spool: { ...store.spool, blobs }, chat: store.chat, metrics, clock },
       onAccepted: () => undefined,
     });
     const presence = new Presence();
     const server = createChatServer(
       { shops: [aShop()], signingKeys: SIGNING_KEYS, ...options },
       {
-        ...{ store: store.chat, blobs: store.spool.blobs, presence, clock, logger, metrics },
+        ...{ store: store.chat, blobs, presence, clock, logger, metrics },
         intake: options.intake?.(intake) ?? intake,
         clientIp: options.clientIp ?? ((request) => request.socket.remoteAddress ?? ''),
       },

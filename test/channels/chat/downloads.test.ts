@@ -97,7 +97,7 @@ describe('a visitor’s own file', () => {
     expect(answer.status).toBe(204);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       'access-control-allow-origin': 'https://acme.example',
-      'access-control-allow-methods': 'GET',
+      'access-control-allow-methods': 'GET, DELETE',
       'access-control-allow-headers': expect.stringContaining('authorization'),
     });
   });

@@ -1,5 +1,8 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { ChatLimitOptions } from '../../../src/channels/chat/chat-shop.ts';
+import { ChatLimits } from '../../../src/channels/chat/limits.ts';
+import { UploadRoom } from '../../../src/channels/chat/upload-room.ts';
+import { SpoolFull } from '../../../src/spool/errors.ts';
 import { ConnectRefused } from '../../support/chat-client.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { aShop, ChatGateway, type GatewayOptions, ROOMY } from './chat-gateway.ts';
@@ -81,6 +84,86 @@ describe('new visitors of one network', () => {
     const second = await chat.connect();
     expect(await first.send('a')).toMatchObject({ ok: true });
     expect(await second.send('a')).toMatchObject({ ok: true });
+  });
+});
+
+describe('files of one network', () => {
+  const MIB = 1024 * 1024;
+  const LIMIT = 26 * MIB;
+  const file = (mib: number) => ({ name: 'a.txt', bytes: Buffer.alloc(mib * MIB, 'x') });
+
+  test('fill so much of the disk in an hour, whoever sends them, and are told when to come back', async () => {
+    const chat = await start({ uploadBytesPerHourPerIp: LIMIT });
+    const [one, two] = [await chat.connect(), await chat.connect()];
+    expect((await one.upload(file(15))).status).toBe(201);
+    expect((await two.upload(file(10))).status).toBe(201);
+    const refused = await two.upload(file(2));
+    expect(refused.status).toBe(429);
+    const retryAfter = Number(refused.headers.get('retry-after'));
+    expect(retryAfter).toBeGreaterThan(0);
+    expect(retryAfter).toBeLessThanOrEqual(3600);
+    expect(await refused.json()).toEqual({ error: 'rate_limited', retryAfter });
+    // What was refused takes nothing; messages have nothing to do with it.
+    expect((await one.upload({ name: 'a.txt', bytes: Buffer.from('small') })).status).toBe(201);
+    expect(await two.send('no file, then')).toMatchObject({ ok: true });
+  });
+
+  test('count as what is kept of them: nothing of those that were not taken', async () => {
+    const chat = await start({ uploadBytesPerHourPerIp: LIMIT });
+    const client = await chat.connect();
+    const page = Buffer.concat([Buffer.from('<!doctype html>'), Buffer.alloc(12 * MIB, 'x')]);
+    for (let attempt = 0; attempt < 4; attempt += 1) {
+      expect((await client.upload({ name: 'a.txt', bytes: page })).status).toBe(415);
+    }
+    expect((await client.upload(file(25))).status).toBe(201);
+  });
+
+  test('are told apart by the address that the proxy names', async () => {
+    let ip = '192.0.2.1';
+    const chat = await start({ uploadBytesPerHourPerIp: LIMIT }, { clientIp: () => ip });
+    const client = await chat.connect();
+    expect((await client.upload(file(20))).status).toBe(201);
+    expect((await client.upload(file(20))).status).toBe(429);
+    ip = '192.0.2.2';
+    expect((await client.upload(file(20))).status).toBe(201);
+  });
+
+  test('are refused on a disk that runs low, while messages still get in', async () => {
+    let free = 10_000 * MIB;
+    const chat = await start(
+      {},
+      {
+        blobs: (blobs) => ({
+          ...{ writer: () => blobs.writer({ inlineMaxBytes: 0 }) },
+          ...{ read: (blob) => blobs.read(blob), path: (blob) => blobs.path(blob) },
+          remove: (blob) => blobs.remove(blob),
+          assertSpace: (spare = 0) =>
+            free < spare ? Promise.reject(new SpoolFull('low')) : Promise.resolve(),
+        }),
+      },
+    );
+    const client = await chat.connect();
+    expect((await client.upload(file(1))).status).toBe(201);
+    free = 200 * MIB;
+    const refused = await client.upload(file(1));
+    expect(refused.status).toBe(503);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await refused.json()).toMatchObject({ error: 'busy' });
+    expect(await client.send('still there?')).toMatchObject({ ok: true });
+    free = -1;
+    expect(await client.send('and now?')).toEqual({ ok: false, error: 'busy' });
+  });
+
+  test('that come together leave the room that one of them finds', async () => {
+    const room = new UploadRoom({
+      assertSpace: (spare = 0) =>
+        spare > 300 * MIB ? Promise.reject(new SpoolFull('low')) : Promise.resolve(),
+    });
+    const limits = new ChatLimits(ROOMY);
+    const first = await room.take(25 * MIB, 'net', limits);
+    await expect(room.take(25 * MIB, 'net', limits)).rejects.toThrow(SpoolFull);
+    await first.leave(25 * MIB);
+    await expect(room.take(25 * MIB, 'net', limits)).resolves.toBeDefined();
   });
 });
 

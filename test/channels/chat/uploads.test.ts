@@ -176,6 +176,65 @@ describe('uploads that wait to be used', () => {
   });
 });
 
+describe('an upload that is taken back', () => {
+  const takeBack = (id: string, token = client.session.token): Promise<Response> =>
+    fetch(`${gateway.url}/chat/uploads/${id}`, {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${token}` },
+    });
+
+  test('makes room for another, and can be taken back twice', async () => {
+    const sent: Uploaded[] = [];
+    for (let count = 0; count < 10; count += 1) {
+      sent.push(await uploaded(await client.upload({ name: 'a.png', bytes: PNG })));
+    }
+    expect((await client.upload({ name: 'a.png', bytes: PNG })).status).toBe(429);
+    const [first] = sent;
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      const answer = await takeBack(first?.id ?? '');
+      expect(answer.status).toBe(204);
+      expect(await answer.text()).toBe('');
+      expect(await files()).toHaveLength(9);
+    }
+    await uploaded(await client.upload({ name: 'a.png', bytes: PNG }));
+    expect(await client.send('with it', { uploads: [first?.id ?? ''] })).toEqual({
+      ok: false,
+      error: 'unknown_upload',
+    });
+  });
+
+  test('is its own visitor’s, and no message has used it', async () => {
+    const file = await uploaded(await client.upload({ name: 'a.png', bytes: PNG }));
+    const thief = await gateway.connect();
+    await thief.send('hello');
+    expect((await takeBack(file.id, thief.session.token)).status).toBe(204);
+    expect(await client.send('mine', { uploads: [file.id] })).toMatchObject({ ok: true });
+    expect((await takeBack(file.id)).status).toBe(204);
+    const kept = await fetch(`${gateway.url}/chat/uploads/${file.id}`, {
+      headers: { authorization: `Bearer ${client.session.token}` },
+    });
+    expect(Buffer.from(await kept.arrayBuffer())).toEqual(PNG);
+  });
+
+  test('needs a token, and may be asked for by the shop’s page', async () => {
+    expect((await takeBack('x', 'k1.0123.abc.def.ghi')).status).toBe(401);
+    const preflight = await fetch(`${gateway.url}/chat/uploads/x`, {
+      method: 'OPTIONS',
+      headers: { origin: 'https://acme.example', 'access-control-request-method': 'DELETE' },
+    });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get('access-control-allow-methods')).toMatch(/\bDELETE\b/);
+  });
+
+  test('too often in a row has to wait', async () => {
+    const statuses = await Promise.all(
+      Array.from({ length: 70 }, async () => (await takeBack(randomUUID())).status),
+    );
+    expect(statuses.filter((status) => status === 204)).toHaveLength(60);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(10);
+  });
+});
+
 describe('a request that cannot be an upload', () => {
   test.each<[string, Record<string, string>, string, number]>([
     ['is no multipart', { 'content-type': 'application/json' }, '{}', 415],

@@ -149,6 +149,40 @@ describe('a guest who says who he is', () => {
   });
 });
 
+describe('guests who left no trace', () => {
+  const unused = (index: number) => asVisitorId(index.toString(16).padStart(32, '0'));
+  const kept = (): string[] => {
+    const db = new Database(join(dir, 'spool.db'), { readonly: true });
+    const ids = db.prepare('SELECT id FROM visitors ORDER BY no').pluck().all() as string[];
+    db.close();
+    return ids;
+  };
+  const retention = { rawMs: 1e12, deadMs: 1e12, entriesMs: 1e12 };
+
+  test('are few rows, however often somebody says who he is with new tokens', async () => {
+    await known();
+    for (let index = 0; index < 50; index += 1) {
+      const identified = await identify({ guestId: unused(index), at: Date.now() });
+      expect(identified).toMatchObject({ superseded: unused(index), visitor: { id: KNOWN } });
+    }
+    expect(kept()).toEqual([KNOWN, ...Array.from({ length: 20 }, (_, at) => unused(30 + at))]);
+    expect(await say(unused(49), 'late', 1)).toBe('joined');
+  });
+
+  test('are forgotten after a day, and nobody else is', async () => {
+    await known();
+    await guest();
+    await say(GUEST, 'g1', Date.now());
+    await identify();
+    await identify({ guestId: unused(1), at: Date.now() - 25 * 3_600_000 });
+    await identify({ guestId: unused(2), at: Date.now() });
+    expect(kept()).toEqual([KNOWN, GUEST, unused(1), unused(2)]);
+    await store.spool.sweep(retention);
+    expect(kept()).toEqual([KNOWN, GUEST, unused(2)]);
+    expect(await record(KNOWN)).toEqual(['1 g1']);
+  });
+});
+
 describe('after a guest has joined', () => {
   beforeEach(async () => {
     await guest();

@@ -80,6 +80,26 @@ describeInBrowser('files', (test) => {
     expectFiles(setting, `${QUIET}one of two`, [note('kept.txt')]);
   });
 
+  test('a file that is uploaded is still there after a reload, and goes with the words', async (setting) => {
+    const { chat } = await setting.visit();
+    await chat.open();
+    const files = [picture('kept.png'), note('kept.txt')];
+    await choose(chat, [...files, note('removed.txt')]);
+    for (const { name } of files) await uploaded(chat, name);
+    await uploaded(chat, 'removed.txt');
+    await chat.button('Remove removed.txt').click();
+    await chat.type('half a thought');
+    await chat.page.reload();
+    await chat.open();
+    for (const { name } of files) await uploaded(chat, name);
+    expect(await chat.button('Remove removed.txt').count()).toBe(0);
+    expect(await chat.input.inputValue()).toBe('half a thought');
+    await chat.send(`${QUIET}after the reload`);
+    await chat.reaches('after the reload', 'delivered');
+    expectFiles(setting, `${QUIET}after the reload`, files);
+    expect(await chat.button('Remove kept.txt').count()).toBe(0);
+  });
+
   test('a type that is refused says so, and keeps nothing from being sent', async (setting) => {
     const { chat } = await setting.visit();
     await chat.open();

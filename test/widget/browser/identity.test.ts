@@ -65,6 +65,33 @@ describeInBrowser('identity', (test) => {
     expect(after?.contact_id).not.toBe(before?.contact_id);
   });
 
+  test('logging out on the way to another page forgets everything too', async (setting) => {
+    const visit = await setting.visit();
+    const { chat } = visit;
+    await chat.open();
+    await identify(chat, await jwtOf('ada-4', 'Ada Nilsson'));
+    await chat.send(`${QUIET}private too`);
+    await chat.reaches('private too', 'delivered');
+
+    // The page goes before the main part has come.
+    await chat.page.route('**/widget/main-*', () => undefined);
+    const asked = chat.page.waitForRequest('**/widget/main-*');
+    await chat.page.reload();
+    await asked;
+    const left = await chat.page.evaluate(() => {
+      localStorage.setItem('of the shop', 'kept');
+      (window as unknown as Hosted).Sluice.logout();
+      return Object.keys(localStorage);
+    });
+    expect(left).toEqual(['of the shop']);
+    await chat.page.unrouteAll({ behavior: 'ignoreErrors' });
+    await chat.page.reload();
+    await chat.open();
+    await chat.send(`${QUIET}nobody`);
+    await chat.reaches('nobody', 'delivered');
+    await chat.shows([`${QUIET}nobody`]);
+  });
+
   test('a token that nobody signed makes nobody of anyone', async (setting) => {
     const { chat } = await setting.visit();
     await chat.open();

@@ -53,7 +53,8 @@ export interface Setting {
 const TEST_TIMEOUT_MS = 90_000;
 
 type Body = (setting: Setting) => Promise<void>;
-type Define = (title: string, body: Body) => void;
+/** @param timeoutMs for a test that lasts by its nature */
+type Define = (title: string, body: Body, timeoutMs?: number) => void;
 
 /**
  * Tests in a real browser, on a shop's page of another origin, before a whole gateway and a local
@@ -75,8 +76,8 @@ export function describeInBrowser(
       setting = await SharedSetting.start(chat);
     }, TEST_TIMEOUT_MS);
     afterAll(() => setting?.stop(), TEST_TIMEOUT_MS);
-    define((title, body) => {
-      test(title, () => setting?.run(title, body), TEST_TIMEOUT_MS);
+    define((title, body, timeoutMs = TEST_TIMEOUT_MS) => {
+      test(title, () => setting?.run(title, body), timeoutMs);
     });
   });
 }

@@ -1,10 +1,12 @@
 import { request as httpRequest } from 'node:http';
 import { expect, test } from '@jest/globals';
 import type { UploadRequest } from '../../../src/widget/engine/upload-request.ts';
+import { storagePrefix } from '../../../src/widget/engine/storage-names.ts';
 import { ends } from '../../support/ends.ts';
+import { SHOP } from '../../support/entries.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { Browser, online, say, shows, type Tab, textsOf } from './browser.ts';
-import { identityOf, relayTo, start } from './widget-scene.ts';
+import { identityOf, relayTo, start, visitorOf } from './widget-scene.ts';
 
 /** What XMLHttpRequest does in a browser: it tells how much of the body has gone out. */
 const uploadByHttp: UploadRequest = async ({ url, token, file, onProgress, signal }) => {
@@ -162,6 +164,86 @@ test('a file that is removed is not uploaded to its end', async () => {
   tab.chat.removeFile(tab.chat.files.value[0]?.key ?? '');
   expect(aborted).toBe(true);
   expect(tab.chat.files.value).toEqual([]);
+});
+
+test('a file that is removed makes room for another, at the gateway too', async () => {
+  const gateway = await start();
+  const browser = new Browser(gateway.url, { upload: uploadByHttp });
+  const tab = await browser.open();
+  tab.chat.attach(Array.from({ length: 10 }, (_, at) => textFile(`${at}.txt`)));
+  await uploaded(tab, 10);
+  for (const { key } of tab.chat.files.value) tab.chat.removeFile(key);
+  tab.chat.attach(Array.from({ length: 10 }, (_, at) => textFile(`again-${at}.txt`)));
+  await uploaded(tab, 10);
+  expect(await gateway.store.chat.countUnusedUploads(SHOP, visitorOf(tab))).toBe(10);
+  expect(tab.chat.send()).toBeUndefined();
+  await shows(tab, ['']);
+  expect(tab.chat.lines.value[0]?.files).toHaveLength(10);
+});
+
+test('what is uploaded is there after a reload, and in other tabs, until it is sent', async () => {
+  const gateway = await start();
+  const browser = new Browser(gateway.url, { upload: uploadByHttp });
+  const first = await browser.open();
+  first.chat.attach([textFile('one.txt'), textFile('two.txt')]);
+  await uploaded(first, 2);
+  first.close();
+  const names = ({ chat }: Tab): string[] => chat.files.value.map(({ name }) => name);
+
+  const second = await browser.open();
+  const other = await browser.open();
+  for (const tab of [second, other]) {
+    expect(names(tab)).toEqual(['one.txt', 'two.txt']);
+    expect(states(tab)).toEqual(['uploaded', 'uploaded']);
+  }
+  second.chat.removeFile(second.chat.files.value[0]?.key ?? '');
+  other.chat.attach([textFile('three.txt')]);
+  for (const tab of [second, other]) {
+    await waitFor('the same files', () => names(tab).join() === 'two.txt,three.txt');
+  }
+  await uploaded(second, 2);
+  say(second, 'both of them');
+  await shows(other, ['both of them']);
+  expect(other.chat.lines.value[0]?.files.map(({ name }) => name)).toEqual([
+    'two.txt',
+    'three.txt',
+  ]);
+  await waitFor('no file', () => names(other).length === 0);
+  expect(names(await browser.open())).toEqual([]);
+  const waiting = (): Promise<number> =>
+    gateway.store.chat.countUnusedUploads(SHOP, visitorOf(second));
+  await waitFor('nothing to wait at the gateway', async () => (await waiting()) === 0);
+});
+
+test('an upload that the gateway has forgotten by now is not shown again', async () => {
+  let now = Date.now();
+  const gateway = await start();
+  const browser = new Browser(gateway.url, { upload: uploadByHttp, now: () => now });
+  const tab = await browser.open();
+  tab.chat.attach([textFile('old.txt')]);
+  await uploaded(tab, 1);
+  tab.close();
+  now += 24 * 3_600_000;
+  expect((await browser.open()).chat.files.value).toEqual([]);
+});
+
+test('who logs out takes his files along, and what is no upload is none', async () => {
+  const gateway = await start();
+  const browser = new Browser(gateway.url, { upload: uploadByHttp });
+  const tab = await browser.open();
+  const other = await browser.open();
+  tab.chat.attach([textFile('mine.txt')]);
+  await uploaded(other, 1);
+  tab.chat.logout();
+  await waitFor('no file', () => other.chat.files.value.length === 0);
+  expect(tab.chat.files.value).toEqual([]);
+  expect([...browser.storage.values.keys()].filter((key) => key.endsWith(':files'))).toEqual([]);
+  const key = `${storagePrefix(gateway.url, 'demo')}files`;
+  const nearly = { id: 'a', name: 'a', type: 'a', size: 1, at: Date.now() };
+  for (const value of ['{', '7', '[null, 1, {}]', JSON.stringify([nearly])]) {
+    browser.storage.page().setItem(key, value);
+    expect((await browser.open()).chat.files.value).toEqual([]);
+  }
 });
 
 test("a guest's uploads go with him when he says who he is, and with nobody else", async () => {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { Emitter } from '../../../src/widget/slim/emitter.ts';
 import { Decoder, Encoder, type Packet } from '../../../src/widget/slim/events.ts';
+import { decode, encode } from '../../../src/widget/slim/query.ts';
+import { url } from '../../../src/widget/slim/url.ts';
 import { decodePacket, decodePayload, encodePayload } from '../../../src/widget/slim/packets.ts';
 
 describe('Engine.IO packets', () => {
@@ -28,6 +30,19 @@ describe('Engine.IO packets', () => {
 
   test.each(['', '7', 'x', new ArrayBuffer(1)])('%p is none', (encoded) => {
     expect(decodePacket(encoded).type).toBe('error');
+  });
+});
+
+describe('addresses', () => {
+  test('are taken apart by the browser’s own parser', () => {
+    const address = url('https://[::1]:8443');
+    expect(address).toMatchObject({ protocol: 'https', host: '::1', port: '8443', path: '/' });
+    expect(address).toMatchObject({ source: 'https://[::1]:8443', id: 'https://[::1]:8443' });
+  });
+
+  test('have a query that is read as it was written', () => {
+    const query = { EIO: '4', transport: 'polling', sid: 'a b&c=d/ü' };
+    expect(decode(encode(query))).toEqual(query);
   });
 });
 

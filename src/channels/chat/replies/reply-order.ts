@@ -34,5 +34,14 @@ export function isNewestFirst(messages: readonly Message[]): boolean {
   });
 }
 
+/** Whether nothing shows that the list is sorted otherwise. */
+export function isOldestFirst(messages: readonly Message[]): boolean {
+  const times = messages.map(createdAt);
+  return times.every((time, index) => {
+    const previous = index === 0 ? time : times[index - 1];
+    return time !== undefined && previous !== undefined && time >= previous;
+  });
+}
+
 /** Infinities included, whose difference is not a number. */
 const compare = (one: number, other: number): number => (one === other ? 0 : one < other ? -1 : 1);

@@ -163,9 +163,12 @@ class ShopLoop {
     const startedAt = clock();
     try {
       const ids = visitors.map(({ visitorId }) => visitorId);
-      await this.#replies.collect(ids, { depth, urgency }, this.#stopping.signal);
+      const how = { depth, urgency };
+      const unfinished = await this.#replies.collect(ids, how, this.#stopping.signal);
       this.#failures = 0;
-      for (const visitor of visitors) this.#plan(visitor, depth, startedAt);
+      for (const visitor of visitors) {
+        this.#plan(visitor, depth, startedAt, !unfinished.has(visitor.visitorId));
+      }
     } catch (error) {
       if (this.#stopping.signal.aborted) return;
       this.#failures += 1;
@@ -185,9 +188,15 @@ class ShopLoop {
     }
   }
 
-  #plan(visitor: PresentVisitor, depth: Depth, startedAt: number): void {
+  #plan(visitor: PresentVisitor, depth: Depth, startedAt: number, isFinished: boolean): void {
     const watched = this.#watched.get(visitor);
     if (watched === undefined) return;
+    if (!isFinished) {
+      // There is more in a long list: he is still returning, if he was, and the list goes on soon.
+      watched.dueAt = startedAt + this.#fastestMs;
+      watched.backAt = Math.max(watched.backAt, watched.dueAt);
+      return;
+    }
     const { activeAt, arrivedAt, answeredAt } = visitor;
     // Another tab may have opened meanwhile, in the same millisecond even, or while those who
     // return were read before the others: that one is still to be caught up.

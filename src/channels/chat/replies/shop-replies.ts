@@ -5,11 +5,11 @@ import type { ChatStore, JournalLine, WatchedConversation } from '../../../spool
 import { REMOTE_ID_PREFIX } from '../chat-entry.ts';
 import type { Spool } from '../../../spool/spool.ts';
 import type { ShopId, VisitorId } from '../../../types/ids.ts';
+import { batchesOf } from './batches.ts';
+import { ConversationLists, type How } from './conversation-lists.ts';
 import { isReply, isUnsigned, shownText } from './is-reply.ts';
-import { type Read, type ReaderParts, type Reading, readMessages } from './message-reader.ts';
-import type { Urgency } from './pacer.ts';
+import type { ReaderParts } from './message-reader.ts';
 import { createdAt, inOrder } from './reply-order.ts';
-import type { Depth } from './turn.ts';
 
 export interface ShopRepliesParts extends ReaderParts {
   readonly chatStore: ChatStore;
@@ -21,8 +21,6 @@ export interface ShopRepliesParts extends ReaderParts {
   readonly unsignedWaitMs: number;
 }
 
-/** Longer URLs are refused by common servers. */
-const MAX_CONVERSATIONS = 150;
 /** Of each visitor, the newest ones; a reply in an older one is found when he returns. */
 const WATCHED = { usual: 3, thorough: 20 };
 
@@ -35,92 +33,62 @@ interface Decided {
   readonly unsignedSince: Map<string, number>;
 }
 
-/** A message may become visible later than newer ones by so much, and must still be found. */
-const LATE_MS = 60_000;
-
 /** Brings the replies of one shop into the journals of its visitors. */
 export class ShopReplies {
   readonly #shopId: ShopId;
   readonly #parts: ShopRepliesParts;
   readonly #decided = new Map<VisitorId, Map<string, Decided>>();
-  /** When the newest message that was ever listed was created: what the platform's clock has passed. */
-  #newestAt = 0;
-  /** Until when each visitor's conversations were read, by that clock. */
-  readonly #readTo = new Map<VisitorId, number>();
+  readonly #lists: ConversationLists;
 
   constructor(shopId: ShopId, parts: ShopRepliesParts) {
     this.#shopId = shopId;
     this.#parts = parts;
+    this.#lists = new ConversationLists(shopId, parts);
   }
 
   /** What was decided for a visitor who has gone need not be remembered: the journal knows. */
   forget(visitorId: VisitorId): void {
     this.#decided.delete(visitorId);
-    this.#readTo.delete(visitorId);
+    this.#lists.forget(visitorId);
   }
 
   /**
    * Reads these visitors' conversations and stores what is new.
-   * @returns whether everything was read
+   * @returns those of whom there is more to read, in lists that are longer than one reading
    */
   async collect(
     visitors: readonly VisitorId[],
-    { depth, urgency }: { depth: Depth; urgency: Urgency },
+    how: Omit<How, 'isKnown'>,
     signal: AbortSignal,
-  ): Promise<boolean> {
+  ): Promise<ReadonlySet<VisitorId>> {
     const watched = newest(
       await this.#parts.chatStore.conversationsOf(this.#shopId, visitors),
-      depth === 'end' ? WATCHED.thorough : WATCHED.usual,
+      how.depth === 'end' ? WATCHED.thorough : WATCHED.usual,
     );
     const visitorOf = new Map(
       watched.map(({ conversationId, visitorId }) => [conversationId, visitorId]),
     );
-    const ids = [...visitorOf.keys()];
-    const readTo = this.#newestAt;
-    // What is known of one says nothing of another who was read less lately, behind it in the list.
-    const since = Math.min(...visitors.map((visitor) => this.#readTo.get(visitor) ?? 0));
-    const backTo = depth === 'back' ? since - LATE_MS : since;
-    let complete = true;
-    for (let start = 0; start < ids.length; start += MAX_CONVERSATIONS) {
-      const conversationIds = ids.slice(start, start + MAX_CONVERSATIONS);
-      const read = await this.#read(conversationIds, visitorOf, { depth, backTo, urgency }, signal);
-      for (const message of read.messages) {
-        this.#newestAt = Math.max(this.#newestAt, createdAt(message) ?? 0);
-      }
-      await this.#store(read.messages, visitorOf);
-      complete &&= read.complete;
+    const isKnown = (message: Message): boolean => this.#isKnown(message, visitorOf);
+    for (const batch of batchesOf(watched, (each) => this.#lists.isLong(each))) {
+      const { messages, taken } = await this.#lists.read(batch, { ...how, isKnown }, signal);
+      taken(await this.#store(messages, visitorOf));
     }
-    // Another reading of the same visitor may have ended meanwhile, and have come further.
-    for (const visitor of visitors) {
-      this.#readTo.set(visitor, Math.max(readTo, this.#readTo.get(visitor) ?? 0));
-    }
-    if (!complete) this.#parts.logger.warn('chat.replies_incomplete', { shop: this.#shopId });
-    return complete;
+    const unfinished = watched.filter((each) => this.#lists.isUnfinished(each));
+    return new Set(unfinished.map(({ visitorId }) => visitorId));
   }
 
-  #read(
-    conversationIds: readonly string[],
-    visitorOf: ReadonlyMap<string, VisitorId>,
-    { depth, ...how }: Pick<Reading, 'backTo' | 'urgency'> & { depth: Depth },
-    signal: AbortSignal,
-  ): Promise<Read> {
-    const isKnown = (message: Message): boolean => {
-      const decided = this.#decidedOf(message, visitorOf);
-      if (decided === undefined) return true;
-      return decided.settled.has(message.id) || decided.read.has(message.id);
-    };
-    const thorough = depth === 'end';
-    return readMessages(
-      { shopId: this.#shopId, conversationIds, isKnown, thorough, ...how },
-      this.#parts,
-      signal,
-    );
+  #isKnown(message: Message, visitorOf: ReadonlyMap<string, VisitorId>): boolean {
+    const decided = this.#decidedOf(message, visitorOf);
+    if (decided === undefined) return true;
+    return decided.settled.has(message.id) || decided.read.has(message.id);
   }
 
+  /** @returns those whose next message has to wait, so that what came after it waits as well */
   async #store(
     messages: readonly Message[],
     visitorOf: ReadonlyMap<string, VisitorId>,
-  ): Promise<void> {
+  ): Promise<ReadonlySet<VisitorId>> {
+    const held = new Set<VisitorId>();
     const open = messages.filter((message) => {
       const decided = this.#decidedOf(message, visitorOf);
       if (decided === undefined || decided.settled.has(message.id)) return false;
@@ -130,10 +98,8 @@ export class ShopReplies {
       if (!isUnfinished) decided.read.add(message.id);
       return false;
     });
-    if (open.length === 0) return;
+    if (open.length === 0) return held;
     const own = await this.#ownOf(open);
-    /** Whose next message has to wait, so that what came after it waits as well. */
-    const held = new Set<VisitorId>();
     for (const message of inOrder(open)) {
       const visitorId = visitorOf.get(message.conversation_id ?? '');
       const decided = this.#decidedOf(message, visitorOf);
@@ -149,6 +115,7 @@ export class ShopReplies {
       decided.settled.add(message.id);
       decided.unsignedSince.delete(message.id);
     }
+    return held;
   }
 
   async #append(message: Message, visitorId: VisitorId): Promise<void> {

@@ -26,7 +26,7 @@ const Pending = view(({ file }: { readonly file: PendingFile }) => {
   return (
     <li data-state={state}>
       <span class="kind">
-        {isPicture(file) ? (
+        {file.blob && isPicture(file) ? (
           <Thumbnail blob={file.blob} width={THUMBNAIL_PX} height={THUMBNAIL_PX} />
         ) : (
           <Icon name="file" />

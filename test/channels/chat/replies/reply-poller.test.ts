@@ -13,16 +13,18 @@ import { waitFor } from '../../../support/wait-for.ts';
 import { aShop, ChatGateway, type GatewayOptions, ROOMY } from '../chat-gateway.ts';
 import { aReply, bareMessage } from './platform-messages.ts';
 
-type Order = 'newest first' | 'oldest first';
+type Order = 'newest first' | 'oldest first' | 'by id';
 
 /** A platform that lists messages in an order of its own, in small pages, and fails at will. */
 class ListedMessages implements ReplySource {
   readonly messages: Message[] = [];
-  readonly requests: { ids: readonly string[]; at: number }[] = [];
+  readonly requests: { ids: readonly string[]; cursor: string | undefined; at: number }[] = [];
   order: Order = 'newest first';
   pageSize = 3;
   /** Every so many requests one fails; 0 for none. */
   failEvery = 0;
+  /** Answers wait for it. */
+  gate: Promise<void> = Promise.resolve();
   #now = Date.UTC(2026, 0, 1);
 
   add(message: Message): Message {
@@ -35,22 +37,24 @@ class ListedMessages implements ReplySource {
     return dated;
   }
 
-  listMessages(
+  async listMessages(
     _shop: string,
     ids: readonly string[],
     cursor: string | undefined,
   ): Promise<MessagePage> {
-    this.requests.push({ ids, at: performance.now() });
+    this.requests.push({ ids, cursor, at: performance.now() });
+    await this.gate;
     if (this.failEvery > 0 && this.requests.length % this.failEvery === 0) {
-      return Promise.reject(new Error('500'));
+      throw new Error('500');
     }
     const listed = this.messages.filter((message) => ids.includes(message.conversation_id ?? ''));
     if (this.order === 'newest first') listed.reverse();
+    if (this.order === 'by id') listed.sort((one, other) => (one.id < other.id ? -1 : 1));
     const start = Number(cursor ?? 0);
     // Each page repeats the last message of the one before, as pages do when rows are added.
     const results = listed.slice(Math.max(0, start - 1), start + this.pageSize);
     const next = start + this.pageSize < listed.length ? String(start + this.pageSize) : null;
-    return Promise.resolve({ results, next });
+    return { results, next };
   }
 }
 
@@ -188,6 +192,97 @@ describe('replies', () => {
     },
   );
 
+  test.each<[Order]>([['oldest first'], ['by id']])(
+    'of a conversation that is longer than one reading all come, listed %s, and nobody waits for them',
+    async (order) => {
+      const source = new ListedMessages();
+      source.order = order;
+      const chat = await start(source, { replies: { maxPages: 3 } });
+      const { one, conversation } = await talking(chat);
+      const stranger = await chat.connect();
+      await stranger.send('me too');
+      const short = randomUUID();
+      await deliverAll(chat, short);
+      const expected: string[] = [];
+      for (let index = 0; index < 40; index += 1) {
+        const content = `reply ${index}`;
+        source.add(aReply({ conversation_id: conversation, content }));
+        expected.push(content);
+      }
+      source.add(aReply({ conversation_id: short, content: 'for the other' }));
+      await waitFor('the reply of the other', () => repliesTo(stranger).length === 1);
+      await waitFor('all replies', () => repliesTo(one).length >= expected.length);
+      // Without an order, what is read first comes first.
+      if (order === 'by id') expect(repliesTo(one).sort()).toEqual([...expected].sort());
+      else expect(repliesTo(one)).toEqual(expected);
+
+      const before = source.requests.length;
+      source.add(aReply({ conversation_id: conversation, content: 'one more' }));
+      await waitFor('one more', () => repliesTo(one).length > expected.length);
+      expect(repliesTo(one).at(-1)).toBe('one more');
+      if (order === 'by id') return;
+      // Its beginning is not read again.
+      const since = source.requests.slice(before).filter(({ ids }) => ids.includes(conversation));
+      expect(since.map(({ cursor }) => Number(cursor ?? 0) > 30)).not.toContain(false);
+    },
+  );
+
+  test('of a conversation that is found late are read from its beginning', async () => {
+    const source = new ListedMessages();
+    const chat = await start(source);
+    const { one, conversation } = await talking(chat);
+    const expected = ['early, in the second conversation'];
+    const second = randomUUID();
+    source.add(
+      aReply({
+        ...{ conversation_id: second, content: expected[0] },
+        created_at: new Date(Date.UTC(2025, 11, 1)).toISOString(),
+      }),
+    );
+    // Several pages of what is known by then lie before it.
+    for (let index = 0; index < 9; index += 1) {
+      source.add(
+        aReply({
+          ...{ conversation_id: conversation, content: `reply ${index}` },
+          created_at: new Date(Date.UTC(2026, 0, index + 1)).toISOString(),
+        }),
+      );
+    }
+    await waitFor('the replies', () => repliesTo(one).length === 9);
+    // Read once more, so that all of it is known.
+    const asked = source.requests.length;
+    await waitFor('two readings', () => source.requests.length >= asked + 6);
+    const lane = { shopId: SHOP, channel: 'web_chat', lane: `${one.session.visitorId}/2` } as const;
+    await chat.store.spool.rememberConversation(lane, second);
+    await waitFor('the early one', () => repliesTo(one).length === 10);
+    expect(repliesTo(one).slice(9)).toEqual(expected);
+  });
+
+  test('that say they were written tomorrow hide none of today', async () => {
+    const source = new ListedMessages();
+    const chat = await start(source);
+    const { one, conversation } = await talking(chat);
+    for (let index = 0; index < 4; index += 1) {
+      const content = `tomorrow ${index}`;
+      const tomorrow = new Date(Date.now() + 86_400_000 + index * 3_600_000).toISOString();
+      source.add(aReply({ conversation_id: conversation, content, created_at: tomorrow }));
+    }
+    const today = (index: number): void => {
+      // Sorted by their times: behind those of tomorrow when the newest are listed first.
+      const created = new Date(Date.UTC(2026, 1, index + 1)).toISOString();
+      const content = `today ${index}`;
+      const reply = aReply({ conversation_id: conversation, content, created_at: created });
+      source.messages.splice(-4, 0, reply);
+    };
+    await waitFor('the first', () => repliesTo(one).length === 4);
+    const asked = source.requests.length;
+    await waitFor('two readings', () => source.requests.length >= asked + 4);
+    for (let index = 0; index < 3; index += 1) {
+      today(index);
+      await waitFor(`today ${index}`, () => repliesTo(one).at(-1) === `today ${index}`);
+    }
+  });
+
   test('are not repeated after a restart, and those in between are caught up', async () => {
     const temp = tempDir();
     const source = new ListedMessages();
@@ -259,15 +354,28 @@ describe('replies', () => {
     }
     expect(await store.conversationsOf(SHOP, [visitorId])).toHaveLength(20);
     source.requests.length = 0;
+    let open: () => void = () => undefined;
+    source.gate = new Promise((resolve) => (open = resolve));
     const tabs = await Promise.all(
       visitors.map(({ session }) => chat.connect({ auth: { key: 'demo', token: session.token } })),
     );
     expect(tabs).toHaveLength(9);
+    // Most of them have come while one was read: they are read together.
+    open();
     await waitFor('all conversations', () => {
       const asked = new Set(source.requests.flatMap(({ ids }) => ids));
       return asked.size === 180;
     });
     expect(Math.max(...source.requests.map(({ ids }) => ids.length))).toBeLessThanOrEqual(150);
+    // His replies are numbered by their times, which shows only when all of them are there: those
+    // that are looked at as a rule, or all when he returns.
+    for (const { session } of visitors) {
+      const own = await store.conversationsOf(SHOP, [asVisitorId(session.visitorId)]);
+      const asked = source.requests.map(
+        ({ ids }) => own.filter(({ conversationId }) => ids.includes(conversationId)).length,
+      );
+      expect([0, 3, 20]).toEqual(expect.arrayContaining(asked));
+    }
   });
 
   test('never come faster than two list requests a second, and stop ends them', async () => {

@@ -1,11 +1,13 @@
 import sanitizeHtml from 'sanitize-html';
+import { withoutMarkup } from './without-markup.ts';
 
 /** A mail's HTML beyond this adds nothing that a search or an excerpt needs. */
 const HTML_MAX_CHARS = 200_000;
 
-/** The `text` of a message: its content without markup (API §2.2). Markdown reads as it stands. */
+/** The `text` of a message: its content without markup (API §2.2). */
 export function plainText(content: string, format: 'TEXT' | 'MARKDOWN' | 'HTML'): string {
-  if (format !== 'HTML') return content;
+  if (format === 'TEXT') return content;
+  if (format === 'MARKDOWN') return withoutMarkup(content);
   const spaced = content
     .slice(0, HTML_MAX_CHARS)
     .replace(/<(?:br|\/p|\/div|\/li|\/tr)\b[^>]{0,200}>/gi, '\n');

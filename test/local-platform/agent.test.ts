@@ -140,6 +140,8 @@ describe('the agent answers', () => {
     const [answer] = await answersIn(platform, body);
     expect(answer?.text).toMatch(expected);
     expect(answer).toMatchObject({ status: 'DELIVERED', format: 'MARKDOWN' });
+    // Without the marks of the Markdown (API §2.2).
+    expect(answer?.text).not.toContain('**');
     expect(answer?.text).not.toContain('Visitor');
   });
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { excerptOf } from '../excerpt.ts';
 import { domainOf } from '../outbound/threading.ts';
+import { plainText } from '../plain-text.ts';
 import type { ConversationRow, MessageRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import type { AgentAnswer, AgentContext, TicketSummary } from './agent.ts';
@@ -61,7 +62,10 @@ export function storeReply(
   if (!store.messages.markAnswered(message.id)) return undefined;
   const now = new Date(nowMs).toISOString();
   const id = randomUUID();
-  const text = conversation.type === 'sms' ? smsText(answer.text) : answer.text;
+  const isSms = conversation.type === 'sms';
+  const content = isSms ? smsText(answer.text) : answer.text;
+  const format = isSms ? 'TEXT' : 'MARKDOWN';
+  const text = plainText(content, format);
   const status = answer.escalate ? 'WaitingUser' : 'WaitingContact';
   store.tickets.spoken(message.ticket_id, status, excerptOf(text), now);
   store.conversations.setStatus(conversation.id, 'pending', now);
@@ -74,9 +78,9 @@ export function storeReply(
     ticketId: message.ticket_id,
     contactId: message.contact_id,
     agentId: store.shops.agentId(message.shop),
-    content: text,
+    content,
     text,
-    format: conversation.type === 'sms' ? 'TEXT' : 'MARKDOWN',
+    format,
     role: 'agent',
     status: 'PENDING',
     // The customer's mail program answers to this id, and his answer is threaded by it.

@@ -1,5 +1,5 @@
 import { smsParts } from '../outbound/sms-parts.ts';
-import { withoutMarkup } from '../outbound/without-markup.ts';
+import { withoutMarkup } from '../without-markup.ts';
 
 /** About six segments (GSM 03.38, concatenated): nobody reads a longer text message. */
 const MAX_CHARS = 900;

@@ -17,7 +17,7 @@ export function addressed(
   return {
     id: reply.id,
     shop: reply.shop,
-    text: reply.text,
+    content: reply.content,
     format: reply.format,
     from: conversation.agent_contact ?? undefined,
     fromName: shopName,

@@ -2,7 +2,7 @@ import MailComposer from 'nodemailer/lib/mail-composer';
 import { htmlOf } from './markdown-html.ts';
 import { type OutgoingReply, unreachable } from './outbound.ts';
 import { oneLine } from './threading.ts';
-import { withoutMarkup } from './without-markup.ts';
+import { withoutMarkup } from '../without-markup.ts';
 
 /**
  * The reply as a message (RFC 5322 §3.6.4). `Auto-Submitted: auto-replied` (RFC 3834 §5) keeps
@@ -24,8 +24,8 @@ export async function compose(reply: OutgoingReply): Promise<Buffer> {
     ...(email.inReplyTo && { inReplyTo: email.inReplyTo }),
     ...(email.references.length > 0 && { references: [...email.references] }),
     headers: { 'Auto-Submitted': 'auto-replied', 'X-Auto-Response-Suppress': 'All' },
-    text: isMarkdown ? withoutMarkup(reply.text) : reply.text,
-    ...(isMarkdown && { html: htmlOf(reply.text) }),
+    text: isMarkdown ? withoutMarkup(reply.content) : reply.content,
+    ...(isMarkdown && { html: htmlOf(reply.content) }),
     // The text is the agent's and may quote a customer: never a path or URL to fetch.
     disableFileAccess: true,
     disableUrlAccess: true,

@@ -3,7 +3,7 @@ export interface OutgoingReply {
   /** The id of the Message that it is. */
   readonly id: string;
   readonly shop: string;
-  readonly text: string;
+  readonly content: string;
   readonly format: string;
   /** The shop's address or number that the customer wrote to. */
   readonly from: string | undefined;

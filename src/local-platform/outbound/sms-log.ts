@@ -15,7 +15,7 @@ export class SmsLog implements Outbound {
     this.#path = join(folder, 'sms.log');
   }
 
-  async send({ id, at, from, to, text }: OutgoingReply): Promise<Sent> {
+  async send({ id, at, from, to, content: text }: OutgoingReply): Promise<Sent> {
     if (from === undefined || to === undefined) throw unreachable('a number');
     const line = JSON.stringify({ at: at.toISOString(), id, from, to, text });
     await appendFile(this.#path, `${line}\n`, { mode: 0o600 }).catch((error: unknown) => {

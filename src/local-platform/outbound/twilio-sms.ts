@@ -50,7 +50,7 @@ export class TwilioSms implements Outbound {
     const client = await this.#client(reply.shop, connect);
     const ends = smsAddresses(from, to);
     let { unsureSince } = attempt;
-    for (const body of smsParts(reply.text).slice(attempt.partsSent)) {
+    for (const body of smsParts(reply.content).slice(attempt.partsSent)) {
       const message = { ...ends, body };
       const found =
         unsureSince && (await uncut(find(client, message, unsureSince, attempt), attempt));

@@ -16,7 +16,7 @@ const PASSWORD = 'of-the-relay';
 const REPLY: OutgoingReply = {
   id: '7b0c8a52-4be4-4a0e-9d0a-6d1c2b3a4f55',
   shop: 'shop',
-  text: 'Hello **Ann**,\n\nsee [returns](https://acme.example/returns).',
+  content: 'Hello **Ann**,\n\nsee [returns](https://acme.example/returns).',
   format: 'MARKDOWN',
   from: 'support@acme.example',
   fromName: 'Acme Shoes',
@@ -141,7 +141,7 @@ test.each([
 
 test('a plain text has no HTML part', async () => {
   const server = await aRelay();
-  await relayTo(server.port).send({ ...REPLY, format: 'TEXT', text: 'a *b* <c>' }, ATTEMPT);
+  await relayTo(server.port).send({ ...REPLY, format: 'TEXT', content: 'a *b* <c>' }, ATTEMPT);
   expect(server.taken[0]?.mail).toMatchObject({ text: 'a *b* <c>\n', html: false });
 });
 

@@ -51,7 +51,7 @@ const refusedWith = (status: number, code: number) => ({
 const REPLY: OutgoingReply = {
   id: 'reply',
   shop: SHOP.shopId,
-  text: 'Monday to Friday.',
+  content: 'Monday to Friday.',
   format: 'TEXT',
   from: OUR_NUMBER,
   fromName: 'Acme',
@@ -98,7 +98,9 @@ describe('a reply by SMS', () => {
     const twilio = await aTwilio();
     const tried = attempt();
     await way(twilio.baseUrl).send(REPLY, tried);
-    expect(twilio.sent).toMatchObject([{ from: OUR_NUMBER, to: THEIR_NUMBER, body: REPLY.text }]);
+    expect(twilio.sent).toMatchObject([
+      { from: OUR_NUMBER, to: THEIR_NUMBER, body: REPLY.content },
+    ]);
     expect(tried.parts).toEqual([twilio.sent[0]?.sid]);
   });
 
@@ -114,7 +116,7 @@ describe('a reply by SMS', () => {
     const twilio = await aTwilio();
     const text = Array.from({ length: 300 }, (_, n) => `Sentence number ${n}.`).join(' ');
     const tried = attempt();
-    await way(twilio.baseUrl).send({ ...REPLY, text }, tried);
+    await way(twilio.baseUrl).send({ ...REPLY, content: text }, tried);
     expect(twilio.sent.length).toBe(Math.ceil(text.length / 1600));
     expect(twilio.sent.map(({ body }) => body).join(' ')).toBe(text);
     expect(tried.parts).toEqual(twilio.sent.map(({ sid }) => sid));
@@ -123,7 +125,7 @@ describe('a reply by SMS', () => {
   test('goes on with the part that is missing', async () => {
     const twilio = await aTwilio();
     const text = `${'a'.repeat(1600)} ${'b'.repeat(1600)} c`;
-    await way(twilio.baseUrl).send({ ...REPLY, text }, attempt({ partsSent: 1 }));
+    await way(twilio.baseUrl).send({ ...REPLY, content: text }, attempt({ partsSent: 1 }));
     expect(twilio.sent.map(({ body }) => body.charAt(0))).toEqual(['b', 'c']);
   });
 
@@ -185,7 +187,7 @@ describe('a text that may be out', () => {
 
   test('is not sent again when Twilio has it', async () => {
     const twilio = await aTwilio();
-    twilio.keep({ ...outbound, sid: messageSid(1), body: REPLY.text, status: 'sent' });
+    twilio.keep({ ...outbound, sid: messageSid(1), body: REPLY.content, status: 'sent' });
     const tried = attempt({ unsureSince: since() });
     await way(twilio.baseUrl).send(REPLY, tried);
     expect(twilio.sent).toEqual([]);
@@ -199,15 +201,21 @@ describe('a text that may be out', () => {
     ['failed there', { status: 'failed' }],
   ])('is sent when what Twilio has %s', async (_title, change) => {
     const twilio = await aTwilio();
-    const kept = { ...outbound, sid: messageSid(1), body: REPLY.text, status: 'sent', ...change };
+    const kept = {
+      ...outbound,
+      sid: messageSid(1),
+      body: REPLY.content,
+      status: 'sent',
+      ...change,
+    };
     twilio.keep(kept);
     await way(twilio.baseUrl).send(REPLY, attempt({ unsureSince: since() }));
-    expect(twilio.sent).toMatchObject([{ body: REPLY.text }]);
+    expect(twilio.sent).toMatchObject([{ body: REPLY.content }]);
   });
 
   test('is sent when what Twilio has is another reply of the same words', async () => {
     const twilio = await aTwilio();
-    twilio.keep({ ...outbound, sid: messageSid(1), body: REPLY.text, status: 'sent' });
+    twilio.keep({ ...outbound, sid: messageSid(1), body: REPLY.content, status: 'sent' });
     const isKnown = (sid: string) => sid === messageSid(1);
     await way(twilio.baseUrl).send(REPLY, attempt({ unsureSince: since(), isKnown }));
     expect(twilio.sent).toHaveLength(1);

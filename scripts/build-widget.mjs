@@ -103,7 +103,7 @@ export const languages = () =>
 /** Whether a file fits; says how large it is, as a visitor downloads it. */
 function fits(name, file, limit) {
   const bytes = gzipSync(readFileSync(file), { level: 9 }).length;
-  const figure = `${(bytes / KIB).toFixed(1)} KiB gzipped, of ${limit / KIB} KiB`;
+  const figure = `${bytes} of ${limit} bytes gzipped`;
   console.error(`widget ${name}: ${figure}`);
   return bytes <= limit;
 }

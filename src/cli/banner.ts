@@ -2,6 +2,7 @@ import { join, relative } from 'node:path';
 import type { CompleteConfig } from '../config/complete.ts';
 import type { ShopConfig } from '../config/config.ts';
 import type { Addresses } from '../gateway.ts';
+import { quote } from './quote.ts';
 import { reachable } from './reachable.ts';
 import { signedWebhook, SMS_PATH } from './sms-webhook.ts';
 
@@ -45,7 +46,7 @@ function listening(config: CompleteConfig, addresses: Addresses): string {
     rows.push(['chat', `${base}/chat`, all((shop) => shop.chat && [`key ${shop.chat.key}`])]);
   }
   if (admin) rows.push(['admin', `http://${reachable(admin)}`, 'health, metrics']);
-  if (platform) rows.push(['platform', platform.url, 'the local platform']);
+  if (platform) rows.push(['platform', platform.url, 'the local platform; its API: /reference']);
   const width = Math.max(...rows.map(([, url]) => url.length));
   return rows
     .map(([name, url, what]) => `  ${name.padEnd(9)} ${url.padEnd(width)}  ${what}`.trimEnd())
@@ -151,11 +152,4 @@ function answers(config: CompleteConfig, command: string): string {
 function shown(path: string): string {
   const near = relative(process.cwd(), path);
   return near !== '' && !near.startsWith('..') ? near : path;
-}
-
-function quote(text: string, mark: "'" | '"' = "'"): string {
-  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
-  return mark === '"' && !/["$`\\!]/.test(text)
-    ? `"${text}"`
-    : `'${text.replaceAll("'", `'\\''`)}'`;
 }

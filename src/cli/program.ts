@@ -58,11 +58,6 @@ export function createProgram(terminal: Terminal, events: ProcessEvents): Comman
   registerSendChat(send, terminal);
 
   registerPlatform(program, terminal);
-
-  // A gateway is stopped in order; every other command has nobody left to tell.
-  program.hook('preAction', (_program, command) => {
-    if (command.name() !== 'serve') terminal.endWithReader?.();
-  });
   return program;
 }
 

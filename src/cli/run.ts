@@ -22,9 +22,12 @@ export async function runCli(
 ): Promise<ExitCode> {
   const program = createProgram(terminal, events);
   try {
-    const { operands } = program.parseOptions([...args]);
     const asks = args.some((arg) => ['-h', '--help', '-V', '--version'].includes(arg));
-    const command = operands.length === 0 && !asks ? ['serve', ...args] : args;
+    // Parsing answers --version.
+    const operands = asks ? args : program.parseOptions([...args]).operands;
+    // A gateway that cannot say where it listens is stopped in order.
+    if (asks || (operands[0] ?? 'serve') !== 'serve') terminal.outliveReader?.();
+    const command = operands.length === 0 ? ['serve', ...args] : args;
     await program.parseAsync(command, { from: 'user' });
     return EXIT.ok;
   } catch (error) {

@@ -11,12 +11,18 @@ export interface Terminal {
   readonly canDrawOver?: boolean;
   /** What is typed or piped in. */
   readonly input?: Readable & { readonly isTTY?: boolean };
-  /** From here on the process ends, quietly, when nobody reads `out` any more: `| head`. */
+  /** From here on it is no failure that nobody reads `out` any more: `| head`. */
+  outliveReader?(): void;
+  /** From here on the process ends then: for a command that does nothing but print. */
   endWithReader?(): void;
 }
 
 export function processTerminal(): Terminal {
   const { stdout, stderr } = process;
+  // What cannot be told is lost; what the command does is not.
+  stderr.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
   return {
     out: (text) => void stdout.write(text),
     err: (text) => void stderr.write(text),
@@ -28,13 +34,17 @@ export function processTerminal(): Terminal {
     get input() {
       return process.stdin;
     },
-    endWithReader: () => stdout.on('error', endFor),
+    outliveReader: () => stdout.on('error', endUnlessUnread),
+    endWithReader: () =>
+      stdout.on('error', (error: NodeJS.ErrnoException) => {
+        if (error.code === 'EPIPE') process.exit(0);
+      }),
   };
 }
 
 /** Output that cannot be written: whatever more there is to say would be lost as well. */
-function endFor(error: NodeJS.ErrnoException): never {
-  if (error.code === 'EPIPE') process.exit(0);
+function endUnlessUnread(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') return;
   process.stderr.write(`the output cannot be written: ${error.code ?? error.message}\n`);
   process.exit(1);
 }

@@ -1,4 +1,4 @@
-import type { ReplySource } from '../channels/chat/replies/reply-source.ts';
+import { CursorRefused, type ReplySource } from '../channels/chat/replies/reply-source.ts';
 import type { ShopPlatform } from '../delivery/shop-platform.ts';
 import type { PlatformClient } from '../platform-api/client.ts';
 import { PlatformError } from '../platform-api/errors.ts';
@@ -7,6 +7,8 @@ import type { ShopId } from '../types/ids.ts';
 
 /** Messages of a page: fewer requests than by the platform's default, which is not documented. */
 const PAGE = 200;
+
+const REFUSALS: ReadonlySet<number> = new Set([400, 404, 410, 422]);
 
 /** Where the chat channel reads the agent's replies. */
 export function replySource(shops: readonly ShopPlatform[]): ReplySource {
@@ -28,17 +30,30 @@ export function replySource(shops: readonly ShopPlatform[]): ReplySource {
         const { results, next } = await client.listMessages(query, signal);
         return { results, next: cursorOf(next) };
       };
-      if (strict.has(shopId)) return list();
+      const listLargely = async () => {
+        if (strict.has(shopId)) return list();
+        try {
+          return await list(PAGE);
+        } catch (error) {
+          if (!isRefusedSize(error)) throw error;
+          const page = await list();
+          strict.add(shopId);
+          return page;
+        }
+      };
       try {
-        return await list(PAGE);
+        return await listLargely();
       } catch (error) {
-        if (!isRefusedSize(error)) throw error;
-        const page = await list();
-        strict.add(shopId);
-        return page;
+        if (cursor === undefined || !isRefusal(error)) throw error;
+        throw new CursorRefused('the platform refuses a cursor', { cause: error });
       }
     },
   };
+}
+
+/** An answer that says "not this"; which cursors end, and how they are refused, is not documented. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof PlatformError && REFUSALS.has(error.status ?? 0);
 }
 
 function isRefusedSize(error: unknown): boolean {

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { isBaseUrl } from './base-url.ts';
 import { PlatformError } from './errors.ts';
 import { type MediaFile, MediaUpload } from './media-upload.ts';
 import { pages } from './pages.ts';
@@ -21,7 +22,7 @@ import {
   ticketSchema,
   type UploadedMedia,
 } from './resources.ts';
-import { type Repetition, type RetryOptions, withRetries } from './retries.ts';
+import { checkRetries, type Repetition, type RetryOptions, withRetries } from './retries.ts';
 import type {
   CreateEventRequest,
   CreateMessageRequest,
@@ -89,8 +90,14 @@ export class PlatformClient {
   readonly #mediaTimeoutMs: number;
   readonly #retry: RetryOptions | undefined;
 
+  /** @throws {TypeError} requests cannot be made, or retried, with these options */
   constructor(options: PlatformClientOptions) {
-    this.#ownPool = options.pool === undefined ? new ConnectionPool() : undefined;
+    if (!isBaseUrl(options.baseUrl)) {
+      throw new TypeError('baseUrl: expected an http or https URL without name, query and hash');
+    }
+    if (options.retry) checkRetries(options.retry);
+    const pool = options.pool ?? new ConnectionPool();
+    this.#ownPool = options.pool === undefined ? pool : undefined;
     this.#requestTimeoutMs = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
     this.#mediaTimeoutMs = options.mediaTimeoutMs ?? MEDIA_TIMEOUT_MS;
     this.#retry = options.retry;
@@ -99,7 +106,7 @@ export class PlatformClient {
       apiKey: options.apiKey,
       shopId: options.shopId,
       maxAnswerBytes: options.maxAnswerBytes ?? MAX_ANSWER_BYTES,
-      pool: options.pool ?? this.#ownPool ?? new ConnectionPool(),
+      pool,
       observe: options.onRequest ?? (() => undefined),
     });
   }
@@ -127,8 +134,8 @@ export class PlatformClient {
   }
 
   /** API §4.3 */
-  getTicket(id: string, signal?: AbortSignal): Promise<Ticket> {
-    return this.#read('getTicket', `/tickets/${segment(id)}/`, ticketSchema, signal);
+  async getTicket(id: string, signal?: AbortSignal): Promise<Ticket> {
+    return this.#read('getTicket', resource('/tickets/', id), ticketSchema, signal);
   }
 
   /** API §4.4 */
@@ -148,8 +155,8 @@ export class PlatformClient {
   }
 
   /** API §4.6 */
-  getMessage(id: string, signal?: AbortSignal): Promise<Message> {
-    return this.#read('getMessage', `/messages/${segment(id)}/`, messageSchema, signal);
+  async getMessage(id: string, signal?: AbortSignal): Promise<Message> {
+    return this.#read('getMessage', resource('/messages/', id), messageSchema, signal);
   }
 
   /**
@@ -184,8 +191,8 @@ export class PlatformClient {
   }
 
   /** API §4.9 */
-  getConversation(id: string, signal?: AbortSignal): Promise<Conversation> {
-    const path = `/conversations/${segment(id)}/`;
+  async getConversation(id: string, signal?: AbortSignal): Promise<Conversation> {
+    const path = resource('/conversations/', id);
     return this.#read('getConversation', path, conversationSchema, signal);
   }
 
@@ -200,8 +207,8 @@ export class PlatformClient {
   }
 
   /** API §4.11 */
-  getContact(id: string, signal?: AbortSignal): Promise<Contact> {
-    return this.#read('getContact', `/contacts/${segment(id)}/`, contactSchema, signal);
+  async getContact(id: string, signal?: AbortSignal): Promise<Contact> {
+    return this.#read('getContact', resource('/contacts/', id), contactSchema, signal);
   }
 
   async #read<Schema extends z.ZodType>(
@@ -264,13 +271,23 @@ export class PlatformClient {
   }
 }
 
-const segment = encodeURIComponent;
+/**
+ * The path of a resource. Without an id, or with one that a URL takes for a step in the path, it
+ * would be another's.
+ * @throws {PlatformError} `invalid`
+ */
+function resource(list: string, id: string): string {
+  if (/^\.{0,2}$|\p{Cs}/u.test(id)) {
+    throw new PlatformError({ code: 'invalid', method: 'GET', path: VERSION + list });
+  }
+  return `${list}${encodeURIComponent(id)}/`;
+}
 
 /** API §4: an array is one parameter with comma-separated values. */
 function queryString(query: object): string {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) params.set(name, String(value));
+    if (value !== undefined && value !== null) params.set(name, String(value));
   }
   return params.toString();
 }

@@ -12,9 +12,10 @@ import { type Problem, problemOf } from './problem.ts';
  * | `unexpected` | 2xx, and the JSON is not what the document says |
  * | `too_large` | the answer is over the limit |
  * | `http` | any other status; see `status` |
+ * | `invalid` | no request was made: what is asked for by its id has none |
  */
 export type PlatformErrorCode =
-  'network' | 'timeout' | 'aborted' | 'not_json' | 'unexpected' | 'too_large' | 'http';
+  'network' | 'timeout' | 'aborted' | 'not_json' | 'unexpected' | 'too_large' | 'http' | 'invalid';
 
 const ANSWER_MAX_CHARS = 500;
 /** Statuses that say "not now" rather than "not this". */
@@ -54,7 +55,8 @@ export class PlatformError extends Error {
     if (status !== undefined) this.status = status;
     if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
     this.retryable =
-      code !== 'http' || status === undefined || status >= 500 || RETRYABLE_4XX.includes(status);
+      code !== 'invalid' &&
+      (code !== 'http' || status === undefined || status >= 500 || RETRYABLE_4XX.includes(status));
     this.#answer = answer?.slice(0, ANSWER_MAX_CHARS);
     this.#problem = problemOf(answer);
   }

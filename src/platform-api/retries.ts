@@ -28,6 +28,17 @@ const DEFAULTS = { minDelayMs: 250, maxDelayMs: 8000, maxRetryAfterMs: 60_000 };
 const NEVER_SENT: readonly string[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH'];
 const PASSING: readonly PlatformError['code'][] = ['network', 'timeout', 'not_json'];
 
+/** @throws {TypeError} a number that is none, is below 0, or would wait for ever */
+export function checkRetries(options: RetryOptions): void {
+  const { retries, minDelayMs = 0, maxDelayMs = 0, maxRetryAfterMs = 0 } = options;
+  const numbers = { retries, minDelayMs, maxDelayMs, maxRetryAfterMs };
+  for (const [name, value] of Object.entries<unknown>(numbers)) {
+    const isNumber = typeof value === 'number' && value >= 0;
+    if (isNumber && (name !== 'minDelayMs' || Number.isFinite(value))) continue;
+    throw new TypeError(`retry.${name}: expected a number of at least 0`);
+  }
+}
+
 /**
  * Makes a call, and makes it again while that is safe and may help.
  * @param call names the call in the error of an abort between two attempts
@@ -44,7 +55,11 @@ export async function withRetries<T>(
   },
 ): Promise<T> {
   if (options === undefined || options.retries === 0) return attempt();
-  const { retries, minDelayMs, maxDelayMs, maxRetryAfterMs } = { ...DEFAULTS, ...options };
+  const { retries } = options;
+  // An option may be there and undefined.
+  const minDelayMs = options.minDelayMs ?? DEFAULTS.minDelayMs;
+  const maxDelayMs = options.maxDelayMs ?? DEFAULTS.maxDelayMs;
+  const maxRetryAfterMs = options.maxRetryAfterMs ?? DEFAULTS.maxRetryAfterMs;
   const { signal } = call;
   let last: unknown;
   const isWorthwhile = (error: Error): error is PlatformError =>

@@ -1,7 +1,9 @@
 import { expect, test } from '@jest/globals';
+import { CursorRefused } from '../../src/channels/chat/replies/reply-source.ts';
 import { ShopPlatform } from '../../src/delivery/shop-platform.ts';
 import { replySource } from '../../src/gateway/reply-source.ts';
 import { PlatformClient } from '../../src/platform-api/client.ts';
+import { PlatformError } from '../../src/platform-api/errors.ts';
 import { ConnectionPool } from '../../src/platform-api/transport.ts';
 import { ends } from '../support/ends.ts';
 import { SHOP } from '../support/entries.ts';
@@ -57,4 +59,17 @@ test('what the platform refuses for another reason stays refused', async () => {
   await expect(list()).rejects.toThrow('400');
   await expect(list()).rejects.toThrow('400');
   expect(limits()).toEqual(['200', null, '200', null]);
+});
+
+test.each([
+  [400, CursorRefused],
+  [404, CursorRefused],
+  [410, CursorRefused],
+  [422, CursorRefused],
+  [401, PlatformError],
+  [503, PlatformError],
+])('a cursor that is answered with %d', async (status, kind) => {
+  const { list } = await source(() => ({ status }));
+  await expect(list('2')).rejects.toThrow(kind);
+  await expect(list()).rejects.toThrow(PlatformError);
 });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { PlatformClient } from '../../src/platform-api/client.ts';
+import { PlatformError } from '../../src/platform-api/errors.ts';
 import { cursorOf, pages } from '../../src/platform-api/pages.ts';
 import { ConnectionPool } from '../../src/platform-api/transport.ts';
 import { BadServer } from './bad-server.ts';
@@ -126,6 +127,46 @@ describe('every operation of the API', () => {
       'content-type': 'application/json',
       'content-length': String(received?.body.length),
     });
+  });
+});
+
+describe('what cannot be asked for', () => {
+  const gets: [string, (id: string) => Promise<unknown>][] = [
+    ['tickets', (id) => client.getTicket(id)],
+    ['messages', (id) => client.getMessage(id)],
+    ['conversations', (id) => client.getConversation(id)],
+    ['contacts', (id) => client.getContact(id)],
+  ];
+
+  it.each(gets)('an id that would be another path: %s', async (list, get) => {
+    for (const id of ['', '.', '..', '\ud800']) {
+      const caught: unknown = await get(id).catch((error: unknown) => error);
+      if (!(caught instanceof PlatformError)) throw new Error('no PlatformError');
+      expect(caught).toMatchObject({ code: 'invalid', retryable: false });
+      expect(caught.path).toBe(`/v2026-04/${list}/`);
+    }
+    expect(server.received).toEqual([]);
+  });
+
+  it('a filter without a value is left out', async () => {
+    server.answer = (response) => response.writeHead(200).end(JSON.stringify(page(MESSAGE)));
+    // What a caller without types may pass.
+    await client.listMessages({ ticket_id: null, conversation_id: undefined } as object);
+    expect(server.received[0]?.url).toBe('/base/v2026-04/messages/');
+  });
+
+  it.each([
+    '',
+    'not a url',
+    'localhost:8082',
+    'ftp://127.0.0.1',
+    'http://u:p@127.0.0.1',
+    'http://:p@127.0.0.1',
+    'http://127.0.0.1/?a=b',
+    'http://127.0.0.1/#a',
+    'http://127.0.0.1 ',
+  ])('a base URL is refused when the client is made: %p', (baseUrl) => {
+    expect(() => new PlatformClient({ baseUrl, apiKey: 'k', shopId: SHOP })).toThrow(TypeError);
   });
 });
 

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { PlatformClient } from '../../src/platform-api/client.ts';
 import { MediaSourceError, PlatformError } from '../../src/platform-api/errors.ts';
-import { withRetries } from '../../src/platform-api/retries.ts';
+import { type RetryOptions, withRetries } from '../../src/platform-api/retries.ts';
 import type { CreateMessageRequest } from '../../src/platform-api/schemas.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { BadServer } from './bad-server.ts';
@@ -24,7 +24,7 @@ afterEach(async () => {
   await server.stop();
 });
 
-function clientWith(retry: Record<string, number> = {}, url = baseUrl): PlatformClient {
+function clientWith(retry: Partial<RetryOptions> = {}, url = baseUrl): PlatformClient {
   const client = new PlatformClient({
     baseUrl: url,
     apiKey: 'k',
@@ -153,6 +153,27 @@ test.each<[string, Step, number]>([
   script(failing);
   await expect(clientWith().countTickets()).rejects.toBeInstanceOf(PlatformError);
   expect(server.received).toHaveLength(requests);
+});
+
+test('an option that is there and undefined is its default', async () => {
+  script(says(503), COUNTED);
+  // What a caller without exact types may pass.
+  const absent = { maxRetryAfterMs: undefined, maxDelayMs: undefined } as object;
+  expect(await clientWith(absent).countTickets()).toBe(7);
+  expect(server.received).toHaveLength(2);
+});
+
+test.each([
+  { retries: -1 },
+  { retries: NaN },
+  { minDelayMs: -1 },
+  { minDelayMs: Infinity },
+  { maxDelayMs: NaN },
+  { maxRetryAfterMs: -1 },
+])('%p is refused when the client is made', (retry) => {
+  expect(() => clientWith(retry)).toThrow(
+    new TypeError(`retry.${Object.keys(retry).join()}: expected a number of at least 0`),
+  );
 });
 
 test('without the option, every call is one request', async () => {

@@ -12,6 +12,9 @@ const CALLS_PER_10S = 60;
 const UPLOADS_PER_10_MIN = 60;
 /** A long record full of pictures, looked at once. */
 const DOWNLOADS_PER_MIN = 300;
+const UPLOAD_WINDOW_SECONDS = 3600;
+/** Two readings of the clock lie between when a window began and when that is asked. */
+const CLOCK_SLACK_MS = 100;
 /** A page that reloads, a flaky line: handshakes are many more than sockets. */
 const HANDSHAKES_PER_SOCKET_PER_MIN = 6;
 
@@ -31,7 +34,7 @@ export class ChatLimits {
     this.#uploads = new RateLimiterMemory({ points: UPLOADS_PER_10_MIN, duration: 600 });
     this.#uploadBytes = new RateLimiterMemory({
       points: options.uploadBytesPerHourPerIp,
-      duration: 3600,
+      duration: UPLOAD_WINDOW_SECONDS,
     });
     this.#downloads = new RateLimiterMemory({ points: DOWNLOADS_PER_MIN, duration: 60 });
     this.#newVisitors = new RateLimiterMemory({
@@ -64,7 +67,15 @@ export class ChatLimits {
     return limited;
   }
 
-  async giveBack(network: string, bytes: number): Promise<void> {
+  /**
+   * What was taken in an hour that is over is given back to nobody: the hour after it never had it.
+   * @param takenAt when `uploadBytes` had counted them, in milliseconds since the epoch
+   */
+  async giveBack(network: string, bytes: number, takenAt = Date.now()): Promise<void> {
+    const window = await this.#uploadBytes.get(network);
+    if (window === null || window.msBeforeNext <= 0) return;
+    const beganAt = Date.now() + window.msBeforeNext - UPLOAD_WINDOW_SECONDS * 1000;
+    if (takenAt + CLOCK_SLACK_MS < beganAt) return;
     await this.#uploadBytes.reward(network, bytes);
   }
 

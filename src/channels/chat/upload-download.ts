@@ -28,10 +28,10 @@ export async function sendUpload(
   response: Response,
   signal: AbortSignal,
 ): Promise<void> {
-  await assertStands({ store }, bearer);
   const { shop, visitorId } = bearer;
   const limited = await limits(shop).download(visitorId);
   if (limited !== undefined) throw new Answer(429, 'rate_limited', limited.retryAfter);
+  await assertStands({ store }, bearer);
   const id = String(request.params['id']);
   const upload = id.length > 64 ? undefined : await store.upload(shop.shopId, visitorId, id);
   if (upload === undefined || !(await isKept(blobs, upload))) throw new Answer(404, 'not_found');

@@ -43,12 +43,14 @@ const MULTIPART_OVERHEAD = 64 * 1024;
 /**
  * Takes the part `file` of a multipart body (RFC 7578) to disk as it comes in. Whatever goes
  * wrong, no file stays behind.
+ * @param wrote told of so many more bytes on their way to the disk
  * @throws {UploadRefused} {UploadAborted} {UnsupportedFile} {SpoolFull} {SpoolUnavailable}
  */
 export async function receiveUpload(
   request: IncomingMessage,
   blobs: BlobStore,
   signal: AbortSignal,
+  wrote: (bytes: number) => void = () => undefined,
 ): Promise<ReceivedFile> {
   if (Number(request.headers['content-length'] ?? 0) > MAX_FILE_BYTES + MULTIPART_OVERHEAD) {
     throw new UploadRefused(413, 'the body is larger than a file may be');
@@ -64,7 +66,7 @@ export async function receiveUpload(
           stream.resume();
           return;
         }
-        file = storeFile(stream, { name, type }, blobs, abort.signal);
+        file = storeFile(stream, { name, type, wrote }, blobs, abort.signal);
         file.catch(reject);
       });
       busboy.on('finish', resolve);
@@ -111,7 +113,7 @@ function parserFor(request: IncomingMessage) {
 
 async function storeFile(
   stream: BusboyFileStream,
-  given: { name: string; type: string },
+  given: { name: string; type: string; wrote: (bytes: number) => void },
   blobs: BlobStore,
   signal: AbortSignal,
 ): Promise<ReceivedFile> {
@@ -122,6 +124,7 @@ async function storeFile(
   try {
     assertInert(name, given.type);
     stream.once('limit', () => sniffer.destroy(tooLarge));
+    sniffer.on('data', (chunk: Buffer) => given.wrote(chunk.length));
     await pipeline(stream, sniffer, writer, { signal });
     if (stream.truncated) throw tooLarge;
     if (writer.size === 0) throw new UploadRefused(400, 'the file is empty');

@@ -24,10 +24,10 @@ export async function removeUpload(
   request: Request,
   response: Response,
 ): Promise<void> {
-  await assertStands({ store }, bearer);
   const { shop, visitorId } = bearer;
   const limited = await limits(shop).call(visitorId);
   if (limited !== undefined) throw new Answer(429, 'rate_limited', limited.retryAfter);
+  await assertStands({ store }, bearer);
   const id = String(request.params['id']);
   const blob = id.length > 64 ? undefined : await store.removeUpload(shop.shopId, visitorId, id);
   if (blob !== undefined) {

@@ -17,7 +17,7 @@ import type { Origins } from './origins.ts';
 import { Answer, assertStands, bearerOf, type UploadBearer } from './upload-bearer.ts';
 import { sendUpload } from './upload-download.ts';
 import { removeUpload } from './upload-remove.ts';
-import { UploadRoom } from './upload-room.ts';
+import { type TakenRoom, UploadRoom } from './upload-room.ts';
 import { receiveUpload, UploadAborted, UploadRefused } from './upload-receive.ts';
 import { UnsupportedFile } from './upload-sniff.ts';
 import type { VisitorTokens } from './visitor-token.ts';
@@ -57,23 +57,24 @@ export function createUploadRouter(parts: UploadParts): { router: Router; stop()
   // One listener for each upload and download under way, and no bound on those but the limits.
   setMaxListeners(0, stopping.signal);
   const underWay = new Map<string, number>();
-  const room = new UploadRoom(parts.blobs);
+  const room = new UploadRoom(parts.blobs, parts.logger);
 
   const take = async (request: Request): Promise<AttachmentInfo> => {
     const bearer = bearerOf(parts, request);
     if (inFlight.closed) throw new Answer(503, 'busy');
     const { shop, visitorId } = bearer;
-    const limited = await parts.limits(shop).upload(visitorId);
-    if (limited !== undefined) throw new Answer(429, 'rate_limited', limited.retryAfter);
     const key = `${shop.shopId}/${visitorId}`;
-    // Counted before anything is awaited: uploads that begin together must see one another.
+    // Counted before anything is awaited: uploads that begin together must see one another, and a
+    // stop must see all of them.
     const others = underWay.get(key) ?? 0;
     underWay.set(key, others + 1);
     inFlight.begin();
     try {
+      const limited = await parts.limits(shop).upload(visitorId);
+      if (limited !== undefined) throw new Answer(429, 'rate_limited', limited.retryAfter);
       await assertStands(parts, bearer);
       const network = parts.networkOf(request);
-      const place = await room.take(expectedBytes(request), network, parts.limits(shop));
+      const taken = await room.take(expectedBytes(request), network, parts.limits(shop));
       let kept = 0;
       try {
         await parts.visitors.stored(shop, visitorId, network);
@@ -81,11 +82,11 @@ export function createUploadRouter(parts: UploadParts): { router: Router; stop()
         if (others + waiting >= MAX_FILES) {
           throw new Answer(429, 'rate_limited', RETRY_WAITING_SECONDS);
         }
-        const upload = await receive(parts, bearer, request, stopping.signal);
+        const upload = await receive(parts, bearer, request, taken, stopping.signal);
         kept = upload.size;
         return upload;
       } finally {
-        await place.leave(kept);
+        await taken.leave(kept);
       }
     } finally {
       inFlight.end();
@@ -157,6 +158,7 @@ async function receive(
   { store, blobs, clock, logger }: UploadParts,
   { shop, visitorId }: UploadBearer,
   request: Request,
+  { wrote }: TakenRoom,
   stopping: AbortSignal,
 ): Promise<AttachmentInfo> {
   const deadline = new AbortController();
@@ -165,7 +167,7 @@ async function receive(
   stopping.addEventListener('abort', end);
   if (stopping.aborted) end();
   try {
-    const { blob, name, type, size } = await receiveUpload(request, blobs, deadline.signal);
+    const { blob, name, type, size } = await receiveUpload(request, blobs, deadline.signal, wrote);
     const id = randomUUID();
     try {
       await store.addUpload({

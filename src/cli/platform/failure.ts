@@ -36,6 +36,8 @@ function silence(error: PlatformError, { baseUrl, by }: Where): string {
       return unreachable(error.cause, host, by);
     case 'aborted':
       return 'interrupted';
+    case 'invalid':
+      return 'nothing has such an id';
     case 'http':
     case 'not_json':
     case 'unexpected':

@@ -2,7 +2,8 @@ import type { Command } from 'commander';
 import type { PlatformClient } from '../../platform-api/client.ts';
 import { cursorOf } from '../../platform-api/pages.ts';
 import type { Page } from '../../platform-api/resources.ts';
-import type { Terminal } from '../terminal.ts';
+import { quote } from '../quote.ts';
+import { printable, type Terminal } from '../terminal.ts';
 import { onPlatform, withConnection } from './connection.ts';
 import { document } from './details.ts';
 import { type Column, Table } from './table.ts';
@@ -58,6 +59,8 @@ export async function list<Options extends PagingOptions, Query extends object, 
     ...(options.cursor !== undefined && { cursor: options.cursor }),
   };
   const query = { ...listing.query(options), ...paging };
+  // All pages of a long list, for nobody.
+  terminal.endWithReader?.();
   const show = options.json ? json(options, terminal) : rows(listing, options, terminal);
   await onPlatform(
     command,
@@ -89,9 +92,12 @@ function rows<Options, Query, Item>(
     else if (isEmpty && !next) terminal.out(`No ${plural}.\n`);
     isEmpty &&= results.length === 0;
     const further = cursorOf(next);
-    if (!all && further !== undefined) terminal.err(`More: --cursor ${further}, or --all\n`);
+    if (!all && further !== undefined) terminal.err(`More: --cursor ${word(further)}, or --all\n`);
   };
 }
+
+/** What the platform chose, to be copied into a command line. */
+const word = (text: string): string => quote(printable(text.replace(/\s/g, '\u{fffd}')));
 
 /** A link of the page envelope (API §2.6) names the cursor too. */
 function cursor(value: string): string {

@@ -6,7 +6,7 @@ import { document } from './details.ts';
 import { localFiles, type LocalFile, upload } from './local-file.ts';
 
 interface UploadOptions {
-  readonly private?: true;
+  readonly public?: true;
   readonly json?: true;
 }
 
@@ -18,15 +18,16 @@ export function registerMedia(parent: Command, terminal: Terminal): void {
   withConnection(media.command('upload'))
     .description('uploads files, for the attachments of a message; prints their ids')
     .argument('<file...>', 'files on this machine')
-    .option('--private', 'readable by a signed link only (default: by anyone, as the API has it)')
+    .option('--public', 'readable by anyone who has the link (default: by a signed link only)')
     .option('--json', 'for programs: an array of media records')
     .addHelpText(
       'after',
-      '\nExample:\n  $ sluice platform media upload lamp.jpg invoice.pdf --private',
+      '\nExample:\n  $ sluice platform media upload lamp.jpg invoice.pdf' +
+        '\n  $ sluice platform media upload logo.png --public',
     )
     .action(async (paths: string[], options: UploadOptions, command: Command) => {
       const files = await localFiles(paths);
-      const permission = options.private ? 'private' : 'public';
+      const permission = options.public ? 'public' : 'private';
       const done: UploadedMedia[] = [];
       try {
         await onPlatform(command, terminal, async ({ client }) => {
@@ -38,7 +39,7 @@ export function registerMedia(parent: Command, terminal: Terminal): void {
         });
       } finally {
         // Also when a later one failed: what is uploaded, is.
-        if (options.json) terminal.out(document(done));
+        if (options.json && done.length > 0) terminal.out(document(done));
       }
     });
 }

@@ -4,6 +4,7 @@ import type { CreateMessageResult, PlatformClient } from '../../platform-api/cli
 import type { CreateMessageRequest } from '../../platform-api/schemas.ts';
 import { UsageError } from '../exit-codes.ts';
 import { firstInbox } from '../first-inbox.ts';
+import { quote } from '../quote.ts';
 import { printable, type Terminal } from '../terminal.ts';
 import { onPlatform, withConnection } from './connection.ts';
 import { document } from './details.ts';
@@ -119,7 +120,8 @@ export function registerMessageCreate(parent: Command, terminal: Terminal): void
         );
       } catch (error) {
         if (uploaded.length > 0) {
-          terminal.err(`The files are uploaded; try again with: --media ${uploaded.join(',')}\n`);
+          const media = quote(printable(uploaded.join(',')));
+          terminal.err(`The files are uploaded; try again with: --media ${media}\n`);
         }
         throw error;
       }

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { parseDuration } from '../../config/scalar-fields.ts';
+import { isBaseUrl } from '../../platform-api/base-url.ts';
 
 /** What options take; each throws `InvalidArgumentError`, before any request is made. */
 
@@ -43,10 +44,7 @@ export function timeout(value: string): number {
 }
 
 export function httpUrl(value: string): string {
-  const url = URL.canParse(value) ? new URL(value) : undefined;
-  // A name in it would take the place of the key.
-  const bare = url?.username === '' && url.search === '' && url.hash === '';
-  if (bare && /^https?:$/.test(url.protocol)) return value;
+  if (isBaseUrl(value)) return value;
   throw new InvalidArgumentError('Expected a URL such as http://127.0.0.1:8082.');
 }
 

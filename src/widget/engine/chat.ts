@@ -29,7 +29,8 @@ export interface Chat {
   /**
    * Puts the draft and the uploaded files into the outbox, from where they are sent until they are
    * acknowledged, across reloads.
-   * @returns why not, when there is nothing to send, it is too long, or a file is still on its way
+   * @returns why not, when there is nothing to send, it is too long, a file is still on its way, or
+   *   another tab has just changed the files, which are shown now
    */
   send(): SendRefusal | undefined;
   /**
@@ -104,6 +105,7 @@ export interface PendingFile {
   readonly state: 'waiting' | 'uploading' | 'uploaded' | 'failed';
   /** 0 to 1. */
   readonly progress: number;
+  /** Absent from one that has failed: its bytes are not here to be tried again. */
   readonly error?: FileError;
   /** The bytes, for a preview; an earlier page, or another tab, has had them. */
   readonly blob?: Blob;
@@ -111,4 +113,4 @@ export interface PendingFile {
 
 export type FileError = 'too_large' | 'too_many' | 'unsupported' | 'rate_limited' | 'failed';
 
-export type SendRefusal = 'empty' | 'too_large' | 'uploading' | 'failed_file';
+export type SendRefusal = 'empty' | 'too_large' | 'uploading' | 'failed_file' | 'changed';

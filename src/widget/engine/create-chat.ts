@@ -148,11 +148,13 @@ class WidgetChat implements Chat {
 
   send(): SendRefusal | undefined {
     const text = this.draft.peek().trim();
+    const isChanged = this.#uploads.reread();
     const files = this.files.peek();
     if (text === '' && files.length === 0) return 'empty';
     if (isLonger(text, this.#limits().text)) return 'too_large';
     if (files.some(({ state }) => state === 'failed')) return 'failed_file';
     if (files.some(({ state }) => state !== 'uploaded')) return 'uploading';
+    if (isChanged) return 'changed';
     const visitorId = this.#visitor.writesAs;
     this.#outbox.add({
       ...{ id: newId(), text, files: this.#uploads.take(), at: this.#now() },
@@ -363,6 +365,8 @@ class WidgetChat implements Chat {
     this.#conversation.clear();
     if (visitor === undefined) {
       this.#outbox.clear();
+      this.#storage.remove(FILES, this.#visitor.stored !== undefined);
+      this.#storage.remove(DRAFT, true);
       this.#uploads.clear();
     } else if (before !== undefined) {
       this.#handOver(before, visitor);
@@ -372,11 +376,16 @@ class WidgetChat implements Chat {
   /** What was not sent yet: a guest's goes on with him, a verified visitor's ends here. */
   #handOver(from: StoredSession, to: Pick<StoredSession, 'visitorId' | 'verified'>): void {
     this.#outbox.handOver(from, to.visitorId);
+    // Another tab has taken this one over before, and done the rest: what is stored is his.
+    const hasBegun = this.#visitor.stored?.visitorId === to.visitorId;
     if (from.verified) {
-      this.#draft.write('');
+      this.#storage.remove(DRAFT, hasBegun);
+      this.#storage.remove(FILES, hasBegun);
+      this.#draft.reread();
       this.#uploads.clear();
     } else if (!to.verified) {
       // Uploads follow a guest who says who he is; those of one whom the server forgot are lost.
+      this.#storage.remove(FILES, hasBegun);
       this.#uploads.restart();
     }
   }

@@ -27,9 +27,10 @@ export class SafeStorage {
     else this.#memory.set(name, json);
   }
 
-  remove(name: string): void {
+  /** @param isKept only what is in memory goes: what is stored is somebody else's */
+  remove(name: string, isKept?: boolean): void {
     this.#memory.delete(name);
-    attempt(() => this.#storage?.removeItem(this.#key(name)));
+    if (!isKept) attempt(() => this.#storage?.removeItem(this.#key(name)));
   }
 
   names(): string[] {

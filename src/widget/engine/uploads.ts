@@ -64,6 +64,8 @@ export class Uploads {
   readonly #blobs = new Map<string, Blob>();
   #current: { readonly key: string; readonly abort: AbortController } | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Ids of what was taken back, and the gateway is still to hear of. */
+  readonly #removed: string[] = [];
   /** What was taken back makes room for the next one. */
   #removals: Promise<unknown> | undefined;
 
@@ -72,19 +74,29 @@ export class Uploads {
     this.reread();
   }
 
-  /** Shows the uploads that are in the storage, and no others. */
-  reread(): void {
+  /**
+   * Shows the uploads that are in the storage, and no others. One that the server has forgotten by
+   * now is uploaded once more; where its bytes are not here, it has failed.
+   * @returns whether there are more files now, or fewer
+   */
+  reread(): boolean {
     const stored = this.#stored();
     const isIn = (files: readonly { key: string }[], key: string): boolean =>
       files.some((each) => each.key === key);
-    const files = this.files.value.filter(
-      ({ key, state }) => state !== 'uploaded' || isIn(stored, key),
-    );
+    const before = this.files.value;
+    const files = before.flatMap((file): PendingFile | [] => {
+      const { key, state } = file;
+      if (state !== 'uploaded' || isIn(stored, key)) return file;
+      if (!isIn(this.#stored(0), key)) return [];
+      return { ...file, state: this.#courses.has(key) ? 'waiting' : 'failed', progress: 0 };
+    });
     const added = stored.filter(({ key }) => !isIn(files, key));
     this.files.value = [
       ...files,
       ...added.map((file) => ({ ...file, state: 'uploaded' as const, progress: 1 })),
     ];
+    this.resume();
+    return added.length > 0 || files.length < before.length;
   }
 
   add(files: Iterable<File>): void {
@@ -120,10 +132,8 @@ export class Uploads {
     const upload = stored.find((each) => each.key === key);
     if (upload === undefined) return;
     this.#store(stored.filter((each) => each !== upload));
-    // It would count among those that wait, for a day.
-    const signal = AbortSignal.timeout(REMOVAL_TIMEOUT_MS);
-    const removal = this.#ask(upload.id, this.#parts.token(), { method: 'DELETE', signal });
-    this.#removals = Promise.all([this.#removals, removal]);
+    this.#removed.push(upload.id);
+    this.resume();
   }
 
   /** Takes the uploaded files out, for a message that carries them. */
@@ -132,12 +142,14 @@ export class Uploads {
     const taken = this.files.value.flatMap(({ key, blob }) => {
       const upload = stored.find((each) => each.key === key);
       if (upload === undefined) return [];
-      const { id, name, type, size } = upload;
-      if (blob) this.#blobs.set(id, blob);
-      return { id, name, type, size };
+      if (blob) this.#blobs.set(upload.id, blob);
+      return upload;
     });
-    this.clear();
-    return taken;
+    // Another tab may have put one beside them.
+    this.#store(stored.filter((each) => !taken.includes(each)));
+    this.#courses.clear();
+    this.files.value = [];
+    return taken.map(({ id, name, type, size }) => ({ id, name, type, size }));
   }
 
   /** The bytes of an upload; undefined when they cannot be had. */
@@ -150,8 +162,12 @@ export class Uploads {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const token = this.#parts.token();
+    if (token === undefined) return;
+    // They would count among those that wait, for a day.
+    const removals = this.#removed.splice(0).map((id) => this.#ask(id, token, true));
+    this.#removals = Promise.all([this.#removals, ...removals]);
     const next = this.files.value.find(({ state }) => state === 'waiting');
-    if (token === undefined || next === undefined || this.#current !== undefined) return;
+    if (next === undefined || this.#current !== undefined) return;
     const course = this.#courses.get(next.key);
     if (course !== undefined) void this.#upload(next.key, course, token);
   }
@@ -159,19 +175,20 @@ export class Uploads {
   /** What was uploaded belongs to a visitor who has gone: once more, for the one who is here. */
   restart(): void {
     this.#current?.abort.abort();
-    this.#store([]);
     // Of what an earlier page has uploaded the bytes are not here.
     this.files.value = this.files.value.filter(({ key }) => this.#courses.has(key));
     for (const { key, state } of this.files.value) {
       if (state !== 'failed') this.#change(key, { state: 'waiting', progress: 0 });
     }
+    this.reread();
   }
 
+  /** What this tab has belongs to a visitor who has gone: from now on it shows what is stored. */
   clear(): void {
     this.#current?.abort.abort();
     this.#courses.clear();
-    this.#store([]);
     this.files.value = [];
+    this.reread();
   }
 
   stop(): void {
@@ -189,7 +206,10 @@ export class Uploads {
     const answer = await (isAborted()
       ? undefined
       : request({
-          ...{ url, token, file: course.file, signal: abort.signal },
+          url,
+          token,
+          file: course.file,
+          signal: abort.signal,
           onProgress: (progress) => {
             if (!isAborted()) this.#change(key, { progress });
           },
@@ -236,10 +256,9 @@ export class Uploads {
   }
 
   /** Read anew each time: another tab may have put one beside it. */
-  #stored(): StoredUpload[] {
-    const { storage, now } = this.#parts;
-    const stored = storage.get(FILES);
-    return Array.isArray(stored) ? stored.filter((each) => isStored(each, now())) : [];
+  #stored(since = this.#parts.now() - KEPT_MS): StoredUpload[] {
+    const stored = this.#parts.storage.get(FILES);
+    return Array.isArray(stored) ? stored.filter((each) => isStored(each, since)) : [];
   }
 
   #store(uploads: readonly StoredUpload[]): void {
@@ -249,12 +268,20 @@ export class Uploads {
   }
 
   /** The bytes that are answered; undefined when there are none, or no answer. */
-  async #ask(id: string, token: string | undefined, init?: RequestInit): Promise<Blob | undefined> {
+  async #ask(
+    id: string,
+    token: string | undefined,
+    isRemoval?: boolean,
+  ): Promise<Blob | undefined> {
     // A browser's `fetch` is a method of its window.
     const { url, fetch = globalThis.fetch.bind(globalThis) } = this.#parts;
     if (token === undefined) return undefined;
     try {
       const headers = { authorization: `Bearer ${token}` };
+      const init = isRemoval && {
+        method: 'DELETE',
+        signal: AbortSignal.timeout(REMOVAL_TIMEOUT_MS),
+      };
       const answer = await fetch(`${url}/${encodeURIComponent(id)}`, { ...init, headers });
       return answer.ok ? await answer.blob() : undefined;
     } catch {
@@ -269,10 +296,10 @@ export class Uploads {
   }
 }
 
-function isStored(value: unknown, now: number): value is StoredUpload {
+function isStored(value: unknown, since: number): value is StoredUpload {
   if (asUpload(value) === undefined) return false;
   const { key, at } = value as Partial<StoredUpload>;
-  return typeof key === 'string' && Number(at) > now - KEPT_MS;
+  return typeof key === 'string' && Number(at) > since;
 }
 
 function asUpload(value: unknown): Upload | undefined {

@@ -43,18 +43,15 @@ function start(): void {
       events,
     });
   });
-  type Widget = Awaited<typeof widget>;
   // Each call waits for the widget, in the order of the calls.
-  const later = (act: (widget: Widget, jwt: string) => void) => (jwt?: string) =>
-    void widget.then((it) => act(it, jwt ?? ''));
   publish({
-    open: later((it) => it.setOpen(true)),
-    close: later((it) => it.setOpen(false)),
-    identify: later((it, jwt) => void it.whenMain.then((main) => main.identify(jwt))),
+    open: () => void widget.then((it) => it.setOpen(true)),
+    close: () => void widget.then((it) => it.setOpen(false)),
+    identify: (jwt?: string) => void widget.then((it) => it.identify(jwt ?? '')),
     logout: () => {
       // At once: the page may leave for another before anything else is there.
       forget(storage, notes);
-      later((it) => void it.whenMain.then((main) => main.logout()))();
+      void widget.then((it) => it.logout());
     },
     on: events.on,
   });

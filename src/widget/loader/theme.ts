@@ -12,7 +12,7 @@ export function dress(frame: HTMLElement, settings: Settings): void {
     const isDark = scheme === 'dark' || (scheme !== 'light' && dark.matches);
     const shown = isDark ? 'dark' : 'light';
     frame.dataset['scheme'] = shown;
-    const accent = Object.entries<string>({ ...accentOf(color, shown) });
+    const accent = Object.entries(accentOf(color, shown));
     for (const [name, value] of accent) frame.style.setProperty(`--${name}`, value);
   };
   draw();

@@ -30,7 +30,6 @@ export function createWidget(options: {
 }) {
   const { mainUrl, gatewayUrl, key, storage, notes, settings, events } = options;
   const [openLabel, dismissLabel, failedText] = TEXTS[settings.language];
-  const hasSession = read(storage, notes + SESSION) !== undefined;
   const host = document.createElement('sluice-chat');
   const root = host.attachShadow({ mode: 'open' });
   const frame = el('aside', { class: 'frame', 'aria-label': settings.name ?? 'Chat' });
@@ -41,8 +40,8 @@ export function createWidget(options: {
   let main: Main | undefined;
   let opener: Element | null;
   let failure: HTMLElement | undefined;
-  let mainCame: (main: Main) => void = () => undefined;
-  const whenMain = new Promise<Main>((resolve) => (mainCame = resolve));
+  /** Waits for the main part; empty when none does. */
+  let identity = '';
 
   const draw = (): void => drawLauncher(isOpen, unread, main?.labelOf(isOpen, unread));
   const show = (text: string, role: 'note' | 'alert', onDismiss: () => void): HTMLElement => {
@@ -63,7 +62,10 @@ export function createWidget(options: {
     gatewayUrl,
     key,
     settings,
-    hasSession,
+    // Asked anew: the visitor may have logged out while the main part was on its way.
+    get hasSession() {
+      return read(storage, notes + SESSION) !== undefined;
+    },
     close: () => setOpen(false),
     emit: (event, detail) => {
       if (event === 'unread') {
@@ -82,8 +84,10 @@ export function createWidget(options: {
 
   async function load(): Promise<void> {
     const { mount } = await fetchMain();
-    main ??= mount(mainOptions);
-    mainCame(main);
+    if (!main) {
+      main = mount(mainOptions);
+      if (identity) main.identify(identity);
+    }
     draw();
   }
 
@@ -137,12 +141,19 @@ export function createWidget(options: {
   launcher.onclick = () => setOpen(!isOpen);
   // Before it is needed; a failure shows when it is.
   launcher.onpointerenter = launcher.onfocus = () => void fetchMain().catch(() => undefined);
-  if (hasSession) void load().catch(() => undefined);
+  if (mainOptions.hasSession) void load().catch(() => undefined);
   events.emit('ready', undefined);
 
   return {
     setOpen,
-    /** The main part, once it is there. */
-    whenMain,
+    identify: (jwt: string) => {
+      identity = jwt;
+      main?.identify(jwt);
+    },
+    /** Without the main part, the notes in `storage` are all there is to forget. */
+    logout: () => {
+      identity = '';
+      main?.logout();
+    },
   };
 }

@@ -3,15 +3,11 @@ type Rgb = readonly [number, number, number];
 
 export type Scheme = 'light' | 'dark';
 
-/** CSS colours of one scheme. */
-export interface Accent {
-  /** Buttons and the visitor's own lines. */
-  readonly fill: string;
-  /** Text on `fill`: at least 4.5:1. */
-  readonly on: string;
-  /** Links and focus rings on the panel and on a bubble: at least 4.5:1. */
-  readonly ink: string;
-}
+/**
+ * CSS colours of one scheme. `fill`: buttons and the visitor's own lines; `on`: text on it, at least
+ * 4.5:1; `ink`: links and focus rings on the panel and on a bubble, at least 4.5:1.
+ */
+export type Accent = Readonly<Record<'fill' | 'on' | 'ink', string>>;
 
 const DEFAULT: Rgb = [59, 91, 219];
 /** WCAG 2.2 §1.4.3. */

@@ -6,7 +6,8 @@ export function adopt(root: ShadowRoot, text: string): void {
   try {
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(text);
-    root.adoptedStyleSheets.push(sheet);
+    // Not pushed: it was a frozen array once.
+    root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
   } catch {
     const element = document.createElement('style');
     element.textContent = text;

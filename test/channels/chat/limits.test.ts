@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { ChatLimitOptions } from '../../../src/channels/chat/chat-shop.ts';
 import { ChatLimits } from '../../../src/channels/chat/limits.ts';
 import { UploadRoom } from '../../../src/channels/chat/upload-room.ts';
@@ -155,16 +155,42 @@ describe('files of one network', () => {
   });
 
   test('that come together leave the room that one of them finds', async () => {
-    const room = new UploadRoom({
-      assertSpace: (spare = 0) =>
-        spare > 300 * MIB ? Promise.reject(new SpoolFull('low')) : Promise.resolve(),
-    });
+    const assertSpace = (spare = 0): Promise<void> =>
+      spare > 300 * MIB ? Promise.reject(new SpoolFull('low')) : Promise.resolve();
+    const lines: string[] = [];
+    const room = new UploadRoom({ assertSpace }, { warn: (event) => void lines.push(event) });
     const limits = new ChatLimits(ROOMY);
     const first = await room.take(25 * MIB, 'net', limits);
     await expect(room.take(25 * MIB, 'net', limits)).rejects.toThrow(SpoolFull);
+    await expect(room.take(25 * MIB, 'net', limits)).rejects.toThrow(SpoolFull);
+    // Said when it begins, and not for every file.
+    expect(lines).toEqual(['chat.uploads_no_room']);
+    // What is on the disk is not free any more, and is not counted again.
+    first.wrote(10 * MIB);
+    const second = await room.take(25 * MIB, 'net', limits);
     await first.leave(25 * MIB);
-    await expect(room.take(25 * MIB, 'net', limits)).resolves.toBeDefined();
+    await second.leave(0);
+    await expect(room.take(44 * MIB, 'net', limits)).resolves.toBeDefined();
   });
+});
+
+test('bytes of the hour before are not given back in the next one', async () => {
+  const began = Date.now();
+  const limits = new ChatLimits({ ...ROOMY, uploadBytesPerHourPerIp: 100 });
+  expect(await limits.uploadBytes('net', 100)).toBeUndefined();
+  expect(await limits.uploadBytes('net', 1)).toBeDefined();
+  await limits.giveBack('net', 40, Date.now());
+  expect(await limits.uploadBytes('net', 40)).toBeUndefined();
+  const now = jest.spyOn(Date, 'now').mockReturnValue(began + 3_700_000);
+  try {
+    // Neither before the next hour has begun nor in it.
+    await limits.giveBack('net', 100, began);
+    expect(await limits.uploadBytes('net', 100)).toBeUndefined();
+    await limits.giveBack('net', 100, began);
+    expect(await limits.uploadBytes('net', 1)).toBeDefined();
+  } finally {
+    now.mockRestore();
+  }
 });
 
 describe('sockets of one network', () => {

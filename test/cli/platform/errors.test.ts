@@ -204,6 +204,41 @@ describe('what is no platform', () => {
     expect(option.stderr).toContain('is --url right?');
   });
 
+  test("what the platform chose is safe in a terminal and in a shell's line", async () => {
+    const next = `/?cursor=${encodeURIComponent("\u001b]0;x\u0007\n'$(id)")}`;
+    server.answer = answers(200, JSON.stringify({ results: [], next }));
+    const list = await runOn(file, ['contacts', 'list']);
+    expect(list.stderr).toBe("More: --cursor '\ufffd]0;x\ufffd\ufffd'\\''$(id)', or --all\n");
+    server.answer = answers(200, JSON.stringify({ results: [], next: '/?cursor=cD0-MQ==' }));
+    const plain = await runOn(file, ['contacts', 'list']);
+    expect(plain.stderr).toBe('More: --cursor cD0-MQ==, or --all\n');
+
+    const attached = join(newFolder(), 'a.txt');
+    writeFileSync(attached, 'hello');
+    server.answer = (response, request) => {
+      if (request.url?.includes('/media/'))
+        response.writeHead(201).end('{"id":"m\\u001b[2J $(id)"}');
+      else response.writeHead(400).end();
+    };
+    const created = await runOn(file, [...CREATE, '--type', 'web_chat', '--attach', attached]);
+    expect(created.stderr).toContain("try again with: --media 'm\ufffd[2J $(id)'\n");
+  });
+
+  test('a --json of which nothing came to be is empty', async () => {
+    const path = join(newFolder(), 'a.txt');
+    writeFileSync(path, 'hello');
+    server.answer = answers(413, '');
+    expect(await runOn(file, ['media', 'upload', path, '--json'])).toMatchObject({
+      code: 1,
+      stdout: '',
+    });
+    const bare = configured(configOf(NOBODY, newFolder(), { shops: [ACME, SECOND] }));
+    expect(await runOn(bare, ['media', 'upload', path, '--json'])).toMatchObject({
+      code: 2,
+      stdout: '',
+    });
+  });
+
   test('a --json of several uploads tells what was done before the failure', async () => {
     const file2 = join(newFolder(), 'a.txt');
     writeFileSync(file2, 'hello');

@@ -34,13 +34,13 @@ describe('media upload', () => {
     expect(await (await fetch(found[0]?.[4] ?? '')).text()).toBe('hello');
   });
 
-  test('--json is an array of media records; public unless --private is given', async () => {
-    const open = await it.run('media', 'upload', text, '--json');
-    expect(JSON.parse(open.stdout)).toMatchObject([
-      { type: 'text/plain', original_name: 'notes.txt', permission: 'public' },
+  test('--json is an array of media records; private unless --public is given', async () => {
+    const closed = await it.run('media', 'upload', text, '--json');
+    expect(JSON.parse(closed.stdout)).toMatchObject([
+      { type: 'text/plain', original_name: 'notes.txt', permission: 'private' },
     ]);
-    const closed = await it.run('media', 'upload', text, '--json', '--private');
-    expect(JSON.parse(closed.stdout)).toMatchObject([{ permission: 'private' }]);
+    const open = await it.run('media', 'upload', text, '--json', '--public');
+    expect(JSON.parse(open.stdout)).toMatchObject([{ permission: 'public' }]);
   });
 
   test('an empty file', async () => {
@@ -55,7 +55,7 @@ describe('media upload', () => {
     ['is not there', () => join(it.dir, 'none.txt'), /none\.txt cannot be read/],
     ['is a folder', () => it.dir, /is no file/],
   ])('a file that %s is refused before anything is sent', async (_what, path, message) => {
-    const { code, stdout, stderr } = await it.run('media', 'upload', text, path());
+    const { code, stdout, stderr } = await it.run('media', 'upload', text, path(), '--json');
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(message);
   });

@@ -92,6 +92,30 @@ describeInBrowser('identity', (test) => {
     await chat.shows([`${QUIET}nobody`]);
   });
 
+  test('logging out before the chat is opened touches nobody who comes later', async (setting) => {
+    const visit = await setting.visit();
+    const { chat } = visit;
+    await chat.launcher.waitFor();
+    await identify(chat, await jwtOf('ada-5', 'Ada Nilsson'));
+    await chat.page.evaluate(() => (window as unknown as Hosted).Sluice.logout());
+    const tab = await (await visit.anotherTab()).open();
+    await tab.send(`${QUIET}from the second tab`);
+    await tab.reaches('from the second tab', 'delivered');
+    await tab.type('a draft');
+
+    await chat.open();
+    await chat.line('from the second tab').waitFor();
+    await chat.until('the draft', async () => (await chat.input.inputValue()) === 'a draft');
+    await chat.send(`${QUIET}from the first tab`);
+    await chat.reaches('from the first tab', 'delivered');
+    const lines = [`${QUIET}from the second tab`, `${QUIET}from the first tab`];
+    for (const each of [chat, tab]) await each.shows(lines);
+    const contacts = lines.map((line) => setting.arrived(line)[0]?.contact_id);
+    expect(contacts[0]).toBe(contacts[1]);
+    const emails = setting.platform.payloads.map(({ contact }) => contact.email);
+    expect(emails).not.toContain('ada-5@customer.example');
+  });
+
   test('a token that nobody signed makes nobody of anyone', async (setting) => {
     const { chat } = await setting.visit();
     await chat.open();

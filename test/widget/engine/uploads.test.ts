@@ -6,7 +6,7 @@ import { ends } from '../../support/ends.ts';
 import { SHOP } from '../../support/entries.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { Browser, online, say, shows, type Tab, textsOf } from './browser.ts';
-import { identityOf, relayTo, start, visitorOf } from './widget-scene.ts';
+import { identityOf, relayTo, sameVisitor, start, visitorOf } from './widget-scene.ts';
 
 /** What XMLHttpRequest does in a browser: it tells how much of the body has gone out. */
 const uploadByHttp: UploadRequest = async ({ url, token, file, onProgress, signal }) => {
@@ -43,6 +43,7 @@ const uploadByHttp: UploadRequest = async ({ url, token, file, onProgress, signa
 const textFile = (name: string, text = name): File =>
   new File([text], name, { type: 'text/plain' });
 const states = ({ chat }: Tab): string[] => chat.files.value.map(({ state }) => state);
+const namesOf = ({ chat }: Tab): string[] => chat.files.value.map(({ name }) => name);
 const uploaded = (tab: Tab, count: number): Promise<unknown> =>
   waitFor(
     'the uploads',
@@ -188,18 +189,17 @@ test('what is uploaded is there after a reload, and in other tabs, until it is s
   first.chat.attach([textFile('one.txt'), textFile('two.txt')]);
   await uploaded(first, 2);
   first.close();
-  const names = ({ chat }: Tab): string[] => chat.files.value.map(({ name }) => name);
 
   const second = await browser.open();
   const other = await browser.open();
   for (const tab of [second, other]) {
-    expect(names(tab)).toEqual(['one.txt', 'two.txt']);
+    expect(namesOf(tab)).toEqual(['one.txt', 'two.txt']);
     expect(states(tab)).toEqual(['uploaded', 'uploaded']);
   }
   second.chat.removeFile(second.chat.files.value[0]?.key ?? '');
   other.chat.attach([textFile('three.txt')]);
   for (const tab of [second, other]) {
-    await waitFor('the same files', () => names(tab).join() === 'two.txt,three.txt');
+    await waitFor('the same files', () => namesOf(tab).join() === 'two.txt,three.txt');
   }
   await uploaded(second, 2);
   say(second, 'both of them');
@@ -208,8 +208,8 @@ test('what is uploaded is there after a reload, and in other tabs, until it is s
     'two.txt',
     'three.txt',
   ]);
-  await waitFor('no file', () => names(other).length === 0);
-  expect(names(await browser.open())).toEqual([]);
+  await waitFor('no file', () => namesOf(other).length === 0);
+  expect(namesOf(await browser.open())).toEqual([]);
   const waiting = (): Promise<number> =>
     gateway.store.chat.countUnusedUploads(SHOP, visitorOf(second));
   await waitFor('nothing to wait at the gateway', async () => (await waiting()) === 0);
@@ -225,6 +225,148 @@ test('an upload that the gateway has forgotten by now is not shown again', async
   tab.close();
   now += 24 * 3_600_000;
   expect((await browser.open()).chat.files.value).toEqual([]);
+});
+
+test('an upload that the gateway is about to forget is uploaded again before it is sent', async () => {
+  let now = Date.now();
+  let uploads = 0;
+  const upload: UploadRequest = (order) => {
+    uploads += 1;
+    return uploadByHttp(order);
+  };
+  const gateway = await start();
+  const tab = await new Browser(gateway.url, { upload, now: () => now }).open();
+  tab.chat.attach([textFile('invoice.txt')]);
+  await uploaded(tab, 1);
+  now += 23.5 * 3_600_000;
+  tab.chat.setDraft('see the invoice');
+  expect(tab.chat.send()).toBe('uploading');
+  await uploaded(tab, 1);
+  expect(uploads).toBe(2);
+  expect(tab.chat.send()).toBeUndefined();
+  await shows(tab, ['see the invoice']);
+  expect(tab.chat.lines.value[0]?.files).toMatchObject([{ name: 'invoice.txt' }]);
+});
+
+test('an upload of another page that the gateway is about to forget is not left out silently', async () => {
+  let now = Date.now();
+  const gateway = await start();
+  const browser = new Browser(gateway.url, { upload: uploadByHttp, now: () => now });
+  const first = await browser.open();
+  first.chat.attach([textFile('invoice.txt')]);
+  await uploaded(first, 1);
+  first.close();
+  const tab = await browser.open();
+  now += 23.5 * 3_600_000;
+  tab.chat.setDraft('see the invoice');
+  expect(tab.chat.send()).toBe('failed_file');
+  expect(tab.chat.files.value).toMatchObject([{ name: 'invoice.txt', state: 'failed' }]);
+  tab.chat.removeFile(tab.chat.files.value[0]?.key ?? '');
+  expect(tab.chat.send()).toBeUndefined();
+  await shows(tab, ['see the invoice']);
+  expect((await browser.open()).chat.files.value).toEqual([]);
+});
+
+test('what another tab has just uploaded, or taken, is shown before it is sent', async () => {
+  const gateway = await start();
+  const browser = new Browser(gateway.url, { upload: uploadByHttp });
+  const tab = await browser.open();
+  const other = await browser.open();
+  tab.chat.attach([textFile('one.txt')]);
+  for (const each of [tab, other]) await uploaded(each, 1);
+  // As if its events were still on their way.
+  browser.storage.close(tab.storage);
+  other.chat.attach([textFile('two.txt')]);
+  await uploaded(other, 2);
+  tab.chat.setDraft('both');
+  expect(tab.chat.send()).toBe('changed');
+  expect(namesOf(tab)).toEqual(['one.txt', 'two.txt']);
+  expect(namesOf(other)).toEqual(['one.txt', 'two.txt']);
+  other.chat.removeFile(other.chat.files.value[0]?.key ?? '');
+  expect(tab.chat.send()).toBe('changed');
+  expect(tab.chat.send()).toBeUndefined();
+  await shows(tab, ['both']);
+  expect(tab.chat.lines.value[0]?.files).toMatchObject([{ name: 'two.txt' }]);
+  await waitFor('no file', () => namesOf(other).length === 0);
+});
+
+const freeze = (browser: Browser, { storage }: Tab): void => {
+  browser.storage.close(storage);
+  storage.window.dispatchEvent(new Event('pagehide'));
+};
+const thaw = async (browser: Browser, tab: Tab): Promise<void> => {
+  browser.storage.reopen(tab.storage);
+  tab.storage.window.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }));
+  await online(tab);
+};
+
+test('a frozen page of a customer who has logged out takes nothing from who came after', async () => {
+  const gateway = await start();
+  const browser = new Browser(gateway.url, { upload: uploadByHttp });
+  const old = await browser.open();
+  old.chat.identify(await identityOf('ada'));
+  await waitFor('ada', () => old.chat.session.value?.name === 'ada');
+  old.chat.attach([textFile('of ada.txt')]);
+  await uploaded(old, 1);
+  old.chat.setDraft('typed by ada');
+  freeze(browser, old);
+  const next = await browser.open();
+  next.chat.logout();
+  next.chat.start();
+  await online(next);
+  next.chat.attach([textFile('of the guest.txt')]);
+  await uploaded(next, 1);
+  next.chat.setDraft('typed by the guest');
+  await thaw(browser, old);
+  await sameVisitor(old, next);
+  for (const tab of [old, next, await browser.open()]) {
+    expect(namesOf(tab)).toEqual(['of the guest.txt']);
+    expect(tab.chat.draft.value).toBe('typed by the guest');
+  }
+  say(next, 'mine');
+  await shows(old, ['mine']);
+  expect(old.chat.lines.value[0]?.files).toMatchObject([{ name: 'of the guest.txt' }]);
+});
+
+test('a frozen page of a guest whom the server forgot takes nothing from the next one', async () => {
+  const gateway = await start();
+  const elsewhere = await start({ signingKeys: [{ id: 'k2', secret: 'quite another key' }] });
+  const relay = await relayTo(gateway);
+  const browser = new Browser(relay.url, { upload: uploadByHttp });
+  const old = await browser.open();
+  const next = await browser.open();
+  await sameVisitor(old, next);
+  const before = visitorOf(old);
+  freeze(browser, old);
+  relay.cut();
+  await waitFor('the loss', () => next.chat.connection.value.state === 'offline');
+  relay.restore(elsewhere.url);
+  await waitFor('another guest', () => ![before, ''].includes(visitorOf(next)));
+  next.chat.attach([textFile('of the next.txt')]);
+  await uploaded(next, 1);
+  await thaw(browser, old);
+  await sameVisitor(old, next);
+  for (const tab of [old, next, await browser.open()]) {
+    expect(namesOf(tab)).toEqual(['of the next.txt']);
+  }
+});
+
+test('a file that is removed while offline is removed at the gateway when it is back', async () => {
+  const gateway = await start();
+  const relay = await relayTo(gateway);
+  const tab = await new Browser(relay.url, { upload: uploadByHttp }).open();
+  tab.chat.attach([textFile('regretted.txt')]);
+  await uploaded(tab, 1);
+  const visitor = visitorOf(tab);
+  relay.cut();
+  await waitFor('the loss', () => tab.chat.connection.value.state === 'offline');
+  tab.chat.removeFile(tab.chat.files.value[0]?.key ?? '');
+  expect(await gateway.store.chat.countUnusedUploads(SHOP, visitor)).toBe(1);
+  relay.restore(gateway.url);
+  await waitFor(
+    'the removal',
+    async () => (await gateway.store.chat.countUnusedUploads(SHOP, visitor)) === 0,
+  );
 });
 
 test('who logs out takes his files along, and what is no upload is none', async () => {

@@ -1,4 +1,4 @@
-import type { Logger } from '../../../observability/logger.ts';
+import { errorFields, type Logger } from '../../../observability/logger.ts';
 import type { Message } from '../../../platform-api/resources.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { WatchedConversation } from '../../../spool/chat-store.ts';
@@ -8,6 +8,7 @@ import { type ReaderParts, type Reading, readMessages, readOn } from './message-
 import type { Urgency } from './pacer.ts';
 import { type Place, Places } from './place.ts';
 import { createdAt } from './reply-order.ts';
+import { CursorRefused } from './reply-source.ts';
 import type { Depth } from './turn.ts';
 
 export interface ConversationListsParts extends ReaderParts {
@@ -24,8 +25,19 @@ export interface How extends Pick<Reading, 'isKnown'> {
 /** What was listed, and what is to be done once it is stored. */
 export interface Listed {
   readonly messages: readonly Message[];
-  /** @param held whose messages could not all be stored yet: they are read again where they lie */
-  readonly taken: (held: ReadonlySet<VisitorId>) => void;
+  /** @param held conversations whose messages could not all be stored yet: they are read again */
+  readonly taken: (held: ReadonlySet<string>) => void;
+  /**
+   * How far visitors were read of whom there is more in a list that is sorted oldest first, by the
+   * platform's clock: what is newer in their other conversations waits for the rest of it.
+   */
+  readonly readTo: ReadonlyMap<VisitorId, number>;
+}
+
+/** What one list request after the other has brought. */
+interface Part extends Omit<Listed, 'readTo'> {
+  /** Where lists were left of which there is more, and those that were read on in. */
+  readonly unfinished: readonly { readonly visitorId: VisitorId; readonly place: Place }[];
 }
 
 /** A message may become visible later than newer ones by so much, and must still be found. */
@@ -65,10 +77,29 @@ export class ConversationLists {
     return this.#places.get(conversationId)?.isAtEnd === false;
   }
 
+  /** Reading on in it has failed a moment ago. */
+  isQuiet({ conversationId }: WatchedConversation): boolean {
+    return (this.#places.get(conversationId)?.quietUntil ?? 0) > this.#parts.clock();
+  }
+
+  /**
+   * A conversation that is read alone and cannot be read holds up no other.
+   * @throws {unknown} what went wrong, when nothing could be read
+   */
   async read({ together, alone }: Batch, how: How, signal: AbortSignal): Promise<Listed> {
-    const lists: Listed[] = [];
+    const lists: Part[] = [];
+    let failure: { readonly error: unknown } | undefined;
     if (together.length > 0) lists.push(await this.#readTogether(together, how, signal));
-    for (const conversation of alone) lists.push(await this.#readOn(conversation, how, signal));
+    for (const conversation of alone) {
+      try {
+        lists.push(await this.#readOn(conversation, how, signal));
+      } catch (error) {
+        if (signal.aborted) throw error;
+        this.#noteFailure(conversation, error);
+        failure = { error };
+      }
+    }
+    if (lists.length === 0 && failure !== undefined) throw failure.error;
     const messages = lists.flatMap((list) => list.messages);
     const now = this.#parts.clock();
     for (const message of messages) {
@@ -77,6 +108,7 @@ export class ConversationLists {
     }
     return {
       messages,
+      readTo: earliest(lists.flatMap(({ unfinished }) => unfinished)),
       taken: (held) => {
         for (const { taken } of lists) taken(held);
       },
@@ -87,13 +119,15 @@ export class ConversationLists {
     conversations: readonly WatchedConversation[],
     { depth, urgency, isKnown }: How,
     signal: AbortSignal,
-  ): Promise<Listed> {
+  ): Promise<Part> {
     const readTo = this.#newestAt;
     const known = conversations.flatMap((each) => this.#readToOf(each) ?? []);
     // What is known of one says nothing of another that was read less lately, behind it in the list.
     const since = known.length === 0 ? 0 : Math.min(...known);
     const common: Omit<Reading, 'conversationIds'> = {
-      ...{ shopId: this.#shopId, isKnown, urgency },
+      shopId: this.#shopId,
+      isKnown,
+      urgency,
       thorough: depth === 'end',
       backTo: depth === 'back' ? since - LATE_MS : since,
     };
@@ -106,13 +140,24 @@ export class ConversationLists {
       reads.push(await readMessages(theirs, this.#parts, signal));
     }
     const unfinished = new Map(reads.flatMap((read) => [...read.unfinished]));
+    const messages = reads.flatMap((read) => [...read.messages]);
+    const wasKnown = idsOf(messages.filter(isKnown));
     return {
-      messages: reads.flatMap((read) => [...read.messages]),
+      messages,
+      unfinished: conversations.flatMap(({ conversationId, visitorId }) => {
+        const place = unfinished.get(conversationId);
+        return place === undefined ? [] : [{ visitorId, place }];
+      }),
       taken: (held) => {
         for (const conversation of conversations) {
-          if (held.has(conversation.visitorId)) continue;
-          const place = unfinished.get(conversation.conversationId);
-          if (place === undefined) this.#noteReadTo(conversation, readTo);
+          const { conversationId } = conversation;
+          if (held.has(conversationId)) continue;
+          const place = unfinished.get(conversationId);
+          const own = messages.filter(({ conversation_id: id }) => id === conversationId);
+          // Read back before, in another tab's time perhaps, and nothing has come since.
+          const isRead = place?.isNewestFirst === true && own.every(({ id }) => wasKnown.has(id));
+          if (this.#places.get(conversationId)?.isNewestFirst) continue;
+          if (place === undefined || isRead) this.#noteReadTo(conversation, readTo);
           else this.#foundLong(conversation, place);
         }
       },
@@ -120,35 +165,76 @@ export class ConversationLists {
   }
 
   /** Goes on in a list that is longer than one reading. */
-  async #readOn(
-    { conversationId, visitorId }: WatchedConversation,
-    { depth, urgency }: How,
-    signal: AbortSignal,
-  ): Promise<Listed> {
+  async #readOn(conversation: WatchedConversation, how: How, signal: AbortSignal): Promise<Part> {
+    const { conversationId, visitorId } = conversation;
     const place = this.#places.get(conversationId);
-    if (place === undefined) return { messages: [], taken: () => undefined };
+    if (place === undefined) return { messages: [], unfinished: [], taken: () => undefined };
+    if (place.isNewestFirst) return this.#readBack(conversation, place, how, signal);
+    const { depth, urgency } = how;
     const isFurtherBack = depth !== 'known' && place.isAtEnd && place.before !== undefined;
     const from = isFurtherBack ? place.before : place.cursor;
     const reading = { shopId: this.#shopId, conversationIds: [conversationId], urgency };
-    try {
-      const read = await readOn(reading, { place, from }, this.#parts, signal);
-      const taken: Listed['taken'] = (held) => {
-        if (!held.has(visitorId)) this.#places.set(conversationId, read.place);
-      };
-      return { messages: read.messages, taken };
-    } catch (error) {
-      if (!signal.aborted) this.#places.failed(conversationId);
-      throw error;
-    }
+    const read = await readOn(reading, { place, from }, this.#parts, signal);
+    return {
+      messages: read.messages,
+      unfinished: [{ visitorId, place: read.place }],
+      taken: (held) => {
+        if (!held.has(conversationId)) this.#places.set(conversationId, read.place);
+      },
+    };
+  }
+
+  /** Goes on in one that is newest first, back to its end; what has come meanwhile comes first. */
+  async #readBack(
+    conversation: WatchedConversation,
+    place: Place,
+    { urgency, isKnown }: How,
+    signal: AbortSignal,
+  ): Promise<Part> {
+    const { conversationId } = conversation;
+    const readTo = this.#newestAt;
+    const reading = { shopId: this.#shopId, conversationIds: [conversationId], urgency };
+    const toKnown = { ...reading, isKnown, thorough: false, backTo: Infinity };
+    const newest = await readMessages(toKnown, this.#parts, signal);
+    // More has come than one reading takes: the way back begins anew, and the old one lies on it.
+    const gap = newest.unfinished.get(conversationId);
+    const back =
+      gap === undefined
+        ? await readOn(reading, { place, from: place.cursor }, this.#parts, signal)
+        : { messages: [], place: gap };
+    return {
+      messages: [...newest.messages, ...back.messages],
+      unfinished: [],
+      taken: (held) => {
+        // The other queue may have come to its end meanwhile.
+        if (held.has(conversationId) || !this.#places.get(conversationId)) return;
+        if (!back.place.isAtEnd) {
+          this.#places.set(conversationId, back.place);
+          return;
+        }
+        this.#places.delete(conversationId);
+        this.#noteReadTo(conversation, readTo);
+      },
+    };
+  }
+
+  #noteFailure({ conversationId }: WatchedConversation, error: unknown): void {
+    this.#places.failed(conversationId, error instanceof CursorRefused, this.#parts.clock());
+    this.#parts.logger.warn('chat.replies_long_failed', {
+      shop: this.#shopId,
+      conversationId,
+      ...errorFields(error),
+    });
   }
 
   #foundLong({ conversationId }: WatchedConversation, place: Place): void {
     this.#places.set(conversationId, place);
-    const { isOldestFirst } = place;
+    const { isOldestFirst, isNewestFirst } = place;
     this.#parts.logger.warn('chat.replies_long', {
       shop: this.#shopId,
       conversationId,
       isOldestFirst,
+      isNewestFirst,
     });
   }
 
@@ -164,5 +250,18 @@ export class ConversationLists {
     own.set(conversationId, Math.max(readTo, own.get(conversationId) ?? 0));
   }
 }
+
+function earliest(unfinished: Part['unfinished']): ReadonlyMap<VisitorId, number> {
+  const earliestOf = new Map<VisitorId, number>();
+  for (const { visitorId, place } of unfinished) {
+    const readTo = place.isAtEnd ? undefined : place.readTo;
+    if (readTo === undefined) continue;
+    earliestOf.set(visitorId, Math.min(readTo, earliestOf.get(visitorId) ?? Infinity));
+  }
+  return earliestOf;
+}
+
+const idsOf = (messages: readonly Message[]): ReadonlySet<string> =>
+  new Set(messages.map(({ id }) => id));
 
 const idOf = ({ conversationId }: WatchedConversation): string => conversationId;

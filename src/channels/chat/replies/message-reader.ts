@@ -4,7 +4,7 @@ import type { ShopId } from '../../../types/ids.ts';
 import type { Pacer, Urgency } from './pacer.ts';
 import { type Pages, type Place, placeAfter } from './place.ts';
 import { createdAt, isNewestFirst } from './reply-order.ts';
-import type { ReplySource } from './reply-source.ts';
+import { CursorRefused, type ReplySource } from './reply-source.ts';
 
 export interface Reading {
   readonly shopId: ShopId;
@@ -44,8 +44,7 @@ const MAX_PAGES_ON = 4;
  * Reads the messages of some conversations, in whatever order the platform lists them (API §4.5
  * does not say). Only a list that shows itself to be newest first can be left early, at a page that
  * ends with what is known and reaches far enough back. A list that is longer than one reading is
- * divided by conversations; one conversation's own goes on where it was left (`readOn`), unless the
- * newest messages came first: what lies behind so many of them is older than any absence.
+ * divided by conversations; one conversation's own goes on where it was left (`readOn`).
  */
 export async function readMessages(
   reading: Reading,
@@ -58,9 +57,8 @@ export async function readMessages(
   const { conversationIds } = reading;
   const [only, ...others] = conversationIds;
   if (only === undefined || others.length === 0) {
-    const isEnough = only === undefined || isNewestFirst(messages);
-    const unfinished = new Map(isEnough ? [] : [[only, placeAfter(pages)]]);
-    return { messages, isWhole: isEnough, unfinished };
+    const unfinished = new Map(only === undefined ? [] : [[only, placeAfter(pages)]]);
+    return { messages, isWhole: unfinished.size === 0, unfinished };
   }
   const reads: Read[] = [];
   for (const part of divided(conversationIds, messages)) {
@@ -85,7 +83,10 @@ export async function readOn(
 ): Promise<{ readonly messages: readonly Message[]; readonly place: Place }> {
   const toTheEnd = { thorough: true, backTo: 0, isKnown: () => false };
   const maxPages = Math.min(parts.maxPages, MAX_PAGES_ON);
-  const pages = await readPages({ ...reading, ...toTheEnd }, { ...parts, maxPages }, signal, from);
+  // Where it has failed before, others wait no longer than for one answer that does not come.
+  const retries = place.failures > 0 ? 0 : RETRIES;
+  const less = { ...parts, maxPages, retries };
+  const pages = await readPages({ ...reading, ...toTheEnd }, less, signal, from);
   return { messages: pages.messages, place: placeAfter(pages, place) };
 }
 
@@ -102,9 +103,13 @@ function divided(
   return [conversationIds.slice(0, middle), conversationIds.slice(middle)];
 }
 
+interface PageParts extends ReaderParts {
+  readonly retries?: number;
+}
+
 async function readPages(
   { shopId, conversationIds, isKnown, thorough, backTo, urgency }: Reading,
-  { source, pacer, maxPages, requestTimeoutMs }: ReaderParts,
+  { source, pacer, maxPages, requestTimeoutMs, retries = RETRIES }: PageParts,
   signal: AbortSignal,
   from?: string,
 ): Promise<Pages & { readonly isLeft: boolean }> {
@@ -113,7 +118,10 @@ async function readPages(
   const cursors: (string | undefined)[] = [];
   let cursor = from;
   const result = (next: string | undefined, isLeft = false) => ({
-    ...{ messages: [...read.values()], cursors, next, isLeft },
+    messages: [...read.values()],
+    cursors,
+    next,
+    isLeft,
   });
   for (;;) {
     const at = cursor;
@@ -126,7 +134,13 @@ async function readPages(
           source.listMessages(shopId, conversationIds, at, deadline),
         );
       },
-      { retries: RETRIES, minTimeout: 250, randomize: true, signal },
+      {
+        retries,
+        minTimeout: 250,
+        randomize: true,
+        signal,
+        shouldRetry: ({ error }) => !(error instanceof CursorRefused),
+      },
     );
     for (const message of results) read.set(message.id, message);
     // A cursor that comes back would go round for ever.

@@ -136,6 +136,7 @@ class ShopLoop {
       dueAt: now,
       returning: true,
       backAt: now + LOOK_BACK_EVERY * this.#fastestMs,
+      failures: 0,
     };
     if (change === 'arrived') Object.assign(watched, { dueAt: now, returning: true });
     else watched.dueAt = Math.min(watched.dueAt, now + this.#fastestMs);
@@ -164,10 +165,21 @@ class ShopLoop {
     try {
       const ids = visitors.map(({ visitorId }) => visitorId);
       const how = { depth, urgency };
-      const unfinished = await this.#replies.collect(ids, how, this.#stopping.signal);
+      const outcome = await this.#replies.collect(ids, how, this.#stopping.signal);
       this.#failures = 0;
       for (const visitor of visitors) {
-        this.#plan(visitor, depth, startedAt, !unfinished.has(visitor.visitorId));
+        const { visitorId } = visitor;
+        if (outcome.failed.has(visitorId)) this.#postpone(visitor);
+        else if (!outcome.left.has(visitorId)) {
+          this.#plan(visitor, depth, startedAt, !outcome.unfinished.has(visitorId));
+        }
+      }
+      if (outcome.failed.size > 0) {
+        logger.warn('chat.replies_failed', {
+          shop: this.#shopId,
+          visitors: outcome.failed.size,
+          ...errorFields(outcome.error),
+        });
       }
     } catch (error) {
       if (this.#stopping.signal.aborted) return;
@@ -188,9 +200,19 @@ class ShopLoop {
     }
   }
 
+  /** Others could be read: he waits by himself, longer each time. */
+  #postpone(visitor: PresentVisitor): void {
+    const watched = this.#watched.get(visitor);
+    if (watched === undefined) return;
+    watched.failures += 1;
+    watched.dueAt = this.#parts.clock() + backoffMs(watched.failures);
+    watched.backAt = Math.max(watched.backAt, watched.dueAt);
+  }
+
   #plan(visitor: PresentVisitor, depth: Depth, startedAt: number, isFinished: boolean): void {
     const watched = this.#watched.get(visitor);
     if (watched === undefined) return;
+    watched.failures = 0;
     if (!isFinished) {
       // There is more in a long list: he is still returning, if he was, and the list goes on soon.
       watched.dueAt = startedAt + this.#fastestMs;

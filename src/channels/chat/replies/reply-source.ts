@@ -7,9 +7,15 @@ export interface MessagePage {
   readonly next?: string | null | undefined;
 }
 
+/** The platform knows nothing of the page that was asked for: its cursor has ended. */
+export class CursorRefused extends Error {
+  override name = 'CursorRefused';
+}
+
 /**
  * Where replies come from: `GET /messages/?conversation_id__in=…` (API §4.5), injected, because a
- * channel does not know the platform's client. Rejects when the platform cannot be read now.
+ * channel does not know the platform's client. Rejects when the platform cannot be read now, and
+ * with `CursorRefused` when it refuses the page that was asked for.
  */
 export interface ReplySource {
   listMessages(

@@ -6,7 +6,7 @@ import { REMOTE_ID_PREFIX } from '../chat-entry.ts';
 import type { Spool } from '../../../spool/spool.ts';
 import type { ShopId, VisitorId } from '../../../types/ids.ts';
 import { batchesOf } from './batches.ts';
-import { ConversationLists, type How } from './conversation-lists.ts';
+import { ConversationLists, type How, type Listed } from './conversation-lists.ts';
 import { isReply, isUnsigned, shownText } from './is-reply.ts';
 import type { ReaderParts } from './message-reader.ts';
 import { createdAt, inOrder } from './reply-order.ts';
@@ -23,6 +23,22 @@ export interface ShopRepliesParts extends ReaderParts {
 
 /** Of each visitor, the newest ones; a reply in an older one is found when he returns. */
 const WATCHED = { usual: 3, thorough: 20 };
+
+/** Conversations read alone in a turn, by visitors: others who are due wait for all of them. */
+const MOST_ALONE = 3;
+/** So many lists that fail one after the other, and it is the platform that has failed. */
+const FAILURES_IN_A_ROW = 2;
+
+/** What came of a turn. Whoever is in none of these sets was read to the end. */
+export interface Collected {
+  /** Of whom there is more to read, soon. */
+  readonly unfinished: ReadonlySet<VisitorId>;
+  readonly failed: ReadonlySet<VisitorId>;
+  /** Whose turn it was, and who had to be left for the next one. */
+  readonly left: ReadonlySet<VisitorId>;
+  /** The first of the failures, when there were any. */
+  readonly error?: unknown;
+}
 
 /** What was decided about the messages of one conversation, for as long as its visitor is there. */
 interface Decided {
@@ -53,28 +69,57 @@ export class ShopReplies {
   }
 
   /**
-   * Reads these visitors' conversations and stores what is new.
-   * @returns those of whom there is more to read, in lists that are longer than one reading
+   * Reads these visitors' conversations and stores what is new. Who cannot be read holds up nobody
+   * else; when two lists fail in a row the platform is left alone.
+   * @param visitors whoever has been due for longest goes first
+   * @throws {unknown} what went wrong, when nobody could be read
    */
   async collect(
     visitors: readonly VisitorId[],
     how: Omit<How, 'isKnown'>,
     signal: AbortSignal,
-  ): Promise<ReadonlySet<VisitorId>> {
-    const watched = newest(
-      await this.#parts.chatStore.conversationsOf(this.#shopId, visitors),
-      how.depth === 'end' ? WATCHED.thorough : WATCHED.usual,
-    );
+  ): Promise<Collected> {
+    const all = await this.#parts.chatStore.conversationsOf(this.#shopId, visitors);
+    const perVisitor = how.depth === 'end' ? WATCHED.thorough : WATCHED.usual;
+    const place = new Map(visitors.map((visitorId, index) => [visitorId, index]));
+    const watched = newest(all, perVisitor, (each) => this.#lists.isUnfinished(each))
+      .filter((each) => !this.#lists.isQuiet(each))
+      .sort((one, other) => (place.get(one.visitorId) ?? 0) - (place.get(other.visitorId) ?? 0));
     const visitorOf = new Map(
       watched.map(({ conversationId, visitorId }) => [conversationId, visitorId]),
     );
     const isKnown = (message: Message): boolean => this.#isKnown(message, visitorOf);
+    const outcome = { unfinished: new Set<VisitorId>(), failed: new Set<VisitorId>() };
+    const left = new Set<VisitorId>();
+    let failure: { readonly error: unknown } | undefined;
+    let [isAnyRead, failuresInARow, alone] = [false, 0, 0];
     for (const batch of batchesOf(watched, (each) => this.#lists.isLong(each))) {
-      const { messages, taken } = await this.#lists.read(batch, { ...how, isKnown }, signal);
-      taken(await this.#store(messages, visitorOf));
+      const own = [...batch.together, ...batch.alone].map(({ visitorId }) => visitorId);
+      if (failuresInARow >= FAILURES_IN_A_ROW || (batch.alone.length > 0 && alone >= MOST_ALONE)) {
+        for (const visitorId of own) left.add(visitorId);
+        continue;
+      }
+      alone += batch.alone.length;
+      try {
+        const listed = await this.#lists.read(batch, { ...how, isKnown }, signal);
+        const stored = await this.#store(listed, visitorOf);
+        listed.taken(stored.held);
+        for (const id of stored.behind) outcome.unfinished.add(id);
+        [isAnyRead, failuresInARow] = [true, 0];
+      } catch (error) {
+        if (signal.aborted) throw error;
+        failure ??= { error };
+        failuresInARow += 1;
+        for (const visitorId of own) outcome.failed.add(visitorId);
+      }
     }
-    const unfinished = watched.filter((each) => this.#lists.isUnfinished(each));
-    return new Set(unfinished.map(({ visitorId }) => visitorId));
+    if (failure !== undefined && !isAnyRead) throw failure.error;
+    for (const each of watched) {
+      if (this.#lists.isUnfinished(each) && !this.#lists.isQuiet(each)) {
+        outcome.unfinished.add(each.visitorId);
+      }
+    }
+    return { ...outcome, left, ...(failure !== undefined && { error: failure.error }) };
   }
 
   #isKnown(message: Message, visitorOf: ReadonlyMap<string, VisitorId>): boolean {
@@ -83,12 +128,15 @@ export class ShopReplies {
     return decided.settled.has(message.id) || decided.read.has(message.id);
   }
 
-  /** @returns those whose next message has to wait, so that what came after it waits as well */
+  /** A visitor's messages from the first one on that has to wait are left for a later reading. */
   async #store(
-    messages: readonly Message[],
+    { messages, readTo }: Pick<Listed, 'messages' | 'readTo'>,
     visitorOf: ReadonlyMap<string, VisitorId>,
-  ): Promise<ReadonlySet<VisitorId>> {
-    const held = new Set<VisitorId>();
+  ): Promise<{ readonly held: ReadonlySet<string>; readonly behind: ReadonlySet<VisitorId> }> {
+    const waiting = new Set<VisitorId>();
+    const behind = new Set<VisitorId>();
+    const held = new Set<string>();
+    const outcome = { held, behind };
     const open = messages.filter((message) => {
       const decided = this.#decidedOf(message, visitorOf);
       if (decided === undefined || decided.settled.has(message.id)) return false;
@@ -98,16 +146,21 @@ export class ShopReplies {
       if (!isUnfinished) decided.read.add(message.id);
       return false;
     });
-    if (open.length === 0) return held;
+    if (open.length === 0) return outcome;
     const own = await this.#ownOf(open);
     for (const message of inOrder(open)) {
-      const visitorId = visitorOf.get(message.conversation_id ?? '');
+      const conversationId = message.conversation_id ?? '';
+      const visitorId = visitorOf.get(conversationId);
       const decided = this.#decidedOf(message, visitorOf);
       if (visitorId === undefined || decided === undefined) continue;
+      // Lists that were read one after the other may both have it.
+      if (decided.settled.has(message.id)) continue;
       if (!own.has(message.id)) {
-        if (held.has(visitorId)) continue;
-        if (this.#mustWait(message, decided)) {
-          held.add(visitorId);
+        const isAhead = (createdAt(message) ?? -Infinity) > (readTo.get(visitorId) ?? Infinity);
+        if (isAhead) behind.add(visitorId);
+        else if (this.#mustWait(message, decided)) waiting.add(visitorId);
+        if (isAhead || waiting.has(visitorId)) {
+          held.add(conversationId);
           continue;
         }
         await this.#append(message, visitorId);
@@ -115,7 +168,7 @@ export class ShopReplies {
       decided.settled.add(message.id);
       decided.unsignedSince.delete(message.id);
     }
-    return held;
+    return outcome;
   }
 
   async #append(message: Message, visitorId: VisitorId): Promise<void> {
@@ -177,14 +230,19 @@ export class ShopReplies {
   }
 }
 
-/** The most recently used conversations of each visitor. */
-function newest(watched: readonly WatchedConversation[], perVisitor: number) {
+/** The most recently used conversations of each visitor, and those in which reading goes on. */
+function newest(
+  watched: readonly WatchedConversation[],
+  perVisitor: number,
+  goesOn: (conversation: WatchedConversation) => boolean,
+) {
   const counts = new Map<VisitorId, number>();
   return [...watched]
     .sort((one, other) => other.usedAt - one.usedAt)
-    .filter(({ visitorId }) => {
+    .filter((conversation) => {
+      const { visitorId } = conversation;
       const count = (counts.get(visitorId) ?? 0) + 1;
       counts.set(visitorId, count);
-      return count <= perVisitor;
+      return count <= perVisitor || goesOn(conversation);
     });
 }

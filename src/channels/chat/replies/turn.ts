@@ -16,6 +16,8 @@ export interface Watched {
   returning: boolean;
   /** When he is read further back next. */
   backAt: number;
+  /** Readings in a row in which he could not be read. */
+  failures: number;
 }
 
 export interface Turn {

@@ -128,6 +128,7 @@ function useGrowing(field: { readonly current: HTMLTextAreaElement | null }, tex
 function reason(refusal: SendRefusal, texts: Texts): string {
   switch (refusal) {
     case 'empty':
+    case 'changed':
       return '';
     case 'too_large':
       return texts.tooLong;

@@ -24,17 +24,44 @@ test('a list without an order begins anew at its end', () => {
   expect(end).toMatchObject({ cursor: undefined, isAtEnd: true, isOldestFirst: false });
 });
 
-test('a place where reading fails again and again is given up', () => {
+test('a place whose cursor is refused again and again is given up, and no outage does that', () => {
   const places = new Places();
   const place = placeAfter({ messages: [], cursors: ['a'], next: 'b' });
   places.set('long', place);
-  places.failed('long');
-  places.failed('long');
-  expect(places.get('long')).toMatchObject({ cursor: 'b', failures: 2 });
+  for (let failure = 0; failure < 20; failure += 1) places.failed('long', false, 1_000);
+  expect(places.get('long')).toMatchObject({ cursor: 'b', failures: 20, quietUntil: 31_000 });
+  places.failed('long', true, 1_000);
+  places.failed('long', true, 1_000);
+  expect(places.get('long')).toMatchObject({ cursor: 'b', refusals: 2 });
   places.set('long', place);
-  for (let failure = 0; failure < 3; failure += 1) places.failed('long');
+  places.failed('long', true, 1_000);
+  expect(places.get('long')).toMatchObject({ refusals: 1, failures: 1, quietUntil: 2_000 });
+  places.failed('long', true, 1_000);
+  places.failed('long', true, 1_000);
   expect(places.get('long')).toBeUndefined();
-  places.failed('unknown');
+  places.failed('unknown', true, 1_000);
+});
+
+test.each([1, 2, 3, 7, 50])(
+  'a list that goes round after %d readings comes to an end, also when it looks sorted',
+  (length) => {
+    let place = placeAfter({ messages: [], cursors: [undefined], next: 'before the circle' });
+    let readings = 0;
+    for (; !place.isAtEnd && readings < 1_000; readings += 1) {
+      const next = `circle ${readings % length}`;
+      place = placeAfter({ messages: [], cursors: [place.cursor], next }, place);
+    }
+    expect(place).toMatchObject({ cursor: undefined, isOldestFirst: false });
+    expect(readings).toBeLessThan(5 * length + 5);
+  },
+);
+
+test('a long list of pages that are all different goes on', () => {
+  let place = placeAfter({ messages: [], cursors: [undefined], next: '0' });
+  for (let page = 1; page < 1_000; page += 1) {
+    place = placeAfter({ messages: [], cursors: [place.cursor], next: `${page}` }, place);
+  }
+  expect(place).toMatchObject({ cursor: '999', isAtEnd: false });
 });
 
 test('places are a thousand at most, the least lately used go', () => {

@@ -1,62 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type { Message } from '../../../../src/platform-api/resources.ts';
-import type {
-  MessagePage,
-  ReplySource,
-} from '../../../../src/channels/chat/replies/reply-source.ts';
+import type { ReplySource } from '../../../../src/channels/chat/replies/reply-source.ts';
 import { asVisitorId } from '../../../../src/types/ids.ts';
-import type { ChatClient } from '../../../support/chat-client.ts';
 import { SHOP } from '../../../support/entries.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { aShop, ChatGateway, type GatewayOptions, ROOMY } from '../chat-gateway.ts';
+import { deliverAll, repliesTo } from './conversation.ts';
+import { ListedMessages, type Order } from './listed-messages.ts';
 import { aReply, bareMessage } from './platform-messages.ts';
-
-type Order = 'newest first' | 'oldest first' | 'by id';
-
-/** A platform that lists messages in an order of its own, in small pages, and fails at will. */
-class ListedMessages implements ReplySource {
-  readonly messages: Message[] = [];
-  readonly requests: { ids: readonly string[]; cursor: string | undefined; at: number }[] = [];
-  order: Order = 'newest first';
-  pageSize = 3;
-  /** Every so many requests one fails; 0 for none. */
-  failEvery = 0;
-  /** Answers wait for it. */
-  gate: Promise<void> = Promise.resolve();
-  #now = Date.UTC(2026, 0, 1);
-
-  add(message: Message): Message {
-    this.#now += 1_000;
-    const dated = {
-      ...message,
-      created_at: message.created_at ?? new Date(this.#now).toISOString(),
-    };
-    this.messages.push(dated);
-    return dated;
-  }
-
-  async listMessages(
-    _shop: string,
-    ids: readonly string[],
-    cursor: string | undefined,
-  ): Promise<MessagePage> {
-    this.requests.push({ ids, cursor, at: performance.now() });
-    await this.gate;
-    if (this.failEvery > 0 && this.requests.length % this.failEvery === 0) {
-      throw new Error('500');
-    }
-    const listed = this.messages.filter((message) => ids.includes(message.conversation_id ?? ''));
-    if (this.order === 'newest first') listed.reverse();
-    if (this.order === 'by id') listed.sort((one, other) => (one.id < other.id ? -1 : 1));
-    const start = Number(cursor ?? 0);
-    // Each page repeats the last message of the one before, as pages do when rows are added.
-    const results = listed.slice(Math.max(0, start - 1), start + this.pageSize);
-    const next = start + this.pageSize < listed.length ? String(start + this.pageSize) : null;
-    return { results, next };
-  }
-}
 
 let gateway: ChatGateway | undefined;
 const start = async (source: ReplySource, more: GatewayOptions = {}): Promise<ChatGateway> => {
@@ -68,20 +20,6 @@ afterEach(async () => {
   gateway = undefined;
 });
 
-/** Delivers what waits, as delivery would: settled, and the conversation remembered. */
-async function deliverAll(chat: ChatGateway, conversationId: string): Promise<void> {
-  const { spool } = chat.store;
-  for (const { entry, lease } of await spool.claim(SHOP, 10, 60_000)) {
-    const lane = { shopId: SHOP, channel: entry.channel, lane: entry.lane };
-    await spool.rememberConversation(lane, conversationId);
-    const platformMessageId = `own-${entry.id}`;
-    await spool.settle(lease, { state: 'delivered', platformMessageId, conversationId }, []);
-    const visitorId = asVisitorId(String(entry.meta['visitorId']));
-    const messageId = String(entry.meta['messageId']);
-    await chat.server.messageSettled({ shopId: SHOP, visitorId, messageId, state: 'delivered' });
-  }
-}
-
 /** A visitor with two tabs and a conversation on the platform. */
 async function talking(chat: ChatGateway) {
   const one = await chat.connect();
@@ -91,9 +29,6 @@ async function talking(chat: ChatGateway) {
   const other = await chat.connect({ auth: { key: 'demo', token: one.session.token } });
   return { one, other, conversation };
 }
-
-const repliesTo = (client: ChatClient): string[] =>
-  client.messages.filter(({ from }) => from === 'agent').map(({ text }) => text);
 
 describe('replies', () => {
   test.each<[Order]>([['newest first'], ['oldest first']])(

@@ -15,13 +15,13 @@ function watched(
   name: string,
   { activeAt = 0, answeredAt = 0, ...more }: Partial<PresentVisitor & Watched>,
 ): [PresentVisitor, Watched] {
-  const { dueAt = 0, returning = false, backAt = 1_000 } = more;
+  const { dueAt = 0, returning = false, backAt = 1_000, failures = 0 } = more;
   return [
     {
       ...{ shopId: SHOP, visitorId: asVisitorId(name), tabs: 1, arrivedAt: 0 },
       ...{ activeAt, answeredAt },
     },
-    { dueAt, returning, backAt },
+    { dueAt, returning, backAt, failures },
   ];
 }
 

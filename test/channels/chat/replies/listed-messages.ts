@@ -1,0 +1,53 @@
+import type {
+  MessagePage,
+  ReplySource,
+} from '../../../../src/channels/chat/replies/reply-source.ts';
+import type { Message } from '../../../../src/platform-api/resources.ts';
+
+export type Order = 'newest first' | 'oldest first' | 'by id';
+
+/** A platform that lists messages in an order of its own, in small pages, and fails at will. */
+export class ListedMessages implements ReplySource {
+  readonly messages: Message[] = [];
+  readonly requests: { ids: readonly string[]; cursor: string | undefined; at: number }[] = [];
+  order: Order = 'newest first';
+  pageSize = 3;
+  /** Every so many requests one fails; 0 for none. */
+  failEvery = 0;
+  /** Requests that fail, whenever they are made. */
+  fails: (ids: readonly string[], start: number) => boolean = () => false;
+  /** Answers wait for it. */
+  gate: Promise<void> = Promise.resolve();
+  #now = Date.UTC(2026, 0, 1);
+
+  add(message: Message): Message {
+    this.#now += 1_000;
+    const dated = {
+      ...message,
+      created_at: message.created_at ?? new Date(this.#now).toISOString(),
+    };
+    this.messages.push(dated);
+    return dated;
+  }
+
+  async listMessages(
+    _shop: string,
+    ids: readonly string[],
+    cursor: string | undefined,
+  ): Promise<MessagePage> {
+    this.requests.push({ ids, cursor, at: performance.now() });
+    await this.gate;
+    if (this.failEvery > 0 && this.requests.length % this.failEvery === 0) {
+      throw new Error('500');
+    }
+    const start = Number(cursor ?? 0);
+    if (this.fails(ids, start)) throw new Error('500');
+    const listed = this.messages.filter((message) => ids.includes(message.conversation_id ?? ''));
+    if (this.order === 'newest first') listed.reverse();
+    if (this.order === 'by id') listed.sort((one, other) => (one.id < other.id ? -1 : 1));
+    // Each page repeats the last message of the one before, as pages do when rows are added.
+    const results = listed.slice(Math.max(0, start - 1), start + this.pageSize);
+    const next = start + this.pageSize < listed.length ? String(start + this.pageSize) : null;
+    return { results, next };
+  }
+}

@@ -124,6 +124,7 @@ function conversationMaker(
       ...{ shop: shopId, type: 'email', title: `Order ${n}`, agentContact: 'support@acme.example' },
       ...{ agentId, contactId: person.id, userId: null, topicId: null, intentId: null, now },
     });
+    conversations.addAgentContact(shopId, 'support@acme.example');
     conversations.addParticipants(conversation.id, [person.email]);
     const ids = Array.from({ length: messagesEach }, () => randomUUID());
     const ticket = tickets.create({
@@ -140,6 +141,8 @@ function conversationMaker(
         ...{ format: 'TEXT', role: isReply ? 'agent' : 'customer', status: 'DELIVERED' },
         ...{ remoteId: `<${id}@example.com>`, email: null, createdAt: now, now },
         ...{ unanswered: false, inReplyTo: isReply ? (ids[turn - 1] ?? null) : null },
+        sender: isReply ? null : person.email,
+        agentContact: isReply ? null : 'support@acme.example',
       });
     }
     return {

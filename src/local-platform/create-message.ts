@@ -3,9 +3,10 @@ import type { CreateMessageRequest } from '../platform-api/schemas.ts';
 import { ApiError } from './api-error.ts';
 import { DECISIONS } from './decisions.ts';
 import { excerptOf, titleOf } from './excerpt.ts';
-import { findConversation } from './find-conversation.ts';
+import { endsOf } from './ends-of-message.ts';
+import { findConversation, refersToReply } from './find-conversation.ts';
 import { plainText } from './plain-text.ts';
-import type { ContactRow, ConversationRow, MessageRow, TicketRow } from './store/rows.ts';
+import type { Channel, ContactRow, ConversationRow, MessageRow, TicketRow } from './store/rows.ts';
 import type { Store } from './store/store.ts';
 
 export interface Created {
@@ -34,26 +35,34 @@ export function createMessage(
 
   const known = findConversation(store, shop, request);
   const attachments = assertAttachments(store, shop, message.attachments ?? []);
+  const type = known?.type ?? request.conversation.type ?? 'email';
+  const { sender, agentContact } = endsOf(type, request);
   const contact = store.contacts.resolve(
     shop,
+    type,
     request.contact,
     now,
     known?.contact_id ?? undefined,
   );
-  const conversation = known ?? startConversation(store, shop, request, contact, now);
+  const conversation =
+    known ?? startConversation(store, shop, request, { type, agentContact, contact }, now);
   if (known !== undefined) store.conversations.heard(known.id, linksOf(request), now);
-  if (conversation.type === 'email') {
-    store.conversations.addParticipants(conversation.id, mailboxesOf(request));
+  if (agentContact !== null) store.conversations.addAgentContact(shop, agentContact);
+  if (type === 'email') {
+    const mayCopyIn = known === undefined || refersToReply(store, known, message);
+    const copied = mayCopyIn ? copiedIn(request) : [];
+    store.conversations.addParticipants(conversation.id, sender ? [sender, ...copied] : copied);
   }
 
   const id = randomUUID();
   const text = plainText(message.content, message.format ?? 'TEXT');
-  const createdAt = message.timestamp ? new Date(message.timestamp).toISOString() : now;
+  const writtenMs = Date.parse(message.timestamp ?? now);
+  const createdAt = new Date(writtenMs).toISOString();
   const ticket = speak(store, conversation, {
     ...{ messageId: id, contactId: contact.id, text, now },
     subject: message.email?.subject ?? '',
     // A clock that is ahead must not keep the ticket's time from moving on.
-    spokenAt: createdAt < now ? createdAt : now,
+    spokenAt: writtenMs < Date.parse(now) ? createdAt : now,
   });
   const stored = store.messages.create(
     {
@@ -71,26 +80,32 @@ export function createMessage(
       now,
       unanswered: agentListens,
       inReplyTo: null,
+      ...{ sender, agentContact },
     },
     attachments,
   );
   return { message: stored, created: true };
 }
 
+interface Beginning {
+  readonly type: Channel;
+  readonly agentContact: string | null;
+  readonly contact: ContactRow;
+}
+
 function startConversation(
   store: Store,
   shop: string,
   request: CreateMessageRequest,
-  contact: ContactRow,
+  { type, agentContact, contact }: Beginning,
   now: string,
 ): ConversationRow {
-  const { conversation, message } = request;
-  const subject = message.email?.subject?.trim() ?? '';
+  const subject = request.message.email?.subject?.trim() ?? '';
   return store.conversations.create({
     shop,
-    type: conversation.type ?? 'email',
+    type,
     title: subject === '' ? null : titleOf(subject, ''),
-    agentContact: conversation.agent_contact ?? null,
+    agentContact,
     agentId: store.shops.agentId(shop),
     contactId: contact.id,
     ...linksOf(request),
@@ -101,17 +116,19 @@ function startConversation(
 /** Records of other parts of the platform that a conversation may name. */
 function linksOf({ conversation }: CreateMessageRequest) {
   return {
-    userId: conversation.user_id?.toLowerCase() ?? null,
-    topicId: conversation.topic_id?.toLowerCase() ?? null,
-    intentId: conversation.intent_id?.toLowerCase() ?? null,
+    userId: conversation.user_id ?? null,
+    topicId: conversation.topic_id ?? null,
+    intentId: conversation.intent_id ?? null,
   };
 }
 
-/** Who may go on with this email thread: the sender, and whom he copied in. */
-function mailboxesOf({ contact, message }: CreateMessageRequest): string[] {
+/**
+ * Whom the sender copied in: they may go on with the thread. Only of a message that begins it or
+ * refers to a reply of ours: the sender of any other may be forged by who would like to read along.
+ */
+function copiedIn({ message }: CreateMessageRequest): string[] {
   const copied = [...(message.email?.cc ?? []), ...(message.email?.bcc ?? [])];
-  const emails = copied.slice(0, DECISIONS.participantsMax).map(({ email }) => email);
-  return contact.email ? [contact.email, ...emails] : emails;
+  return copied.slice(0, DECISIONS.participantsMax).map(({ email }) => email);
 }
 
 interface Utterance {
@@ -154,8 +171,7 @@ function assertAttachments(store: Store, shop: string, given: readonly string[])
       [field]: `at most ${DECISIONS.attachmentsMax}`,
     });
   }
-  const ids = given.map((id) => id.toLowerCase());
-  const missing = ids.findIndex((id) => store.media.byId(shop, id) === undefined);
-  if (missing < 0) return [...new Set(ids)];
+  const missing = given.findIndex((id) => store.media.byId(shop, id) === undefined);
+  if (missing < 0) return [...new Set(given)];
   throw new ApiError(400, 'the request is not valid', { [`${field}.${missing}`]: 'no such media' });
 }

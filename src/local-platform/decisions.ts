@@ -6,6 +6,8 @@
 export const DECISIONS = {
   pageDefault: 50,
   pageMax: 200,
+  messagesPageMaxBytes: 8 * 1024 * 1024,
+  headersMaxBytes: 64 * 1024,
   jsonMaxBytes: 2 * 1024 * 1024,
   uploadMaxBytes: 100 * 1024 * 1024,
   signedUrlLifetimeMs: 60 * 60 * 1000,
@@ -32,7 +34,7 @@ export const DECISION_TABLE: readonly Decision[] = [
   ['dedup key of messages (§4.7)', "(shop, `remote_id`) among customers' messages"],
   [
     'dedup of metrics (§4.1)',
-    '(shop, `metric_name`, `deduping_key`); a repeat answers 200 and stores nothing',
+    '(shop, `metric_name`, `deduping_key`); a repeat answers 200 and stores nothing, unless it is of another contact: that one’s activity is stored, without the metric, and answered with 201',
   ],
   ['answer to a new message', 'the Message (§2.2)'],
   [
@@ -47,11 +49,14 @@ export const DECISION_TABLE: readonly Decision[] = [
   ['unknown fields and query parameters', 'ignored'],
   ['an empty query parameter, or one that is given twice', '400'],
   ['uuids', 'taken in any case, given in lower case'],
-  ['a JSON body', 'UTF-8 only: 415 for another charset, 400 for bytes that are none'],
-  ['headers and a query of more than 16 KiB', '431'],
+  [
+    'a JSON body',
+    'UTF-8 only, also called `utf8`: 415 for another charset, 400 for bytes that are none',
+  ],
+  [`headers and a query of more than ${DECISIONS.headersMaxBytes / 1024} KiB`, '431'],
   [
     '`limit`',
-    `${DECISIONS.pageDefault} when absent, ${DECISIONS.pageMax} at most; a larger one is cut to ${DECISIONS.pageMax}, a smaller than 1 is 400`,
+    `${DECISIONS.pageDefault} when absent, ${DECISIONS.pageMax} at most; a larger one is cut to ${DECISIONS.pageMax}, a smaller than 1 is 400. A page of messages ends before it has more than ${mebibytes(DECISIONS.messagesPageMaxBytes)} of \`content\` and \`text\`, with one message at least; \`next\` goes on behind it`,
   ],
   [
     'order of lists',
@@ -65,7 +70,7 @@ export const DECISION_TABLE: readonly Decision[] = [
   ['unknown id in `attachments`', `400; at most ${DECISIONS.attachmentsMax} of them`],
   [
     'which contact',
-    'email (any case), then phone; else, in a known conversation, its own contact unless that has another email or phone; else a new one',
+    'email (any case), then phone, if the contact that has it has no other email; else, in a known conversation, its own contact unless that has another email or phone; else a new one. By SMS the number goes before the email, which finds only who has no other number. In web chat, where a visitor writes what he likes, a phone finds only when no email is given: nobody becomes another by what he says beside the address that he writes from',
   ],
   [
     'phone numbers',
@@ -73,7 +78,7 @@ export const DECISION_TABLE: readonly Decision[] = [
   ],
   [
     'fields missing in a known contact',
-    "filled in from the request, never overwritten; a phone that is another contact's stays there",
+    "filled in from the request, never overwritten; an email or a phone that is another contact's stays there",
   ],
   [
     'email threading (§4.7 rule 3)',
@@ -81,7 +86,7 @@ export const DECISION_TABLE: readonly Decision[] = [
   ],
   [
     'who may join an email thread',
-    "its contact, and whoever has written in it or was named there in a customer's `cc` or `bcc`. Anyone else who quotes its message-ids gets a conversation of his own: ids are no secret, and the agent would tell him what others wrote",
+    "addresses that have written in it, or were named in `cc` or `bcc` of the email that began it or of one that refers to a reply of the agent's: a sender can be forged, but only who had the reply knows its id. Anyone else who quotes its message-ids gets a conversation of his own: ids are no secret, and the agent would tell him what others wrote",
   ],
   ['an empty `remote_id`', 'none: such messages are never the same'],
   [
@@ -89,13 +94,22 @@ export const DECISION_TABLE: readonly Decision[] = [
     'answered as it is stored; nothing of the repeated request is taken over',
   ],
   ['`created_at` of a message', '`message.timestamp` when given, else the time of arrival'],
+  ['date-times', 'with `Z` or an offset, else 400; in the years 0001 to 9999 of UTC'],
+  [
+    '`null` in `contact.name`, `message.attachments`, `message.email`',
+    '400: they may be absent, and are not nullable (§4.7)',
+  ],
+  [
+    'email addresses',
+    'one each: without white space, and outside of quotes without `,` `;` `:` `<` `>` `(` `)` and a second `@`',
+  ],
   [
     '`attachments` of a message',
     'bound to it in their order, each once. A Message has no field for them, and no links are written into `content`: a client that needs them keeps the media records',
   ],
   [
     '`conversation.agent_contact`',
-    'every address and number of a shop is handled by its one agent; kept for the replies, which come from there',
+    'every address and number of a shop is handled by its one agent; kept with each message, for its reply comes from there. By email it has to be an address; a number is kept in E.164',
   ],
   [
     '`conversation.user_id`, `topic_id`, `intent_id`',
@@ -104,7 +118,7 @@ export const DECISION_TABLE: readonly Decision[] = [
   ["a conversation's `title`", 'the subject of its first email; absent without one'],
   [
     'ticket',
-    'one per conversation; New, then Open when the customer writes again, also when it was Completed or Archived; WaitingContact once the agent has answered, WaitingUser when it was escalated',
+    'one per conversation; New, then Open when the customer writes again, also when it was Completed or Archived; WaitingContact once the agent has answered all of it, WaitingUser when it was escalated',
   ],
   [
     "a ticket's `number`, `name`, `summary`",
@@ -116,7 +130,7 @@ export const DECISION_TABLE: readonly Decision[] = [
   ],
   [
     'conversation status',
-    'new, open when the customer writes again, which also ends a `soft` or `hard` resolution; pending once the agent has answered',
+    'new, open when the customer writes again, which also ends a `soft` or `hard` resolution; pending once the agent has answered all of it',
   ],
   [
     '`resolution`',
@@ -137,20 +151,28 @@ export const DECISION_TABLE: readonly Decision[] = [
     "customers' messages are DELIVERED; a reply is PENDING from when it is stored until it has left, DELIVERED once the relay, the provider or the disk has taken it over, FAILED when it was refused for good or was still not out after two days. `updated_at` tells when",
   ],
   [
+    'a reply that is FAILED',
+    'its ticket is WaitingUser: the customer knows nothing of it, and a person has to see to it',
+  ],
+  [
+    '`conversation.id` with a contact who has no address on its channel',
+    'taken; there is nobody to send an answer to, and it is FAILED',
+  ],
+  [
     'a reply that could not leave',
     'tried again after 1, 5, 15, 30, 60, 120 and then every 240 minutes, over restarts too: 4xx and no connection (email), 429, 5xx and no connection (SMS), and whatever an operator can mend, such as a password. 5xx to sender, recipient or message, a number that is none, and who opted out, are for good',
   ],
   [
     'how an email reply leaves (§4.7 rule 4)',
-    "through the configured relay, else as an .eml file: from the address that the customer wrote to, to the customer alone (nobody of `cc`), with `In-Reply-To`, `References`, `Auto-Submitted: auto-replied`, text and HTML. Its Message-ID is the reply's `remote_id`, the same at every attempt",
+    "through the configured relay, else as an .eml file: from the address that the customer wrote to, to the one that he wrote from and nobody else (nobody of `cc`), with `In-Reply-To`, `References`, `Auto-Submitted: auto-replied`, text and HTML. Its Message-ID is the reply's `remote_id`, the same at every attempt",
   ],
   [
     'how an SMS reply leaves',
-    "through the shop's Twilio account when configured, else as a line of `sms.log`: from the number that the customer wrote to, WhatsApp to WhatsApp, at most 5 parts of 1600 characters, each cut at the end of a sentence. Twilio's id is the reply's `remote_id`. Replies of a conversation keep their order",
+    "through the shop's Twilio account when configured, else as a line of `sms.log`: from the number that the customer wrote to, to the one that he wrote from, WhatsApp to WhatsApp, at most 5 parts of 1600 characters, each cut at the end of a sentence. Twilio's id is the reply's `remote_id`. Replies of a conversation keep their order",
   ],
   [
     'the WebSocket of web chat (§1: no protocol is shown)',
-    '`/v2026-04/web-chat/socket.io`, by socket.io 4, with `auth: {apiKey, shopId}` or the headers of the API; a refusal is a `connect_error` whose `data` is the error of the API. `join` `{conversation_id, after}` answers `{messages, complete}`: what came after the message `after`, oldest first, 50 at a time; not `complete` means: join again after the last one. From then on each stored message comes as `message`, and as `message_updated` when its status changes, both the Message (§2.2). `leave` `{conversation_id}` ends that. Conversations of type web_chat only; 200 on a socket, 1000 sockets',
+    '`/v2026-04/web-chat/socket.io`, by socket.io 4, with `auth: {apiKey, shopId}` or the headers of the API; a refusal is a `connect_error` whose `data` is the error of the API. `join` `{conversation_id, after}` answers `{messages, complete}`: what came after the message `after`, oldest first, 50 at a time; not `complete` means: join again after the last one. From then on each stored message comes as `message`, and as `message_updated` when its status changes, both the Message (§2.2). `leave` `{conversation_id}` ends that. Conversations of type web_chat only; 200 on a socket, 1000 sockets of a shop',
   ],
   [
     'upload size',

@@ -9,6 +9,7 @@ import { createApp } from './app.ts';
 import { type Shop, shopOfKey } from './authenticate.ts';
 import { DECISIONS } from './decisions.ts';
 import type { Faults } from './faults.ts';
+import { FolderLock } from './folder-lock.ts';
 import { Inspection } from './inspection.ts';
 import { MediaFolder } from './media-folder.ts';
 import { ChatSockets } from './outbound/chat-sockets.ts';
@@ -49,6 +50,7 @@ export interface LocalPlatform {
   readonly url: string;
   /** What is stored, read directly. */
   readonly inspect: Inspection;
+  /** @throws when it cannot listen; everything is closed again then */
   start(): Promise<void>;
   /** Answers what is in flight, at most for two seconds, then closes. May be called again. */
   stop(): Promise<void>;
@@ -58,21 +60,44 @@ const STOP_GRACE_MS = 2000;
 
 /**
  * The embedded platform: the whole API of version 2026-04 on one port, its store, and its agent.
- * @throws {LocalPlatformUnusable} the database is damaged or of a newer version
- * @throws when the knowledge folder cannot be read; nothing has been opened then
+ * @throws {LocalPlatformUnusable} the folder is in use; its database is damaged or of a newer version
+ * @throws when the knowledge folder cannot be read; nothing is open then
  */
 export function createLocalPlatform(options: LocalPlatformOptions): LocalPlatform {
+  const agentOf = agentsOf(options);
+  const lock = FolderLock.take(options.dir);
+  let store: Store | undefined;
+  const close = () => {
+    try {
+      store?.close();
+    } finally {
+      lock.release();
+    }
+  };
+  try {
+    store = new Store(options.dir);
+    return assemble(options, agentOf, store, close);
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+function assemble(
+  options: LocalPlatformOptions,
+  agentOf: (shop: string) => Agent | undefined,
+  store: Store,
+  closeStore: () => void,
+): LocalPlatform {
   const { dir, logger, shops } = options;
   const now = options.clock ?? Date.now;
-  const agentOf = agentsOf(options);
-  const store = new Store(dir);
   for (const { shopId } of shops) store.shops.add(shopId.toLowerCase());
   const media = new MediaFolder(join(dir, 'media'), store.shops.secret('media-links'));
   const sockets = new ChatSockets(store, shopOfKey(shops), logger);
   const departures = createDepartures(options, store, now, sockets);
   const desk = createDesk(options, agentOf, store, now, (conversationId) => {
-    sockets.stored(conversationId);
     departures.wake();
+    sockets.stored(conversationId);
   });
   let url = '';
   let stopped: Promise<void> | undefined;
@@ -86,8 +111,8 @@ export function createLocalPlatform(options: LocalPlatformOptions): LocalPlatfor
       baseUrl: () => url,
       agentListens: (shop) => agentOf(shop) !== undefined,
       onMessage: (conversationId) => {
-        sockets.stored(conversationId);
         desk.notify(conversationId);
+        sockets.stored(conversationId);
       },
     },
     {
@@ -99,32 +124,41 @@ export function createLocalPlatform(options: LocalPlatformOptions): LocalPlatfor
       ...(options.faults && { faults: options.faults }),
     },
   );
-  const server = createServer(app);
+  const server = createServer({ maxHeaderSize: DECISIONS.headersMaxBytes }, app);
   sockets.attach(server);
   refuseUnreadable(server);
   server.on('error', (error) => logger.error('platform.server', errorFields(error)));
 
+  const start = async () => {
+    await media.sweep((id) => store.media.byLink(id) !== undefined);
+    const { port } = await listen(server, options.host, options.port);
+    url = `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`;
+    await departures.start();
+    desk.start();
+    logger.info('platform.listening', { url });
+  };
+  const stop = () => {
+    sockets.stop();
+    stopped ??= close(server)
+      .then(() => desk.stop())
+      .then(() => departures.stop())
+      .finally(closeStore);
+    return stopped;
+  };
   return {
     get url() {
       return url;
     },
     inspect: new Inspection(store, media),
     async start() {
-      await media.sweep((id) => store.media.byLink(id) !== undefined);
-      const { port } = await listen(server, options.host, options.port);
-      url = `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`;
-      await departures.start();
-      desk.start();
-      logger.info('platform.listening', { url });
+      try {
+        await start();
+      } catch (error) {
+        await stop();
+        throw error;
+      }
     },
-    stop() {
-      sockets.stop();
-      stopped ??= close(server)
-        .then(() => desk.stop())
-        .then(() => departures.stop())
-        .finally(() => store.close());
-      return stopped;
-    },
+    stop,
   };
 }
 

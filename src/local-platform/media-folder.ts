@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Readable } from 'node:stream';
 import { fileTypeFromFile } from 'file-type';
 import { DECISIONS } from './decisions.ts';
+import { syncFolder } from './sync-folder.ts';
 
 export interface StoredFile {
   readonly id: string;
@@ -93,14 +94,5 @@ async function syncFile(path: string): Promise<number> {
     return (await file.stat()).size;
   } finally {
     await file.close();
-  }
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
   }
 }

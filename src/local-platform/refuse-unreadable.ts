@@ -5,7 +5,7 @@ const STATUS: Readonly<Record<string, [status: string, code: string, message: st
   HPE_HEADER_OVERFLOW: [
     '431 Request Header Fields Too Large',
     'too_large',
-    'the headers and the query are larger than 16 KiB',
+    'the headers and the query are larger than 64 KiB',
   ],
   ERR_HTTP_REQUEST_TIMEOUT: [
     '408 Request Timeout',

@@ -14,20 +14,33 @@ type DeepReadonly<T> = T extends readonly (infer Item)[]
     : T;
 
 /** Taken in any case; ids are lower case everywhere behind this. */
-const uuid = z.guid().toLowerCase();
+export const uuid = z.guid().toLowerCase();
 /**
  * Deliberately wide. Real customers have addresses that no strict pattern takes
  * (`user.@docomo.ne.jp`, an internationalized or a quoted local part, RFC 5321 §4.1.2), and a
- * refused address is a lost message.
+ * refused address is a lost message. But nothing that a mail program reads as a list of addresses, a
+ * group or a comment (RFC 5322 §3.4).
  */
-const EMAIL = /^(?:"[^"\\<>\p{Cc}]+"|[^\s@<>"](?:[^\s<>]*[^\s<>"])?)@[^\s@<>]+$/u;
+const EMAIL =
+  /^(?:"[^"\\<>\p{Cc}]+"|[^\s@<>"(),;:\p{Cc}]+)@(?:\[[^\s@<>"(),;[\]\p{Cc}]+\]|[^\s@<>"(),;:[\]\p{Cc}]+)$/u;
+const EMAIL_MAX_CHARS = 320;
+/** Whether the text is one address, and nothing that a mail program takes for several. */
+export const isEmailAddress = (text: string) => text.length <= EMAIL_MAX_CHARS && EMAIL.test(text);
 const email = z
   .string()
-  .max(320)
-  .refine((text) => EMAIL.test(text), 'expected an email address')
+  .max(EMAIL_MAX_CHARS)
+  .refine(isEmailAddress, 'expected an email address')
   .meta({ format: 'email' });
 const phone = z.string().max(64);
-const dateTime = z.iso.datetime({ offset: true });
+const dateTime = z.iso
+  .datetime({ offset: true })
+  .refine(isInOurCalendar, 'expected a year from 0001 to 9999, in UTC');
+/** Elsewhere ISO 8601 has more digits, and text is no longer in the order of time. */
+function isInOurCalendar(text: string): boolean {
+  const year = new Date(text).getUTCFullYear();
+  // What is no date is the format's mistake.
+  return Number.isNaN(year) || (year >= 1 && year <= 9999);
+}
 const mailbox = z.object({
   email: email.describe('The address.'),
   name: z.string().optional().describe('The name beside it.'),
@@ -63,21 +76,26 @@ const messageConversation = z
     user_id: uuid.nullish().describe('The teammate that takes part.'),
   })
   .superRefine((conversation, context) => {
-    const needed = conversation.type === 'email' || conversation.type === 'sms';
-    if (needed && !conversation.agent_contact) {
-      context.addIssue({
-        code: 'custom',
-        path: ['agent_contact'],
-        message: `required for conversations of type ${conversation.type}`,
-      });
-    }
+    const { type } = conversation;
+    if (type !== 'email' && type !== 'sms') return;
+    const agentContact = conversation.agent_contact?.trim() ?? '';
+    const wrong = (message: string) =>
+      context.addIssue({ code: 'custom', path: ['agent_contact'], message });
+    if (agentContact === '') wrong(`required for conversations of type ${type}`);
+    else if (type === 'email' && !isEmailAddress(agentContact)) wrong('expected an email address');
   })
   .meta({
     if: { properties: { type: { enum: ['email', 'sms'] } }, required: ['type'] },
     then: {
-      properties: { agent_contact: { type: 'string', minLength: 1 } },
+      properties: { agent_contact: { type: 'string', pattern: '\\S' } },
       required: ['agent_contact'],
     },
+    allOf: [
+      {
+        if: { properties: { type: { const: 'email' } }, required: ['type'] },
+        then: { properties: { agent_contact: { format: 'email' } } },
+      },
+    ],
   });
 
 /** API §4.7, the `message.email` object. */

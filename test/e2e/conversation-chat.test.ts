@@ -33,12 +33,15 @@ test("a conversation in the chat: a message, the answer in the widget's channel,
   const joined: unknown = await watcher
     .timeout(15_000)
     .emitWithAck('join', { conversation_id: question?.conversation_id, after: question?.id });
-  expect(joined).toMatchObject({ messages: [{ role: 'agent', text: first.text }], complete: true });
+  expect(joined).toMatchObject({
+    messages: [{ role: 'agent', content: first.text }],
+    complete: true,
+  });
 
   await visitor.send('And which sizes do you have?');
   const second = await waitFor('the next answer', () => answers()[1]);
   await waitFor('both on the socket', () => seen.length === 2);
-  expect(seen.map(({ role, text }) => [role, text])).toEqual([
+  expect(seen.map(({ role, content }) => [role, content])).toEqual([
     ['customer', 'And which sizes do you have?'],
     ['agent', second.text],
   ]);
@@ -48,5 +51,7 @@ test("a conversation in the chat: a message, the answer in the widget's channel,
   expect(messages.map(({ role }) => role)).toEqual(['customer', 'agent', 'customer', 'agent']);
   expect(new Set(messages.map(({ conversation_id: id }) => id)).size).toBe(1);
   expect(await scene.tickets()).toMatchObject([{ id: question?.ticket_id }]);
-  expect(visitor.texts).toEqual(messages.map(({ text }) => text));
+  // The visitor is shown the Markdown; `text` is without it.
+  expect(visitor.texts).toEqual(messages.map(({ content }) => content));
+  for (const { text } of messages) expect(text).not.toContain('**');
 });

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import Database from 'better-sqlite3';
 import { simpleParser } from 'mailparser';
 import nodemailer from 'nodemailer';
 import type Mail from 'nodemailer/lib/mailer/index.js';
@@ -128,6 +129,17 @@ test('while the relay is down, the answer waits, and it goes out once when it is
   await send({ messageId: '<two@example.com>', subject: 'Sizes', text: 'Which sizes?' });
   await waitFor('the other answer', () => relay.taken.length === 1);
   expect(relay.taken[0]?.mail.inReplyTo).toBe('<two@example.com>');
+
+  // The minute is over; the program looks when the next reply leaves, or by itself.
+  const db = new Database(join(scene.dataDir, 'platform', 'platform.sqlite'));
+  db.exec('UPDATE departures SET next_at = 1');
+  db.close();
+  await send({ messageId: '<three@example.com>', subject: 'Hours', text: 'Opening hours?' });
+  const replies = await scene.delivered(3);
+  const answers = relay.taken.map(({ mail }) => mail.inReplyTo).toSorted();
+  expect(answers).toEqual(['<one@example.com>', '<three@example.com>', '<two@example.com>']);
+  const sent = relay.taken.find(({ mail }) => mail.inReplyTo === '<one@example.com>');
+  expect(sent?.mail.messageId).toBe(replies.find(({ id }) => id === waiting?.id)?.remote_id);
 });
 
 test('without a relay, the answer is an .eml file, and an answer to it comes back as well', async () => {

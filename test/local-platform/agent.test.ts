@@ -247,4 +247,5 @@ it('a reply that cannot go out is FAILED, and the conversation goes on', async (
     'the failure',
     async () => (await answersIn(platform, body))[0]?.status === 'FAILED',
   );
+  expect(await ticketOf(platform, body)).toMatchObject({ status: 'WaitingUser' });
 });

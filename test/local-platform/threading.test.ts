@@ -15,6 +15,14 @@ async function answer(platform: LocalPlatform, contact: object, email: object, s
   return (await create(platform, anEmail({ contact, message: { email } }), shop)).body;
 }
 
+/** The message-id of the agent's reply, once there is one. */
+function replyIn(platform: LocalPlatform, conversationId: string | null): Promise<string> {
+  return waitFor('the reply', async () => {
+    const messages = await messagesOf(platform, conversationId);
+    return messages.find(({ role }) => role === 'agent')?.remote_id ?? undefined;
+  });
+}
+
 test('a stranger who quotes a message-id gets a conversation of his own', async () => {
   const platform = await startPlatform();
   const first = await annWrites(platform);
@@ -32,44 +40,57 @@ test.each(['cc', 'bcc'])('whom a customer names in %s may go on with the thread'
   const first = await annWrites(platform, { [field]: [{ email: 'BOB@example.com' }] });
   const copied = await answer(platform, BOB, { in_reply_to: '<first@example.com>' });
   expect(copied.conversation_id).toBe(first.conversation_id);
-  // And he may bring in another.
-  await answer(platform, BOB, {
-    in_reply_to: '<first@example.com>',
-    cc: [{ email: 'carol@example.com' }],
-  });
-  const third = await answer(
-    platform,
-    { email: 'carol@example.com' },
-    { references: ['<first@example.com>'] },
-  );
-  expect(third.conversation_id).toBe(first.conversation_id);
 });
 
-test('a customer who has changed his address is known by his phone', async () => {
+test('whoever has had a reply may bring in another, whoever only knows a customer’s id may not', async () => {
+  const agent = { answer: () => Promise.resolve({ text: 'On its way.', escalate: false }) };
+  const platform = await startPlatform({ agent: { kind: 'custom', agent } });
+  const first = await annWrites(platform);
+  const reply = await replyIn(platform, first.conversation_id);
+  const ann = { email: 'ann@example.com' };
+  const joins = async (email: string) => {
+    const mail = { in_reply_to: '<first@example.com>' };
+    return (await answer(platform, { email }, mail)).conversation_id === first.conversation_id;
+  };
+  // Anybody can write Ann's address into From.
+  await answer(platform, ann, {
+    in_reply_to: '<first@example.com>',
+    cc: [{ email: 'eve@evil.example' }],
+    bcc: [{ email: 'eva@evil.example' }],
+  });
+  expect([await joins('eve@evil.example'), await joins('eva@evil.example')]).toEqual([
+    false,
+    false,
+  ]);
+  await answer(platform, ann, {
+    references: ['<first@example.com>', reply],
+    cc: [{ email: 'carol@example.com' }],
+  });
+  expect(await joins('carol@example.com')).toBe(true);
+});
+
+test('a telephone that two share, or that somebody says is his, lets nobody into a thread', async () => {
   const platform = await startPlatform();
   const request = anEmail({
     contact: { phone: '+15550002222' },
     message: { remote_id: '<first@example.com>' },
   });
   const { body: first } = await create(platform, request);
-  const contact = { email: 'ann@new.example', phone: '+1 555 000 2222' };
+  const contact = { email: 'eve@evil.example', phone: '+1 555 000 2222' };
   const second = await answer(platform, contact, { in_reply_to: '<first@example.com>' });
-  expect(second.conversation_id).toBe(first.conversation_id);
+  expect(second.conversation_id).not.toBe(first.conversation_id);
+  expect(second.contact_id).not.toBe(first.contact_id);
 });
 
 test('an answer to the agent’s reply joins its conversation', async () => {
   const agent = { answer: () => Promise.resolve({ text: 'On its way.', escalate: false }) };
   const platform = await startPlatform({ agent: { kind: 'custom', agent } });
   const first = await annWrites(platform);
-  const reply = await waitFor('the reply', async () =>
-    (await messagesOf(platform, first.conversation_id)).find(
-      ({ role, remote_id: id }) => role === 'agent' && id,
-    ),
-  );
+  const reply = await replyIn(platform, first.conversation_id);
   const ann = { email: 'ann@example.com' };
-  const second = await answer(platform, ann, { in_reply_to: String(reply.remote_id) });
+  const second = await answer(platform, ann, { in_reply_to: reply });
   expect(second.conversation_id).toBe(first.conversation_id);
-  const stranger = await answer(platform, BOB, { in_reply_to: String(reply.remote_id) });
+  const stranger = await answer(platform, BOB, { in_reply_to: reply });
   expect(stranger.conversation_id).not.toBe(first.conversation_id);
 });
 

@@ -17,6 +17,7 @@ interface Said {
 /** One request as it reached the endpoint. */
 export interface Asked {
   readonly key: string | undefined;
+  readonly headers: Readonly<Record<string, unknown>>;
   readonly path: string;
   readonly body: {
     readonly model: string;
@@ -72,7 +73,7 @@ export class CompletionsEndpoint {
     // The assertions of the tests check what the client sent.
     const body = JSON.parse(await text(request)) as Asked['body'];
     const key = request.headers.authorization?.replace(/^Bearer /, '');
-    const asked = { key, path: request.url ?? '', body };
+    const asked = { key, headers: request.headers, path: request.url ?? '', body };
     this.asked.push(asked);
     assertTurns(body.messages);
     const given = this.#script(asked, this.asked.length);

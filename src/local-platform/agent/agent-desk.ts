@@ -1,7 +1,7 @@
 import { errorFields, type Logger } from '../../observability/logger.ts';
-import { excerptOf } from '../excerpt.ts';
 import type { MessageRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
+import { setTurn } from '../ticket-turn.ts';
 import { type Agent, type AgentAnswer, AgentUnavailable } from './agent.ts';
 import { passedOn } from './handover.ts';
 import { contextOf, storeReply } from './reply.ts';
@@ -41,6 +41,8 @@ class NotYet extends Error {
 }
 
 interface Retry {
+  /** Its time has not come: whatever else is written in the conversation waits as well. */
+  isAhead: boolean;
   readonly timer: NodeJS.Timeout;
   readonly delayMs: number;
   readonly error: unknown;
@@ -55,7 +57,7 @@ interface Retry {
  *
  * | the agent | the message |
  * | --- | --- |
- * | answers | is answered; the ticket is WaitingContact, or WaitingUser when a person takes over |
+ * | answers | is answered; the ticket is WaitingContact, Open while more was asked, or WaitingUser when a person takes over |
  * | has nothing to say, or must not | is marked as seen; its ticket stays New or Open for a person |
  * | cannot answer now | stays unanswered and is tried again: after 2 s, 4 s … 5 min, over restarts too |
  * | still cannot, `giveUpAfterMs` after the arrival | is handed to a person, and the customer is told |
@@ -96,6 +98,8 @@ export class AgentDesk {
       if (this.#busy.size >= CONVERSATIONS_AT_ONCE) return;
       if (this.#busy.has(id)) continue;
       this.#waiting.delete(id);
+      // What is new has its turn after what is tried again, and that has its time.
+      if (this.#retries.get(id)?.isAhead === true) continue;
       this.#busy.set(
         id,
         this.#work(id).finally(() => {
@@ -110,9 +114,11 @@ export class AgentDesk {
   async #work(conversationId: string): Promise<void> {
     const { store, logger } = this.#options;
     try {
-      for (const message of store.messages.unanswered(conversationId)) {
+      for (const id of store.messages.unanswered(conversationId)) {
         if (this.#stop.signal.aborted) return;
-        await this.#answer(message);
+        // One at a time: many may wait, and each may be large.
+        const message = store.messages.get(id);
+        if (message !== undefined) await this.#answer(message);
       }
       clearTimeout(this.#retries.get(conversationId)?.timer);
       this.#retries.delete(conversationId);
@@ -172,13 +178,18 @@ export class AgentDesk {
     return error instanceof NotYet && error.messageId === message.id ? error : undefined;
   }
 
-  /** No answer. In a conversation that waits for a person, the ticket goes on waiting for one. */
+  /**
+   * No answer. In a conversation that waits for a person, the ticket goes on waiting for one; in any
+   * other it does not say that it is the customer who has to speak.
+   */
   async #passOver(message: MessageRow, reason: string | undefined): Promise<void> {
     const { store, logger, now } = this.#options;
     await store.write(() => {
-      if (!store.messages.markAnswered(message.id) || reason !== 'escalated') return;
-      const at = new Date(now()).toISOString();
-      store.tickets.spoken(message.ticket_id, 'WaitingUser', excerptOf(message.text), at);
+      if (!store.messages.markAnswered(message.id)) return;
+      const isWaiting =
+        store.tickets.byId(message.shop, message.ticket_id)?.status === 'WaitingContact';
+      if (reason === 'escalated') setTurn(store, message, 'WaitingUser', now());
+      else if (isWaiting) setTurn(store, message, 'Open', now());
     });
     logger.info('agent.silent', { messageId: message.id, reason });
   }
@@ -189,8 +200,12 @@ export class AgentDesk {
     const backoffMs =
       retry === undefined ? RETRY_FIRST_MS : Math.min(retry.delayMs * 2, RETRY_MAX_MS);
     const delayMs = error instanceof NotYet ? waitOf(error, backoffMs) : backoffMs;
-    const timer = setTimeout(() => this.notify(conversationId), delayMs);
-    this.#retries.set(conversationId, { timer, delayMs: backoffMs, error });
+    const timer = setTimeout(() => {
+      next.isAhead = false;
+      this.notify(conversationId);
+    }, delayMs);
+    const next: Retry = { isAhead: true, timer, delayMs: backoffMs, error };
+    this.#retries.set(conversationId, next);
     return delayMs;
   }
 }

@@ -49,7 +49,7 @@ export class AgentUnavailable extends Error {
   override name = 'AgentUnavailable';
   /** For the log. */
   readonly code: string;
-  /** False when only a new configuration can help: it is not asked again for this message. */
+  /** False when only a new configuration can help: it is not asked again for this message in this run. */
   readonly isPassing: boolean;
   /** Milliseconds that were asked for before the next attempt. */
   readonly retryAfterMs: number | undefined;

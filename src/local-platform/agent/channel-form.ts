@@ -1,10 +1,10 @@
+import { withoutMarkup } from '../without-markup.ts';
 import type { AgentContext } from './agent.ts';
 import type { Sentences } from './sentences.ts';
-import { smsText } from './sms-text.ts';
 
 /**
- * What is said, as its channel has it: a letter with greeting and signature by email, short plain
- * text by SMS, Markdown in the chat.
+ * What is said, as its channel has it: a letter with greeting and signature by email, plain text by
+ * SMS, Markdown in the chat.
  */
 export function inForm(
   { channel, contactName, shopName }: AgentContext,
@@ -15,7 +15,7 @@ export function inForm(
     case 'email':
       return `${sentences.dear(firstName(contactName))}\n\n${body}\n\n${sentences.regards}\n${shopName}`;
     case 'sms':
-      return smsText(body);
+      return withoutMarkup(body);
     default:
       return body;
   }

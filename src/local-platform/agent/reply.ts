@@ -5,7 +5,6 @@ import { plainText } from '../plain-text.ts';
 import type { ConversationRow, MessageRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import type { AgentAnswer, AgentContext, TicketSummary } from './agent.ts';
-import { smsText } from './sms-text.ts';
 
 const HISTORY_MAX = 20;
 
@@ -22,17 +21,9 @@ export function contextOf(
     subject: conversation.title ?? undefined,
     text: message.text,
     attachments: store.messages.attachments(message.id).length,
-    history: saidBefore(store, message),
+    history: store.messages.saidBefore(message, HISTORY_MAX),
     tickets: (limit) => ticketsOf(store, message, limit),
   };
-}
-
-/** With our answers to earlier messages, even where those were stored after this one. */
-function saidBefore(store: Store, { conversation_id, seq }: MessageRow): AgentContext['history'] {
-  return store.messages
-    .before({ conversation_id, seq: Number.MAX_SAFE_INTEGER }, HISTORY_MAX)
-    .filter((row) => row.role === 'agent' || row.seq < seq)
-    .map(({ role, text }) => ({ role, text }));
 }
 
 /** Of whoever wrote the message, in the shop that he wrote to. */
@@ -50,7 +41,8 @@ function ticketsOf(store: Store, message: MessageRow, limit: number): TicketSumm
 
 /**
  * Stores the answer as a PENDING message, and the question as answered, in one write. Undefined
- * when it has been answered already.
+ * when it has been answered already. While the customer has asked more than this, it is not he who
+ * has to speak next: his ticket and his conversation stay open.
  */
 export function storeReply(
   store: Store,
@@ -62,13 +54,13 @@ export function storeReply(
   if (!store.messages.markAnswered(message.id)) return undefined;
   const now = new Date(nowMs).toISOString();
   const id = randomUUID();
-  const isSms = conversation.type === 'sms';
-  const content = isSms ? smsText(answer.text) : answer.text;
-  const format = isSms ? 'TEXT' : 'MARKDOWN';
+  const content = answer.text;
+  const format = conversation.type === 'sms' ? 'TEXT' : 'MARKDOWN';
   const text = plainText(content, format);
-  const status = answer.escalate ? 'WaitingUser' : 'WaitingContact';
+  const isOpen = store.messages.isAnotherUnanswered(message);
+  const status = answer.escalate ? 'WaitingUser' : isOpen ? 'Open' : 'WaitingContact';
   store.tickets.spoken(message.ticket_id, status, excerptOf(text), now);
-  store.conversations.setStatus(conversation.id, 'pending', now);
+  if (!isOpen) store.conversations.setStatus(conversation.id, 'pending', now);
   if (answer.escalate) store.conversations.setResolution(conversation.id, 'escalated', now);
   const isEmail = conversation.type === 'email';
   const reply = store.messages.create({
@@ -84,12 +76,16 @@ export function storeReply(
     role: 'agent',
     status: 'PENDING',
     // The customer's mail program answers to this id, and his answer is threaded by it.
-    remoteId: isEmail ? `<${id}@${domainOf(conversation.agent_contact)}>` : null,
+    remoteId: isEmail
+      ? `<${id}@${domainOf(message.agent_contact ?? conversation.agent_contact)}>`
+      : null,
     email: null,
     createdAt: now,
     now,
     unanswered: false,
     inReplyTo: message.id,
+    sender: null,
+    agentContact: null,
   });
   store.departures.add(reply, nowMs);
   return reply;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DECISIONS } from '../decisions.ts';
+import { senderOf } from '../outbound/addressed.ts';
 import { isMachine } from '../outbound/machine-address.ts';
 import type { ConversationRow, MessageRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
@@ -51,13 +52,13 @@ export function silence(
 
 function machine(
   store: Store,
-  { type }: ConversationRow,
-  { shop, contact_id: id, email: headers }: MessageRow,
+  conversation: ConversationRow,
+  message: MessageRow,
 ): Silence | undefined {
-  const contact = id === null ? undefined : store.contacts.byId(shop, id);
-  const address = type === 'email' ? contact?.email : type === 'sms' ? contact?.phone : undefined;
+  const { shop, email: headers } = message;
+  const address = senderOf(store, conversation, message);
   if (address && store.conversations.isAgentContact(shop, address)) return 'own_address';
-  if (type !== 'email') return undefined;
+  if (conversation.type !== 'email') return undefined;
   if (address && isMachine(address)) return 'no_reply_address';
   const subject = (headers === null ? undefined : stored.parse(JSON.parse(headers)).subject) ?? '';
   if (AUTO_REPLY.test(subject.trim())) return 'auto_reply';

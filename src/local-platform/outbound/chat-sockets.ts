@@ -13,6 +13,7 @@ import type { Store } from '../store/store.ts';
 export const WEB_CHAT_PATH = '/v2026-04/web-chat/socket.io';
 
 const PACKET_MAX_BYTES = 16 * 1024;
+/** Of one shop: no other shop's customers are kept out by it. */
 const SOCKETS_MAX = 1000;
 const JOINED_MAX = 200;
 const PAGE_MESSAGES = 50;
@@ -50,11 +51,9 @@ interface SocketData {
 type ChatServer = Server<ClientToServer, ServerToClient, Record<string, never>, SocketData>;
 type ChatSocket = Socket<ClientToServer, ServerToClient, Record<string, never>, SocketData>;
 
-const joinSchema = z.object({
-  conversation_id: z.guid(),
-  after: z.guid().nullish(),
-});
-const leaveSchema = z.object({ conversation_id: z.guid() });
+const uuid = z.guid().toLowerCase();
+const joinSchema = z.object({ conversation_id: uuid, after: uuid.nullish() });
+const leaveSchema = z.object({ conversation_id: uuid });
 
 /**
  * The socket of web chat: a client with a key and a shop joins conversations and is sent their
@@ -64,13 +63,16 @@ const leaveSchema = z.object({ conversation_id: z.guid() });
 export class ChatSockets {
   readonly #store: Store;
   readonly #logger: Logger;
+  readonly #socketsMax: number;
   readonly #server: ChatServer;
   /** Of every conversation that somebody has joined: the message that was sent last. */
   readonly #sentUpTo = new Map<string, number>();
 
-  constructor(store: Store, shopOfKey: ShopOfKey, logger: Logger) {
+  /** @param socketsMax of each shop */
+  constructor(store: Store, shopOfKey: ShopOfKey, logger: Logger, socketsMax = SOCKETS_MAX) {
     this.#store = store;
     this.#logger = logger;
+    this.#socketsMax = socketsMax;
     this.#server = new Server({
       path: WEB_CHAT_PATH,
       serveClient: false,
@@ -93,23 +95,18 @@ export class ChatSockets {
     this.#server.attach(server);
   }
 
-  /** There are new messages in this conversation. */
+  /** There are new messages in this conversation. Never throws: they are stored, and can be read. */
   stored(conversationId: string): void {
-    let from = this.#sentUpTo.get(conversationId);
-    while (from !== undefined) {
-      const rows = this.#store.messages.after(conversationId, from, PAGE_MESSAGES);
-      for (const row of rows) this.#send('message', row);
-      from = rows.at(-1)?.seq;
-      if (from !== undefined) this.#sentUpTo.set(conversationId, from);
-    }
+    this.#guarded(() => this.#sendNew(conversationId));
   }
 
-  /** A message has another status. */
+  /** A message has another status. Never throws. */
   updated(row: MessageRow): void {
-    const sentUpTo = this.#sentUpTo.get(row.conversation_id);
-    if (sentUpTo === undefined) return;
-    this.stored(row.conversation_id);
-    this.#send('message_updated', row);
+    if (!this.#sentUpTo.has(row.conversation_id)) return;
+    this.#guarded(() => {
+      this.#sendNew(row.conversation_id);
+      this.#send('message_updated', row);
+    });
   }
 
   /** Lets everybody go. The HTTP server is its owner's to close. */
@@ -126,8 +123,9 @@ export class ChatSockets {
       typeof apiKey === 'string' ? `Bearer ${apiKey}` : headers.authorization,
       typeof shopId === 'string' ? shopId : undefined,
     );
-    if (this.#server.of('/').sockets.size >= SOCKETS_MAX) {
-      throw new ApiError(429, `too many sockets: ${SOCKETS_MAX} are taken`);
+    const sockets = [...this.#server.of('/').sockets.values()];
+    if (sockets.filter(({ data }) => data.shop === shop).length >= this.#socketsMax) {
+      throw new ApiError(429, `too many sockets: ${this.#socketsMax} of the shop are taken`);
     }
     return shop;
   }
@@ -138,7 +136,7 @@ export class ChatSockets {
     });
     socket.on('leave', (what, answer) => {
       this.#answer(answer, () => {
-        void socket.leave(checked(leaveSchema, what).conversation_id.toLowerCase());
+        void socket.leave(checked(leaveSchema, what).conversation_id);
         return {};
       });
     });
@@ -156,22 +154,48 @@ export class ChatSockets {
 
   /** Without a wait between reading and joining: no message is missed, none comes twice. */
   #join(socket: ChatSocket, what: z.infer<typeof joinSchema>): Joined {
-    const id = what.conversation_id.toLowerCase();
+    const id = what.conversation_id;
     this.#assertChat(socket, id);
     const last = this.#store.messages.before(
       { conversation_id: id, seq: Number.MAX_SAFE_INTEGER },
       1,
     )[0];
     const end = last?.seq ?? 0;
-    const from = what.after ? this.#seqOf(socket.data.shop, id, what.after.toLowerCase()) : end;
-    const page = cut(this.#store.messages.after(id, from, PAGE_MESSAGES));
+    const from = what.after ? this.#seqOf(socket.data.shop, id, what.after) : end;
+    const page = cut(this.#after(id, from));
     const complete = (page.at(-1)?.seq ?? from) >= end;
     if (complete) {
-      this.stored(id);
+      this.#sendNew(id);
       void socket.join(id);
       this.#sentUpTo.set(id, end);
     }
     return { messages: page.map(toMessage), complete };
+  }
+
+  #sendNew(conversationId: string): void {
+    const from = this.#sentUpTo.get(conversationId);
+    if (from === undefined) return;
+    for (const row of this.#after(conversationId, from)) {
+      this.#send('message', row);
+      this.#sentUpTo.set(conversationId, row.seq);
+    }
+  }
+
+  /** One by one: a message may be two megabytes, and whoever reads may stop at any. */
+  *#after(conversationId: string, seq: number): Generator<MessageRow> {
+    for (let from: number | undefined = seq; from !== undefined;) {
+      const [row]: MessageRow[] = this.#store.messages.after(conversationId, from, 1);
+      if (row !== undefined) yield row;
+      from = row?.seq;
+    }
+  }
+
+  #guarded(send: () => void): void {
+    try {
+      send();
+    } catch (error) {
+      this.#logger.error('platform.socket_failed', errorFields(error));
+    }
   }
 
   #assertChat(socket: ChatSocket, id: string): void {
@@ -220,10 +244,14 @@ function unreadOf(socket: ChatSocket | undefined): number {
 }
 
 /** At least one message, and no more than fit into one answer. */
-function cut(rows: readonly MessageRow[]): MessageRow[] {
+function cut(rows: Iterable<MessageRow>): MessageRow[] {
+  const page: MessageRow[] = [];
   let chars = 0;
-  return rows.filter((row, at) => {
+  for (const row of rows) {
     chars += row.content.length + row.text.length;
-    return at === 0 || chars <= PAGE_MAX_CHARS;
-  });
+    if (page.length > 0 && chars > PAGE_MAX_CHARS) break;
+    page.push(row);
+    if (page.length === PAGE_MESSAGES) break;
+  }
+  return page;
 }

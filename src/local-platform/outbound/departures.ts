@@ -4,6 +4,7 @@ import { systemCode } from '../api-error.ts';
 import type { DepartureRow } from '../store/departure-table.ts';
 import type { ConversationRow, MessageRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
+import { setTurn } from '../ticket-turn.ts';
 import { addressed } from './addressed.ts';
 import { type Attempt, type Outbound, SendFailed, type Sent } from './outbound.ts';
 import { emailRefusal } from './refusal.ts';
@@ -47,7 +48,7 @@ export interface DeparturesOptions {
  * | --- | --- |
  * | PENDING | stored by the agent, and for as long as it is tried |
  * | DELIVERED | the relay, the provider or the disk has taken it over |
- * | FAILED | refused for good, or still not out when the schedule ends |
+ * | FAILED | refused for good, or still not out when the schedule ends; its ticket is WaitingUser |
  *
  * What is to leave, how often it was tried and when it is next, is in the store. An attempt is
  * noted there before it begins: after a crash in the middle, the next one knows that the reply may
@@ -229,16 +230,21 @@ export class Departures {
     return false;
   }
 
-  /** The reply leaves the list, in one write with its state; without one when it has one already. */
+  /**
+   * The reply leaves the list, in one write with its state; without one when it has one already. The
+   * customer knows nothing of a FAILED one: it is a person of the shop who has to see to it.
+   */
   async #settle(row: DepartureRow, status: 'DELIVERED' | 'FAILED' | undefined): Promise<void> {
     const { store, now, onSettled } = this.#options;
-    await store.write(() => {
+    const reply = await store.write(() => {
       if (status !== undefined) {
         store.messages.settle(row.message_id, status, new Date(now()).toISOString());
       }
       store.departures.remove(row.message_id);
+      const settled = store.messages.byId(row.shop, row.message_id);
+      if (status === 'FAILED' && settled) setTurn(store, settled, 'WaitingUser', now());
+      return settled;
     });
-    const reply = store.messages.byId(row.shop, row.message_id);
     if (reply !== undefined) onSettled(reply);
   }
 }

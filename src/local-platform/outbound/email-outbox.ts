@@ -1,11 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { syncFolder } from '../sync-folder.ts';
 import { compose } from './email-message.ts';
 import { diskFailure } from './disk-failure.ts';
 import type { Outbound, OutgoingReply, Sent } from './outbound.ts';
 
-/** Leaves each email as an .eml file in a folder, under the reply's id. */
+/** Leaves each email as an .eml file in a folder, under the reply's id. DELIVERED is what is on disk. */
 export class EmailOutbox implements Outbound {
   readonly inOrder = false;
   readonly canRepeat = true;
@@ -22,8 +23,9 @@ export class EmailOutbox implements Outbound {
     const temporary = `${path}.tmp`;
     const message = await compose(reply);
     try {
-      await writeFile(temporary, message, { mode: 0o600 });
+      await writeFile(temporary, message, { mode: 0o600, flush: true });
       await rename(temporary, path);
+      await syncFolder(this.#folder);
     } catch (error) {
       throw diskFailure(error);
     }

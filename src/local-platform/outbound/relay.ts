@@ -1,4 +1,3 @@
-import { domainToASCII } from 'node:url';
 import nodemailer, { type Transporter } from 'nodemailer';
 import { compose } from './email-message.ts';
 import type { Attempt, Outbound, OutgoingReply, Sent } from './outbound.ts';
@@ -66,7 +65,7 @@ export class Relay implements Outbound {
     try {
       await this.#transport.sendMail({
         // A bounce goes where the customer's mail went: the gateway keeps bounces from the platform.
-        envelope: { from: asciiDomain(reply.from), to: asciiDomain(reply.to) },
+        envelope: { from: mailbox(reply.from), to: mailbox(reply.to) },
         raw,
         signal: AbortSignal.any([signal, AbortSignal.timeout(this.#totalMs)]),
       });
@@ -81,11 +80,11 @@ export class Relay implements Outbound {
   }
 }
 
-/** A domain has an ASCII form that every relay knows; a local part has none (RFC 6531 §3.2). */
-function asciiDomain(address = ''): string {
-  const at = address.lastIndexOf('@') + 1;
-  return address.slice(0, at) + (domainToASCII(address.slice(at)) || address.slice(at));
-}
+/**
+ * As an object: text would be read as a list. Its domain leaves in ASCII, which every relay knows,
+ * unless the local part has no such form (RFC 6531 §3.2).
+ */
+const mailbox = (address = '') => ({ name: '', address });
 
 function transportOptions(options: RelayOptions) {
   const { host, port, implicitTls, user, password, tls, ca, name } = options;

@@ -1,10 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { syncFolder } from '../sync-folder.ts';
 import { diskFailure } from './disk-failure.ts';
 import { type Outbound, type OutgoingReply, type Sent, unreachable } from './outbound.ts';
 
-/** Leaves each text message as a line of JSON in `sms.log`. */
+/** Leaves each text message as a line of JSON in `sms.log`. DELIVERED is what is on disk. */
 export class SmsLog implements Outbound {
   readonly inOrder = true;
   readonly canRepeat = true;
@@ -18,9 +19,12 @@ export class SmsLog implements Outbound {
   async send({ id, at, from, to, content: text }: OutgoingReply): Promise<Sent> {
     if (from === undefined || to === undefined) throw unreachable('a number');
     const line = JSON.stringify({ at: at.toISOString(), id, from, to, text });
-    await appendFile(this.#path, `${line}\n`, { mode: 0o600 }).catch((error: unknown) => {
+    try {
+      await appendFile(this.#path, `${line}\n`, { mode: 0o600, flush: true });
+      await syncFolder(dirname(this.#path));
+    } catch (error) {
       throw diskFailure(error);
-    });
+    }
     return { outboxPath: this.#path };
   }
 }

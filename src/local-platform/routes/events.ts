@@ -38,7 +38,7 @@ function record(
       contact: 'expected an email, a phone or a remote_id to find it by',
     });
   }
-  const contact = identity ? store.contacts.resolve(shop, identity, now) : undefined;
+  const contact = identity ? store.contacts.resolve(shop, 'event', identity, now) : undefined;
   const created = store.events.create(shop, event, contact?.id ?? null, now);
   return { contact, created };
 }

@@ -27,8 +27,12 @@ const parse = express.json({
 /** Reads a JSON body; 415 for any other kind, 413 over the limit, 400 when it is no JSON. */
 export const jsonBody: readonly RequestHandler[] = [
   (request, _response, next) => {
-    if (request.is('application/json') === 'application/json') next();
-    else throw unsupported('expected a body of type application/json');
+    if (request.is('application/json') === 'application/json') {
+      // What many programs call it. The parser knows it by its registered name alone.
+      const type = request.headers['content-type'] ?? '';
+      request.headers['content-type'] = type.replace(/(charset\s*=\s*"?)utf8\b/i, '$1utf-8');
+      next();
+    } else throw unsupported('expected a body of type application/json');
   },
   parse,
 ];

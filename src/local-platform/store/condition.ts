@@ -31,7 +31,3 @@ export function allOf(conditions: readonly Condition[]): Condition {
     values: conditions.flatMap(({ values }) => values),
   };
 }
-
-/** An id as it is stored: in lower case. */
-export const lower = (id: string | undefined) => id?.toLowerCase();
-export const allLower = (ids: readonly string[] | undefined) => ids?.map((id) => id.toLowerCase());

@@ -1,6 +1,6 @@
 import type { ListContactsQuery } from '../../platform-api/schemas.ts';
 import { normalPhone } from '../phone-number.ts';
-import { allLower, allOf, type Condition, equals, isNull, lower, oneOf } from './condition.ts';
+import { allOf, type Condition, equals, isNull, oneOf } from './condition.ts';
 import type { Streams } from './listing.ts';
 
 /**
@@ -10,13 +10,13 @@ import type { Streams } from './listing.ts';
 export function contactStreams(shop: string, query: ListContactsQuery): Streams {
   const conditions = [
     ...equals('row.shop', shop),
-    ...equals('row.id', lower(query.id)),
-    ...oneOf('row.id', allLower(query.id__in)),
+    ...equals('row.id', query.id),
+    ...oneOf('row.id', query.id__in),
     ...equals('row.email', query.email?.trim().toLowerCase()),
     ...equals('row.phone', query.phone === undefined ? undefined : normalPhone(query.phone)),
     ...equals('row.is_archived', query.is_archived),
-    ...equals('row.parent_contact_id', lower(query.parent_contact_id)),
-    ...oneOf('row.parent_contact_id', allLower(query.parent_contact_id__in)),
+    ...equals('row.parent_contact_id', query.parent_contact_id),
+    ...oneOf('row.parent_contact_id', query.parent_contact_id__in),
     ...isNull('row.parent_contact_id', query.parent_contact_id__isnull),
     ...equals('row.remote_platform', query.remote_platform),
     ...oneOf('row.remote_platform', query.remote_platform__in),
@@ -24,13 +24,13 @@ export function contactStreams(shop: string, query: ListContactsQuery): Streams 
   const by = (index: string, column: string, of: Condition): Streams => ({
     ...{ table: 'contacts', index, column, of, conditions },
   });
-  if (query.id !== undefined) return by(BY_ID, 'id', one(query.id.toLowerCase()));
+  if (query.id !== undefined) return by(BY_ID, 'id', one(query.id));
   if (query.id__in) return by(BY_ID, 'id', each(query.id__in));
   if (query.email !== undefined) return by('contacts_email', 'shop', one(shop));
   if (query.phone !== undefined) return by('contacts_phone', 'shop', one(shop));
   const { parent_contact_id: parent, parent_contact_id__in: parents } = query;
   if (parent !== undefined) {
-    return by('contacts_parent', 'parent_contact_id', one(parent.toLowerCase()));
+    return by('contacts_parent', 'parent_contact_id', one(parent));
   }
   if (parents) return by('contacts_parent', 'parent_contact_id', each(parents));
   const facets = allOf([
@@ -55,7 +55,7 @@ const one = (value: string): Condition => ({ sql: 'SELECT ? AS value', values: [
 
 const each = (ids: readonly string[]): Condition => ({
   sql: 'SELECT value FROM json_each(?)',
-  values: [JSON.stringify([...new Set(allLower(ids))])],
+  values: [JSON.stringify([...new Set(ids)])],
 });
 
 const negated = (flag: boolean | undefined) => (flag === undefined ? undefined : !flag);

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { normalAddress } from '../normal-address.ts';
 import type { Db } from './database.ts';
-import type { ConversationRow } from './rows.ts';
+import type { Channel, ConversationRow } from './rows.ts';
 
 export interface NewConversation {
   readonly shop: string;
-  readonly type: string;
+  readonly type: Channel;
   readonly title: string | null;
   readonly agentContact: string | null;
   readonly agentId: string;
@@ -38,8 +39,11 @@ export class ConversationTable {
       participant: db.prepare<[string, string], { one: number }>(
         `SELECT 1 AS one FROM participants WHERE conversation_id = ? AND email = ?`,
       ),
+      addAgentContact: db.prepare(
+        `INSERT INTO agent_contacts (shop, address) VALUES (?, ?) ON CONFLICT DO NOTHING`,
+      ),
       isAgentContact: db.prepare<[string, string], { one: number }>(
-        `SELECT 1 AS one FROM conversations WHERE shop = ? AND agent_contact = ? LIMIT 1`,
+        `SELECT 1 AS one FROM agent_contacts WHERE shop = ? AND address = ?`,
       ),
       insert: db.prepare<unknown[], ConversationRow>(
         `INSERT INTO conversations (id, shop, type, direction, status, title, agent_contact,
@@ -83,14 +87,18 @@ export class ConversationTable {
     return this.#sql.participant.get(id, email.trim().toLowerCase()) !== undefined;
   }
 
-  /** Whether customers of this shop write to this address: it is the shop's own. */
+  /** Customers write to this address or number: it is the shop's own. */
+  addAgentContact(shop: string, address: string): void {
+    this.#sql.addAgentContact.run(shop, normalAddress(address));
+  }
+
+  /** Whether customers of this shop write to this address or number, however it is written. */
   isAgentContact(shop: string, address: string): boolean {
-    return this.#sql.isAgentContact.get(shop, address.toLowerCase()) !== undefined;
+    return this.#sql.isAgentContact.get(shop, normalAddress(address)) !== undefined;
   }
 
   create(conversation: NewConversation): ConversationRow {
-    const agentContact = conversation.agentContact?.toLowerCase() ?? null;
-    const row = this.#sql.insert.get({ ...conversation, agentContact, id: randomUUID() });
+    const row = this.#sql.insert.get({ ...conversation, id: randomUUID() });
     if (row === undefined) throw new Error('a conversation that was not stored');
     return row;
   }

@@ -1,4 +1,6 @@
 import Database from 'better-sqlite3';
+import { normalAddress } from '../normal-address.ts';
+import { normalPhone } from '../phone-number.ts';
 import { MIGRATIONS } from './migrations.ts';
 
 export type Db = Database.Database;
@@ -25,6 +27,8 @@ export function openDatabase(file: string): Db {
     if (db.pragma('synchronous', { simple: true }) !== 2) {
       throw new LocalPlatformUnusable(`${file} refused full synchronous writes`);
     }
+    db.function('normal_phone', { deterministic: true }, (text) => normalPhone(String(text)));
+    db.function('normal_address', { deterministic: true }, (text) => normalAddress(String(text)));
     migrate(db, file);
     return db;
   } catch (error) {

@@ -29,7 +29,7 @@ export class DepartureTable {
     this.#sql = {
       adopt: db.prepare(
         `INSERT INTO departures (message_id, shop, conversation_id, seq, next_at)
-         SELECT id, shop, conversation_id, seq, ? FROM messages
+         SELECT id, shop, conversation_id, seq, ? FROM messages INDEXED BY messages_unsent
          WHERE role = 'agent' AND status = 'PENDING' ON CONFLICT DO NOTHING`,
       ),
       add: db.prepare(

@@ -27,13 +27,24 @@ export class EventTable {
          VALUES (@id, @shop, @contactId, @name, @description, @eventTime, @metric,
            @metricName, @dedupingKey, @now) ON CONFLICT DO NOTHING`,
       ),
+      isCounted: db.prepare<[string, string | null, string | null], { one: number }>(
+        `SELECT 1 AS one FROM events WHERE shop = ? AND metric_name = ? AND deduping_key = ?`,
+      ),
       byShop: db.prepare<[string], EventRow>(`SELECT * FROM events WHERE shop = ? ORDER BY seq`),
     };
   }
 
-  /** False when the metric's deduping key has been seen: nothing was stored. */
+  /**
+   * A metric whose deduping key has been seen is not stored again; what the contact did is, once for
+   * each contact. False when nothing was stored.
+   */
   create(shop: string, event: CreateEventRequest, contactId: string | null, now: string): boolean {
     const { metric } = event;
+    // Without a name, two keys are equal only in the same unnamed metric.
+    const metricName = metric ? (metric.metric_name ?? '') : null;
+    const dedupingKey = metric?.deduping_key ?? null;
+    const isCounted = this.#sql.isCounted.get(shop, metricName, dedupingKey) !== undefined;
+    if (isCounted && contactId === null) return false;
     return (
       this.#sql.insert.run({
         id: randomUUID(),
@@ -42,11 +53,8 @@ export class EventTable {
         name: event.name,
         description: event.description ?? null,
         eventTime: new Date(event.event_time ?? now).toISOString(),
-        metric: metric ? JSON.stringify(metric) : null,
-        // Without a name, two keys are equal only in the same unnamed metric.
-        metricName: metric ? (metric.metric_name ?? '') : null,
-        dedupingKey: metric?.deduping_key ?? null,
-        now,
+        metric: metric && !isCounted ? JSON.stringify(metric) : null,
+        ...{ metricName, dedupingKey, now },
       }).changes === 1
     );
   }

@@ -39,26 +39,39 @@ interface Page {
   readonly limit?: number | undefined;
 }
 
+/** What a page may hold of rows that can be large. */
+export interface Weight {
+  /** SQL of what a row weighs, in bytes; the row is `listed`. */
+  readonly bytes: string;
+  readonly max: number;
+}
+
 /**
  * One page of a list, newest first, found by key and not by offset: rows that are added while
- * someone pages neither repeat nor push out any.
+ * someone pages neither repeat nor push out any. With a weight it may be a shorter page, but has one
+ * row at least; what is too much is never read.
  * @throws {ApiError} 400 for a cursor that is not of this list
  */
 export function listSlice<Row extends { seq: number }>(
   db: Db,
   streams: Streams,
   page: Page,
+  weight?: Weight,
 ): Slice<Row> {
   const { table } = streams;
-  const limit = Math.min(page.limit ?? DECISIONS.pageDefault, DECISIONS.pageMax);
+  const wanted = Math.min(page.limit ?? DECISIONS.pageDefault, DECISIONS.pageMax);
   const from = page.cursor === undefined ? undefined : parseCursor(table, page.cursor);
-  const { sql, values } = merged(streams, from, limit + 1);
   const back = from?.side === 'newer';
-  const rows = db
-    .prepare<(string | number)[], Row>(sql)
-    .all(...values)
-    // SQLite need not keep the order of the merge, and would sort whole rows if it were told to.
-    .sort((one, other) => (back ? one.seq - other.seq : other.seq - one.seq));
+  const read = <T extends { seq: number }>({ sql, values }: Condition) =>
+    db
+      .prepare<(string | number)[], T>(sql)
+      .all(...values)
+      // SQLite need not keep the order of the merge, and would sort whole rows if it were told to.
+      .sort((one, other) => (back ? one.seq - other.seq : other.seq - one.seq));
+  const weigh = ({ bytes }: Weight) =>
+    merged(streams, from, wanted, `listed.seq, ${bytes} AS bytes`);
+  const limit = weight ? fitting(weight, read<Weighed>(weigh(weight))) : wanted;
+  const rows = read<Row>(merged(streams, from, limit + 1));
   const more = rows.length > limit;
   const shown = rows.slice(0, limit);
   if (back) shown.reverse();
@@ -70,6 +83,18 @@ export function listSlice<Row extends { seq: number }>(
     ...(hasOlder && { next: formatCursor(table, { side: 'older', seq: oldest }) }),
     ...(hasNewer && { previous: formatCursor(table, { side: 'newer', seq: newest }) }),
   };
+}
+
+interface Weighed {
+  readonly seq: number;
+  readonly bytes: number;
+}
+
+/** How many of the rows a page may have. */
+function fitting(weight: Weight, rows: readonly Weighed[]): number {
+  let bytes = 0;
+  const at = rows.findIndex((row) => (bytes += row.bytes) > weight.max);
+  return Math.max(1, at < 0 ? rows.length : at);
 }
 
 /** Of an empty page, such that the row that the cursor names is on the page beside it. */
@@ -90,6 +115,7 @@ export function merged(
   { table, index, column, of, conditions, within }: Streams,
   from: Cursor | undefined,
   limit: number,
+  columns = 'listed.*',
 ): Condition {
   const back = from?.side === 'newer';
   const low = Math.max(within?.first ?? 0, back ? from.seq + 1 : 0);
@@ -113,7 +139,7 @@ export function merged(
       SELECT ${head(after)}, stream.value FROM heads stream WHERE stream.seq IS NOT NULL
       ORDER BY 1 ${order} NULLS LAST LIMIT ?
     )
-    SELECT listed.* FROM heads CROSS JOIN ${table} listed ON listed.seq = heads.seq`,
+    SELECT ${columns} FROM heads CROSS JOIN ${table} listed ON listed.seq = heads.seq`,
     values: [low, high, ...rest.values, ...of.values, back ? high : low, ...rest.values, limit],
   };
 }

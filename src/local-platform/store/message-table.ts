@@ -1,5 +1,6 @@
 import type { ListMessagesQuery } from '../../platform-api/schemas.ts';
-import { allLower, allOf, equals, lower, oneOf } from './condition.ts';
+import { DECISIONS } from '../decisions.ts';
+import { allOf, equals, oneOf } from './condition.ts';
 import type { Db } from './database.ts';
 import { listSlice, type Slice, type Streams } from './listing.ts';
 import type { MediaRow, MessageRow } from './rows.ts';
@@ -23,6 +24,16 @@ export interface NewMessage {
   /** The agent has yet to look at it. */
   readonly unanswered: boolean;
   readonly inReplyTo: string | null;
+  /** Of a customer's message: where it came from, as it is answered. */
+  readonly sender: string | null;
+  /** Of a customer's message: the shop's address or number that it was sent to. */
+  readonly agentContact: string | null;
+}
+
+interface Said {
+  readonly conversation_id: string;
+  readonly seq: number;
+  readonly limit: number;
 }
 
 export class MessageTable {
@@ -42,10 +53,10 @@ export class MessageTable {
       insert: db.prepare<unknown[], MessageRow>(
         `INSERT INTO messages (id, shop, conversation_id, ticket_id, contact_id, agent_id, content,
            text, format, role, status, type, remote_id, email, created_at, updated_at, unanswered,
-           in_reply_to)
+           in_reply_to, sender, agent_contact)
          VALUES (@id, @shop, @conversationId, @ticketId, @contactId, @agentId, @content,
            @text, @format, @role, @status, 'External', @remoteId, @email, @createdAt, @now,
-           @unanswered, @inReplyTo) RETURNING *`,
+           @unanswered, @inReplyTo, @sender, @agentContact) RETURNING *`,
       ),
       attach: db.prepare(
         `INSERT INTO attachments (message_id, position, media_id) VALUES (?, ?, ?)`,
@@ -57,8 +68,28 @@ export class MessageTable {
       answered: db.prepare(`UPDATE messages SET unanswered = 0 WHERE id = ? AND unanswered = 1`),
       settle: db.prepare(`UPDATE messages SET status = ?, updated_at = ? WHERE id = ?`),
       sentAs: db.prepare(`UPDATE messages SET remote_id = coalesce(remote_id, ?) WHERE id = ?`),
-      unanswered: db.prepare<[string], MessageRow>(
-        `SELECT * FROM messages WHERE unanswered = 1 AND conversation_id = ? ORDER BY seq`,
+      unanswered: db.prepare<[string], { id: string }>(
+        `SELECT id FROM messages WHERE unanswered = 1 AND conversation_id = ? ORDER BY seq`,
+      ),
+      waits: db.prepare<[string, number], { one: number }>(
+        `SELECT 1 AS one FROM messages WHERE unanswered = 1 AND conversation_id = ? AND seq > ?`,
+      ),
+      anyShop: db.prepare<[string], MessageRow>(`SELECT * FROM messages WHERE id = ?`),
+      // An answer has its place behind its question, whenever it was stored.
+      said: db.prepare<[Said], Pick<MessageRow, 'role' | 'text'>>(
+        `SELECT m.role, m.text FROM (
+           SELECT * FROM (SELECT seq FROM messages WHERE conversation_id = @conversation_id
+             AND seq < @seq ORDER BY seq DESC LIMIT @limit)
+           UNION ALL
+           SELECT * FROM (SELECT seq FROM messages WHERE conversation_id = @conversation_id
+             AND role = 'agent' AND seq > @seq ORDER BY created_at DESC LIMIT @limit)
+         ) said CROSS JOIN messages m ON m.seq = said.seq
+         LEFT JOIN messages question ON question.id = m.in_reply_to
+         ORDER BY coalesce(question.seq, m.seq) DESC, m.seq DESC LIMIT @limit`,
+      ),
+      isOurs: db.prepare<[string, string, string], { one: number }>(
+        `SELECT 1 AS one FROM messages
+         WHERE shop = ? AND remote_id = ? AND role = 'agent' AND conversation_id = ?`,
       ),
       unfinished: db.prepare<[], { conversation_id: string }>(
         `SELECT DISTINCT conversation_id FROM messages WHERE unanswered = 1`,
@@ -118,9 +149,35 @@ export class MessageTable {
     this.#sql.sentAs.run(remoteId, id);
   }
 
-  /** Customers' messages that the agent has yet to look at, oldest first. */
-  unanswered(conversationId: string): MessageRow[] {
-    return this.#sql.unanswered.all(conversationId);
+  /** The ids of customers' messages that the agent has yet to look at, oldest first. */
+  unanswered(conversationId: string): string[] {
+    return this.#sql.unanswered.all(conversationId).map(({ id }) => id);
+  }
+
+  /** Whether a later message of the conversation is one that the agent has yet to look at. */
+  isAnotherUnanswered({ conversation_id: id, seq }: MessageRow): boolean {
+    return this.#sql.waits.get(id, seq) !== undefined;
+  }
+
+  /** For the agent, which serves all shops. */
+  get(id: string): MessageRow | undefined {
+    return this.#sql.anyShop.get(id);
+  }
+
+  /**
+   * What was said in a conversation before this message, oldest first: with the answers to earlier
+   * ones, even where those were stored after it, each behind its question.
+   */
+  saidBefore(
+    { conversation_id, seq }: Pick<MessageRow, 'conversation_id' | 'seq'>,
+    limit: number,
+  ): Pick<MessageRow, 'role' | 'text'>[] {
+    return this.#sql.said.all({ conversation_id, seq, limit }).reverse();
+  }
+
+  /** Whether a reply of this conversation has this message-id. */
+  isReply(shop: string, remoteId: string, conversationId: string): boolean {
+    return this.#sql.isOurs.get(shop, remoteId, conversationId) !== undefined;
   }
 
   /** The conversations that have one: what a stop left to do. */
@@ -153,28 +210,30 @@ export class MessageTable {
   }
 
   list(shop: string, query: ListMessagesQuery): Slice<MessageRow> {
-    return listSlice(this.#db, messageStreams(shop, query), query);
+    return listSlice(this.#db, messageStreams(shop, query), query, {
+      bytes: 'octet_length(listed.content) + octet_length(listed.text)',
+      max: DECISIONS.messagesPageMaxBytes,
+    });
   }
 }
 
 /** API §4.5. A ticket's messages are those of its conversation. */
 export function messageStreams(shop: string, query: ListMessagesQuery): Streams {
-  const ticketId = lower(query.ticket_id);
   const conversations = (column: string) => [
     ...equals('shop', shop),
-    ...equals(column, lower(query.conversation_id)),
-    ...oneOf(column, allLower(query.conversation_id__in)),
+    ...equals(column, query.conversation_id),
+    ...oneOf(column, query.conversation_id__in),
   ];
   const byConversation = { index: 'messages_conversation', column: 'conversation_id' };
-  if (ticketId !== undefined) {
-    const of = allOf([...conversations('conversation_id'), ...equals('id', ticketId)]);
+  if (query.ticket_id !== undefined) {
+    const of = allOf([...conversations('conversation_id'), ...equals('id', query.ticket_id)]);
     return {
       ...{ table: 'messages', ...byConversation },
       of: {
         sql: `SELECT conversation_id AS value FROM tickets WHERE ${of.sql}`,
         values: of.values,
       },
-      conditions: equals('row.ticket_id', ticketId),
+      conditions: equals('row.ticket_id', query.ticket_id),
     };
   }
   if (query.conversation_id !== undefined || query.conversation_id__in !== undefined) {

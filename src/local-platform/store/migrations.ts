@@ -2,7 +2,8 @@ import { FACETS_AND_PARTICIPANTS } from './facets-and-participants.ts';
 
 /**
  * The schema, one step per entry; `user_version` counts the steps taken. A step that has been
- * released is never edited. `seq` is the order of arrival and what a list's cursor points at.
+ * released is never edited. `normal_phone` and
+ * `normal_address` are our functions of those names. `seq` is the order of arrival and what a list's cursor points at.
  */
 export const MIGRATIONS: readonly string[] = [
   `
@@ -102,4 +103,28 @@ export const MIGRATIONS: readonly string[] = [
   FACETS_AND_PARTICIPANTS,
   // What the agent may look up: the tickets of whoever writes.
   `CREATE INDEX tickets_contact ON tickets(contact_id, seq) WHERE contact_id IS NOT NULL;`,
+  // Both ends of each message, by which a reply is addressed; the shop's own addresses, each once;
+  // numbers as they are looked up; the replies of a conversation by time; the events
+  // of a deduping key by contact.
+  `
+  ALTER TABLE messages ADD COLUMN sender TEXT;
+  ALTER TABLE messages ADD COLUMN agent_contact TEXT;
+  UPDATE contacts SET phone = normal_phone(phone)
+    WHERE phone IS NOT NULL AND phone <> normal_phone(phone);
+  UPDATE conversations SET agent_contact = normal_phone(agent_contact)
+    WHERE type = 'sms' AND agent_contact IS NOT NULL
+      AND agent_contact <> normal_phone(agent_contact);
+  CREATE TABLE agent_contacts (
+    shop TEXT NOT NULL, address TEXT NOT NULL, PRIMARY KEY (shop, address)
+  ) STRICT, WITHOUT ROWID;
+  INSERT OR IGNORE INTO agent_contacts (shop, address)
+    SELECT DISTINCT shop, normal_address(agent_contact) FROM conversations
+    WHERE agent_contact IS NOT NULL AND type IN ('email', 'sms');
+  DROP INDEX conversations_agent_contact;
+  DROP INDEX events_dedup;
+  CREATE UNIQUE INDEX events_dedup
+    ON events(shop, metric_name, deduping_key, coalesce(contact_id, ''))
+    WHERE deduping_key IS NOT NULL;
+  CREATE INDEX messages_replies ON messages(conversation_id, created_at) WHERE role = 'agent';
+  `,
 ];

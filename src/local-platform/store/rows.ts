@@ -2,6 +2,8 @@ import type { Contact, Conversation, Message, Ticket } from '../../platform-api/
 
 /** Rows as the tables have them, and the resources of the API that they become. */
 
+export type Channel = 'email' | 'sms' | 'web_chat';
+
 export interface ContactRow {
   seq: number;
   id: string;
@@ -24,7 +26,7 @@ export interface ConversationRow {
   seq: number;
   id: string;
   shop: string;
-  type: string;
+  type: Channel;
   direction: string;
   status: string;
   resolution: string | null;
@@ -87,6 +89,10 @@ export interface MessageRow {
   unanswered: number;
   /** Of a reply: the id of the message that it answers. */
   in_reply_to: string | null;
+  /** Of a customer's: where it came from, an address or a number. */
+  sender: string | null;
+  /** Of a customer's: the shop's address or number that it was sent to. */
+  agent_contact: string | null;
 }
 
 export interface MediaRow {

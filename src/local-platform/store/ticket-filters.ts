@@ -1,5 +1,5 @@
 import type { TicketFilters } from '../../platform-api/schemas.ts';
-import { allLower, allOf, type Condition, equals, lower, oneOf } from './condition.ts';
+import { allOf, type Condition, equals, oneOf } from './condition.ts';
 import { createdAtRange } from './created-at-range.ts';
 import type { Db } from './database.ts';
 import type { Bounds, Streams } from './listing.ts';
@@ -79,7 +79,7 @@ export class TicketFinder {
   #byId(id: string): Streams {
     return {
       ...{ table: 'tickets', index: 'sqlite_autoindex_tickets_1', column: 'id' },
-      of: { sql: 'SELECT ? AS value', values: [id.toLowerCase()] },
+      of: { sql: 'SELECT ? AS value', values: [id] },
       conditions: [
         ...equals('row.shop', this.#shop),
         ...this.#conversations('row.conversation_id'),
@@ -116,9 +116,9 @@ export class TicketFinder {
   #shared(table: string): Condition[] {
     const filters = this.#filters;
     return [
-      ...equals(`${table}.agent_id`, lower(filters.agent_id)),
-      ...equals(`${table}.assignee_id`, lower(filters.assignee_id)),
-      ...equals(`${table}.label_id`, lower(filters.label_id)),
+      ...equals(`${table}.agent_id`, filters.agent_id),
+      ...equals(`${table}.assignee_id`, filters.assignee_id),
+      ...equals(`${table}.label_id`, filters.label_id),
       ...equals(`${table}.priority`, filters.priority),
       ...oneOf(`${table}.priority`, filters.priority__in),
     ];
@@ -126,8 +126,8 @@ export class TicketFinder {
 
   #conversations(column: string): Condition[] {
     return [
-      ...equals(column, lower(this.#filters.conversation_id)),
-      ...oneOf(column, allLower(this.#filters.conversation_id__in)),
+      ...equals(column, this.#filters.conversation_id),
+      ...oneOf(column, this.#filters.conversation_id__in),
     ];
   }
 

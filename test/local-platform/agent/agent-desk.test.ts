@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
+import type { Agent, AgentAnswer } from '../../../src/local-platform/agent/agent.ts';
 import type { AgentChoice } from '../../../src/local-platform/agent/create-agent.ts';
 import type { LocalPlatform } from '../../../src/local-platform/local-platform.ts';
 import { type Logger, silentLogger } from '../../../src/observability/logger.ts';
@@ -123,6 +124,94 @@ describe('an endpoint that is away', () => {
     expect(await conversationOf(platform, body)).toMatchObject({ resolution: 'escalated' });
     // No configuration, no second question; the other one was asked again within the time.
     if (expectedRequests !== undefined) expect(endpoint.asked).toHaveLength(expectedRequests);
+  });
+});
+
+describe('what is written while a message waits for its next attempt waits behind it', () => {
+  it.each<[string, Given]>([
+    ['a key that is refused', { status: 401 }],
+    ['a Retry-After', { status: 429, headers: { 'retry-after': '120' } }],
+  ])('%s', async (_title, given) => {
+    const endpoint = await CompletionsEndpoint.start(() => given);
+    let failed = 0;
+    const logger: Logger = {
+      ...silentLogger,
+      error: (event) => {
+        if (event === 'agent.failed') failed += 1;
+      },
+    };
+    const platform = await startPlatform({ agent: model(endpoint), logger });
+    const { body } = await create(platform, chat('the first one'));
+    await waitFor('the failure', () => failed === 1);
+    await create(platform, chat('the second one', body.conversation_id));
+    // Others are asked for: this one's turn would have been before theirs.
+    await create(platform, chat('another conversation'));
+    await waitFor('the failure of the other', () => failed === 2);
+    const asked = endpoint.asked.map(({ body: { messages } }) => messages.at(-1)?.content ?? '');
+    expect(asked).toEqual([
+      expect.stringContaining('the first one'),
+      expect.stringContaining('another conversation'),
+    ]);
+    await platform.stop();
+  });
+});
+
+describe('a late answer, when the customer has written again', () => {
+  /** An agent that answers nothing before it is let go, and the second message never. */
+  function lateAgent(answer: AgentAnswer) {
+    let go: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const agent: Agent = {
+      answer: async ({ text }, signal) => {
+        await gate;
+        if (text !== 'hang') return answer;
+        return await new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(new Error('stopped')), { once: true });
+        });
+      },
+    };
+    return { agent: { kind: 'custom', agent } as const, go: () => go() };
+  }
+
+  it('the ticket and the conversation stay open', async () => {
+    const late = lateAgent({ text: 'On its way.', escalate: false });
+    const platform = await startPlatform({ agent: late.agent });
+    const { body } = await create(platform, chat('Where is it?'));
+    await create(platform, chat('hang', body.conversation_id));
+    late.go();
+    await answered(platform, body);
+    expect(await ticketOf(platform, body)).toMatchObject({ status: 'Open' });
+    expect(await conversationOf(platform, body)).toMatchObject({ status: 'open' });
+  });
+
+  it('and it is passed over: the ticket is open for a person', async () => {
+    const late = lateAgent({ text: 'Yes.', escalate: false });
+    const { platform, silent } = await withSilence({ agent: late.agent });
+    const { body } = await create(platform, chat('0'));
+    let last = body;
+    for (let n = 1; n <= 10; n += 1) {
+      ({ body: last } = await create(platform, chat(String(n), body.conversation_id)));
+    }
+    late.go();
+    await silent(last, 'too_fast');
+    expect(await answersIn(platform, body)).toHaveLength(10);
+    expect(await ticketOf(platform, body)).toMatchObject({ status: 'Open' });
+  });
+
+  it('and a person takes over: what was said last, and when, is the answer', async () => {
+    const late = lateAgent({ text: 'A colleague will answer.', escalate: true });
+    const { platform, silent } = await withSilence({ agent: late.agent });
+    const { body } = await create(platform, chat('Where is it?'));
+    const second = await create(platform, chat('Hello?', body.conversation_id));
+    late.go();
+    await silent(second.body, 'escalated');
+    const reply = await answered(platform, body);
+    expect(await ticketOf(platform, body)).toMatchObject({
+      ...{ status: 'WaitingUser', last_message_content: reply.text },
+      last_message_at: reply.created_at,
+    });
   });
 });
 

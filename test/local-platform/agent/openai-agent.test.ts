@@ -321,7 +321,8 @@ describe('an endpoint in trouble', () => {
     ['stalls in the middle', { events: words('Half an ans').slice(0, 3), end: 'stall' }],
   ])('%s: asked again after the stall timeout', async (_title, given) => {
     const { ask } = await withModel((_asked, nth) => (nth === 1 ? given : says(GOOD)), {
-      endpoint: { stallTimeoutMs: 500 },
+      // The good answer that follows has this long, too.
+      endpoint: { stallTimeoutMs: 3000 },
     });
     expect(await ask(chat('Where is it?'))).toMatchObject({ text: GOOD });
   });
@@ -389,6 +390,22 @@ describe('an endpoint in trouble', () => {
     await expect(ask(chat('Where is it?'), stop.signal)).rejects.toThrow();
     expect(endpoint.asked).toHaveLength(1);
   });
+});
+
+it('the environment adds nothing to a request: no other key, no other header', async () => {
+  const { OPENAI_CUSTOM_HEADERS: before } = process.env;
+  process.env['OPENAI_CUSTOM_HEADERS'] = 'Authorization: Bearer from-the-environment\nX-Leak: 1';
+  try {
+    const { endpoint, ask } = await withModel(() => says(GOOD));
+    await ask(chat('Where is it?'));
+    expect(endpoint.asked[0]?.key).toBe('sk-hunter2');
+    const names = Object.keys(endpoint.asked[0]?.headers ?? {});
+    expect(names).not.toContain('x-leak');
+    expect(names.filter((header) => header.startsWith('x-'))).toEqual([]);
+  } finally {
+    if (before === undefined) delete process.env['OPENAI_CUSTOM_HEADERS'];
+    else process.env['OPENAI_CUSTOM_HEADERS'] = before;
+  }
 });
 
 it('neither the key nor what anybody wrote is in the log or in an error', async () => {

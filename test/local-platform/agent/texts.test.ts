@@ -54,11 +54,11 @@ describe('a text message', () => {
     ],
     ['snake_case_name 2 * 3 * 4', 'snake_case_name 2 * 3 * 4'],
     ['```\ncode\n```', 'code'],
-  ])('has no Markdown: %j', (markdown, expected) => expect(smsText(markdown)).toBe(expected));
+  ])('has no Markdown: %j', (markdown, expected) => expect(smsText(markdown, 440)).toBe(expected));
 
   it('ends with a whole sentence, and shows that there is more', () => {
     const long = 'This is one sentence of many. '.repeat(100);
-    expect(smsText(long)).toMatch(/^(?:This is one sentence of many\. ){20,30}…$/);
+    expect(smsText(long, 900)).toMatch(/^(?:This is one sentence of many\. ){20,30}…$/);
     expect(smsText(long, 70)).toBe('This is one sentence of many. This is one sentence of many. …');
   });
 });
@@ -74,6 +74,6 @@ it.each([
   const start = performance.now();
   intentOf(text, text);
   languageOf(text);
-  smsText(text);
+  smsText(text, 440);
   expect(performance.now() - start).toBeLessThan(10_000);
 });

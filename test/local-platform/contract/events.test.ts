@@ -58,6 +58,24 @@ describe('createEvent', () => {
     expect(platform.inspect.events(SHOP.shopId)).toHaveLength(1);
   });
 
+  it('counts a metric once, and keeps what each contact did, once', async () => {
+    const platform = await startPlatform();
+    const contract = await Contract.of(platform);
+    const metric = { metric_name: 'm', deduping_key: 'k', value: 1 };
+    const by = (email: string) => create(contract, { name: 'x', contact: { email }, metric });
+    const first = [await by('n1@example.com'), await by('n2@example.com')];
+    expect(first.map(({ status }) => status)).toEqual([201, 201]);
+    const again = [await by('n1@example.com'), await by('n2@example.com')];
+    expect(again.map(({ status }) => status)).toEqual([200, 200]);
+    expect((await create(contract, { name: 'x', metric })).status).toBe(200);
+    const ids = first.map(({ body }) => body.contact?.id);
+    expect(again.map(({ body }) => body.contact?.id)).toEqual(ids);
+    expect(platform.inspect.events(SHOP.shopId)).toMatchObject([
+      { contact_id: ids[0], metric: expect.stringContaining('"value":1') },
+      { contact_id: ids[1], metric: null },
+    ]);
+  });
+
   it('takes a contact alone, and a metric alone', async () => {
     const at = Date.parse('2026-04-21T09:30:00Z');
     const platform = await startPlatform({ clock: () => at });

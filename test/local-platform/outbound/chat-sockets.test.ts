@@ -1,13 +1,29 @@
 import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
 import { io, type Socket } from 'socket.io-client';
 import type { Agent } from '../../../src/local-platform/agent/agent.ts';
 import type { LocalPlatform } from '../../../src/local-platform/local-platform.ts';
-import { WEB_CHAT_PATH } from '../../../src/local-platform/outbound/chat-sockets.ts';
+import { shopOfKey } from '../../../src/local-platform/authenticate.ts';
+import { ChatSockets, WEB_CHAT_PATH } from '../../../src/local-platform/outbound/chat-sockets.ts';
+import { Store } from '../../../src/local-platform/store/store.ts';
+import { type Logger, silentLogger } from '../../../src/observability/logger.ts';
 import type { Message } from '../../../src/platform-api/resources.ts';
 import { ends } from '../../support/ends.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { anEmail, call, create, type ErrorBody, OTHER, SHOP, startPlatform } from '../harness.ts';
+import {
+  anEmail,
+  call,
+  create,
+  type ErrorBody,
+  newFolder,
+  OTHER,
+  SHOP,
+  startPlatform,
+} from '../harness.ts';
+
+const NOW = '2026-04-21T09:00:00.000Z';
 
 interface Joined {
   readonly messages: readonly Message[];
@@ -38,7 +54,7 @@ const chat = (content: string, id?: string | null) => ({
 });
 
 function connect(
-  platform: LocalPlatform,
+  platform: Pick<LocalPlatform, 'url'>,
   options: Parameters<typeof io>[1] = { auth: { apiKey: SHOP.apiKey, shopId: SHOP.shopId } },
 ): Client {
   const socket = io(platform.url, { path: WEB_CHAT_PATH, reconnection: false, ...options });
@@ -184,6 +200,24 @@ describe('messages', () => {
     await waitFor('the live one', () => client.messages.length === 1);
   });
 
+  test('that are large come in pages of their own', async () => {
+    const platform = await startPlatform();
+    const { id, messages } = await aConversation(platform);
+    const large = ['a', 'b', 'c'].map((letter) => letter.repeat(600_000));
+    for (const text of large) await create(platform, chat(text, id));
+    await create(platform, chat('small', id));
+    const client = connect(platform);
+    const pages: (string | null | undefined)[][] = [];
+    let after = messages[0]?.id;
+    for (let complete = false; !complete;) {
+      const page = await client.join({ conversation_id: id, after });
+      pages.push(page.messages.map(({ text }) => text?.slice(0, 5)));
+      after = page.messages.at(-1)?.id ?? after;
+      ({ complete } = page);
+    }
+    expect(pages).toEqual([['aaaaa'], ['bbbbb'], ['ccccc'], ['small']]);
+  });
+
   test('come neither late nor twice while a client joins and others write', async () => {
     const platform = await startPlatform();
     const { id, messages } = await aConversation(platform);
@@ -293,5 +327,62 @@ describe('what a client may do', () => {
     await platform.stop();
     expect(performance.now() - before).toBeLessThan(10_000);
     await waitFor('the end', () => client.socket.disconnected);
+  });
+});
+
+describe('the sockets by themselves', () => {
+  /** Without the rest of the platform. */
+  async function sockets(socketsMax?: number) {
+    const store = new Store(newFolder());
+    for (const { shopId } of [SHOP, OTHER]) store.shops.add(shopId);
+    const failures: string[] = [];
+    const logger: Logger = { ...silentLogger, error: (event) => failures.push(event) };
+    const chats = new ChatSockets(store, shopOfKey([SHOP, OTHER]), logger, socketsMax);
+    const server = createServer();
+    chats.attach(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    ends(async () => {
+      chats.stop();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      store.close();
+    });
+    // A listening TCP server has an AddressInfo.
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return { store, chats, failures, at: { url } };
+  }
+  const of = ({ apiKey, shopId }: typeof SHOP) => ({ auth: { apiKey, shopId } });
+  const outcome = ({ socket }: Client) =>
+    new Promise<string>((resolve) => {
+      socket.on('connect', () => resolve('in'));
+      socket.on('connect_error', (error: Error & { data?: ErrorBody }) =>
+        resolve(error.data?.error.code ?? error.message),
+      );
+    });
+
+  test('one shop with all the sockets that it may have keeps no other out', async () => {
+    const { at } = await sockets(2);
+    const first = connect(at, of(SHOP));
+    expect(await outcome(first)).toBe('in');
+    expect(await outcome(connect(at, of(SHOP)))).toBe('in');
+    expect(await outcome(connect(at, of(SHOP)))).toBe('rate_limited');
+    expect(await outcome(connect(at, of(OTHER)))).toBe('in');
+    first.socket.disconnect();
+    await waitFor('its place', async () => (await outcome(connect(at, of(SHOP)))) === 'in');
+  });
+
+  test('a store that cannot be read fails nobody who tells of a new message', async () => {
+    const { store, chats, failures, at } = await sockets();
+    const { id } = await store.write(() =>
+      store.conversations.create({
+        ...{ shop: SHOP.shopId, type: 'web_chat', title: null, agentContact: null },
+        ...{ agentId: store.shops.agentId(SHOP.shopId), contactId: randomUUID(), now: NOW },
+        ...{ userId: null, topicId: null, intentId: null },
+      }),
+    );
+    await connect(at, of(SHOP)).join({ conversation_id: id });
+    store.close();
+    chats.stored(id);
+    expect(failures).toEqual(['platform.socket_failed']);
   });
 });

@@ -10,7 +10,7 @@ import type { Message } from '../../../src/platform-api/resources.ts';
 import { ends } from '../../support/ends.ts';
 import { type MailRelay, startMailRelay } from '../../support/mail-relay.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { anEmail, create, messagesOf, newFolder, startPlatform } from '../harness.ts';
+import { anEmail, create, messagesOf, newFolder, startPlatform, ticketOf } from '../harness.ts';
 
 const SOON = { delaysMs: [20], giveUpAfterMs: 60_000 };
 const LATER = { delaysMs: [3_600_000], giveUpAfterMs: 86_400_000 };
@@ -98,6 +98,11 @@ describe('a reply by email', () => {
     const { platform } = await aPlatform(relay);
     const { body } = await create(platform, anEmail());
     expect(await settled(platform, body)).toMatchObject({ status: 'FAILED' });
+    // The customer knows nothing of it.
+    expect(await ticketOf(platform, body)).toMatchObject({
+      status: 'WaitingUser',
+      last_message_content: 'You said: Where is my order?',
+    });
     expect(relay.connections).toBe(1);
     const next = await create(platform, anEmail({ contact: { email: 'bob@example.com' } }));
     expect(await settled(platform, next.body)).toMatchObject({ status: 'DELIVERED' });
@@ -144,14 +149,43 @@ describe('a reply by email', () => {
     expect(replies.map(({ status }) => status)).toEqual(['DELIVERED', 'PENDING']);
   });
 
+  test('to a contact without an address is FAILED, in the conversation that was named', async () => {
+    const relay = await aRelay();
+    const { platform } = await aPlatform(relay);
+    const { body } = await create(platform, anEmail());
+    await settled(platform, body);
+    const phone = '+14155552671';
+    const text = { direction: 'inbound', type: 'sms', agent_contact: '+15550001111' };
+    await create(platform, { contact: { phone }, conversation: text, message: { content: 'x' } });
+    const { body: appended } = await create(platform, {
+      contact: { phone },
+      conversation: { direction: 'inbound', id: body.conversation_id },
+      message: { content: 'and then?' },
+    });
+    expect(appended.conversation_id).toBe(body.conversation_id);
+    await waitFor('the failure', async () =>
+      (await messagesOf(platform, body.conversation_id)).some(({ status }) => status === 'FAILED'),
+    );
+    expect(relay.taken).toHaveLength(1);
+    expect(await ticketOf(platform, body)).toMatchObject({ status: 'WaitingUser' });
+  });
+
   test('leaves no connection behind when the platform stops while the relay thinks', async () => {
-    const relay = await startMailRelay({ onData: () => undefined });
+    let closed = 0;
+    const relay = await startMailRelay({
+      onData: () => undefined,
+      onClose: () => {
+        closed += 1;
+      },
+    });
     ends(() => relay.close());
     const dir = newFolder();
     const { platform } = await aPlatform(relay, SOON, { dir });
     await create(platform, anEmail());
     await waitFor('the connection', () => relay.connections > 0);
+    expect(closed).toBe(0);
     await platform.stop();
+    await waitFor('the end of all connections', () => closed === relay.connections);
     expect(departuresIn(dir)).toMatchObject([{ attempts: 1 }]);
   });
 });
@@ -238,7 +272,7 @@ describe('no reply leaves', () => {
     ['nobody', 'NULL'],
   ])('to %s', async (_title, address) => {
     const { reply, relay } = await afterRewriting(
-      `UPDATE contacts SET email = ${address} WHERE email = 'ann@example.com'`,
+      `UPDATE messages SET sender = ${address}; UPDATE contacts SET email = ${address}`,
     );
     expect(reply).toMatchObject({ status: 'FAILED' });
     expect(relay.taken).toEqual([]);
@@ -282,7 +316,7 @@ describe('with nothing configured', () => {
     const { renameSync, mkdirSync } = await import('node:fs');
     renameSync(join(dir, 'outbox'), join(dir, 'away'));
     const { body } = await create(platform, anEmail());
-    await waitFor('an attempt', () => departuresIn(dir)[0]?.next_at !== undefined);
+    await waitFor('an attempt', () => (departuresIn(dir)[0]?.attempts ?? 0) >= 1);
     mkdirSync(join(dir, 'outbox'));
     expect(await settled(platform, body)).toMatchObject({ status: 'DELIVERED' });
   });

@@ -129,8 +129,59 @@ test.each<[string, string, string]>([
   ['a mail link', '[help@a.example](mailto:help@a.example)', 'help@a.example'],
   ['emphasis', '**both** and *one*, 2*3*4, a_b_c', 'both and one, 2*3*4, a_b_c'],
   ['headings', '## Returns\ntext', 'Returns\ntext'],
-  ['code', 'use `npm`\n```sh\nnpm start\n```', 'use npm\nnpm start\n'],
+  ['code', 'use `npm`\n```sh\nnpm start\n```', 'use npm\nnpm start'],
   ['lists', '- one\n- two', '- one\n- two'],
+  [
+    'a list in a list',
+    '3. a\n\n   more\n4. b\n   - c\n     d',
+    '3. a\n\n   more\n4. b\n   - c\n     d',
+  ],
+  ['a quote', '> said *so*\n> again\n\nyes', '> said so\n> again\n\nyes'],
+  ['escapes', '1\\. a \\*b\\*', '1. a *b*'],
+  ['emphasis over two lines', '**bold\nover lines** and ***x***', 'bold\nover lines and x'],
+  ['what is struck out', '~~old~~ new', 'old new'],
+  ['a product', '2*3*4 and 2 * 3', '2*3*4 and 2 * 3'],
+  ['a table', '| a | b |\n|---|---|\n| 1 | **2** |', 'a | b\n1 | 2'],
+  ['an underlined heading', 'Heading\n===\n\ntext', 'Heading\n\ntext'],
+  ['a link with a title', '[x](https://a.example "title")', 'x (https://a.example)'],
+  [
+    'a link with parentheses',
+    'see [a](https://a.example/A_(b))',
+    'see a (https://a.example/A_(b))',
+  ],
+  ['a link elsewhere', '[t][1]\n\n[1]: https://a.example', 't (https://a.example)'],
+  ['an address in brackets', '<https://a.example/ü>', 'https://a.example/ü'],
+  ['a picture', '![logo](https://a.example/a.png)', 'logo (https://a.example/a.png)'],
+  ['entities', '&amp; &lt;b&gt; <i>', '& <b> <i>'],
+  ['code with marks in it', '`` a`b `` `**c**`', 'a`b **c**'],
+  ['lines that are broken', 'a  \nb\\\nc\r\nd', 'a\nb\nc\nd'],
+  ['nothing', '', ''],
 ])('the text part shows %s as words', (_title, markdown, expected) => {
   expect(withoutMarkup(markdown)).toBe(expected);
+});
+
+test('the text part of a very long answer is whole', () => {
+  const text = withoutMarkup('**word** and more\n'.repeat(20_000));
+  expect(text).toMatch(/^word and more\n/);
+  expect(text.match(/and more/g)).toHaveLength(20_000);
+});
+
+test.each([
+  '*',
+  '[',
+  '![',
+  '`',
+  '_ ',
+  '**a',
+  '[a](',
+  '- ',
+  '> ',
+  '<https://',
+  '```\n',
+  '*a ',
+  '| a ',
+])('the text part of %j over and over takes no time', (piece) => {
+  const start = performance.now();
+  withoutMarkup(piece.repeat(200_000 / piece.length));
+  expect(performance.now() - start).toBeLessThan(10_000);
 });

@@ -298,3 +298,12 @@ test.each(['from', 'to', 'email'] as const)('without %s there is nothing to send
   await expect(sending).rejects.toMatchObject({ kind: 'permanent' });
   expect(server.connections).toBe(0);
 });
+
+test.each([
+  ['user.@docomo.ne.jp', '"user."@docomo.ne.jp'],
+  ['"ann,lee"@example.com', '"ann,lee"@example.com'],
+])('a reply to %s has that one recipient', async (to, recipient) => {
+  const server = await aRelay();
+  await relayTo(server.port).send({ ...REPLY, to }, ATTEMPT);
+  expect(server.taken.map((mail) => mail.to)).toEqual([[recipient]]);
+});

@@ -265,6 +265,29 @@ describe('on the platform', () => {
     expect(reply).toMatchObject({ status: 'DELIVERED', remote_id: twilio.sent[0]?.sid });
   });
 
+  test('a long reply is stored whole, and goes out in parts', async () => {
+    const twilio = await aTwilio();
+    const text = Array.from({ length: 300 }, (_, n) => `Sentence number ${n}.`).join(' ');
+    const verbose: Agent = { answer: () => Promise.resolve({ text, escalate: false }) };
+    const platform = await startPlatform({
+      agent: { kind: 'custom', agent: verbose },
+      replies: { twilio: new Map([[SHOP.shopId, connectTo(twilio.baseUrl)]]), schedule: SOON },
+    });
+    const { body } = await create(platform, {
+      contact: { phone: THEIR_NUMBER },
+      conversation: { direction: 'inbound', type: 'sms', agent_contact: OUR_NUMBER },
+      message: { content: 'Tell me all.' },
+    });
+    const reply = await waitFor('the reply', async () =>
+      (await messagesOf(platform, body.conversation_id)).find(
+        ({ role, status }) => role === 'agent' && status === 'DELIVERED',
+      ),
+    );
+    expect(reply).toMatchObject({ text, content: text, format: 'TEXT' });
+    expect(twilio.sent.length).toBeGreaterThan(2);
+    expect(twilio.sent.map(({ body: part }) => part).join(' ')).toBe(text);
+  });
+
   test('who opted out gets no second attempt, and the reply is FAILED', async () => {
     const twilio = await aTwilio();
     twilio.optedOut.add(THEIR_NUMBER);

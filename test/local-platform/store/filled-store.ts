@@ -69,7 +69,7 @@ function fillOne(store: FilledStore, shops: ShopTable, n: number, count: number)
   const jump = n === Math.floor(count / 2) ? 30 * HOUR_MS : 0;
   const now = new Date(NOW - (count - n) * 2 * HOUR_MS - jump).toISOString();
   const identity = { email: `c${n}@example.com`, phone: `+1202555${1000 + n}` };
-  const contact = store.contacts.resolve(shop, identity, now);
+  const contact = store.contacts.resolve(shop, 'email', identity, now);
   const conversation = new ConversationTable(store.db).create({
     ...{ shop, type: 'email', title: null, agentContact: 'support@acme.example', now },
     ...{ agentId: shops.agentId(shop), contactId: contact.id },
@@ -87,6 +87,7 @@ function fillOne(store: FilledStore, shops: ShopTable, n: number, count: number)
       ...{ contactId: contact.id, agentId: null, content: `m${n}/${turn}`, text: '' },
       ...{ format: 'TEXT', role: 'customer', status: 'DELIVERED', remoteId: null, email: null },
       ...{ createdAt: now, now, unanswered: false, inReplyTo: null },
+      ...{ sender: identity.email, agentContact: 'support@acme.example' },
     });
   }
 }

@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from '@jest/globals';
 import { LocalPlatformUnusable } from '../../../src/local-platform/store/database.ts';
 import { MIGRATIONS } from '../../../src/local-platform/store/migrations.ts';
 import type { Contact, Message, Page, Ticket } from '../../../src/platform-api/resources.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { anEmail, call, create, newFolder, SHOP, startPlatform } from '../harness.ts';
 
 const AT = '2026-04-01T08:00:00.000Z';
@@ -26,7 +28,13 @@ function firstVersion(folder: string): void {
   const shop = SHOP.shopId;
   insert('shops', { shop, agent_id: uuid(9), tickets: 7 });
   const made = { shop, created_at: AT, updated_at: AT };
-  insert('contacts', { ...made, id: ANN, name: 'Ann Lee', email: 'ann@example.com' });
+  insert('contacts', {
+    ...made,
+    id: ANN,
+    name: 'Ann Lee',
+    email: 'ann@example.com',
+    phone: '+1 (555) 000-2222',
+  });
   insert('conversations', {
     ...made,
     ...{ id: CONVERSATION, type: 'email', direction: 'inbound', status: 'pending' },
@@ -56,7 +64,8 @@ function firstVersion(folder: string): void {
   });
   insert('messages', {
     ...{ ...message, id: PENDING, content: 'And?', text: 'And?', role: 'agent' },
-    ...{ status: 'FAILED', remote_id: '<three@acme.example>', created_at: LATER },
+    ...{ status: 'PENDING', remote_id: '<three@acme.example>', created_at: LATER },
+    in_reply_to: QUESTION,
   });
   db.close();
 }
@@ -76,6 +85,19 @@ test('a database of the first version keeps its data, and works like a new one',
   for (const query of ['', `?agent_id=${uuid(9)}`, '?created_at__range=relative:-7d,']) {
     expect(await get(`/tickets/count/${query}`)).toEqual({ count: 1 });
   }
+  // The one that had yet to go out goes out, to whom the question came from.
+  const pending = await waitFor('the reply', async () => {
+    const reply = await get<Message>(`/messages/${PENDING ?? ''}/`);
+    return reply.status === 'PENDING' ? undefined : reply;
+  });
+  expect(pending.status).toBe('DELIVERED');
+  const eml = readFileSync(join(dir, 'outbox', `${PENDING ?? ''}.eml`), 'utf8');
+  expect(eml).toMatch(/^From: .*<support@acme\.example>\r$/m);
+  expect(eml).toMatch(/^To: .*<ann@example\.com>\r$/m);
+
+  // Numbers are looked up in one form.
+  const callers = await get<Page<Contact>>('/contacts/?phone=%2B15550002222');
+  expect(callers.results).toMatchObject([{ id: ANN, phone: '+15550002222' }]);
   const contacts = await get<Page<Contact>>('/contacts/?parent_contact_id__isnull=true');
   expect(contacts.results).toMatchObject([{ id: ANN, name: 'Ann Lee' }]);
   expect(Object.keys(contacts.results[0] ?? {})).not.toContain('facet');

@@ -146,3 +146,16 @@ test('no other statement reads a table of customers’ data from beginning to en
     expect([sql, whole]).toEqual([sql, []]);
   }
 });
+
+test('the replies of a conversation are counted by time, without reading its messages', () => {
+  const { db } = filledStore(6);
+  const plan = db
+    .prepare<[], { detail: string }>(
+      `EXPLAIN QUERY PLAN SELECT count(*) AS n FROM messages
+       WHERE conversation_id = 'x' AND role = 'agent' AND created_at > 'x'`,
+    )
+    .all();
+  expect(plan.map(({ detail }) => detail)).toEqual([
+    'SEARCH messages USING COVERING INDEX messages_replies (conversation_id=? AND created_at>?)',
+  ]);
+});

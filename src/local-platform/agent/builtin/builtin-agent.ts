@@ -7,6 +7,7 @@ import type { Hit } from '../knowledge/knowledge.ts';
 import type { KnowledgeFolder } from '../knowledge/knowledge-folder.ts';
 import { type Sentences, sentencesIn } from '../sentences.ts';
 import { smsText } from '../sms-text.ts';
+import { withoutMarkup } from '../../without-markup.ts';
 
 const SECTIONS_MAX = 2;
 /** About three segments of a text message for one section. */
@@ -53,16 +54,20 @@ export class BuiltinAgent implements Agent {
 /** In a chat and by SMS, the first answer begins with a greeting. */
 function said(context: AgentContext, sentences: Sentences, body: string): string {
   const { channel, history, contactName } = context;
-  if (channel === 'email' || history.length > 0) return inForm(context, sentences, body);
+  if (channel === 'email') return inForm(context, sentences, body);
+  if (history.length > 0) return body;
   const greeting = sentences.hi(firstName(contactName));
   const space = body.includes('\n') ? '\n\n' : ' ';
-  return inForm(context, sentences, `${greeting}${space}${body}`);
+  return `${greeting}${space}${body}`;
 }
 
+/** By SMS it is plain text already: what stands between marks there is no emphasis any more. */
 function quoted(hits: readonly Hit[], channel: string, { didThatHelp }: Sentences): string {
   if (channel === 'sms') {
     return hits
-      .map(({ section }) => `${section.heading}: ${smsText(section.text, SMS_SECTION_CHARS)}`)
+      .map(({ section: { heading, text } }) => {
+        return `${withoutMarkup(heading)}: ${smsText(text, SMS_SECTION_CHARS)}`;
+      })
       .join(' ');
   }
   const sections = hits.map(({ section }) => `**${section.heading}**\n\n${section.text}`);

@@ -113,7 +113,7 @@ export class Endpoint {
       project: null,
       maxRetries: 0,
       logLevel: 'off',
-      fetch: (url, init) => boundedFetch(url, init, onBytes),
+      fetch: (url, init) => boundedFetch(url, { ...init, headers: headersFor(apiKey) }, onBytes),
     });
   }
 }
@@ -125,10 +125,21 @@ function hintOf({ code }: AgentUnavailable): string {
     : 'check localPlatform.agent.baseUrl and model';
 }
 
+/**
+ * All of them: the package adds those of OPENAI_CUSTOM_HEADERS to its own, which could be another
+ * key, and tells the endpoint about this machine.
+ */
+const headersFor = (apiKey: string): Readonly<Record<string, string>> => ({
+  Accept: 'application/json',
+  Authorization: `Bearer ${apiKey}`,
+  'Content-Type': 'application/json',
+  'User-Agent': 'sluice',
+});
+
 /** No redirects, which would carry what the customer wrote elsewhere, and no endless body. */
 async function boundedFetch(
   url: string | URL | Request,
-  init: RequestInit | undefined,
+  init: RequestInit,
   onBytes: () => void,
 ): Promise<Response> {
   const response = await fetch(url, { ...init, redirect: 'manual' });

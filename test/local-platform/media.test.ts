@@ -63,7 +63,7 @@ describe('upload media (API §4.8)', () => {
       'content-type': 'image/png',
       'x-content-type-options': 'nosniff',
       'content-security-policy': "sandbox; default-src 'none'",
-      'content-disposition': `inline; filename="na_ve (1)'.png"; filename*=UTF-8''na%C3%AFve%20%281%29%27.png`,
+      'content-disposition': `inline; filename="na?ve (1)'.png"; filename*=UTF-8''na%C3%AFve%20%281%29%27.png`,
     });
     expect((await fetch(`${body.url}x`)).status).toBe(404);
     expect((await fetch(body.url.split('?')[0] ?? '')).status).toBe(404);

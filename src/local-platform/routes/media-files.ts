@@ -1,7 +1,7 @@
 import { resolve as resolvePath } from 'node:path';
+import { create as contentDisposition } from 'content-disposition';
 import type { Request, Response, Router } from 'express';
 import { ApiError } from '../api-error.ts';
-import { contentDisposition } from '../content-disposition.ts';
 import type { MediaRow } from '../store/rows.ts';
 import type { RouteContext } from './context.ts';
 import { notFound, pathId, resource } from './resource.ts';
@@ -62,10 +62,9 @@ const TOKEN = /^[\w.+-]+\/[\w.+-]+$/;
 function headersOf(row: MediaRow): Record<string, string> {
   return {
     'Content-Type': TOKEN.test(row.type) ? row.type : 'application/octet-stream',
-    'Content-Disposition': contentDisposition(
-      INLINE.test(row.type) ? 'inline' : 'attachment',
-      row.original_name,
-    ),
+    'Content-Disposition': contentDisposition(row.original_name || undefined, {
+      type: INLINE.test(row.type) ? 'inline' : 'attachment',
+    }),
     'X-Content-Type-Options': 'nosniff',
     'Content-Security-Policy': "sandbox; default-src 'none'",
     'Cross-Origin-Resource-Policy': 'cross-origin',

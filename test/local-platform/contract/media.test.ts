@@ -96,15 +96,15 @@ it('uploadMedia is 503 with Retry-After while the disk cannot be written', async
 
 describe('the url of a media record', () => {
   it.each([
-    ['digits.txt', `attachment; filename="digits.txt"; filename*=UTF-8''digits.txt`],
+    ['digits.txt', 'attachment; filename=digits.txt'],
     [
       "naïve 100% (1)'.txt",
-      `attachment; filename="na_ve 100_ (1)'.txt"; ` +
+      `attachment; filename="na?ve 100% (1)'.txt"; ` +
         `filename*=UTF-8''na%C3%AFve%20100%25%20%281%29%27.txt`,
     ],
     [
       '写真📷.png',
-      `attachment; filename="___.png"; filename*=UTF-8''%E5%86%99%E7%9C%9F%F0%9F%93%B7.png`,
+      `attachment; filename="????.png"; filename*=UTF-8''%E5%86%99%E7%9C%9F%F0%9F%93%B7.png`,
     ],
   ])('gives the file back under its name: %s', async (name, disposition) => {
     const { media } = await uploaded(name, 'public');

@@ -16,7 +16,7 @@ module.exports = {
       name: 'not-to-dev-dep',
       severity: 'error',
       // The widget is bundled: what it is made of is not needed to run the gateway.
-      from: { path: '^src/', pathNot: ['^src/widget/'] },
+      from: { path: '^src/', pathNot: ['^src/widget/', '^src/console/page/'] },
       to: {
         dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'],
         dependencyTypesNot: ['type-only'],
@@ -50,7 +50,14 @@ module.exports = {
       '^src/platform-api/retry-after[.]ts$',
     ]),
     layer('doctor', '^src/doctor/', [...LEAVES, '^src/platform-api/', '^src/channels/sms/']),
-    layer('console', '^src/console/', [...LEAVES, '^src/spool/', '^src/intake/']),
+    layer('console', '^src/console/(?!page/)', [
+      ...LEAVES,
+      '^src/spool/',
+      '^src/intake/',
+      '^src/platform-api/',
+      '^src/doctor/check-result[.]ts$',
+    ]),
+    layer('console-page', '^src/console/page/', ['^src/console/contract[.]ts$', '^src/widget/look/']),
     layer('demo-knows-no-one', '^src/demo/', LEAVES),
     layer('widget', '^src/widget/', ['^src/channels/chat/(events|widget-config)[.]ts$']),
     {

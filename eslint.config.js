@@ -13,6 +13,7 @@ export default defineConfig(
           './test/tsconfig.json',
           './src/widget/tsconfig.json',
           './test/widget/tsconfig.json',
+          './src/console/page/tsconfig.json',
         ],
         tsconfigRootDir: import.meta.dirname,
       },

@@ -1,0 +1,47 @@
+import type { Channel } from '../types/channel.ts';
+
+/**
+ * How the gateway is at one moment, for the console's overview and for alerts: one collection for
+ * both, so that they never tell two stories. Times in milliseconds since the epoch.
+ */
+export interface Facts {
+  readonly at: number;
+  readonly startedAt: number;
+  /** Of every state but `delivered`; a shop that is no longer configured by its id. */
+  readonly counts: readonly {
+    readonly shop: string;
+    readonly channel: Channel;
+    readonly state: string;
+    readonly count: number;
+    readonly oldestAt: number;
+  }[];
+  readonly shops: readonly ShopFacts[];
+  readonly disk: {
+    readonly freeBytes: number;
+    readonly totalBytes: number;
+    /** Below this new messages are refused. */
+    readonly reserveBytes: number;
+  };
+  /** The certificate that STARTTLS shows; absent while SMTP is off. */
+  readonly certificate?: {
+    readonly subject: string;
+    readonly endsAt: number;
+    readonly selfSigned: boolean;
+  };
+  /** Webhooks whose signature did not match, since the start. */
+  readonly badSignatures: number;
+  readonly sockets: { readonly chat: number; readonly smtp: number };
+}
+
+export interface ShopFacts {
+  readonly shop: string;
+  readonly shopId: string;
+  readonly breakers: readonly {
+    readonly part: 'messages' | 'media';
+    readonly state: 'closed' | 'open' | 'probing';
+    readonly nextProbeAt?: number;
+  }[];
+  readonly lastDeliveredAt?: number;
+}
+
+export type CollectFacts = () => Promise<Facts>;

@@ -1,19 +1,11 @@
 // Bundles src/widget/ to dist/widget/: widget.js, the loader that a page names, and main-<hash>.js,
 // which the loader fetches when it is needed, one for each language. Fails when either is larger
 // than it may be. The folder is swapped when all is done: a gateway that runs never serves half.
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-} from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'vite';
-import { DIST, ROOT, SRC } from './workspace.mjs';
+import { DIST, ROOT, SRC, swapFolder } from './workspace.mjs';
 
 const SOURCE = join(SRC, 'widget');
 const KIB = 1024;
@@ -129,18 +121,6 @@ async function buildInto(folder) {
   return fits('loader', join(folder, 'widget.js'), LIMITS.loader) && areSmall;
 }
 
-/** Takes the place of an older folder, which goes. */
-function swap(folder, target) {
-  const old = `${folder}-old`;
-  try {
-    renameSync(target, old);
-  } catch (error) {
-    if (error.code !== 'ENOENT') throw error;
-  }
-  renameSync(folder, target);
-  rmSync(old, { recursive: true, force: true });
-}
-
 if (process.argv[1] === import.meta.filename) {
   mkdirSync(DIST, { recursive: true });
   const folder = mkdtempSync(join(DIST, '.widget-'));
@@ -151,7 +131,7 @@ if (process.argv[1] === import.meta.filename) {
       console.error('The widget is larger than it may be.');
       process.exitCode = 1;
     } else {
-      swap(folder, join(DIST, 'widget'));
+      swapFolder(folder, join(DIST, 'widget'));
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });

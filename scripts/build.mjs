@@ -9,19 +9,19 @@ const STAMP = join(DIST, '.built');
 /** The types of what the package exports, and of nothing else. */
 const DECLARATIONS = join(DIST, 'declarations');
 
-/** The widget is a bundle, not file by file. */
-const isWidget = (file) => file.startsWith('widget/');
+/** The widget and the console's page are bundles, not file by file. */
+const isBundled = (file) => /^(?:widget|console\/page)\//.test(file);
 
 /** What dist/ has to hold, by source. Whatever is not TypeScript is copied. */
 function outputsOf(source) {
-  if (source.endsWith('.d.ts') || isWidget(source)) return [];
+  if (source.endsWith('.d.ts') || isBundled(source)) return [];
   if (!source.endsWith('.ts')) return [source];
   const base = source.slice(0, -'.ts'.length);
   return [`${base}.js`, `${base}.js.map`];
 }
 
 const compiledFiles = () =>
-  filesBelow(DIST).filter((file) => !/^(?:\.|declarations\/)/.test(file) && !isWidget(file));
+  filesBelow(DIST).filter((file) => !/^(?:\.|declarations\/)/.test(file) && !isBundled(file));
 
 /** Whether dist/ is older than what it is made of. */
 export function isStale() {
@@ -57,8 +57,9 @@ export function build() {
   const code =
     compile('tsconfig.json') ||
     compile('tsconfig.package.json') ||
-    run(process.execPath, ['scripts/build-widget.mjs']);
-  const assets = sources.filter((source) => !source.endsWith('.ts') && !isWidget(source));
+    run(process.execPath, ['scripts/build-widget.mjs']) ||
+    run(process.execPath, ['scripts/build-console.mjs']);
+  const assets = sources.filter((source) => !source.endsWith('.ts') && !isBundled(source));
   for (const asset of assets) {
     mkdirSync(dirname(join(DIST, asset)), { recursive: true });
     cpSync(join(SRC, asset), join(DIST, asset));

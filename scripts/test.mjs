@@ -11,6 +11,7 @@ const TOOLS = [
   { name: 'postfix', present: () => onPath('postfix') },
   { name: 'swaks', present: () => onPath('swaks') },
   { name: 'nginx-light', present: () => onPath('nginx') },
+  { name: 'prometheus', present: () => onPath('promtool') },
   { name: 'chromium', present: () => existsSync('/usr/bin/chromium') },
   { name: 'libnet-ssleay-perl', present: () => runs('perl', ['-MNet::SSLeay', '-e1']) },
   { name: 'python3-socketio', present: () => runs('/usr/bin/python3', ['-c', 'import socketio']) },

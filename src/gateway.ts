@@ -1,47 +1,50 @@
-import { join } from 'node:path';
-import { createChatNormalizer } from './channels/chat/chat-normalizer.ts';
 import {
   type Authenticator,
   createAuthenticator,
 } from './channels/email/authentication/authenticator.ts';
 import { createEmailServer } from './channels/email/email-server.ts';
 import { createInboundRoute } from './channels/email/inbound-route.ts';
-import { createEmailNormalizer } from './channels/email/normalize/email-normalizer.ts';
-import { openTls } from './channels/email/tls.ts';
-import { createSmsNormalizer } from './channels/sms/normalize.ts';
+import { openTls, type TlsMaterial } from './channels/email/tls.ts';
 import { createSmsWebhook } from './channels/sms/webhook.ts';
 import type { CompleteConfig } from './config/complete.ts';
-import { createAdminApp } from './console/admin-app.ts';
+import type { ReloadResult } from './console/contract.ts';
 import { Conversations } from './delivery/conversations.ts';
 import { Dispatcher } from './delivery/dispatcher.ts';
 import type { ShopPlatform } from './delivery/shop-platform.ts';
 import { type RunningChat, startChat } from './gateway/chat.ts';
-import { demoRouters } from './gateway/demo.ts';
+import { openConsole, type RunningConsole } from './gateway/console.ts';
+import type { ConfigSource } from './gateway/config-source.ts';
+import { createConfigurationDesk } from './gateway/configuration-desk.ts';
+import { demoRouter } from './gateway/demo.ts';
 import {
   authenticatorOptions,
   emailServerOptions,
   inboundOptions,
   tlsOptions,
 } from './gateway/email-options.ts';
+import { createFacts } from './gateway/facts.ts';
 import { Housekeeping } from './gateway/housekeeping.ts';
-import { startLocalPlatform } from './gateway/local.ts';
-import { connectShops } from './gateway/platforms.ts';
-import { clientIpOf, createPublicApp } from './gateway/public-http.ts';
-import { emailShops, mailSettings, smsShops, trustingShops } from './gateway/shops.ts';
+import { startLiveAlerts } from './gateway/live-alerts.ts';
+import { LiveConfig } from './gateway/live-config.ts';
+import { createNormalizers } from './gateway/normalizers.ts';
+import { connectPlatforms } from './gateway/platforms.ts';
+import { clientIpOf, createPublicApp, through } from './gateway/public-http.ts';
+import { emailShops, smsShops } from './gateway/shops.ts';
 import { startSmsReconciliation } from './gateway/sms-reconciliation.ts';
+import { startTracing } from './gateway/tracing.ts';
+import { version } from './gateway/version.ts';
 import { createIntake, type Intake } from './intake/intake.ts';
-import type { Normalizer } from './intake/normalizer.ts';
-import { createAddressDirectory } from './intake/routing.ts';
+import { createAddressDirectory, currentDirectory } from './intake/routing.ts';
 import { createHealth, type Health, NotReady } from './observability/health.ts';
 import { errorFields, type Logger } from './observability/logger.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
-import { ConnectionPool } from './platform-api/transport.ts';
+import type { Tracing } from './observability/tracing.ts';
 import { type Clock, createMonotonicClock } from './runtime/clock.ts';
 import { createHttpListener } from './runtime/http-listener.ts';
+import type { Current } from './runtime/current.ts';
 import { StopStack } from './runtime/stop-stack.ts';
 import type { Entry, Outcome } from './spool/entry.ts';
 import { openSqliteStore, type Store } from './spool/sqlite/open.ts';
-import type { Channel } from './types/channel.ts';
 
 export interface ListenAddress {
   readonly host: string;
@@ -63,6 +66,20 @@ export interface Gateway {
   stop(): Promise<void>;
   /** Resolves when the gateway cannot go on: the store has failed. */
   readonly failed: Promise<Error>;
+  /**
+   * Takes the configuration up as it is now, as far as it can be without a restart; with a mistake
+   * in it nothing changes. Never rejects.
+   * @param who asks: an operator's name, or `signal`
+   */
+  reload(who: string): Promise<ReloadResult>;
+}
+
+export interface GatewayOptions {
+  readonly config: CompleteConfig;
+  readonly logger: Logger;
+  /** Where the configuration is read again; without one it stays as it is. */
+  readonly source?: ConfigSource;
+  readonly setLogLevel?: (level: CompleteConfig['log']['level']) => void;
 }
 
 /** What is in flight may take this long at a stop; the whole stop has 30 s. */
@@ -72,11 +89,8 @@ const GRACE_MS = 10_000;
  * The composition root: builds every part from the configuration, starts them from the inside
  * out, so that a door opens only when what is behind it works, and stops them in reverse.
  */
-export function createGateway(options: {
-  readonly config: CompleteConfig;
-  readonly logger: Logger;
-}): Gateway {
-  const { config, logger } = options;
+export function createGateway(options: GatewayOptions): Gateway {
+  const { logger } = options;
   const stack = new StopStack();
   let fail: (error: Error) => void = () => undefined;
   const failed = new Promise<Error>((resolve) => {
@@ -86,80 +100,136 @@ export function createGateway(options: {
     stack.unwind((part, error) =>
       logger.error('gateway.stop_failed', { part, ...errorFields(error) }),
     );
+  let running: Running | undefined;
   return {
     failed,
     async start() {
       try {
-        return await start(config, logger, stack, fail);
+        running = await start(options, stack, fail);
+        return running.addresses;
       } catch (error) {
         await unwind();
         throw error;
       }
     },
     stop: unwind,
+    reload: (who) =>
+      running?.reload(who) ?? Promise.resolve({ ok: false, mistakes: ['It has not started yet.'] }),
   };
+}
+
+interface Running {
+  readonly addresses: Addresses;
+  readonly reload: Gateway['reload'];
 }
 
 /** What every part is built with. */
 interface Base {
+  /** As it was at the start: for what a reload does not change. */
   readonly config: CompleteConfig;
+  readonly live: LiveConfig;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly clock: Clock;
+  readonly tracing: Tracing | undefined;
   readonly stack: StopStack;
   readonly authenticator: Authenticator;
 }
 
 async function start(
-  config: CompleteConfig,
-  logger: Logger,
+  options: GatewayOptions,
   stack: StopStack,
   fail: (error: Error) => void,
-): Promise<Addresses> {
+): Promise<Running> {
+  const { config, logger } = options;
   const metrics = createMetrics();
   const authenticator = createAuthenticator(authenticatorOptions(config), { logger, metrics });
   stack.push('authenticator', () => authenticator.stop());
   const clock = createMonotonicClock();
-  const base: Base = { config, logger, metrics, clock, stack, authenticator };
+  const tracing = await startTracing(config, { metrics, clock });
+  if (tracing !== undefined) stack.push('tracing', () => tracing.stop());
+  const live = new LiveConfig(config, logger);
+  const base: Base = { config, live, logger, metrics, clock, tracing, stack, authenticator };
   const health = createHealth();
 
   const store = await openStore(base, fail);
   health.add('spool', () => store.spool.probe());
 
-  const local = await startLocalPlatform(config, logger);
-  if (local !== undefined) stack.push('local platform', () => local.stop());
-  const pool = new ConnectionPool();
-  stack.push('connections', () => pool.close());
-  const shops = connectShops(config, local?.url, pool, metrics, base.clock);
+  const { shops, local } = await connectPlatforms({ ...base, spool: store.spool });
 
   // Intake wakes the dispatcher, which is built with the intake.
   let wake: () => void = () => undefined;
-  const intake = createIntake({ ...store, metrics, clock: base.clock, onAccepted: () => wake() });
-  const chat = startChat(config, { ...base, store, intake, shops });
+  // What is opened when there is something behind it.
+  const opened: { console?: RunningConsole; smtp?: ListenAddress | undefined } = {};
+  const intake = createIntake({
+    ...{ ...store, metrics, clock: base.clock },
+    onAccepted: (shopId, id, channel) => {
+      tracing?.accepted({ shopId, id, channel });
+      wake();
+      opened.console?.entryChanged(id);
+    },
+  });
+  const chat = startChat({ ...base, store, intake, shops });
   stack.push('reply poller', () => chat?.stopReplies());
-  const dispatcher = startDelivery(base, store, intake, shops, (entry, outcome) =>
-    chat?.onSettled(entry, outcome),
-  );
-  wake = () => dispatcher?.wake();
+  const dispatcher = startDelivery(base, store, intake, shops, (entry, outcome) => {
+    chat?.onSettled(entry, outcome);
+    opened.console?.onSettled(entry, outcome);
+  });
+  wake = () => dispatcher.wake();
 
   startHousekeeping(base, store);
+  const tls = await openCertificate(base);
+  const facts = createFacts({
+    spool: store.spool,
+    dataDir: config.dataDir,
+    reserveBytes: reserveBytes(config),
+    shops: () => shops.value,
+    certificate: () => tls?.current().cert,
+    metrics,
+    clock,
+  });
+  metrics.buildInfo.set({ version: version(), node: process.version }, 1);
+  metrics.readFrom({ facts, searchBacklog: () => store.operator.searchBacklog() });
+  const alerting = await startLiveAlerts(live, { facts, metrics, clock, logger });
+  stack.push('alerts', () => alerting.stop());
+
+  const configuration = createConfigurationDesk(options, {
+    ...base,
+    operator: store.operator,
+    facts,
+  });
 
   // The doors, last: one that answers must not say that all are open.
   health.add('doors', () => notReady('starting'));
   const http = await openHttp(base, store, intake, chat, health);
-  const admin = await openAdmin(base, health);
-  const smtp = await openSmtp(base, store, intake);
-  const missed = startSmsReconciliation(config, { ...base, spool: store.spool, intake });
-  stack.push('sms reconciliation', () => missed?.stop());
+  const console = await openConsole({
+    ...{ ...base, store, health, facts, configuration, wake: () => wake() },
+    doors: () => ({ ...(opened.smtp && { smtp: opened.smtp }), ...(http && { http }) }),
+    platformUrl: () => local.value?.url,
+    shops: () => shops.value,
+    alerts: () => alerting.current,
+  });
+  opened.console = console;
+  const admin = { host: config.admin.host, port: console.port };
+  stack.push('admin', () => console.stop());
+  opened.smtp = await openSmtp(base, store, intake, tls);
+  const missed = startSmsReconciliation(live, { ...base, spool: store.spool, intake });
+  stack.push('sms reconciliation', () => missed.stop());
   health.add('doors', () => undefined);
   stack.push('readiness', () => health.add('doors', () => notReady('stopping')));
   return {
-    ...(smtp && { smtp }),
-    ...(http && { http }),
-    admin,
-    ...(local && { platform: { url: local.url } }),
+    reload: (who) => configuration.reload(who),
+    addresses: {
+      ...(opened.smtp && { smtp: opened.smtp }),
+      ...(http && { http }),
+      admin,
+      ...(local.value && { platform: { url: local.value.url } }),
+    },
   };
 }
+
+/** Of free disk space, below which nothing is accepted. */
+const reserveBytes = ({ smtp }: CompleteConfig): number => 1.5 * smtp.maxMessageBytes;
 
 function notReady(why: string): never {
   throw new NotReady(why);
@@ -172,11 +242,12 @@ async function openStore(
   const store = await openSqliteStore({
     dir: config.dataDir,
     role: 'owner',
-    reserveBytes: 1.5 * config.smtp.maxMessageBytes,
+    reserveBytes: reserveBytes(config),
     onCommit: (seconds, operations) => {
       metrics.commitSeconds.observe(seconds);
       metrics.commitEntries.observe(operations);
     },
+    onIndexFailure: (reason) => logger.warn('search.index_failed', { reason }),
   });
   stack.push('spool', () => store.spool.close());
   store.spool.onFatal(fail);
@@ -193,17 +264,14 @@ function startDelivery(
   base: Base,
   store: Store,
   intake: Intake,
-  shops: readonly ShopPlatform[],
+  shops: Current<readonly ShopPlatform[]>,
   onSettled: (entry: Entry, outcome: Outcome) => void,
-): Dispatcher | undefined {
-  const { config, logger, metrics, clock, stack } = base;
-  const normalizers = createNormalizers(base, store);
-  if (config.delivery.paused) {
-    logger.warn('delivery.paused');
-    return undefined;
-  }
+): Dispatcher {
+  const { live, logger, metrics, clock, tracing, stack } = base;
+  const normalizers = createNormalizers({ ...base, store });
+  if (live.value.delivery.paused) logger.warn('delivery.paused');
   const dispatcher = new Dispatcher(
-    shops,
+    shops.value,
     {
       spool: store.spool,
       intake,
@@ -212,51 +280,40 @@ function startDelivery(
       logger,
       metrics,
       clock,
+      tracing,
       random: Math.random,
-      giveUpAfterMs: config.delivery.giveUpAfter,
+      get giveUpAfterMs() {
+        return live.value.delivery.giveUpAfter;
+      },
       onSettled,
     },
-    { concurrency: config.delivery.concurrency },
+    live.value.delivery,
   );
+  live.add({
+    name: 'delivery',
+    reads: ['shops', 'platform', 'delivery'],
+    prepare: ({ delivery }, running) => ({
+      commit: () => {
+        dispatcher.serve(shops.value, delivery);
+        if (delivery.paused !== running.delivery.paused) {
+          logger.warn(delivery.paused ? 'delivery.paused' : 'delivery.resumed');
+        }
+      },
+    }),
+  });
   dispatcher.start();
   stack.push('delivery', () => dispatcher.stop(GRACE_MS));
   return dispatcher;
 }
 
-function createNormalizers(base: Base, store: Store): Record<Channel, Normalizer> {
-  const { config, stack, clock, logger, metrics } = base;
-  const email = createEmailNormalizer(
-    { shops: mailSettings(config), scratchFolder: join(config.dataDir, 'tmp', 'email') },
-    {
-      blobs: store.spool.blobs,
-      knownRemoteIds: async (shopId, ids) =>
-        (await store.spool.knownEmailIds(shopId, ids)).size > 0,
-      countMail: (mail, limits) => store.spool.countMail(mail, limits),
-      authenticator: base.authenticator,
-      logger,
-    },
-  );
-  stack.push('email normalizer', () => email.stop());
-  const trusting = trustingShops(config);
-  return {
-    email: email.normalize,
-    sms: createSmsNormalizer(
-      { shops: smsShops(config), scratchDir: join(config.dataDir, 'tmp', 'sms') },
-      { optOuts: store.optOuts, clock, logger, metrics },
-    ),
-    web_chat: createChatNormalizer({
-      blobs: store.spool.blobs,
-      trustUnverifiedEmail: (shopId) => trusting.has(shopId),
-    }),
-  };
-}
-
-function startHousekeeping({ config, logger, metrics, clock, stack }: Base, store: Store): void {
-  const { raw, dead, entries } = config.spool.retain;
+function startHousekeeping({ live, logger, metrics, clock, stack }: Base, store: Store): void {
   const housekeeping = new Housekeeping({
     spool: store.spool,
-    retention: { rawMs: raw, deadMs: dead, entriesMs: entries },
-    shopNames: new Map(config.shops.map(({ shopId, name }) => [shopId, name])),
+    retention: () => {
+      const { raw, dead, entries } = live.value.spool.retain;
+      return { rawMs: raw, deadMs: dead, entriesMs: entries };
+    },
+    shopNames: () => new Map(live.value.shops.map(({ shopId, name }) => [shopId, name])),
     metrics,
     clock,
     logger,
@@ -266,26 +323,34 @@ function startHousekeeping({ config, logger, metrics, clock, stack }: Base, stor
 }
 
 async function openHttp(
-  { config, logger, metrics, clock, stack, authenticator }: Base,
+  { config, live, logger, metrics, clock, stack, authenticator }: Base,
   store: Store,
   intake: Intake,
   chat: RunningChat | undefined,
   health: Health,
 ): Promise<ListenAddress | undefined> {
-  const { enabled, host, port, publicUrl, trustProxy } = config.http;
+  const { enabled, host, port } = config.http;
   if (!enabled) return undefined;
-  const sms = createSmsWebhook({ shops: smsShops(config), publicUrl }, { intake, logger, metrics });
-  const email = createInboundRoute(inboundOptions(config), {
-    intake,
-    blobs: store.spool.blobs,
-    directory: createAddressDirectory(emailShops(config)),
-    authenticator,
-    clientIp: clientIpOf(trustProxy),
-    logger,
-    metrics,
-    clock,
-  });
-  const routers = [sms, email, ...(chat?.routers ?? []), ...demoRouters(config)];
+  const sms = live.derive('sms webhook', ['shops', 'http.publicUrl'], (current) =>
+    createSmsWebhook(
+      { shops: smsShops(current), publicUrl: current.http.publicUrl },
+      { intake, logger, metrics },
+    ),
+  );
+  const email = live.derive('email over http', ['shops', 'http.trustProxy'], (current) =>
+    createInboundRoute(inboundOptions(current), {
+      intake,
+      blobs: store.spool.blobs,
+      directory: createAddressDirectory(emailShops(current)),
+      authenticator,
+      clientIp: clientIpOf(current.http.trustProxy),
+      logger,
+      metrics,
+      clock,
+    }),
+  );
+  const demo = live.derive('demo page', ['shops', 'platform'], demoRouter);
+  const routers = [through(sms), through(email), ...(chat?.routers ?? []), through(demo)];
   const listener = createHttpListener(createPublicApp({ routers, health, logger }));
   chat?.attach(listener.server);
   const bound = await listener.listen(host, port);
@@ -294,30 +359,28 @@ async function openHttp(
   return { host, port: bound };
 }
 
-async function openAdmin(
-  { config, logger, metrics, stack }: Base,
-  health: Health,
-): Promise<ListenAddress> {
-  const { host, port, password } = config.admin;
-  const app = createAdminApp({ password: password.reveal(), health, metrics, logger });
-  const listener = createHttpListener(app);
-  const bound = await listener.listen(host, port);
-  stack.push('admin', () => listener.stop(0));
-  return { host, port: bound };
-}
-
-async function openSmtp(
-  { config, logger, metrics, clock, stack, authenticator }: Base,
-  store: Store,
-  intake: Intake,
-): Promise<ListenAddress | undefined> {
+/** Before the doors: who is on call is told of a certificate that ends. */
+async function openCertificate({ config, logger, stack }: Base): Promise<TlsMaterial | undefined> {
   if (!config.smtp.enabled) return undefined;
   const tls = await openTls(tlsOptions(config), logger);
   stack.push('certificate', () => tls.close());
+  return tls;
+}
+
+async function openSmtp(
+  { config, live, logger, metrics, clock, stack, authenticator }: Base,
+  store: Store,
+  intake: Intake,
+  tls: TlsMaterial | undefined,
+): Promise<ListenAddress | undefined> {
+  if (tls === undefined) return undefined;
+  const directory = live.derive('email directory', ['shops'], (current) =>
+    createAddressDirectory(emailShops(current)),
+  );
   const server = createEmailServer(emailServerOptions(config), {
     intake,
     blobs: store.spool.blobs,
-    directory: createAddressDirectory(emailShops(config)),
+    directory: currentDirectory(directory),
     authenticator,
     tls,
     logger,

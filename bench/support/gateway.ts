@@ -17,6 +17,8 @@ export interface GatewayOptions {
   readonly paused: boolean;
   /** Messages on their way to the platform at the same time; the default otherwise. */
   readonly concurrency?: number;
+  /** A data folder that is there already, of which nothing is swept; a new one otherwise. */
+  readonly dataDir?: string;
   /** A folder for CPU profiles of every thread, written when the gateway stops. */
   readonly profileInto?: string;
 }
@@ -25,6 +27,7 @@ export interface Gateway {
   readonly pid: number;
   readonly smtpPort: number;
   readonly httpPort: number;
+  readonly adminPort: number;
   readonly logFile: string;
   stop(): Promise<void>;
 }
@@ -66,11 +69,15 @@ export async function startGateway(bench: Workbench, options: GatewayOptions): P
   return { pid: child.pid, ...ports, logFile, stop };
 }
 
-function portsIn(banner: string): { smtpPort: number; httpPort: number } | undefined {
+/** Of the console. */
+export const ADMIN_PASSWORD = 'a-password-for-benchmarks-only';
+
+function portsIn(banner: string): Pick<Gateway, 'smtpPort' | 'httpPort' | 'adminPort'> | undefined {
   const smtp = /smtp:\/\/[^\s/]*:(\d+)/.exec(banner)?.[1];
   const http = /http:\/\/[^\s/]*:(\d+)\/sms/.exec(banner)?.[1];
-  if (smtp === undefined || http === undefined) return undefined;
-  return { smtpPort: Number(smtp), httpPort: Number(http) };
+  const admin = /admin +http:\/\/[^\s/]*:(\d+)/.exec(banner)?.[1];
+  if (smtp === undefined || http === undefined || admin === undefined) return undefined;
+  return { smtpPort: Number(smtp), httpPort: Number(http), adminPort: Number(admin) };
 }
 
 async function stopProcess(child: ChildProcess): Promise<void> {
@@ -84,11 +91,14 @@ async function stopProcess(child: ChildProcess): Promise<void> {
 function configuration(folder: string, options: GatewayOptions): object {
   const { platformUrl, paused, concurrency } = options;
   return {
-    dataDir: join(folder, 'data'),
+    dataDir: options.dataDir ?? join(folder, 'data'),
+    ...(options.dataDir !== undefined && {
+      spool: { retain: { raw: '3650d', dead: '3650d', entries: '3650d' } },
+    }),
     log: { level: 'info', format: 'json' },
     smtp: { host: '127.0.0.1', port: '0', hostname: `mx.${BENCH_DOMAIN}` },
     http: { host: '127.0.0.1', port: '0', publicUrl: PUBLIC_URL },
-    admin: { port: '0' },
+    admin: { port: '0', password: ADMIN_PASSWORD },
     delivery: { paused: String(paused), ...(concurrency && { concurrency: String(concurrency) }) },
     platform: { url: platformUrl },
     shops: [

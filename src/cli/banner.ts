@@ -3,8 +3,8 @@ import type { CompleteConfig } from '../config/complete.ts';
 import type { ShopConfig } from '../config/config.ts';
 import type { Addresses } from '../gateway.ts';
 import { quote } from './quote.ts';
-import { reachable } from './reachable.ts';
-import { signedWebhook, SMS_PATH } from './sms-webhook.ts';
+import { reachable } from '../runtime/reachable.ts';
+import { signedWebhook, SMS_PATH } from '../gateway/sample-messages/sms-webhook.ts';
 
 /**
  * Who writes in the lines to try. Names under `.example` are in no DNS (RFC 2606 §2), while
@@ -45,7 +45,7 @@ function listening(config: CompleteConfig, addresses: Addresses): string {
     rows.push(['SMS', base + SMS_PATH, all((shop) => shop.sms?.numbers)]);
     rows.push(['chat', `${base}/chat`, all((shop) => shop.chat && [`key ${shop.chat.key}`])]);
   }
-  if (admin) rows.push(['admin', `http://${reachable(admin)}`, 'health, metrics']);
+  if (admin) rows.push(['admin', `http://${reachable(admin)}`, 'the console; health, metrics']);
   if (platform) rows.push(['platform', platform.url, 'the local platform; its API: /reference']);
   const width = Math.max(...rows.map(([, url]) => url.length));
   return rows

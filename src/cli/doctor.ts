@@ -1,12 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { Option, type Command } from 'commander';
-import { completeFromExisting, NeverStarted, type CompleteConfig } from '../config/complete.ts';
+import { completeFromExisting, NeverStarted } from '../config/complete.ts';
 import type { Config } from '../config/config.ts';
 import type { CheckResult } from '../doctor/check-result.ts';
-import { CHECKS, examine, type CheckName, type Patient } from '../doctor/doctor.ts';
+import { CHECKS, examine, type CheckName } from '../doctor/doctor.ts';
 import { webhookUrl } from '../doctor/webhook-url.ts';
-import { LOCAL } from '../gateway/platforms.ts';
-import { smsShops } from '../gateway/shops.ts';
+import { UnusableKeys } from '../config/secret-file.ts';
+import { patientOf, type PatientShops } from '../gateway/doctor-patient.ts';
+import { inspectDataFolder } from '../spool/data-folder.ts';
 import { configuration } from './configuration.ts';
 import { CommandFailed } from './exit-codes.ts';
 import { printable, type Terminal } from './terminal.ts';
@@ -28,7 +28,9 @@ Exit codes:
 export function registerDoctor(parent: Command, terminal: Terminal): void {
   parent
     .command('doctor')
-    .description('checks the outside: Twilio, the platform, MX record, certificate, disk, clock')
+    .description(
+      'checks what it needs: Twilio, platform, MX, certificate, ports, disk, clock, data folder',
+    )
     .addOption(new Option('--only <name...>', 'only these checks').choices(CHECKS))
     .option('--fix', "sets at Twilio what is wrong with a number's webhook, and says what it was")
     .option('--json', 'for programs: an object with all checks')
@@ -39,7 +41,9 @@ export function registerDoctor(parent: Command, terminal: Terminal): void {
     )
     .action(async (options: DoctorOptions, command: Command) => {
       const { config } = configuration(command, terminal);
-      const patient = patientOf(config, await shopsOf(config));
+      // Before anything reads the keys: whoever reads them makes them private again.
+      const facts = inspectDataFolder(config.dataDir, Date.now());
+      const patient = patientOf(config, await shopsOf(config), undefined, () => facts);
       const results = await examine(patient, {
         ...(options.only && { only: options.only }),
         fix: options.fix === true,
@@ -53,50 +57,19 @@ export function registerDoctor(parent: Command, terminal: Terminal): void {
     });
 }
 
-type Shops = Pick<CompleteConfig, 'shops' | 'demo'>;
-
-/** The configured shops need no generated key, so they can be checked before the first start. */
-async function shopsOf(config: Config): Promise<Shops> {
-  if (config.shops.length > 0) return { shops: config.shops, demo: false };
+/**
+ * With the generated keys when there are any. The configured shops need none, so they can be checked
+ * before the first start.
+ */
+async function shopsOf(config: Config): Promise<PatientShops> {
   try {
-    return await completeFromExisting(config);
+    const { shops, demo, admin } = await completeFromExisting(config);
+    return { shops, demo, adminPassword: admin.password };
   } catch (error) {
-    if (error instanceof NeverStarted) return { shops: [], demo: true };
-    throw error;
+    // What is wrong with the folder is for its own check to say.
+    if (!(error instanceof NeverStarted || error instanceof UnusableKeys)) throw error;
+    return { shops: config.shops, demo: config.shops.length === 0 };
   }
-}
-
-/** The demo shop has no account at Twilio and no domain: only its platform can be looked at. */
-function patientOf(config: Config, { shops, demo }: Shops): Patient {
-  const { smtp, http, dataDir } = config;
-  const certFile = smtp.tls?.cert;
-  return {
-    publicUrl: http.publicUrl,
-    smsShops: demo ? [] : smsShops({ shops }),
-    platforms: shops.flatMap(({ name, shopId, apiKey, platformUrl = config.platform.url }) => {
-      const embedded = platformUrl === LOCAL;
-      const { port } = config.localPlatform;
-      // On any free port nobody outside the gateway knows which.
-      if (embedded && port === 0) return [];
-      const baseUrl = embedded ? `http://127.0.0.1:${port}` : platformUrl;
-      return [{ name, shopId, apiKey: apiKey.reveal(), baseUrl, embedded }];
-    }),
-    dataDir,
-    maxMessageBytes: smtp.maxMessageBytes,
-    ...(smtp.enabled && {
-      mail: {
-        hostname: smtp.hostname,
-        domains: demo ? [] : domainsOf(shops),
-        dnsServers: config.dns.servers,
-        ...(certFile !== undefined && { certificate: readFileSync(certFile, 'utf8') }),
-      },
-    }),
-  };
-}
-
-function domainsOf(shops: Shops['shops']): string[] {
-  const addresses = shops.flatMap(({ email }) => email?.addresses ?? []);
-  return [...new Set(addresses.map((address) => address.slice(address.lastIndexOf('@') + 1)))];
 }
 
 const count = (results: readonly CheckResult[], status: CheckResult['status']): number =>

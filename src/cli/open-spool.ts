@@ -2,18 +2,29 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { completeFromExisting, type CompleteConfig } from '../config/complete.ts';
+import { nearest } from '../config/field.ts';
+import type { ChatStore } from '../spool/chat-store.ts';
+import type { OperatorStore } from '../spool/operator-store.ts';
 import type { Spool } from '../spool/spool.ts';
 import { openSqliteStore } from '../spool/sqlite/open.ts';
 import type { ShopId } from '../types/ids.ts';
 import { configuration } from './configuration.ts';
-import { CommandFailed } from './exit-codes.ts';
+import { CommandFailed, UsageError } from './exit-codes.ts';
+import { operatorName } from './operator-name.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface OpenSpool {
+  readonly config: CompleteConfig;
   readonly spool: Spool;
+  readonly operator: OperatorStore;
+  readonly chat: ChatStore;
   readonly shops: CompleteConfig['shops'];
   /** The configured name of a shop; its id when it is no longer configured. */
   readonly shopName: (id: ShopId) => string;
+  /** @throws {UsageError} there is none of this name or id */
+  readonly shopId: (name: string) => ShopId;
+  /** Writes down what this terminal's operator did: never an address, a number or a text. */
+  readonly audit: (action: string, target: string, outcome: string) => Promise<void>;
 }
 
 /**
@@ -32,12 +43,37 @@ export async function withSpool<T>(
       `there is no spool in ${config.dataDir}: start a gateway, or name its configuration with --config`,
     );
   }
-  const { shops } = await completeFromExisting(config);
-  const { spool } = await openSqliteStore({ dir: config.dataDir, role: 'guest', reserveBytes: 0 });
+  const complete = await completeFromExisting(config);
+  const { shops } = complete;
+  const { spool, operator, chat } = await openSqliteStore({
+    dir: config.dataDir,
+    role: 'guest',
+    reserveBytes: 1.5 * config.smtp.maxMessageBytes,
+  });
+  const who = `terminal:${operatorName(terminal.env)}`;
   try {
     const names = new Map(shops.map((shop) => [shop.shopId, shop.name]));
-    return await work({ spool, shops, shopName: (id) => names.get(id) ?? id });
+    return await work({
+      config: complete,
+      spool,
+      operator,
+      chat,
+      shops,
+      shopName: (id) => names.get(id) ?? id,
+      shopId: (name) => shopIdOf(shops, name),
+      audit: (action, target, outcome) => operator.audit({ who, action, target, outcome }),
+    });
   } finally {
     await spool.close();
   }
+}
+
+function shopIdOf(shops: CompleteConfig['shops'], name: string): ShopId {
+  const found = shops.find((shop) => shop.name === name || shop.shopId === name);
+  if (found !== undefined) return found.shopId;
+  const names = shops.map((shop) => shop.name);
+  const near = nearest(name, names);
+  throw new UsageError(
+    `there is no shop ${name}${near === undefined ? `; there are: ${names.join(', ')}` : `; did you mean ${near}?`}`,
+  );
 }

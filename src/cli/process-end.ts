@@ -1,4 +1,4 @@
-/** The events of `process` that end a long-running command. */
+/** The events of `process` that a long-running command answers. */
 export interface ProcessEvents {
   on(event: string, listener: (reason: unknown) => void): unknown;
   off(event: string, listener: (reason: unknown) => void): unknown;
@@ -22,17 +22,21 @@ export interface ProcessEnd {
 const SAME_SIGNAL_MS = 1000;
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+/** "Read your configuration again" for whatever has no terminal; else that the terminal has gone. */
+const HANG_UP = 'SIGHUP';
 const UNEXPECTED = ['unhandledRejection', 'uncaughtException'] as const;
 
 /**
  * Watches for what should end the process. The first signal, or a bug that nobody caught, asks
  * for a graceful stop; a second signal ends the process at once.
  * @param onUnexpected told of every bug, also during the stop
+ * @param onHangUp told of every SIGHUP; true when that asks for the end
  */
 export function watchProcess(
   events: ProcessEvents,
   onUnexpected: (error: unknown) => void,
   clock: () => number = () => performance.now(),
+  onHangUp: () => boolean = () => true,
 ): ProcessEnd {
   let resolveFirst: (end: End) => void = () => undefined;
   const first = new Promise<End>((resolve) => (resolveFirst = resolve));
@@ -46,6 +50,9 @@ export function watchProcess(
       else resolveFirst({ kind: 'signal', signal });
     });
   }
+  listeners.set(HANG_UP, () => {
+    if (onHangUp()) resolveFirst({ kind: 'signal', signal: HANG_UP });
+  });
   for (const event of UNEXPECTED) {
     listeners.set(event, (error) => {
       onUnexpected(error);

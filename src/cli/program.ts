@@ -1,12 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
+import { registerAlerts } from './alerts-test.ts';
+import { registerAudit } from './audit.ts';
+import { registerBackup } from './backup.ts';
+import { registerCompletion } from './completion.ts';
 import { registerConfigCheck } from './config-check.ts';
+import { registerConfigHashPassword } from './config-hash-password.ts';
 import { registerDoctor } from './doctor.ts';
+import { registerErase } from './erase.ts';
+import { registerIngest } from './ingest.ts';
 import { registerPlatform } from './platform/platform.ts';
 import type { ProcessEvents } from './process-end.ts';
 import { registerQueueChange } from './queue-change.ts';
+import { registerQueueExport } from './queue-export.ts';
 import { registerQueueList } from './queue-list.ts';
 import { registerQueueShow } from './queue-show.ts';
+import { registerQueueStats } from './queue-stats.ts';
 import { registerSendChat } from './send-chat.ts';
 import { registerSendEmail } from './send-email.ts';
 import { registerSendSms } from './send-sms.ts';
@@ -42,14 +51,21 @@ export function createProgram(terminal: Terminal, events: ProcessEvents): Comman
   const config = program.command('config').description('works with the configuration');
   config.addHelpText('after', '\nExample:\n  $ sluice config check --config sluice.yaml');
   registerConfigCheck(config, terminal);
+  registerConfigHashPassword(config, terminal);
 
   registerDoctor(program, terminal);
 
   const queue = program.command('queue').description('shows and changes what is in the spool');
   queue.addHelpText('after', '\nExample:\n  $ sluice queue list --state dead');
-  registerQueueList(queue, terminal);
+  registerQueueList(queue, terminal, events);
+  registerQueueStats(queue, terminal, events);
   registerQueueShow(queue, terminal);
   registerQueueChange(queue, terminal);
+  registerQueueExport(queue, terminal);
+
+  registerAlerts(program, terminal);
+  registerAudit(program, terminal);
+  registerIngest(program, terminal);
 
   const send = program.command('send').description('sends a test message through a gateway');
   send.addHelpText('after', '\nExample:\n  $ sluice send chat "Where is my order?"');
@@ -57,7 +73,10 @@ export function createProgram(terminal: Terminal, events: ProcessEvents): Comman
   registerSendSms(send, terminal);
   registerSendChat(send, terminal);
 
+  registerBackup(program, terminal);
+  registerErase(program, terminal);
   registerPlatform(program, terminal);
+  registerCompletion(program, terminal);
   return program;
 }
 

@@ -1,81 +1,206 @@
 import type { Command } from 'commander';
-import type { EntryState } from '../spool/entry.ts';
-import type { Spool } from '../spool/spool.ts';
-import { asEntryId, type EntryId } from '../types/ids.ts';
-import { CommandFailed } from './exit-codes.ts';
-import { withSpool } from './open-spool.ts';
+import { asEntryId } from '../types/ids.ts';
+import { confirm } from './confirm.ts';
+import { eachFound } from './each-found.ts';
+import { CommandFailed, UsageError } from './exit-codes.ts';
+import { withSpool, type OpenSpool } from './open-spool.ts';
+import { progressOf } from './progress.ts';
+import { type Filter, filterOf, type FilterOptions, withFilters } from './queue-filter.ts';
+import { type Move, moveEntry, type Moved, MOVES } from './queue-moves.ts';
+import { oneLine } from './table.ts';
 import { printable, type Terminal } from './terminal.ts';
 
-interface Change {
-  readonly name: string;
-  readonly done: string;
-  readonly description: string;
-  /** The states that it is meant for. */
-  readonly from: readonly EntryState[];
-  readonly apply: (spool: Spool, id: EntryId) => Promise<boolean>;
+interface ChangeOptions extends FilterOptions {
+  readonly all?: true;
+  readonly text?: string;
+  readonly yes?: true;
+  readonly json?: true;
 }
 
-const CHANGES: readonly Change[] = [
-  {
-    name: 'retry',
-    done: 'retried now',
-    description: 'tries dead or waiting entries again, at once',
-    from: ['dead', 'queued'],
-    apply: (spool, id) => spool.requeue(id),
-  },
-  {
-    name: 'release',
-    done: 'released',
-    description: 'lets held or suppressed entries go out as usual',
-    from: ['held', 'suppressed'],
-    apply: (spool, id) => spool.requeue(id),
-  },
-  {
-    name: 'discard',
-    done: 'discarded',
-    description: 'gives up entries that are not delivered; they stay visible',
-    from: ['queued', 'dead', 'held', 'suppressed'],
-    apply: (spool, id) => spool.discard(id),
-  },
-];
+/** So many share a commit, and so few are in memory. */
+const AT_ONCE = 100;
+const COUNTED_UP_TO = 1_000_000;
+const EXAMPLES = {
+  retry: '--all --state dead --shop acme --since 2h',
+  release: '--all --reason dmarc',
+  discard: '--all --state suppressed --until 30d --yes',
+  restore: '--all --since 1h',
+} as const;
 
-/** The operator's three moves; each takes several ids and tells what became of every one. */
+/** The operator's moves, by ids or by a filter. A retry is noticed by a running gateway within a second. */
 export function registerQueueChange(parent: Command, terminal: Terminal): void {
-  for (const change of CHANGES) {
-    parent
-      .command(change.name)
-      .description(change.description)
-      .argument('<id...>', 'ids of entries')
-      .option('--json', 'for programs: a JSON array')
-      .addHelpText('after', `\nExample:\n  $ sluice queue ${change.name} 01936f0a7c1e7d3a9b52`)
-      .action(async (ids: string[], options: { json?: true }, command: Command) => {
-        await withSpool(command, terminal, async ({ spool }) => {
-          const results = [];
-          for (const id of ids) results.push(await applyTo(spool, change, asEntryId(id)));
-          terminal.out(
-            options.json
-              ? `${JSON.stringify(results, null, 2)}\n`
-              : results.map(({ id, result }) => `${printable(id)}: ${result}\n`).join(''),
-          );
-          const failed = results.filter(({ ok }) => !ok).length;
-          if (failed > 0) throw new CommandFailed(`${failed} of ${results.length} not changed`);
-        });
+  for (const move of MOVES) {
+    withFilters(
+      parent.command(move.name).description(move.description).argument('[id...]', 'ids of entries'),
+    )
+      .option('--all', 'all that the filters find')
+      .option('--text <words>', 'only those that have these words in sender, subject or ids')
+      .option('--yes', 'does not ask')
+      .option('--json', 'for programs: a JSON array, with --all one object')
+      .addHelpText(
+        'after',
+        `\nExample:\n  $ sluice queue ${move.name} 01936f0a-7c1e-7d3a-9b52-3f1c7a6b5d40\n` +
+          `  $ sluice queue ${move.name} ${EXAMPLES[move.name]}`,
+      )
+      .action(async (ids: string[], options: ChangeOptions, command: Command) => {
+        if (ids.length === 0 && options.all !== true) {
+          throw new UsageError('give ids, or --all with filters');
+        }
+        if (ids.length > 0 && options.all === true) {
+          throw new UsageError('give ids or --all, not both');
+        }
+        await withSpool(command, terminal, (open) =>
+          options.all === true
+            ? byFilter(open, move, options, terminal)
+            : byId(open, move, ids, options, terminal),
+        );
       });
   }
 }
 
-async function applyTo(
-  spool: Spool,
-  change: Change,
-  id: EntryId,
-): Promise<{ id: string; ok: boolean; result: string }> {
-  const entry = await spool.get(id);
-  if (entry === undefined) return { id, ok: false, result: 'there is no such entry' };
-  if (!change.from.includes(entry.state)) {
-    const meant = change.from.join(', ');
-    return { id, ok: false, result: `is ${entry.state}; ${change.name} is for ${meant}` };
+async function byId(
+  open: OpenSpool,
+  move: Move,
+  ids: readonly string[],
+  { json }: ChangeOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const results: Moved[] = [];
+  for (const id of ids.map(asEntryId)) {
+    const moved = await moveEntry(open, move, id, await open.spool.get(id));
+    results.push(moved);
+    if (moved.ok) await open.audit(move.name, id, moved.result);
   }
-  // False when the entry moved on meanwhile, or its raw form has been swept.
-  const ok = await change.apply(spool, id);
-  return { id, ok, result: ok ? change.done : 'could not be changed: it moved on, or is swept' };
+  const shown = results.map(({ id, ok, result }) => ({ id, ok, result }));
+  terminal.out(
+    json
+      ? `${JSON.stringify(shown, null, 2)}\n`
+      : shown.map(({ id, result }) => `${printable(id)}: ${result}\n`).join(''),
+  );
+  const failed = results.filter(({ ok }) => !ok).length;
+  if (failed > 0) throw new CommandFailed(`${failed} of ${results.length} not changed`);
+}
+
+async function byFilter(
+  open: OpenSpool,
+  move: Move,
+  options: ChangeOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const filter = movable(move, filterOf(open, options, options.text?.split(/\s+/)));
+  const count = await open.operator.countFound(filter, COUNTED_UP_TO);
+  if (count > 0 && options.yes !== true) {
+    const question = `${move.name} ${count} entries (${inWords(filter, open)})?`;
+    if (!(await confirm(terminal, question))) throw new CommandFailed('nothing was changed');
+  }
+  const tally = new Tally();
+  const progress = progressOf(terminal, { name: move.name, total: count, unit: 'entries' });
+  try {
+    await moveAll(open, move, filter, tally, (done) => progress.at(done, `${done} of ${count}`));
+  } finally {
+    progress.end();
+    // Also when it broke off: what was changed until then was changed.
+    if (tally.total > 0) {
+      await open.audit(
+        move.name,
+        `${tally.total} entries: ${inWords(filter, open)}`,
+        tally.words(),
+      );
+    }
+  }
+  terminal.out(options.json ? `${JSON.stringify(tally.json(), null, 2)}\n` : tally.lines());
+  if (tally.failed > 0) {
+    throw new CommandFailed(`${tally.failed} of ${tally.total} not changed`);
+  }
+}
+
+/** Those that are there now: what comes meanwhile is not what was asked about. */
+function movable(move: Move, filter: Filter): Filter {
+  const states = filter.states ?? move.usual;
+  if (states === undefined) {
+    throw new UsageError(
+      `${move.name} --all needs --state: one or more of ${move.from.join(', ')}`,
+    );
+  }
+  const wrong = states.filter((state) => !move.from.includes(state));
+  if (wrong.length > 0) {
+    throw new UsageError(
+      `${move.name} is for ${move.from.join(', ')}; not for ${wrong.join(', ')}`,
+    );
+  }
+  return { ...filter, states, to: filter.to ?? Date.now() + 1 };
+}
+
+async function moveAll(
+  open: OpenSpool,
+  move: Move,
+  filter: Filter,
+  tally: Tally,
+  onProgress: (done: number) => void,
+): Promise<void> {
+  let batch: Promise<Moved>[] = [];
+  const settle = async () => {
+    for (const moved of await Promise.all(batch)) tally.add(moved);
+    batch = [];
+    onProgress(tally.total);
+  };
+  for await (const { entry } of eachFound(open.operator, filter)) {
+    batch.push(moveEntry(open, move, entry.id, entry));
+    if (batch.length === AT_ONCE) await settle();
+  }
+  await settle();
+}
+
+/** The filter without its words: they may be somebody's address. */
+function inWords(filter: Filter, { shopName }: OpenSpool): string {
+  const { states = [], channel, shopId, reason, from, text } = filter;
+  return [
+    states.join(' or '),
+    ...(channel === undefined ? [] : [channel]),
+    ...(shopId === undefined ? [] : [`shop ${shopName(shopId)}`]),
+    ...(reason === undefined ? [] : ['by reason']),
+    ...(text === undefined ? [] : ['by words']),
+    ...(from === undefined ? [] : [`since ${new Date(from).toISOString()}`]),
+  ].join(', ');
+}
+
+/** What became of many, by result and by the reason that they had. */
+class Tally {
+  readonly #groups = new Map<
+    string,
+    { result: string; ok: boolean; reason: string; count: number }
+  >();
+  total = 0;
+  failed = 0;
+
+  add({ ok, result, reason = '' }: Moved): void {
+    this.total += 1;
+    if (!ok) this.failed += 1;
+    const shown = oneLine(reason).slice(0, 80);
+    const key = `${result}\0${shown}`;
+    const group = this.#groups.get(key) ?? { result, ok, reason: shown, count: 0 };
+    this.#groups.set(key, { ...group, count: group.count + 1 });
+  }
+
+  words(): string {
+    return this.failed === 0 ? 'all done' : `${this.total - this.failed} done, ${this.failed} not`;
+  }
+
+  json(): object {
+    return { total: this.total, changed: this.total - this.failed, results: this.#sorted() };
+  }
+
+  lines(): string {
+    if (this.total === 0) return 'There are no such entries.\n';
+    return this.#sorted()
+      .map(({ count, result, reason }) => {
+        const why = reason === '' ? '' : `  (was: ${printable(reason)})`;
+        return `${String(count).padStart(7)}  ${result}${why}\n`;
+      })
+      .join('');
+  }
+
+  #sorted() {
+    return [...this.#groups.values()].toSorted((a, b) => b.count - a.count);
+  }
 }

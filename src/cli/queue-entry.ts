@@ -1,4 +1,5 @@
 import type { Entry } from '../spool/entry.ts';
+import type { FoundEntry } from '../spool/operator-store.ts';
 
 /** An entry as programs get it: times in ISO 8601, the shop by its name too. */
 export function entryJson(entry: Entry, shop: string): Record<string, unknown> {
@@ -19,4 +20,9 @@ export function time(at: number): string {
 
 export function iso(at: number): string {
   return new Date(at).toISOString();
+}
+
+/** The same with what is known of who wrote. */
+export function foundJson({ entry, card }: FoundEntry, shop: string): Record<string, unknown> {
+  return { ...entryJson(entry, shop), from: card.from, to: card.to, subject: card.subject };
 }

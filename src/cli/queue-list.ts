@@ -1,92 +1,164 @@
-import Table from 'cli-table3';
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { nearest } from '../config/field.ts';
-import { ENTRY_STATES, type Entry, type EntryState } from '../spool/entry.ts';
-import { CHANNELS, type Channel } from '../types/channel.ts';
+import type { Entry, EntryState } from '../spool/entry.ts';
+import type { EntrySearch, FoundEntry } from '../spool/operator-store.ts';
 import { asEntryId } from '../types/ids.ts';
-import { UsageError } from './exit-codes.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';
-import { entryJson, time } from './queue-entry.ts';
-import { printable, type Terminal } from './terminal.ts';
+import type { ProcessEvents } from './process-end.ts';
+import { foundJson, time } from './queue-entry.ts';
+import { filterOf, type FilterOptions, TEXT_ARGUMENT, withFilters } from './queue-filter.ts';
+import { type Colour, type Column, Table } from './table.ts';
+import type { Terminal } from './terminal.ts';
+import { interval, shortSpan } from './time-argument.ts';
+import { watch } from './watch.ts';
 
-interface ListOptions {
-  readonly state?: readonly EntryState[];
-  readonly channel?: Channel;
-  readonly shop?: string;
+interface ListOptions extends FilterOptions {
   readonly before?: string;
   readonly limit: number;
   readonly json?: true;
+  readonly jsonl?: true;
+  readonly watch?: true;
+  readonly every: number;
 }
 
 const MAX_LIMIT = 1000;
 
-export function registerQueueList(parent: Command, terminal: Terminal): void {
-  parent
-    .command('list')
-    .description('lists entries, newest first')
-    .addOption(new Option('--state <state...>', 'only these states').choices(ENTRY_STATES))
-    .addOption(new Option('--channel <channel>', 'only this channel').choices(CHANNELS))
-    .option('--shop <name>', 'only this shop')
+export const STATE_COLOURS: Readonly<Record<EntryState, Colour | undefined>> = {
+  queued: 'cyan',
+  delivering: 'cyan',
+  delivered: 'green',
+  dead: 'red',
+  held: 'yellow',
+  suppressed: 'dim',
+  discarded: 'dim',
+};
+
+export function registerQueueList(
+  parent: Command,
+  terminal: Terminal,
+  events: ProcessEvents,
+): void {
+  withFilters(
+    parent
+      .command('list')
+      .description('lists entries, newest first')
+      .argument('[text...]', TEXT_ARGUMENT),
+  )
     .option('--before <id>', 'only entries older than this one: the next page')
     .option('--limit <count>', `at most so many, up to ${MAX_LIMIT}`, limit, 50)
-    .option('--json', 'for programs: a JSON array')
-    .addHelpText('after', '\nExample:\n  $ sluice queue list --state dead held --channel email')
-    .action(async (options: ListOptions, command: Command) => {
+    .addOption(new Option('--json', 'for programs: a JSON array').conflicts(['jsonl', 'watch']))
+    .addOption(new Option('--jsonl', 'for programs: a JSON object a line').conflicts('watch'))
+    .addOption(new Option('--watch', 'shows it again and again; q or Ctrl-C ends it'))
+    .option('--every <duration>', 'how often --watch looks', interval, 2000)
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ sluice queue list ann@example --state dead held --since 7d\n' +
+        '  $ sluice queue list --channel email --reason "answer 422" --json\n' +
+        '  $ sluice queue list --state queued --watch',
+    )
+    .action(async (words: string[], options: ListOptions, command: Command) => {
       await withSpool(command, terminal, async (open) => {
-        const entries = await open.spool.list({
-          limit: options.limit,
-          ...(options.state && { states: options.state }),
-          ...(options.channel && { channel: options.channel }),
-          ...(options.before !== undefined && { before: asEntryId(options.before) }),
-          ...(options.shop !== undefined && { shopId: shopId(open, options.shop) }),
-        });
-        terminal.out(options.json ? json(entries, open) : table(entries, open, options.limit));
+        if (options.watch) {
+          const lines = async () => watchedLines(await page(open, options, words), open, terminal);
+          await watch(terminal, events, { everyMs: options.every, lines });
+          return;
+        }
+        const { found, next } = await page(open, options, words);
+        if (options.json) {
+          terminal.out(`${JSON.stringify(found.map(asJson(open)), null, 2)}\n`);
+        } else if (options.jsonl) {
+          for (const each of found) terminal.out(`${JSON.stringify(asJson(open)(each))}\n`);
+        } else {
+          terminal.out(table(found, open, terminal));
+          if (next !== undefined) terminal.out(`Older ones: --before ${next}\n`);
+          await tellBacklog(open, words, terminal);
+        }
       });
     });
 }
 
-function shopId(open: OpenSpool, name: string) {
-  const found = open.shops.find((shop) => shop.name === name || shop.shopId === name);
-  if (found !== undefined) return found.shopId;
-  const names = open.shops.map((shop) => shop.name);
-  const near = nearest(name, names);
-  throw new UsageError(
-    `there is no shop ${name}${near === undefined ? `; there are: ${names.join(', ')}` : `; did you mean ${near}?`}`,
-  );
+function page(open: OpenSpool, options: ListOptions, words: readonly string[]) {
+  const search: EntrySearch = {
+    ...filterOf(open, options, words),
+    limit: options.limit,
+    ...(options.before !== undefined && { before: asEntryId(options.before) }),
+  };
+  return open.operator.search(search);
 }
 
-function json(entries: readonly Entry[], open: OpenSpool): string {
-  const lines = entries.map((entry) => entryJson(entry, open.shopName(entry.shopId)));
-  return `${JSON.stringify(lines, null, 2)}\n`;
-}
-
-function table(entries: readonly Entry[], open: OpenSpool, limit: number): string {
-  if (entries.length === 0) return 'No entries.\n';
-  const rows = new Table({
-    head: ['id', 'received', 'shop', 'channel', 'state', 'tries', 'next or reason'],
-    style: { head: [], border: [], compact: true },
-  });
-  for (const entry of entries) {
-    rows.push([
-      entry.id,
-      time(entry.receivedAt),
-      open.shopName(entry.shopId),
-      entry.kind === 'event' ? `${entry.channel} event` : entry.channel,
-      entry.state,
-      entry.attempts,
-      printable(remark(entry)).slice(0, 60),
-    ]);
+/** What the index does not have yet cannot be found by a word. */
+async function tellBacklog(
+  open: OpenSpool,
+  words: readonly string[],
+  terminal: Terminal,
+): Promise<void> {
+  const missing = words.length === 0 ? 0 : await open.operator.searchBacklog();
+  if (missing > 0) {
+    terminal.err(`${missing} entries are not in the index of words yet: look again in a moment\n`);
   }
-  const last = entries.at(-1);
-  const more =
-    entries.length === limit && last !== undefined ? `Older ones: --before ${last.id}\n` : '';
-  return `${rows.toString()}\n${more}`;
 }
 
-function remark(entry: Entry): string {
+const asJson = (open: OpenSpool) => (found: FoundEntry) =>
+  foundJson(found, open.shopName(found.entry.shopId));
+
+function watchedLines(
+  { found }: { readonly found: readonly FoundEntry[] },
+  open: OpenSpool,
+  terminal: Terminal,
+): readonly string[] {
+  return table(found, open, terminal).trimEnd().split('\n');
+}
+
+function table(found: readonly FoundEntry[], open: OpenSpool, terminal: Terminal): string {
+  if (found.length === 0) return 'No entries.\n';
+  return new Table(columns(open, terminal), terminal).lines(found);
+}
+
+/** An age moves with the clock: on a pipe, where lines are compared, there is none. */
+function columns(open: OpenSpool, terminal: Terminal): readonly Column<FoundEntry>[] {
+  const now = Date.now();
+  const seen = terminal.columns !== undefined;
+  return [
+    { head: 'id', min: 36, value: ({ entry }) => entry.id },
+    { head: 'received', min: 19, drop: 8, value: ({ entry }) => time(entry.receivedAt) },
+    ...(seen
+      ? [
+          {
+            head: 'age',
+            min: 4,
+            drop: 4,
+            value: ({ entry }: FoundEntry) => shortSpan(now - entry.receivedAt),
+          },
+        ]
+      : []),
+    { head: 'shop', min: 6, max: 16, drop: 7, value: ({ entry }) => open.shopName(entry.shopId) },
+    { head: 'channel', min: 8, drop: 6, value: ({ entry }) => channelOf(entry) },
+    {
+      head: 'state',
+      min: 10,
+      value: ({ entry }) => entry.state,
+      colour: (text) => (text in STATE_COLOURS ? STATE_COLOURS[text as EntryState] : undefined),
+    },
+    { head: 'tries', min: 5, drop: 9, value: ({ entry }) => entry.attempts },
+    { head: 'sender', min: 12, max: 34, drop: 2, value: ({ card }) => card.from },
+    { head: 'subject', min: 10, max: 48, drop: 3, value: ({ card }) => card.subject },
+    {
+      head: 'next or reason',
+      min: 14,
+      max: 60,
+      value: ({ entry }) => remark(entry, now, seen),
+    },
+  ];
+}
+
+export const channelOf = ({ kind, channel }: Entry): string =>
+  kind === 'event' ? `${channel} event` : channel;
+
+function remark(entry: Entry, now: number, seen: boolean): string {
   const reason = entry.reason ?? '';
   if (entry.state !== 'queued' || entry.attempts === 0) return reason;
-  return `${time(entry.nextAttemptAt)} ${reason}`;
+  const wait = entry.nextAttemptAt - now;
+  const next = !seen ? time(entry.nextAttemptAt) : wait <= 0 ? 'now' : `in ${shortSpan(wait)}`;
+  return `${next} ${reason}`;
 }
 
 function limit(value: string): number {

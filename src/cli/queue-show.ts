@@ -1,62 +1,159 @@
-import type { Command } from 'commander';
-import type { Entry, TimelineStep } from '../spool/entry.ts';
+import { Option, type Command } from 'commander';
+import type { Entry, RawForm, TimelineStep } from '../spool/entry.ts';
+import type { DeliveryRecord, EntryCard } from '../spool/operator-store.ts';
 import { asEntryId } from '../types/ids.ts';
 import { CommandFailed } from './exit-codes.ts';
-import { withSpool } from './open-spool.ts';
-import { entryJson, iso, time } from './queue-entry.ts';
+import { withSpool, type OpenSpool } from './open-spool.ts';
+import { entryJson, foundJson, iso, time } from './queue-entry.ts';
+import { STATE_COLOURS } from './queue-list.ts';
+import { paintFor } from './table.ts';
 import { printable, type Terminal } from './terminal.ts';
+import { longSpan } from './time-argument.ts';
+import { timelineLines } from './timeline.ts';
+
+interface ShowOptions {
+  readonly json?: true;
+  readonly payload?: true;
+  readonly trimmed?: true;
+  readonly raw?: true;
+}
+
+interface Shown {
+  readonly entry: Entry;
+  readonly card: EntryCard | undefined;
+  readonly shop: string;
+  readonly timeline: readonly TimelineStep[];
+  readonly record: DeliveryRecord | undefined;
+}
 
 export function registerQueueShow(parent: Command, terminal: Terminal): void {
   parent
     .command('show')
-    .description('prints an entry with its timeline')
+    .description('prints an entry with its timeline and what was submitted')
     .argument('<id>', 'the id that log, list and console show')
-    .option('--json', 'for programs: one JSON object')
-    .addHelpText('after', '\nExample:\n  $ sluice queue show 01936f0a7c1e7d3a9b52')
-    .action(async (id: string, options: { json?: true }, command: Command) => {
-      await withSpool(command, terminal, async ({ spool, shopName }) => {
-        const entry = await spool.get(asEntryId(id));
+    .addOption(new Option('--json', 'for programs: one JSON object').conflicts(['raw', 'trimmed']))
+    .addOption(
+      new Option('--payload', 'the create-message request alone, as JSON').conflicts([
+        'raw',
+        'trimmed',
+      ]),
+    )
+    .addOption(
+      new Option('--trimmed', 'what was taken away as quote or signature').conflicts('raw'),
+    )
+    .option('--raw', 'what arrived, byte for byte: for a file or a pipe')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ sluice queue show 01936f0a-7c1e-7d3a-9b52-3f1c7a6b5d40\n' +
+        '  $ sluice queue show 01936f0a-7c1e-7d3a-9b52-3f1c7a6b5d40 --raw > message.eml',
+    )
+    .action(async (id: string, options: ShowOptions, command: Command) => {
+      await withSpool(command, terminal, async (open) => {
+        const entry = await open.spool.get(asEntryId(id));
         if (entry === undefined) throw new CommandFailed(`there is no entry ${printable(id)}`);
-        const timeline = await spool.timeline(entry.id);
-        const shop = shopName(entry.shopId);
-        terminal.out(options.json ? json(entry, shop, timeline) : text(entry, shop, timeline));
+        if (options.raw) await writeRaw(open, entry, terminal);
+        else if (options.payload) terminal.out(await payload(open, entry));
+        else if (options.trimmed) terminal.out(await trimmed(open, entry));
+        else {
+          const shown = await gather(open, entry);
+          terminal.out(options.json ? json(shown) : text(shown, terminal));
+        }
       });
     });
 }
 
-function json(entry: Entry, shop: string, timeline: readonly TimelineStep[]): string {
-  const steps = timeline.map((step) => ({ ...step, at: iso(step.at) }));
-  return `${JSON.stringify({ ...entryJson(entry, shop), timeline: steps }, null, 2)}\n`;
+async function gather(open: OpenSpool, entry: Entry): Promise<Shown> {
+  const { spool, operator, shopName } = open;
+  const [timeline, cards, record] = await Promise.all([
+    spool.timeline(entry.id),
+    operator.cards([entry.id]),
+    operator.record(entry.id),
+  ]);
+  return { entry, card: cards.get(entry.id), shop: shopName(entry.shopId), timeline, record };
 }
 
-function text(entry: Entry, shop: string, timeline: readonly TimelineStep[]): string {
+/** The bytes as they are: a person's terminal would obey what a stranger wrote. */
+async function writeRaw(open: OpenSpool, entry: Entry, terminal: Terminal): Promise<void> {
+  const raw = await open.spool.raw(entry.id);
+  if (raw === undefined) throw new CommandFailed('its raw form has been swept (spool.retain.raw)');
+  if (terminal.columns !== undefined) {
+    for await (const part of rawParts(open, raw)) {
+      terminal.out(printable(part.toString('utf8').replaceAll('\r\n', '\n')));
+    }
+    return;
+  }
+  for await (const part of rawParts(open, raw)) await terminal.outBytes(part);
+}
+
+async function* rawParts(open: OpenSpool, raw: RawForm): AsyncGenerator<Buffer> {
+  if (raw.kind === 'inline') yield Buffer.from(raw.bytes);
+  // A stream without an encoding gives buffers.
+  else for await (const chunk of open.spool.blobs.read(raw.blob)) yield chunk as Buffer;
+}
+
+async function payload({ operator }: OpenSpool, { id }: Entry): Promise<string> {
+  const record = await operator.record(id);
+  if (record === undefined) {
+    throw new CommandFailed('nothing was submitted yet, or what was has been swept');
+  }
+  return `${JSON.stringify(record.request, null, 2)}\n`;
+}
+
+async function trimmed({ operator }: OpenSpool, { id }: Entry): Promise<string> {
+  const record = await operator.record(id);
+  if (record?.trimmed === undefined) throw new CommandFailed('nothing was trimmed from it');
+  return `${printable(record.trimmed).trimEnd()}\n`;
+}
+
+function json({ entry, card, shop, timeline, record }: Shown): string {
+  const steps = timeline.map((step) => ({ ...step, at: iso(step.at) }));
+  const known = card === undefined ? entryJson(entry, shop) : foundJson({ entry, card }, shop);
+  const whole = { ...known, timeline: steps, ...(record && { record }) };
+  return `${JSON.stringify(whole, null, 2)}\n`;
+}
+
+function text({ entry, card, shop, timeline, record }: Shown, terminal: Terminal): string {
+  const paint = paintFor(terminal);
+  const { state, settledAt } = entry;
+  const settled =
+    settledAt === undefined ? '' : ` (${longSpan(settledAt - entry.receivedAt)} after it came)`;
   const fields: [string, string | number | undefined][] = [
     ['id', entry.id],
     ['shop', shop],
     ['channel', entry.kind === 'event' ? `${entry.channel} event` : entry.channel],
-    ['state', entry.detached ? `${entry.state} (lets its lane pass)` : entry.state],
+    ['state', entry.detached ? `${state} (lets its lane pass)` : state],
     ['reason', entry.reason],
+    ['from', card?.from],
+    ['to', card?.to],
+    ['subject', card?.subject],
     ['lane', entry.lane],
     ['remote id', entry.remoteId],
     ['received', time(entry.receivedAt)],
     ['size', `${entry.rawSize} bytes`],
     ['tries', entry.attempts],
-    ['next try', entry.state === 'queued' ? time(entry.nextAttemptAt) : undefined],
-    ['settled', entry.settledAt === undefined ? undefined : time(entry.settledAt)],
+    ['next try', state === 'queued' ? time(entry.nextAttemptAt) : undefined],
+    ['settled', settledAt === undefined ? undefined : `${time(settledAt)}${settled}`],
     ['message', entry.platformMessageId],
     ['conversation', entry.conversationId],
   ];
-  const head = fields.flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name.padEnd(13)} ${printable(String(value))}`],
-  );
-  const steps = timeline.map(
-    ({ at, step, detail }) => `  ${time(at)}  ${printable(step.padEnd(14))} ${details(detail)}`,
-  );
-  return `${[...head, '', 'timeline (UTC)', ...steps.map((line) => line.trimEnd())].join('\n')}\n`;
+  const head = fields.flatMap(([name, value]) => {
+    if (value === undefined || value === '') return [];
+    const shown = printable(String(value));
+    return `${name.padEnd(13)} ${name === 'state' ? paint(shown, STATE_COLOURS[state]) : shown}`;
+  });
+  const parts = [head, ['', 'timeline (UTC)', ...timelineLines(timeline)], recordLines(record)];
+  return `${parts.flat().join('\n')}\n`;
 }
 
-function details(detail: TimelineStep['detail']): string {
-  return Object.entries(detail ?? {})
-    .map(([name, value]) => printable(`${name}=${value}`))
-    .join(' ');
+function recordLines(record: DeliveryRecord | undefined): string[] {
+  if (record === undefined) return [];
+  const files = record.attachments.map(
+    ({ name, type, bytes, mediaId }) =>
+      `  ${printable(name)}  ${printable(type)}  ${bytes} bytes  ${mediaId ?? 'not uploaded'}`,
+  );
+  return [
+    ...(files.length === 0 ? [] : ['', 'attachments', ...files]),
+    '',
+    `submitted: see --payload${record.trimmed === undefined ? '' : '; trimmed: see --trimmed'}`,
+  ];
 }

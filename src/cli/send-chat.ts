@@ -3,10 +3,10 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { MessageEvent, SessionEvent } from '../channels/chat/events.ts';
 import { parseDuration } from '../config/scalar-fields.ts';
 import { SAMPLE_QUESTION } from './banner.ts';
-import { ChatVisitor, type Uploaded } from './chat-visitor.ts';
+import { ChatVisitor, type Uploaded } from '../gateway/sample-messages/chat-visitor.ts';
 import { runningConfiguration } from './configuration.ts';
 import { CommandFailed, UsageError } from './exit-codes.ts';
-import { shopWith, target, withTarget, type TargetOptions } from './send-target.ts';
+import { sendFailure, shopWith, target, withTarget, type TargetOptions } from './send-target.ts';
 import { printable, type Terminal } from './terminal.ts';
 
 interface ChatOptions extends TargetOptions {
@@ -67,6 +67,8 @@ export function registerSendChat(parent: Command, terminal: Terminal): void {
         });
         if (options.json) printJson(terminal, sent, reply);
         else if (reply !== undefined) terminal.out(`agent: ${printable(reply.text)}\n`);
+      } catch (error) {
+        throw sendFailure(error);
       } finally {
         visitor.leave();
       }

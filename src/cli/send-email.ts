@@ -1,12 +1,11 @@
 import { access } from 'node:fs/promises';
-import { basename } from 'node:path';
 import type { Command } from 'commander';
-import { createTransport } from 'nodemailer';
+import { sendEmail } from '../gateway/sample-messages/email.ts';
+import { firstInbox } from '../gateway/sample-messages/first-inbox.ts';
 import { SAMPLE_QUESTION, SAMPLE_SENDER } from './banner.ts';
 import { runningConfiguration } from './configuration.ts';
-import { CommandFailed, UsageError } from './exit-codes.ts';
-import { firstInbox } from './first-inbox.ts';
-import { shopWith, target, unreachable, withTarget, type TargetOptions } from './send-target.ts';
+import { UsageError } from './exit-codes.ts';
+import { sendFailure, shopWith, target, withTarget, type TargetOptions } from './send-target.ts';
 import { printable, type Terminal } from './terminal.ts';
 
 interface EmailOptions extends TargetOptions {
@@ -33,30 +32,13 @@ export function registerSendEmail(parent: Command, terminal: Terminal): void {
       const to = options.to ?? firstInbox(shopWith(config, 'email', options.shop).addresses);
       for (const file of options.attach) await readable(file);
       const where = target(config.smtp, options);
-      const transport = createTransport({
-        host: where.hostname.replace(/^\[|\]$/g, ''),
-        port: Number(where.port || 80),
-        lmtp: config.smtp.lmtp,
-        name: 'sluice.localhost',
-        connectionTimeout: 10_000,
-        greetingTimeout: 10_000,
-        socketTimeout: 90_000,
-        // A test message to our own gateway, whose certificate is self-signed by default.
-        tls: { rejectUnauthorized: false },
-      });
       try {
-        const info = await transport.sendMail({
-          from: options.from,
-          to,
-          subject: options.subject,
-          text,
-          attachments: options.attach.map((path) => ({ path, filename: basename(path) })),
-        });
-        terminal.out(`accepted: ${printable(info.response)}\n`);
+        const { from, subject, attach } = options;
+        const { lmtp } = config.smtp;
+        const sent = await sendEmail({ where, lmtp, from, to, subject, text, attach });
+        terminal.out(`accepted: ${printable(sent.response)}\n`);
       } catch (error) {
-        throw failure(error, where);
-      } finally {
-        transport.close();
+        throw sendFailure(error);
       }
     });
 }
@@ -67,11 +49,4 @@ async function readable(file: string): Promise<void> {
   } catch (cause) {
     throw new UsageError(`${file} cannot be read`, { cause });
   }
-}
-
-function failure(error: unknown, where: URL): Error {
-  const response = error instanceof Error && 'response' in error ? error.response : undefined;
-  return typeof response === 'string'
-    ? new CommandFailed(`refused: ${printable(response)}`, { cause: error })
-    : unreachable('SMTP', where, error);
 }

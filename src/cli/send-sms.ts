@@ -3,7 +3,7 @@ import { SAMPLE_NUMBER } from './banner.ts';
 import { runningConfiguration } from './configuration.ts';
 import { CommandFailed, UsageError } from './exit-codes.ts';
 import { shopWith, target, unreachable, withTarget, type TargetOptions } from './send-target.ts';
-import { signedWebhook, SMS_PATH } from './sms-webhook.ts';
+import { signedWebhook, SMS_PATH } from '../gateway/sample-messages/sms-webhook.ts';
 import { printable, type Terminal } from './terminal.ts';
 
 interface SmsOptions extends TargetOptions {

@@ -2,8 +2,10 @@ import { InvalidArgumentError, type Command } from 'commander';
 import type { CompleteConfig } from '../config/complete.ts';
 import type { ShopConfig } from '../config/config.ts';
 import type { ListenAddress } from '../gateway.ts';
+import { NoAnswer, Unsent } from '../gateway/sample-messages/unsent.ts';
 import { CommandFailed, UsageError } from './exit-codes.ts';
-import { reachable } from './reachable.ts';
+import { reachable } from '../runtime/reachable.ts';
+import { printable } from './terminal.ts';
 
 export interface TargetOptions {
   readonly shop?: string;
@@ -50,6 +52,13 @@ export function unreachable(what: string, where: URL, cause: unknown): CommandFa
       '(npm start); if it listens elsewhere, give --host and --port',
     { cause },
   );
+}
+
+/** Why a message was not sent, for whoever typed the command; anything else as it is. */
+export function sendFailure(error: unknown): unknown {
+  if (error instanceof NoAnswer) return unreachable(error.what, error.where, error);
+  if (error instanceof Unsent) return new CommandFailed(printable(error.message), { cause: error });
+  return error;
 }
 
 function port(value: string): number {

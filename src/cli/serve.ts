@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
+import { isatty } from 'node:tty';
 import { completeConfig } from '../config/complete.ts';
 import type { Addresses, Gateway } from '../gateway.ts';
+import { configSource } from '../gateway/config-source.ts';
 import { createLogger, errorFields, type Logger } from '../observability/logger.ts';
 import { SpoolUnusable } from '../spool/errors.ts';
 import { banner } from './banner.ts';
@@ -16,7 +18,12 @@ export function registerServe(parent: Command, terminal: Terminal, events: Proce
   parent
     .command('serve')
     .description('runs the gateway; prints where each channel listens and how to try it')
-    .addHelpText('after', '\nExample:\n  $ sluice serve --config sluice.yaml')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ sluice serve --config sluice.yaml\n\n' +
+        'SIGHUP takes the configuration up again: shops and keys without a restart.\n' +
+        'SIGTERM and Ctrl-C stop it gracefully; a second one at once.',
+    )
     .action(async (_options: unknown, command: Command) => {
       const { config, warnings } = configuration(command, terminal);
       const complete = await completeConfig(config);
@@ -24,12 +31,39 @@ export function registerServe(parent: Command, terminal: Terminal, events: Proce
       for (const warning of warnings) terminal.err(`warning: ${warning}\n`);
       // Only this command needs the whole gateway: the others start faster without it.
       const { createGateway } = await import('../gateway.ts');
-      const gateway = createGateway({ config: complete, logger });
       const file = configFile(command);
-      await serve(gateway, logger, events, (addresses) =>
-        terminal.out(banner(complete, addresses, file === undefined ? {} : { file })),
-      );
+      const named = file === undefined ? {} : { file };
+      const gateway = createGateway({
+        config: complete,
+        logger,
+        source: configSource({ env: terminal.env, ...named }),
+        setLogLevel: (level) => logger.setLevel(level),
+      });
+      await serve(gateway, logger, events, {
+        onReady: (addresses) => terminal.out(banner(complete, addresses, named)),
+        onRefused: (mistakes) =>
+          terminal.err(`The configuration was not taken up:\n\n${mistakes.join('\n\n')}\n`),
+        terminalHasGone: terminalWatch(),
+      });
     });
+}
+
+/**
+ * A terminal that is closed sends SIGHUP too: then the gateway that was started in it ends. Under a
+ * service manager, in a container or with its output in a file there is none, nor can it go.
+ */
+function terminalWatch(): () => boolean {
+  const STDERR = 2;
+  const began = isatty(STDERR);
+  return () => began && !isatty(STDERR);
+}
+
+export interface ServeHooks {
+  readonly onReady: (addresses: Addresses) => void;
+  /** A configuration that was to be taken up has mistakes. */
+  readonly onRefused?: (mistakes: readonly string[]) => void;
+  /** Whether SIGHUP means that. */
+  readonly terminalHasGone?: () => boolean;
 }
 
 /**
@@ -40,12 +74,34 @@ export async function serve(
   gateway: Gateway,
   logger: Logger,
   events: ProcessEvents,
-  onReady: (addresses: Addresses) => void,
+  { onReady, onRefused, terminalHasGone = () => false }: ServeHooks,
 ): Promise<void> {
-  const end = watchProcess(events, (error) => logger.error('process.unexpected', bugFields(error)));
+  const hangUps = { areTaken: false, isOneDue: false };
+  const reload = () => {
+    gateway.reload('signal').then(
+      (result) => {
+        if (!result.ok) onRefused?.(result.mistakes);
+      },
+      (error: unknown) => logger.error('config.reload_failed', errorFields(error)),
+    );
+  };
+  const end = watchProcess(
+    events,
+    (error) => logger.error('process.unexpected', bugFields(error)),
+    undefined,
+    () => {
+      if (terminalHasGone()) return true;
+      // What is asked for during the start is done after it.
+      if (hangUps.areTaken) reload();
+      else hangUps.isOneDue = true;
+      return false;
+    },
+  );
   try {
     onReady(await started(gateway));
     logger.info('gateway.ready');
+    hangUps.areTaken = true;
+    if (hangUps.isOneDue) reload();
     const failure = await ended(gateway, end, logger);
     await stopped(gateway, logger);
     logger.info('gateway.stopped');

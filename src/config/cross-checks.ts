@@ -1,5 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { matchKey } from '../intake/email-addresses.ts';
+import { alertMistakes } from './alert-checks.ts';
 import { nodeAt, scalarsAt, type Located } from './layers.ts';
 import { showPath, showPlace, type Mistake, type Path } from './mistakes.ts';
 import type { SourceNode } from './source-tree.ts';
@@ -13,6 +14,7 @@ export function crossChecks(root: SourceNode | undefined): Mistake[] {
   const each = shops?.kind === 'list' ? shops.items.map((shop, index) => ({ shop, index })) : [];
   return [
     ...duplicates(root),
+    ...sharedOperatorNames(root),
     ...together(root, ['smtp', 'tls'], 'cert', 'key'),
     ...each.flatMap(({ index }) =>
       together(root, ['shops', index, 'sms', 'twilio'], 'apiKeySid', 'apiKeySecret'),
@@ -23,6 +25,7 @@ export function crossChecks(root: SourceNode | undefined): Mistake[] {
     ...sharedPorts(root),
     ...relayWithoutTls(root),
     ...endpointWithoutKey(root),
+    ...alertMistakes(root),
     ...unreadable(root),
   ];
 }
@@ -69,6 +72,26 @@ function duplicates(root: SourceNode | undefined): Mistake[] {
         },
       ];
     });
+  });
+}
+
+/** The audit names people by them. */
+function sharedOperatorNames(root: SourceNode | undefined): Mistake[] {
+  const seen = new Set<string>();
+  return scalarsAt(root, ['admin', 'operators', '*', 'name']).flatMap(({ path, node }) => {
+    if (!seen.has(node.text)) {
+      seen.add(node.text);
+      return [];
+    }
+    return [
+      {
+        path: showPath(path),
+        place: node.place,
+        expected: 'a name that stands once in admin.operators',
+        came: 'one that is there already',
+        fix: 'choose another name',
+      },
+    ];
   });
 }
 
@@ -217,7 +240,10 @@ function unreadable(root: SourceNode | undefined): Mistake[] {
     ...found,
     fix: 'give the path of a PEM file, or leave tls out for a self-signed certificate',
   }));
-  const authorities = scalarsAt(root, ['localPlatform', 'replies', 'relayCa']).map((found) => ({
+  const authorities = [
+    ...scalarsAt(root, ['localPlatform', 'replies', 'relayCa']),
+    ...scalarsAt(root, ['alerts', 'email', 'relayCa']),
+  ].map((found) => ({
     ...found,
     fix: 'give the path of a PEM file, or leave it out for the well-known authorities',
   }));

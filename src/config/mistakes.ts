@@ -34,10 +34,11 @@ export function showPlace(place: Place): string {
 /** The report that `config check` and `serve` print: every mistake, in the order of the file. */
 export function renderMistakes(mistakes: readonly Mistake[]): string {
   const count = mistakes.length === 1 ? '1 mistake' : `${mistakes.length} mistakes`;
-  return [`${count} in the configuration`, ...mistakes.map(render)].join('\n\n') + '\n';
+  return [`${count} in the configuration`, ...mistakes.map(renderMistake)].join('\n\n') + '\n';
 }
 
-function render(mistake: Mistake): string {
+/** One mistake: its path and place, what was expected, what came, what to write instead. */
+export function renderMistake(mistake: Mistake): string {
   const where = mistake.place === undefined ? '' : `  (${showPlace(mistake.place)})`;
   const lines = [
     `${mistake.path === '' ? 'the whole document' : mistake.path}${where}`,

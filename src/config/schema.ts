@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { agentSchema } from './agent-schema.ts';
+import { alertSchema } from './alert-schema.ts';
+import { consolePassword, operatorName } from './admin-fields.ts';
 import {
   dnsServer,
   domain,
@@ -17,11 +19,11 @@ import {
   flag,
   path,
   port,
-  secret,
   spoolUrl,
   whole,
 } from './scalar-fields.ts';
 import { shopSchema } from './shop-schema.ts';
+import { tracingSchema } from './tracing-schema.ts';
 
 /**
  * The whole configuration. There are no defaults here: they stand in `config/default.yaml`, over
@@ -69,7 +71,11 @@ export const configSchema = z.strictObject({
   admin: z.strictObject({
     host: host('127.0.0.1'),
     port: port(8081),
-    password: z.exactOptional(secret('a password of at least 8 characters', 8)),
+    password: z.exactOptional(consolePassword()),
+    operators: z.exactOptional(
+      z.array(z.strictObject({ name: operatorName(), password: consolePassword() })),
+    ),
+    hosts: z.array(host('console.acme.example')),
   }),
   dns: z.strictObject({
     servers: z.array(dnsServer('1.1.1.1')),
@@ -101,5 +107,7 @@ export const configSchema = z.strictObject({
       sms: choice('log', 'twilio'),
     }),
   }),
+  alerts: alertSchema,
+  tracing: tracingSchema,
   shops: z.array(shopSchema),
 });

@@ -26,14 +26,30 @@ export function warningsOf(config: Config): string[] {
       warnings.push(`shops[${index}] sends its apiKey over http, which is not encrypted`);
     }
   }
-  return [...warnings, ...relayInTheClear(config), ...endpointInTheClear(config)];
+  return [
+    ...warnings,
+    ...relayInTheClear('localPlatform.replies', config.localPlatform.replies),
+    ...relayInTheClear('alerts.email', config.alerts.email),
+    ...webhookInTheClear(config),
+    ...endpointInTheClear(config),
+  ];
 }
 
-function relayInTheClear({ localPlatform: { replies } }: Config): string[] {
-  if (replies.relay === undefined || replies.relayTls !== 'off') return [];
-  const { hostname, password } = new URL(replies.relay.reveal());
+function relayInTheClear(
+  at: string,
+  { relay, relayTls }: Pick<Config['alerts']['email'], 'relay' | 'relayTls'>,
+): string[] {
+  if (relay === undefined || relayTls !== 'off') return [];
+  const { hostname, password } = new URL(relay.reveal());
   if (password === '' || isLoopback(hostname)) return [];
-  return ["localPlatform.replies.relayTls is off: the relay's password is sent unencrypted"];
+  return [`${at}.relayTls is off: the relay's password is sent unencrypted`];
+}
+
+function webhookInTheClear({ alerts: { webhook } }: Config): string[] {
+  if (webhook.url === undefined) return [];
+  const { protocol, hostname } = new URL(webhook.url.reveal());
+  if (protocol === 'https:' || isLoopback(hostname)) return [];
+  return ['alerts.webhook.url is http: alerts, and the token in it, are sent unencrypted'];
 }
 
 function endpointInTheClear({ localPlatform: { agent } }: Config): string[] {

@@ -1,7 +1,9 @@
 import { errorFields, type Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
+import type { Tracing } from '../observability/tracing.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Claimed, Entry, Outcome } from '../spool/entry.ts';
+import { AttemptRecord } from './attempt-record.ts';
 import { deliver, type DeliveryParts } from './deliver.ts';
 import { ConfigurationFault, Later, Refused } from './failure.ts';
 import { outcomeOf } from './outcome.ts';
@@ -15,6 +17,7 @@ export interface AttemptParts extends DeliveryParts {
   /** In [0, 1), for the jitter of the schedule. */
   readonly random: () => number;
   readonly giveUpAfterMs: number;
+  readonly tracing?: Tracing | undefined;
   /** Called after an outcome is durable. */
   readonly onSettled: (entry: Entry, outcome: Outcome) => void;
 }
@@ -33,11 +36,17 @@ export async function attempt(
   const { entry, lease } = claimed;
   const { name } = shop.settings;
   const log = parts.logger.with({ entry: entry.id, channel: entry.channel, shop: name });
-  const steps = new Steps(log, parts.clock);
+  const trace = parts.tracing?.attempt({
+    ...{ id: entry.id, shopId: entry.shopId, shop: name, channel: entry.channel },
+    ...{ kind: entry.kind, claim: lease.generation },
+  });
+  const steps = new Steps(log, parts.clock, trace);
+  const record = new AttemptRecord();
+  let state = 'not_settled';
   try {
     let outcome: Outcome;
     try {
-      outcome = await deliver(claimed, shop, parts, steps, signal);
+      outcome = await deliver(claimed, shop, parts, steps, record, signal);
       if (outcome.state === 'delivered') shop.delivered();
       else shop.breakers.messages.releaseProbe();
     } catch (error) {
@@ -47,10 +56,15 @@ export async function attempt(
     }
     steps.add(outcome.state, detailOf(outcome));
     onOutcome();
-    if (!(await parts.spool.settle(lease, outcome, steps.all))) {
+    // Waiting for a shop that is down changes nothing about what it will be sent.
+    const made = outcome.state === 'queued' && !outcome.counts ? undefined : record.made;
+    const settle = () => parts.spool.settle(lease, outcome, steps.all, made);
+    if (!(await steps.timed('settle', settle))) {
+      state = 'lease_lost';
       log.warn('entry.lease_lost', { generation: lease.generation });
       return;
     }
+    state = outcome.state;
     parts.metrics.settled.inc({ shop: name, channel: entry.channel, outcome: outcome.state });
     if (outcome.state === 'delivered') {
       const seconds = (parts.clock() - entry.receivedAt) / 1000;
@@ -60,6 +74,8 @@ export async function attempt(
   } catch (error) {
     // The spool itself failed: the lease runs out, or the process is about to end.
     log.error('entry.not_settled', errorFields(error));
+  } finally {
+    trace?.end(state);
   }
 }
 

@@ -30,6 +30,11 @@ export class Breaker {
     return this.#open !== undefined;
   }
 
+  get state(): 'closed' | 'open' | 'probing' {
+    if (this.#open === undefined) return 'closed';
+    return this.#open.probing ? 'probing' : 'open';
+  }
+
   /** When the next probe may go, while open. */
   get probeAt(): number | undefined {
     return this.#open?.probeAt;

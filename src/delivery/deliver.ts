@@ -7,6 +7,7 @@ import { type CreateEventRequest, createEventRequestSchema } from '../platform-a
 import type { Claimed, Outcome, RawForm } from '../spool/entry.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Channel } from '../types/channel.ts';
+import type { AttemptRecord } from './attempt-record.ts';
 import { compose } from './compose.ts';
 import type { Conversations } from './conversations.ts';
 import { readAnswer, Refused } from './failure.ts';
@@ -31,21 +32,30 @@ export async function deliver(
   shop: ShopPlatform,
   parts: DeliveryParts,
   steps: Steps,
+  record: AttemptRecord,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  if (claimed.entry.kind === 'event') return deliverEvent(claimed, shop, parts, steps, signal);
+  if (claimed.entry.kind === 'event')
+    return deliverEvent(claimed, shop, parts, steps, record, signal);
 
-  const normalized = await parts.normalizers[claimed.entry.channel](claimed, signal);
+  const normalized = await steps.timed('normalize', () =>
+    parts.normalizers[claimed.entry.channel](claimed, signal),
+  );
   try {
     for (const { step, detail } of normalized.steps ?? []) steps.add(step, detail);
     steps.add('normalized', { ...normalized.notes, attachments: normalized.attachments.length });
+    record.request(normalized.request);
+    record.trimmed(normalized.trimmed);
     const { verdict } = normalized;
+    if (verdict.kind !== 'deliver') {
+      for (const file of normalized.attachments) record.attachment(file, undefined, undefined);
+    }
     if (verdict.kind === 'held') return { state: 'held', reason: verdict.reason };
     if (verdict.kind === 'suppressed') {
       await acceptEvents(claimed, verdict.events ?? [], parts.intake);
       return { state: 'suppressed', reason: verdict.reason };
     }
-    return await deliverMessage(claimed, normalized, shop, parts, steps, signal);
+    return await deliverMessage(claimed, normalized, shop, parts, steps, record, signal);
   } finally {
     await normalized.dispose();
   }
@@ -57,14 +67,20 @@ async function deliverMessage(
   shop: ShopPlatform,
   { spool, conversations }: DeliveryParts,
   steps: Steps,
+  record: AttemptRecord,
   signal: AbortSignal,
 ): Promise<Outcome> {
   const { entry } = claimed;
   const { attachments } = normalized;
-  const uploaded = await uploadAttachments(claimed, attachments, shop, spool, steps, signal);
-  const conversationId = await conversations.find(entry, shop, steps, signal);
+  const upload = { shop, spool, steps, record };
+  const uploaded = await uploadAttachments(claimed, attachments, upload, signal);
+  const conversationId = await steps.timed('conversation', () =>
+    conversations.find(entry, shop, steps, signal),
+  );
   const submission = compose(normalized, uploaded, conversationId);
-  const { message, request } = await submit(entry, submission, shop, conversations, steps, signal);
+  record.request(submission.request);
+  const submitting = { shop, conversations, steps, record };
+  const { message, request } = await submit(entry, submission, submitting, signal);
   const learned = await conversations.learn(entry, request, message, shop, signal);
   return {
     state: 'delivered',
@@ -103,14 +119,18 @@ async function deliverEvent(
   shop: ShopPlatform,
   { spool }: DeliveryParts,
   steps: Steps,
+  record: AttemptRecord,
   signal: AbortSignal,
 ): Promise<Outcome> {
   const event = createEventRequestSchema.parse(JSON.parse(await readText(raw, spool)));
+  record.request(event);
   if (!(await isAboutSomeone(event, shop, signal))) {
     return { state: 'suppressed', reason: 'no such contact' };
   }
   try {
-    await shop.call('messages', signal, () => shop.client.createEvent(event, signal));
+    await steps.timed('submit', () =>
+      shop.call('messages', signal, () => shop.client.createEvent(event, signal)),
+    );
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error;
     if (readAnswer(error) !== 'refused') await shop.assertAccepted(signal);

@@ -14,6 +14,8 @@ const SHARE_OF_ONE_SHOP = 0.75;
 export interface DispatcherOptions {
   /** Attempts under way at the most. */
   readonly concurrency: number;
+  /** Nothing is claimed. */
+  readonly paused?: boolean;
 }
 
 interface InFlight {
@@ -28,8 +30,8 @@ interface InFlight {
  */
 export class Dispatcher {
   readonly #parts: AttemptParts;
-  readonly #shops: ReadonlyMap<ShopId, ShopPlatform>;
-  readonly #concurrency: number;
+  #shops: ReadonlyMap<ShopId, ShopPlatform> = new Map();
+  #options: DispatcherOptions;
   readonly #inFlight = new Map<string, InFlight>();
   /** Attempts without an outcome, in all and by shop. */
   #busy = 0;
@@ -41,9 +43,19 @@ export class Dispatcher {
   #renewal: NodeJS.Timeout | undefined;
 
   constructor(shops: readonly ShopPlatform[], parts: AttemptParts, options: DispatcherOptions) {
-    this.#shops = new Map(shops.map((shop) => [shop.settings.shopId, shop]));
     this.#parts = parts;
-    this.#concurrency = options.concurrency;
+    this.#options = options;
+    this.serve(shops, options);
+  }
+
+  /**
+   * The shops from now on. What is in flight ends as it began; entries of a shop that is not among
+   * them wait in the spool until it is.
+   */
+  serve(shops: readonly ShopPlatform[], options: DispatcherOptions): void {
+    this.#shops = new Map(shops.map((shop) => [shop.settings.shopId, shop]));
+    this.#options = options;
+    this.wake();
   }
 
   start(): void {
@@ -85,11 +97,14 @@ export class Dispatcher {
   }
 
   async #claimRound(): Promise<number> {
+    if (this.#options.paused === true) return 0;
     let claimed = 0;
-    for (const [shopId, shop] of this.#shops) {
-      const limit = this.#room(shopId, shop);
+    for (const [shopId, known] of this.#shops) {
+      const limit = this.#room(shopId, known);
       if (limit === 0) continue;
       const entries = await this.#parts.spool.claim(shopId, limit, LEASE_MS);
+      // It may have a new key by now.
+      const shop = this.#shops.get(shopId) ?? known;
       if (entries.length > 0 && shop.breakers.messages.isOpen) shop.breakers.messages.startProbe();
       for (const entry of entries) this.#begin(entry, shop);
       claimed += entries.length;
@@ -98,9 +113,9 @@ export class Dispatcher {
   }
 
   #room(shopId: ShopId, shop: ShopPlatform): number {
-    const free = this.#concurrency - this.#busy;
-    const share =
-      this.#shops.size === 1 ? this.#concurrency : Math.ceil(this.#concurrency * SHARE_OF_ONE_SHOP);
+    const { concurrency } = this.#options;
+    const free = concurrency - this.#busy;
+    const share = this.#shops.size === 1 ? concurrency : Math.ceil(concurrency * SHARE_OF_ONE_SHOP);
     const own = share - (this.#perShop.get(shopId) ?? 0);
     return shop.breakers.messages.allowance(Math.max(0, Math.min(free, own)));
   }
@@ -122,11 +137,9 @@ export class Dispatcher {
     const done = attempt(claimed, shop, this.#parts, abort.signal, release).finally(() => {
       release();
       this.#inFlight.delete(key);
-      this.#parts.metrics.breakerOpen.set(
-        { shop: shop.settings.name, part: 'messages' },
-        shop.breakers.messages.isOpen ? 1 : 0,
-      );
       this.wake();
+      // The series of a shop that has gone must not come back.
+      if (this.#shops.get(shopId) !== shop) return;
     });
     this.#inFlight.set(key, { lease: claimed.lease, abort, done });
   }

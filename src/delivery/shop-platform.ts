@@ -25,14 +25,20 @@ export interface ShopSettings {
 export class ShopPlatform {
   readonly settings: ShopSettings;
   readonly breakers: Readonly<Record<Part, Breaker>>;
-  readonly refusals = new RefusalStreak<EntryId>();
+  readonly refusals: RefusalStreak<EntryId>;
   readonly #clock: Clock;
   #lastSuccessAt = 0;
 
-  constructor(settings: ShopSettings, clock: Clock) {
+  /** @param before the same platform under other settings: what is known of its health stays */
+  constructor(settings: ShopSettings, clock: Clock, before?: ShopPlatform) {
     this.settings = settings;
     this.#clock = clock;
-    this.breakers = { messages: new Breaker(clock), media: new Breaker(clock) };
+    this.breakers = before?.breakers ?? {
+      messages: new Breaker(clock),
+      media: new Breaker(clock),
+    };
+    this.refusals = before?.refusals ?? new RefusalStreak();
+    this.#lastSuccessAt = before?.lastSuccessAt ?? 0;
   }
 
   get client(): PlatformClient {

@@ -2,10 +2,18 @@ import { PlatformError } from '../platform-api/errors.ts';
 import type { CreatedMessage } from '../platform-api/resources.ts';
 import type { CreateMessageRequest } from '../platform-api/schemas.ts';
 import type { Entry } from '../spool/entry.ts';
+import type { AttemptRecord } from './attempt-record.ts';
 import type { Conversations } from './conversations.ts';
 import { readAnswer, Refused } from './failure.ts';
 import type { ShopPlatform } from './shop-platform.ts';
 import type { Steps } from './steps.ts';
+
+export interface SubmitParts {
+  readonly shop: ShopPlatform;
+  readonly conversations: Conversations;
+  readonly steps: Steps;
+  readonly record: AttemptRecord;
+}
 
 export interface Submission {
   readonly request: CreateMessageRequest;
@@ -22,14 +30,13 @@ export interface Submission {
 export async function submit(
   entry: Entry,
   submission: Submission,
-  shop: ShopPlatform,
-  conversations: Conversations,
-  steps: Steps,
+  { shop, conversations, steps, record }: SubmitParts,
   signal: AbortSignal,
 ): Promise<{ message: CreatedMessage | undefined; request: CreateMessageRequest }> {
   const create = async (request: CreateMessageRequest) => {
-    const { message, status } = await shop.call('messages', signal, () =>
-      shop.client.createMessage(request, signal),
+    record.request(request);
+    const { message, status } = await steps.timed('submit', () =>
+      shop.call('messages', signal, () => shop.client.createMessage(request, signal)),
     );
     steps.add('submitted', { status });
     return { message, request };

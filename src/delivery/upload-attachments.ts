@@ -8,6 +8,7 @@ import type { Claimed, SavedMedia } from '../spool/entry.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Channel } from '../types/channel.ts';
 import { Paused, readAnswer } from './failure.ts';
+import type { AttemptRecord } from './attempt-record.ts';
 import type { ShownImage } from './shown-images.ts';
 import type { ShopPlatform } from './shop-platform.ts';
 import type { Steps } from './steps.ts';
@@ -18,6 +19,13 @@ export interface Uploaded {
   readonly shown: readonly ShownImage[];
   /** Lines for the content, one for each attachment that could not be had or uploaded. */
   readonly missing: readonly string[];
+}
+
+export interface UploadParts {
+  readonly shop: ShopPlatform;
+  readonly spool: Spool;
+  readonly steps: Steps;
+  readonly record: AttemptRecord;
 }
 
 /** Statuses by which `/media/` refuses one file. */
@@ -31,9 +39,7 @@ const FILE_REFUSED: readonly number[] = [400, 413, 415, 422];
 export async function uploadAttachments(
   claimed: Claimed,
   attachments: readonly Attachment[],
-  shop: ShopPlatform,
-  spool: Spool,
-  steps: Steps,
+  parts: UploadParts,
   signal: AbortSignal,
 ): Promise<Uploaded> {
   const mediaIds: string[] = [];
@@ -42,14 +48,17 @@ export async function uploadAttachments(
   for (const attachment of attachments) {
     const { part, shownAs } = attachment;
     const known = claimed.media.get(part);
+    const { channel } = claimed.entry;
     const media =
-      known ?? (await uploadOne(attachment, claimed.entry.channel, shop, steps, signal));
+      known ??
+      (await parts.steps.timed('upload', () => uploadOne(attachment, channel, parts, signal)));
+    if (known !== undefined) parts.record.attachment(attachment, undefined, known.id);
     if (shownAs !== undefined) shown.push({ shownAs, url: media?.url });
     if (media === undefined) {
       missing.push(attachment.placeholder);
       continue;
     }
-    if (known === undefined) await spool.saveMedia(claimed.lease, part, media);
+    if (known === undefined) await parts.spool.saveMedia(claimed.lease, part, media);
     mediaIds.push(media.id);
   }
   return { mediaIds, shown, missing };
@@ -58,14 +67,16 @@ export async function uploadAttachments(
 async function uploadOne(
   attachment: Attachment,
   channel: Channel,
-  shop: ShopPlatform,
-  steps: Steps,
+  { shop, steps, record }: UploadParts,
   signal: AbortSignal,
 ): Promise<SavedMedia | undefined> {
   const breaker = shop.breakers.media;
   if (breaker.allowance(1) === 0) throw new Paused('media', breaker.probeAt ?? 0);
   const file = await open(attachment, steps, signal);
-  if (file === undefined) return undefined;
+  if (file === undefined) {
+    record.attachment(attachment, undefined, undefined);
+    return undefined;
+  }
   if (breaker.isOpen) breaker.startProbe();
   try {
     const media = await shop.call('media', signal, () =>
@@ -77,6 +88,7 @@ async function uploadOne(
     breaker.succeeded();
     steps.add('uploaded', { bytes: file.size, type: file.type });
     const { id, url, permission } = media;
+    record.attachment(attachment, file, id);
     return { id, ...(permission === 'public' && url !== undefined && { url }) };
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error;
@@ -84,6 +96,7 @@ async function uploadOne(
       if (readAnswer(error) !== 'refused') await shop.assertAccepted(signal);
     }
     breaker.releaseProbe();
+    record.attachment(attachment, file, undefined);
     steps.add('upload_refused', { bytes: file.size, type: file.type, status: error.status ?? 0 });
     return undefined;
   }

@@ -1,12 +1,19 @@
+import type { DataFolderFacts } from '../observability/data-folder-facts.ts';
+import { checkAlertWebhook, noAlerts } from './alert-webhook.ts';
 import { get } from './answer.ts';
+import { backupHint } from './backup.ts';
+import { type AdminDoor, checkBreakers, readMetrics } from './breaker.ts';
 import { checkCertificate } from './certificate.ts';
 import { type CheckResult, verdicts } from './check-result.ts';
 import { checkClock } from './clock.ts';
+import { checkDataFolder } from './data-folder.ts';
 import { checkDisk, freeBytes } from './disk.ts';
 import { checkMx, resolveMx } from './mx.ts';
 import { checkPlatform, type PlatformShop } from './platform.ts';
+import { askDoor, type Door, type GatewayState, judgeDoor } from './ports.ts';
 import { checkPublicUrl } from './public-url.ts';
 import { checkReach } from './reach.ts';
+import { checkRelay, type RelayToCheck } from './relay.ts';
 import { checkTwilioShop, type TwilioShop } from './twilio/check-shop.ts';
 import { calledUrl } from './webhook-url.ts';
 
@@ -20,6 +27,12 @@ export const CHECKS = [
   'disk',
   'mx',
   'certificate',
+  'ports',
+  'breaker',
+  'data-folder',
+  'relay',
+  'alerts',
+  'backup',
 ] as const;
 export type CheckName = (typeof CHECKS)[number];
 
@@ -30,6 +43,20 @@ export interface Patient {
   readonly platforms: readonly PlatformShop[];
   readonly dataDir: string;
   readonly maxMessageBytes: number;
+  /** Looks at the data folder; kept until it is asked, and asked once. */
+  readonly dataFolder: () => DataFolderFacts;
+  /** `delivery.paused`. */
+  readonly paused: boolean;
+  /** Where the gateway listens; what has any free port is not among them. */
+  readonly doors: readonly Door[];
+  readonly admin?: AdminDoor;
+  readonly relays: readonly RelayToCheck[];
+  readonly alerts: {
+    readonly webhookUrl?: string;
+    /** Somebody has to be told: not of a set-up to try things with. */
+    readonly wanted: boolean;
+    readonly byEmail: boolean;
+  };
   /** Email that the internet should bring by itself; absent when SMTP is off. */
   readonly mail?: {
     readonly hostname: string;
@@ -101,7 +128,43 @@ const TABLE: Readonly<Record<CheckName, Check>> = {
 
   certificate: ({ mail }, { clock }) =>
     mail === undefined ? [] : [checkCertificate(mail.certificate, mail.hostname, clock())],
+
+  ports: ({ doors, dataFolder }, { timeoutMs, clock }) =>
+    Promise.all(
+      doors.map(async (door) =>
+        judgeDoor(door, await askDoor(door, timeoutMs, clock), stateOf(dataFolder())),
+      ),
+    ),
+
+  breaker: async ({ admin, platforms, dataFolder }, { timeoutMs }) => {
+    const facts = dataFolder();
+    if (facts.folder === undefined || admin === undefined) return [];
+    const failing = typeof facts.spool === 'object' ? facts.spool.failing : [];
+    return checkBreakers({ shops: platforms, failing }, await readMetrics(admin, timeoutMs));
+  },
+
+  'data-folder': ({ dataFolder, paused }, { clock }) =>
+    checkDataFolder(dataFolder(), { now: clock(), uid: process.getuid?.(), paused }),
+
+  relay: ({ relays }, { timeoutMs }) =>
+    Promise.all(relays.map(async (relay) => checkRelay(relay, timeoutMs))),
+
+  alerts: async ({ alerts }, { timeoutMs, clock }) => {
+    const { webhookUrl: url, byEmail, wanted } = alerts;
+    if (url !== undefined) return [await checkAlertWebhook(url, timeoutMs, clock)];
+    return byEmail || !wanted ? [] : [noAlerts()];
+  },
+
+  backup: ({ dataFolder }) => {
+    const { dir, spool } = dataFolder();
+    return typeof spool === 'object' ? [backupHint(dir, spool.bytes)] : [];
+  },
 };
+
+function stateOf({ folder, lock, spool }: DataFolderFacts): GatewayState {
+  if (lock === 'held') return 'running';
+  return folder === undefined || spool === undefined ? 'never-started' : 'stopped';
+}
 
 /** Looks at everything outside this program that it needs, and at what it stands on. */
 export async function examine(patient: Patient, options: ExamineOptions): Promise<CheckResult[]> {

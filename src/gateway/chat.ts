@@ -1,21 +1,22 @@
 import { fileURLToPath } from 'node:url';
-import type { Router } from 'express';
+import type { RequestHandler } from 'express';
 import { chatMeta } from '../channels/chat/chat-entry.ts';
 import { type ChatServer, createChatServer } from '../channels/chat/chat-server.ts';
 import { Presence } from '../channels/chat/presence.ts';
 import { createReplyPoller } from '../channels/chat/replies/reply-poller.ts';
 import { createWidgetRoutes } from '../channels/chat/widget-routes.ts';
-import type { CompleteConfig } from '../config/complete.ts';
 import type { ShopPlatform } from '../delivery/shop-platform.ts';
 import type { Intake } from '../intake/intake.ts';
 import { errorFields, type Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
+import type { Current } from '../runtime/current.ts';
 import type { Entry, Outcome } from '../spool/entry.ts';
 import type { Store } from '../spool/sqlite/open.ts';
 import { asVisitorId } from '../types/ids.ts';
+import type { LiveConfig } from './live-config.ts';
+import { clientIpOf, through } from './public-http.ts';
 import { replySource } from './reply-source.ts';
-import { clientIpOf } from './public-http.ts';
 import { chatShops } from './shops.ts';
 
 /** Where the build puts the widget: the same from src/gateway/ and from dist/gateway/. */
@@ -24,7 +25,8 @@ const WIDGET_FOLDER = fileURLToPath(new URL('../../dist/widget/', import.meta.ur
 export interface ChatParts {
   readonly store: Store;
   readonly intake: Intake;
-  readonly shops: readonly ShopPlatform[];
+  readonly live: LiveConfig;
+  readonly shops: Current<readonly ShopPlatform[]>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -33,26 +35,29 @@ export interface ChatParts {
 /** The chat channel in a gateway: its door, and the reader of the platform's replies. */
 export interface RunningChat extends Pick<ChatServer, 'attach' | 'stop'> {
   /** Uploads, the widget's files and its configuration. */
-  readonly routers: readonly Router[];
+  readonly routers: readonly RequestHandler[];
   /** The tick on a visitor's message, once it is settled for good. */
   onSettled(entry: Entry, outcome: Outcome): void;
   stopReplies(): Promise<void>;
 }
 
-/** Starts the chat when a shop has one and the public listener is on. */
-export function startChat(config: CompleteConfig, parts: ChatParts): RunningChat | undefined {
-  const served = chatShops(config);
-  if (served.length === 0 || !config.http.enabled) return undefined;
-  const { store, intake, clock, logger, metrics } = parts;
+/** Starts the chat when the public listener is on: a shop that has one may come later. */
+export function startChat(parts: ChatParts): RunningChat | undefined {
+  const { live, store, intake, clock, logger, metrics } = parts;
+  const config = live.value;
+  if (!config.http.enabled) return undefined;
+  const clientIp = live.derive('chat proxies', ['http.trustProxy'], ({ http }) =>
+    clientIpOf(http.trustProxy),
+  );
   const presence = new Presence();
   const chat = createChatServer(
     {
-      shops: served,
+      shops: chatShops(config),
       signingKeys: config.chatTokenKeys.map(({ id, secret }) => ({ id, secret: secret.reveal() })),
     },
     {
       ...{ store: store.chat, blobs: store.spool.blobs, intake, presence, clock, logger, metrics },
-      clientIp: clientIpOf(config.http.trustProxy),
+      clientIp: (request) => clientIp.value(request),
     },
   );
   const poller = createReplyPoller(
@@ -60,12 +65,26 @@ export function startChat(config: CompleteConfig, parts: ChatParts): RunningChat
     {
       ...{ chatStore: store.chat, spool: store.spool, presence, clock, logger },
       source: replySource(parts.shops),
-      onLine: (shopId, visitorId, line) => chat.publish(shopId, visitorId, line),
+      onLine: (shopId, visitorId, line) => {
+        metrics.chatReplySeconds.observe(Math.max(0, clock() - line.at) / 1000);
+        chat.publish(shopId, visitorId, line);
+      },
     },
+  );
+  live.add({
+    name: 'chat',
+    reads: ['shops'],
+    prepare: (next) => {
+      const shops = chatShops(next);
+      return { commit: () => chat.serve(shops) };
+    },
+  });
+  const widget = live.derive('widget', ['shops'], (next) =>
+    createWidgetRoutes({ shops: chatShops(next), folder: WIDGET_FOLDER }),
   );
   return {
     attach: (server) => chat.attach(server),
-    routers: [chat.router, createWidgetRoutes({ shops: served, folder: WIDGET_FOLDER })],
+    routers: [chat.router, through(widget)],
     onSettled: (entry, outcome) => reportToVisitor(chat, entry, outcome, logger),
     stop: () => chat.stop(),
     stopReplies: () => poller.stop(),

@@ -1,22 +1,27 @@
-import type { Router } from 'express';
+import type { RequestHandler } from 'express';
 import type { CompleteConfig } from '../config/complete.ts';
+import type { ShopConfig } from '../config/config.ts';
 import { createDemoRouter } from '../demo/demo-router.ts';
-import { LOCAL, platformUrlOf } from './platforms.ts';
+import { LOCAL, platformUrlOf } from './platform-url.ts';
+
+type ChatShop = ShopConfig & { readonly chat: NonNullable<ShopConfig['chat']> };
+
+/** The first shop whose chat the local platform answers; none on a real platform. */
+export const demoShopOf = (config: CompleteConfig): ChatShop | undefined =>
+  config.shops.find(
+    (each): each is ChatShop => each.chat !== undefined && platformUrlOf(config, each) === LOCAL,
+  );
 
 /**
- * `GET /demo` for the first shop whose chat the local platform answers; none on a real platform.
- * Only the demo shop has a customer to log in as: nobody else's secret signs for a stranger.
+ * `GET /demo` for the shop of `demoShopOf`. Only the demo shop has a customer to log in as: nobody
+ * else's secret signs for a stranger.
  */
-export function demoRouters(config: CompleteConfig): Router[] {
-  const shop = config.shops.find(
-    (each) => each.chat !== undefined && platformUrlOf(config, each) === LOCAL,
-  );
-  if (shop?.chat === undefined) return [];
+export function demoRouter(config: CompleteConfig): RequestHandler {
+  const shop = demoShopOf(config);
+  if (shop === undefined) return (_request, _response, next) => next();
   const secret = config.demo ? shop.chat.identitySecrets[0]?.reveal() : undefined;
-  return [
-    createDemoRouter({
-      widgetKey: shop.chat.key,
-      ...(secret !== undefined && { identitySecret: secret }),
-    }),
-  ];
+  return createDemoRouter({
+    widgetKey: shop.chat.key,
+    ...(secret !== undefined && { identitySecret: secret }),
+  });
 }

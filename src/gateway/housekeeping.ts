@@ -9,9 +9,9 @@ const WARN_BEFORE_MS = 7 * 24 * 60 * 60 * 1000;
 
 export interface HousekeepingParts {
   readonly spool: Spool;
-  readonly retention: Retention;
+  readonly retention: () => Retention;
   /** Configured names by shop id. */
-  readonly shopNames: ReadonlyMap<string, string>;
+  readonly shopNames: () => ReadonlyMap<string, string>;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -49,10 +49,12 @@ export class Housekeeping {
   }
 
   async #count(): Promise<void> {
-    const { spool, metrics, shopNames, clock, retention, logger } = this.#parts;
+    const { spool, metrics, clock, logger } = this.#parts;
+    const counts = await spool.counts();
+    const [retention, shopNames] = [this.#parts.retention(), this.#parts.shopNames()];
     metrics.entries.reset();
     metrics.oldestQueuedSeconds.reset();
-    for (const { shopId, channel, state, count, oldestAt } of await spool.counts()) {
+    for (const { shopId, channel, state, count, oldestAt } of counts) {
       const shop = shopNames.get(shopId) ?? 'not configured';
       metrics.entries.set({ shop, channel, state }, count);
       const age = clock() - oldestAt;
@@ -66,7 +68,7 @@ export class Housekeeping {
 
   async #sweep(): Promise<void> {
     const { spool, retention, logger } = this.#parts;
-    const swept = await spool.sweep(retention);
+    const swept = await spool.sweep(retention());
     if (swept.entries + swept.raws + swept.files > 0) logger.info('spool.swept', { ...swept });
   }
 }

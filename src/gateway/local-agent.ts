@@ -8,13 +8,18 @@ const SAMPLE_KNOWLEDGE = fileURLToPath(new URL('../../config/knowledge/demo', im
 type AgentOptions = Pick<LocalPlatformOptions, 'agent' | 'agentGiveUpAfterMs' | 'withoutAgent'>;
 
 /** What answers on the local platform, and where nobody does but people. */
-export function localAgent({ localPlatform, shops }: CompleteConfig): AgentOptions {
-  const { agent } = localPlatform;
+export function localAgent(config: CompleteConfig): AgentOptions {
+  const { agent } = config.localPlatform;
   return {
     agent: agentChoice(agent),
     agentGiveUpAfterMs: agent.giveUpAfter,
-    withoutAgent: shops.filter((shop) => shop.agent === 'off').map(({ shopId }) => shopId),
+    withoutAgent: withoutAgent(config),
   };
+}
+
+/** The shops whose tickets wait for people. */
+export function withoutAgent({ shops }: CompleteConfig): string[] {
+  return shops.filter((shop) => shop.agent === 'off').map(({ shopId }) => shopId);
 }
 
 function agentChoice(agent: CompleteConfig['localPlatform']['agent']): AgentOptions['agent'] {

@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { connectTwilio } from '../channels/sms/twilio-api.ts';
 import type { CompleteConfig } from '../config/complete.ts';
-import type { RelayOptions } from '../local-platform/outbound/relay.ts';
 import type { ConnectTwilio } from '../local-platform/outbound/twilio-sms.ts';
 import type { RepliesOptions } from '../local-platform/outbound/ways-out.ts';
+import { relayOf } from './relay-options.ts';
 
 const TWILIO_TIMEOUT_MS = 30_000;
 
@@ -11,34 +10,19 @@ const TWILIO_TIMEOUT_MS = 30_000;
  * How the embedded platform's answers leave, by the configuration.
  * @throws when the file of the relay's authority cannot be read
  */
-export function localReplies(config: CompleteConfig): RepliesOptions {
-  const relay = relayOf(config);
+export function localReplies(
+  config: CompleteConfig,
+  accounts: ReadonlyMap<string, ConnectTwilio> = twilioAccounts(config),
+): RepliesOptions {
+  const relay = relayOf(config.localPlatform.replies, config.smtp.hostname);
   return {
     ...(relay && { relay }),
-    ...(config.localPlatform.replies.sms === 'twilio' && { twilio: twilioAccounts(config) }),
+    ...(config.localPlatform.replies.sms === 'twilio' && { twilio: accounts }),
   };
 }
 
-function relayOf({ localPlatform: { replies }, smtp }: CompleteConfig): RelayOptions | undefined {
-  if (replies.relay === undefined) return undefined;
-  const url = new URL(replies.relay.reveal());
-  const implicitTls = url.protocol === 'smtps:';
-  return {
-    host: url.hostname.replace(/^\[|\]$/g, ''),
-    port: url.port === '' ? (implicitTls ? 465 : 587) : Number(url.port),
-    implicitTls,
-    ...(url.username !== '' && {
-      user: decodeURIComponent(url.username),
-      password: decodeURIComponent(url.password),
-    }),
-    tls: replies.relayTls,
-    ...(replies.relayCa !== undefined && { ca: readFileSync(replies.relayCa, 'utf8') }),
-    // RFC 5321 §4.1.1.1 wants a full name; relays refuse "localhost" from others.
-    ...(smtp.hostname.includes('.') && { name: smtp.hostname }),
-  };
-}
-
-function twilioAccounts({ shops }: CompleteConfig): ReadonlyMap<string, ConnectTwilio> {
+/** The Twilio accounts by the shop's id; for `localReplies`, which looks into the map as it goes. */
+export function twilioAccounts({ shops }: CompleteConfig): Map<string, ConnectTwilio> {
   return new Map(
     shops.flatMap(({ shopId, sms }): [string, ConnectTwilio][] => {
       if (sms === undefined) return [];

@@ -2,17 +2,24 @@ import { join } from 'node:path';
 import type { CompleteConfig } from '../config/complete.ts';
 import { createLocalPlatform, type LocalPlatform } from '../local-platform/local-platform.ts';
 import type { Logger } from '../observability/logger.ts';
-import { localAgent } from './local-agent.ts';
-import { localReplies } from './local-replies.ts';
-import { LOCAL, platformUrlOf } from './platforms.ts';
+import { localAgent, withoutAgent } from './local-agent.ts';
+import { localReplies, twilioAccounts } from './local-replies.ts';
+import { LOCAL, platformUrlOf } from './platform-url.ts';
+
+export interface RunningLocal {
+  readonly platform: LocalPlatform;
+  /** Takes up the shops: their keys, whether the agent answers, and their Twilio accounts. */
+  serve(config: CompleteConfig): void;
+}
 
 /** Starts the embedded platform when a shop uses it. On loopback: it is for one machine. */
 export async function startLocalPlatform(
   config: CompleteConfig,
   logger: Logger,
-): Promise<LocalPlatform | undefined> {
-  const shops = config.shops.filter((shop) => platformUrlOf(config, shop) === LOCAL);
+): Promise<RunningLocal | undefined> {
+  const shops = localShops(config);
   if (shops.length === 0) return undefined;
+  const accounts = twilioAccounts(config);
   const platform = createLocalPlatform({
     dir: join(config.dataDir, 'platform'),
     host: '127.0.0.1',
@@ -20,12 +27,25 @@ export async function startLocalPlatform(
     ...(config.localPlatform.requestsPerSecond !== undefined && {
       requestsPerSecond: config.localPlatform.requestsPerSecond,
     }),
-    shops: shops.map(({ shopId, name, apiKey }) => ({ shopId, name, apiKey: apiKey.reveal() })),
+    shops,
     logger,
     ...localAgent(config),
-    replies: localReplies(config),
+    replies: localReplies(config, accounts),
     onReply: (reply) => logger.info('agent.replied', { ...reply }),
   });
   await platform.start();
-  return platform;
+  return {
+    platform,
+    serve: (next) => {
+      platform.serve(localShops(next), withoutAgent(next));
+      accounts.clear();
+      for (const [shop, connect] of twilioAccounts(next)) accounts.set(shop, connect);
+    },
+  };
+}
+
+function localShops(config: CompleteConfig) {
+  return config.shops
+    .filter((shop) => platformUrlOf(config, shop) === LOCAL)
+    .map(({ shopId, name, apiKey }) => ({ shopId, name, apiKey: apiKey.reveal() }));
 }

@@ -1,26 +1,120 @@
 import type { CompleteConfig } from '../config/complete.ts';
 import type { ShopConfig } from '../config/config.ts';
 import { ShopPlatform } from '../delivery/shop-platform.ts';
+import type { LocalPlatform } from '../local-platform/local-platform.ts';
+import { forgetShop } from '../observability/forget-shop.ts';
+import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { PlatformClient } from '../platform-api/client.ts';
-import type { ConnectionPool } from '../platform-api/transport.ts';
+import { ConnectionPool } from '../platform-api/transport.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { type Current, Holder } from '../runtime/current.ts';
+import type { StopStack } from '../runtime/stop-stack.ts';
+import type { Spool } from '../spool/spool.ts';
+import { changedPaths } from './config-leaves.ts';
+import type { LiveConfig } from './live-config.ts';
+import { type RunningLocal, startLocalPlatform } from './local.ts';
+import { LOCAL, platformUrlOf } from './platform-url.ts';
 
-/** The value of `platform.url` and `shops[].platformUrl` that means the embedded platform. */
-export const LOCAL = 'local';
+export interface PlatformsParts {
+  readonly live: LiveConfig;
+  readonly spool: Pick<Spool, 'hasten'>;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly stack: StopStack;
+}
 
-export const platformUrlOf = (config: CompleteConfig, shop: ShopConfig): string =>
-  shop.platformUrl ?? config.platform.url;
+/** The platforms of the shops, as they are now. */
+export interface Platforms {
+  readonly shops: Current<readonly ShopPlatform[]>;
+  /** The embedded one, while a shop has used it since the start. */
+  readonly local: Current<LocalPlatform | undefined>;
+}
 
-/** One client per shop, all on the same sockets. */
-export function connectShops(
+/** Connects every shop, and starts the embedded platform for those that use it. */
+export async function connectPlatforms(parts: PlatformsParts): Promise<Platforms> {
+  const { live, stack, logger } = parts;
+  const running = new Holder<RunningLocal | undefined>(undefined);
+  stack.push('local platform', () => running.value?.platform.stop());
+  running.value = await startLocalPlatform(live.value, logger);
+  const pool = new ConnectionPool();
+  stack.push('connections', () => pool.close());
+  const connect = (config: CompleteConfig, local: RunningLocal | undefined, before?: Before) =>
+    connectShops(config, { ...parts, pool, localUrl: local?.platform.url }, before);
+  const shops = new Holder(connect(live.value, running.value));
+
+  live.add({
+    name: 'platforms',
+    reads: ['shops', 'platform', 'delivery.requestTimeout', 'delivery.mediaTimeout'],
+    prepare: async (next, config) => {
+      const local = running.value ?? (await startLocalPlatform(next, logger));
+      const before = { config, shops: shops.value };
+      const connected = connect(next, local, before);
+      return {
+        commit: () => {
+          running.value = local;
+          local?.serve(next);
+          shops.value = connected;
+        },
+        after: () => tidied(before.shops, connected, parts),
+        undo: async () => {
+          if (local !== running.value) await local?.platform.stop();
+        },
+      };
+    },
+  });
+  return {
+    shops,
+    local: {
+      get value() {
+        return running.value?.platform;
+      },
+    },
+  };
+}
+
+/** What waited for a platform that is another now is due; series of names that are gone go too. */
+async function tidied(
+  before: readonly ShopPlatform[],
+  now: readonly ShopPlatform[],
+  { spool, metrics }: PlatformsParts,
+): Promise<void> {
+  const known = new Set(before.map(({ breakers }) => breakers));
+  for (const { breakers, settings } of now) {
+    if (!known.has(breakers)) await spool.hasten(settings.shopId);
+  }
+  const names = new Set(now.map(({ settings }) => settings.name));
+  for (const { settings } of before) {
+    if (!names.has(settings.name)) await forgetShop(metrics, settings.name);
+  }
+}
+
+interface Connecting {
+  readonly localUrl: string | undefined;
+  readonly pool: ConnectionPool;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+}
+
+/** What was connected, and by which configuration. */
+interface Before {
+  readonly config: CompleteConfig;
+  readonly shops: readonly ShopPlatform[];
+}
+
+/**
+ * One client per shop, all on the same sockets. A shop that has not changed keeps its client; one
+ * with the same platform and key keeps what is known of the platform's health.
+ */
+function connectShops(
   config: CompleteConfig,
-  localUrl: string | undefined,
-  pool: ConnectionPool,
-  metrics: Metrics,
-  clock: Clock,
-): ShopPlatform[] {
+  { localUrl, pool, metrics, clock }: Connecting,
+  before?: Before,
+): readonly ShopPlatform[] {
   return config.shops.map((shop) => {
+    const known = before && connectedBefore(shop, config, before);
+    if (known?.unchanged === true) return known.platform;
     const url = platformUrlOf(config, shop);
     const { continuity } = shop.sms ?? { continuity: 'forever' };
     return new ShopPlatform(
@@ -45,6 +139,25 @@ export function connectShops(
         }),
       },
       clock,
+      known?.platform,
     );
   });
+}
+
+/** The same platform under the same key, as it was connected before. */
+function connectedBefore(
+  shop: ShopConfig,
+  config: CompleteConfig,
+  before: Before,
+): { readonly platform: ShopPlatform; readonly unchanged: boolean } | undefined {
+  const platform = before.shops.find(({ settings }) => settings.shopId === shop.shopId);
+  const old = before.config.shops.find(({ shopId }) => shopId === shop.shopId);
+  if (platform === undefined || old === undefined) return undefined;
+  const sameUrl = platformUrlOf(config, shop) === platformUrlOf(before.config, old);
+  if (!sameUrl || shop.apiKey.reveal() !== old.apiKey.reveal()) return undefined;
+  const { requestTimeout, mediaTimeout } = before.config.delivery;
+  const sameTimes =
+    config.delivery.requestTimeout === requestTimeout &&
+    config.delivery.mediaTimeout === mediaTimeout;
+  return { platform, unchanged: sameTimes && changedPaths(old, shop).length === 0 };
 }

@@ -1,12 +1,19 @@
 import type { IncomingMessage } from 'node:http';
-import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import express, {
+  type Express,
+  type NextFunction,
+  type Request,
+  type RequestHandler,
+  type Response,
+} from 'express';
 import helmet from 'helmet';
 import proxyAddr from 'proxy-addr';
 import type { Health } from '../observability/health.ts';
 import { errorFields, type Logger } from '../observability/logger.ts';
+import type { Current } from '../runtime/current.ts';
 
 export interface PublicHttpParts {
-  readonly routers: readonly express.Router[];
+  readonly routers: readonly RequestHandler[];
   readonly health: Health;
   readonly logger: Logger;
 }
@@ -35,6 +42,12 @@ export function createPublicApp({ routers, health, logger }: PublicHttpParts): E
   });
   return app;
 }
+
+/** A route that is replaced with the configuration: a request ends where it began. */
+export const through =
+  (current: Current<RequestHandler>): RequestHandler =>
+  (request, response, next) =>
+    current.value(request, response, next);
 
 /** The address of the client, as far as the configured proxies are to be believed. */
 export function clientIpOf(trustProxy: readonly string[]): (request: IncomingMessage) => string {

@@ -3,6 +3,7 @@ import type { ShopPlatform } from '../delivery/shop-platform.ts';
 import type { PlatformClient } from '../platform-api/client.ts';
 import { PlatformError } from '../platform-api/errors.ts';
 import { cursorOf } from '../platform-api/pages.ts';
+import type { Current } from '../runtime/current.ts';
 import type { ShopId } from '../types/ids.ts';
 
 /** Messages of a page: fewer requests than by the platform's default, which is not documented. */
@@ -11,15 +12,14 @@ const PAGE = 200;
 const REFUSALS: ReadonlySet<number> = new Set([400, 404, 410, 422]);
 
 /** Where the chat channel reads the agent's replies. */
-export function replySource(shops: readonly ShopPlatform[]): ReplySource {
-  const clients = new Map<ShopId, PlatformClient>(
-    shops.map(({ settings }) => [settings.shopId, settings.client]),
-  );
+export function replySource(shops: Current<readonly ShopPlatform[]>): ReplySource {
+  const clientOf = (shopId: ShopId): PlatformClient | undefined =>
+    shops.value.find(({ settings }) => settings.shopId === shopId)?.client;
   /** Platforms that refuse pages of this size: the greatest `limit` is not documented either (API §8). */
   const strict = new Set<ShopId>();
   return {
     listMessages: async (shopId, conversationIds, cursor, signal) => {
-      const client = clients.get(shopId);
+      const client = clientOf(shopId);
       if (client === undefined) return { results: [] };
       const list = async (limit?: number) => {
         const query = {

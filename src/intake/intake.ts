@@ -48,14 +48,14 @@ export interface IntakeParts {
   readonly metrics: Metrics;
   readonly clock: Clock;
   /** Called after each arrival that made a new entry, so that delivery need not wait for a poll. */
-  readonly onAccepted: (shopId: ShopId) => void;
+  readonly onAccepted: (shopId: ShopId, id: EntryId, channel: Channel) => void;
 }
 
 export function createIntake({ spool, chat, metrics, clock, onAccepted }: IntakeParts): Intake {
   const newId = createEntryIds();
-  const count = (arrival: Arrival, { duplicate }: Accepted): void => {
+  const count = (arrival: Arrival, { id, duplicate }: Accepted): void => {
     metrics.accepted.inc({ channel: arrival.channel, duplicate: String(duplicate) });
-    if (!duplicate) onAccepted(arrival.shopId);
+    if (!duplicate) onAccepted(arrival.shopId, id, arrival.channel);
   };
 
   return {

@@ -44,6 +44,8 @@ export interface Attachment {
   readonly placeholder: string;
   /** What stands in the content for the address of this image, where its media is public. */
   readonly shownAs?: string;
+  /** What is known of it before it is opened. */
+  readonly about?: Pick<OpenAttachment, 'name' | 'type' | 'size'>;
   /**
    * Fetches or opens the content. Only called when no media id is saved.
    * @throws {AttachmentUnavailable} for good: the placeholder goes into the content instead

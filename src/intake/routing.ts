@@ -1,3 +1,4 @@
+import type { Current } from '../runtime/current.ts';
 import type { ShopId } from '../types/ids.ts';
 import { type AddressMatch, type AddressMatcher, createAddressMatcher } from './address-matcher.ts';
 import type { SenderOptions } from './email-sender.ts';
@@ -35,6 +36,11 @@ export interface Route {
 export interface AddressDirectory {
   route(recipient: string): Route | 'unknown_recipient' | 'not_our_domain';
   shop(shopId: ShopId): DirectoryShop | undefined;
+  /**
+   * As it is now, for whoever asks more than once about one message: a recipient that was taken is
+   * still taken at the end of the message, though the shops have changed meanwhile.
+   */
+  snapshot(): AddressDirectory;
 }
 
 export interface DirectoryShop {
@@ -63,7 +69,7 @@ export function createAddressDirectory(shops: readonly EmailShop[]): AddressDire
   const [firstDomain] = byDomain.keys();
   const byId = new Map(members.map((member) => [member.shopId, member]));
 
-  return {
+  const directory: AddressDirectory = {
     route(recipient) {
       // RFC 5321 §4.1.1.3: a bare `postmaster`, without a domain, is a recipient too.
       const bare = recipient.toLowerCase() === 'postmaster' && firstDomain !== undefined;
@@ -78,6 +84,17 @@ export function createAddressDirectory(shops: readonly EmailShop[]): AddressDire
       );
     },
     shop: (shopId) => byId.get(shopId),
+    snapshot: () => directory,
+  };
+  return directory;
+}
+
+/** A directory that is replaced with the shops. */
+export function currentDirectory(current: Current<AddressDirectory>): AddressDirectory {
+  return {
+    route: (recipient) => current.value.route(recipient),
+    shop: (shopId) => current.value.shop(shopId),
+    snapshot: () => current.value,
   };
 }
 

@@ -1,7 +1,7 @@
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { errorFields, type Logger } from '../observability/logger.ts';
 import { ApiError, systemCode } from './api-error.ts';
-import { authenticate, limitRate, type Shop } from './authenticate.ts';
+import { authenticate, limitRate, type ShopOfKey } from './authenticate.ts';
 import { type Faults, faultMiddleware } from './faults.ts';
 import { referenceRoutes } from './reference/routes.ts';
 import { sendJson } from './respond.ts';
@@ -15,7 +15,7 @@ import { messageRoutes } from './routes/messages.ts';
 import { ticketRoutes } from './routes/tickets.ts';
 
 export interface AppOptions {
-  readonly shops: readonly Shop[];
+  readonly shopOfKey: ShopOfKey;
   readonly uploadMaxBytes: number;
   readonly requestsPerSecond?: number;
   readonly faults?: Faults;
@@ -37,7 +37,7 @@ export function createApp(context: RouteContext, options: AppOptions): Express {
   app.use(open);
 
   const api = express.Router(routing);
-  api.use(authenticate(options.shops));
+  api.use(authenticate(options.shopOfKey));
   if (options.requestsPerSecond !== undefined) api.use(limitRate(options.requestsPerSecond));
   eventRoutes(api, context);
   ticketRoutes(api, context);

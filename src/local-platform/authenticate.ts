@@ -49,8 +49,7 @@ export function shopOfKey(shops: readonly Shop[]): ShopOfKey {
 }
 
 /** Checks `Authorization: Bearer` and `X-Shop-Id` of every request. */
-export function authenticate(shops: readonly Shop[]) {
-  const shopOfRequest = shopOfKey(shops);
+export function authenticate(shopOfRequest: ShopOfKey) {
   return (request: Request, response: Response, next: NextFunction): void => {
     response.locals['shop'] = shopOfRequest(request.get('authorization'), request.get('x-shop-id'));
     next();

@@ -6,7 +6,7 @@ import { AgentDesk } from './agent/agent-desk.ts';
 import type { Agent } from './agent/agent.ts';
 import { type AgentChoice, createAgent } from './agent/create-agent.ts';
 import { createApp } from './app.ts';
-import { type Shop, shopOfKey } from './authenticate.ts';
+import type { Shop } from './authenticate.ts';
 import { DECISIONS } from './decisions.ts';
 import type { Faults } from './faults.ts';
 import { FolderLock } from './folder-lock.ts';
@@ -17,6 +17,7 @@ import { Departures, type ReplyNotice } from './outbound/departures.ts';
 import { RETRY_SCHEDULE } from './outbound/retry-schedule.ts';
 import { type RepliesOptions, waysOut } from './outbound/ways-out.ts';
 import { refuseUnreadable } from './refuse-unreadable.ts';
+import { ServedShops } from './served-shops.ts';
 import { Store } from './store/store.ts';
 
 export interface LocalPlatformOptions {
@@ -52,6 +53,11 @@ export interface LocalPlatform {
   readonly inspect: Inspection;
   /** @throws when it cannot listen; everything is closed again then */
   start(): Promise<void>;
+  /**
+   * The shops from now on, and those among them without the agent. What is stored of a shop that
+   * is not among them stays, for when it is again.
+   */
+  serve(shops: readonly Shop[], withoutAgent?: readonly string[]): void;
   /** Answers what is in flight, at most for two seconds, then closes. May be called again. */
   stop(): Promise<void>;
 }
@@ -64,7 +70,8 @@ const STOP_GRACE_MS = 2000;
  * @throws when the knowledge folder cannot be read; nothing is open then
  */
 export function createLocalPlatform(options: LocalPlatformOptions): LocalPlatform {
-  const agentOf = agentsOf(options);
+  const served = new ServedShops(options.shops, options.withoutAgent);
+  const agentOf = agentsOf(options, served);
   const lock = FolderLock.take(options.dir);
   let store: Store | undefined;
   const close = () => {
@@ -76,7 +83,7 @@ export function createLocalPlatform(options: LocalPlatformOptions): LocalPlatfor
   };
   try {
     store = new Store(options.dir);
-    return assemble(options, agentOf, store, close);
+    return assemble(options, served, agentOf, store, close);
   } catch (error) {
     close();
     throw error;
@@ -85,17 +92,18 @@ export function createLocalPlatform(options: LocalPlatformOptions): LocalPlatfor
 
 function assemble(
   options: LocalPlatformOptions,
+  served: ServedShops,
   agentOf: (shop: string) => Agent | undefined,
   store: Store,
   closeStore: () => void,
 ): LocalPlatform {
-  const { dir, logger, shops } = options;
+  const { dir, logger } = options;
   const now = options.clock ?? Date.now;
-  for (const { shopId } of shops) store.shops.add(shopId.toLowerCase());
+  for (const shop of served.names.keys()) store.shops.add(shop);
   const media = new MediaFolder(join(dir, 'media'), store.shops.secret('media-links'));
-  const sockets = new ChatSockets(store, shopOfKey(shops), logger);
-  const departures = createDepartures(options, store, now, sockets);
-  const desk = createDesk(options, agentOf, store, now, (conversationId) => {
+  const sockets = new ChatSockets(store, served.ofKey, logger);
+  const departures = createDepartures(options, served, store, now, sockets);
+  const desk = createDesk(options, served, agentOf, store, now, (conversationId) => {
     departures.wake();
     sockets.stored(conversationId);
   });
@@ -116,7 +124,7 @@ function assemble(
       },
     },
     {
-      shops,
+      shopOfKey: served.ofKey,
       uploadMaxBytes: options.uploadMaxBytes ?? DECISIONS.uploadMaxBytes,
       ...(options.requestsPerSecond !== undefined && {
         requestsPerSecond: options.requestsPerSecond,
@@ -158,18 +166,25 @@ function assemble(
         throw error;
       }
     },
+    serve: (shops, withoutAgent) => {
+      served.replace(shops, withoutAgent);
+      for (const shop of served.names.keys()) store.shops.add(shop);
+    },
     stop,
   };
 }
 
-function agentsOf(options: LocalPlatformOptions): (shop: string) => Agent | undefined {
+function agentsOf(
+  options: LocalPlatformOptions,
+  served: ServedShops,
+): (shop: string) => Agent | undefined {
   const agent = createAgent(options.agent, options.logger);
-  const without = new Set((options.withoutAgent ?? []).map((id) => id.toLowerCase()));
-  return (shop) => (without.has(shop) ? undefined : agent);
+  return (shop) => (served.isWithoutAgent(shop) ? undefined : agent);
 }
 
 function createDesk(
-  { shops, logger, agentGiveUpAfterMs }: LocalPlatformOptions,
+  { logger, agentGiveUpAfterMs }: LocalPlatformOptions,
+  served: ServedShops,
   agentOf: (shop: string) => Agent | undefined,
   store: Store,
   now: () => number,
@@ -179,7 +194,7 @@ function createDesk(
     store,
     agentOf,
     giveUpAfterMs: agentGiveUpAfterMs ?? DECISIONS.agentGiveUpAfterMs,
-    shopNames: new Map(shops.map(({ shopId, name }) => [shopId.toLowerCase(), name])),
+    shopNames: served.names,
     logger,
     now,
     onStored: (reply) => onStored(reply.conversation_id),
@@ -187,7 +202,8 @@ function createDesk(
 }
 
 function createDepartures(
-  { dir, shops, logger, replies = {}, onReply }: LocalPlatformOptions,
+  { dir, logger, replies = {}, onReply }: LocalPlatformOptions,
+  served: ServedShops,
   store: Store,
   now: () => number,
   sockets: ChatSockets,
@@ -195,7 +211,7 @@ function createDepartures(
   return new Departures({
     store,
     outbound: waysOut(join(dir, 'outbox'), replies),
-    shopNames: new Map(shops.map(({ shopId, name }) => [shopId.toLowerCase(), name])),
+    shopNames: served.names,
     logger,
     now,
     schedule: replies.schedule ?? RETRY_SCHEDULE,

@@ -24,8 +24,14 @@ export interface LogOptions {
   readonly format: 'json' | 'pretty';
 }
 
+/** A logger that can be told how much to write while it runs. */
+export interface AdjustableLogger extends Logger {
+  /** For this one and all that were made of it by `with`. */
+  setLevel(level: LogLevel): void;
+}
+
 /** Writes one line per event to standard error: JSON for machines, `pretty` for people. */
-export function createLogger({ level, format }: LogOptions): Logger {
+export function createLogger({ level, format }: LogOptions): AdjustableLogger {
   if (format === 'json') return jsonLogger(level, (text) => process.stderr.write(text));
   const terminal = new winston.transports.Console({
     stderrLevels: ['error', 'warn', 'info', 'debug'],
@@ -35,7 +41,7 @@ export function createLogger({ level, format }: LogOptions): Logger {
 }
 
 /** One JSON object a line, and the lines of a turn of the event loop in one text. */
-export function jsonLogger(level: LogLevel, write: (text: string) => void): Logger {
+export function jsonLogger(level: LogLevel, write: (text: string) => void): AdjustableLogger {
   // One step instead of winston's own two: every message of every channel passes here.
   const line = winston.format((info) => {
     info['timestamp'] = new Date().toISOString();
@@ -69,8 +75,15 @@ function start(
   level: LogLevel,
   format: winston.Logform.Format,
   transport: winston.transport,
-): Logger {
-  return wrap(winston.createLogger({ level, format, transports: [transport] }));
+): AdjustableLogger {
+  const logger = winston.createLogger({ level, format, transports: [transport] });
+  return {
+    ...wrap(logger),
+    setLevel: (next) => {
+      // Children have the one that they were made of as their prototype: the level is its alone.
+      logger.level = next;
+    },
+  };
 }
 
 function wrap(logger: winston.Logger): Logger {

@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { createFactMetrics } from './fact-metrics.ts';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
@@ -14,6 +15,13 @@ export function createMetrics() {
   const registers = [registry];
   return {
     registry,
+    ...createFactMetrics(registers),
+    buildInfo: new Gauge({
+      name: 'sluice_build_info',
+      help: 'Always 1; its labels tell which version runs, on which Node.js',
+      labelNames: ['version', 'node'] as const,
+      registers,
+    }),
     accepted: new Counter({
       name: 'sluice_accepted_total',
       help: 'Messages acknowledged after they were durable',
@@ -53,12 +61,6 @@ export function createMetrics() {
       buckets: SECONDS,
       registers,
     }),
-    breakerOpen: new Gauge({
-      name: 'sluice_breaker_open',
-      help: '1 while deliveries of a shop are paused',
-      labelNames: ['shop', 'part'] as const,
-      registers,
-    }),
     entries: new Gauge({
       name: 'sluice_entries',
       help: 'Entries in the spool',
@@ -74,6 +76,12 @@ export function createMetrics() {
     chatSockets: new Gauge({
       name: 'sluice_chat_sockets',
       help: 'Connected chat sockets',
+      registers,
+    }),
+    chatReplySeconds: new Histogram({
+      name: 'sluice_chat_reply_seconds',
+      help: "From the platform's writing of an answer, by its clock, to the visitor's chat; an answer to a visitor who was away waits for his return",
+      buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600, 86400],
       registers,
     }),
     authenticated: new Counter({
@@ -104,10 +112,34 @@ export function createMetrics() {
       labelNames: ['shop'] as const,
       registers,
     }),
+    operatorActions: new Counter({
+      name: 'sluice_operator_actions_total',
+      help: 'Lines of the audit that the console wrote, by action (login, login_failed, retry, discard ...)',
+      labelNames: ['action'] as const,
+      registers,
+    }),
     alarms: new Counter({
       name: 'sluice_alarms_total',
       help: 'Things an operator has to look at',
       labelNames: ['alarm'] as const,
+      registers,
+    }),
+    alertsFiring: new Gauge({
+      name: 'sluice_alerts_firing',
+      help: 'Alerts of the gateway itself that fire now, by rule and severity',
+      labelNames: ['rule', 'severity'] as const,
+      registers,
+    }),
+    alertNotifications: new Counter({
+      name: 'sluice_alert_notifications_total',
+      help: 'Notices to the targets of alerts, by what came of them after all retries (sent, refused, busy, unreachable, timeout, failed)',
+      labelNames: ['target', 'outcome'] as const,
+      registers,
+    }),
+    traceSpans: new Counter({
+      name: 'sluice_trace_spans_total',
+      help: 'Spans handed to the trace collector, by outcome (sent, failed)',
+      labelNames: ['outcome'] as const,
       registers,
     }),
     commitSeconds: new Histogram({

@@ -13,6 +13,7 @@ import type {
   SavedMedia,
   TimelineStep,
 } from './entry.ts';
+import type { DeliveryRecord } from './operator-store.ts';
 import type { CountedMail, MailLimit, MailLimits } from './mail-rates.ts';
 
 /** One lane of one shop: where order is kept and where a conversation is remembered. */
@@ -92,14 +93,28 @@ export interface Spool {
   claim(shopId: ShopId, limit: number, leaseMs: number): Promise<readonly Claimed[]>;
   /** Extends leases that are still held. Resolves with those that were lost. */
   renew(leases: readonly Lease[], leaseMs: number): Promise<readonly Lease[]>;
-  /** Writes an attempt's outcome. False: the lease was lost and nothing changed. */
-  settle(lease: Lease, outcome: Outcome, steps: readonly TimelineStep[]): Promise<boolean>;
+  /**
+   * Writes an attempt's outcome, and what it made of the message. False: the lease was lost and
+   * nothing changed.
+   */
+  settle(
+    lease: Lease,
+    outcome: Outcome,
+    steps: readonly TimelineStep[],
+    record?: DeliveryRecord,
+  ): Promise<boolean>;
   /** Saves what was uploaded the moment its id is known. False: the lease was lost. */
   saveMedia(lease: Lease, part: string, media: SavedMedia): Promise<boolean>;
 
   conversation(lane: LaneKey): Promise<RememberedConversation | undefined>;
-  /** False: another lane already has this conversation, and nothing was stored. */
-  rememberConversation(lane: LaneKey, conversationId: string): Promise<boolean>;
+  /**
+   * False: another lane already has this conversation, or the entry that tells was erased
+   * meanwhile; nothing was stored.
+   */
+  rememberConversation(
+    lane: LaneKey & { readonly id?: EntryId },
+    conversationId: string,
+  ): Promise<boolean>;
   forgetConversation(lane: LaneKey): Promise<void>;
 
   get(id: EntryId): Promise<Entry | undefined>;
@@ -129,6 +144,8 @@ export interface Spool {
   /** An operator's `retry` or `release`: back to `queued`, due now. False: not in such a state. */
   requeue(id: EntryId): Promise<boolean>;
   discard(id: EntryId): Promise<boolean>;
+  /** What of this shop waits for its next attempt is due now. Resolves with how many. */
+  hasten(shopId: ShopId): Promise<number>;
 
   /** A time that outlives the process, in milliseconds since the epoch; undefined before the first. */
   mark(name: string): Promise<number | undefined>;

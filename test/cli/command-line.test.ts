@@ -45,14 +45,23 @@ test('the commands', () => {
     'sluice doctor',
     'sluice queue',
     'sluice queue list',
+    'sluice queue stats',
     'sluice queue show',
     'sluice queue retry',
     'sluice queue release',
     'sluice queue discard',
+    'sluice queue restore',
+    'sluice queue export',
+    'sluice alerts',
+    'sluice alerts test',
+    'sluice audit',
+    'sluice ingest',
     'sluice send',
     'sluice send email',
     'sluice send sms',
     'sluice send chat',
+    'sluice backup',
+    'sluice erase',
     'sluice platform',
     'sluice platform tickets',
     'sluice platform tickets list',
@@ -71,13 +80,14 @@ test('the commands', () => {
     'sluice platform events create',
     'sluice platform media',
     'sluice platform media upload',
+    'sluice completion',
   ]);
 });
 
 test.each(all)('$line --help shows an example of itself', async ({ names, line }) => {
   const terminal = captureTerminal();
   expect(await runCli([...names, '--help'], terminal, events)).toBe(0);
-  const example = /Example:\n {2}\$ (sluice .*)$/m.exec(terminal.stdout())?.[1] ?? '';
+  const example = /Examples?:\n {2}\$ (sluice .*)$/m.exec(terminal.stdout())?.[1] ?? '';
   expect(example.startsWith(line)).toBe(true);
   expect(terminal.stdout()).toContain('--config <file>');
 });

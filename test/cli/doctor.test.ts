@@ -107,8 +107,10 @@ test('every check has its line; warnings alone end in 0', async () => {
     ['ok', 'disk'],
     ['ok', 'mx'],
     ['skipped', 'certificate'],
+    ['skipped', 'data-folder'],
+    ['warning', 'alerts'],
   ]);
-  expect(stdout).toContain('9 ok, 1 warning, 0 failed, 1 skipped\n');
+  expect(stdout).toContain('9 ok, 2 warning, 0 failed, 2 skipped\n');
   expect(stdout).toContain(`To set at Twilio for every number, by POST: ${url}\n`);
 });
 

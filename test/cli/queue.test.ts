@@ -11,6 +11,7 @@ import type { EntryId, ShopId } from '../../src/types/ids.ts';
 import { captureTerminal } from '../support/capture-terminal.ts';
 import { anEntry } from '../support/entries.ts';
 import { tempDir } from '../support/temp-dir.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 let dir: ReturnType<typeof tempDir>;
 let spool: Spool;
@@ -36,11 +37,12 @@ afterEach(async () => {
 const dataDir = () => join(dir.path, 'data');
 const env = () => ({ SLUICE_DATA_DIR: dataDir() });
 
-async function queue(...args: string[]) {
+async function sluice(...args: string[]) {
   const terminal = captureTerminal(env());
-  const code = await runCli(['queue', ...args], terminal, events);
-  return { code, stdout: terminal.stdout(), stderr: terminal.stderr() };
+  const code = await runCli(args, terminal, events);
+  return { code, stdout: terminal.stdout(), stderr: terminal.stderr(), bytes: terminal.bytes() };
 }
+const queue = (...args: string[]) => sluice('queue', ...args);
 
 async function accept(change: Partial<NewEntry> = {}): Promise<EntryId> {
   const entry = anEntry({ shopId, ...change });
@@ -95,7 +97,8 @@ test('show prints an entry with its timeline', async () => {
   expect(code).toBe(0);
   expect(stdout).toMatch(new RegExp(`^id +${id}$`, 'm'));
   expect(stdout).toMatch(/^state +dead$/m);
-  expect(stdout).toMatch(/^ {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}dead +status=422$/m);
+  expect(stdout).toMatch(/^ {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}\+\d+ .*attempt 1: dead, 0 ms/m);
+  expect(stdout).toMatch(/^ +\+0 ms +dead +status=422$/m);
 
   const json = parsed((await queue('show', id, '--json')).stdout);
   expect(json).toMatchObject({ id, shop: 'demo', state: 'dead', timeline: expect.any(Array) });
@@ -140,4 +143,152 @@ test('a move that does not fit the state changes nothing, and the others are don
   );
   expect(stderr).toBe('2 of 3 not changed\n');
   expect(await spool.get(held)).toMatchObject({ state: 'held' });
+});
+
+/** An email as SMTP brings it. */
+async function anEmail(n: number, change: Partial<NewEntry> = {}): Promise<EntryId> {
+  const raw =
+    `From: Ann Lee <ann${n}@customer.example>\r\nTo: support@demo.example\r\n` +
+    `Subject: Lamp ${n}\r\n\r\nHello ${n}\r\nFrom here on it is mine\r\n>From there\r\n`;
+  return accept({
+    channel: 'email',
+    raw: { kind: 'inline', bytes: Buffer.from(raw) },
+    meta: { envelopeFrom: `ann${n}@customer.example`, envelopeTo: ['support@demo.example'] },
+    ...change,
+  });
+}
+
+const indexed = () =>
+  waitFor('the index of words', async () => {
+    const { stdout } = await queue('list', 'lamp', '--json');
+    return (parsed(stdout) as unknown[]).length > 0;
+  });
+
+test('list finds by words, reason and time, and shows who wrote and about what', async () => {
+  const first = await anEmail(1, { receivedAt: Date.now() - 3 * 3_600_000 });
+  const second = await anEmail(2);
+  await dead();
+  await indexed();
+  const ids = async (...args: string[]) => {
+    const { stdout } = await queue('list', '--jsonl', ...args);
+    return stdout
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => (parsed(line) as Entry).id);
+  };
+  expect(await ids('ann2@customer')).toEqual([second]);
+  expect(await ids('lamp', '1')).toEqual([first]);
+  expect(await ids('lamp', '--since', '2h')).toEqual([second]);
+  expect(await ids('lamp', '--until', '2h')).toEqual([first]);
+  expect(await ids('--reason', 'answer 4')).toHaveLength(1);
+  expect(await ids('--reason', 'answer 5')).toEqual([]);
+  const { stdout } = await queue('list', 'lamp', '2');
+  expect(stdout).toMatch(/Ann Lee <ann2.*Lamp 2/);
+  const { code, stderr } = await queue('list', '--since', 'yesterday');
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('2h or 7d') });
+});
+
+test('stats counts by state, shop, channel and age', async () => {
+  await anEmail(1, { receivedAt: Date.now() - 2 * 86_400_000 });
+  await anEmail(2);
+  await accept({ channel: 'email', hold: 'postmaster' });
+  const { stdout } = await queue('stats', '--json');
+  expect(parsed(stdout)).toMatchObject([
+    {
+      state: 'queued',
+      shop: 'demo',
+      channel: 'email',
+      count: 2,
+      byAge: { '<1m': 1, '<7d': 1, older: 0 },
+    },
+    { state: 'held', shop: 'demo', channel: 'email', count: 1, byAge: { '<1m': 1 } },
+  ]);
+  const text = await queue('stats');
+  expect(text.stdout).toMatch(/^queued +demo +email +2 +1 +\. .* 2d +now$/m);
+  expect(text.stdout).toContain('2 queued, 1 held');
+  expect((await queue('stats', '--channel', 'sms')).stdout).toContain('Nothing waits');
+});
+
+test('show --raw gives what arrived, byte for byte; without a record there is no payload', async () => {
+  const bytes = Buffer.from([0x41, 0x00, 0xff, 0x0d, 0x0a]);
+  const id = await accept({ raw: { kind: 'inline', bytes } });
+  expect((await queue('show', id, '--raw')).bytes).toEqual(bytes);
+  expect(await queue('show', id, '--payload')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('nothing was submitted yet'),
+  });
+});
+
+test('show --payload and --trimmed give what the last attempt made of a message', async () => {
+  const id = await accept();
+  const [claimed] = await spool.claim(shopId, 1, 60_000);
+  if (claimed === undefined) throw new Error('nothing was claimed');
+  const record = {
+    request: { message: { content: 'Hello' } },
+    trimmed: '> what you wrote\u001b[2J',
+    attachments: [{ part: '1', name: 'lamp.jpg', type: 'image/jpeg', bytes: 12 }],
+  };
+  await spool.settle(
+    claimed.lease,
+    { state: 'delivered' },
+    [{ at: Date.now(), step: 'delivered' }],
+    record,
+  );
+  expect(parsed((await queue('show', id, '--payload')).stdout)).toEqual(record.request);
+  expect((await queue('show', id, '--trimmed')).stdout).toBe('> what you wrote\u{fffd}[2J\n');
+  expect((await queue('show', id)).stdout).toMatch(/lamp\.jpg {2}image\/jpeg {2}12 bytes/);
+});
+
+test('moves by a filter need --yes where nobody can be asked, tell results, and are written down', async () => {
+  const gone = [await dead(), await dead(), await dead()];
+  const held = await accept({ hold: 'dmarc' });
+  const asked = await queue('retry', '--all');
+  expect(asked).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('retry 3 entries (dead)'),
+  });
+  const { code, stdout } = await queue('retry', '--all', '--shop', 'demo', '--yes');
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: '      3  retried now  (was: answer 422)\n',
+  });
+  for (const id of gone) expect(await spool.get(id)).toMatchObject({ state: 'queued' });
+  expect(await spool.get(held)).toMatchObject({ state: 'held' });
+  expect(await queue('discard', '--all', '--yes')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('needs --state'),
+  });
+  expect(await queue('retry', '--all', '--state', 'held', '--yes')).toMatchObject({ code: 2 });
+  expect(await queue('retry')).toMatchObject({
+    code: 2,
+    stderr: 'give ids, or --all with filters\n',
+  });
+
+  await queue('discard', held);
+  expect((await queue('restore', held)).stdout).toBe(`${held}: restored\n`);
+  expect(await spool.get(held)).toMatchObject({ state: 'held' });
+  const audit = parsed((await sluice('audit', '--json')).stdout);
+  expect(audit).toMatchObject([
+    {
+      action: 'restore',
+      target: held,
+      outcome: 'restored',
+      who: expect.stringMatching(/^terminal:./),
+    },
+    { action: 'discard', target: held },
+    { action: 'retry', target: '3 entries: dead, shop demo', outcome: 'all done' },
+  ]);
+  expect((await sluice('audit', '--limit', '1')).stdout).toMatch(
+    /restore[^]*Older ones: --before \d+/,
+  );
+});
+
+test('words of a filter are not written down: they may be an address', async () => {
+  await anEmail(1, { hold: 'dmarc' });
+  await indexed();
+  const { stdout } = await queue('release', '--all', '--text', 'ann1@customer', '--yes');
+  expect(stdout).toContain('1  released  (was: dmarc)');
+  const audit = (await sluice('audit', '--json')).stdout;
+  expect(audit).toContain('by words');
+  expect(audit).not.toContain('ann1');
 });

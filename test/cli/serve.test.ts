@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { expect, test } from '@jest/globals';
 import { CommandFailed } from '../../src/cli/exit-codes.ts';
-import { serve } from '../../src/cli/serve.ts';
+import { serve, type ServeHooks } from '../../src/cli/serve.ts';
 import type { Gateway } from '../../src/gateway.ts';
 import { silentLogger, type LogFields, type Logger } from '../../src/observability/logger.ts';
 import { SpoolUnusable } from '../../src/spool/errors.ts';
@@ -28,6 +28,10 @@ function scene(change: Partial<Gateway> = {}) {
       return Promise.resolve();
     },
     failed: new Promise(() => undefined),
+    reload: (who) => {
+      steps.push(`reload by ${who}`);
+      return Promise.resolve({ ok: false, mistakes: ['shops[0].name'] });
+    },
     ...change,
   };
   return {
@@ -35,7 +39,8 @@ function scene(change: Partial<Gateway> = {}) {
     exits,
     events,
     logged,
-    run: (onReady: () => void) => serve(gateway, logger, events, onReady),
+    run: (onReady: () => void, hooks: Partial<ServeHooks> = {}) =>
+      serve(gateway, logger, events, { onReady, ...hooks }),
   };
 }
 
@@ -54,6 +59,25 @@ test('a signal that comes twice at once, as under npm, is one', async () => {
     events.emit('SIGINT');
   });
   expect(exits).toEqual([]);
+});
+
+test('SIGHUP takes the configuration up and does not end the gateway; mistakes are told', async () => {
+  const { events, steps, run } = scene();
+  const told: string[] = [];
+  await run(() => events.emit('SIGHUP'), {
+    onRefused: (mistakes) => {
+      told.push(...mistakes);
+      events.emit('SIGTERM');
+    },
+  });
+  expect(steps).toEqual(['start', 'reload by signal', 'stop']);
+  expect(told).toEqual(['shops[0].name']);
+});
+
+test('a terminal that has gone ends it: nobody sees it any more', async () => {
+  const { events, steps, run } = scene();
+  await run(() => events.emit('SIGHUP'), { terminalHasGone: () => true });
+  expect(steps).toEqual(['start', 'stop']);
 });
 
 test('a bug that nobody caught is logged without its message, and ends in a graceful stop', async () => {

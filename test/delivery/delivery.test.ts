@@ -497,3 +497,54 @@ function recording(lines: string[], fields: object = {}): Logger {
     with: (more) => recording(lines, { ...fields, ...more }),
   };
 }
+
+describe('what an attempt leaves for operators', () => {
+  const recordOf = async (entry: NewEntry) => store.operator.record(entry.id);
+
+  test('the request as it was submitted, with its attachments', async () => {
+    platform.script = ({ path, body }) =>
+      path === '/media/' && body.includes('bytes of b') ? json(415) : undefined;
+    const entry = message({ attachments: ['a.txt', 'b.txt'] });
+    await submitAll(entry);
+    await reached(entry, 'delivered');
+    expect(await recordOf(entry)).toEqual({
+      request: platform.messages[0],
+      attachments: [
+        { part: 'a.txt', name: 'a.txt', type: 'text/plain', bytes: 14, mediaId: uuid('a', 1) },
+        { part: 'b.txt', name: 'b.txt', type: 'text/plain', bytes: 14 },
+      ],
+    });
+  });
+
+  test('of a refusal the plain form, which was the last', async () => {
+    platform.script = ({ path }) => (path === '/messages/' ? json(422) : undefined);
+    const entry = message({ attachments: ['a.txt'] });
+    await submitAll(entry);
+    await reached(entry, 'dead');
+    const record = await recordOf(entry);
+    expect(record?.request).toEqual(platform.messages.at(-1));
+    expect(record?.request).toMatchObject({ message: { format: 'TEXT' } });
+    expect(record?.attachments).toMatchObject([{ name: 'a.txt', mediaId: uuid('a', 1) }]);
+  });
+
+  test.each([
+    ['held', { kind: 'held', reason: 'short code' }],
+    ['suppressed', { kind: 'suppressed', reason: 'auto-reply' }],
+  ] as const)('of a %s one what would have been submitted', async (state, verdict) => {
+    const entry = message({ verdict, content: 'out of office', attachments: ['a.txt'] });
+    await submitAll(entry);
+    await reached(entry, state);
+    expect(await recordOf(entry)).toMatchObject({
+      request: { message: { content: 'out of office' } },
+      attachments: [{ part: 'a.txt' }],
+    });
+  });
+
+  test('of one that waits what the failed attempt submitted', async () => {
+    platform.script = ({ path }) => (path === '/messages/' ? json(500) : undefined);
+    const entry = message({ content: 'try me' });
+    await submitAll(entry);
+    const record = await waitFor('the record', () => recordOf(entry));
+    expect(record).toMatchObject({ request: { message: { content: 'try me' } } });
+  });
+});

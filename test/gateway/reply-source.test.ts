@@ -24,7 +24,7 @@ async function source(script: Script) {
   });
   const permissions = { email: 'private', sms: 'private', web_chat: 'private' } as const;
   const settings = { shopId: SHOP, name: 'acme', mediaPermission: permissions, client };
-  const replies = replySource([new ShopPlatform(settings, Date.now)]);
+  const replies = replySource({ value: [new ShopPlatform(settings, Date.now)] });
   return {
     list: (cursor?: string) =>
       replies.listMessages(SHOP, [CONVERSATION], cursor, new AbortController().signal),

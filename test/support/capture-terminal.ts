@@ -2,6 +2,8 @@ import type { Terminal } from '../../src/cli/terminal.ts';
 
 export interface CapturedTerminal extends Terminal {
   readonly stdout: () => string;
+  /** What was printed as bytes. */
+  readonly bytes: () => Buffer;
   readonly stderr: () => string;
 }
 
@@ -9,7 +11,13 @@ export interface CapturedTerminal extends Terminal {
 export function captureTerminal(env: Record<string, string> = {}): CapturedTerminal {
   let stdout = '';
   let stderr = '';
+  const chunks: Uint8Array[] = [];
   return {
+    outBytes: (bytes) => {
+      chunks.push(bytes);
+      return Promise.resolve();
+    },
+    bytes: () => Buffer.concat(chunks),
     out: (text) => void (stdout += text),
     err: (text) => void (stderr += text),
     env,

@@ -52,8 +52,13 @@ export interface ConfigChoices {
   readonly loop?: MailLimits;
   /** How the embedded platform's answers leave. */
   readonly replies?: Readonly<Record<string, unknown>>;
+  /** More of the console's keys: operators, hosts, another password. */
+  readonly admin?: Readonly<Record<string, unknown>>;
   /** More of the chat's own keys: origins, identity secrets, how the widget is shown. */
   readonly chat?: Readonly<Record<string, unknown>>;
+  /** Alerts and traces, as in the file. */
+  readonly alerts?: Readonly<Record<string, unknown>>;
+  readonly tracing?: Readonly<Record<string, unknown>>;
 }
 
 /** What an operator would write into his file, with limits that no test reaches by accident. */
@@ -64,12 +69,14 @@ export function gatewayConfig(choices: ConfigChoices) {
     log: { level: 'info', format: 'json' },
     smtp: { host, port: ports.smtp, hostname: 'mx.acme.example' },
     http: { host, port: ports.http, publicUrl: PUBLIC_URL, ...choices.http },
-    admin: { host, port: ports.admin, password: 'of-the-console' },
+    admin: { host, port: ports.admin, password: 'of-the-console', ...choices.admin },
     localPlatform: { port: 0, ...(choices.replies && { replies: choices.replies }) },
     delivery: {
       requestTimeout: choices.requestTimeout ?? '10s',
       paused: choices.paused ?? false,
     },
+    ...(choices.alerts && { alerts: choices.alerts }),
+    ...(choices.tracing && { tracing: choices.tracing }),
     shops: [
       {
         ...ACME,

@@ -1,15 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { completeConfig } from '../../src/config/complete.ts';
-import { loadConfig } from '../../src/config/load.ts';
 import { renderMistakes } from '../../src/config/mistakes.ts';
 import { createGateway } from '../../src/gateway.ts';
+import { configSource } from '../../src/gateway/config-source.ts';
 import { type Logger, silentLogger } from '../../src/observability/logger.ts';
 import { type ConfigChoices, gatewayConfig } from './gateway-config.ts';
 
 export interface RunningGateway {
   readonly smtpPort: number;
   readonly httpUrl: string;
+  /** Of the console. */
+  readonly adminUrl: string;
   stop(): Promise<void>;
 }
 
@@ -25,15 +27,18 @@ export async function startGateway(
   choices: ConfigChoices,
   logger: Logger = silentLogger,
 ): Promise<RunningGateway> {
-  const loaded = loadConfig({ file: writeConfig(choices), env: {} });
+  const source = configSource({ file: writeConfig(choices), env: {} });
+  const loaded = source.load();
   if (!loaded.ok) throw new Error(renderMistakes(loaded.mistakes));
   const config = await completeConfig(loaded.config);
-  const gateway = createGateway({ config, logger });
-  const { smtp, http } = await gateway.start();
-  if (smtp === undefined || http === undefined) throw new Error('a door that is not open');
+  const gateway = createGateway({ config, logger, source });
+  const { smtp, http, admin } = await gateway.start();
+  if (smtp === undefined || http === undefined || admin === undefined)
+    throw new Error('a door that is not open');
   return {
     smtpPort: smtp.port,
     httpUrl: `http://${http.host}:${http.port}`,
+    adminUrl: `http://${admin.host}:${admin.port}`,
     stop: () => gateway.stop(),
   };
 }

@@ -68,6 +68,7 @@ function attachmentOf(upload: UploadRecord, blobs: BlobStore): Attachment {
   return {
     part: id,
     placeholder: `[attachment could not be delivered: ${name}, ${type}]`,
+    about: { name, type, size },
     open: async () => {
       try {
         await stat(blobs.path(blob));

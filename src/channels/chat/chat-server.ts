@@ -16,11 +16,12 @@ import { type Admission, Handshake, HandshakeRefused } from './handshake.ts';
 import { hangUp } from './hang-up.ts';
 import { InFlight } from './in-flight.ts';
 import { ipNetwork } from './ip-network.ts';
-import { ChatLimits } from './limits.ts';
+import type { ChatLimits } from './limits.ts';
 import { toEvent } from './line-feed.ts';
 import { Origins } from './origins.ts';
 import type { Presence } from './presence.ts';
 import { Recognition } from './recognition.ts';
+import { ShopLimits } from './shop-limits.ts';
 import { createUploadRouter } from './upload-router.ts';
 import { type SigningKey, VisitorTokens } from './visitor-token.ts';
 import { Visitors } from './visitors.ts';
@@ -65,6 +66,11 @@ export interface ChatServer {
   messageSettled(message: SettledMessage): Promise<void>;
   /** A line that was just stored (a reply): to every open tab. */
   publish(shopId: ShopId, visitorId: VisitorId, line: JournalLine): void;
+  /**
+   * The shops from now on. Tabs of a shop that is not among them are closed, and told when they
+   * come back that it is unknown; all others stay.
+   */
+  serve(shops: readonly ChatShop[]): void;
   /** Refuses what is new, lets acknowledgements that are due go out, and closes every socket. */
   stop(): Promise<void>;
 }
@@ -89,14 +95,15 @@ export function createChatServer(options: ChatServerOptions, parts: ChatServerPa
   const origins = new Origins(options.shops);
   const connections = new Connections();
   const inFlight = new InFlight();
-  const limits = limitsByShop(options.shops);
-  const visitors = new Visitors({ store, clock, limits });
+  const limits = new ShopLimits(options.shops);
+  const limitsOf = (shop: ChatShop): ChatLimits => limits.of(shop);
+  const visitors = new Visitors({ store, clock, limits: limitsOf });
   const shops = new Map(options.shops.map((shop) => [shop.key, shop]));
   const recognition = new Recognition({ store, visitors, clock, logger });
-  const handshake = new Handshake({ shops, tokens, recognition, clock, limits });
+  const handshake = new Handshake({ shops, tokens, recognition, clock, limits: limitsOf });
   const networkOf = (request: IncomingMessage): string => ipNetwork(parts.clientIp(request));
   // Connections that never say who they want must not crowd out those that do.
-  const maxPerNetwork = 2 * Math.max(...options.shops.map((shop) => shop.limits.socketsPerIp), 1);
+  let maxPerNetwork = mostPerNetwork(options.shops);
 
   const io = createServer({
     admits: (origin) => origins.someAdmits(origin),
@@ -153,7 +160,7 @@ export function createChatServer(options: ChatServerOptions, parts: ChatServerPa
     record?.subject === undefined && recognition.isSuperseded(shop, visitorId);
 
   const sessionParts = {
-    ...{ store, intake: parts.intake, visitors, presence, tokens, limits },
+    ...{ store, intake: parts.intake, visitors, presence, tokens, limits: limitsOf },
     ...{ inFlight, clock, logger, metrics },
   };
   io.on('connection', (socket) => {
@@ -173,8 +180,8 @@ export function createChatServer(options: ChatServerOptions, parts: ChatServerPa
   });
 
   const uploads = createUploadRouter({
-    ...{ store, blobs: parts.blobs, visitors, tokens, limits, clock, logger, metrics },
-    ...{ shops, origins, networkOf },
+    ...{ store, blobs: parts.blobs, visitors, tokens, clock, logger, metrics },
+    ...{ limits: limitsOf, shops, origins, networkOf },
   });
 
   let attached = false;
@@ -204,6 +211,18 @@ export function createChatServer(options: ChatServerOptions, parts: ChatServerPa
       const event = toEvent(line);
       for (const tab of visitors.find(shopId, visitorId)?.tabs ?? []) tab.offer(event);
     },
+    serve: (next) => {
+      const gone = new Set([...shops.values()].map(({ shopId }) => shopId));
+      shops.clear();
+      for (const shop of next) {
+        shops.set(shop.key, shop);
+        gone.delete(shop.shopId);
+      }
+      origins.serve(next);
+      limits.serve(next);
+      maxPerNetwork = mostPerNetwork(next);
+      for (const shopId of gone) visitors.closeShop(shopId);
+    },
     stop: async () => {
       await Promise.all([inFlight.close(), uploads.stop()]);
       // The connections, not the sockets: clients come back by themselves from a lost connection,
@@ -214,14 +233,8 @@ export function createChatServer(options: ChatServerOptions, parts: ChatServerPa
   };
 }
 
-function limitsByShop(shops: readonly ChatShop[]): (shop: ChatShop) => ChatLimits {
-  const limits = new Map(shops.map((shop) => [shop.shopId, new ChatLimits(shop.limits)]));
-  return (shop) => {
-    const found = limits.get(shop.shopId);
-    if (found === undefined) throw new Error('a shop that the chat was not started with');
-    return found;
-  };
-}
+const mostPerNetwork = (shops: readonly ChatShop[]): number =>
+  2 * Math.max(...shops.map((shop) => shop.limits.socketsPerIp), 1);
 
 interface Gate {
   readonly admits: (origin: string | undefined) => boolean;

@@ -5,12 +5,20 @@ import type { ChatShop } from './chat-shop.ts';
  * every WebSocket; it is compared as a whole, never by prefix or suffix.
  */
 export class Origins {
-  readonly #any: ReadonlySet<string>;
-  readonly #anyWithout: boolean;
+  readonly #any = new Set<string>();
+  #anyWithout = false;
 
   constructor(shops: readonly ChatShop[]) {
-    this.#any = new Set(shops.flatMap((shop) => shop.origins));
-    this.#anyWithout = shops.some((shop) => shop.allowNoOrigin);
+    this.serve(shops);
+  }
+
+  /**
+   * The shops from now on. Pages that are no shop's any more still get as far as the handshake: a
+   * browser tells a page nothing about a connection that is refused before.
+   */
+  serve(shops: readonly ChatShop[]): void {
+    for (const origin of shops.flatMap((shop) => shop.origins)) this.#any.add(origin);
+    this.#anyWithout ||= shops.some((shop) => shop.allowNoOrigin);
   }
 
   /** Whether some shop lets this origin in. The widget key is known only after the handshake. */

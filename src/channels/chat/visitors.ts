@@ -76,6 +76,13 @@ export class Visitors {
     for (const tab of this.find(shopId, id)?.tabs ?? []) tab.catchUp();
   }
 
+  /** Of a shop that is served no more: its clients come back, and hear so in the handshake. */
+  closeShop(shopId: string): void {
+    for (const { shop, tabs } of [...this.#present.values()]) {
+      if (shop.shopId === shopId) for (const tab of [...tabs]) tab.close();
+    }
+  }
+
   closeTabs(shopId: string, id: VisitorId): void {
     for (const tab of [...(this.find(shopId, id)?.tabs ?? [])]) tab.close();
   }

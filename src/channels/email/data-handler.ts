@@ -2,7 +2,6 @@ import { performance } from 'node:perf_hooks';
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
 import { canonicalAddress } from '../../intake/email-addresses.ts';
 import type { Intake } from '../../intake/intake.ts';
-import type { AddressDirectory } from '../../intake/routing.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -19,6 +18,7 @@ import { receivedHeader } from './received-header.ts';
 import type { DoorCheck } from './refuse-forged.ts';
 import type { SmtpConnection } from './smtp-connection.ts';
 import { type RefusalReason, SmtpRefusal } from './smtp-reply.ts';
+import type { TransactionDirectories } from './transaction-directories.ts';
 
 export interface DataOptions {
   readonly hostname: string;
@@ -35,7 +35,7 @@ export interface DataParts {
   readonly intake: Intake;
   readonly blobs: BlobStore;
   readonly authenticator?: DoorCheck;
-  readonly directory: AddressDirectory;
+  readonly directories: TransactionDirectories;
   readonly trusted: Networks;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -139,7 +139,8 @@ export class DataHandler {
 
   async #accept(exchange: Exchange): Promise<void> {
     const { sink, session } = exchange;
-    this.#acknowledge(exchange, await acceptMessage(sink, this.#envelope(session), this.#parts));
+    const parts = { ...this.#parts, directory: this.#parts.directories.of(session) };
+    this.#acknowledge(exchange, await acceptMessage(sink, this.#envelope(session), parts));
   }
 
   #acknowledge(exchange: Exchange, accepted: readonly [Taken, ...Taken[]]): void {

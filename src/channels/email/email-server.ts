@@ -18,6 +18,7 @@ import type { DoorCheck } from './refuse-forged.ts';
 import { SmtpListener } from './smtp-listener.ts';
 import { type RefusalReason, SmtpRefusal } from './smtp-reply.ts';
 import type { TlsMaterial } from './tls.ts';
+import { TransactionDirectories } from './transaction-directories.ts';
 
 /** Sizes in bytes, times in milliseconds. */
 export interface EmailServerOptions {
@@ -114,8 +115,9 @@ export function createEmailServer(
     metrics.refused.inc({ channel: 'email', reason });
     logger.info('smtp.refused', { reason, session });
   };
-  const data = new DataHandler(options, { ...parts, trusted, onRefused });
-  const envelope = createEnvelopeHandlers(options, { ...parts, trusted, onRefused });
+  const directories = new TransactionDirectories(parts.directory);
+  const data = new DataHandler(options, { ...parts, directories, trusted, onRefused });
+  const envelope = createEnvelopeHandlers(options, { ...parts, directories, trusted, onRefused });
   const listener = new SmtpListener(libraryOptions(options, tls), {
     maxErrors: options.maxErrors,
     maxJunkCommands: options.maxJunkCommands,

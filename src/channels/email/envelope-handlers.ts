@@ -6,6 +6,7 @@ import { SpoolFull } from '../../spool/errors.ts';
 import type { Networks } from './client-address.ts';
 import { createMessageRate, type MessageRateOptions } from './message-rate.ts';
 import { type RefusalReason, SmtpRefusal } from './smtp-reply.ts';
+import type { TransactionDirectories } from './transaction-directories.ts';
 
 export interface EnvelopeOptions {
   readonly messageRate: MessageRateOptions;
@@ -13,7 +14,7 @@ export interface EnvelopeOptions {
 
 export interface EnvelopeParts {
   readonly blobs: BlobStore;
-  readonly directory: AddressDirectory;
+  readonly directories: TransactionDirectories;
   readonly trusted: Networks;
   readonly logger: Logger;
   readonly onRefused: (reason: RefusalReason, sessionId: string) => void;
@@ -22,7 +23,7 @@ export interface EnvelopeParts {
 /** What MAIL FROM and RCPT TO are answered. */
 export function createEnvelopeHandlers(
   { messageRate }: EnvelopeOptions,
-  { blobs, directory, trusted, logger, onRefused }: EnvelopeParts,
+  { blobs, directories, trusted, logger, onRefused }: EnvelopeParts,
 ): Pick<SMTPServer, 'onMailFrom' | 'onRcptTo'> {
   const countMessage = createMessageRate(messageRate, trusted);
 
@@ -38,7 +39,9 @@ export function createEnvelopeHandlers(
   };
 
   return {
-    onMailFrom(_address, { remoteAddress, id }, callback) {
+    onMailFrom(_address, session, callback) {
+      const { remoteAddress, id } = session;
+      directories.begin(session);
       mayBegin(remoteAddress).then(
         () => {
           callback();
@@ -48,9 +51,9 @@ export function createEnvelopeHandlers(
         },
       );
     },
-    onRcptTo({ address }, { id }, callback) {
-      const reason = recipientTrouble(directory, address);
-      callback(reason === undefined ? null : refusal(reason, id));
+    onRcptTo({ address }, session, callback) {
+      const reason = recipientTrouble(directories.of(session), address);
+      callback(reason === undefined ? null : refusal(reason, session.id));
     },
   };
 }

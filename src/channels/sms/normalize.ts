@@ -19,6 +19,7 @@ import type { SmsShop } from './shops.ts';
 const MAX_NAME_LENGTH = 200;
 
 export interface SmsNormalizerOptions {
+  /** Those that are served; read for each message, so that it may be a getter. */
   readonly shops: readonly SmsShop[];
   /** A folder for media between their download and their upload; made when it is missing. */
   readonly scratchDir: string;

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { completeFromExisting } from '../../config/complete.ts';
 import type { Config, ShopConfig } from '../../config/config.ts';
-import { LOCAL } from '../../gateway/platforms.ts';
+import { LOCAL } from '../../gateway/platform-url.ts';
 import { PlatformClient } from '../../platform-api/client.ts';
 import { PlatformError } from '../../platform-api/errors.ts';
 import { configuration } from '../configuration.ts';

@@ -5,7 +5,7 @@ import type { Terminal } from '../terminal.ts';
 import { oneOrSeveral } from './filters.ts';
 import { registerGet } from './get.ts';
 import { list, type Listing, type PagingOptions, withPaging } from './list.ts';
-import type { Column } from './table.ts';
+import type { Column } from '../table.ts';
 import { localTime } from './times.ts';
 import { bool, uuids, words } from './values.ts';
 

@@ -6,7 +6,7 @@ import { quote } from '../quote.ts';
 import { printable, type Terminal } from '../terminal.ts';
 import { onPlatform, withConnection } from './connection.ts';
 import { document } from './details.ts';
-import { type Column, Table } from './table.ts';
+import { type Column, Table } from '../table.ts';
 import { pageSize } from './values.ts';
 
 interface Paging {

@@ -3,7 +3,7 @@ import type { ShopConfig } from '../../config/config.ts';
 import type { CreateMessageResult, PlatformClient } from '../../platform-api/client.ts';
 import type { CreateMessageRequest } from '../../platform-api/schemas.ts';
 import { UsageError } from '../exit-codes.ts';
-import { firstInbox } from '../first-inbox.ts';
+import { firstInbox } from '../../gateway/sample-messages/first-inbox.ts';
 import { quote } from '../quote.ts';
 import { printable, type Terminal } from '../terminal.ts';
 import { onPlatform, withConnection } from './connection.ts';

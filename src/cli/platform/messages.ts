@@ -7,7 +7,7 @@ import { oneOrSeveral } from './filters.ts';
 import { registerGet } from './get.ts';
 import { list, type Listing, type PagingOptions, withPaging } from './list.ts';
 import { registerMessageCreate } from './message-create.ts';
-import type { Column, Colour } from './table.ts';
+import type { Column, Colour } from '../table.ts';
 import { localTime } from './times.ts';
 import { uuid, uuids } from './values.ts';
 

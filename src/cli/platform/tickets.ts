@@ -7,7 +7,7 @@ import { document } from './details.ts';
 import { oneOrSeveral } from './filters.ts';
 import { registerGet } from './get.ts';
 import { list, type Listing, type PagingOptions, withPaging } from './list.ts';
-import type { Column, Colour } from './table.ts';
+import type { Column, Colour } from '../table.ts';
 import { type CreatedOptions, createdRange, endOf, instant, localTime } from './times.ts';
 import { integers, uuid, uuids } from './values.ts';
 

@@ -1,45 +1,12 @@
-import nodemailer, { type Transporter } from 'nodemailer';
+import type { Transporter } from 'nodemailer';
+import {
+  RELAY_PATIENCE,
+  type RelayOptions,
+  relayTransport,
+} from '../../runtime/relay-transport.ts';
 import { compose } from './email-message.ts';
 import type { Attempt, Outbound, OutgoingReply, Sent } from './outbound.ts';
 import { smtpFailure } from './smtp-failure.ts';
-
-/** How long the relay may take, in milliseconds. */
-export interface RelayPatience {
-  readonly connectMs: number;
-  readonly greetingMs: number;
-  /** Without a byte. A relay may think for ten minutes about a message's end (RFC 5321 §4.5.3.2.6). */
-  readonly silenceMs: number;
-  /** For the whole of it, however slowly it speaks. */
-  readonly totalMs: number;
-}
-
-const PATIENCE: RelayPatience = {
-  connectMs: 30_000,
-  greetingMs: 60_000,
-  silenceMs: 600_000,
-  totalMs: 900_000,
-};
-
-/** Where email leaves through. */
-export interface RelayOptions {
-  readonly host: string;
-  readonly port: number;
-  /** TLS from the first byte (`smtps://`) rather than by STARTTLS. */
-  readonly implicitTls: boolean;
-  readonly user?: string;
-  readonly password?: string;
-  /**
-   * `auto`: STARTTLS when it is offered, and required before a password leaves this machine; a relay
-   * on the loopback interface may have any certificate. `required`: never without, and the
-   * certificate is checked. `off`: no STARTTLS.
-   */
-  readonly tls: 'auto' | 'required' | 'off';
-  /** PEM of the authorities that are trusted in place of the well-known ones. */
-  readonly ca?: string;
-  /** How this machine names itself in EHLO; a full name or nothing. */
-  readonly name?: string;
-  readonly patience?: RelayPatience;
-}
 
 /**
  * Sends each email through an SMTP relay, one connection a reply: replies are few, and the trouble
@@ -56,8 +23,8 @@ export class Relay implements Outbound {
   readonly #totalMs: number;
 
   constructor(options: RelayOptions) {
-    this.#totalMs = (options.patience ?? PATIENCE).totalMs;
-    this.#transport = nodemailer.createTransport(transportOptions(options));
+    this.#totalMs = (options.patience ?? RELAY_PATIENCE).totalMs;
+    this.#transport = relayTransport(options);
   }
 
   async send(reply: OutgoingReply, { signal }: Attempt): Promise<Sent> {
@@ -85,33 +52,3 @@ export class Relay implements Outbound {
  * unless the local part has no such form (RFC 6531 §3.2).
  */
 const mailbox = (address = '') => ({ name: '', address });
-
-function transportOptions(options: RelayOptions) {
-  const { host, port, implicitTls, user, password, tls, ca, name } = options;
-  const patience = options.patience ?? PATIENCE;
-  const isOnThisMachine = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i.test(host);
-  const needsTls = tls === 'required' || (tls === 'auto' && user !== undefined && !isOnThisMachine);
-  return {
-    host,
-    port,
-    secure: implicitTls,
-    requireTLS: !implicitTls && needsTls,
-    ignoreTLS: tls === 'off',
-    tls: {
-      minVersion: 'TLSv1.2' as const,
-      rejectUnauthorized: tls === 'required' || !isOnThisMachine,
-      ...(ca !== undefined && { ca }),
-    },
-    ...(user !== undefined && {
-      auth: { user, pass: password ?? '' },
-      // A relay that does not want the password it was given is asked nevertheless, and says why.
-      forceAuth: true,
-    }),
-    ...(name !== undefined && { name }),
-    connectionTimeout: patience.connectMs,
-    greetingTimeout: patience.greetingMs,
-    socketTimeout: patience.silenceMs,
-    dnsTimeout: patience.connectMs,
-    maxResponseSize: 64 * 1024,
-  };
-}

@@ -31,10 +31,11 @@ export class TwilioSms implements Outbound {
   readonly canRepeat = false;
   readonly #accounts: ReadonlyMap<string, ConnectTwilio>;
   readonly #elsewhere: Outbound;
-  readonly #clients = new Map<string, Promise<TwilioSDK.Twilio>>();
+  // Weak: one of an account that was replaced goes with its last message.
+  readonly #clients = new WeakMap<ConnectTwilio, Promise<TwilioSDK.Twilio>>();
 
   /**
-   * @param accounts by the shop's id
+   * @param accounts by the shop's id; looked into for each message
    * @param elsewhere for shops without an account
    */
   constructor(accounts: ReadonlyMap<string, ConnectTwilio>, elsewhere: Outbound) {
@@ -47,7 +48,7 @@ export class TwilioSms implements Outbound {
     if (connect === undefined) return this.#elsewhere.send(reply, attempt);
     const { from, to } = reply;
     if (from === undefined || to === undefined) throw unreachable('a number');
-    const client = await this.#client(reply.shop, connect);
+    const client = await this.#client(connect);
     const ends = smsAddresses(from, to);
     let { unsureSince } = attempt;
     for (const body of smsParts(reply.content).slice(attempt.partsSent)) {
@@ -61,9 +62,9 @@ export class TwilioSms implements Outbound {
     return {};
   }
 
-  #client(shop: string, connect: ConnectTwilio): Promise<TwilioSDK.Twilio> {
-    const client = this.#clients.get(shop) ?? connect();
-    this.#clients.set(shop, client);
+  #client(connect: ConnectTwilio): Promise<TwilioSDK.Twilio> {
+    const client = this.#clients.get(connect) ?? connect();
+    this.#clients.set(connect, client);
     return client;
   }
 }

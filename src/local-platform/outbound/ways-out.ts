@@ -1,6 +1,7 @@
 import { EmailOutbox } from './email-outbox.ts';
 import type { Outbound } from './outbound.ts';
-import { Relay, type RelayOptions } from './relay.ts';
+import type { RelayOptions } from '../../runtime/relay-transport.ts';
+import { Relay } from './relay.ts';
 import type { RetrySchedule } from './retry-schedule.ts';
 import { SmsLog } from './sms-log.ts';
 import { type ConnectTwilio, TwilioSms } from './twilio-sms.ts';

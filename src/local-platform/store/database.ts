@@ -22,6 +22,8 @@ export function openDatabase(file: string): Db {
     db = new Database(file, { timeout: 5000 });
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');
+    // What is deleted or replaced is overwritten: docs/decisions/0014-how-bytes-vanish.md.
+    db.pragma('secure_delete = ON');
     db.pragma('cache_size = -16384');
     db.pragma('wal_autocheckpoint = 4000');
     if (db.pragma('synchronous', { simple: true }) !== 2) {

@@ -127,4 +127,11 @@ export const MIGRATIONS: readonly string[] = [
     WHERE deduping_key IS NOT NULL;
   CREATE INDEX messages_replies ON messages(conversation_id, created_at) WHERE role = 'agent';
   `,
+  // Says that nothing was ever deleted here without its bytes being overwritten.
+  `
+  CREATE TABLE marks (name TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  INSERT INTO marks (name, at) SELECT 'secure_deletion', 0
+    WHERE NOT EXISTS (SELECT 1 FROM contacts) AND NOT EXISTS (SELECT 1 FROM messages)
+      AND NOT EXISTS (SELECT 1 FROM pragma_freelist_count WHERE freelist_count > 0);
+  `,
 ];

@@ -1,4 +1,5 @@
 import type { Db } from './database.ts';
+import type { ErasedKeys } from './erased-keys.ts';
 import type { FreshEntries } from './fresh-entries.ts';
 import type { Operations } from './operations.ts';
 import type { Call, CallResult } from './protocol.ts';
@@ -13,6 +14,7 @@ export interface BatchStore {
   readonly db: Db;
   readonly operations: Operations;
   readonly fresh: FreshEntries;
+  readonly erased: Pick<ErasedKeys, 'refresh'>;
 }
 
 /**
@@ -21,12 +23,13 @@ export interface BatchStore {
  * @throws {StoreFailed} the commit or its fsync failed, or the file is damaged
  */
 export function runBatch(store: BatchStore, calls: readonly Call[]): CallResult[] {
-  const { db, operations, fresh } = store;
+  const { db, operations, fresh, erased } = store;
   try {
     fresh.begin();
-    return transact(db, () =>
-      calls.map((call) => ({ id: call.id, ok: true, value: run(operations, call) })),
-    );
+    return transact(db, () => {
+      erased.refresh();
+      return calls.map((call) => ({ id: call.id, ok: true, value: run(operations, call) }));
+    });
   } catch (error) {
     fresh.rollBack();
     assertRecoverable(error);

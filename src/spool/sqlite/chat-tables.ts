@@ -76,8 +76,9 @@ export class ChatTables {
   ): (Accepted & { seq: number; at: number }) | 'unknown_upload' | 'joined' {
     const { shopId } = entry;
     const { visitorId, messageId, uploadIds } = message;
-    const visitor = this.#mustFind(shopId, visitorId);
-    if (visitor.id !== visitorId) return 'joined';
+    const visitor = this.#sql.standsFor.get(shopId, visitorId);
+    // He was erased while a tab of his was open: it has to come back as somebody new.
+    if (visitor?.id !== visitorId) return 'joined';
     const asGuest = this.#firstOfGuests(entry, visitorId);
     let uploads: UploadRecord[] = [];
     // Uploads are looked at before anything is stored, and a duplicate before its uploads,
@@ -120,7 +121,9 @@ export class ChatTables {
     reply: Params<'appendReply'>[0],
   ): { visitorId: VisitorId; line: JournalLine } | undefined {
     const { shopId, visitorId, platformMessageId, text, format, at } = reply;
-    const visitor = this.#mustFind(shopId, visitorId);
+    const visitor = this.#sql.standsFor.get(shopId, visitorId);
+    // Erased after his conversations were listed.
+    if (visitor === undefined) return undefined;
     if (this.#sql.replyOf.get(visitor.no, platformMessageId) !== undefined) return undefined;
     const line = {
       text,

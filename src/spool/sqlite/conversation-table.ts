@@ -1,14 +1,21 @@
 import type { Clock } from '../../runtime/clock.ts';
+import type { EntryId } from '../../types/ids.ts';
 import type { LaneKey, RememberedConversation } from '../spool.ts';
 import type { Db } from './database.ts';
+import type { ErasedKeys } from './erased-keys.ts';
+
+/** A lane, and the entry whose delivery tells something of it. */
+type EntryLane = LaneKey & { readonly id?: EntryId };
 
 /** Which conversation on the platform a lane writes into. */
 export class ConversationTable {
   readonly #clock: Clock;
+  readonly #erased: ErasedKeys;
   readonly #sql;
 
-  constructor(db: Db, clock: Clock) {
+  constructor(db: Db, clock: Clock, erased: ErasedKeys) {
     this.#clock = clock;
+    this.#erased = erased;
     this.#sql = {
       get: db.prepare<[string, string, string], RememberedConversation>(
         `SELECT conversation_id AS id, used_at AS usedAt FROM conversations
@@ -23,6 +30,7 @@ export class ConversationTable {
          ON CONFLICT (shop, channel, lane)
          DO UPDATE SET conversation_id = excluded.conversation_id, used_at = excluded.used_at`,
       ),
+      entry: db.prepare<[string]>(`SELECT 1 FROM entries WHERE id = ?`),
       forget: db.prepare(`DELETE FROM conversations WHERE shop = ? AND channel = ? AND lane = ?`),
     };
   }
@@ -31,7 +39,11 @@ export class ConversationTable {
     return this.#sql.get.get(shopId, channel, lane);
   }
 
-  remember({ shopId, channel, lane }: LaneKey, conversationId: string): boolean {
+  /** Nothing for an entry that was erased while it was delivered: its lane names the person. */
+  remember({ shopId, channel, lane, id }: EntryLane, conversationId: string): boolean {
+    if (id !== undefined && !this.#erased.isEmpty && this.#sql.entry.get(id) === undefined) {
+      return false;
+    }
     const owner = this.#sql.owner.get(shopId, conversationId);
     if (owner !== undefined && (owner.channel !== channel || owner.lane !== lane)) return false;
     this.#sql.put.run(shopId, channel, lane, conversationId, this.#clock());

@@ -25,6 +25,8 @@ export function openDatabase(file: string): Db {
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');
     db.pragma('foreign_keys = OFF');
+    // What is deleted or replaced is overwritten: docs/decisions/0014-how-bytes-vanish.md.
+    db.pragma('secure_delete = ON');
     db.pragma('temp_store = MEMORY');
     db.pragma('cache_size = -16384');
     // 32 MiB: a bound only; checkpoint-worker.ts copies the log back beside the commits. Less

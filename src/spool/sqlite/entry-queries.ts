@@ -1,9 +1,11 @@
 import type { Channel } from '../../types/channel.ts';
 import type { EntryId, ShopId } from '../../types/ids.ts';
 import type { Entry, RawForm, TimelineStep } from '../entry.ts';
+import type { EntrySearch } from '../operator-store.ts';
 import type { EntryCount, EntryFilter } from '../spool.ts';
 import type { Db } from './database.ts';
 import { type EntryRow, toEntry, toRawForm } from './entry-row.ts';
+import type { ErasedKeys } from './erased-keys.ts';
 import type { FreshEntries } from './fresh-entries.ts';
 import { dedupHash, remoteHash } from './hashes.ts';
 
@@ -11,11 +13,13 @@ import { dedupHash, remoteHash } from './hashes.ts';
 export class EntryQueries {
   readonly #db: Db;
   readonly #fresh: FreshEntries;
+  readonly #erased: ErasedKeys;
   readonly #sql;
 
-  constructor(db: Db, fresh: FreshEntries) {
+  constructor(db: Db, fresh: FreshEntries, erased: ErasedKeys) {
     this.#db = db;
     this.#fresh = fresh;
+    this.#erased = erased;
     this.#sql = prepare(db);
   }
 
@@ -30,7 +34,7 @@ export class EntryQueries {
     return toRawForm(row, this.#sql.raw.get(row.seq)?.bytes);
   }
 
-  list(filter: EntryFilter): Entry[] {
+  list(filter: EntryFilter & Pick<EntrySearch, 'reason' | 'from' | 'to'>): Entry[] {
     const conditions: string[] = [];
     const params: (string | number)[] = [];
     const where = (sql: string, ...values: (string | number)[]) => {
@@ -42,6 +46,11 @@ export class EntryQueries {
     if (filter.states !== undefined) {
       where(`state IN (${filter.states.map(() => '?').join(', ')})`, ...filter.states);
     }
+    if (filter.reason !== undefined) {
+      where('substr(reason, 1, ?) = ?', filter.reason.length, filter.reason);
+    }
+    if (filter.from !== undefined) where('received_at >= ?', filter.from);
+    if (filter.to !== undefined) where('received_at < ?', filter.to);
     if (filter.before !== undefined) {
       where('seq < (SELECT seq FROM entries WHERE id = ?)', filter.before);
     }
@@ -72,7 +81,8 @@ export class EntryQueries {
       ids.filter(
         (id) =>
           this.#fresh.hasRemoteId(shopId, id) ||
-          this.#sql.remoteId.get(remoteHash(shopId, id), id, shopId) !== undefined,
+          this.#sql.remoteId.get(remoteHash(shopId, id), id, shopId) !== undefined ||
+          this.#erased.hasRemoteId(shopId, id),
       ),
     );
   }
@@ -81,7 +91,11 @@ export class EntryQueries {
     return new Set(
       dedupKeys.filter((dedupKey) => {
         const hash = dedupHash({ shopId, channel, dedupKey });
-        return this.#fresh.idOf(hash) !== undefined || this.#sql.dedup.get(hash) !== undefined;
+        return (
+          this.#fresh.idOf(hash) !== undefined ||
+          this.#sql.dedup.get(hash) !== undefined ||
+          this.#erased.firstWith(hash) !== undefined
+        );
       }),
     );
   }

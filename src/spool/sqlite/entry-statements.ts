@@ -102,10 +102,23 @@ export function prepareEntryStatements(db: Db) {
          reason = NULL, settled_at = NULL
        WHERE seq = @seq`,
     ),
+    hasten: db.prepare(
+      `UPDATE entries SET next_attempt_at = @now
+       WHERE shop = @shop AND state = 'queued' AND claimable = 1 AND next_attempt_at > @now`,
+    ),
     insertSteps: db.prepare(
       `INSERT INTO timeline (seq, no, at, steps)
        VALUES (@seq, coalesce((SELECT max(no) FROM timeline WHERE seq = @seq), 0) + 1, @at, @steps)`,
     ),
+    insertRecord: db.prepare(`INSERT OR REPLACE INTO records (seq, body) VALUES (?, ?)`),
+    rememberMove: db.prepare(
+      `INSERT OR REPLACE INTO moves (seq, move, generation, state, reason, settled_at,
+         last_attempt_at, next_attempt_at, attempts, failing_ms, detached, released)
+       SELECT seq, @move, generation, state, reason, settled_at,
+         last_attempt_at, next_attempt_at, attempts, failing_ms, detached, released
+       FROM entries WHERE seq = @seq`,
+    ),
+    insertChange: db.prepare(`INSERT INTO changes (seq) VALUES (?)`),
     insertMedia: db.prepare(
       `INSERT INTO media (seq, part, media_id, url) VALUES (?, ?, ?, ?)
        ON CONFLICT (seq, part) DO UPDATE SET media_id = excluded.media_id, url = excluded.url`,

@@ -11,6 +11,7 @@ import type {
 } from '../entry.ts';
 import type { Db } from './database.ts';
 import { type EntryRow, toEntry, toRawForm } from './entry-row.ts';
+import type { ErasedKeys } from './erased-keys.ts';
 import {
   FILED_PER_CLAIM,
   type FreshRow,
@@ -18,12 +19,19 @@ import {
   prepareEntryStatements,
 } from './entry-statements.ts';
 import type { FreshEntries } from './fresh-entries.ts';
+import type { StoredRecord } from '../delivery-record.ts';
 import { dedupHash, laneHash, remoteHash } from './hashes.ts';
 
 /** While nothing is claimed, `mostFresh` stay fresh; what comes on top is filed in large portions. */
 export interface BacklogLimits {
   readonly mostFresh: number;
   readonly filedAtOnce: number;
+}
+
+/** What is known of entries that the indexes do not tell. */
+export interface KnownEntries {
+  readonly fresh: FreshEntries;
+  readonly erased: ErasedKeys;
 }
 
 /**
@@ -38,12 +46,14 @@ export interface BacklogLimits {
 export class EntryTable {
   readonly #clock: Clock;
   readonly #fresh: FreshEntries;
+  readonly #erased: ErasedKeys;
   readonly #backlog: BacklogLimits;
   readonly #sql;
 
-  constructor(db: Db, clock: Clock, fresh: FreshEntries, backlog: BacklogLimits) {
+  constructor(db: Db, clock: Clock, known: KnownEntries, backlog: BacklogLimits) {
     this.#clock = clock;
-    this.#fresh = fresh;
+    this.#fresh = known.fresh;
+    this.#erased = known.erased;
     this.#backlog = backlog;
     this.#sql = prepareEntryStatements(db);
   }
@@ -53,6 +63,26 @@ export class EntryTable {
     const { mostFresh, filedAtOnce } = this.#backlog;
     if (this.#fresh.count >= mostFresh + filedAtOnce) this.#fileBacklog(filedAtOnce);
     return accepted;
+  }
+
+  /**
+   * The same for a process beside the gateway. Neither knows what the other has in memory: so all
+   * that is fresh is filed, in the order of arrival, and then what comes with this call.
+   */
+  acceptFiled(entries: readonly NewEntry[]): Accepted[] {
+    while (this.fileSome()) continue;
+    this.#fresh.read();
+    const accepted = entries.map((entry) => this.#acceptOne(entry));
+    while (this.fileSome()) continue;
+    return accepted;
+  }
+
+  /** Files some of what is fresh. True: there may be more. */
+  fileSome(): boolean {
+    const { filedAtOnce } = this.#backlog;
+    const rows = this.#sql.anyFresh.all(filedAtOnce);
+    this.#file(rows, 0, 0);
+    return rows.length === filedAtOnce;
   }
 
   #fileBacklog(limit: number): void {
@@ -101,14 +131,17 @@ export class EntryTable {
   }
 
   #firstWith(hash: Uint8Array): EntryId | undefined {
-    return this.#fresh.idOf(hash) ?? this.#sql.byDedupHash.get(hash)?.id;
+    return (
+      this.#fresh.idOf(hash) ?? this.#sql.byDedupHash.get(hash)?.id ?? this.#erased.firstWith(hash)
+    );
   }
 
   #freeRemoteId({ shopId, remoteId, remoteIdIfTaken }: NewEntry): string {
     if (remoteIdIfTaken === undefined) return remoteId;
     const taken =
       this.#fresh.hasRemoteId(shopId, remoteId) ||
-      this.#sql.remoteIdTaken.get(remoteHash(shopId, remoteId), remoteId, shopId) !== undefined;
+      this.#sql.remoteIdTaken.get(remoteHash(shopId, remoteId), remoteId, shopId) !== undefined ||
+      this.#erased.hasRemoteId(shopId, remoteId);
     return taken ? remoteIdIfTaken : remoteId;
   }
 
@@ -174,12 +207,18 @@ export class EntryTable {
     });
   }
 
-  settle(lease: Lease, outcome: Outcome, steps: readonly TimelineStep[]): boolean {
+  settle(
+    lease: Lease,
+    outcome: Outcome,
+    steps: readonly TimelineStep[],
+    record?: StoredRecord,
+  ): boolean {
     const now = this.#clock();
     const row = this.#sql.held.get(lease.id, lease.generation);
     if (row === undefined) return false;
     if (steps.length > 0)
       this.#sql.insertSteps.run({ seq: row.seq, at: now, steps: JSON.stringify(steps) });
+    if (record !== undefined) this.#sql.insertRecord.run(row.seq, record);
     switch (outcome.state) {
       case 'delivered':
         this.#sql.delivered.run({
@@ -241,6 +280,10 @@ export class EntryTable {
     );
   }
 
+  hasten(shop: ShopId): number {
+    return this.#sql.hasten.run({ shop, now: this.#clock() }).changes;
+  }
+
   discard(id: EntryId): boolean {
     return this.#byOperator(
       id,
@@ -267,14 +310,21 @@ export class EntryTable {
     const now = this.#clock();
     const row = this.#sql.byId.get(id);
     if (row === undefined || !from.includes(row.state) || row.has_raw === 0) return false;
+    this.#sql.rememberMove.run({ seq: row.seq, move: step });
     change(row, now);
+    this.operatorMoved(row, step, now);
+    return true;
+  }
+
+  /** After an operator's move of an entry: its lane, its timeline, and who follows the changes. */
+  operatorMoved(row: Pick<EntryRow, 'seq' | 'lane_hash'>, step: string, now: number): void {
     this.#refreshLane(row);
     this.#sql.insertSteps.run({
       seq: row.seq,
       at: now,
       steps: JSON.stringify([{ at: now, step }]),
     });
-    return true;
+    this.#sql.insertChange.run(row.seq);
   }
 
   /** The head has left its lane, and with it the only one that could be in flight. */

@@ -139,4 +139,33 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX visitors_reserved ON visitors(shop, joined, no) WHERE reserved = 1;
   CREATE INDEX visitors_reserved_at ON visitors(created_at) WHERE reserved = 1;
   `,
+  // What operators see and do. `records`: a body of text is JSON, one of bytes is deflated JSON.
+  // `moves`: what an operator's last move of an entry changed. `changes`: entries that changed
+  // otherwise than by an attempt, or were deleted, for the index of `search/`.
+  `
+  CREATE TABLE records (seq INTEGER PRIMARY KEY, body ANY NOT NULL) STRICT;
+  CREATE TABLE moves (
+    seq INTEGER PRIMARY KEY, move TEXT NOT NULL, generation INTEGER NOT NULL,
+    state TEXT NOT NULL, reason TEXT, settled_at INTEGER, last_attempt_at INTEGER NOT NULL,
+    next_attempt_at INTEGER NOT NULL, attempts INTEGER NOT NULL, failing_ms INTEGER NOT NULL,
+    detached INTEGER NOT NULL, released INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE changes (no INTEGER PRIMARY KEY AUTOINCREMENT, seq INTEGER NOT NULL) STRICT;
+  CREATE TABLE audit (
+    no INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL,
+    who TEXT NOT NULL, action TEXT NOT NULL, target TEXT NOT NULL, outcome TEXT NOT NULL
+  ) STRICT;
+  `,
+  // What is still known of erased people (`erased-keys.ts`), and what has yet to follow their rows:
+  // files, and what the embedded platform has of them. The mark says that nothing was ever deleted here without its bytes being overwritten.
+  `
+  CREATE TABLE erased_keys (hash BLOB PRIMARY KEY, entry TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE erased_opt_outs (hash BLOB PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE erasure_rest (
+    kind TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (kind, name)
+  ) STRICT, WITHOUT ROWID;
+  INSERT OR IGNORE INTO marks (name, at) SELECT 'secure_deletion', 0
+    WHERE NOT EXISTS (SELECT 1 FROM entries) AND NOT EXISTS (SELECT 1 FROM visitors)
+      AND NOT EXISTS (SELECT 1 FROM pragma_freelist_count WHERE freelist_count > 0);
+  `,
 ];

@@ -5,10 +5,14 @@ import { Ballast } from '../ballast.ts';
 import { BlobFiles } from '../blob-files.ts';
 import type { ChatStore } from '../chat-store.ts';
 import { DataFolderLock } from '../lock.ts';
-import type { Claimed } from '../entry.ts';
+import { encodeRecord } from '../delivery-record.ts';
+import type { Accepted, Claimed, Lease, NewEntry, Outcome, TimelineStep } from '../entry.ts';
+import type { DeliveryRecord, OperatorStore } from '../operator-store.ts';
 import type { OptOutStore } from '../opt-out-store.ts';
 import type { Recovered, Retention, Spool, Swept } from '../spool.ts';
+import { SearchThreads } from '../search/search-threads.ts';
 import { BallastedCalls } from './ballasted-calls.ts';
+import { createOperatorStore } from './operator-store.ts';
 import { type OnCommit, StoreClient } from './store-client.ts';
 
 export interface SqliteSpoolOptions {
@@ -19,6 +23,8 @@ export interface SqliteSpoolOptions {
   /** Accept nothing while less than this is free: 1.5 × the largest message. */
   readonly reserveBytes: number;
   readonly onCommit?: OnCommit;
+  /** The index of the search cannot follow now, for this reason (a code); the spool goes on. */
+  readonly onIndexFailure?: (reason: string) => void;
 }
 
 /** The whole store: entries, what chat and SMS keep beside them, in one database. */
@@ -26,6 +32,9 @@ export interface Store {
   readonly spool: Spool;
   readonly chat: ChatStore;
   readonly optOuts: OptOutStore;
+  readonly operator: OperatorStore;
+  /** Brings the index up with the spool, and leaves nothing of deleted entries in its files. */
+  rewriteIndex(): Promise<void>;
 }
 
 /**
@@ -47,8 +56,19 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
     const ballast = new Ballast(join(options.dir, 'ballast'));
     if (options.role === 'owner') await ballast.hold();
     const calls = new BallastedCalls(client, ballast);
+    const index = new SearchThreads(
+      {
+        spoolFile: join(options.dir, 'spool.db'),
+        indexFile: join(options.dir, 'search.db'),
+        blobFolder: join(options.dir, 'blobs'),
+      },
+      options.role === 'owner',
+      options.onIndexFailure ?? (() => undefined),
+    );
     return {
-      spool: createSpool(client, calls, blobs, lock),
+      spool: createSpool(client, calls, blobs, index, lock),
+      operator: createOperatorStore(calls, index),
+      rewriteIndex: () => index.ask('rewrite'),
       chat: createChatStore(calls),
       optOuts: {
         isOptedOut: (shopId, lane) => calls.call('isOptedOut', shopId, lane),
@@ -66,14 +86,17 @@ function createSpool(
   client: StoreClient,
   calls: BallastedCalls,
   blobs: BlobFiles,
+  index: SearchThreads,
   lock?: DataFolderLock,
 ): Spool {
   return {
     blobs,
-    accept: (entries) => calls.call('accept', entries),
+    // Only an owner has a lock.
+    accept: (entries) =>
+      lock === undefined ? acceptAsGuest(calls, entries) : calls.call('accept', entries),
     claim: (shopId, limit, leaseMs) => claim(calls, shopId, limit, leaseMs),
     renew: (leases, leaseMs) => calls.call('renew', leases, leaseMs),
-    settle: (lease, outcome, steps) => calls.call('settle', lease, outcome, steps),
+    settle: (lease, outcome, steps, record) => settle(calls, index, lease, outcome, steps, record),
     saveMedia: (lease, part, media) => calls.call('saveMedia', lease, part, media),
     conversation: (lane) => calls.call('conversation', lane),
     rememberConversation: (lane, id) => calls.call('rememberConversation', lane, id),
@@ -89,6 +112,7 @@ function createSpool(
     countMail: (mail, limits) => calls.call('countMail', mail, limits),
     requeue: (id) => calls.call('requeue', id),
     discard: (id) => calls.call('discard', id),
+    hasten: (shopId) => calls.call('hasten', shopId),
     mark: (name) => calls.call('mark', name),
     setMark: (name, at) => calls.call('setMark', name, at),
     recover: () => recover(calls, blobs),
@@ -103,6 +127,7 @@ function createSpool(
       blobs.onFatal(listener);
     },
     close: async () => {
+      await index.close();
       await client.close();
       lock?.release();
     },
@@ -131,6 +156,30 @@ function createChatStore(calls: BallastedCalls): ChatStore {
     removeUpload: (shopId, visitorId, id) => calls.call('removeUpload', shopId, visitorId, id),
     countUnusedUploads: (shopId, visitorId) => calls.call('countUnusedUploads', shopId, visitorId),
   };
+}
+
+/** The record is made small here: the database's thread has other things to do. */
+async function settle(
+  calls: BallastedCalls,
+  index: SearchThreads,
+  lease: Lease,
+  outcome: Outcome,
+  steps: readonly TimelineStep[],
+  record: DeliveryRecord | undefined,
+): Promise<boolean> {
+  const stored = record && (await encodeRecord(record));
+  const settled = await calls.call('settle', lease, outcome, steps, stored);
+  if (settled) index.settled(lease.id);
+  return settled;
+}
+
+/** A large backlog is filed in portions: the gateway's own commits must not wait long. */
+async function acceptAsGuest(
+  calls: BallastedCalls,
+  entries: readonly NewEntry[],
+): Promise<readonly Accepted[]> {
+  while (await calls.call('fileSome')) continue;
+  return calls.call('acceptFiled', entries);
 }
 
 async function claim(

@@ -1,12 +1,15 @@
 import type { Clock } from '../../runtime/clock.ts';
+import { AuditTable } from './audit-table.ts';
 import { ChatTables } from './chat-tables.ts';
 import { ConversationTable } from './conversation-table.ts';
 import type { Db } from './database.ts';
 import { EntryQueries } from './entry-queries.ts';
 import { type BacklogLimits, EntryTable } from './entry-table.ts';
+import { ErasedKeys } from './erased-keys.ts';
 import { FreshEntries } from './fresh-entries.ts';
 import { MailRateTable } from './mail-rate-table.ts';
 import { MarkTable } from './mark-table.ts';
+import { OperatorMoves } from './operator-moves.ts';
 import { OptOutTable } from './opt-out-table.ts';
 import { RetentionTable } from './retention.ts';
 import { VisitorIdentities } from './visitor-identities.ts';
@@ -19,26 +22,32 @@ const BACKLOG: BacklogLimits = { mostFresh: 200_000, filedAtOnce: 2000 };
  */
 export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
   const fresh = new FreshEntries(db);
-  const entries = new EntryTable(db, clock, fresh, backlog);
-  const queries = new EntryQueries(db, fresh);
-  const conversations = new ConversationTable(db, clock);
+  const erased = new ErasedKeys(db);
+  const entries = new EntryTable(db, clock, { fresh, erased }, backlog);
+  const queries = new EntryQueries(db, fresh, erased);
+  const conversations = new ConversationTable(db, clock, erased);
   const chat = new ChatTables(db, entries);
   const identities = new VisitorIdentities(db, chat);
-  const optOuts = new OptOutTable(db, clock);
+  const optOuts = new OptOutTable(db, clock, erased);
   const mailRates = new MailRateTable(db, clock);
   const marks = new MarkTable(db);
+  const moves = new OperatorMoves(db, clock, entries);
+  const audit = new AuditTable(db, clock);
   const retention = new RetentionTable(db, clock);
   const probe = db.prepare(
     `PRAGMA user_version = ${Number(db.pragma('user_version', { simple: true }))}`,
   );
   const operations = {
     accept: entries.accept.bind(entries),
+    acceptFiled: entries.acceptFiled.bind(entries),
+    fileSome: entries.fileSome.bind(entries),
     claim: entries.claim.bind(entries),
     renew: entries.renew.bind(entries),
     settle: entries.settle.bind(entries),
     saveMedia: entries.saveMedia.bind(entries),
     requeue: entries.requeue.bind(entries),
     discard: entries.discard.bind(entries),
+    hasten: entries.hasten.bind(entries),
 
     get: queries.get.bind(queries),
     raw: queries.raw.bind(queries),
@@ -81,6 +90,12 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
     mark: marks.get.bind(marks),
     setMark: marks.set.bind(marks),
 
+    record: moves.record.bind(moves),
+    restore: moves.restore.bind(moves),
+    takeBack: moves.takeBack.bind(moves),
+    audit: audit.add.bind(audit),
+    auditLines: audit.lines.bind(audit),
+
     requeueAll: retention.requeueAll.bind(retention),
     namedBlobs: retention.namedBlobs.bind(retention),
     isNamed: retention.isNamed.bind(retention),
@@ -91,7 +106,7 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
       probe.run();
     },
   };
-  return { operations, fresh };
+  return { operations, fresh, erased };
 }
 
 export type Operations = ReturnType<typeof createOperations>['operations'];

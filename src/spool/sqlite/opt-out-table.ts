@@ -1,19 +1,25 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { ShopId } from '../../types/ids.ts';
 import type { Db } from './database.ts';
+import type { ErasedKeys } from './erased-keys.ts';
 
 interface OptOutRow {
   readonly opted_out: 0 | 1;
   readonly changed_by: string | null;
 }
 
-/** Who has opted out of texts, by SMS lane. Who came back keeps a row: it names the message. */
+/**
+ * Who has opted out of texts, by SMS lane. Who came back keeps a row: it names the message. Of an
+ * erased person a keyed hash says it, until he speaks again.
+ */
 export class OptOutTable {
   readonly #clock: Clock;
+  readonly #erased: ErasedKeys;
   readonly #sql;
 
-  constructor(db: Db, clock: Clock) {
+  constructor(db: Db, clock: Clock, erased: ErasedKeys) {
     this.#clock = clock;
+    this.#erased = erased;
     this.#sql = {
       get: db.prepare<[string, string], OptOutRow>(
         `SELECT opted_out, changed_by FROM opt_outs WHERE shop = ? AND lane = ?`,
@@ -27,7 +33,8 @@ export class OptOutTable {
   }
 
   isOptedOut(shopId: ShopId, lane: string): boolean {
-    return this.#sql.get.get(shopId, lane)?.opted_out === 1;
+    const row = this.#sql.get.get(shopId, lane);
+    return row === undefined ? this.#erased.isOptedOut(shopId, lane) : row.opted_out === 1;
   }
 
   optOut(shopId: ShopId, lane: string, messageSid: string): void {
@@ -35,8 +42,9 @@ export class OptOutTable {
   }
 
   optIn(shopId: ShopId, lane: string, messageSid: string): boolean {
-    const row = this.#sql.get.get(shopId, lane);
-    if (row?.opted_out !== 1) return row?.changed_by === messageSid;
+    if (!this.isOptedOut(shopId, lane)) {
+      return this.#sql.get.get(shopId, lane)?.changed_by === messageSid;
+    }
     this.#sql.put.run(shopId, lane, this.#clock(), 0, messageSid);
     return true;
   }

@@ -9,6 +9,10 @@ const LONGEST_WAIT_MS = 60 * 60 * 1000;
 const ROWS_PER_CALL = 200;
 /** An upload that no message used. */
 const UPLOAD_KEPT_MS = 24 * 60 * 60 * 1000;
+/** What operators did is kept for more than a year. */
+const AUDIT_KEPT_MS = 400 * 24 * 60 * 60 * 1000;
+/** Of `changes`; an index that is further behind looks at every entry. */
+const CHANGES_KEPT = 1_000_000;
 /** A guest of whom there is nothing to keep (`visitor-identities.ts`). */
 const RESERVED_KEPT_MS = 24 * 60 * 60 * 1000;
 
@@ -53,6 +57,7 @@ export class RetentionTable {
       this.#sql.deleteRaw.run(seq);
       this.#sql.forgetRaw.run(seq);
       this.#sql.deleteMedia.run(seq);
+      this.#sql.deleteRecord.run(seq);
     }
     const entries = this.#sql.oldEntries.all({
       short: now - retention.entriesMs,
@@ -61,8 +66,12 @@ export class RetentionTable {
     for (const { seq, id } of entries) {
       this.#sql.deleteSteps.run(seq);
       this.#sql.deleteUploadsOf.run(id);
+      this.#sql.deleteMove.run(seq);
       this.#sql.deleteEntry.run(seq);
+      this.#sql.insertChange.run(seq);
     }
+    this.#sql.deleteChanges.run(CHANGES_KEPT);
+    this.#sql.deleteAudit.run({ before: now - AUDIT_KEPT_MS, limit: ROWS_PER_CALL });
     const lines = this.#sql.deleteLines.run({
       before: now - retention.entriesMs,
       limit: ROWS_PER_CALL,
@@ -121,6 +130,15 @@ function prepare(db: Db) {
     ),
     deleteRaw: db.prepare(`DELETE FROM raws WHERE seq = ?`),
     deleteMedia: db.prepare(`DELETE FROM media WHERE seq = ?`),
+    deleteRecord: db.prepare(`DELETE FROM records WHERE seq = ?`),
+    deleteMove: db.prepare(`DELETE FROM moves WHERE seq = ?`),
+    insertChange: db.prepare(`INSERT INTO changes (seq) VALUES (?)`),
+    deleteChanges: db.prepare(`DELETE FROM changes WHERE no < (SELECT max(no) FROM changes) - ?`),
+    // Lines are numbered as they come: the oldest are the first.
+    deleteAudit: db.prepare(
+      `DELETE FROM audit
+       WHERE no IN (SELECT no FROM audit ORDER BY no LIMIT @limit) AND at < @before`,
+    ),
     forgetRaw: db.prepare(`UPDATE entries SET has_raw = 0 WHERE seq = ?`),
     noBlob: db.prepare(`UPDATE entries SET blob = NULL WHERE seq = ?`),
     deleteSteps: db.prepare(`DELETE FROM timeline WHERE seq = ?`),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { fit } from '../../../src/cli/platform/layout.ts';
+import { fit } from '../../../src/cli/layout.ts';
 import { createdRange, endOf, instant, localTime } from '../../../src/cli/platform/times.ts';
 import { mailbox, metric } from '../../../src/cli/platform/values.ts';
 

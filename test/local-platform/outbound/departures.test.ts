@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 import type { Agent } from '../../../src/local-platform/agent/agent.ts';
 import type { LocalPlatform } from '../../../src/local-platform/local-platform.ts';
 import type { ReplyNotice } from '../../../src/local-platform/outbound/departures.ts';
-import type { RelayOptions } from '../../../src/local-platform/outbound/relay.ts';
+import type { RelayOptions } from '../../../src/runtime/relay-transport.ts';
 import type { Message } from '../../../src/platform-api/resources.ts';
 import { ends } from '../../support/ends.ts';
 import { type MailRelay, startMailRelay } from '../../support/mail-relay.ts';

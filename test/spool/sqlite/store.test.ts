@@ -128,7 +128,7 @@ describe('group commit', () => {
 
   test('an I/O error ends the store instead of failing one call', () => {
     const db = openDatabase(file());
-    const { operations, fresh } = createOperations(db, Date.now);
+    const { operations, fresh, erased } = createOperations(db, Date.now);
     const broken = {
       ...operations,
       probe: () => {
@@ -136,7 +136,7 @@ describe('group commit', () => {
       },
     };
     const calls = [{ id: 1, name: 'probe', args: [] }] as const;
-    expect(() => runBatch({ db, operations: broken, fresh }, calls)).toThrow(StoreFailed);
+    expect(() => runBatch({ db, operations: broken, fresh, erased }, calls)).toThrow(StoreFailed);
     db.close();
   });
 

@@ -57,6 +57,8 @@ export interface EmailNormalizer {
    * @throws {TypeError} for an entry of a shop that is not configured
    */
   readonly normalize: Normalizer;
+  /** The shops from now on; what is being read is read as it began. */
+  serve(shops: readonly ShopMailSettings[]): void;
   stop(): Promise<void>;
 }
 
@@ -70,7 +72,7 @@ export function createEmailNormalizer(
 ): EmailNormalizer {
   const { scratchFolder } = options;
   sweepScratch(scratchFolder);
-  const shops = new Map(options.shops.map((shop) => [shop.shopId, compileShop(shop)]));
+  let shops = compiled(options.shops);
   const pool = new MailWorkerPool(
     {
       url: options.worker ?? workerUrl(import.meta.url, './threads/worker.ts'),
@@ -141,8 +143,18 @@ export function createEmailNormalizer(
       throw error;
     }
   };
-  return { normalize, stop: () => pool.stop() };
+  return {
+    normalize,
+    serve: (next) => {
+      shops = compiled(next);
+      pool.learn(next);
+    },
+    stop: () => pool.stop(),
+  };
 }
+
+const compiled = (shops: readonly ShopMailSettings[]): ReadonlyMap<ShopId, ShopMail> =>
+  new Map(shops.map((shop) => [shop.shopId, compileShop(shop)]));
 
 /** Two machines that answer each other are told by how much one of them sends. */
 async function overLimit(
@@ -214,6 +226,7 @@ function toAttachment(file: AttachedFile, raw: RawSource): Attachment {
     part,
     placeholder: `(the attachment "${name}" could not be delivered)`,
     ...(shownAs !== undefined && { shownAs }),
+    about: { name, type, size },
     open: () => Promise.resolve({ name, type, size, stream }),
   };
 }

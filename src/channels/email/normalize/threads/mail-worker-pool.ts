@@ -1,5 +1,6 @@
 import type { Logger } from '../../../../observability/logger.ts';
 import type { EmailJob, EmailResult } from '../email-job.ts';
+import type { ShopMailSettings } from '../shop-mail.ts';
 import { MailWorker, type MailWorkerOptions } from './mail-worker.ts';
 import type { WorkerFailure } from './worker-messages.ts';
 
@@ -58,7 +59,7 @@ const RESTART_MS = 200;
  * dies again is the culprit. One slot at a time does this, the others go on with the rest.
  */
 export class MailWorkerPool {
-  readonly #options: MailWorkerPoolOptions;
+  #options: MailWorkerPoolOptions;
   readonly #logger: Logger;
   readonly #slots: readonly Slot[];
   readonly #tasks = new Map<number, Task>();
@@ -96,6 +97,18 @@ export class MailWorkerPool {
       this.#waiting.push({ id, job, signal, places, resolve, reject, alone: false });
       this.#assign();
     });
+  }
+
+  /**
+   * How shops want the messages read that come from now on. Those of a shop that is gone are still
+   * read: there may be some in flight.
+   */
+  learn(shops: readonly ShopMailSettings[]): void {
+    const known = new Map(this.#options.settings.shops.map((shop) => [shop.shopId, shop]));
+    for (const shop of shops) known.set(shop.shopId, shop);
+    const settings = { ...this.#options.settings, shops: [...known.values()] };
+    this.#options = { ...this.#options, settings };
+    for (const { worker } of this.#slots) worker?.learn(shops);
   }
 
   async stop(): Promise<void> {

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { EmailJob, EmailResult } from '../email-job.ts';
+import type { ShopMailSettings } from '../shop-mail.ts';
 import { TurnBatch } from '../../../../runtime/turn-batch.ts';
 import type { FromWorker, ToWorker, WorkerFailure, WorkerSettings } from './worker-messages.ts';
 
@@ -75,6 +76,11 @@ export class MailWorker {
       setTimeout(() => this.#die(), this.#deadlineMs),
     );
     this.#outgoing.add({ kind: 'read', id, job });
+  }
+
+  /** How shops want the messages read that are given from now on. */
+  learn(shops: readonly ShopMailSettings[]): void {
+    this.#outgoing.add({ kind: 'shops', shops });
   }
 
   answer(id: number, known: boolean): void {

@@ -2,7 +2,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { EmailJob, EmailResult } from '../email-job.ts';
 import { MemoryExceeded } from './memory-guard.ts';
 import type { NormalizeContext } from '../normalize-message.ts';
-import { compileShop } from '../shop-mail.ts';
+import { compileShop, type ShopMail, type ShopMailSettings } from '../shop-mail.ts';
 import { TurnBatch } from '../../../../runtime/turn-batch.ts';
 import type { FromWorker, ToWorker, WorkerFailure, WorkerSettings } from './worker-messages.ts';
 
@@ -15,9 +15,20 @@ export type Work = (job: EmailJob, context: NormalizeContext) => Promise<EmailRe
  */
 const AT_ONCE = 8;
 
+/** A message, and how its shop wanted it read when it came. */
+interface Waiting {
+  readonly id: number;
+  readonly job: EmailJob;
+  readonly shop: ShopMail | undefined;
+}
+
 /** Answers jobs on a port, several at a time. Nothing here throws: the other side has the say. */
 export function serveJobs(port: MessagePort, settings: WorkerSettings, work: Work): void {
-  const shops = new Map(settings.shops.map((shop) => [shop.shopId, compileShop(shop)]));
+  const shops = new Map<string, ShopMail>();
+  const learn = (all: readonly ShopMailSettings[]): void => {
+    for (const shop of all) shops.set(shop.shopId, compileShop(shop));
+  };
+  learn(settings.shops);
   const questions = new Map<number, (known: boolean) => void>();
   const outgoing = new TurnBatch<FromWorker>((messages, transfer) => {
     port.postMessage(messages, transfer);
@@ -29,9 +40,8 @@ export function serveJobs(port: MessagePort, settings: WorkerSettings, work: Wor
       outgoing.add({ kind: 'known?', id, ids });
     });
 
-  const read = async (id: number, job: EmailJob): Promise<void> => {
+  const read = async ({ id, job, shop }: Waiting): Promise<void> => {
     try {
-      const shop = shops.get(job.shopId);
       if (shop === undefined) throw new TypeError('a job for a shop that is not configured');
       const { maxBufferBytes } = settings;
       const result = await work(job, { shop, maxBufferBytes, isKnown: (ids) => isKnown(id, ids) });
@@ -42,13 +52,13 @@ export function serveJobs(port: MessagePort, settings: WorkerSettings, work: Wor
     }
   };
 
-  const waiting: { readonly id: number; readonly job: EmailJob }[] = [];
+  const waiting: Waiting[] = [];
   let reading = 0;
   const readNext = (): void => {
     const next = reading < AT_ONCE ? waiting.shift() : undefined;
     if (next === undefined) return;
     reading += 1;
-    void read(next.id, next.job).finally(() => {
+    void read(next).finally(() => {
       reading -= 1;
       readNext();
     });
@@ -56,8 +66,13 @@ export function serveJobs(port: MessagePort, settings: WorkerSettings, work: Wor
 
   const take = (message: ToWorker): void => {
     if (message.kind === 'read') {
-      waiting.push(message);
+      const { id, job } = message;
+      waiting.push({ id, job, shop: shops.get(job.shopId) });
       readNext();
+      return;
+    }
+    if (message.kind === 'shops') {
+      learn(message.shops);
       return;
     }
     questions.get(message.id)?.(message.known);

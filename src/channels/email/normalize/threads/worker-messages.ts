@@ -9,6 +9,8 @@ export interface WorkerSettings {
 
 export type ToWorker =
   | { readonly kind: 'read'; readonly id: number; readonly job: EmailJob }
+  /** For the messages after it. Those of a shop that is not among them are read as before. */
+  | { readonly kind: 'shops'; readonly shops: readonly ShopMailSettings[] }
   /** The answer to `known?`. */
   | { readonly kind: 'known'; readonly id: number; readonly known: boolean };
 

@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { NewEntry } from '../../src/spool/entry.ts';
+import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
+import { StoreClient } from '../../src/spool/sqlite/store-client.ts';
+import { asEntryId, asShopId } from '../../src/types/ids.ts';
+import { printProgress, ratioOf, takeTurns } from '../support/rounds.ts';
+import type { Workbench } from '../support/workbench.ts';
+
+const PRODUCERS = 50;
+const WITHOUT = 'without an index';
+const BESIDE = 'index catches up';
+const SHOP = asShopId('5b1f0c6e-9d3a-4c77-8a41-2d6e0f9b7c35');
+const MAIL = Buffer.from(
+  `From: Ann <ann@customer.example>\r\nTo: help@acme.example\r\nSubject: Order 17\r\n\r\n${'text '.repeat(400)}`,
+);
+
+/**
+ * How fast entries of 2 KB are accepted by fifty producers while the index has more to do than it
+ * can, as a ratio of the same database without an index.
+ */
+export async function intakeBesideIndex(bench: Workbench, quick: boolean): Promise<number> {
+  const count = quick ? 2000 : 20_000;
+  const bare = await StoreClient.open(
+    { file: join(await bench.folder(), 'spool.db'), checkpoints: true },
+    () => undefined,
+  );
+  bench.onEnd('bare store', () => bare.close());
+  const dir = await bench.folder();
+  const { spool, operator } = await openSqliteStore({ dir, role: 'owner', reserveBytes: 0 });
+  bench.onEnd('store', () => spool.close());
+
+  type Accept = (entries: readonly NewEntry[]) => Promise<unknown>;
+  const fillWith = async (accept: Accept, many: number): Promise<number> => {
+    const started = performance.now();
+    let left = many;
+    const produce = async (): Promise<void> => {
+      while (left > 0) {
+        left -= 1;
+        await accept([anEntry()]);
+      }
+    };
+    await Promise.all(Array.from({ length: PRODUCERS }, produce));
+    return (many * 1000) / (performance.now() - started);
+  };
+  const behind: number[] = [];
+  const measured = await takeTurns(
+    [
+      { name: WITHOUT, measure: () => fillWith((entries) => bare.call('accept', entries), count) },
+      {
+        name: BESIDE,
+        measure: async () => {
+          const perSecond = await fillWith((entries) => spool.accept(entries), count);
+          behind.push(await operator.searchBacklog());
+          return perSecond;
+        },
+      },
+    ],
+    quick ? 1 : 5,
+    printProgress('intake'),
+  );
+  console.error(`entries that the index was behind after each round: ${behind.join(', ')}`);
+  return ratioOf(measured, BESIDE, WITHOUT);
+}
+
+function anEntry(): NewEntry {
+  const id = asEntryId(randomUUID());
+  return {
+    id,
+    kind: 'message',
+    shopId: SHOP,
+    channel: 'email',
+    lane: id,
+    dedupKey: id,
+    remoteId: `<${id}@mail.example>`,
+    receivedAt: Date.now(),
+    meta: {},
+    raw: { kind: 'inline', bytes: MAIL },
+  };
+}

@@ -1,0 +1,166 @@
+// Writes docs/configuration.md: every key of the schema with what it takes, its default and its
+// comment in config/default.yaml. Run it after a change of either; with --check, which a test runs,
+// it writes nothing and fails when the page is not what it would write.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isMap, isSeq, parseDocument } from 'yaml';
+import { z } from 'zod';
+import './ts-loader.mjs';
+import { ROOT } from './workspace.mjs';
+
+const { configSchema } = await import('../src/config/schema.ts');
+const { descriptions } = await import('../src/config/field.ts');
+
+const PAGE = join(ROOT, 'docs/configuration.md');
+
+/** Keys without a default stand behind a `#`, and the keys of a shop in a comment at the end. */
+function withAllKeys(text) {
+  const [top, shop] = text.split(/^shops: \[\]\n(?:# .*\n)*/m);
+  const uncommented = shop.replace(/^#/gm, '').replace(/^(?=.)/gm, '  ');
+  return `${top}shops:\n${uncommented}`.replace(/^(\s*)#(?=\w+:( |$))/gm, '$1');
+}
+
+/** Dotted path -> {comment, value as it is written, whether it is only an example}. */
+function readDefaults() {
+  const text = readFileSync(join(ROOT, 'config/default.yaml'), 'utf8');
+  const found = new Map();
+  const optional = new Set([...text.matchAll(/^\s*#(\w+):/gm)].map(([, key]) => key));
+  const visit = (node, path) => {
+    if (isSeq(node) && isMap(node.items[0])) return visit(node.items[0], `${path}[]`);
+    if (!isMap(node)) return;
+    for (const [index, { key, value }] of node.items.entries()) {
+      const at = path === '' ? key.value : `${path}.${key.value}`;
+      // Of the first key of a mapping, the comment is the mapping's own.
+      const comment = key.commentBefore ?? (index === 0 ? node.commentBefore : undefined) ?? '';
+      const written = value?.range && !isMap(value) && !isNested(value) ? source(value) : undefined;
+      const isExample = optional.has(key.value) && !at.startsWith('shops');
+      found.set(at, { comment: paragraph(comment), written, isExample });
+      visit(value, at);
+    }
+  };
+  const all = withAllKeys(text);
+  const source = ({ range: [from, to] }) => all.slice(from, to).trim();
+  const isNested = (value) => isSeq(value) && isMap(value.items[0]);
+  const document = parseDocument(all);
+  if (document.errors.length > 0) throw new Error(`default.yaml: ${document.errors[0].message}`);
+  visit(document.contents, '');
+  return found;
+}
+
+/** The last paragraph: what stands right above the key. */
+const paragraph = (comment) =>
+  comment
+    .split(/\n\s*\n/)
+    .at(-1)
+    .split('\n')
+    .map((line) => line.trim())
+    .join(' ')
+    .trim();
+
+/** What stands behind defaults and optionality. */
+function bare(schema) {
+  return schema instanceof z.ZodPrefault ||
+    schema instanceof z.ZodDefault ||
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodExactOptional
+    ? bare(schema.unwrap())
+    : schema;
+}
+
+const isOptional = (schema) =>
+  schema instanceof z.ZodOptional || schema instanceof z.ZodExactOptional;
+
+function* leaves(schema, path = '') {
+  const inner = bare(schema);
+  if (inner instanceof z.ZodObject) {
+    for (const [key, child] of Object.entries(inner.shape)) {
+      yield* leaves(child, path === '' ? key : `${path}.${key}`);
+    }
+  } else if (inner instanceof z.ZodArray && bare(inner.element) instanceof z.ZodObject) {
+    yield* leaves(inner.element, `${path}[]`);
+  } else {
+    yield { path, schema };
+  }
+}
+
+function takes(schema) {
+  const inner = bare(schema);
+  const description = descriptions.get(inner) ?? descriptions.get(schema);
+  if (description !== undefined) return description;
+  if (inner instanceof z.ZodArray) {
+    const item = takes(inner.element);
+    return { ...item, expected: `a list, each ${item.expected}` };
+  }
+  throw new Error('a field of the schema has no description');
+}
+
+const inYaml = (value) => (Array.isArray(value) ? `[${value.join(', ')}]` : String(value));
+const cell = (text) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
+const code = (text) =>
+  text === undefined || text === '' ? '' : `\`${text.replaceAll('|', '\\|')}\``;
+
+const INTRODUCTION = `# Configuration
+
+One YAML or JSON file, laid over [\`config/default.yaml\`](../config/default.yaml). It needs only what differs: mappings
+merge, lists and single values replace. Name it with \`--config FILE\` or \`SLUICE_CONFIG\`.
+
+- \`\${NAME}\` takes an environment variable, which must be set; \`\${NAME:-default}\` gives a default; \`$\${\` is a plain \`\${\`.
+- Durations are a whole number and a unit: \`30s\`, \`10m\`, \`72h\`, \`7d\`. Sizes are in bytes.
+- An unknown key is a mistake; the nearest known key is suggested.
+- \`sluice config check\` prints all mistakes at once. What a reload takes up is in [operations.md](operations.md#reload).
+
+A complete small one is [\`config/example.yaml\`](../config/example.yaml). This page is made from the schema.
+`;
+
+/** What stands above the mapping that a key is in, when that is no section of its own. */
+function inherited(defaults, path) {
+  const parent = path.slice(0, path.lastIndexOf('.'));
+  return parent.replace('shops[].', '').includes('.') ? (defaults.get(parent)?.comment ?? '') : '';
+}
+
+function render() {
+  const defaults = readDefaults();
+  const sections = new Map();
+  for (const { path, schema } of leaves(configSchema)) {
+    const known = defaults.get(path);
+    if (known === undefined) throw new Error(`config/default.yaml says nothing about ${path}`);
+    const [head, ...rest] = path.split('.');
+    const section = head === 'shops[]' && rest.length > 1 ? `shops[].${rest[0]}` : head;
+    const { expected } = takes(schema);
+    const none = isOptional(schema) || known.isExample;
+    const filledIn = schema instanceof z.ZodPrefault;
+    const required = path.startsWith('shops[]') && !none && !filledIn;
+    const value = none
+      ? 'none'
+      : required
+        ? 'required'
+        : code(filledIn ? inYaml(schema.def.defaultValue) : known.written);
+    const comment = path === head ? '' : known.comment || inherited(defaults, path);
+    const row = `| \`${path}\` | ${value} | ${cell(expected)} | ${cell(comment)} |`;
+    sections.set(section, [...(sections.get(section) ?? []), row]);
+  }
+  const tables = [...sections].map(([section, rows]) =>
+    [
+      `\n## ${section}\n`,
+      ...[defaults.get(section.replace('[]', ''))?.comment]
+        .filter(Boolean)
+        .map((text) => `${text}\n`),
+      '| key | default | takes | what it does |',
+      '| --- | --- | --- | --- |',
+      ...rows,
+      '',
+    ].join('\n'),
+  );
+  return `${INTRODUCTION}${tables.join('')}`;
+}
+
+const { format, resolveConfig } = await import('prettier');
+const page = await format(render(), { ...(await resolveConfig(PAGE)), parser: 'markdown' });
+if (!process.argv.includes('--check')) {
+  writeFileSync(PAGE, page);
+} else if (readFileSync(PAGE, 'utf8') !== page) {
+  console.error(
+    'docs/configuration.md is not what the schema says: run node scripts/configuration-reference.mjs',
+  );
+  process.exitCode = 1;
+}

@@ -1,0 +1,64 @@
+import { open, readFile, rename, rm } from 'node:fs/promises';
+import { type AlertRecord, recordsSchema } from './record.ts';
+
+const MAX_BYTES = 1024 * 1024;
+
+/** The file in which alerts outlive the process. It is replaced as a whole, or not at all. */
+export class AlertFile {
+  readonly #path: string;
+  #written = '';
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /**
+   * What the last process left. What was only about to fire, or about to be over, begins anew: nobody
+   * looked in the meantime.
+   * @throws when there is a file that cannot be used
+   */
+  async read(): Promise<AlertRecord[]> {
+    let text: string;
+    try {
+      text = await readFile(this.#path, 'utf8');
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+      throw error;
+    }
+    if (text.length > MAX_BYTES) throw new RangeError('the file is too large');
+    const { alerts } = recordsSchema.parse(JSON.parse(text));
+    return alerts
+      .filter(({ phase }) => phase !== 'pending')
+      .map(({ wellSince: _wellSince, ...record }) => record);
+  }
+
+  /** Durable when it resolves; the same as last time costs nothing. One after the other. */
+  write(records: readonly AlertRecord[]): Promise<void> {
+    const text = `${JSON.stringify({ version: 1, alerts: records }, null, 2)}\n`;
+    const write = async (): Promise<void> => {
+      if (text === this.#written) return;
+      await replace(this.#path, text);
+      this.#written = text;
+    };
+    this.#writing = this.#writing.then(write, write);
+    return this.#writing;
+  }
+}
+
+async function replace(path: string, text: string): Promise<void> {
+  const temporary = `${path}.tmp`;
+  try {
+    const handle = await open(temporary, 'w', 0o600);
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,173 @@
+import sanitizeHtml from 'sanitize-html';
+import type { HtmlElement } from '../normalize/html/html-tree.ts';
+import { escapeHtml } from '../normalize/html/serialize-html.ts';
+
+/** An image of the message itself, by its Content-ID: a `data:` URL. */
+export type EmbeddedImage = (contentId: string) => string | undefined;
+
+const VOID: ReadonlySet<string> = new Set(['br', 'hr', 'wbr', 'col']);
+/** Of the message's own, what is written; everything else of an element is left out. */
+const KEPT_ATTRIBUTES = ['style', 'align', 'valign', 'bgcolor', 'color', 'width', 'dir', 'lang'];
+const CELL_ATTRIBUTES = ['colspan', 'rowspan'];
+const MAX_ALT = 200;
+const MAX_SHOWN_URL = 300;
+const DATA_IMAGE = /^data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}$/;
+
+const SIZE = [/^-?\d{1,4}(?:\.\d{1,3})?(?:px|pt|em|rem|ex|%)?$/i, /^auto$/i, /^normal$/i];
+const SIZES = [/^(?:(?:-?\d{1,4}(?:\.\d{1,3})?(?:px|pt|em|rem|ex|%)?|auto)\s*){1,4}$/i];
+const COLOR = [/^#[0-9a-f]{3,8}$/i, /^[a-z]{3,24}$/i, /^rgba?\([\d\s.,%/]{1,60}\)$/i];
+const WORDS = [/^[a-z-]{1,24}$/i];
+/** `border: 1px solid #ccc`; nothing with a bracket that could be `url(`. */
+const BORDER = [/^(?:[\w.#%-]{1,24}\s*){1,4}$/i];
+const FONTS = [/^[\w\s"',-]{1,200}$/];
+
+const STYLES: Readonly<Record<string, RegExp[]>> = {
+  color: COLOR,
+  'background-color': COLOR,
+  background: COLOR,
+  'font-family': FONTS,
+  'font-size': [...SIZE, ...WORDS],
+  'font-style': WORDS,
+  'font-weight': [...WORDS, /^\d{3}$/],
+  'line-height': SIZE,
+  'letter-spacing': SIZE,
+  'text-align': WORDS,
+  'text-decoration': WORDS,
+  'text-transform': WORDS,
+  'vertical-align': [...WORDS, ...SIZE],
+  'white-space': WORDS,
+  width: SIZE,
+  'max-width': SIZE,
+  height: SIZE,
+  margin: SIZES,
+  'margin-top': SIZE,
+  'margin-right': SIZE,
+  'margin-bottom': SIZE,
+  'margin-left': SIZE,
+  padding: SIZES,
+  'padding-top': SIZE,
+  'padding-right': SIZE,
+  'padding-bottom': SIZE,
+  'padding-left': SIZE,
+  border: BORDER,
+  'border-top': BORDER,
+  'border-right': BORDER,
+  'border-bottom': BORDER,
+  'border-left': BORDER,
+  'border-color': COLOR,
+  'border-radius': SIZES,
+  'border-collapse': WORDS,
+  'border-spacing': SIZES,
+};
+
+/**
+ * What a person would see of the message, as a document of its own. Nothing in it is fetched: an
+ * image of the message itself stands in it, one from elsewhere is named with its host. Nothing in it
+ * leads anywhere: beside a link stands where it would go. sanitize-html has the last word.
+ */
+export function viewDocument(root: HtmlElement, embedded: EmbeddedImage): string {
+  const out: string[] = [];
+  write(root, embedded, out);
+  const body = sanitizeHtml(out.join(''), {
+    allowedTags: [...sanitizeHtml.defaults.allowedTags.filter((tag) => tag !== 'a'), 'img', 'font'],
+    allowedAttributes: {
+      '*': ['style', 'align', 'valign', 'bgcolor', 'dir', 'lang'],
+      img: ['src', 'alt'],
+      font: ['color'],
+      table: ['width'],
+      td: ['colspan', 'rowspan', 'width'],
+      th: ['colspan', 'rowspan', 'width'],
+    },
+    allowedClasses: { span: ['link', 'target', 'blocked'] },
+    allowedStyles: { '*': STYLES },
+    allowedSchemes: [],
+    allowedSchemesByTag: { img: ['data'] },
+    allowProtocolRelative: false,
+    nestingLimit: 100,
+  });
+  return `${HEAD}${body}</body></html>\n`;
+}
+
+const HEAD = `<!doctype html>
+<html><head><meta charset="utf-8"><title>Message</title><style>
+html { color-scheme: light; background: #fff; color: #1a1a1a; }
+body { font: 15px/1.5 system-ui, sans-serif; margin: 12px; overflow-wrap: anywhere; }
+img { max-width: 100%; }
+pre { white-space: pre-wrap; }
+.link { text-decoration: underline; }
+.target { font-size: 85%; color: #595959; background: #fff; }
+.target::before { content: " \\2039"; }
+.target::after { content: "\\203a "; }
+.blocked { display: inline-block; border: 1px dashed #767676; color: #595959; background: #fff;
+  padding: 2px 6px; font-size: 85%; }
+</style></head><body>`;
+
+function write(element: HtmlElement, embedded: EmbeddedImage, out: string[]): void {
+  for (const child of element.children) {
+    if (typeof child === 'string') {
+      out.push(escapeHtml(child));
+      continue;
+    }
+    if (child.name === 'img') {
+      out.push(image(child, embedded));
+      continue;
+    }
+    if (child.name === 'a' || child.name === 'area') {
+      writeLink(child, embedded, out);
+      continue;
+    }
+    out.push(openTag(child));
+    write(child, embedded, out);
+    if (!VOID.has(child.name)) out.push(`</${child.name}>`);
+  }
+}
+
+function openTag({ name, attributes }: HtmlElement): string {
+  const allowed = [...KEPT_ATTRIBUTES, ...CELL_ATTRIBUTES];
+  const kept = allowed.flatMap((key) => {
+    const value = attributes[key];
+    return value === undefined ? [] : ` ${key}="${escapeAttribute(value.slice(0, 2000))}"`;
+  });
+  return `<${name}${kept.join('')}>`;
+}
+
+/** Its text stays; where it leads is told, unless the text says so already. */
+function writeLink(link: HtmlElement, embedded: EmbeddedImage, out: string[]): void {
+  const href = link.attributes['href']?.trim() ?? '';
+  const before = out.length;
+  out.push('<span class="link">');
+  write(link, embedded, out);
+  out.push('</span>');
+  if (href === '' || href.startsWith('#')) return;
+  const text = out
+    .slice(before + 1, -1)
+    .join('')
+    .trim();
+  const shown = escapeHtml(href.slice(0, MAX_SHOWN_URL));
+  if (text !== shown) out.push(`<span class="target">${shown}</span>`);
+}
+
+function image({ attributes }: HtmlElement, embedded: EmbeddedImage): string {
+  const src = attributes['src']?.trim() ?? '';
+  const alt = attributes['alt']?.trim().slice(0, MAX_ALT) ?? '';
+  const contentId = /^cid:(.{1,255})$/is.exec(src)?.[1];
+  const url = contentId === undefined ? own(src) : embedded(contentId.trim());
+  if (url !== undefined) return `<img src="${url}" alt="${escapeAttribute(alt)}">`;
+  const host = hostOf(src);
+  const from = host === undefined ? 'not shown' : `from ${host} not loaded`;
+  const told = alt === '' ? `picture ${from}` : `picture ${from}: ${alt}`;
+  return `<span class="blocked">${escapeHtml(told)}</span>`;
+}
+
+const own = (src: string): string | undefined => (DATA_IMAGE.test(src) ? src : undefined);
+
+function hostOf(src: string): string | undefined {
+  const absolute = src.startsWith('//') ? `https:${src}` : src;
+  if (!URL.canParse(absolute)) return undefined;
+  const { protocol, host } = new URL(absolute);
+  return protocol === 'http:' || protocol === 'https:' ? host.slice(0, 100) : undefined;
+}
+
+function escapeAttribute(text: string): string {
+  return escapeHtml(text).replaceAll('"', '&quot;');
+}

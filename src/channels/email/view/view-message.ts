@@ -1,0 +1,113 @@
+import { stat } from 'node:fs/promises';
+import { decodeHtml, readHtml, readPlain } from '../normalize/body/body-text.ts';
+import { sortParts } from '../normalize/parts/body-parts.ts';
+import { readEncoded } from '../normalize/parts/base64-run.ts';
+import { openParts } from '../normalize/parts/open-parts.ts';
+import { readFileParts } from '../normalize/parts/read-file-parts.ts';
+import { type Leaf, type ReadParts, readParts } from '../normalize/parts/read-parts.ts';
+import { ScratchFolder } from '../normalize/parts/scratch.ts';
+import type { RawSource } from '../raw-source.ts';
+import { viewDocument } from './view-html.ts';
+
+const MAX_TEXT = 256 * 1024;
+const MAX_IMAGE_BYTES = 2 * 1024 * 1024;
+const MAX_IMAGES_BYTES = 8 * 1024 * 1024;
+/** By the first bytes, whatever the part says of itself. SVG is a document, not a picture. */
+const PICTURES: readonly { readonly type: string; readonly starts: RegExp }[] = [
+  { type: 'png', starts: /^\x89PNG\r\n/ },
+  { type: 'jpeg', starts: /^\xff\xd8\xff/ },
+  { type: 'gif', starts: /^GIF8[79]a/ },
+  { type: 'webp', starts: /^RIFF[^]{4}WEBP/ },
+];
+
+export interface ViewJob {
+  readonly raw: RawSource;
+  /** A folder of this job's own, not made yet. */
+  readonly scratch: string;
+  readonly maxBufferBytes: number;
+  /** Whether the document is wanted. */
+  readonly html: boolean;
+}
+
+/** What a person reads of a message. */
+export interface MessageView {
+  /** The plain text, when there is any. */
+  readonly text?: string;
+  readonly hasHtml: boolean;
+  /** A document of its own that loads nothing, when it was asked for and there is HTML. */
+  readonly html?: string;
+}
+
+/**
+ * Reads a message for an operator's eyes. Heavy on hostile mail: for a worker with a deadline.
+ * @throws what reading the raw form or writing scratch files fails with
+ * @throws {MemoryExceeded} more is in this thread's memory than it may hold
+ */
+export async function viewMessage(job: ViewJob): Promise<MessageView> {
+  const scratch = new ScratchFolder(job.scratch);
+  const opened = await openParts(await read(job, scratch), scratch);
+  const { alternatives } = sortParts(opened.root, opened.leaves);
+  const plain = alternatives.flatMap((each) => each.plain).filter(isPlain);
+  const html = alternatives
+    .flatMap((each) => [...each.html, ...each.plain])
+    .filter(({ contentType }) => contentType === 'text/html');
+  const text = plain
+    .map((leaf) => readPlain(leaf).text)
+    .join('\n')
+    .slice(0, MAX_TEXT);
+  return {
+    ...(text.trim() !== '' && { text }),
+    hasHtml: html.length > 0,
+    ...(job.html && html.length > 0 && { html: await documentOf(html, opened.leaves) }),
+  };
+}
+
+const isPlain = ({ contentType }: Leaf): boolean => contentType === 'text/plain';
+
+async function read({ raw, maxBufferBytes }: ViewJob, scratch: ScratchFolder): Promise<ReadParts> {
+  if (raw.kind === 'bytes') return readParts(raw.bytes, scratch);
+  // Of a file that is gone the reading would only say that it broke off.
+  await stat(raw.path);
+  return readFileParts({ path: raw.path, observe: () => undefined, maxBufferBytes }, scratch);
+}
+
+async function documentOf(html: readonly Leaf[], leaves: readonly Leaf[]): Promise<string> {
+  const images = await picturesOf(leaves);
+  const trees = html.map((leaf) => readHtml(decodeHtml(leaf)).tree);
+  const root = { name: '', attributes: {}, children: trees.flatMap(({ children }) => children) };
+  return viewDocument(root, (contentId) => images.get(contentId) ?? images.get(decoded(contentId)));
+}
+
+/** RFC 2392 §2: the id is percent-encoded in the URL. */
+function decoded(contentId: string): string {
+  try {
+    return decodeURIComponent(contentId);
+  } catch {
+    return contentId;
+  }
+}
+
+async function picturesOf(leaves: readonly Leaf[]): Promise<ReadonlyMap<string, string>> {
+  const pictures = new Map<string, string>();
+  let left = MAX_IMAGES_BYTES;
+  for (const { contentId, content } of leaves) {
+    if (contentId === undefined || content.size > Math.min(left, MAX_IMAGE_BYTES)) continue;
+    const start = Buffer.from(content.start.subarray(0, 16)).toString('latin1');
+    const type = PICTURES.find(({ starts }) => starts.test(start))?.type;
+    const bytes = type === undefined ? undefined : await bytesOf(content);
+    if (bytes === undefined) continue;
+    left -= bytes.length;
+    pictures.set(contentId, `data:image/${String(type)};base64,${bytes.toString('base64')}`);
+  }
+  return pictures;
+}
+
+/** Undefined when it lies in a file: it is larger than what is shown. */
+async function bytesOf({ size, start, content }: Leaf['content']): Promise<Buffer | undefined> {
+  if (content.kind === 'bytes') return Buffer.from(content.bytes);
+  if (start.byteLength === size) return Buffer.from(start);
+  if (content.kind === 'file') return undefined;
+  const chunks: Buffer[] = [];
+  for await (const chunk of readEncoded(content, MAX_IMAGE_BYTES)) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}

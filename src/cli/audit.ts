@@ -1,0 +1,63 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import type { AuditLine } from '../spool/operator-store.ts';
+import { withSpool } from './open-spool.ts';
+import { iso, time } from './queue-entry.ts';
+import { type Column, Table } from './table.ts';
+import type { Terminal } from './terminal.ts';
+
+interface AuditOptions {
+  readonly before?: number;
+  readonly limit: number;
+  readonly json?: true;
+  readonly jsonl?: true;
+}
+
+const COLUMNS: readonly Column<AuditLine>[] = [
+  { head: 'no', min: 6, value: ({ no }) => no },
+  { head: 'when (UTC)', min: 19, value: ({ at }) => time(at) },
+  { head: 'who', min: 12, max: 30, value: ({ who }) => who },
+  { head: 'action', min: 10, max: 24, value: ({ action }) => action },
+  { head: 'on', min: 10, max: 48, value: ({ target }) => target },
+  { head: 'outcome', min: 8, max: 40, drop: 1, value: ({ outcome }) => outcome },
+];
+
+export function registerAudit(parent: Command, terminal: Terminal): void {
+  parent
+    .command('audit')
+    .description('lists what operators did, by console and terminal, newest first')
+    .option('--before <no>', 'only lines older than this number: the next page', count)
+    .option('--limit <count>', 'at most so many, up to 1000', upTo1000, 50)
+    .addOption(new Option('--json', 'for programs: a JSON array').conflicts('jsonl'))
+    .option('--jsonl', 'for programs: a JSON object a line')
+    .addHelpText('after', '\nExample:\n  $ sluice audit --limit 20')
+    .action(async (options: AuditOptions, command: Command) => {
+      await withSpool(command, terminal, async ({ operator }) => {
+        const { before, limit } = options;
+        const lines = await operator.auditLines({ limit, ...(before !== undefined && { before }) });
+        const plain = lines.map((line) => ({ ...line, at: iso(line.at) }));
+        if (options.json) terminal.out(`${JSON.stringify(plain, null, 2)}\n`);
+        else if (options.jsonl) {
+          for (const line of plain) terminal.out(`${JSON.stringify(line)}\n`);
+        } else {
+          terminal.out(
+            lines.length === 0 ? 'No lines.\n' : new Table(COLUMNS, terminal).lines(lines),
+          );
+          const last = lines.at(-1);
+          if (last !== undefined && lines.length === limit) {
+            terminal.out(`Older ones: --before ${last.no}\n`);
+          }
+        }
+      });
+    });
+}
+
+function count(value: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(value)) throw new InvalidArgumentError('Expected a whole number.');
+  return Number(value);
+}
+
+function upTo1000(value: string): number {
+  const number = count(value);
+  if (number > 1000) throw new InvalidArgumentError('Expected a whole number from 1 to 1000.');
+  return number;
+}

@@ -1,0 +1,55 @@
+import type { FoundEntry, OperatorStore } from '../spool/operator-store.ts';
+import { asEntryId, type EntryId } from '../types/ids.ts';
+import type { OpenSpool } from './open-spool.ts';
+import type { Filter } from './queue-filter.ts';
+
+const PAGE = 200;
+
+/** Every entry of a filter, newest first, a page in memory at a time. */
+export async function* eachFound(
+  operator: Pick<OperatorStore, 'search'>,
+  filter: Filter,
+): AsyncGenerator<FoundEntry, void, undefined> {
+  let before: EntryId | undefined;
+  for (;;) {
+    const { found, next } = await operator.search({
+      ...filter,
+      limit: PAGE,
+      ...(before !== undefined && { before }),
+    });
+    yield* found;
+    if (next === undefined) return;
+    before = next;
+  }
+}
+
+/**
+ * The same, oldest first: what is taken in again must come in the order of arrival. Their ids are
+ * held in memory meanwhile, 37 bytes each; what is swept in between is passed over.
+ */
+export async function* oldestFirst(
+  { spool, operator }: Pick<OpenSpool, 'spool' | 'operator'>,
+  filter: Filter,
+): AsyncGenerator<FoundEntry, void, undefined> {
+  const pages: Buffer[] = [];
+  let ids: EntryId[] = [];
+  const keep = () => {
+    if (ids.length > 0) pages.push(Buffer.from(ids.join('\n'), 'latin1'));
+    ids = [];
+  };
+  for await (const { entry } of eachFound(operator, filter)) {
+    if (ids.push(entry.id) === PAGE) keep();
+  }
+  keep();
+  for (const page of pages.reverse()) {
+    const oldest = page.toString('latin1').split('\n').reverse().map(asEntryId);
+    const cards = await operator.cards(oldest);
+    for (const id of oldest) {
+      const entry = await spool.get(id);
+      const card = cards.get(id) ?? NO_CARD;
+      if (entry !== undefined) yield { entry, card };
+    }
+  }
+}
+
+const NO_CARD = { from: '', to: '', subject: '' };

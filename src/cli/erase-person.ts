@@ -1,0 +1,226 @@
+import { domainToUnicode } from 'node:url';
+import {
+  type CountryCode,
+  isSupportedCountry,
+  parsePhoneNumberFromString,
+} from 'libphonenumber-js/min';
+import { parseAddress, subscriberOf } from '../channels/sms/address.ts';
+import { domainOf, matchKey, parseAddressList } from '../intake/email-addresses.ts';
+import type { ErasableEntry, Person } from '../spool/erasure.ts';
+import { UsageError } from './exit-codes.ts';
+
+/** How what was typed is read. The text itself may always be a visitor's id or subject as well. */
+export type Reading =
+  | { readonly kind: 'email'; readonly key: string }
+  | { readonly kind: 'number'; readonly number: string }
+  | { readonly kind: 'visitor'; readonly id: string };
+
+export type NamedPerson = Person & { readonly reading: Reading };
+
+/** Shorter ids are in every other text: they are compared whole, and looked for in none. */
+const MIN_LOOKED_FOR = 6;
+/** A number without its country code is in too many texts when it is shorter. */
+const MIN_NATIONAL_DIGITS = 9;
+
+/**
+ * Reads what was typed as `--address`.
+ * @param countries by whose rules a number without a country code is read: those of the shops' own
+ * @throws {UsageError} nothing was typed, or a number could be of several countries
+ */
+export function readPerson(typed: string, countries: readonly string[]): NamedPerson {
+  const text = typed.trim();
+  if (text === '') throw new UsageError('--address is empty');
+  const email = emailKey(text);
+  if (email !== undefined) return emailPerson(email, text);
+  const number = readNumber(text, countries);
+  return number === undefined ? visitorPerson(text) : numberPerson(number, text);
+}
+
+/** The countries of numbers in E.164, each once. */
+export function countriesOf(numbers: readonly string[]): string[] {
+  const countries = numbers.flatMap((number) => {
+    const parsed = parsePhoneNumberFromString(number);
+    if (parsed === undefined) return [];
+    // Unassigned numbers of a code that several countries share are of the first of them.
+    return [parsed.country ?? (parsed.countryCallingCode === '1' ? 'US' : undefined)];
+  });
+  return [...new Set(countries)].filter((country) => country !== undefined);
+}
+
+/** `ann@example.com`, `mailto:…`, `Ann <ann@example.com>`: as two addresses are compared. */
+function emailKey(text: string): string | undefined {
+  const bare = text.replace(/^mailto:/i, '');
+  if (!bare.includes('@')) return undefined;
+  const [mailbox, ...more] = parseAddressList(bare);
+  return mailbox === undefined || more.length > 0 ? undefined : matchKey(mailbox.address);
+}
+
+/** E.164, or undefined when it is no telephone number. */
+function readNumber(text: string, countries: readonly string[]): string | undefined {
+  const bare = text.replace(/^(?:tel|sms|whatsapp|rcs|callto):(?:\/\/)?/i, '');
+  if (!/^\+?[\d\s().\-/\u00a0\u2010-\u2015]{5,40}$/u.test(bare)) return undefined;
+  const plain = bare
+    .replace(/[\u2010-\u2015]/gu, '-')
+    .replace(/^\s*00/, '+')
+    .replace(/\(0\)/, '');
+  if (plain.trim().startsWith('+')) return parsed(plain);
+  const read = countries
+    .filter((country): country is CountryCode => isSupportedCountry(country))
+    .flatMap((country) => parsed(plain, country) ?? []);
+  const candidates = [...new Set(read)];
+  if (candidates.length > 1) {
+    throw new UsageError(
+      `this number could be ${candidates.join(' or ')}: write it with its country code`,
+    );
+  }
+  return candidates[0];
+}
+
+function parsed(text: string, country?: CountryCode): string | undefined {
+  const number = parsePhoneNumberFromString(text, {
+    extract: false,
+    ...(country && { defaultCountry: country }),
+  });
+  if (number === undefined || number.ext) return undefined;
+  // Mexican numbers with their former 1 are still sent, and no longer in the library's tables.
+  return number.isPossible() || subscriberOf(number.number) !== number.number
+    ? number.number
+    : undefined;
+}
+
+function emailPerson(key: string, typed: string): NamedPerson {
+  const is = (identity: string) => identity === typed || emailKey(identity) === key;
+  const at = key.lastIndexOf('@');
+  const domain = domainOf(key);
+  const domains = [...new Set([domain, domainToUnicode(domain) || domain])];
+  // The address with any tag behind a "+", which some services deliver to the same person.
+  const local = `${escape(key.slice(0, at))}(?:\\+[^\\s@<>"',;]{0,64})?`;
+  const pattern = `${local}(?:@|%40|&#0*64;|&#x0*40;|&commat;)(?:${domains.map(escape).join('|')})`;
+  return {
+    reading: { kind: 'email', key },
+    is,
+    wrote: (entry, raw) => writtenBy(entry, raw, is),
+    hasSmsLane: () => false,
+    ...finders([pattern], String.raw`[\w.+-]`, String.raw`[\w-]|\.\w`),
+    countedAs: [key],
+  };
+}
+
+function numberPerson(number: string, typed: string): NamedPerson {
+  const key = subscriberOf(number);
+  const is = (identity: string) => identity === typed || numberKey(identity) === key;
+  return {
+    reading: { kind: 'number', number },
+    is,
+    wrote: (entry, raw) => writtenBy(entry, raw, is),
+    // AC…/transport/ours/theirs
+    hasSmsLane: (lane) => is(lane.slice(lane.lastIndexOf('/') + 1)),
+    ...finders(writtenForms(number), String.raw`\d`, String.raw`\d`),
+    countedAs: [],
+  };
+}
+
+function visitorPerson(id: string): NamedPerson {
+  const is = (identity: string) => identity === id;
+  const patterns = id.length < MIN_LOOKED_FOR ? [] : [escape(id)];
+  return {
+    reading: { kind: 'visitor', id },
+    is,
+    wrote: (entry, raw) => writtenBy(entry, raw, is),
+    hasSmsLane: () => false,
+    ...finders(patterns, String.raw`[\w-]`, String.raw`[\w-]`),
+    countedAs: [],
+  };
+}
+
+/** What may stand between the digits of a number. */
+const GAP = String.raw`[\s().\-/\u00a0]{0,5}`;
+
+/** Patterns for all ways in which networks and people write a number. */
+function writtenForms(number: string): string[] {
+  const subscriber = subscriberOf(number);
+  const both = [number, subscriber, otherForm(subscriber)].filter((form) => form !== undefined);
+  const patterns = both.flatMap((form) => {
+    const parts = parsePhoneNumberFromString(form);
+    const [code, national] = [parts?.countryCallingCode, parts?.nationalNumber];
+    const whole = `(?:00${GAP}|011${GAP})?${separated(form.slice(1))}`;
+    if (code === undefined || national === undefined) return [whole];
+    const international = `(?:00${GAP}|011${GAP})?${separated(code)}${GAP}(?:0${GAP})?${separated(national)}`;
+    const isTelling = national.length >= MIN_NATIONAL_DIGITS;
+    return [whole, international, ...(isTelling ? [`(?:0${GAP})?${separated(national)}`] : [])];
+  });
+  return [...new Set(patterns)];
+}
+
+const separated = (digits: string): string => digits.split(/(?!^)/).join(GAP);
+
+/** The inverse of `subscriberOf`: the other form of a number that has two. */
+function otherForm(subscriber: string): string | undefined {
+  const candidates = [
+    subscriber.replace(/^\+55(\d\d)9(\d{8})$/, '+55$1$2'),
+    subscriber.replace(/^\+54(\d{10})$/, '+549$1'),
+    subscriber.replace(/^\+52(\d{10})$/, '+521$1'),
+  ];
+  return candidates.find((form) => form !== subscriber && subscriberOf(form) === subscriber);
+}
+
+function numberKey(identity: string): string | undefined {
+  const { address } = parseAddress(identity.trim());
+  if (!address.startsWith('+')) return undefined;
+  const number = parsed(address);
+  return number === undefined ? undefined : subscriberOf(number);
+}
+
+/** By what each channel puts down of who wrote; a line on a timeline is about its contact. */
+function writtenBy(
+  { kind, channel, lane, meta }: ErasableEntry,
+  raw: () => Uint8Array | undefined,
+  is: (identity: string) => boolean,
+): boolean {
+  if (kind === 'event') return eventContact(raw()).some(is);
+  switch (channel) {
+    case 'email':
+      return is(lane.slice(0, -1 - String(meta['agentContact']).length));
+    case 'sms':
+      return is(String(meta['from']));
+    case 'web_chat':
+      return [meta['visitorId'], meta['email']].some(
+        (name) => typeof name === 'string' && is(name),
+      );
+  }
+}
+
+function eventContact(raw: Uint8Array | undefined): string[] {
+  if (raw === undefined) return [];
+  // Written by JSON.stringify of a create-event request in `deliver.ts`.
+  const { contact } = JSON.parse(Buffer.from(raw).toString('utf8')) as {
+    contact?: { email?: string | null; phone?: string | null };
+  };
+  return [contact?.email, contact?.phone].filter((name) => typeof name === 'string');
+}
+
+/**
+ * Looks for patterns in texts, as UTF-8 and as its bytes.
+ * @param before what makes the beginning of a longer word of them
+ */
+function finders(
+  patterns: readonly string[],
+  before: string,
+  after: string,
+): Pick<Person, 'isNamedIn' | 'occursIn'> {
+  if (patterns.length === 0) return { isNamedIn: () => false, occursIn: () => false };
+  const all = [...new Set(patterns.flatMap((pattern) => [pattern, asBytes(pattern)]))].join('|');
+  const named = new RegExp(`(?<!${before})(?:${all})(?!${after})`, 'iu');
+  const occurs = new RegExp(`(?:${all})`, 'iu');
+  return {
+    isNamedIn: (text) => named.test(text),
+    occursIn: (bytes) => occurs.test(bytes),
+  };
+}
+
+/** What is not ASCII of a pattern, as the characters that its bytes are in Latin-1. */
+const asBytes = (pattern: string): string =>
+  pattern.replace(/[^\x00-\x7f]+/g, (text) => Buffer.from(text).toString('latin1'));
+
+/** RegExp.escape is not in Node 20. In `u` mode nothing but syntax characters may be escaped. */
+const escape = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');

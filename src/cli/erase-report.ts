@@ -1,0 +1,151 @@
+import type { ShopId } from '../types/ids.ts';
+import { type Erased, type EraseFound, isNothing, isNothingOf } from './erase-scene.ts';
+import { printable } from './terminal.ts';
+
+export type ShopName = (id: ShopId) => string;
+
+/** What was found of one shop, in numbers. */
+interface ShopCounts {
+  entries: Record<string, number>;
+  inDelivery: number;
+  visitors: number;
+  chatLines: number;
+  uploads: number;
+  conversations: number;
+  optOuts: number;
+}
+
+/** Whether there is anything to erase, of this person or of a run that was killed. */
+export const hasFound = ({ traces, platform, isUnfinished }: EraseFound): boolean =>
+  isUnfinished || !isNothing(traces) || (platform !== undefined && !isNothingOf(platform));
+
+/** For programs. The address itself is not repeated. */
+export function eraseJson(
+  found: EraseFound,
+  erased: Erased | undefined,
+  shopName: ShopName,
+): Record<string, unknown> {
+  return {
+    erased: erased !== undefined,
+    found: {
+      shops: Object.fromEntries(byShop(found, shopName)),
+      notes: found.traces.notes.length,
+      platform: platformCounts(found),
+    },
+    ...(erased && {
+      files: erased.files,
+      inFlight: erased.inFlight.map(({ id }) => id),
+      databases: erased.bytes,
+    }),
+    others: {
+      entries: found.mentions.map(({ id, shopId, channel, where }) => ({
+        ...{ id, shop: shopName(shopId), channel, where },
+      })),
+      chatLines: found.lines.map(({ shopId, visitorId, seq }) => ({
+        ...{ shop: shopName(shopId), visitor: visitorId, seq },
+      })),
+      platformMessages: found.platform?.mentions.map(({ id, where }) => ({ id, where })) ?? [],
+    },
+  };
+}
+
+/** For people: what would be erased, or what will be. */
+export function foundText(found: EraseFound, shopName: ShopName): string {
+  const lines: string[] = [];
+  for (const [shop, counts] of byShop(found, shopName)) lines.push(`${shop}: ${inWords(counts)}`);
+  const platform = platformCounts(found);
+  const there = platform === undefined ? '' : listed(Object.entries(platform));
+  if (there !== '') lines.push(`embedded platform: ${there}`);
+  const notes = found.traces.notes.length;
+  if (notes > 0) lines.push(`notes on other people's messages, to be blackened: ${notes}`);
+  if (found.isUnfinished) lines.push('what an earlier run left to do');
+  return lines.length === 0 ? 'Nothing is stored about this person.\n' : `${lines.join('\n')}\n`;
+}
+
+/** Other people's messages, which stay. */
+export function othersText({ mentions, lines, platform }: EraseFound, shopName: ShopName): string {
+  const messages = platform?.mentions ?? [];
+  if (mentions.length + lines.length + messages.length === 0) return '';
+  return [
+    "Other people's messages that name this person, which stay:",
+    ...mentions.map(
+      ({ id, shopId, channel, where }) =>
+        `  entry ${printable(id)}  ${shopName(shopId)}  ${channel}  ${where.join(', ')}`,
+    ),
+    ...lines.map(
+      ({ shopId, visitorId, seq }) =>
+        `  chat line ${seq} of visitor ${printable(visitorId)}  ${shopName(shopId)}`,
+    ),
+    ...messages.map(({ id, where }) => `  embedded platform's message ${id}  ${where.join(', ')}`),
+    '',
+  ].join('\n');
+}
+
+/** One line without any name, for the audit and the end. */
+export function summary(found: EraseFound): string {
+  const { traces, platform, mentions, lines } = found;
+  const others = mentions.length + lines.length + (platform?.mentions.length ?? 0);
+  return [
+    `${traces.entries.length} entries, ${traces.visitors.length} visitors`,
+    `${platform?.messages.length ?? 0} platform messages`,
+    `${others} of others name the person`,
+  ].join('; ');
+}
+
+function byShop({ traces }: EraseFound, shopName: ShopName): Map<string, ShopCounts> {
+  const shops = new Map<string, ShopCounts>();
+  const of = (id: ShopId): ShopCounts => {
+    const name = shopName(id);
+    const counts = shops.get(name) ?? none();
+    shops.set(name, counts);
+    return counts;
+  };
+  for (const { shopId, channel, state } of traces.entries) {
+    const counts = of(shopId);
+    counts.entries[channel] = (counts.entries[channel] ?? 0) + 1;
+    if (state === 'delivering') counts.inDelivery += 1;
+  }
+  for (const { shopId, lines, uploads } of traces.visitors) {
+    const counts = of(shopId);
+    counts.visitors += 1;
+    counts.chatLines += lines;
+    counts.uploads += uploads;
+  }
+  for (const { shopId } of traces.conversations) of(shopId).conversations += 1;
+  for (const { shopId } of traces.optOuts) of(shopId).optOuts += 1;
+  return shops;
+}
+
+const none = (): ShopCounts => ({
+  entries: {},
+  ...{ inDelivery: 0, visitors: 0, chatLines: 0, uploads: 0, conversations: 0, optOuts: 0 },
+});
+
+function inWords(counts: ShopCounts): string {
+  return listed([
+    ...Object.entries(counts.entries).map(([channel, n]) => [`${channel} entries`, n] as const),
+    ['of them in delivery now', counts.inDelivery],
+    ['chat visitors', counts.visitors],
+    ['chat lines', counts.chatLines],
+    ['uploads', counts.uploads],
+    ['remembered conversations', counts.conversations],
+    ['opt-outs (kept as a keyed hash)', counts.optOuts],
+  ]);
+}
+
+function platformCounts({ platform }: EraseFound): Record<string, number> | undefined {
+  if (platform === undefined) return undefined;
+  const { contacts, messages, conversations, events, media, emails, texts } = platform;
+  return {
+    contacts: contacts.length,
+    messages: messages.length,
+    conversations: conversations.length,
+    events: events.length,
+    files: media.length,
+    'emails in the outbox': emails.length,
+    'texts in sms.log': texts.length,
+  };
+}
+
+const listed = (counts: readonly (readonly [string, number])[]): string =>
+  counts.flatMap(([what, count]) => (count > 0 ? [`${what} ${count}`] : [])).join(', ');

@@ -1,0 +1,169 @@
+import { join } from 'node:path';
+import type { CompleteConfig } from '../config/complete.ts';
+import { type PlatformPlan, PlatformEraser } from '../local-platform/erase.ts';
+import type { ErasedPerson } from '../local-platform/store/erase-finder.ts';
+import type { LineMention, Mention, TracedEntry, Traces } from '../spool/erasure.ts';
+import { SpoolEraser } from '../spool/sqlite/erasure.ts';
+import type { Purged } from '../spool/sqlite/erasure-bytes.ts';
+import type { ShopId } from '../types/ids.ts';
+import type { NamedPerson } from './erase-person.ts';
+
+/** Longer than an attempt usually takes, its uploads included. */
+const WAIT_FOR_DELIVERIES_MS = 30_000;
+/** What has come meanwhile is looked for again. */
+const MOST_ROUNDS = 5;
+
+/** All that is known of a person, and who else writes of him. */
+export interface EraseFound {
+  readonly traces: Traces;
+  readonly platform: PlatformPlan | undefined;
+  readonly mentions: readonly Mention[];
+  readonly lines: readonly LineMention[];
+  /** What an earlier run left to do when it was killed. */
+  readonly isUnfinished: boolean;
+}
+
+export interface Erased {
+  readonly files: number;
+  readonly mailRates: number;
+  readonly inFlight: readonly TracedEntry[];
+  /** Of each database, by the name of its file. */
+  readonly bytes: Readonly<Record<string, Purged>>;
+}
+
+export interface EraseRequest {
+  readonly person: NamedPerson;
+  readonly shopId?: ShopId;
+}
+
+/** The places where a person may be: the spool, its files, and the embedded platform. */
+export class EraseScene {
+  readonly #spool: SpoolEraser;
+  readonly #platform: PlatformEraser | undefined;
+  readonly #shops: readonly ShopId[];
+
+  private constructor(
+    spool: SpoolEraser,
+    platform: PlatformEraser | undefined,
+    shops: readonly ShopId[],
+  ) {
+    this.#spool = spool;
+    this.#platform = platform;
+    this.#shops = shops;
+  }
+
+  /** @throws {SpoolUnusable} {LocalPlatformUnusable} */
+  static open({ dataDir, shops }: CompleteConfig): EraseScene {
+    const spool = SpoolEraser.open(dataDir);
+    try {
+      const platform = PlatformEraser.open(join(dataDir, 'platform'));
+      return new EraseScene(
+        spool,
+        platform,
+        shops.map(({ shopId }) => shopId),
+      );
+    } catch (error) {
+      spool.close();
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#platform?.close();
+    this.#spool.close();
+  }
+
+  count(): number {
+    return this.#spool.count();
+  }
+
+  /** @param identity a text that is the same for the same person, however he was typed */
+  hashOf(identity: string): string {
+    return this.#spool.hashOf(identity);
+  }
+
+  async find(request: EraseRequest, onProgress?: (entries: number) => void): Promise<EraseFound> {
+    const { person, shopId } = request;
+    const found = await this.#spool.find({
+      ...{ person, others: true },
+      ...(shopId !== undefined && { shopId }),
+      ...(onProgress && { onProgress }),
+    });
+    const isUnfinished = (['blob', 'media', 'message', 'visitor'] as const).some(
+      (kind) => this.#spool.rest(kind).length > 0,
+    );
+    return { ...found, isUnfinished, platform: await this.#findOnPlatform(request, found.traces) };
+  }
+
+  async #findOnPlatform(request: EraseRequest, traces?: Traces): Promise<PlatformPlan | undefined> {
+    const visitors = traces?.visitors.map(({ id }) => id) ?? [];
+    const person = this.#erasedPerson(request, visitors);
+    return this.#platform?.find(person, this.#spool.rest('media'));
+  }
+
+  #erasedPerson({ person, shopId }: EraseRequest, visitors: readonly string[]): ErasedPerson {
+    return {
+      is: person.is,
+      isNamedIn: person.isNamedIn,
+      messageIds: new Set(this.#spool.rest('message')),
+      visitorIds: new Set([...visitors, ...this.#spool.rest('visitor')]),
+      ...(shopId !== undefined && { shopId }),
+    };
+  }
+
+  /** Erases until nothing is found any more. */
+  async erase(request: EraseRequest, found: EraseFound): Promise<Erased> {
+    const { person } = request;
+    let { traces } = found;
+    let [files, mailRates] = [0, 0];
+    const inFlight: TracedEntry[] = [];
+    for (let round = 0; round < MOST_ROUNDS; round++) {
+      const shops = request.shopId === undefined ? this.#shops : [request.shopId];
+      const rows = await this.#spool.eraseRows(traces, {
+        ...{ person, shops, waitMs: WAIT_FOR_DELIVERIES_MS },
+      });
+      mailRates += rows.mailRates;
+      inFlight.push(...rows.inFlight);
+      files += (await this.#spool.eraseBlobs()) + (await this.#eraseOnPlatform(request));
+      ({ traces } = await this.#spool.find({ ...request, others: false }));
+      if (isNothing(traces) && !(await this.#isOnPlatform(request))) break;
+    }
+    await this.#spool.sweepTemporary();
+    const bytes: Record<string, Purged> = { 'spool.db': await this.#spool.purge(person) };
+    const index = this.#spool.eraseFromIndex();
+    if (index !== undefined) bytes['search.db'] = index;
+    if (this.#platform !== undefined) {
+      bytes['platform.sqlite'] = await this.#spool.purgeOther(this.#platform.db, person);
+    }
+    return { files, mailRates, inFlight, bytes };
+  }
+
+  /** What by its messages alone leads to him is forgotten only when all of it is done. */
+  async #eraseOnPlatform(request: EraseRequest): Promise<number> {
+    const rest = (['media', 'message', 'visitor'] as const).map(
+      (kind) => [kind, this.#spool.rest(kind)] as const,
+    );
+    const plan = await this.#findOnPlatform(request);
+    if (plan !== undefined) await this.#platform?.erase(plan, this.#erasedPerson(request, []));
+    for (const [kind, names] of rest) this.#spool.forgetRest(kind, names);
+    return plan === undefined ? 0 : plan.media.length + plan.emails.length;
+  }
+
+  async #isOnPlatform(request: EraseRequest): Promise<boolean> {
+    const plan = await this.#findOnPlatform(request);
+    return plan !== undefined && !isNothingOf(plan);
+  }
+}
+
+export const isNothing = (traces: Traces): boolean =>
+  Object.values(traces).every((part: readonly unknown[]) => part.length === 0);
+
+export const isNothingOf = ({
+  contacts,
+  messages,
+  events,
+  media,
+  emails,
+  texts,
+}: PlatformPlan): boolean =>
+  [contacts, messages, events, media, emails, texts].every((part) => part.length === 0);

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { ENTRY_STATES, type TimelineStep } from '../spool/entry.ts';
+import type { DeliveryRecord, FoundEntry } from '../spool/operator-store.ts';
+import { CHANNELS } from '../types/channel.ts';
+import { foundJson, iso } from './queue-entry.ts';
+
+/** What stands in a JSON line beside the entry: read back by `ingest`. */
+export const EXPORT_VERSION = 1;
+
+export function exportLine(
+  found: FoundEntry,
+  shop: string,
+  timeline: readonly TimelineStep[],
+  record: DeliveryRecord | undefined,
+  raw: Buffer | undefined,
+): string {
+  const line = {
+    version: EXPORT_VERSION,
+    ...foundJson(found, shop),
+    timeline: timeline.map((step) => ({ ...step, at: iso(step.at) })),
+    ...(record !== undefined && { record }),
+    ...(raw !== undefined && { raw: raw.toString('base64') }),
+  };
+  return `${JSON.stringify(line)}\n`;
+}
+
+/** What `ingest` needs of such a line; the rest is for people. */
+const lineSchema = z.object({
+  version: z.literal(EXPORT_VERSION),
+  id: z.string(),
+  kind: z.enum(['message', 'event']),
+  shopId: z.string(),
+  shop: z.string(),
+  channel: z.enum(CHANNELS),
+  lane: z.string(),
+  remoteId: z.string(),
+  state: z.enum(ENTRY_STATES),
+  receivedAt: z.iso.datetime(),
+  meta: z.record(z.string(), z.unknown()),
+  raw: z.base64().optional(),
+});
+export type ExportedEntry = Readonly<z.output<typeof lineSchema>>;
+
+/** Undefined when it is no line of an export, or of another version. */
+export function readExportLine(text: string): ExportedEntry | undefined {
+  try {
+    return lineSchema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}

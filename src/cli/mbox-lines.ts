@@ -1,0 +1,94 @@
+import { Transform, type TransformCallback } from 'node:stream';
+
+const LF = 0x0a;
+const CR = 0x0d;
+const FROM = Buffer.from('From ');
+
+/**
+ * A message as it lies in an mbox: line ends are LF, and a line that a reader would take for the
+ * start of the next message is quoted, as are those that look quoted already: mboxrd, which alone
+ * of the kinds of mbox loses nothing (RFC 4155 leaves it open).
+ */
+export class MboxQuote extends Transform {
+  #rest: Buffer = Buffer.alloc(0);
+  #endsWithLine = true;
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    const end = bytes.lastIndexOf(LF) + 1;
+    if (end === 0 && bytes.length > MAX_LINE) {
+      // No line of a message is as long: its start has been looked at, the rest is nothing special.
+      this.push(quoted(bytes, this.#endsWithLine));
+      this.#endsWithLine = false;
+      this.#rest = Buffer.alloc(0);
+    } else {
+      if (end > 0) {
+        this.push(quoted(bytes.subarray(0, end), this.#endsWithLine));
+        this.#endsWithLine = true;
+      }
+      this.#rest = bytes.subarray(end);
+    }
+    done();
+  }
+
+  /** Every message ends with a line end and an empty line. */
+  override _flush(done: TransformCallback): void {
+    if (this.#rest.length > 0) this.push(quoted(this.#rest, this.#endsWithLine));
+    const whole = this.#rest.length === 0 && this.#endsWithLine;
+    this.push(whole ? '\n' : '\n\n');
+    done();
+  }
+}
+
+const MAX_LINE = 1024 * 1024;
+
+/** @param atStart the bytes begin a line */
+function quoted(bytes: Buffer, atStart: boolean): Buffer {
+  const parts: Buffer[] = [];
+  let from = 0;
+  let lineStart = atStart ? 0 : bytes.indexOf(LF) + 1;
+  const isLine = () => atStart || lineStart > 0;
+  while (lineStart < bytes.length && isLine()) {
+    if (needsQuote(bytes, lineStart)) {
+      parts.push(withoutCr(bytes.subarray(from, lineStart)), Buffer.from('>'));
+      from = lineStart;
+    }
+    const next = bytes.indexOf(LF, lineStart);
+    if (next === -1) break;
+    lineStart = next + 1;
+  }
+  parts.push(withoutCr(bytes.subarray(from)));
+  return Buffer.concat(parts);
+}
+
+/** `From `, `>From `, `>>From ` … at the start of a line. */
+function needsQuote(bytes: Buffer, lineStart: number): boolean {
+  let at = lineStart;
+  while (bytes[at] === 0x3e) at += 1;
+  return bytes.compare(FROM, 0, FROM.length, at, Math.min(at + FROM.length, bytes.length)) === 0;
+}
+
+/** CRLF to LF; a CR that no LF follows is a byte of the text. */
+function withoutCr(bytes: Buffer): Buffer {
+  if (!bytes.includes('\r\n')) return bytes;
+  const kept = Buffer.allocUnsafe(bytes.length);
+  let length = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at] ?? 0;
+    if (byte === CR && bytes[at + 1] === LF) continue;
+    kept[length] = byte;
+    length += 1;
+  }
+  return kept.subarray(0, length);
+}
+
+/** `From ann@example.com Sat Nov 21 23:56:21 2026`: the envelope's sender, and when it came (UTC). */
+export function fromLine(sender: string, at: number): string {
+  const address = sender.replace(/[\s\p{C}]/gu, '') || 'MAILER-DAEMON';
+  // Sat, 21 Nov 2026 23:56:21 GMT
+  const [day = '', date = '', month = '', year = '', clock = ''] = new Date(at)
+    .toUTCString()
+    .replace(',', '')
+    .split(' ');
+  return `From ${address} ${day} ${month} ${date.padStart(2, ' ')} ${clock} ${year}\n`;
+}

@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto';
+import { open, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { CommandFailed } from './exit-codes.ts';
+import { isSystemError } from './system-error.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Where a long result goes. */
+export interface Output {
+  write(bytes: Uint8Array): Promise<void>;
+}
+
+/**
+ * Writes a file that appears under its name only when it is whole, readable by its owner alone; or,
+ * without a name, the terminal's output.
+ * @throws {CommandFailed} the file cannot be written
+ */
+export async function withOutput<T>(
+  file: string | undefined,
+  terminal: Terminal,
+  work: (output: Output) => Promise<T>,
+): Promise<T> {
+  if (file === undefined) {
+    terminal.endWithReader?.();
+    return work({ write: (bytes) => terminal.outBytes(bytes) });
+  }
+  const temporary = `${file}.${randomBytes(6).toString('hex')}.part`;
+  try {
+    const handle = await open(temporary, 'wx', 0o600);
+    try {
+      const result = await work({
+        write: async (bytes) => {
+          for (let at = 0; at < bytes.length;) {
+            at += (await handle.write(bytes, at)).bytesWritten;
+          }
+        },
+      });
+      await handle.sync();
+      await handle.close();
+      await rename(temporary, file);
+      return result;
+    } finally {
+      await handle.close().catch(() => undefined);
+    }
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw isSystemError(error) ? await explained(error, file) : error;
+  }
+}
+
+async function explained(error: NodeJS.ErrnoException, file: string): Promise<CommandFailed> {
+  const folder = await stat(dirname(file)).catch(() => undefined);
+  const why =
+    folder?.isDirectory() === true ? (error.code ?? error.message) : 'there is no such folder';
+  return new CommandFailed(`${file} cannot be written: ${why}`, { cause: error });
+}

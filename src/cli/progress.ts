@@ -1,0 +1,74 @@
+import { Writable } from 'node:stream';
+import cliProgress from 'cli-progress';
+import type { Terminal } from './terminal.ts';
+import { shortSpan } from './time-argument.ts';
+
+/** How far a long command is. */
+export interface Progress {
+  /** @param note what is worth telling beside the bar: `1204 messages` */
+  at(done: number, note: string): void;
+  /** Takes the line away. */
+  end(): void;
+}
+
+const NONE: Progress = { at: () => undefined, end: () => undefined };
+
+/** A bar with rate and remaining time on the terminal's error output; nothing where nobody looks. */
+export function progressOf(
+  terminal: Terminal,
+  what: { readonly name: string; readonly total: number; readonly unit: 'bytes' | 'entries' },
+): Progress {
+  if (terminal.canDrawOver !== true) return NONE;
+  const startedAt = performance.now();
+  let value = 0;
+  let note = '';
+  const bar = new cliProgress.SingleBar({
+    stream: asStream(terminal),
+    fps: 5,
+    clearOnComplete: true,
+    hideCursor: true,
+    linewrap: true,
+    barsize: 24,
+    barCompleteChar: '#',
+    barIncompleteChar: '-',
+    // The command's own end, by a signal too, takes the bar away.
+    gracefulExit: false,
+    format: ({ barsize = 24 }) => {
+      const share = what.total === 0 ? 1 : Math.min(1, value / what.total);
+      const filled = Math.floor(share * barsize);
+      const seconds = (performance.now() - startedAt) / 1000;
+      const left = value === 0 ? '' : `  ${shortSpan((seconds * 1000 * (1 - share)) / share)} left`;
+      const drawn = '#'.repeat(filled) + '-'.repeat(barsize - filled);
+      const rate = seconds < 0.1 ? '' : `  ${amount(value / seconds, what.unit)}/s`;
+      const percent = String(Math.floor(share * 100)).padStart(3);
+      return `${what.name} [${drawn}] ${percent} %${note === '' ? '' : `  ${note}`}${rate}${left}`;
+    },
+  });
+  bar.start(Math.max(1, what.total), 0);
+  return {
+    at(done, told) {
+      value = done;
+      note = told;
+      bar.update(Math.min(done, Math.max(1, what.total)));
+    },
+    end: () => bar.stop(),
+  };
+}
+
+const amount = (count: number, unit: 'bytes' | 'entries'): string =>
+  unit === 'bytes' ? `${(count / 1e6).toFixed(1)} MB` : String(Math.round(count));
+
+/** The library asks a stream whether it is a terminal, and how wide. */
+function asStream(terminal: Terminal): Writable {
+  const stream = new Writable({
+    decodeStrings: false,
+    write(chunk: unknown, _encoding, done) {
+      terminal.err(String(chunk));
+      done();
+    },
+  });
+  return Object.defineProperties(stream, {
+    isTTY: { value: true },
+    columns: { get: () => terminal.columns ?? 80 },
+  });
+}

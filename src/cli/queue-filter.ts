@@ -1,0 +1,51 @@
+import { Option, type Command } from 'commander';
+import { ENTRY_STATES, type EntryState } from '../spool/entry.ts';
+import type { EntrySearch } from '../spool/operator-store.ts';
+import { CHANNELS, type Channel } from '../types/channel.ts';
+import type { OpenSpool } from './open-spool.ts';
+import { moment, type Moment } from './time-argument.ts';
+
+/** Which entries a command is about; the console asks in the same way. */
+export interface FilterOptions {
+  readonly state?: readonly EntryState[];
+  readonly channel?: Channel;
+  readonly shop?: string;
+  readonly reason?: string;
+  readonly since?: Moment;
+  readonly until?: Moment;
+}
+
+export type Filter = Omit<EntrySearch, 'before' | 'limit'>;
+
+export const TEXT_ARGUMENT =
+  'words, or beginnings of words, of sender, recipient, subject, number or id';
+
+export function withFilters(command: Command): Command {
+  return command
+    .addOption(new Option('--state <state...>', 'only these states').choices(ENTRY_STATES))
+    .addOption(new Option('--channel <channel>', 'only this channel').choices(CHANNELS))
+    .option('--shop <name>', 'only this shop')
+    .option('--reason <text>', 'only those whose reason begins with it')
+    .option('--since <when>', 'received since: 2h, 7d ago, or a time (UTC)', moment)
+    .option('--until <when>', 'received before: 2h, 7d ago, or a time (UTC)', moment);
+}
+
+/** @throws {UsageError} an unknown shop */
+export function filterOf(
+  open: Pick<OpenSpool, 'shopId'>,
+  options: FilterOptions,
+  words: readonly string[] = [],
+  now: number = Date.now(),
+): Filter {
+  const { state, channel, shop, reason, since, until } = options;
+  const text = words.join(' ').trim();
+  return {
+    ...(text !== '' && { text }),
+    ...(shop !== undefined && { shopId: open.shopId(shop) }),
+    ...(channel !== undefined && { channel }),
+    ...(state !== undefined && { states: state }),
+    ...(reason !== undefined && { reason }),
+    ...(since !== undefined && { from: since(now) }),
+    ...(until !== undefined && { to: until(now) }),
+  };
+}

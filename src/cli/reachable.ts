@@ -1,7 +1,0 @@
-import type { ListenAddress } from '../gateway.ts';
-
-/** `host:port` under which a program on this machine reaches a listener on all interfaces. */
-export function reachable({ host, port }: ListenAddress): string {
-  const own = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `${own.includes(':') ? `[${own}]` : own}:${port}`;
-}

@@ -1,0 +1,4 @@
+/** An error of the operating system; under a test runner it is not of this realm's Error. */
+export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return typeof error === 'object' && error !== null && 'syscall' in error && 'code' in error;
+}

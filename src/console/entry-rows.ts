@@ -1,0 +1,27 @@
+import type { Entry } from '../spool/entry.ts';
+import type { EntryCard } from '../spool/operator-store.ts';
+import type { EntryRow } from './contract.ts';
+import type { ShopNames } from './shop-names.ts';
+
+export const NO_CARD: EntryCard = { from: '', to: '', subject: '' };
+
+/** One line of the list. */
+export function rowOf(entry: Entry, card: EntryCard, shops: ShopNames): EntryRow {
+  const { id, kind, channel, state, receivedAt, attempts, reason, settledAt } = entry;
+  return {
+    id,
+    kind,
+    shop: shops.nameOf(entry.shopId),
+    channel,
+    state,
+    receivedAt,
+    ...(settledAt !== undefined && { settledAt }),
+    ...(state === 'queued' && { nextAttemptAt: entry.nextAttemptAt }),
+    attempts,
+    ...(reason !== undefined && { reason }),
+    from: card.from,
+    to: card.to,
+    subject: card.subject,
+    bytes: entry.rawSize,
+  };
+}

@@ -1,0 +1,101 @@
+import type { ComponentChildren } from 'preact';
+import type { Channel, ConfigurationView } from '../../contract.ts';
+import { ChannelBadge } from '../ui/badge.tsx';
+import { Card } from '../ui/card.tsx';
+import { CopyButton } from '../ui/copy-button.tsx';
+import { TestMessageButton } from './test-message-button.tsx';
+
+type Shop = ConfigurationView['shops'][number];
+
+/** How customers reach one shop, each address with its copy button, each channel with its test. */
+export const ShopCard = ({ shop }: { readonly shop: Shop }) => (
+  <Card title={shop.shop} tools={<span class="muted small">platform: {shop.platform}</span>}>
+    <div class="doors">
+      {shop.email !== undefined && (
+        <Door shop={shop.shop} channel="email">
+          <Address name="Addresses" values={shop.email.addresses} what="the address" />
+          <Address name="SMTP" values={[shop.email.smtp]} what="the SMTP address" />
+        </Door>
+      )}
+      {shop.sms !== undefined && (
+        <Door shop={shop.shop} channel="sms">
+          <Address name="Numbers" values={shop.sms.numbers} what="the number" />
+          <Address
+            name="Webhook"
+            hint="Messaging webhook of the numbers at Twilio, by POST"
+            values={[shop.sms.webhook]}
+            what="the webhook"
+          />
+        </Door>
+      )}
+      {shop.chat !== undefined && <Chat shop={shop.shop} chat={shop.chat} />}
+    </div>
+  </Card>
+);
+
+const Chat = (props: { readonly shop: string; readonly chat: NonNullable<Shop['chat']> }) => (
+  <Door shop={props.shop} channel="web_chat">
+    <Address name="Key" values={[props.chat.key]} what="the key" />
+    <Address
+      name="Origins"
+      values={props.chat.origins}
+      none="none: only pages without an origin, where that is allowed"
+    />
+    <div class="door-line">
+      <span class="door-name">Widget</span>
+      <div class="snippet">
+        <pre tabIndex={0} aria-label="Snippet of the widget">
+          {props.chat.snippet}
+        </pre>
+        <CopyButton text={props.chat.snippet} what="the snippet" withWord />
+      </div>
+    </div>
+    {props.chat.demo !== undefined && (
+      <div class="door-line">
+        <span class="door-name">Demo</span>
+        <a href={props.chat.demo} target="_blank" rel="noreferrer">
+          {props.chat.demo}
+        </a>
+      </div>
+    )}
+  </Door>
+);
+
+const Door = (props: {
+  readonly shop: string;
+  readonly channel: Channel;
+  readonly children: ComponentChildren;
+}) => (
+  <section class="door">
+    <div class="door-head">
+      <h3>
+        <ChannelBadge channel={props.channel} />
+      </h3>
+      <TestMessageButton shop={props.shop} channel={props.channel} />
+    </div>
+    {props.children}
+  </section>
+);
+
+const Address = (props: {
+  readonly name: string;
+  readonly values: readonly string[];
+  /** Without it there is nothing to copy. */
+  readonly what?: string;
+  readonly hint?: string;
+  readonly none?: string;
+}) => (
+  <div class="door-line">
+    <span class="door-name">{props.name}</span>
+    <div>
+      {props.values.length === 0 && <span class="muted">{props.none ?? 'none'}</span>}
+      {props.values.map((value) => (
+        <div key={value} class="copied">
+          <code>{value}</code>
+          {props.what !== undefined && <CopyButton text={value} what={`${props.what} ${value}`} />}
+        </div>
+      ))}
+      {props.hint !== undefined && <p class="muted small">{props.hint}</p>}
+    </div>
+  </div>
+);

@@ -1,0 +1,99 @@
+import type { DoctorReport } from '../../contract.ts';
+import { api } from '../api.ts';
+import { plural } from '../formats.ts';
+import { useLoad } from '../load.ts';
+import { Badge, type Tone } from '../ui/badge.tsx';
+import { Button } from '../ui/button.tsx';
+import { PageTitle } from '../ui/page-title.tsx';
+import { Prose } from '../ui/prose.tsx';
+import { Failure, Skeleton } from '../ui/states.tsx';
+import './doctor.css';
+
+type Check = DoctorReport['checks'][number];
+type Status = Check['status'];
+
+/** The worst first. */
+const ORDER: readonly Status[] = ['failed', 'warning', 'ok', 'skipped'];
+const TONES: Readonly<Record<Status, Tone>> = {
+  failed: 'danger',
+  warning: 'warning',
+  ok: 'ok',
+  skipped: 'neutral',
+};
+const NAMES: Readonly<Record<Status, string>> = {
+  failed: 'Failed',
+  warning: 'Warning',
+  ok: 'Good',
+  skipped: 'Skipped',
+};
+
+/** Runs the checks of `sluice doctor`, and says what to do where one fails. */
+export function DoctorPage() {
+  const { data, failure, loading, reload } = useLoad((signal) => api.doctor(signal));
+  return (
+    <>
+      <PageTitle title="Doctor">
+        <Button icon="again" busy={loading} onClick={reload}>
+          {loading ? 'Checking' : 'Check again'}
+        </Button>
+      </PageTitle>
+      <p class="muted doctor-what">
+        Looks at the set-up from the outside: keys, addresses, DNS, ports, certificate, disk, clock.
+        It changes nothing. The same in a terminal: <code>sluice doctor</code>
+      </p>
+      {failure !== undefined && <Failure refusal={failure} onRetry={reload} />}
+      {data === undefined && loading && <Checking />}
+      {data !== undefined && failure === undefined && <Report checks={data.checks} />}
+    </>
+  );
+}
+
+const Checking = () => (
+  <>
+    <p role="status" class="sr">
+      Checking; this may take some seconds.
+    </p>
+    <Skeleton lines={6} height={44} />
+  </>
+);
+
+function Report({ checks }: { readonly checks: readonly Check[] }) {
+  const bad = checks.filter(({ status }) => status === 'failed' || status === 'warning').length;
+  const sorted = [...checks].sort((a, b) => ORDER.indexOf(a.status) - ORDER.indexOf(b.status));
+  return (
+    <>
+      <p class="doctor-sum" role="status">
+        {bad === 0
+          ? `All is well: ${plural(checks.length, 'check')}.`
+          : `${plural(bad, 'thing')} of ${checks.length} to look at.`}
+      </p>
+      <ul class="doctor card">
+        {sorted.map((check) => (
+          <li key={`${check.check} ${check.subject}`}>
+            <Badge tone={TONES[check.status]} icon={check.status}>
+              {NAMES[check.status]}
+            </Badge>
+            <div class="doctor-check">
+              <h2>
+                {check.check} <span class="muted">{check.subject}</span>
+              </h2>
+              {check.status === 'ok' ? (
+                <p class="muted">{check.found}</p>
+              ) : (
+                <>
+                  <p>{check.found}</p>
+                  {check.expected !== '' && <p class="muted">Expected: {check.expected}</p>}
+                  {check.todo !== undefined && (
+                    <p class="doctor-todo">
+                      <Prose text={check.todo} />
+                    </p>
+                  )}
+                </>
+              )}
+            </div>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

@@ -1,0 +1,80 @@
+import type { Channel, EntryState } from '../contract.ts';
+
+export const CHANNELS: readonly Channel[] = ['email', 'sms', 'web_chat'];
+
+export const CHANNEL_NAMES: Readonly<Record<Channel, string>> = {
+  email: 'Email',
+  sms: 'SMS',
+  web_chat: 'Web chat',
+};
+
+export const STATE_NAMES: Readonly<Record<EntryState, string>> = {
+  queued: 'Queued',
+  delivering: 'Delivering',
+  delivered: 'Delivered',
+  dead: 'Dead',
+  held: 'Held',
+  suppressed: 'Suppressed',
+  discarded: 'Discarded',
+};
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** `850 ms`, `4.2 s`, `3 min`, `5 h`, `2 d`: the largest unit that tells enough. */
+export function duration(ms: number): string {
+  const length = Math.max(0, ms);
+  if (length < SECOND) return `${Math.round(length)} ms`;
+  if (length < 10 * SECOND) return `${(length / SECOND).toFixed(1)} s`;
+  return span(length);
+}
+
+/** The same in whole units, from a second on: an age that ticks. */
+export function span(ms: number): string {
+  const length = Math.max(0, ms);
+  if (length < MINUTE) return `${Math.floor(length / SECOND)} s`;
+  if (length < HOUR) return `${Math.floor(length / MINUTE)} min`;
+  if (length < 2 * DAY) return `${Math.floor(length / HOUR)} h`;
+  return `${Math.floor(length / DAY)} d`;
+}
+
+/** `12 s ago`, `in 5 min`, `now`. */
+export function relative(at: number, now: number): string {
+  const distance = now - at;
+  if (Math.abs(distance) < 2 * SECOND) return 'now';
+  return distance > 0 ? `${span(distance)} ago` : `in ${span(-distance)}`;
+}
+
+const exactFormat = new Intl.DateTimeFormat(undefined, {
+  dateStyle: 'medium',
+  timeStyle: 'medium',
+});
+/** Date and time to the second, in the zone of whoever looks. */
+export const exact = (at: number): string => exactFormat.format(at);
+
+const clockFormat = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+export const clock = (at: number): string => clockFormat.format(at);
+
+const numberFormat = new Intl.NumberFormat('en');
+export const count = (value: number): string => numberFormat.format(value);
+
+const rateFormat = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
+export const rate = (perMinute: number): string => rateFormat.format(perMinute);
+
+/** `1 message`, `3 messages`. */
+export const plural = (value: number, one: string, many = `${one}s`): string =>
+  `${count(value)} ${value === 1 ? one : many}`;
+
+const UNITS = ['B', 'KB', 'MB', 'GB', 'TB'] as const;
+/** `12.3 GB`; a thousand is a thousand. */
+export function bytes(size: number): string {
+  let value = size;
+  let unit = 0;
+  while (value >= 1_000 && unit < UNITS.length - 1) {
+    value /= 1_000;
+    unit += 1;
+  }
+  return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${UNITS[unit] ?? ''}`;
+}

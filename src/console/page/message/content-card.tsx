@@ -1,0 +1,203 @@
+import { useState } from 'preact/hooks';
+import type { EntryContent, EntryDetail } from '../../contract.ts';
+import { addressOf, api } from '../api.ts';
+import { bytes } from '../formats.ts';
+import { useLoad } from '../load.ts';
+import { Button } from '../ui/button.tsx';
+import { Card } from '../ui/card.tsx';
+import { CopyButton } from '../ui/copy-button.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Failure, Skeleton } from '../ui/states.tsx';
+import { type Tab, Tabs } from '../ui/tabs.tsx';
+import { AttachmentTable } from './attachment-table.tsx';
+import { payloadFields, submittedText } from './payload-fields.ts';
+
+/** What the person wrote and what became of it: hidden until someone asks for it. */
+export function ContentCard({ entry }: { readonly entry: EntryDetail }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <Card
+      title="Content"
+      tools={isOpen && entry.rawKept ? <RawDownload {...{ entry }} /> : undefined}
+    >
+      {isOpen ? (
+        <Content {...{ entry }} />
+      ) : (
+        <div class="closed">
+          <Icon name="lock" />
+          <p>
+            What was received and what was submitted is hidden, because it is private.
+            <span class="muted"> Opening it is written into the audit, with your name.</span>
+          </p>
+          <Button look="primary" onClick={() => setOpen(true)}>
+            Show content
+          </Button>
+        </div>
+      )}
+    </Card>
+  );
+}
+
+const RawDownload = ({ entry }: { readonly entry: EntryDetail }) => (
+  <a
+    class="button small plain"
+    href={addressOf.raw(entry.id)}
+    download={`${entry.id}.${entry.channel === 'email' ? 'eml' : 'txt'}`}
+  >
+    <Icon name="download" />
+    <span>Original ({bytes(entry.bytes)})</span>
+  </a>
+);
+
+function Content({ entry }: { readonly entry: EntryDetail }) {
+  const { data, failure, reload } = useLoad(
+    (signal) => api.content(entry.id, signal),
+    [entry.id, entry.state === 'delivered'],
+  );
+  if (data === undefined) {
+    return failure === undefined ? (
+      <Skeleton lines={6} />
+    ) : (
+      <Failure refusal={failure} onRetry={reload} />
+    );
+  }
+  const { trimmed, attachments } = data;
+  return (
+    <div class="content-parts">
+      <div class="side-by-side">
+        <section aria-label="Received">
+          <h3>Received</h3>
+          <Received {...{ entry }} content={data} />
+        </section>
+        <section aria-label="Submitted">
+          <h3>{entry.state === 'delivered' ? 'Submitted' : 'To be submitted'}</h3>
+          <Submitted {...{ entry }} content={data} />
+        </section>
+      </div>
+      {trimmed !== undefined && trimmed !== '' && (
+        <section aria-label="Trimmed">
+          <h3>
+            Trimmed{' '}
+            <span class="muted">the AI agent did not get this: quoted history, signature</span>
+          </h3>
+          <pre class="text trimmed" dir="auto" tabIndex={0}>
+            {trimmed}
+          </pre>
+        </section>
+      )}
+      {attachments.length > 0 && (
+        <section aria-label="Attachments">
+          <h3>Attachments</h3>
+          <AttachmentTable id={entry.id} attachments={attachments} />
+        </section>
+      )}
+    </div>
+  );
+}
+
+function Received(props: { readonly entry: EntryDetail; readonly content: EntryContent }) {
+  const { entry, content } = props;
+  const { raw, received } = content;
+  const { text } = received;
+  if (!entry.rawKept && raw === undefined) {
+    return <p class="muted">The original has been swept (spool.retain.raw).</p>;
+  }
+  const tabs: readonly Tab[] = [
+    ...(text === undefined
+      ? []
+      : [{ key: 'text', label: 'Text', render: () => <Text {...{ text }} /> }]),
+    ...(received.hasHtml
+      ? [
+          {
+            key: 'html',
+            label: 'HTML',
+            render: () => (
+              <>
+                <iframe
+                  class="html"
+                  sandbox=""
+                  referrerpolicy="no-referrer"
+                  title="HTML of the message, without scripts and remote content"
+                  src={addressOf.html(entry.id)}
+                />
+                <p class="muted small-print">
+                  Without scripts, remote images, forms and links, so that nobody learns that it was
+                  looked at.
+                </p>
+              </>
+            ),
+          },
+        ]
+      : []),
+    ...(raw === undefined
+      ? []
+      : [
+          {
+            key: 'raw',
+            label: 'Raw',
+            render: () => (
+              <>
+                <Text text={raw.text} isRaw />
+                {raw.truncated && (
+                  <p class="muted small-print">The beginning only; the download has it all.</p>
+                )}
+              </>
+            ),
+          },
+        ]),
+  ];
+  return tabs.length === 0 ? (
+    <p class="muted">Nothing of it can be read as text.</p>
+  ) : (
+    <Tabs label="What was received" {...{ tabs }} />
+  );
+}
+
+function Submitted(props: { readonly entry: EntryDetail; readonly content: EntryContent }) {
+  const { payload } = props.content;
+  if (payload === undefined) {
+    return (
+      <p class="muted">
+        {props.entry.state === 'queued' || props.entry.state === 'delivering'
+          ? 'Not made yet: the first attempt makes it.'
+          : 'No record of it is kept.'}
+      </p>
+    );
+  }
+  const text = submittedText(payload);
+  const json = JSON.stringify(payload, null, 2);
+  const tabs: readonly Tab[] = [
+    ...(text === '' ? [] : [{ key: 'text', label: 'Text', render: () => <Text {...{ text }} /> }]),
+    { key: 'fields', label: 'Fields', render: () => <Fields {...{ payload }} /> },
+    { key: 'json', label: 'JSON', render: () => <Text text={json} isRaw /> },
+  ];
+  return (
+    <Tabs
+      label="What was submitted"
+      {...{ tabs }}
+      tools={<CopyButton text={json} what="the request as JSON" />}
+    />
+  );
+}
+
+const Text = ({ text, isRaw = false }: { readonly text: string; readonly isRaw?: boolean }) =>
+  text.trim() === '' ? (
+    <p class="muted">Empty.</p>
+  ) : (
+    <pre class={isRaw ? 'text raw' : 'text'} dir={isRaw ? 'ltr' : 'auto'}>
+      {text}
+    </pre>
+  );
+
+const Fields = ({ payload }: { readonly payload: unknown }) => (
+  <dl class="resource-facts payload">
+    {payloadFields(payload).map(({ name, value, isText }) => (
+      <div key={name} class={isText ? 'wide' : undefined}>
+        <dt>{name}</dt>
+        <dd>
+          <bdi>{value}</bdi>
+        </dd>
+      </div>
+    ))}
+  </dl>
+);

@@ -1,0 +1,111 @@
+import type { EntryDetail } from '../../contract.ts';
+import { clock, duration, exact, span } from '../formats.ts';
+import { now } from '../now.ts';
+import { Card } from '../ui/card.tsx';
+import { type TimelineGroup, timelineGroups, type TimelineLine } from './timeline.ts';
+
+/** Waits that are shorter are not worth a line. */
+const WORTH_TELLING_MS = 1_000;
+
+/** Every step with its time; attempts as groups, each with a bar for how long its steps took. */
+export function TimelineCard({ entry }: { readonly entry: EntryDetail }) {
+  const groups = timelineGroups(entry.timeline);
+  const last = groups.at(-1);
+  return (
+    <Card title="Timeline">
+      <ol class="timeline">
+        {groups.map((group, index) => (
+          <Group key={index} {...{ group }} reason={group === last ? entry.reason : undefined} />
+        ))}
+        {entry.state === 'queued' && entry.nextAttemptAt !== undefined && (
+          <Next at={entry.nextAttemptAt} number={entry.attempts + 1} />
+        )}
+        {entry.state === 'delivering' && (
+          <li class="group next">
+            <p class="line">
+              <b>Attempt under way</b>
+              <span class="muted">its steps are written down when it ends</span>
+            </p>
+          </li>
+        )}
+      </ol>
+    </Card>
+  );
+}
+
+function Group({ group, reason }: { group: TimelineGroup; reason: string | undefined }) {
+  const waited = group.waitedMs >= WORTH_TELLING_MS && (
+    <p class="waited muted">{duration(group.waitedMs)} later</p>
+  );
+  if (group.kind === 'event') {
+    return (
+      <li class={`group event ${group.line.tone}`}>
+        {waited}
+        <Line line={group.line} hasBar={false} />
+      </li>
+    );
+  }
+  const end = group.lines.at(-1);
+  return (
+    <li class={`group attempt ${end?.tone ?? 'plain'}`}>
+      {waited}
+      <p class="attempt-head">
+        <b>Attempt {group.number}</b>
+        <span class="muted">took {duration(group.tookMs)}</span>
+      </p>
+      <ol>
+        {group.lines.map((line, index) => (
+          <li key={index}>
+            <Line {...{ line }} hasBar />
+          </li>
+        ))}
+      </ol>
+      {reason !== undefined && isWorthQuoting(reason, end) && <p class="because">{reason}</p>}
+    </li>
+  );
+}
+
+/** Not what the last line says already. */
+const isWorthQuoting = (reason: string, end: TimelineLine | undefined): boolean =>
+  reason !== '' && end?.step !== 'delivered' && end?.more !== reason;
+
+const Line = ({ line, hasBar }: { readonly line: TimelineLine; readonly hasBar: boolean }) => (
+  <div class={`line ${line.tone}`}>
+    <span class="line-words">
+      <b>{line.title}</b>
+      {line.more !== undefined && <span class="muted">{line.more}</span>}
+    </span>
+    {hasBar && (
+      <span class="took">
+        <span class="bar" aria-hidden="true">
+          <i style={{ inlineSize: `${Math.max(2, line.share * 100)}%` }} />
+        </span>
+        <span class="muted">{duration(line.tookMs)}</span>
+      </span>
+    )}
+    <time class="muted" dateTime={new Date(line.at).toISOString()} title={exact(line.at)}>
+      {clock(line.at)}
+    </time>
+  </div>
+);
+
+function Next({ at, number }: { readonly at: number; readonly number: number }) {
+  const left = at - now.value;
+  return (
+    <li class="group next">
+      <p class="line">
+        <span class="line-words">
+          <b>Attempt {number}</b>
+          <span class="muted">
+            {left <= 0
+              ? 'due: as soon as its turn comes in its lane'
+              : `in ${span(left + 999)}, unless someone tries it now`}
+          </span>
+        </span>
+        <time class="muted" dateTime={new Date(at).toISOString()} title={exact(at)}>
+          {clock(at)}
+        </time>
+      </p>
+    </li>
+  );
+}

@@ -1,0 +1,87 @@
+import type { EntryRow } from '../../contract.ts';
+import { CHANNEL_NAMES, plural } from '../formats.ts';
+import { StateBadge } from '../ui/badge.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Time } from '../ui/time.tsx';
+import type { ListedRow } from './entry-pages.ts';
+import { shortReason } from './reasons.ts';
+
+/** Who wrote it, or that nobody is known. */
+export function senderOf({ from, kind, channel }: EntryRow): string {
+  if (from !== '') return from;
+  if (kind === 'event') return 'Note on a contact';
+  return channel === 'web_chat' ? 'Anonymous visitor' : 'Unknown sender';
+}
+
+/** Texts and chats have none; an email should. */
+const insteadOfSubject = ({ channel, to }: EntryRow): string => {
+  if (channel === 'email') return '(no subject)';
+  return to === '' ? `(${CHANNEL_NAMES[channel].toLowerCase()})` : `to ${to}`;
+};
+
+/** One row of the list; its link covers it all but for the checkbox. */
+export function EntryLine(props: {
+  readonly listed: ListedRow;
+  readonly index: number;
+  readonly top: number;
+  readonly isPicked: boolean;
+  readonly isCurrent: boolean;
+  readonly onPick: (extend: boolean) => void;
+}) {
+  const { listed, index, top, isPicked, isCurrent, onPick } = props;
+  const { row, left } = listed;
+  const sender = senderOf(row);
+  return (
+    <div
+      role="row"
+      aria-rowindex={index + 2}
+      class={`entry${isPicked ? ' picked' : ''}${isCurrent ? ' current' : ''}${left ? ' left' : ''}`}
+      style={{ transform: `translateY(${top}px)` }}
+      data-id={row.id}
+    >
+      <div role="cell" class="pick">
+        <label>
+          <input
+            type="checkbox"
+            checked={isPicked}
+            tabIndex={-1}
+            aria-label={`Select the message from ${sender}`}
+            onClick={(event) => onPick(event.shiftKey)}
+          />
+        </label>
+      </div>
+      <div role="cell" class="by">
+        <Icon name={row.channel} />
+        <span class="sr">{CHANNEL_NAMES[row.channel]}</span>
+      </div>
+      <div role="cell" class="from">
+        <a href={`/messages/${row.id}`}>
+          <bdi class={row.from === '' ? 'muted' : undefined}>{sender}</bdi>
+        </a>
+      </div>
+      <div role="cell" class="subject">
+        {row.subject === '' ? (
+          <span class="muted">{insteadOfSubject(row)}</span>
+        ) : (
+          <bdi>{row.subject}</bdi>
+        )}
+      </div>
+      <div role="cell" class="state">
+        <StateBadge state={row.state} />
+        {row.reason !== undefined && row.state !== 'delivered' && (
+          <span class="reason" title={row.reason}>
+            {shortReason(row.reason)}
+          </span>
+        )}
+      </div>
+      <div role="cell" class="tries number">
+        {row.attempts > 0 && (
+          <span title={plural(row.attempts, 'try', 'tries')}>{row.attempts}×</span>
+        )}
+      </div>
+      <div role="cell" class="age">
+        <Time at={row.receivedAt} />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,163 @@
+import type { Channel, EntryState } from '../../contract.ts';
+import { CHANNELS } from '../formats.ts';
+
+/** How far back a list looks. A preset moves on with the clock; a range stands still. */
+export type TimeFilter =
+  | { readonly kind: 'any' }
+  | { readonly kind: 'last'; readonly preset: Preset }
+  | { readonly kind: 'between'; readonly from?: number; readonly to?: number };
+
+export type Preset = '15m' | '1h' | '24h' | '7d' | '30d';
+
+export const PRESETS: readonly { readonly preset: Preset; readonly words: string }[] = [
+  { preset: '15m', words: 'Last 15 minutes' },
+  { preset: '1h', words: 'Last hour' },
+  { preset: '24h', words: 'Last 24 hours' },
+  { preset: '7d', words: 'Last 7 days' },
+  { preset: '30d', words: 'Last 30 days' },
+];
+
+const MINUTE_MS = 60_000;
+const PRESET_MS: Readonly<Record<Preset, number>> = {
+  '15m': 15 * MINUTE_MS,
+  '1h': 60 * MINUTE_MS,
+  '24h': 24 * 60 * MINUTE_MS,
+  '7d': 7 * 24 * 60 * MINUTE_MS,
+  '30d': 30 * 24 * 60 * MINUTE_MS,
+};
+
+export const STATES: readonly EntryState[] = [
+  'queued',
+  'delivering',
+  'delivered',
+  'dead',
+  'held',
+  'suppressed',
+  'discarded',
+];
+
+/** What a list shows. Everything empty: all there is. */
+export interface Filters {
+  readonly text: string;
+  /** A configured name. */
+  readonly shop: string;
+  readonly channel: Channel | '';
+  readonly states: readonly EntryState[];
+  /** The reason begins with it. */
+  readonly reason: string;
+  readonly time: TimeFilter;
+}
+
+export const NO_FILTERS: Filters = {
+  text: '',
+  shop: '',
+  channel: '',
+  states: [],
+  reason: '',
+  time: { kind: 'any' },
+};
+
+/** As an address has them, so that a link can be shared. Whatever is not understood is left out. */
+export function readFilters(query: string): Filters {
+  const params = new URLSearchParams(query);
+  const channel = CHANNELS.find((known) => known === params.get('channel')) ?? '';
+  const wanted = params.getAll('state').flatMap((value) => value.split(','));
+  return {
+    text: params.get('text') ?? '',
+    shop: params.get('shop') ?? '',
+    channel,
+    states: STATES.filter((state) => wanted.includes(state)),
+    reason: params.get('reason') ?? '',
+    time: readTime(params),
+  };
+}
+
+function readTime(params: URLSearchParams): TimeFilter {
+  const preset = PRESETS.find((known) => known.preset === params.get('time'))?.preset;
+  if (preset !== undefined) return { kind: 'last', preset };
+  const from = instant(params.get('from'));
+  const to = instant(params.get('to'));
+  if (from === undefined && to === undefined) return { kind: 'any' };
+  return { kind: 'between', ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
+}
+
+function instant(text: string | null): number | undefined {
+  if (text === null || text === '') return undefined;
+  const ms = /^\d+$/.test(text) ? Number(text) : Date.parse(text);
+  return Number.isFinite(ms) ? ms : undefined;
+}
+
+/** The address's query: empty, or from the question mark on. Reading it gives the same filters. */
+export function writeFilters(filters: Filters): string {
+  const params = new URLSearchParams();
+  set(params, 'text', filters.text);
+  set(params, 'shop', filters.shop);
+  set(params, 'channel', filters.channel);
+  for (const state of filters.states) params.append('state', state);
+  set(params, 'reason', filters.reason);
+  const { time } = filters;
+  if (time.kind === 'last') params.set('time', time.preset);
+  if (time.kind === 'between') {
+    if (time.from !== undefined) params.set('from', new Date(time.from).toISOString());
+    if (time.to !== undefined) params.set('to', new Date(time.to).toISOString());
+  }
+  const text = params.toString();
+  return text === '' ? '' : `?${text}`;
+}
+
+/** Parameters of `GET /api/entries`; what is empty is left out. */
+export type EntryQuery = Readonly<Record<string, string | readonly string[]>>;
+
+/** The parameters that say which entries are meant. */
+export function entryQuery(filters: Filters, now: number): EntryQuery {
+  const { from, to } = bounds(filters.time, now);
+  const query: Record<string, string | readonly string[]> = {
+    text: filters.text.trim(),
+    shop: filters.shop,
+    channel: filters.channel,
+    state: filters.states,
+    reason: filters.reason.trim(),
+    from: from === undefined ? '' : String(from),
+    to: to === undefined ? '' : String(to),
+  };
+  return Object.fromEntries(Object.entries(query).filter(([, value]) => value.length > 0));
+}
+
+/**
+ * The same for an action on all that the filters find. What arrives later is not among them: the
+ * operator has not seen it.
+ */
+export const allFound = (filters: Filters, now: number): EntryQuery => ({
+  to: String(now),
+  ...entryQuery(filters, now),
+});
+
+/** From (inclusive) and to (exclusive), in milliseconds since the epoch. */
+export function bounds(
+  time: TimeFilter,
+  now: number,
+): { readonly from?: number; readonly to?: number } {
+  switch (time.kind) {
+    case 'any':
+      return {};
+    case 'last':
+      return { from: now - PRESET_MS[time.preset] };
+    case 'between':
+      return {
+        ...(time.from !== undefined && { from: time.from }),
+        ...(time.to !== undefined && { to: time.to }),
+      };
+  }
+}
+
+export const isFiltered = (filters: Filters): boolean => writeFilters(filters) !== '';
+
+/** Ids are UUIDs: whoever pastes a whole one wants that message. */
+export function wholeId(text: string): string | undefined {
+  const id = text.trim().toLowerCase();
+  return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id) ? id : undefined;
+}
+
+function set(params: URLSearchParams, name: string, value: string): void {
+  if (value !== '') params.set(name, value);
+}

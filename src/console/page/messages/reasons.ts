@@ -1,0 +1,258 @@
+import type { EntryState } from '../../contract.ts';
+
+/** What a reason means and what an operator can do about it. */
+export interface Explanation {
+  /** Beside the state, in a few words. */
+  readonly short: string;
+  /** One or two sentences. */
+  readonly meaning: string;
+  readonly todo: string;
+}
+
+type Known = Readonly<Record<string, Explanation>>;
+
+const RELEASE = 'Release it when a person wrote it; discard it otherwise.';
+
+const HELD_AND_SUPPRESSED: Known = {
+  several_from: {
+    short: 'Several senders',
+    meaning: 'The mail names more than one author, which is how forged mail hides its sender.',
+    todo: RELEASE,
+  },
+  'auto-generated': {
+    short: 'Machine-written',
+    meaning: 'The mail says that a machine wrote it, and not whether for a person.',
+    todo: 'Release it when it carries a customer’s words (a form, a shop system) and put that sender into allowSenders, so that the next one goes through.',
+  },
+  no_sender: {
+    short: 'No sender',
+    meaning: 'There is no address to answer to, neither in the mail nor on its envelope.',
+    todo: RELEASE,
+  },
+  dmarc: {
+    short: 'Fails DMARC',
+    meaning:
+      'The domain in From asks that mail like this be quarantined or refused: nothing proves that it comes from there.',
+    todo: 'Look at the verdict below. Release it only when you know the sender some other way.',
+  },
+  unverified: {
+    short: 'Unverified sender',
+    meaning: 'Nothing vouches for the address in From, and this shop holds such mail.',
+    todo: RELEASE,
+  },
+  postmaster: {
+    short: 'To postmaster',
+    meaning: 'It was sent to postmaster or abuse, which people rarely write to.',
+    todo: 'Read it: such mail is often about your own mail server. Release it to have it answered.',
+  },
+  'auto-reply': {
+    short: 'Automatic answer',
+    meaning: 'An out-of-office note or another automatic answer. Answering it could start a loop.',
+    todo: 'Nothing, usually. Release it when it is a person’s words after all.',
+  },
+  bounce: {
+    short: 'Bounce',
+    meaning: 'A mail server reports that a message could not be delivered.',
+    todo: 'Nothing for this message; check the address that it names.',
+  },
+  loop: {
+    short: 'Own mail',
+    meaning: 'Our own mail came back to us. Submitting it would make the agent answer itself.',
+    todo: 'Look for a forwarding rule that sends your replies back to the support address.',
+  },
+  bulk: {
+    short: 'Bulk mail',
+    meaning: 'A newsletter or a mailing list.',
+    todo: 'Release it when it is a customer’s; put the sender into allowSenders when it always is.',
+  },
+  'short-code': {
+    short: 'Short code',
+    meaning: 'The sender is a short code: one-time codes and advertising. It cannot be answered.',
+    todo: RELEASE,
+  },
+  'impossible-number': {
+    short: 'Impossible number',
+    meaning: 'The sender’s number cannot exist, so no answer would reach anybody.',
+    todo: RELEASE,
+  },
+  'alphanumeric-sender': {
+    short: 'Named sender',
+    meaning: 'The sender is a name instead of a number. It cannot be answered.',
+    todo: RELEASE,
+  },
+  whatsapp: {
+    short: 'WhatsApp',
+    meaning: 'It came by WhatsApp, and this shop holds those.',
+    todo: 'Release it, or set sms.whatsapp to deliver.',
+  },
+  'help-keyword': {
+    short: 'HELP keyword',
+    meaning: 'Only the keyword HELP or INFO, which Twilio answers by itself.',
+    todo: 'Nothing.',
+  },
+  'opt-out': {
+    short: 'Opted out',
+    meaning:
+      'The person sent STOP: from now on no text may go there. The contact has a note of it.',
+    todo: 'Nothing.',
+  },
+  'opt-in': {
+    short: 'Opted in',
+    meaning: 'The person sent START: texts may go there again. The contact has a note of it.',
+    todo: 'Nothing.',
+  },
+  'no such contact': {
+    short: 'No such contact',
+    meaning: 'A note for a contact whom the platform does not know. A note never creates one.',
+    todo: 'Nothing.',
+  },
+};
+
+const LOOP_LIMITS: Readonly<Record<string, string>> = {
+  per10min: 'in ten minutes',
+  perHour: 'in an hour',
+  perThreadPer10min: 'in one thread in ten minutes',
+  sameBodyPerHour: 'with the same text in an hour',
+};
+
+const CHECK_PLATFORM = 'Mend what the answer complains of, then retry.';
+
+/** By the beginning of the reason; the first that fits. */
+const BY_PATTERN: readonly {
+  readonly pattern: RegExp;
+  readonly explain: (found: readonly string[]) => Explanation;
+}[] = [
+  {
+    pattern: /^loop: (\w+)/,
+    explain: ([, limit = '']) => ({
+      short: 'Too many',
+      meaning: `One sender wrote more than is allowed ${LOOP_LIMITS[limit] ?? ''}: probably two machines that answer each other.`,
+      todo: 'Release it when a person wrote it. The limits are shops[].email.loop.',
+    }),
+  },
+  {
+    pattern: /^gave up after (\d+) attempts/,
+    explain: ([, attempts = '']) => ({
+      short: `Gave up after ${attempts}`,
+      meaning: `${attempts} attempts failed until delivery.giveUpAfter was over.`,
+      todo: 'See the last answer in the timeline. Once its cause is gone, retry.',
+    }),
+  },
+  {
+    pattern: /^the platform refuses this shop \((\d+)\)/,
+    explain: ([, status = '']) => ({
+      short: `Shop refused (${status})`,
+      meaning: 'The platform does not take this shop’s key or address. Nothing is lost: it waits.',
+      todo: 'Check apiKey, shopId and platformUrl of the shop; the Doctor page tests them.',
+    }),
+  },
+  {
+    pattern: /^the platform refuses everything/,
+    explain: () => ({
+      short: 'All refused',
+      meaning: 'The platform refused several senders in the same words, so it is not this message.',
+      todo: 'Look at the platform: perhaps a new rule, or a firewall before it.',
+    }),
+  },
+  {
+    pattern: /^deliveries to \/(\w+)\/ are paused/,
+    explain: ([, part = '']) => ({
+      short: 'Paused',
+      meaning: `The platform fails at ${part === 'media' ? 'uploads' : 'messages'}, so the gateway pauses and asks again now and then.`,
+      todo: 'Nothing, when the platform comes back. The Overview shows the breaker.',
+    }),
+  },
+  {
+    pattern: /^the platform answered (401|403)\b/,
+    explain: ([, status = '']) => ({
+      short: `Refused (${status})`,
+      meaning: 'The platform takes the shop’s key, but not this message.',
+      todo: 'Often a firewall that dislikes some text. Look at the answer, then retry.',
+    }),
+  },
+  {
+    pattern: /^the platform answered 4(?:08|25|29)\b/,
+    explain: () => ({
+      short: 'Asked to wait',
+      meaning: 'The platform takes no more for the moment.',
+      todo: 'Nothing: it is tried again by itself.',
+    }),
+  },
+  {
+    pattern: /^the platform answered (4\d\d)\b/,
+    explain: ([, status = '']) => ({
+      short: `Refused (${status})`,
+      meaning: 'The platform will not take this message as it is, with its attachments or without.',
+      todo: CHECK_PLATFORM,
+    }),
+  },
+  {
+    pattern: /^the platform answered (5\d\d)\b/,
+    explain: ([, status = '']) => ({
+      short: `Platform error (${status})`,
+      meaning: 'The platform failed at it.',
+      todo: 'Nothing while it is tried again; look at the platform when many messages say so.',
+    }),
+  },
+  {
+    pattern: /^the platform answered (\w+)/,
+    explain: ([, code = '']) => ({
+      short: code === 'timeout' ? 'No answer' : 'Unreachable',
+      meaning:
+        code === 'timeout'
+          ? 'The platform did not answer in time.'
+          : `The platform could not be reached (${code}).`,
+      todo: 'It is tried again by itself. Check the platform and the way there.',
+    }),
+  },
+  {
+    pattern: /^interrupted/,
+    explain: () => ({
+      short: 'Interrupted',
+      meaning: 'The gateway was stopped, or another one took over.',
+      todo: 'Nothing: it is tried again at once.',
+    }),
+  },
+  {
+    pattern: /^it failed here: (\w+)/,
+    explain: ([, name = '']) => ({
+      short: 'Failed here',
+      meaning: `The gateway itself failed at it (${name}). That is a fault of ours.`,
+      todo: 'It is tried again. Please report it, with the gateway’s log of this id.',
+    }),
+  },
+];
+
+/** Undefined for a reason that nobody has words for: then the reason itself is shown. */
+export function explain(reason: string | undefined): Explanation | undefined {
+  if (reason === undefined || reason === '') return undefined;
+  if (Object.hasOwn(HELD_AND_SUPPRESSED, reason)) return HELD_AND_SUPPRESSED[reason];
+  for (const { pattern, explain: words } of BY_PATTERN) {
+    const found = pattern.exec(reason);
+    if (found !== null) return words(found);
+  }
+  return undefined;
+}
+
+/** For a row of a list: what is longer is told on the message's own page. */
+export const shortReason = (reason: string): string => explain(reason)?.short ?? reason;
+
+/** Reasons that are offered as a filter, the ones that people look for most first. */
+export const OFFERED_REASONS: readonly { readonly reason: string; readonly words: string }[] = [
+  { reason: 'the platform answered', words: 'The platform’s answer' },
+  { reason: 'gave up', words: 'Gave up' },
+  { reason: 'deliveries to', words: 'Paused' },
+  { reason: 'loop:', words: 'Too many from one sender' },
+  ...Object.entries(HELD_AND_SUPPRESSED).map(([reason, { short }]) => ({ reason, words: short })),
+];
+
+/** One sentence for whoever meets the word for the first time. */
+export const STATE_MEANING: Readonly<Record<EntryState, string>> = {
+  queued: 'It is safe on disk and waits for its turn.',
+  delivering: 'An attempt is under way.',
+  delivered: 'The platform has it.',
+  dead: 'The gateway will not try again by itself: you decide.',
+  held: 'A rule says that a person decides first. Nothing was submitted.',
+  suppressed: 'Kept and visible, but not submitted.',
+  discarded: 'An operator set it aside. It can be restored until it is swept.',
+};

@@ -1,0 +1,77 @@
+import type { ComponentChildren } from 'preact';
+import type { Channel, ConfigurationView } from '../../contract.ts';
+import { api } from '../api.ts';
+import { TestMessageButton } from '../configuration/test-message-button.tsx';
+import { useLoad } from '../load.ts';
+import { ChannelBadge } from '../ui/badge.tsx';
+import { Card } from '../ui/card.tsx';
+import { CopyButton } from '../ui/copy-button.tsx';
+import { Failure, Skeleton } from '../ui/states.tsx';
+
+type Shop = ConfigurationView['shops'][number];
+
+/** While nothing has ever arrived: how to send the first message of each channel. */
+export function FirstMessages() {
+  const { data, failure, reload } = useLoad((signal) => api.configuration(signal));
+  const shop = data?.shops[0];
+  return (
+    <Card title="Send the first message">
+      {failure !== undefined && <Failure refusal={failure} onRetry={reload} />}
+      {data === undefined && failure === undefined && <Skeleton lines={3} />}
+      {shop !== undefined && <Ways shop={shop} />}
+    </Card>
+  );
+}
+
+const Ways = ({ shop }: { readonly shop: Shop }) => (
+  <ul class="ways">
+    {shop.email !== undefined && (
+      <Way shop={shop.shop} channel="email">
+        Write to <Copied text={shop.email.addresses[0] ?? ''} what="the address" /> by way of{' '}
+        <Copied text={shop.email.smtp} what="the SMTP address" />
+      </Way>
+    )}
+    {shop.sms !== undefined && (
+      <Way shop={shop.shop} channel="sms">
+        Set <Copied text={shop.sms.webhook} what="the webhook" /> as the messaging webhook of{' '}
+        {shop.sms.numbers[0] ?? 'the number'} at Twilio, and send it a text
+      </Way>
+    )}
+    {shop.chat !== undefined && (
+      <Way shop={shop.shop} channel="web_chat">
+        {shop.chat.demo === undefined ? (
+          <>
+            Put the widget on a page (<a href="/configuration">its snippet</a>) and write to it
+          </>
+        ) : (
+          <>
+            Open{' '}
+            <a href={shop.chat.demo} target="_blank" rel="noreferrer">
+              the demo page
+            </a>{' '}
+            and write in its chat
+          </>
+        )}
+      </Way>
+    )}
+  </ul>
+);
+
+const Way = (props: {
+  readonly shop: string;
+  readonly channel: Channel;
+  readonly children: ComponentChildren;
+}) => (
+  <li>
+    <ChannelBadge channel={props.channel} />
+    <p>{props.children}</p>
+    <TestMessageButton shop={props.shop} channel={props.channel} />
+  </li>
+);
+
+const Copied = (props: { readonly text: string; readonly what: string }) => (
+  <span class="copied">
+    <code>{props.text}</code>
+    <CopyButton text={props.text} what={props.what} />
+  </span>
+);

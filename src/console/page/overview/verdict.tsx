@@ -1,0 +1,138 @@
+import type { Overview } from '../../contract.ts';
+import { plural, relative, span } from '../formats.ts';
+import { now } from '../now.ts';
+import { connection, lastSeenAt } from '../stream.ts';
+import { ButtonLink } from '../ui/button.tsx';
+import { Icon, type IconName } from '../ui/icon.tsx';
+import { Prose } from '../ui/prose.tsx';
+import { Time } from '../ui/time.tsx';
+import { type Issue, issuesOf } from './issues.ts';
+
+interface Headline {
+  readonly tone: 'ok' | 'warning' | 'danger' | 'neutral';
+  readonly icon: IconName;
+  readonly title: string;
+  readonly detail: string;
+}
+
+/** Whether messages flow, in one line; then everything that wants a person. */
+export function Verdict({ overview }: { readonly overview: Overview }) {
+  const issues = issuesOf(overview, now.value);
+  const headline = headlineOf(overview, issues);
+  const isLost = connection.value === 'lost';
+  const [first] = issues;
+  return (
+    <section class={`verdict ${headline.tone}`} aria-label="Verdict">
+      <div class="verdict-line">
+        <span class="verdict-mark">
+          <Icon name={headline.icon} />
+        </span>
+        <div class="verdict-words">
+          <p class="verdict-title" role="status">
+            {headline.title}
+          </p>
+          <p class="muted">
+            <Prose text={headline.detail} />
+            {!isLost && first?.since !== undefined && (
+              <>
+                {' '}
+                Since <Time at={first.since} />.
+              </>
+            )}
+          </p>
+        </div>
+        {!isLost && first?.link && (
+          <ButtonLink href={first.link.href}>{first.link.label}</ButtonLink>
+        )}
+      </div>
+      {issues.length > (isLost ? 0 : 1) && (
+        <ul class="issues">
+          {issues.slice(isLost ? 0 : 1).map((issue) => (
+            <IssueRow key={issue.key} issue={issue} />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+const IssueRow = ({ issue }: { readonly issue: Issue }) => (
+  <li class={issue.tone}>
+    <Icon name={issue.tone === 'danger' ? 'alert' : 'warning'} />
+    <div>
+      <b>{issue.title}</b>
+      <p class="muted">
+        <Prose text={issue.todo} />
+        {issue.since !== undefined && (
+          <>
+            {' '}
+            Since <Time at={issue.since} />.
+          </>
+        )}
+      </p>
+    </div>
+    {issue.link && (
+      <ButtonLink size="small" href={issue.link.href}>
+        {issue.link.label}
+      </ButtonLink>
+    )}
+  </li>
+);
+
+function headlineOf(overview: Overview, issues: readonly Issue[]): Headline {
+  if (connection.value === 'lost') {
+    const seen = lastSeenAt.value ?? overview.at;
+    return {
+      tone: 'neutral',
+      icon: 'alert',
+      title: 'Nobody knows whether messages flow',
+      detail: `The connection to the gateway is lost; it was last seen ${span(now.value - seen)} ago.`,
+    };
+  }
+  const [first] = issues;
+  if (first?.tone === 'danger') {
+    return { tone: 'danger', icon: 'alert', title: first.title, detail: first.todo };
+  }
+  if (overview.deliveryPaused) {
+    const { queued } = overview.queue;
+    const waiting = `${plural(queued, 'message')} ${queued === 1 ? 'waits' : 'wait'}`;
+    return {
+      tone: 'warning',
+      icon: 'pause',
+      title: 'Messages are taken in, and none is delivered',
+      detail: `Delivery is paused in the configuration. ${waiting}.`,
+    };
+  }
+  if (first !== undefined) {
+    return { tone: 'warning', icon: 'warning', title: first.title, detail: first.todo };
+  }
+  if (hasNothing(overview)) {
+    return {
+      tone: 'neutral',
+      icon: 'info',
+      title: 'Ready for the first message',
+      detail: 'Everything is up; nothing has arrived yet.',
+    };
+  }
+  return { tone: 'ok', icon: 'ok', title: 'All messages flow', detail: flowOf(overview) };
+}
+
+/** Since the first start: not a message. */
+export const hasNothing = ({ channels, queue, shops }: Overview): boolean =>
+  channels.every(({ accepted }) => accepted === 0) &&
+  shops.every(({ lastDeliveredAt }) => lastDeliveredAt === undefined) &&
+  queue.queued + queue.delivering + queue.dead + queue.held + queue.suppressed === 0;
+
+function flowOf({ channels, queue, shops }: Overview): string {
+  const accepted = channels.reduce((sum, each) => sum + each.acceptedPerMinute, 0);
+  const last = Math.max(0, ...shops.map(({ lastDeliveredAt }) => lastDeliveredAt ?? 0));
+  const waiting = queue.queued + queue.delivering;
+  return [
+    `${plural(accepted, 'message')} in the last minute`,
+    last > 0 ? `the last one was delivered ${relative(last, now.value)}` : undefined,
+    waiting > 0 ? `${plural(waiting, 'is', 'are')} on the way` : 'none waits',
+  ]
+    .filter((part) => part !== undefined)
+    .join(', ')
+    .concat('.');
+}

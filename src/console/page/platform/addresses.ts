@@ -1,0 +1,72 @@
+/** Which part of a shop's platform is looked at. */
+export type View = 'tickets' | 'conversations' | 'contacts';
+export const VIEWS: readonly View[] = ['tickets', 'conversations', 'contacts'];
+
+/** What the address says: the view, its filters, and what is opened of it. */
+export interface PlatformPlace {
+  readonly shop: string;
+  readonly view: View;
+  /** A ticket, a conversation or a contact. */
+  readonly id: string;
+  readonly filters: Readonly<Record<string, string>>;
+}
+
+/** Leads to another place of the same shop, unless it names one. */
+export type Go = (next: Partial<PlatformPlace>, replace?: boolean) => void;
+
+/** Filters that the API has (§4.2, §4.10), by view. */
+const FILTERS: Readonly<Record<View, readonly string[]>> = {
+  tickets: [
+    'priority',
+    'assignee_id',
+    'agent_id',
+    'label_id',
+    'conversation_id',
+    'created_at__range',
+  ],
+  conversations: [],
+  contacts: ['email', 'phone', 'is_archived'],
+};
+
+export function readPlace(query: string): PlatformPlace {
+  const params = new URLSearchParams(query);
+  const view = VIEWS.find((known) => known === params.get('view')) ?? 'tickets';
+  const filters: Record<string, string> = {};
+  for (const name of FILTERS[view]) {
+    const value = params.get(name);
+    if (value !== null && value !== '') filters[name] = value;
+  }
+  return { shop: params.get('shop') ?? '', view, id: params.get('id') ?? '', filters };
+}
+
+export function writePlace({ shop, view, id, filters }: PlatformPlace): string {
+  const params = new URLSearchParams();
+  if (shop !== '') params.set('shop', shop);
+  params.set('view', view);
+  if (id !== '') params.set('id', id);
+  for (const name of FILTERS[view]) {
+    const value = filters[name];
+    if (value !== undefined && value !== '') params.set(name, value);
+  }
+  return `/platform?${params.toString()}`;
+}
+
+export const ticketAddress = (shop: string, id: string): string =>
+  writePlace({ shop, view: 'tickets', id, filters: {} });
+export const conversationAddress = (shop: string, id: string): string =>
+  writePlace({ shop, view: 'conversations', id, filters: {} });
+export const contactAddress = (shop: string, id: string): string =>
+  writePlace({ shop, view: 'contacts', id, filters: {} });
+
+/** The cursor that a page's `next` link carries (API §2.6). */
+export function cursorOf(next: string | null | undefined): string | undefined {
+  if (!next) return undefined;
+  return new URLSearchParams(next.slice(next.indexOf('?') + 1)).get('cursor') ?? undefined;
+}
+
+/** Numbers are asked for as the platform keeps them: digits after a plus. */
+export function personFilter(text: string): Readonly<Record<string, string>> {
+  if (text === '') return {};
+  if (text.includes('@')) return { email: text.toLowerCase() };
+  return { phone: text.replace(/[^\d+]/g, '') };
+}

@@ -1,0 +1,117 @@
+import { Button } from '../ui/button.tsx';
+import { Input, Select } from '../ui/field.tsx';
+import { Time } from '../ui/time.tsx';
+import {
+  contactAddress,
+  personFilter,
+  type Go,
+  type PlatformPlace,
+  writePlace,
+} from './addresses.ts';
+import { fieldOf } from './form-field.ts';
+import { PageFrame } from './page-frame.tsx';
+import { type Contact, nameOf, timeOf } from './resources.ts';
+import { usePages } from './use-pages.ts';
+
+/** Contacts of a shop; the API finds one by its whole address or number (§4.10). */
+export function ContactsView({ place, go }: { readonly place: PlatformPlace; readonly go: Go }) {
+  const { shop, filters } = place;
+  const pages = usePages<Contact>(shop, 'contacts', { ...filters, limit: 50 });
+  const isSearch = filters['email'] !== undefined || filters['phone'] !== undefined;
+  return (
+    <>
+      <form
+        key={writePlace(place)}
+        class="filter-fields platform-filters"
+        onSubmit={(event) => {
+          event.preventDefault();
+          const text = fieldOf(event.currentTarget, 'person');
+          const { email: _email, phone: _phone, ...rest } = filters;
+          go({ filters: { ...rest, ...personFilter(text) } });
+        }}
+      >
+        <Input
+          label="Email address or phone number"
+          quietLabel
+          type="search"
+          placeholder="Email address or phone number"
+          name="person"
+          maxLength={320}
+          autocomplete="off"
+          spellcheck={false}
+          data-search
+          defaultValue={filters['email'] ?? filters['phone'] ?? ''}
+        />
+        <Button type="submit" icon="search">
+          Find
+        </Button>
+        <Select
+          label="Archived"
+          quietLabel
+          value={filters['is_archived'] ?? ''}
+          options={[
+            { value: '', label: 'Active and archived' },
+            { value: 'false', label: 'Active' },
+            { value: 'true', label: 'Archived' },
+          ]}
+          onChoose={(value) => go({ filters: { ...filters, is_archived: value } })}
+        />
+        {Object.keys(filters).length > 0 && (
+          <Button look="quiet" icon="close" onClick={() => go({ filters: {} })}>
+            Clear
+          </Button>
+        )}
+      </form>
+      <PageFrame
+        {...{ pages }}
+        empty={
+          isSearch
+            ? {
+                icon: 'search',
+                title: 'Nobody found',
+                hint: 'The platform finds a whole address or number, with its country code (+1…).',
+              }
+            : {
+                icon: 'person',
+                title: 'No contacts yet',
+                hint: 'The platform makes one of whoever writes first.',
+              }
+        }
+        render={(contacts) => (
+          <div class="table-frame card">
+            <table class="table">
+              <thead>
+                <tr>
+                  <th scope="col">Name</th>
+                  <th scope="col">Email</th>
+                  <th scope="col">Phone</th>
+                  <th scope="col">Last activity</th>
+                </tr>
+              </thead>
+              <tbody>
+                {contacts.map((contact) => {
+                  const at = timeOf(contact.last_activity_at);
+                  return (
+                    <tr key={contact.id}>
+                      <td class="wide-cell">
+                        <a href={contactAddress(shop, contact.id)}>
+                          <bdi>{nameOf(contact)}</bdi>
+                        </a>
+                        {contact.is_archived && <span class="muted"> archived</span>}
+                      </td>
+                      <td class="break">{contact.email ?? <span class="muted">–</span>}</td>
+                      <td class="nowrap">{contact.phone ?? <span class="muted">–</span>}</td>
+                      <td class="nowrap">
+                        {at === undefined ? <span class="muted">–</span> : <Time {...{ at }} />}
+                      </td>
+                    </tr>
+                  );
+                })}
+              </tbody>
+            </table>
+          </div>
+        )}
+      />
+    </>
+  );
+}

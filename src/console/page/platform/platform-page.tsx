@@ -1,0 +1,103 @@
+import { useLocation } from 'preact-iso';
+import { useEffect } from 'preact/hooks';
+import { overview } from '../stream.ts';
+import { Select } from '../ui/field.tsx';
+import { Icon, type IconName } from '../ui/icon.tsx';
+import { PageTitle } from '../ui/page-title.tsx';
+import { Empty, Skeleton } from '../ui/states.tsx';
+import {
+  type Go,
+  type PlatformPlace,
+  readPlace,
+  type View,
+  VIEWS,
+  writePlace,
+} from './addresses.ts';
+import { ContactView } from './contact-view.tsx';
+import { ContactsView } from './contacts-view.tsx';
+import { ConversationView } from './conversation-view.tsx';
+import { ConversationsView } from './conversations-view.tsx';
+import './platform.css';
+import { TicketView } from './ticket-view.tsx';
+import { TicketsView } from './tickets-view.tsx';
+
+const NAMES: Readonly<Record<View, readonly [string, IconName]>> = {
+  tickets: ['Tickets', 'platform'],
+  conversations: ['Conversations', 'web_chat'],
+  contacts: ['Contacts', 'person'],
+};
+
+/** What the platform has of a shop, read through the gateway. */
+export function PlatformPage() {
+  const { url, route } = useLocation();
+  const place = readPlace(url.includes('?') ? url.slice(url.indexOf('?')) : '');
+  const shops = overview.value?.shops.map(({ shop }) => shop);
+  const shop = place.shop === '' ? (shops?.[0] ?? '') : place.shop;
+  const here: PlatformPlace = { ...place, shop };
+  const go = (next: Partial<PlatformPlace>, replace = false) =>
+    route(writePlace({ ...here, ...next }), replace);
+  useEffect(() => scrollTo(0, 0), [place.id, place.view]);
+  const options = shops === undefined || shops.includes(shop) ? (shops ?? []) : [...shops, shop];
+  return (
+    <div class="platform">
+      <PageTitle title="Platform">
+        {options.length > 1 && (
+          <Select
+            label="Shop"
+            quietLabel
+            value={shop}
+            options={options.map((each) => ({ value: each, label: each }))}
+            onChoose={(chosen) => go({ shop: chosen, id: '', filters: {} })}
+          />
+        )}
+      </PageTitle>
+      <nav class="views" aria-label="Platform">
+        {VIEWS.map((view) => (
+          <a
+            key={view}
+            href={writePlace({ shop, view, id: '', filters: {} })}
+            aria-current={view === place.view ? 'page' : undefined}
+          >
+            <Icon name={NAMES[view][1]} />
+            {NAMES[view][0]}
+          </a>
+        ))}
+      </nav>
+      {shop === '' ? (
+        shops === undefined ? (
+          <Skeleton lines={6} />
+        ) : (
+          <Empty icon="platform" title="No shop is configured">
+            <p>The platform is read with a shop’s key. Add a shop under `shops`.</p>
+          </Empty>
+        )
+      ) : (
+        <Shown key={shop} place={here} go={go} />
+      )}
+    </div>
+  );
+}
+
+function Shown({ place, go }: { readonly place: PlatformPlace; readonly go: Go }) {
+  const { shop, view, id } = place;
+  switch (view) {
+    case 'tickets':
+      return id === '' ? (
+        <TicketsView {...{ place, go }} />
+      ) : (
+        <TicketView key={id} {...{ shop, id }} />
+      );
+    case 'conversations':
+      return id === '' ? (
+        <ConversationsView {...{ place, go }} />
+      ) : (
+        <ConversationView key={id} {...{ shop, id }} />
+      );
+    case 'contacts':
+      return id === '' ? (
+        <ContactsView {...{ place, go }} />
+      ) : (
+        <ContactView key={id} {...{ shop, id }} />
+      );
+  }
+}

@@ -1,0 +1,126 @@
+import { useLocation } from 'preact-iso';
+import { api } from '../api.ts';
+import { exact } from '../formats.ts';
+import { Badge } from '../ui/badge.tsx';
+import { Button } from '../ui/button.tsx';
+import { Card } from '../ui/card.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Time } from '../ui/time.tsx';
+import { toast } from '../ui/toast.tsx';
+import { PageFrame } from './page-frame.tsx';
+import type { Message } from './resources.ts';
+import { transcript, type Turn } from './transcript.ts';
+import { usePages } from './use-pages.ts';
+
+/** What was said in a conversation, as a chat. */
+export function TranscriptCard(props: { readonly shop: string; readonly conversation: string }) {
+  const { shop, conversation } = props;
+  const pages = usePages<Message>(shop, 'messages', { conversation_id: conversation, limit: 100 });
+  return (
+    <Card
+      title="Messages"
+      tools={
+        <Button
+          size="small"
+          look="quiet"
+          icon="again"
+          aria-label="Load again"
+          onClick={pages.reload}
+        />
+      }
+    >
+      <PageFrame
+        {...{ pages }}
+        moreWords="Load more messages"
+        empty={{
+          icon: 'web_chat',
+          title: 'Nothing was said',
+          hint: 'The conversation has no messages yet.',
+        }}
+        render={(messages) => (
+          <ol class="transcript">
+            {transcript(messages).map((turn) => (
+              <Said key={turn.id} {...{ turn }} />
+            ))}
+          </ol>
+        )}
+      />
+    </Card>
+  );
+}
+
+const STATUSES: Readonly<Record<string, string>> = {
+  PENDING: 'on its way',
+  DELIVERED: 'delivered',
+  FAILED: 'not delivered',
+  HIDDEN: 'hidden',
+};
+
+const Said = ({ turn }: { readonly turn: Turn }) => (
+  <li class={`turn ${turn.side}`}>
+    <p class="turn-head">
+      <b>{turn.speaker}</b>
+      {turn.side === 'internal' && (
+        <span class="muted">internal, the customer does not see it</span>
+      )}
+      {turn.at !== undefined && (
+        <span class="muted" title={exact(turn.at)}>
+          <Time at={turn.at} />
+        </span>
+      )}
+      {turn.status !== undefined &&
+        (turn.status === 'FAILED' ? (
+          <Badge tone="danger" icon="failed">
+            not delivered
+          </Badge>
+        ) : (
+          <span class="muted">{STATUSES[turn.status] ?? turn.status}</span>
+        ))}
+    </p>
+    <div class="bubble" dir="auto">
+      {turn.text === '' ? <span class="muted">(no text)</span> : turn.text}
+    </div>
+    {turn.attachments.length > 0 && (
+      <ul class="turn-files">
+        {turn.attachments.map((name, index) => (
+          <li key={index}>
+            <Icon name="file" />
+            <bdi>{name}</bdi>
+          </li>
+        ))}
+      </ul>
+    )}
+    {turn.side === 'customer' && <EntryLink message={turn.id} />}
+  </li>
+);
+
+/** From what the platform has to the entry that made it; the search knows the platform's ids. */
+function EntryLink({ message }: { readonly message: string }) {
+  const { route } = useLocation();
+  const href = `/messages?text=${encodeURIComponent(message)}`;
+  const open = async () => {
+    try {
+      const { entries } = await api.entries({ text: message, limit: 1 });
+      const [found] = entries;
+      if (found !== undefined) route(`/messages/${found.id}`);
+      else
+        toast({ text: 'This message did not come through this gateway, or its entry was swept.' });
+    } catch {
+      route(href);
+    }
+  };
+  return (
+    <a
+      class="turn-entry"
+      href={href}
+      onClick={(event) => {
+        if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+        event.preventDefault();
+        event.stopPropagation();
+        void open();
+      }}
+    >
+      Its entry
+    </a>
+  );
+}

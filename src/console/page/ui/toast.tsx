@@ -1,0 +1,64 @@
+import { signal } from '@preact/signals';
+import { Button } from './button.tsx';
+import { Icon } from './icon.tsx';
+
+export interface Toast {
+  readonly text: string;
+  readonly tone?: 'ok' | 'danger';
+  /** A second chance, or a way to what was made. */
+  readonly action?: { readonly label: string; run(): void };
+}
+
+const SHOWN_MS = 6_000;
+/** Time to think of it, and to reach it with a keyboard. */
+const WITH_ACTION_MS = 15_000;
+const MOST = 3;
+
+interface Shown extends Toast {
+  readonly id: number;
+}
+const shown = signal<readonly Shown[]>([]);
+let last = 0;
+
+/** Says something for a while, to screen readers too; returns what takes it back. */
+export function toast(what: Toast): () => void {
+  const id = (last += 1);
+  const dismiss = () => (shown.value = shown.value.filter((one) => one.id !== id));
+  shown.value = [...shown.value.slice(1 - MOST), { ...what, id }];
+  const until = what.action === undefined ? SHOWN_MS : WITH_ACTION_MS;
+  const leave = (): void => {
+    // Whoever points at it, or has the focus in it, is not done with it.
+    const isInUse = document.querySelector(`[data-toast="${id}"]:is(:hover, :focus-within)`);
+    if (isInUse === null) dismiss();
+    else setTimeout(leave, 1_000);
+  };
+  setTimeout(leave, until);
+  return dismiss;
+}
+
+export const Toasts = () => (
+  <div class="toasts" role="status" aria-live="polite">
+    {shown.value.map(({ id, text, tone = 'ok', action }) => {
+      const dismiss = () => (shown.value = shown.value.filter((one) => one.id !== id));
+      return (
+        <div key={id} class={`toast ${tone}`} data-toast={id}>
+          <Icon name={tone === 'ok' ? 'ok' : 'alert'} />
+          <p>{text}</p>
+          {action !== undefined && (
+            <Button
+              size="small"
+              look="quiet"
+              onClick={() => {
+                dismiss();
+                action.run();
+              }}
+            >
+              {action.label}
+            </Button>
+          )}
+          <Button size="small" look="quiet" icon="close" aria-label="Dismiss" onClick={dismiss} />
+        </div>
+      );
+    })}
+  </div>
+);

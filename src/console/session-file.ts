@@ -1,0 +1,43 @@
+import { randomBytes } from 'node:crypto';
+import { open, readFile, rename, rm } from 'node:fs/promises';
+import { z } from 'zod';
+
+const keptSchema = z.array(
+  z.object({
+    /** SHA-256 of the token in hex: who reads the file cannot sign in with it. */
+    id: z.string().regex(/^[0-9a-f]{64}$/),
+    operator: z.string().min(1).max(64),
+    endsAt: z.number(),
+    /** HMAC of the operator's configured password under the token. */
+    seal: z.string().regex(/^[0-9a-f]{64}$/),
+  }),
+);
+export type KeptSession = Readonly<z.output<typeof keptSchema>[number]>;
+
+/** What was written last; nothing when there is no file, or one that cannot be read as such. */
+export async function readSessions(file: string): Promise<readonly KeptSession[]> {
+  try {
+    return keptSchema.parse(JSON.parse(await readFile(file, 'utf8')));
+  } catch {
+    // Everybody signs in once more, which is all that this file can cost.
+    return [];
+  }
+}
+
+/** All of it or nothing: the new file takes the old one's place when it is complete and durable. */
+export async function writeSessions(file: string, sessions: readonly KeptSession[]): Promise<void> {
+  const temporary = `${file}.${randomBytes(6).toString('hex')}`;
+  try {
+    const handle = await open(temporary, 'wx', 0o600);
+    try {
+      await handle.writeFile(JSON.stringify(sessions));
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, file);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}

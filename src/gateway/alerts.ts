@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import { AlertFile } from '../alerts/alert-file.ts';
+import { Alerting, type AlertingParts } from '../alerts/alerting.ts';
+import { createEmailTarget } from '../alerts/email-target.ts';
+import type { Target } from '../alerts/target.ts';
+import { createWebhookTarget } from '../alerts/webhook-target.ts';
+import type { Config } from '../config/config.ts';
+import { relayOf } from './relay-options.ts';
+
+/** The ways by which alerts leave, by the configuration; none when there is nowhere to send them. */
+export function alertTargets({ alerts, smtp }: Config): Target[] {
+  const { webhook, email } = alerts;
+  const relay = relayOf(email, smtp.hostname);
+  return [
+    ...(webhook.url === undefined
+      ? []
+      : [createWebhookTarget({ url: webhook.url.reveal(), timeoutMs: webhook.timeout })]),
+    ...(relay === undefined || email.from === undefined || email.to.length === 0
+      ? []
+      : [createEmailTarget({ to: email.to, from: email.from, relay })]),
+  ];
+}
+
+/** Which gateway speaks: the name under which the world knows it. */
+export function alertSource({ http, smtp }: Config): string {
+  const { host } = new URL(http.publicUrl);
+  return host.startsWith('localhost') && smtp.hostname.includes('.') ? smtp.hostname : host;
+}
+
+/** Begins to look after the gateway. */
+export async function startAlerts(
+  config: Config,
+  parts: Pick<AlertingParts, 'facts' | 'metrics' | 'clock' | 'logger'>,
+): Promise<Alerting> {
+  const { every, group, repeat, settle, rules } = config.alerts;
+  const alerting = new Alerting(
+    {
+      everyMs: every,
+      settleMs: settle,
+      groupMs: group,
+      repeatMs: repeat,
+      source: alertSource(config),
+      rules: { thresholds: rules, forMs: config.alerts.for },
+    },
+    {
+      ...parts,
+      file: new AlertFile(join(config.dataDir, 'alerts.json')),
+      targets: alertTargets(config),
+    },
+  );
+  await alerting.start();
+  return alerting;
+}

@@ -1,0 +1,116 @@
+import type { CompleteConfig } from '../config/complete.ts';
+import type { Config, ShopConfig } from '../config/config.ts';
+import { warningsOf } from '../config/warnings.ts';
+import type { ConfigurationView } from '../console/contract.ts';
+import { shownUrl, webhookUrl } from '../doctor/webhook-url.ts';
+import type { CollectFacts } from '../observability/facts.ts';
+import { leavesOf } from './config-leaves.ts';
+import { shopDefaults } from './config-defaults.ts';
+import type { ConfigSource } from './config-source.ts';
+import { demoShopOf } from './demo.ts';
+import type { LiveConfig } from './live-config.ts';
+import { platformUrlOf } from './platform-url.ts';
+import { completed, planned } from './reload.ts';
+import { shownValue } from './shown-value.ts';
+
+export interface ViewParts {
+  readonly live: LiveConfig;
+  readonly source: ConfigSource;
+  /** When what runs was read; milliseconds since the epoch. */
+  readonly loadedAt: () => number;
+  readonly facts: CollectFacts;
+}
+
+/** What is made at the first start and no key of the file. */
+const NOT_OF_THE_FILE: ReadonlySet<string> = new Set(['demo', 'chatTokenKeys']);
+
+/** The configuration for the console: what runs, and what the file says now. No secret is in it. */
+export async function configurationView(parts: ViewParts): Promise<ConfigurationView> {
+  const { live, source } = parts;
+  const config = live.value;
+  return {
+    ...(source.file !== undefined && { file: source.file }),
+    loadedAt: parts.loadedAt(),
+    values: shownValues(config, source),
+    pending: await pendingOf(config, source),
+    warnings: [...warningsOf(config), ...(await strangers(config, parts.facts))],
+    shops: config.shops.map((shop) => shownShop(shop, config)),
+  };
+}
+
+function shownValues(config: CompleteConfig, source: ConfigSource): ConfigurationView['values'] {
+  const loaded = source.defaults();
+  const defaults = loaded.ok ? textsOf(loaded.config) : new Map<string, string>();
+  const ofShops = textsOf({ shops: [shopDefaults()] });
+  return leavesOf(config)
+    .filter(({ at }) => !NOT_OF_THE_FILE.has(String(at[0])))
+    .map((leaf) => {
+      const { path } = leaf;
+      const inShop = path.replace(/^shops\[[^\]]*\]/, `shops[${shopDefaults().name}]`);
+      const usual = inShop === path ? defaults.get(path) : ofShops.get(inShop);
+      const { value, secret } = shownValue(leaf);
+      return { path, value, secret, isDefault: usual !== undefined && usual === value };
+    });
+}
+
+/** As shown, by path. Secrets look alike, so that none of them counts as a default. */
+function textsOf(config: object): ReadonlyMap<string, string> {
+  return new Map(
+    leavesOf(config).flatMap((leaf): [string, string][] => {
+      const { value, secret } = shownValue(leaf);
+      return secret && value !== '' ? [] : [[leaf.path, value]];
+    }),
+  );
+}
+
+async function pendingOf(
+  running: CompleteConfig,
+  source: ConfigSource,
+): Promise<ConfigurationView['pending']> {
+  const loaded = source.load();
+  if (!loaded.ok) return null;
+  const wanted = await completed(loaded.config, running);
+  const { changed, needsRestart } = planned(running, wanted, loaded.config.dataDir);
+  return [
+    ...changed.map((path) => ({ path, needsRestart: false })),
+    ...needsRestart.map((path) => ({ path, needsRestart: true })),
+  ];
+}
+
+/** Entries of shops that are not served: kept, and never tried until somebody says what to do. */
+async function strangers(config: Config, facts: CollectFacts): Promise<string[]> {
+  const names = new Set(config.shops.map(({ name }) => name));
+  const waiting = new Map<string, number>();
+  for (const { shop, state, count } of (await facts()).counts) {
+    if (state !== 'queued' || names.has(shop)) continue;
+    waiting.set(shop, (waiting.get(shop) ?? 0) + count);
+  }
+  return [...waiting].map(
+    ([shop, count]) =>
+      `${count} queued for the shop ${shop}, which is not configured: they wait until it is again, or are discarded`,
+  );
+}
+
+/** Where the domain's MX record has to lead. */
+function smtpAt({ smtp }: Config): string {
+  return smtp.enabled ? `${smtp.hostname}:${smtp.port}` : 'off';
+}
+
+function shownShop(shop: ShopConfig, config: CompleteConfig): ConfigurationView['shops'][number] {
+  const { name, email, sms, chat } = shop;
+  const { publicUrl } = config.http;
+  return {
+    shop: name,
+    platform: shownUrl(platformUrlOf(config, shop)),
+    ...(email && { email: { addresses: email.addresses, smtp: smtpAt(config) } }),
+    ...(sms && { sms: { numbers: sms.numbers, webhook: webhookUrl(publicUrl) } }),
+    ...(chat && {
+      chat: {
+        key: chat.key,
+        origins: chat.origins,
+        snippet: `<script async src="${publicUrl}/widget.js" data-key="${chat.key}"></script>`,
+        ...(demoShopOf(config)?.shopId === shop.shopId && { demo: `${publicUrl}/demo` }),
+      },
+    }),
+  };
+}

@@ -1,0 +1,131 @@
+import { randomInt } from 'node:crypto';
+import type { CompleteConfig } from '../config/complete.ts';
+import type { ShopConfig } from '../config/config.ts';
+import { NotSent } from '../console/upkeep-routes.ts';
+import { reachable } from '../runtime/reachable.ts';
+import type { Channel } from '../types/channel.ts';
+import { ChatVisitor } from './sample-messages/chat-visitor.ts';
+import { sendEmail } from './sample-messages/email.ts';
+import { firstInbox } from './sample-messages/first-inbox.ts';
+import { signedWebhook, SMS_PATH } from './sample-messages/sms-webhook.ts';
+import { Unsent } from './sample-messages/unsent.ts';
+
+interface Door {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Where the gateway listens. */
+export interface Doors {
+  readonly smtp?: Door;
+  readonly http?: Door;
+}
+
+const SENDER = 'Console test <console-test@customer.example>';
+const SUBJECT = 'Test from the console';
+const TIMEOUT_MS = 20_000;
+
+/**
+ * Sends a message to a shop as a customer would: over SMTP, by a signed webhook, or as a visitor.
+ * Resolves with the id that the sender gave it.
+ * @throws {NotSent}
+ */
+export async function sendTestMessage(
+  config: CompleteConfig,
+  doors: Doors,
+  shopName: string,
+  channel: Channel,
+): Promise<string> {
+  const shop = config.shops.find(({ name }) => name === shopName);
+  if (shop === undefined) throw new NotSent('There is no such shop');
+  try {
+    switch (channel) {
+      case 'email':
+        return await testEmail(config, doors, shop);
+      case 'sms':
+        return await testText(config, doors, shop);
+      case 'web_chat':
+        return await testChat(doors, shop);
+    }
+  } catch (cause) {
+    if (cause instanceof Unsent) throw new NotSent(cause.message.slice(0, 300), { cause });
+    throw cause;
+  }
+}
+
+async function testEmail(
+  { smtp }: CompleteConfig,
+  doors: Doors,
+  { email }: ShopConfig,
+): Promise<string> {
+  if (email === undefined) throw new NotSent('This shop has no email');
+  const { messageId } = await sendEmail({
+    where: urlOf(doors.smtp, 'smtp'),
+    lmtp: smtp.lmtp,
+    from: SENDER,
+    to: firstInbox(email.addresses),
+    subject: SUBJECT,
+    text: bodyText(),
+  });
+  return messageId;
+}
+
+async function testText(
+  { http }: CompleteConfig,
+  doors: Doors,
+  { sms }: ShopConfig,
+): Promise<string> {
+  if (sms === undefined) throw new NotSent('This shop has no SMS');
+  const where = urlOf(doors.http, 'http');
+  const { params, signature } = signedWebhook({
+    accountSid: sms.twilio.accountSid,
+    authToken: sms.twilio.authTokens[0]?.reveal() ?? '',
+    publicUrl: http.publicUrl,
+    // Of the block that is set aside for fiction.
+    from: `+1202555${String(randomInt(100, 200)).padStart(4, '0')}`,
+    to: sms.numbers[0] ?? '',
+    body: bodyText(),
+  });
+  let status: number;
+  try {
+    const answer = await fetch(new URL(SMS_PATH, where), {
+      method: 'POST',
+      headers: { 'x-twilio-signature': signature },
+      body: new URLSearchParams(params),
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    await answer.arrayBuffer();
+    ({ status } = answer);
+  } catch (cause) {
+    throw new NotSent('The webhook does not answer', { cause });
+  }
+  if (status !== 200) throw new NotSent(`The webhook answered ${status}`);
+  return params['MessageSid'] ?? '';
+}
+
+async function testChat(doors: Doors, { chat }: ShopConfig): Promise<string> {
+  if (chat === undefined) throw new NotSent('This shop has no chat');
+  const [origin] = chat.origins;
+  const visitor = new ChatVisitor({
+    where: urlOf(doors.http, 'http'),
+    key: chat.key,
+    ...(!chat.allowNoOrigin && origin !== undefined && { origin }),
+  });
+  try {
+    await visitor.session();
+    await visitor.introduce({ name: 'Console test' });
+    return (await visitor.send(bodyText(), [])).id;
+  } finally {
+    visitor.leave();
+  }
+}
+
+/** Not the same twice: the same text again and again would be held as a loop. */
+const bodyText = (): string =>
+  `This is a test message from the console, sent at ${new Date().toISOString()}.`;
+
+function urlOf(door: Door | undefined, what: string): URL {
+  if (door === undefined) throw new NotSent(`${what}.enabled is false: the door is closed`);
+  return new URL(`http://${reachable(door)}`);
+}

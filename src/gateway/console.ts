@@ -1,0 +1,210 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import type { CompleteConfig } from '../config/complete.ts';
+import { createAdminApp } from '../console/admin-app.ts';
+import { actionRoutes } from '../console/action-routes.ts';
+import { Actions } from '../console/actions.ts';
+import { createAudit } from '../console/audit.ts';
+import { contentRoutes } from '../console/content-routes.ts';
+import type { Alert } from '../console/contract.ts';
+import { entryRoutes } from '../console/entry-routes.ts';
+import { LiveFigures } from '../console/live-figures.ts';
+import { liveRoutes } from '../console/live-routes.ts';
+import { OPERATOR, type OperatorAccount, Operators } from '../console/operators.ts';
+import { overviewOf } from '../console/overview.ts';
+import { Sessions } from '../console/sessions.ts';
+import type { ShopNames } from '../console/shop-names.ts';
+import { platformRoutes } from '../console/platform-routes.ts';
+import { SignIn } from '../console/sign-in.ts';
+import { upkeepRoutes } from '../console/upkeep-routes.ts';
+import { Stream } from '../console/stream.ts';
+import type { ShopPlatform } from '../delivery/shop-platform.ts';
+import type { CollectFacts } from '../observability/facts.ts';
+import type { Health } from '../observability/health.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { createHttpListener } from '../runtime/http-listener.ts';
+import type { Entry, Outcome } from '../spool/entry.ts';
+import type { Store } from '../spool/sqlite/open.ts';
+import type { StopStack } from '../runtime/stop-stack.ts';
+import type { EntryId } from '../types/ids.ts';
+import type { ConfigurationDesk } from './configuration-desk.ts';
+import { consoleContents } from './console-contents.ts';
+import { examineGateway } from './console-doctor.ts';
+import { type Doors, sendTestMessage } from './console-test-message.ts';
+import { enabledChannels, networkOf, isSecureOf } from './console-requests.ts';
+import type { LiveConfig } from './live-config.ts';
+import { version } from './version.ts';
+
+/** Where the build puts the page: the same from src/gateway/ and from dist/gateway/. */
+const PAGE_FOLDER = fileURLToPath(new URL('../../dist/console/page/', import.meta.url));
+
+/** For a link that is convenient to have. */
+const TICKET_MS = 1500;
+
+export interface ConsoleParts {
+  readonly live: LiveConfig;
+  readonly configuration: ConfigurationDesk;
+  readonly store: Store;
+  readonly shops: () => readonly ShopPlatform[];
+  readonly facts: CollectFacts;
+  readonly alerts: () => readonly Alert[];
+  readonly health: Health;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly stack: StopStack;
+  /** Where the gateway's own doors are, for test messages. */
+  readonly doors: () => Doors;
+  /** Of the embedded platform, while it runs. */
+  readonly platformUrl: () => string | undefined;
+  /** An entry may be claimed now. */
+  readonly wake: () => void;
+}
+
+/** The operator's listener, open. */
+export interface RunningConsole {
+  readonly port: number;
+  /** A new entry, or one that somebody changed. */
+  entryChanged(id: EntryId): void;
+  onSettled(entry: Entry, outcome: Outcome): void;
+  stop(): Promise<void>;
+}
+
+/** Opens the console, its API and the metrics on the admin listener. */
+export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> {
+  const { live, store, clock, logger, metrics } = parts;
+  const config = live.value;
+  const { host, port, hosts } = config.admin;
+  const audit = createAudit(
+    {
+      audit: (line) => {
+        metrics.operatorActions.inc({ action: line.action });
+        return store.operator.audit(line);
+      },
+    },
+    logger,
+  );
+  const operators = new Operators(accountsOf(config));
+  const file = join(config.dataDir, 'console-sessions.json');
+  const sessions = await Sessions.open({ file, operators, clock, logger });
+  live.add({
+    name: 'operators',
+    reads: ['admin.password', 'admin.operators'],
+    prepare: (next) => {
+      const accounts = accountsOf(next);
+      let changed: readonly string[] = [];
+      return {
+        commit: () => void (changed = operators.replace(accounts)),
+        after: () => sessions.endOf(changed),
+      };
+    },
+  });
+  const proxies = live.derive('console proxies', ['http.trustProxy'], ({ http }) => ({
+    network: networkOf(http.trustProxy),
+    isSecure: isSecureOf(http.trustProxy),
+  }));
+  const signIn = new SignIn({
+    ...{ operators, sessions, audit, clock },
+    network: (request) => proxies.value.network(request),
+    isSecure: (request) => proxies.value.isSecure(request),
+  });
+  const queued = async () => {
+    const { counts } = await parts.facts();
+    return counts.reduce((sum, { state, count }) => sum + (state === 'queued' ? count : 0), 0);
+  };
+  const figures = new LiveFigures({ metrics, clock, queued, logger });
+  const overview = () =>
+    overviewOf({
+      ...{ facts: parts.facts, figures, alerts: parts.alerts, version: version() },
+      demo: live.value.demo,
+      deliveryPaused: live.value.delivery.paused,
+      enabled: () => enabledChannels(live.value),
+    });
+  const stream = new Stream({ overview, sessions, logger });
+  const shops = shopNames(parts.shops);
+  const actions = new Actions({
+    ...{ spool: store.spool, operator: store.operator, audit, logger, wake: parts.wake },
+    onProgress: (data) => stream.publish({ event: 'action', data }),
+    onChanged: (id) => stream.entryChanged(id),
+  });
+  const app = createAdminApp({
+    ...{ health: parts.health, metrics, logger, signIn, pageFolder: PAGE_FOLDER },
+    ...{ host, hosts },
+    routes: [
+      liveRoutes({ overview, history: () => figures.history(), stream }),
+      entryRoutes({
+        ...{ spool: store.spool, operator: store.operator, shops },
+        ticketOf: (entry) => ticketOf(entry, parts.shops()),
+      }),
+      contentRoutes({
+        ...{ spool: store.spool, operator: store.operator, audit },
+        contents: consoleContents(parts),
+      }),
+      actionRoutes(actions, shops),
+      platformRoutes((name) => parts.shops().find(isCalled(name))?.client),
+      upkeepRoutes({
+        ...{ operator: store.operator, audit, configuration: parts.configuration },
+        examine: () => examineGateway(live.value, parts.platformUrl()),
+        sendTest: (shop, channel) => sendTestMessage(live.value, parts.doors(), shop, channel),
+      }),
+    ],
+  });
+  await figures.start();
+  stream.start();
+  const listener = createHttpListener(app);
+  const bound = await listener.listen(host, port);
+  return {
+    port: bound,
+    entryChanged: (id) => stream.entryChanged(id),
+    onSettled: (entry, outcome) => {
+      stream.entryChanged(entry.id);
+      if (outcome.state === 'delivered') figures.delivered(clock() - entry.receivedAt);
+    },
+    stop: async () => {
+      await actions.stop();
+      stream.stop();
+      await figures.stop();
+      await listener.stop(0);
+    },
+  };
+}
+
+function accountsOf({ admin }: CompleteConfig): OperatorAccount[] {
+  return [
+    { name: OPERATOR, password: admin.password.reveal() },
+    ...(admin.operators ?? []).map(({ name, password }) => ({ name, password: password.reveal() })),
+  ];
+}
+
+const isCalled =
+  (name: string) =>
+  ({ settings }: ShopPlatform): boolean =>
+    settings.name === name;
+
+/** A ticket is a conversation's; the platform is asked, and not waited for when it is slow. */
+async function ticketOf(
+  { shopId, conversationId }: Entry,
+  shops: readonly ShopPlatform[],
+): Promise<string | undefined> {
+  const shop = shops.find(({ settings }) => settings.shopId === shopId);
+  const id = z.guid().safeParse(conversationId).data;
+  if (shop === undefined || id === undefined || shop.breakers.messages.isOpen) return undefined;
+  try {
+    const query = { conversation_id: id, limit: 1 };
+    const { results } = await shop.client.listTickets(query, AbortSignal.timeout(TICKET_MS));
+    return results[0]?.id;
+  } catch {
+    // The entry is what was asked for.
+    return undefined;
+  }
+}
+
+function shopNames(shops: () => readonly ShopPlatform[]): ShopNames {
+  return {
+    idOf: (name) => shops().find(isCalled(name))?.settings.shopId,
+    nameOf: (id) => shops().find(({ settings }) => settings.shopId === id)?.settings.name ?? id,
+  };
+}

@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs';
+import type { CompleteConfig } from '../config/complete.ts';
+import type { Config } from '../config/config.ts';
+import type { Secret } from '../config/secret.ts';
+import type { Patient } from '../doctor/doctor.ts';
+import type { Door } from '../doctor/ports.ts';
+import type { RelayToCheck } from '../doctor/relay.ts';
+import type { DataFolderFacts } from '../observability/data-folder-facts.ts';
+import { inspectDataFolder } from '../spool/data-folder.ts';
+import { LOCAL } from './platform-url.ts';
+import { relayOf } from './relay-options.ts';
+import { smsShops } from './shops.ts';
+
+export type PatientShops = Pick<CompleteConfig, 'shops' | 'demo'> & {
+  /** The one that was made at the first start, when none is configured. */
+  readonly adminPassword?: Secret;
+};
+
+/**
+ * What the doctor looks at. The demo shop has no account at Twilio and no domain: only its platform
+ * can be looked at.
+ * @param embeddedUrl where the embedded platform listens, as the gateway itself knows it
+ * @param dataFolder looks at the data folder, and at once when that must come first
+ */
+export function patientOf(
+  config: Config,
+  { shops, demo, adminPassword }: PatientShops,
+  embeddedUrl?: string,
+  dataFolder: () => DataFolderFacts = lookOnce(config.dataDir),
+): Patient {
+  const { smtp, http, admin, alerts, dataDir } = config;
+  const certFile = smtp.tls?.cert;
+  const password = admin.password ?? adminPassword;
+  const { url } = alerts.webhook;
+  return {
+    publicUrl: http.publicUrl,
+    smsShops: demo ? [] : smsShops({ shops }),
+    platforms: shops.flatMap(({ name, shopId, apiKey, platformUrl = config.platform.url }) => {
+      const embedded = platformUrl === LOCAL;
+      const { port } = config.localPlatform;
+      // On any free port nobody outside the gateway knows which.
+      if (embedded && port === 0 && embeddedUrl === undefined) return [];
+      const own = embeddedUrl ?? `http://127.0.0.1:${port}`;
+      const baseUrl = embedded ? own : platformUrl;
+      return [{ name, shopId, apiKey: apiKey.reveal(), baseUrl, embedded }];
+    }),
+    dataDir,
+    maxMessageBytes: smtp.maxMessageBytes,
+    dataFolder,
+    paused: config.delivery.paused,
+    doors: doorsOf(config),
+    ...(password !== undefined &&
+      admin.port !== 0 && {
+        admin: { url: `http://${authority(admin)}`, password: password.reveal() },
+      }),
+    relays: relaysOf(config),
+    alerts: {
+      wanted: !demo,
+      byEmail: alerts.email.to.length > 0,
+      ...(url !== undefined && { webhookUrl: url.reveal() }),
+    },
+    ...(smtp.enabled && {
+      mail: {
+        hostname: smtp.hostname,
+        domains: demo ? [] : domainsOf(shops),
+        dnsServers: config.dns.servers,
+        ...(certFile !== undefined && { certificate: readFileSync(certFile, 'utf8') }),
+      },
+    }),
+  };
+}
+
+function lookOnce(dir: string): () => DataFolderFacts {
+  let facts: DataFolderFacts | undefined;
+  return () => (facts ??= inspectDataFolder(dir, Date.now()));
+}
+
+function doorsOf({ smtp, http, admin }: Config): Door[] {
+  const doors: Door[] = [
+    // Behind a proxy that says who the client is, a greeting has to be asked for in its way.
+    ...(smtp.enabled && smtp.proxyProtocol.length === 0
+      ? [{ name: 'smtp' as const, host: nearby(smtp.host), port: smtp.port }]
+      : []),
+    ...(http.enabled ? [{ name: 'http' as const, host: nearby(http.host), port: http.port }] : []),
+    { name: 'admin', host: nearby(admin.host), port: admin.port },
+  ];
+  return doors.filter(({ port }) => port !== 0);
+}
+
+/** Under which a program on this machine reaches a listener on all interfaces. */
+const nearby = (host: string): string =>
+  host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+
+function authority({ host, port }: Config['admin']): string {
+  const own = nearby(host);
+  return `${own.includes(':') ? `[${own}]` : own}:${port}`;
+}
+
+function relaysOf(config: Config): RelayToCheck[] {
+  const { hostname } = config.smtp;
+  const usesLocal =
+    config.shops.length === 0 ||
+    config.shops.some(({ platformUrl = config.platform.url }) => platformUrl === LOCAL);
+  const replies = usesLocal ? relayOf(config.localPlatform.replies, hostname) : undefined;
+  const { email } = config.alerts;
+  const alerts = email.to.length > 0 ? relayOf(email, hostname) : undefined;
+  return [
+    ...(replies ? [{ key: 'localPlatform.replies.relay', options: replies }] : []),
+    ...(alerts ? [{ key: 'alerts.email.relay', options: alerts }] : []),
+  ];
+}
+
+function domainsOf(shops: PatientShops['shops']): string[] {
+  const addresses = shops.flatMap(({ email }) => email?.addresses ?? []);
+  return [...new Set(addresses.map((address) => address.slice(address.lastIndexOf('@') + 1)))];
+}

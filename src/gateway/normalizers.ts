@@ -1,0 +1,93 @@
+import { join } from 'node:path';
+import { createChatNormalizer } from '../channels/chat/chat-normalizer.ts';
+import type { Authenticator } from '../channels/email/authentication/authenticator.ts';
+import { createEmailNormalizer } from '../channels/email/normalize/email-normalizer.ts';
+import { createSmsNormalizer } from '../channels/sms/normalize.ts';
+import { type Normalizer, NotYet } from '../intake/normalizer.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Current } from '../runtime/current.ts';
+import type { StopStack } from '../runtime/stop-stack.ts';
+import type { Store } from '../spool/sqlite/open.ts';
+import type { Channel } from '../types/channel.ts';
+import type { ShopId } from '../types/ids.ts';
+import type { LiveConfig } from './live-config.ts';
+import { mailSettings, smsShops, trustingShops } from './shops.ts';
+
+export interface NormalizerParts {
+  readonly live: LiveConfig;
+  readonly store: Store;
+  readonly authenticator: Authenticator;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly stack: StopStack;
+}
+
+/** How soon an entry is looked at again whose shop has its channel no more. */
+const LOOK_AGAIN_MS = 60_000;
+
+/** The normalizer of each channel, for the shops as they are now. */
+export function createNormalizers(parts: NormalizerParts): Record<Channel, Normalizer> {
+  const { live, store, clock, logger, metrics, stack } = parts;
+  const { dataDir } = live.value;
+  const email = createEmailNormalizer(
+    { shops: mailSettings(live.value), scratchFolder: join(dataDir, 'tmp', 'email') },
+    {
+      blobs: store.spool.blobs,
+      knownRemoteIds: async (shopId, ids) =>
+        (await store.spool.knownEmailIds(shopId, ids)).size > 0,
+      countMail: (mail, limits) => store.spool.countMail(mail, limits),
+      authenticator: parts.authenticator,
+      logger,
+    },
+  );
+  stack.push('email normalizer', () => email.stop());
+  live.add({
+    name: 'email normalizer',
+    reads: ['shops'],
+    prepare: (next) => {
+      const shops = mailSettings(next);
+      return { commit: () => email.serve(shops) };
+    },
+  });
+  const texts = live.derive('sms normalizer', ['shops'], smsShops);
+  const sms = createSmsNormalizer(
+    {
+      get shops() {
+        return texts.value;
+      },
+      scratchDir: join(dataDir, 'tmp', 'sms'),
+    },
+    { optOuts: store.optOuts, clock, logger, metrics },
+  );
+  const trusting = live.derive('chat normalizer', ['shops'], trustingShops);
+  const withEmail = live.derive('shops with email', ['shops'], (config) => idsOf(config, 'email'));
+  const withSms = live.derive('shops with sms', ['shops'], (config) => idsOf(config, 'sms'));
+  return {
+    email: whileServed(email.normalize, withEmail),
+    sms: whileServed(sms, withSms),
+    web_chat: createChatNormalizer({
+      blobs: store.spool.blobs,
+      trustUnverifiedEmail: (shopId) => trusting.value.has(shopId),
+    }),
+  };
+}
+
+const idsOf = ({ shops }: LiveConfig['value'], channel: 'email' | 'sms'): ReadonlySet<ShopId> =>
+  new Set(shops.filter((shop) => shop[channel] !== undefined).map(({ shopId }) => shopId));
+
+/**
+ * What came by a channel that the shop has no more waits for it, however long: how it is to be read
+ * stands in the configuration.
+ */
+function whileServed(normalize: Normalizer, served: Current<ReadonlySet<ShopId>>): Normalizer {
+  return (claimed, signal) => {
+    const { shopId, channel } = claimed.entry;
+    if (served.value.has(shopId)) return normalize(claimed, signal);
+    return Promise.reject(
+      new NotYet(`the shop has no ${channel} in the configuration`, LOOK_AGAIN_MS),
+    );
+  };
+}

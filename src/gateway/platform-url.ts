@@ -1,0 +1,7 @@
+import type { Config, ShopConfig } from '../config/config.ts';
+
+/** The value of `platform.url` and `shops[].platformUrl` that means the embedded platform. */
+export const LOCAL = 'local';
+
+export const platformUrlOf = (config: Pick<Config, 'platform'>, shop: ShopConfig): string =>
+  shop.platformUrl ?? config.platform.url;

@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto';
+import { openAsBlob } from 'node:fs';
+import { basename } from 'node:path';
+import { io, type Socket } from 'socket.io-client';
+import { z } from 'zod';
+import {
+  CHAT_PATH,
+  type ClientToServerEvents,
+  type Failure,
+  type MessageAck,
+  type MessageEvent,
+  type PlainAck,
+  type ServerToClientEvents,
+  type SessionEvent,
+  UPLOAD_PATH,
+} from '../../channels/chat/events.ts';
+import { NoAnswer, Unsent } from './unsent.ts';
+
+export interface ChatTarget {
+  readonly where: URL;
+  readonly key: string;
+  /** Sent as the Origin header, where the shop wants one. */
+  readonly origin?: string;
+}
+
+export interface Uploaded {
+  readonly id: string;
+  readonly name: string;
+  readonly type: string;
+  readonly size: number;
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+const ACK_TIMEOUT_MS = 20_000;
+const UPLOAD_TIMEOUT_MS = 120_000;
+
+const uploadSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  type: z.string(),
+  size: z.number(),
+});
+const uploadErrorSchema = z.object({ error: z.string(), retryAfter: z.number().optional() });
+
+/** A visitor without a page: every call either does what it says or fails with the reason. */
+export class ChatVisitor {
+  readonly #socket: Socket<ServerToClientEvents, ClientToServerEvents>;
+  readonly #target: ChatTarget;
+  readonly #reply: Promise<MessageEvent>;
+
+  /** Listens for the reply from the start: it may be faster than the acknowledgement. */
+  constructor(target: ChatTarget) {
+    const { where, key, origin } = target;
+    this.#target = target;
+    this.#socket = io(where.href, {
+      path: CHAT_PATH,
+      auth: { key },
+      transports: ['websocket'],
+      forceNew: true,
+      reconnection: false,
+      timeout: CONNECT_TIMEOUT_MS,
+      ...(origin !== undefined && { extraHeaders: { origin } }),
+    });
+    this.#reply = new Promise((resolve) => {
+      this.#socket.on('message', (message) => {
+        if (message.from === 'agent') resolve(message);
+      });
+    });
+  }
+
+  /** @throws {Unsent} the gateway cannot be reached, or does not let this visitor in */
+  session(): Promise<SessionEvent> {
+    return new Promise<SessionEvent>((resolve, reject) => {
+      this.#socket.once('session', resolve);
+      this.#socket.once('connect_error', (error) => reject(this.#handshakeFailure(error)));
+    });
+  }
+
+  /** @throws {Unsent} */
+  async introduce(labels: { name?: string; email?: string }): Promise<void> {
+    this.#assertTaken(await this.#ask<PlainAck>('profile', labels), 'the name or address');
+  }
+
+  /** @throws {Unsent} */
+  async upload(file: string, { token }: SessionEvent): Promise<Uploaded> {
+    const { where, origin } = this.#target;
+    const form = new FormData();
+    form.append('file', await openAsBlob(file), basename(file));
+    let response: Response;
+    try {
+      response = await fetch(new URL(UPLOAD_PATH, where), {
+        method: 'POST',
+        body: form,
+        headers: { authorization: `Bearer ${token}`, ...(origin !== undefined && { origin }) },
+        signal: AbortSignal.timeout(UPLOAD_TIMEOUT_MS),
+      });
+    } catch (error) {
+      throw new NoAnswer('chat upload', where, { cause: error });
+    }
+    const body: unknown = await response.json().catch(() => undefined);
+    const uploaded = uploadSchema.safeParse(body).data;
+    if (response.ok && uploaded !== undefined) return uploaded;
+    const { error, retryAfter } = uploadErrorSchema.safeParse(body).data ?? {
+      error: `HTTP ${response.status}`,
+    };
+    throw new Unsent(`${basename(file)} was refused: ${explained(error, retryAfter)}`);
+  }
+
+  /** @throws {Unsent} */
+  async send(text: string, uploads: readonly string[]): Promise<{ id: string; seq: number }> {
+    const id = randomUUID();
+    const message = { id, text, ...(uploads.length > 0 && { uploads }) };
+    const ack = await this.#ask<MessageAck>('message', message);
+    if (ack.ok) return { id, seq: ack.seq };
+    throw new Unsent(`refused: ${explained(ack.error, ack.retryAfter)}`);
+  }
+
+  /** The agent's first reply. @throws {Unsent} there is none in time */
+  async reply(waitMs: number): Promise<MessageEvent> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => {
+        reject(new Unsent(`no reply within ${waitMs / 1000} s; the message is accepted`));
+      }, waitMs);
+    });
+    const lost = new Promise<never>((_resolve, reject) => {
+      this.#socket.once('disconnect', () => {
+        reject(new Unsent('the connection was lost; the message is accepted'));
+      });
+    });
+    try {
+      return await Promise.race([this.#reply, late, lost]);
+    } finally {
+      clearTimeout(timer);
+      this.#socket.off('disconnect');
+    }
+  }
+
+  leave(): void {
+    this.#socket.disconnect();
+  }
+
+  async #ask<Answer>(event: 'message' | 'profile', payload: unknown): Promise<Answer> {
+    const timed = this.#socket.timeout(ACK_TIMEOUT_MS);
+    // The library's types lose what an optional acknowledgement carries.
+    const emit = timed.emitWithAck.bind(timed) as (...args: unknown[]) => Promise<Answer>;
+    try {
+      return await emit(event, payload);
+    } catch (cause) {
+      throw new Unsent(`the gateway did not acknowledge the ${event}`, { cause });
+    }
+  }
+
+  #assertTaken(ack: { readonly ok: true } | Failure, what: string): void {
+    if (ack.ok) return;
+    throw new Unsent(`${what} was refused: ${explained(ack.error, ack.retryAfter)}`);
+  }
+
+  #handshakeFailure(error: Error): Error {
+    const data = z
+      .object({ code: z.string(), retryAfter: z.number().optional() })
+      .safeParse('data' in error ? error.data : undefined).data;
+    if (data === undefined) return new NoAnswer('chat', this.#target.where, { cause: error });
+    const { code, retryAfter } = data;
+    return new Unsent(`refused: ${explained(code, retryAfter)}`, { cause: error });
+  }
+}
+
+/** What an error word means here. */
+const MEANINGS: ReadonlyMap<string, string> = new Map([
+  ['unknown_key', 'the gateway has no such chat key; does it run with this configuration?'],
+  ['origin', "the shop's chat.origins do not have this origin, or want one (chat.allowNoOrigin)"],
+  ['too_large', 'more than the chat takes'],
+  ['invalid', 'the gateway does not take this'],
+  ['unsupported', 'files that browsers would run (HTML, SVG) are not taken'],
+  ['busy', 'the gateway cannot take anything now'],
+]);
+
+function explained(word: string, retryAfter: number | undefined): string {
+  const meaning = MEANINGS.get(word);
+  return (
+    word +
+    (meaning === undefined ? '' : ` (${meaning})`) +
+    (retryAfter === undefined ? '' : `; try again in ${retryAfter} s`)
+  );
+}

@@ -1,0 +1,60 @@
+import type { z } from 'zod';
+import { schemaAt } from '../config/explain.ts';
+import { descriptions, type FieldDescription } from '../config/field.ts';
+import { configSchema } from '../config/schema.ts';
+import { Secret } from '../config/secret.ts';
+import { shownUrl } from '../doctor/webhook-url.ts';
+import type { ConfigLeaf } from './config-leaves.ts';
+
+/** What stands for a secret that is set. */
+export const MASK = '••••';
+
+export interface ShownValue {
+  readonly value: string;
+  readonly secret: boolean;
+}
+
+/**
+ * A value of the configuration as people may see it: durations with their unit, lists with commas,
+ * a secret as a mask. What is no secret by its type, but could carry one, is looked at too: a URL
+ * loses its user, its password and what looks like a token.
+ */
+export function shownValue({ at, value }: Pick<ConfigLeaf, 'at' | 'value'>): ShownValue {
+  const items: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const description = descriptionAt(at);
+  return {
+    value: items.map((item) => shownItem(item, description)).join(', '),
+    // An empty list of secrets is a secret that is not set.
+    secret:
+      items.some((item) => item instanceof Secret) ||
+      (Array.isArray(value) && description?.secret === true),
+  };
+}
+
+function shownItem(item: unknown, description: FieldDescription | undefined): string {
+  if (item instanceof Secret) return MASK;
+  if (typeof item === 'number' && description?.expected.includes('a duration') === true) {
+    return shownDuration(item);
+  }
+  if (typeof item === 'string') return item.includes('://') ? shownUrl(item) : item;
+  return typeof item === 'number' || typeof item === 'boolean' ? String(item) : MASK;
+}
+
+function descriptionAt(at: ConfigLeaf['at']): FieldDescription | undefined {
+  const schema: z.ZodType | undefined = schemaAt(configSchema, at);
+  const item = schema && schemaAt(schema, [0]);
+  return (schema && descriptions.get(schema)) ?? (item && descriptions.get(item));
+}
+
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1000],
+] as const;
+
+/** As it would be written in the file: `7d`, `90s`. */
+function shownDuration(ms: number): string {
+  const [unit, size] = UNITS.find(([, each]) => ms > 0 && ms % each === 0) ?? ['ms', 1];
+  return `${ms / size}${unit}`;
+}

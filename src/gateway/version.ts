@@ -1,0 +1,12 @@
+import { readFileSync } from 'node:fs';
+
+/** The same from src/gateway/ and from dist/gateway/. */
+const MANIFEST = new URL('../../package.json', import.meta.url);
+
+/** Of this program; empty when nobody knows. */
+export function version(): string {
+  const manifest: unknown = JSON.parse(readFileSync(MANIFEST, 'utf8'));
+  return typeof manifest === 'object' && manifest !== null && 'version' in manifest
+    ? String(manifest.version)
+    : '';
+}

@@ -1,0 +1,105 @@
+import { readFileSync, statSync, type Stats } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import type { DataFolderFacts, SpoolFacts } from '../observability/data-folder-facts.ts';
+import { MIGRATIONS } from './sqlite/migrations.ts';
+
+const SECRETS = ['keys.json', 'demo.json'];
+
+/** Looks without changing anything. Never throws: what cannot be looked at is a fact too. */
+export function inspectDataFolder(dir: string, now: number): DataFolderFacts {
+  const folder = statOf(dir);
+  if (folder === undefined) return { dir, secrets: [], lock: 'free' };
+  const pid = readPid(join(dir, 'spool.pid'));
+  const held = isLocked(join(dir, 'spool.lock'));
+  const spool = inspectSpool(join(dir, 'spool.db'), now);
+  return {
+    dir,
+    folder: { uid: folder.uid, mode: folder.mode & 0o777 },
+    secrets: SECRETS.flatMap((name) => {
+      const found = statOf(join(dir, name));
+      return found === undefined ? [] : [{ name, uid: found.uid, mode: found.mode & 0o777 }];
+    }),
+    lock: held ? 'held' : pid === undefined ? 'free' : 'left',
+    ...(pid !== undefined && { pid }),
+    ...(spool !== undefined && { spool }),
+  };
+}
+
+/** A shared lock is refused while a gateway holds its own (`lock.ts`); it is let go at once. */
+function isLocked(file: string): boolean {
+  if (statOf(file) === undefined) return false;
+  let db: Database.Database | undefined;
+  try {
+    db = new Database(file, { readonly: true, fileMustExist: true, timeout: 0 });
+    db.prepare('SELECT count(*) FROM sqlite_master').get();
+    return false;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY';
+  } finally {
+    db?.close();
+  }
+}
+
+function inspectSpool(file: string, now: number): DataFolderFacts['spool'] {
+  const found = statOf(file);
+  if (found === undefined) return undefined;
+  // Before it is opened: that alone makes a log, an empty one.
+  const log = statOf(`${file}-wal`);
+  const lastWriteAt = Math.max(
+    found.mtimeMs,
+    log === undefined || log.size === 0 ? 0 : log.mtimeMs,
+  );
+  let db: Database.Database | undefined;
+  try {
+    db = new Database(file, { readonly: true, fileMustExist: true, timeout: 2000 });
+    const schema = Number(db.pragma('user_version', { simple: true }));
+    const facts = {
+      bytes: found.size,
+      schema,
+      knownSchema: MIGRATIONS.length,
+      lastWriteAt,
+    };
+    // Tables of a newer version may be different ones.
+    if (schema > MIGRATIONS.length || schema === 0) return { ...facts, due: 0, failing: [] };
+    return { ...facts, ...waiting(db, now) };
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    return /NOTADB|CORRUPT/.test(code) ? 'damaged' : 'unreadable';
+  } finally {
+    db?.close();
+  }
+}
+
+function waiting(
+  db: Database.Database,
+  now: number,
+): Pick<SpoolFacts, 'due' | 'dueSince' | 'failing'> {
+  const due = db
+    .prepare<[number], { due: number; since: number | null }>(
+      `SELECT count(*) AS due, min(max(next_attempt_at, received_at)) AS since FROM entries
+       WHERE state = 'queued' AND next_attempt_at <= ?`,
+    )
+    .get(now);
+  const failing = db
+    .prepare<[], { shopId: string; reason: string; count: number }>(
+      `SELECT shop AS shopId, reason, count(*) AS count FROM entries
+       WHERE state = 'queued' AND reason IS NOT NULL
+       GROUP BY shop, reason ORDER BY count DESC LIMIT 20`,
+    )
+    .all();
+  const since = due?.since ?? undefined;
+  return { due: due?.due ?? 0, failing, ...(since !== undefined && { dueSince: since }) };
+}
+
+function readPid(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8').trim().slice(0, 20);
+  } catch {
+    return undefined;
+  }
+}
+
+function statOf(path: string): Stats | undefined {
+  return statSync(path, { throwIfNoEntry: false });
+}

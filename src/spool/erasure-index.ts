@@ -1,0 +1,33 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { OpenSearch } from './search/open-search.ts';
+import { type Purged, truncateLog } from './sqlite/erasure-bytes.ts';
+
+/** An index that is far behind has all entries to read. */
+const CATCH_UP_WITHIN_MS = 30 * 60_000;
+const BUSY_MS = 60_000;
+
+/**
+ * Takes entries that are gone out of the search index, and writes it anew without them. No
+ * acknowledgement waits for the index. Undefined: there is none.
+ * @param dir the data folder
+ */
+export function eraseFromIndex(dir: string): Purged | undefined {
+  const indexFile = join(dir, 'search.db');
+  if (!existsSync(indexFile)) return undefined;
+  const search = new OpenSearch({
+    ...{ indexFile, spoolFile: join(dir, 'spool.db'), blobFolder: join(dir, 'blobs') },
+    role: 'both',
+  });
+  try {
+    search.with(({ index }) => index.pragma(`busy_timeout = ${BUSY_MS}`));
+    search.catchUp(CATCH_UP_WITHIN_MS);
+    search.with(({ follow, index }) => {
+      follow.rewrite();
+      truncateLog(index);
+    });
+    return 'rewritten';
+  } finally {
+    search.close();
+  }
+}

@@ -1,0 +1,98 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { SpoolUnusable } from './errors.ts';
+
+/** What a keyed hash stands for. The same text of two kinds has two hashes. */
+export type ErasedKind = 'dedup' | 'remote' | 'opt-out' | 'person';
+
+const FILE = 'erasure-key.json';
+const KEY = /^\s*\{\s*"key":\s*"([\w-]{43})"\s*\}\s*$/;
+
+/**
+ * The key of the hashes that outlive an erased person, in a file of its own: whoever gets hold of
+ * the database alone cannot try numbers and addresses against them.
+ */
+export class ErasureKey {
+  readonly #key: Buffer;
+
+  private constructor(key: Buffer) {
+    this.#key = key;
+  }
+
+  /** @throws {SpoolUnusable} the file is missing or damaged: without it the hashes say nothing */
+  static read(dir: string): ErasureKey {
+    const key = readKey(dir);
+    if (key !== undefined) return new ErasureKey(key);
+    throw new SpoolUnusable(
+      `${join(dir, FILE)} is missing: by it what erased people had sent before is recognised, and ` +
+        'who of them has opted out of texts. Restore it from the backup that the database is from.',
+    );
+  }
+
+  /** Makes the file when there is none: mode 0600, durable before it has its name. */
+  static readOrMake(dir: string): ErasureKey {
+    const key = readKey(dir);
+    if (key !== undefined) return new ErasureKey(key);
+    const file = join(dir, FILE);
+    const temporary = `${file}.${randomBytes(6).toString('hex')}`;
+    writeDurably(temporary, `${JSON.stringify({ key: randomBytes(32).toString('base64url') })}\n`);
+    try {
+      // A link, unlike a rename, fails when another process was first.
+      linkSync(temporary, file);
+    } catch (error) {
+      if (readKey(dir) === undefined) throw error;
+    } finally {
+      rmSync(temporary, { force: true });
+    }
+    sync(dir);
+    return ErasureKey.read(dir);
+  }
+
+  /** 128 bits of HMAC-SHA256. */
+  hash(kind: ErasedKind, value: string | Uint8Array): Uint8Array {
+    return createHmac('sha256', this.#key)
+      .update(`${kind}\0`)
+      .update(value)
+      .digest()
+      .subarray(0, 16);
+  }
+}
+
+function readKey(dir: string): Buffer | undefined {
+  let text;
+  try {
+    text = readFileSync(join(dir, FILE), 'utf8');
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw new SpoolUnusable(`${join(dir, FILE)} cannot be read`, { cause: error });
+  }
+  const [, key] = KEY.exec(text) ?? [];
+  if (key === undefined) {
+    throw new SpoolUnusable(`${join(dir, FILE)} is damaged: restore it from a backup.`);
+  }
+  return Buffer.from(key, 'base64url');
+}
+
+function writeDurably(file: string, text: string): void {
+  const handle = openSync(file, 'wx', 0o600);
+  try {
+    writeSync(handle, text);
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function sync(folder: string): void {
+  const handle = openSync(folder, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT';
+}

@@ -1,0 +1,179 @@
+/**
+ * What the index knows of an entry: words, addresses, numbers and ids as terms, and what a person
+ * types as an expression over them. Pure, linear, bounded.
+ *
+ * - Words are folded: case, diacritics, width. Scripts without spaces are cut into pairs of
+ *   characters, so that any part of a run is found.
+ * - An address is a term whole, from each word of its local part on, and as `@domain`.
+ * - A number is its digits, and its digits from the end (`~`), so that a national writing or the
+ *   last digits find it.
+ * - An id is a term whole.
+ * - Filters are terms with `=`, which no text can hold.
+ */
+
+const MAX_TERMS = 300;
+const MAX_TERM_CHARS = 120;
+const MAX_QUERY_CHARS = 200;
+const MAX_QUERY_PIECES = 12;
+/** Fewer digits are words. */
+const MIN_NUMBER_DIGITS = 7;
+const MAX_NUMBER_DIGITS = 15;
+const MIN_QUERY_DIGITS = 3;
+
+const BETWEEN_PIECES = /[\s\p{Cc}\p{Cs}<>,;"()[\]{}|\\]+/u;
+const EDGES = /^[^\p{L}\p{N}@]+|[^\p{L}\p{N}]+$/gu;
+const WORDS = /[\p{L}\p{N}\p{M}]+/gu;
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー々]+/gu;
+const NUMBER_IN_TEXT = /(?<![\p{L}\p{N}])\+?[\d(][\d\s().\-/\u00a0]{5,24}\d(?![\p{L}\p{N}])/gu;
+const NUMBER_PIECE = /^[+(]*\d[\d().\-/]*$/;
+const LETTERS: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  æ: 'ae',
+  œ: 'oe',
+  ı: 'i',
+};
+
+/** Lower case without diacritics, in the plain form of each character. */
+export function fold(text: string): string {
+  const lower = text.toLowerCase();
+  if (/^[\x20-\x7e]*$/.test(lower)) return lower;
+  return lower
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u064b-\u065f\u0670]/g, '')
+    .normalize('NFC')
+    .replace(/[ßøłđðþæœı]/g, (letter) => LETTERS[letter] ?? letter);
+}
+
+export interface Searchable {
+  /** Names, addresses, numbers, subject. */
+  readonly texts: readonly string[];
+  readonly ids: readonly string[];
+}
+
+/** The terms of an entry, each once, apart by a space. */
+export function termsOf({ texts, ids }: Searchable): string {
+  const terms = new Set<string>();
+  const add = (term: string): void => {
+    if (term !== '' && terms.size < MAX_TERMS) terms.add(term);
+  };
+  for (const id of ids) add(wholeTerm(fold(id)));
+  for (const text of texts) {
+    const folded = fold(text);
+    for (const piece of folded.split(BETWEEN_PIECES)) addPiece(piece, add);
+    for (const [number] of folded.matchAll(NUMBER_IN_TEXT)) addNumber(number, add);
+  }
+  return [...terms].join(' ');
+}
+
+function addPiece(piece: string, add: (term: string) => void): void {
+  for (const word of wordsOf(piece, 'index')) add(word);
+  const whole = wholeTerm(piece);
+  const at = whole.lastIndexOf('@');
+  if (at !== -1) {
+    for (const { index } of whole.slice(0, at).matchAll(WORDS)) add(whole.slice(index));
+    add(whole.slice(at));
+  } else if (/[^\p{L}\p{N}]/u.test(whole) && /\d/.test(whole)) {
+    add(whole);
+  }
+}
+
+function addNumber(text: string, add: (term: string) => void): void {
+  const digits = text.replace(/\D/g, '');
+  if (digits.length < MIN_NUMBER_DIGITS || digits.length > MAX_NUMBER_DIGITS) return;
+  add(digits);
+  add(`~${reversed(digits)}`);
+}
+
+/** One term of a piece with what is inside it, as far as the tokenizer of the index takes it. */
+function wholeTerm(piece: string): string {
+  return piece
+    .replace(EDGES, '')
+    .replace(/[\s\p{Cc}\p{Cs}"'=~]+/gu, '_')
+    .slice(0, MAX_TERM_CHARS);
+}
+
+function* wordsOf(piece: string, use: 'index' | 'query'): Generator<string> {
+  for (const [word] of piece.matchAll(WORDS)) {
+    let at = 0;
+    for (const run of word.matchAll(UNSPACED)) {
+      if (run.index > at) yield word.slice(at, run.index).slice(0, MAX_TERM_CHARS);
+      yield* pairsOf(Array.from(run[0]), use);
+      at = run.index + run[0].length;
+    }
+    if (at < word.length) yield word.slice(at).slice(0, MAX_TERM_CHARS);
+  }
+}
+
+/** `abc` is `ab`, `bc` and, to be found by a last character alone, `c`. */
+function* pairsOf(characters: readonly string[], use: 'index' | 'query'): Generator<string> {
+  for (let at = 0; at + 1 < characters.length; at += 1) {
+    yield characters.slice(at, at + 2).join('');
+  }
+  if (use === 'index' || characters.length === 1) yield characters.at(-1) ?? '';
+}
+
+const reversed = (digits: string): string => Array.from(digits).reverse().join('');
+
+/**
+ * What was typed, as an FTS5 expression: every piece must be there, as a beginning of a word, an
+ * address, an id or a number. Undefined when there is nothing in it to look for.
+ */
+export function queryOf(text: string): string | undefined {
+  const pieces = fold(text.slice(0, MAX_QUERY_CHARS))
+    .split(BETWEEN_PIECES)
+    .filter((piece) => /[\p{L}\p{N}]/u.test(piece))
+    .slice(0, MAX_QUERY_PIECES);
+  const clauses: string[] = [];
+  for (let at = 0; at < pieces.length;) {
+    // "+1 (555) 000-1111" is one number, though it may be several words.
+    let end = at;
+    while (end < pieces.length && NUMBER_PIECE.test(pieces[end] ?? '')) end += 1;
+    if (end > at) clauses.push(numberClause(pieces.slice(at, end)));
+    else clauses.push(pieceClause(pieces[at] ?? ''));
+    at = Math.max(end, at + 1);
+  }
+  const all = clauses.filter((clause) => clause !== '');
+  return all.length === 0 ? undefined : all.join(' AND ');
+}
+
+function pieceClause(piece: string): string {
+  const whole = wholeTerm(piece);
+  const at = whole.indexOf('@');
+  // A whole address is that address, not any text with its words.
+  if (at !== -1 && at < whole.length - 1) return begins(whole);
+  const words = allBegin([...wordsOf(piece, 'query')]);
+  return /[^\p{L}\p{N}\p{M}]/u.test(whole) ? either(begins(whole), words) : words;
+}
+
+function numberClause(pieces: readonly string[]): string {
+  const apart = pieces.map(pieceClause).filter((clause) => clause !== '');
+  const digits = pieces.join('').replace(/\D/g, '');
+  if (digits.length < MIN_QUERY_DIGITS) return apart.join(' AND ');
+  // A trunk zero or an international prefix is not part of the number.
+  const significant = digits.replace(/^0+/, '');
+  const fromEnd = significant.length >= MIN_QUERY_DIGITS ? begins(`~${reversed(significant)}`) : '';
+  return either(either(begins(digits), fromEnd), apart.join(' AND '));
+}
+
+const begins = (term: string): string => (term === '' ? '' : `"${term}"*`);
+const allBegin = (terms: readonly string[]): string => terms.map(begins).join(' AND ');
+
+function either(one: string, other: string): string {
+  if (one === '' || other === '' || one === other) return one || other;
+  return `((${one}) OR (${other}))`;
+}
+
+/** A filter as a term: `=` and a letter for which, with its value. */
+export const filterTerm = (filter: 's' | 'c' | 't', value: string | number): string =>
+  `=${filter}${value}`;
+
+const MAX_REASON_CHARS = 80;
+/** A reason as a term, whose beginnings are the terms of its beginnings. */
+export const reasonTerm = (reason: string): string =>
+  `=r${reason.slice(0, MAX_REASON_CHARS).replace(/[\s"'\x00-\x1f]/g, '_')}`;

@@ -1,0 +1,158 @@
+import { Worker } from 'node:worker_threads';
+import { workerUrl } from '../../runtime/worker-url.ts';
+import type { EntryId } from '../../types/ids.ts';
+import { SpoolUnavailable } from '../errors.ts';
+import type {
+  FromSearchWorker,
+  Question,
+  Questions,
+  SearchWorkerOptions,
+  ToSearchWorker,
+} from './search-protocol.ts';
+
+/** A store that lives shorter, as a command's does, starts no thread that follows. */
+const FOLLOW_AFTER_MS = 1000;
+const FOLLOW_AGAIN_AFTER_MS = 10_000;
+const REPORT_EVERY_MS = 250;
+/** More is not kept: the look at every entry after the next start finds them. */
+const MOST_REPORTED = 100_000;
+
+/** A thread of low priority on a busy machine takes its time. */
+const STOP_WITHIN_MS = 20_000;
+
+interface Pending {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/**
+ * The gateway's side of the index: a thread that follows the spool, of the gateway only, and one
+ * that answers, from the first question on. Whatever happens to them, the spool goes on.
+ */
+export class SearchThreads {
+  readonly #options: Omit<SearchWorkerOptions, 'role'>;
+  readonly #isOwner: boolean;
+  readonly #onFailure: (what: string) => void;
+  #follower: Worker | undefined;
+  #answerer: Worker | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #reporting: NodeJS.Timeout | undefined;
+  #settled: EntryId[] = [];
+  readonly #pending = new Map<number, Pending>();
+  #lastId = 0;
+  #closed = false;
+
+  /** @param onFailure told what stopped the thread that follows, by name or code; it tries again */
+  constructor(
+    options: Omit<SearchWorkerOptions, 'role'>,
+    isOwner: boolean,
+    onFailure: (what: string) => void,
+  ) {
+    this.#options = options;
+    this.#onFailure = onFailure;
+    this.#isOwner = isOwner;
+    if (isOwner) this.#followAfter(FOLLOW_AFTER_MS);
+  }
+
+  /** An attempt has settled the entry; for the hot path: it costs nothing. */
+  settled(id: EntryId): void {
+    if (!this.#isOwner || this.#settled.length === MOST_REPORTED) return;
+    this.#settled.push(id);
+    this.#reporting ??= setTimeout(() => this.#report(), REPORT_EVERY_MS).unref();
+  }
+
+  #report(): void {
+    this.#reporting = undefined;
+    if (this.#follower === undefined) return;
+    this.#tell(this.#follower, { settled: this.#settled });
+    this.#settled = [];
+  }
+
+  /** @throws {SpoolUnavailable} the index cannot answer */
+  ask<Name extends Question>(
+    question: Name,
+    ...args: Parameters<Questions[Name]>
+  ): Promise<ReturnType<Questions[Name]>> {
+    if (this.#closed) return Promise.reject(new SpoolUnavailable('the index is closed'));
+    const worker = (this.#answerer ??= this.#startAnswerer());
+    const id = ++this.#lastId;
+    return new Promise<ReturnType<Questions[Name]>>((resolve, reject) => {
+      // The worker answers question `id` with what `question` returns.
+      this.#pending.set(id, { resolve: resolve as (value: unknown) => void, reject });
+      this.#tell(worker, { id, question, args });
+    });
+  }
+
+  #followAfter(delayMs: number): void {
+    this.#timer = setTimeout(() => this.#startFollower(), delayMs).unref();
+  }
+
+  #startFollower(): void {
+    const worker = this.#start('follow');
+    this.#follower = worker;
+    worker.on('message', ({ failure }: FromSearchWorker) => {
+      if (failure !== undefined) this.#onFailure(failure);
+    });
+    worker.on('error', (error) => this.#onFailure(error.name));
+    worker.on('exit', () => {
+      this.#follower = undefined;
+      if (!this.#closed) this.#followAfter(FOLLOW_AGAIN_AFTER_MS);
+    });
+    if (this.#settled.length > 0) this.#report();
+  }
+
+  #startAnswerer(): Worker {
+    const worker = this.#start(this.#isOwner ? 'answer' : 'both');
+    worker.on('message', ({ id, value, failure }: FromSearchWorker) => {
+      const pending = this.#pending.get(id);
+      this.#pending.delete(id);
+      if (failure === undefined) pending?.resolve(value);
+      else pending?.reject(new SpoolUnavailable(`the index: ${failure}`));
+    });
+    const failed = (cause?: Error): void => {
+      this.#answerer = undefined;
+      for (const { reject } of this.#pending.values()) {
+        reject(new SpoolUnavailable('the index failed', { cause }));
+      }
+      this.#pending.clear();
+    };
+    worker.on('error', failed);
+    worker.on('exit', () => failed());
+    return worker;
+  }
+
+  #start(role: SearchWorkerOptions['role']): Worker {
+    const worker = new Worker(workerUrl(import.meta.url, './search-worker.ts'), {
+      workerData: { ...this.#options, role },
+    });
+    // A command that is done ends, whatever the index is at.
+    worker.unref();
+    return worker;
+  }
+
+  #tell(worker: Worker, message: ToSearchWorker): void {
+    worker.postMessage(message);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    if (this.#follower !== undefined) this.#report();
+    clearTimeout(this.#reporting);
+    await Promise.all([this.#stop(this.#follower), this.#stop(this.#answerer)]);
+  }
+
+  async #stop(worker: Worker | undefined): Promise<void> {
+    if (worker === undefined) return;
+    const exited = new Promise<void>((resolve) => {
+      worker.once('exit', () => resolve());
+      // In the middle of writing it anew: what is open is taken back by the next one.
+      setTimeout(resolve, STOP_WITHIN_MS).unref();
+    });
+    worker.ref();
+    this.#tell(worker, { stop: true });
+    await exited;
+    worker.unref();
+  }
+}

@@ -1,0 +1,89 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { codeOf } from '../sqlite/sqlite-code.ts';
+import { runAtLowPriority } from './low-priority.ts';
+import { OpenSearch } from './open-search.ts';
+import type {
+  FromSearchWorker,
+  Questions,
+  SearchWorkerOptions,
+  ToSearchWorker,
+} from './search-protocol.ts';
+
+/** A thread of the index: it follows the spool, or answers, or both. */
+const LOOK_EVERY_MS = 300;
+/** After a failure, which a full disk may be. */
+const AGAIN_AFTER_MS = 5000;
+/** A command waits this long for what the index does not have yet, before it answers. */
+const COMMAND_WAITS_MS = 2000;
+
+const port = parentPort;
+if (port === null) throw new Error('the search worker runs in a worker thread');
+// `workerData` is what search-threads.ts passes, of this very type.
+const options = workerData as SearchWorkerOptions;
+const open = new OpenSearch(options);
+let timer: NodeJS.Timeout | undefined;
+let failures = 0;
+
+const questions: Questions = {
+  search: (search) => open.with(({ search: index }) => index.search(search)),
+  count: (filters, most) => open.with(({ search: index }) => index.count(filters, most)),
+  cards: (ids) => open.with(({ search: index }) => index.cards(ids)),
+  backlog: () => open.with(({ follow }) => follow.backlog()),
+  rewrite: () => {
+    open.catchUp(Infinity);
+    open.with(({ follow }) => follow.rewrite());
+  },
+};
+
+function follow(): void {
+  let more = false;
+  try {
+    more = open.with(({ follow }) => {
+      const stepped = follow.step();
+      if (!stepped) follow.rewriteIfAsked();
+      return stepped;
+    });
+    failures = 0;
+  } catch (error) {
+    failures += 1;
+    if (failures === 1) tellFailure(error);
+    open.close();
+    // Somebody else may hold it for long; anything that stays ends the thread, and is seen.
+    if (codeOf(error) === '' && failures > 10) throw error;
+  }
+  const pause = failures > 0 ? AGAIN_AFTER_MS : LOOK_EVERY_MS;
+  // Through the loop each time, for what is posted meanwhile.
+  timer = setTimeout(follow, more ? 0 : pause);
+}
+
+/** Nobody asked: number 0. */
+function tellFailure(error: unknown): void {
+  const failure = codeOf(error) || (error instanceof Error ? error.name : typeof error);
+  port?.postMessage({ id: 0, failure } satisfies FromSearchWorker);
+}
+
+function answer({ id, question, args }: Extract<ToSearchWorker, { id: number }>): FromSearchWorker {
+  try {
+    if (options.role === 'both' && question !== 'rewrite') open.catchUp(COMMAND_WAITS_MS);
+    // The arguments were typed by the one caller, `SearchThreads.ask`, under the same name.
+    const ask = questions[question] as (...args: readonly unknown[]) => unknown;
+    return { id, value: ask(...args) };
+  } catch (error) {
+    return { id, failure: error instanceof Error ? error.message : 'unknown' };
+  }
+}
+
+port.on('message', (message: ToSearchWorker) => {
+  if ('settled' in message) open.with(({ follow }) => follow.report(message.settled));
+  else if ('id' in message) port.postMessage(answer(message));
+  else {
+    clearTimeout(timer);
+    open.close();
+    port.close();
+  }
+});
+
+if (options.role === 'follow') {
+  runAtLowPriority();
+  follow();
+}

@@ -1,0 +1,58 @@
+import { statSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import type { BlobName } from '../../types/ids.ts';
+
+/** A file that rows of a spool name, with the size that it was stored with. */
+export interface NamedBlob {
+  readonly blob: BlobName;
+  readonly size: number;
+}
+
+/**
+ * Copies a database that others may be writing, as it is at one moment: one read transaction, which
+ * holds up no writer in write-ahead logging (SQLite, "VACUUM INTO").
+ * @param to a file that is not there yet
+ * @returns its size in bytes; not yet synced to the disk
+ */
+export function copyDatabase(from: string, to: string): number {
+  const db = new Database(from, { readonly: true, fileMustExist: true, timeout: 5000 });
+  try {
+    db.prepare('VACUUM INTO ?').run(to);
+  } finally {
+    db.close();
+  }
+  return statSync(to).size;
+}
+
+/** The first thing that is wrong with a database's structure (SQLite, "PRAGMA integrity_check"). */
+export function damageOf(file: string): string | undefined {
+  const db = new Database(file, { readonly: true, fileMustExist: true });
+  try {
+    const verdict = db.pragma('integrity_check(1)', { simple: true });
+    return verdict === 'ok' ? undefined : String(verdict);
+  } catch (error) {
+    return error instanceof Error ? error.message : 'it cannot be read';
+  } finally {
+    db.close();
+  }
+}
+
+/** What a copied spool holds. */
+export function contentsOf(file: string): { schema: number; entries: number; blobs: NamedBlob[] } {
+  const db = new Database(file, { readonly: true, fileMustExist: true });
+  try {
+    const [count] = db.prepare<[], { n: number }>('SELECT count(*) AS n FROM entries').all();
+    return {
+      schema: Number(db.pragma('user_version', { simple: true })),
+      entries: count?.n ?? 0,
+      blobs: db
+        .prepare<[], NamedBlob>(
+          `SELECT blob, raw_size AS size FROM entries WHERE blob IS NOT NULL
+           UNION SELECT blob, size FROM uploads`,
+        )
+        .all(),
+    };
+  } finally {
+    db.close();
+  }
+}

@@ -1,0 +1,234 @@
+import type { BlobName, ShopId } from '../../types/ids.ts';
+import type { Note, Person, TracedEntry, TracedLane, TracedVisitor } from '../erasure.ts';
+import type { ErasureKey } from '../erasure-key.ts';
+import type { TimelineStep } from '../entry.ts';
+import type { Db } from './database.ts';
+import type { EntryRow } from './entry-row.ts';
+import { prepareEntryStatements } from './entry-statements.ts';
+import { rateHash } from './hashes.ts';
+
+/** In place of what named the person. */
+const BLACKENED = '[erased]';
+
+/**
+ * What has yet to follow the rows: a file of the blob folder, and by what the embedded platform's
+ * part is found: its media, its messages, and the visitors of whom it knows nothing but messages.
+ */
+export type RestKind = 'blob' | 'media' | 'message' | 'visitor';
+
+/**
+ * Deletes what `TraceFinder` found. Each call is one transaction, short enough for a gateway that
+ * waits with acknowledgements; what it leaves is as good as never having begun, or done, so that
+ * it can be called again after a kill. What has to follow the rows is noted in the transaction that
+ * takes them away.
+ */
+export class ErasureRows {
+  readonly #db: Db;
+  readonly #makeKey: () => ErasureKey;
+  readonly #sql;
+  readonly #lanes;
+
+  /** @param key makes it, when there is something to remember */
+  constructor(db: Db, key: () => ErasureKey) {
+    this.#db = db;
+    this.#makeKey = key;
+    this.#sql = prepare(db);
+    this.#lanes = prepareEntryStatements(db);
+  }
+
+  /**
+   * Erases these entries with all that belongs to them; keyed hashes of their dedup key and of an
+   * email's remote id stay.
+   * @param inFlight what of an entry whose delivery is under way: `keep` leaves it, `take` takes it
+   *   away all the same. The attempt has lost its lease then, and whatever it tells changes nothing
+   * @returns those that were left
+   */
+  entries(entries: readonly TracedEntry[], inFlight: 'keep' | 'take', now: number): TracedEntry[] {
+    return this.#transact(() =>
+      entries.filter(({ seq, id }) => {
+        const row = this.#sql.entry.get(seq, id);
+        if (row === undefined) return false;
+        const isInFlight = row.state === 'delivering' && (row.lease_until ?? 0) >= now;
+        if (isInFlight && inFlight === 'keep') return true;
+        this.#entry(row);
+        return false;
+      }),
+    );
+  }
+
+  #entry(row: EntryRow): void {
+    const { seq, id, shop, channel, remote_id: remoteId } = row;
+    this.#sql.rememberKey.run(this.#key.hash('dedup', row.dedup_hash), id);
+    if (channel === 'email') {
+      this.#sql.rememberKey.run(this.#key.hash('remote', `${shop}\0${remoteId}`), id);
+    }
+    for (const { media_id: name } of this.#sql.media.all(seq)) this.#leave('media', name);
+    for (const { blob } of this.#sql.uploadsOf.all(id)) this.#leave('blob', blob);
+    if (row.blob !== null) this.#leave('blob', row.blob);
+    if (row.platform_message_id !== null) this.#leave('message', row.platform_message_id);
+    for (const part of this.#sql.parts) part.run(seq);
+    this.#sql.deleteUploadsOf.run(id);
+    this.#sql.deleteEntry.run(seq);
+    // Who follows the changes forgets it as well.
+    this.#sql.insertChange.run(seq);
+    const lane = { laneHash: row.lane_hash };
+    const head = this.#lanes.laneInFlight.get(lane) ?? this.#lanes.laneHead.get(lane);
+    this.#lanes.unclaimLane.run({ ...lane, head: head?.seq ?? 0 });
+    if (head !== undefined) this.#lanes.makeClaimable.run(head.seq);
+  }
+
+  /** Visitors with their histories and uploads. */
+  visitors(visitors: readonly TracedVisitor[]): void {
+    for (const { no, id, shopId } of visitors) {
+      this.#transact(() => {
+        for (const { blob } of this.#sql.uploadsBy.all(shopId, id)) this.#leave('blob', blob);
+        this.#leave('visitor', id);
+        this.#sql.deleteUploadsBy.run(shopId, id);
+        this.#sql.deleteLines.run(no);
+        this.#sql.deleteVisitor.run(no);
+      });
+    }
+  }
+
+  conversations(lanes: readonly TracedLane[]): void {
+    this.#transact(() => {
+      for (const { shopId, channel, lane } of lanes) this.#sql.forget.run(shopId, channel, lane);
+    });
+  }
+
+  /** Who has opted out stays so, under a keyed hash; who came back leaves nothing. */
+  optOuts(lanes: readonly TracedLane[]): void {
+    this.#transact(() => {
+      for (const { shopId, lane } of lanes) {
+        const row = this.#sql.optOut.get(shopId, lane);
+        if (row === undefined) continue;
+        const hash = this.#key.hash('opt-out', `${shopId}\0${lane}`);
+        if (row.opted_out === 1) this.#sql.rememberOptOut.run(hash, row.at);
+        else this.#sql.forgetOptOut.run(hash);
+        this.#sql.deleteOptOut.run(shopId, lane);
+      }
+    });
+  }
+
+  /** How much the person has written of late. */
+  mailRates(person: Person, shops: readonly ShopId[]): number {
+    return this.#transact(() => {
+      let rows = 0;
+      for (const shop of shops) {
+        for (const name of person.countedAs) {
+          rows += this.#sql.deleteRates.run(rateHash(shop, 'person', name)).changes;
+        }
+      }
+      return rows;
+    });
+  }
+
+  /** Blackens what the store wrote of other people's entries: answers that quote the person. */
+  notes(notes: readonly Note[], person: Person): void {
+    this.#transact(() => {
+      for (const { seq, no } of notes) {
+        if (no === undefined) {
+          this.#sql.blackenReason.run(BLACKENED, seq);
+          this.#sql.blackenMove.run(BLACKENED, seq);
+          continue;
+        }
+        const row = this.#sql.steps.get(seq, no);
+        if (row === undefined) continue;
+        // Written by JSON.stringify of TimelineSteps in `EntryTable`.
+        const steps = JSON.parse(row.steps) as TimelineStep[];
+        this.#sql.setSteps.run(JSON.stringify(steps.map((step) => blacken(step, person))), seq, no);
+      }
+    });
+  }
+
+  /** What has yet to follow, from this run or one that was killed. */
+  rest(kind: RestKind): string[] {
+    return this.#sql.rest.all(kind).map(({ name }) => name);
+  }
+
+  /** Whether a row of somebody else's names this file: one mail may be for two shops. */
+  isNamed(blob: BlobName): boolean {
+    return this.#sql.named.get(blob, blob) !== undefined;
+  }
+
+  /** They have followed. */
+  forgetRest(kind: RestKind, names: readonly string[]): void {
+    this.#transact(() => {
+      for (const name of names) this.#sql.forgetRest.run(kind, name);
+    });
+  }
+
+  get #key(): ErasureKey {
+    return (this.#madeKey ??= this.#makeKey());
+  }
+  #madeKey: ErasureKey | undefined;
+
+  #leave(kind: RestKind, name: string): void {
+    this.#sql.leaveRest.run(kind, name);
+  }
+
+  #transact<T>(work: () => T): T {
+    return this.#db.transaction(work).immediate();
+  }
+}
+
+function blacken(step: TimelineStep, person: Person): TimelineStep {
+  const { at, step: name, detail } = step;
+  if (detail === undefined) return step;
+  const clean = Object.entries(detail).map(([key, value]) => [
+    key,
+    typeof value === 'string' && person.isNamedIn(value) ? BLACKENED : value,
+  ]);
+  return {
+    at,
+    step: name,
+    detail: Object.fromEntries(clean) as NonNullable<TimelineStep['detail']>,
+  };
+}
+
+function prepare(db: Db) {
+  return {
+    // The row may be another's by now: SQLite gives the number of the last one again.
+    entry: db.prepare<
+      [number, string],
+      EntryRow & { lane_hash: number; lease_until: number | null }
+    >(`SELECT * FROM entries WHERE seq = ? AND id = ?`),
+    rememberKey: db.prepare(`INSERT OR IGNORE INTO erased_keys (hash, entry) VALUES (?, ?)`),
+    media: db.prepare<[number], { media_id: string }>(`SELECT media_id FROM media WHERE seq = ?`),
+    uploadsOf: db.prepare<[string], { blob: string }>(`SELECT blob FROM uploads WHERE entry = ?`),
+    parts: ['raws', 'media', 'timeline', 'records', 'moves'].map((table) =>
+      db.prepare<[number]>(`DELETE FROM ${table} WHERE seq = ?`),
+    ),
+    deleteUploadsOf: db.prepare(`DELETE FROM uploads WHERE entry = ?`),
+    deleteEntry: db.prepare(`DELETE FROM entries WHERE seq = ?`),
+    insertChange: db.prepare(`INSERT INTO changes (seq) VALUES (?)`),
+    uploadsBy: db.prepare<[string, string], { blob: string }>(
+      `SELECT blob FROM uploads WHERE shop = ? AND visitor = ?`,
+    ),
+    deleteUploadsBy: db.prepare(`DELETE FROM uploads WHERE shop = ? AND visitor = ?`),
+    deleteLines: db.prepare(`DELETE FROM journal WHERE visitor = ?`),
+    deleteVisitor: db.prepare(`DELETE FROM visitors WHERE no = ?`),
+    forget: db.prepare(`DELETE FROM conversations WHERE shop = ? AND channel = ? AND lane = ?`),
+    optOut: db.prepare<[string, string], { opted_out: number; at: number }>(
+      `SELECT opted_out, at FROM opt_outs WHERE shop = ? AND lane = ?`,
+    ),
+    rememberOptOut: db.prepare(`INSERT OR IGNORE INTO erased_opt_outs (hash, at) VALUES (?, ?)`),
+    forgetOptOut: db.prepare(`DELETE FROM erased_opt_outs WHERE hash = ?`),
+    deleteOptOut: db.prepare(`DELETE FROM opt_outs WHERE shop = ? AND lane = ?`),
+    deleteRates: db.prepare(`DELETE FROM mail_rates WHERE person = ?`),
+    blackenReason: db.prepare(`UPDATE entries SET reason = ? WHERE seq = ? AND reason IS NOT NULL`),
+    blackenMove: db.prepare(`UPDATE moves SET reason = ? WHERE seq = ? AND reason IS NOT NULL`),
+    steps: db.prepare<[number, number], { steps: string }>(
+      `SELECT steps FROM timeline WHERE seq = ? AND no = ?`,
+    ),
+    setSteps: db.prepare(`UPDATE timeline SET steps = ? WHERE seq = ? AND no = ?`),
+    leaveRest: db.prepare(`INSERT OR IGNORE INTO erasure_rest (kind, name) VALUES (?, ?)`),
+    rest: db.prepare<[string], { name: string }>(
+      `SELECT name FROM erasure_rest WHERE kind = ? ORDER BY name`,
+    ),
+    named: db.prepare<[string, string]>(
+      `SELECT 1 FROM entries WHERE blob = ? UNION ALL SELECT 1 FROM uploads WHERE blob = ? LIMIT 1`,
+    ),
+    forgetRest: db.prepare(`DELETE FROM erasure_rest WHERE kind = ? AND name = ?`),
+  };
+}

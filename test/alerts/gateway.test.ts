@@ -1,0 +1,41 @@
+import { expect, test } from '@jest/globals';
+import { scene } from '../e2e/scene.ts';
+import { sendEmail } from '../support/gateway-setting.ts';
+import { SmtpClient } from '../support/smtp-client.ts';
+import { ends } from '../support/ends.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { startWebhook } from './webhook-stand-in.ts';
+
+const QUICK = { every: '100ms', for: '1ms', settle: '1ms', group: '1ms' };
+
+test('a platform that goes is told by a webhook, and its return too', async () => {
+  const hook = await startWebhook();
+  const { platform, gateway } = await scene({
+    alerts: {
+      ...QUICK,
+      webhook: { url: hook.url },
+      rules: { breakerOpen: '1ms', oldestQueued: '1h', held: 1000, dead: 1000 },
+    },
+  });
+  // It refuses the shop: no wait for ten failures.
+  platform.faults = () => ({ kind: 'status', status: 401 });
+  const client = await SmtpClient.connect(gateway.smtpPort);
+  ends(() => client.destroy());
+  await client.reply();
+  expect(await sendEmail(client, 'first', 'canary-text')).toMatch(/^250/);
+  await waitFor('the alert', () => hook.taken.length > 0, 30_000, 20);
+  expect(hook.taken[0]).toMatchObject({
+    text: '[Sluice gw.acme.example] 1 alert: breaker-open acme',
+    attachments: [{ title: 'Alert', color: '#c62828' }],
+  });
+
+  platform.faults = () => undefined;
+  // The first probe is due 30 s after the breaker opened.
+  await waitFor('the end', () => hook.taken.length > 1, 90_000, 50);
+  expect(hook.taken[1]).toMatchObject({
+    text: '[Sluice gw.acme.example] 1 is over: breaker-open acme',
+    attachments: [{ title: 'Over', color: '#2e7d32' }],
+  });
+  expect(platform.messages).toHaveLength(1);
+  expect(JSON.stringify(hook.taken)).not.toMatch(/canary|example\.com|ann/i);
+}, 150_000);

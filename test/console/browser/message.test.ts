@@ -1,0 +1,236 @@
+import { expect } from '@jest/globals';
+import { axeFindings } from '../../widget/browser/axe.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import type { Desk } from './desk.ts';
+import { describeDesk } from './desk.ts';
+
+/** The platform refuses every message, in words of its own for each. */
+function breakPlatform({ platform }: Desk): void {
+  let refused = 0;
+  platform.gate = (call, response) => {
+    if (call !== 'POST /messages/') return undefined;
+    refused += 1;
+    response.writeHead(422, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ detail: `rule ${refused} says no` }));
+    return Promise.resolve('taken');
+  };
+}
+function repairPlatform({ platform }: Desk): void {
+  platform.gate = () => undefined;
+}
+
+describeDesk('One message', (test) => {
+  test('a dead one is understood, put right and retried until it is delivered', async (desk) => {
+    breakPlatform(desk);
+    await desk.mail({ id: 'dead', subject: 'A message that dies' });
+    const { page, open, row, faults } = await desk.operator();
+    await open('/messages?state=dead');
+    await row('A message that dies').getByRole('link').click();
+    await page.getByRole('heading', { level: 1, name: 'A message that dies' }).waitFor();
+    const state = page.getByRole('region', { name: 'State' });
+    await state.getByText('The platform will not take this message as it is').waitFor();
+    await state.getByText(/the platform answered 422 .* says no/).waitFor();
+    const timeline = page.getByRole('region', { name: 'Timeline' });
+    await timeline.getByText('Attempt 1', { exact: true }).waitFor();
+    await timeline.getByText(/the platform answered 422 \(not accepted as it is\)/).waitFor();
+
+    repairPlatform(desk);
+    await state.getByRole('button', { name: 'Retry' }).click();
+    await state.getByText('Delivered', { exact: true }).waitFor();
+    await timeline.getByText('Attempt 2', { exact: true }).waitFor();
+    await timeline.getByText('the platform answered 201 (created)').waitFor();
+    expect(desk.platform.messages.map(({ content }) => content)).toEqual(['This is dead.']);
+    expect(faults).toEqual([]);
+
+    const id = page.url().split('/').at(-1) ?? '';
+    await page.getByText(`sluice queue show ${id}`).waitFor();
+    const facts = page.getByRole('region', { name: 'Facts' });
+    await facts.getByRole('link').first().click();
+    await page.getByText('This is dead.').waitFor();
+    await page.getByRole('link', { name: 'Its entry' }).click();
+    await page.waitForURL(`**/messages/${id}`);
+  });
+
+  test('a held one is discarded, and taken back by the toast', async (desk) => {
+    await desk.mail({
+      id: 'held',
+      subject: 'Two authors',
+      from: 'Ann <ann@example.com>, Bob <bob@example.com>',
+    });
+    const { page, open, row } = await desk.operator();
+    await open('/messages?state=held');
+    await row('Two authors').filter({ hasText: 'Several senders' }).getByRole('link').click();
+    const state = page.getByRole('region', { name: 'State' });
+    await state.getByText('A rule says that a person decides first').waitFor();
+    await state.getByRole('button', { name: 'Discard' }).click();
+    await state.getByText('Discarded', { exact: true }).waitFor();
+    await state.getByRole('button', { name: 'Restore' }).waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await state.getByText('Held', { exact: true }).waitFor();
+    await state.getByRole('button', { name: 'Release' }).click();
+    await state.getByText('Delivered', { exact: true }).waitFor();
+  });
+
+  test('its content is hidden until it is asked for, and that is audited', async (desk) => {
+    await desk.mail({ id: 'earlier', subject: 'Earlier' });
+    await desk.mail({
+      id: 'private',
+      subject: 'Private matters',
+      headers: [
+        'In-Reply-To: <earlier@example.com>',
+        'MIME-Version: 1.0',
+        'Content-Type: multipart/mixed; boundary=b',
+      ],
+      body: [
+        '--b',
+        'Content-Type: text/plain; charset=utf-8',
+        '',
+        'My secret is a blue umbrella.',
+        '',
+        'On Mon, 4 May 2026 at 10:00, Support <support@acme.example> wrote:',
+        '> This is an older answer.',
+        '--b',
+        'Content-Type: text/plain; name="notes.txt"',
+        'Content-Disposition: attachment; filename="notes.txt"',
+        '',
+        'the notes',
+        '--b--',
+      ].join('\r\n'),
+    });
+    const { page, open, row, context } = await desk.operator();
+    await open('/messages?text=private');
+    await row('Delivered').getByRole('link').click();
+    const content = page.getByRole('region', { name: 'Content' });
+    await content.getByText('Opening it is written into the audit').waitFor();
+    expect(await page.getByText('blue umbrella').count()).toBe(0);
+    await content.getByRole('button', { name: 'Show content' }).click();
+
+    const received = content.getByRole('region', { name: 'Received' });
+    const submitted = content.getByRole('region', { name: 'Submitted' });
+    await received.getByText('blue umbrella').waitFor();
+    await submitted.getByText('blue umbrella').waitFor();
+    expect(await submitted.getByText('This is an older answer').count()).toBe(0);
+    await content
+      .getByRole('region', { name: 'Trimmed' })
+      .getByText('This is an older answer')
+      .waitFor();
+    await received.getByRole('tab', { name: 'Raw' }).click();
+    await received.getByText('Message-ID: <private@example.com>').waitFor();
+    await submitted.getByRole('tab', { name: 'Fields' }).click();
+    await submitted.getByText('message.remote_id').waitFor();
+    await submitted.getByRole('tab', { name: 'JSON' }).click();
+    await submitted.getByText('"direction": "inbound"').waitFor();
+
+    const downloading = page.waitForEvent('download');
+    await content.getByRole('link', { name: 'Download notes.txt' }).click();
+    expect((await downloading).suggestedFilename()).toBe('notes.txt');
+    const original = page.waitForEvent('download');
+    await content.getByRole('link', { name: /^Original/ }).click();
+    expect((await original).suggestedFilename()).toMatch(/\.eml$/);
+
+    const url = desk.gateway.adminUrl;
+    const audit = await (await context.request.get(`${url}/api/audit?limit=10`)).text();
+    expect(audit).toContain('"open"');
+    expect(audit).toContain('"download"');
+    expect(audit).not.toContain('umbrella');
+  });
+
+  test('tells what a rule decided and what was found out about the sender', async (desk) => {
+    await desk.mail({
+      id: 'auto',
+      subject: 'Out of office',
+      headers: ['Auto-Submitted: auto-replied'],
+    });
+    const { page, open, row } = await desk.operator();
+    await open('/messages?text=office');
+    await row('Automatic answer').getByRole('link').click();
+    const state = page.getByRole('region', { name: 'State' });
+    await state.getByText('Answering it could start a loop').waitFor();
+    await state.getByRole('button', { name: 'Submit anyway' }).waitFor();
+    await page.getByRole('region', { name: 'Classification' }).getByText('Not submitted').waitFor();
+    await page.getByRole('region', { name: 'Sender authentication' }).waitFor();
+  });
+
+  test('counts down to the next attempt, which can be had at once', async (desk) => {
+    desk.platform.faults = ({ method, path }) =>
+      method === 'POST' && path.endsWith('/messages/')
+        ? { kind: 'status', status: 503, headers: { 'Retry-After': '600' } }
+        : undefined;
+    await desk.mail({ id: 'later', subject: 'A message for later' });
+    const { page, open, row } = await desk.operator();
+    await open('/messages?text=later');
+    await row('Platform error (503)').getByRole('link').click();
+    const state = page.getByRole('region', { name: 'State' });
+    await state.getByText(/next attempt in \d+ min/).waitFor();
+    await page.getByRole('region', { name: 'Timeline' }).getByText('To be tried again').waitFor();
+    desk.platform.faults = () => undefined;
+    await state.getByRole('button', { name: 'Try now' }).click();
+    await state.getByText('Delivered', { exact: true }).waitFor();
+  });
+
+  test('says so when there is no such message', async (desk) => {
+    const { page, open } = await desk.operator();
+    await open('/messages/01936f0a-7c1e-7d3a-9b52-000000000000');
+    await page.getByRole('heading', { name: 'There is no such message' }).waitFor();
+    await page.getByRole('link', { name: 'All messages' }).click();
+    await page.waitForURL('**/messages');
+  });
+
+  test('stands a hundred recipients, an endless subject, no subject and right to left', async (desk) => {
+    const crowd = Array.from({ length: 100 }, (_, n) => `person${n}@crowd.example.com`).join(
+      ',\r\n ',
+    );
+    await desk.mail(
+      { id: 'crowd', subject: `Crowd ${'very long '.repeat(90)}`, headers: [`Cc: ${crowd}`] },
+      { id: 'bare', subject: '', from: 'Bare <bare@example.com>', body: '' },
+      {
+        id: 'rtl',
+        subject: `=?utf-8?B?${Buffer.from('أين طردي؟').toString('base64')}?=`,
+        headers: ['Content-Type: text/plain; charset=utf-8'],
+        body: 'مرحبا، أين طردي؟',
+      },
+    );
+    for (const width of [360, 640, 1280]) {
+      const { page, open, row, faults } = await desk.operator({ viewport: { width, height: 740 } });
+      for (const text of ['crowd', 'bare', 'أين']) {
+        await open(`/messages?text=${encodeURIComponent(text)}`);
+        await row('Delivered').first().getByRole('link').click();
+        await page
+          .getByRole('region', { name: 'State' })
+          .getByText('The platform has it')
+          .waitFor();
+        await page.getByRole('button', { name: 'Show content' }).click();
+        await page.getByRole('region', { name: 'Submitted' }).waitFor();
+        const overflow = Number(
+          await page.evaluate('document.documentElement.scrollWidth - innerWidth'),
+        );
+        expect({ width, text, overflow: Math.max(0, overflow) }).toEqual({
+          width,
+          text,
+          overflow: 0,
+        });
+      }
+      expect(faults).toEqual([]);
+    }
+  });
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    test(`axe finds nothing in a message (${colorScheme})`, async (desk) => {
+      const { page, open, row, faults } = await desk.operator({ colorScheme });
+      const id = `axe-${colorScheme}`;
+      await desk.mail(
+        { id, subject: `Plainly ${id}` },
+        { id: `${id}-auto`, subject: `Away ${id}`, headers: ['Auto-Submitted: auto-replied'] },
+        { id: `${id}-held`, subject: `Held ${id}`, from: 'a@x.example, b@x.example' },
+      );
+      for (const text of [`plainly`, `away`, `held`]) {
+        await open(`/messages?text=${text}`);
+        await row(colorScheme).first().getByRole('link').click();
+        await page.getByRole('button', { name: 'Show content' }).click();
+        await page.getByRole('region', { name: 'Received' }).getByRole('tab').first().waitFor();
+        expect(await axeFindings(page)).toEqual([]);
+      }
+      await waitFor('no faults', () => faults.length === 0);
+    });
+  }
+});

@@ -1,0 +1,185 @@
+import { expect } from '@jest/globals';
+import { axeFindings } from '../../widget/browser/axe.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { type Desk, describeDesk } from './desk.ts';
+
+/** What most tests look at; what is there already is taken as the same once more. */
+async function stock(desk: Desk): Promise<void> {
+  await desk.mail(
+    ...Array.from({ length: 60 }, (_, n) => ({ id: `many-${n}`, subject: `Parcel number ${n}` })),
+  );
+  await desk.sms('stock', { From: '+15550107711', Body: 'Hello' });
+  await desk.mail({
+    id: 'to-be-found',
+    subject: 'Umbrella in grass green',
+    from: 'Zoe Quill <zoe.quill@far.example>',
+  });
+}
+
+describeDesk('Messages', (test) => {
+  test('says what to do while there are none', async (desk) => {
+    const { page, open, faults } = await desk.operator();
+    await open('/messages');
+    await page.getByRole('heading', { name: 'No messages yet' }).waitFor();
+    await page.getByRole('link', { name: 'Send a test message' }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test('shows a message of each channel as it arrives, and how it goes on', async (desk) => {
+    const { open, row, faults } = await desk.operator();
+    await open('/messages');
+    await desk.mail({ id: 'live-mail', subject: 'Where is my parcel' });
+    await row('Where is my parcel').filter({ hasText: 'Delivered' }).waitFor();
+    await desk.sms('live-sms', { From: '+15550107711', Body: 'Hello' });
+    await row('+15550107711').filter({ hasText: 'Delivered' }).waitFor();
+    const visitor = await desk.chat();
+    await visitor.send('Hello from the page');
+    await row('Anonymous visitor').filter({ hasText: 'Delivered' }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test('announces new ones and moves nothing while one reads further down', async (desk) => {
+    await stock(desk);
+    const { page, open, row } = await desk.operator();
+    await open('/messages');
+    await row('Parcel number').first().waitFor();
+    await page.mouse.move(600, 600);
+    await page.mouse.wheel(0, 1500);
+    await page.waitForFunction('scrollY > 1000');
+    const first = page.locator('.entries-body .entry').first();
+    const before = await first.boundingBox();
+    const id = await first.getAttribute('data-id');
+    await desk.mail({ id: 'while-reading', subject: 'While you read' });
+    await page.getByRole('button', { name: /^1 new$/ }).waitFor();
+    expect(await page.locator(`[data-id="${id ?? ''}"]`).boundingBox()).toEqual(before);
+    await page.getByRole('button', { name: /^1 new$/ }).click();
+    await row('While you read').waitFor();
+    expect(await page.evaluate('scrollY')).toBe(0);
+  });
+
+  test('finds as one types, by subject, address, number and id', async (desk) => {
+    await stock(desk);
+    await desk.sms('to-be-found', { From: '+15550104242', Body: 'x' });
+    const { page, open, row } = await desk.operator();
+    await open('/messages');
+    const search = page.getByRole('searchbox', { name: 'Search messages' });
+    await page.keyboard.press('/');
+    await search.pressSequentially('umbr', { delay: 20 });
+    await waitFor('only that one', async () => (await row('').count()) === 1);
+    await row('Umbrella in grass green').waitFor();
+    expect(new URL(page.url()).search).toBe('?text=umbr');
+    for (const text of ['zoe.quill@far.example', 'Quill']) {
+      await search.fill(text);
+      await row('Umbrella in grass green').waitFor();
+      await waitFor(`one found by ${text}`, async () => (await row('').count()) === 1);
+    }
+    await search.fill('+15550104242');
+    await row('+15550104242').waitFor();
+    await waitFor('one found by number', async () => (await row('').count()) === 1);
+
+    const id = (await row('+15550104242').getAttribute('data-id')) ?? '';
+    await search.fill('nothing has this');
+    await page.getByRole('heading', { name: 'Nothing found' }).waitFor();
+    await search.fill(id);
+    await page.waitForURL(`**/messages/${id}`);
+    await page.getByRole('heading', { level: 1, name: 'Text from +15550104242' }).waitFor();
+  });
+
+  test('keeps filters in the address: shared, and taken back by Back', async (desk) => {
+    await stock(desk);
+    const { page, open, row, context } = await desk.operator();
+    await open('/messages');
+    await row('').first().waitFor();
+    await page.getByRole('button', { name: 'Delivered', exact: true }).click();
+    await page.waitForURL('**/messages?state=delivered');
+    await page.getByLabel('Channel').selectOption('sms');
+    await page.waitForURL('**/messages?channel=sms&state=delivered');
+    await waitFor('texts only', async () => (await row('support@').count()) === 0);
+    await row('+15550107711').waitFor();
+
+    const other = await context.newPage();
+    await other.goto(page.url());
+    await other.locator('.entries-body .entry').first().waitFor();
+    expect(await other.getByLabel('Channel').inputValue()).toBe('sms');
+    await other.close();
+
+    await page.goBack();
+    await page.waitForURL('**/messages?state=delivered');
+    expect(await page.getByLabel('Channel').inputValue()).toBe('');
+    await row('Umbrella in grass green').waitFor();
+    await page.goBack();
+    expect(new URL(page.url()).search).toBe('');
+  });
+
+  test('is found as it was left when one comes back from a message', async (desk) => {
+    await stock(desk);
+    const { page, open, row } = await desk.operator();
+    await open('/messages?text=parcel');
+    await row('Parcel number').first().waitFor();
+    await page.mouse.move(600, 600);
+    await page.mouse.wheel(0, 1200);
+    await page.waitForFunction('scrollY > 900');
+    const target = page.locator('.entries-body .entry').nth(12);
+    const text = (await target.locator('.subject').textContent()) ?? '';
+    await target.getByRole('link').click();
+    await page.getByRole('heading', { level: 1, name: text }).waitFor();
+    const left = Number(await page.evaluate('history.state === null ? 0 : 1'));
+    expect(left).toBe(0);
+    await page.goBack();
+    await row(text).waitFor();
+    await page.waitForFunction('scrollY > 900');
+    await page.getByRole('searchbox').waitFor();
+    expect(await page.getByRole('searchbox').inputValue()).toBe('parcel');
+  });
+
+  test('works by keyboard alone', async (desk) => {
+    await stock(desk);
+    const { page, open, row } = await desk.operator();
+    await open('/messages?text=parcel');
+    await row('Parcel number').first().waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    await page.keyboard.press('x');
+    await page.getByText('1 selected').waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    await page.keyboard.press('Shift+X');
+    await page.getByText('3 selected').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByText('3 selected').waitFor({ state: 'detached' });
+    const current = page.locator('.entry.current');
+    const subject = (await current.locator('.subject').textContent()) ?? '';
+    await page.waitForFunction('document.activeElement?.closest(".entry.current") !== null');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: subject }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.waitForURL('**/messages?text=parcel');
+  });
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    test(`axe finds nothing in the list (${colorScheme})`, async (desk) => {
+      await stock(desk);
+      const { page, open, row, faults } = await desk.operator({ colorScheme });
+      await open('/messages');
+      await row('').first().waitFor();
+      expect(await axeFindings(page)).toEqual([]);
+      await row('').nth(2).getByRole('checkbox').click();
+      await row('')
+        .nth(4)
+        .getByRole('checkbox')
+        .click({ modifiers: ['Shift'] });
+      await page.getByText('3 selected').waitFor();
+      expect(await axeFindings(page)).toEqual([]);
+      await open('/messages?text=nothinghasthis');
+      await page.getByRole('heading', { name: 'Nothing found' }).waitFor();
+      expect(await axeFindings(page)).toEqual([]);
+      await page.setViewportSize({ width: 360, height: 740 });
+      await open('/messages');
+      await row('').first().waitFor();
+      await page.getByRole('button', { name: 'Filters' }).click();
+      expect(await axeFindings(page)).toEqual([]);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
+      expect(faults).toEqual([]);
+    });
+  }
+});

@@ -1,0 +1,147 @@
+import { expect } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { ends } from '../../support/ends.ts';
+import { ScriptedPlatform } from '../../support/scripted-platform.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { describeConsole, signIn } from './console-visit.ts';
+import { sendChat, sendEmail, sendText } from './first-messages.ts';
+
+const rateOf = (page: Page, channel: string): Promise<string | null> =>
+  page.locator(`[data-accepted="${channel}"]`).textContent();
+
+describeConsole('the overview', (test) => {
+  test('a message of each channel is seen live', async (visit) => {
+    const { page, gateway } = await visit();
+    await page.getByText('Ready for the first message').waitFor();
+    await page.getByText('Send the first message').waitFor();
+    expect(await rateOf(page, 'email')).toBe('0/ min');
+    await sendEmail(gateway, 'A parcel');
+    await sendText(gateway, 'one');
+    await sendChat(gateway, 'Hello?');
+    for (const channel of ['email', 'sms', 'web_chat']) {
+      const isCounted = async () => (await rateOf(page, channel)) === '1/ min';
+      await waitFor(`one of ${channel}`, isCounted, 30_000, 50);
+    }
+    await page.getByText('All messages flow').waitFor();
+    await page.getByText('delivered', { exact: false }).first().waitFor();
+    await page.getByRole('img', { name: /^Email over the last hour; now 1 accepted/ }).waitFor();
+    expect(await page.locator('.chart canvas').count()).toBe(5);
+  });
+
+  test('a test message through each channel leads to what became of it', async (visit) => {
+    const { page } = await visit();
+    for (const name of ['Email', 'SMS', 'Web chat']) {
+      await page.goto(new URL('/configuration', page.url()).href);
+      await page.getByRole('button', { name: `Send a test message: ${name}, acme` }).click();
+      const link = page.getByRole('link', { name: 'Accepted: see what became of it' });
+      expect([name, await link.getAttribute('href')]).toEqual([
+        name,
+        expect.stringMatching(/^\/messages\/[0-9a-f-]{36}$/),
+      ]);
+      await link.click();
+      await page.locator('h1').waitFor();
+    }
+  });
+
+  test('a platform that is down is the first thing to be seen, with the next try', async (visit) => {
+    const platform = new ScriptedPlatform();
+    platform.script = () => ({ status: 503 });
+    const platformUrl = await platform.start();
+    ends(() => platform.stop());
+    const { page, gateway } = await visit({ gateway: { platformUrl } });
+    for (let nth = 0; nth < 12; nth += 1) await sendChat(gateway, `Line ${nth}`);
+    await page.getByText('acme: the platform does not take messages').waitFor({ timeout: 60_000 });
+    await page.getByText(/Messages stopped, next try in \d+ s/).waitFor();
+    await page.getByRole('link', { name: 'Run the doctor' }).first().waitFor();
+    platform.script = () => undefined;
+  });
+
+  test('what is dead is counted, and leads to the list of them', async (visit) => {
+    const platform = new ScriptedPlatform();
+    platform.script = ({ method, path }) =>
+      method === 'POST' && path.startsWith('/messages/')
+        ? { status: 422, body: { error: 'no such thing' } }
+        : undefined;
+    const platformUrl = await platform.start();
+    ends(() => platform.stop());
+    const { page, gateway } = await visit({ gateway: { platformUrl } });
+    await sendEmail(gateway, 'Refused');
+    await page.getByText('1 dead message: look at it').waitFor({ timeout: 60_000 });
+    await page.getByRole('link', { name: 'Show the dead' }).click();
+    await page.waitForURL(/\/messages\?state=dead$/);
+  });
+
+  test('a gateway that does not answer is told, and tried again', async (visit) => {
+    const { page, context } = await visit({ signedIn: false });
+    await context.route('**/api/**', (route) => route.abort());
+    await page.reload();
+    await page.getByText('The gateway does not answer.').waitFor();
+    await context.unroute('**/api/**');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { name: 'Sign in to the console' }).waitFor();
+  });
+
+  test('a gateway that is gone is told, with how long ago it was heard', async (visit) => {
+    const { page, gateway } = await visit();
+    await page.locator('.sidebar .status-dot.live').waitFor();
+    await gateway.stop();
+    await page.getByText('Nobody knows whether messages flow').waitFor({ timeout: 40_000 });
+    await page.getByText(/it was last seen \d+ s ago/).waitFor();
+    await page.getByRole('link', { name: 'Doctor' }).click();
+    await page.getByText('Connection lost.').waitFor();
+  });
+
+  test('paused delivery is told on every page', async (visit) => {
+    const { page, gateway } = await visit({ gateway: { paused: true }, path: '/doctor' });
+    await sendEmail(gateway, 'Waiting');
+    await page.getByText('Delivery is paused.').waitFor();
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByText('Messages are taken in, and none is delivered').waitFor();
+    await page.getByText(/1 message waits/).waitFor();
+  });
+
+  test('the keyboard goes from page to page, and shows its keys', async (visit) => {
+    const { page } = await visit();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    for (const [key, title] of [
+      ['c', 'Configuration'],
+      ['a', 'Audit'],
+      ['d', 'Doctor'],
+      ['m', 'Messages'],
+      ['p', 'Platform'],
+      ['o', 'Overview'],
+    ] as const) {
+      const heading = page.locator('h1:focus', { hasText: title });
+      // Both within the time of a chord: on a machine that is busy, not at the first go.
+      const isThere = async () => {
+        await page.keyboard.press('g');
+        await page.keyboard.press(key);
+        return (await heading.count()) === 1;
+      };
+      await waitFor(title, isThere, 30_000, 300);
+    }
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog', { name: 'Keyboard' }).waitFor({ state: 'hidden' });
+    await page.getByRole('link', { name: 'Configuration' }).click();
+    await page.getByRole('searchbox', { name: 'Search the configuration' }).waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('publicUrl');
+    expect(await page.getByRole('searchbox').inputValue()).toBe('publicUrl');
+  });
+
+  test('the colours that were chosen are kept', async (visit) => {
+    const { page } = await visit({ browser: { colorScheme: 'light' } });
+    const scheme = () => page.locator('html').getAttribute('data-scheme');
+    expect(await scheme()).toBe('light');
+    await page.getByRole('button', { name: 'Dark' }).click();
+    expect(await scheme()).toBe('dark');
+    await page.reload();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    expect(await scheme()).toBe('dark');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await signIn(page);
+    expect(await scheme()).toBe('dark');
+  });
+});

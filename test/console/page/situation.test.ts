@@ -1,0 +1,79 @@
+import { expect, test } from '@jest/globals';
+import { checkWords } from '../../../src/console/page/message/authentication-words.ts';
+import { situation } from '../../../src/console/page/message/situation.ts';
+import { explain, shortReason } from '../../../src/console/page/messages/reasons.ts';
+
+const STANDS = { detached: false, rawKept: true, attempts: 1 } as const;
+
+test.each([
+  ['dmarc', 'Fails DMARC'],
+  ['loop', 'Own mail'],
+  ['loop: perHour', 'Too many'],
+  ['the platform answered 422 to /messages/: {"detail":"no"}', 'Refused (422)'],
+  ['the platform answered 429 (http) to /messages/', 'Asked to wait'],
+  ['the platform answered 503 (http) to /messages/', 'Platform error (503)'],
+  ['the platform answered timeout to /messages/', 'No answer'],
+  ['the platform refuses this shop (401)', 'Shop refused (401)'],
+  ['gave up after 12 attempts; the platform answered 500', 'Gave up after 12'],
+  ['deliveries to /media/ are paused', 'Paused'],
+  ['it failed here: TypeError', 'Failed here'],
+  ['something that nobody foresaw', 'something that nobody foresaw'],
+  ['toString', 'toString'],
+])('%j in a row reads %j', (reason, words) => {
+  expect(shortReason(reason)).toBe(words);
+});
+
+test('no reason needs no words', () => {
+  expect(explain(undefined)).toBeUndefined();
+  expect(explain('')).toBeUndefined();
+});
+
+test('a dead message tells what the platform said, and what to do', () => {
+  const reason = 'the platform answered 422 to /messages/: {"detail":"too long"}';
+  const stands = situation({ ...STANDS, state: 'dead', reason });
+  expect(stands.because).toBe(reason);
+  expect(stands.meaning).toContain('you decide');
+  expect(stands.todo).toContain('retry');
+});
+
+test('a rule’s name is explained, not quoted', () => {
+  const stands = situation({ ...STANDS, state: 'held', reason: 'several_from' });
+  expect(stands.because).toBeUndefined();
+  expect(stands.meaning).toContain('more than one author');
+});
+
+test('what an earlier attempt failed with is no matter of a delivered one', () => {
+  const reason = 'the platform answered 503 (http) to /messages/';
+  expect(situation({ ...STANDS, state: 'delivered', reason })).toEqual({
+    meaning: 'The platform has it.',
+    todo: '',
+  });
+});
+
+test('a lane that goes on without it and a swept original are said', () => {
+  const stands = situation({ ...STANDS, state: 'queued', detached: true });
+  expect(stands.meaning).toContain('its lane goes on without it');
+  expect(situation({ ...STANDS, state: 'dead', rawKept: false })).toMatchObject({ todo: '' });
+});
+
+test('the verdict about a sender is told line by line', () => {
+  const verdict = {
+    spf: 'pass',
+    dkim: 'none',
+    arc: 'none',
+    dmarc: 'fail',
+    policy: 'reject',
+    aligned: 'none',
+  };
+  const lines = checkWords(verdict);
+  expect(lines.map(({ name, result, tone }) => `${name} ${result} ${tone}`)).toEqual([
+    'SPF pass good',
+    'DKIM none plain',
+    'DMARC fail bad',
+    'ARC none plain',
+    'Policy reject plain',
+    'Vouched for by none warning',
+  ]);
+  for (const { meaning } of lines) expect(meaning).toMatch(/\.$/);
+  expect(checkWords({ spf: 'hasOwnProperty' })).toMatchObject([{ meaning: '', tone: 'plain' }]);
+});

@@ -1,0 +1,88 @@
+import { expect, test } from '@jest/globals';
+import type { TimelineStep } from '../../../src/console/contract.ts';
+import { stepWords } from '../../../src/console/page/message/step-words.ts';
+import { timelineGroups } from '../../../src/console/page/message/timeline.ts';
+
+/** Steps at these times, with what the server adds. */
+function steps(
+  ...all: readonly (readonly [
+    at: number,
+    step: string,
+    attempt?: number | undefined,
+    detail?: TimelineStep['detail'],
+  ])[]
+): TimelineStep[] {
+  return all.map(([at, step, attempt, detail], index) => ({
+    at,
+    step,
+    tookMs: at - (all[index - 1]?.[0] ?? at),
+    ...(attempt !== undefined && { attempt }),
+    ...(detail !== undefined && { detail }),
+  }));
+}
+
+test('steps of an attempt are one group, with its duration', () => {
+  const [accepted, attempt] = timelineGroups(
+    steps(
+      [1000, 'accepted', undefined, { bytes: 2000 }],
+      [1040, 'normalized', 1],
+      [1240, 'submitted', 1, { status: 201 }],
+      [1241, 'delivered', 1],
+    ),
+  );
+  expect(accepted).toMatchObject({ kind: 'event', line: { title: 'Accepted' } });
+  expect(attempt).toMatchObject({ kind: 'attempt', number: 1, startedAt: 1000, tookMs: 241 });
+  if (attempt?.kind !== 'attempt') throw new Error('no attempt');
+  expect(attempt.lines.map(({ tookMs }) => tookMs)).toEqual([40, 200, 1]);
+  expect(attempt.lines[1]?.share).toBe(1);
+});
+
+test('the wait for the next attempt is not counted as its work', () => {
+  const groups = timelineGroups(
+    steps(
+      [1000, 'accepted'],
+      [1500, 'queued', 1, { nextAttemptAt: 60_000, counts: true }],
+      [60_100, 'normalized', 2],
+      [60_300, 'delivered', 2],
+    ),
+  );
+  expect(groups[2]).toMatchObject({
+    kind: 'attempt',
+    number: 2,
+    startedAt: 60_000,
+    tookMs: 300,
+    waitedMs: 58_500,
+  });
+});
+
+test('an attempt that an operator brought forward began before it was due', () => {
+  const groups = timelineGroups(
+    steps(
+      [1500, 'queued', 1, { nextAttemptAt: 600_000 }],
+      [2000, 'requeued'],
+      [2100, 'delivered', 2],
+    ),
+  );
+  expect(groups.map(({ kind }) => kind)).toEqual(['attempt', 'event', 'attempt']);
+  expect(groups[2]).toMatchObject({ startedAt: 2000, tookMs: 100, waitedMs: 0 });
+});
+
+test('nothing is a timeline of nothing', () => {
+  expect(timelineGroups([])).toEqual([]);
+});
+
+test.each<[string, TimelineStep['detail'], string, string | undefined]>([
+  ['submitted', { status: 201 }, 'Submitted', 'the platform answered 201 (created)'],
+  ['submitted', { status: 299 }, 'Submitted', 'the platform answered 299'],
+  ['upload_refused', { bytes: 1, type: 'image/png', status: 413 }, 'Attachment refused', '413'],
+  ['normalized', { body: 'html', attachments: 1, trimmedLines: 2 }, 'Read', 'HTML, 1 attachment'],
+  ['normalized', { transport: 'whatsapp', media: 0, attachments: 0 }, 'Read', 'WhatsApp'],
+  ['authenticated', { spf: 'pass', dmarc: 'fail' }, 'Sender checked', 'SPF pass, DMARC fail'],
+  ['some_new_step', { tries: 3, ok: true }, 'Some new step', 'tries 3, ok true'],
+  ['constructor', undefined, 'Constructor', undefined],
+])('%s %j is told in words', (step, detail, title, more) => {
+  const words = stepWords({ at: 0, step, tookMs: 0, ...(detail && { detail }) });
+  expect(words.title).toContain(title);
+  if (more === undefined) expect(words.more).toBeUndefined();
+  else expect(words.more).toContain(more);
+});

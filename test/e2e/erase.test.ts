@@ -1,0 +1,307 @@
+import { randomUUID } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import nodemailer from 'nodemailer';
+import { runCli } from '../../src/cli/run.ts';
+import { laneOf } from '../../src/channels/sms/message.ts';
+import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
+import { asShopId } from '../../src/types/ids.ts';
+import { captureTerminal } from '../support/capture-terminal.ts';
+import { ChatClient } from '../support/chat-client.ts';
+import { ends } from '../support/ends.ts';
+import { filesWith } from '../support/erased-scan.ts';
+import { ACME, CHAT_KEY, INBOX } from '../support/gateway-config.ts';
+import { type RunningGateway, startGateway } from '../support/running-gateway.ts';
+import { sendSms, sidOf } from '../support/sms-sender.ts';
+import { entriesOf } from '../support/spool-guest.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import {
+  ACCOUNT_SID,
+  mediaPath,
+  mediaSid,
+  OUR_NUMBER,
+  startTwilioStandIn,
+  THEIR_NUMBER,
+} from '../support/twilio-stand-in.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const ANN = 'ann.lee@example.com';
+const BOB = 'bob@elsewhere.example';
+const CANARY = 'canary-of-anns-own-words';
+const NO_ARGUMENTS = { on: () => undefined, off: () => undefined };
+
+interface Report {
+  readonly erased: boolean;
+  readonly found: {
+    readonly shops: Readonly<Record<string, { entries: Record<string, number> }>>;
+    readonly platform: Readonly<Record<string, number>>;
+  };
+  readonly others: {
+    readonly entries: readonly { id: string; where: readonly string[] }[];
+    readonly platformMessages: readonly { id: string; where: readonly string[] }[];
+  };
+}
+
+async function erase(dataDir: string, ...args: string[]) {
+  const terminal = captureTerminal();
+  const line = ['erase', ...args, '--config', join(dataDir, 'gateway.json')];
+  const code = await runCli(line, terminal, NO_ARGUMENTS as never);
+  return { code, out: terminal.stdout(), err: terminal.stderr() };
+}
+
+async function eraseJson(dataDir: string, address: string, ...more: string[]): Promise<Report> {
+  const { code, out, err } = await erase(dataDir, '--address', address, '--json', ...more);
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  return JSON.parse(out) as Report;
+}
+
+/** As a mail program makes it: base64 body and file, so large that it is a file of its own. */
+const annsMail = () => {
+  const base64 = (text: string) => Buffer.from(text).toString('base64').replace(/.{76}/g, '$&\r\n');
+  return [
+    `From: Ann Lee <${ANN}>`,
+    `To: ${INBOX}`,
+    `Cc: Bob <${BOB}>`,
+    `Subject: My order, ${CANARY}`,
+    'Message-ID: <one@example.com>',
+    'Date: Tue, 21 Apr 2026 09:30:00 +0000',
+    'MIME-Version: 1.0',
+    'Content-Type: multipart/mixed; boundary=b',
+    '',
+    '--b',
+    'Content-Type: text/plain; charset=utf-8',
+    'Content-Transfer-Encoding: base64',
+    '',
+    base64(`Where is my order? Write to ${ANN}, ${CANARY}.`),
+    '--b',
+    'Content-Type: text/plain; name="list.txt"',
+    'Content-Disposition: attachment; filename="list.txt"',
+    'Content-Transfer-Encoding: base64',
+    '',
+    base64(`${CANARY} ${ANN}\n`.repeat(4000)),
+    '--b--',
+    '',
+  ].join('\r\n');
+};
+
+/** Somebody else's: Ann is in Cc, and quoted within base64. */
+const bobsMail = () =>
+  [
+    `From: Bob <${BOB}>`,
+    `To: ${INBOX}`,
+    `Cc: ${ANN}`,
+    'Subject: What Ann wrote',
+    'Message-ID: <two@elsewhere.example>',
+    'Date: Tue, 21 Apr 2026 10:30:00 +0000',
+    'MIME-Version: 1.0',
+    'Content-Type: text/plain; charset=utf-8',
+    'Content-Transfer-Encoding: base64',
+    '',
+    Buffer.from(`What are your opening hours?\n\nShe is at ${ANN}.\n`).toString('base64'),
+    '',
+  ].join('\r\n');
+
+async function send(gateway: RunningGateway, from: string, raw: string): Promise<void> {
+  const transport = nodemailer.createTransport({
+    ...{ host: '127.0.0.1', port: gateway.smtpPort, tls: { rejectUnauthorized: false } },
+  });
+  await transport.sendMail({ envelope: { from, to: [INBOX] }, raw });
+  transport.close();
+}
+
+/** Starts, and can be stopped and started again: ends with the test. */
+async function aGateway(twilioUrl?: string) {
+  const dir = tempDir();
+  ends(() => dir.remove());
+  const choices = { dataDir: dir.path, ...(twilioUrl !== undefined && { twilioUrl }) };
+  const running = { gateway: await startGateway(choices) };
+  ends(() => running.gateway.stop());
+  return {
+    dataDir: dir.path,
+    running,
+    restart: async () => {
+      await running.gateway.stop();
+      running.gateway = await startGateway(choices);
+    },
+  };
+}
+
+const delivered = (dataDir: string, count: number) =>
+  waitFor(
+    `${count} delivered entries`,
+    async () => {
+      const entries = await entriesOf(dataDir);
+      return entries.length === count && entries.every(({ state }) => state === 'delivered');
+    },
+    60_000,
+    100,
+  );
+
+const outbox = (dataDir: string) => readdirSync(join(dataDir, 'platform', 'outbox'));
+
+/** Email and chat of Ann, a mail of Bob's that names her, all answered by the agent. */
+async function annAndBob(gateway: RunningGateway, dataDir: string) {
+  await send(gateway, ANN, annsMail());
+  await send(gateway, BOB, bobsMail());
+  const visitor = await ChatClient.connect({ url: gateway.httpUrl, auth: { key: CHAT_KEY } });
+  await visitor.profile({ name: 'Ann', email: ANN });
+  const uploaded = await visitor.upload({
+    name: `${CANARY}.txt`,
+    type: 'text/plain',
+    bytes: Buffer.from(`${CANARY} ${ANN}`),
+  });
+  const { id: upload } = (await uploaded.json()) as { id: string };
+  const messageId = randomUUID();
+  const say = `How can I return my shoes? ${CANARY} ${ANN}`;
+  expect(await visitor.send(say, { id: messageId, uploads: [upload] })).toMatchObject({ ok: true });
+  await delivered(dataDir, 3);
+  await waitFor(
+    'the answer in the chat',
+    () => visitor.messages.some(({ from }) => from === 'agent'),
+    60_000,
+    50,
+  );
+  await waitFor(
+    'two answers in the outbox',
+    () => outbox(dataDir).filter((name) => name.endsWith('.eml')).length === 2,
+    60_000,
+    50,
+  );
+  return { visitor, messageId, say };
+}
+
+test('a person is erased beside a running gateway: nothing is left but in the mail of others', async () => {
+  const { dataDir, running, restart } = await aGateway();
+  const { visitor, messageId, say } = await annAndBob(running.gateway, dataDir);
+  expect(filesWith(dataDir, ANN).length).toBeGreaterThan(3);
+
+  const planned = await eraseJson(dataDir, ANN, '--dry-run');
+  expect(planned).toMatchObject({
+    erased: false,
+    found: {
+      shops: {
+        acme: { entries: { email: 1, web_chat: 1 }, visitors: 1, chatLines: 2, uploads: 1 },
+      },
+      platform: { contacts: 2, conversations: 2, files: 2, 'emails in the outbox': 1 },
+    },
+  });
+  expect(await entriesOf(dataDir)).toHaveLength(3);
+
+  const done = await eraseJson(dataDir, ANN.toUpperCase(), '--yes');
+  expect(done.found).toEqual(planned.found);
+  const [bobs, ...rest] = await entriesOf(dataDir);
+  expect(rest).toEqual([]);
+  expect(done.others.entries).toMatchObject([{ id: bobs?.id, where: ['header', 'body'] }]);
+  expect(done.others.platformMessages).toMatchObject([{ where: ['header', 'body'] }]);
+  expect(filesWith(dataDir, CANARY)).toEqual([]);
+  expect(filesWith(join(dataDir, 'blobs'), ANN)).toEqual([]);
+  expect(outbox(dataDir)).toHaveLength(2 /* Bob's, and sms.log is not there */ - 1);
+
+  // What was here before is still known, also by a gateway that has kept running.
+  await send(running.gateway, ANN, annsMail());
+  visitor.socket.connect();
+  const again = await waitFor(
+    'the chat to take the message',
+    async () => {
+      if (!visitor.socket.connected) visitor.socket.connect();
+      const answer = await visitor.send(say, { id: messageId }).catch(() => undefined);
+      return answer?.ok === true ? answer : undefined;
+    },
+    60_000,
+    100,
+  );
+  expect(again.ok).toBe(true);
+  visitor.close();
+  expect(await entriesOf(dataDir)).toHaveLength(1);
+  expect(filesWith(dataDir, CANARY)).toEqual([]);
+
+  await restart();
+  await send(running.gateway, ANN, annsMail());
+  expect(await entriesOf(dataDir)).toHaveLength(1);
+  expect(filesWith(dataDir, CANARY)).toEqual([]);
+
+  // With Bob's mail, the last that named her goes.
+  await eraseJson(dataDir, BOB, '--yes');
+  expect(filesWith(dataDir, ANN)).toEqual([]);
+  expect(filesWith(dataDir, BOB)).toEqual([]);
+  expect((await erase(dataDir, '--address', BOB)).out).toMatch(/^Nothing is stored/);
+}, 300_000);
+
+test('a number is erased with its texts, pictures and answers; who opted out stays out', async () => {
+  const twilio = await startTwilioStandIn();
+  ends(() => twilio.close());
+  const sid = sidOf('picture', 'MM');
+  const medium = mediaPath(sid, mediaSid(1));
+  const vcard = `BEGIN:VCARD\r\nVERSION:3.0\r\nFN:${CANARY}\r\nTEL:${THEIR_NUMBER}\r\nEND:VCARD\r\n`;
+  twilio.script(medium, { status: 200, headers: { 'Content-Type': 'text/vcard' }, body: vcard });
+  const { dataDir, running, restart } = await aGateway(twilio.baseUrl);
+  const mms = {
+    ...{ MessageSid: sid, Body: `Where is my order? ${CANARY}`, NumMedia: '1' },
+    ...{ MediaContentType0: 'text/vcard', MediaUrl0: twilio.baseUrl + medium },
+  };
+  const stop = { MessageSid: sidOf('stop'), Body: 'STOP' };
+  const other = { MessageSid: sidOf('other'), Body: 'Hello there', From: '+14155550123' };
+  for (const sms of [mms, stop, other]) await sendSms(running.gateway.httpUrl, sms);
+  await waitFor(
+    // One is the line on the contact's timeline that he has opted out.
+    'four settled entries',
+    async () => {
+      const entries = await entriesOf(dataDir);
+      return entries.length === 4 && entries.every(({ settledAt }) => settledAt !== undefined);
+    },
+    60_000,
+    100,
+  );
+  await waitFor(
+    'the answers',
+    () => filesWith(join(dataDir, 'platform', 'outbox'), THEIR_NUMBER).length > 0,
+    60_000,
+    50,
+  );
+
+  const done = await eraseJson(dataDir, '(415) 555-2671', '--yes');
+  expect(done.found.shops).toMatchObject({ acme: { entries: { sms: 3 }, optOuts: 1 } });
+  const digits = THEIR_NUMBER.slice(1);
+  expect(filesWith(dataDir, digits)).toEqual([]);
+  expect(filesWith(dataDir, CANARY)).toEqual([]);
+  expect(filesWith(dataDir, '14155550123')).not.toEqual([]);
+
+  for (const sms of [mms, stop]) await sendSms(running.gateway.httpUrl, sms);
+  await restart();
+  for (const sms of [mms, stop]) await sendSms(running.gateway.httpUrl, sms);
+  expect(await entriesOf(dataDir)).toHaveLength(1);
+  expect(filesWith(dataDir, digits)).toEqual([]);
+  const store = await openSqliteStore({ dir: dataDir, role: 'guest', reserveBytes: 0 });
+  ends(() => store.spool.close());
+  const lane = (from: string) =>
+    laneOf({ messageSid: sid, accountSid: ACCOUNT_SID, from, to: OUR_NUMBER });
+  const shop = asShopId(ACME.shopId);
+  expect(await store.optOuts.isOptedOut(shop, lane(THEIR_NUMBER))).toBe(true);
+  expect(await store.optOuts.isOptedOut(shop, lane('+14155550123'))).toBe(false);
+}, 300_000);
+
+test('without a gateway the same, and unused files go too', async () => {
+  const { dataDir, running } = await aGateway();
+  const { visitor } = await annAndBob(running.gateway, dataDir);
+  visitor.close();
+  await running.gateway.stop();
+  await eraseJson(dataDir, ANN, '--yes');
+  expect(filesWith(dataDir, CANARY)).toEqual([]);
+  await eraseJson(dataDir, BOB, '--yes');
+  expect(filesWith(dataDir, ANN)).toEqual([]);
+  expect(filesWith(dataDir, BOB)).toEqual([]);
+}, 300_000);
+
+test("a shop's own inbox and number are refused, and nobody is asked without a terminal", async () => {
+  const { dataDir, running } = await aGateway();
+  await send(running.gateway, ANN, annsMail());
+  await delivered(dataDir, 1);
+  for (const own of [INBOX, OUR_NUMBER]) {
+    const refused = await erase(dataDir, '--address', own, '--yes');
+    expect(refused).toMatchObject({ code: 2, err: expect.stringMatching(/acme's own/) });
+  }
+  const unasked = await erase(dataDir, '--address', ANN);
+  expect(unasked).toMatchObject({ code: 2, err: expect.stringMatching(/--yes/) });
+  expect(await entriesOf(dataDir)).toHaveLength(1);
+}, 120_000);

@@ -1,0 +1,121 @@
+import { expect, test } from '@jest/globals';
+import { generate } from 'selfsigned';
+import { ShopPlatform } from '../../src/delivery/shop-platform.ts';
+import { certificateFacts } from '../../src/gateway/certificate-facts.ts';
+import { createFacts } from '../../src/gateway/facts.ts';
+import { createMetrics } from '../../src/observability/metrics.ts';
+import { PlatformClient } from '../../src/platform-api/client.ts';
+import { ConnectionPool } from '../../src/platform-api/transport.ts';
+import type { EntryCount } from '../../src/spool/spool.ts';
+import { asShopId } from '../../src/types/ids.ts';
+import { ends } from '../support/ends.ts';
+import { ACME } from '../support/gateway-config.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+function setting() {
+  const dir = tempDir();
+  ends(() => dir.remove());
+  const pool = new ConnectionPool();
+  ends(() => pool.close());
+  const time = { now: 1_000_000, countingMs: 0 };
+  const clock = () => time.now;
+  const shopId = asShopId(ACME.shopId);
+  const shop = new ShopPlatform(
+    {
+      ...{ shopId, name: 'acme' },
+      mediaPermission: { email: 'private', sms: 'private', web_chat: 'private' },
+      client: new PlatformClient({
+        ...{ baseUrl: 'http://127.0.0.1:9', apiKey: 'k', shopId, pool },
+        ...{ requestTimeoutMs: 1000, mediaTimeoutMs: 1000 },
+      }),
+    },
+    clock,
+  );
+  let counted = 0;
+  const counts: EntryCount[] = [
+    { shopId, channel: 'email', state: 'dead', count: 2, oldestAt: 5 },
+    { shopId: asShopId('gone'), channel: 'sms', state: 'held', count: 1, oldestAt: 6 },
+  ];
+  const metrics = createMetrics();
+  const facts = createFacts({
+    spool: {
+      counts: () => {
+        counted += 1;
+        time.now += time.countingMs;
+        return Promise.resolve(counts);
+      },
+    },
+    ...{ dataDir: dir.path, reserveBytes: 55, metrics, clock },
+    shops: () => [shop],
+    certificate: () => undefined,
+  });
+  return { facts, shop, metrics, time, counted: () => counted };
+}
+
+test('tells of shops by name, of breakers, disk, signatures and sockets', async () => {
+  const { facts, shop, metrics, time } = setting();
+  shop.breakers.messages.trip();
+  metrics.webhookSignatureFailures.inc(3);
+  metrics.chatSockets.inc(2);
+  metrics.smtpConnections.set(4);
+  const found = await facts();
+  expect(found).toMatchObject({
+    at: time.now,
+    startedAt: time.now,
+    counts: [
+      { shop: 'acme', state: 'dead', count: 2 },
+      { shop: 'gone', state: 'held', count: 1 },
+    ],
+    shops: [
+      {
+        shop: 'acme',
+        shopId: ACME.shopId,
+        breakers: [
+          { part: 'messages', state: 'open', nextProbeAt: time.now + 30_000 },
+          { part: 'media', state: 'closed' },
+        ],
+      },
+    ],
+    disk: { reserveBytes: 55 },
+    badSignatures: 3,
+    sockets: { chat: 2, smtp: 4 },
+  });
+  expect(found.disk.freeBytes).toBeGreaterThan(0);
+  expect(found.disk.totalBytes).toBeGreaterThanOrEqual(found.disk.freeBytes);
+  expect(found.shops[0]).not.toHaveProperty('lastDeliveredAt');
+  expect(found).not.toHaveProperty('certificate');
+
+  time.now += 2000;
+  shop.breakers.messages.startProbe();
+  expect((await facts()).shops[0]?.breakers[0]).toMatchObject({ state: 'probing' });
+  time.now += 2000;
+  shop.delivered();
+  expect((await facts()).shops[0]).toMatchObject({
+    lastDeliveredAt: time.now,
+    breakers: [{ state: 'closed' }, { state: 'closed' }],
+  });
+});
+
+test('many who ask share one collection, and counting takes little of the store', async () => {
+  const { facts, time, counted } = setting();
+  time.countingMs = 400;
+  await Promise.all(Array.from({ length: 20 }, () => facts()));
+  expect(counted()).toBe(1);
+  time.now += 2000;
+  await facts();
+  expect(counted()).toBe(1);
+  time.now += 8000;
+  await facts();
+  expect(counted()).toBe(2);
+});
+
+test('a certificate is told by the name it is for and by its end', async () => {
+  const notAfterDate = new Date('2027-03-01T00:00:00Z');
+  const { cert } = await generate([{ name: 'commonName', value: 'old.acme.example' }], {
+    ...{ keyType: 'ec', algorithm: 'sha256', notAfterDate },
+    extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'mx.acme.example' }] }],
+  });
+  expect(certificateFacts(cert)).toEqual({
+    ...{ subject: 'mx.acme.example', endsAt: notAfterDate.getTime(), selfSigned: true },
+  });
+});

@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from '@jest/globals';
+import { keysOf } from '../../src/config/explain.ts';
+import { configSchema } from '../../src/config/schema.ts';
+import { isTakenUp, TAKEN_UP } from '../../src/gateway/taken-up.ts';
+
+const page = readFileSync(fileURLToPath(new URL('../../docs/reload.md', import.meta.url)), 'utf8');
+
+/** The keys in the first column of the table below a heading. */
+function keysBelow(heading: string): string[] {
+  const section = page.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
+  return [...section.matchAll(/^\| (`[^|]*) \|/gm)].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`([^`]+)`/g)].map(([, key = '']) => key),
+  );
+}
+
+test('the page for operators names what is taken up, and nothing else', () => {
+  expect(keysBelow('What is taken up').sort()).toEqual([...TAKEN_UP].sort());
+});
+
+test('the page for operators names what needs a restart: every other key, and no more', () => {
+  const keys = keysOf(configSchema).map((key) => key.replace('[]', ''));
+  const restart = keysBelow('What needs a restart');
+  const isListed = (key: string) =>
+    restart.some((each) => key === each || key.startsWith(`${each}.`));
+  expect(keys.filter((key) => isListed(key) === isTakenUp(key))).toEqual([]);
+  expect(
+    restart.filter((each) => !keys.some((key) => key === each || key.startsWith(`${each}.`))),
+  ).toEqual([]);
+});
+
+test('what is taken up are keys of the configuration', () => {
+  const keys = keysOf(configSchema);
+  expect(
+    TAKEN_UP.filter(
+      (each) =>
+        !keys.some(
+          (key) => key === each || (/^[.[]/.test(key.slice(each.length)) && key.startsWith(each)),
+        ),
+    ),
+  ).toEqual([]);
+});

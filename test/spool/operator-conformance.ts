@@ -1,0 +1,333 @@
+// Longer than usual: what every backend promises to operators, in one suite.
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { EntryState, NewEntry, Outcome } from '../../src/spool/entry.ts';
+import type { DeliveryRecord, EntrySearch, OperatorStore } from '../../src/spool/operator-store.ts';
+import type { Spool } from '../../src/spool/spool.ts';
+import type { EntryId } from '../../src/types/ids.ts';
+import { anEntry, OTHER_SHOP, SHOP } from '../support/entries.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+export interface OperatorStoreUnderTest {
+  readonly spool: Spool;
+  readonly operator: OperatorStore;
+  /** Ends the process that had it and starts another. */
+  reopen(): Promise<{ readonly spool: Spool; readonly operator: OperatorStore }>;
+  remove(): Promise<void>;
+}
+
+const RECORD: DeliveryRecord = {
+  request: { message: { content: 'hello', attachments: ['m1'] } },
+  trimmed: '> quoted',
+  attachments: [{ part: '1', name: 'a.png', type: 'image/png', bytes: 7, mediaId: 'm1' }],
+};
+
+/** What `operator-store.ts` says in words. */
+export function describeOperatorStore(
+  backend: string,
+  open: () => Promise<OperatorStoreUnderTest>,
+): void {
+  describe(`what operators ask of ${backend}`, () => {
+    let under: OperatorStoreUnderTest;
+    let spool: Spool;
+    let operator: OperatorStore;
+
+    beforeEach(async () => {
+      under = await open();
+      ({ spool, operator } = under);
+      await spool.recover();
+    });
+    afterEach(async () => {
+      await under.remove();
+    });
+
+    const reopen = async () => {
+      ({ spool, operator } = await under.reopen());
+      await spool.recover();
+    };
+    const accept = async (change: Partial<NewEntry> = {}) => {
+      const entry = anEntry(change);
+      await spool.accept([entry]);
+      return entry.id;
+    };
+    /** Claims until it gets this one. */
+    const settle = async (id: EntryId, outcome: Outcome, record?: DeliveryRecord) => {
+      const claimed = await spool.claim(SHOP, 1000, 60_000);
+      const lease = claimed.find(({ entry }) => entry.id === id)?.lease;
+      if (lease === undefined) throw new Error('not claimed');
+      expect(await spool.settle(lease, outcome, [], record)).toBe(true);
+    };
+    const found = async (search: Partial<EntrySearch>) =>
+      (await operator.search({ limit: 100, ...search })).found.map(({ entry }) => entry.id);
+    /** The index may be a moment behind. */
+    const expectFound = (search: Partial<EntrySearch>, ids: readonly EntryId[]) => {
+      const isFound = async () => String(await found(search)) === String(ids);
+      return waitFor(`${ids.length} entries by ${JSON.stringify(search)}`, isFound, 30_000, 20);
+    };
+
+    const mail = (from: string, subject: string, change: Partial<NewEntry> = {}) =>
+      accept({
+        channel: 'email',
+        raw: {
+          kind: 'inline',
+          bytes: Buffer.from(
+            `From: ${from}\r\nTo: shop@acme.example\r\nSubject: ${subject}\r\n\r\nx`,
+          ),
+        },
+        ...change,
+      });
+
+    describe('searching', () => {
+      test('every entry is found by its card and its ids, newest first', async () => {
+        const one = await mail('Ann <ann@x.example>', 'Order 17');
+        const two = await mail('Bob <bob@x.example>', 'Order 18');
+        await expectFound({ text: 'order' }, [two, one]);
+        await expectFound({ text: 'ann@x.example' }, [one]);
+        await expectFound({ text: 'ord ann' }, [one]);
+        await expectFound({ text: 'carla' }, []);
+        await expectFound({ text: two }, [two]);
+        await expectFound({ text: two.slice(0, 14) }, [two]);
+        const { found: all } = await operator.search({ text: 'order 18', limit: 10 });
+        expect(all[0]?.card).toEqual({
+          from: 'Bob <bob@x.example>',
+          to: 'shop@acme.example',
+          subject: 'Order 18',
+        });
+        expect(await operator.cards([one])).toEqual(
+          new Map([[one, expect.objectContaining({ subject: 'Order 17' })]]),
+        );
+      });
+
+      test('what the platform calls it finds it after delivery', async () => {
+        const id = await accept();
+        await expectFound({ text: 'remote' }, [id]);
+        const ids = { platformMessageId: 'msg-abc-1', conversationId: 'conv-xyz-9' };
+        await settle(id, { state: 'delivered', ...ids });
+        await expectFound({ text: 'msg-abc-1' }, [id]);
+        await expectFound({ text: 'conv-xyz' }, [id]);
+        await expectFound({ text: 'conv-xyz', states: ['queued'] }, []);
+      });
+
+      test('by shop, channel, state, reason and time, and by all together', async () => {
+        const at = 1_700_000_000_000;
+        const ids = [
+          await mail('a@x.example', 'word', { receivedAt: at }),
+          await accept({ channel: 'sms', receivedAt: at + 1000 }),
+          await accept({ channel: 'sms', shopId: OTHER_SHOP, receivedAt: at + 2000 }),
+          await accept({ channel: 'web_chat', hold: 'dmarc fail', receivedAt: at + 3000 }),
+        ] as const;
+        const [email, sms, other, held] = ids;
+        await settle(email, { state: 'dead', reason: 'the platform answered 422' });
+        await expectFound({}, [held, other, sms, email]);
+        await expectFound({ shopId: OTHER_SHOP }, [other]);
+        await expectFound({ channel: 'sms' }, [other, sms]);
+        await expectFound({ states: ['dead'] }, [email]);
+        await expectFound({ states: ['dead', 'held'] }, [held, email]);
+        // The claim that found the dead one has taken these as well.
+        await expectFound({ states: ['delivering'] }, [sms]);
+        await expectFound({ states: ['delivering', 'held'] }, [held, sms]);
+        await expectFound({ states: ['queued'] }, [other]);
+        await expectFound({ states: [] }, []);
+        await expectFound({ reason: 'the platform' }, [email]);
+        await expectFound({ reason: 'the platform answered 5' }, []);
+        await expectFound({ from: at + 1000, to: at + 3000 }, [other, sms]);
+        await expectFound({ to: at + 1 }, [email]);
+        await expectFound({ from: at + 10_000 }, []);
+        await expectFound(
+          {
+            text: 'word',
+            shopId: SHOP,
+            channel: 'email',
+            states: ['dead'],
+            reason: 'the',
+            to: at + 1,
+          },
+          [email],
+        );
+        await expectFound({ text: 'word', channel: 'sms' }, []);
+        expect(await operator.countFound({ channel: 'sms' }, 10)).toBe(2);
+        expect(await operator.countFound({ channel: 'sms' }, 1)).toBe(1);
+        expect(await operator.countFound({ states: ['delivering'] }, 10)).toBe(1);
+        expect(await operator.countFound({ text: 'word', from: at, to: at + 1 }, 10)).toBe(1);
+      });
+
+      test('pages come to an end and have every entry once', async () => {
+        const entries = Array.from({ length: 25 }, () => anEntry({ meta: {}, lane: 'same' }));
+        await spool.accept(entries);
+        await waitFor('the index', async () => (await operator.searchBacklog()) === 0);
+        for (const filter of [{}, { channel: 'sms' as const }, { text: 'remote' }]) {
+          const seen: EntryId[] = [];
+          let before: EntryId | undefined;
+          do {
+            const page = await operator.search({ ...filter, limit: 10, ...(before && { before }) });
+            seen.push(...page.found.map(({ entry }) => entry.id));
+            before = page.next;
+          } while (before !== undefined);
+          expect(seen).toEqual(entries.map(({ id }) => id).reverse());
+        }
+      });
+
+      test('nothing is lost over a restart', async () => {
+        const one = await mail('a@x.example', 'before');
+        await reopen();
+        const two = await mail('a@x.example', 'between');
+        await reopen();
+        await expectFound({ text: 'a@x.example' }, [two, one]);
+        expect(await operator.searchBacklog()).toBe(0);
+      });
+
+      test('an entry is found in the state that it is in', async () => {
+        const id = await mail('a@x.example', 'state', { hold: 'why' });
+        await expectFound({ text: 'state', states: ['held'] }, [id]);
+        await spool.discard(id);
+        await expectFound({ text: 'state', states: ['discarded'] }, [id]);
+        expect(await found({ states: ['held'] })).toEqual([]);
+        await operator.restore(id);
+        await expectFound({ text: 'state', states: ['held'] }, [id]);
+        await spool.requeue(id);
+        await expectFound({ text: 'state', states: ['queued'] }, [id]);
+      });
+
+      test('what is swept is not found any more', async () => {
+        const id = await mail('gone@x.example', 'swept');
+        await settle(id, { state: 'delivered' });
+        await expectFound({ text: 'gone@x.example', states: ['delivered'] }, [id]);
+        await spool.sweep({ rawMs: -1, deadMs: -1, entriesMs: 1e12 });
+        // The card outlives the raw form.
+        await expectFound({ text: 'gone@x.example' }, [id]);
+        await spool.sweep({ rawMs: -1, deadMs: -1, entriesMs: -1 });
+        await expectFound({ text: 'gone@x.example' }, []);
+        await waitFor('its end', async () => (await operator.cards([id])).size === 0);
+        const next = await mail('next@x.example', 'after');
+        await expectFound({ text: 'x.example' }, [next]);
+      });
+    });
+
+    describe('what an attempt made of a message', () => {
+      test.each([
+        { state: 'delivered' } as const,
+        { state: 'dead', reason: 'no' } as const,
+        { state: 'held', reason: 'no' } as const,
+        { state: 'suppressed', reason: 'no' } as const,
+      ])('is kept with the outcome $state, over a restart', async (outcome) => {
+        const id = await accept();
+        await settle(id, outcome, RECORD);
+        await reopen();
+        expect(await operator.record(id)).toEqual(RECORD);
+      });
+
+      test('the last attempt counts; without one there is nothing', async () => {
+        const id = await accept();
+        expect(await operator.record(id)).toBeUndefined();
+        const later = { counts: true, failingMs: 0, detach: false, reason: 'x', nextAttemptAt: 0 };
+        await settle(id, { state: 'queued', ...later }, { request: 1, attachments: [] });
+        expect(await operator.record(id)).toEqual({ request: 1, attachments: [] });
+        await settle(id, { state: 'queued', ...later });
+        await settle(id, { state: 'delivered' }, RECORD);
+        expect(await operator.record(id)).toEqual(RECORD);
+      });
+
+      test('a long text comes back whole; a monstrous one as its beginning', async () => {
+        const long = { request: { content: 'line of text 😀\n'.repeat(20_000) }, attachments: [] };
+        const id = await accept();
+        await settle(id, { state: 'delivered' }, long);
+        expect(await operator.record(id)).toEqual(long);
+        const random = Array.from({ length: 400_000 }, () => Math.random()).join();
+        const monstrous = { request: { content: random }, attachments: RECORD.attachments };
+        const other = await accept();
+        await settle(other, { state: 'delivered' }, monstrous);
+        const kept = await operator.record(other);
+        expect(kept?.attachments).toEqual(RECORD.attachments);
+        expect(JSON.stringify(kept?.request)).toContain(random.slice(0, 1000));
+        expect(JSON.stringify(kept).length).toBeLessThan(100_000);
+      });
+
+      test('it is swept with the raw form', async () => {
+        const id = await accept();
+        await settle(id, { state: 'delivered' }, RECORD);
+        await spool.sweep({ rawMs: -1, deadMs: -1, entriesMs: 1e12 });
+        expect(await operator.record(id)).toBeUndefined();
+        expect(await spool.get(id)).toBeDefined();
+      });
+    });
+
+    describe('taking back', () => {
+      const stateOf = async (id: EntryId) => {
+        const entry = await spool.get(id);
+        return [entry?.state, entry?.reason, entry?.settledAt !== undefined];
+      };
+
+      test.each(['queued', 'dead', 'held', 'suppressed'] as const)(
+        'a discarded entry goes back to %s',
+        async (state) => {
+          const id = await accept();
+          if (state !== 'queued') await settle(id, { state, reason: 'because' });
+          const before = await spool.get(id);
+          expect(await spool.discard(id)).toBe(true);
+          expect(await operator.restore(id)).toBe(true);
+          expect(await spool.get(id)).toEqual(before);
+          expect(await operator.restore(id)).toBe(false);
+          expect((await spool.timeline(id)).map(({ step }) => step)).toEqual([
+            'accepted',
+            'discarded',
+            'restored',
+          ]);
+        },
+      );
+
+      test('a restored entry has its place in its lane again', async () => {
+        const [first, second] = [await accept({ lane: 'l' }), await accept({ lane: 'l' })];
+        await spool.discard(first);
+        await operator.restore(first);
+        const claimed = await spool.claim(SHOP, 10, 60_000);
+        expect(claimed.map(({ entry }) => entry.id)).toEqual([first]);
+        const [head] = claimed;
+        if (head) await spool.settle(head.lease, { state: 'delivered' }, []);
+        const [next] = await spool.claim(SHOP, 10, 60_000);
+        expect(next?.entry.id).toBe(second);
+      });
+
+      test('only what is discarded can be restored, and only while its raw form is kept', async () => {
+        const id = await accept();
+        expect(await operator.restore(id)).toBe(false);
+        expect(await operator.restore(anEntry().id)).toBe(false);
+        await spool.discard(id);
+        await spool.sweep({ rawMs: -1, deadMs: -1, entriesMs: 1e12 });
+        expect(await operator.restore(id)).toBe(false);
+      });
+
+      test.each(['dead', 'held', 'suppressed'] as const)(
+        'a retry or release goes back to %s, until it is claimed',
+        async (state: EntryState & ('dead' | 'held' | 'suppressed')) => {
+          const id = await accept();
+          await settle(id, { state, reason: 'because' });
+          const before = await stateOf(id);
+          expect(await spool.requeue(id)).toBe(true);
+          expect(await operator.takeBack(id, state, 'because')).toBe(true);
+          expect(await stateOf(id)).toEqual(before);
+          expect(await spool.claim(SHOP, 10, 60_000)).toEqual([]);
+          expect(await operator.takeBack(id, state, 'because')).toBe(false);
+
+          await spool.requeue(id);
+          const [claimed] = await spool.claim(SHOP, 10, 60_000);
+          expect(await operator.takeBack(id, state, 'because')).toBe(false);
+          const later = { counts: false, failingMs: 0, detach: false, reason: 'x' };
+          const outcome = { state: 'queued', nextAttemptAt: 0, ...later } as const;
+          if (claimed) await spool.settle(claimed.lease, outcome, []);
+          expect(await operator.takeBack(id, state, 'because')).toBe(false);
+        },
+      );
+    });
+
+    test('the audit keeps every line, newest first, over a restart', async () => {
+      const line = (n: number) => ({ who: 'ann', action: 'retry', target: `e${n}`, outcome: 'ok' });
+      for (const n of [1, 2, 3, 4, 5]) await operator.audit(line(n));
+      await reopen();
+      const [five, four, ...rest] = await operator.auditLines({ limit: 3 });
+      expect([five, four]).toMatchObject([line(5), line(4)]);
+      expect(rest).toHaveLength(1);
+      expect(five?.at).toBeGreaterThan(1.6e12);
+      const older = await operator.auditLines({ before: rest[0]?.no ?? 0, limit: 10 });
+      expect(older).toMatchObject([line(2), line(1)]);
+    });
+  });
+}

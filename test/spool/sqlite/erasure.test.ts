@@ -1,0 +1,167 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { readPerson } from '../../../src/cli/erase-person.ts';
+import type { EntryMeta } from '../../../src/spool/entry.ts';
+import { type Db, openDatabase } from '../../../src/spool/sqlite/database.ts';
+import { SpoolEraser } from '../../../src/spool/sqlite/erasure.ts';
+import { createOperations } from '../../../src/spool/sqlite/operations.ts';
+import { ends } from '../../support/ends.ts';
+import { anEntry, SHOP } from '../../support/entries.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+
+const INBOX = 'support@acme.example';
+const ANN = readPerson('ann@example.com', []);
+
+/** A gateway's connection, and what erases beside it. */
+function aStore() {
+  const dir = tempDir();
+  ends(() => dir.remove());
+  const db = openDatabase(join(dir.path, 'spool.db'));
+  ends(() => db.close());
+  const store = createOperations(db, Date.now);
+  const eraser = SpoolEraser.open(dir.path);
+  ends(() => eraser.close());
+  return { dir: dir.path, db, eraser, ...store };
+}
+
+function mailOf(address: string, change: { key?: string; meta?: EntryMeta } = {}) {
+  return anEntry({
+    channel: 'email',
+    lane: `${address} ${INBOX}`,
+    meta: { agentContact: INBOX, ...change.meta },
+    raw: { kind: 'inline', bytes: Buffer.from(`From: ${address}\r\n\r\nHello`) },
+    ...(change.key !== undefined && { dedupKey: change.key }),
+  });
+}
+
+const find = (eraser: SpoolEraser) => eraser.find({ person: ANN, others: true });
+const eraseAll = async (eraser: SpoolEraser, waitMs = 0) =>
+  eraser.eraseRows((await find(eraser)).traces, { person: ANN, shops: [SHOP], waitMs });
+const bytesOf = (db: Db): string => {
+  db.pragma('wal_checkpoint(TRUNCATE)');
+  return readFileSync(db.name, 'latin1');
+};
+
+test('an attempt under way finds its lease lost, and brings nothing back', async () => {
+  const { operations, erased, eraser } = aStore();
+  const entry = mailOf('ann@example.com');
+  operations.accept([entry]);
+  const [claimed] = operations.claim(SHOP, 1, 60_000).claimed;
+  if (claimed === undefined) throw new Error('nothing was claimed');
+  expect((await eraseAll(eraser)).inFlight).toMatchObject([{ id: entry.id }]);
+
+  erased.refresh();
+  const outcome = { state: 'delivered', conversationId: 'c' } as const;
+  expect(operations.settle(claimed.lease, outcome, [{ at: 1, step: 'delivered' }])).toBe(false);
+  expect(operations.saveMedia(claimed.lease, 'part', { id: 'm' })).toBe(false);
+  expect(operations.rememberConversation(claimed.entry, 'c')).toBe(false);
+  expect(operations.timeline(entry.id)).toEqual([]);
+  expect((await find(eraser)).traces).toEqual({
+    ...{ entries: [], visitors: [], conversations: [], optOuts: [], notes: [] },
+  });
+});
+
+test('an attempt that ends in time is waited for', async () => {
+  const { operations, eraser } = aStore();
+  operations.accept([mailOf('ann@example.com')]);
+  const [claimed] = operations.claim(SHOP, 1, 60_000).claimed;
+  const erasing = eraseAll(eraser, 60_000);
+  setTimeout(() => {
+    if (claimed) operations.settle(claimed.lease, { state: 'dead', reason: 'no' }, []);
+  }, 300);
+  expect((await erasing).inFlight).toEqual([]);
+});
+
+test('the next entry of a lane that was in the way of nobody else is claimed', async () => {
+  const { operations, eraser } = aStore();
+  const bounces = { channel: 'email', lane: 'event/mailer', kind: 'event' } as const;
+  const about = (email: string) =>
+    anEntry({
+      ...bounces,
+      raw: { kind: 'inline', bytes: Buffer.from(JSON.stringify({ contact: { email } })) },
+    });
+  const others = about('bob@example.com');
+  operations.accept([about('Ann@example.com'), others]);
+  operations.claim(SHOP, 0, 0);
+  await eraseAll(eraser);
+  expect(operations.claim(SHOP, 9, 60_000).claimed.map(({ entry }) => entry.id)).toEqual([
+    others.id,
+  ]);
+});
+
+test('what comes again is known by its keyed hash, after the key is read anew too', async () => {
+  const { dir, db, operations, erased, eraser } = aStore();
+  const entry = mailOf('ann@example.com', { key: 'same' });
+  const again = () => ({ ...mailOf('ann@example.com', { key: 'same' }), remoteId: entry.remoteId });
+  operations.accept([entry]);
+  await eraseAll(eraser);
+  erased.refresh();
+  // The running gateway has it in memory still; the next one has not.
+  for (const { accept } of [operations, createOperations(db, Date.now).operations]) {
+    expect(accept([again()])).toEqual([{ id: entry.id, duplicate: true }]);
+  }
+  const { operations: next } = createOperations(db, Date.now);
+  expect(next.knownKeys(SHOP, 'email', ['same', 'other'])).toEqual(new Set(['same']));
+  expect(next.knownEmailIds(SHOP, [entry.remoteId, 'x'])).toEqual(new Set([entry.remoteId]));
+  const taken = { ...mailOf('b@example.com'), remoteId: entry.remoteId, remoteIdIfTaken: 'mine' };
+  next.accept([taken]);
+  expect(next.get(taken.id)?.remoteId).toBe('mine');
+  expect(statSync(join(dir, 'erasure-key.json')).mode & 0o777).toBe(0o600);
+});
+
+test('who opted out stays out until he comes back', async () => {
+  const { db, operations, erased, eraser } = aStore();
+  const number = readPerson('+14155552671', []);
+  const lane = 'AC1/sms/+15550001111/+14155552671';
+  operations.optOut(SHOP, lane, 'SM1');
+  const { traces } = await eraser.find({ person: number, others: false });
+  await eraser.eraseRows(traces, { person: number, shops: [SHOP], waitMs: 0 });
+  erased.refresh();
+  expect(operations.isOptedOut(SHOP, lane)).toBe(true);
+  expect(operations.isOptedOut(SHOP, `${lane}9`)).toBe(false);
+  expect(bytesOf(db)).not.toContain('4155552671');
+  expect(operations.optIn(SHOP, lane, 'SM2')).toBe(true);
+  expect(operations.isOptedOut(SHOP, lane)).toBe(false);
+});
+
+test("what was written of others' entries is blackened; their own words are listed", async () => {
+  const { operations, eraser } = aStore();
+  const bobs = mailOf('bob@example.com', { meta: { receivedHeader: 'for ann+x@EXAMPLE.com' } });
+  operations.accept([bobs]);
+  const [claimed] = operations.claim(SHOP, 1, 60_000).claimed;
+  if (claimed === undefined) throw new Error('nothing was claimed');
+  operations.settle(claimed.lease, { state: 'dead', reason: '400 ann@example.com is no' }, [
+    { at: 1, step: 'refused', detail: { answer: 'ann@example.com', status: 400 } },
+  ]);
+  expect((await find(eraser)).mentions).toMatchObject([{ id: bobs.id, where: ['header'] }]);
+  await eraseAll(eraser);
+  expect(operations.get(bobs.id)?.reason).toBe('[erased]');
+  expect(operations.timeline(bobs.id).at(-1)).toEqual({
+    ...{ at: 1, step: 'refused', detail: { answer: '[erased]', status: 400 } },
+  });
+});
+
+test('a database from before bytes were overwritten is written anew, once', async () => {
+  const { db, operations, eraser } = aStore();
+  db.pragma('secure_delete = OFF');
+  db.exec(`DELETE FROM marks`);
+  const mails = Array.from({ length: 50 }, () => mailOf('ann@example.com'));
+  operations.accept([...mails, mailOf('bob@example.com')]);
+  db.exec(`DELETE FROM raws; DELETE FROM entries WHERE lane LIKE 'ann%'`);
+  expect(bytesOf(db)).toContain('ann@example.com');
+  expect(await eraser.purge(ANN)).toBe('rewritten');
+  expect(bytesOf(db)).not.toContain('ann@example.com');
+  expect(bytesOf(db)).toContain('bob@example.com');
+  expect(await eraser.purge(ANN)).toBe('clean');
+});
+
+test('copies that were left behind in unused space are found', async () => {
+  const { db, operations, eraser } = aStore();
+  operations.accept([mailOf('bob@example.com')]);
+  db.pragma('secure_delete = OFF');
+  operations.accept(Array.from({ length: 20 }, () => mailOf('ann@example.com')));
+  db.exec(`DELETE FROM raws WHERE seq > 1; DELETE FROM entries WHERE seq > 1`);
+  expect(await eraser.purge(ANN)).toBe('rewritten');
+  expect(bytesOf(db)).not.toContain('ann@example.com');
+});

@@ -1,0 +1,171 @@
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import Database from 'better-sqlite3';
+import { openIndex } from '../../../src/spool/search/index-database.ts';
+import { openDatabase } from '../../../src/spool/sqlite/database.ts';
+import { MIGRATIONS } from '../../../src/spool/sqlite/migrations.ts';
+import { openSqliteStore, type Store } from '../../../src/spool/sqlite/open.ts';
+import type { EntryId } from '../../../src/types/ids.ts';
+import { anEntry, SHOP } from '../../support/entries.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+let dir: ReturnType<typeof tempDir>;
+let opened: Store[];
+beforeEach(() => {
+  dir = tempDir();
+  opened = [];
+});
+afterEach(async () => {
+  for (const { spool } of opened) await spool.close();
+  dir.remove();
+});
+
+const open = async (role: 'owner' | 'guest' = 'owner'): Promise<Store> => {
+  const store = await openSqliteStore({ dir: dir.path, role, reserveBytes: 0 });
+  opened.push(store);
+  return store;
+};
+const file = (name: string) => join(dir.path, name);
+const mail = async ({ spool }: Store, from: string, subject = 'x'): Promise<EntryId> => {
+  const bytes = Buffer.from(`From: ${from}\r\nSubject: ${subject}\r\n\r\nbody`);
+  const entry = anEntry({ channel: 'email', raw: { kind: 'inline', bytes } });
+  await spool.accept([entry]);
+  return entry.id;
+};
+const find = async ({ operator }: Store, text: string) =>
+  (await operator.search({ text, limit: 100 })).found.map(({ entry }) => entry.id);
+const expectFound = (store: Store, text: string, ids: readonly EntryId[]) =>
+  waitFor(text, async () => String(await find(store, text)) === String(ids), 30_000, 20);
+
+describe('the file of the index', () => {
+  test('may be deleted between two runs', async () => {
+    const first = await open();
+    const id = await mail(first, 'ann@x.example');
+    await expectFound(first, 'ann@x.example', [id]);
+    await first.spool.close();
+    for (const suffix of ['', '-wal', '-shm']) rmSync(file(`search.db${suffix}`), { force: true });
+    await expectFound(await open(), 'ann@x.example', [id]);
+  });
+
+  test('may be deleted while it is used', async () => {
+    const store = await open();
+    const id = await mail(store, 'ann@x.example');
+    await expectFound(store, 'ann@x.example', [id]);
+    for (const suffix of ['', '-wal', '-shm']) rmSync(file(`search.db${suffix}`), { force: true });
+    const other = await mail(store, 'bob@x.example');
+    await expectFound(store, 'x.example', [other, id]);
+    expect(statSync(file('search.db')).size).toBeGreaterThan(0);
+  });
+
+  test.each([
+    ['something else', () => Buffer.from('this is not a database '.repeat(1000))],
+    ['empty', () => Buffer.alloc(0)],
+    ['damaged in the middle', (whole: Buffer) => whole.fill(0xaa, 8192)],
+    ['cut off', (whole: Buffer) => whole.subarray(0, 8192 * 3)],
+  ])('that is %s is made anew', async (_what, damage) => {
+    const first = await open();
+    const id = await mail(first, 'ann@x.example');
+    await expectFound(first, 'ann@x.example', [id]);
+    await first.spool.close();
+    writeFileSync(file('search.db'), damage(readFileSync(file('search.db'))));
+    await expectFound(await open(), 'ann@x.example', [id]);
+  });
+
+  test('of another version is made anew', async () => {
+    const store = await open();
+    const id = await mail(store, 'ann@x.example');
+    await store.spool.close();
+    const index = openIndex(file('search.db'));
+    index.pragma('user_version = 99');
+    index.close();
+    await expectFound(await open(), 'ann@x.example', [id]);
+  });
+
+  test('forgets what a spool from a backup does not have', async () => {
+    const store = await open();
+    const [one, two] = [await mail(store, 'ann@x.example'), await mail(store, 'bob@x.example')];
+    await expectFound(store, 'x.example', [two, one]);
+    await store.spool.close();
+    const db = openDatabase(file('spool.db'));
+    db.exec(`DELETE FROM raws WHERE seq = 2; DELETE FROM entries WHERE seq = 2`);
+    db.close();
+    const later = await open();
+    await expectFound(later, 'x.example', [one]);
+    // Its number is given again.
+    const three = await mail(later, 'eve@x.example');
+    await expectFound(later, 'x.example', [three, one]);
+    await expectFound(later, 'bob', []);
+  });
+
+  test('keeps up with changes that were made while no gateway ran', async () => {
+    const owner = await open();
+    const [one, two] = [await mail(owner, 'ann@x.example'), await mail(owner, 'bob@x.example')];
+    await expectFound(owner, 'x.example', [two, one]);
+    await owner.spool.close();
+    const db = openDatabase(file('spool.db'));
+    db.exec(`UPDATE entries SET state = 'dead', reason = 'why', settled_at = 1 WHERE seq = 1`);
+    db.close();
+    const later = await open();
+    const dead = async () => {
+      const { found } = await later.operator.search({ states: ['dead'], text: 'ann', limit: 9 });
+      return found.map(({ entry }) => entry.id).join() === one;
+    };
+    await waitFor('the dead one', dead, 30_000, 20);
+  });
+});
+
+describe('a command', () => {
+  test('finds what there is without a gateway', async () => {
+    const owner = await open();
+    const ids = [await mail(owner, 'ann@x.example'), await mail(owner, 'bob@x.example')];
+    await owner.spool.close();
+    const guest = await open('guest');
+    expect(await find(guest, 'x.example')).toEqual(ids.reverse());
+    expect(await guest.operator.searchBacklog()).toBe(0);
+  });
+
+  test('finds beside a gateway what has just come, and its own changes', async () => {
+    const owner = await open();
+    const guest = await open('guest');
+    const id = await mail(owner, 'ann@x.example');
+    expect(await find(guest, 'ann')).toEqual([id]);
+    await guest.spool.discard(id);
+    const search = { text: 'ann', states: ['discarded'], limit: 1 } as const;
+    expect((await guest.operator.search(search)).found).toHaveLength(1);
+    const ofOwner = async () => (await owner.operator.search(search)).found.length === 1;
+    await waitFor('the change', ofOwner, 30_000, 20);
+  });
+});
+
+test('after rewriting, nothing of deleted entries is in any file', async () => {
+  const store = await open();
+  const kept = await mail(store, 'kept-person@x.example', 'kept-subject');
+  const gone = await mail(store, 'gone-person@x.example', 'gone-subject');
+  await expectFound(store, 'x.example', [gone, kept]);
+  for (const { entry, lease } of await store.spool.claim(SHOP, 10, 60_000)) {
+    if (entry.id === gone) await store.spool.settle(lease, { state: 'delivered' }, []);
+  }
+  await store.spool.sweep({ rawMs: -1, deadMs: -1, entriesMs: -1 });
+  await expectFound(store, 'x.example', [kept]);
+  await store.rewriteIndex();
+  const files = readdirSync(dir.path).filter((name) => name.startsWith('search.db'));
+  const bytes = files.map((name) => readFileSync(file(name)).toString('latin1')).join('');
+  expect(bytes).toContain('kept-person');
+  expect(bytes).not.toContain('gone-person');
+  expect(bytes).not.toContain('gone-subject');
+  await expectFound(store, 'kept-person@x.example', [kept]);
+});
+
+test('a spool of before has all that operators need', async () => {
+  const db = new Database(file('spool.db'));
+  for (const step of MIGRATIONS.slice(0, 4)) db.exec(step);
+  db.pragma('user_version = 4');
+  db.close();
+  const store = await open();
+  const id = await mail(store, 'ann@x.example');
+  await store.spool.discard(id);
+  expect(await store.operator.restore(id)).toBe(true);
+  await expectFound(store, 'ann', [id]);
+});

@@ -1,0 +1,45 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+
+/**
+ * Every file below a folder that holds a text in any way in which `strings` and a patient reader
+ * would find it: in any case, as UTF-16, in base64 at each of its three places, as quoted-printable
+ * or in a URL.
+ */
+export function filesWith(folder: string, text: string): string[] {
+  const needles = formsOf(text);
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => {
+      const bytes = readFileSync(file).toString('latin1');
+      const lower = bytes.toLowerCase();
+      return needles.exact.some((form) => bytes.includes(form)) ||
+        needles.anyCase.some((form) => lower.includes(form))
+        ? true
+        : false;
+    })
+    .map((file) => relative(folder, file))
+    .sort();
+}
+
+function formsOf(text: string): { readonly exact: string[]; readonly anyCase: string[] } {
+  const plain = text.toLowerCase();
+  return {
+    exact: [0, 1, 2].map((shift) => base64Within(text, shift)),
+    anyCase: [
+      plain,
+      Buffer.from(plain, 'utf16le').toString('latin1'),
+      plain.replaceAll('@', '=40'),
+      plain.replaceAll('@', '%40'),
+    ],
+  };
+}
+
+/** What of base64 is the same whatever stands before and behind the text. */
+function base64Within(text: string, shift: number): string {
+  const encoded = Buffer.from(`${'x'.repeat(shift)}${text}`).toString('base64');
+  const from = Math.ceil((shift * 8) / 6);
+  const bits = (shift + Buffer.byteLength(text)) * 8;
+  return encoded.slice(from, Math.floor(bits / 6));
+}

@@ -31,7 +31,8 @@ function readDefaults() {
     for (const [index, { key, value }] of node.items.entries()) {
       const at = path === '' ? key.value : `${path}.${key.value}`;
       // Of the first key of a mapping, the comment is the mapping's own.
-      const comment = key.commentBefore ?? (index === 0 ? node.commentBefore : undefined) ?? '';
+      const comment =
+        key.commentBefore ?? (index === 0 ? node.commentBefore : undefined) ?? value?.comment ?? '';
       const written = value?.range && !isMap(value) && !isNested(value) ? source(value) : undefined;
       const isExample = optional.has(key.value) && !at.startsWith('shops');
       found.set(at, { comment: paragraph(comment), written, isExample });
@@ -107,7 +108,7 @@ merge, lists and single values replace. Name it with \`--config FILE\` or \`SLUI
 - \`\${NAME}\` takes an environment variable, which must be set; \`\${NAME:-default}\` gives a default; \`$\${\` is a plain \`\${\`.
 - Durations are a whole number and a unit: \`30s\`, \`10m\`, \`72h\`, \`7d\`. Sizes are in bytes.
 - An unknown key is a mistake; the nearest known key is suggested.
-- \`sluice config check\` prints all mistakes at once. What a reload takes up is in [operations.md](operations.md#reload).
+- \`sluice config check\` prints all mistakes at once. What a reload takes up is in [reload.md](reload.md).
 
 A complete small one is [\`config/example.yaml\`](../config/example.yaml). This page is made from the schema.
 `;

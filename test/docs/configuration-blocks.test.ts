@@ -25,6 +25,13 @@ function isConfiguration(text: string): boolean {
 const isOnPurpose = ({ came, expected }: Mistake, text: string): boolean =>
   (came === 'nothing' && text.includes('…')) || expected === 'a file that can be read';
 
+/** What might stand in a variable of this name. */
+function valueOf(name: string): string {
+  if (name.includes('WEBHOOK_URL')) return 'https://hooks.example/a-token';
+  if (name.includes('URL')) return 'smtp://relay.example:587';
+  return `${name}-of-32-characters-or-more-0000`;
+}
+
 test('there are some', () => expect(blocks.length).toBeGreaterThan(0));
 
 test.each(blocks)('the configuration in %s has no mistakes', (_where, text) => {
@@ -33,9 +40,7 @@ test.each(blocks)('the configuration in %s has no mistakes', (_where, text) => {
     const file = join(folder.path, 'sluice.yaml');
     writeFileSync(file, text);
     const names = [...text.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name ?? '');
-    const value = (name: string): string =>
-      name.includes('URL') ? 'smtp://relay.example:587' : `${name}-of-32-characters-or-more-0000`;
-    const env = Object.fromEntries(names.map((name) => [name, value(name)]));
+    const env = Object.fromEntries(names.map((name) => [name, valueOf(name)]));
     const loaded = loadConfig({ file, env });
     const mistakes = loaded.ok ? [] : loaded.mistakes;
     expect(mistakes.filter((mistake) => !isOnPurpose(mistake, text))).toEqual([]);

@@ -1,31 +1,29 @@
 // Takes the pictures of the console from a gateway that runs: node scripts/console-pictures.mjs
-// It starts one with the demo shop in a folder of its own, sends test messages through each door,
-// signs in with Chromium, and writes docs/pictures/console-*.png.
+// It starts one in a folder of its own, lets customers write for four minutes through its doors, signs
+// in with Chromium, and writes docs/pictures/console-*.png.
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
 import { build } from './build.mjs';
+import { Customers, OUTLET, SHOP } from './customers.mjs';
 import { DIST, ROOT } from './workspace.mjs';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const PICTURES = join(ROOT, 'docs/pictures');
-const PASSWORD = 'of-the-pictures';
-const ROUNDS = 4;
-const WIDE = { width: 1280, height: 860 };
-const SHOTS = [
-  { name: 'overview', path: '/' },
-  { name: 'overview-dark', path: '/', colorScheme: 'dark' },
-  { name: 'overview-phone', path: '/', viewport: { width: 375, height: 812 } },
-  { name: 'messages', path: '/messages' },
-  { name: 'message', path: '/messages', open: true },
-  { name: 'platform', path: '/platform' },
-  { name: 'configuration', path: '/configuration' },
-  { name: 'audit', path: '/audit' },
-  { name: 'doctor', path: '/doctor' },
+const OPERATORS = [
+  { name: 'maria', password: 'the words of maria' },
+  { name: 'jonas', password: 'the words of jonas' },
 ];
+const [MARIA, JONAS] = OPERATORS;
+/** What the charts show of a gateway that has just begun. */
+const FILL_MS = 4.5 * 60_000;
+const EVERY_MS = 900;
+const WIDE = { width: 1280, height: 860 };
+const PUBLIC_URL = 'https://gateway.northwind.example';
 
 async function freePort() {
   const server = createServer();
@@ -35,70 +33,147 @@ async function freePort() {
   return port;
 }
 
-/** Resolves with the gateway's process and its console's address once it is ready. */
+/** Resolves with the gateway's process and its ports once it is ready. */
 async function startGateway(dir) {
   const [http, admin, smtp, platform] = await Promise.all([1, 2, 3, 4].map(() => freePort()));
   const listen = { host: '127.0.0.1' };
   const config = {
-    dataDir: join(dir, 'data'),
-    log: { level: 'warn' },
-    smtp: { ...listen, port: smtp },
-    http: { ...listen, port: http, publicUrl: `http://127.0.0.1:${http}` },
-    admin: { ...listen, port: admin, password: PASSWORD },
+    dataDir: './data',
+    log: { level: 'error' },
+    smtp: { ...listen, port: smtp, hostname: 'mx.northwind.example' },
+    http: { ...listen, port: http, publicUrl: PUBLIC_URL },
+    admin: { ...listen, port: admin, operators: OPERATORS },
     localPlatform: { port: platform },
+    shops: [SHOP, OUTLET],
   };
-  const file = join(dir, 'sluice.json');
-  writeFileSync(file, JSON.stringify(config));
-  const args = [join(DIST, 'main.js'), 'serve', '--config', file];
-  const gateway = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+  writeFileSync(join(dir, 'sluice.json'), JSON.stringify(config, null, 2));
+  const args = [join(DIST, 'main.js'), 'serve', '--config', 'sluice.json'];
+  const stdio = ['ignore', 'ignore', 'inherit'];
+  const gateway = spawn(process.execPath, args, { cwd: dir, stdio });
   let code;
   gateway.once('exit', (status) => (code = status ?? 1));
+  const url = `http://127.0.0.1:${admin}`;
   for (;;) {
     if (code !== undefined) throw new Error(`the gateway ended with ${code}`);
-    const answer = await fetch(`http://127.0.0.1:${admin}/readyz`).catch(() => undefined);
-    if (answer?.ok) return { gateway, url: `http://127.0.0.1:${admin}` };
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    const answer = await fetch(`${url}/readyz`).catch(() => undefined);
+    if (answer?.ok) return { gateway, url, doors: { http, smtp, publicUrl: PUBLIC_URL } };
+    await pause(100);
   }
 }
 
-/** Something to show: a few messages through each of the gateway's own doors. */
-async function sendMessages(url) {
-  const headers = {
-    authorization: `Bearer ${PASSWORD}`,
-    'content-type': 'application/json',
-    'x-sluice-console': '1',
-  };
-  const { shops } = await (await fetch(`${url}/api/configuration`, { headers })).json();
-  for (let round = 0; round < ROUNDS; round += 1) {
-    for (const channel of ['email', 'sms', 'web_chat']) {
-      const body = JSON.stringify({ shop: shops[0].shop, channel });
-      const answer = await fetch(`${url}/api/test-message`, { method: 'POST', headers, body });
-      if (!answer.ok) throw new Error(`the test by ${channel} was answered with ${answer.status}`);
-    }
+/** More chats than emails, more emails than texts, now more and now less. */
+async function fill(customers) {
+  const begun = Date.now();
+  for (let nth = 0; Date.now() - begun < FILL_MS; nth += 1) {
+    const minute = (Date.now() - begun) / 60_000;
+    const busy = 0.75 + 0.25 * Math.sin(minute * 2.3) + 0.1 * Math.sin(minute * 9);
+    const ways = ['chat', 'email', 'chat', 'text', 'email', 'chat', 'email'];
+    await customers[ways[nth % ways.length]](nth);
+    await pause(EVERY_MS / busy);
   }
 }
 
-async function take(browser, url, { name, path, open = false, ...look }) {
-  const page = await browser.newPage({
+/** Signed in, as an operator's own browser is. */
+async function visit(browser, url, { name, password }, look = {}) {
+  const context = await browser.newContext({
     colorScheme: 'light',
     viewport: WIDE,
     reducedMotion: 'reduce',
     deviceScaleFactor: 2,
+    locale: 'en-GB',
     ...look,
   });
-  await page.goto(url + path);
-  await page.getByLabel('Password').fill(PASSWORD);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.locator('#content h1').waitFor();
-  if (open) {
-    await page.locator('a[href^="/messages/"]').first().click();
-    await page.waitForURL(/\/messages\/.+/);
-  }
+  const headers = { 'x-sluice-console': '1', origin: url };
+  const data = { operator: name, password };
+  const answer = await context.request.post(`${url}/api/login`, { headers, data });
+  if (!answer.ok() && look.mayFail !== true) throw new Error(`${answer.status()} to the login`);
+  const page = await context.newPage();
+  const open = async (path) => {
+    await page.goto(url + path);
+    await page.locator('#content h1').waitFor();
+  };
+  return { page, open, close: () => context.close() };
+}
+
+async function take(page, name) {
   const busy = page.locator('[aria-busy="true"]').first();
   await busy.waitFor({ state: 'detached', timeout: 60_000 });
   await page.screenshot({ path: join(PICTURES, `console-${name}.png`) });
-  await page.close();
   console.error(`docs/pictures/console-${name}.png`);
+}
+
+async function takeOverviews(browser, url) {
+  for (const [name, colorScheme] of [
+    ['overview', 'light'],
+    ['overview-dark', 'dark'],
+  ]) {
+    const { page, open, close } = await visit(browser, url, MARIA, { colorScheme });
+    await open('/');
+    await page.getByText('All messages flow').waitFor();
+    await page.locator('.chart canvas').nth(4).waitFor();
+    await take(page, name);
+    await close();
+  }
+}
+
+async function takeLogin(browser, url) {
+  const page = await browser.newPage({ viewport: WIDE, deviceScaleFactor: 2 });
+  await page.goto(url);
+  await page.getByLabel('Password').waitFor();
+  await take(page, 'login');
+  await page.close();
+}
+
+/** The other pages, with what operators did on the way. */
+async function takeOthers(browser, url, customers) {
+  await customers.absence();
+  await customers.twoAuthors();
+  await customers.reply();
+  for (const nth of [3, 5, 8]) await customers[nth === 5 ? 'chat' : 'email'](nth);
+  const { page, open, close } = await visit(browser, url, MARIA);
+  const rows = page.locator('.entries-body .entry');
+  await open('/messages');
+  for (const text of ['Several senders', 'Automatic answer']) {
+    await rows.filter({ hasText: text }).first().waitFor();
+  }
+  await page.locator('.entries-body').getByText('Delivered').nth(5).waitFor();
+  await take(page, 'messages');
+  await rows.filter({ hasText: 'has shipped' }).first().getByRole('link').click();
+  await page.getByRole('region', { name: 'State' }).getByText('Delivered').waitFor();
+  await page.getByRole('button', { name: 'Show content' }).click();
+  await page.getByRole('region', { name: 'Submitted' }).waitFor();
+  await take(page, 'message');
+  await open('/messages?state=held');
+  await rows.first().getByRole('link').click();
+  await page.getByRole('button', { name: 'Release' }).click();
+  await page.getByRole('region', { name: 'State' }).getByText('Delivered').waitFor();
+  await open('/platform');
+  await page.locator('tbody tr').nth(5).waitFor();
+  await take(page, 'platform');
+  await open('/configuration');
+  await page.getByRole('button', { name: 'Reload' }).click();
+  await page.getByText('Nothing has changed in the file.').waitFor();
+  await page
+    .getByRole('button', { name: 'Send a test message: Email, northwind', exact: true })
+    .click();
+  await page.getByText('Accepted').waitFor();
+  await open('/configuration');
+  await take(page, 'configuration');
+  await (await visit(browser, url, { ...JONAS, password: 'mistyped' }, { mayFail: true })).close();
+  const other = await visit(browser, url, JONAS);
+  await other.open('/messages?state=suppressed');
+  await other.page.locator('.entries-body .entry a').first().click();
+  await other.page.getByRole('button', { name: 'Discard' }).click();
+  await other.page.getByRole('button', { name: 'Undo' }).click();
+  await other.page.getByText('Taken back').waitFor();
+  await other.close();
+  await open('/audit');
+  await page.locator('tbody tr').nth(8).waitFor();
+  await take(page, 'audit');
+  await open('/doctor');
+  await page.getByText(/things? of \d+ to look at|All is well/).waitFor({ timeout: 60_000 });
+  await take(page, 'doctor');
+  await close();
 }
 
 if (build() !== 0) process.exit(1);
@@ -106,12 +181,18 @@ mkdirSync(PICTURES, { recursive: true });
 const dir = mkdtempSync(join(tmpdir(), 'sluice-pictures-'));
 let started;
 let browser;
+let customers;
 try {
   started = await startGateway(dir);
-  await sendMessages(started.url);
+  const { url, doors } = started;
+  customers = new Customers(doors);
+  await fill(customers);
   browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
-  for (const shot of SHOTS) await take(browser, started.url, shot);
+  await takeOverviews(browser, url);
+  await takeLogin(browser, url);
+  await takeOthers(browser, url, customers);
 } finally {
+  customers?.close();
   await browser?.close();
   if (started !== undefined && started.gateway.exitCode === null) {
     const ended = new Promise((resolve) => started.gateway.once('exit', resolve));

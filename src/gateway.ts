@@ -217,6 +217,7 @@ async function start(
   stack.push('sms reconciliation', () => missed.stop());
   health.add('doors', () => undefined);
   stack.push('readiness', () => health.add('doors', () => notReady('stopping')));
+  stack.push('reload', () => configuration.stop());
   return {
     reload: (who) => configuration.reload(who),
     addresses: {

@@ -1,7 +1,8 @@
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { type AlertRecord, recordsSchema } from './record.ts';
 
-const MAX_BYTES = 1024 * 1024;
+/** A thousand shops, with everything wrong in each, stay well below. */
+const MAX_BYTES = 16 * 1024 * 1024;
 
 /** The file in which alerts outlive the process. It is replaced as a whole, or not at all. */
 export class AlertFile {
@@ -15,10 +16,11 @@ export class AlertFile {
 
   /**
    * What the last process left. What was only about to fire, or about to be over, begins anew: nobody
-   * looked in the meantime.
+   * looked in the meantime. What was written by a clock that was ahead of `now` counts from now: its
+   * news would wait until the time had come again.
    * @throws when there is a file that cannot be used
    */
-  async read(): Promise<AlertRecord[]> {
+  async read(now: number): Promise<AlertRecord[]> {
     let text: string;
     try {
       text = await readFile(this.#path, 'utf8');
@@ -30,7 +32,7 @@ export class AlertFile {
     const { alerts } = recordsSchema.parse(JSON.parse(text));
     return alerts
       .filter(({ phase }) => phase !== 'pending')
-      .map(({ wellSince: _wellSince, ...record }) => record);
+      .map(({ wellSince: _wellSince, ...record }) => notLaterThan(now, record));
   }
 
   /** Durable when it resolves; the same as last time costs nothing. One after the other. */
@@ -44,6 +46,18 @@ export class AlertFile {
     this.#writing = this.#writing.then(write, write);
     return this.#writing;
   }
+}
+
+function notLaterThan(now: number, record: AlertRecord): AlertRecord {
+  const told = Object.entries(record.told).map(
+    ([target, last]) => [target, { ...last, at: Math.min(last.at, now) }] as const,
+  );
+  return {
+    ...record,
+    since: Math.min(record.since, now),
+    changedAt: Math.min(record.changedAt, now),
+    told: Object.fromEntries(told),
+  };
 }
 
 async function replace(path: string, text: string): Promise<void> {

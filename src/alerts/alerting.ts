@@ -69,7 +69,7 @@ export class Alerting {
   /** Reads what the last process left, and begins to look. */
   async start(): Promise<void> {
     try {
-      this.#records = await this.#parts.file.read();
+      this.#records = await this.#parts.file.read(this.#parts.clock());
     } catch (error) {
       // What fires is then told once more: better than not at all.
       this.#parts.logger.warn('alerts.state_unreadable', errorFields(error));

@@ -93,7 +93,8 @@ export class Messenger {
         target,
         ...(isKnown ? { kind: error.kind, code: error.code } : errorFields(error)),
       });
-      this.#restUntil = clock() + this.#restMs;
+      const asked = isKnown ? (error.retryAfterMs ?? 0) : 0;
+      this.#restUntil = clock() + Math.max(this.#restMs, asked);
       this.#restMs = Math.min(this.#restMs * 2, LONGEST_REST_MS);
     }
   }

@@ -93,6 +93,7 @@ function oldestReading(shop: string, facts: Facts, { thresholds, forMs }: RuleOp
     .filter((count) => count.shop === shop && count.state === 'queued')
     .reduce((least, { oldestAt }) => Math.min(least, oldestAt), facts.at);
   const age = facts.at - oldest;
+  const isServed = facts.shops.some((each) => each.shop === shop);
   return {
     key: `oldest-queued/${shop}`,
     rule: 'oldest-queued',
@@ -100,8 +101,12 @@ function oldestReading(shop: string, facts: Facts, { thresholds, forMs }: RuleOp
     verdict: verdictOf(age, thresholds.oldestQueued, WELL_AGE * thresholds.oldestQueued),
     forMs,
     severity: 'critical',
-    summary: `The oldest queued message of ${shop} has waited for ${howLong(age)}`,
-    todo: 'Look whether the platform answers and whether delivery.paused is set; the timeline of the oldest queued message says what its last attempt met.',
+    summary: isServed
+      ? `The oldest queued message of ${shop} has waited for ${howLong(age)}`
+      : `Messages have waited for ${howLong(age)} for the shop ${shop}, which is not configured`,
+    todo: !isServed
+      ? 'Put the shop back into the configuration and reload it, or discard what waits.'
+      : 'Look whether the platform answers and whether delivery.paused is set; the timeline of the oldest queued message says what its last attempt met.',
   };
 }
 

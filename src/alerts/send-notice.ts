@@ -21,12 +21,12 @@ export async function sendNotice(
   retries: Retries = RETRIES,
 ): Promise<void> {
   await pRetry(
-    async () => {
+    async (attempt) => {
       try {
         await target.send(notice, signal);
       } catch (error) {
         if (error instanceof TargetFailed && !error.isFinal) {
-          await waited(error.retryAfterMs ?? 0, signal);
+          if (attempt <= retries.times) await waited(error.retryAfterMs ?? 0, signal);
           throw error;
         }
         throw new AbortError(error instanceof Error ? error : new Error('not an error'));

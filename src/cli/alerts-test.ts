@@ -7,6 +7,8 @@ import { CommandFailed } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
 
 const TIMEOUT_MS = 120_000;
+/** Who waits at a terminal wants the first answer. */
+const ONCE = { times: 0, firstAfterMs: 0 };
 
 const EXIT_CODES = `
 Exit codes:
@@ -47,7 +49,7 @@ async function tryTarget(target: Target, source: string): Promise<{ ok: boolean;
   const nothing = { fired: [], worse: [], resolved: [], still: [] };
   try {
     const notice = { source, at: Date.now(), ...nothing, isTest: true };
-    await sendNotice(target, notice, AbortSignal.timeout(TIMEOUT_MS));
+    await sendNotice(target, notice, AbortSignal.timeout(TIMEOUT_MS), ONCE);
     const ms = Math.round(performance.now() - started);
     return { ok: true, line: `ok      ${target.name}: it took the test alert, in ${ms} ms\n` };
   } catch (error) {

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { AuditLine } from '../spool/operator-store.ts';
+import { jsonText } from './json.ts';
 import { withSpool } from './open-spool.ts';
 import { iso, time } from './queue-entry.ts';
 import { type Column, Table } from './table.ts';
@@ -35,9 +36,9 @@ export function registerAudit(parent: Command, terminal: Terminal): void {
         const { before, limit } = options;
         const lines = await operator.auditLines({ limit, ...(before !== undefined && { before }) });
         const plain = lines.map((line) => ({ ...line, at: iso(line.at) }));
-        if (options.json) terminal.out(`${JSON.stringify(plain, null, 2)}\n`);
+        if (options.json) terminal.out(`${jsonText(plain, 2)}\n`);
         else if (options.jsonl) {
-          for (const line of plain) terminal.out(`${JSON.stringify(line)}\n`);
+          for (const line of plain) terminal.out(`${jsonText(line)}\n`);
         } else {
           terminal.out(
             lines.length === 0 ? 'No lines.\n' : new Table(COLUMNS, terminal).lines(lines),

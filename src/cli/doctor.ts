@@ -9,6 +9,7 @@ import { patientOf, type PatientShops } from '../gateway/doctor-patient.ts';
 import { inspectDataFolder } from '../spool/data-folder.ts';
 import { configuration } from './configuration.ts';
 import { CommandFailed } from './exit-codes.ts';
+import { jsonText } from './json.ts';
 import { printable, type Terminal } from './terminal.ts';
 
 interface DoctorOptions {
@@ -82,7 +83,7 @@ function json(results: readonly CheckResult[], url: string | undefined): string 
     ...(url !== undefined && { webhookUrl: url }),
     checks: results,
   };
-  return `${JSON.stringify(report, null, 2)}\n`;
+  return `${jsonText(report, 2)}\n`;
 }
 
 function lines(results: readonly CheckResult[], url: string | undefined): string {

@@ -26,10 +26,12 @@ export async function* eachFound(
 /**
  * The same, oldest first: what is taken in again must come in the order of arrival. Their ids are
  * held in memory meanwhile, 37 bytes each; what is swept in between is passed over.
+ * @throws the reason of the signal when that is aborted
  */
 export async function* oldestFirst(
   { spool, operator }: Pick<OpenSpool, 'spool' | 'operator'>,
   filter: Filter,
+  signal: AbortSignal,
 ): AsyncGenerator<FoundEntry, void, undefined> {
   const pages: Buffer[] = [];
   let ids: EntryId[] = [];
@@ -38,6 +40,7 @@ export async function* oldestFirst(
     ids = [];
   };
   for await (const { entry } of eachFound(operator, filter)) {
+    signal.throwIfAborted();
     if (ids.push(entry.id) === PAGE) keep();
   }
   keep();
@@ -45,6 +48,7 @@ export async function* oldestFirst(
     const oldest = page.toString('latin1').split('\n').reverse().map(asEntryId);
     const cards = await operator.cards(oldest);
     for (const id of oldest) {
+      signal.throwIfAborted();
       const entry = await spool.get(id);
       const card = cards.get(id) ?? NO_CARD;
       if (entry !== undefined) yield { entry, card };

@@ -94,7 +94,7 @@ function emailPerson(key: string, typed: string): NamedPerson {
   const domain = domainOf(key);
   const domains = [...new Set([domain, domainToUnicode(domain) || domain])];
   // The address with any tag behind a "+", which some services deliver to the same person.
-  const local = `${escape(key.slice(0, at))}(?:\\+[^\\s@<>"',;]{0,64})?`;
+  const local = `"?${escape(key.slice(0, at))}(?:\\+[^\\s@<>"',;]{0,64})?"?`;
   const pattern = `${local}(?:@|%40|&#0*64;|&#x0*40;|&commat;)(?:${domains.map(escape).join('|')})`;
   return {
     reading: { kind: 'email', key },
@@ -209,7 +209,8 @@ function finders(
   after: string,
 ): Pick<Person, 'isNamedIn' | 'occursIn'> {
   if (patterns.length === 0) return { isNamedIn: () => false, occursIn: () => false };
-  const all = [...new Set(patterns.flatMap((pattern) => [pattern, asBytes(pattern)]))].join('|');
+  const composed = patterns.flatMap((pattern) => [pattern, pattern.normalize('NFD')]);
+  const all = [...new Set(composed.flatMap((pattern) => [pattern, asBytes(pattern)]))].join('|');
   const named = new RegExp(`(?<!${before})(?:${all})(?!${after})`, 'iu');
   const occurs = new RegExp(`(?:${all})`, 'iu');
   return {

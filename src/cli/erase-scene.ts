@@ -128,9 +128,9 @@ export class EraseScene {
       ({ traces } = await this.#spool.find({ ...request, others: false }));
       if (isNothing(traces) && !(await this.#isOnPlatform(request))) break;
     }
-    await this.#spool.sweepTemporary();
+    await this.#spool.sweepTemporary(person);
     const bytes: Record<string, Purged> = { 'spool.db': await this.#spool.purge(person) };
-    const index = this.#spool.eraseFromIndex();
+    const index = await this.#spool.eraseFromIndex();
     if (index !== undefined) bytes['search.db'] = index;
     if (this.#platform !== undefined) {
       bytes['platform.sqlite'] = await this.#spool.purgeOther(this.#platform.db, person);

@@ -63,6 +63,12 @@ async function eraseWith(
   try {
     const found = await look(scene, request, terminal);
     if (options.json !== true) terminal.out(foundText(found, open.shopName));
+    if (person.reading.kind === 'visitor' && !hasFound(found)) {
+      terminal.err(
+        'It was read as the id or the subject of a chat visitor: it is neither one email address ' +
+          'nor a telephone number.\n',
+      );
+    }
     const erased = options.dryRun
       ? undefined
       : await eraseIfAgreed(scene, request, found, open, options, terminal);

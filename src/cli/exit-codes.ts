@@ -1,5 +1,13 @@
 /** What the program ends with; `--help` names them. */
-export const EXIT = { ok: 0, failed: 1, usage: 2 } as const;
+export const EXIT = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  // 128 and the number of the signal that broke it off.
+  hungUp: 129,
+  interrupted: 130,
+  terminated: 143,
+} as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** The command was understood and could not be carried out; the message is for people. */

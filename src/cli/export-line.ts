@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ENTRY_STATES, type TimelineStep } from '../spool/entry.ts';
 import type { DeliveryRecord, FoundEntry } from '../spool/operator-store.ts';
 import { CHANNELS } from '../types/channel.ts';
+import { jsonText } from './json.ts';
 import { foundJson, iso } from './queue-entry.ts';
 
 /** What stands in a JSON line beside the entry: read back by `ingest`. */
@@ -19,9 +20,11 @@ export function exportLine(
     ...foundJson(found, shop),
     timeline: timeline.map((step) => ({ ...step, at: iso(step.at) })),
     ...(record !== undefined && { record }),
-    ...(raw !== undefined && { raw: raw.toString('base64') }),
   };
-  return `${JSON.stringify(line)}\n`;
+  const text = jsonText(line);
+  if (raw === undefined) return `${text}\n`;
+  // Of many megabytes, and with nothing in it to escape.
+  return `${text.slice(0, -1)},"raw":"${raw.toString('base64')}"}\n`;
 }
 
 /** What `ingest` needs of such a line; the rest is for people. */

@@ -1,4 +1,3 @@
-import { createReadStream } from 'node:fs';
 import type { Command } from 'commander';
 import { emailShops } from '../gateway/shops.ts';
 import { canonicalAddress } from '../intake/email-addresses.ts';
@@ -14,7 +13,10 @@ import { readExport } from './ingest/read-export.ts';
 import { readMbox } from './ingest/read-mbox.ts';
 import type { EnvelopeChoice } from './ingest/recipients.ts';
 import { IngestTally } from './ingest/tally.ts';
+import { interruptible } from './interruption.ts';
+import { jsonText } from './json.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';
+import type { ProcessEvents } from './process-end.ts';
 import { progressOf } from './progress.ts';
 import { isSystemError } from './system-error.ts';
 import { printable, type Terminal } from './terminal.ts';
@@ -27,13 +29,11 @@ interface IngestOptions {
   readonly json?: true;
 }
 
-const READ_BYTES = 256 * 1024;
-
-export function registerIngest(parent: Command, terminal: Terminal): void {
+export function registerIngest(parent: Command, terminal: Terminal, events: ProcessEvents): void {
   parent
     .command('ingest')
     .description('takes messages in from files: .eml, mbox, Maildir, or a JSON lines export')
-    .argument('<file...>', 'files and folders')
+    .argument('<file...>', 'files and folders; - for standard input')
     .option('--to <address...>', 'for these inboxes, whatever the messages say')
     .option('--from <address>', "the envelope's sender; empty for bounces")
     .option('--shop <name>', 'for this shop; its first inbox where a message names none of its own')
@@ -42,27 +42,30 @@ export function registerIngest(parent: Command, terminal: Terminal): void {
     .addHelpText(
       'after',
       '\nExample:\n  $ sluice ingest archive.mbox ~/Maildir --shop acme --dry-run\n' +
-        '  $ sluice ingest dead.jsonl\n\n' +
+        '  $ sluice ingest dead.jsonl\n' +
+        '  $ zcat archive.mbox.gz | sluice ingest -\n\n' +
         'Recipients are taken from Delivered-To, X-Original-To, Envelope-To, X-Forwarded-To, else To\n' +
         'and Cc. A message keeps the time at which it first arrived. It works beside a running gateway,\n' +
         'which delivers at once, and without one. To go on after a break run it again: what is in\n' +
         'already is known by its content and makes no second entry.',
     )
     .action(async (files: string[], options: IngestOptions, command: Command) => {
-      const inputs = await inputsOf(files);
-      await withSpool(command, terminal, async (open) => {
-        const tally = new IngestTally();
-        try {
-          await ingest(open, inputs, options, tally, terminal);
-        } finally {
-          if (options.dryRun !== true && tally.entries > 0) {
-            await open.audit('ingest', `${tally.entries} entries`, `${tally.failed} failed`);
+      await interruptible(events, async (signal) => {
+        const inputs = await inputsOf(files, { standardInput: terminal.input, signal });
+        await withSpool(command, terminal, async (open) => {
+          const tally = new IngestTally();
+          try {
+            await ingest(open, inputs, options, tally, terminal);
+          } finally {
+            if (options.dryRun !== true && tally.entries > 0) {
+              await open.audit('ingest', `${tally.entries} entries`, `${tally.failed} failed`);
+            }
+            tell(tally, options, terminal);
           }
-          tell(tally, options, terminal);
-        }
-        if (tally.failed > 0) {
-          throw new CommandFailed(`${tally.failed} of ${tally.messages} messages not taken in`);
-        }
+          if (tally.failed > 0) {
+            throw new CommandFailed(`${tally.failed} of ${tally.messages} messages not taken in`);
+          }
+        });
       });
     });
 }
@@ -106,8 +109,8 @@ async function ingest(
   const mail = new EmailTaker(parts, own);
   const exported = new EmailTaker(parts, { ...own, verbatim: true });
   try {
-    for (const { file, kind } of inputs) {
-      const chunks = createReadStream(file, { highWaterMark: READ_BYTES });
+    for (const { file, kind, read } of inputs) {
+      const chunks = read();
       if (kind === 'mbox') await readMbox(file, chunks, mail);
       else if (kind === 'eml') await readMessage(file, chunks, mail);
       else {
@@ -127,6 +130,7 @@ async function ingest(
     }
     throw error;
   } finally {
+    await Promise.all([mail.drop(), exported.drop()]);
     // What is on its way when another failed is durable, or is not counted.
     await Promise.allSettled([mail.idle(), exported.idle()]);
     progress.end();
@@ -189,7 +193,7 @@ function tell(tally: IngestTally, { json, dryRun }: IngestOptions, terminal: Ter
       entries,
       failures,
     };
-    terminal.out(`${JSON.stringify(report, null, 2)}\n`);
+    terminal.out(`${jsonText(report, 2)}\n`);
     return;
   }
   for (const { reason, ...place } of failures) {

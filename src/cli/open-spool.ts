@@ -1,16 +1,19 @@
-import { existsSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { completeFromExisting, type CompleteConfig } from '../config/complete.ts';
 import { nearest } from '../config/field.ts';
 import type { ChatStore } from '../spool/chat-store.ts';
+import type { Entry } from '../spool/entry.ts';
 import type { OperatorStore } from '../spool/operator-store.ts';
+import { shownReason } from '../spool/shown-reason.ts';
 import type { Spool } from '../spool/spool.ts';
 import { openSqliteStore } from '../spool/sqlite/open.ts';
 import type { ShopId } from '../types/ids.ts';
 import { configuration } from './configuration.ts';
 import { CommandFailed, UsageError } from './exit-codes.ts';
 import { operatorName } from './operator-name.ts';
+import { isSystemError } from './system-error.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface OpenSpool {
@@ -21,6 +24,8 @@ export interface OpenSpool {
   readonly shops: CompleteConfig['shops'];
   /** The configured name of a shop; its id when it is no longer configured. */
   readonly shopName: (id: ShopId) => string;
+  /** As it is told: what waits for a shop that is not configured says so. */
+  readonly told: (entry: Entry) => Entry;
   /** @throws {UsageError} there is none of this name or id */
   readonly shopId: (name: string) => ShopId;
   /** Writes down what this terminal's operator did: never an address, a number or a text. */
@@ -38,11 +43,7 @@ export async function withSpool<T>(
 ): Promise<T> {
   const { config } = configuration(command, terminal);
   // Opening would make one: a mistyped folder must not look like an empty queue.
-  if (!existsSync(join(config.dataDir, 'spool.db'))) {
-    throw new CommandFailed(
-      `there is no spool in ${config.dataDir}: start a gateway, or name its configuration with --config`,
-    );
-  }
+  requireSpool(config.dataDir);
   const complete = await completeFromExisting(config);
   const { shops } = complete;
   const { spool, operator, chat } = await openSqliteStore({
@@ -60,6 +61,7 @@ export async function withSpool<T>(
       chat,
       shops,
       shopName: (id) => names.get(id) ?? id,
+      told: (entry) => withReason(entry, shownReason(entry, names.has(entry.shopId))),
       shopId: (name) => shopIdOf(shops, name),
       audit: (action, target, outcome) => operator.audit({ who, action, target, outcome }),
     });
@@ -67,6 +69,27 @@ export async function withSpool<T>(
     await spool.close();
   }
 }
+
+/** @throws {CommandFailed} there is none, or it is another user's */
+function requireSpool(dataDir: string): void {
+  try {
+    accessSync(join(dataDir, 'spool.db'), constants.R_OK | constants.W_OK);
+  } catch (cause) {
+    if (isSystemError(cause) && (cause.code === 'EACCES' || cause.code === 'EROFS')) {
+      throw new CommandFailed(
+        `this user may not use the spool in ${dataDir} (${cause.code}): run the command as the gateway's user`,
+        { cause },
+      );
+    }
+    throw new CommandFailed(
+      `there is no spool in ${dataDir}: start a gateway, or name its configuration with --config`,
+      { cause },
+    );
+  }
+}
+
+const withReason = (entry: Entry, reason: string | undefined): Entry =>
+  reason === undefined ? entry : { ...entry, reason };
 
 function shopIdOf(shops: CompleteConfig['shops'], name: string): ShopId {
   const found = shops.find((shop) => shop.name === name || shop.shopId === name);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { CommandFailed } from './exit-codes.ts';
+import { CommandFailed, UsageError } from './exit-codes.ts';
 import { isSystemError } from './system-error.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -13,6 +13,7 @@ export interface Output {
 /**
  * Writes a file that appears under its name only when it is whole, readable by its owner alone; or,
  * without a name, the terminal's output.
+ * @throws {UsageError} the name is that of a folder, a pipe or a device
  * @throws {CommandFailed} the file cannot be written
  */
 export async function withOutput<T>(
@@ -23,6 +24,11 @@ export async function withOutput<T>(
   if (file === undefined) {
     terminal.endWithReader?.();
     return work({ write: (bytes) => terminal.outBytes(bytes) });
+  }
+  // Renaming would put a file in the place of /dev/null.
+  const there = await stat(file).catch(() => undefined);
+  if (there !== undefined && !there.isFile()) {
+    throw new UsageError(`${file} is no file: without --output the result is printed`);
   }
   const temporary = `${file}.${randomBytes(6).toString('hex')}.part`;
   try {

@@ -26,7 +26,8 @@ const EXIT_CODES = `
 Exit codes:
   0  done
   1  could not be done
-  2  a mistake on the command line or in the configuration`;
+  2  a mistake on the command line or in the configuration
+  130  broken off by Ctrl-C`;
 
 /** The command line. Every command is a file of its own; a command that fails throws. */
 export function createProgram(terminal: Terminal, events: ProcessEvents): Command {
@@ -60,12 +61,12 @@ export function createProgram(terminal: Terminal, events: ProcessEvents): Comman
   registerQueueList(queue, terminal, events);
   registerQueueStats(queue, terminal, events);
   registerQueueShow(queue, terminal);
-  registerQueueChange(queue, terminal);
-  registerQueueExport(queue, terminal);
+  registerQueueChange(queue, terminal, events);
+  registerQueueExport(queue, terminal, events);
 
   registerAlerts(program, terminal);
   registerAudit(program, terminal);
-  registerIngest(program, terminal);
+  registerIngest(program, terminal, events);
 
   const send = program.command('send').description('sends a test message through a gateway');
   send.addHelpText('after', '\nExample:\n  $ sluice send chat "Where is my order?"');

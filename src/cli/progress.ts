@@ -18,7 +18,8 @@ export function progressOf(
   terminal: Terminal,
   what: { readonly name: string; readonly total: number; readonly unit: 'bytes' | 'entries' },
 ): Progress {
-  if (terminal.canDrawOver !== true) return NONE;
+  // Of a pipe nobody knows how much is to come.
+  if (terminal.canDrawOver !== true || what.total === 0) return NONE;
   const startedAt = performance.now();
   let value = 0;
   let note = '';
@@ -26,12 +27,13 @@ export function progressOf(
     stream: asStream(terminal),
     fps: 5,
     clearOnComplete: true,
-    hideCursor: true,
+    // Whatever ends the process, a hidden cursor would stay hidden.
+    hideCursor: false,
     linewrap: true,
     barsize: 24,
     barCompleteChar: '#',
     barIncompleteChar: '-',
-    // The command's own end, by a signal too, takes the bar away.
+    // The command's own end takes the bar away, by a signal too (interruption.ts).
     gracefulExit: false,
     format: ({ barsize = 24 }) => {
       const share = what.total === 0 ? 1 : Math.min(1, value / what.total);

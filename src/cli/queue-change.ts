@@ -4,6 +4,9 @@ import { confirm } from './confirm.ts';
 import { eachFound } from './each-found.ts';
 import { CommandFailed, UsageError } from './exit-codes.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';
+import { interruptible } from './interruption.ts';
+import { jsonText } from './json.ts';
+import type { ProcessEvents } from './process-end.ts';
 import { progressOf } from './progress.ts';
 import { type Filter, filterOf, type FilterOptions, withFilters } from './queue-filter.ts';
 import { type Move, moveEntry, type Moved, MOVES } from './queue-moves.ts';
@@ -28,7 +31,11 @@ const EXAMPLES = {
 } as const;
 
 /** The operator's moves, by ids or by a filter. A retry is noticed by a running gateway within a second. */
-export function registerQueueChange(parent: Command, terminal: Terminal): void {
+export function registerQueueChange(
+  parent: Command,
+  terminal: Terminal,
+  events: ProcessEvents,
+): void {
   for (const move of MOVES) {
     withFilters(
       parent.command(move.name).description(move.description).argument('[id...]', 'ids of entries'),
@@ -51,7 +58,7 @@ export function registerQueueChange(parent: Command, terminal: Terminal): void {
         }
         await withSpool(command, terminal, (open) =>
           options.all === true
-            ? byFilter(open, move, options, terminal)
+            ? byFilter(open, move, options, terminal, events)
             : byId(open, move, ids, options, terminal),
         );
       });
@@ -74,7 +81,7 @@ async function byId(
   const shown = results.map(({ id, ok, result }) => ({ id, ok, result }));
   terminal.out(
     json
-      ? `${JSON.stringify(shown, null, 2)}\n`
+      ? `${jsonText(shown, 2)}\n`
       : shown.map(({ id, result }) => `${printable(id)}: ${result}\n`).join(''),
   );
   const failed = results.filter(({ ok }) => !ok).length;
@@ -86,29 +93,36 @@ async function byFilter(
   move: Move,
   options: ChangeOptions,
   terminal: Terminal,
+  events: ProcessEvents,
 ): Promise<void> {
   const filter = movable(move, filterOf(open, options, options.text?.split(/\s+/)));
   const count = await open.operator.countFound(filter, COUNTED_UP_TO);
   if (count > 0 && options.yes !== true) {
-    const question = `${move.name} ${count} entries (${inWords(filter, open)})?`;
+    const question = `${move.name} ${count} entries (${inWords(filter, options, open)})?`;
     if (!(await confirm(terminal, question))) throw new CommandFailed('nothing was changed');
   }
   const tally = new Tally();
   const progress = progressOf(terminal, { name: move.name, total: count, unit: 'entries' });
   try {
-    await moveAll(open, move, filter, tally, (done) => progress.at(done, `${done} of ${count}`));
+    const onProgress = (done: number) => progress.at(done, `${done} of ${count}`);
+    await interruptible(events, (signal) =>
+      moveAll(open, move, filter, { tally, onProgress, signal }),
+    );
+  } catch (error) {
+    terminal.err(`${tally.total} of ${count}: ${tally.words()}; then it broke off\n`);
+    throw error;
   } finally {
     progress.end();
     // Also when it broke off: what was changed until then was changed.
     if (tally.total > 0) {
       await open.audit(
         move.name,
-        `${tally.total} entries: ${inWords(filter, open)}`,
+        `${tally.total} entries: ${inWords(filter, options, open)}`,
         tally.words(),
       );
     }
   }
-  terminal.out(options.json ? `${JSON.stringify(tally.json(), null, 2)}\n` : tally.lines());
+  terminal.out(options.json ? `${jsonText(tally.json(), 2)}\n` : tally.lines());
   if (tally.failed > 0) {
     throw new CommandFailed(`${tally.failed} of ${tally.total} not changed`);
   }
@@ -131,12 +145,17 @@ function movable(move: Move, filter: Filter): Filter {
   return { ...filter, states, to: filter.to ?? Date.now() + 1 };
 }
 
+interface Run {
+  readonly tally: Tally;
+  readonly onProgress: (done: number) => void;
+  readonly signal: AbortSignal;
+}
+
 async function moveAll(
   open: OpenSpool,
   move: Move,
   filter: Filter,
-  tally: Tally,
-  onProgress: (done: number) => void,
+  { tally, onProgress, signal }: Run,
 ): Promise<void> {
   let batch: Promise<Moved>[] = [];
   const settle = async () => {
@@ -146,13 +165,15 @@ async function moveAll(
   };
   for await (const { entry } of eachFound(open.operator, filter)) {
     batch.push(moveEntry(open, move, entry.id, entry));
-    if (batch.length === AT_ONCE) await settle();
+    if (batch.length < AT_ONCE) continue;
+    await settle();
+    signal.throwIfAborted();
   }
   await settle();
 }
 
 /** The filter without its words: they may be somebody's address. */
-function inWords(filter: Filter, { shopName }: OpenSpool): string {
+function inWords(filter: Filter, { until }: ChangeOptions, { shopName }: OpenSpool): string {
   const { states = [], channel, shopId, reason, from, text } = filter;
   return [
     states.join(' or '),
@@ -161,6 +182,7 @@ function inWords(filter: Filter, { shopName }: OpenSpool): string {
     ...(reason === undefined ? [] : ['by reason']),
     ...(text === undefined ? [] : ['by words']),
     ...(from === undefined ? [] : [`since ${new Date(from).toISOString()}`]),
+    ...(until === undefined ? [] : [`until ${new Date(until(Date.now())).toISOString()}`]),
   ].join(', ');
 }
 

@@ -6,9 +6,11 @@ import type { FoundEntry } from '../spool/operator-store.ts';
 import { oldestFirst } from './each-found.ts';
 import { UsageError } from './exit-codes.ts';
 import { exportLine } from './export-line.ts';
+import { interruptible } from './interruption.ts';
 import { fromLine, MboxQuote } from './mbox-lines.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';
 import { type Output, withOutput } from './output-file.ts';
+import type { ProcessEvents } from './process-end.ts';
 import { progressOf } from './progress.ts';
 import { filterOf, type FilterOptions, TEXT_ARGUMENT, withFilters } from './queue-filter.ts';
 import type { Terminal } from './terminal.ts';
@@ -29,7 +31,11 @@ const COUNTED_UP_TO = 10_000_000;
 /** A raw form is put into one JSON text; a larger one would take several times its size in memory. */
 const MAX_JSON_RAW_BYTES = 256 * 1024 * 1024;
 
-export function registerQueueExport(parent: Command, terminal: Terminal): void {
+export function registerQueueExport(
+  parent: Command,
+  terminal: Terminal,
+  events: ProcessEvents,
+): void {
   withFilters(
     parent
       .command('export')
@@ -50,27 +56,36 @@ export function registerQueueExport(parent: Command, terminal: Terminal): void {
         'The file holds what customers wrote: only its owner may read it.',
     )
     .action(async (words: string[], options: ExportOptions, command: Command) => {
-      if (options.format === 'mbox' && !options.raw) {
+      const { format } = options;
+      if (format === 'mbox' && !options.raw) {
         throw new UsageError('an mbox is made of raw messages: --no-raw is for jsonl');
+      }
+      if (format === 'mbox' && options.output === undefined && terminal.columns !== undefined) {
+        // A person's terminal would obey what a stranger wrote.
+        throw new UsageError('an mbox is for a file or a pipe: give --output');
       }
       await withSpool(command, terminal, async (open) => {
         const filter = filterOf(open, options, words);
         const total = await open.operator.countFound(filter, COUNTED_UP_TO);
         const progress = progressOf(terminal, { name: 'export', total, unit: 'entries' });
         const exported: Exported = { written: 0, leftOut: new Map() };
+        let outcome = `${format}, broken off`;
         try {
-          await withOutput(options.output, terminal, async (output) => {
-            let seen = 0;
-            for await (const found of oldestFirst(open, filter)) {
-              await exportEntry(open, found, options, output, exported);
-              seen += 1;
-              progress.at(seen, `${seen} of ${total}`);
-            }
-          });
+          await interruptible(events, (signal) =>
+            withOutput(options.output, terminal, async (output) => {
+              let seen = 0;
+              for await (const found of oldestFirst(open, filter, signal)) {
+                await exportEntry(open, found, options, output, exported);
+                seen += 1;
+                progress.at(seen, `${seen} of ${total}`);
+              }
+            }),
+          );
+          outcome = format;
         } finally {
           progress.end();
+          await open.audit('export', `${exported.written} entries`, outcome);
         }
-        await open.audit('export', `${exported.written} entries`, options.format);
         tell(exported, options, terminal);
       });
     });

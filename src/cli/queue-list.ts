@@ -1,7 +1,9 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { Entry, EntryState } from '../spool/entry.ts';
+import { SHOP_NOT_CONFIGURED } from '../spool/shown-reason.ts';
 import type { EntrySearch, FoundEntry } from '../spool/operator-store.ts';
 import { asEntryId } from '../types/ids.ts';
+import { jsonText } from './json.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';
 import type { ProcessEvents } from './process-end.ts';
 import { foundJson, time } from './queue-entry.ts';
@@ -64,9 +66,9 @@ export function registerQueueList(
         }
         const { found, next } = await page(open, options, words);
         if (options.json) {
-          terminal.out(`${JSON.stringify(found.map(asJson(open)), null, 2)}\n`);
+          terminal.out(`${jsonText(found.map(asJson(open)), 2)}\n`);
         } else if (options.jsonl) {
-          for (const each of found) terminal.out(`${JSON.stringify(asJson(open)(each))}\n`);
+          for (const each of found) terminal.out(`${jsonText(asJson(open)(each))}\n`);
         } else {
           terminal.out(table(found, open, terminal));
           if (next !== undefined) terminal.out(`Older ones: --before ${next}\n`);
@@ -76,13 +78,14 @@ export function registerQueueList(
     });
 }
 
-function page(open: OpenSpool, options: ListOptions, words: readonly string[]) {
+async function page(open: OpenSpool, options: ListOptions, words: readonly string[]) {
   const search: EntrySearch = {
     ...filterOf(open, options, words),
     limit: options.limit,
     ...(options.before !== undefined && { before: asEntryId(options.before) }),
   };
-  return open.operator.search(search);
+  const { found, next } = await open.operator.search(search);
+  return { found: found.map((each) => ({ ...each, entry: open.told(each.entry) })), next };
 }
 
 /** What the index does not have yet cannot be found by a word. */
@@ -155,7 +158,8 @@ export const channelOf = ({ kind, channel }: Entry): string =>
 
 function remark(entry: Entry, now: number, seen: boolean): string {
   const reason = entry.reason ?? '';
-  if (entry.state !== 'queued' || entry.attempts === 0) return reason;
+  const isWaiting = entry.state === 'queued' && reason !== SHOP_NOT_CONFIGURED;
+  if (!isWaiting || entry.attempts === 0) return reason;
   const wait = entry.nextAttemptAt - now;
   const next = !seen ? time(entry.nextAttemptAt) : wait <= 0 ? 'now' : `in ${shortSpan(wait)}`;
   return `${next} ${reason}`;

@@ -3,11 +3,12 @@ import type { Entry, RawForm, TimelineStep } from '../spool/entry.ts';
 import type { DeliveryRecord, EntryCard } from '../spool/operator-store.ts';
 import { asEntryId } from '../types/ids.ts';
 import { CommandFailed } from './exit-codes.ts';
+import { jsonText } from './json.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';
 import { entryJson, foundJson, iso, time } from './queue-entry.ts';
 import { STATE_COLOURS } from './queue-list.ts';
 import { paintFor } from './table.ts';
-import { printable, type Terminal } from './terminal.ts';
+import { printable, printableLine, type Terminal } from './terminal.ts';
 import { longSpan } from './time-argument.ts';
 import { timelineLines } from './timeline.ts';
 
@@ -69,7 +70,10 @@ async function gather(open: OpenSpool, entry: Entry): Promise<Shown> {
     operator.cards([entry.id]),
     operator.record(entry.id),
   ]);
-  return { entry, card: cards.get(entry.id), shop: shopName(entry.shopId), timeline, record };
+  return {
+    entry: open.told(entry),
+    ...{ card: cards.get(entry.id), shop: shopName(entry.shopId), timeline, record },
+  };
 }
 
 /** The bytes as they are: a person's terminal would obey what a stranger wrote. */
@@ -96,7 +100,7 @@ async function payload({ operator }: OpenSpool, { id }: Entry): Promise<string> 
   if (record === undefined) {
     throw new CommandFailed('nothing was submitted yet, or what was has been swept');
   }
-  return `${JSON.stringify(record.request, null, 2)}\n`;
+  return `${jsonText(record.request, 2)}\n`;
 }
 
 async function trimmed({ operator }: OpenSpool, { id }: Entry): Promise<string> {
@@ -109,7 +113,7 @@ function json({ entry, card, shop, timeline, record }: Shown): string {
   const steps = timeline.map((step) => ({ ...step, at: iso(step.at) }));
   const known = card === undefined ? entryJson(entry, shop) : foundJson({ entry, card }, shop);
   const whole = { ...known, timeline: steps, ...(record && { record }) };
-  return `${JSON.stringify(whole, null, 2)}\n`;
+  return `${jsonText(whole, 2)}\n`;
 }
 
 function text({ entry, card, shop, timeline, record }: Shown, terminal: Terminal): string {
@@ -138,7 +142,7 @@ function text({ entry, card, shop, timeline, record }: Shown, terminal: Terminal
   ];
   const head = fields.flatMap(([name, value]) => {
     if (value === undefined || value === '') return [];
-    const shown = printable(String(value));
+    const shown = printableLine(String(value));
     return `${name.padEnd(13)} ${name === 'state' ? paint(shown, STATE_COLOURS[state]) : shown}`;
   });
   const parts = [head, ['', 'timeline (UTC)', ...timelineLines(timeline)], recordLines(record)];
@@ -149,7 +153,7 @@ function recordLines(record: DeliveryRecord | undefined): string[] {
   if (record === undefined) return [];
   const files = record.attachments.map(
     ({ name, type, bytes, mediaId }) =>
-      `  ${printable(name)}  ${printable(type)}  ${bytes} bytes  ${mediaId ?? 'not uploaded'}`,
+      `  ${printableLine(name)}  ${printableLine(type)}  ${bytes} bytes  ${mediaId ?? 'not uploaded'}`,
   );
   return [
     ...(files.length === 0 ? [] : ['', 'attachments', ...files]),

@@ -2,6 +2,7 @@ import { Option, type Command } from 'commander';
 import type { EntryCount } from '../spool/spool.ts';
 import type { EntryState } from '../spool/entry.ts';
 import { CHANNELS, type Channel } from '../types/channel.ts';
+import { jsonText } from './json.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';
 import type { ProcessEvents } from './process-end.ts';
 import { type Ages, agesJson, BUCKET_NAMES, buckets } from './queue-ages.ts';
@@ -61,9 +62,8 @@ export function registerQueueStats(
         const all = await ages(open, options);
         terminal.out(
           options.json
-            ? `${JSON.stringify(
+            ? `${jsonText(
                 all.map((each) => agesJson(each, open.shopName(each.shopId))),
-                null,
                 2,
               )}\n`
             : `${shown(all, open, terminal).join('\n')}\n`,

@@ -5,6 +5,7 @@ import { SpoolUnavailable, SpoolUnusable } from '../spool/errors.ts';
 import { ConfigurationRefused } from './configuration.ts';
 import { CommandFailed, EXIT, UsageError, type ExitCode } from './exit-codes.ts';
 import type { ProcessEvents } from './process-end.ts';
+import { Interrupted } from './interruption.ts';
 import { createProgram } from './program.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -32,6 +33,10 @@ export async function runCli(
     return EXIT.ok;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    if (error instanceof Interrupted) {
+      terminal.err(`${error.message}\n`);
+      return error.code;
+    }
     if (error instanceof ConfigurationRefused || error instanceof UsageError) {
       terminal.err(`${error.message.trimEnd()}\n`);
       return EXIT.usage;

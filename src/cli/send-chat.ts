@@ -6,6 +6,7 @@ import { SAMPLE_QUESTION } from './banner.ts';
 import { ChatVisitor, type Uploaded } from '../gateway/sample-messages/chat-visitor.ts';
 import { runningConfiguration } from './configuration.ts';
 import { CommandFailed, UsageError } from './exit-codes.ts';
+import { jsonText } from './json.ts';
 import { sendFailure, shopWith, target, withTarget, type TargetOptions } from './send-target.ts';
 import { printable, type Terminal } from './terminal.ts';
 
@@ -142,7 +143,7 @@ async function answer(visitor: ChatVisitor, waitMs: number): Promise<MessageEven
 }
 
 function printJson(terminal: Terminal, sent: Sent, reply: MessageEvent | undefined): void {
-  terminal.out(`${JSON.stringify({ ...sent, reply: reply ?? null })}\n`);
+  terminal.out(`${jsonText({ ...sent, reply: reply ?? null })}\n`);
 }
 
 function wait(value: string): number {

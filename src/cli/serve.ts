@@ -29,17 +29,19 @@ export function registerServe(parent: Command, terminal: Terminal, events: Proce
       const complete = await completeConfig(config);
       const logger = createLogger(config.log);
       for (const warning of warnings) terminal.err(`warning: ${warning}\n`);
-      // Only this command needs the whole gateway: the others start faster without it.
-      const { createGateway } = await import('../gateway.ts');
       const file = configFile(command);
       const named = file === undefined ? {} : { file };
-      const gateway = createGateway({
-        config: complete,
-        logger,
-        source: configSource({ env: terminal.env, ...named }),
-        setLogLevel: (level) => logger.setLevel(level),
-      });
-      await serve(gateway, logger, events, {
+      const open = async () => {
+        // Only this command needs the whole gateway: the others start faster without it.
+        const { createGateway } = await import('../gateway.ts');
+        return createGateway({
+          config: complete,
+          logger,
+          source: configSource({ env: terminal.env, ...named }),
+          setLogLevel: (level) => logger.setLevel(level),
+        });
+      };
+      await serve(open, logger, events, {
         onReady: (addresses) => terminal.out(banner(complete, addresses, named)),
         onRefused: (mistakes) =>
           terminal.err(`The configuration was not taken up:\n\n${mistakes.join('\n\n')}\n`),
@@ -68,23 +70,16 @@ export interface ServeHooks {
 
 /**
  * Runs a gateway until a signal or a failure ends it, and stops it gracefully.
+ * @param open loads it. Signals are heard from before on: a hang-up that nobody hears ends a process
  * @throws {CommandFailed} it could not start, failed, or did not stop in time
  */
 export async function serve(
-  gateway: Gateway,
+  open: () => Promise<Gateway>,
   logger: Logger,
   events: ProcessEvents,
   { onReady, onRefused, terminalHasGone = () => false }: ServeHooks,
 ): Promise<void> {
-  const hangUps = { areTaken: false, isOneDue: false };
-  const reload = () => {
-    gateway.reload('signal').then(
-      (result) => {
-        if (!result.ok) onRefused?.(result.mistakes);
-      },
-      (error: unknown) => logger.error('config.reload_failed', errorFields(error)),
-    );
-  };
+  const hangUps: { take?: () => void; isOneDue: boolean } = { isOneDue: false };
   const end = watchProcess(
     events,
     (error) => logger.error('process.unexpected', bugFields(error)),
@@ -92,16 +87,17 @@ export async function serve(
     () => {
       if (terminalHasGone()) return true;
       // What is asked for during the start is done after it.
-      if (hangUps.areTaken) reload();
-      else hangUps.isOneDue = true;
+      if (hangUps.take === undefined) hangUps.isOneDue = true;
+      else hangUps.take();
       return false;
     },
   );
   try {
+    const gateway = await open();
     onReady(await started(gateway));
     logger.info('gateway.ready');
-    hangUps.areTaken = true;
-    if (hangUps.isOneDue) reload();
+    hangUps.take = () => reload(gateway, logger, onRefused);
+    if (hangUps.isOneDue) hangUps.take();
     const failure = await ended(gateway, end, logger);
     await stopped(gateway, logger);
     logger.info('gateway.stopped');
@@ -109,6 +105,15 @@ export async function serve(
   } finally {
     end.stop();
   }
+}
+
+function reload(gateway: Gateway, logger: Logger, onRefused: ServeHooks['onRefused']): void {
+  gateway.reload('signal').then(
+    (result) => {
+      if (!result.ok) onRefused?.(result.mistakes);
+    },
+    (error: unknown) => logger.error('config.reload_failed', errorFields(error)),
+  );
 }
 
 async function started(gateway: Gateway): Promise<Addresses> {

@@ -82,3 +82,6 @@ function endUnlessUnread(error: NodeJS.ErrnoException): void {
 export function printable(text: string): string {
   return text.replace(/[^\P{C}\n\t]/gu, '\u{fffd}');
 }
+
+/** The same in one line: a line break in a name or an answer could feign a field of our own. */
+export const printableLine = (text: string): string => printable(text.replace(/\s+/g, ' '));

@@ -12,12 +12,18 @@ export function moment(value: string): Moment {
   if (ago !== undefined) return (now) => now - ago;
   const zoned = /[T ]/.test(value) && !/(?:Z|[+-]\d\d:?\d\d)$/.test(value) ? `${value}Z` : value;
   const at = ISO.test(value) ? Date.parse(zoned.replace(' ', 'T')) : NaN;
-  if (Number.isNaN(at)) {
+  if (Number.isNaN(at) || !isDay(value.slice(0, 10))) {
     throw new InvalidArgumentError(
       'Expected a duration such as 2h or 7d, or a time such as 2026-11-21T10:00Z.',
     );
   }
   return () => at;
+}
+
+/** `Date.parse` takes 30 February for 2 March. */
+function isDay(date: string): boolean {
+  const at = Date.parse(date);
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(date);
 }
 
 /** Milliseconds of `2s`; at least a quarter of a second. */

@@ -1,7 +1,7 @@
 import type { EntryState, TimelineStep } from '../spool/entry.ts';
 import { ENTRY_STATES } from '../spool/entry.ts';
 import { time } from './queue-entry.ts';
-import { printable } from './terminal.ts';
+import { printableLine } from './terminal.ts';
 import { longSpan } from './time-argument.ts';
 
 /** An attempt, from its first step to what it came to; or one step that is none. */
@@ -64,19 +64,21 @@ export function timelineLines(steps: readonly TimelineStep[]): string[] {
   return partsOf(steps).flatMap((part) => {
     if (part.kind === 'step') {
       const { at, step, detail } = part.step;
-      return [line(`  ${time(at)}  ${since(at)} ${printable(step.padEnd(14))} ${details(detail)}`)];
+      return [
+        line(`  ${time(at)}  ${since(at)} ${printableLine(step.padEnd(14))} ${details(detail)}`),
+      ];
     }
     const [first] = part.steps;
     const end = part.steps.at(-1);
     if (first === undefined || end === undefined) return [];
     const outcome = part.outcome?.step ?? 'under way';
     const head =
-      `  ${time(first.at)}  ${since(first.at)} attempt ${part.no}: ${printable(outcome)}` +
+      `  ${time(first.at)}  ${since(first.at)} attempt ${part.no}: ${printableLine(outcome)}` +
       `, ${longSpan(end.at - first.at)} after its first step`;
     return [
       head,
       ...part.steps.map(({ at, step, detail }) =>
-        line(`${' '.repeat(23)}${since(at)} ${printable(step.padEnd(14))} ${details(detail)}`),
+        line(`${' '.repeat(23)}${since(at)} ${printableLine(step.padEnd(14))} ${details(detail)}`),
       ),
     ];
   });
@@ -87,7 +89,7 @@ const line = (text: string): string => text.trimEnd();
 function details(detail: TimelineStep['detail']): string {
   return Object.entries(detail ?? {})
     .map(([name, value]) =>
-      printable(
+      printableLine(
         name === 'nextAttemptAt' && typeof value === 'number'
           ? `next=${time(value)}`
           : `${name}=${value}`,

@@ -2,20 +2,22 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ProcessEvents } from './process-end.ts';
 import type { Terminal } from './terminal.ts';
 
-/** xterm: another screen, so that what was there comes back; a hidden cursor. */
-const ENTER = '\u001b[?1049h\u001b[?25l\u001b[2J';
-const LEAVE = '\u001b[?25h\u001b[?1049l';
+/** xterm: another screen, so that what was there comes back; a hidden cursor; lines are cut, not wrapped. */
+const ENTER = '\u001b[?1049h\u001b[?25l\u001b[?7l\u001b[2J';
+const LEAVE = '\u001b[?7h\u001b[?25h\u001b[?1049l';
 /** A terminal that knows it shows all between these at once; others pass over them. */
 const BEGIN = '\u001b[?2026h\u001b[H';
-const END = '\u001b[J\u001b[?2026l';
-const REST_OF_LINE = '\u001b[K';
+const END = '\u001b[?2026l';
+/** Before a line and not after it: the cursor then stands on the last character of a full one. */
+const ERASE_LINE = '\u001b[2K';
+const ERASE_BELOW = '\r\n\u001b[J';
 
 /** `q`, `Q`, Ctrl-C and Ctrl-D. */
 const ENDS = /[qQ\u0003\u0004]/;
 
 export interface Watched {
   readonly everyMs: number;
-  /** What is to be seen now; a line is no wider than the terminal. */
+  /** What is to be seen now; a screen cuts what is wider. */
   readonly lines: () => Promise<readonly string[]>;
 }
 
@@ -56,12 +58,13 @@ function screen(terminal: Terminal): (lines: readonly string[]) => void {
     const height = Math.max(1, terminal.rows ?? 24);
     const body = lines
       .slice(0, height)
-      .map((line) => line + REST_OF_LINE)
+      .map((line) => ERASE_LINE + line)
       .join('\r\n');
+    const below = lines.length < height ? ERASE_BELOW : '';
     const size = `${terminal.columns ?? 0}x${height}`;
     if (last === size + body) return;
     last = size + body;
-    terminal.out(BEGIN + body + END);
+    terminal.out(BEGIN + body + below + END);
   };
 }
 

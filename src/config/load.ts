@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Config } from './config.ts';
 import { crossChecks } from './cross-checks.ts';
@@ -14,6 +14,8 @@ export interface LoadOptions {
   readonly file?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly defaultsPath?: string;
+  /** A pipe or a device is a mistake: a process that has other things to do would wait at it. */
+  readonly regularFileOnly?: boolean;
 }
 
 export type Loaded =
@@ -23,17 +25,18 @@ export type Loaded =
 /** Both `src/config` and `dist/config` stand two folders below `config/`. */
 const DEFAULTS = fileURLToPath(new URL('../../config/default.yaml', import.meta.url));
 
+/** Room for thousands of shops; what is larger is another file, and reading it stops everything. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
 /**
  * Reads `config/default.yaml`, lays the operator's file over it, and checks the whole. Never
  * throws for what stands in the files: everything that is wrong is in `mistakes`, all at once.
  */
 export function loadConfig(options: LoadOptions): Loaded {
   const overrideFile = options.file ?? options.env['SLUICE_CONFIG'];
-  const defaults = readFile(options.defaultsPath ?? DEFAULTS, options.env);
+  const defaults = readFile(options.defaultsPath ?? DEFAULTS, options);
   const override =
-    overrideFile === undefined || overrideFile === ''
-      ? undefined
-      : readFile(overrideFile, options.env);
+    overrideFile === undefined || overrideFile === '' ? undefined : readFile(overrideFile, options);
 
   const root = overlay(defaults.root, override?.root);
   const reported = [...defaults.mistakes, ...(override?.mistakes ?? [])];
@@ -49,18 +52,31 @@ export function loadConfig(options: LoadOptions): Loaded {
   return { ok: true, config, warnings: warningsOf(config) };
 }
 
-function readFile(file: string, env: LoadOptions['env']): Source {
+function readFile(file: string, { env, regularFileOnly = false }: LoadOptions): Source {
   let text: string;
   try {
+    const stats = statSync(file);
+    if (regularFileOnly && !stats.isFile()) {
+      const came = stats.isDirectory() ? 'a folder' : 'a pipe or a device';
+      return unusable(`a regular file: ${file}`, came);
+    }
+    if (stats.size > MAX_BYTES) {
+      return unusable(`a file of at most ${MAX_BYTES} bytes: ${file}`, `${stats.size} bytes`);
+    }
     text = readFileSync(file, 'utf8');
   } catch (error) {
     const hasCode = typeof error === 'object' && error !== null && 'code' in error;
     const code = hasCode ? String(error.code) : 'unknown';
-    const mistake = { path: '', expected: `a file that can be read: ${file}`, came: code };
-    return { root: undefined, mistakes: [mistake], broken: [[]] };
+    return unusable(`a file that can be read: ${file}`, code);
   }
   return readSource(file, text, env);
 }
+
+const unusable = (expected: string, came: string): Source => ({
+  root: undefined,
+  mistakes: [{ path: '', expected, came }],
+  broken: [[]],
+});
 
 /** A value that could not even be read is reported once, not once more as missing. */
 const isNews =

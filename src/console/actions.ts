@@ -17,7 +17,7 @@ const MAX_RUNNING = 4;
 const PAGE = 200;
 /** Nobody means more than this by a filter; the next run takes the rest. */
 const MAX_ENTRIES = 1_000_000;
-/** What can be taken back is remembered for each entry. */
+/** What can be taken back is remembered for each entry, of the latest actions. */
 const MAX_UNDO = 100_000;
 const MAX_KEPT = 50;
 const TELL_EVERY_MS = 200;
@@ -68,6 +68,8 @@ export class Actions {
   readonly #parts: ActionParts;
   readonly #kept = new Map<string, Running>();
   readonly #working = new Set<Promise<void>>();
+  /** Actions that are not at work yet: counting a million takes time as well. */
+  #counting = 0;
   #stopping = false;
 
   constructor(parts: ActionParts) {
@@ -77,7 +79,14 @@ export class Actions {
   /** @throws {Refusal} too many are under way */
   async begin(who: string, action: EntryAction, selection: Selection): Promise<ActionProgress> {
     this.#assertRoom();
-    const total = await this.#count(selection);
+    this.#counting += 1;
+    let total: number;
+    try {
+      total = await this.#count(selection);
+    } finally {
+      this.#counting -= 1;
+    }
+    this.#assertGoing();
     const running: Running = {
       ...{ id: randomUUID(), who, action, total, done: 0, changed: 0 },
       ...{ refused: new Map<string, number>(), undo: [], toldAt: 0 },
@@ -85,12 +94,12 @@ export class Actions {
     };
     this.#keep(running);
     const target = targetOf(selection, total);
-    if (total > 1) {
-      await this.#parts.audit.write({ who, action, target, outcome: 'started' });
-    }
-    this.#work(running, target, () =>
-      this.#each(this.#entries(selection), running, (id) => this.#changeOne(running, id)),
-    );
+    this.#work(running, target, async () => {
+      if (total > 1) {
+        await this.#parts.audit.write({ who, action, target, outcome: 'started' });
+      }
+      await this.#each(this.#entries(selection), running, (id) => this.#changeOne(running, id));
+    });
     return progressOf(running);
   }
 
@@ -126,9 +135,13 @@ export class Actions {
     await Promise.all(this.#working);
   }
 
-  #assertRoom(): void {
+  #assertGoing(): void {
     if (this.#stopping) throw new Refusal('unavailable', 'The gateway is stopping');
-    if (this.#working.size < MAX_RUNNING) return;
+  }
+
+  #assertRoom(): void {
+    this.#assertGoing();
+    if (this.#working.size + this.#counting < MAX_RUNNING) return;
     const message = 'Other actions are under way; wait for one of them';
     throw new Refusal('unavailable', message, { retryAfter: 5 });
   }
@@ -144,6 +157,11 @@ export class Actions {
     for (const [id, { finished }] of this.#kept) {
       if (this.#kept.size <= MAX_KEPT) break;
       if (finished) this.#kept.delete(id);
+    }
+    let left = MAX_UNDO;
+    for (const kept of [...this.#kept.values()].reverse()) {
+      left -= kept.undo.length;
+      if (left < 0 && kept.finished) kept.undo = [];
     }
   }
 

@@ -6,7 +6,7 @@ import type { Metrics } from '../observability/metrics.ts';
 import { createApi } from './api.ts';
 import { pageFiles } from './page-files.ts';
 import { Refusal } from './refusal.ts';
-import { requireKnownHost } from './request-guards.ts';
+import { isFromElsewhere, requireKnownHost } from './request-guards.ts';
 import type { SignIn } from './sign-in.ts';
 
 export interface AdminParts {
@@ -47,13 +47,14 @@ export function createAdminApp(parts: AdminParts): Express {
   app.use((_req: Request, res: Response) => {
     res.status(404).type('text/plain').end('Not found\n');
   });
-  app.use((error: unknown, _req: Request, res: Response, next: NextFunction) => {
+  // eslint-disable-next-line @typescript-eslint/no-unused-vars -- express tells it by its four parameters
+  app.use((error: unknown, _req: Request, res: Response, _next: NextFunction) => {
     if (error instanceof URIError && !res.headersSent) {
       res.status(400).type('text/plain').end('The path is not valid\n');
       return;
     }
     logger.warn('admin.failed', errorFields(error));
-    if (res.headersSent) next(error);
+    if (res.headersSent) res.destroy();
     else res.status(500).type('text/plain').end('Internal error\n');
   });
   return app;
@@ -88,6 +89,12 @@ function securityHeaders() {
 /** HTTP Basic with any user name, or the password as a bearer token, for scrapers. */
 function requirePassword(signIn: SignIn) {
   return async (req: Request, res: Response, next: NextFunction): Promise<void> => {
+    res.set('Cache-Control', 'no-store');
+    // A link with a password in it, on any page, would spend the tries of this machine.
+    if (isFromElsewhere(req)) {
+      res.status(403).type('text/plain').end('Not from another site\n');
+      return;
+    }
     try {
       if ((await signIn.recognize(req)) !== undefined) {
         next();

@@ -1,6 +1,6 @@
+import { access } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { create as contentDisposition } from 'content-disposition';
 import express, { type Response, type Router } from 'express';
 import { z } from 'zod';
 import { AttachmentUnavailable, NotYet } from '../intake/normalizer.ts';
@@ -9,6 +9,7 @@ import type { OperatorStore } from '../spool/operator-store.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Audit } from './audit.ts';
 import { checked } from './checked.ts';
+import { asDownload } from './download-name.ts';
 import type { EntryContent } from './contract.ts';
 import { type EntryContents, NotReadable, type Prepared } from './entry-contents.ts';
 import { entryOf } from './entry-routes.ts';
@@ -101,7 +102,7 @@ export function contentRoutes(parts: ContentRouteParts): Router {
 
 async function contentOf(entry: Entry, parts: ContentRouteParts): Promise<EntryContent> {
   const { spool, operator, contents } = parts;
-  const [raw, record] = await Promise.all([spool.raw(entry.id), operator.record(entry.id)]);
+  const [raw, record] = await Promise.all([keptRaw(entry, spool), operator.record(entry.id)]);
   if (raw === undefined) {
     const { request, trimmed, attachments } = record ?? { request: undefined, ...NOTHING };
     return {
@@ -184,15 +185,15 @@ async function send(res: Response, { name, type, size, stream }: Download): Prom
   res.set({
     'Content-Type': type,
     'Content-Length': String(size),
-    'Content-Disposition': contentDisposition(name === '' ? undefined : name, {
-      type: 'attachment',
-    }),
+    'Content-Disposition': asDownload(name),
     'Content-Security-Policy': SEALED,
   });
   if (res.req.method === 'HEAD') {
     res.end();
     return;
   }
+  // More bytes than were announced would be taken for the next answer.
+  res.strictContentLength = true;
   const deadline = setTimeout(() => res.destroy(), DOWNLOAD_MS);
   try {
     await pipeline(stream(), res);
@@ -205,8 +206,21 @@ async function send(res: Response, { name, type, size, stream }: Download): Prom
   }
 }
 
-async function rawOf(entry: Entry, spool: Pick<Spool, 'raw'>): Promise<RawForm> {
-  const raw = await spool.raw(entry.id);
+/** Undefined also when its file is gone, which is an alarm of the spool's. */
+async function keptRaw(
+  { id }: Entry,
+  spool: Pick<Spool, 'raw' | 'blobs'>,
+): Promise<RawForm | undefined> {
+  const kept = await spool.raw(id);
+  if (kept?.kind !== 'file') return kept;
+  return access(spool.blobs.path(kept.blob)).then(
+    () => kept,
+    () => undefined,
+  );
+}
+
+async function rawOf(entry: Entry, spool: Pick<Spool, 'raw' | 'blobs'>): Promise<RawForm> {
+  const raw = await keptRaw(entry, spool);
   if (raw === undefined) throw new Refusal('not_found', 'What was received is no longer kept');
   return raw;
 }

@@ -180,6 +180,7 @@ export interface EntryDetail extends EntryRow {
   readonly authentication?: Readonly<Record<string, string>>;
   readonly classification?: { readonly verdict: string; readonly reason: string };
   readonly hasRecord: boolean;
+  /** The entries that were accepted right before and right after it. */
   readonly previous?: string;
   readonly following?: string;
 }
@@ -289,6 +290,7 @@ export type ReloadResult =
 
 /** `POST /api/test-message {shop, channel}`: through the channel's own door, as a customer would. */
 export interface TestMessage {
+  /** The entry that it became. */
   readonly id: string;
 }
 

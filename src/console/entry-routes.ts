@@ -55,19 +55,18 @@ export async function entryOf(id: unknown, spool: Pick<Spool, 'get'>): Promise<E
 
 async function detailOf(entry: Entry, parts: EntryRouteParts): Promise<EntryDetail> {
   const { spool, operator, shops } = parts;
-  const [cards, steps, raw, record, older, ticketId] = await Promise.all([
+  const [cards, steps, raw, record, { older, newer }, ticketId] = await Promise.all([
     operator.cards([entry.id]),
     spool.timeline(entry.id),
     spool.raw(entry.id),
     operator.record(entry.id),
-    operator.search({ before: entry.id, limit: 1 }),
+    operator.neighbours(entry.id),
     parts.ticketOf(entry),
   ]);
   const { state, reason, platformMessageId, conversationId } = entry;
   const authentication = authenticationOf(steps);
   const classification = classificationOf(steps, state, reason);
   const rawKept = raw !== undefined;
-  const previous = older.found[0]?.entry.id;
   return {
     ...rowOf(entry, cards.get(entry.id) ?? NO_CARD, shops),
     shopId: entry.shopId,
@@ -83,6 +82,7 @@ async function detailOf(entry: Entry, parts: EntryRouteParts): Promise<EntryDeta
     ...(authentication && { authentication }),
     ...(classification && { classification }),
     hasRecord: record !== undefined,
-    ...(previous !== undefined && { previous }),
+    ...(older !== undefined && { previous: older }),
+    ...(newer !== undefined && { following: newer }),
   };
 }

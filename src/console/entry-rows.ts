@@ -1,4 +1,5 @@
 import type { Entry } from '../spool/entry.ts';
+import { shownReason } from '../spool/shown-reason.ts';
 import type { EntryCard } from '../spool/operator-store.ts';
 import type { EntryRow } from './contract.ts';
 import type { ShopNames } from './shop-names.ts';
@@ -7,7 +8,8 @@ export const NO_CARD: EntryCard = { from: '', to: '', subject: '' };
 
 /** One line of the list. */
 export function rowOf(entry: Entry, card: EntryCard, shops: ShopNames): EntryRow {
-  const { id, kind, channel, state, receivedAt, attempts, reason, settledAt } = entry;
+  const { id, kind, channel, state, receivedAt, attempts, settledAt } = entry;
+  const reason = shownReason(entry, shops.isServed(entry.shopId));
   return {
     id,
     kind,

@@ -24,7 +24,7 @@ export class Operators {
   #nobody: Known = nobodyLike([]);
   /** What was found right already, by name: a scraper need not pay for scrypt each time. */
   readonly #right = new Map<string, Buffer>();
-  readonly #key = randomBytes(32);
+  #key = randomBytes(32);
 
   constructor(accounts: readonly OperatorAccount[]) {
     this.replace(accounts);
@@ -36,6 +36,7 @@ export class Operators {
     this.#accounts = new Map(accounts.map(({ name, password }) => [name, knownOf(password)]));
     this.#nobody = nobodyLike([...this.#accounts.values()]);
     this.#right.clear();
+    this.#key = randomBytes(32);
     return [...before].flatMap(([name, { configured }]) =>
       this.passwordOf(name) === configured ? [] : [name],
     );
@@ -50,6 +51,11 @@ export class Operators {
     return this.#accounts.get(name)?.configured;
   }
 
+  /** The same for the same name and password until the accounts are replaced; tells neither. */
+  markOf(name: string, password: string): string {
+    return this.#seen(`${name}\0${password}`).toString('base64');
+  }
+
   /** Whether this is the password of that operator. */
   async verify(name: string, password: string): Promise<boolean> {
     const account = this.#accounts.get(name);
@@ -59,13 +65,17 @@ export class Operators {
       if (!right && this.#nobody.kind === 'hash') await matchesHash(password, this.#nobody.hash);
       return right;
     }
-    const seen = createHmac('sha256', this.#key).update(password).digest();
+    const seen = this.#seen(password);
     const before = this.#right.get(name);
     if (before !== undefined && timingSafeEqual(before, seen)) return true;
     const right = (await matchesHash(password, known.hash)) && account !== undefined;
     // Another password may have been configured meanwhile.
     if (right && this.#accounts.get(name) === account) this.#right.set(name, seen);
     return right;
+  }
+
+  #seen(text: string): Buffer {
+    return createHmac('sha256', this.#key).update(text).digest();
   }
 }
 

@@ -18,11 +18,13 @@ const AT_ONCE = 8;
 
 export type ClientOf = (shop: string) => PlatformClient | undefined;
 
+/** Theirs are UUIDs; whatever else one could be, it is one step of a path. */
+const idSchema = z.string().regex(/^[\w-]{1,100}$/);
 const idsSchema = z
   .string()
   .max(4000)
   .transform((text) => text.split(',').map((id) => id.trim()))
-  .pipe(z.array(z.string().min(1).max(100)).max(MAX_CONVERSATIONS));
+  .pipe(z.array(idSchema).max(MAX_CONVERSATIONS));
 const conversationsSchema = z.object({
   id: idsSchema.optional(),
   id__in: idsSchema.optional(),
@@ -113,11 +115,12 @@ async function asked<Found>(
   clientOf: ClientOf,
   request: (client: PlatformClient, signal: AbortSignal) => Promise<Found>,
 ): Promise<Found> {
-  const { shop } = req.params;
+  const { shop, id } = req.params;
+  if (id !== undefined) checked(idSchema, id);
   const client = clientOf(typeof shop === 'string' ? shop : '');
   if (client === undefined) throw new Refusal('not_found', 'There is no such shop');
   const gone = new AbortController();
-  req.socket.once('close', () => gone.abort());
+  req.res?.once('close', () => gone.abort());
   try {
     return await request(client, AbortSignal.any([gone.signal, AbortSignal.timeout(DEADLINE_MS)]));
   } catch (error) {

@@ -38,5 +38,5 @@ export interface RefusalDetails {
 /** No `WWW-Authenticate`: a browser would ask for a password by itself, and keep it. */
 export function refuse(res: Response, { status, problem }: Refusal): void {
   if (problem.retryAfter !== undefined) res.set('Retry-After', String(problem.retryAfter));
-  res.status(status).json(problem);
+  res.set('Cache-Control', 'no-store').status(status).json(problem);
 }

@@ -53,8 +53,7 @@ function hostName(header: string): string {
 export function requireOwnPage(hosts: readonly string[]): RequestHandler {
   const known = new Set(hosts.map((host) => host.toLowerCase()));
   return (req: Request, _res: Response, next: NextFunction) => {
-    const site = req.headers['sec-fetch-site'];
-    if (typeof site === 'string' && !OWN_SITES.has(site)) throw foreign();
+    if (isFromElsewhere(req)) throw foreign();
     if (!SAFE_METHODS.has(req.method)) {
       if (req.headers[CONSOLE_HEADER] !== '1') {
         throw new Refusal('forbidden', 'What changes something carries X-Sluice-Console: 1');
@@ -63,6 +62,12 @@ export function requireOwnPage(hosts: readonly string[]): RequestHandler {
     }
     next();
   };
+}
+
+/** What a browser says that another site made it ask. */
+export function isFromElsewhere({ headers }: IncomingMessage): boolean {
+  const site = headers['sec-fetch-site'];
+  return typeof site === 'string' && !OWN_SITES.has(site);
 }
 
 const foreign = () => new Refusal('forbidden', 'Not from another site');
@@ -78,10 +83,12 @@ function isOwnOrigin({ headers }: IncomingMessage, known: ReadonlySet<string>): 
 
 /** The one place where what was thrown behind `/api` becomes an answer. */
 export function answerFailures(logger: Logger) {
-  return (error: unknown, _req: Request, res: Response, next: NextFunction): void => {
+  // eslint-disable-next-line @typescript-eslint/no-unused-vars -- express tells it by its four parameters
+  return (error: unknown, _req: Request, res: Response, _next: NextFunction): void => {
     const refusal = asRefusal(error);
     if (refusal.status >= 500) logger.warn('console.failed', errorFields(refusal.cause ?? error));
-    if (res.headersSent) next(error);
+    // What has begun breaks off; whatever is left of it would look like its end.
+    if (res.headersSent) res.destroy();
     else refuse(res, refusal);
   };
 }

@@ -4,6 +4,9 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Operators } from './operators.ts';
 import { type KeptSession, readSessions, writeSessions } from './session-file.ts';
 
+/** One session that was ended, or everything of an operator whose password is another one now. */
+export type Ended = { readonly session: string } | { readonly operator: string };
+
 /** How long a session lasts, however much it is used. */
 export const SESSION_MS = 12 * 60 * 60 * 1000;
 /** The oldest ends when one more begins. */
@@ -32,7 +35,7 @@ export interface SessionParts {
 export class Sessions {
   readonly #parts: SessionParts;
   #kept: Map<string, KeptSession>;
-  readonly #listeners = new Set<(id: string) => void>();
+  readonly #listeners = new Set<(ended: Ended) => void>();
   #written: Promise<void> = Promise.resolve();
 
   static async open(parts: SessionParts): Promise<Sessions> {
@@ -44,10 +47,12 @@ export class Sessions {
     this.#kept = new Map(kept.map((session) => [session.id, session]));
   }
 
-  /** Resolves with the token once the session is kept. */
-  async begin(operator: string): Promise<{ token: string; session: LiveSession }> {
-    const { clock, operators } = this.#parts;
-    const now = clock();
+  /**
+   * Resolves with the token once the session is kept.
+   * @param password as it is configured: the session ends with it
+   */
+  async begin(operator: string, password = ''): Promise<{ token: string; session: LiveSession }> {
+    const now = this.#parts.clock();
     for (const { id, endsAt } of this.#kept.values()) if (endsAt <= now) this.#drop(id);
     for (const id of this.#kept.keys()) {
       if (this.#kept.size < MAX_SESSIONS) break;
@@ -55,7 +60,7 @@ export class Sessions {
     }
     const token = randomBytes(32).toString('base64url');
     const id = idOf(token);
-    const seal = sealOf(token, operators.passwordOf(operator) ?? '');
+    const seal = sealOf(token, password);
     const session = { id, operator, endsAt: now + SESSION_MS };
     this.#kept.set(id, { ...session, seal });
     await this.#write();
@@ -81,19 +86,24 @@ export class Sessions {
   /** Ends all sessions of these operators: their password is another one now. */
   async endOf(operators: readonly string[]): Promise<void> {
     const ended = [...this.#kept.values()].filter(({ operator }) => operators.includes(operator));
+    for (const operator of operators) this.#tell({ operator });
     for (const { id } of ended) this.#drop(id);
     if (ended.length > 0) await this.#write();
   }
 
-  /** Calls back with the id of each session that was ended. Answers how to stop it. */
-  onEnd(listener: (id: string) => void): () => void {
+  /** Calls back with what was ended. Answers how to stop it. */
+  onEnd(listener: (ended: Ended) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
   #drop(id: string): void {
     if (!this.#kept.delete(id)) return;
-    for (const listener of this.#listeners) listener(id);
+    this.#tell({ session: id });
+  }
+
+  #tell(ended: Ended): void {
+    for (const listener of this.#listeners) listener(ended);
   }
 
   /**

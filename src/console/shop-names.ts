@@ -5,4 +5,5 @@ export interface ShopNames {
   idOf(name: string): ShopId | undefined;
   /** The id itself when no shop has it any more. */
   nameOf(id: ShopId): string;
+  isServed(id: ShopId): boolean;
 }

@@ -52,12 +52,14 @@ export class SignIn {
     router.post('/login', express.json({ limit: '8kb' }), async (req, res) => {
       const { operator, password } = checked(loginSchema, req.body);
       const name = operator === undefined || operator === '' ? OPERATOR : operator;
+      // Before the look: a password that is replaced meanwhile must not get a session of the new one.
+      const configured = this.#parts.operators.passwordOf(name);
       if (!(await this.#isRight(req, name, password))) {
         throw new Refusal('wrong_password', 'Name or password is wrong');
       }
       const old = this.#session(req);
       if (old !== undefined) await this.#parts.sessions.end(old.id);
-      const { token, session } = await this.#parts.sessions.begin(name);
+      const { token, session } = await this.#parts.sessions.begin(name, configured);
       await this.#parts.audit.write({ who: name, action: 'login', target: 'console' });
       this.#setCookie(req, res, token, session.endsAt);
       res.json({ operator: name, endsAt: session.endsAt } satisfies Session);
@@ -105,18 +107,18 @@ export class SignIn {
   }
 
   async #isRight(req: Request, name: string, password: string): Promise<boolean> {
-    const network = this.#parts.network(req);
-    const retryAfter = await this.#limits.take(network);
-    if (retryAfter !== undefined) {
+    const { network, operators } = this.#parts;
+    const address = network(req);
+    const tried = await this.#limits.look({ address, mark: operators.markOf(name, password) }, () =>
+      operators.verify(name, password),
+    );
+    if (tried.kind === 'too_many') {
+      const { retryAfter } = tried;
       const message = `Too many wrong passwords; try again in ${retryAfter} s`;
       throw new Refusal('too_many_tries', message, { retryAfter });
     }
-    if (await this.#parts.operators.verify(name, password)) {
-      await this.#limits.giveBack(network);
-      return true;
-    }
-    await this.#failed.add(network);
-    return false;
+    if (tried.kind === 'wrong') await this.#failed.add(address);
+    return tried.kind === 'right';
   }
 
   #session(req: Request): LiveSession | undefined {

@@ -2,10 +2,12 @@ import type { Request, Response } from 'express';
 import { errorFields, type Logger } from '../observability/logger.ts';
 import type { Overview, StreamEvent } from './contract.ts';
 import { Refusal } from './refusal.ts';
-import type { Sessions } from './sessions.ts';
+import type { Ended, Sessions } from './sessions.ts';
 import type { Visitor } from './sign-in.ts';
 
 const MAX_STREAMS = 50;
+/** Of one session: a browser opens six to one host, and has gone from others that are not closed. */
+const MAX_OF_ONE = 12;
 const OVERVIEW_EVERY_MS = 2000;
 const IDS_EVERY_MS = 1000;
 const MAX_IDS = 100;
@@ -21,6 +23,8 @@ export interface StreamParts {
 
 interface Reader {
   readonly res: Response;
+  readonly operator: string;
+  /** None: a program with the password. */
   readonly sessionId: string | undefined;
   /** When his session ends by itself. */
   readonly end: NodeJS.Timeout | undefined;
@@ -47,7 +51,7 @@ export class Stream {
       setInterval(() => void this.#tellOverview(), OVERVIEW_EVERY_MS),
       setInterval(() => this.#tellIds(), IDS_EVERY_MS),
     ];
-    this.#stopListening = this.#parts.sessions.onEnd((id) => this.#signOut(id));
+    this.#stopListening = this.#parts.sessions.onEnd((ended) => this.#signOut(ended));
   }
 
   /** Ends every stream; none begins after it. */
@@ -70,7 +74,11 @@ export class Stream {
 
   /** @throws {Refusal} as many look as may */
   async open(req: Request, res: Response, visitor: Visitor): Promise<void> {
-    if (this.#stopped || this.#readers.size >= MAX_STREAMS) {
+    const { operator, session } = visitor;
+    const own = [...this.#readers].filter(
+      (reader) => reader.operator === operator && reader.sessionId === session?.id,
+    );
+    if (this.#stopped || this.#readers.size >= MAX_STREAMS || own.length >= MAX_OF_ONE) {
       throw new Refusal('unavailable', 'Too many streams are open', { retryAfter: 10 });
     }
     res.status(200).set({
@@ -78,12 +86,17 @@ export class Stream {
       // A proxy that collects the answer before it passes it on would keep back all news.
       'X-Accel-Buffering': 'no',
     });
+    if (req.method === 'HEAD') {
+      res.end();
+      return;
+    }
     res.flushHeaders();
     req.socket.setNoDelay(true);
     const reader: Reader = {
       res,
-      sessionId: visitor.session?.id,
-      end: visitor.session && this.#endOf(visitor.session),
+      operator,
+      sessionId: session?.id,
+      end: session && this.#endOf(session),
       heardAt: Date.now(),
     };
     this.#readers.add(reader);
@@ -99,12 +112,19 @@ export class Stream {
   }
 
   #endOf({ id, endsAt }: NonNullable<Visitor['session']>): NodeJS.Timeout {
-    return setTimeout(() => this.#signOut(id), Math.max(0, endsAt - Date.now())).unref();
+    return setTimeout(
+      () => this.#signOut({ session: id }),
+      Math.max(0, endsAt - Date.now()),
+    ).unref();
   }
 
-  #signOut(sessionId: string): void {
+  #signOut(ended: Ended): void {
     for (const reader of this.#readers) {
-      if (reader.sessionId !== sessionId) continue;
+      const isHis =
+        'session' in ended
+          ? reader.sessionId === ended.session
+          : reader.operator === ended.operator;
+      if (!isHis) continue;
       this.#write(reader, frame({ event: 'signed_out', data: {} }));
       this.#close(reader);
     }

@@ -43,6 +43,7 @@ export async function attempt(
   const steps = new Steps(log, parts.clock, trace);
   const record = new AttemptRecord();
   let state = 'not_settled';
+  let refusal: string | undefined;
   try {
     let outcome: Outcome;
     try {
@@ -52,6 +53,7 @@ export async function attempt(
     } catch (error) {
       log.warn('entry.attempt_failed', { ...errorFields(error), attempts: entry.attempts + 1 });
       const fault = await faultBehind(error, entry, shop, parts, log);
+      if (fault instanceof Refused) refusal = wordsOf(fault);
       outcome = signal.aborted ? interrupted(parts.clock()) : failed(fault, entry, shop, parts);
     }
     steps.add(outcome.state, detailOf(outcome));
@@ -65,6 +67,10 @@ export async function attempt(
       return;
     }
     state = outcome.state;
+    // The fifth of them spoke for all while this one was being written.
+    if (refusal !== undefined && outcome.state === 'dead' && shop.refusals.isSaidToAll(refusal)) {
+      await parts.spool.requeue(entry.id);
+    }
     parts.metrics.settled.inc({ shop: name, channel: entry.channel, outcome: outcome.state });
     if (outcome.state === 'delivered') {
       const seconds = (parts.clock() - entry.receivedAt) / 1000;
@@ -118,13 +124,20 @@ async function faultBehind(
 ): Promise<unknown> {
   if (!(error instanceof Refused)) return error;
   const lane = `${entry.channel}/${entry.lane}`;
-  const refused = shop.refusals.add(lane, entry.id, `${error.status} ${error.answer}`);
+  const refused = shop.refusals.add(lane, entry.id, wordsOf(error));
   if (refused === undefined) return error;
-  log.error('platform.refuses_everything', { status: error.status, entries: refused.length });
-  shop.breakers.messages.trip();
+  const { messages } = shop.breakers;
+  // Those that were in flight say nothing new; a probe that hears the same has failed.
+  if (messages.isOpen) messages.failed();
+  else {
+    log.error('platform.refuses_everything', { status: error.status, entries: refused.length });
+    messages.trip();
+  }
   for (const id of refused) if (id !== entry.id) await spool.requeue(id);
   return new ConfigurationFault('the platform refuses everything', { cause: error });
 }
+
+const wordsOf = ({ status, answer }: Refused): string => `${status} ${answer}`;
 
 function detailOf(outcome: Outcome): Record<string, string | number | boolean> {
   switch (outcome.state) {

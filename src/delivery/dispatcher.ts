@@ -138,8 +138,6 @@ export class Dispatcher {
       release();
       this.#inFlight.delete(key);
       this.wake();
-      // The series of a shop that has gone must not come back.
-      if (this.#shops.get(shopId) !== shop) return;
     });
     this.#inFlight.set(key, { lease: claimed.lease, abort, done });
   }

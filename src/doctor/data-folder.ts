@@ -23,12 +23,10 @@ export function checkDataFolder(
     const { skipped } = verdicts('data-folder', dir, 'a folder of this user alone');
     return [skipped('it does not exist: no gateway has run with it yet')];
   }
-  return [
-    checkOwner(facts, folder, circumstances),
-    ...checkSecrets(facts),
-    checkLock(facts),
-    ...checkSpool(facts, circumstances),
-  ];
+  const owner = checkOwner(facts, folder, circumstances);
+  // What is in a folder that one may not look into would be guessed.
+  if (owner.status === 'failed') return [owner];
+  return [owner, ...checkSecrets(facts), checkLock(facts), ...checkSpool(facts, circumstances)];
 }
 
 function checkOwner(

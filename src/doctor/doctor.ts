@@ -93,12 +93,18 @@ const TABLE: Readonly<Record<CheckName, Check>> = {
       const { skipped } = verdicts('twilio', 'SMS', 'an account at Twilio');
       return [skipped('no shop of this configuration has one')];
     }
-    const results: CheckResult[] = [];
-    // One after the other: shops may share an account, and its limit of requests.
-    for (const shop of smsShops) {
-      results.push(...(await checkTwilioShop(shop, { publicUrl, fix, timeoutMs })));
-    }
-    return results;
+    const accounts = new Set(smsShops.map(({ twilio }) => twilio.accountSid));
+    const results = await Promise.all(
+      [...accounts].map(async (sid) => {
+        const ofAccount: CheckResult[] = [];
+        // One after the other: shops of an account share its limit of requests.
+        for (const shop of smsShops.filter(({ twilio }) => twilio.accountSid === sid)) {
+          ofAccount.push(...(await checkTwilioShop(shop, { publicUrl, fix, timeoutMs })));
+        }
+        return ofAccount;
+      }),
+    );
+    return results.flat();
   },
 
   reach: async ({ publicUrl, smsShops }, { timeoutMs, clock }) =>
@@ -138,9 +144,13 @@ const TABLE: Readonly<Record<CheckName, Check>> = {
 
   breaker: async ({ admin, platforms, dataFolder }, { timeoutMs }) => {
     const facts = dataFolder();
-    if (facts.folder === undefined || admin === undefined) return [];
+    if (facts.folder === undefined) return [];
+    const answer =
+      admin === undefined
+        ? { failure: 'no password for /metrics is known here' }
+        : await readMetrics(admin, timeoutMs);
     const failing = typeof facts.spool === 'object' ? facts.spool.failing : [];
-    return checkBreakers({ shops: platforms, failing }, await readMetrics(admin, timeoutMs));
+    return checkBreakers({ shops: platforms, failing }, answer);
   },
 
   'data-folder': ({ dataFolder, paused }, { clock }) =>

@@ -27,9 +27,13 @@ export function alertSource({ http, smtp }: Config): string {
   return host.startsWith('localhost') && smtp.hostname.includes('.') ? smtp.hostname : host;
 }
 
-/** Begins to look after the gateway. */
+/**
+ * Begins to look after the gateway.
+ * @param targets are closed when it stops
+ */
 export async function startAlerts(
   config: Config,
+  targets: readonly Target[],
   parts: Pick<AlertingParts, 'facts' | 'metrics' | 'clock' | 'logger'>,
 ): Promise<Alerting> {
   const { every, group, repeat, settle, rules } = config.alerts;
@@ -45,7 +49,7 @@ export async function startAlerts(
     {
       ...parts,
       file: new AlertFile(join(config.dataDir, 'alerts.json')),
-      targets: alertTargets(config),
+      targets,
     },
   );
   await alerting.start();

@@ -14,7 +14,7 @@ export function configSource(options: LoadOptions): ConfigSource {
   const file = options.file ?? options.env['SLUICE_CONFIG'];
   return {
     ...(file !== undefined && file !== '' && { file }),
-    load: () => loadConfig(options),
+    load: () => loadConfig({ ...options, regularFileOnly: true }),
     // The empty name is no file.
     defaults: () => loadConfig({ ...options, file: '' }),
   };

@@ -6,13 +6,15 @@ import type { OperatorStore } from '../spool/operator-store.ts';
 import { type ConfigSource, NO_SOURCE } from './config-source.ts';
 import { configurationView } from './configuration-view.ts';
 import type { LiveConfig } from './live-config.ts';
-import { createReload } from './reload.ts';
+import { createReloads } from './reload.ts';
 
 /** What the console asks about the configuration. */
 export interface ConfigurationDesk {
   view(): Promise<ConfigurationView>;
   /** @param who an operator's name, or `signal` */
   reload(who: string): Promise<ReloadResult>;
+  /** Before anything else stops: begins no reload any more, and lets one under way end. */
+  stop(): Promise<void>;
 }
 
 export interface DeskOptions {
@@ -38,14 +40,14 @@ export function createConfigurationDesk(options: DeskOptions, parts: DeskParts):
     reads: ['log.level'],
     prepare: ({ log }) => ({ commit: () => options.setLogLevel?.(log.level) }),
   });
+  const reloads = createReloads({
+    ...{ live, source, logger },
+    audit: (line) => operator.audit(line),
+    onReloaded: () => (loadedAt = Date.now()),
+  });
   return {
     view: () => configurationView({ live, source, loadedAt: () => loadedAt, facts }),
-    reload: createReload({
-      live,
-      source,
-      logger,
-      audit: (line) => operator.audit(line),
-      onReloaded: () => (loadedAt = Date.now()),
-    }),
+    reload: (who) => reloads.reload(who),
+    stop: () => reloads.stop(),
   };
 }

@@ -1,5 +1,6 @@
 import type { CompleteConfig } from '../config/complete.ts';
 import type { Config, ShopConfig } from '../config/config.ts';
+import { UnusableKeys } from '../config/secret-file.ts';
 import { warningsOf } from '../config/warnings.ts';
 import type { ConfigurationView } from '../console/contract.ts';
 import { shownUrl, webhookUrl } from '../doctor/webhook-url.ts';
@@ -69,7 +70,14 @@ async function pendingOf(
 ): Promise<ConfigurationView['pending']> {
   const loaded = source.load();
   if (!loaded.ok) return null;
-  const wanted = await completed(loaded.config, running);
+  let wanted: CompleteConfig;
+  try {
+    wanted = await completed(loaded.config, running);
+  } catch (error) {
+    // As for a file with mistakes: who asks for the reload is told.
+    if (error instanceof UnusableKeys) return null;
+    throw error;
+  }
   const { changed, needsRestart } = planned(running, wanted, loaded.config.dataDir);
   return [
     ...changed.map((path) => ({ path, needsRestart: false })),

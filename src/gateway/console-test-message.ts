@@ -3,7 +3,10 @@ import type { CompleteConfig } from '../config/complete.ts';
 import type { ShopConfig } from '../config/config.ts';
 import { NotSent } from '../console/upkeep-routes.ts';
 import { reachable } from '../runtime/reachable.ts';
+import type { Spool } from '../spool/spool.ts';
 import type { Channel } from '../types/channel.ts';
+import type { EntryId } from '../types/ids.ts';
+import type { Arrivals } from './console-arrivals.ts';
 import { ChatVisitor } from './sample-messages/chat-visitor.ts';
 import { sendEmail } from './sample-messages/email.ts';
 import { firstInbox } from './sample-messages/first-inbox.ts';
@@ -25,19 +28,44 @@ const SENDER = 'Console test <console-test@customer.example>';
 const SUBJECT = 'Test from the console';
 const TIMEOUT_MS = 20_000;
 
+export interface TestParts {
+  readonly config: CompleteConfig;
+  readonly doors: Doors;
+  readonly arrivals: Arrivals;
+  readonly spool: Pick<Spool, 'get'>;
+}
+
 /**
  * Sends a message to a shop as a customer would: over SMTP, by a signed webhook, or as a visitor.
- * Resolves with the id that the sender gave it.
+ * Resolves with the entry that it became.
  * @throws {NotSent}
  */
 export async function sendTestMessage(
-  config: CompleteConfig,
-  doors: Doors,
+  { config, doors, arrivals, spool }: TestParts,
   shopName: string,
   channel: Channel,
-): Promise<string> {
+): Promise<EntryId> {
   const shop = config.shops.find(({ name }) => name === shopName);
   if (shop === undefined) throw new NotSent('There is no such shop');
+  const id = await arrivals.entryOf(
+    spool,
+    () => send(config, doors, shop, channel),
+    (entry, sentAs) =>
+      entry.shopId === shop.shopId &&
+      entry.channel === channel &&
+      entry.remoteId.includes(sentAs.replace(/^<|>$/g, '')),
+  );
+  if (id === undefined) throw new NotSent('It was taken, and is among the newest messages');
+  return id;
+}
+
+/** Resolves with the id that the sender gave it. */
+async function send(
+  config: CompleteConfig,
+  doors: Doors,
+  shop: ShopConfig,
+  channel: Channel,
+): Promise<string> {
   try {
     switch (channel) {
       case 'email':

@@ -29,9 +29,10 @@ import { createHttpListener } from '../runtime/http-listener.ts';
 import type { Entry, Outcome } from '../spool/entry.ts';
 import type { Store } from '../spool/sqlite/open.ts';
 import type { StopStack } from '../runtime/stop-stack.ts';
-import type { EntryId } from '../types/ids.ts';
+import type { EntryId, ShopId } from '../types/ids.ts';
 import type { ConfigurationDesk } from './configuration-desk.ts';
 import { consoleContents } from './console-contents.ts';
+import { Arrivals } from './console-arrivals.ts';
 import { examineGateway } from './console-doctor.ts';
 import { type Doors, sendTestMessage } from './console-test-message.ts';
 import { enabledChannels, networkOf, isSecureOf } from './console-requests.ts';
@@ -125,6 +126,7 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
     });
   const stream = new Stream({ overview, sessions, logger });
   const shops = shopNames(parts.shops);
+  const arrivals = new Arrivals();
   const actions = new Actions({
     ...{ spool: store.spool, operator: store.operator, audit, logger, wake: parts.wake },
     onProgress: (data) => stream.publish({ event: 'action', data }),
@@ -148,7 +150,12 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
       upkeepRoutes({
         ...{ operator: store.operator, audit, configuration: parts.configuration },
         examine: () => examineGateway(live.value, parts.platformUrl()),
-        sendTest: (shop, channel) => sendTestMessage(live.value, parts.doors(), shop, channel),
+        sendTest: (shop, channel) =>
+          sendTestMessage(
+            { config: live.value, doors: parts.doors(), arrivals, spool: store.spool },
+            shop,
+            channel,
+          ),
       }),
     ],
   });
@@ -158,7 +165,10 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
   const bound = await listener.listen(host, port);
   return {
     port: bound,
-    entryChanged: (id) => stream.entryChanged(id),
+    entryChanged: (id) => {
+      arrivals.accepted(id);
+      stream.entryChanged(id);
+    },
     onSettled: (entry, outcome) => {
       stream.entryChanged(entry.id);
       if (outcome.state === 'delivered') figures.delivered(clock() - entry.receivedAt);
@@ -203,8 +213,10 @@ async function ticketOf(
 }
 
 function shopNames(shops: () => readonly ShopPlatform[]): ShopNames {
+  const served = (id: ShopId) => shops().find(({ settings }) => settings.shopId === id);
   return {
     idOf: (name) => shops().find(isCalled(name))?.settings.shopId,
-    nameOf: (id) => shops().find(({ settings }) => settings.shopId === id)?.settings.name ?? id,
+    nameOf: (id) => served(id)?.settings.name ?? id,
+    isServed: (id) => served(id) !== undefined,
   };
 }

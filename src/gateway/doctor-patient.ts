@@ -6,6 +6,7 @@ import type { Patient } from '../doctor/doctor.ts';
 import type { Door } from '../doctor/ports.ts';
 import type { RelayToCheck } from '../doctor/relay.ts';
 import type { DataFolderFacts } from '../observability/data-folder-facts.ts';
+import { isPasswordHash } from '../runtime/password-hash.ts';
 import { inspectDataFolder } from '../spool/data-folder.ts';
 import { LOCAL } from './platform-url.ts';
 import { relayOf } from './relay-options.ts';
@@ -49,7 +50,9 @@ export function patientOf(
     dataFolder,
     paused: config.delivery.paused,
     doors: doorsOf(config),
+    // Of a hashed one nobody knows the password.
     ...(password !== undefined &&
+      !isPasswordHash(password.reveal()) &&
       admin.port !== 0 && {
         admin: { url: `http://${authority(admin)}`, password: password.reveal() },
       }),
@@ -64,10 +67,19 @@ export function patientOf(
         hostname: smtp.hostname,
         domains: demo ? [] : domainsOf(shops),
         dnsServers: config.dns.servers,
-        ...(certFile !== undefined && { certificate: readFileSync(certFile, 'utf8') }),
+        ...(certFile !== undefined && { certificate: textOf(certFile) }),
       },
     }),
   };
+}
+
+/** Empty when it cannot be read, which the check of it tells. */
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 function lookOnce(dir: string): () => DataFolderFacts {

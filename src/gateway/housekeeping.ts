@@ -1,3 +1,4 @@
+import { forgetShops } from '../observability/forget-shop.ts';
 import { errorFields, type Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -52,6 +53,7 @@ export class Housekeeping {
     const { spool, metrics, clock, logger } = this.#parts;
     const counts = await spool.counts();
     const [retention, shopNames] = [this.#parts.retention(), this.#parts.shopNames()];
+    await forgetShops(metrics, new Set(shopNames.values()));
     metrics.entries.reset();
     metrics.oldestQueuedSeconds.reset();
     for (const { shopId, channel, state, count, oldestAt } of counts) {

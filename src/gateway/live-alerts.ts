@@ -2,7 +2,7 @@ import type { Alerting } from '../alerts/alerting.ts';
 import { alertTargets, startAlerts } from './alerts.ts';
 import type { LiveConfig } from './live-config.ts';
 
-type AlertsParts = Parameters<typeof startAlerts>[1];
+type AlertsParts = Parameters<typeof startAlerts>[2];
 
 /**
  * Looks after the gateway by the rules and targets as they are now. What fires and what was told is
@@ -12,19 +12,26 @@ export async function startLiveAlerts(
   live: LiveConfig,
   parts: AlertsParts,
 ): Promise<Pick<Alerting, 'current' | 'stop'>> {
-  let alerting = await startAlerts(live.value, parts);
+  let alerting = await startAlerts(live.value, alertTargets(live.value), parts);
   let stopped = false;
   live.add({
     name: 'alerts',
     reads: ['alerts', 'http.publicUrl'],
     prepare: (next) => {
-      // Fails when a target cannot be made; those that are used are made when the old ones ended.
-      alertTargets(next);
+      const targets = alertTargets(next);
+      const close = () => {
+        for (const target of targets) target.close();
+      };
       return {
         commit: () => undefined,
         after: async () => {
           await alerting.stop();
-          if (!stopped) alerting = await startAlerts(next, parts);
+          if (stopped) close();
+          else alerting = await startAlerts(next, targets, parts);
+        },
+        undo: () => {
+          close();
+          return Promise.resolve();
         },
       };
     },

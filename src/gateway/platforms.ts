@@ -2,11 +2,10 @@ import type { CompleteConfig } from '../config/complete.ts';
 import type { ShopConfig } from '../config/config.ts';
 import { ShopPlatform } from '../delivery/shop-platform.ts';
 import type { LocalPlatform } from '../local-platform/local-platform.ts';
-import { forgetShop } from '../observability/forget-shop.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { PlatformClient } from '../platform-api/client.ts';
-import { ConnectionPool } from '../platform-api/transport.ts';
+import { ConnectionPool, type RequestObserver } from '../platform-api/transport.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type Current, Holder } from '../runtime/current.ts';
 import type { StopStack } from '../runtime/stop-stack.ts';
@@ -34,14 +33,17 @@ export interface Platforms {
 
 /** Connects every shop, and starts the embedded platform for those that use it. */
 export async function connectPlatforms(parts: PlatformsParts): Promise<Platforms> {
-  const { live, stack, logger } = parts;
+  const { live, stack, logger, metrics } = parts;
   const running = new Holder<RunningLocal | undefined>(undefined);
   stack.push('local platform', () => running.value?.platform.stop());
   running.value = await startLocalPlatform(live.value, logger);
   const pool = new ConnectionPool();
   stack.push('connections', () => pool.close());
+  // Made once: one of each reload would hold on to the configuration before it, and so to all of them.
+  const onRequest: RequestObserver = (operation, status, seconds) =>
+    metrics.platformSeconds.observe({ operation, status }, seconds);
   const connect = (config: CompleteConfig, local: RunningLocal | undefined, before?: Before) =>
-    connectShops(config, { ...parts, pool, localUrl: local?.platform.url }, before);
+    connectShops(config, { ...parts, pool, onRequest, localUrl: local?.platform.url }, before);
   const shops = new Holder(connect(live.value, running.value));
 
   live.add({
@@ -57,7 +59,7 @@ export async function connectPlatforms(parts: PlatformsParts): Promise<Platforms
           local?.serve(next);
           shops.value = connected;
         },
-        after: () => tidied(before.shops, connected, parts),
+        after: () => hastened(before.shops, connected, parts.spool),
         undo: async () => {
           if (local !== running.value) await local?.platform.stop();
         },
@@ -74,26 +76,22 @@ export async function connectPlatforms(parts: PlatformsParts): Promise<Platforms
   };
 }
 
-/** What waited for a platform that is another now is due; series of names that are gone go too. */
-async function tidied(
+/** What waited for a platform that is another now is due. */
+async function hastened(
   before: readonly ShopPlatform[],
   now: readonly ShopPlatform[],
-  { spool, metrics }: PlatformsParts,
+  spool: PlatformsParts['spool'],
 ): Promise<void> {
   const known = new Set(before.map(({ breakers }) => breakers));
   for (const { breakers, settings } of now) {
     if (!known.has(breakers)) await spool.hasten(settings.shopId);
-  }
-  const names = new Set(now.map(({ settings }) => settings.name));
-  for (const { settings } of before) {
-    if (!names.has(settings.name)) await forgetShop(metrics, settings.name);
   }
 }
 
 interface Connecting {
   readonly localUrl: string | undefined;
   readonly pool: ConnectionPool;
-  readonly metrics: Metrics;
+  readonly onRequest: RequestObserver;
   readonly clock: Clock;
 }
 
@@ -109,7 +107,7 @@ interface Before {
  */
 function connectShops(
   config: CompleteConfig,
-  { localUrl, pool, metrics, clock }: Connecting,
+  { localUrl, pool, onRequest, clock }: Connecting,
   before?: Before,
 ): readonly ShopPlatform[] {
   return config.shops.map((shop) => {
@@ -134,8 +132,7 @@ function connectShops(
           requestTimeoutMs: config.delivery.requestTimeout,
           mediaTimeoutMs: config.delivery.mediaTimeout,
           pool,
-          onRequest: (operation, status, seconds) =>
-            metrics.platformSeconds.observe({ operation, status }, seconds),
+          onRequest,
         }),
       },
       clock,

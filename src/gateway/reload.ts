@@ -22,16 +22,31 @@ export interface ReloadParts {
 /** Paths in one line of the log. */
 const PATHS_TOLD = 50;
 
-/**
- * Takes the configuration up as it is now: all of it that can be, or nothing. One after the other.
- * @returns a function of who asks: an operator's name, or `signal`
- */
-export function createReload(parts: ReloadParts): (who: string) => Promise<ReloadResult> {
+export interface Reloads {
+  /**
+   * Takes the configuration up as it is now: all of it that can be, or nothing. One after the other.
+   * @param who asks: an operator's name, or `signal`
+   */
+  readonly reload: (who: string) => Promise<ReloadResult>;
+  /** Begins none any more; resolves when what is under way has ended. */
+  readonly stop: () => Promise<void>;
+}
+
+export function createReloads(parts: ReloadParts): Reloads {
   let last: Promise<unknown> = Promise.resolve();
-  return (who) => {
-    const reloading = last.then(() => reload(who, parts));
-    last = reloading.catch(() => undefined);
-    return reloading;
+  let isStopping = false;
+  const stopping: ReloadResult = { ok: false, mistakes: ['The gateway is stopping.'] };
+  return {
+    reload: (who) => {
+      const reloading = last.then(() => (isStopping ? stopping : reload(who, parts)));
+      last = reloading.catch(() => undefined);
+      return reloading;
+    },
+    stop: async () => {
+      // What a reload starts now would outlive what stops it.
+      isStopping = true;
+      await last;
+    },
   };
 }
 
@@ -58,9 +73,9 @@ async function reload(who: string, parts: ReloadParts): Promise<ReloadResult> {
 
 async function takeUp({ live, source, logger, onReloaded }: ReloadParts): Promise<ReloadResult> {
   const running = live.value;
-  const loaded = source.load();
-  if (!loaded.ok) return { ok: false, mistakes: loaded.mistakes.map(renderMistake) };
   try {
+    const loaded = source.load();
+    if (!loaded.ok) return { ok: false, mistakes: loaded.mistakes.map(renderMistake) };
     const wanted = await completed(loaded.config, running);
     const { next, changed, needsRestart } = planned(running, wanted, loaded.config.dataDir);
     await live.changeOver(next, changed);

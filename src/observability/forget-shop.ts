@@ -1,20 +1,22 @@
-import { Counter, Gauge, Histogram } from 'prom-client';
+import { Counter, Histogram } from 'prom-client';
 import type { Metrics } from './metrics.ts';
 
 /**
- * Takes the series of a shop that is served no more out of the metrics: a gauge would show its last
- * value for ever, and an open breaker keep an alert firing.
- * @param name as the `shop` label has it
+ * Takes the series of shops that are served no more out of what is counted: each name that was ever
+ * configured would stay until the process ends. Again and again, since an attempt that was under way
+ * when its shop was taken out is counted afterwards. Gauges are set anew as a whole.
+ * @param served names, as the `shop` label has them
  */
-export async function forgetShop({ registry }: Metrics, name: string): Promise<void> {
+export async function forgetShops(
+  { registry }: Metrics,
+  served: ReadonlySet<string>,
+): Promise<void> {
   for (const metric of registry.getMetricsAsArray()) {
-    if (!(metric instanceof Counter || metric instanceof Gauge || metric instanceof Histogram)) {
-      continue;
-    }
+    if (!(metric instanceof Counter || metric instanceof Histogram)) continue;
     const { values } = await metric.get();
     const gone = new Map(
       values
-        .filter(({ labels }) => labels['shop'] === name)
+        .filter(({ labels: { shop } }) => shop !== undefined && !served.has(String(shop)))
         // A histogram's series have a label of their own for each bucket.
         .map(({ labels: { le: _bucket, ...labels } }) => [JSON.stringify(labels), labels]),
     );

@@ -4,6 +4,9 @@ import Database from 'better-sqlite3';
 import type { DataFolderFacts, SpoolFacts } from '../observability/data-folder-facts.ts';
 import { MIGRATIONS } from './sqlite/migrations.ts';
 
+/** Of the entries that wait: the running gateway asks this on its own thread. */
+const LOOKED_AT = 20_000;
+
 const SECRETS = ['keys.json', 'demo.json'];
 
 /** Looks without changing anything. Never throws: what cannot be looked at is a fact too. */
@@ -42,7 +45,13 @@ function isLocked(file: string): boolean {
 }
 
 function inspectSpool(file: string, now: number): DataFolderFacts['spool'] {
-  const found = statOf(file);
+  let found: Stats | undefined;
+  try {
+    found = statSync(file, { throwIfNoEntry: false });
+  } catch {
+    // The folder is another user's.
+    return 'unreadable';
+  }
   if (found === undefined) return undefined;
   // Before it is opened: that alone makes a log, an empty one.
   const log = statOf(`${file}-wal`);
@@ -77,15 +86,16 @@ function waiting(
 ): Pick<SpoolFacts, 'due' | 'dueSince' | 'failing'> {
   const due = db
     .prepare<[number], { due: number; since: number | null }>(
-      `SELECT count(*) AS due, min(max(next_attempt_at, received_at)) AS since FROM entries
-       WHERE state = 'queued' AND next_attempt_at <= ?`,
+      `SELECT count(*) AS due, min(max(next_attempt_at, received_at)) AS since
+       FROM (SELECT next_attempt_at, received_at FROM entries WHERE state = 'queued' LIMIT ${LOOKED_AT})
+       WHERE next_attempt_at <= ?`,
     )
     .get(now);
   const failing = db
     .prepare<[], { shopId: string; reason: string; count: number }>(
-      `SELECT shop AS shopId, reason, count(*) AS count FROM entries
-       WHERE state = 'queued' AND reason IS NOT NULL
-       GROUP BY shop, reason ORDER BY count DESC LIMIT 20`,
+      `SELECT shop AS shopId, reason, count(*) AS count
+       FROM (SELECT shop, reason FROM entries WHERE state = 'queued' LIMIT ${LOOKED_AT})
+       WHERE reason IS NOT NULL GROUP BY shop, reason ORDER BY count DESC LIMIT 20`,
     )
     .all();
   const since = due?.since ?? undefined;
@@ -100,6 +110,11 @@ function readPid(file: string): string | undefined {
   }
 }
 
+/** Undefined also when one may not look. */
 function statOf(path: string): Stats | undefined {
-  return statSync(path, { throwIfNoEntry: false });
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
 }

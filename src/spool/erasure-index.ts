@@ -12,7 +12,7 @@ const BUSY_MS = 60_000;
  * acknowledgement waits for the index. Undefined: there is none.
  * @param dir the data folder
  */
-export function eraseFromIndex(dir: string): Purged | undefined {
+export async function eraseFromIndex(dir: string): Promise<Purged | undefined> {
   const indexFile = join(dir, 'search.db');
   if (!existsSync(indexFile)) return undefined;
   const search = new OpenSearch({
@@ -22,10 +22,8 @@ export function eraseFromIndex(dir: string): Purged | undefined {
   try {
     search.with(({ index }) => index.pragma(`busy_timeout = ${BUSY_MS}`));
     search.catchUp(CATCH_UP_WITHIN_MS);
-    search.with(({ follow, index }) => {
-      follow.rewrite();
-      truncateLog(index);
-    });
+    search.with(({ follow }) => follow.rewrite());
+    await search.with(({ index }) => truncateLog(index));
     return 'rewritten';
   } finally {
     search.close();

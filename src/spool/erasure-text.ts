@@ -38,6 +38,16 @@ export function* bodyTexts(body: string): Generator<string> {
   }
 }
 
+const ESCAPED = /\\(?:u([0-9a-f]{4})|(.))/gi;
+
+/** JSON as a text to look in: what stands behind a line break does not begin with an `n`. */
+export function textOfJson(json: string): string {
+  return json.replace(ESCAPED, (_all, code: string | undefined, letter: string | undefined) => {
+    if (code !== undefined) return String.fromCharCode(parseInt(code, 16));
+    return letter !== undefined && /[bfnrt]/.test(letter) ? '\n' : (letter ?? '');
+  });
+}
+
 function* base64Runs(body: string): Generator<Buffer> {
   let run: string[] = [];
   for (let at = 0; at < body.length;) {

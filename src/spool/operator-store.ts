@@ -73,6 +73,8 @@ export interface OperatorStore {
   /** How many entries the index of `text` does not have yet. */
   searchBacklog(): Promise<number>;
   cards(ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, EntryCard>>;
+  /** Which entries were accepted right before and right after it. */
+  neighbours(id: EntryId): Promise<{ readonly older?: EntryId; readonly newer?: EntryId }>;
   record(id: EntryId): Promise<DeliveryRecord | undefined>;
   /** Takes back a discard: to the state before it. False: it is not discarded, or was swept. */
   restore(id: EntryId): Promise<boolean>;

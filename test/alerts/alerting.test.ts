@@ -128,6 +128,22 @@ test('what could not be told before a restart is told after it', async () => {
   expect(texts()).toEqual(['1 alert: dead acme']);
 });
 
+test('a clock that was ahead before a restart keeps no news back', async () => {
+  aheadMs = 48 * HOUR;
+  hook.answerNext(500);
+  const first = await start();
+  facts = isDead;
+  await waitFor('the refusal', () => hook.requests === 1);
+  await first.alerting.stop();
+  aheadMs = 0;
+  const second = await start();
+  await told(1);
+  expect(second.alerting.current[0]?.since).toBeLessThanOrEqual(Date.now());
+  aheadMs = HOUR + 1000;
+  await told(2);
+  expect(texts()).toEqual(['1 alert: dead acme', '1 alert goes on: dead acme']);
+});
+
 test('what goes on is told again after the time for it', async () => {
   await start();
   facts = isDead;

@@ -139,6 +139,16 @@ test('a shop that is no longer configured is told by its id as long as it has en
   ]);
 });
 
+test('what waits for such a shop is said to wait for its configuration, not for its platform', () => {
+  const counts = [{ ...counted('queued', 2, HOUR), shop: 'b6d1' }];
+  const [reading] = read({ counts }).filter(({ key }) => key === 'oldest-queued/b6d1');
+  expect(reading).toMatchObject({
+    verdict: 'bad',
+    summary: 'Messages have waited for 1 hour for the shop b6d1, which is not configured',
+    todo: expect.stringMatching(/reload it, or discard/),
+  });
+});
+
 test('without SMTP there is no certificate to look at', () => {
   const { certificate: _none, ...facts } = someFacts();
   expect(readAll(facts, QUIET, RULES).some(({ rule }) => rule === 'certificate')).toBe(false);

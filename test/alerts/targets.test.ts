@@ -52,7 +52,7 @@ test('the webhook gets text and an attachment for each kind, escaped as Slack wa
 test('what may pass is tried again; what is refused is not', async () => {
   const hook = await startWebhook();
   const target = createWebhookTarget({ url: hook.url, timeoutMs: 10_000 });
-  hook.answerNext(500, 429);
+  hook.answerNext(500, 503);
   await send(target);
   expect({ requests: hook.requests, taken: hook.taken.length }).toEqual({ requests: 3, taken: 1 });
   hook.answerNext(404);
@@ -60,6 +60,16 @@ test('what may pass is tried again; what is refused is not', async () => {
   hook.answerNext(302);
   await expect(send(target)).rejects.toMatchObject({ kind: 'refused', code: '302' });
   expect(hook.requests).toBe(5);
+});
+
+test('after the last try nobody waits for the time that the webhook names', async () => {
+  const hook = await startWebhook();
+  hook.answerNext(429);
+  const target = createWebhookTarget({ url: hook.url, timeoutMs: 10_000 });
+  const once = { times: 0, firstAfterMs: 1 };
+  await expect(sendNotice(target, notice, AbortSignal.timeout(50_000), once)).rejects.toMatchObject(
+    { kind: 'busy', code: '429', retryAfterMs: 60_000 },
+  );
 });
 
 test('a webhook that does not answer, or is not there, fails by kind and tells no URL', async () => {

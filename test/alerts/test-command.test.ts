@@ -48,6 +48,13 @@ test('a target that refuses is named with its cure, without its token, and the e
   expect(stdout + stderr).not.toContain(TOKEN);
 });
 
+test('a target that is busy is told at once: who asks waits at a terminal', async () => {
+  const hook = await startWebhook();
+  hook.answerNext(429);
+  const { code, stdout } = await alertsTest({ webhook: { url: hook.url } });
+  expect([code, stdout]).toEqual([1, 'failed  webhook: it cannot take it now (429)\n']);
+});
+
 test('without a target it says which keys to set', async () => {
   const { code, stderr } = await alertsTest({});
   expect(code).toBe(1);

@@ -42,6 +42,7 @@ test('the commands', () => {
     'sluice serve',
     'sluice config',
     'sluice config check',
+    'sluice config hash-password',
     'sluice doctor',
     'sluice queue',
     'sluice queue list',

@@ -1,6 +1,14 @@
 import { EventEmitter } from 'node:events';
-import { createReadStream, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  createReadStream,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { mboxReader } from 'mbox-reader';
 import { runCli } from '../../src/cli/run.ts';
@@ -184,6 +192,44 @@ test('a Maildir: cur and new in the order of their names, tmp is left alone', as
   expect(await ingest(join(dir, 'nothing'))).toMatchObject({ code: 2 });
 });
 
+test('a Maildir with what is no message: links that lead nowhere are told, folders are passed over', async () => {
+  const maildir = join(dir, 'Odd');
+  mkdirSync(join(maildir, 'cur', '1.folder'), { recursive: true });
+  symlinkSync('2.loop', join(maildir, 'cur', '2.loop'));
+  writeFileSync(join(maildir, 'cur', '3.a\u001b[2J b:2,S'), message(1));
+  const { code, stdout, stderr } = await ingest(maildir);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: 'taken in: 1, in already: 0, failed: 1\n' });
+  expect(stderr).toContain('2.loop: it cannot be read (ELOOP)');
+});
+
+test.each([
+  ['an mbox', () => `From a@x.example Sat Nov 21 10:00:00 2026\n${message(1)}`],
+  ['a message', () => message(1)],
+])('- is what comes by a pipe: %s', async (_what, text) => {
+  const input = new PassThrough();
+  // In pieces, the first shorter than what tells its kind.
+  for (const part of [text().slice(0, 3), text().slice(3)]) input.write(part);
+  input.end();
+  const terminal = Object.assign(captureTerminal(env()), { input });
+  expect(await runCli(['ingest', '-'], terminal, events)).toBe(0);
+  expect(terminal.stdout()).toBe('taken in: 1, in already: 0, failed: 0\n');
+  expect((await ingest('-')).code).toBe(2);
+});
+
+test('what begins like an mbox and is none is told, and not passed over as empty', async () => {
+  const odd = file('odd.mbox', `From ann@customer.example\n${message(1)}`);
+  const { code, stderr } = await ingest(odd);
+  expect(code).toBe(1);
+  expect(stderr).toContain(`${odd}:0: it does not begin with a "From " line`);
+});
+
+test('what is no file and no folder is refused', async () => {
+  expect(await ingest('/dev/null')).toMatchObject({
+    code: 2,
+    stderr: '/dev/null is no file and no folder\n',
+  });
+});
+
 test('--dry-run tells what would come of it, and changes nothing', async () => {
   await ingest(file('a.eml', message(1)));
   const b = file('b.eml', message(2));
@@ -258,7 +304,8 @@ describe('an export', () => {
 
   test('as mbox has the emails, quoted; another reader and ingest find the same messages', async () => {
     await filled();
-    await ingest(file('b.eml', message(2)));
+    // Its last line has no end, which an mbox cannot tell from one that has.
+    await ingest(file('b.eml', message(2).trimEnd()));
     const out = join(dir, 'all.mbox');
     const exported = await sluice(['queue', 'export', '--format', 'mbox', '--output', out]);
     expect(exported.stderr).toBe(`2 entries written to ${out}; left out: 1 sms, 1 web_chat\n`);
@@ -285,6 +332,14 @@ describe('an export', () => {
   test('that cannot be written leaves nothing behind, and says why', async () => {
     const told = await sluice(['queue', 'export', '-o', join(dir, 'no', 'folder.jsonl')]);
     expect(told).toMatchObject({ code: 1, stderr: expect.stringContaining('no such folder') });
+  });
+
+  test('never takes the place of a device, and never writes an mbox to a screen', async () => {
+    const told = await sluice(['queue', 'export', '-o', '/dev/null']);
+    expect(told).toMatchObject({ code: 2, stderr: expect.stringContaining('is no file') });
+    expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
+    const terminal = Object.assign(captureTerminal(env()), { columns: 80 });
+    expect(await runCli(['queue', 'export', '--format', 'mbox'], terminal, events)).toBe(2);
   });
 
   test('with lines that are none tells where they stand', async () => {

@@ -7,7 +7,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import type { Entry, NewEntry } from '../../src/spool/entry.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
-import type { EntryId, ShopId } from '../../src/types/ids.ts';
+import { asShopId, type EntryId, type ShopId } from '../../src/types/ids.ts';
 import { captureTerminal } from '../support/capture-terminal.ts';
 import { anEntry } from '../support/entries.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -85,6 +85,16 @@ test('list shows entries newest first, filtered, for people and for programs', a
   expect(await ids('--before', gone)).toEqual([mail, text]);
 });
 
+test('what waits for a shop that is not configured says so', async () => {
+  const stranger = await accept({ shopId: asShopId('0d7f9c1e-5d1b-4c6e-8a52-2f6a1b3c4d5e') });
+  const { stdout } = await queue('list');
+  expect(stdout).toMatch(new RegExp(`${stranger.slice(0, 30)}.* queued .*its shop is not`));
+  const shown = parsed((await queue('show', stranger, '--json')).stdout);
+  expect(shown).toMatchObject({ state: 'queued', reason: 'its shop is not configured' });
+  const own = parsed((await queue('show', await accept(), '--json')).stdout);
+  expect(own).not.toHaveProperty('reason');
+});
+
 test('list of a shop that is not configured says which there are', async () => {
   const { code, stderr } = await queue('list', '--shop', 'dmeo');
   expect(code).toBe(2);
@@ -108,6 +118,15 @@ test('what a stranger wrote cannot move the cursor', async () => {
   const id = await accept({ lane: 'a\u001b[2Jb\u202ec\u0007' });
   const { stdout } = await queue('show', id);
   expect(stdout).toContain('a\u{fffd}[2Jb\u{fffd}c\u{fffd}');
+  // Nor does it in JSON, of which the value is the same.
+  const hostile = await accept({ lane: 'x\u009b2J\u202e\u{e0001}y\nstate         delivered' });
+  const json = (await queue('show', hostile, '--json')).stdout;
+  expect(json).toContain('x\\u009b2J\\u202e\\udb40\\udc01y\\n');
+  expect(JSON.parse(json)).toMatchObject({
+    lane: 'x\u009b2J\u202e\u{e0001}y\nstate         delivered',
+  });
+  const lines = (await queue('show', hostile)).stdout.split('\n');
+  expect(lines.filter((line) => line.startsWith('state '))).toEqual(['state         queued']);
 });
 
 test('show of an unknown id fails', async () => {

@@ -39,8 +39,13 @@ function scene(change: Partial<Gateway> = {}) {
     exits,
     events,
     logged,
-    run: (onReady: () => void, hooks: Partial<ServeHooks> = {}) =>
-      serve(gateway, logger, events, { onReady, ...hooks }),
+    run: (onReady: () => void, hooks: Partial<ServeHooks> = {}, opening?: () => void) => {
+      const open = async () => {
+        opening?.();
+        return Promise.resolve(gateway);
+      };
+      return serve(open, logger, events, { onReady, ...hooks });
+    },
   };
 }
 
@@ -72,6 +77,17 @@ test('SIGHUP takes the configuration up and does not end the gateway; mistakes a
   });
   expect(steps).toEqual(['start', 'reload by signal', 'stop']);
   expect(told).toEqual(['shops[0].name']);
+});
+
+test('a SIGHUP while the gateway is still being loaded is a reload once it runs', async () => {
+  const { events, steps, run } = scene();
+  const stop = () => events.emit('SIGTERM');
+  await run(
+    () => undefined,
+    { onRefused: stop },
+    () => events.emit('SIGHUP'),
+  );
+  expect(steps).toEqual(['start', 'reload by signal', 'stop']);
 });
 
 test('a terminal that has gone ends it: nobody sees it any more', async () => {

@@ -33,10 +33,11 @@ test('a screen is drawn over in one write, only when something changed, and give
   const text = terminal.stdout();
   const frames = text.split('\u001b[?2026h').slice(1);
   expect(frames).toHaveLength(2);
-  expect(frames[0]).toContain('one\u001b[K\r\ntwo\u001b[K\r\nthree\u001b[K\u001b[J');
+  expect(frames[0]).toContain('\u001b[2Kone\r\n\u001b[2Ktwo\r\n\u001b[2Kthree\u001b[?2026l');
   expect(frames[0]).not.toContain('four');
-  expect(text.startsWith('\u001b[?1049h\u001b[?25l')).toBe(true);
-  expect(text.endsWith('\u001b[?25h\u001b[?1049l')).toBe(true);
+  expect(frames[1]).toContain('\u001b[2Kother\r\n\u001b[J');
+  expect(text.startsWith('\u001b[?1049h\u001b[?25l\u001b[?7l')).toBe(true);
+  expect(text.endsWith('\u001b[?7h\u001b[?25h\u001b[?1049l')).toBe(true);
   expect(raw).toEqual([true, false]);
   expect(events.eventNames()).toEqual([]);
 });
@@ -65,7 +66,7 @@ test('a screen is given back when looking fails', async () => {
   const { terminal, raw } = screen({ columns: 80, rows: 10 });
   const lines = () => Promise.reject(new Error('gone'));
   await expect(watch(terminal, processEvents(), { everyMs: 1, lines })).rejects.toThrow('gone');
-  expect(terminal.stdout().endsWith('\u001b[?25h\u001b[?1049l')).toBe(true);
+  expect(terminal.stdout().endsWith('\u001b[?7h\u001b[?25h\u001b[?1049l')).toBe(true);
   expect(raw).toEqual([true, false]);
 });
 

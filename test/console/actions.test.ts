@@ -151,6 +151,38 @@ describe('five hundred at once', () => {
   });
 });
 
+describe('many actions', () => {
+  test('that begin at once are no more than there is room for', async () => {
+    const { gateway, operator } = await consoleScene({ paused: true });
+    await texts(gateway.httpUrl, 50);
+    const body = { action: 'discard', filter: { state: 'queued' } };
+    const begun = await Promise.all(
+      Array.from({ length: 12 }, () => operator.post('/api/actions', body)),
+    );
+    const taken = begun.filter(({ status }) => status === 202);
+    const refused = begun.filter(({ status }) => status === 503);
+    expect(taken.length + refused.length).toBe(12);
+    expect(refused.length).toBeGreaterThanOrEqual(1);
+    const ended = await Promise.all(
+      taken.map((answer) => over(operator, (answer.body as ActionProgress).id)),
+    );
+    // Each entry was changed by one of them, and each other one was told why not.
+    expect(ended.reduce((sum, { changed }) => sum + changed, 0)).toBe(50);
+  });
+
+  test('one right after the other find what the one before has left', async () => {
+    const { gateway, operator } = await consoleScene({ paused: true });
+    await texts(gateway.httpUrl, 100);
+    const all = (action: string, state: string) =>
+      acted(operator, { action, filter: { state, channel: 'sms' } });
+    expect(await all('discard', 'queued')).toMatchObject({ total: 100, changed: 100 });
+    expect(await countOf(operator, 'state=discarded')).toBe(100);
+    expect(await all('restore', 'discarded')).toMatchObject({ total: 100, changed: 100 });
+    expect(await all('discard', 'queued')).toMatchObject({ total: 100, changed: 100 });
+    expect(await countOf(operator, 'state=queued&shop=acme')).toBe(0);
+  });
+});
+
 describe('one', () => {
   test('that is held is released and delivered', async () => {
     const { gateway, operator } = await consoleScene();

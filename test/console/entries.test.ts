@@ -1,3 +1,5 @@
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, jest, test } from '@jest/globals';
 import type { EntryContent, EntryDetail, EntryList } from '../../src/console/contract.ts';
 import { INBOX } from '../support/gateway-config.ts';
@@ -149,6 +151,21 @@ describe('a message', () => {
   });
 });
 
+test('a message whose file is gone is shown as far as it is known', async () => {
+  const { gateway, operator, dataDir } = await consoleScene();
+  await sendMail(gateway.smtpPort, { subject: 'Large', text: 'word '.repeat(200_000) });
+  const id = await entryIn(operator, 'delivered');
+  const blobs = join(dataDir, 'blobs');
+  const files = readdirSync(blobs, { recursive: true, withFileTypes: true });
+  for (const file of files) if (file.isFile()) rmSync(join(file.parentPath, file.name));
+  const opened = await content(operator, id);
+  expect(opened.raw).toBeUndefined();
+  expect(opened.payload).toMatchObject({ contact: { email: 'ann@example.com' } });
+  const raw = await operator.get(`/api/entries/${id}/raw`);
+  expect(raw).toMatchObject({ status: 404, body: { code: 'not_found' } });
+  expect((await operator.get(`/api/entries/${id}/attachments/1`)).status).toBe(404);
+});
+
 describe('the HTML of a message', () => {
   test('is a document that runs nothing, loads nothing and leads nowhere', async () => {
     const { gateway, operator } = await consoleScene();
@@ -212,6 +229,8 @@ test('pages follow one another, without a gap and without an overlap', async () 
   }
   expect(ids).toHaveLength(7);
   expect(new Set(ids).size).toBe(7);
-  const [newest = '', second] = ids;
-  expect((await detail(operator, newest)).previous).toBe(second);
+  const [newest = '', second = '', third] = ids;
+  expect(await detail(operator, second)).toMatchObject({ previous: third, following: newest });
+  expect((await detail(operator, newest)).following).toBeUndefined();
+  expect((await detail(operator, ids.at(-1) ?? '')).previous).toBeUndefined();
 });

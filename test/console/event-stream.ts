@@ -11,9 +11,9 @@ export class EventStream {
   readonly #request: ClientRequest;
   #text = '';
 
-  constructor(client: ConsoleClient) {
+  constructor(client: ConsoleClient, headers: Readonly<Record<string, string>> = {}) {
     this.#request = request(`${client.url}/api/stream`, {
-      headers: { cookie: client.cookie },
+      headers: { ...(client.cookie !== '' && { cookie: client.cookie }), ...headers },
       agent: false,
     });
     this.#request.on('error', () => (this.ended = true));

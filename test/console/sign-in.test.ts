@@ -2,13 +2,21 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, jest, test } from '@jest/globals';
 import { hashPassword } from '../../src/runtime/password-hash.ts';
-import { startGateway } from '../support/running-gateway.ts';
+import { Operators } from '../../src/console/operators.ts';
+import { Sessions } from '../../src/console/sessions.ts';
+import { silentLogger } from '../../src/observability/logger.ts';
+import { startGateway, writeConfig } from '../support/running-gateway.ts';
 import { ends } from '../support/ends.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { EventStream } from './event-stream.ts';
 import { consoleClient } from './console-client.ts';
 import { auditOf, consoleScene, PASSWORD } from './console-scene.ts';
 
 // A whole gateway in each, perhaps on a machine that is busy with others.
 jest.setTimeout(120_000);
+
+const LONG = 60_000;
 
 describe('signing in', () => {
   test('gives a session whose cookie no script and no other site has', async () => {
@@ -211,9 +219,84 @@ describe('guessing', () => {
         body: { password },
         headers: { 'x-forwarded-for': from },
       });
-    for (let tries = 0; tries < 11; tries += 1) await signIn('203.0.113.9', 'wrong-password');
+    for (let tries = 0; tries < 11; tries += 1) await signIn('203.0.113.9', `wrong-${tries}`);
     expect((await signIn('203.0.113.9', PASSWORD)).status).toBe(429);
     expect((await signIn('203.0.113.10', PASSWORD)).status).toBe(200);
+  });
+});
+
+describe('whoever does not guess', () => {
+  test('is let in, however many ask at once', async () => {
+    const hashed = await hashPassword('of-bob-himself');
+    const { gateway } = await consoleScene({
+      admin: { operators: [{ name: 'bob', password: hashed }] },
+    });
+    const pairs = Array.from({ length: 40 }, (_, index) =>
+      index % 2 === 0 ? 'bob:of-bob-himself' : `:${PASSWORD}`,
+    );
+    const answers = await Promise.all(
+      pairs.map((pair) =>
+        consoleClient(gateway.adminUrl).ask('/api/session', {
+          headers: { authorization: `Basic ${Buffer.from(pair).toString('base64')}` },
+        }),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(pairs.map(() => 200));
+  });
+
+  test('is not kept out by a scraper on the same machine that has an old password', async () => {
+    const { stranger } = await consoleScene();
+    for (let scrapes = 0; scrapes < 15; scrapes += 1) {
+      const headers = { authorization: 'Bearer of-the-last-year' };
+      expect((await stranger.ask('/metrics', { headers })).status).toBe(401);
+    }
+    expect((await stranger.signIn(PASSWORD)).status).toBe(200);
+  });
+
+  test('is not kept out by links on other pages that have a password in them', async () => {
+    const { stranger } = await consoleScene();
+    for (let tries = 0; tries < 12; tries += 1) {
+      const authorization = `Basic ${Buffer.from(`x:guess-${tries}`).toString('base64')}`;
+      const answer = await stranger.ask('/metrics', {
+        headers: { authorization, 'sec-fetch-site': 'cross-site' },
+      });
+      expect(answer.status).toBe(403);
+    }
+    expect((await stranger.signIn(PASSWORD)).status).toBe(200);
+  });
+});
+
+describe('a password that is replaced while the gateway runs', () => {
+  test('ends sessions and streams, of programs as well', async () => {
+    const { gateway, operator, stranger, dataDir } = await consoleScene();
+    const authorization = `Bearer ${PASSWORD}`;
+    const stream = new EventStream(operator);
+    const program = new EventStream(stranger, { authorization });
+    await waitFor('both', () => stream.events.length > 0 && program.events.length > 0, LONG, 50);
+    writeConfig({ dataDir, admin: { password: 'another-password' } });
+    expect((await operator.post('/api/configuration/reload')).body).toMatchObject({
+      ...{ ok: true, changed: ['admin.password'] },
+    });
+    await waitFor('their ends', () => stream.ended && program.ended, LONG, 50);
+    expect((await operator.get('/api/session')).status).toBe(401);
+    const old = await stranger.ask('/api/overview', { headers: { authorization } });
+    expect(old.status).toBe(401);
+    expect((await consoleClient(gateway.adminUrl).signIn('another-password')).status).toBe(200);
+  });
+
+  test('gives no session to whoever signs in meanwhile with the old one', async () => {
+    const dir = tempDir();
+    ends(() => dir.remove());
+    const file = join(dir.path, 'sessions.json');
+    const operators = new Operators([{ name: 'ann', password: 'the-old-password' }]);
+    const sessions = await Sessions.open({
+      ...{ file, operators, clock: Date.now, logger: silentLogger },
+    });
+    const configured = operators.passwordOf('ann');
+    expect(await operators.verify('ann', 'the-old-password')).toBe(true);
+    operators.replace([{ name: 'ann', password: 'the-new-password' }]);
+    const { token } = await sessions.begin('ann', configured);
+    expect(sessions.find(token)).toBeUndefined();
   });
 });
 

@@ -34,9 +34,13 @@ test('tells how the gateway is, and which entries are new or changed', async () 
   const overview = await waitFor(
     'the message in the figures',
     () =>
-      stream
-        .of<Overview>('overview')
-        .find(({ channels, latency }) => latency !== undefined && channels[1]?.accepted === 1),
+      stream.of<Overview>('overview').find(
+        ({ channels, latency, shops }) =>
+          latency !== undefined &&
+          channels[1]?.deliveredPerMinute === 1 &&
+          // Looked at less often than the rest.
+          shops[0]?.lastDeliveredAt !== undefined,
+      ),
     LONG,
     50,
   );
@@ -73,8 +77,17 @@ test('ends at sign-out for those who signed out, and for nobody else', async () 
 });
 
 test('has room for many, and says so when it has not', async () => {
-  const { operator } = await consoleScene();
-  const streams = Array.from({ length: 50 }, () => new EventStream(operator));
+  const { gateway, operator } = await consoleScene();
+  const others = await Promise.all(
+    Array.from({ length: 5 }, async () => {
+      const other = consoleClient(gateway.adminUrl);
+      await other.signIn(PASSWORD);
+      return other;
+    }),
+  );
+  const streams = others.flatMap((other) =>
+    Array.from({ length: 10 }, () => new EventStream(other)),
+  );
   await waitFor('all', () => streams.every(({ status }) => status === 200), LONG, 50);
   const answer = await operator.get('/api/stream');
   expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable', retryAfter: 10 } });
@@ -90,6 +103,19 @@ test('has room for many, and says so when it has not', async () => {
     50,
   );
   again.close();
+});
+
+test('leaves room for others, whatever one opens', async () => {
+  const { gateway, operator } = await consoleScene();
+  const greedy = Array.from({ length: 60 }, () => new EventStream(operator));
+  await waitFor('all answers', () => greedy.every(({ status }) => status !== undefined), LONG, 50);
+  expect(greedy.filter(({ status }) => status === 200)).toHaveLength(12);
+  const other = consoleClient(gateway.adminUrl);
+  await other.signIn(PASSWORD);
+  const stream = new EventStream(other);
+  await waitFor('an answer', () => stream.status !== undefined, LONG, 50);
+  expect(stream.status).toBe(200);
+  expect((await other.ask('/api/stream', { method: 'HEAD' })).status).toBe(200);
 });
 
 test('ends when the gateway stops, and does not hold it up', async () => {

@@ -1,3 +1,5 @@
+import { Agent, get } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, jest, test } from '@jest/globals';
 import type { AuditPage, DoctorReport, EntryList } from '../../src/console/contract.ts';
 import { sendSms, sidOf } from '../support/sms-sender.ts';
@@ -17,10 +19,11 @@ describe('test messages', () => {
     const { operator } = await consoleScene();
     for (const channel of ['email', 'sms', 'web_chat']) {
       const answer = await operator.post('/api/test-message', { shop: 'acme', channel });
-      expect({ channel, ...answer }).toMatchObject({
-        ...{ channel, status: 200 },
-        body: { id: expect.stringMatching(/./) },
-      });
+      expect({ channel, status: answer.status }).toEqual({ channel, status: 200 });
+      // It leads to the entry at once, whatever the search has heard of.
+      const { id } = answer.body as { id: string };
+      const entry = await operator.get(`/api/entries/${id}`);
+      expect(entry).toMatchObject({ status: 200, body: { id, channel, shop: 'acme' } });
     }
     await waitFor(
       'their delivery',
@@ -83,8 +86,36 @@ describe("the platform's own", () => {
         body: { code: 'not_found' },
       });
     }
+    for (const id of ['..%2fcontacts', 'a%3fb', 'x'.repeat(200), '%0a']) {
+      const answer = await operator.get(`/api/platform/acme/tickets/${id}`);
+      expect({ id, status: answer.status }).toEqual({ id, status: 400 });
+    }
     const written = await operator.post('/api/platform/acme/messages', {});
     expect(written.status).toBe(404);
+  });
+
+  test('is asked again and again over one connection', async () => {
+    const { operator } = await consoleScene();
+    const warnings: string[] = [];
+    const onWarning = ({ name }: Error) => void warnings.push(name);
+    process.on('warning', onWarning);
+    ends(() => process.off('warning', onWarning));
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    ends(() => agent.destroy());
+    for (let times = 0; times < 15; times += 1) {
+      const status = await new Promise((resolve, reject) => {
+        get(`${operator.url}/api/platform/acme/tickets`, {
+          ...{ agent, headers: { cookie: operator.cookie } },
+        })
+          .on('error', reject)
+          .on('response', (answer) => {
+            answer.resume().on('end', () => resolve(answer.statusCode));
+          });
+      });
+      expect(status).toBe(200);
+    }
+    await nextTurn();
+    expect(warnings).toEqual([]);
   });
 
   test('trouble is told with its status, and no key', async () => {

@@ -356,6 +356,21 @@ describe('the platform fails', () => {
     for (const entry of entries) await reached(entry, 'queued');
   });
 
+  test('many that are refused at once are all alive, and asked for once in a while only', async () => {
+    platform.script = ({ path }) => (path === '/messages/' ? json(422, 'bad shop') : undefined);
+    const entries = Array.from({ length: 12 }, () => message());
+    await submitAll(...entries);
+    await waitFor('the breaker', () => shop.breakers.messages.isOpen);
+    for (const entry of entries) await reached(entry, 'queued');
+    const before = platform.of('POST /messages/').length;
+    // Whoever is claimed while the breaker is open is a probe, and none is due for half a minute.
+    expect(shop.breakers.messages.allowance(16)).toBe(0);
+    dispatcher.wake();
+    await submitAll(message());
+    expect(shop.breakers.messages.isOpen).toBe(true);
+    expect(platform.of('POST /messages/')).toHaveLength(before);
+  });
+
   test('one lane’s trouble does not stop the others', async () => {
     platform.script = ({ path, body }) =>
       path === '/messages/' && body.includes('poison') ? json(500) : undefined;

@@ -237,6 +237,16 @@ describe('the streak of refusals', () => {
     expect(streak.add('lane5', 'id5', '400 no')).toEqual(['id1', 'id2', 'id3', 'id4b', 'id5']);
   });
 
+  test('what was said to five is said to all, until a delivery', () => {
+    const streak = new RefusalStreak<string>();
+    for (const n of [1, 2, 3, 4, 5]) streak.add(`lane${n}`, `id${n}`, '400 no');
+    expect(streak.add('lane6', 'id6', '400 no')).toEqual(['id6']);
+    expect(streak.add('lane7', 'id7', '422 other')).toBeUndefined();
+    expect(streak.add('lane8', 'id8', '400 no')).toEqual(['id8']);
+    streak.reset();
+    expect(streak.add('lane9', 'id9', '400 no')).toBeUndefined();
+  });
+
   test('another answer or a delivery starts again', () => {
     const streak = new RefusalStreak<string>();
     for (const n of [1, 2, 3, 4]) streak.add(`lane${n}`, `id${n}`, '400 no');

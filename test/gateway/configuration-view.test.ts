@@ -120,6 +120,18 @@ test('a file that cannot be read has nothing to tell', async () => {
   expect(view.pending).toBeNull();
 });
 
+test('damaged keys keep nobody from seeing what runs', async () => {
+  const view = await viewOf(
+    (dataDir) => gatewayConfig({ dataDir }),
+    async (view) => {
+      const dataDir = (await view()).values.find(({ path }) => path === 'dataDir')?.value ?? '';
+      writeFileSync(join(dataDir, 'keys.json'), '{');
+      return view();
+    },
+  );
+  expect([view.pending, view.shops.length]).toEqual([null, 1]);
+});
+
 test('warns of entries that wait for a shop that is not there', async () => {
   const stranger = {
     shop: 'a-shop-id',

@@ -1,15 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { completeConfig } from '../../src/config/complete.ts';
 import { configSource } from '../../src/gateway/config-source.ts';
 import { LiveConfig } from '../../src/gateway/live-config.ts';
-import { createReload } from '../../src/gateway/reload.ts';
+import { createReloads } from '../../src/gateway/reload.ts';
 import { type LogFields, silentLogger } from '../../src/observability/logger.ts';
 import type { NewAuditLine } from '../../src/spool/operator-store.ts';
 import { ends } from '../support/ends.ts';
 import { gatewayConfig } from '../support/gateway-config.ts';
 import { tempDir } from '../support/temp-dir.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 /** A configuration in a file, and what is told about it. */
 async function scene(written?: object) {
@@ -27,13 +28,17 @@ async function scene(written?: object) {
   const logger = { ...silentLogger, info: told, error: told };
   const live = new LiveConfig(await completeConfig(loaded.config), logger);
   const audit: NewAuditLine[] = [];
-  let reloads = 0;
-  const reload = createReload({
+  let count = 0;
+  const reloads = createReloads({
     ...{ live, source, logger },
     audit: (line) => Promise.resolve(void audit.push(line)),
-    onReloaded: () => (reloads += 1),
+    onReloaded: () => (count += 1),
   });
-  return { dir: dir.path, first, write, live, reload, lines, audit, reloads: () => reloads };
+  const { reload, stop } = reloads;
+  return {
+    ...{ dir: dir.path, file, first, write, live, reload, stop, lines, audit },
+    reloads: () => count,
+  };
 }
 
 test('what changed is told by its path, never by its value, and is in the audit', async () => {
@@ -129,3 +134,50 @@ test('two who ask at once are answered one after the other', async () => {
   expect([one, other]).toMatchObject([{ changed: ['log.level'] }, { changed: [] }]);
   expect(live.value.log.level).toBe('warn');
 });
+
+test('a stop waits for the reload that is under way, and lets none begin after it', async () => {
+  const { dir, write, live, reload, stop } = await scene();
+  let go: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => (go = resolve));
+  const steps: string[] = [];
+  live.add({
+    name: 'slow',
+    reads: ['log'],
+    prepare: async () => {
+      steps.push('preparing');
+      await gate;
+      return { commit: () => void steps.push('committed') };
+    },
+  });
+  const config = gatewayConfig({ dataDir: dir });
+  write({ ...config, log: { ...config.log, level: 'warn' } });
+  const first = reload('ada');
+  await waitFor('the reload to begin', () => steps.includes('preparing'));
+  const stopped = stop().then(() => steps.push('stopped'));
+  const second = reload('signal');
+  go();
+  expect(await first).toMatchObject({ ok: true });
+  expect(await second).toEqual({ ok: false, mistakes: ['The gateway is stopping.'] });
+  await stopped;
+  expect(steps).toEqual(['preparing', 'committed', 'stopped']);
+});
+
+test.each([
+  ['endless', (file: string) => symlinkSync('/dev/zero', file), 'a pipe or a device'],
+  ['a folder', (file: string) => mkdirSync(file), 'a folder'],
+  ['far too large', (file: string) => truncateSync(openFile(file), 1e10), '10000000000 bytes'],
+  ['gone', () => undefined, 'ENOENT'],
+])('a file that has become %s is a mistake, and holds nothing up', async (_what, make, came) => {
+  const { file, live, reload } = await scene();
+  const before = live.value;
+  rmSync(file);
+  make(file);
+  const { mistakes } = { mistakes: [], ...(await reload('signal')) };
+  expect(mistakes).toEqual([expect.stringContaining(`came:     ${came}`)]);
+  expect(live.value).toBe(before);
+});
+
+function openFile(file: string): string {
+  writeFileSync(file, '');
+  return file;
+}

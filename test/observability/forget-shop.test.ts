@@ -1,19 +1,17 @@
 import { expect, test } from '@jest/globals';
-import { forgetShop } from '../../src/observability/forget-shop.ts';
+import { forgetShops } from '../../src/observability/forget-shop.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 
-test('the series of one shop go, all others stay', async () => {
+test('what was counted of shops that have gone goes, all else stays', async () => {
   const metrics = createMetrics();
-  for (const shop of ['acme', 'beta']) {
-    metrics.breakerOpen.set({ shop, part: 'messages' }, 1);
-    metrics.breakerOpen.set({ shop, part: 'media' }, 0);
-    metrics.entries.set({ shop, channel: 'sms', state: 'dead' }, 3);
+  for (const shop of ['acme', 'beta', 'gamma']) {
+    metrics.smsReconciled.inc({ shop });
     metrics.settled.inc({ shop, channel: 'sms', outcome: 'delivered' });
   }
   metrics.accepted.inc({ channel: 'sms', duplicate: 'false' });
-  await forgetShop(metrics, 'acme');
+  await forgetShops(metrics, new Set(['beta']));
   const text = await metrics.registry.metrics();
-  expect(text).not.toContain('acme');
-  expect(text.match(/shop="beta"/g)).toHaveLength(4);
+  expect(text).not.toMatch(/acme|gamma/);
+  expect(text.match(/shop="beta"/g)).toHaveLength(2);
   expect(text).toContain('sluice_accepted_total{channel="sms",duplicate="false"} 1');
 });

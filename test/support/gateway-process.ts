@@ -32,14 +32,18 @@ export class GatewayProcess {
   #exit: Exit | undefined;
   /** What is no log line: a stack trace, a report. */
   readonly #other: string[] = [];
+  readonly #output: string[] = [];
 
   constructor({ configFile, env = {}, wrapper = [] }: ProcessChoices) {
     const [command, ...args] = [...wrapper, process.execPath];
     this.#child = spawn(command, [...args, MAIN, '--config', configFile], {
       // A clean environment: what jest sets must not reach the gateway.
       env: { PATH: process.env['PATH'], ...env },
-      stdio: ['ignore', 'ignore', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => this.#output.push(text));
+    }
     this.#readLog();
     this.exited = new Promise((resolve) => {
       this.#child.once('exit', (code, signal) => {
@@ -85,6 +89,16 @@ export class GatewayProcess {
   terminate(): Promise<Exit> {
     if (this.#exit === undefined) this.#child.kill('SIGTERM');
     return this.exited;
+  }
+
+  /** Everything that it wrote, to standard output too. */
+  get output(): string {
+    return this.#output.join('');
+  }
+
+  /** SIGUSR2 or another that does not end it by itself. */
+  signal(name: NodeJS.Signals): void {
+    this.#child.kill(name);
   }
 
   /** The end of what it wrote, for the message of a failure. */

@@ -32,6 +32,8 @@ export interface PlatformFrontOptions {
   /** Everything is kept below this folder. */
   readonly dir: string;
   readonly agent?: Agent;
+  /** Of the shop, when it is not the usual one. */
+  readonly apiKey?: string;
 }
 
 /**
@@ -51,12 +53,12 @@ export class PlatformFront {
     this.#handle(request, response).catch(() => response.destroy());
   });
 
-  constructor({ dir, agent }: PlatformFrontOptions) {
+  constructor({ dir, agent, apiKey = ACME.apiKey }: PlatformFrontOptions) {
     this.#platform = createLocalPlatform({
       dir: join(dir, 'platform'),
       host: '127.0.0.1',
       port: 0,
-      shops: [ACME],
+      shops: [{ ...ACME, apiKey }],
       logger: silentLogger,
       agent: agent === undefined ? { kind: 'off' } : { kind: 'custom', agent },
       faults: (request) => this.faults(request),

@@ -34,9 +34,16 @@ export function isSigned(
   return signed((token, candidate) => validateRequestWithBody(token, signature, candidate, body));
 }
 
-/** The URL as it may stand in a log: no user or password, bounded. */
+/**
+ * The URL as it may stand in a log: no user or password, bounded. Of its query the names alone, since
+ * whoever sends it chooses what is in it, and a webhook set to GET has the whole message there.
+ */
 export function loggableUrl(url: string): string {
-  return withoutUserinfo(url).slice(0, 500);
+  return withoutUserinfo(url)
+    .replace(/([?&][^=&#]{0,100})[^&#]*/g, (part, name: string) =>
+      part === name ? name : `${name}=...`,
+    )
+    .slice(0, 500);
 }
 
 const withoutUserinfo = (url: string): string =>

@@ -8,10 +8,19 @@ const LF = 0x0a;
  */
 export class LineEnds {
   #afterCr = false;
+  /** Undefined: nothing was written. */
+  #last: number | undefined;
+
+  /** What is missing of the last line's end: every message that came by SMTP ends with one. */
+  end(): Buffer {
+    if (this.#last === undefined || this.#last === LF) return Buffer.alloc(0);
+    return Buffer.from(this.#last === CR ? '\n' : '\r\n');
+  }
 
   convert(bytes: Buffer): Buffer {
     const missing = this.#countMissing(bytes);
     const last = bytes.at(-1);
+    this.#last = last ?? this.#last;
     if (missing === 0) {
       this.#afterCr = last === undefined ? this.#afterCr : last === CR;
       return bytes;

@@ -70,8 +70,12 @@ export class EmailTaker implements Taker {
 
   async end(): Promise<void> {
     const current = this.#current;
-    this.#current = undefined;
     if (current === undefined) return;
+    if (!this.#options.verbatim && !this.#isTooLarge(current.incoming)) {
+      const rest = current.lineEnds.end();
+      if (rest.length > 0) await current.incoming.write(rest);
+    }
+    this.#current = undefined;
     const { place, hints, incoming } = current;
     const work = this.#take(place, hints, incoming).catch((error: unknown) => {
       this.#fatal ??= error instanceof Error ? error : new Error('unknown', { cause: error });
@@ -86,11 +90,16 @@ export class EmailTaker implements Taker {
 
   /** The message that was begun does not come whole. */
   async abandon(reason: string): Promise<void> {
+    const place = this.#current?.place;
+    await this.drop();
+    if (place !== undefined) this.#parts.tally.fail(place, reason);
+  }
+
+  /** The message that was begun is nobody's: the reading broke off. */
+  async drop(): Promise<void> {
     const current = this.#current;
     this.#current = undefined;
-    if (current === undefined) return;
-    await current.incoming.abort().catch(() => undefined);
-    this.#parts.tally.fail(current.place, reason);
+    await current?.incoming.abort().catch(() => undefined);
   }
 
   fail(place: Place, reason: string): void {

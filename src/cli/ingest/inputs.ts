@@ -1,33 +1,81 @@
+import { createReadStream, type Stats } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { addAbortSignal, type Readable } from 'node:stream';
 import { UsageError } from '../exit-codes.ts';
+import { isSystemError } from '../system-error.ts';
 
-/** A file to read, and as what. */
+/** Something to read once, and as what. */
 export interface Input {
+  /** Its name, as it is told. */
   readonly file: string;
   readonly kind: 'eml' | 'mbox' | 'export';
+  /** 0: nobody knows. */
   readonly bytes: number;
+  readonly read: () => AsyncIterable<Buffer>;
+}
+
+export interface Source {
+  /** What `-` stands for. */
+  readonly standardInput: (Readable & { readonly isTTY?: boolean }) | undefined;
+  /** Ends every reading. */
+  readonly signal: AbortSignal;
 }
 
 /** Folders of a Maildir that hold messages; `tmp` holds those that are not whole yet. */
 const MAILDIR = ['new', 'cur'];
+const READ_BYTES = 256 * 1024;
+/** By so much of its start a file's kind is told. */
+const START_BYTES = 64;
 
 /**
- * What the arguments of `ingest` come to: files as they are, a Maildir as its messages in the order
- * of their names (which begin with the time), another folder as its .eml files.
- * @throws {UsageError} one cannot be read, or is neither
+ * What the arguments of `ingest` come to: files and pipes as they are, a Maildir as its messages in
+ * the order of their names (which begin with the time), another folder as its .eml files.
+ * @throws {UsageError} one cannot be read, or is nothing of these
  */
-export async function inputsOf(paths: readonly string[]): Promise<readonly Input[]> {
+export async function inputsOf(
+  paths: readonly string[],
+  source: Source,
+): Promise<readonly Input[]> {
   const inputs: Input[] = [];
-  for (const path of paths) {
-    const found = await statOf(path);
-    if (found.isDirectory()) inputs.push(...(await inFolder(path)));
-    else inputs.push({ file: path, kind: await kindOf(path), bytes: found.size });
-  }
+  for (const path of paths) inputs.push(...(await inputsAt(path, source)));
   return inputs;
 }
 
-async function inFolder(folder: string): Promise<readonly Input[]> {
+async function inputsAt(path: string, source: Source): Promise<readonly Input[]> {
+  if (path === '-') return [await standardInput(source)];
+  try {
+    const found = await stat(path);
+    if (found.isDirectory()) return await inFolder(path, source);
+    // `<(zcat box.gz)` of a shell.
+    if (found.isFIFO()) return [await ofStream(path, createReadStream(path), source)];
+    if (found.isFile()) return [fileInput(path, await kindOf(path), found, source)];
+  } catch (cause) {
+    if (!isSystemError(cause)) throw cause;
+    throw new UsageError(`${path} cannot be read (${cause.code ?? 'unknown'})`, { cause });
+  }
+  throw new UsageError(`${path} is no file and no folder`);
+}
+
+function standardInput(source: Source): Promise<Input> {
+  const { standardInput: stream } = source;
+  if (stream === undefined || stream.isTTY === true || stream.readableDidRead) {
+    throw new UsageError('- is what another program writes into a pipe, once');
+  }
+  return ofStream('standard input', stream, source);
+}
+
+function fileInput(
+  file: string,
+  kind: Input['kind'],
+  { size }: Pick<Stats, 'size'>,
+  { signal }: Source,
+): Input {
+  const read = () => createReadStream(file, { highWaterMark: READ_BYTES, signal });
+  return { file, kind, bytes: size, read };
+}
+
+async function inFolder(folder: string, source: Source): Promise<readonly Input[]> {
   const names = await readdir(folder);
   const isMaildir = MAILDIR.some((name) => names.includes(name));
   const files = isMaildir
@@ -38,8 +86,11 @@ async function inFolder(folder: string): Promise<readonly Input[]> {
   }
   const inputs: Input[] = [];
   for (const file of files.toSorted(byName)) {
-    const { size } = await statOf(file);
-    inputs.push({ file, kind: 'eml', bytes: size });
+    // One that has gone, or leads nowhere, is told when its turn comes, and the others are read.
+    const found = await stat(file).catch(() => undefined);
+    if (found === undefined || found.isFile()) {
+      inputs.push(fileInput(file, 'eml', found ?? { size: 0 }, source));
+    }
   }
   return inputs;
 }
@@ -47,12 +98,22 @@ async function inFolder(folder: string): Promise<readonly Input[]> {
 async function maildirFiles(folder: string): Promise<string[]> {
   const files: string[] = [];
   for (const part of MAILDIR) {
-    const names = await readdir(join(folder, part)).catch(() => []);
+    const names = await namesIn(join(folder, part));
     files.push(
       ...names.filter((name) => !name.startsWith('.')).map((name) => join(folder, part, name)),
     );
   }
   return files;
+}
+
+/** Of a Maildir that has only one of the two, the other is empty. */
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (isSystemError(error) && error.code === 'ENOENT') return [];
+    throw error;
+  }
 }
 
 /** `cur` and `new` in one order: `1732233381.M1P2.host:2,S`. */
@@ -64,19 +125,39 @@ function byName(a: string, b: string): number {
 async function kindOf(file: string): Promise<Input['kind']> {
   const handle = await open(file, 'r');
   try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(64), 0, 64, 0);
-    const start = buffer.toString('latin1', 0, bytesRead).trimStart();
-    if (start.startsWith('From ')) return 'mbox';
-    return start.startsWith('{') ? 'export' : 'eml';
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(START_BYTES), 0, START_BYTES, 0);
+    return kindBy(buffer.subarray(0, bytesRead));
   } finally {
     await handle.close();
   }
 }
 
-async function statOf(path: string) {
-  try {
-    return await stat(path);
-  } catch (cause) {
-    throw new UsageError(`${path} cannot be read`, { cause });
+function kindBy(bytes: Buffer): Input['kind'] {
+  const start = bytes.toString('latin1').trimStart();
+  if (start.startsWith('From ')) return 'mbox';
+  return start.startsWith('{') ? 'export' : 'eml';
+}
+
+/** Its start is read at once, since a pipe cannot be read twice. */
+async function ofStream(file: string, stream: Readable, { signal }: Source): Promise<Input> {
+  addAbortSignal(signal, stream);
+  // Whoever reads is told; in between nobody does.
+  stream.on('error', () => undefined);
+  // A stream without an encoding gives buffers.
+  const chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer, void>;
+  let start: Buffer = Buffer.alloc(0);
+  while (start.length < START_BYTES) {
+    const next = await chunks.next();
+    if (next.done === true) break;
+    start = Buffer.concat([start, next.value]);
   }
+  const read = async function* () {
+    yield start;
+    for (;;) {
+      const next = await chunks.next();
+      if (next.done === true) return;
+      yield next.value;
+    }
+  };
+  return { file, kind: kindBy(start), bytes: 0, read };
 }

@@ -39,6 +39,8 @@ class MboxReader {
   /** The line before was empty: it belongs to the message unless a new one begins here. */
   #emptyLine: Buffer | undefined;
   #atStart = true;
+  /** Something stands before the first message, and nobody takes it. */
+  #toldOfLost = false;
   /** In a line of which the start has been handed on. */
   #midLine = false;
 
@@ -118,11 +120,27 @@ class MboxReader {
   }
 
   async #write(bytes: Buffer): Promise<void> {
-    if (bytes.length === 0 || !this.#inMessage) return;
+    if (bytes.length === 0) return;
+    if (!this.#inMessage) {
+      this.#tellOfLost(bytes);
+      return;
+    }
     const wait = this.#taker.write(bytes);
     if (wait !== undefined) await wait;
   }
+
+  #tellOfLost(bytes: Buffer): void {
+    if (this.#toldOfLost || isBlank(bytes)) return;
+    this.#toldOfLost = true;
+    const place: Place = { file: this.#file, offset: 0 };
+    this.#taker.fail(
+      place,
+      'it does not begin with a "From " line that has a time, as an mbox does',
+    );
+  }
 }
+
+const isBlank = (bytes: Buffer): boolean => bytes.every((byte) => byte <= 0x20);
 
 const startsWithFrom = (bytes: Buffer, at: number): boolean =>
   bytes.length >= at + FROM.length &&

@@ -1,3 +1,4 @@
+import { jsonText } from '../json.ts';
 import { printable } from '../terminal.ts';
 import { localTime } from './times.ts';
 
@@ -20,4 +21,4 @@ function shown(name: string, value: unknown): string {
 }
 
 /** One JSON document, for programs. */
-export const document = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
+export const document = (value: unknown): string => `${jsonText(value, 2)}\n`;

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { PlatformClient } from '../../platform-api/client.ts';
 import { cursorOf } from '../../platform-api/pages.ts';
 import type { Page } from '../../platform-api/resources.ts';
+import { jsonText } from '../json.ts';
 import { quote } from '../quote.ts';
 import { printable, type Terminal } from '../terminal.ts';
 import { onPlatform, withConnection } from './connection.ts';
@@ -77,7 +78,7 @@ export async function list<Options extends PagingOptions, Query extends object, 
 
 function json<Item>({ all }: PagingOptions, terminal: Terminal): (page: Page<Item>) => void {
   if (!all) return (page) => terminal.out(document(page));
-  return ({ results }) => terminal.out(results.map((item) => `${JSON.stringify(item)}\n`).join(''));
+  return ({ results }) => terminal.out(results.map((item) => `${jsonText(item)}\n`).join(''));
 }
 
 function rows<Options, Query, Item>(

@@ -16,20 +16,8 @@ import type {
   Session,
   TestMessage,
 } from '../contract.ts';
-
-/** A refusal of the gateway, or (`unreachable`) no answer at all. `message` is for people. */
-export class Refusal extends Error {
-  readonly code: Problem['code'] | 'unreachable';
-  /** Seconds until another try makes sense. */
-  readonly retryAfter: number | undefined;
-
-  constructor(code: Problem['code'] | 'unreachable', message: string, retryAfter?: number) {
-    super(message);
-    this.name = 'Refusal';
-    this.code = code;
-    this.retryAfter = retryAfter;
-  }
-}
+import { setClock } from './now.ts';
+import { Refusal } from './refusal.ts';
 
 /** `undefined` until the gateway has said, `null` while nobody is signed in. */
 export const session = signal<Session | null | undefined>(undefined);
@@ -73,6 +61,8 @@ export async function ask<T>(path: string, request: Ask = {}): Promise<T> {
     ...(method !== 'GET' && { body: JSON.stringify(body ?? {}) }),
     ...(abort && { signal: abort }),
   });
+  const at = Date.parse(response.headers.get('date') ?? '');
+  if (!Number.isNaN(at)) setClock(at);
   const answer = await bodyOf(response);
   if (response.ok) return answer as T; // The contract is ours on both sides.
   const refusal = refusalOf(response, answer);

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import { Refusal } from './api.ts';
+import { Refusal } from './refusal.ts';
 
 /** What a part of the page asked for. `data` stays while it is asked for again. */
 export interface Loaded<T> {

@@ -1,7 +1,7 @@
 import { batch, computed, signal } from '@preact/signals';
 import type { ActionProgress, Overview } from '../contract.ts';
 import { api, session } from './api.ts';
-import { now } from './now.ts';
+import { gatewayNow, now, setClock } from './now.ts';
 
 /** An overview comes every 2 s; three that are missing are a connection that is gone. */
 const STALE_AFTER_MS = 7_000;
@@ -13,9 +13,9 @@ const HIDDEN_CLOSES_AFTER_MS = 60_000;
 
 /** The newest figures; of the last connection while there is none. */
 export const overview = signal<Overview | undefined>(undefined);
-/** By the clock of this machine, not the gateway's. */
+/** When it came. */
 export const lastSeenAt = signal<number | undefined>(undefined);
-const openedAt = signal(Date.now());
+const openedAt = signal(gatewayNow());
 
 export type Connection = 'connecting' | 'live' | 'lost';
 export const connection = computed<Connection>(() => {
@@ -77,8 +77,10 @@ export function startStream(): () => void {
       });
     on('overview', (data) =>
       batch(() => {
-        overview.value = data as Overview;
-        lastSeenAt.value = Date.now();
+        const figures = data as Overview;
+        setClock(figures.at);
+        overview.value = figures;
+        lastSeenAt.value = gatewayNow();
       }),
     );
     on('entries', (data) => {
@@ -106,7 +108,7 @@ export function startStream(): () => void {
   };
   document.addEventListener('visibilitychange', onVisibility);
   addEventListener('online', onOnline);
-  openedAt.value = Date.now();
+  openedAt.value = gatewayNow();
   lastSeenAt.value = undefined;
   open();
 

@@ -1,14 +1,15 @@
 import { existsSync } from 'node:fs';
 import { open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import addressparser from 'nodemailer/lib/addressparser';
 
 /** The header block of a reply of ours is much shorter. */
 const HEAD_BYTES = 16 * 1024;
-const ADDRESSEE = /^(?:to|cc):[^\r\n]*(?:\r?\n[ \t][^\r\n]*)*/gim;
+const ADDRESSEES = /^(?:to|cc):([^\r\n]*(?:\r?\n[ \t][^\r\n]*)*)/gim;
 
 export interface OutboxPerson {
   readonly isNamedIn: (text: string) => boolean;
-  readonly is: (number: string) => boolean;
+  readonly is: (addressOrNumber: string) => boolean;
   /** Ids of replies that were to him. */
   readonly replies: ReadonlySet<string>;
 }
@@ -28,7 +29,9 @@ export async function emailsTo(folder: string, person: OutboxPerson): Promise<st
 async function isTo(path: string, person: OutboxPerson): Promise<boolean> {
   const head = await readHead(path);
   const [block = ''] = head.split(/\r?\n\r?\n/, 1);
-  return (block.match(ADDRESSEE) ?? []).some((line) => person.isNamedIn(line));
+  return [...block.matchAll(ADDRESSEES)].some(([, list = '']) =>
+    addressparser(list, { flatten: true }).some(({ address }) => person.is(address)),
+  );
 }
 
 async function readHead(path: string): Promise<string> {

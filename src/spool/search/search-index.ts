@@ -16,6 +16,8 @@ interface Range {
 
 /** Entries asked for at once, at the least: some may have changed since they were indexed. */
 const MIN_PORTION = 50;
+/** Of so many entries in the wanted states the spool answers by itself, within milliseconds. */
+const FEW = 5000;
 
 /**
  * Finds entries, the newest first. Which ones the index tells; what they are now the spool, so an
@@ -49,6 +51,8 @@ export class SearchIndex {
   }
 
   count(filters: Filters, most: number): number {
+    const few = this.#few(filters, undefined);
+    if (few !== undefined) return this.#fitting(few, filters, most).length;
     // What is in flight is few, and only the spool knows it.
     if (asksForDelivering(filters)) return this.#rows(filters, most).length;
     const last = this.#entries.mark('last');
@@ -67,6 +71,15 @@ export class SearchIndex {
     );
   }
 
+  /** Which entries were accepted right before and right after it. */
+  neighbours(id: EntryId): { older?: EntryId; newer?: EntryId } {
+    const seq = this.#sql.seqOf.get(id)?.seq;
+    if (seq === undefined) return {};
+    const older = this.#sql.older.get(seq)?.id;
+    const newer = this.#sql.newer.get(seq)?.id;
+    return { ...(older !== undefined && { older }), ...(newer !== undefined && { newer }) };
+  }
+
   #card(seq: number): EntryCard {
     const card = this.#entries.card(seq);
     return { from: card?.from ?? '', to: card?.to ?? '', subject: card?.subject ?? '' };
@@ -74,6 +87,8 @@ export class SearchIndex {
 
   #rows(search: Filters & { before?: EntryId }, wanted: number): Row[] {
     const before = search.before === undefined ? undefined : this.#seqOf(search.before);
+    const few = this.#few(search, before);
+    if (few !== undefined) return this.#fitting(few, search, wanted);
     const last = this.#entries.mark('last');
     const rows = textOf(search) === '' ? this.#fresh(search, last, before, wanted) : [];
     const range = this.#range(search, before);
@@ -91,6 +106,42 @@ export class SearchIndex {
       highest = lowest - 1;
     }
     return rows.slice(0, wanted);
+  }
+
+  /**
+   * What the spool itself knows to be in these states, the newest first, when that is little: what
+   * is dead or held, and what an operator has just done, are there before the index has heard of it.
+   */
+  #few(search: Filters, before: number | undefined): number[] | undefined {
+    const { shopId, channel, states } = search;
+    if (textOf(search) !== '') return undefined;
+    if (states === undefined || states.includes('delivered')) return undefined;
+    if (states.length === 0) return [];
+    // Answered by the index entries_open, which has them all and is small.
+    const seqs = this.#spool
+      .prepare<string[], number>(
+        `SELECT seq FROM entries
+         WHERE state <> 'delivered' AND state IN (${states.map(() => '?').join()})
+         ${shopId === undefined ? '' : 'AND shop = ?'} ${channel === undefined ? '' : 'AND channel = ?'}
+         LIMIT ${FEW + 1}`,
+      )
+      .pluck()
+      .all(...states, ...[shopId ?? [], channel ?? []].flat());
+    if (seqs.length > FEW) return undefined;
+    return seqs
+      .filter((seq) => before === undefined || seq < before)
+      .sort((one, other) => other - one);
+  }
+
+  /** As the spool has them now. */
+  #fitting(seqs: readonly number[], search: Filters, wanted: number): Row[] {
+    const rows: Row[] = [];
+    for (const seq of seqs) {
+      if (rows.length === wanted) break;
+      const row = this.#sql.one.get(seq);
+      if (row !== undefined && fits(row, search)) rows.push(row);
+    }
+    return rows;
   }
 
   /** The seqs that are asked for, by page and by time; a little wide, entries are looked at. */
@@ -254,6 +305,12 @@ function prepare(spool: Database.Database) {
     seqOf: spool.prepare<[string], { seq: number }>(`SELECT seq FROM entries WHERE id = ?`),
     seqBefore: spool.prepare<[string], { seq: number }>(
       `SELECT seq FROM entries WHERE id < ? ORDER BY id DESC LIMIT 1`,
+    ),
+    older: spool.prepare<[number], { id: EntryId }>(
+      `SELECT id FROM entries WHERE seq < ? ORDER BY seq DESC LIMIT 1`,
+    ),
+    newer: spool.prepare<[number], { id: EntryId }>(
+      `SELECT id FROM entries WHERE seq > ? ORDER BY seq LIMIT 1`,
     ),
     inFlight: spool.prepare<[], { seq: number }>(
       `SELECT seq FROM entries WHERE state = 'delivering'`,

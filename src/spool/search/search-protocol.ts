@@ -16,6 +16,7 @@ export interface Questions {
   readonly search: SearchIndex['search'];
   readonly count: SearchIndex['count'];
   readonly cards: SearchIndex['cards'];
+  readonly neighbours: SearchIndex['neighbours'];
   readonly backlog: () => number;
   /** Follows to the end, and leaves nothing of deleted entries in the files. */
   readonly rewrite: () => void;

@@ -28,6 +28,7 @@ const questions: Questions = {
   search: (search) => open.with(({ search: index }) => index.search(search)),
   count: (filters, most) => open.with(({ search: index }) => index.count(filters, most)),
   cards: (ids) => open.with(({ search: index }) => index.cards(ids)),
+  neighbours: (id) => open.with(({ search: index }) => index.neighbours(id)),
   backlog: () => open.with(({ follow }) => follow.backlog()),
   rewrite: () => {
     open.catchUp(Infinity);

@@ -1,12 +1,16 @@
 import { closeSync, openSync, readSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { SpoolUnavailable } from '../errors.ts';
 import type { Db } from './database.ts';
+import { codeOf } from './sqlite-code.ts';
 
 /** The mark that nothing was ever deleted in this file without being overwritten. */
 const MARK = 'secure_deletion';
 /** A rewrite of so much takes a second or two: as long as acknowledgements of a gateway may wait. */
 const REWRITE_BESIDE_GATEWAY_BYTES = 256 * 1024 * 1024;
 const READ_BYTES = 4 * 1024 * 1024;
-const CHECKPOINT_TRIES = 50;
+const EMPTIED_WITHIN_MS = 60_000;
+const CHECKPOINT_AGAIN_AFTER_MS = 100;
 
 /** `postponed`: the file has to be written anew, which takes too long beside a running gateway. */
 export type Purged = 'clean' | 'rewritten' | 'postponed';
@@ -22,32 +26,50 @@ export interface PurgeOptions {
  * deleted (`secure_delete`). Two things remain: what was deleted before that was on, and copies that
  * SQLite leaves in the unused part of a page when it moves rows to another one. The first is known by a mark,
  * the second is looked for; either way the file is then written anew (VACUUM).
- * @throws SQLITE_FULL: there has to be room for a second copy
+ * @throws {SpoolUnavailable} there is no room for a second copy, or others use the file all the time
  */
-export function purge(db: Db, { occursIn, isServed }: PurgeOptions): Purged {
-  truncateLog(db);
+export async function purge(db: Db, { occursIn, isServed }: PurgeOptions): Promise<Purged> {
+  await truncateLog(db);
   const isMarked = db.prepare(`SELECT 1 FROM marks WHERE name = ?`).get(MARK) !== undefined;
   if (isMarked && !hasLeftovers(db, occursIn)) return 'clean';
   const pages = Number(db.pragma('page_count', { simple: true }));
   const bytes = pages * Number(db.pragma('page_size', { simple: true }));
   if (isServed && bytes > REWRITE_BESIDE_GATEWAY_BYTES) return 'postponed';
   if (bytes > REWRITE_BESIDE_GATEWAY_BYTES) db.pragma('temp_store = FILE');
-  db.exec('VACUUM');
+  rewrite(db);
   db.prepare(`INSERT OR IGNORE INTO marks (name, at) VALUES (?, 0)`).run(MARK);
-  truncateLog(db);
+  await truncateLog(db);
   return 'rewritten';
 }
 
+function rewrite(db: Db): void {
+  try {
+    db.exec('VACUUM');
+  } catch (error) {
+    const code = codeOf(error);
+    if (code !== 'SQLITE_FULL' && code !== 'SQLITE_BUSY') throw error;
+    throw new SpoolUnavailable(
+      code === 'SQLITE_FULL'
+        ? `there is no room to write ${db.name} anew: make room for a second copy, and run this again`
+        : `${db.name} was in use all the time, and could not be written anew: run this again`,
+      { cause: error },
+    );
+  }
+}
+
 /**
- * Empties the write-ahead log. Each try waits for others' transactions as long as `busy_timeout`.
- * @throws {Error} somebody has been reading all the time
+ * Empties the write-ahead log. A try waits for others' transactions as long as `busy_timeout`, but
+ * for another checkpoint, a running gateway's, not at all.
+ * @throws {SpoolUnavailable} somebody has been reading all the time
  */
-export function truncateLog(db: Db): void {
-  for (let tries = 0; tries < CHECKPOINT_TRIES; tries++) {
+export async function truncateLog(db: Db): Promise<void> {
+  const until = performance.now() + EMPTIED_WITHIN_MS;
+  do {
     const [result] = db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
     if (result?.busy === 0) return;
-  }
-  throw new Error(
+    await delay(CHECKPOINT_AGAIN_AFTER_MS);
+  } while (performance.now() < until);
+  throw new SpoolUnavailable(
     `the log of ${db.name} could not be emptied: another program reads it all the time`,
   );
 }

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { inflateRawSync } from 'node:zlib';
 import type { ShopId, VisitorId } from '../../types/ids.ts';
-import type { EntryMeta } from '../entry.ts';
-import { bodyTexts, readableTexts } from '../erasure-text.ts';
+import type { EntryMeta, TimelineStep } from '../entry.ts';
+import { blackened } from '../erasure-note.ts';
+import { bodyTexts, readableTexts, textOfJson } from '../erasure-text.ts';
 import type {
   LineMention,
   Mention,
@@ -137,13 +138,15 @@ export class TraceFinder {
     const reasons = [row.reason, this.#sql.move.get(seq)?.reason].some(
       (reason) => typeof reason === 'string' && person.isNamedIn(reason),
     );
-    const steps = this.#sql.steps.all(seq).filter((part) => person.isNamedIn(part.steps));
+    const steps = this.#sql.steps.all(seq).filter((part) => namesIn(part.steps, person));
     return [...(reasons ? [{ seq, no: undefined }] : []), ...steps.map(({ no }) => ({ seq, no }))];
   }
 
   #mentioned(row: Row, person: Person): Where[] {
     const where = new Set<Where>();
-    if ([row.meta, row.lane].some((text) => person.isNamedIn(text))) where.add('header');
+    if ([textOfJson(row.meta), row.lane].some((text) => person.isNamedIn(text))) {
+      where.add('header');
+    }
     const raw = this.#raw(row);
     if (raw !== undefined) {
       for (const part of row.channel === 'email' && row.kind === 'message'
@@ -153,7 +156,7 @@ export class TraceFinder {
       }
     }
     const record = where.size > 0 ? undefined : this.#sql.record.get(row.seq)?.body;
-    if (record !== undefined && person.isNamedIn(recordText(record))) where.add('body');
+    if (record !== undefined && person.isNamedIn(textOfJson(recordText(record)))) where.add('body');
     return [...where];
   }
 
@@ -187,8 +190,17 @@ export class TraceFinder {
   }
 }
 
+/** Of texts, chats and events, which are stored as JSON. */
 function* plain(raw: Uint8Array): Generator<{ where: Where; text: string }> {
-  for (const text of bodyTexts(Buffer.from(raw).toString('utf8'))) yield { where: 'body', text };
+  const json = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString('utf8');
+  for (const text of bodyTexts(textOfJson(json))) yield { where: 'body', text };
+}
+
+/** Whether `ErasureRows.notes` will find anything to blacken. */
+function namesIn(steps: string, person: Person): boolean {
+  if (!person.occursIn(textOfJson(steps))) return false;
+  // Written by JSON.stringify of TimelineSteps in `EntryTable`.
+  return (JSON.parse(steps) as TimelineStep[]).some((step) => blackened(step, person) !== step);
 }
 
 function recordText(body: string | Uint8Array): string {

@@ -1,14 +1,12 @@
 import type { BlobName, ShopId } from '../../types/ids.ts';
 import type { Note, Person, TracedEntry, TracedLane, TracedVisitor } from '../erasure.ts';
 import type { ErasureKey } from '../erasure-key.ts';
+import { BLACKENED, blackened } from '../erasure-note.ts';
 import type { TimelineStep } from '../entry.ts';
 import type { Db } from './database.ts';
 import type { EntryRow } from './entry-row.ts';
 import { prepareEntryStatements } from './entry-statements.ts';
 import { rateHash } from './hashes.ts';
-
-/** In place of what named the person. */
-const BLACKENED = '[erased]';
 
 /**
  * What has yet to follow the rows: a file of the blob folder, and by what the embedded platform's
@@ -136,7 +134,11 @@ export class ErasureRows {
         if (row === undefined) continue;
         // Written by JSON.stringify of TimelineSteps in `EntryTable`.
         const steps = JSON.parse(row.steps) as TimelineStep[];
-        this.#sql.setSteps.run(JSON.stringify(steps.map((step) => blacken(step, person))), seq, no);
+        this.#sql.setSteps.run(
+          JSON.stringify(steps.map((step) => blackened(step, person))),
+          seq,
+          no,
+        );
       }
     });
   }
@@ -170,20 +172,6 @@ export class ErasureRows {
   #transact<T>(work: () => T): T {
     return this.#db.transaction(work).immediate();
   }
-}
-
-function blacken(step: TimelineStep, person: Person): TimelineStep {
-  const { at, step: name, detail } = step;
-  if (detail === undefined) return step;
-  const clean = Object.entries(detail).map(([key, value]) => [
-    key,
-    typeof value === 'string' && person.isNamedIn(value) ? BLACKENED : value,
-  ]);
-  return {
-    at,
-    step: name,
-    detail: Object.fromEntries(clean) as NonNullable<TimelineStep['detail']>,
-  };
 }
 
 function prepare(db: Db) {

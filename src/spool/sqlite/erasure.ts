@@ -1,11 +1,12 @@
 import { existsSync, statSync } from 'node:fs';
-import { readdir, rm, stat } from 'node:fs/promises';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { asBlobName, type ShopId } from '../../types/ids.ts';
 import type { Person, TracedEntry, Traces } from '../erasure.ts';
 import { eraseFromIndex } from '../erasure-index.ts';
 import { ErasureKey } from '../erasure-key.ts';
+import { readableTexts } from '../erasure-text.ts';
 import { SpoolUnusable } from '../errors.ts';
 import { FolderSync } from '../folder-sync.ts';
 import { DataFolderLock } from '../lock.ts';
@@ -19,6 +20,8 @@ const BUSY_MS = 30_000;
 /** Raw forms of up to 64 KiB each are overwritten in one transaction. */
 const ENTRIES_AT_ONCE = 20;
 const LOOK_EVERY_MS = 200;
+/** What takes a message in names its file sooner, also with a large backlog before it. */
+const UNNAMED_FOR_MS = 10 * 60_000;
 
 export interface ErasedRows {
   readonly mailRates: number;
@@ -131,36 +134,44 @@ export class SpoolEraser {
 
   /**
    * Temporary files that nobody works with: of a gateway that ended in the middle, and without one,
-   * all of them, with the files in `blobs/` that no row names.
+   * all of them, with the files in `blobs/` that no row names. A command that takes messages in may
+   * be about to name one: a new file is only removed when it names the person.
    */
-  async sweepTemporary(): Promise<void> {
+  async sweepTemporary(person: Person): Promise<void> {
     await this.whileAlone(async (isAlone) => {
       const started = statSync(join(this.#dir, 'spool.pid'), { throwIfNoEntry: false });
       const before = isAlone ? Infinity : (started?.mtimeMs ?? 0);
-      for (const folder of ['tmp/email', 'tmp/sms']) await sweep(join(this.#dir, folder), before);
-      if (!isAlone) return;
-      const blobs = join(this.#dir, 'blobs');
-      for (const name of existsSync(blobs) ? await readdir(blobs) : []) {
-        if (!this.#rows.isNamed(asBlobName(name))) await rm(join(blobs, name), { force: true });
-      }
+      const folders = await namesIn(join(this.#dir, 'tmp'));
+      for (const folder of folders) await sweep(join(this.#dir, 'tmp', folder), before);
+      await sweep(join(this.#dir, 'platform', 'media', 'tmp'), before);
+      if (isAlone) await this.#sweepBlobs(person);
     });
   }
 
+  async #sweepBlobs(person: Person): Promise<void> {
+    const newest = Date.now() - UNNAMED_FOR_MS;
+    for (const name of await namesIn(join(this.#dir, 'blobs'))) {
+      const path = join(this.#dir, 'blobs', name);
+      if (this.#rows.isNamed(asBlobName(name))) continue;
+      const touched = await stat(path).catch(() => undefined);
+      if (touched === undefined) continue;
+      if (touched.mtimeMs < newest || (await holds(path, person))) await rm(path, { force: true });
+    }
+  }
+
   /** The search index forgets what is gone. Undefined: there is no index. */
-  eraseFromIndex(): Purged | undefined {
+  eraseFromIndex(): Promise<Purged | undefined> {
     return eraseFromIndex(this.#dir);
   }
 
   /** Makes deleted bytes vanish from the store's files. */
   purge(person: Person): Promise<Purged> {
-    return this.whileAlone((isAlone) =>
-      Promise.resolve(purge(this.#db, purgeOptions(person, !isAlone))),
-    );
+    return this.purgeOther(this.#db, person);
   }
 
   /** The same for another database of the data folder, the embedded platform's. */
   purgeOther(db: Db, person: Person): Promise<Purged> {
-    return this.whileAlone((isAlone) => Promise.resolve(purge(db, purgeOptions(person, !isAlone))));
+    return this.whileAlone((isAlone) => purge(db, purgeOptions(person, !isAlone)));
   }
 
   /** Keeps a gateway from starting meanwhile, unless one is running: then `isAlone` is false. */
@@ -184,10 +195,21 @@ const purgeOptions = ({ occursIn }: Person, isServed: boolean): PurgeOptions => 
   isServed,
 });
 
+async function namesIn(folder: string): Promise<readonly string[]> {
+  return existsSync(folder) ? readdir(folder) : [];
+}
+
+/** Whether a raw message, or the beginning of one, names the person. */
+async function holds(path: string, person: Person): Promise<boolean> {
+  for (const { text } of readableTexts(await readFile(path))) {
+    if (person.isNamedIn(text)) return true;
+  }
+  return false;
+}
+
 /** Removes what was last touched before, with all that is in it. */
 async function sweep(folder: string, before: number): Promise<void> {
-  if (!existsSync(folder)) return;
-  for (const name of await readdir(folder)) {
+  for (const name of await namesIn(folder)) {
     const path = join(folder, name);
     const touched = await stat(path).catch(() => undefined);
     if (touched !== undefined && touched.mtimeMs < before) {

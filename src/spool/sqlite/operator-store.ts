@@ -10,6 +10,7 @@ export function createOperatorStore(calls: BallastedCalls, index: SearchThreads)
     countFound: (filters, most) => index.ask('count', filters, most),
     searchBacklog: () => index.ask('backlog'),
     cards: (ids) => index.ask('cards', ids),
+    neighbours: (id) => index.ask('neighbours', id),
     record: async (id) => {
       const stored = await calls.call('record', id);
       return stored === undefined ? undefined : decodeRecord(stored);

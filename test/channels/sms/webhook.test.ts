@@ -137,9 +137,11 @@ describe('the signature', () => {
 
   it('that fails is logged with the URL that was used, and never with a token', async () => {
     await restart({ publicUrl: 'https://user:secret@sms.acme.example/base/' });
-    await webhook.send(form, { signature: 'x', query: '?shop=1' });
+    await webhook.send(form, { signature: 'x', query: '?shop=1&Body=where%20is%20it?&flag' });
     const line = webhook.log.find(({ event }) => event === 'sms.signature-refused');
-    expect(line?.fields['url']).toBe('https://sms.acme.example/base/sms/twilio?shop=1');
+    expect(line?.fields['url']).toBe(
+      'https://sms.acme.example/base/sms/twilio?shop=...&Body=...&flag',
+    );
     expect(JSON.stringify(webhook.log)).not.toContain(AUTH_TOKEN);
     expect(JSON.stringify(webhook.log)).not.toContain('secret');
   });

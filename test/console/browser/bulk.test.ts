@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals';
 import { waitFor } from '../../support/wait-for.ts';
+import { signIn } from './console-visit.ts';
 import { describeDesk } from './desk.ts';
 
 const MANY = 500;
@@ -44,10 +45,16 @@ describeDesk('Bulk actions', (test) => {
       );
     await inAll('discarded', MANY);
 
+    // Whoever loads the page again still has the way back.
+    await page.reload();
+    await bulk.getByText('500 messages discarded.').waitFor();
     await bulk.getByRole('button', { name: 'Undo' }).click();
     await bulk.getByText('500 messages restored.').waitFor();
     await inAll('held', MANY);
     await bulk.getByRole('button', { name: 'Dismiss' }).click();
+    await page.reload();
+    await page.getByText('500 messages', { exact: true }).waitFor();
+    expect(await bulk.count()).toBe(0);
 
     // Words that begin so: 49 and 490 to 499.
     await open('/messages?state=held&state=discarded&text=number+49');
@@ -65,6 +72,36 @@ describeDesk('Bulk actions', (test) => {
     await inAll('delivered', 10);
     expect(desk.platform.messages).toHaveLength(10);
     expect(faults).toEqual([]);
+  });
+
+  test('goes on while its operator is signed out, and is told to the end', async (desk) => {
+    await desk.mail(
+      ...Array.from({ length: 40 }, (_, n) => ({
+        id: `left-${n}`,
+        subject: `Left alone ${n}`,
+        from: 'Ann <ann@example.com>, Bob <bob@example.com>',
+      })),
+    );
+    const { page, open, context } = await desk.operator();
+    await open('/messages?text=left+alone');
+    await page.getByText('40 messages', { exact: true }).waitFor();
+    // Nothing tells of its end: neither the stream nor an answer.
+    await context.route('**/api/actions/*', (route) => route.abort());
+    await page.getByLabel('Select all loaded messages').click();
+    const selection = page.getByRole('region', { name: 'Selection' });
+    await selection.getByRole('button', { name: 'Discard' }).click();
+    await page.route('**/api/stream', (route) => route.abort());
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard 40 messages' }).click();
+    const bulk = page.getByRole('region', { name: 'Bulk action' });
+    await bulk.waitFor();
+    const url = desk.gateway.adminUrl;
+    await context.request.post(`${url}/api/logout`, {
+      headers: { 'x-sluice-console': '1', origin: url },
+    });
+    await context.unroute('**/api/actions/*');
+    await page.unroute('**/api/stream');
+    await signIn(page);
+    await bulk.getByText('40 messages discarded.').waitFor();
   });
 
   test('picked ones: the dialog says which are left alone', async (desk) => {

@@ -4,7 +4,7 @@ import { newVisitor, startBrowser, type Visitor, whyNoBrowser } from '../../supp
 import { ChatClient } from '../../support/chat-client.ts';
 import { ends } from '../../support/ends.ts';
 import { CHAT_KEY, INBOX } from '../../support/gateway-config.ts';
-import { PlatformFront } from '../../support/platform-front.ts';
+import { PlatformFront, type PlatformFrontOptions } from '../../support/platform-front.ts';
 import { type RunningGateway, startGateway } from '../../support/running-gateway.ts';
 import { sendSms, sidOf } from '../../support/sms-sender.ts';
 import { SmtpClient } from '../../support/smtp-client.ts';
@@ -13,6 +13,8 @@ import { PASSWORD } from '../console-scene.ts';
 
 /** More than any test takes on an idle machine, by far. */
 const TEST_TIMEOUT_MS = 240_000;
+/** A machine that does much else is ten times slower. */
+const ACTION_TIMEOUT_MS = 90_000;
 
 export interface Mail {
   /** Of its Message-ID. */
@@ -50,6 +52,7 @@ export class Desk {
       viewport: { width: 1280, height: 800 },
       ...options,
     });
+    visitor.context.setDefaultTimeout(ACTION_TIMEOUT_MS);
     const url = this.gateway.adminUrl;
     const answer = await visitor.context.request.post(`${url}/api/login`, {
       headers: { 'x-sluice-console': '1', origin: url },
@@ -121,8 +124,17 @@ export class Desk {
 type Body = (desk: Desk) => Promise<void>;
 type Define = (title: string, body: Body) => void;
 
+export interface DeskOptions extends Pick<PlatformFrontOptions, 'agent'> {
+  /** Of each test, when it lasts by its nature. */
+  readonly timeoutMs?: number;
+}
+
 /** Tests of the console's page in a real browser; they share one gateway, which begins empty. */
-export function describeDesk(name: string, define: (test: Define) => void): void {
+export function describeDesk(
+  name: string,
+  define: (test: Define) => void,
+  { timeoutMs = TEST_TIMEOUT_MS, ...options }: DeskOptions = {},
+): void {
   const missing = whyNoBrowser();
   if (missing !== undefined) {
     process.stderr.write(`\n!! SKIPPED: ${name}, in a browser, since ${missing}\n`);
@@ -134,7 +146,7 @@ export function describeDesk(name: string, define: (test: Define) => void): void
     beforeAll(async () => {
       const dir = tempDir();
       started.push(() => dir.remove());
-      const platform = new PlatformFront({ dir: dir.path });
+      const platform = new PlatformFront({ dir: dir.path, ...options });
       started.push(() => platform.stop());
       await platform.start();
       const gateway = await startGateway({ dataDir: dir.path, platformUrl: platform.url });
@@ -153,7 +165,7 @@ export function describeDesk(name: string, define: (test: Define) => void): void
           if (desk === undefined) throw new Error('the desk was not set up');
           await body(desk);
         },
-        TEST_TIMEOUT_MS,
+        timeoutMs,
       );
     });
   });

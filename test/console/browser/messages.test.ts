@@ -38,6 +38,20 @@ describeDesk('Messages', (test) => {
     expect(faults).toEqual([]);
   });
 
+  for (const hours of [-1, 1]) {
+    test(`ages are right on a machine whose clock is off by ${hours} h`, async (desk) => {
+      await desk.mail({ id: `clock${hours}`, subject: `By the clock ${hours}` });
+      const { page, open, row } = await desk.operator();
+      await page.clock.install({ time: Date.now() + hours * 3_600_000 });
+      await page.clock.resume();
+      await open('/messages?time=15m');
+      await row(`By the clock ${hours}`)
+        .filter({ hasText: /now|\b[1-5]?\d s ago|\b\d min ago/ })
+        .waitFor();
+      await page.locator('.status-dot.live:visible').waitFor();
+    });
+  }
+
   test('announces new ones and moves nothing while one reads further down', async (desk) => {
     await stock(desk);
     const { page, open, row } = await desk.operator();
@@ -45,7 +59,7 @@ describeDesk('Messages', (test) => {
     await row('Parcel number').first().waitFor();
     await page.mouse.move(600, 600);
     await page.mouse.wheel(0, 1500);
-    await page.waitForFunction('scrollY > 1000');
+    await page.waitForFunction('scrollY >= 1499');
     const first = page.locator('.entries-body .entry').first();
     const before = await first.boundingBox();
     const id = await first.getAttribute('data-id');
@@ -95,7 +109,7 @@ describeDesk('Messages', (test) => {
     await page.getByLabel('Channel').selectOption('sms');
     await page.waitForURL('**/messages?channel=sms&state=delivered');
     await waitFor('texts only', async () => (await row('support@').count()) === 0);
-    await row('+15550107711').waitFor();
+    await row('+15550107711').first().waitFor();
 
     const other = await context.newPage();
     await other.goto(page.url());

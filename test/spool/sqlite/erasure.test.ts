@@ -1,10 +1,11 @@
-import { readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { readPerson } from '../../../src/cli/erase-person.ts';
 import type { EntryMeta } from '../../../src/spool/entry.ts';
 import { type Db, openDatabase } from '../../../src/spool/sqlite/database.ts';
 import { SpoolEraser } from '../../../src/spool/sqlite/erasure.ts';
+import { truncateLog } from '../../../src/spool/sqlite/erasure-bytes.ts';
 import { createOperations } from '../../../src/spool/sqlite/operations.ts';
 import { ends } from '../../support/ends.ts';
 import { anEntry, SHOP } from '../../support/entries.ts';
@@ -142,6 +143,50 @@ test("what was written of others' entries is blackened; their own words are list
   });
 });
 
+test('a name is seen behind a line break in JSON, and blackened there', async () => {
+  const { operations, eraser } = aStore();
+  const bobs = anEntry({
+    raw: { kind: 'inline', bytes: Buffer.from(JSON.stringify([['Body', 'Hi\nann@example.com']])) },
+  });
+  operations.accept([bobs]);
+  const [claimed] = operations.claim(SHOP, 1, 60_000).claimed;
+  if (claimed === undefined) throw new Error('nothing was claimed');
+  const answer = 'no such person:\nann@example.com';
+  operations.settle(claimed.lease, { state: 'dead', reason: 'refused' }, [
+    { at: 1, step: 'refused', detail: { answer, status: 400 } },
+  ]);
+  const { mentions, traces } = await find(eraser);
+  expect(mentions).toMatchObject([{ id: bobs.id, where: ['body'] }]);
+  expect(traces.notes).toHaveLength(1);
+  await eraseAll(eraser);
+  expect(operations.timeline(bobs.id).at(-1)?.detail).toEqual({ answer: '[erased]', status: 400 });
+  expect((await find(eraser)).traces.notes).toEqual([]);
+});
+
+test('of files that no row names, new ones stay that are about to be named', async () => {
+  const { dir, eraser } = aStore();
+  const write = (path: string, text: string, minutesOld = 0) => {
+    mkdirSync(dirname(join(dir, path)), { recursive: true });
+    writeFileSync(join(dir, path), text);
+    const at = Date.now() / 1000 - minutesOld * 60;
+    utimesSync(join(dir, path), at, at);
+  };
+  const base64 = Buffer.from('write to ann@example.com, please').toString('base64');
+  write('blobs/coming', 'From: bob@example.com\r\n\r\nHello');
+  write('blobs/of-ann', `From: bob@example.com\r\n\r\n${base64}\r\n`);
+  write('blobs/left-over', 'From: bob@example.com\r\n\r\nHello', 11);
+  write('tmp/email/one/part', 'of a gateway that was killed');
+  write('tmp/console-view/two/part', 'of a console that was killed');
+  write('platform/media/tmp/three', 'of a platform that was killed');
+  await eraser.sweepTemporary(ANN);
+  const left = readdirSync(dir, { recursive: true, withFileTypes: true });
+  expect(
+    left
+      .filter((entry) => entry.isFile() && !entry.name.startsWith('spool.'))
+      .map(({ name }) => name),
+  ).toEqual(['coming']);
+});
+
 test('a database from before bytes were overwritten is written anew, once', async () => {
   const { db, operations, eraser } = aStore();
   db.pragma('secure_delete = OFF');
@@ -155,6 +200,18 @@ test('a database from before bytes were overwritten is written anew, once', asyn
   expect(bytesOf(db)).toContain('bob@example.com');
   expect(await eraser.purge(ANN)).toBe('clean');
 });
+
+test("a gateway's checkpoint is waited for, for which SQLite itself does not wait", async () => {
+  const { db, operations } = aStore();
+  operations.accept([mailOf('ann@example.com')]);
+  const log = () => statSync(`${db.name}-wal`).size;
+  const checkpoint = db.pragma.bind(db);
+  let tries = 0;
+  // Another process copies the log back: it comes back at once, and says that it is busy.
+  db.pragma = (...args) => (++tries <= 60 ? [{ busy: 1 }] : checkpoint(...args));
+  await truncateLog(db);
+  expect(log()).toBe(0);
+}, 30_000);
 
 test('copies that were left behind in unused space are found', async () => {
   const { db, operations, eraser } = aStore();

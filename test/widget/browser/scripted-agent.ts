@@ -3,7 +3,7 @@ import type { Agent, AgentAnswer, AgentContext } from '../../../src/local-platfo
 /** What an agent of some platform may write. */
 export interface Reply {
   readonly content: string;
-  readonly format: 'TEXT' | 'MARKDOWN' | 'HTML';
+  readonly format: 'TEXT' | 'RICH_TEXT' | 'MARKDOWN' | 'HTML';
 }
 
 /** A message that begins so gets no answer. */
@@ -38,7 +38,7 @@ export class ScriptedAgent implements Agent {
         const { content } = message;
         const format = typeof content === 'string' ? this.#formats.get(content) : undefined;
         if (format === undefined) return message;
-        return { ...message, format, ...(format === 'TEXT' && { text: content }) };
+        return { ...message, format, ...(format.endsWith('TEXT') && { text: content }) };
       }),
     };
   }

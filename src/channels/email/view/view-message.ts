@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { decodeHtml, readHtml, readPlain } from '../normalize/body/body-text.ts';
+import type { HtmlElement } from '../normalize/html/html-tree.ts';
 import { sortParts } from '../normalize/parts/body-parts.ts';
 import { readEncoded } from '../normalize/parts/base64-run.ts';
 import { openParts } from '../normalize/parts/open-parts.ts';
@@ -12,6 +13,10 @@ import { viewDocument } from './view-html.ts';
 const MAX_TEXT = 256 * 1024;
 const MAX_IMAGE_BYTES = 2 * 1024 * 1024;
 const MAX_IMAGES_BYTES = 8 * 1024 * 1024;
+/** Of all HTML parts together; one alone is read up to a quarter of it. */
+const MAX_HTML = 2 * 1024 * 1024;
+/** What pictures may add to the document, each as often as it stands in it. */
+const MAX_SHOWN_IMAGES = 12 * 1024 * 1024;
 /** By the first bytes, whatever the part says of itself. SVG is a document, not a picture. */
 const PICTURES: readonly { readonly type: string; readonly starts: RegExp }[] = [
   { type: 'png', starts: /^\x89PNG\r\n/ },
@@ -73,9 +78,26 @@ async function read({ raw, maxBufferBytes }: ViewJob, scratch: ScratchFolder): P
 
 async function documentOf(html: readonly Leaf[], leaves: readonly Leaf[]): Promise<string> {
   const images = await picturesOf(leaves);
-  const trees = html.map((leaf) => readHtml(decodeHtml(leaf)).tree);
-  const root = { name: '', attributes: {}, children: trees.flatMap(({ children }) => children) };
-  return viewDocument(root, (contentId) => images.get(contentId) ?? images.get(decoded(contentId)));
+  const root = { name: '', attributes: {}, children: childrenOf(html) };
+  let left = MAX_SHOWN_IMAGES;
+  return viewDocument(root, (contentId) => {
+    const url = images.get(contentId) ?? images.get(decoded(contentId));
+    if (url === undefined || url.length > left) return undefined;
+    left -= url.length;
+    return url;
+  });
+}
+
+function childrenOf(html: readonly Leaf[]): HtmlElement['children'] {
+  const children: HtmlElement['children'][number][] = [];
+  let left = MAX_HTML;
+  for (const leaf of html) {
+    const read = decodeHtml(leaf);
+    left -= read.text.length;
+    if (left < 0) break;
+    for (const child of readHtml(read).tree.children) children.push(child);
+  }
+  return children;
 }
 
 /** RFC 2392 §2: the id is percent-encoded in the URL. */

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { AuditLine } from '../../contract.ts';
-import { api, type Refusal } from '../api.ts';
+import { api } from '../api.ts';
+import type { Refusal } from '../refusal.ts';
 import { asRefusal } from '../load.ts';
 
 const PAGE = 100;

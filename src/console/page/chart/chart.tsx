@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { clock } from '../formats.ts';
+import { now } from '../now.ts';
 import { scheme } from '../scheme.ts';
 import './chart.css';
 
@@ -28,10 +29,13 @@ export interface ChartProps {
   readonly format: (value: number) => string;
 }
 
-const WINDOW_S = 3_600;
+/** What a chart shows: the least of these that holds all there is since the gateway was started. */
+const WINDOWS_S = [300, 900, 1_800, 3_600] as const;
+/** Whole minutes: the labels have no seconds. */
+const STEPS_S = [60, 120, 300, 600, 900, 1_800];
 const AXIS_FONT = '11px system-ui, sans-serif';
 
-/** Values over the last hour. The cursors of all charts of a page move together. */
+/** Values over the last hour, or since the start. The cursors of all charts of a page move together. */
 export function Chart(props: ChartProps) {
   const { data, series, height } = props;
   const frame = useRef<HTMLDivElement>(null);
@@ -107,10 +111,7 @@ function optionsOf(latest: { readonly current: ChartProps }, width: number): uPl
     cursor: { y: false, sync: { key: 'hour' }, points: { size: 7 }, drag: { x: false, y: false } },
     scales: {
       x: {
-        range: (_plot, _min, max) => {
-          const end = Number.isFinite(max) ? max : Date.now() / 1_000;
-          return [end - WINDOW_S, end];
-        },
+        range: () => shownTimes(latest.current.data[0]),
       },
       y: { range: (_plot, _min, max) => [0, Math.max(leastTop, (max || 0) * 1.1)] },
     },
@@ -120,6 +121,7 @@ function optionsOf(latest: { readonly current: ChartProps }, width: number): uPl
         grid: { show: false },
         size: 24,
         space: 70,
+        incrs: STEPS_S,
         values: (_plot, ticks) =>
           ticks.map((tick) => clock(tick * 1_000).replace(/:\d\d(?!:)/, '')),
       },
@@ -144,6 +146,12 @@ function optionsOf(latest: { readonly current: ChartProps }, width: number): uPl
     ],
     plugins: [tooltip(latest)],
   };
+}
+
+function shownTimes(times: readonly number[]): [from: number, to: number] {
+  const to = times.at(-1) ?? now.peek() / 1_000;
+  const length = to - (times[0] ?? to);
+  return [to - (WINDOWS_S.find((window) => length <= window) ?? WINDOWS_S[3]), to];
 }
 
 /** Tells the values under the pointer. */

@@ -29,13 +29,13 @@ const Loaded = (props: { readonly view: ConfigurationView; readonly onReloaded: 
     <div class="configuration">
       <p class="muted">
         {view.file === undefined ? (
-          'No file: the defaults, and what the first start has made.'
+          'Without a file: the defaults, and what the first start has made'
         ) : (
           <>
             From <code>{view.file}</code>
           </>
-        )}{' '}
-        Taken up <Time at={view.loadedAt} />.
+        )}
+        , loaded <Time at={view.loadedAt} />.
       </p>
       <Pending pending={view.pending} file={view.file} onReloaded={onReloaded} />
       {view.warnings.length > 0 && (

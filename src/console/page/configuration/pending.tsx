@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { ConfigurationView, ReloadResult } from '../../contract.ts';
-import { api, type Refusal } from '../api.ts';
+import { api } from '../api.ts';
+import type { Refusal } from '../refusal.ts';
 import { plural } from '../formats.ts';
 import { asRefusal } from '../load.ts';
 import { Badge } from '../ui/badge.tsx';
@@ -91,7 +92,7 @@ function Result({ result }: { readonly result: ReloadResult | Refusal }) {
         tone="ok"
         text={
           changed.length === 0
-            ? 'Nothing was to be taken up.'
+            ? 'Nothing has changed in the file.'
             : `Taken up: ${plural(changed.length, 'change')}.`
         }
         items={changed}

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { Channel } from '../../contract.ts';
-import { api, type Refusal } from '../api.ts';
+import { api } from '../api.ts';
+import type { Refusal } from '../refusal.ts';
 import { CHANNEL_NAMES } from '../formats.ts';
 import { asRefusal } from '../load.ts';
 import { Button } from '../ui/button.tsx';
-import { whereIs } from './test-entry.ts';
 
 type Outcome =
   | { readonly kind: 'idle' | 'sending' }
@@ -18,7 +18,7 @@ export function TestMessageButton(props: { readonly shop: string; readonly chann
     setOutcome({ kind: 'sending' });
     try {
       const { id } = await api.testMessage(props.shop, props.channel);
-      setOutcome({ kind: 'sent', href: await whereIs(props.shop, props.channel, id) });
+      setOutcome({ kind: 'sent', href: `/messages/${encodeURIComponent(id)}` });
     } catch (error) {
       setOutcome({ kind: 'failed', refusal: asRefusal(error) });
     }

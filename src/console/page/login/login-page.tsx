@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, session } from '../api.ts';
 import { span } from '../formats.ts';
 import { asRefusal } from '../load.ts';
-import { now } from '../now.ts';
+import { gatewayNow, now } from '../now.ts';
 import { Mark } from '../shell/mark.tsx';
 import { SchemeSwitch } from '../shell/scheme-switch.tsx';
 import { Button } from '../ui/button.tsx';
@@ -44,7 +44,7 @@ export function LoginPage() {
       setBusy(false);
       setFault({
         text: code === 'wrong_password' ? 'The name or the password is wrong.' : message,
-        ...(retryAfter !== undefined && { until: Date.now() + retryAfter * 1_000 }),
+        ...(retryAfter !== undefined && { until: gatewayNow() + retryAfter * 1_000 }),
       });
       password.current?.select();
     }

@@ -5,6 +5,10 @@ import { conversationAddress, ticketAddress } from '../platform/addresses.ts';
 import { Card } from '../ui/card.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 
+/** Those that are counted for the next wait, or that the timeline has: a refusal is not counted. */
+const attemptsOf = ({ attempts, timeline }: EntryDetail): number =>
+  Math.max(attempts, ...timeline.map(({ attempt = 0 }) => attempt));
+
 /** The ids by which other places know this message, and the way there. */
 export function FactsCard({ entry }: { readonly entry: EntryDetail }) {
   const command = `sluice queue show ${entry.id}`;
@@ -15,7 +19,7 @@ export function FactsCard({ entry }: { readonly entry: EntryDetail }) {
         <Fact name="Shop">{entry.shop}</Fact>
         <Fact name="Received">{exact(entry.receivedAt)}</Fact>
         {settledAt !== undefined && <Fact name="Settled">{exact(settledAt)}</Fact>}
-        <Fact name="Tries">{plural(entry.attempts, 'attempt')}</Fact>
+        <Fact name="Tries">{plural(attemptsOf(entry), 'attempt')}</Fact>
         <Fact name="Size">
           {bytes(entry.bytes)}
           {!entry.rawKept && ' (swept)'}

@@ -1,13 +1,22 @@
 import { signal } from '@preact/signals';
 import type { ActionProgress, ActionRequest } from '../../contract.ts';
-import { api } from '../api.ts';
+import { api, session } from '../api.ts';
 import { asRefusal } from '../load.ts';
 import { onAction } from '../stream.ts';
 import { toast } from '../ui/toast.tsx';
 import { follow, type RunParts } from './action-run.ts';
 import { resultLine } from './action-words.ts';
 
-const PARTS: RunParts = { action: (id) => api.action(id), onAction, pollEveryMs: 1_000 };
+const PARTS: RunParts = {
+  action: async (id) => {
+    await signedIn();
+    return api.action(id);
+  },
+  onAction,
+  pollEveryMs: 1_000,
+};
+/** Of this tab: a page that is loaded again takes up what it began. */
+const KEPT = 'sluice-bulk';
 
 /** The bulk action that runs, or that ended last; it outlives the page that began it. */
 export const bulk = signal<ActionProgress | undefined>(undefined);
@@ -15,17 +24,46 @@ export const bulk = signal<ActionProgress | undefined>(undefined);
 /** Begins an action on many and follows it. Answers whether it began. */
 export async function actOnMany(request: ActionRequest): Promise<boolean> {
   return tell(async () => {
-    const first = await api.act(request);
-    void tell(() => follow(first, PARTS, (progress) => (bulk.value = progress)));
+    void followBulk(await api.act(request));
   });
 }
 
 /** Takes back the bulk action that ended last. */
 export async function undoMany(id: string): Promise<void> {
   await tell(async () => {
-    const first = await api.undo(id);
-    await follow(first, PARTS, (progress) => (bulk.value = progress));
+    void followBulk(await api.undo(id));
   });
+}
+
+/** Takes up the bulk action that this tab began before it was loaded again. */
+export async function resumeBulk(): Promise<void> {
+  const id = sessionStorage.getItem(KEPT);
+  if (id === null || bulk.value !== undefined) return;
+  const known = await api.action(id).catch(() => undefined);
+  if (known === undefined) forgetBulk();
+  else if (sessionStorage.getItem(KEPT) === id) await followBulk(known);
+}
+
+/** It is read, or nobody knows of it any more. */
+export function forgetBulk(): void {
+  sessionStorage.removeItem(KEPT);
+  bulk.value = undefined;
+}
+
+async function followBulk(first: ActionProgress): Promise<void> {
+  sessionStorage.setItem(KEPT, first.id);
+  try {
+    await follow(first, PARTS, (progress) => {
+      // Of two that run, the one that was begun last is shown.
+      if (sessionStorage.getItem(KEPT) === first.id) bulk.value = progress;
+    });
+  } catch {
+    if (sessionStorage.getItem(KEPT) === first.id) forgetBulk();
+    toast({
+      tone: 'danger',
+      text: 'Nobody knows how far the action got: the gateway may have been restarted. The list shows what each message is now.',
+    });
+  }
 }
 
 /**
@@ -70,3 +108,17 @@ async function tell(work: () => Promise<unknown>): Promise<boolean> {
     return false;
   }
 }
+
+/** Resolves once there is a session. */
+const signedIn = (): Promise<void> =>
+  new Promise((resolve) => {
+    if (session.peek()) {
+      resolve();
+      return;
+    }
+    const stop = session.subscribe((now) => {
+      if (!now) return;
+      resolve();
+      queueMicrotask(() => stop());
+    });
+  });

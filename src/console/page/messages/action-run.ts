@@ -1,4 +1,5 @@
 import type { ActionProgress } from '../../contract.ts';
+import { Refusal } from '../refusal.ts';
 
 export interface RunParts {
   readonly action: (id: string) => Promise<ActionProgress>;
@@ -10,8 +11,10 @@ export interface RunParts {
 
 /**
  * Follows an action, or its taking back, to its end, by the stream and by asking. A number that goes
- * back is an answer that was overtaken.
- * @throws what asking threw three times in a row
+ * back is an answer that was overtaken. A gateway that is silent, or wants a password first, is asked
+ * again: the action goes on without the page.
+ * @throws what asking threw three times in a row; Refusal `not_found`: nobody knows of it any more,
+ *   as after a restart of the gateway
  */
 export async function follow(
   first: ActionProgress,
@@ -40,8 +43,10 @@ export async function follow(
         take(await parts.action(first.id));
         failures = 0;
       } catch (error) {
+        const code = error instanceof Refusal ? error.code : undefined;
+        if (code === 'unreachable' || code === 'signed_out') continue;
         failures += 1;
-        if (failures === 3) throw error;
+        if (failures === 3 || code === 'not_found') throw error;
       }
     }
     return now;

@@ -1,12 +1,14 @@
+import { useEffect } from 'preact/hooks';
 import { count, plural } from '../formats.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { ACTION_WORDS, resultLine } from './action-words.ts';
-import { bulk, undoMany } from './acting.ts';
+import { bulk, forgetBulk, resumeBulk, undoMany } from './acting.ts';
 
 /** How far the bulk action is, then what it came to and the way back. */
 export function BulkPanel() {
   const progress = bulk.value;
+  useEffect(() => void resumeBulk(), []);
   if (progress === undefined) return null;
   const { id, action, done, total, finished, refused, canUndo, undone } = progress;
   const words = ACTION_WORDS[action];
@@ -29,7 +31,7 @@ export function BulkPanel() {
             look="quiet"
             icon="close"
             aria-label="Dismiss"
-            onClick={() => (bulk.value = undefined)}
+            onClick={forgetBulk}
           />
         )}
       </div>

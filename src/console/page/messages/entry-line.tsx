@@ -14,7 +14,8 @@ export function senderOf({ from, kind, channel }: EntryRow): string {
 }
 
 /** Texts and chats have none; an email should. */
-const insteadOfSubject = ({ channel, to }: EntryRow): string => {
+const insteadOfSubject = ({ kind, channel, to }: EntryRow): string => {
+  if (kind === 'event') return 'Note on a contact';
   if (channel === 'email') return '(no subject)';
   return to === '' ? `(${CHANNEL_NAMES[channel].toLowerCase()})` : `to ${to}`;
 };

@@ -27,6 +27,8 @@ const MOST_IN_FIRST_PAGE = 400;
 export class EntryPages {
   readonly #pages: readonly Page[];
   readonly #starts: readonly number[];
+  /** Where each id of a row in memory is; made when it is first asked for. */
+  #positions: ReadonlyMap<string, number> | undefined;
   /** `before` of the page after the last; undefined at the end, or before the first answer. */
   readonly next: string | undefined;
   readonly total: number;
@@ -59,7 +61,7 @@ export class EntryPages {
     rows: readonly EntryRow[],
     next: string | undefined,
   ): EntryPages {
-    const known = this.#knownIds();
+    const known = this.#known();
     const fresh = rows.filter(({ id }) => !known.has(id)).map(asListed);
     return new EntryPages([...this.#pages, { before, size: fresh.length, rows: fresh }], next);
   }
@@ -76,11 +78,7 @@ export class EntryPages {
 
   /** -1 when it is not in memory. */
   indexOf(id: string): number {
-    for (const [page, { rows }] of this.#pages.entries()) {
-      const inPage = rows?.findIndex(({ row }) => row.id === id) ?? -1;
-      if (inPage >= 0) return (this.#starts[page] ?? 0) + inPage;
-    }
-    return -1;
+    return this.#known().get(id) ?? -1;
   }
 
   /** Ids from one row to another, in the order of the list, as far as they are in memory. */
@@ -180,7 +178,7 @@ export class EntryPages {
   }
 
   #news(newest: readonly EntryRow[]): readonly EntryRow[] {
-    const known = this.#knownIds();
+    const known = this.#known();
     const lastKnown = newest.findLastIndex(({ id }) => known.has(id));
     const head = this.at(0)?.row.receivedAt ?? 0;
     return newest.filter(
@@ -219,10 +217,15 @@ export class EntryPages {
     return Array.from({ length: to - from + 1 }, (_, index) => from + index);
   }
 
-  #knownIds(): ReadonlySet<string> {
-    const ids = new Set<string>();
-    for (const { row } of this.rows()) ids.add(row.id);
-    return ids;
+  #known(): ReadonlyMap<string, number> {
+    if (this.#positions !== undefined) return this.#positions;
+    const positions = new Map<string, number>();
+    for (const [page, { rows = [] }] of this.#pages.entries()) {
+      const start = this.#starts[page] ?? 0;
+      for (const [index, { row }] of rows.entries()) positions.set(row.id, start + index);
+    }
+    this.#positions = positions;
+    return positions;
   }
 }
 

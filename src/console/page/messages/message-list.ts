@@ -159,6 +159,8 @@ export class MessageList {
 
   /** What fails here is asked again with the next change. */
   async #refresh(abort: AbortSignal): Promise<void> {
+    // Of a list that is open for days, most of what has changed is no longer in it.
+    for (const id of this.#stale) if (this.pages.value.indexOf(id) < 0) this.#stale.delete(id);
     try {
       const hadNews = this.#hasNews;
       this.#hasNews = false;

@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { EntryAction, EntryRow } from '../../contract.ts';
 import { api } from '../api.ts';
 import { asRefusal } from '../load.ts';
+import { gatewayNow } from '../now.ts';
 import { connection, onEntries } from '../stream.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -53,7 +54,7 @@ export function MessagesPage() {
   const pages = list.pages.value;
   const announced = list.announced.value;
 
-  useShownList(address, () => entryQuery(filters, Date.now()));
+  useShownList(address, () => entryQuery(filters, gatewayNow()));
   useEffect(() => {
     setSelection(NOTHING);
     setCursor(undefined);
@@ -64,15 +65,17 @@ export function MessagesPage() {
     const ids = selection.kind === 'some' ? selection.ids : new Set<string>();
     return [...pages.rows()].flatMap(({ row }) => (ids.has(row.id) ? [row] : []));
   };
-  const target = (): readonly EntryRow[] => {
-    if (!isEmpty(selection)) return picked();
-    const current = cursor === undefined ? undefined : pages.find(cursor)?.row;
-    return current === undefined ? [] : [current];
+  // A picked row may be so far from the screen that it is not in memory: its state is not known.
+  const target = (): readonly string[] => {
+    if (selection.kind === 'some' && selection.ids.size > 0) return [...selection.ids];
+    return cursor === undefined || pages.find(cursor) === undefined ? [] : [cursor];
   };
-  const offered =
-    selection.kind === 'all'
-      ? actionsFor(new Set(filters.states))
-      : actionsFor(new Set(picked().map(({ state: each }) => each)));
+  const offered = (): readonly EntryAction[] => {
+    if (selection.kind === 'all') return actionsFor(new Set(filters.states));
+    const rows = picked();
+    const isAllKnown = rows.length === selection.ids.size;
+    return actionsFor(new Set(isAllKnown ? rows.map(({ state: each }) => each) : []));
+  };
 
   const act = (action: EntryAction) => {
     const total = list.total.value;
@@ -86,26 +89,26 @@ export function MessagesPage() {
       });
       return;
     }
-    const rows = target();
-    if (rows.length === 0) {
+    const ids = target();
+    const [only] = ids;
+    if (only === undefined) {
       toast({ text: 'Select a message first (x), or move to one (j, k).' });
       return;
     }
-    const states = countStates(rows);
-    const [only] = rows;
-    if (rows.length === 1 && only !== undefined && action !== 'release') {
+    if (ids.length === 1 && action !== 'release') {
       setSelection(NOTHING);
-      void actOnOne({ action, ids: [only.id] }, () => list.changed([only.id]));
+      void actOnOne({ action, ids }, () => list.changed(ids));
       return;
     }
-    setIntent({ action, count: rows.length, more: false, states });
+    const rows = ids.flatMap((id) => pages.find(id)?.row ?? []);
+    setIntent({ action, count: ids.length, more: false, states: countStates(rows) });
   };
 
   const confirm = async ({ action }: Intent) => {
     const request =
       selection.kind === 'all'
-        ? { action, filter: allFound(filters, Date.now()) }
-        : { action, ids: target().map(({ id }) => id) };
+        ? { action, filter: allFound(filters, gatewayNow()) }
+        : { action, ids: target() };
     const hasBegun = await actOnMany(request);
     setIntent(undefined);
     if (hasBegun) setSelection(NOTHING);
@@ -113,7 +116,7 @@ export function MessagesPage() {
 
   const showNew = () => {
     scrollTo(0, 0);
-    void list.show(entryQuery(filters, Date.now()));
+    void list.show(entryQuery(filters, gatewayNow()));
   };
   const move = (by: 1 | -1) => {
     const at = cursor === undefined ? -1 : pages.indexOf(cursor);
@@ -178,7 +181,7 @@ export function MessagesPage() {
         {!isEmpty(selection) && (
           <SelectionBar
             {...{ selection }}
-            actions={offered}
+            actions={offered()}
             onAct={act}
             onAll={() => setSelection({ kind: 'all' })}
             onNone={() => setSelection(NOTHING)}

@@ -57,7 +57,7 @@ export function Queue({ overview, history, live }: FlowProps) {
 }
 
 /** From acceptance to delivered. */
-export function Latency({ overview, history }: FlowProps) {
+export function Latency({ overview, history, live }: FlowProps) {
   const { latency } = overview;
   return (
     <Card
@@ -82,7 +82,7 @@ export function Latency({ overview, history }: FlowProps) {
               ? 'Time to delivery over the last hour; nothing was delivered in the last 15 minutes.'
               : `Time to delivery over the last hour; median ${duration(latency.p50)}, 95th percentile ${duration(latency.p95)}.`
           }
-          data={latencyData(history)}
+          data={latencyData(history, live)}
           series={[
             { label: 'Median', color: '--ink', isScattered: true },
             { label: '95th percentile', color: '--warning', isDashed: true, isScattered: true },

@@ -15,19 +15,19 @@ const DOCTOR = { href: '/doctor', label: 'Run the doctor' };
 
 /**
  * What is wrong, the worst first. Facts come before alerts of the same rule: they change at once,
- * while an alert waits until it is sure; its advice is taken.
+ * while an alert waits until it is sure, and is written for a reader who is elsewhere.
  */
 export function issuesOf(overview: Overview, now: number): readonly Issue[] {
   const { queue, disk, certificate, shops, alerts } = overview;
-  const adviceOf = (rule: string, shop?: string): Alert | undefined =>
+  const alertOf = (rule: string, shop?: string): Alert | undefined =>
     alerts.find((alert) => alert.rule === rule && (shop === undefined || alert.shop === shop));
   const issues: Issue[] = [];
   const add = (rule: string, issue: Omit<Issue, 'key'>, shop?: string) => {
-    const alert = adviceOf(rule, shop);
+    const alert = alertOf(rule, shop);
     issues.push({
       key: `${rule} ${shop ?? ''}`,
       ...issue,
-      ...(alert !== undefined && { todo: alert.todo, since: alert.since }),
+      ...(alert !== undefined && { since: alert.since }),
     });
   };
 

@@ -61,11 +61,14 @@ export function queueData(history: History, live: readonly LivePoint[]): ChartDa
   return [all.map(({ at }) => seconds(at)), all.map(({ queued }) => queued)];
 }
 
-/** Of each step by itself; null where nothing was delivered. */
-export function latencyData({ points }: History): ChartData {
+/** Of each step by itself; null where nothing was delivered, and for what no step has told yet. */
+export function latencyData(history: History, live: readonly LivePoint[]): ChartData {
+  const { points } = history;
+  const tips = newer(history, live);
+  const none = tips.map(() => null);
   return [
-    points.map(({ at }) => seconds(at)),
-    points.map(({ p50 }) => p50 ?? null),
-    points.map(({ p95 }) => p95 ?? null),
+    [...points, ...tips].map(({ at }) => seconds(at)),
+    [...points.map(({ p50 }) => p50 ?? null), ...none],
+    [...points.map(({ p95 }) => p95 ?? null), ...none],
   ];
 }

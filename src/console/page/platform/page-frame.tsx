@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { Refusal } from '../api.ts';
+import type { Refusal } from '../refusal.ts';
 import { Button } from '../ui/button.tsx';
 import { Empty, Failure, Skeleton } from '../ui/states.tsx';
 import type { IconName } from '../ui/icon.tsx';

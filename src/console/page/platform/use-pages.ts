@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { api, type Query, type Refusal } from '../api.ts';
+import { api, type Query } from '../api.ts';
+import type { Refusal } from '../refusal.ts';
 import { asRefusal } from '../load.ts';
 import { cursorOf } from './addresses.ts';
 import type { Page } from './resources.ts';

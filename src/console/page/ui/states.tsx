@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { Refusal } from '../api.ts';
+import type { Refusal } from '../refusal.ts';
 import { Button } from './button.tsx';
 import { Icon, type IconName } from './icon.tsx';
 

@@ -1,0 +1,13 @@
+/**
+ * JSON that no terminal obeys: of what a stranger wrote, control characters, bidi marks and other
+ * invisible ones are escaped. To a program it is the same value.
+ */
+export function jsonText(value: unknown, indent?: number): string {
+  return JSON.stringify(value, null, indent).replace(/[^\P{C}\n]|[\u2028\u2029]/gu, escaped);
+}
+
+const escaped = (text: string): string =>
+  Array.from({ length: text.length }, (_, at) => {
+    const unit = text.charCodeAt(at).toString(16).padStart(4, '0');
+    return `\\u${unit}`;
+  }).join('');

@@ -1,0 +1,23 @@
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { completeConfig } from '../../src/config/complete.ts';
+import { examine } from '../../src/doctor/doctor.ts';
+import { configSource } from '../../src/gateway/config-source.ts';
+import { patientOf } from '../../src/gateway/doctor-patient.ts';
+import { ends } from '../support/ends.ts';
+import { writeConfig } from '../support/running-gateway.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+test('a certificate that went away while the gateway runs is a finding, not an error', async () => {
+  const dir = tempDir();
+  ends(() => dir.remove());
+  const loaded = configSource({ file: writeConfig({ dataDir: dir.path }), env: {} }).load();
+  if (!loaded.ok) throw new Error('a configuration with mistakes');
+  const config = await completeConfig(loaded.config);
+  const gone = join(dir.path, 'gone.pem');
+  const withTls = { ...config, smtp: { ...config.smtp, tls: { cert: gone, key: gone } } };
+  const patient = patientOf(withTls, withTls);
+  const options = { fix: false, timeoutMs: 1000, clock: Date.now };
+  const [result] = await examine(patient, { ...options, only: ['certificate'] });
+  expect(result).toMatchObject({ check: 'certificate', status: 'failed' });
+});

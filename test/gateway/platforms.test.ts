@@ -1,0 +1,56 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, test } from '@jest/globals';
+import { completeConfig, type CompleteConfig } from '../../src/config/complete.ts';
+import { Secret } from '../../src/config/secret.ts';
+import { LiveConfig } from '../../src/gateway/live-config.ts';
+import { connectPlatforms } from '../../src/gateway/platforms.ts';
+import { configSource } from '../../src/gateway/config-source.ts';
+import { silentLogger } from '../../src/observability/logger.ts';
+import { createMetrics } from '../../src/observability/metrics.ts';
+import { StopStack } from '../../src/runtime/stop-stack.ts';
+import { ends } from '../support/ends.ts';
+import { gatewayConfig } from '../support/gateway-config.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+async function someConfig(): Promise<CompleteConfig> {
+  const dir = tempDir();
+  ends(() => dir.remove());
+  const file = join(dir.path, 'sluice.json');
+  const platformUrl = 'http://127.0.0.1:9';
+  writeFileSync(file, JSON.stringify(gatewayConfig({ dataDir: dir.path, platformUrl })));
+  const loaded = configSource({ file, env: {} }).load();
+  if (!loaded.ok) throw new Error('a configuration with mistakes');
+  return completeConfig(loaded.config);
+}
+
+const withKey = (config: CompleteConfig, key: string): CompleteConfig => ({
+  ...config,
+  shops: config.shops.map((shop) => ({ ...shop, apiKey: new Secret(key) })),
+});
+
+test('nothing holds on to a configuration that was replaced, nor to its keys', async () => {
+  setFlagsFromString('--expose-gc');
+  // The flag counts for contexts that are made after it.
+  const collect = runInNewContext('gc') as () => void;
+  const stack = new StopStack();
+  ends(() => stack.unwind(() => undefined));
+  const live = new LiveConfig(await someConfig(), silentLogger);
+  const platforms = await connectPlatforms({
+    ...{ live, stack, logger: silentLogger, metrics: createMetrics(), clock: Date.now },
+    spool: { hasten: () => Promise.resolve(0) },
+  });
+  const replaced: WeakRef<CompleteConfig>[] = [];
+  for (const key of ['first', 'second', 'third']) {
+    replaced.push(new WeakRef(live.value));
+    await live.changeOver(withKey(live.value, key), ['shops[acme].apiKey']);
+  }
+  expect(platforms.shops.value).toHaveLength(1);
+  await waitFor('the old ones to go', () => {
+    collect();
+    return replaced.slice(0, 2).every((each) => each.deref() === undefined);
+  });
+});

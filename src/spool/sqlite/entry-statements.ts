@@ -93,7 +93,8 @@ export function prepareEntryStatements(db: Db) {
     ),
     setAside: db.prepare(
       `UPDATE entries SET state = @state, filed = 1, in_lane = 0, claimable = 0,
-         lease_until = NULL, reason = @reason, last_attempt_at = @now, settled_at = @settledAt
+         lease_until = NULL, reason = @reason, attempts = attempts + @counts, last_attempt_at = @now,
+         settled_at = @settledAt
        WHERE seq = @seq`,
     ),
     requeue: db.prepare(

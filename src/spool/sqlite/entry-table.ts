@@ -247,6 +247,7 @@ export class EntryTable {
           seq: row.seq,
           state: outcome.state,
           reason: outcome.reason,
+          counts: outcome.state === 'dead' ? 1 : 0,
           settledAt: outcome.state === 'held' ? null : now,
         });
         break;
@@ -295,6 +296,7 @@ export class EntryTable {
           seq: row.seq,
           state: 'discarded',
           reason: row.reason,
+          counts: 0,
           settledAt: now,
         });
       },

@@ -44,10 +44,13 @@ describeInBrowser(
             if (answer.status === 415) {
               answer = await other.upload({ name: `${vector}.pdf`, bytes });
             }
-            uploads.push(((await answer.json()) as { id: string }).id);
+            const { id } = (await answer.json()) as { id?: string };
+            if (id === undefined) throw new Error(`${answer.status} for ${vector}`);
+            uploads.push(id);
           }
           const text = (QUIET + batches(SIZE, some).join('\n')).slice(0, 8000);
-          expect(await other.send(text, { uploads })).toMatchObject({ ok: true });
+          const taken = await other.send(text, { uploads });
+          if (!taken.ok) throw new Error(`${taken.error}: ${uploads.join()} ${text}`);
           lines += 1;
         }
         // By hand too: what is typed, and what is still a draft.
@@ -95,7 +98,7 @@ describeInBrowser(
       TIMEOUT_MS,
     );
   },
-  { limits: { messagesPer10s: 10_000, newVisitorsPerHourPerIp: 1e6, socketsPerIp: 1e5 } },
+  { limits: { messagesPer10s: 10_000, newVisitorsPerHourPerIp: 1e6, socketsPerIp: 1e5, uploadBytesPerHourPerIp: 1e11 } },
 );
 
 /** Has the agent say all vectors in every format. @returns what to ask for it */

@@ -12,16 +12,7 @@ import {
   platformUrl,
   relayUrl,
 } from './network-fields.ts';
-import {
-  bytes,
-  choice,
-  duration,
-  flag,
-  path,
-  port,
-  spoolUrl,
-  whole,
-} from './scalar-fields.ts';
+import { bytes, choice, duration, flag, path, port, spoolUrl, whole } from './scalar-fields.ts';
 import { shopSchema } from './shop-schema.ts';
 import { tracingSchema } from './tracing-schema.ts';
 

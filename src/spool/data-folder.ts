@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { DataFolderFacts, SpoolFacts } from '../observability/data-folder-facts.ts';
 import { MIGRATIONS } from './sqlite/migrations.ts';
+import { codeOf } from './sqlite/sqlite-code.ts';
 
 /** Of the entries that wait: the running gateway asks this on its own thread. */
 const LOOKED_AT = 20_000;
@@ -38,7 +39,7 @@ function isLocked(file: string): boolean {
     db.prepare('SELECT count(*) FROM sqlite_master').get();
     return false;
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY';
+    return codeOf(error) === 'SQLITE_BUSY';
   } finally {
     db?.close();
   }
@@ -73,8 +74,7 @@ function inspectSpool(file: string, now: number): DataFolderFacts['spool'] {
     if (schema > MIGRATIONS.length || schema === 0) return { ...facts, due: 0, failing: [] };
     return { ...facts, ...waiting(db, now) };
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    return /NOTADB|CORRUPT/.test(code) ? 'damaged' : 'unreadable';
+    return /NOTADB|CORRUPT/.test(codeOf(error)) ? 'damaged' : 'unreadable';
   } finally {
     db?.close();
   }

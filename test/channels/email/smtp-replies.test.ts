@@ -271,14 +271,16 @@ const cases: readonly Case[] = [
   {
     title: 'a recipient lookup that is down',
     change: {
-      parts: ({ directory }) => ({
-        directory: {
+      parts: ({ directory }) => {
+        const down = {
           ...directory,
           route: () => {
             throw new Error('lookup');
           },
-        },
-      }),
+          snapshot: () => down,
+        };
+        return { directory: down };
+      },
     },
     script: `${HELLO}
       c: MAIL FROM:<ann@example.com>

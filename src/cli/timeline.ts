@@ -1,5 +1,5 @@
-import type { EntryState, TimelineStep } from '../spool/entry.ts';
-import { ENTRY_STATES } from '../spool/entry.ts';
+import { endsAttempt, isApart } from '../spool/attempt-steps.ts';
+import type { TimelineStep } from '../spool/entry.ts';
 import { time } from './queue-entry.ts';
 import { printableLine } from './terminal.ts';
 import { longSpan } from './time-argument.ts';
@@ -15,21 +15,7 @@ export type TimelinePart =
       readonly outcome?: TimelineStep;
     };
 
-const OUTCOMES: ReadonlySet<string> = new Set<EntryState>(
-  ENTRY_STATES.filter((state) => state !== 'delivering' && state !== 'discarded'),
-);
-/** What stands alone: the arrival, and what an operator did. */
-const ALONE: ReadonlySet<string> = new Set([
-  'accepted',
-  'requeued',
-  'retried',
-  'released',
-  'discarded',
-  'restored',
-  'taken_back',
-]);
-
-/** Every settle writes the steps of its attempt and ends with the state that it came to. */
+/** Groups what belongs to one attempt. */
 export function partsOf(steps: readonly TimelineStep[]): readonly TimelinePart[] {
   const parts: TimelinePart[] = [];
   let open: TimelineStep[] = [];
@@ -41,13 +27,13 @@ export function partsOf(steps: readonly TimelineStep[]): readonly TimelinePart[]
     open = [];
   };
   for (const step of steps) {
-    if (ALONE.has(step.step)) {
+    if (isApart(step.step)) {
       close();
       parts.push({ kind: 'step', step });
       continue;
     }
     open.push(step);
-    if (OUTCOMES.has(step.step)) close(step);
+    if (endsAttempt(step.step)) close(step);
   }
   close();
   return parts;

@@ -1,18 +1,6 @@
+import { endsAttempt, isApart } from '../spool/attempt-steps.ts';
 import type { TimelineStep as StoredStep } from '../spool/entry.ts';
 import type { EntryDetail, TimelineStep } from './contract.ts';
-
-/** The last step of an attempt. */
-const ENDS: ReadonlySet<string> = new Set(['delivered', 'queued', 'dead', 'held', 'suppressed']);
-/** Of no attempt: the arrival, and what an operator did. */
-const APART: ReadonlySet<string> = new Set([
-  'accepted',
-  'requeued',
-  'retried',
-  'released',
-  'discarded',
-  'restored',
-  'taken_back',
-]);
 
 /** With durations, and the attempt that each step belongs to. */
 export function timelineOf(steps: readonly StoredStep[]): readonly TimelineStep[] {
@@ -21,9 +9,9 @@ export function timelineOf(steps: readonly StoredStep[]): readonly TimelineStep[
   return steps.map((step) => {
     const tookMs = Math.max(0, step.at - (before ?? step.at));
     before = step.at;
-    if (APART.has(step.step)) return { ...step, tookMs };
+    if (isApart(step.step)) return { ...step, tookMs };
     const told = { ...step, tookMs, attempt };
-    if (ENDS.has(step.step)) attempt += 1;
+    if (endsAttempt(step.step)) attempt += 1;
     return told;
   });
 }

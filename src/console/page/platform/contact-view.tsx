@@ -4,9 +4,9 @@ import { Card } from '../ui/card.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { Skeleton } from '../ui/states.tsx';
 import { contactAddress } from './addresses.ts';
+import { Fact, LinkedId, Moment, OwnId } from './facts.tsx';
 import { PlatformFailure } from './page-frame.tsx';
 import { type Contact, firstOf, nameOf } from './resources.ts';
-import { Moment } from './ticket-view.tsx';
 
 /** One contact, and the way to what it wrote. */
 export function ContactView({ shop, id }: { readonly shop: string; readonly id: string }) {
@@ -31,34 +31,20 @@ export function ContactView({ shop, id }: { readonly shop: string; readonly id: 
       <dl class="resource-facts">
         {(['name', 'company', 'email', 'phone'] as const).map((field) =>
           data[field] ? (
-            <div key={field}>
-              <dt>{field}</dt>
-              <dd class="id-copy">
-                <bdi>{data[field]}</bdi>
-                <CopyButton text={data[field]} what={`the ${field}`} />
-              </dd>
-            </div>
+            <Fact key={field} name={field} class="id-copy">
+              <bdi>{data[field]}</bdi>
+              <CopyButton text={data[field]} what={`the ${field}`} />
+            </Fact>
           ) : null,
         )}
         <Moment name="Last activity" text={data.last_activity_at} />
         <Moment name="Created" text={data.created_at} />
-        {data.parent_contact_id && (
-          <div>
-            <dt>Belongs to</dt>
-            <dd>
-              <a class="mono" href={contactAddress(shop, data.parent_contact_id)}>
-                {data.parent_contact_id}
-              </a>
-            </dd>
-          </div>
-        )}
-        <div>
-          <dt>Id</dt>
-          <dd class="id-copy">
-            <span class="mono">{data.id}</span>
-            <CopyButton text={data.id} what="the contact’s id" />
-          </dd>
-        </div>
+        <LinkedId
+          name="Belongs to"
+          id={data.parent_contact_id}
+          href={(of) => contactAddress(shop, of)}
+        />
+        <OwnId id={data.id} what="contact" />
       </dl>
       {wrote && (
         <p>

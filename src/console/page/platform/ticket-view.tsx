@@ -1,12 +1,11 @@
 import { api } from '../api.ts';
-import { exact } from '../formats.ts';
 import { useLoad } from '../load.ts';
 import { Card } from '../ui/card.tsx';
-import { CopyButton } from '../ui/copy-button.tsx';
 import { Skeleton } from '../ui/states.tsx';
 import { contactAddress, conversationAddress } from './addresses.ts';
+import { Fact, LinkedId, Moment, OwnId } from './facts.tsx';
 import { PlatformFailure } from './page-frame.tsx';
-import { type Ticket, timeOf } from './resources.ts';
+import type { Ticket } from './resources.ts';
 import { StatusBadge } from './status-badge.tsx';
 import { TranscriptCard } from './transcript-card.tsx';
 
@@ -46,60 +45,23 @@ export function TicketView({ shop, id }: { readonly shop: string; readonly id: s
             </p>
           )}
           <dl class="resource-facts">
-            <div>
-              <dt>Status</dt>
-              <dd>
-                <StatusBadge status={data.status} />
-              </dd>
-            </div>
-            <div>
-              <dt>Priority</dt>
-              <dd>{data.priority ?? '–'}</dd>
-            </div>
+            <Fact name="Status">
+              <StatusBadge status={data.status} />
+            </Fact>
+            <Fact name="Priority">{data.priority ?? '–'}</Fact>
             <Moment name="Created" text={data.created_at} />
             <Moment name="Last message" text={data.last_message_at} />
             <Moment name="Completed" text={data.completed_at} />
-            {contact && (
-              <div>
-                <dt>Contact</dt>
-                <dd>
-                  <a class="mono" href={contactAddress(shop, contact)}>
-                    {contact}
-                  </a>
-                </dd>
-              </div>
-            )}
-            {conversation && (
-              <div>
-                <dt>Conversation</dt>
-                <dd>
-                  <a class="mono" href={conversationAddress(shop, conversation)}>
-                    {conversation}
-                  </a>
-                </dd>
-              </div>
-            )}
-            <div>
-              <dt>Id</dt>
-              <dd class="id-copy">
-                <span class="mono">{data.id}</span>
-                <CopyButton text={data.id} what="the ticket’s id" />
-              </dd>
-            </div>
+            <LinkedId name="Contact" id={contact} href={(of) => contactAddress(shop, of)} />
+            <LinkedId
+              name="Conversation"
+              id={conversation}
+              href={(of) => conversationAddress(shop, of)}
+            />
+            <OwnId id={data.id} what="ticket" />
           </dl>
         </Card>
       </div>
-    </div>
-  );
-}
-
-/** A line for a time; none for one that is missing. */
-export function Moment(props: { readonly name: string; readonly text: string | null | undefined }) {
-  const at = timeOf(props.text);
-  return at === undefined ? null : (
-    <div>
-      <dt>{props.name}</dt>
-      <dd>{exact(at)}</dd>
     </div>
   );
 }

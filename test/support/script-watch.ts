@@ -57,7 +57,8 @@ export async function watchScripts(
 
 /**
  * As source, since it runs in the page before anything else there. What a page makes itself has no
- * handlers in attributes, no frame without `sandbox=""`, and nothing else of what is looked for.
+ * handlers in attributes, no frame without `sandbox=""`, and nothing else of what is looked for; the
+ * shop's page has its link and its script.
  */
 const WATCH = `(() => {
   const report = window.reportScript;
@@ -72,7 +73,7 @@ const WATCH = `(() => {
   }
   const FORBIDDEN = 'object,embed,applet,base,template,noscript:not(body > noscript),noembed,noframes,math,plaintext,xmp,listing,marquee,' +
     'foreignObject,animate,set,area,audio,video,picture,source,track,[srcdoc],[background],[ping],[formaction],' +
-    'a[name],a[id],img[name],meta[http-equiv],iframe:not([sandbox=""]),svg script,svg style,svg a,svg image';
+    'a[name],a[id]:not(#shop-link),img[name],meta[http-equiv],iframe:not([sandbox=""]),svg script,svg style,svg a,svg image';
   const HOME = 'script,link,meta,style';
   const look = (element) => {
     if (element.ownerDocument !== document) return;

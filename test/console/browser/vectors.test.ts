@@ -4,7 +4,7 @@ import { CHAT_KEY, INBOX } from '../../support/gateway-config.ts';
 import { type ScriptWatch, watchScripts } from '../../support/script-watch.ts';
 import { SmtpClient } from '../../support/smtp-client.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { batches, EVIL, XSS_VECTORS } from '../../support/xss-vectors.ts';
+import { batches, EVIL, vectorsToTry, XSS_VECTORS } from '../../support/xss-vectors.ts';
 import { type Reply, ScriptedAgent } from '../../widget/browser/scripted-agent.ts';
 import type { EntryContent, EntryList, EntryRow } from '../../../src/console/contract.ts';
 import { type Desk, describeDesk, type Operator } from './desk.ts';
@@ -23,11 +23,7 @@ const LEGIBLE = [
   `"; filename="x.html"; x="<img src=x onerror=alert(1)>`,
 ];
 
-/** All of them take four minutes: `SLUICE_VECTORS=all npm run jest -- test/console/browser/vectors`. */
-const VECTORS =
-  process.env['SLUICE_VECTORS'] === 'all'
-    ? XSS_VECTORS
-    : XSS_VECTORS.filter((vector, n) => n % 8 === 0 || LEGIBLE.includes(vector));
+const VECTORS = vectorsToTry(LEGIBLE);
 
 const agent = new ScriptedAgent();
 

@@ -105,13 +105,13 @@ export function createEmailNormalizer(
     return verdict;
   };
 
-  const normalize: Normalizer = async (claimed, signal) => {
+  /** Goes on when the signal is aborted, to clear up behind what a worker still does. */
+  const read = async (claimed: Claimed, signal: AbortSignal): Promise<Normalized> => {
     const shop = shops.get(claimed.entry.shopId);
     if (shop === undefined) throw new TypeError('the entry is of a shop that is not configured');
     const raw = rawSource(claimed, deps.blobs);
-    signal.throwIfAborted();
     const meta = parseEmailMeta(claimed.entry.meta);
-    const authentication = await unlessAborted(authenticate(claimed, meta, shop, raw), signal);
+    const authentication = await authenticate(claimed, meta, shop, raw);
     const job: EmailJob = {
       ...(authentication !== undefined && !claimed.released && { authentication }),
       shopId: claimed.entry.shopId,
@@ -125,26 +125,28 @@ export function createEmailNormalizer(
       scratch: join(scratchFolder, randomUUID()),
     };
     signal.throwIfAborted();
-    const reading = readOrStub(pool, job, claimed.entry.rawSize, shop, signal);
     try {
-      const result = await unlessAborted(reading, signal);
+      const result = await readOrStub(pool, job, claimed.entry.rawSize, shop, signal);
+      signal.throwIfAborted();
       const limit = await overLimit(result, claimed.entry, shop, deps);
+      // Nobody would dispose of it.
+      signal.throwIfAborted();
       const settled = limit === undefined ? result : heldAsLoop(result, limit);
       return {
         ...toNormalized(settled, job),
         ...(authentication && { steps: [{ step: 'authenticated', detail: authentication }] }),
       };
     } catch (error) {
-      // A worker may still write there. What cannot be removed now goes at the next start.
-      void reading
-        .catch(() => undefined)
-        .then(() => removeScratch(job.scratch))
-        .catch(() => undefined);
+      // What cannot be removed now goes at the next start.
+      await removeScratch(job.scratch).catch(() => undefined);
       throw error;
     }
   };
   return {
-    normalize,
+    normalize: async (claimed, signal) => {
+      signal.throwIfAborted();
+      return unlessAborted(read(claimed, signal), signal);
+    },
     serve: (next) => {
       shops = compiled(next);
       pool.learn(next);

@@ -3,6 +3,7 @@ import {
   classify,
   type MailClass,
 } from '../../../../src/channels/email/normalize/head/classify.ts';
+import { readSubject } from '../../../../src/channels/email/normalize/head/header-text.ts';
 import { createAddressMatcher } from '../../../../src/intake/address-matcher.ts';
 import { selectSender } from '../../../../src/intake/email-sender.ts';
 import { parseHeaderBlock } from '../../../../src/intake/header-block.ts';
@@ -25,6 +26,7 @@ function verdict(lines: string, options: Case = {}): string {
     sender: selectSender(head, own, {
       formSenders: createAddressMatcher(['forms@market.example']),
     }),
+    subject: readSubject(head.first('subject')),
     meta: {
       envelopeFrom: options.envelopeFrom ?? 'ann@x.example',
       remoteAddress: options.remoteAddress ?? '192.0.2.1',

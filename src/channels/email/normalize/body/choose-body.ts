@@ -57,10 +57,13 @@ export type Chosen =
 export function chooseBody(alternative: Alternative, mode: BodyMode): readonly Chosen[] {
   const plain = alternative.plain.map(chosenPlain);
   if (alternative.html.length === 0) return plain;
+  const wantsHtml = mode === 'html' || plain.length === 0 || saysNothing(plain);
+  const written = wantsHtml ? 0 : sum(plain, ({ text }) => textLength(text));
+  // Enough text even if all bytes of the HTML were letters: no need to decode it.
+  if (!wantsHtml && written >= SUBSTANTIAL * sum(alternative.html, bytesOf)) return plain;
   const forms = alternative.html.map(decodeForm);
-  if (mode === 'html' || plain.length === 0 || saysNothing(plain)) return forms.map(toChosen);
-  const written = sum(plain, ({ text }) => textLength(text));
-  // Enough text even if nothing of the HTML were hidden: no need to parse it.
+  if (wantsHtml) return forms.map(toChosen);
+  // Or if nothing of it were hidden: no need to parse it.
   if (written >= SUBSTANTIAL * sum(forms, ({ text }) => textUpperBound(text))) return plain;
   const html = forms.map(toChosen);
   return written < SUBSTANTIAL * sum(html, shownLength) ? html : plain;
@@ -95,6 +98,9 @@ function saysNothing(plain: readonly PlainText[]): boolean {
   const lower = text.toLowerCase();
   return STUB_WORDS.some((words) => lower.includes(words));
 }
+
+/** No charset has more UTF-16 units than bytes. */
+const bytesOf = ({ content }: Leaf): number => content.size;
 
 function shownLength(chosen: Chosen): number {
   return chosen.kind === 'html' ? visibleLength(chosen.tree) : textLength(chosen.text);

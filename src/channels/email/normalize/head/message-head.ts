@@ -41,7 +41,7 @@ export function readHead(head: HeaderBlock, job: HeadJob, shop: ShopMail): Messa
   const { cc, bcc } = treatment.dropCopies ? { cc: [], bcc: [] } : copies;
   const found: Verdict = job.released
     ? { kind: 'deliver' }
-    : classify({ head, sender, meta, shop });
+    : classify({ head, sender, subject, meta, shop });
   const isAutoReply = found.kind === 'suppressed' && found.reason === 'auto-reply';
   const verdict: Verdict = isAutoReply
     ? { ...found, events: autoReplyEvents(contact, subject, job.receivedAt) }

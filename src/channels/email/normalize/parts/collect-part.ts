@@ -32,7 +32,9 @@ export async function collectPart(
   const small = await readSmall(content, scratch.memoryLeft);
   if (small.ended) {
     scratch.memoryLeft -= small.size;
-    const bytes = Buffer.concat(small.chunks, small.size);
+    const [only, ...others] = small.chunks;
+    const bytes =
+      only === undefined || others.length > 0 ? Buffer.concat(small.chunks, small.size) : only;
     return { size: small.size, start: bytes, content: { kind: 'bytes', bytes } };
   }
   return spill(content, small.chunks, startBytes, scratch);

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { Readable } from 'node:stream';
+import type { Readable, Transform } from 'node:stream';
 import { MailParser, type AttachmentStream, type MailParserOptions } from 'mailparser';
 import { decodeText } from '../body/charset.ts';
 
@@ -35,6 +35,19 @@ interface LeafParserOptions extends MailParserOptions {
   readonly keepCidLinks: true;
 }
 
+/** What is read of a part's headers: the encoding is known from elsewhere. */
+const STRUCTURE = new Set(['content-type', 'content-disposition', 'content-id']);
+
+/** The same few lines head the parts of nearly all mail: what the latest ones said. */
+const KNOWN = new Map<string, ReadonlyMap<string, unknown>>();
+const MAX_KNOWN = 500;
+const MAX_KNOWN_LENGTH = 200;
+
+function remember(text: string, headers: ReadonlyMap<string, unknown>): void {
+  if (KNOWN.size === MAX_KNOWN) KNOWN.clear();
+  KNOWN.set(text, headers);
+}
+
 export const MAX_HEAD_BYTES = 131_072;
 export const MAX_MIME_NODES = 1000;
 
@@ -51,8 +64,9 @@ class TooManyParts extends Error {
  * Of headers it reads only those of the structure: its parser of addresses is quadratic (17 s for a
  * 0.9 MB `To: a:a:…`), and all others are read elsewhere, from the raw header block.
  *
- * `textTypes`, `tree`, `curnode`, `attachmentList`, `hasFailed`, `processHeaders` and `endStream` are
- * not documented; the version is pinned, and a test fails when one of them changes.
+ * `textTypes`, `tree`, `curnode`, `attachmentList`, `hasFailed`, `chunkedPassthrough`, `splitter`,
+ * `processHeaders` and `endStream` are not documented; the version is pinned, and a test fails when
+ * one of them changes.
  */
 export class LeafParser extends Base {
   readonly textTypes: readonly string[] = [];
@@ -60,6 +74,8 @@ export class LeafParser extends Base {
   declare curnode: MimeNode | false;
   declare attachmentList: unknown[];
   declare hasFailed: boolean;
+  declare chunkedPassthrough: Transform;
+  declare splitter: Transform;
   #nodes = 0;
 
   constructor() {
@@ -80,8 +96,12 @@ export class LeafParser extends Base {
   override processHeaders(lines: readonly HeaderLine[]): Map<string, unknown> {
     this.#nodes += 1;
     if (this.#nodes > MAX_MIME_NODES) this.#giveUp();
-    const structural = lines.filter(({ key }) => key.startsWith('content-'));
-    return super.processHeaders(structural.map(inUtf8));
+    const structural = lines.filter(({ key }) => STRUCTURE.has(key));
+    const text = structural.map(({ line }) => line).join('\n');
+    const known = KNOWN.get(text) ?? super.processHeaders(structural.map(inUtf8));
+    if (text.length <= MAX_KNOWN_LENGTH) remember(text, known);
+    // A node is told from the others by the map that is its own.
+    return new Map(known);
   }
 
   /**
@@ -94,6 +114,13 @@ export class LeafParser extends Base {
       curnode.decoder = false;
     }
     super.endStream();
+  }
+
+  /** Takes a whole message, past the two streams that would only hand it on. */
+  endWith(message: Uint8Array): void {
+    this.chunkedPassthrough.unpipe(this.splitter);
+    this.splitter.end(message);
+    this.end();
   }
 
   /**

@@ -64,7 +64,7 @@ export async function readParts(source: Source, scratch: ScratchFolder): Promise
 /** Feeds until the source ends or the parser gives up. */
 async function feed(source: Source, parser: LeafParser): Promise<void> {
   if (source instanceof Uint8Array) {
-    parser.end(source);
+    parser.endWith(source);
     return;
   }
   for await (const chunk of source) {

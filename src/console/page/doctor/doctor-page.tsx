@@ -59,12 +59,13 @@ const Checking = () => (
 
 function Report({ checks }: { readonly checks: readonly Check[] }) {
   const bad = checks.filter(({ status }) => status === 'failed' || status === 'warning').length;
+  const skipped = checks.filter(({ status }) => status === 'skipped').length;
   const sorted = [...checks].sort((a, b) => ORDER.indexOf(a.status) - ORDER.indexOf(b.status));
   return (
     <>
       <p class="doctor-sum" role="status">
         {bad === 0
-          ? `All is well: ${plural(checks.length, 'check')}.`
+          ? `All is well: ${plural(checks.length - skipped, 'check')}${skipped === 0 ? '' : `, ${skipped} skipped`}.`
           : `${plural(bad, 'thing')} of ${checks.length} to look at.`}
       </p>
       <ul class="doctor card">

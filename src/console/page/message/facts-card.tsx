@@ -1,9 +1,9 @@
-import type { ComponentChildren } from 'preact';
 import type { EntryDetail } from '../../contract.ts';
 import { bytes, exact, plural } from '../formats.ts';
 import { conversationAddress, ticketAddress } from '../platform/addresses.ts';
 import { Card } from '../ui/card.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
+import { Fact } from '../ui/fact.tsx';
 
 /** Those that are counted for the next wait, or that the timeline has: a refusal is not counted. */
 const attemptsOf = ({ attempts, timeline }: EntryDetail): number =>
@@ -53,19 +53,9 @@ export function FactsCard({ entry }: { readonly entry: EntryDetail }) {
   );
 }
 
-const Fact = (props: { readonly name: string; readonly children: ComponentChildren }) => (
-  <div>
-    <dt>{props.name}</dt>
-    <dd>{props.children}</dd>
-  </div>
-);
-
 const IdFact = (props: { readonly name: string; readonly id: string; readonly what: string }) => (
-  <div>
-    <dt>{props.name}</dt>
-    <dd class="id-copy">
-      <bdi class="mono">{props.id}</bdi>
-      <CopyButton text={props.id} what={props.what} />
-    </dd>
-  </div>
+  <Fact name={props.name} class="id-copy">
+    <bdi class="mono">{props.id}</bdi>
+    <CopyButton text={props.id} what={props.what} />
+  </Fact>
 );

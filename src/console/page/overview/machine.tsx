@@ -1,8 +1,8 @@
-import type { ComponentChildren } from 'preact';
 import type { Overview } from '../../contract.ts';
 import { bytes, count, exact, span } from '../formats.ts';
 import { now } from '../now.ts';
 import { Card } from '../ui/card.tsx';
+import { Fact } from '../ui/fact.tsx';
 
 /** What the gateway stands on. */
 export function Machine({ overview }: { readonly overview: Overview }) {
@@ -51,10 +51,3 @@ export function Machine({ overview }: { readonly overview: Overview }) {
     </Card>
   );
 }
-
-const Fact = (props: { readonly name: string; readonly children: ComponentChildren }) => (
-  <div>
-    <dt>{props.name}</dt>
-    <dd>{props.children}</dd>
-  </div>
-);

@@ -2,9 +2,10 @@ import { api } from '../api.ts';
 import { useLoad } from '../load.ts';
 import { Card } from '../ui/card.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
+import { Fact } from '../ui/fact.tsx';
 import { Skeleton } from '../ui/states.tsx';
 import { contactAddress } from './addresses.ts';
-import { Fact, LinkedId, Moment, OwnId } from './facts.tsx';
+import { LinkedId, Moment, OwnId } from './facts.tsx';
 import { PlatformFailure } from './page-frame.tsx';
 import { type Contact, firstOf, nameOf } from './resources.ts';
 

@@ -1,10 +1,11 @@
 import { api } from '../api.ts';
 import { useLoad } from '../load.ts';
 import { Card } from '../ui/card.tsx';
+import { Fact } from '../ui/fact.tsx';
 import { Skeleton } from '../ui/states.tsx';
 import { contactAddress, writePlace } from './addresses.ts';
 import { channelWords } from './channel-words.ts';
-import { Fact, LinkedId, Moment, OwnId } from './facts.tsx';
+import { LinkedId, Moment, OwnId } from './facts.tsx';
 import { PlatformFailure } from './page-frame.tsx';
 import type { Conversation } from './resources.ts';
 import { StatusBadge } from './status-badge.tsx';

@@ -1,21 +1,7 @@
-import type { ComponentChildren } from 'preact';
 import { exact } from '../formats.ts';
 import { CopyButton } from '../ui/copy-button.tsx';
+import { Fact } from '../ui/fact.tsx';
 import { timeOf } from './resources.ts';
-
-/** One line of what is known of a ticket, a conversation or a contact. */
-export function Fact(props: {
-  readonly name: string;
-  readonly class?: string;
-  readonly children: ComponentChildren;
-}) {
-  return (
-    <div>
-      <dt>{props.name}</dt>
-      <dd class={props.class}>{props.children}</dd>
-    </div>
-  );
-}
 
 /** A line for a time; none for one that is missing. */
 export function Moment(props: { readonly name: string; readonly text: string | null | undefined }) {

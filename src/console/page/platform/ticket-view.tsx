@@ -1,9 +1,10 @@
 import { api } from '../api.ts';
 import { useLoad } from '../load.ts';
 import { Card } from '../ui/card.tsx';
+import { Fact } from '../ui/fact.tsx';
 import { Skeleton } from '../ui/states.tsx';
 import { contactAddress, conversationAddress } from './addresses.ts';
-import { Fact, LinkedId, Moment, OwnId } from './facts.tsx';
+import { LinkedId, Moment, OwnId } from './facts.tsx';
 import { PlatformFailure } from './page-frame.tsx';
 import type { Ticket } from './resources.ts';
 import { StatusBadge } from './status-badge.tsx';

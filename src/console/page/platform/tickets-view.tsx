@@ -90,7 +90,7 @@ function Row({ shop, ticket }: { readonly shop: string; readonly ticket: Ticket 
       <td>
         <StatusBadge {...{ status }} />
       </td>
-      <td class="number">{priority ?? <span class="muted">–</span>}</td>
+      <td class="number of-wide-lists">{priority ?? <span class="muted">–</span>}</td>
       <td class="nowrap">{at !== undefined && <Time {...{ at }} />}</td>
     </tr>
   );

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readdir, rename, rm, statfs, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, resolve, sep } from 'node:path';
+import { chmod, mkdir, readdir, realpath, rename, statfs, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve, sep } from 'node:path';
 import { contentsOf, copyDatabase, type NamedBlob } from '../spool/sqlite/database-copy.ts';
 import { copyDurably, DATABASES, plainFiles, sync } from './files.ts';
+import { withPartialFolder } from './partial-folder.ts';
 
 /** `backup.json`, beside the data. */
 export interface BackupNote {
@@ -29,6 +30,8 @@ export interface BackupOptions {
   /** The folder to make; it must not be there, or be empty. */
   readonly target: string;
   readonly now: () => Date;
+  /** Breaks it off between two files; nothing of it is left then. */
+  readonly signal?: AbortSignal;
   /** Called after each file. */
   readonly onProgress: (done: number, total: number) => void;
 }
@@ -38,25 +41,26 @@ export interface BackupOptions {
  * started on. The database first, at one moment; then the files that it names, which are never
  * changed once they are there. All of it is on the disk before the folder has its name.
  * @throws {BackupRefused} the target cannot be used, or there is no room for it
+ * @throws the reason of the signal
  */
 export async function makeBackup(options: BackupOptions): Promise<BackupNote> {
   const dataDir = resolve(options.dataDir);
-  const target = resolve(options.target);
+  const named = resolve(options.target);
+  const target = existsSync(named) ? await realpath(named) : named;
   await assertUsable(dataDir, target);
-  await mkdir(dirname(target), { recursive: true });
-  const partial = await mkdtemp(join(dirname(target), `.${basename(target)}-`));
-  try {
-    await chmod(partial, 0o700);
+  return withPartialFolder(dataDir, target, async (partial) => {
     const note = await fill(partial, dataDir, options);
     await sync(partial);
-    if (existsSync(target)) await rm(target, { recursive: true });
-    await rename(partial, target);
+    options.signal?.throwIfAborted();
+    await rename(partial, target).catch((cause: unknown) => {
+      // An empty folder gives way; another backup may have filled it meanwhile.
+      throw existsSync(target)
+        ? new BackupRefused(`${target} cannot be replaced`, { cause })
+        : cause;
+    });
     await sync(dirname(target));
     return note;
-  } catch (error) {
-    await rm(partial, { recursive: true, force: true });
-    throw error;
-  }
+  });
 }
 
 async function fill(partial: string, dataDir: string, options: BackupOptions): Promise<BackupNote> {
@@ -69,6 +73,7 @@ async function fill(partial: string, dataDir: string, options: BackupOptions): P
     copyDatabase(join(dataDir, file), copy);
     await chmod(copy, 0o600);
     bytes += await sync(copy);
+    options.signal?.throwIfAborted();
   }
   const { schema, entries, blobs } = contentsOf(join(partial, DATABASES[0]));
   const plain = await plainFiles(dataDir);
@@ -85,6 +90,7 @@ async function fill(partial: string, dataDir: string, options: BackupOptions): P
       bytes += size;
     }
     options.onProgress(index + 1, paths.length);
+    options.signal?.throwIfAborted();
   }
   const note = { at: at.toISOString(), schema, entries, files, bytes, gone };
   await writeFile(join(partial, NOTE), `${JSON.stringify(note, null, 2)}\n`, { mode: 0o600 });

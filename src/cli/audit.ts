@@ -1,26 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import type { AuditLine } from '../spool/operator-store.ts';
-import { jsonText } from './json.ts';
-import { withSpool } from './open-spool.ts';
-import { iso, time } from './queue-entry.ts';
-import { type Column, Table } from './table.ts';
+import type { AuditOptions } from './list-audit.ts';
 import type { Terminal } from './terminal.ts';
-
-interface AuditOptions {
-  readonly before?: number;
-  readonly limit: number;
-  readonly json?: true;
-  readonly jsonl?: true;
-}
-
-const COLUMNS: readonly Column<AuditLine>[] = [
-  { head: 'no', min: 6, value: ({ no }) => no },
-  { head: 'when (UTC)', min: 19, value: ({ at }) => time(at) },
-  { head: 'who', min: 12, max: 30, value: ({ who }) => who },
-  { head: 'action', min: 10, max: 24, value: ({ action }) => action },
-  { head: 'on', min: 10, max: 48, value: ({ target }) => target },
-  { head: 'outcome', min: 8, max: 40, drop: 1, value: ({ outcome }) => outcome },
-];
 
 export function registerAudit(parent: Command, terminal: Terminal): void {
   parent
@@ -32,23 +12,8 @@ export function registerAudit(parent: Command, terminal: Terminal): void {
     .option('--jsonl', 'for programs: a JSON object a line')
     .addHelpText('after', '\nExample:\n  $ sluice audit --limit 20')
     .action(async (options: AuditOptions, command: Command) => {
-      await withSpool(command, terminal, async ({ operator }) => {
-        const { before, limit } = options;
-        const lines = await operator.auditLines({ limit, ...(before !== undefined && { before }) });
-        const plain = lines.map((line) => ({ ...line, at: iso(line.at) }));
-        if (options.json) terminal.out(`${jsonText(plain, 2)}\n`);
-        else if (options.jsonl) {
-          for (const line of plain) terminal.out(`${jsonText(line)}\n`);
-        } else {
-          terminal.out(
-            lines.length === 0 ? 'No lines.\n' : new Table(COLUMNS, terminal).lines(lines),
-          );
-          const last = lines.at(-1);
-          if (last !== undefined && lines.length === limit) {
-            terminal.out(`Older ones: --before ${last.no}\n`);
-          }
-        }
-      });
+      const { listAudit } = await import('./list-audit.ts');
+      await listAudit(options, command, terminal);
     });
 }
 

@@ -3,17 +3,9 @@ import type { CompleteConfig } from '../config/complete.ts';
 import type { ShopConfig } from '../config/config.ts';
 import type { Addresses } from '../gateway.ts';
 import { quote } from './quote.ts';
+import { SAMPLE_NUMBER, SAMPLE_QUESTION, SAMPLE_SENDER } from './samples.ts';
 import { reachable } from '../runtime/reachable.ts';
 import { signedWebhook, SMS_PATH } from '../gateway/sample-messages/sms-webhook.ts';
-
-/**
- * Who writes in the lines to try. Names under `.example` are in no DNS (RFC 2606 §2), while
- * example.com forbids all mail in its name, which would be held. The number is of the block that
- * is set aside for fiction.
- */
-export const SAMPLE_SENDER = 'ada@customer.example';
-export const SAMPLE_NUMBER = '+12025550187';
-export const SAMPLE_QUESTION = 'Where is my order?';
 
 /** What `serve` prints when everything listens: where, and one line to try each channel. */
 export function banner(

@@ -1,11 +1,9 @@
 import { Argument, Option, type Command } from 'commander';
-import { runningConfiguration } from './configuration.ts';
 import { bashScript } from './completion/bash.ts';
 import { commandTree } from './completion/command-tree.ts';
 import { fishScript } from './completion/fish.ts';
 import { zshScript } from './completion/zsh.ts';
 import { UsageError } from './exit-codes.ts';
-import { withSpool } from './open-spool.ts';
 import type { Terminal } from './terminal.ts';
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
@@ -14,9 +12,6 @@ type Shell = keyof typeof SCRIPTS;
 interface CompletionOptions {
   readonly values?: 'shop' | 'entry';
 }
-
-/** As many as an eye takes in. */
-const IDS = 30;
 
 export function registerCompletion(program: Command, terminal: Terminal): void {
   program
@@ -37,24 +32,10 @@ export function registerCompletion(program: Command, terminal: Terminal): void {
         '  $ sluice completion fish > ~/.config/fish/completions/sluice.fish',
     )
     .action(async (shell: Shell | undefined, { values }: CompletionOptions, command: Command) => {
-      if (values !== undefined) terminal.out(await answers(values, command, terminal));
-      else if (shell === undefined) throw new UsageError('give a shell: bash, zsh or fish');
+      if (values !== undefined) {
+        const { completionValues } = await import('./completion/values.ts');
+        terminal.out(await completionValues(values, command, terminal));
+      } else if (shell === undefined) throw new UsageError('give a shell: bash, zsh or fish');
       else terminal.out(SCRIPTS[shell](commandTree(program), program.name()));
     });
 }
-
-async function answers(
-  kind: 'shop' | 'entry',
-  command: Command,
-  terminal: Terminal,
-): Promise<string> {
-  if (kind === 'shop') {
-    const { shops } = await runningConfiguration(command, terminal);
-    return lines(shops.map(({ name }) => name));
-  }
-  return withSpool(command, terminal, async ({ spool }) =>
-    lines((await spool.list({ limit: IDS })).map(({ id }) => id)),
-  );
-}
-
-const lines = (words: readonly string[]): string => words.map((word) => `${word}\n`).join('');

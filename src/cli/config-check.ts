@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { configFile, configuration } from './configuration.ts';
 import type { Terminal } from './terminal.ts';
 
 export function registerConfigCheck(parent: Command, terminal: Terminal): void {
@@ -7,7 +6,8 @@ export function registerConfigCheck(parent: Command, terminal: Terminal): void {
     .command('check')
     .description('validates the configuration and prints every mistake with its place')
     .addHelpText('after', '\nExample:\n  $ sluice config check --config sluice.yaml')
-    .action((_options: unknown, command: Command) => {
+    .action(async (_options: unknown, command: Command) => {
+      const { configFile, configuration } = await import('./configuration.ts');
       const { config, warnings } = configuration(command, terminal);
       for (const warning of warnings) terminal.err(`warning: ${warning}\n`);
       const shops = config.shops.length === 0 ? 'the demo shop' : `${config.shops.length} shop(s)`;

@@ -2,17 +2,8 @@ import type { Command } from 'commander';
 import { completeFromExisting, type CompleteConfig } from '../config/complete.ts';
 import type { Config } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
-import { renderMistakes, type Mistake } from '../config/mistakes.ts';
+import { ConfigurationRefused } from './configuration-refused.ts';
 import type { Terminal } from './terminal.ts';
-
-/** The configuration has mistakes: the message is the whole report. */
-export class ConfigurationRefused extends Error {
-  override name = 'ConfigurationRefused';
-
-  constructor(mistakes: readonly Mistake[]) {
-    super(renderMistakes(mistakes));
-  }
-}
 
 /** The file of `--config`, wherever it stands on the command line. */
 export function configFile(command: Command): string | undefined {

@@ -1,24 +1,7 @@
 import { Option, type Command } from 'commander';
-import { completeFromExisting, NeverStarted } from '../config/complete.ts';
-import type { Config } from '../config/config.ts';
-import type { CheckResult } from '../doctor/check-result.ts';
-import { CHECKS, examine, type CheckName } from '../doctor/doctor.ts';
-import { webhookUrl } from '../doctor/webhook-url.ts';
-import { UnusableKeys } from '../config/secret-file.ts';
-import { patientOf, type PatientShops } from '../gateway/doctor-patient.ts';
-import { inspectDataFolder } from '../spool/data-folder.ts';
-import { configuration } from './configuration.ts';
-import { CommandFailed } from './exit-codes.ts';
-import { jsonText } from './json.ts';
-import { printable, type Terminal } from './terminal.ts';
-
-interface DoctorOptions {
-  readonly only?: readonly CheckName[];
-  readonly fix?: true;
-  readonly json?: true;
-}
-
-const TIMEOUT_MS = 15_000;
+import { CHECKS } from '../doctor/check-names.ts';
+import type { DoctorOptions } from './examine-set-up.ts';
+import type { Terminal } from './terminal.ts';
 
 const EXIT_CODES = `
 Exit codes:
@@ -41,69 +24,7 @@ export function registerDoctor(parent: Command, terminal: Terminal): void {
         `  $ sluice doctor --only twilio --config sluice.yaml\n${EXIT_CODES}`,
     )
     .action(async (options: DoctorOptions, command: Command) => {
-      const { config } = configuration(command, terminal);
-      // Before anything reads the keys: whoever reads them makes them private again.
-      const facts = inspectDataFolder(config.dataDir, Date.now());
-      const patient = patientOf(config, await shopsOf(config), undefined, () => facts);
-      const results = await examine(patient, {
-        ...(options.only && { only: options.only }),
-        fix: options.fix === true,
-        timeoutMs: TIMEOUT_MS,
-        clock: Date.now,
-      });
-      const url = patient.smsShops.length > 0 ? webhookUrl(patient.publicUrl) : undefined;
-      terminal.out(options.json ? json(results, url) : lines(results, url));
-      const failed = count(results, 'failed');
-      if (failed > 0) throw new CommandFailed(`${failed} of ${results.length} checks failed`);
+      const { examineSetUp } = await import('./examine-set-up.ts');
+      await examineSetUp(options, command, terminal);
     });
-}
-
-/**
- * With the generated keys when there are any. The configured shops need none, so they can be checked
- * before the first start.
- */
-async function shopsOf(config: Config): Promise<PatientShops> {
-  try {
-    const { shops, demo, admin } = await completeFromExisting(config);
-    return { shops, demo, adminPassword: admin.password };
-  } catch (error) {
-    // What is wrong with the folder is for its own check to say.
-    if (!(error instanceof NeverStarted || error instanceof UnusableKeys)) throw error;
-    return { shops: config.shops, demo: config.shops.length === 0 };
-  }
-}
-
-const count = (results: readonly CheckResult[], status: CheckResult['status']): number =>
-  results.filter((result) => result.status === status).length;
-
-function json(results: readonly CheckResult[], url: string | undefined): string {
-  const failed = count(results, 'failed');
-  const report = {
-    ok: failed === 0,
-    ...(url !== undefined && { webhookUrl: url }),
-    checks: results,
-  };
-  return `${jsonText(report, 2)}\n`;
-}
-
-function lines(results: readonly CheckResult[], url: string | undefined): string {
-  const width = Math.max(0, ...results.map(({ check }) => check.length));
-  const summary = (['ok', 'warning', 'failed', 'skipped'] as const)
-    .map((status) => `${count(results, status)} ${status}`)
-    .join(', ');
-  const toSet = url === undefined ? '' : `To set at Twilio for every number, by POST: ${url}\n`;
-  return printable(`${results.map((result) => line(result, width)).join('')}${summary}\n${toSet}`);
-}
-
-/** One line, and what was expected and what to do under it unless all is well. */
-function line(result: CheckResult, width: number): string {
-  const { check, subject, status, expected, found, todo, changed = [] } = result;
-  const head = `${status.padEnd(7)}  ${check.padEnd(width)}  ${subject}: ${found}\n`;
-  const indent = ' '.repeat(9);
-  return [
-    head,
-    ...(status === 'warning' || status === 'failed' ? [`${indent}expected: ${expected}\n`] : []),
-    ...(todo === undefined ? [] : [`${indent}to do: ${todo}\n`]),
-    ...changed.map((each) => `${indent}changed ${each.setting}: ${each.before} -> ${each.after}\n`),
-  ].join('');
 }

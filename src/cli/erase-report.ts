@@ -1,6 +1,7 @@
 import type { ShopId } from '../types/ids.ts';
 import { type Erased, type EraseFound, isNothing, isNothingOf } from './erase-scene.ts';
 import { printable } from './terminal.ts';
+import { counted } from '../runtime/counted.ts';
 
 export type ShopName = (id: ShopId) => string;
 
@@ -86,7 +87,7 @@ export function summary(found: EraseFound): string {
   const { traces, platform, mentions, lines } = found;
   const others = mentions.length + lines.length + (platform?.mentions.length ?? 0);
   return [
-    `${traces.entries.length} entries, ${traces.visitors.length} visitors`,
+    `${counted(traces.entries.length, 'entry', 'entries')}, ${counted(traces.visitors.length, 'visitor')}`,
     `${platform?.messages.length ?? 0} platform messages`,
     `${others} of others name the person`,
   ].join('; ');

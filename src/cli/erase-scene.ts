@@ -111,8 +111,11 @@ export class EraseScene {
     };
   }
 
-  /** Erases until nothing is found any more. */
-  async erase(request: EraseRequest, found: EraseFound): Promise<Erased> {
+  /**
+   * Erases until nothing is found any more.
+   * @throws the reason of the signal, between two steps: what is left is found by the next run
+   */
+  async erase(request: EraseRequest, found: EraseFound, signal: AbortSignal): Promise<Erased> {
     const { person } = request;
     let { traces } = found;
     let [files, mailRates] = [0, 0];
@@ -120,18 +123,24 @@ export class EraseScene {
     for (let round = 0; round < MOST_ROUNDS; round++) {
       const shops = request.shopId === undefined ? this.#shops : [request.shopId];
       const rows = await this.#spool.eraseRows(traces, {
-        ...{ person, shops, waitMs: WAIT_FOR_DELIVERIES_MS },
+        ...{ person, shops, waitMs: WAIT_FOR_DELIVERIES_MS, signal },
       });
       mailRates += rows.mailRates;
       inFlight.push(...rows.inFlight);
-      files += (await this.#spool.eraseBlobs()) + (await this.#eraseOnPlatform(request));
+      files += await this.#spool.eraseBlobs();
+      signal.throwIfAborted();
+      files += await this.#eraseOnPlatform(request);
+      signal.throwIfAborted();
       ({ traces } = await this.#spool.find({ ...request, others: false }));
       if (isNothing(traces) && !(await this.#isOnPlatform(request))) break;
     }
-    await this.#spool.sweepTemporary(person);
+    await this.#spool.sweepTemporary();
+    signal.throwIfAborted();
     const bytes: Record<string, Purged> = { 'spool.db': await this.#spool.purge(person) };
+    signal.throwIfAborted();
     const index = await this.#spool.eraseFromIndex();
     if (index !== undefined) bytes['search.db'] = index;
+    signal.throwIfAborted();
     if (this.#platform !== undefined) {
       bytes['platform.sqlite'] = await this.#spool.purgeOther(this.#platform.db, person);
     }

@@ -74,8 +74,8 @@ export function createProgram(terminal: Terminal, events: ProcessEvents): Comman
   registerSendSms(send, terminal);
   registerSendChat(send, terminal);
 
-  registerBackup(program, terminal);
-  registerErase(program, terminal);
+  registerBackup(program, terminal, events);
+  registerErase(program, terminal, events);
   registerPlatform(program, terminal);
   registerCompletion(program, terminal);
   return program;

@@ -1,8 +1,8 @@
 import { CommanderError } from 'commander';
-import { NeverStarted } from '../config/complete.ts';
+import { NeverStarted } from '../config/never-started.ts';
 import { UnusableKeys } from '../config/secret-file.ts';
 import { SpoolUnavailable, SpoolUnusable } from '../spool/errors.ts';
-import { ConfigurationRefused } from './configuration.ts';
+import { ConfigurationRefused } from './configuration-refused.ts';
 import { CommandFailed, EXIT, UsageError, type ExitCode } from './exit-codes.ts';
 import type { ProcessEvents } from './process-end.ts';
 import { Interrupted } from './interruption.ts';

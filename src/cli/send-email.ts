@@ -1,19 +1,8 @@
-import { access } from 'node:fs/promises';
-import type { Command } from 'commander';
-import { sendEmail } from '../gateway/sample-messages/email.ts';
-import { firstInbox } from '../gateway/sample-messages/first-inbox.ts';
-import { SAMPLE_QUESTION, SAMPLE_SENDER } from './banner.ts';
-import { runningConfiguration } from './configuration.ts';
-import { UsageError } from './exit-codes.ts';
-import { sendFailure, shopWith, target, withTarget, type TargetOptions } from './send-target.ts';
-import { printable, type Terminal } from './terminal.ts';
-
-interface EmailOptions extends TargetOptions {
-  readonly from: string;
-  readonly to?: string;
-  readonly subject: string;
-  readonly attach: readonly string[];
-}
+import { Option, type Command } from 'commander';
+import { SAMPLE_QUESTION, SAMPLE_SENDER } from './samples.ts';
+import type { EmailOptions } from './send-sample-email.ts';
+import { withTarget } from './send-target.ts';
+import type { Terminal } from './terminal.ts';
 
 export function registerSendEmail(parent: Command, terminal: Terminal): void {
   withTarget(parent.command('email'))
@@ -22,31 +11,13 @@ export function registerSendEmail(parent: Command, terminal: Terminal): void {
     .option('--from <address>', 'the sender', SAMPLE_SENDER)
     .option('--to <address>', "the recipient (default: the shop's first address)")
     .option('--subject <subject>', 'the subject', SAMPLE_QUESTION)
-    .option('--attach <file...>', 'files to attach', [])
+    .addOption(new Option('--attach <file...>', 'files to attach').default([], 'none'))
     .addHelpText(
       'after',
       '\nExample:\n  $ sluice send email "The lamp is broken" --attach lamp.jpg',
     )
     .action(async (text: string, options: EmailOptions, command: Command) => {
-      const config = await runningConfiguration(command, terminal);
-      const to = options.to ?? firstInbox(shopWith(config, 'email', options.shop).addresses);
-      for (const file of options.attach) await readable(file);
-      const where = target(config.smtp, options);
-      try {
-        const { from, subject, attach } = options;
-        const { lmtp } = config.smtp;
-        const sent = await sendEmail({ where, lmtp, from, to, subject, text, attach });
-        terminal.out(`accepted: ${printable(sent.response)}\n`);
-      } catch (error) {
-        throw sendFailure(error);
-      }
+      const { sendSampleEmail } = await import('./send-sample-email.ts');
+      await sendSampleEmail(text, options, command, terminal);
     });
-}
-
-async function readable(file: string): Promise<void> {
-  try {
-    await access(file);
-  } catch (cause) {
-    throw new UsageError(`${file} cannot be read`, { cause });
-  }
 }

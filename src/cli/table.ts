@@ -1,17 +1,7 @@
 import CliTable from 'cli-table3';
-import { printable, type Terminal } from './terminal.ts';
+import { type Colour, oneLine, paintFor } from './cell.ts';
 import { fit, type Flexibility, GAP } from './layout.ts';
-
-/** Codes that begin and end a colour (ECMA-48 §8.3.117). */
-const COLOURS = {
-  red: [31, 39],
-  green: [32, 39],
-  yellow: [33, 39],
-  cyan: [36, 39],
-  dim: [2, 22],
-  bold: [1, 22],
-} as const;
-export type Colour = keyof typeof COLOURS;
+import type { Terminal } from './terminal.ts';
 
 export interface Column<Item> extends Flexibility {
   readonly head: string;
@@ -24,27 +14,12 @@ export interface Column<Item> extends Flexibility {
 
 /** Where nobody looks at once, there is room. */
 const PIPE_WIDTH = 160;
-/** No column is as wide; a text may be a thousand times longer. */
-const CELL_MAX_CHARS = 400;
 const NO_LINES = Object.fromEntries(
   [
     ...['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left'],
     ...['bottom-right', 'left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid'],
   ].map((line) => [line, '']),
 );
-
-const hasColours = ({ columns, env }: Terminal): boolean =>
-  columns !== undefined && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
-
-/** Puts a text in a colour where a person looks; elsewhere it stays as it is. */
-export function paintFor(terminal: Terminal): (text: string, colour: Colour | undefined) => string {
-  if (!hasColours(terminal)) return (text) => text;
-  return (text, colour) => {
-    if (colour === undefined) return text;
-    const [begin, end] = COLOURS[colour];
-    return `\u001b[${begin}m${text}\u001b[${end}m`;
-  };
-}
 
 /**
  * A table that grows page by page: its widths follow from the screen and not from the rows, so
@@ -85,9 +60,4 @@ export class Table<Item> {
     const text = oneLine(String(column.value(item) ?? ''));
     return this.#paint(text, column.colour?.(text));
   }
-}
-
-/** A text in one line, safe for a terminal. */
-export function oneLine(text: string): string {
-  return printable(text.slice(0, CELL_MAX_CHARS).replace(/\s+/g, ' ')).trim();
 }

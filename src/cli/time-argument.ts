@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { parseDuration } from '../config/scalar-fields.ts';
+import { parseDuration } from '../config/duration.ts';
 
 /** A moment as it is typed: so long ago, which moves with the clock, or a fixed time. */
 export type Moment = (now: number) => number;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { Config } from './config.ts';
 import { demoKeysSchema, demoShop, makeDemoKeys } from './demo-shop.ts';
+import { NeverStarted } from './never-started.ts';
 import { Secret } from './secret.ts';
 import { readOrMakeSecretFile, readSecretFile } from './secret-file.ts';
 
@@ -31,11 +32,6 @@ const keysSchema = z.strictObject({
     .min(1)
     .refine((keys) => new Set(keys.map(({ id }) => id)).size === keys.length),
 });
-
-/** Without generated keys nothing can be done beside a gateway that never ran. */
-export class NeverStarted extends Error {
-  override name = 'NeverStarted';
-}
 
 /**
  * Adds the keys that are made at the first start and reused ever after: `dataDir/keys.json`

@@ -1,12 +1,20 @@
 import { resolve } from 'node:path';
+import { parseDuration } from './duration.ts';
 import { field, nearest } from './field.ts';
 import { Secret } from './secret.ts';
 
 export const secret = (expected: string, minLength = 1) =>
+  secretOf(expected, (bare) => bare.length >= minLength && !/[\r\n\0]/.test(bare));
+
+/** A secret that stands behind `Bearer` in a header, which ends at a space (RFC 6750 §2.1). */
+export const bearerSecret = (expected: string, minLength = 1) =>
+  secretOf(expected, (bare) => bare.length >= minLength && /^[!-~]+$/.test(bare));
+
+const secretOf = (expected: string, isOne: (bare: string) => boolean) =>
   field({ expected, example: '"${NAME_OF_A_VARIABLE}"', secret: true }, (value) => {
     // Secrets that come from files end with a line break that is not part of them.
     const bare = value.replace(/[\r\n]+$/, '');
-    return bare.length >= minLength && !/[\r\n\0]/.test(bare) ? new Secret(bare) : undefined;
+    return isOne(bare) ? new Secret(bare) : undefined;
   });
 
 export const flag = () =>
@@ -68,18 +76,6 @@ export const bytes = (min: number, max: number, example: number) =>
       return size >= min && size <= max ? size : undefined;
     },
   );
-
-const DURATION_UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-
-/** Milliseconds of `30s`, `10m`, `72h` or `7d`; undefined when it is none, or over 10 years. */
-export function parseDuration(value: string): number | undefined {
-  const match = /^(\d{1,12})(ms|s|m|h|d)$/.exec(value);
-  if (match === null) return undefined;
-  // The expression lets nothing else through.
-  const unit = match[2] as keyof typeof DURATION_UNITS;
-  const duration = Number(match[1]) * DURATION_UNITS[unit];
-  return duration <= 3650 * DURATION_UNITS.d ? duration : undefined;
-}
 
 const DURATION = 'a duration: a whole number and ms, s, m, h or d';
 

@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import { domain, httpUrl, origin, platformUrl } from './network-fields.ts';
-import { bytes, choice, durationOrForever, flag, secret, whole } from './scalar-fields.ts';
+import {
+  bearerSecret,
+  bytes,
+  choice,
+  durationOrForever,
+  flag,
+  secret,
+  whole,
+} from './scalar-fields.ts';
 import { color, pictureUrl, shownText } from './widget-fields.ts';
 import { inboxAddress, label, phoneNumber, senderPattern, twilioSid, uuid } from './shop-fields.ts';
 
@@ -24,7 +32,7 @@ const email = z.strictObject({
   replyDomains: z.array(domain('mail.acme.example')).prefault([]),
   mediaPermission: PRIVATE(),
   inboundTokens: z
-    .array(secret('a token of at least 16 characters, for POST /email/inbound', 16))
+    .array(bearerSecret('a token of at least 16 letters and digits, for POST /email/inbound', 16))
     .prefault([]),
   loop: z
     .strictObject({
@@ -97,7 +105,7 @@ const chat = z.strictObject({
 export const shopSchema = z.strictObject({
   name: label('acme'),
   shopId: uuid(),
-  apiKey: secret("the shop's API key, from the platform's dashboard"),
+  apiKey: bearerSecret("the shop's API key, from the platform's dashboard: no spaces in it"),
   platformUrl: z.exactOptional(platformUrl()),
   agent: choice('on', 'off').prefault('on'),
   email: z.exactOptional(email),

@@ -151,10 +151,10 @@ function cookieOf(header: string): string | undefined {
 
 /** Basic (RFC 7617), or the password alone as a bearer token. */
 function presented(authorization: string): { name: string; password: string } | undefined {
-  const [scheme, value] = authorization.split(' ', 2);
+  // All that stands behind the scheme: a password may be several words.
+  const [, scheme, value] = /^(basic|bearer) +(.+)$/i.exec(authorization) ?? [];
   if (value === undefined || value.length > 2 * MAX_PASSWORD) return undefined;
   if (scheme?.toLowerCase() === 'bearer') return { name: OPERATOR, password: value };
-  if (scheme?.toLowerCase() !== 'basic') return undefined;
   const pair = Buffer.from(value, 'base64').toString();
   const at = pair.indexOf(':');
   return at === -1 ? undefined : { name: pair.slice(0, at), password: pair.slice(at + 1) };

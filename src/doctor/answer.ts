@@ -1,9 +1,9 @@
 import { errorCode } from './error-code.ts';
 
-/** An HTTP answer's head; a failure is a word for it. */
+/** An HTTP answer's head; a failure is a word for it, with the system's or OpenSSL's code if there is one. */
 export type Answer =
   | { readonly status: number; readonly headers: Headers; readonly at: number }
-  | { readonly failure: string };
+  | { readonly failure: string; readonly code?: string };
 
 /**
  * One plain GET: nothing is followed, and of the body nothing is read.
@@ -23,7 +23,10 @@ export async function get(url: string, timeoutMs: number, clock: () => number): 
     return { status: response.status, headers: response.headers, at };
   } catch (error) {
     if (signal.aborted) return { failure: 'no answer in time' };
-    return { failure: `no answer (${causeCode(error) ?? 'network'})` };
+    const code = causeCode(error);
+    return code === undefined
+      ? { failure: 'no answer (network)' }
+      : { failure: `no answer (${code})`, code };
   }
 }
 

@@ -94,5 +94,6 @@ function mostFrequent(failing: BreakerQuestion['failing'], shopId: string): stri
   const [most] = failing.filter((each) => each.shopId === shopId);
   if (most === undefined) return undefined;
   const reason = (most.reason.split(':', 1)[0] ?? '').slice(0, 80);
-  return `${most.count} entries wait, the last attempt: ${reason}`;
+  const waiting = most.count === 1 ? '1 entry waits' : `${most.count} entries wait`;
+  return `${waiting}, the last attempt: ${reason}`;
 }

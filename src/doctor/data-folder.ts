@@ -1,5 +1,6 @@
 import type { DataFolderFacts, SpoolFacts } from '../observability/data-folder-facts.ts';
 import { type CheckResult, verdicts } from './check-result.ts';
+import { counted } from '../runtime/counted.ts';
 
 export interface FolderCircumstances {
   readonly now: number;
@@ -133,21 +134,22 @@ function checkMoves(
   const { due, dueSince = now, lastWriteAt } = spool;
   if (due === 0) return ok('nothing waits that is due');
   const still = minutes(now - lastWriteAt);
-  const waits = `${due} entries are due, the first for ${minutes(now - dueSince)} minutes`;
+  const are = due === 1 ? '1 entry is due' : `${due} entries are due`;
+  const waits = `${are}, the first for ${minutes(now - dueSince)}`;
   if (paused) {
     return warning(`${waits}: delivery.paused is true`, 'set delivery.paused to false and restart');
   }
   if (now - dueSince < STALE_MS || now - lastWriteAt < STALE_MS) return ok(waits);
   return lock === 'held'
     ? failed(
-        `${waits}, and nothing was written for ${still} minutes: the gateway hangs`,
+        `${waits}, and nothing was written for ${still}: the gateway hangs`,
         'restart the gateway; nothing that was acknowledged is lost. Keep its log',
       )
     : failed(
-        `${waits}, and nothing was written for ${still} minutes: no gateway runs with this folder`,
+        `${waits}, and nothing was written for ${still}: no gateway runs with this folder`,
         'start the gateway; if one runs, it has another dataDir: compare its configuration',
       );
 }
 
-const minutes = (ms: number): number => Math.max(0, Math.round(ms / 60_000));
+const minutes = (ms: number): string => counted(Math.max(0, Math.round(ms / 60_000)), 'minute');
 const octal = (mode: number): string => `0${mode.toString(8)}`;

@@ -16,9 +16,9 @@ export function checkDisk(
   const { ok, warning, failed } = verdicts(
     'disk',
     dataDir,
-    `at least ${megabytes(WARNS_BELOW * maxMessageBytes)} free`,
+    `at least ${inWords(WARNS_BELOW * maxMessageBytes)} free`,
   );
-  const found = `${megabytes(freeBytes)} free`;
+  const found = `${inWords(freeBytes)} free`;
   const todo = 'make room on this disk, or keep entries for less time (spool.retain)';
   if (freeBytes < REFUSES_BELOW * maxMessageBytes) {
     return failed(`${found}: new messages are refused`, todo);
@@ -38,4 +38,6 @@ export async function freeBytes(folder: string): Promise<number> {
   }
 }
 
-const megabytes = (bytes: number): string => `${Math.floor(bytes / 1_000_000)} MB`;
+/** As the console writes it: `71.2 GB`. */
+const inWords = (bytes: number): string =>
+  bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${Math.floor(bytes / 1e6)} MB`;

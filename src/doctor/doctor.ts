@@ -4,6 +4,7 @@ import { get } from './answer.ts';
 import { backupHint } from './backup.ts';
 import { type AdminDoor, checkBreakers, readMetrics } from './breaker.ts';
 import { checkCertificate } from './certificate.ts';
+import { CHECKS, type CheckName } from './check-names.ts';
 import { type CheckResult, verdicts } from './check-result.ts';
 import { checkClock } from './clock.ts';
 import { checkDataFolder } from './data-folder.ts';
@@ -16,25 +17,6 @@ import { checkReach } from './reach.ts';
 import { checkRelay, type RelayToCheck } from './relay.ts';
 import { checkTwilioShop, type TwilioShop } from './twilio/check-shop.ts';
 import { calledUrl } from './webhook-url.ts';
-
-/** The checks, in the order in which they are reported; `--only` names them. */
-export const CHECKS = [
-  'public-url',
-  'twilio',
-  'reach',
-  'platform',
-  'clock',
-  'disk',
-  'mx',
-  'certificate',
-  'ports',
-  'breaker',
-  'data-folder',
-  'relay',
-  'alerts',
-  'backup',
-] as const;
-export type CheckName = (typeof CHECKS)[number];
 
 export interface Patient {
   readonly publicUrl: string;
@@ -91,7 +73,7 @@ const TABLE: Readonly<Record<CheckName, Check>> = {
   twilio: async ({ smsShops, publicUrl }, { fix, timeoutMs }) => {
     if (smsShops.length === 0) {
       const { skipped } = verdicts('twilio', 'SMS', 'an account at Twilio');
-      return [skipped('no shop of this configuration has one')];
+      return [skipped('no shop has one (that of the demo shop is made up)')];
     }
     const accounts = new Set(smsShops.map(({ twilio }) => twilio.accountSid));
     const results = await Promise.all(

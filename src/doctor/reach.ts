@@ -11,8 +11,7 @@ export function checkReach(publicUrl: string, answer: Answer): CheckResult {
   const url = calledUrl(publicUrl);
   const { ok, warning } = verdicts('reach', 'webhook', `GET ${url} answers 405 with Allow: POST`);
   if ('failure' in answer) {
-    const todo = 'start the gateway; if it runs, try this URL from outside';
-    return warning(answer.failure, todo);
+    return warning(answer.failure, cure(new URL(publicUrl).hostname, answer.code ?? ''));
   }
   const { status, headers } = answer;
   if (status === 405 && headers.get('allow') === 'POST') return ok('405 with Allow: POST');
@@ -32,4 +31,17 @@ export function checkReach(publicUrl: string, answer: Answer): CheckResult {
     `${status}: something else answers there`,
     "point the proxy at the gateway's http.port, and keep the path as it is",
   );
+}
+
+/** What Node names a certificate's faults by: OpenSSL's X509_V_ERR_…, and a name that it does not have. */
+const UNTRUSTED = /CERT|SIGNATURE|^UNABLE_TO_/;
+
+function cure(host: string, code: string): string {
+  if (code === 'ENOTFOUND') {
+    return `add an A or AAAA record for ${host} that leads to the proxy before the gateway`;
+  }
+  if (UNTRUSTED.test(code)) {
+    return `give the proxy a certificate for ${host} from a public authority, with its whole chain`;
+  }
+  return 'start the proxy and the gateway; if they run, try this URL from outside';
 }

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { writtenDuration } from '../config/duration.ts';
 import { schemaAt } from '../config/explain.ts';
 import { descriptions, type FieldDescription } from '../config/field.ts';
 import { configSchema } from '../config/schema.ts';
@@ -34,7 +35,7 @@ export function shownValue({ at, value }: Pick<ConfigLeaf, 'at' | 'value'>): Sho
 function shownItem(item: unknown, description: FieldDescription | undefined): string {
   if (item instanceof Secret) return MASK;
   if (typeof item === 'number' && description?.expected.includes('a duration') === true) {
-    return shownDuration(item);
+    return writtenDuration(item);
   }
   if (typeof item === 'string') return item.includes('://') ? shownUrl(item) : item;
   return typeof item === 'number' || typeof item === 'boolean' ? String(item) : MASK;
@@ -44,17 +45,4 @@ function descriptionAt(at: ConfigLeaf['at']): FieldDescription | undefined {
   const schema: z.ZodType | undefined = schemaAt(configSchema, at);
   const item = schema && schemaAt(schema, [0]);
   return (schema && descriptions.get(schema)) ?? (item && descriptions.get(item));
-}
-
-const UNITS = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['m', 60_000],
-  ['s', 1000],
-] as const;
-
-/** As it would be written in the file: `7d`, `90s`. */
-function shownDuration(ms: number): string {
-  const [unit, size] = UNITS.find(([, each]) => ms > 0 && ms % each === 0) ?? ['ms', 1];
-  return `${ms / size}${unit}`;
 }

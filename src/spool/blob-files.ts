@@ -18,12 +18,15 @@ export interface BlobFilesOptions {
   readonly dir: string;
   /** Accept nothing while less than this is free. */
   readonly reserveBytes: number;
+  /** Awaited before each file is made. */
+  readonly beforeFile?: () => Promise<void>;
 }
 
 /** Large raw forms as files, one each, in one flat folder. */
 export class BlobFiles implements BlobStore {
   readonly #dir: string;
   readonly #reserveBytes: number;
+  readonly #beforeFile: (() => Promise<void>) | undefined;
   readonly #folder: FolderSync;
   readonly #fatalListeners: ((error: Error) => void)[] = [];
   #failed: Error | undefined;
@@ -32,6 +35,7 @@ export class BlobFiles implements BlobStore {
   private constructor(options: BlobFilesOptions) {
     this.#dir = options.dir;
     this.#reserveBytes = options.reserveBytes;
+    this.#beforeFile = options.beforeFile;
     this.#folder = new FolderSync(options.dir);
   }
 
@@ -84,6 +88,12 @@ export class BlobFiles implements BlobStore {
       throw storageError(error);
     });
     await this.#fatalOnError(this.#folder.sync());
+  }
+
+  /** For the writer: its temporary file. */
+  async create(name: BlobName): Promise<FileHandle> {
+    if (this.#beforeFile !== undefined) await this.#beforeFile();
+    return open(this.temporary(name), 'wx', 0o600);
   }
 
   temporary(name: BlobName): string {
@@ -143,7 +153,7 @@ class FileBlobWriter extends Writable implements BlobWriter {
   }
 
   async #drain(): Promise<void> {
-    this.#handle ??= await open(this.#files.temporary(this.#name), 'wx', 0o600);
+    this.#handle ??= await this.#files.create(this.#name);
     const chunks = this.#held;
     const bytes = this.#heldBytes;
     this.#held = [];

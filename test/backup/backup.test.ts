@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   appendFileSync,
+  mkdirSync,
   readdirSync,
   rmSync,
   statSync,
@@ -117,6 +120,78 @@ test('a backup that fails leaves nothing behind', async () => {
   });
   await expect(failing).rejects.toThrow('no time');
   expect(readdirSync(parent)).toEqual([]);
+});
+
+/** A process of its own that is killed when it has copied the first file. */
+async function killedBackup(dataDir: string, target: string): Promise<void> {
+  const module = new URL('../../dist/backup/make-backup.js', import.meta.url).href;
+  const script = `import { makeBackup } from ${JSON.stringify(module)};
+    await makeBackup({
+      ...${JSON.stringify({ dataDir, target })},
+      now: () => new Date(),
+      onProgress: () => process.kill(process.pid, 'SIGKILL'),
+    });`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' });
+  const [, signal] = (await once(child, 'exit')) as [unknown, string | null];
+  expect(signal).toBe('SIGKILL');
+}
+
+test('what a killed backup left is removed by the next, and nothing else', async () => {
+  const dataDir = folder();
+  await acceptLarge(await openStore(dataDir), 'large');
+  const parent = folder();
+  const target = join(parent, 'copy');
+  await killedBackup(dataDir, target);
+  const [left = '', ...others] = readdirSync(parent);
+  expect(left).toMatch(/^\.copy-/);
+  expect(others).toEqual([]);
+  // Somebody else's, and that of another data folder's backup.
+  const stranger = '.copy-00000000-0000-4000-8000-000000000000';
+  mkdirSync(join(parent, stranger));
+  const elsewhere = folder();
+  await acceptLarge(await openStore(elsewhere), 'large');
+  await backup(elsewhere, join(parent, 'other'));
+  expect(readdirSync(parent).sort()).toEqual([left, stranger, 'other'].sort());
+
+  await backup(dataDir, target);
+  expect(readdirSync(parent).sort()).toEqual([stranger, 'copy', 'other']);
+  expect(readdirSync(dataDir).filter((name) => name.endsWith('.part'))).toEqual([]);
+});
+
+test('a backup leaves alone what another is making, and takes nothing from it', async () => {
+  const dataDir = folder();
+  await acceptLarge(await openStore(dataDir), 'large');
+  const parent = folder();
+  const second: Promise<unknown>[] = [];
+  const first = makeBackup({
+    dataDir,
+    target: join(parent, 'first'),
+    now: () => new Date(0),
+    onProgress: () => second.push(backup(dataDir, join(parent, 'second'))),
+  });
+  await first;
+  await Promise.all(second);
+  expect(await checkBackup(join(parent, 'first'))).toEqual([]);
+  expect(await checkBackup(join(parent, 'second'))).toEqual([]);
+});
+
+test('of two backups to one folder the later is refused', async () => {
+  const dataDir = folder();
+  await acceptLarge(await openStore(dataDir), 'large');
+  const parent = folder();
+  const target = join(parent, 'copy');
+  const filled = makeBackup({
+    dataDir,
+    target,
+    now: () => new Date(0),
+    onProgress: () => {
+      mkdirSync(target);
+      writeFileSync(join(target, 'of-the-other'), '');
+    },
+  });
+  await expect(filled).rejects.toThrow(BackupRefused);
+  expect(readdirSync(parent)).toEqual(['copy']);
+  expect(readdirSync(target)).toEqual(['of-the-other']);
 });
 
 test.each([

@@ -37,17 +37,19 @@ beforeEach(async () => {
   await spool.accept(Array.from({ length: HELD }, () => anEntry({ shopId, hold: 'dmarc' })));
 });
 
-/** Sends itself a signal as soon as somebody listens. */
+/** Sends itself a signal as soon as somebody listens, or listens for the nth time. */
 class Impatient extends EventEmitter {
   exits: number[] = [];
   readonly #signal: string;
-  constructor(signal: string) {
+  #left: number;
+  constructor(signal: string, nth = 1) {
     super();
     this.#signal = signal;
+    this.#left = nth;
   }
   override on(event: string, listener: (...args: unknown[]) => void): this {
     super.on(event, listener);
-    if (event === this.#signal) listener();
+    if (event === this.#signal && --this.#left === 0) listener();
     return this;
   }
   exit(code: number): void {
@@ -103,6 +105,62 @@ test('files that are read are broken off too', async () => {
     code: 129,
     stdout: 'taken in: 0, in already: 0, failed: 0\n',
   });
+});
+
+test('a backup that is broken off leaves neither a folder nor a note of it', async () => {
+  const target = join(dir, 'copy');
+  const before = readdirSync(join(dir, 'data'));
+  const { code, stdout, stderr } = await sluice(['backup', target], new Impatient('SIGINT'));
+  expect({ code, stdout, stderr }).toEqual({ code: 130, stdout: '', stderr: 'broken off\n' });
+  expect(readdirSync(dir)).toEqual(['data']);
+  const added = readdirSync(join(dir, 'data')).filter((name) => !before.includes(name));
+  expect(added.filter((name) => name.endsWith('.part'))).toEqual([]);
+  expect((await sluice(['backup', target], new Impatient('none'))).code).toBe(0);
+});
+
+const ANN = 'ann@x.example';
+const ANNS = 60;
+
+async function acceptAnns(): Promise<void> {
+  const agentContact = 'support@demo.example';
+  const mail = {
+    channel: 'email',
+    lane: `${ANN} ${agentContact}`,
+    meta: { agentContact },
+  } as const;
+  await spool.accept(Array.from({ length: ANNS }, () => anEntry({ shopId, ...mail })));
+}
+
+const anns = async (): Promise<number> =>
+  (await spool.list({ channel: 'email', limit: 1000 })).length;
+
+test('an erasure that is broken off while it looks has erased nothing', async () => {
+  await acceptAnns();
+  const args = ['erase', '--address', ANN, '--yes'];
+  const { code, stderr } = await sluice(args, new Impatient('SIGINT'));
+  expect({ code, stderr }).toEqual({ code: 130, stderr: 'broken off\n' });
+  expect(await anns()).toBe(ANNS);
+});
+
+test('an erasure ends between two steps, says so, and is finished by the next', async () => {
+  await acceptAnns();
+  const args = ['erase', '--address', ANN, '--yes', '--json'];
+  const broken = await sluice(args, new Impatient('SIGTERM', 2));
+  expect(broken).toEqual({
+    code: 143,
+    stdout: '',
+    stderr: 'Not all is erased yet: run the same again, which finishes it.\nbroken off\n',
+  });
+  const left = await anns();
+  expect(left).toBeGreaterThan(0);
+  expect(left).toBeLessThan(ANNS);
+  const { stdout } = await sluice(['audit', '--jsonl'], new Impatient('none'));
+  expect(JSON.parse(stdout.split('\n')[0] ?? '')).toMatchObject({ outcome: 'broken off' });
+  const again = await sluice(args, new Impatient('none'));
+  expect(again.code).toBe(0);
+  // The report is what the command promises to programs.
+  expect((JSON.parse(again.stdout) as { erased: boolean }).erased).toBe(true);
+  expect(await anns()).toBe(0);
 });
 
 test('one Ctrl-C that arrives twice is one', async () => {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, afterAll, describe, expect, test } from '@jest/globals';
 import { EventEmitter } from 'node:events';
@@ -24,23 +24,27 @@ function isMissing(shell: string): boolean {
   return true;
 }
 
+const bin = join(dir.path, 'bin');
+const env = { PATH: `${bin}:${process.env['PATH'] ?? ''}`, TERM: 'dumb', HOME: dir.path };
+
+beforeAll(async () => {
+  for (const shell of ['bash', 'zsh', 'fish']) {
+    writeFileSync(join(dir.path, `sluice.${shell}`), await script(shell));
+  }
+  // Answers what the script asks the program, and tells with which configuration.
+  mkdirSync(bin);
+  writeFileSync(
+    join(bin, 'sluice'),
+    '#!/bin/sh\nshift\n[ "$1" = --values ] || exit 1\n' +
+      '[ "$2" = shop ] && printf "acme\\nother\\n"\n[ "$2" = entry ] && printf "id-1\\nid-2\\n"\n' +
+      '[ "$3" = --config ] && printf "from-%s\\n" "$4"\ntrue\n',
+    { mode: 0o755 },
+  );
+  writeFileSync(join(dir.path, 'message.eml'), '');
+});
+
 describe('bash', () => {
-  let file = '';
-  beforeAll(async () => {
-    file = join(dir.path, 'sluice.bash');
-    writeFileSync(file, await script('bash'));
-    // Answers what the script asks the program, and tells with which configuration.
-    const bin = join(dir.path, 'bin');
-    mkdirSync(bin);
-    writeFileSync(
-      join(bin, 'sluice'),
-      '#!/bin/sh\nshift\n[ "$1" = --values ] || exit 1\n' +
-        '[ "$2" = shop ] && printf "acme\\nother\\n"\n[ "$2" = entry ] && printf "id-1\\nid-2\\n"\n' +
-        '[ "$3" = --config ] && printf "from-%s\\n" "$4"\ntrue\n',
-      { mode: 0o755 },
-    );
-    writeFileSync(join(dir.path, 'message.eml'), '');
-  });
+  const file = join(dir.path, 'sluice.bash');
 
   /** What a Tab after these words offers; the last one is being typed. */
   function offered(...words: string[]): string[] {
@@ -58,7 +62,7 @@ describe('bash', () => {
       ],
       {
         cwd: dir.path,
-        env: { PATH: `${join(dir.path, 'bin')}:${process.env['PATH'] ?? ''}` },
+        env,
         encoding: 'utf8',
       },
     );
@@ -131,16 +135,118 @@ test.each(['zsh', 'fish'])('%s can read its script', async (shell) => {
   expect(text).toContain('queue');
   expect(text).toContain('web_chat');
   if (isMissing(shell)) return;
-  const { status, stderr } = spawnSync(shell, ['-n'], { input: text, encoding: 'utf8' });
+  // From a file: what spawnSync gives as standard input is a socket, which fish does not read.
+  const file = join(dir.path, `sluice.${shell}`);
+  writeFileSync(file, text);
+  const { status, stderr } = spawnSync(shell, ['-n', file], { encoding: 'utf8' });
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
 });
+
+/** What is typed, up to a Tab, and what it offers, in the order of the alphabet. */
+const TYPED: readonly (readonly [string, readonly string[]])[] = [
+  ['sluice qu', ['queue']],
+  ['sluice queue re', ['release', 'restore', 'retry']],
+  ['sluice queue list --st', ['--state']],
+  ['sluice queue list --state d', ['dead', 'delivered', 'delivering', 'discarded']],
+  ['sluice queue list --state dead h', ['held']],
+  ['sluice queue list --state dead --shop a', ['acme']],
+  ['sluice queue list --channel ', ['email', 'sms', 'web_chat']],
+  ['sluice queue list --shop a', ['acme']],
+  ['sluice queue list --shop=a', ['acme']],
+  ['sluice -c other.yaml queue list --shop fr', ['from-other.yaml']],
+  ['sluice queue show id', ['id-1', 'id-2']],
+  ['sluice ingest mess', ['message.eml']],
+  ['sluice queue export --format ', ['jsonl', 'mbox']],
+  ['sluice completion z', ['zsh']],
+  ['sluice platform tickets l', ['list']],
+  ['sluice -c audit queue li', ['list']],
+  ['sluice queue list --reason queue --every', ['--every']],
+  ['sluice queue list --reason x', []],
+];
+
+test('fish offers the same', () => {
+  if (isMissing('fish')) return;
+  for (const [typed, expected] of TYPED) {
+    const asked = `source ${join(dir.path, 'sluice.fish')}; complete -C '${typed}'`;
+    const { stdout, stderr } = spawnSync('fish', ['--no-config', '-c', asked], {
+      ...{ cwd: dir.path, env, encoding: 'utf8' as const },
+    });
+    const lines = stdout.split('\n').filter((line) => line !== '');
+    const offered = lines.map((line) => line.replace(/\t.*/, ''));
+    // Of a value behind an equals sign, fish tells the whole word.
+    const words = offered.map((word) => word.replace(/^--[a-z]+=/, ''));
+    expect({ typed, words: words.sort(), stderr }).toEqual({ typed, words: expected, stderr: '' });
+  }
+}, 120_000);
+
+/** An interactive zsh at a terminal of its own: Tab writes down what it adds to the list. */
+const ZSH_SETUP = `
+PS1='' RPS1='' LISTMAX=100000
+fpath=($PWD/functions $fpath)
+autoload -Uz compinit
+compinit -D -u
+compadd() {
+  local -a matches
+  if [[ " $* " != *' -'[OAD]' '* ]]; then
+    builtin compadd -A matches "$@"
+    (( $#matches )) && print -rl -- $matches >> offered
+  fi
+  builtin compadd "$@"
+}
+tab() { _main_complete; print -r -- END >> offered }
+zle -C tab complete-word tab
+bindkey '^I' tab
+print -r -- END > offered
+`;
+const ZSH_DRIVER = `
+zmodload zsh/zpty
+zpty shell zsh -f -i
+await() {
+  local n line
+  for (( n = 0; n < 6000; n++ )); do
+    # Its terminal must not fill up.
+    while zpty -r -t shell line; do :; done
+    [[ -e offered && "$(tail -n 1 offered)" = END ]] && return
+    sleep 0.01
+  done
+  exit 1
+}
+zpty -w shell 'source ./setup.zsh'
+await
+for typed in "$@"; do
+  : > offered
+  zpty -w -n shell "$typed"$'\\t'
+  await
+  print -r -- "typed $typed"
+  sort -u offered
+  zpty -w -n shell $'\\x15'
+done
+zpty -d shell
+`;
+
+test('zsh offers the same', () => {
+  if (isMissing('zsh')) return;
+  mkdirSync(join(dir.path, 'functions'));
+  copyFileSync(join(dir.path, 'sluice.zsh'), join(dir.path, 'functions', '_sluice'));
+  writeFileSync(join(dir.path, 'setup.zsh'), ZSH_SETUP);
+  const lines = TYPED.map(([typed]) => typed);
+  const { stdout, status } = spawnSync('zsh', ['-f', '-c', ZSH_DRIVER, 'zsh', ...lines], {
+    ...{ cwd: dir.path, env, encoding: 'utf8' as const },
+  });
+  const offered = stdout.split(/^typed /m).slice(1);
+  const told = offered.map((each) => {
+    const [typed = '', ...words] = each.trimEnd().split('\n');
+    return [typed, words.filter((word) => word !== 'END').sort()];
+  });
+  expect({ status, told }).toEqual({ status: 0, told: TYPED });
+}, 180_000);
 
 test('zsh describes every command, and quotes what it has to', async () => {
   const text = await script('zsh');
   expect(text.startsWith('#compdef sluice\n')).toBe(true);
   expect(text).toContain('_sluice_queue_list() {');
-  expect(text).toMatch(/'\*--state\[only these states\]:value:\(queued delivering/);
-  expect(text).toContain("'--shop[only this shop]:value:_sluice_asked shop'");
+  expect(text).toMatch(/'\*--state=\[only these states\]:value:\(queued delivering/);
+  expect(text).toContain("'--shop=[only this shop]:value: _sluice_asked shop'");
 });
 
 test('fish has a line for each option, at its command only', async () => {

@@ -326,7 +326,7 @@ describe('an export', () => {
     const { bytes, stderr } = await sluice(['queue', 'export', '--channel', 'sms', '--no-raw']);
     expect(JSON.parse(bytes.toString())).toMatchObject({ channel: 'sms' });
     expect(bytes.toString()).not.toContain('"raw":');
-    expect(stderr).toBe('1 entries\n');
+    expect(stderr).toBe('1 entry\n');
   });
 
   test('that cannot be written leaves nothing behind, and says why', async () => {

@@ -113,3 +113,13 @@ test('what cannot be sent is told, and nothing is sent by halves', async () => {
   });
   expect(await chat.entries()).toEqual([]);
 });
+
+test('a gateway that lets nobody in from here has answered: that is said', async () => {
+  const other = await ChatGateway.start({
+    shops: [aShop({ limits: ROOMY, origins: ['https://acme.example'], allowNoOrigin: false })],
+  });
+  ends(() => other.stop());
+  const { code, stderr } = await send('hello', '--port', new URL(other.url).port);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^refused: HTTP 4\d\d; .*does it run with this configuration/);
+});

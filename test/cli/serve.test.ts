@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { expect, test } from '@jest/globals';
 import { CommandFailed } from '../../src/cli/exit-codes.ts';
-import { serve, type ServeHooks } from '../../src/cli/serve.ts';
+import { serve, type ServeHooks } from '../../src/cli/run-gateway.ts';
 import type { Gateway } from '../../src/gateway.ts';
 import { silentLogger, type LogFields, type Logger } from '../../src/observability/logger.ts';
 import { SpoolUnusable } from '../../src/spool/errors.ts';

@@ -4,10 +4,10 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import {
   completeConfig,
   completeFromExisting,
-  NeverStarted,
   type CompleteConfig,
 } from '../../src/config/complete.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { NeverStarted } from '../../src/config/never-started.ts';
 import { UnusableKeys } from '../../src/config/secret-file.ts';
 import { tempDir } from '../support/temp-dir.ts';
 

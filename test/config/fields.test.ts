@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { interpolate } from '../../src/config/interpolate.ts';
 import { network, origin, httpUrl, relayUrl } from '../../src/config/network-fields.ts';
 import { descriptions, nearest } from '../../src/config/field.ts';
-import { parseDuration } from '../../src/config/scalar-fields.ts';
+import { parseDuration } from '../../src/config/duration.ts';
 import { inboxAddress, phoneNumber } from '../../src/config/shop-fields.ts';
 import { color, pictureUrl, shownText } from '../../src/config/widget-fields.ts';
 

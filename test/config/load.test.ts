@@ -154,6 +154,19 @@ shops:
   });
 });
 
+test.each([
+  ['apiKey: the key of the shop', 'shops[0].apiKey'],
+  ['apiKey: clé', 'shops[0].apiKey'],
+  [
+    'apiKey: k, email: {addresses: [a@b.example], inboundTokens: ["a token of four words"]}',
+    'shops[0].email.inboundTokens[0]',
+  ],
+])('what no Authorization header can carry is refused: %s', (fields, path) => {
+  const shop = `name: a, shopId: 4f9d2c1e-8a57-4b06-9d3e-2f1c7a6b5d40, ${fields}`;
+  const chat = 'chat: {key: a, allowNoOrigin: true}';
+  expect(mistakesOf(`shops: [{${shop}, ${chat}}]`).map((mistake) => mistake.path)).toEqual([path]);
+});
+
 describe('a mistake that only two places together make', () => {
   const two = (second: string) => `${ACME}  - name: beta
     shopId: 11111111-8a57-4b06-9d3e-2f1c7a6b5d40

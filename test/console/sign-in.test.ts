@@ -328,6 +328,18 @@ describe('scripts', () => {
     expect(wrong.status).toBe(401);
   });
 
+  test('may have a password of several words', async () => {
+    const words = 'correct horse battery staple';
+    const { stranger } = await consoleScene({ admin: { password: words } });
+    for (const authorization of [
+      `Bearer ${words}`,
+      `Basic ${Buffer.from(`:${words}`).toString('base64')}`,
+    ]) {
+      const answer = await stranger.ask('/metrics', { headers: { authorization } });
+      expect(answer.status).toBe(200);
+    }
+  });
+
   test('are asked for the password at /metrics, and never at /api', async () => {
     const { stranger } = await consoleScene();
     const metrics = await stranger.get('/metrics');

@@ -14,6 +14,7 @@ import { checkReach } from '../../src/doctor/reach.ts';
 import type { PlatformErrorCode } from '../../src/platform-api/errors.ts';
 import { DnsServer } from '../support/dns-server.ts';
 import { ends } from '../support/ends.ts';
+import { freePorts } from '../support/gateway-config.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const TIMEOUT_MS = 60_000;
@@ -48,6 +49,20 @@ describe('reach', () => {
     expect(result).toMatchObject({ status, found: expect.stringMatching(found) });
   });
 
+  test.each([
+    ['ENOTFOUND', /A or AAAA record for gw\.acme\.example/],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', /certificate for gw\.acme\.example/],
+    ['CERT_HAS_EXPIRED', /certificate for gw\.acme\.example/],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', /certificate for gw\.acme\.example/],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', /certificate for gw\.acme\.example/],
+    ['ECONNREFUSED', /start the proxy and the gateway/],
+    [undefined, /start the proxy and the gateway/],
+  ])('%s has its own cure', (code, todo) => {
+    const failed = { failure: 'no answer', ...(code !== undefined && { code }) };
+    const result = checkReach('https://gw.acme.example', failed);
+    expect(result).toMatchObject({ status: 'warning', todo: expect.stringMatching(todo) });
+  });
+
   test('a plain GET: nothing is sent along, no redirect is followed', async () => {
     const seen: (string | undefined)[] = [];
     const url = await serve((request, response) => {
@@ -64,6 +79,10 @@ describe('reach', () => {
     expect(await get(silent, 50, Date.now)).toEqual({ failure: 'no answer in time' });
     expect(await get('http://127.0.0.1:1/', TIMEOUT_MS, Date.now)).toEqual({
       failure: expect.stringMatching(/^no answer \(\w+\)$/),
+    });
+    const { http: free } = await freePorts('127.0.0.1');
+    expect(await get(`http://127.0.0.1:${free}/`, TIMEOUT_MS, Date.now)).toMatchObject({
+      code: 'ECONNREFUSED',
     });
   });
 });

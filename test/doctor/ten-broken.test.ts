@@ -195,7 +195,7 @@ describe('broken: 10, a stale data folder', () => {
     const told = await only();
     expect(told.code).toBe(1);
     expect(section(told, 'data-folder.moves')).toMatch(
-      /^failed .*1 entries are due, the first for 60 minutes, .* no gateway runs with this folder$/m,
+      /^failed .*1 entry is due, the first for 60 minutes, .* no gateway runs with this folder$/m,
     );
     expect(section(told, 'data-folder.moves')).toContain('to do: start the gateway');
   });

@@ -1,4 +1,10 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
+import type { BlobWriter } from '../../src/spool/blobs.ts';
+import { SharedLock } from '../../src/spool/shared-lock.ts';
+import type { Spool } from '../../src/spool/spool.ts';
 import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
 import { ends } from '../support/ends.ts';
 import { anEntry, SHOP } from '../support/entries.ts';
@@ -12,7 +18,21 @@ async function ownerAndGuest() {
     ends(() => spool.close());
     return spool;
   };
-  return { owner: await open('owner'), guest: await open('guest') };
+  return { dir: dir.path, owner: await open('owner'), guest: await open('guest') };
+}
+
+const LARGE = Buffer.alloc(300_000, 'raw ');
+
+/** A writer that has taken these bytes. */
+async function written(spool: Spool, bytes = LARGE): Promise<BlobWriter> {
+  const writer = spool.blobs.writer();
+  await new Promise((resolve) => writer.write(bytes, resolve));
+  return writer;
+}
+
+async function finished(writer: BlobWriter) {
+  await new Promise<void>((resolve) => writer.end(resolve));
+  return writer.commit();
 }
 
 test('what one process has accepted is a duplicate in the other, filed or not', async () => {
@@ -46,4 +66,47 @@ test('a lane keeps the order of arrival, whichever process took it in', async ()
     await owner.settle(claimed.lease, { state: 'delivered' }, []);
   }
   expect(order).toEqual(entries.map(({ id }) => id));
+});
+
+test('a gateway that starts takes no file away that a guest is about to name', async () => {
+  const { dir, owner, guest } = await ownerAndGuest();
+  const [first, second] = [await written(guest), await written(guest)];
+  const raw = await finished(first);
+  // One file is whole and has no row yet, the other is half written.
+  expect(await owner.recover()).toEqual({ requeued: 0, orphans: 0, missing: [] });
+  const entries = [anEntry({ raw }), anEntry({ raw: await finished(second) })];
+  for (const entry of entries) {
+    await guest.accept([entry]);
+    const stored = await owner.raw(entry.id);
+    if (stored?.kind !== 'file') throw new Error('it is no file');
+    expect(await buffer(owner.blobs.read(stored.blob))).toEqual(LARGE);
+  }
+  expect(readdirSync(join(dir, 'blobs'))).toHaveLength(2);
+});
+
+test('what a guest left without a row is taken away once the guest has ended', async () => {
+  const { dir, owner, guest } = await ownerAndGuest();
+  const named = anEntry({ raw: await finished(await written(guest)) });
+  await guest.accept([named]);
+  await finished(await written(guest));
+  await written(guest);
+  expect(await owner.recover()).toMatchObject({ orphans: 0 });
+  await guest.close();
+  expect(await owner.recover()).toEqual({ requeued: 0, orphans: 2, missing: [] });
+  expect(readdirSync(join(dir, 'blobs'))).toHaveLength(1);
+});
+
+test('a guest begins its first file when the sweep of a start is over', async () => {
+  const { dir, guest } = await ownerAndGuest();
+  const order: string[] = [];
+  let writing: Promise<unknown> | undefined;
+  await new SharedLock(join(dir, 'blobs.lock')).whileAlone(async (isAlone) => {
+    expect(isAlone).toBe(true);
+    writing = written(guest).then(() => order.push('written'));
+    await guest.counts();
+    expect(readdirSync(join(dir, 'blobs'))).toEqual([]);
+    order.push('swept');
+  });
+  await writing;
+  expect(order).toEqual(['swept', 'written']);
 });

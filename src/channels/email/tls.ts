@@ -107,7 +107,7 @@ async function readPair(files: { readonly cert: string; readonly key: string }):
 async function selfSigned({ dataDir, hostname }: TlsOptions): Promise<KeyPair> {
   const path = join(dataDir, SELF_SIGNED_FILE);
   const kept = await readFile(path, 'utf8').then(splitPem, () => undefined);
-  if (kept !== undefined && isUsable(kept)) return kept;
+  if (kept !== undefined && isUsable(kept, hostname)) return kept;
   const material = await makeSelfSigned(hostname);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const temporary = `${path}.${process.pid}.tmp`;
@@ -145,10 +145,13 @@ function splitPem(text: string): KeyPair {
   return { key: text.slice(0, Math.max(at, 0)), cert: text.slice(Math.max(at, 0)) };
 }
 
-function isUsable({ cert, key }: KeyPair): boolean {
+/** A folder that began as a trial has one for the name of before. */
+function isUsable({ cert, key }: KeyPair, hostname: string): boolean {
   try {
     createSecureContext({ cert, key });
-    return Date.parse(new X509Certificate(cert).validTo) - Date.now() > RENEW_BEFORE_MS;
+    const { subjectAltName, validTo } = new X509Certificate(cert);
+    const lasts = Date.parse(validTo) - Date.now() > RENEW_BEFORE_MS;
+    return lasts && subjectAltName === `DNS:${hostname}`;
   } catch {
     return false;
   }

@@ -7,12 +7,21 @@ export function fishScript(program: CommandNode, name: string): string {
 # The commands that stand on the line, without options: "queue list".
 function __${name}_path
     set -l path
+    set -l skipped
     for word in (commandline -opc)[2..]
-        string match -q -- '-*' $word; and continue
-        switch "$path $word"
+        if set -q skipped[1]
+            set skipped
+            continue
+        end
+        if string match -q -- '-*' $word
+            contains -- $word ${oneValueFlags(all).join(' ')}
+            and set skipped $word
+            continue
+        end
+        switch (string trim "$path $word")
             case ${all
               .filter(({ path }) => path.length > 0)
-              .map(({ path }) => quoted(` ${path.join(' ')}`.replace(/^ (?=\S+ )/, '')))
+              .map(({ path }) => quoted(path.join(' ')))
               .join(' ')}
                 set path (string trim "$path $word")
         end
@@ -21,6 +30,11 @@ function __${name}_path
 end
 function __${name}_at
     test (__${name}_path) = "$argv[1]"
+end
+# Behind the first value of an option that takes several.
+function __${name}_more
+    set -l flags (string match -- '-*' (commandline -opc))
+    __${name}_at $argv[1]; and test "$flags[-1]" = "$argv[2]"
 end
 function __${name}_asked
     set -l words (commandline -opc)
@@ -46,7 +60,23 @@ function linesOf({ path, commands, options, argument }: CommandNode, name: strin
     ...own,
     ...(commands.length > 0 || values === '' ? [] : [`${at} ${values}`]),
     ...options.map((option) => `${at} ${optionOf(option, name)}`),
+    ...options.flatMap((option) => moreOf(path, option, name)),
   ];
+}
+
+function moreOf(path: readonly string[], option: OptionNode, name: string): string[] {
+  const { several, value, flags } = option;
+  if (!several || value?.kind !== 'words') return [];
+  const behind = `__${name}_more ${quoted(path.join(' '), '"')} ${flags.at(-1) ?? ''}`;
+  return [`complete -c ${name} -n ${quoted(behind)} ${valuesOf(value, name)}`];
+}
+
+/** Flags whose next word is their value, wherever they stand. */
+function oneValueFlags(all: readonly CommandNode[]): string[] {
+  const options = all.flatMap((node) => node.options);
+  const others = options.filter(({ value, several }) => value === undefined || several);
+  const not = new Set(others.flatMap(({ flags }) => flags));
+  return [...new Set(options.flatMap(({ flags }) => flags))].filter((flag) => !not.has(flag));
 }
 
 function optionOf({ flags, description, value }: OptionNode, name: string): string {

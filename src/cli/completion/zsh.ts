@@ -5,11 +5,17 @@ export function zshScript(program: CommandNode, name: string): string {
   return `#compdef ${name}
 # zsh completion for ${name}. Made by: ${name} completion zsh
 _${name}_asked() {
+  # The configuration that stands on the command line counts, wherever it stands.
   local -a config found
-  local i=\${words[(I)(-c|--config)]}
-  (( i > 0 )) && config=(--config "\${(Q)words[i + 1]}")
-  found=(\${(f)"$(_call_program values \${(q)service} completion --values $1 \${(q)config} 2>/dev/null)"})
+  local i=\${${name}_line[(I)(-c|--config)]}
+  (( i > 0 )) && config=(--config "\${(Q)${name}_line[i + 1]}")
+  found=(\${(f)"$(_call_program values \${(q)${name}_line[1]} completion --values $1 \${(q)config} 2>/dev/null)"})
   compadd -a found
+}
+# After the first value of an option that takes several: its flag, then the values.
+_${name}_more() {
+  local -a flags=(\${(M)words[1,CURRENT - 1]:#-*})
+  [[ "$flags[-1]" = "$1" ]] && compadd -- "\${@[2,-1]}"
 }
 ${everyCommand(program)
   .map((node) => functionOf(node, name))
@@ -31,9 +37,12 @@ function functionOf(node: CommandNode, name: string): string {
   const own = functionName(path, name);
   const lines = [...specs];
   if (commands.length > 0) lines.push(`'1: :->command'`, `'*:: :->rest'`);
-  else lines.push(`'*:${path.at(-1) ?? 'word'}:${action(argument, name)}'`);
+  else
+    lines.push(`'*:${path.at(-1) ?? 'word'}:${restOf(options, name) ?? action(argument, name)}'`);
+  // Words are fewer in the functions below this one.
+  const whole = path.length === 0 ? `  local -a ${name}_line=("\${words[@]}")\n` : '';
   const head = `${own}() {
-  local curcontext="$curcontext" state line
+${whole}  local curcontext="$curcontext" state line
   _arguments -C \\
     ${lines.join(' \\\n    ')}`;
   if (commands.length === 0) return `${head}\n}`;
@@ -56,7 +65,20 @@ function specsOf({ flags, description, value, several }: OptionNode, name: strin
   const text = `[${plain(description)}]`;
   const takes = value === undefined ? '' : `:value:${action(value, name)}`;
   // Zsh's star: may be given again, for options that take several.
-  return flags.map((flag) => quoted(`${several ? '*' : ''}${flag}${text}${takes}`));
+  // And its equals sign: the value may stand behind one.
+  return flags.map((flag) => {
+    const equals = value !== undefined && flag.startsWith('--') ? '=' : '';
+    return quoted(`${several ? '*' : ''}${flag}${equals}${text}${takes}`);
+  });
+}
+
+/** Of a command whose option takes several words that are known: there is one at most. */
+function restOf(options: readonly OptionNode[], name: string): string | undefined {
+  for (const { flags, value, several } of options) {
+    if (several && value?.kind === 'words')
+      return ` _${name}_more ${flags.at(-1) ?? ''} ${value.words.join(' ')}`;
+  }
+  return undefined;
 }
 
 function action(values: Values, name: string): string {
@@ -67,7 +89,8 @@ function action(values: Values, name: string): string {
       return '_files';
     case 'shop':
     case 'entry':
-      return `_${name}_asked ${values.kind}`;
+      // With a space before it, it is called with these arguments and no others.
+      return ` _${name}_asked ${values.kind}`;
     case 'anything':
       return ' ';
   }

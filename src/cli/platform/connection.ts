@@ -7,15 +7,8 @@ import { PlatformError } from '../../platform-api/errors.ts';
 import { configuration } from '../configuration.ts';
 import { UsageError } from '../exit-codes.ts';
 import type { Terminal } from '../terminal.ts';
+import type { ConnectionOptions } from './connection-options.ts';
 import { failure, type Where } from './failure.ts';
-import { httpUrl, timeout } from './values.ts';
-
-export interface ConnectionOptions {
-  readonly shop?: string;
-  readonly url?: string;
-  /** Milliseconds. */
-  readonly timeout?: number;
-}
 
 export interface Connection {
   readonly client: PlatformClient;
@@ -26,18 +19,6 @@ export interface Connection {
 const RETRY = { retries: 2, minDelayMs: 150, maxRetryAfterMs: 30_000 };
 /** A page of 200 long emails has some megabytes. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-
-/** The options that every command has. */
-export function withConnection(command: Command): Command {
-  return command
-    .option('--shop <name>', 'the shop of the configuration (default: the only one)')
-    .option('--url <url>', "the platform's base URL (default: as configured)", httpUrl)
-    .option(
-      '--timeout <duration>',
-      'how long to wait for an answer (default: as configured)',
-      timeout,
-    );
-}
 
 /**
  * Does `work` on the platform of a shop.

@@ -4,7 +4,7 @@ import type { ListContactsQuery } from '../../platform-api/schemas.ts';
 import type { Terminal } from '../terminal.ts';
 import { oneOrSeveral } from './filters.ts';
 import { registerGet } from './get.ts';
-import { list, type Listing, type PagingOptions, withPaging } from './list.ts';
+import { type Listing, type PagingOptions, withPaging } from './paging.ts';
 import type { Column } from '../table.ts';
 import { localTime } from './times.ts';
 import { bool, uuids, words } from './values.ts';
@@ -82,7 +82,10 @@ export function registerContacts(parent: Command, terminal: Terminal): void {
       'after',
       '\nExample:\n  $ sluice platform contacts list --archived false --top-level true --limit 20',
     )
-    .action((options: ListOptions, command: Command) => list(CONTACTS, options, command, terminal));
+    .action(async (options: ListOptions, command: Command) => {
+      const { list } = await import('./list.ts');
+      await list(CONTACTS, options, command, terminal);
+    });
 
   registerGet(contacts, terminal, { noun: 'contact', get: (client, id) => client.getContact(id) });
 }

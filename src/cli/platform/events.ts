@@ -3,7 +3,7 @@ import type { CreatedEvent } from '../../platform-api/resources.ts';
 import type { CreateEventRequest } from '../../platform-api/schemas.ts';
 import { UsageError } from '../exit-codes.ts';
 import { printable, type Terminal } from '../terminal.ts';
-import { onPlatform, withConnection } from './connection.ts';
+import { withConnection } from './connection-options.ts';
 import { document } from './details.ts';
 import { instant } from './times.ts';
 import { metric, type Metric, property, uuid } from './values.ts';
@@ -79,6 +79,7 @@ export function registerEvents(parent: Command, terminal: Terminal): void {
         ' --metric order_value=49.90 --dedup-key order-1001',
     )
     .action(async (options: CreateOptions, command: Command) => {
+      const { onPlatform } = await import('./connection.ts');
       const request = toRequest(options);
       await onPlatform(
         command,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { PlatformClient } from '../../platform-api/client.ts';
 import type { Terminal } from '../terminal.ts';
-import { onPlatform, withConnection } from './connection.ts';
+import { withConnection } from './connection-options.ts';
 import { details, document } from './details.ts';
 import { uuid } from './values.ts';
 
@@ -23,6 +23,7 @@ export function registerGet<Item extends object>(
     .option('--json', 'for programs: the object as the API gives it')
     .addHelpText('after', `\nExample:\n  $ sluice platform ${parent.name()} get ${SAMPLE_ID}`)
     .action(async (id: string, options: { json?: true }, command: Command) => {
+      const { onPlatform } = await import('./connection.ts');
       await onPlatform(command, terminal, async ({ client }) => {
         const item = await kind.get(client, id);
         terminal.out(options.json ? document(item) : (kind.text ?? details)(item));

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { UploadedMedia } from '../../platform-api/resources.ts';
 import { printable, type Terminal } from '../terminal.ts';
-import { onPlatform, withConnection } from './connection.ts';
+import { withConnection } from './connection-options.ts';
 import { document } from './details.ts';
-import { localFiles, type LocalFile, upload } from './local-file.ts';
+import type { LocalFile } from './local-file.ts';
 
 interface UploadOptions {
   readonly public?: true;
@@ -26,6 +26,8 @@ export function registerMedia(parent: Command, terminal: Terminal): void {
         '\n  $ sluice platform media upload logo.png --public',
     )
     .action(async (paths: string[], options: UploadOptions, command: Command) => {
+      const { onPlatform } = await import('./connection.ts');
+      const { localFiles, upload } = await import('./local-file.ts');
       const files = await localFiles(paths);
       const permission = options.public ? 'public' : 'private';
       const done: UploadedMedia[] = [];

@@ -1,14 +1,13 @@
 import { Option, type Command } from 'commander';
 import type { ShopConfig } from '../../config/config.ts';
-import type { CreateMessageResult, PlatformClient } from '../../platform-api/client.ts';
+import type { CreateMessageResult } from '../../platform-api/client.ts';
 import type { CreateMessageRequest } from '../../platform-api/schemas.ts';
 import { UsageError } from '../exit-codes.ts';
 import { firstInbox } from '../../gateway/sample-messages/first-inbox.ts';
 import { quote } from '../quote.ts';
 import { printable, type Terminal } from '../terminal.ts';
-import { onPlatform, withConnection } from './connection.ts';
+import { withConnection } from './connection-options.ts';
 import { document } from './details.ts';
-import { localFiles, type LocalFile, upload } from './local-file.ts';
 import { readInput } from './standard-input.ts';
 import { instant } from './times.ts';
 import { mailbox, type Mailbox, uuid, uuids } from './values.ts';
@@ -102,6 +101,8 @@ export function registerMessageCreate(parent: Command, terminal: Terminal): void
           'give --type for a new conversation, or --conversation to go on with one',
         );
       }
+      const { onPlatform } = await import('./connection.ts');
+      const { localFiles, upload } = await import('./local-file.ts');
       const files = await localFiles(options.attach ?? []);
       const content = options.content === '-' ? await readInput(terminal) : options.content;
       const uploaded: string[] = [];
@@ -111,7 +112,9 @@ export function registerMessageCreate(parent: Command, terminal: Terminal): void
           terminal,
           async ({ client, shop }) => {
             const to = options.to ?? supportContact(shop, options);
-            for (const file of files) uploaded.push(await mediaId(client, file, terminal));
+            for (const file of files) {
+              uploaded.push((await upload(client, file, 'private', terminal)).id);
+            }
             const media = [...(options.media ?? []), ...uploaded];
             const result = await client.createMessage(request(options, content, media, to));
             terminal.out(options.json ? document(result) : told(result));
@@ -126,14 +129,6 @@ export function registerMessageCreate(parent: Command, terminal: Terminal): void
         throw error;
       }
     });
-}
-
-async function mediaId(
-  client: PlatformClient,
-  file: LocalFile,
-  terminal: Terminal,
-): Promise<string> {
-  return (await upload(client, file, 'private', terminal)).id;
 }
 
 /** A new conversation by email or SMS needs one (API §4.7). */

@@ -1,13 +1,14 @@
 import type { Command } from 'commander';
 import type { Message } from '../../platform-api/resources.ts';
 import type { ListMessagesQuery } from '../../platform-api/schemas.ts';
+import type { Colour } from '../cell.ts';
+import type { Column } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 import { details } from './details.ts';
 import { oneOrSeveral } from './filters.ts';
 import { registerGet } from './get.ts';
-import { list, type Listing, type PagingOptions, withPaging } from './list.ts';
+import { type Listing, type PagingOptions, withPaging } from './paging.ts';
 import { registerMessageCreate } from './message-create.ts';
-import type { Column, Colour } from '../table.ts';
 import { localTime } from './times.ts';
 import { uuid, uuids } from './values.ts';
 
@@ -72,7 +73,10 @@ export function registerMessages(parent: Command, terminal: Terminal): void {
       'after',
       '\nExample:\n  $ sluice platform messages list --conversation 0b6c9c2e-7b1f-4a55-9f6e-0d6f0a3f1c11 --all',
     )
-    .action((options: ListOptions, command: Command) => list(MESSAGES, options, command, terminal));
+    .action(async (options: ListOptions, command: Command) => {
+      const { list } = await import('./list.ts');
+      await list(MESSAGES, options, command, terminal);
+    });
 
   registerGet(messages, terminal, {
     noun: 'message',

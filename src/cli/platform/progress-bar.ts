@@ -1,5 +1,5 @@
 import type { Terminal } from '../terminal.ts';
-import { oneLine } from '../table.ts';
+import { oneLine } from '../cell.ts';
 
 const BAR_CHARS = 24;
 const NAME_CHARS = 24;

@@ -1,13 +1,14 @@
 import type { Command } from 'commander';
 import type { Ticket } from '../../platform-api/resources.ts';
 import type { ListTicketsQuery, TicketFilters } from '../../platform-api/schemas.ts';
+import type { Colour } from '../cell.ts';
+import type { Column } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
-import { onPlatform, withConnection } from './connection.ts';
+import { withConnection } from './connection-options.ts';
 import { document } from './details.ts';
 import { oneOrSeveral } from './filters.ts';
 import { registerGet } from './get.ts';
-import { list, type Listing, type PagingOptions, withPaging } from './list.ts';
-import type { Column, Colour } from '../table.ts';
+import { type Listing, type PagingOptions, withPaging } from './paging.ts';
 import { type CreatedOptions, createdRange, endOf, instant, localTime } from './times.ts';
 import { integers, uuid, uuids } from './values.ts';
 
@@ -81,9 +82,10 @@ export function registerTickets(parent: Command, terminal: Terminal): void {
       'after',
       '\nExample:\n  $ sluice platform tickets list --priority 1,2 --created 7d --all --json',
     )
-    .action((options: FilterOptions & PagingOptions, command: Command) =>
-      list(TICKETS, options, command, terminal),
-    );
+    .action(async (options: FilterOptions & PagingOptions, command: Command) => {
+      const { list } = await import('./list.ts');
+      await list(TICKETS, options, command, terminal);
+    });
 
   registerGet(tickets, terminal, { noun: 'ticket', get: (client, id) => client.getTicket(id) });
 
@@ -95,6 +97,7 @@ export function registerTickets(parent: Command, terminal: Terminal): void {
       '\nExample:\n  $ sluice platform tickets count --created-from 2026-04-01 --created-to 2026-04-15',
     )
     .action(async (options: FilterOptions & { json?: true }, command: Command) => {
+      const { onPlatform } = await import('./connection.ts');
       const query = filters(options);
       const show = async (count: Promise<number>) =>
         terminal.out(options.json ? document({ count: await count }) : `${await count}\n`);

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { parseDuration } from '../../config/scalar-fields.ts';
+import { parseDuration } from '../../config/duration.ts';
 import { isBaseUrl } from '../../platform-api/base-url.ts';
 
 /** What options take; each throws `InvalidArgumentError`, before any request is made. */

@@ -160,10 +160,25 @@ export class ChatVisitor {
     const data = z
       .object({ code: z.string(), retryAfter: z.number().optional() })
       .safeParse('data' in error ? error.data : undefined).data;
-    if (data === undefined) return new NoAnswer('chat', this.#target.where, { cause: error });
-    const { code, retryAfter } = data;
-    return new Unsent(`refused: ${explained(code, retryAfter)}`, { cause: error });
+    if (data !== undefined) {
+      const { code, retryAfter } = data;
+      return new Unsent(`refused: ${explained(code, retryAfter)}`, { cause: error });
+    }
+    const status = upgradeStatus(error);
+    if (status === undefined) return new NoAnswer('chat', this.#target.where, { cause: error });
+    const why =
+      'no shop of the gateway lets this origin in (does it run with this configuration?), ' +
+      'or a proxy does not pass WebSockets on';
+    return new Unsent(`refused: HTTP ${status}; ${why}`, { cause: error });
   }
+}
+
+/** What was answered instead of 101, as ws words it; undefined when nobody answered. */
+function upgradeStatus(error: Error): string | undefined {
+  const words = z
+    .object({ message: z.string() })
+    .safeParse('description' in error ? error.description : undefined).data?.message;
+  return /^Unexpected server response: (\d{3})$/.exec(words ?? '')?.[1];
 }
 
 /** What an error word means here. */

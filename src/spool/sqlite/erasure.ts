@@ -1,15 +1,15 @@
 import { existsSync, statSync } from 'node:fs';
-import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { asBlobName, type ShopId } from '../../types/ids.ts';
 import type { Person, TracedEntry, Traces } from '../erasure.ts';
 import { eraseFromIndex } from '../erasure-index.ts';
 import { ErasureKey } from '../erasure-key.ts';
-import { readableTexts } from '../erasure-text.ts';
 import { SpoolUnusable } from '../errors.ts';
 import { FolderSync } from '../folder-sync.ts';
 import { DataFolderLock } from '../lock.ts';
+import { BLOB_LOCK, SharedLock } from '../shared-lock.ts';
 import { type Db, openDatabase } from './database.ts';
 import { purge, type PurgeOptions, type Purged } from './erasure-bytes.ts';
 import { type FinderOptions, type Found, TraceFinder } from './erasure-finder.ts';
@@ -20,13 +20,19 @@ const BUSY_MS = 30_000;
 /** Raw forms of up to 64 KiB each are overwritten in one transaction. */
 const ENTRIES_AT_ONCE = 20;
 const LOOK_EVERY_MS = 200;
-/** What takes a message in names its file sooner, also with a large backlog before it. */
-const UNNAMED_FOR_MS = 10 * 60_000;
 
 export interface ErasedRows {
   readonly mailRates: number;
   /** Entries whose delivery was still under way when they were taken away. */
   readonly inFlight: readonly TracedEntry[];
+}
+
+export interface EraseRowsOptions {
+  readonly person: Person;
+  readonly shops: readonly ShopId[];
+  /** For deliveries that are under way. */
+  readonly waitMs: number;
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -77,19 +83,20 @@ export class SpoolEraser {
   /**
    * Deletes the rows of what was found. A delivery that is under way is waited for; at the end its
    * entry is taken away all the same, and what the attempt tells changes nothing.
+   * @throws the reason of the signal, between two transactions
    */
   async eraseRows(
     { entries, visitors, conversations, optOuts, notes }: Traces,
-    { person, shops, waitMs }: { person: Person; shops: readonly ShopId[]; waitMs: number },
+    { person, shops, waitMs, signal }: EraseRowsOptions,
   ): Promise<ErasedRows> {
     const rows = this.#rows;
     const deadline = performance.now() + waitMs;
-    let left = await this.#eraseEntries(entries, 'keep');
+    let left = await this.#eraseEntries(entries, 'keep', signal);
     while (left.length > 0 && performance.now() < deadline) {
       await delay(LOOK_EVERY_MS);
-      left = await this.#eraseEntries(left, 'keep');
+      left = await this.#eraseEntries(left, 'keep', signal);
     }
-    await this.#eraseEntries(left, 'take');
+    await this.#eraseEntries(left, 'take', signal);
     rows.visitors(visitors);
     rows.conversations(conversations);
     rows.optOuts(optOuts);
@@ -100,12 +107,14 @@ export class SpoolEraser {
   async #eraseEntries(
     entries: readonly TracedEntry[],
     inFlight: 'keep' | 'take',
+    signal: AbortSignal | undefined,
   ): Promise<TracedEntry[]> {
     const left: TracedEntry[] = [];
     for (let at = 0; at < entries.length; at += ENTRIES_AT_ONCE) {
       const portion = entries.slice(at, at + ENTRIES_AT_ONCE);
       left.push(...this.#rows.entries(portion, inFlight, Date.now()));
       await nextTurn();
+      signal?.throwIfAborted();
     }
     return left;
   }
@@ -134,28 +143,28 @@ export class SpoolEraser {
 
   /**
    * Temporary files that nobody works with: of a gateway that ended in the middle, and without one,
-   * all of them, with the files in `blobs/` that no row names. A command that takes messages in may
-   * be about to name one: a new file is only removed when it names the person.
+   * all of them, with the files in `blobs/` that no row names, unless a command that takes messages
+   * in may be about to name them.
    */
-  async sweepTemporary(person: Person): Promise<void> {
+  async sweepTemporary(): Promise<void> {
     await this.whileAlone(async (isAlone) => {
       const started = statSync(join(this.#dir, 'spool.pid'), { throwIfNoEntry: false });
       const before = isAlone ? Infinity : (started?.mtimeMs ?? 0);
       const folders = await namesIn(join(this.#dir, 'tmp'));
       for (const folder of folders) await sweep(join(this.#dir, 'tmp', folder), before);
       await sweep(join(this.#dir, 'platform', 'media', 'tmp'), before);
-      if (isAlone) await this.#sweepBlobs(person);
+      if (!isAlone) return;
+      await new SharedLock(join(this.#dir, BLOB_LOCK)).whileAlone(async (noneWrites) => {
+        if (noneWrites) await this.#sweepBlobs();
+      });
     });
   }
 
-  async #sweepBlobs(person: Person): Promise<void> {
-    const newest = Date.now() - UNNAMED_FOR_MS;
+  async #sweepBlobs(): Promise<void> {
     for (const name of await namesIn(join(this.#dir, 'blobs'))) {
-      const path = join(this.#dir, 'blobs', name);
-      if (this.#rows.isNamed(asBlobName(name))) continue;
-      const touched = await stat(path).catch(() => undefined);
-      if (touched === undefined) continue;
-      if (touched.mtimeMs < newest || (await holds(path, person))) await rm(path, { force: true });
+      if (!this.#rows.isNamed(asBlobName(name))) {
+        await rm(join(this.#dir, 'blobs', name), { force: true });
+      }
     }
   }
 
@@ -197,14 +206,6 @@ const purgeOptions = ({ occursIn }: Person, isServed: boolean): PurgeOptions => 
 
 async function namesIn(folder: string): Promise<readonly string[]> {
   return existsSync(folder) ? readdir(folder) : [];
-}
-
-/** Whether a raw message, or the beginning of one, names the person. */
-async function holds(path: string, person: Person): Promise<boolean> {
-  for (const { text } of readableTexts(await readFile(path))) {
-    if (person.isNamedIn(text)) return true;
-  }
-  return false;
 }
 
 /** Removes what was last touched before, with all that is in it. */

@@ -5,6 +5,7 @@ import { Ballast } from '../ballast.ts';
 import { BlobFiles } from '../blob-files.ts';
 import type { ChatStore } from '../chat-store.ts';
 import { DataFolderLock } from '../lock.ts';
+import { BLOB_LOCK, SharedLock } from '../shared-lock.ts';
 import { encodeRecord } from '../delivery-record.ts';
 import type { Accepted, Claimed, Lease, NewEntry, Outcome, TimelineStep } from '../entry.ts';
 import type { DeliveryRecord, OperatorStore } from '../operator-store.ts';
@@ -45,9 +46,11 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
   await mkdir(options.dir, { recursive: true, mode: 0o700 });
   const lock = options.role === 'owner' ? DataFolderLock.take(options.dir) : undefined;
   try {
+    const blobLock = new SharedLock(join(options.dir, BLOB_LOCK));
     const blobs = await BlobFiles.open({
       dir: join(options.dir, 'blobs'),
       reserveBytes: options.reserveBytes,
+      ...(options.role === 'guest' && { beforeFile: () => blobLock.share() }),
     });
     const client = await StoreClient.open(
       { file: join(options.dir, 'spool.db'), checkpoints: options.role === 'owner' },
@@ -66,7 +69,7 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
       options.onIndexFailure ?? (() => undefined),
     );
     return {
-      spool: createSpool(client, calls, blobs, index, lock),
+      spool: createSpool(client, calls, { blobs, blobLock }, index, lock),
       operator: createOperatorStore(calls, index),
       rewriteIndex: () => index.ask('rewrite'),
       chat: createChatStore(calls),
@@ -85,7 +88,7 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
 function createSpool(
   client: StoreClient,
   calls: BallastedCalls,
-  blobs: BlobFiles,
+  { blobs, blobLock }: { blobs: BlobFiles; blobLock: SharedLock },
   index: SearchThreads,
   lock?: DataFolderLock,
 ): Spool {
@@ -115,7 +118,7 @@ function createSpool(
     hasten: (shopId) => calls.call('hasten', shopId),
     mark: (name) => calls.call('mark', name),
     setMark: (name, at) => calls.call('setMark', name, at),
-    recover: () => recover(calls, blobs),
+    recover: () => recover(calls, blobs, blobLock),
     sweep: async (retention) => {
       const swept = await sweep(calls, blobs, retention);
       await calls.restore();
@@ -129,6 +132,7 @@ function createSpool(
     close: async () => {
       await index.close();
       await client.close();
+      await blobLock.release();
       lock?.release();
     },
   };
@@ -196,18 +200,26 @@ async function claim(
   }
 }
 
-async function recover(calls: BallastedCalls, blobs: BlobFiles): Promise<Recovered> {
+async function recover(
+  calls: BallastedCalls,
+  blobs: BlobFiles,
+  lock: SharedLock,
+): Promise<Recovered> {
   const requeued = await calls.call('requeueAll');
-  const named = await calls.call('namedBlobs');
-  const files = new Set<BlobName>(await blobs.names());
-  const missing: EntryId[] = [];
-  for (const { blob, entry } of named) {
-    // What remains in `files` afterwards is named by no row.
-    if (!files.has(blob) && entry !== null) missing.push(entry);
-  }
-  for (const { blob } of named) files.delete(blob);
-  for (const orphan of files) await blobs.remove(orphan);
-  return { requeued, orphans: files.size, missing };
+  return lock.whileAlone(async (isAlone) => {
+    const named = await calls.call('namedBlobs');
+    const files = new Set<BlobName>(await blobs.names());
+    const missing: EntryId[] = [];
+    for (const { blob, entry } of named) {
+      // What remains in `files` afterwards is named by no row.
+      if (!files.has(blob) && entry !== null) missing.push(entry);
+    }
+    for (const { blob } of named) files.delete(blob);
+    // Beside a command that writes they may be its own; they wait for the next start.
+    if (!isAlone) return { requeued, orphans: 0, missing };
+    for (const orphan of files) await blobs.remove(orphan);
+    return { requeued, orphans: files.size, missing };
+  });
 }
 
 async function sweep(

@@ -9,6 +9,8 @@ import type { Call, CallResult, FromWorker, ToWorker, WorkerOptions } from './pr
  * two would take turns otherwise.
  */
 const POST_AT = 16;
+/** The log has to grow first, and a store that lives shorter needs no thread for it. */
+const CHECKPOINTS_AFTER_MS = 1000;
 
 interface Pending {
   readonly resolve: (value: unknown) => void;
@@ -25,6 +27,7 @@ export type OnCommit = (seconds: number, calls: number) => void;
 export class StoreClient {
   readonly #worker: Worker;
   #checkpoints: Worker | undefined;
+  #checkpointsTimer: NodeJS.Timeout | undefined;
   readonly #onCommit: OnCommit;
   readonly #pending = new Map<number, Pending>();
   readonly #fatalListeners: ((error: Error) => void)[] = [];
@@ -59,17 +62,20 @@ export class StoreClient {
     worker.on('message', (message: FromWorker) => client.#receive(message));
     worker.on('error', (error) => client.#fail(error));
     worker.on('exit', () => client.#fail(new Error('the database thread ended')));
-    if (options.checkpoints) client.#startCheckpoints(options);
+    if (options.checkpoints) client.#startCheckpointsLater(options);
     return client;
   }
 
-  #startCheckpoints(options: WorkerOptions): void {
-    const url = workerUrl(import.meta.url, './checkpoint-worker.ts');
-    this.#checkpoints = new Worker(url, { workerData: options });
-    this.#checkpoints.on('error', (error) => this.#fail(error));
+  #startCheckpointsLater(options: WorkerOptions): void {
+    this.#checkpointsTimer = setTimeout(() => {
+      const url = workerUrl(import.meta.url, './checkpoint-worker.ts');
+      this.#checkpoints = new Worker(url, { workerData: options });
+      this.#checkpoints.on('error', (error) => this.#fail(error));
+    }, CHECKPOINTS_AFTER_MS).unref();
   }
 
   async #stopCheckpoints(): Promise<void> {
+    clearTimeout(this.#checkpointsTimer);
     const worker = this.#checkpoints;
     if (worker === undefined || worker.threadId === -1) return;
     const exited = new Promise<void>((resolve) => {

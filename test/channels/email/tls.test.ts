@@ -53,6 +53,13 @@ describe('without a configured certificate', () => {
     expect((await open({})).current().cert).toBe(cert);
   });
 
+  test('one for a name that is no longer ours is made anew', async () => {
+    await open({ hostname: 'localhost' });
+    const { cert } = (await open({})).current();
+    expect(new X509Certificate(cert).checkHost('mx.acme.example')).toBe('mx.acme.example');
+    expect((await open({})).current().cert).toBe(cert);
+  });
+
   test('a damaged one is made anew', async () => {
     writeFileSync(join(dir.path, 'smtp-self-signed.pem'), 'damaged');
     const { cert } = (await open({})).current();

@@ -1,8 +1,9 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { readPerson } from '../../../src/cli/erase-person.ts';
 import type { EntryMeta } from '../../../src/spool/entry.ts';
+import { SharedLock } from '../../../src/spool/shared-lock.ts';
 import { type Db, openDatabase } from '../../../src/spool/sqlite/database.ts';
 import { SpoolEraser } from '../../../src/spool/sqlite/erasure.ts';
 import { truncateLog } from '../../../src/spool/sqlite/erasure-bytes.ts';
@@ -163,28 +164,28 @@ test('a name is seen behind a line break in JSON, and blackened there', async ()
   expect((await find(eraser)).traces.notes).toEqual([]);
 });
 
-test('of files that no row names, new ones stay that are about to be named', async () => {
+test('files that no row names go, unless a command that writes may be about to name them', async () => {
   const { dir, eraser } = aStore();
-  const write = (path: string, text: string, minutesOld = 0) => {
+  const write = (path: string) => {
     mkdirSync(dirname(join(dir, path)), { recursive: true });
-    writeFileSync(join(dir, path), text);
-    const at = Date.now() / 1000 - minutesOld * 60;
-    utimesSync(join(dir, path), at, at);
+    writeFileSync(join(dir, path), 'From: bob@example.com\r\n\r\nTell ann@example.com\r\n');
   };
-  const base64 = Buffer.from('write to ann@example.com, please').toString('base64');
-  write('blobs/coming', 'From: bob@example.com\r\n\r\nHello');
-  write('blobs/of-ann', `From: bob@example.com\r\n\r\n${base64}\r\n`);
-  write('blobs/left-over', 'From: bob@example.com\r\n\r\nHello', 11);
-  write('tmp/email/one/part', 'of a gateway that was killed');
-  write('tmp/console-view/two/part', 'of a console that was killed');
-  write('platform/media/tmp/three', 'of a platform that was killed');
-  await eraser.sweepTemporary(ANN);
-  const left = readdirSync(dir, { recursive: true, withFileTypes: true });
-  expect(
-    left
-      .filter((entry) => entry.isFile() && !entry.name.startsWith('spool.'))
-      .map(({ name }) => name),
-  ).toEqual(['coming']);
+  const left = () =>
+    readdirSync(dir, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && !/^(?:spool|blobs)\./.test(entry.name))
+      .map(({ name }) => name);
+  write('blobs/coming');
+  write('tmp/email/one/part');
+  write('tmp/console-view/two/part');
+  write('platform/media/tmp/three');
+  const ingest = new SharedLock(join(dir, 'blobs.lock'));
+  ends(() => ingest.release());
+  await ingest.share();
+  await eraser.sweepTemporary();
+  expect(left()).toEqual(['coming']);
+  await ingest.release();
+  await eraser.sweepTemporary();
+  expect(left()).toEqual([]);
 });
 
 test('a database from before bytes were overwritten is written anew, once', async () => {

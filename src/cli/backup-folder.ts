@@ -1,0 +1,78 @@
+import type { Command } from 'commander';
+import { checkBackup } from '../backup/check-backup.ts';
+import { BackupRefused, makeBackup } from '../backup/make-backup.ts';
+import { configuration } from './configuration.ts';
+import { CommandFailed } from './exit-codes.ts';
+import { interruptible } from './interruption.ts';
+import { jsonText } from './json.ts';
+import { withSpool } from './open-spool.ts';
+import type { ProcessEvents } from './process-end.ts';
+import { progressOf } from './progress.ts';
+import type { Terminal } from './terminal.ts';
+import { counted } from '../runtime/counted.ts';
+
+export interface BackupOptions {
+  readonly check?: true;
+  readonly json?: true;
+}
+
+/** `backup`: makes one, or checks one. */
+export async function makeOrCheck(
+  folder: string,
+  options: BackupOptions,
+  command: Command,
+  terminal: Terminal,
+  events: ProcessEvents,
+): Promise<void> {
+  if (options.check) await check(folder, terminal, options.json);
+  else {
+    await interruptible(events, (signal) =>
+      make(folder, terminal, command, { ...options, signal }),
+    );
+  }
+}
+
+async function make(
+  target: string,
+  terminal: Terminal,
+  command: Command,
+  { json, signal }: { json?: true; signal: AbortSignal },
+): Promise<void> {
+  const { dataDir } = configuration(command, terminal).config;
+  const bar: { at?: (done: number, note: string) => void; end?: () => void } = {};
+  try {
+    const note = await makeBackup({
+      dataDir,
+      target,
+      now: () => new Date(),
+      signal,
+      onProgress: (done, total) => {
+        if (bar.at === undefined) {
+          Object.assign(bar, progressOf(terminal, { name: 'Files', total, unit: 'entries' }));
+        }
+        bar.at?.(done, `${done} of ${total}`);
+      },
+    });
+    await withSpool(command, terminal, ({ audit }) => audit('backup', target, 'made'));
+    const { entries, files, bytes, gone } = note;
+    terminal.out(
+      json
+        ? `${jsonText({ folder: target, ...note }, 2)}\n`
+        : `${target}: ${counted(entries, 'entry', 'entries')}, ${counted(files, 'file')}, ${(bytes / 1e6).toFixed(1)} MB` +
+            `${gone.length === 0 ? '' : ` (${gone.length} files were removed meanwhile)`}\n` +
+            'It holds keys and what customers wrote: keep it as private as the data folder.\n',
+    );
+  } catch (error) {
+    if (error instanceof BackupRefused) throw new CommandFailed(error.message, { cause: error });
+    throw error;
+  } finally {
+    bar.end?.();
+  }
+}
+
+async function check(folder: string, terminal: Terminal, json: true | undefined): Promise<void> {
+  const problems = await checkBackup(folder);
+  if (json) terminal.out(`${jsonText({ folder, ok: problems.length === 0, problems }, 2)}\n`);
+  else terminal.out(problems.length === 0 ? `${folder}: whole\n` : `${problems.join('\n')}\n`);
+  if (problems.length > 0) throw new CommandFailed(`${folder} is not whole`);
+}

@@ -1,0 +1,209 @@
+import type { Command } from 'commander';
+import { asEntryId } from '../types/ids.ts';
+import { oneLine } from './cell.ts';
+import { confirm } from './confirm.ts';
+import { eachFound } from './each-found.ts';
+import { CommandFailed, UsageError } from './exit-codes.ts';
+import { interruptible } from './interruption.ts';
+import { jsonText } from './json.ts';
+import { withSpool, type OpenSpool } from './open-spool.ts';
+import type { ProcessEvents } from './process-end.ts';
+import { progressOf } from './progress.ts';
+import { type Filter, filterOf, type FilterOptions } from './queue-filter.ts';
+import { type Move, moveEntry, type Moved } from './queue-moves.ts';
+import { printable, type Terminal } from './terminal.ts';
+import { counted } from '../runtime/counted.ts';
+
+export interface ChangeOptions extends FilterOptions {
+  readonly all?: true;
+  readonly text?: string;
+  readonly yes?: true;
+  readonly json?: true;
+}
+
+/** So many share a commit, and so few are in memory. */
+const AT_ONCE = 100;
+const COUNTED_UP_TO = 1_000_000;
+/** One of the moves, by ids or by a filter. */
+export async function changeEntries(
+  move: Move,
+  ids: readonly string[],
+  options: ChangeOptions,
+  command: Command,
+  terminal: Terminal,
+  events: ProcessEvents,
+): Promise<void> {
+  if (ids.length === 0 && options.all !== true) {
+    throw new UsageError('give ids, or --all with filters');
+  }
+  if (ids.length > 0 && options.all === true) {
+    throw new UsageError('give ids or --all, not both');
+  }
+  await withSpool(command, terminal, (open) =>
+    options.all === true
+      ? byFilter(open, move, options, terminal, events)
+      : byId(open, move, ids, options, terminal),
+  );
+}
+
+async function byId(
+  open: OpenSpool,
+  move: Move,
+  ids: readonly string[],
+  { json }: ChangeOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const results: Moved[] = [];
+  for (const id of ids.map(asEntryId)) {
+    const moved = await moveEntry(open, move, id, await open.spool.get(id));
+    results.push(moved);
+    if (moved.ok) await open.audit(move.name, id, moved.result);
+  }
+  const shown = results.map(({ id, ok, result }) => ({ id, ok, result }));
+  terminal.out(
+    json
+      ? `${jsonText(shown, 2)}\n`
+      : shown.map(({ id, result }) => `${printable(id)}: ${result}\n`).join(''),
+  );
+  const failed = results.filter(({ ok }) => !ok).length;
+  if (failed > 0) throw new CommandFailed(`${failed} of ${results.length} not changed`);
+}
+
+async function byFilter(
+  open: OpenSpool,
+  move: Move,
+  options: ChangeOptions,
+  terminal: Terminal,
+  events: ProcessEvents,
+): Promise<void> {
+  const filter = movable(move, filterOf(open, options, options.text?.split(/\s+/)));
+  const count = await open.operator.countFound(filter, COUNTED_UP_TO);
+  if (count > 0 && options.yes !== true) {
+    const question = `${move.name} ${counted(count, 'entry', 'entries')} (${inWords(filter, options, open)})?`;
+    if (!(await confirm(terminal, question))) throw new CommandFailed('nothing was changed');
+  }
+  const tally = new Tally();
+  const progress = progressOf(terminal, { name: move.name, total: count, unit: 'entries' });
+  try {
+    const onProgress = (done: number) => progress.at(done, `${done} of ${count}`);
+    await interruptible(events, (signal) =>
+      moveAll(open, move, filter, { tally, onProgress, signal }),
+    );
+  } catch (error) {
+    terminal.err(`${tally.total} of ${count}: ${tally.words()}; then it broke off\n`);
+    throw error;
+  } finally {
+    progress.end();
+    // Also when it broke off: what was changed until then was changed.
+    if (tally.total > 0) {
+      await open.audit(
+        move.name,
+        `${counted(tally.total, 'entry', 'entries')}: ${inWords(filter, options, open)}`,
+        tally.words(),
+      );
+    }
+  }
+  terminal.out(options.json ? `${jsonText(tally.json(), 2)}\n` : tally.lines());
+  if (tally.failed > 0) {
+    throw new CommandFailed(`${tally.failed} of ${tally.total} not changed`);
+  }
+}
+
+/** Those that are there now: what comes meanwhile is not what was asked about. */
+function movable(move: Move, filter: Filter): Filter {
+  const states = filter.states ?? move.usual;
+  if (states === undefined) {
+    throw new UsageError(
+      `${move.name} --all needs --state: one or more of ${move.from.join(', ')}`,
+    );
+  }
+  const wrong = states.filter((state) => !move.from.includes(state));
+  if (wrong.length > 0) {
+    throw new UsageError(
+      `${move.name} is for ${move.from.join(', ')}; not for ${wrong.join(', ')}`,
+    );
+  }
+  return { ...filter, states, to: filter.to ?? Date.now() + 1 };
+}
+
+interface Run {
+  readonly tally: Tally;
+  readonly onProgress: (done: number) => void;
+  readonly signal: AbortSignal;
+}
+
+async function moveAll(
+  open: OpenSpool,
+  move: Move,
+  filter: Filter,
+  { tally, onProgress, signal }: Run,
+): Promise<void> {
+  let batch: Promise<Moved>[] = [];
+  const settle = async () => {
+    for (const moved of await Promise.all(batch)) tally.add(moved);
+    batch = [];
+    onProgress(tally.total);
+  };
+  for await (const { entry } of eachFound(open.operator, filter)) {
+    batch.push(moveEntry(open, move, entry.id, entry));
+    if (batch.length < AT_ONCE) continue;
+    await settle();
+    signal.throwIfAborted();
+  }
+  await settle();
+}
+
+/** The filter without its words: they may be somebody's address. */
+function inWords(filter: Filter, { until }: ChangeOptions, { shopName }: OpenSpool): string {
+  const { states = [], channel, shopId, reason, from, text } = filter;
+  return [
+    states.join(' or '),
+    ...(channel === undefined ? [] : [channel]),
+    ...(shopId === undefined ? [] : [`shop ${shopName(shopId)}`]),
+    ...(reason === undefined ? [] : ['by reason']),
+    ...(text === undefined ? [] : ['by words']),
+    ...(from === undefined ? [] : [`since ${new Date(from).toISOString()}`]),
+    ...(until === undefined ? [] : [`until ${new Date(until(Date.now())).toISOString()}`]),
+  ].join(', ');
+}
+
+/** What became of many, by result and by the reason that they had. */
+class Tally {
+  readonly #groups = new Map<
+    string,
+    { result: string; ok: boolean; reason: string; count: number }
+  >();
+  total = 0;
+  failed = 0;
+
+  add({ ok, result, reason = '' }: Moved): void {
+    this.total += 1;
+    if (!ok) this.failed += 1;
+    const shown = oneLine(reason).slice(0, 80);
+    const key = `${result}\0${shown}`;
+    const group = this.#groups.get(key) ?? { result, ok, reason: shown, count: 0 };
+    this.#groups.set(key, { ...group, count: group.count + 1 });
+  }
+
+  words(): string {
+    return this.failed === 0 ? 'all done' : `${this.total - this.failed} done, ${this.failed} not`;
+  }
+
+  json(): object {
+    return { total: this.total, changed: this.total - this.failed, results: this.#sorted() };
+  }
+
+  lines(): string {
+    if (this.total === 0) return 'There are no such entries.\n';
+    return this.#sorted()
+      .map(({ count, result, reason }) => {
+        const why = reason === '' ? '' : `  (was: ${printable(reason)})`;
+        return `${String(count).padStart(7)}  ${result}${why}\n`;
+      })
+      .join('');
+  }
+
+  #sorted() {
+    return [...this.#groups.values()].toSorted((a, b) => b.count - a.count);
+  }
+}

@@ -1,0 +1,140 @@
+import type { Command } from 'commander';
+import type { EntryState } from '../spool/entry.ts';
+import type { EntryCount } from '../spool/spool.ts';
+import type { Channel } from '../types/channel.ts';
+import { paintFor } from './cell.ts';
+import { jsonText } from './json.ts';
+import { withSpool, type OpenSpool } from './open-spool.ts';
+import type { ProcessEvents } from './process-end.ts';
+import { type Ages, agesJson, BUCKET_NAMES, buckets } from './queue-ages.ts';
+import { STATE_COLOURS } from './state-colours.ts';
+import { type Column, Table } from './table.ts';
+import type { Terminal } from './terminal.ts';
+import { shortSpan } from './time-argument.ts';
+import { watch } from './watch.ts';
+
+export interface StatsOptions {
+  readonly channel?: Channel;
+  readonly shop?: string;
+  readonly json?: true;
+  readonly watch?: true;
+  readonly every: number;
+}
+
+/** More of one bucket are so many. */
+const COUNTED_UP_TO = 1_000_000;
+/** The first due of those that wait is looked for among so many. */
+const LOOKED_THROUGH = 5000;
+/** What waits and what needs somebody first. */
+const ORDER: readonly EntryState[] = [
+  'queued',
+  'delivering',
+  'held',
+  'dead',
+  'suppressed',
+  'discarded',
+];
+
+/** `queue stats`: what waits and what needs somebody, by its age. */
+export async function countEntries(
+  options: StatsOptions,
+  command: Command,
+  terminal: Terminal,
+  events: ProcessEvents,
+): Promise<void> {
+  await withSpool(command, terminal, async (open) => {
+    if (options.watch) {
+      const lines = async () => shown(await ages(open, options), open, terminal);
+      await watch(terminal, events, { everyMs: options.every, lines });
+      return;
+    }
+    const all = await ages(open, options);
+    terminal.out(
+      options.json
+        ? `${jsonText(
+            all.map((each) => agesJson(each, open.shopName(each.shopId))),
+            2,
+          )}\n`
+        : `${shown(all, open, terminal).join('\n')}\n`,
+    );
+  });
+}
+
+async function ages(open: OpenSpool, options: StatsOptions): Promise<Ages[]> {
+  const shopId = options.shop === undefined ? undefined : open.shopId(options.shop);
+  const now = Date.now();
+  const counts = (await open.spool.counts()).filter(
+    (each) =>
+      (shopId === undefined || each.shopId === shopId) &&
+      (options.channel === undefined || each.channel === options.channel),
+  );
+  const all = await Promise.all(counts.map((count) => agesOf(open, count, now)));
+  const name = ({ shopId: id }: Ages) => open.shopName(id);
+  return all.toSorted(
+    (a, b) =>
+      ORDER.indexOf(a.state) - ORDER.indexOf(b.state) ||
+      name(a).localeCompare(name(b)) ||
+      a.channel.localeCompare(b.channel),
+  );
+}
+
+async function agesOf(
+  { spool, operator }: OpenSpool,
+  count: EntryCount,
+  now: number,
+): Promise<Ages> {
+  const { shopId, channel, state } = count;
+  const which = { shopId, channel, states: [state] };
+  const byAge = await Promise.all(
+    buckets(now).map((span) => operator.countFound({ ...which, ...span }, COUNTED_UP_TO)),
+  );
+  if (state !== 'queued') return { ...count, byAge };
+  const waiting = await spool.list({ ...which, limit: LOOKED_THROUGH });
+  const dueAt = waiting.reduce(
+    (least, { nextAttemptAt }) => Math.min(least, nextAttemptAt),
+    Infinity,
+  );
+  return { ...count, byAge, ...(Number.isFinite(dueAt) && { dueAt }) };
+}
+
+function shown(all: readonly Ages[], open: OpenSpool, terminal: Terminal): readonly string[] {
+  const paint = paintFor(terminal);
+  if (all.length === 0) return [paint('Nothing waits, and nothing needs anybody.', 'green')];
+  const now = Date.now();
+  const table = new Table(columns(open, now), terminal).lines(all);
+  const sum = ORDER.flatMap((state) => {
+    const count = all.reduce((total, each) => total + (each.state === state ? each.count : 0), 0);
+    return count === 0 ? [] : [paint(`${count} ${state}`, STATE_COLOURS[state])];
+  });
+  return [...table.trimEnd().split('\n'), '', sum.join(', ')];
+}
+
+function columns(open: OpenSpool, now: number): readonly Column<Ages>[] {
+  return [
+    {
+      head: 'state',
+      min: 10,
+      value: ({ state }) => state,
+      colour: (text) => STATE_COLOURS[text as EntryState],
+    },
+    { head: 'shop', min: 6, max: 20, value: ({ shopId }) => open.shopName(shopId) },
+    { head: 'channel', min: 8, value: ({ channel }) => channel },
+    { head: 'total', min: 7, right: true, value: ({ count }) => count },
+    ...BUCKET_NAMES.map((name, at) => ({
+      head: name,
+      min: 5,
+      drop: 1,
+      right: true as const,
+      // A column of zeros hides the others.
+      value: ({ byAge }: Ages) => (byAge[at] === 0 ? '.' : byAge[at]),
+    })),
+    { head: 'oldest', min: 6, right: true, value: ({ oldestAt }) => shortSpan(now - oldestAt) },
+    {
+      head: 'due',
+      min: 4,
+      right: true,
+      value: ({ dueAt }) =>
+        dueAt === undefined ? '' : dueAt <= now ? 'now' : shortSpan(dueAt - now),
+    },
+  ];
+}

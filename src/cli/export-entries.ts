@@ -1,0 +1,142 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Command } from 'commander';
+import type { RawForm } from '../spool/entry.ts';
+import type { FoundEntry } from '../spool/operator-store.ts';
+import { oldestFirst } from './each-found.ts';
+import { UsageError } from './exit-codes.ts';
+import { exportLine } from './export-line.ts';
+import { interruptible } from './interruption.ts';
+import { fromLine, MboxQuote } from './mbox-lines.ts';
+import { withSpool, type OpenSpool } from './open-spool.ts';
+import { type Output, withOutput } from './output-file.ts';
+import type { ProcessEvents } from './process-end.ts';
+import { progressOf } from './progress.ts';
+import { filterOf, type FilterOptions } from './queue-filter.ts';
+import type { Terminal } from './terminal.ts';
+import { counted } from '../runtime/counted.ts';
+
+export interface ExportOptions extends FilterOptions {
+  readonly format: 'mbox' | 'jsonl';
+  readonly output?: string;
+  readonly raw: boolean;
+}
+
+interface Exported {
+  written: number;
+  /** Left out of an mbox, by why. */
+  readonly leftOut: Map<string, number>;
+}
+
+const COUNTED_UP_TO = 10_000_000;
+/** A raw form is put into one JSON text; a larger one would take several times its size in memory. */
+const MAX_JSON_RAW_BYTES = 256 * 1024 * 1024;
+
+/** `queue export`: writes what the filters find, the oldest first. */
+export async function exportEntries(
+  words: readonly string[],
+  options: ExportOptions,
+  command: Command,
+  terminal: Terminal,
+  events: ProcessEvents,
+): Promise<void> {
+  const { format } = options;
+  if (format === 'mbox' && !options.raw) {
+    throw new UsageError('an mbox is made of raw messages: --no-raw is for jsonl');
+  }
+  if (format === 'mbox' && options.output === undefined && terminal.columns !== undefined) {
+    // A person's terminal would obey what a stranger wrote.
+    throw new UsageError('an mbox is for a file or a pipe: give --output');
+  }
+  await withSpool(command, terminal, async (open) => {
+    const filter = filterOf(open, options, words);
+    const total = await open.operator.countFound(filter, COUNTED_UP_TO);
+    const progress = progressOf(terminal, { name: 'export', total, unit: 'entries' });
+    const exported: Exported = { written: 0, leftOut: new Map() };
+    let outcome = `${format}, broken off`;
+    try {
+      await interruptible(events, (signal) =>
+        withOutput(options.output, terminal, async (output) => {
+          let seen = 0;
+          for await (const found of oldestFirst(open, filter, signal)) {
+            await exportEntry(open, found, options, output, exported);
+            seen += 1;
+            progress.at(seen, `${seen} of ${total}`);
+          }
+        }),
+      );
+      outcome = format;
+    } finally {
+      progress.end();
+      await open.audit('export', counted(exported.written, 'entry', 'entries'), outcome);
+    }
+    tell(exported, options, terminal);
+  });
+}
+
+async function exportEntry(
+  open: OpenSpool,
+  found: FoundEntry,
+  { format, raw: withRaw }: ExportOptions,
+  output: Output,
+  exported: Exported,
+): Promise<void> {
+  const { entry } = found;
+  const { spool, operator } = open;
+  const leaveOut = (why: string) => exported.leftOut.set(why, (exported.leftOut.get(why) ?? 0) + 1);
+  if (format === 'mbox' && (entry.channel !== 'email' || entry.kind !== 'message')) {
+    leaveOut(entry.kind === 'event' ? 'event' : entry.channel);
+    return;
+  }
+  const raw = withRaw ? await spool.raw(entry.id) : undefined;
+  if (format === 'mbox') {
+    if (raw === undefined) leaveOut('swept');
+    else {
+      await writeMbox(open, found, raw, output);
+      exported.written += 1;
+    }
+    return;
+  }
+  const [timeline, record] = await Promise.all([
+    spool.timeline(entry.id),
+    operator.record(entry.id),
+  ]);
+  const bytes = raw === undefined ? undefined : await wholeRaw(open, raw);
+  const line = exportLine(found, open.shopName(entry.shopId), timeline, record, bytes);
+  await output.write(Buffer.from(line));
+  exported.written += 1;
+}
+
+async function writeMbox(
+  { spool }: OpenSpool,
+  { entry }: FoundEntry,
+  raw: RawForm,
+  output: Output,
+): Promise<void> {
+  const sender = entry.meta['envelopeFrom'];
+  const start = fromLine(typeof sender === 'string' ? sender : '', entry.receivedAt);
+  await output.write(Buffer.from(start));
+  const bytes =
+    raw.kind === 'inline' ? Readable.from([Buffer.from(raw.bytes)]) : spool.blobs.read(raw.blob);
+  await pipeline(bytes, new MboxQuote(), async (parts: AsyncIterable<Buffer>) => {
+    for await (const part of parts) await output.write(part);
+  });
+}
+
+/** Undefined when it is too large for a line. */
+async function wholeRaw({ spool }: OpenSpool, raw: RawForm): Promise<Buffer | undefined> {
+  if (raw.kind === 'inline') return Buffer.from(raw.bytes);
+  if (raw.size > MAX_JSON_RAW_BYTES) return undefined;
+  const parts: Buffer[] = [];
+  for await (const part of spool.blobs.read(raw.blob)) parts.push(part as Buffer);
+  return Buffer.concat(parts);
+}
+
+/** To the error output: the result may be printed. */
+function tell(exported: Exported, { output }: ExportOptions, terminal: Terminal): void {
+  const left = [...exported.leftOut].map(([why, count]) => `${count} ${why}`);
+  const rest = left.length === 0 ? '' : `; left out: ${left.join(', ')}`;
+  terminal.err(
+    `${counted(exported.written, 'entry', 'entries')}${output === undefined ? '' : ` written to ${output}`}${rest}\n`,
+  );
+}

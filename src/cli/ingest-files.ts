@@ -1,0 +1,198 @@
+import type { Command } from 'commander';
+import { firstInbox } from '../gateway/sample-messages/first-inbox.ts';
+import { emailShops } from '../gateway/shops.ts';
+import { canonicalAddress } from '../intake/email-addresses.ts';
+import { createIntake } from '../intake/intake.ts';
+import { createAddressDirectory } from '../intake/routing.ts';
+import { createMetrics } from '../observability/metrics.ts';
+import { CommandFailed, UsageError } from './exit-codes.ts';
+import { EmailTaker, DiskShort, type TakerOptions } from './ingest/email-taker.ts';
+import { type Input, inputsOf } from './ingest/inputs.ts';
+import { showPlace } from './ingest/place.ts';
+import { readExport } from './ingest/read-export.ts';
+import { readMbox } from './ingest/read-mbox.ts';
+import type { EnvelopeChoice } from './ingest/recipients.ts';
+import { IngestTally } from './ingest/tally.ts';
+import { interruptible } from './interruption.ts';
+import { jsonText } from './json.ts';
+import { withSpool, type OpenSpool } from './open-spool.ts';
+import type { ProcessEvents } from './process-end.ts';
+import { progressOf } from './progress.ts';
+import { isSystemError } from './system-error.ts';
+import { printable, type Terminal } from './terminal.ts';
+import { counted } from '../runtime/counted.ts';
+
+export interface IngestOptions {
+  readonly to?: readonly string[];
+  readonly from?: string;
+  readonly shop?: string;
+  readonly dryRun?: true;
+  readonly json?: true;
+}
+
+/** `ingest`: takes in what is in the files, as far as it is not in already. */
+export async function ingestFiles(
+  files: readonly string[],
+  options: IngestOptions,
+  command: Command,
+  terminal: Terminal,
+  events: ProcessEvents,
+): Promise<void> {
+  await interruptible(events, async (signal) => {
+    const inputs = await inputsOf(files, { standardInput: terminal.input, signal });
+    await withSpool(command, terminal, async (open) => {
+      const tally = new IngestTally();
+      try {
+        await ingest(open, inputs, options, tally, terminal);
+      } finally {
+        if (options.dryRun !== true && tally.entries > 0) {
+          await open.audit(
+            'ingest',
+            counted(tally.entries, 'entry', 'entries'),
+            `${tally.failed} failed`,
+          );
+        }
+        tell(tally, options, terminal);
+      }
+      if (tally.failed > 0) {
+        throw new CommandFailed(`${tally.failed} of ${tally.messages} messages not taken in`);
+      }
+    });
+  });
+}
+
+async function ingest(
+  open: OpenSpool,
+  inputs: readonly Input[],
+  options: IngestOptions,
+  tally: IngestTally,
+  terminal: Terminal,
+): Promise<void> {
+  const { config, spool } = open;
+  const dryRun = options.dryRun === true;
+  const total = inputs.reduce((sum, { bytes }) => sum + bytes, 0);
+  const progress = progressOf(terminal, { name: 'ingest', total, unit: 'bytes' });
+  let done = 0;
+  const intake = createIntake({
+    spool,
+    chat: open.chat,
+    metrics: createMetrics(),
+    clock: Date.now,
+    // A gateway beside us looks by itself.
+    onAccepted: () => undefined,
+  });
+  const parts = {
+    spool,
+    intake,
+    directory: createAddressDirectory(emailShops(config)),
+    tally,
+    onProgress: (bytes: number) => {
+      done += bytes;
+      progress.at(done, `${tally.messages} messages`);
+    },
+  };
+  const own: TakerOptions = {
+    hostname: config.smtp.hostname,
+    maxMessageBytes: config.smtp.maxMessageBytes,
+    choice: choiceOf(open, options),
+    dryRun,
+  };
+  const mail = new EmailTaker(parts, own);
+  const exported = new EmailTaker(parts, { ...own, verbatim: true });
+  try {
+    for (const { file, kind, read } of inputs) {
+      const chunks = read();
+      if (kind === 'mbox') await readMbox(file, chunks, mail);
+      else if (kind === 'eml') await readMessage(file, chunks, mail);
+      else {
+        await readExport(file, chunks, {
+          ...{ intake, tally, dryRun, emails: exported, maxMessageBytes: own.maxMessageBytes },
+          shopOf: ({ shopId, shop }) =>
+            open.shops.find((each) => each.shopId === shopId || each.name === shop)?.shopId,
+          isKnown: async ({ shopId, channel, dedupKey }) =>
+            (await spool.knownKeys(shopId, channel, [dedupKey])).has(dedupKey),
+        });
+      }
+    }
+    await Promise.all([mail.idle(), exported.idle()]);
+  } catch (error) {
+    if (error instanceof DiskShort || isSystemError(error)) {
+      throw new CommandFailed(`${error.message}; run it again to go on`, { cause: error });
+    }
+    throw error;
+  } finally {
+    await Promise.all([mail.drop(), exported.drop()]);
+    // What is on its way when another failed is durable, or is not counted.
+    await Promise.allSettled([mail.idle(), exported.idle()]);
+    progress.end();
+  }
+}
+
+async function readMessage(
+  file: string,
+  chunks: AsyncIterable<Buffer>,
+  taker: EmailTaker,
+): Promise<void> {
+  taker.begin({ file }, {});
+  try {
+    for await (const chunk of chunks) {
+      const wait = taker.write(chunk);
+      if (wait !== undefined) await wait;
+      taker.advance(chunk.length);
+    }
+  } catch (error) {
+    // A mail program that runs moves the files of its Maildir.
+    if (!isSystemError(error)) throw error;
+    await taker.abandon(`it cannot be read (${error.code ?? 'unknown'})`);
+  }
+  await taker.end();
+}
+
+function choiceOf(open: OpenSpool, { to, from, shop: name }: IngestOptions): EnvelopeChoice {
+  const recipients = to?.map((text) => address(text, '--to'));
+  const sender = from === undefined || from === '' ? from : address(from, '--from');
+  if (name === undefined) {
+    return { ...(recipients && { to: recipients }), ...(sender !== undefined && { from: sender }) };
+  }
+  const shopId = open.shopId(name);
+  const inbox = firstInbox(
+    open.shops.find((shop) => shop.shopId === shopId)?.email?.addresses ?? [],
+  );
+  if (inbox === '') throw new UsageError(`the shop ${name} has no email`);
+  return {
+    shop: { shopId, inbox },
+    ...(recipients && { to: recipients }),
+    ...(sender !== undefined && { from: sender }),
+  };
+}
+
+function address(text: string, option: string): string {
+  const canonical = canonicalAddress(text);
+  if (canonical === undefined) throw new UsageError(`${option} ${text} is no address`);
+  return canonical;
+}
+
+function tell(tally: IngestTally, { json, dryRun }: IngestOptions, terminal: Terminal): void {
+  const { accepted, duplicates, failed, skipped, entries, failures } = tally;
+  if (json) {
+    const report = {
+      dryRun: dryRun === true,
+      accepted,
+      duplicates,
+      failed,
+      skipped,
+      entries,
+      failures,
+    };
+    terminal.out(`${jsonText(report, 2)}\n`);
+    return;
+  }
+  for (const { reason, ...place } of failures) {
+    terminal.err(`${printable(showPlace(place))}: ${printable(reason)}\n`);
+  }
+  if (failures.length < failed) terminal.err(`and ${failed - failures.length} more\n`);
+  const events = skipped === 0 ? '' : `, ${skipped} events passed over`;
+  terminal.out(
+    `${dryRun ? 'would be ' : ''}taken in: ${accepted}, in already: ${duplicates}, failed: ${failed}${events}\n`,
+  );
+}

@@ -1,0 +1,138 @@
+import type { Command } from 'commander';
+import type { Entry, EntryState } from '../spool/entry.ts';
+import type { EntrySearch, FoundEntry } from '../spool/operator-store.ts';
+import { SHOP_NOT_CONFIGURED } from '../spool/shown-reason.ts';
+import { asEntryId } from '../types/ids.ts';
+import { jsonText } from './json.ts';
+import { withSpool, type OpenSpool } from './open-spool.ts';
+import type { ProcessEvents } from './process-end.ts';
+import { foundJson, time } from './queue-entry.ts';
+import { filterOf, type FilterOptions } from './queue-filter.ts';
+import { STATE_COLOURS } from './state-colours.ts';
+import { type Column, Table } from './table.ts';
+import type { Terminal } from './terminal.ts';
+import { shortSpan } from './time-argument.ts';
+import { watch } from './watch.ts';
+
+export interface ListOptions extends FilterOptions {
+  readonly before?: string;
+  readonly limit: number;
+  readonly json?: true;
+  readonly jsonl?: true;
+  readonly watch?: true;
+  readonly every: number;
+}
+
+/** `queue list`: a page of them, or the newest again and again. */
+export async function listEntries(
+  words: readonly string[],
+  options: ListOptions,
+  command: Command,
+  terminal: Terminal,
+  events: ProcessEvents,
+): Promise<void> {
+  await withSpool(command, terminal, async (open) => {
+    if (options.watch) {
+      const lines = async () => watchedLines(await page(open, options, words), open, terminal);
+      await watch(terminal, events, { everyMs: options.every, lines });
+      return;
+    }
+    const { found, next } = await page(open, options, words);
+    if (options.json) {
+      terminal.out(`${jsonText(found.map(asJson(open)), 2)}\n`);
+    } else if (options.jsonl) {
+      for (const each of found) terminal.out(`${jsonText(asJson(open)(each))}\n`);
+    } else {
+      terminal.out(table(found, open, terminal));
+      if (next !== undefined) terminal.out(`Older ones: --before ${next}\n`);
+      await tellBacklog(open, words, terminal);
+    }
+  });
+}
+
+async function page(open: OpenSpool, options: ListOptions, words: readonly string[]) {
+  const search: EntrySearch = {
+    ...filterOf(open, options, words),
+    limit: options.limit,
+    ...(options.before !== undefined && { before: asEntryId(options.before) }),
+  };
+  const { found, next } = await open.operator.search(search);
+  return { found: found.map((each) => ({ ...each, entry: open.told(each.entry) })), next };
+}
+
+/** What the index does not have yet cannot be found by a word. */
+async function tellBacklog(
+  open: OpenSpool,
+  words: readonly string[],
+  terminal: Terminal,
+): Promise<void> {
+  const missing = words.length === 0 ? 0 : await open.operator.searchBacklog();
+  if (missing > 0) {
+    terminal.err(`${missing} entries are not in the index of words yet: look again in a moment\n`);
+  }
+}
+
+const asJson = (open: OpenSpool) => (found: FoundEntry) =>
+  foundJson(found, open.shopName(found.entry.shopId));
+
+function watchedLines(
+  { found }: { readonly found: readonly FoundEntry[] },
+  open: OpenSpool,
+  terminal: Terminal,
+): readonly string[] {
+  return table(found, open, terminal).trimEnd().split('\n');
+}
+
+function table(found: readonly FoundEntry[], open: OpenSpool, terminal: Terminal): string {
+  if (found.length === 0) return 'No entries.\n';
+  return new Table(columns(open, terminal), terminal).lines(found);
+}
+
+/** An age moves with the clock: on a pipe, where lines are compared, there is none. */
+function columns(open: OpenSpool, terminal: Terminal): readonly Column<FoundEntry>[] {
+  const now = Date.now();
+  const seen = terminal.columns !== undefined;
+  return [
+    { head: 'id', min: 36, value: ({ entry }) => entry.id },
+    { head: 'received', min: 19, drop: 8, value: ({ entry }) => time(entry.receivedAt) },
+    ...(seen
+      ? [
+          {
+            head: 'age',
+            min: 4,
+            drop: 4,
+            value: ({ entry }: FoundEntry) => shortSpan(now - entry.receivedAt),
+          },
+        ]
+      : []),
+    { head: 'shop', min: 6, max: 16, drop: 7, value: ({ entry }) => open.shopName(entry.shopId) },
+    { head: 'channel', min: 8, drop: 6, value: ({ entry }) => channelOf(entry) },
+    {
+      head: 'state',
+      min: 10,
+      value: ({ entry }) => entry.state,
+      colour: (text) => (text in STATE_COLOURS ? STATE_COLOURS[text as EntryState] : undefined),
+    },
+    { head: 'tries', min: 5, drop: 9, value: ({ entry }) => entry.attempts },
+    { head: 'sender', min: 12, max: 34, drop: 2, value: ({ card }) => card.from },
+    { head: 'subject', min: 10, max: 48, drop: 3, value: ({ card }) => card.subject },
+    {
+      head: 'next or reason',
+      min: 14,
+      max: 60,
+      value: ({ entry }) => remark(entry, now, seen),
+    },
+  ];
+}
+
+export const channelOf = ({ kind, channel }: Entry): string =>
+  kind === 'event' ? `${channel} event` : channel;
+
+function remark(entry: Entry, now: number, seen: boolean): string {
+  const reason = entry.reason ?? '';
+  const isWaiting = entry.state === 'queued' && reason !== SHOP_NOT_CONFIGURED;
+  if (!isWaiting || entry.attempts === 0) return reason;
+  const wait = entry.nextAttemptAt - now;
+  const next = !seen ? time(entry.nextAttemptAt) : wait <= 0 ? 'now' : `in ${shortSpan(wait)}`;
+  return `${next} ${reason}`;
+}

@@ -1,0 +1,12 @@
+import type { EntryState } from '../spool/entry.ts';
+import type { Colour } from './cell.ts';
+
+export const STATE_COLOURS: Readonly<Record<EntryState, Colour | undefined>> = {
+  queued: 'cyan',
+  delivering: 'cyan',
+  delivered: 'green',
+  dead: 'red',
+  held: 'yellow',
+  suppressed: 'dim',
+  discarded: 'dim',
+};

@@ -18,6 +18,6 @@ export default {
   testTimeout: 30_000,
   // The modules of a file that is done stay in the memory of its process: without a new one now and
   // then, the last files would spend most of their time in the garbage collector.
-  maxWorkers: 2,
+  maxWorkers: 3,
   workerIdleMemoryLimit: '768MB',
 };

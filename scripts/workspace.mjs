@@ -1,7 +1,8 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
 
 /** The folder of the checkout: every script works from anywhere. */
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -16,9 +17,26 @@ export function run(command, args, options = {}) {
 }
 
 /** The same; a failure ends the script with the program's exit code. */
-export function mustRun(command, args, options) {
+function mustRun(command, args, options) {
   const code = run(command, args, options);
   if (code !== 0) process.exit(code);
+}
+
+/** Runs a script of package.json; what it printed is shown when it is done. Resolves with whether it passed. */
+export function runInBackground(script) {
+  const started = performance.now();
+  const child = spawn('npm', ['run', '--silent', script], { cwd: ROOT });
+  const output = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => output.push(part));
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => {
+      const seconds = Math.round((performance.now() - started) / 1000);
+      console.error(`${script}: ${code === 0 ? 'passed' : 'FAILED'}, ${seconds} s`);
+      process.stderr.write(Buffer.concat(output));
+      resolve(code === 0);
+    });
+  });
 }
 
 /** Installs the locked packages when there are none, or when the lock file is newer. */

@@ -15,7 +15,7 @@ test.each(all.map((page) => [page.file, page] as const))(
       const target = path === '' ? page.file : normalize(join(dirname(page.file), decodeURI(path)));
       if (!existsSync(target)) return true;
       if (anchor === undefined) return false;
-      return byFile.get(target)?.anchors.has(anchor) !== true;
+      return byFile.get(target)?.anchors.includes(anchor) !== true;
     });
     expect(broken).toEqual([]);
   },
@@ -33,3 +33,11 @@ test('every page can be reached from the README', () => {
   }
   expect([...byFile.keys()].filter((file) => !reached.has(file))).toEqual([]);
 });
+
+// A heading that is there twice is a section that was pasted twice, and its links lead to the first.
+test.each(all.map((page) => [page.file, page] as const))(
+  'no heading of %s is there twice',
+  (_file, { anchors }) => {
+    expect(anchors.filter((anchor, index) => anchors.indexOf(anchor) !== index)).toEqual([]);
+  },
+);

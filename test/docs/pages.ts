@@ -9,8 +9,8 @@ export interface Page {
   readonly file: string;
   /** Targets of links and pictures, as written. */
   readonly links: readonly string[];
-  /** Names under which headings can be linked. */
-  readonly anchors: ReadonlySet<string>;
+  /** Names under which headings can be linked, in their order. */
+  readonly anchors: readonly string[];
   readonly blocks: readonly {
     readonly language: string;
     readonly text: string;
@@ -31,10 +31,8 @@ function readPage(file: string): Page {
   return {
     file,
     links: [...inline.flatMap(targets), ...tokens.flatMap(targets)],
-    anchors: new Set(
-      tokens.flatMap((token, index) =>
-        token.type === 'heading_open' ? [anchorOf(tokens[index + 1]?.content ?? '')] : [],
-      ),
+    anchors: tokens.flatMap((token, index) =>
+      token.type === 'heading_open' ? [anchorOf(tokens[index + 1]?.content ?? '')] : [],
     ),
     blocks: tokens
       .filter(({ type }) => type === 'fence')

@@ -34,10 +34,20 @@ import { FAR_INBOX, NEAR_INBOX, NEAR_KEY, writeSecretConfig } from './canary-con
 
 const WAIT_MS = 90_000;
 
-/** The test's part of the gateway's process: an error that nobody expected. */
-const BUG = `data:text/javascript,${encodeURIComponent(
-  'process.on("SIGUSR2", () => { throw new Error("a bug"); })',
-)}`;
+/** A thread that is given something with this in it throws everything that it was given. */
+const FATAL = 'fatal-for-threads';
+/** The test's part of the gateway's process and its threads: errors that nobody expected. */
+const BUG = `data:text/javascript,${encodeURIComponent(`
+  import { parentPort } from 'node:worker_threads';
+  process.on('SIGUSR2', () => { throw new Error('a bug'); });
+  const on = parentPort?.on;
+  if (on) parentPort.on = (name, listener) => on.call(parentPort, name, (message) => {
+    const readable = (_, each) => each instanceof Uint8Array ? Buffer.from(each).toString() : each;
+    const given = JSON.stringify(message, readable);
+    if (given.includes('${FATAL}')) throw new Error(given, { cause: message });
+    listener(message);
+  });
+`)}`;
 
 /** A place where something is told, and what was told there. */
 type Places = Map<string, string>;
@@ -187,7 +197,8 @@ test.each(['json', 'pretty'] as const)(
     }
     places.set('/healthz', await get(`${publicUrl}/healthz`));
     places.set('/readyz', await get(`${publicUrl}/readyz`));
-    await commands(secrets.file, dir.path, canaries, places);
+    // They know nothing of how the log is written.
+    if (format === 'json') await commands(secrets.file, dir.path, canaries, places);
 
     breakStore(dataDir);
     await sendMail(door, {
@@ -215,6 +226,21 @@ test.each(['json', 'pretty'] as const)(
     await Promise.race([again.exited, again.ready(started).catch(() => undefined)]);
     await again.terminate();
     places.set('log of a start on a broken store', again.output);
+
+    const fresh = join(dir.path, 'fresh');
+    mkdirSync(fresh);
+    const configFile = join(dir.path, 'fresh.json');
+    const config = changed(JSON.parse(readFileSync(secrets.file, 'utf8')), 'dataDir', fresh);
+    writeFileSync(configFile, JSON.stringify(config));
+    const third = await GatewayProcess.start({ ...started, configFile });
+    ends(() => third.kill());
+    for (const [path, value] of generatedSecrets(fresh)) canaries.keep(`fresh: ${path}`, value);
+    const fatal = mailTo(FAR_INBOX, 'mail that ends a thread', canaries);
+    const raw = fatal.raw.replace('On Monday', `${FATAL}\r\nOn Monday`);
+    await sendMail(door, { ...fatal, raw, mayFail: true });
+    expect(await third.exited).not.toEqual({ code: 0, signal: null });
+    places.set('log of a thread that ended', third.output);
+    expect(third.output).toContain('gateway.failed');
 
     places.set('traces', collector.bodies.join('\n'));
     places.set('alerts by webhook', hook.bodies.join('\n'));

@@ -1,9 +1,13 @@
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 
+/** What happens in this process has happened by then, mostly. */
+const EVERY_TURN_MS = 5;
+/** Another process needs the processor more than the looking does. */
+const LOOK_EVERY_MS = 5;
+
 /**
  * Resolves with the first value that is not undefined or false; rejects after the deadline.
- * @param everyMs how often to look when what is waited for happens in another process, which
- *   needs the processor more than the looking does
+ * @param everyMs how often to look when that is not cheap
  */
 export async function waitFor<T>(
   what: string,
@@ -11,12 +15,14 @@ export async function waitFor<T>(
   timeoutMs = 15_000,
   everyMs = 0,
 ): Promise<Exclude<T, undefined | false>> {
-  const deadline = performance.now() + timeoutMs;
+  const started = performance.now();
   for (;;) {
     const value = await probe();
     // What is left after the comparison is the narrowed type; the compiler cannot see it for T.
     if (value !== undefined && value !== false) return value as Exclude<T, undefined | false>;
-    if (performance.now() > deadline) throw new Error(`waited in vain for ${what}`);
-    await (everyMs > 0 ? delay(everyMs) : nextTurn());
+    const waited = performance.now() - started;
+    if (waited > timeoutMs) throw new Error(`waited in vain for ${what}`);
+    if (everyMs > 0) await delay(everyMs);
+    else await (waited < EVERY_TURN_MS ? nextTurn() : delay(LOOK_EVERY_MS));
   }
 }

@@ -1,0 +1,67 @@
+import { EventEmitter } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, afterAll, expect, test } from '@jest/globals';
+import { runCli } from '../../src/cli/run.ts';
+import { completeConfig } from '../../src/config/complete.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
+import { asEntryId } from '../../src/types/ids.ts';
+import { captureTerminal } from '../support/capture-terminal.ts';
+import { anEntry } from '../support/entries.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+const PAGE = readFileSync('docs/json.md', 'utf8');
+const dir = tempDir();
+afterAll(() => dir.remove());
+const env = { SLUICE_DATA_DIR: join(dir.path, 'data') };
+const id = asEntryId('the-one-entry');
+
+beforeAll(async () => {
+  writeFileSync(join(dir.path, 'one.eml'), 'From: a@x.example\nTo: b@x.example\n\nHello\n');
+  const loaded = loadConfig({ env });
+  if (!loaded.ok) throw new Error('the defaults are not valid');
+  const { shops } = await completeConfig(loaded.config);
+  const shopId = shops[0]?.shopId;
+  const store = await openSqliteStore({
+    dir: join(dir.path, 'data'),
+    role: 'owner',
+    reserveBytes: 0,
+  });
+  await store.spool.accept([anEntry({ ...(shopId && { shopId }), id, hold: 'dmarc' })]);
+  await store.operator.audit({ who: 'terminal:me', action: 'a', target: 't', outcome: 'o' });
+  await store.spool.close();
+});
+
+/** The fields that the section's tables name in their first column. */
+function documented(section: string): string[] {
+  const [, after = ''] = PAGE.split(`\n## ${section}\n`);
+  const rows = after.split('\n## ')[0]?.match(/^\| `[^|]*/gm) ?? [];
+  return rows.flatMap((row) => [...row.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name));
+}
+
+async function printed(...args: string[]): Promise<string[]> {
+  const terminal = captureTerminal(env);
+  const events = Object.assign(new EventEmitter(), { exit: () => undefined });
+  await runCli([...args, '--json'], terminal, events);
+  const value = JSON.parse(terminal.stdout()) as object | object[];
+  return Object.keys(Array.isArray(value) ? (value[0] as object) : value);
+}
+
+// `audit` comes first: others add lines to it.
+test.each([
+  ['audit', ['audit'], []],
+  ['queue list', ['queue', 'list'], []],
+  ['queue show', ['queue', 'show', id], ['queue list']],
+  ['queue stats', ['queue', 'stats'], []],
+  ['queue retry, release, discard, restore', ['queue', 'release', '--all', '--yes'], []],
+  ['doctor', ['doctor', '--only', 'clock'], []],
+  ['ingest', ['ingest', join(dir.path, 'one.eml'), '--dry-run'], []],
+  ['backup', ['backup', join(dir.path, 'copy')], []],
+  ['erase', ['erase', '--address', 'nobody@x.example', '--yes'], []],
+])('the fields of %s are those of the page', async (section, args, more) => {
+  const fields = await printed(...args);
+  expect(fields.length).toBeGreaterThan(1);
+  const known = [section, ...more].flatMap(documented);
+  expect(fields.filter((field) => !known.includes(field))).toEqual([]);
+});

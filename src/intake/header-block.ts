@@ -132,8 +132,11 @@ export class HeaderCollector {
   }
 }
 
+const NONE: readonly string[] = [];
+
 function readFields(collected: Buffer, lineEnds: LineEnds, truncated: boolean): HeaderBlock {
-  const fields = new Map<string, string[]>();
+  /** As they came: most fields of a message are never asked for. */
+  const folded = new Map<string, string[]>();
   const text = decode(lineEnds === 'cr' ? withLf(collected) : collected);
   for (let start = 0; start < text.length;) {
     const end = fieldEnd(text, start);
@@ -141,18 +144,26 @@ function readFields(collected: Buffer, lineEnds: LineEnds, truncated: boolean): 
     const name = FIELD_NAME.exec(field);
     if (name?.[1] !== undefined) {
       const key = name[1].toLowerCase();
-      const value = unfold(field.slice(name[0].length));
-      const values = fields.get(key);
-      if (values === undefined) fields.set(key, [value]);
+      const value = field.slice(name[0].length);
+      const values = folded.get(key);
+      if (values === undefined) folded.set(key, [value]);
       else values.push(value);
     }
     start = end;
   }
-  const all = (name: string): readonly string[] => fields.get(name.toLowerCase()) ?? [];
+  const unfolded = new Map<string, readonly string[]>();
+  const all = (name: string): readonly string[] => {
+    const key = name.toLowerCase();
+    const values = folded.get(key);
+    if (values === undefined) return NONE;
+    const known = unfolded.get(key) ?? values.map(unfold);
+    unfolded.set(key, known);
+    return known;
+  };
   return {
     all,
     first: (name) => all(name)[0],
-    count: (name) => all(name).length,
+    count: (name) => folded.get(name.toLowerCase())?.length ?? 0,
     byteLength: collected.length,
     truncated,
   };

@@ -178,7 +178,9 @@ test('a key that the platform refuses fails', async () => {
 test('before the first start, without a configuration, nothing fails and nothing is made', async () => {
   const { code, stdout } = await doctor();
   expect(code).toBe(0);
-  expect(stdout).toMatch(/^skipped {2}twilio .*no shop has one \(that of the demo shop is made up\)$/m);
+  expect(stdout).toMatch(
+    /^skipped {2}twilio .*no shop has one \(that of the demo shop is made up\)$/m,
+  );
   expect(readdirSync(dir)).toEqual([]);
 });
 

@@ -256,7 +256,7 @@ test('each kind of key counts while it is listed and no longer', async () => {
 test('a key that was wrong is put right: what waited goes at once', async () => {
   const scene = await reloadScene((config) => ({
     ...config,
-    shops: config.shops.map((shop) => ({ ...shop, apiKey: 'a mistyped key' as never })),
+    shops: config.shops.map((shop) => ({ ...shop, apiKey: 'a-mistyped-key' as never })),
   }));
   const { config, reload, gateway, contents } = scene;
   expect(await scene.text('waits for the key', { token: AUTH_TOKEN })).toBe(200);

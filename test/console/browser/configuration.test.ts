@@ -49,7 +49,7 @@ describeConsole('the configuration', (test) => {
     const { page, dataDir } = await visit({ path: '/configuration' });
     await page.getByText('What runs is what the file says.').waitFor();
     edit(dataDir, ({ shops }) => {
-      Object.assign(shops[0] ?? {}, { apiKey: 'another key of acme' });
+      Object.assign(shops[0] ?? {}, { apiKey: 'another-key-of-acme' });
     });
     await page.reload();
     await page.getByText('taken up by Reload').first().waitFor();

@@ -149,7 +149,21 @@ const BOUNCE = [
   '退信',
 ];
 
-const AUTO_REPLY_STARTS = Object.values(AUTO_REPLY).flat();
+/** By their first characters: every message's subject is looked up. */
+type Starts = ReadonlyMap<string, readonly string[]>;
+const AUTO_REPLY_STARTS = byFirst(Object.values(AUTO_REPLY).flat());
+const BOUNCE_STARTS = byFirst(BOUNCE);
+
+function byFirst(starts: readonly string[]): Starts {
+  const groups = new Map<string, string[]>();
+  for (const start of starts) {
+    const group = groups.get(start.charAt(0)) ?? [];
+    group.push(start);
+    groups.set(start.charAt(0), group);
+  }
+  return groups;
+}
+
 /** What gateways put before a subject: `[EXTERNAL]`, `(extern)`, `***SPAM***`. */
 const TAGS = /^(?:\s|\[[^\]]{0,40}\]|\*{1,3}[^*]{1,40}\*{1,3})*/;
 const LETTER = /^[\p{L}\p{M}]/u;
@@ -164,13 +178,14 @@ export function isAutoReplySubject(subject: string): boolean {
 
 /** Whether a decoded subject starts as that of a bounce. It reads a bounded part. */
 export function isBounceSubject(subject: string): boolean {
-  return startsWithOneOf(subject, BOUNCE);
+  return startsWithOneOf(subject, BOUNCE_STARTS);
 }
 
 /** Starts with it as words: `Abwesend`, not `Abwesendes`. */
-function startsWithOneOf(subject: string, starts: readonly string[]): boolean {
+function startsWithOneOf(subject: string, starts: Starts): boolean {
   const text = subject.slice(0, 300).replace(TAGS, '').slice(0, 200).normalize('NFC').toLowerCase();
-  return starts.some((start) => {
+  const candidates = starts.get(text.charAt(0)) ?? [];
+  return candidates.some((start) => {
     if (!text.startsWith(start)) return false;
     return UNSPACED.test(start) || !LETTER.test(text.slice(start.length));
   });

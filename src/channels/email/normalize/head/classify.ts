@@ -197,5 +197,6 @@ function addresses(head: HeaderBlock, name: string): readonly string[] {
 }
 
 function value(head: HeaderBlock, name: string): string {
-  return (head.first(name) ?? '').slice(0, 2000).trim();
+  const raw = head.first(name);
+  return raw === undefined ? '' : raw.slice(0, 2000).trim();
 }

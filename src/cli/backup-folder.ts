@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { checkBackup } from '../backup/check-backup.ts';
 import { BackupRefused, makeBackup } from '../backup/make-backup.ts';
+import { counted } from '../runtime/counted.ts';
 import { configuration } from './configuration.ts';
 import { CommandFailed } from './exit-codes.ts';
 import { interruptible } from './interruption.ts';
@@ -9,7 +10,6 @@ import { withSpool } from './open-spool.ts';
 import type { ProcessEvents } from './process-end.ts';
 import { progressOf } from './progress.ts';
 import type { Terminal } from './terminal.ts';
-import { counted } from '../runtime/counted.ts';
 
 export interface BackupOptions {
   readonly check?: true;

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { counted } from '../runtime/counted.ts';
 import { asEntryId } from '../types/ids.ts';
 import { oneLine } from './cell.ts';
 import { confirm } from './confirm.ts';
@@ -12,7 +13,6 @@ import { progressOf } from './progress.ts';
 import { type Filter, filterOf, type FilterOptions } from './queue-filter.ts';
 import { type Move, moveEntry, type Moved } from './queue-moves.ts';
 import { printable, type Terminal } from './terminal.ts';
-import { counted } from '../runtime/counted.ts';
 
 export interface ChangeOptions extends FilterOptions {
   readonly all?: true;

@@ -1,7 +1,7 @@
+import { counted } from '../runtime/counted.ts';
 import type { ShopId } from '../types/ids.ts';
 import { type Erased, type EraseFound, isNothing, isNothingOf } from './erase-scene.ts';
 import { printable } from './terminal.ts';
-import { counted } from '../runtime/counted.ts';
 
 export type ShopName = (id: ShopId) => string;
 

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
+import { counted } from '../runtime/counted.ts';
 import type { RawForm } from '../spool/entry.ts';
 import type { FoundEntry } from '../spool/operator-store.ts';
 import { oldestFirst } from './each-found.ts';
@@ -14,7 +15,6 @@ import type { ProcessEvents } from './process-end.ts';
 import { progressOf } from './progress.ts';
 import { filterOf, type FilterOptions } from './queue-filter.ts';
 import type { Terminal } from './terminal.ts';
-import { counted } from '../runtime/counted.ts';
 
 export interface ExportOptions extends FilterOptions {
   readonly format: 'mbox' | 'jsonl';

@@ -5,6 +5,7 @@ import { canonicalAddress } from '../intake/email-addresses.ts';
 import { createIntake } from '../intake/intake.ts';
 import { createAddressDirectory } from '../intake/routing.ts';
 import { createMetrics } from '../observability/metrics.ts';
+import { counted } from '../runtime/counted.ts';
 import { CommandFailed, UsageError } from './exit-codes.ts';
 import { EmailTaker, DiskShort, type TakerOptions } from './ingest/email-taker.ts';
 import { type Input, inputsOf } from './ingest/inputs.ts';
@@ -20,7 +21,6 @@ import type { ProcessEvents } from './process-end.ts';
 import { progressOf } from './progress.ts';
 import { isSystemError } from './system-error.ts';
 import { printable, type Terminal } from './terminal.ts';
-import { counted } from '../runtime/counted.ts';
 
 export interface IngestOptions {
   readonly to?: readonly string[];

@@ -1,6 +1,6 @@
 import type { DataFolderFacts, SpoolFacts } from '../observability/data-folder-facts.ts';
-import { type CheckResult, verdicts } from './check-result.ts';
 import { counted } from '../runtime/counted.ts';
+import { type CheckResult, verdicts } from './check-result.ts';
 
 export interface FolderCircumstances {
   readonly now: number;

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { codeOf } from '../../src/spool/sqlite/sqlite-code.ts';
 
 /**
  * Every file below a folder that holds a text in any way in which `strings` and a patient reader
@@ -12,7 +13,7 @@ export function filesWith(folder: string, text: string): string[] {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .filter((file) => {
-      const bytes = readFileSync(file).toString('latin1');
+      const bytes = contentsOf(file);
       const lower = bytes.toLowerCase();
       return needles.exact.some((form) => bytes.includes(form)) ||
         needles.anyCase.some((form) => lower.includes(form))
@@ -21,6 +22,16 @@ export function filesWith(folder: string, text: string): string[] {
     })
     .map((file) => relative(folder, file))
     .sort();
+}
+
+/** Beside a gateway some files are there for a moment only. */
+function contentsOf(file: string): string {
+  try {
+    return readFileSync(file).toString('latin1');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return '';
+    throw error;
+  }
 }
 
 function formsOf(text: string): { readonly exact: string[]; readonly anyCase: string[] } {

@@ -10,10 +10,6 @@ const LOOKS = [
   { name: 'dark', browser: { colorScheme: 'dark' } },
   {
     name: 'on a phone',
-    browser: { colorScheme: 'light', viewport: { width: 360, height: 740 }, hasTouch: true },
-  },
-  {
-    name: 'on a phone, dark',
     browser: { colorScheme: 'dark', viewport: { width: 360, height: 740 }, hasTouch: true },
   },
 ] as const;

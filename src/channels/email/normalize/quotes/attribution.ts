@@ -30,6 +30,8 @@ const STARTS = [
   'בתאריך ',
   '在 ',
 ];
+/** And some more: lower case may be shorter. */
+const LONGEST_START = 2 * Math.max(...STARTS.map(({ length }) => length));
 /** How one ends, before the colon. */
 const ENDING_VERBS = [
   'wrote',
@@ -133,7 +135,7 @@ export function holdsAttributionAndQuote(line: Line): boolean {
 }
 
 function startsLikeOne(line: string): boolean {
-  const first = line.toLowerCase();
+  const first = line.slice(0, LONGEST_START).toLowerCase();
   return STARTS.some((word) => first.startsWith(word));
 }
 

@@ -246,9 +246,10 @@ export function isRule(line: Line): boolean {
 }
 
 function isDashedTitle(line: Line, titles: readonly string[]): boolean {
+  const bare = bareText(line);
+  if (!/^[-_]{2}/.test(bare)) return false;
   // QQ Mail writes the entity into its plain text.
-  const text = bareText(line).toLowerCase().replaceAll('&nbsp;', ' ');
-  if (!/^[-_]{2}/.test(text)) return false;
+  const text = bare.toLowerCase().replaceAll('&nbsp;', ' ');
   const title = text.replace(/^[-_\s]+/, '').replace(/[-_\s:：]{1,600}$/, '');
   return titles.includes(title);
 }

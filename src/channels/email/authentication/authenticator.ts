@@ -34,6 +34,8 @@ interface Waiting {
 }
 
 const MAX_HEAP_MB = 128;
+/** For the same reason as in the threads that read mail (normalize/threads/mail-worker.ts). */
+const YOUNG_GENERATION_MB = 12;
 /** The thread ends a check by itself; this is for one that has no turn to do so. */
 const THREAD_GRACE_MS = 500;
 
@@ -78,7 +80,10 @@ export function createAuthenticator(
     const url = options.worker ?? workerUrl(import.meta.url, './authentication-worker.ts');
     const started = new Worker(url, {
       workerData: settings,
-      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+      resourceLimits: {
+        maxOldGenerationSizeMb: MAX_HEAP_MB,
+        maxYoungGenerationSizeMb: YOUNG_GENERATION_MB,
+      },
       env: {},
     });
     started.on('message', (messages: readonly FromAuthenticationWorker[]) => {

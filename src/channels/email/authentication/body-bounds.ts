@@ -15,7 +15,7 @@ export class StrangeBody extends Error {
  * forger must not win by making the check longer than it may take.
  * @throws {StrangeBody}
  */
-export async function* boundBody(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+export async function* boundBody(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let lines = 0;
   let open = 0;
   for await (const chunk of chunks) {

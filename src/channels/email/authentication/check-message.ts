@@ -31,6 +31,8 @@ export interface CheckSettings {
 }
 
 const MAX_FROM_LENGTH = 8 * 1024;
+/** Made once: a signal without a reason of its own makes an error, with its stack, for each message. */
+const OVER = new Error('the check is over');
 /** Organizational domains of sealers are configured; their servers seal under names below. */
 const isBelow = (domain: string, sealer: string): boolean =>
   domain === sealer || domain.endsWith(`.${sealer}`);
@@ -46,12 +48,12 @@ export async function checkMessage(
   resolve: Resolve,
 ): Promise<AuthenticationVerdict> {
   const ended = new AbortController();
-  const timer = setTimeout(() => ended.abort(), settings.totalMs);
+  const timer = setTimeout(() => ended.abort(OVER), settings.totalMs);
   try {
     return await check(request, settings, resolve, ended.signal);
   } finally {
     clearTimeout(timer);
-    ended.abort();
+    ended.abort(OVER);
   }
 }
 

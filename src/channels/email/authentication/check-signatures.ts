@@ -1,6 +1,6 @@
-import { Readable } from 'node:stream';
 import { arc } from 'mailauth/lib/arc/index.js';
-import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
+import { DkimVerifier } from 'mailauth/lib/dkim/dkim-verifier.js';
+import { parseHeaders } from 'mailauth/lib/tools.js';
 import * as z from 'zod';
 import type { RawSource } from '../raw-source.ts';
 import { isAligned } from './alignment.ts';
@@ -86,25 +86,37 @@ export async function checkSignatures(
 }
 
 /**
- * Undefined when the library stumbles over what the sender wrote: that is a broken signature, and
- * no trouble of ours that could leave the verdict open.
+ * Feeds the library's verifier by hand: its own reader would look at each byte, and at each four of
+ * the head, for the line ends that these bytes have already. Undefined when it stumbles over what
+ * the sender wrote: that is a broken signature, and no trouble of ours that could leave the verdict
+ * open.
  * @throws what reading the message fails with, or the reason for which it ended
  */
-async function verify(question: SignatureQuestion, resolve: Resolve) {
+async function verify(
+  { raw, head, headBytes, signal }: SignatureQuestion,
+  resolve: Resolve,
+): Promise<Pick<DkimVerifier, 'results' | 'arc'> | undefined> {
   let trouble: { readonly error: unknown } | undefined;
-  async function* watched() {
+  async function* body() {
     try {
-      yield* feed(question);
+      for await (const chunk of boundBody(readBody(raw, headBytes))) {
+        signal.throwIfAborted();
+        yield chunk;
+      }
     } catch (error) {
       if (!(error instanceof StrangeBody)) trouble = { error };
       throw error;
     }
   }
+  const verifier = new DkimVerifier({
+    resolver: libraryResolver(resolve),
+    minBitLength: MIN_KEY_BITS,
+  });
   try {
-    return await dkimVerify(Readable.from(watched(), { objectMode: false }), {
-      resolver: libraryResolver(resolve),
-      minBitLength: MIN_KEY_BITS,
-    });
+    await verifier.messageHeaders(parseHeaders(head.bytes));
+    for await (const chunk of body()) await verifier.nextChunk(chunk);
+    await verifier.finalChunk();
+    return verifier;
   } catch {
     if (trouble !== undefined) throw trouble.error;
     return undefined;
@@ -130,14 +142,6 @@ async function checkSeals(
     // It throws on a key that is too short.
   }
   return hadTrouble() || seals.hadTrouble() ? 'temperror' : 'fail';
-}
-
-async function* feed({ raw, head, headBytes, signal }: SignatureQuestion) {
-  yield head.bytes;
-  for await (const chunk of boundBody(readBody(raw, headBytes))) {
-    signal.throwIfAborted();
-    yield chunk;
-  }
 }
 
 /** The most that any signature says; without a readable one they are all broken. */

@@ -24,7 +24,7 @@ export async function readHead(raw: RawSource): Promise<HeadOfMessage> {
 }
 
 /** The bytes after the header block, in chunks, with every line end as CRLF (RFC 6376 §5.3). */
-export async function* readBody(raw: RawSource, headBytes: number): AsyncGenerator<Uint8Array> {
+export async function* readBody(raw: RawSource, headBytes: number): AsyncGenerator<Buffer> {
   let passed = 0;
   let afterCr = false;
   for await (const chunk of chunksOf(raw)) {
@@ -36,28 +36,27 @@ export async function* readBody(raw: RawSource, headBytes: number): AsyncGenerat
   }
 }
 
-async function* chunksOf(raw: RawSource): AsyncGenerator<Uint8Array> {
+async function* chunksOf(raw: RawSource): AsyncGenerator<Buffer> {
   if (raw.kind === 'file') {
-    const file: AsyncIterable<Uint8Array> = createReadStream(raw.path, {
-      highWaterMark: READ_BYTES,
-    });
+    const file: AsyncIterable<Buffer> = createReadStream(raw.path, { highWaterMark: READ_BYTES });
     yield* file;
     return;
   }
-  for (let at = 0; at < raw.bytes.length; at += READ_BYTES) {
-    yield raw.bytes.subarray(at, at + READ_BYTES);
+  const bytes = Buffer.from(raw.bytes.buffer, raw.bytes.byteOffset, raw.bytes.byteLength);
+  for (let at = 0; at < bytes.length; at += READ_BYTES) {
     // A timer that ends the work must have its turn.
-    await new Promise((resolve) => setImmediate(resolve));
+    if (at > 0) await new Promise((resolve) => setImmediate(resolve));
+    yield bytes.subarray(at, at + READ_BYTES);
   }
 }
 
-function withCrlf(chunk: Uint8Array, afterCr: boolean): Uint8Array {
+function withCrlf(chunk: Buffer, afterCr: boolean): Buffer {
   let bare = 0;
   for (let lf = chunk.indexOf(LF); lf !== -1; lf = chunk.indexOf(LF, lf + 1)) {
     if (!(lf === 0 ? afterCr : chunk[lf - 1] === CR)) bare += 1;
   }
   if (bare === 0) return chunk;
-  const out = new Uint8Array(chunk.length + bare);
+  const out = Buffer.allocUnsafe(chunk.length + bare);
   let to = 0;
   for (let at = 0; at < chunk.length; at += 1) {
     const byte = chunk[at] ?? 0;

@@ -36,12 +36,15 @@ export async function* readEncoded(
   { run, after }: EncodedContent,
   maxBytes = Number.MAX_SAFE_INTEGER,
 ): AsyncGenerator<Buffer> {
-  const linesAtOnce = Math.max(1, Math.floor(READ_BYTES / decodedLineBytes(run)));
+  const most = Math.max(1, Math.floor(READ_BYTES / decodedLineBytes(run)));
+  const linesAtOnce = Math.min(most, run.lines);
   let left = maxBytes;
   const file = await open(run.path);
+  const buffer = Buffer.allocUnsafeSlow(linesAtOnce * periodOf(run));
   try {
     for (let line = 0; line < run.lines && left > 0; line += linesAtOnce) {
-      const decoded = await readLines(file, run, line, Math.min(linesAtOnce, run.lines - line));
+      const count = Math.min(linesAtOnce, run.lines - line);
+      const decoded = await readLines(file, run, line, buffer.subarray(0, count * periodOf(run)));
       yield decoded.subarray(0, left);
       left -= decoded.length;
     }
@@ -65,23 +68,26 @@ export async function readEncodedAt(
   const runBytes = run.lines * lineBytes;
   const first = Math.min(Math.floor(offset / lineBytes), run.lines);
   const end = Math.min(Math.ceil((offset + length) / lineBytes), run.lines);
-  const decoded = first < end ? await readLines(file, run, first, end - first) : Buffer.alloc(0);
+  const buffer = Buffer.allocUnsafe((end - first) * periodOf(run));
+  const decoded = first < end ? await readLines(file, run, first, buffer) : Buffer.alloc(0);
   const tail = offset + length > runBytes ? asBuffer(after) : Buffer.alloc(0);
   const from = first * lineBytes;
   return Buffer.concat([decoded, tail]).subarray(offset - from, offset - from + length);
 }
 
+const periodOf = ({ lineLength, lineEnd }: Base64Run): number => lineLength + lineEnd;
+
+/** Decodes as many lines as fit into `buffer`, which is the caller's again afterwards. */
 async function readLines(
   file: FileHandle,
   run: Base64Run,
   line: number,
-  count: number,
+  buffer: Buffer,
 ): Promise<Buffer> {
-  const period = run.lineLength + run.lineEnd;
-  const bytes = Buffer.allocUnsafe(count * period);
-  const { bytesRead } = await file.read(bytes, 0, bytes.length, run.offset + line * period);
-  if (bytesRead < bytes.length) throw new Error('the raw message is shorter than it was');
-  return Buffer.from(bytes.toString('latin1', 0, bytesRead), 'base64');
+  const position = run.offset + line * periodOf(run);
+  const { bytesRead } = await file.read(buffer, 0, buffer.length, position);
+  if (bytesRead < buffer.length) throw new Error('the raw message is shorter than it was');
+  return Buffer.from(buffer.toString('latin1'), 'base64');
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {

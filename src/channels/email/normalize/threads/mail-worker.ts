@@ -6,10 +6,10 @@ import type { FromWorker, ToWorker, WorkerFailure, WorkerSettings } from './work
 
 /**
  * What a large message has passed through is let go only when the young generation is collected:
- * the default of 48 MB lets each thread keep 50 MB more (measured with 50 messages of 25 MB), and
- * half of this saves little and is slower.
+ * the default of 48 MB lets each thread keep 50 MB more (measured with 50 messages of 25 MB). Half
+ * of this would save as much again, but small messages are then read a fifth slower.
  */
-const YOUNG_GENERATION_MB = 12;
+const YOUNG_GENERATION_MB = 24;
 
 export interface MailWorkerOptions {
   readonly url: URL;

@@ -8,7 +8,8 @@ import { withWorkbench } from './support/workbench.ts';
 const HELP = `npm run bench -- chat [--quick] [--json] [--only acks|idle|replies] [--generators 2] [--profile FOLDER]
 
 acks     durable acknowledgements a second and their 99th percentile, at 100 and at 1,000 clients,
-         beside bare socket.io in the same run; what the load's own processes cost is printed
+         beside bare socket.io in the same run, and beside one that also sends each line to its
+         sender as the protocol has it; what the load's own processes cost is printed
 idle     memory for each of 5,000 clients that say nothing, beside bare socket.io
 replies  from the moment a reply is listed at the platform to its arrival at the client, with 1,000
          open conversations of which 100 wait, and how often the platform is asked meanwhile`;

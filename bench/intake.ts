@@ -84,7 +84,9 @@ async function setUp(bench: Workbench): Promise<Stage> {
     at('./baselines/bare-webhook.ts'),
     undefined,
   );
-  const bareChat = await bench.part<typeof BareChat>(at('./baselines/bare-chat.ts'), undefined);
+  const bareChat = await bench.part<typeof BareChat>(at('./baselines/bare-chat.ts'), {
+    sendsLines: false,
+  });
   return {
     paused: await startGateway(bench, { platformUrl, paused: true, ...profiled }),
     running: await startGateway(bench, { platformUrl, paused: false }),

@@ -2,16 +2,38 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { Server } from 'socket.io';
 import { memoryAfterGc } from '../chat/memory-after-gc.ts';
-import { CHAT_PATH, type ClientToServerEvents } from '../../src/channels/chat/events.ts';
+import {
+  CHAT_PATH,
+  type ClientToServerEvents,
+  type ServerToClientEvents,
+} from '../../src/channels/chat/events.ts';
+import { joined } from '../../src/channels/chat/joined-writes.ts';
+
+export interface BareChatOptions {
+  /** Each message also comes back to its sender as a line, as the chat's protocol has it. */
+  readonly sendsLines: boolean;
+}
 
 /** socket.io as it comes: acknowledges each message and keeps nothing. */
-export async function start() {
+export async function start({ sendsLines }: BareChatOptions) {
   const server = createServer();
-  const io = new Server<ClientToServerEvents>(server, { path: CHAT_PATH, serveClient: false });
+  const io = new Server<ClientToServerEvents, ServerToClientEvents>(server, {
+    path: CHAT_PATH,
+    serveClient: false,
+  });
   let seq = 0;
   io.on('connection', (socket) => {
-    socket.on('message', (_message, acknowledge) => {
-      acknowledge?.({ ok: true, seq: ++seq });
+    socket.on('message', ({ id, text }, acknowledge) => {
+      seq += 1;
+      if (!sendsLines) {
+        acknowledge?.({ ok: true, seq });
+        return;
+      }
+      joined(socket.conn, () => {
+        acknowledge?.({ ok: true, seq });
+        const common = { from: 'visitor', format: 'TEXT', attachments: [] } as const;
+        socket.emit('message', { ...common, seq, id, text, at: Date.now() });
+      });
     });
   });
   server.listen(0, '127.0.0.1');

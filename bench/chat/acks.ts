@@ -21,6 +21,7 @@ const CLIENTS = [100, 1000];
 const MESSAGES = 20_000;
 const SLUICE = 'Sluice';
 const BARE = 'bare socket.io';
+const WITH_LINES = 'bare socket.io, sending the line';
 
 type Generators = readonly Part<typeof ChatLoad>[];
 
@@ -31,7 +32,11 @@ interface Costs {
   readonly loadMicros: number[];
 }
 
-/** Durable acknowledgements a second beside those of a server that keeps nothing. */
+/**
+ * Durable acknowledgements a second beside those of a server that keeps nothing: once as socket.io
+ * has it, and once with the line that the chat's protocol sends beside each acknowledgement, which is
+ * as fast as any server of this protocol could be on this machine.
+ */
 export async function measureAcks(bench: Workbench, options: AckOptions): Promise<Line[]> {
   const at = (file: string) => new URL(file, import.meta.url);
   const platform = await bench.part<typeof FastPlatform>(at('../platform/fast-platform.ts'), {
@@ -43,7 +48,10 @@ export async function measureAcks(bench: Workbench, options: AckOptions): Promis
     paused: true,
     ...(profile !== undefined && { profileInto: profile }),
   });
-  const bare = await bench.part<typeof BareChat>(at('../baselines/bare-chat.ts'), undefined);
+  const bareChat = (sendsLines: boolean) =>
+    bench.part<typeof BareChat>(at('../baselines/bare-chat.ts'), { sendsLines });
+  const bare = await bareChat(false);
+  const bareWithLines = await bareChat(true);
   const generators: Part<typeof ChatLoad>[] = [];
   while (generators.length < options.generators) {
     generators.push(await bench.part<typeof ChatLoad>(at('../load/chat.ts'), undefined));
@@ -56,6 +64,7 @@ export async function measureAcks(bench: Workbench, options: AckOptions): Promis
     const sides = [
       side(SLUICE, gateway.pid, gateway.httpPort, generators, load),
       side(BARE, bare.pid, await bare.call('port'), generators, load),
+      side(WITH_LINES, bareWithLines.pid, await bareWithLines.call('port'), generators, load),
     ];
     const name = `${clients} clients`;
     const rounds = options.quick ? 1 : 5;
@@ -67,7 +76,9 @@ export async function measureAcks(bench: Workbench, options: AckOptions): Promis
     const ratio = ratioOf(measured, SLUICE, BARE);
     const figures = (of: (costs: Costs) => number[], unit: string): string[] =>
       sides.map(({ costs }) => `${median(of(costs).slice(1)).toFixed(0)} ${unit}`);
-    const [perSecond, barePerSecond] = measured.map((each) => `${each.perSecond.toFixed(0)}/s`);
+    const [perSecond, barePerSecond, withLines] = measured.map(
+      (each) => `${each.perSecond.toFixed(0)}/s`,
+    );
     const [p99, bareP99] = figures(({ p99Ms }) => p99Ms, 'ms');
     const [server, bareServer] = figures(({ serverMicros }) => serverMicros, 'µs');
     const [generator, bareGenerator] = figures(({ loadMicros }) => loadMicros, 'µs');
@@ -78,13 +89,18 @@ export async function measureAcks(bench: Workbench, options: AckOptions): Promis
         goal: `${ratio.toFixed(2)} x, goal ${AT_LEAST} x`,
         met: ratio >= AT_LEAST,
       },
+      {
+        what: '  the same packets, nothing kept',
+        ...pair('', withLines),
+        goal: `${ratioOf(measured, WITH_LINES, BARE).toFixed(2)} x`,
+      },
       { what: '  99th percentile', ...pair(p99, bareP99) },
       { what: '  processor time of the server, each', ...pair(server, bareServer) },
       { what: '  of the generators, each', ...pair(generator, bareGenerator) },
     );
   }
   await gateway.stop();
-  for (const part of [bare, platform, ...generators]) await part.stop();
+  for (const part of [bare, bareWithLines, platform, ...generators]) await part.stop();
   return lines;
 }
 

@@ -34,7 +34,7 @@ export async function measureIdle(bench: Workbench, quick: boolean): Promise<Lin
   );
   const bare = await bench.part<typeof BareChat>(
     at('../baselines/bare-chat.ts'),
-    undefined,
+    { sendsLines: false },
     withGc,
   );
   const load = await bench.part<typeof IdleChat>(at('../load/idle-chat.ts'), undefined);

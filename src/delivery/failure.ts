@@ -11,6 +11,8 @@ export type Answered = 'later' | 'credentials' | 'gone' | 'refused';
 
 /** Reads one error of a create-message or create-event call. */
 export function readAnswer(error: PlatformError): Answered {
+  // An id that no request can name: whatever had it cannot be asked for, now or later.
+  if (error.code === 'invalid') return 'gone';
   if (error.retryable || error.status === undefined) return 'later';
   if (error.status === 404 || error.status === 410) return 'gone';
   if (error.status === 401 || error.status === 403 || error.status === 405) return 'credentials';

@@ -56,6 +56,7 @@ describe('what an answer asks for', () => {
     [error(302), 'credentials'],
     [error(404), 'gone'],
     [error(410), 'gone'],
+    [error(undefined, 'invalid'), 'gone'],
     [error(400), 'refused'],
     [error(409), 'refused'],
     [error(413), 'refused'],

@@ -86,10 +86,9 @@ export async function checkSignatures(
 }
 
 /**
- * Feeds the library's verifier by hand: its own reader would look at each byte, and at each four of
- * the head, for the line ends that these bytes have already. Undefined when it stumbles over what
- * the sender wrote: that is a broken signature, and no trouble of ours that could leave the verdict
- * open.
+ * Feeds the library's verifier by hand: its own reader would look at each byte for the line ends
+ * that these bytes have already. Undefined when it stumbles over what the sender wrote: that is a
+ * broken signature, and no trouble of ours that could leave the verdict open.
  * @throws what reading the message fails with, or the reason for which it ended
  */
 async function verify(

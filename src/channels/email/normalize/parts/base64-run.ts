@@ -39,8 +39,8 @@ export async function* readEncoded(
   const most = Math.max(1, Math.floor(READ_BYTES / decodedLineBytes(run)));
   const linesAtOnce = Math.min(most, run.lines);
   let left = maxBytes;
-  const file = await open(run.path);
   const buffer = Buffer.allocUnsafeSlow(linesAtOnce * periodOf(run));
+  const file = await open(run.path);
   try {
     for (let line = 0; line < run.lines && left > 0; line += linesAtOnce) {
       const count = Math.min(linesAtOnce, run.lines - line);

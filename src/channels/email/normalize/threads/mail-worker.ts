@@ -7,7 +7,7 @@ import type { FromWorker, ToWorker, WorkerFailure, WorkerSettings } from './work
 /**
  * What a large message has passed through is let go only when the young generation is collected:
  * the default of 48 MB lets each thread keep 50 MB more (measured with 50 messages of 25 MB). Half
- * of this would save as much again, but small messages are then read a fifth slower.
+ * of this would save some 20 MB in all, but small messages are then read a fifth slower.
  */
 const YOUNG_GENERATION_MB = 24;
 

@@ -197,6 +197,9 @@ async function start(
     ...base,
     operator: store.operator,
     facts,
+    onReloaded: () => {
+      for (const shop of shops.value) shop.tryNow();
+    },
   });
 
   // The doors, last: one that answers must not say that all are open.

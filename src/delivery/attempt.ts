@@ -2,13 +2,16 @@ import { errorFields, type Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { Claimed, Entry, Outcome } from '../spool/entry.ts';
+import { type Claimed, type Entry, FIRST_REFUSAL_NUMBER, type Outcome } from '../spool/entry.ts';
+import { Forbidden, Later, type Part, Refused, Unclear } from './answer.ts';
 import { AttemptRecord } from './attempt-record.ts';
-import { deliver, type DeliveryParts } from './deliver.ts';
-import { ConfigurationFault, Later, Refused } from './failure.ts';
-import { outcomeOf } from './outcome.ts';
+import { deliver, type Delivered, type DeliveryParts } from './deliver.ts';
+import { Notes } from './notes.ts';
+import { interrupted, outcomeOf } from './outcome.ts';
+import { Requests } from './requests.ts';
 import type { ShopPlatform } from './shop-platform.ts';
 import { Steps } from './steps.ts';
+import type { Work } from './work.ts';
 
 export interface AttemptParts extends DeliveryParts {
   readonly logger: Logger;
@@ -22,16 +25,24 @@ export interface AttemptParts extends DeliveryParts {
   readonly onSettled: (entry: Entry, outcome: Outcome) => void;
 }
 
-/**
- * Makes one attempt, learns what it says about the shop, and settles the entry. `onOutcome` is called
- * before that is durable: the platform is done with it. Never throws.
- */
+/** What differs from one attempt to the next. */
+export interface AttemptOptions {
+  readonly signal: AbortSignal;
+  /** Called before the outcome is durable: the platform is done with it. */
+  readonly onOutcome: () => void;
+  /** It is to find out whether this endpoint works again, with this much patience. */
+  readonly probe?: { readonly part: Part; readonly timeoutMs: number };
+}
+
+/** One quick try is enough for what has failed so often while others were delivered. */
+const ONE_TRY_AFTER_ATTEMPTS = 6;
+
+/** Makes one attempt, learns what it says about the shop, and settles the entry. Never throws. */
 export async function attempt(
   claimed: Claimed,
   shop: ShopPlatform,
   parts: AttemptParts,
-  signal: AbortSignal,
-  onOutcome: () => void,
+  options: AttemptOptions,
 ): Promise<void> {
   const { entry, lease } = claimed;
   const { name } = shop.settings;
@@ -40,41 +51,32 @@ export async function attempt(
     ...{ id: entry.id, shopId: entry.shopId, shop: name, channel: entry.channel },
     ...{ kind: entry.kind, claim: lease.generation },
   });
-  const steps = new Steps(log, parts.clock, trace);
-  const record = new AttemptRecord();
+  const work = workOf(claimed, shop, parts, options, new Steps(log, parts.clock, trace));
+  const { steps, record, notes } = work;
   let state = 'not_settled';
-  let refusal: string | undefined;
   try {
-    let outcome: Outcome;
-    try {
-      outcome = await deliver(claimed, shop, parts, steps, record, signal);
-      if (outcome.state === 'delivered') shop.delivered();
-      else shop.breakers.messages.releaseProbe();
-    } catch (error) {
-      log.warn('entry.attempt_failed', { ...errorFields(error), attempts: entry.attempts + 1 });
-      const fault = await faultBehind(error, entry, shop, parts, log);
-      if (fault instanceof Refused) refusal = wordsOf(fault);
-      outcome = signal.aborted ? interrupted(parts.clock()) : failed(fault, entry, shop, parts);
-    }
+    const { outcome, followUps } = await outcomeOfWork(work, parts, log);
     steps.add(outcome.state, detailOf(outcome));
-    onOutcome();
+    options.onOutcome();
     // Waiting for a shop that is down changes nothing about what it will be sent.
     const made = outcome.state === 'queued' && !outcome.counts ? undefined : record.made;
-    const settle = () => parts.spool.settle(lease, outcome, steps.all, made);
+    const settlement = {
+      steps: steps.all,
+      ...(notes.changed && { notes: notes.changed }),
+      ...(followUps && { followUps }),
+    };
+    const settle = () => parts.spool.settle(lease, outcome, settlement, made);
     if (!(await steps.timed('settle', settle))) {
       state = 'lease_lost';
       log.warn('entry.lease_lost', { generation: lease.generation });
       return;
     }
     state = outcome.state;
-    // The fifth of them spoke for all while this one was being written.
-    if (refusal !== undefined && outcome.state === 'dead' && shop.refusals.isSaidToAll(refusal)) {
-      await parts.spool.requeue(entry.id);
-    }
     parts.metrics.settled.inc({ shop: name, channel: entry.channel, outcome: outcome.state });
     if (outcome.state === 'delivered') {
       const seconds = (parts.clock() - entry.receivedAt) / 1000;
       parts.metrics.deliverySeconds.observe({ channel: entry.channel }, seconds);
+      await releaseAlike(entry, shop, parts);
     }
     parts.onSettled(entry, outcome);
   } catch (error) {
@@ -85,59 +87,100 @@ export async function attempt(
   }
 }
 
-/** A stop or a lost lease is no fault of the entry's. */
-function interrupted(now: number): Outcome {
+function workOf(
+  claimed: Claimed,
+  shop: ShopPlatform,
+  { spool }: AttemptParts,
+  { signal, probe }: AttemptOptions,
+  steps: Steps,
+): Work {
+  const client = probe === undefined ? shop.client : shop.client.within(probe.timeoutMs);
+  const once = probe !== undefined || claimed.entry.attempts >= ONE_TRY_AFTER_ATTEMPTS;
   return {
-    state: 'queued',
-    nextAttemptAt: now,
-    reason: 'interrupted',
-    counts: false,
-    failingMs: 0,
-    detach: false,
+    ...{ claimed, shop, spool, steps, signal },
+    requests: new Requests(client, signal, { once }),
+    notes: new Notes(claimed.notes),
+    record: new AttemptRecord(),
+    probes: probe?.part,
   };
 }
 
-function failed(error: unknown, entry: Entry, shop: ShopPlatform, parts: AttemptParts): Outcome {
-  const { messages, media } = shop.breakers;
-  if (error instanceof Refused) messages.succeeded();
-  else if (!(error instanceof Later && error.part === 'messages')) messages.releaseProbe();
-  if (error instanceof ConfigurationFault) parts.metrics.alarms.inc({ alarm: 'platform_refuses' });
-  return outcomeOf(error, entry, {
-    now: parts.clock(),
-    random: parts.random(),
-    shopWorks: shop.lastSuccessAt > Math.max(entry.lastAttemptAt, entry.receivedAt),
-    outage: error instanceof Later && (error.part === 'media' ? media : messages).isOpen,
-    giveUpAfterMs: parts.giveUpAfterMs,
-  });
-}
-
-/**
- * Five lanes refused with the same words: it was not their fault. They are tried again, and what
- * looked like a refusal of this entry is a fault of the configuration.
- */
-async function faultBehind(
-  error: unknown,
-  entry: Entry,
-  shop: ShopPlatform,
-  { spool }: AttemptParts,
-  log: Logger,
-): Promise<unknown> {
-  if (!(error instanceof Refused)) return error;
-  const lane = `${entry.channel}/${entry.lane}`;
-  const refused = shop.refusals.add(lane, entry.id, wordsOf(error));
-  if (refused === undefined) return error;
-  const { messages } = shop.breakers;
-  // Those that were in flight say nothing new; a probe that hears the same has failed.
-  if (messages.isOpen) messages.failed();
-  else {
-    log.error('platform.refuses_everything', { status: error.status, entries: refused.length });
-    messages.trip();
+async function outcomeOfWork(work: Work, parts: AttemptParts, log: Logger): Promise<Delivered> {
+  const { entry } = work.claimed;
+  const startedAt = parts.clock();
+  try {
+    const delivered = await deliver(work, parts);
+    if (delivered.outcome.state === 'delivered') work.shop.delivered(entry.lane);
+    return delivered;
+  } catch (error) {
+    log.warn('entry.attempt_failed', { ...errorFields(error), attempts: entry.attempts + 1 });
+    const outcome = work.signal.aborted
+      ? interrupted(parts.clock())
+      : failed(error, work, parts, { startedAt, log });
+    return { outcome };
   }
-  for (const id of refused) if (id !== entry.id) await spool.requeue(id);
-  return new ConfigurationFault('the platform refuses everything', { cause: error });
 }
 
-const wordsOf = ({ status, answer }: Refused): string => `${status} ${answer}`;
+/** What a failure says about the shop, and what it comes to for the entry. */
+function failed(
+  error: unknown,
+  work: Work,
+  { clock, random, giveUpAfterMs, metrics }: AttemptParts,
+  { startedAt, log }: { readonly startedAt: number; readonly log: Logger },
+): Outcome {
+  const { shop, notes } = work;
+  const { entry } = work.claimed;
+  const part: Part = error instanceof Later || error instanceof Forbidden ? error.part : 'messages';
+  const since = entry.lastAttemptAt === 0 ? startedAt : entry.lastAttemptAt;
+  const alone = shop.health[part].lastDeliveredAt > since;
+  const first = entry.failures === 0;
+  let alike: number | undefined;
+  if (error instanceof Later) {
+    if (error.isThrottled) shop.health[part].slowDown(error.retryAfterMs ?? 1000);
+    // What has left its lane fails by itself: that has been seen often enough.
+    else if (!entry.detached || !alone) {
+      const { timedOut } = error;
+      shop.health[part].failed(entry.lane, error.told, { first, timedOut });
+    }
+    if (!alone) void shop.checkReads();
+  } else if (error instanceof Forbidden) {
+    metrics.alarms.inc({ alarm: 'platform_refuses' });
+    if (alone) {
+      const { forbidden } = notes.value;
+      notes.set({ forbidden: { ...forbidden, [part]: forbidden[part] + 1 } });
+    } else shop.health[part].failed(entry.lane, error.told, { forbidden: true, first });
+  } else if (error instanceof Refused) {
+    const lane = `${entry.channel}/${entry.lane}`;
+    const { waitedAlike } = notes.value;
+    const { waitsFor, isNew } = shop.alike.refused(lane, entry.id, error.words, waitedAlike);
+    alike = waitsFor;
+    if (alike !== undefined) notes.set({ waitedAlike: true });
+    if (isNew) {
+      metrics.alarms.inc({ alarm: 'refused_alike' });
+      log.error('platform.refuses_alike', { words: error.words });
+    }
+  } else if (error instanceof Unclear) {
+    notes.set({ unclear: notes.value.unclear + 1 });
+  }
+  const now = clock();
+  const when = { now, random: random(), alone, giveUpAfterMs, notes, alike };
+  const outcome = outcomeOf(error, entry, when);
+  if (outcome.state === 'held') metrics.alarms.inc({ alarm: 'unclear_answers' });
+  return outcome;
+}
+
+/** One that was refused like many others went through: so may they. */
+async function releaseAlike(
+  { shopId, waitsFor }: Entry,
+  { alike }: ShopPlatform,
+  { spool }: AttemptParts,
+): Promise<void> {
+  if (waitsFor < FIRST_REFUSAL_NUMBER) return;
+  const before = alike.delivered(waitsFor);
+  if (before === undefined) return;
+  await spool.releaseWaiting(shopId, waitsFor);
+  for (const id of before) await spool.requeue(id);
+}
 
 function detailOf(outcome: Outcome): Record<string, string | number | boolean> {
   switch (outcome.state) {

@@ -1,16 +1,27 @@
+import { isInternetHost } from '../intake/email-addresses.ts';
 import type { Attachment, Normalized } from '../intake/normalizer.ts';
 import type { CreateMessageRequest } from '../platform-api/schemas.ts';
 import { withImageNames, withShownImages } from './shown-images.ts';
-import type { Submission } from './submit.ts';
 import type { Uploaded } from './upload-attachments.ts';
 
-/** Puts what the normalizer made, the media ids and the conversation into the two requests. */
+export interface Composed {
+  readonly request: CreateMessageRequest;
+  /** The same content with a line for each attachment, to go without them. */
+  readonly plain: CreateMessageRequest;
+}
+
+/**
+ * Puts what the normalizer made, the media ids and the conversation into the two requests. Copies
+ * for addresses that no mail can be sent to over the internet are left out: they would only make
+ * strict platforms refuse the message.
+ */
 export function compose(
-  normalized: Normalized,
+  { request, attachments }: Pick<Normalized, 'request' | 'attachments'>,
   uploaded: Uploaded,
   conversationId: string | undefined,
-): Submission {
-  const { contact, conversation, message } = normalized.request;
+): Composed {
+  const { contact, conversation } = request;
+  const message = withSendableCopies(request.message);
   const base = {
     contact,
     conversation: { ...conversation, ...(conversationId !== undefined && { id: conversationId }) },
@@ -30,12 +41,23 @@ export function compose(
         ...message,
         content: withLines(
           withImageNames(message.content, uploaded.shown),
-          placeholders(normalized.attachments),
+          placeholders(attachments),
         ),
         format: 'TEXT',
       },
     },
-  } satisfies { request: CreateMessageRequest; plain: CreateMessageRequest };
+  };
+}
+
+function withSendableCopies(message: CreateMessageRequest['message']) {
+  const { cc, bcc } = message.email ?? {};
+  if (![...(cc ?? []), ...(bcc ?? [])].some(({ email }) => email && !isInternetHost(email))) {
+    return message;
+  }
+  const sendable = (list: typeof cc) =>
+    list?.filter(({ email }) => !email || isInternetHost(email));
+  const copies = { ...(cc && { cc: sendable(cc) }), ...(bcc && { bcc: sendable(bcc) }) };
+  return { ...message, email: { ...message.email, ...copies } };
 }
 
 const placeholders = (attachments: readonly Attachment[]): readonly string[] =>

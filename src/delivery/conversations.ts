@@ -1,15 +1,15 @@
 import { PlatformError } from '../platform-api/errors.ts';
-import type { CreatedMessage } from '../platform-api/resources.ts';
-import type { CreateMessageRequest } from '../platform-api/schemas.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Entry } from '../spool/entry.ts';
 import type { Spool } from '../spool/spool.ts';
-import { readAnswer } from './failure.ts';
-import type { ShopPlatform } from './shop-platform.ts';
-import type { Steps } from './steps.ts';
+import { Later, NotLearned, readAnswer } from './answer.ts';
+import { findByRemoteId } from './evidence.ts';
+import type { Submitted, Work } from './work.ts';
 
 /** A conversation that was quiet for longer is looked at before it is written to. */
 const LOOK_AFTER_MS = 60 * 60 * 1000;
+/** Then the message counts as delivered, and the next of its lane begins a conversation. */
+const TRIES_TO_LEARN = 10;
 
 /** Keeps the texts and chats of one lane in one conversation. Email threads by its headers. */
 export class Conversations {
@@ -26,63 +26,57 @@ export class Conversations {
    * are what people complain of most.
    * @throws {Later} the platform cannot say
    */
-  async find(
-    entry: Entry,
-    shop: ShopPlatform,
-    steps: Steps,
-    signal: AbortSignal,
-  ): Promise<string | undefined> {
+  async find(work: Work): Promise<string | undefined> {
+    const { entry } = work.claimed;
     if (entry.channel === 'email') return undefined;
     const remembered = await this.#spool.conversation(entry);
     if (remembered === undefined) return undefined;
-    const continuityMs = entry.channel === 'sms' ? shop.settings.smsContinuityMs : undefined;
+    const continuityMs = entry.channel === 'sms' ? work.shop.settings.smsContinuityMs : undefined;
     // The person's silence: a message that waited for the platform does not begin anew.
     const silenceMs = entry.receivedAt - remembered.usedAt;
     if (continuityMs !== undefined && silenceMs > continuityMs) return undefined;
     const quietMs = this.#clock() - remembered.usedAt;
-    if (quietMs <= LOOK_AFTER_MS || (await this.#exists(remembered.id, shop, signal))) {
+    if (quietMs <= LOOK_AFTER_MS || !(await isGone(work, remembered.id))) {
       return remembered.id;
     }
-    steps.add('conversation_gone');
-    await this.forget(entry);
-    return undefined;
-  }
-
-  async #exists(id: string, shop: ShopPlatform, signal: AbortSignal): Promise<boolean> {
-    try {
-      await shop.call('messages', signal, () => shop.client.getConversation(id, signal));
-      return true;
-    } catch (error) {
-      if (!(error instanceof PlatformError)) throw error;
-      // Any other refusal says nothing about the conversation: the submit will tell.
-      return readAnswer(error) !== 'gone';
-    }
-  }
-
-  async forget(entry: Entry): Promise<void> {
+    work.steps.add('conversation_gone');
     await this.#spool.forgetConversation(entry);
+    return undefined;
   }
 
   /**
    * Remembers where the message went, before the next of its lane goes out. What a newly created
    * message is answered with is not documented (API §4.7 rule 6), so an id that is missing is
-   * looked for: by the message, by the contact's newest ticket, at last by submitting the same
-   * payload again, for which the existing message is the documented answer.
+   * looked for: in the message, among the newest messages, at last by submitting the same payload
+   * again, for which the existing message is the documented answer.
+   * @throws {NotLearned} the platform cannot say now; it has the message all the same
    */
   async learn(
-    entry: Entry,
-    request: CreateMessageRequest,
-    answer: CreatedMessage | undefined,
-    shop: ShopPlatform,
-    signal: AbortSignal,
+    work: Work,
+    { request, message, caveat }: Submitted,
+    late: readonly string[],
   ): Promise<string | undefined> {
-    if (answer?.conversation_id) return this.#remember(entry, answer.conversation_id);
+    const { entry } = work.claimed;
+    // Nobody can answer in it: the person's next message begins another.
+    if (caveat !== undefined) return message?.conversation_id ?? undefined;
+    if (message?.conversation_id) return this.#remember(entry, message.conversation_id);
     if (entry.channel === 'email') return undefined;
-    return (
-      (await this.#fromMessage(entry, answer?.id, shop, signal)) ??
-      (await this.#fromTicket(entry, request, shop, signal)) ??
-      (await this.#fromDuplicate(entry, request, shop, signal))
-    );
+    try {
+      const id =
+        (await this.#fromMessage(work, message?.id)) ??
+        (await this.#fromList(work, request.message.remote_id)) ??
+        (await this.#fromDuplicate(work, { request, message }));
+      return id === undefined ? undefined : await this.#remember(entry, id);
+    } catch (error) {
+      const { learning } = work.notes.value;
+      if (!(error instanceof Later)) throw error;
+      if (learning >= TRIES_TO_LEARN) return undefined;
+      work.notes.set({
+        learning: learning + 1,
+        submitted: { ...(message?.id !== undefined && { id: message.id }), late: [...late] },
+      });
+      throw new NotLearned(error.message, { cause: error });
+    }
   }
 
   /** Undefined when another lane has it: two people never share a conversation by our doing. */
@@ -91,62 +85,57 @@ export class Conversations {
     return (await this.#spool.rememberConversation(entry, id)) ? id : undefined;
   }
 
-  async #fromMessage(
-    entry: Entry,
-    id: string | undefined,
-    shop: ShopPlatform,
-    signal: AbortSignal,
-  ): Promise<string | undefined> {
+  async #fromMessage({ requests }: Work, id: string | undefined): Promise<string | undefined> {
     if (id === undefined) return undefined;
-    const message = await unlessRefused(() =>
-      shop.call('messages', signal, () => shop.client.getMessage(id, signal)),
-    );
-    return message?.conversation_id ? this.#remember(entry, message.conversation_id) : undefined;
+    const message = await requests.ask((client, signal) => client.getMessage(id, signal));
+    return message?.conversation_id ?? undefined;
   }
 
-  async #fromTicket(
-    entry: Entry,
-    { contact }: CreateMessageRequest,
-    shop: ShopPlatform,
-    signal: AbortSignal,
+  async #fromList(
+    { requests }: Work,
+    remoteId: string | null | undefined,
   ): Promise<string | undefined> {
-    const by = contact.phone ? { phone: contact.phone } : { email: contact.email ?? undefined };
-    if (by.email === undefined && by.phone === undefined) return undefined;
-    const tickets = await unlessRefused(async () => {
-      const contacts = await shop.call('messages', signal, () =>
-        shop.client.listContacts({ ...by, limit: 1 }, signal),
-      );
-      const [found] = contacts.results;
-      if (found === undefined) return [];
-      const page = await shop.call('messages', signal, () =>
-        shop.client.listTickets({ limit: 50 }, signal),
-      );
-      return page.results.filter((ticket) => ticket.contact_id === found.id);
-    });
-    const [newest] = (tickets ?? []).toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1));
-    return newest?.conversation_id ? this.#remember(entry, newest.conversation_id) : undefined;
+    if (!remoteId) return undefined;
+    const message = await requests.ask((client, signal) =>
+      findByRemoteId(client, remoteId, undefined, signal),
+    );
+    return message?.conversation_id ?? undefined;
   }
 
+  /** Once only: how the platform matches duplicates is not documented. */
   async #fromDuplicate(
-    entry: Entry,
-    request: CreateMessageRequest,
-    shop: ShopPlatform,
-    signal: AbortSignal,
+    { requests, notes }: Work,
+    { request }: Submitted,
   ): Promise<string | undefined> {
-    const again = await unlessRefused(() =>
-      shop.call('messages', signal, () => shop.client.createMessage(request, signal)),
-    );
-    const id = again?.message?.conversation_id;
-    return id ? this.#remember(entry, id) : undefined;
+    if (notes.value.learning > 0) return undefined;
+    const again = await requests.ask((client, signal) => client.createMessage(request, signal));
+    return again?.message?.conversation_id ?? undefined;
   }
 }
 
-/** A refusal here costs the conversation id, not the message, which has been delivered. */
-async function unlessRefused<T>(ask: () => Promise<T>): Promise<T | undefined> {
+/**
+ * Only its own 404 or 410 says that a conversation is gone, and only while other reads work and
+ * show none of its messages: proxies that have lost their way answer 404, too.
+ * @throws {Later} it is there, or nobody can tell
+ */
+export async function isGone({ requests }: Work, id: string): Promise<boolean> {
   try {
-    return await ask();
+    await requests.call('messages', (client, signal) => client.getConversation(id, signal));
+    return false;
   } catch (error) {
-    if (error instanceof PlatformError) return undefined;
-    throw error;
+    if (!(error instanceof PlatformError)) throw error;
+    // Any other refusal says nothing about the conversation: the submit will tell.
+    if (readAnswer(error, true) !== 'gone') return false;
+    if (error.code === 'invalid') return true;
+    const messages = await requests.ask((client, signal) =>
+      client.listMessages({ conversation_id: id, limit: 1 }, signal),
+    );
+    if (messages?.results.length === 0) return true;
+    if (messages !== undefined) throw new Later('messages', error);
+    const contacts = await requests.ask((client, signal) =>
+      client.listContacts({ limit: 1 }, signal),
+    );
+    if (contacts === undefined) throw new Later('messages', error);
+    return true;
   }
 }

@@ -4,17 +4,15 @@ import type { Intake } from '../intake/intake.ts';
 import type { Normalized, Normalizer } from '../intake/normalizer.ts';
 import { PlatformError } from '../platform-api/errors.ts';
 import { type CreateEventRequest, createEventRequestSchema } from '../platform-api/schemas.ts';
-import type { Claimed, Outcome, RawForm } from '../spool/entry.ts';
+import type { NewEntry, Outcome, RawForm } from '../spool/entry.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Channel } from '../types/channel.ts';
-import type { AttemptRecord } from './attempt-record.ts';
+import { readAnswer, Refused } from './answer.ts';
 import { compose } from './compose.ts';
 import type { Conversations } from './conversations.ts';
-import { readAnswer, Refused } from './failure.ts';
-import type { ShopPlatform } from './shop-platform.ts';
-import type { Steps } from './steps.ts';
 import { submit } from './submit.ts';
 import { uploadAttachments } from './upload-attachments.ts';
+import { forbidden, type Submitted, type Work } from './work.ts';
 
 export interface DeliveryParts {
   readonly spool: Spool;
@@ -23,23 +21,21 @@ export interface DeliveryParts {
   readonly normalizers: Readonly<Record<Channel, Normalizer>>;
 }
 
+export interface Delivered {
+  readonly outcome: Outcome;
+  /** Stored in the commit that settles it. */
+  readonly followUps?: readonly NewEntry[];
+}
+
 /**
  * One attempt at one entry, from its raw form to the platform's answer.
  * @throws whatever stopped it; `outcomeOf` says what that comes to
  */
-export async function deliver(
-  claimed: Claimed,
-  shop: ShopPlatform,
-  parts: DeliveryParts,
-  steps: Steps,
-  record: AttemptRecord,
-  signal: AbortSignal,
-): Promise<Outcome> {
-  if (claimed.entry.kind === 'event')
-    return deliverEvent(claimed, shop, parts, steps, record, signal);
-
+export async function deliver(work: Work, parts: DeliveryParts): Promise<Delivered> {
+  const { claimed, notes, steps, record } = work;
+  if (claimed.entry.kind === 'event') return { outcome: await deliverEvent(work) };
   const normalized = await steps.timed('normalize', () =>
-    parts.normalizers[claimed.entry.channel](claimed, signal),
+    parts.normalizers[claimed.entry.channel](claimed, work.signal),
   );
   try {
     for (const { step, detail } of normalized.steps ?? []) steps.add(step, detail);
@@ -47,45 +43,72 @@ export async function deliver(
     record.request(normalized.request);
     record.trimmed(normalized.trimmed);
     const { verdict } = normalized;
-    if (verdict.kind !== 'deliver') {
-      for (const file of normalized.attachments) record.attachment(file, undefined, undefined);
+    // The platform has it: whatever is thought of it now comes too late.
+    if (verdict.kind === 'deliver' || notes.value.submitted !== undefined) {
+      return await deliverMessage(work, normalized, parts);
     }
-    if (verdict.kind === 'held') return { state: 'held', reason: verdict.reason };
-    if (verdict.kind === 'suppressed') {
-      await acceptEvents(claimed, verdict.events ?? [], parts.intake);
-      return { state: 'suppressed', reason: verdict.reason };
-    }
-    return await deliverMessage(claimed, normalized, shop, parts, steps, record, signal);
+    for (const file of normalized.attachments) record.attachment(file, undefined, undefined);
+    if (verdict.kind === 'suppressed') await acceptEvents(work, verdict.events ?? [], parts.intake);
+    return { outcome: { state: verdict.kind, reason: verdict.reason } };
   } finally {
     await normalized.dispose();
   }
 }
 
 async function deliverMessage(
-  claimed: Claimed,
+  work: Work,
   normalized: Normalized,
-  shop: ShopPlatform,
-  { spool, conversations }: DeliveryParts,
-  steps: Steps,
-  record: AttemptRecord,
-  signal: AbortSignal,
-): Promise<Outcome> {
-  const { entry } = claimed;
+  { conversations, intake }: DeliveryParts,
+): Promise<Delivered> {
+  const { steps, record, notes } = work;
+  const { submitted } = notes.value;
+  if (submitted !== undefined) {
+    const { id, late } = submitted;
+    const taken = { request: normalized.request, message: id === undefined ? undefined : { id } };
+    return finish(work, taken, { normalized, late, conversations, intake });
+  }
   const { attachments } = normalized;
-  const upload = { shop, spool, steps, record };
-  const uploaded = await uploadAttachments(claimed, attachments, upload, signal);
-  const conversationId = await steps.timed('conversation', () =>
-    conversations.find(entry, shop, steps, signal),
-  );
-  const submission = compose(normalized, uploaded, conversationId);
-  record.request(submission.request);
-  const submitting = { shop, conversations, steps, record };
-  const { message, request } = await submit(entry, submission, submitting, signal);
-  const learned = await conversations.learn(entry, request, message, shop, signal);
+  const uploaded = await uploadAttachments(work, attachments, { anew: false });
+  const conversationId = await steps.timed('conversation', () => conversations.find(work));
+  const composed = compose(normalized, uploaded, conversationId);
+  record.request(composed.request);
+  const taken = await submit(work, {
+    ...composed,
+    anew: async () =>
+      compose(
+        normalized,
+        await uploadAttachments(work, attachments, { anew: true }),
+        conversationId,
+      ),
+  });
+  return finish(work, taken, { normalized, late: uploaded.late, conversations, intake });
+}
+
+/** The platform has the message; what is left is to learn where, and to bring what was late. */
+async function finish(
+  work: Work,
+  taken: Submitted,
+  {
+    normalized,
+    late,
+    conversations,
+    intake,
+  }: Pick<DeliveryParts, 'conversations' | 'intake'> & {
+    readonly normalized: Normalized;
+    readonly late: readonly string[];
+  },
+): Promise<Delivered> {
+  const conversationId = await conversations.learn(work, taken, late);
+  const followUp = late.length === 0 ? undefined : normalized.followUp?.(late);
+  const { message, caveat } = taken;
   return {
-    state: 'delivered',
-    ...(message?.id !== undefined && { platformMessageId: message.id }),
-    ...(learned !== undefined && { conversationId: learned }),
+    outcome: {
+      state: 'delivered',
+      ...(message?.id !== undefined && { platformMessageId: message.id }),
+      ...(conversationId !== undefined && { conversationId }),
+      ...(caveat !== undefined && { caveat }),
+    },
+    ...(followUp !== undefined && { followUps: [intake.entryFor(followUp)] }),
   };
 }
 
@@ -94,7 +117,7 @@ async function deliverMessage(
  * message settles. Their dedup keys make a second attempt at the message harmless.
  */
 async function acceptEvents(
-  { entry }: Claimed,
+  { claimed: { entry } }: Work,
   events: readonly CreateEventRequest[],
   intake: Intake,
 ): Promise<void> {
@@ -114,45 +137,38 @@ async function acceptEvents(
 }
 
 /** API §4.1. An event never creates a contact: a forged bounce must not fill the address book. */
-async function deliverEvent(
-  { raw }: Claimed,
-  shop: ShopPlatform,
-  { spool }: DeliveryParts,
-  steps: Steps,
-  record: AttemptRecord,
-  signal: AbortSignal,
-): Promise<Outcome> {
-  const event = createEventRequestSchema.parse(JSON.parse(await readText(raw, spool)));
+async function deliverEvent(work: Work): Promise<Outcome> {
+  const { claimed, spool, record, steps, requests } = work;
+  const event = createEventRequestSchema.parse(JSON.parse(await readText(claimed.raw, spool)));
   record.request(event);
-  if (!(await isAboutSomeone(event, shop, signal))) {
-    return { state: 'suppressed', reason: 'no such contact' };
-  }
+  const about = await whomAbout(work, event);
+  if (about !== 'known') return { state: 'suppressed', reason: about };
   try {
     await steps.timed('submit', () =>
-      shop.call('messages', signal, () => shop.client.createEvent(event, signal)),
+      requests.call('messages', (client, signal) => client.createEvent(event, signal)),
     );
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error;
-    if (readAnswer(error) !== 'refused') await shop.assertAccepted(signal);
-    throw new Refused(error);
+    if (readAnswer(error) === 'refused') throw new Refused(error);
+    throw await forbidden(work, 'messages', error);
   }
   steps.add('submitted');
   return { state: 'delivered' };
 }
 
-async function isAboutSomeone(
+async function whomAbout(
+  { requests }: Work,
   { contact }: CreateEventRequest,
-  shop: ShopPlatform,
-  signal: AbortSignal,
-): Promise<boolean> {
-  if (contact === undefined) return true;
+): Promise<'known' | 'no such contact' | 'contacts cannot be looked up'> {
+  if (contact === undefined) return 'known';
   const { email, phone } = contact;
-  if (email === undefined && phone === undefined) return false;
+  if (email === undefined && phone === undefined) return 'no such contact';
   const query = email === undefined ? { phone } : { email };
-  const found = await shop.call('messages', signal, () =>
-    shop.client.listContacts({ ...query, limit: 1 }, signal),
+  const found = await requests.ask((client, signal) =>
+    client.listContacts({ ...query, limit: 1 }, signal),
   );
-  return found.results.length > 0;
+  if (found === undefined) return 'contacts cannot be looked up';
+  return found.results.length > 0 ? 'known' : 'no such contact';
 }
 
 function readText(raw: RawForm, spool: Spool): Promise<string> | string {

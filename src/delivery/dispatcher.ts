@@ -1,50 +1,71 @@
 import { errorFields } from '../observability/logger.ts';
-import type { Claimed, Lease } from '../spool/entry.ts';
+import {
+  type Claimed,
+  type ClaimRequest,
+  type ClaimSource,
+  type Lease,
+  WAITS_FOR,
+} from '../spool/entry.ts';
 import type { ShopId } from '../types/ids.ts';
-import { attempt, type AttemptParts } from './attempt.ts';
+import { attempt, type AttemptOptions, type AttemptParts } from './attempt.ts';
+import { Probing } from './probing.ts';
 import type { ShopPlatform } from './shop-platform.ts';
+import { Watchdog } from './watchdog.ts';
 
 const LEASE_MS = 60_000;
 const RENEW_EVERY_MS = 20_000;
-/** How late a retry may start, and how soon a command from another process (`queue retry`) is noticed. */
 const LOOK_EVERY_MS = 250;
 /** One shop leaves room for the others, however slow its platform is. */
 const SHARE_OF_ONE_SHOP = 0.75;
+/** What fails while others are delivered leaves room for these. */
+const SHARE_OF_RETRIES = 0.5;
 
 export interface DispatcherOptions {
-  /** Attempts under way at the most. */
+  /** Attempts under way at the most, probes aside. */
   readonly concurrency: number;
   /** Nothing is claimed. */
   readonly paused?: boolean;
+  /** How late a retry may start, and how soon a command from another process is noticed. */
+  readonly lookEveryMs?: number;
 }
 
 interface InFlight {
   readonly lease: Lease;
+  readonly shopId: ShopId;
+  /** It failed before, while others of its shop were delivered. */
+  readonly isRetry: boolean;
   readonly abort: AbortController;
   readonly done: Promise<void>;
 }
 
 /**
- * Claims the heads of ready lanes and keeps up to `concurrency` attempts in flight, taking the
- * shops in turn. Woken by the intake; looks by itself four times a second.
+ * Claims the heads of ready lanes and keeps up to `concurrency` attempts in flight; the shop that
+ * has the fewest of them comes first. Woken by the intake; looks by itself four times a second.
+ * What a shop may send is its health's to say; probes (`probing.ts`) have slots of their own.
  */
 export class Dispatcher {
   readonly #parts: AttemptParts;
+  readonly #probing: Probing;
+  readonly #watchdog: Watchdog;
   #shops: ReadonlyMap<ShopId, ShopPlatform> = new Map();
   #options: DispatcherOptions;
   readonly #inFlight = new Map<string, InFlight>();
-  /** Attempts without an outcome, in all and by shop. */
+  /** Attempts without an outcome, in all and by shop; probes aside. */
   #busy = 0;
   readonly #perShop = new Map<ShopId, number>();
+  readonly #lastClaimAt = new Map<ShopId, number>();
+  #turn = 0;
   #stopping = false;
   #loop: Promise<void> | undefined;
   #wake: (() => void) | undefined;
   #woken = false;
-  #renewal: NodeJS.Timeout | undefined;
+  #renewedAt = 0;
 
   constructor(shops: readonly ShopPlatform[], parts: AttemptParts, options: DispatcherOptions) {
     this.#parts = parts;
     this.#options = options;
+    this.#probing = new Probing(parts, (request) => this.#try(request));
+    this.#watchdog = new Watchdog(parts, () => this.wake());
     this.serve(shops, options);
   }
 
@@ -59,7 +80,7 @@ export class Dispatcher {
   }
 
   start(): void {
-    this.#renewal = setInterval(() => void this.#renew(), RENEW_EVERY_MS);
+    this.#renewedAt = this.#parts.clock();
     this.#loop = this.#run();
   }
 
@@ -74,13 +95,16 @@ export class Dispatcher {
     this.#stopping = true;
     this.wake();
     await this.#loop;
-    const all = Promise.all([...this.#inFlight.values()].map(({ done }) => done));
-    const timer = setTimeout(() => {
-      for (const { abort } of this.#inFlight.values()) abort.abort();
-    }, graceMs);
-    await all;
+    const timer = setTimeout(() => this.#interrupt(), graceMs);
+    const renewal = setInterval(() => void this.#renew(), RENEW_EVERY_MS);
+    await Promise.all([...this.#inFlight.values()].map(({ done }) => done));
+    await this.#probing.ended();
     clearTimeout(timer);
-    clearInterval(this.#renewal);
+    clearInterval(renewal);
+  }
+
+  #interrupt(): void {
+    for (const { abort } of this.#inFlight.values()) abort.abort();
   }
 
   async #run(): Promise<void> {
@@ -88,7 +112,7 @@ export class Dispatcher {
       this.#woken = false;
       let claimed = 0;
       try {
-        claimed = await this.#claimRound();
+        claimed = await this.#round();
       } catch (error) {
         this.#parts.logger.error('dispatcher.claim_failed', errorFields(error));
       }
@@ -96,50 +120,121 @@ export class Dispatcher {
     }
   }
 
-  async #claimRound(): Promise<number> {
+  async #round(): Promise<number> {
+    // Before anything is claimed: after a pause of the whole process the leases of what is in
+    // flight have run out, and it would be claimed again.
+    if (this.#parts.clock() - this.#renewedAt >= RENEW_EVERY_MS) await this.#renew();
+    const shops = [...this.#shops.values()];
     if (this.#options.paused === true) return 0;
+    await this.#probing.look(shops);
+    await this.#watchdog.look(shops, (shopId) => this.#lastClaimAt.get(shopId) ?? 0);
+    return this.#claim(shops);
+  }
+
+  async #claim(shops: readonly ShopPlatform[]): Promise<number> {
+    const free = this.#options.concurrency - this.#busy;
+    const asked = free > 0 ? this.#inTurn(shops, free) : [];
+    if (asked.length === 0) return 0;
+    const answers = await this.#parts.spool.claim(
+      asked.map(({ request }) => request),
+      LEASE_MS,
+      free,
+    );
     let claimed = 0;
-    for (const [shopId, known] of this.#shops) {
-      const limit = this.#room(shopId, known);
-      if (limit === 0) continue;
-      const entries = await this.#parts.spool.claim(shopId, limit, LEASE_MS);
-      // It may have a new key by now.
-      const shop = this.#shops.get(shopId) ?? known;
-      if (entries.length > 0 && shop.breakers.messages.isOpen) shop.breakers.messages.startProbe();
-      for (const entry of entries) this.#begin(entry, shop);
-      claimed += entries.length;
+    for (const [index, { shop }] of asked.entries()) {
+      for (const entry of answers[index] ?? []) {
+        this.#lastClaimAt.set(entry.entry.shopId, this.#parts.clock());
+        void this.#begin(entry, this.#current(shop), { counted: true });
+        claimed += 1;
+      }
     }
     return claimed;
   }
 
-  #room(shopId: ShopId, shop: ShopPlatform): number {
+  /** The shop with the fewest attempts in flight comes first, equal ones by turns. */
+  #inTurn(
+    shops: readonly ShopPlatform[],
+    free: number,
+  ): { readonly shop: ShopPlatform; readonly request: ClaimRequest }[] {
+    this.#turn = (this.#turn + 1) % Math.max(1, shops.length);
     const { concurrency } = this.#options;
-    const free = concurrency - this.#busy;
-    const share = this.#shops.size === 1 ? concurrency : Math.ceil(concurrency * SHARE_OF_ONE_SHOP);
-    const own = share - (this.#perShop.get(shopId) ?? 0);
-    return shop.breakers.messages.allowance(Math.max(0, Math.min(free, own)));
+    const share = shops.length === 1 ? concurrency : Math.ceil(concurrency * SHARE_OF_ONE_SHOP);
+    return [...shops.slice(this.#turn), ...shops.slice(0, this.#turn)]
+      .map((shop) => ({ shop, own: this.#perShop.get(shop.settings.shopId) ?? 0 }))
+      .toSorted((a, b) => a.own - b.own)
+      .flatMap(({ shop, own }) => {
+        const limit = Math.min(free, Math.min(share, shop.health.messages.allowance) - own);
+        if (limit <= 0) return [];
+        const { shopId } = shop.settings;
+        const mayRetry = shop.health.messages.state !== 'open';
+        const retries = Math.ceil(share * SHARE_OF_RETRIES) - this.#retrying(shopId);
+        return [
+          {
+            shop,
+            request: {
+              ...{ shopId, limit, from: sourcesOf(shop) },
+              ...(mayRetry && retries > 0 && { retries }),
+            },
+          },
+        ];
+      });
   }
 
-  #begin(claimed: Claimed, shop: ShopPlatform): void {
+  #retrying(shopId: ShopId): number {
+    return [...this.#inFlight.values()].filter((each) => each.shopId === shopId && each.isRetry)
+      .length;
+  }
+
+  /** It may have a new key by now. */
+  #current(shop: ShopPlatform): ShopPlatform {
+    return this.#shops.get(shop.settings.shopId) ?? shop;
+  }
+
+  /** For probes: claims one entry and tries it. Resolves when it has ended; false: there is none. */
+  async #try({
+    shop,
+    from,
+    probe,
+  }: {
+    readonly shop: ShopPlatform;
+    readonly from: readonly ClaimSource[];
+    readonly probe?: AttemptOptions['probe'];
+  }): Promise<boolean> {
+    const { shopId } = shop.settings;
+    const answers = await this.#parts.spool.claim([{ shopId, limit: 1, from }], LEASE_MS, 1);
+    const [claimed] = answers[0] ?? [];
+    if (claimed === undefined) return false;
+    await this.#begin(claimed, this.#current(shop), { counted: false, ...(probe && { probe }) });
+    return true;
+  }
+
+  #begin(
+    claimed: Claimed,
+    shop: ShopPlatform,
+    { counted, probe }: { readonly counted: boolean; readonly probe?: AttemptOptions['probe'] },
+  ): Promise<void> {
     const { id, generation } = claimed.lease;
     const key = `${id}/${generation}`;
-    const shopId = claimed.entry.shopId;
+    const { shopId } = claimed.entry;
     const abort = new AbortController();
-    this.#occupy(shopId, 1);
     // What only waits for its commit takes no room, so that the next claim shares that commit.
-    let occupied = true;
-    const release = () => {
-      if (!occupied) return;
-      occupied = false;
+    let occupies = counted;
+    if (occupies) this.#occupy(shopId, 1);
+    const onOutcome = () => {
+      if (!occupies) return;
+      occupies = false;
       this.#occupy(shopId, -1);
       this.wake();
     };
-    const done = attempt(claimed, shop, this.#parts, abort.signal, release).finally(() => {
-      release();
+    const options = { signal: abort.signal, onOutcome, ...(probe && { probe }) };
+    const done = attempt(claimed, shop, this.#parts, options).finally(() => {
+      onOutcome();
       this.#inFlight.delete(key);
       this.wake();
     });
-    this.#inFlight.set(key, { lease: claimed.lease, abort, done });
+    const isRetry = claimed.entry.attempts > 0;
+    this.#inFlight.set(key, { lease: claimed.lease, shopId, isRetry, abort, done });
+    return done;
   }
 
   #occupy(shopId: ShopId, change: 1 | -1): void {
@@ -148,6 +243,7 @@ export class Dispatcher {
   }
 
   async #renew(): Promise<void> {
+    this.#renewedAt = this.#parts.clock();
     const leases = [...this.#inFlight.values()].map(({ lease }) => lease);
     if (leases.length === 0) return;
     try {
@@ -162,7 +258,7 @@ export class Dispatcher {
   async #sleep(): Promise<void> {
     if (this.#woken) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, LOOK_EVERY_MS);
+      const timer = setTimeout(resolve, this.#options.lookEveryMs ?? LOOK_EVERY_MS);
       this.#wake = () => {
         clearTimeout(timer);
         resolve();
@@ -170,4 +266,17 @@ export class Dispatcher {
     });
     this.#wake = undefined;
   }
+}
+
+/**
+ * What waited for the shop is older than what never failed: it goes first, once the shop is well.
+ * What is due again after it failed alone comes last, by a request of its own.
+ */
+function sourcesOf({ health: { messages, media } }: ShopPlatform): ClaimSource[] {
+  if (messages.state === 'open') return ['untried'];
+  return [
+    ...(messages.state === 'steady' ? [WAITS_FOR.shop] : []),
+    ...(media.state === 'steady' ? [WAITS_FOR.media] : []),
+    'untried',
+  ];
 }

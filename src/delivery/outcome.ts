@@ -1,56 +1,134 @@
 import { NotYet } from '../intake/normalizer.ts';
-import type { Entry, Outcome } from '../spool/entry.ts';
-import { ConfigurationFault, Later, Paused, Refused } from './failure.ts';
+import { type Entry, type Outcome, WAITS_FOR } from '../spool/entry.ts';
+import {
+  Forbidden,
+  Later,
+  MediaPaused,
+  NotLearned,
+  type Part,
+  Refused,
+  Unclear,
+} from './answer.ts';
+import type { Notes } from './notes.ts';
 import { retryDelayMs } from './retry-schedule.ts';
 
 /** Attempts after which an entry that fails alone lets its lane pass. */
 const POISON_AFTER_ATTEMPTS = 6;
-const ANSWER_SHOWN_CHARS = 300;
+/** While it is not known whose fault it is, nothing waits longer than this (the third step). */
+const UNDECIDED_AT_MOST = 3;
+const LEARN_AGAIN_AFTER_MS = 5000;
+const UNCLEAR_AT_MOST = 3;
+/** Between the tries of an entry whose text is forbidden: three within an hour. */
+const FORBIDDEN_WAITS_MS = [60_000, 20 * 60_000];
 
 /** What the time and the shop's state say about a failure. */
 export interface Circumstances {
   readonly now: number;
   /** In [0, 1). */
   readonly random: number;
-  /** Other entries of the shop were delivered since this one was last tried: it fails alone. */
-  readonly shopWorks: boolean;
-  /** The shop's breaker is open. */
-  readonly outage: boolean;
+  /** Others of its shop were delivered since this one was last tried. */
+  readonly alone: boolean;
   readonly giveUpAfterMs: number;
+  /** What this attempt noted, the failure itself included. */
+  readonly notes: Notes;
+  /** Others were refused with the same words: it waits for this number instead of being dead. */
+  readonly alike?: number | undefined;
 }
+
+type Queued = Extract<Outcome, { state: 'queued' }>;
 
 /** What an attempt that threw comes to. Anything unforeseen is retried, never dropped. */
 export function outcomeOf(error: unknown, entry: Entry, when: Circumstances): Outcome {
-  if (error instanceof Refused) return { state: 'dead', reason: refusalReason(error) };
-  if (error instanceof Paused) return waitUntil(error.until, error.message);
-  if (error instanceof NotYet) return waitUntil(when.now + error.retryAfterMs, error.message);
-  if (error instanceof ConfigurationFault) return waitUntil(when.now, error.message);
-  return retryOrGiveUp(error, entry, when);
+  if (error instanceof Refused) return refused(error, when);
+  if (error instanceof Forbidden) return whileForbidden(error, when);
+  if (error instanceof Unclear) return whileUnclear(error, when);
+  if (error instanceof Later) return later(error, entry, when);
+  if (error instanceof NotYet) return wait(when.now + error.retryAfterMs, error.message);
+  if (error instanceof MediaPaused) {
+    return { ...wait(when.now, undefined), waitsFor: WAITS_FOR.media };
+  }
+  if (error instanceof NotLearned) {
+    return wait(when.now + LEARN_AGAIN_AFTER_MS * (1 + when.random), error.message);
+  }
+  return onOwnTime(`it failed here: ${nameOf(error)}`, undefined, entry, when);
 }
 
-function retryOrGiveUp(error: unknown, entry: Entry, when: Circumstances): Outcome {
-  const reason = error instanceof Later ? error.message : `it failed here: ${nameOf(error)}`;
-  const retryAfterMs = error instanceof Later ? error.retryAfterMs : undefined;
-  const attempts = entry.attempts + 1;
-  const nextAttemptAt = when.now + retryDelayMs(attempts, when.random, retryAfterMs);
-  if (when.outage) {
-    return { state: 'queued', nextAttemptAt, reason, counts: false, failingMs: 0, detach: false };
+/** A stop or a lost lease is no fault of the entry's. */
+export const interrupted = (now: number): Outcome => wait(now, undefined);
+
+/** It comes again at this time, as if it had not been tried. */
+function wait(at: number, reason: string | undefined): Queued {
+  return {
+    ...{ state: 'queued', nextAttemptAt: Math.round(at), waitsFor: WAITS_FOR.time, reason },
+    ...{ failed: false, counts: false, failingMs: 0, detach: false },
+  };
+}
+
+/** It fails as its shop does, and waits for that. */
+function withTheShop(part: Part, at: number, reason: string): Queued {
+  const waitsFor = part === 'media' ? WAITS_FOR.media : WAITS_FOR.shop;
+  return { ...wait(at, reason), waitsFor, failed: true };
+}
+
+function later(error: Later, entry: Entry, when: Circumstances): Outcome {
+  const { part, told, retryAfterMs = 0, isThrottled } = error;
+  if (isThrottled && !when.notes.isSpent) {
+    return { ...wait(when.now + retryDelayMs(1, when.random, retryAfterMs), told) };
   }
-  const sinceLast = when.now - Math.max(entry.lastAttemptAt, entry.receivedAt);
-  const failingMs = when.shopWorks ? Math.max(0, sinceLast) : 0;
-  if (entry.failingMs + failingMs >= when.giveUpAfterMs) {
+  if (!when.alone && !isThrottled)
+    return withTheShop(part, when.now + Math.min(retryAfterMs, 3_600_000), told);
+  return onOwnTime(told, retryAfterMs, entry, when);
+}
+
+/** It fails while others are delivered, or for a reason of our own: on the schedule. */
+function onOwnTime(
+  reason: string,
+  retryAfterMs: number | undefined,
+  entry: Entry,
+  { now, random, alone, giveUpAfterMs, notes }: Circumstances,
+): Outcome {
+  if (!alone) {
+    const tries = Math.min(entry.failures + 1, UNDECIDED_AT_MOST);
+    return { ...wait(now + retryDelayMs(tries, random), reason), failed: true };
+  }
+  const attempts = entry.attempts + 1;
+  const failingMs = Math.max(0, now - Math.max(entry.lastAttemptAt, entry.receivedAt));
+  if (entry.failingMs + failingMs >= giveUpAfterMs) {
     return { state: 'dead', reason: `gave up after ${attempts} attempts; ${reason}` };
   }
-  const detach = when.shopWorks && attempts >= POISON_AFTER_ATTEMPTS;
-  return { state: 'queued', nextAttemptAt, reason, counts: true, failingMs, detach };
+  if (notes.isSpent) {
+    return { state: 'dead', reason: `gave up after ${notes.value.posts} requests; ${reason}` };
+  }
+  return {
+    ...wait(now + retryDelayMs(attempts, random, retryAfterMs), reason),
+    ...{ failed: true, counts: true, failingMs, detach: attempts >= POISON_AFTER_ATTEMPTS },
+  };
 }
 
-function waitUntil(at: number, reason: string): Outcome {
-  return { state: 'queued', nextAttemptAt: at, reason, counts: false, failingMs: 0, detach: false };
+function refused({ told }: Refused, { now, notes, alike }: Circumstances): Outcome {
+  if (alike === undefined || notes.isSpent) return { state: 'dead', reason: told };
+  return { ...wait(now, told), waitsFor: alike, failed: true, detach: true };
 }
 
-function refusalReason({ message, answer }: Refused): string {
-  return answer === '' ? message : `${message}: ${answer.slice(0, ANSWER_SHOWN_CHARS)}`;
+/**
+ * A firewall's dislike of one text, unless the shop's reads are refused as well. It leaves its lane,
+ * so that the person's next message shows which it is.
+ */
+function whileForbidden(error: Forbidden, when: Circumstances): Outcome {
+  const { part, isTheShop, told } = error;
+  if (isTheShop) return withTheShop(part, when.now, told);
+  if (!when.alone) return { ...withTheShop(part, when.now, told), detach: true };
+  const tries = when.notes.value.forbidden[part];
+  const waitMs = FORBIDDEN_WAITS_MS[tries - 1];
+  if (waitMs === undefined && part === 'messages') return { state: 'dead', reason: told };
+  const at = when.now + (waitMs ?? 0) * (0.75 + when.random / 2);
+  return { ...wait(at, told), failed: true, counts: true, detach: true };
+}
+
+function whileUnclear({ message }: Unclear, { now, random, notes }: Circumstances): Outcome {
+  const { unclear } = notes.value;
+  if (unclear >= UNCLEAR_AT_MOST) return { state: 'held', reason: message };
+  return { ...wait(now + retryDelayMs(unclear, random), message), failed: true };
 }
 
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error);

@@ -1,128 +1,169 @@
-import pRetry, { AbortError } from 'p-retry';
 import type { PlatformClient } from '../platform-api/client.ts';
 import { PlatformError } from '../platform-api/errors.ts';
 import type { MediaPermission } from '../platform-api/schemas.ts';
 import type { Clock } from '../runtime/clock.ts';
+import type { ShopHealth } from '../spool/shop-health.ts';
 import type { Channel } from '../types/channel.ts';
-import type { EntryId, ShopId } from '../types/ids.ts';
-import { Breaker } from './breaker.ts';
-import { ConfigurationFault, Later, type Part, readAnswer } from './failure.ts';
-import { RefusalStreak } from './refusal-streak.ts';
+import type { ShopId } from '../types/ids.ts';
+import { AlikeRefusals } from './alike-refusals.ts';
+import { type Part, readAnswer, told } from './answer.ts';
+import { LearnedAnswers } from './evidence.ts';
+import { Health } from './health.ts';
 
-const SECOND_TRY_AFTER_MS = 200;
+const READS_TIMEOUT_MS = 5000;
+const READS_KNOWN_FOR_MS = 5000;
+
+/** Whether reads work: `failed` only where they worked before. */
+export type Reads = 'answered' | 'failed' | 'unknown';
 
 export interface ShopSettings {
   readonly shopId: ShopId;
   /** The configured name, for logs and metrics. */
   readonly name: string;
+  readonly platformUrl: string;
   readonly client: PlatformClient;
   readonly mediaPermission: Readonly<Record<Channel, MediaPermission>>;
   /** How long a text continues the conversation before it; undefined: for ever. */
   readonly smsContinuityMs?: number;
 }
 
-/** One shop's platform as delivery sees it: the client, its health, and the rules of asking twice. */
+/** What is known of a platform; it outlives a change of the shop's settings. */
+interface Known {
+  readonly health: Readonly<Record<Part, Health>>;
+  readonly alike: AlikeRefusals;
+  readonly answers: LearnedAnswers;
+  readonly reads: {
+    worked: boolean;
+    askedAt: number;
+    latest: Promise<Reads> | undefined;
+    isSettled: boolean;
+  };
+}
+
+function newlyKnown(
+  { shopId, platformUrl }: ShopSettings,
+  clock: Clock,
+  random: () => number,
+): Known {
+  return {
+    health: { messages: new Health(clock, random), media: new Health(clock, random) },
+    alike: new AlikeRefusals(clock),
+    answers: new LearnedAnswers(shopId, platformUrl),
+    reads: { worked: false, askedAt: 0, latest: undefined, isSettled: true },
+  };
+}
+
+/** One shop's platform as delivery sees it: the client, and what is known of its health. */
 export class ShopPlatform {
   readonly settings: ShopSettings;
-  readonly breakers: Readonly<Record<Part, Breaker>>;
-  readonly refusals: RefusalStreak<EntryId>;
   readonly #clock: Clock;
-  #lastSuccessAt = 0;
+  readonly #known: Known;
 
-  /** @param before the same platform under other settings: what is known of its health stays */
-  constructor(settings: ShopSettings, clock: Clock, before?: ShopPlatform) {
+  /** @param before the same platform under other settings: what is known of it stays */
+  constructor(
+    settings: ShopSettings,
+    { clock, random }: { readonly clock: Clock; readonly random: () => number },
+    before?: ShopPlatform,
+  ) {
     this.settings = settings;
     this.#clock = clock;
-    this.breakers = before?.breakers ?? {
-      messages: new Breaker(clock),
-      media: new Breaker(clock),
-    };
-    this.refusals = before?.refusals ?? new RefusalStreak();
-    this.#lastSuccessAt = before?.lastSuccessAt ?? 0;
+    this.#known = before === undefined ? newlyKnown(settings, clock, random) : before.#known;
   }
 
   get client(): PlatformClient {
     return this.settings.client;
   }
 
-  /** When this shop last took a message: an entry that failed since is alone in its trouble. */
-  get lastSuccessAt(): number {
-    return this.#lastSuccessAt;
+  get health(): Readonly<Record<Part, Health>> {
+    return this.#known.health;
   }
 
-  delivered(): void {
-    this.#lastSuccessAt = this.#clock();
-    this.breakers.messages.succeeded();
-    this.refusals.reset();
+  get alike(): AlikeRefusals {
+    return this.#known.alike;
+  }
+
+  get answers(): LearnedAnswers {
+    return this.#known.answers;
+  }
+
+  /** Whether it is known to be the same platform as that one. */
+  isSameAs(other: ShopPlatform): boolean {
+    return this.#known === other.#known;
+  }
+
+  delivered(lane: string): void {
+    const { reads, health } = this.#known;
+    // They say nothing about deliveries here.
+    if (health.messages.readsFail) reads.worked = false;
+    health.messages.delivered(lane);
+    if (reads.latest === undefined) void this.checkReads();
+  }
+
+  /** Probes and canaries are due at once. */
+  tryNow(): void {
+    this.health.messages.tryNow();
+    this.health.media.tryNow();
+    this.alike.tryNow();
+  }
+
+  /** What operators and alerts are told of a shop. */
+  report(): ShopHealth {
+    const { health, alike } = this.#known;
+    return {
+      messages: health.messages.report(),
+      media: health.media.report(),
+      refusedAlike: alike.report(),
+    };
   }
 
   /**
-   * Two quick tries; what outlasts them goes on the durable schedule.
-   * @throws {Later} after the second, or at once when the platform names a time
-   * @throws {PlatformError} that no second try would mend
+   * Reads something harmless, at most once in five seconds. A read that fails where it worked with
+   * this key is evidence against the shop's platform or its key; one that never worked says
+   * nothing, because the scopes of keys are not documented (API §5). Never rejects.
    */
-  async call<T>(part: Part, signal: AbortSignal, request: () => Promise<T>): Promise<T> {
+  checkReads(): Promise<Reads> {
+    const { reads } = this.#known;
+    if (reads.latest !== undefined && this.#clock() - reads.askedAt < READS_KNOWN_FOR_MS) {
+      return reads.latest;
+    }
+    return this.#ask();
+  }
+
+  /** The same, asked after this moment: what was answered before says nothing about it. */
+  async checkReadsAnew(): Promise<Reads> {
+    const { reads } = this.#known;
+    const before = reads.latest;
+    const since = this.#clock();
+    if (before === undefined || reads.isSettled) return this.#ask();
+    const answer = await before;
+    if (answer === 'failed') return answer;
+    // Somebody else may have asked meanwhile.
+    return reads.askedAt > since && reads.latest !== undefined ? reads.latest : this.#ask();
+  }
+
+  #ask(): Promise<Reads> {
+    const { reads } = this.#known;
+    reads.askedAt = this.#clock();
+    reads.isSettled = false;
+    reads.latest = this.#read().finally(() => (reads.isSettled = true));
+    return reads.latest;
+  }
+
+  async #read(): Promise<Reads> {
+    const { reads, health } = this.#known;
     try {
-      return await twice(request, signal);
+      await this.client.within(READS_TIMEOUT_MS).listContacts({ limit: 1 });
+      reads.worked = true;
+      health.messages.readsAnswered();
+      return 'answered';
     } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof PlatformError && readAnswer(error) === 'later') {
-        this.breakers[part].failed();
-        throw new Later(part, error);
-      }
-      throw error;
+      const isRefused = error instanceof PlatformError && error.status === 401;
+      // Nothing has ever worked, and the key is said to be wrong.
+      const isWrongKey = isRefused && health.messages.lastDeliveredAt === 0;
+      if (!reads.worked && !isWrongKey) return 'unknown';
+      if (!(error instanceof PlatformError) || readAnswer(error) === 'refused') return 'answered';
+      health.messages.readsFailed(told(error));
+      return 'failed';
     }
   }
-
-  /**
-   * After a 401, 403, 405, redirect or 404: is it the configuration, or this one request?
-   * @throws {ConfigurationFault} a harmless request is refused as well
-   * @throws {Later} the platform cannot tell now
-   */
-  async assertAccepted(signal: AbortSignal): Promise<void> {
-    try {
-      await this.call('messages', signal, () => this.client.listContacts({ limit: 1 }, signal));
-    } catch (error) {
-      if (!(error instanceof PlatformError)) throw error;
-      this.breakers.messages.trip();
-      throw new ConfigurationFault(`the platform refuses this shop (${error.status ?? 0})`, {
-        cause: error,
-      });
-    }
-  }
-}
-
-/** The library's retries begin with the second try: most calls never see one, and pay nothing. */
-async function twice<T>(request: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  let failure: unknown;
-  try {
-    return await request();
-  } catch (error) {
-    if (!worthASecondTry(error)) throw error;
-    failure = error;
-  }
-  return pRetry(
-    async (attempt) => {
-      if (attempt === 1) throw asError(failure);
-      try {
-        return await request();
-      } catch (error) {
-        throw worthASecondTry(error) ? error : new AbortError(asError(error));
-      }
-    },
-    { retries: 1, minTimeout: SECOND_TRY_AFTER_MS, maxTimeout: SECOND_TRY_AFTER_MS, signal },
-  );
-}
-
-function worthASecondTry(error: unknown): boolean {
-  return (
-    error instanceof PlatformError &&
-    error.code !== 'aborted' &&
-    readAnswer(error) === 'later' &&
-    error.retryAfterMs === undefined
-  );
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error('not an error', { cause: error });
 }

@@ -1,81 +1,201 @@
 import { PlatformError } from '../platform-api/errors.ts';
 import type { CreatedMessage } from '../platform-api/resources.ts';
 import type { CreateMessageRequest } from '../platform-api/schemas.ts';
-import type { Entry } from '../spool/entry.ts';
-import type { AttemptRecord } from './attempt-record.ts';
-import type { Conversations } from './conversations.ts';
-import { readAnswer, Refused } from './failure.ts';
-import type { ShopPlatform } from './shop-platform.ts';
-import type { Steps } from './steps.ts';
+import type { Composed } from './compose.ts';
+import { isGone } from './conversations.ts';
+import { Later, mayHaveArrived, readAnswer, Refused, Unclear } from './answer.ts';
+import { findByRemoteId } from './evidence.ts';
+import { nextRung, type Rung, without } from './ladder.ts';
+import { forbidden, type Submitted, type Work } from './work.ts';
 
-export interface SubmitParts {
-  readonly shop: ShopPlatform;
-  readonly conversations: Conversations;
-  readonly steps: Steps;
-  readonly record: AttemptRecord;
-}
+/** What operators should know of a message although it was delivered. */
+export const CANNOT_BE_ANSWERED = 'cannot be answered: the platform refused the address';
 
-export interface Submission {
-  readonly request: CreateMessageRequest;
-  /** The same content with a line for each attachment, to go without them. */
-  readonly plain: CreateMessageRequest;
+export interface Submission extends Composed {
+  /** The same with every attachment uploaded again: the platform's ids of media may expire. */
+  readonly anew: () => Promise<Composed>;
 }
 
 /**
- * Creates the message, and follows the platform's answer as the table in `docs/architecture.md`
- * has it: once more without a conversation that is gone, once more plain when it is refused.
- * @throws {Later} {ConfigurationFault} the entry waits
- * @throws {Refused} the platform will not take it
+ * Creates the message, and follows the platform's answer:
+ *
+ * ```
+ *  POST ──a message of ours──────────────────────▶ delivered
+ *   ├──a 2xx that says nothing ──▶ look for it ──▶ delivered, or Later, or Unclear
+ *   ├──no answer, 408, 425, 429, 5xx ────────────▶ Later
+ *   ├──401, 403, 405, 3xx, 404 ──────────────────▶ Forbidden
+ *   ├──404, 410 and the conversation is gone ────▶ POST once more without it
+ *   └──400, 413, 415, 422 ──▶ the ladder, once ──▶ delivered or Refused
+ * ```
+ *
+ * After a request that was not answered, an answer that is neither success nor "later" is looked
+ * up before it counts: the platform may have the message already.
+ * @throws {Later} {Forbidden} {Refused} {Unclear}
  */
-export async function submit(
-  entry: Entry,
-  submission: Submission,
-  { shop, conversations, steps, record }: SubmitParts,
-  signal: AbortSignal,
-): Promise<{ message: CreatedMessage | undefined; request: CreateMessageRequest }> {
-  const create = async (request: CreateMessageRequest) => {
-    record.request(request);
-    const { message, status } = await steps.timed('submit', () =>
-      shop.call('messages', signal, () => shop.client.createMessage(request, signal)),
-    );
-    steps.add('submitted', { status });
-    return { message, request };
-  };
-
-  let { request, plain } = submission;
-  let refusal: PlatformError;
-  try {
-    return await create(request);
-  } catch (error) {
-    refusal = refusalOf(error);
+export async function submit(work: Work, submission: Submission): Promise<Submitted> {
+  const { notes, spool, steps, claimed } = work;
+  // An earlier attempt has begun the ladder: this one goes on where that was interrupted.
+  const { rung, rungs, climbed } = notes.value;
+  if (!climbed && (rung !== undefined || rungs.length > 0)) return climb(work, submission);
+  let { request } = submission;
+  let answer = await post(work, request);
+  if (!(answer instanceof PlatformError)) return { request, ...answer };
+  const { id } = request.conversation;
+  if (id && readAnswer(answer, true) === 'gone' && (await isGone(work, id))) {
+    steps.add('conversation_gone', { status: answer.status ?? 0 });
+    await spool.forgetConversation(claimed.entry);
+    request = without('conversation', request);
+    answer = await post(work, request);
+    if (!(answer instanceof PlatformError)) return { request, ...answer };
   }
-  if (readAnswer(refusal) === 'gone' && request.conversation.id) {
-    steps.add('conversation_gone', { status: refusal.status ?? 0 });
-    await conversations.forget(entry);
-    request = withoutConversation(request);
-    plain = withoutConversation(plain);
+  if (readAnswer(answer) === 'forbidden') throw await forbidden(work, 'messages', answer);
+  steps.add('refused', { status: answer.status ?? 0 });
+  if (notes.value.climbed) throw new Refused(answer);
+  const plain =
+    request === submission.request ? submission.plain : without('conversation', submission.plain);
+  return climb(work, { ...submission, request, plain }, answer);
+}
+
+/** Tries the rungs that are left, each once in the entry's life. */
+async function climb(
+  work: Work,
+  submission: Submission,
+  refusal?: PlatformError,
+): Promise<Submitted> {
+  const { notes, steps } = work;
+  let latest = refusal;
+  let { request, plain } = submission;
+  for (;;) {
+    const named = [...new Set([...notes.value.named, ...(latest?.problem?.fields ?? [])])];
+    const { rungs } = notes.value;
+    const rung = notes.value.rung ?? (notes.isSpent ? undefined : nextRung(request, rungs, named));
+    if (rung === undefined) break;
+    notes.set({ named, rung });
+    if (rung === 'attachments_anew') ({ request, plain } = await submission.anew());
+    steps.add('retried_otherwise', { rung });
+    const tried = requestOf(rung, request, plain);
+    const answer = await post(work, tried);
+    if (!(answer instanceof PlatformError)) {
+      const caveat = rung === 'address' ? { caveat: CANNOT_BE_ANSWERED } : {};
+      return { request: tried, ...answer, ...caveat };
+    }
+    if (readAnswer(answer) === 'forbidden') throw await forbidden(work, 'messages', answer);
+    notes.set({ rung: undefined, rungs: [...rungs, rung] });
+    latest = answer;
+  }
+  notes.set({ climbed: true });
+  // The first says most: it was to the message as it is.
+  if (refusal !== undefined) throw new Refused(refusal);
+  const answer = latest ?? (await post(work, request));
+  if (!(answer instanceof PlatformError)) return { request, ...answer };
+  throw new Refused(answer);
+}
+
+function requestOf(
+  rung: Rung,
+  request: CreateMessageRequest,
+  plain: CreateMessageRequest,
+): CreateMessageRequest {
+  if (rung === 'attachments_anew') return request;
+  return rung === 'plain_text' ? plain : without(rung, request);
+}
+
+/** A platform that matches duplicates by something else answers with another's message. */
+const OTHER = 'other';
+
+type Taken = Pick<Submitted, 'message'>;
+
+/**
+ * One create-message request. Returns the error of an answer that no second try would change.
+ * @throws {Later} {Unclear}
+ */
+async function post(work: Work, request: CreateMessageRequest): Promise<Taken | PlatformError> {
+  const { notes, steps, shop, spool } = work;
+  const create = () => createMessage(work, request);
+  try {
+    if (notes.value.lookFirst) {
+      const before = await look(work, request);
+      if (before !== undefined) return { message: before };
+      notes.set({ lookFirst: false });
+    }
+    const { message, form = '', status } = await steps.timed('submit', create);
+    steps.add('submitted', { status });
+    if (message !== undefined && isOurs(message, request)) {
+      notes.set({ unanswered: false });
+      if (status !== 409) await shop.answers.learnMessages(spool);
+      return { message };
+    }
+    return await clear(work, request, message === undefined ? `${status} ${form}` : OTHER);
+  } catch (error) {
+    if (!(error instanceof PlatformError)) throw error;
+    const found = notes.value.unanswered ? await look(work, request) : undefined;
+    notes.set({ unanswered: false });
+    return found === undefined ? error : { message: found };
+  }
+}
+
+function createMessage({ requests, notes, record, probes }: Work, request: CreateMessageRequest) {
+  record.request(request);
+  return requests.call('messages', async (client, signal) => {
+    const { posts } = notes.value;
+    if (probes === undefined) notes.set({ posts: posts + 1 });
     try {
-      return await create(request);
+      return await client.createMessage(request, signal);
     } catch (error) {
-      refusal = refusalOf(error);
+      if (error instanceof PlatformError && mayHaveArrived(error)) notes.set({ unanswered: true });
+      // It was counted and not looked at (RFC 6585 §4).
+      if (error instanceof PlatformError && error.status === 429) notes.set({ posts });
+      throw error;
+    }
+  });
+}
+
+const isOurs = ({ remote_id }: CreatedMessage, { message }: CreateMessageRequest): boolean =>
+  remote_id === undefined || remote_id === null || remote_id === message.remote_id;
+
+/**
+ * A 2xx that does not say that this message was taken.
+ * @param form status and form of the body; `OTHER` is a message, but not this one
+ */
+async function clear(work: Work, request: CreateMessageRequest, form: string): Promise<Taken> {
+  const { shop, spool, notes, steps } = work;
+  const { answers } = shop;
+  if (form !== OTHER) {
+    if (await answers.isTaken(form, spool)) return { message: undefined };
+    if ((await answers.isWithMessages(spool)) && !notes.value.unanswered) {
+      notes.set({ unanswered: true });
+      throw new Later('messages', emptyAnswer());
     }
   }
-  if (readAnswer(refusal) !== 'refused') await shop.assertAccepted(signal);
-  steps.add('refused', { status: refusal.status ?? 0 });
-  try {
-    return await create(plain);
-  } catch (error) {
-    throw new Refused(refusalOf(error));
+  steps.add('unclear_answer', { form });
+  notes.set({ lookFirst: true });
+  const found = await look(work, request);
+  notes.set({ lookFirst: false });
+  // What it says of this form only counts when no other request may have brought the message.
+  const says = form !== OTHER && !notes.value.unanswered;
+  if (found === undefined) {
+    if (says) await answers.notFound(form, spool);
+    if (form !== OTHER && (await answers.isWithMessages(spool))) {
+      throw new Later('messages', emptyAnswer());
+    }
+    // Submitted again by a later attempt, and looked for again: three times in all.
+    throw new Unclear('the platform does not say whether it took the message');
   }
+  if (says) await answers.found(form, spool);
+  return { message: found };
 }
 
-/** Lets everything pass that is not the platform's refusal. */
-function refusalOf(error: unknown): PlatformError {
-  if (error instanceof PlatformError) return error;
-  throw error;
+function emptyAnswer(): PlatformError {
+  const path = '/v2026-04/messages/';
+  return new PlatformError({ code: 'unexpected', method: 'POST', path, status: 200 });
 }
 
-function withoutConversation(request: CreateMessageRequest): CreateMessageRequest {
-  const { id: _gone, ...conversation } = request.conversation;
-  return { ...request, conversation };
+/** Undefined when the platform does not list it, or does not let us read. */
+function look({ requests }: Work, { conversation, message }: CreateMessageRequest) {
+  const { remote_id: remoteId } = message;
+  if (!remoteId) return Promise.resolve(undefined);
+  const { id } = conversation;
+  return requests.ask((client, signal) =>
+    findByRemoteId(client, remoteId, id ?? undefined, signal),
+  );
 }

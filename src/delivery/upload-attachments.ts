@@ -1,17 +1,14 @@
 import {
   type Attachment,
+  AttachmentLate,
   AttachmentUnavailable,
   type OpenAttachment,
 } from '../intake/normalizer.ts';
 import { PlatformError } from '../platform-api/errors.ts';
-import type { Claimed, SavedMedia } from '../spool/entry.ts';
-import type { Spool } from '../spool/spool.ts';
-import type { Channel } from '../types/channel.ts';
-import { Paused, readAnswer } from './failure.ts';
-import type { AttemptRecord } from './attempt-record.ts';
+import type { SavedMedia } from '../spool/entry.ts';
+import { MediaPaused, readAnswer } from './answer.ts';
 import type { ShownImage } from './shown-images.ts';
-import type { ShopPlatform } from './shop-platform.ts';
-import type { Steps } from './steps.ts';
+import { forbidden, type Work } from './work.ts';
 
 export interface Uploaded {
   readonly mediaIds: readonly string[];
@@ -19,97 +16,98 @@ export interface Uploaded {
   readonly shown: readonly ShownImage[];
   /** Lines for the content, one for each attachment that could not be had or uploaded. */
   readonly missing: readonly string[];
+  /** Parts that cannot be had yet: a message of their own brings them. */
+  readonly late: readonly string[];
 }
 
-export interface UploadParts {
-  readonly shop: ShopPlatform;
-  readonly spool: Spool;
-  readonly steps: Steps;
-  readonly record: AttemptRecord;
-}
-
-/** Statuses by which `/media/` refuses one file. */
-const FILE_REFUSED: readonly number[] = [400, 413, 415, 422];
+/** Then the message goes with a line in place of the file, and an alarm has rung. */
+const FORBIDDEN_AT_MOST = 3;
 
 /**
  * Uploads what no earlier attempt has uploaded, one after the other, each as a stream. An id is
  * saved the moment it is known, so that a retry begins where this attempt ended.
- * @throws {Later} {Paused} {NotYet} {ConfigurationFault} the entry has to wait
+ * @param anew also what has been uploaded before
+ * @throws {Later} {Forbidden} {MediaPaused} {NotYet} the entry has to wait
  */
 export async function uploadAttachments(
-  claimed: Claimed,
+  work: Work,
   attachments: readonly Attachment[],
-  parts: UploadParts,
-  signal: AbortSignal,
+  { anew }: { readonly anew: boolean },
 ): Promise<Uploaded> {
-  const mediaIds: string[] = [];
-  const shown: ShownImage[] = [];
-  const missing: string[] = [];
+  const { claimed, record, steps, spool } = work;
+  const uploaded = { mediaIds: [] as string[], shown: [] as ShownImage[], missing: [] as string[] };
+  const late: string[] = [];
   for (const attachment of attachments) {
-    const { part, shownAs } = attachment;
-    const known = claimed.media.get(part);
-    const { channel } = claimed.entry;
-    const media =
-      known ??
-      (await parts.steps.timed('upload', () => uploadOne(attachment, channel, parts, signal)));
-    if (known !== undefined) parts.record.attachment(attachment, undefined, known.id);
-    if (shownAs !== undefined) shown.push({ shownAs, url: media?.url });
-    if (media === undefined) {
-      missing.push(attachment.placeholder);
+    const { part, shownAs, placeholder } = attachment;
+    const known = anew ? undefined : claimed.media.get(part);
+    if (known !== undefined) record.attachment(attachment, undefined, known.id);
+    const media = known ?? (await steps.timed('upload', () => uploadOne(work, attachment)));
+    const saved = media === 'late' ? undefined : media;
+    if (media === 'late') late.push(part);
+    if (shownAs !== undefined) uploaded.shown.push({ shownAs, url: saved?.url });
+    if (saved === undefined) {
+      uploaded.missing.push(placeholder);
       continue;
     }
-    if (known === undefined) await parts.spool.saveMedia(claimed.lease, part, media);
-    mediaIds.push(media.id);
+    if (known === undefined) await spool.saveMedia(claimed.lease, part, saved);
+    uploaded.mediaIds.push(saved.id);
   }
-  return { mediaIds, shown, missing };
+  return { ...uploaded, late };
 }
 
 async function uploadOne(
+  work: Work,
   attachment: Attachment,
-  channel: Channel,
-  { shop, steps, record }: UploadParts,
-  signal: AbortSignal,
-): Promise<SavedMedia | undefined> {
-  const breaker = shop.breakers.media;
-  if (breaker.allowance(1) === 0) throw new Paused('media', breaker.probeAt ?? 0);
-  const file = await open(attachment, steps, signal);
-  if (file === undefined) {
-    record.attachment(attachment, undefined, undefined);
-    return undefined;
+): Promise<SavedMedia | 'late' | undefined> {
+  const { shop, requests, steps, record, claimed, signal, probes } = work;
+  if (shop.health.media.state === 'open' && probes !== 'media') {
+    throw new MediaPaused('uploads are paused');
   }
-  if (breaker.isOpen) breaker.startProbe();
+  const file = await open(work, attachment, signal);
+  if (file === undefined || file === 'late') {
+    record.attachment(attachment, undefined, undefined);
+    return file;
+  }
+  const permission = shop.settings.mediaPermission[claimed.entry.channel];
   try {
-    const media = await shop.call('media', signal, () =>
-      shop.client.uploadMedia(
-        { ...file, permission: shop.settings.mediaPermission[channel] },
-        signal,
-      ),
+    const media = await requests.call('media', (client, within) =>
+      client.uploadMedia({ ...file, permission }, within),
     );
-    breaker.succeeded();
+    shop.health.media.delivered(claimed.entry.lane);
     steps.add('uploaded', { bytes: file.size, type: file.type });
-    const { id, url, permission } = media;
-    record.attachment(attachment, file, id);
-    return { id, ...(permission === 'public' && url !== undefined && { url }) };
+    record.attachment(attachment, file, media.id);
+    const isPublic = media.permission === 'public' && media.url !== undefined;
+    return { id: media.id, ...(isPublic && { url: media.url }) };
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error;
-    if (!FILE_REFUSED.includes(error.status ?? 0)) {
-      if (readAnswer(error) !== 'refused') await shop.assertAccepted(signal);
-    }
-    breaker.releaseProbe();
+    if (readAnswer(error) === 'forbidden') await assertForbiddenForGood(work, error);
     record.attachment(attachment, file, undefined);
     steps.add('upload_refused', { bytes: file.size, type: file.type, status: error.status ?? 0 });
     return undefined;
   }
 }
 
+/**
+ * Returns when this upload was forbidden often enough while others were taken.
+ * @throws {Forbidden} the entry waits
+ */
+async function assertForbiddenForGood(work: Work, error: PlatformError): Promise<void> {
+  const refusal = await forbidden(work, 'media', error);
+  if (refusal.isTheShop || work.notes.value.forbidden.media < FORBIDDEN_AT_MOST) throw refusal;
+}
+
 async function open(
+  { steps }: Work,
   attachment: Attachment,
-  steps: Steps,
   signal: AbortSignal,
-): Promise<OpenAttachment | undefined> {
+): Promise<OpenAttachment | 'late' | undefined> {
   try {
     return await attachment.open(signal);
   } catch (error) {
+    if (error instanceof AttachmentLate) {
+      steps.add('attachment_late');
+      return 'late';
+    }
     if (!(error instanceof AttachmentUnavailable)) throw error;
     steps.add('attachment_unavailable');
     return undefined;

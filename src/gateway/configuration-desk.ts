@@ -28,6 +28,8 @@ export interface DeskParts {
   readonly operator: Pick<OperatorStore, 'audit'>;
   readonly facts: CollectFacts;
   readonly logger: Logger;
+  /** Called after each reload, also of an unchanged file: the platform's side may have changed. */
+  readonly onReloaded: () => void;
 }
 
 /** Shows the configuration that runs, and takes up the one that is in the file now. */
@@ -43,7 +45,10 @@ export function createConfigurationDesk(options: DeskOptions, parts: DeskParts):
   const reloads = createReloads({
     ...{ live, source, logger },
     audit: (line) => operator.audit(line),
-    onReloaded: () => (loadedAt = Date.now()),
+    onReloaded: () => {
+      loadedAt = Date.now();
+      parts.onReloaded();
+    },
   });
   return {
     view: () => configurationView({ live, source, loadedAt: () => loadedAt, facts }),

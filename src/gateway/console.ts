@@ -14,6 +14,7 @@ import { liveRoutes } from '../console/live-routes.ts';
 import { OPERATOR, type OperatorAccount, Operators } from '../console/operators.ts';
 import { overviewOf } from '../console/overview.ts';
 import { Sessions } from '../console/sessions.ts';
+import { shopRoutes } from '../console/shop-routes.ts';
 import type { ShopNames } from '../console/shop-names.ts';
 import { platformRoutes } from '../console/platform-routes.ts';
 import { SignIn } from '../console/sign-in.ts';
@@ -146,6 +147,10 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
         contents: consoleContents(parts),
       }),
       actionRoutes(actions, shops),
+      shopRoutes({
+        ...{ spool: store.spool, shops, audit, clock, wake: parts.wake },
+        deliveryPaused: () => live.value.delivery.paused,
+      }),
       platformRoutes((name) => parts.shops().find(isCalled(name))?.client),
       upkeepRoutes({
         ...{ operator: store.operator, audit, configuration: parts.configuration },
@@ -201,7 +206,8 @@ async function ticketOf(
 ): Promise<string | undefined> {
   const shop = shops.find(({ settings }) => settings.shopId === shopId);
   const id = z.guid().safeParse(conversationId).data;
-  if (shop === undefined || id === undefined || shop.breakers.messages.isOpen) return undefined;
+  if (shop === undefined || id === undefined || shop.health.messages.state === 'open')
+    return undefined;
   try {
     const query = { conversation_id: id, limit: 1 };
     const { results } = await shop.client.listTickets(query, AbortSignal.timeout(TICKET_MS));

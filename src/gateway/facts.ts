@@ -3,6 +3,7 @@ import type { ShopPlatform } from '../delivery/shop-platform.ts';
 import type { CollectFacts, Facts, ShopFacts } from '../observability/facts.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
+import type { PartHealth } from '../spool/shop-health.ts';
 import type { EntryCount, Spool } from '../spool/spool.ts';
 import { rememberedCertificate } from './certificate-facts.ts';
 
@@ -77,15 +78,30 @@ export function createFacts(parts: FactsParts): CollectFacts {
   };
 }
 
-function shopFacts({ settings, breakers, lastSuccessAt }: ShopPlatform): ShopFacts {
+function shopFacts(shop: ShopPlatform): ShopFacts {
+  const { settings } = shop;
+  const report = shop.report();
+  const { lastDeliveredAt } = report.messages;
   return {
     shop: settings.name,
     shopId: settings.shopId,
-    breakers: (['messages', 'media'] as const).map((part) => {
-      const { state, probeAt } = breakers[part];
-      return { part, state, ...(probeAt !== undefined && { nextProbeAt: probeAt }) };
-    }),
-    ...(lastSuccessAt > 0 && { lastDeliveredAt: lastSuccessAt }),
+    breakers: (['messages', 'media'] as const).map((part) => ({
+      part,
+      ...breakerOf(report[part]),
+    })),
+    refusedAlike: report.refusedAlike,
+    ...(lastDeliveredAt !== undefined && { lastDeliveredAt }),
+  };
+}
+
+/** A shop in doubt goes on: only evidence against all of it is told as an open breaker. */
+function breakerOf({ state, probing, since, reason, nextProbeAt }: PartHealth) {
+  if (state !== 'open') return { state: 'closed' as const };
+  return {
+    state: probing ? ('probing' as const) : ('open' as const),
+    ...(since !== undefined && { since }),
+    ...(reason !== undefined && { reason }),
+    ...(nextProbeAt !== undefined && { nextProbeAt }),
   };
 }
 

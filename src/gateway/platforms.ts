@@ -76,15 +76,15 @@ export async function connectPlatforms(parts: PlatformsParts): Promise<Platforms
   };
 }
 
-/** What waited for a platform that is another now is due. */
+/** What waited for a platform that is another now is due; one that is in trouble is tried at once. */
 async function hastened(
   before: readonly ShopPlatform[],
   now: readonly ShopPlatform[],
   spool: PlatformsParts['spool'],
 ): Promise<void> {
-  const known = new Set(before.map(({ breakers }) => breakers));
-  for (const { breakers, settings } of now) {
-    if (!known.has(breakers)) await spool.hasten(settings.shopId);
+  for (const shop of now) {
+    if (before.some((old) => old.isSameAs(shop))) shop.tryNow();
+    else await spool.hasten(shop.settings.shopId, 1);
   }
 }
 
@@ -119,6 +119,7 @@ function connectShops(
       {
         shopId: shop.shopId,
         name: shop.name,
+        platformUrl: url,
         mediaPermission: {
           email: shop.email?.mediaPermission ?? 'private',
           sms: shop.sms?.mediaPermission ?? 'private',
@@ -135,7 +136,7 @@ function connectShops(
           onRequest,
         }),
       },
-      clock,
+      { clock, random: Math.random },
       known?.platform,
     );
   });

@@ -23,6 +23,8 @@ export interface Arrival {
   readonly receivedAt?: number;
   /** Goes straight to `held`, with this reason (postmaster mail, two From lines). */
   readonly hold?: string;
+  /** It never holds its lane back, and is claimed beside it; it keeps the lane's conversation. */
+  readonly detached?: boolean;
 }
 
 export type AcceptedChat = Accepted & { readonly seq: number; readonly at: number };
@@ -35,6 +37,8 @@ export type AcceptedChat = Accepted & { readonly seq: number; readonly at: numbe
  */
 export interface Intake {
   accept(arrivals: readonly Arrival[]): Promise<readonly Accepted[]>;
+  /** An entry for what is to be stored in somebody else's commit. */
+  entryFor(arrival: Arrival): NewEntry;
   /** A visitor's message, its number in the journal and the use of its uploads: one durable write. */
   acceptChat(
     arrival: Arrival,
@@ -73,6 +77,8 @@ export function createIntake({ spool, chat, metrics, clock, onAccepted }: Intake
       return accepted;
     },
 
+    entryFor: (arrival) => toEntry(arrival, newId(), clock()),
+
     async acceptChat(arrival, message) {
       await spool.blobs.assertSpace();
       const result = await chat.acceptMessage(toEntry(arrival, newId(), clock()), message);
@@ -96,6 +102,7 @@ function toEntry(arrival: Arrival, id: EntryId, now: number): NewEntry {
     raw: arrival.raw,
     ...(arrival.remoteIdIfTaken !== undefined && { remoteIdIfTaken: arrival.remoteIdIfTaken }),
     ...(arrival.hold !== undefined && { hold: arrival.hold }),
+    ...(arrival.detached !== undefined && { detached: arrival.detached }),
   };
 }
 

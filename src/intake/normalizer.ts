@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { CreateEventRequest, CreateMessageRequest } from '../platform-api/schemas.ts';
 import type { Claimed } from '../spool/entry.ts';
+import type { Arrival } from './intake.ts';
 
 /**
  * What delivery needs from a channel, and all it needs: a function from an entry to a request.
@@ -22,6 +23,11 @@ export interface Normalized {
     readonly step: string;
     readonly detail: Readonly<Record<string, string>>;
   }[];
+  /**
+   * The message that brings the attachments which were late (their `part`s). Delivery stores it in
+   * the commit that settles this one as delivered.
+   */
+  followUp?(parts: readonly string[]): Arrival;
   /** Frees scratch files. Called once, whatever became of the attempt. */
   dispose(): Promise<void>;
 }
@@ -66,6 +72,11 @@ export interface OpenAttachment {
 /** The attachment cannot be had, now or later. */
 export class AttachmentUnavailable extends Error {
   override name = 'AttachmentUnavailable';
+}
+
+/** It cannot be had yet. The message goes without it; `Normalized.followUp` brings it later. */
+export class AttachmentLate extends Error {
+  override name = 'AttachmentLate';
 }
 
 /** Something outside is not ready (media that Twilio still prepares): the entry waits. */

@@ -32,4 +32,11 @@ export interface SpoolFacts {
     readonly reason: string;
     readonly count: number;
   }[];
+  /** Shops whose platform fails as a whole, as the gateway last told. */
+  readonly stopped: readonly {
+    readonly shopId: string;
+    readonly part: 'messages' | 'media';
+    readonly since: number;
+    readonly reason: string;
+  }[];
 }

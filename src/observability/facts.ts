@@ -40,6 +40,15 @@ export interface ShopFacts {
     readonly part: 'messages' | 'media';
     readonly state: 'closed' | 'open' | 'probing';
     readonly nextProbeAt?: number;
+    /** Since when it is not closed, and why, in the platform's words. For operators only. */
+    readonly since?: number;
+    readonly reason?: string;
+  }[];
+  /** Refusals with the same words that many messages got: status, code and field names. */
+  readonly refusedAlike: readonly {
+    readonly words: string;
+    readonly since: number;
+    readonly count: number;
   }[];
   readonly lastDeliveredAt?: number;
 }

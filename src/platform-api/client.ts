@@ -33,9 +33,11 @@ import type {
 } from './schemas.ts';
 import {
   type Answer,
+  axiosSender,
   type Call,
   ConnectionPool,
   type RequestObserver,
+  type Send,
   Transport,
 } from './transport.ts';
 
@@ -55,13 +57,24 @@ export interface PlatformClientOptions {
   readonly onRequest?: RequestObserver;
   /** Sockets to share with other clients; else the client has its own, closed by `close()`. */
   readonly pool?: ConnectionPool;
+  /** Makes the request; by default axios does, on the pool's sockets. */
+  readonly send?: Send;
+}
+
+/** Of another client: what it shares, and what differs. */
+interface Derived {
+  readonly transport: Transport;
+  readonly requestTimeoutMs: number;
+  readonly mediaTimeoutMs: number;
 }
 
 export interface CreateMessageResult {
-  /** What the answer says about the message. Absent when there was no body. */
-  readonly message?: CreatedMessage;
   /** 2xx, or 409 when the body is the message that was already there. */
   readonly status: number;
+  /** The message, when the answer has it: an object with an id, or inside one envelope. */
+  readonly message?: CreatedMessage;
+  /** Of an answer without the message: `empty`, or what its JSON is made of (`ok`, `array`). */
+  readonly form?: string;
 }
 
 /** Ends after the last page; rejects with what the request for a page rejected with. */
@@ -71,6 +84,7 @@ const VERSION = '/v2026-04';
 const REQUEST_TIMEOUT_MS = 30_000;
 const MEDIA_TIMEOUT_MS = 120_000;
 const MAX_ANSWER_BYTES = 1024 * 1024;
+const MAX_FORM_CHARS = 100;
 const ticketPage = pageSchema(ticketSchema);
 const messagePage = pageSchema(messageSchema);
 const contactPage = pageSchema(contactSchema);
@@ -84,6 +98,7 @@ const contactPage = pageSchema(contactSchema);
  * the first request was certainly not taken: nobody listened, or 429.
  */
 export class PlatformClient {
+  readonly #options: PlatformClientOptions;
   readonly #transport: Transport;
   readonly #ownPool: ConnectionPool | undefined;
   readonly #requestTimeoutMs: number;
@@ -91,22 +106,26 @@ export class PlatformClient {
   readonly #retry: RetryOptions | undefined;
 
   /** @throws {TypeError} requests cannot be made, or retried, with these options */
-  constructor(options: PlatformClientOptions) {
+  constructor(options: PlatformClientOptions, derived?: Derived) {
     if (!isBaseUrl(options.baseUrl)) {
       throw new TypeError('baseUrl: expected an http or https URL without name, query and hash');
     }
     if (options.retry) checkRetries(options.retry);
+    this.#options = options;
+    this.#requestTimeoutMs =
+      derived?.requestTimeoutMs ?? options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
+    this.#mediaTimeoutMs = derived?.mediaTimeoutMs ?? options.mediaTimeoutMs ?? MEDIA_TIMEOUT_MS;
+    this.#retry = options.retry;
+    if (derived !== undefined) {
+      this.#transport = derived.transport;
+      return;
+    }
     const pool = options.pool ?? new ConnectionPool();
     this.#ownPool = options.pool === undefined ? pool : undefined;
-    this.#requestTimeoutMs = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
-    this.#mediaTimeoutMs = options.mediaTimeoutMs ?? MEDIA_TIMEOUT_MS;
-    this.#retry = options.retry;
+    const { baseUrl, apiKey, shopId, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
     this.#transport = new Transport({
-      baseUrl: options.baseUrl,
-      apiKey: options.apiKey,
-      shopId: options.shopId,
-      maxAnswerBytes: options.maxAnswerBytes ?? MAX_ANSWER_BYTES,
-      pool,
+      apiKey,
+      send: options.send ?? axiosSender({ baseUrl, apiKey, shopId, maxAnswerBytes, pool }),
       observe: options.onRequest ?? (() => undefined),
     });
   }
@@ -160,9 +179,9 @@ export class PlatformClient {
   }
 
   /**
-   * API §4.7. What the answer to a new message looks like is not documented, so any 2xx with a
-   * JSON object or without a body means that it was created; so does a 409 with the message that
-   * was already there.
+   * API §4.7. What the answer to a new message looks like is not documented: the message, on its
+   * own or in an envelope, says that it was created, and so does a 409 with the message that was
+   * already there. What any other 2xx means is the caller's to find out.
    */
   async createMessage(
     request: CreateMessageRequest,
@@ -172,8 +191,16 @@ export class PlatformClient {
     const repetition = request.message.remote_id ? 'repeatable' : 'single';
     return this.#made(call, repetition, (answer) => {
       const body = answer.status === 409 ? existingMessage(call, answer) : accepted(call, answer);
-      const message = createdMessageSchema.safeParse(body).data;
-      return { status: answer.status, ...(message && { message }) };
+      return { status: answer.status, ...createdOf(body) };
+    });
+  }
+
+  /** The same client with less patience. */
+  within(requestTimeoutMs: number, mediaTimeoutMs = this.#mediaTimeoutMs): PlatformClient {
+    return new PlatformClient(this.#options, {
+      transport: this.#transport,
+      requestTimeoutMs: Math.min(requestTimeoutMs, this.#requestTimeoutMs),
+      mediaTimeoutMs: Math.min(mediaTimeoutMs, this.#mediaTimeoutMs),
     });
   }
 
@@ -305,18 +332,39 @@ function accepted(call: Call, answer: Answer): unknown {
   return body;
 }
 
+/** The message in a 2xx answer, or what the answer is made of instead. */
+function createdOf(body: unknown): { message: CreatedMessage } | { form: string } {
+  if (body === undefined || body === null) return { form: 'empty' };
+  if (typeof body !== 'object') return { form: typeof body };
+  if (Array.isArray(body)) return { form: 'array' };
+  for (const candidate of [body, member(body, 'data'), member(body, 'message')]) {
+    const message = createdMessageSchema.safeParse(candidate).data;
+    if (message?.id !== undefined) return { message };
+  }
+  return { form: Object.keys(body).toSorted().join(' ').slice(0, MAX_FORM_CHARS) || 'object' };
+}
+
+const member = (body: object, name: string): unknown =>
+  Object.entries(body).find(([key]) => key === name)?.[1];
+
 /** The body of a 409 that is the message itself, and not an error that happens to have an id. */
 function existingMessage(call: Call, answer: Answer): object {
   const body = json(answer.text);
-  const isMessage =
+  if (typeof body === 'object' && body !== null && !('error' in body)) {
+    const bodies = [body, member(body, 'data'), member(body, 'message')];
+    if (bodies.some(isMessage)) return body;
+  }
+  throw failure('http', call, answer);
+}
+
+function isMessage(body: unknown): boolean {
+  return (
     typeof body === 'object' &&
     body !== null &&
     'id' in body &&
     typeof body.id === 'string' &&
-    ('conversation_id' in body || 'updated_at' in body) &&
-    !('error' in body);
-  if (!isMessage) throw failure('http', call, answer);
-  return body;
+    ('conversation_id' in body || 'updated_at' in body)
+  );
 }
 
 /** The resource in a 2xx answer. */

@@ -94,7 +94,8 @@ export type UploadedMedia = Readonly<
  */
 export const createdMessageSchema = z
   .object({
-    id: optional(id).catch(undefined),
+    // Some platforms number their messages.
+    id: optional(z.union([id, z.number().transform(String)])).catch(undefined),
     conversation_id: id.nullish().catch(undefined),
     ticket_id: id.nullish().catch(undefined),
     contact_id: id.nullish().catch(undefined),

@@ -1,6 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
-import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
+import axios, { type AxiosResponse } from 'axios';
 import type FormData from 'form-data';
 import { PlatformError, TransportFailure } from './errors.ts';
 import { parseRetryAfter } from './retry-after.ts';
@@ -46,44 +46,71 @@ export class ConnectionPool {
   }
 }
 
+/** One HTTP request and its whole answer, of any status. Rejects with whatever went wrong. */
+export type Send = (call: Call, signal: AbortSignal) => Promise<SentAnswer>;
+
+export interface SentAnswer {
+  readonly status: number;
+  readonly text: string;
+  /** The `Retry-After` header as it came. */
+  readonly retryAfter?: string | undefined;
+}
+
 /**
- * One HTTP call by axios, and the only place that sees an axios error.
+ * Requests by axios; with `Transport`, the only place that sees an axios error.
  * Redirects and proxies are off: either would hand the key to someone else.
  */
+export function axiosSender(options: {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly shopId: string;
+  readonly maxAnswerBytes: number;
+  readonly pool: ConnectionPool;
+}): Send {
+  const baseUrl = options.baseUrl.replace(/\/+$/, '');
+  const client = axios.create({
+    adapter: 'http',
+    httpAgent: options.pool.http,
+    httpsAgent: options.pool.https,
+    maxRedirects: 0,
+    proxy: false,
+    maxContentLength: options.maxAnswerBytes,
+    responseType: 'text',
+    validateStatus: () => true,
+    transformRequest: [(data: unknown) => data],
+    transformResponse: [(data: unknown) => data],
+    headers: {
+      Accept: 'application/json',
+      Authorization: `Bearer ${options.apiKey}`,
+      'X-Shop-Id': options.shopId,
+    },
+  });
+  return async (call, signal) => {
+    const response = await client.request<string>({
+      method: call.method,
+      url: `${baseUrl}${call.path}${call.query ? `?${call.query}` : ''}`,
+      data: call.body,
+      headers: { ...call.headers },
+      signal,
+    });
+    // An answer that came before the body was sent (413) leaves the request open: nobody would
+    // ever end it, and its socket can carry no other.
+    const request: unknown = response.request;
+    if (request instanceof http.ClientRequest && !request.writableFinished) request.destroy();
+    return { status: response.status, text: response.data, retryAfter: retryAfterHeader(response) };
+  };
+}
+
+/** Calls with one deadline each, and one kind of error. */
 export class Transport {
-  readonly #axios: AxiosInstance;
-  readonly #baseUrl: string;
+  readonly #send: Send;
   readonly #apiKey: string;
   readonly #observe: RequestObserver;
 
-  constructor(options: {
-    baseUrl: string;
-    apiKey: string;
-    shopId: string;
-    maxAnswerBytes: number;
-    pool: ConnectionPool;
-    observe: RequestObserver;
-  }) {
-    this.#baseUrl = options.baseUrl.replace(/\/+$/, '');
+  constructor(options: { send: Send; apiKey: string; observe: RequestObserver }) {
+    this.#send = options.send;
     this.#apiKey = options.apiKey;
     this.#observe = options.observe;
-    this.#axios = axios.create({
-      adapter: 'http',
-      httpAgent: options.pool.http,
-      httpsAgent: options.pool.https,
-      maxRedirects: 0,
-      proxy: false,
-      maxContentLength: options.maxAnswerBytes,
-      responseType: 'text',
-      validateStatus: () => true,
-      transformRequest: [(data: unknown) => data],
-      transformResponse: [(data: unknown) => data],
-      headers: {
-        Accept: 'application/json',
-        Authorization: `Bearer ${options.apiKey}`,
-        'X-Shop-Id': options.shopId,
-      },
-    });
   }
 
   /**
@@ -96,13 +123,10 @@ export class Transport {
     const started = performance.now();
     let outcome = 'network';
     try {
-      const response = await this.#send(call, deadline.signal);
-      outcome = String(response.status);
-      return {
-        status: response.status,
-        text: response.data,
-        retryAfterMs: parseRetryAfter(retryAfterHeader(response), Date.now()),
-      };
+      deadline.signal.throwIfAborted();
+      const { status, text, retryAfter } = await this.#send(call, deadline.signal);
+      outcome = String(status);
+      return { status, text, retryAfterMs: parseRetryAfter(retryAfter, Date.now()) };
     } catch (error) {
       const failure = this.#toPlatformError(call, error, deadline);
       outcome = failure.code;
@@ -111,22 +135,6 @@ export class Transport {
       deadline.clear();
       this.#observe(call.operation, outcome, (performance.now() - started) / 1000);
     }
-  }
-
-  async #send(call: Call, signal: AbortSignal): Promise<AxiosResponse<string>> {
-    signal.throwIfAborted();
-    const response = await this.#axios.request<string>({
-      method: call.method,
-      url: `${this.#baseUrl}${call.path}${call.query ? `?${call.query}` : ''}`,
-      data: call.body,
-      headers: { ...call.headers },
-      signal,
-    });
-    // An answer that came before the body was sent (413) leaves the request open: nobody would
-    // ever end it, and its socket can carry no other.
-    const request: unknown = response.request;
-    if (request instanceof http.ClientRequest && !request.writableFinished) request.destroy();
-    return response;
   }
 
   #toPlatformError(call: Call, error: unknown, deadline: Deadline): PlatformError {
@@ -157,19 +165,31 @@ function retryAfterHeader(response: AxiosResponse): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
+/** A timer that fires later than this was held up with the whole process. */
+const HELD_UP_MS = 1000;
+/** Then the answer may be waiting in the socket, and gets a moment to be read. */
+const MOMENT_MS = 2000;
+
 /**
  * A time limit joined with the caller's signal. Its timer and listener are gone after `clear`:
  * `AbortSignal.any` would leave something on a caller's long-lived signal with every request.
+ *
+ * After a pause of the whole process (SIGSTOP, a frozen container) timers fire before sockets are
+ * read: without the moment that follows, everything in flight would be requested again.
  */
 class Deadline {
   readonly #controller = new AbortController();
-  readonly #timer: NodeJS.Timeout;
   readonly #outer: AbortSignal | undefined;
   readonly #onOuterAbort = () => this.#abort('aborted');
+  #timer: NodeJS.Timeout;
   #cause: 'timeout' | 'aborted' | undefined;
 
   constructor(timeoutMs: number, outer: AbortSignal | undefined) {
-    this.#timer = setTimeout(() => this.#abort('timeout'), timeoutMs);
+    const dueAt = performance.now() + timeoutMs;
+    this.#timer = setTimeout(() => {
+      if (performance.now() - dueAt < HELD_UP_MS) this.#abort('timeout');
+      else this.#timer = setTimeout(() => this.#abort('timeout'), MOMENT_MS);
+    }, timeoutMs);
     this.#outer = outer;
     if (outer?.aborted) this.#abort('aborted');
     else outer?.addEventListener('abort', this.#onOuterAbort, { once: true });

@@ -2,6 +2,7 @@ import { readFileSync, statSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { DataFolderFacts, SpoolFacts } from '../observability/data-folder-facts.ts';
+import { PARTS, readShopHealth } from './shop-health.ts';
 import { MIGRATIONS } from './sqlite/migrations.ts';
 import { codeOf } from './sqlite/sqlite-code.ts';
 
@@ -15,7 +16,7 @@ export function inspectDataFolder(dir: string, now: number): DataFolderFacts {
   const folder = statOf(dir);
   if (folder === undefined) return { dir, secrets: [], lock: 'free' };
   const pid = readPid(join(dir, 'spool.pid'));
-  const held = isLocked(join(dir, 'spool.lock'));
+  const held = isServed(dir);
   const spool = inspectSpool(join(dir, 'spool.db'), now);
   return {
     dir,
@@ -29,6 +30,9 @@ export function inspectDataFolder(dir: string, now: number): DataFolderFacts {
     ...(spool !== undefined && { spool }),
   };
 }
+
+/** Whether a gateway runs with this folder. */
+export const isServed = (dir: string): boolean => isLocked(join(dir, 'spool.lock'));
 
 /** A shared lock is refused while a gateway holds its own (`lock.ts`); it is let go at once. */
 function isLocked(file: string): boolean {
@@ -71,8 +75,10 @@ function inspectSpool(file: string, now: number): DataFolderFacts['spool'] {
       lastWriteAt,
     };
     // Tables of a newer version may be different ones.
-    if (schema > MIGRATIONS.length || schema === 0) return { ...facts, due: 0, failing: [] };
-    return { ...facts, ...waiting(db, now) };
+    if (schema > MIGRATIONS.length || schema === 0) {
+      return { ...facts, due: 0, failing: [], stopped: [] };
+    }
+    return { ...facts, ...waiting(db, now), stopped: stopped(db) };
   } catch (error) {
     return /NOTADB|CORRUPT/.test(codeOf(error)) ? 'damaged' : 'unreadable';
   } finally {
@@ -100,6 +106,25 @@ function waiting(
     .all();
   const since = due?.since ?? undefined;
   return { due: due?.due ?? 0, failing, ...(since !== undefined && { dueSince: since }) };
+}
+
+/** As the gateway last told the store; a database of an older version does not know. */
+function stopped(db: Database.Database): SpoolFacts['stopped'] {
+  const isKnown = db.prepare(`SELECT 1 FROM sqlite_master WHERE name = 'shop_health'`).get();
+  if (isKnown === undefined) return [];
+  return db
+    .prepare<[], { shopId: string; health: string }>(
+      `SELECT shop AS shopId, health FROM shop_health`,
+    )
+    .all()
+    .flatMap(({ shopId, health }) => {
+      const told = readShopHealth(JSON.parse(health));
+      return PARTS.flatMap((part) => {
+        const { state, since, reason } = told?.[part] ?? {};
+        if (state !== 'open' || since === undefined || reason === undefined) return [];
+        return [{ shopId, part, since, reason }];
+      });
+    });
 }
 
 function readPid(file: string): string | undefined {

@@ -64,7 +64,17 @@ export interface NewEntry {
   readonly raw: RawForm;
   /** Accept straight into `held`, with this reason. */
   readonly hold?: string;
+  /** It never holds its lane back, and is claimed beside it; it keeps the lane's conversation. */
+  readonly detached?: boolean;
 }
+
+/**
+ * What a queued entry waits for: its own time; its shop, until something of it is delivered; the
+ * shop's `/media/`, until something is uploaded. Any other number names a refusal that many
+ * entries got alike.
+ */
+export const WAITS_FOR = { time: 0, shop: 1, media: 2 } as const;
+export const FIRST_REFUSAL_NUMBER = 3;
 
 export interface Accepted {
   /** The entry that stands for this message: the new one, or the one that came first. */
@@ -89,8 +99,12 @@ export interface Entry {
   readonly receivedAt: number;
   readonly meta: EntryMeta;
   readonly state: EntryState;
-  /** Attempts that counted: those made while the breaker was open do not. */
+  /** Attempts that counted: those of an entry that fails while its shop delivers others. */
   readonly attempts: number;
+  /** All attempts that failed, whoever was at fault. */
+  readonly failures: number;
+  /** One of `WAITS_FOR`, or the number of a refusal. */
+  readonly waitsFor: number;
   /** Milliseconds of failing that count toward `giveUpAfter`; outages of the whole shop do not. */
   readonly failingMs: number;
   /** When the last attempt ended, 0 before the first. */
@@ -123,6 +137,8 @@ export interface Claimed {
   readonly media: ReadonlyMap<string, SavedMedia>;
   /** An operator released it: classification no longer applies. */
   readonly released: boolean;
+  /** What earlier attempts noted for this one; opaque to the spool. */
+  readonly notes: EntryMeta;
 }
 
 /** One step of an entry's timeline. `detail` never holds bodies, subjects, addresses or secrets. */
@@ -138,16 +154,49 @@ export type Outcome =
       readonly state: 'delivered';
       readonly platformMessageId?: string;
       readonly conversationId?: string;
+      /** What an operator should know of it although it was delivered. */
+      readonly caveat?: string;
     }
   | {
       readonly state: 'queued';
+      /** Not before this time, whatever it waits for. */
       readonly nextAttemptAt: number;
-      readonly reason: string;
-      /** False when the failure is an outage of the shop: it uses up no attempt. */
+      /** One of `WAITS_FOR`, or the number of a refusal. */
+      readonly waitsFor: number;
+      /** Undefined: nothing new; the reason that it has stays. */
+      readonly reason: string | undefined;
+      /** The attempt failed, whoever was at fault. */
+      readonly failed: boolean;
+      /** It failed while its shop delivers others: it uses up an attempt. */
       readonly counts: boolean;
       /** Added to the entry's `failingMs`. */
       readonly failingMs: number;
-      /** From now on a poison message: the lane goes on without it. */
+      /** From now on it does not hold its lane back. */
       readonly detach: boolean;
     }
   | { readonly state: 'dead' | 'held' | 'suppressed'; readonly reason: string };
+
+/** What is written with an outcome, in the same commit. */
+export interface Settlement {
+  /** Of this attempt, for the timeline. */
+  readonly steps: readonly TimelineStep[];
+  /** For the next attempt; absent: what was noted before stays. */
+  readonly notes?: EntryMeta;
+  /** Accepted in the same commit. */
+  readonly followUps?: readonly NewEntry[];
+}
+
+/** Which heads of ready lanes to claim; a source that comes first is emptied first. */
+export interface ClaimRequest {
+  readonly shopId: ShopId;
+  readonly limit: number;
+  readonly from: readonly ClaimSource[];
+  /** After these, so many that are due again after they failed by themselves. */
+  readonly retries?: number;
+}
+
+/**
+ * `due`: those that wait for no more than their time. `untried`: of these, the ones that have
+ * never failed. A number: those that wait for that; fewest failures first, then the oldest.
+ */
+export type ClaimSource = 'due' | 'untried' | number;

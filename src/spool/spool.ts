@@ -4,13 +4,16 @@ import type { BlobStore } from './blobs.ts';
 import type {
   Accepted,
   Claimed,
+  ClaimRequest,
   Entry,
+  EntryMeta,
   EntryState,
   Lease,
   NewEntry,
   Outcome,
   RawForm,
   SavedMedia,
+  Settlement,
   TimelineStep,
 } from './entry.ts';
 import type { DeliveryRecord } from './operator-store.ts';
@@ -43,7 +46,10 @@ export interface EntryCount {
   readonly channel: Channel;
   readonly state: EntryState;
   readonly count: number;
-  /** `receivedAt` of the oldest of them. */
+  /**
+   * `receivedAt` of the oldest of them. Queued ones that are detached and wait for a time of their
+   * own without having failed do not count; where there are no others, the first such time.
+   */
   readonly oldestAt: number;
 }
 
@@ -69,6 +75,31 @@ export interface Recovered {
   readonly missing: readonly EntryId[];
 }
 
+export interface RepairRequest {
+  readonly shops: readonly {
+    readonly shopId: ShopId;
+    /** Its due entries should be claimed. */
+    readonly claims: boolean;
+    /** Refusals that its entries may wait for; what waits for another is released. */
+    readonly refusals: readonly number[];
+  }[];
+  /** Lanes are looked at in portions; where the last one ended. */
+  readonly lanesAfter: number;
+  /** Entries that were due before this time should have been claimed. */
+  readonly dueBefore: number;
+}
+
+export interface Repaired {
+  /** Where the next portion begins; undefined after the last one. */
+  readonly lanesUpTo: number | undefined;
+  /** Lanes whose head could not be claimed; they can now. */
+  readonly lanes: number;
+  /** Shops with an entry that was due and not claimed. */
+  readonly overdue: readonly ShopId[];
+  /** Entries that waited for a refusal that is over. */
+  readonly released: number;
+}
+
 /**
  * The durable store of everything accepted; the states and who may move them are in `entry.ts`.
  *
@@ -89,8 +120,15 @@ export interface Spool {
   /** Stores all of them or none, durably. Results are in the order given. */
   accept(entries: readonly NewEntry[]): Promise<readonly Accepted[]>;
 
-  /** Claims up to `limit` heads of ready lanes of one shop, oldest due first. */
-  claim(shopId: ShopId, limit: number, leaseMs: number): Promise<readonly Claimed[]>;
+  /**
+   * Claims heads of ready lanes, `atMost` in all, of which every request gets its share; what is
+   * left over goes to those that come first. Results are in the order of the requests.
+   */
+  claim(
+    requests: readonly ClaimRequest[],
+    leaseMs: number,
+    atMost: number,
+  ): Promise<readonly (readonly Claimed[])[]>;
   /** Extends leases that are still held. Resolves with those that were lost. */
   renew(leases: readonly Lease[], leaseMs: number): Promise<readonly Lease[]>;
   /**
@@ -100,7 +138,7 @@ export interface Spool {
   settle(
     lease: Lease,
     outcome: Outcome,
-    steps: readonly TimelineStep[],
+    settlement: Settlement,
     record?: DeliveryRecord,
   ): Promise<boolean>;
   /** Saves what was uploaded the moment its id is known. False: the lease was lost. */
@@ -144,8 +182,23 @@ export interface Spool {
   /** An operator's `retry` or `release`: back to `queued`, due now. False: not in such a state. */
   requeue(id: EntryId): Promise<boolean>;
   discard(id: EntryId): Promise<boolean>;
-  /** What of this shop waits for its next attempt is due now. Resolves with how many. */
-  hasten(shopId: ShopId): Promise<number>;
+  /**
+   * What of this shop waits for the time of its next attempt is due within `spreadMs`. Resolves
+   * with how many.
+   */
+  hasten(shopId: ShopId, spreadMs: number): Promise<number>;
+  /** What of this shop waits for `waitsFor` waits for the shop from now on. */
+  releaseWaiting(shopId: ShopId, waitsFor: number): Promise<number>;
+  /** Puts right what should never be wrong; for the watchdog. */
+  repair(request: RepairRequest): Promise<Repaired>;
+
+  /** The health of shops as the gateway last knew it, for commands beside it. */
+  saveShopHealth(shopId: ShopId, health: EntryMeta): Promise<void>;
+  shopHealth(shopId: ShopId): Promise<EntryMeta | undefined>;
+  /** Asks the gateway to try this shop at once. */
+  requestProbe(shopId: ShopId): Promise<void>;
+  /** Takes what was asked since the last call. */
+  takeProbeRequests(): Promise<readonly ShopId[]>;
 
   /** A time that outlives the process, in milliseconds since the epoch; undefined before the first. */
   mark(name: string): Promise<number | undefined>;

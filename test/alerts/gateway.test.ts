@@ -17,12 +17,18 @@ test('a platform that goes is told by a webhook, and its return too', async () =
       rules: { breakerOpen: '1ms', oldestQueued: '1h', held: 1000, dead: 1000 },
     },
   });
-  // It refuses the shop: no wait for ten failures.
-  platform.faults = () => ({ kind: 'status', status: 401 });
   const client = await SmtpClient.connect(gateway.smtpPort);
   ends(() => client.destroy());
   await client.reply();
   expect(await sendEmail(client, 'first', 'canary-text')).toMatch(/^250/);
+  await waitFor('a delivery and a read', () =>
+    ['POST /messages/', 'GET /contacts/'].every((each) =>
+      platform.calls.some(({ call, status }) => call === each && (status ?? 0) < 300),
+    ),
+  );
+  // It refuses the shop, reads included: no wait for ten failures.
+  platform.faults = () => ({ kind: 'status', status: 401 });
+  expect(await sendEmail(client, 'second', 'canary-text')).toMatch(/^250/);
   await waitFor('the alert', () => hook.taken.length > 0, 30_000, 20);
   expect(hook.taken[0]).toMatchObject({
     text: '[Sluice gw.acme.example] 1 alert: breaker-open acme',
@@ -30,12 +36,12 @@ test('a platform that goes is told by a webhook, and its return too', async () =
   });
 
   platform.faults = () => undefined;
-  // The first probe is due 30 s after the breaker opened.
+  // A probe comes within half a minute.
   await waitFor('the end', () => hook.taken.length > 1, 90_000, 50);
   expect(hook.taken[1]).toMatchObject({
     text: '[Sluice gw.acme.example] 1 is over: breaker-open acme',
     attachments: [{ title: 'Over', color: '#2e7d32' }],
   });
-  expect(platform.messages).toHaveLength(1);
+  expect(platform.messages).toHaveLength(2);
   expect(JSON.stringify(hook.taken)).not.toMatch(/canary|example\.com|ann/i);
 }, 150_000);

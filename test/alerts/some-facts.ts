@@ -13,6 +13,7 @@ export const RULES: RuleOptions = {
     dead: 1,
     held: 1,
     breakerOpen: MINUTE,
+    refusedAlike: 5,
     oldestQueued: 10 * MINUTE,
     certificate: 14 * DAY,
     diskBelow: 1e9,
@@ -28,13 +29,17 @@ export const closedShop: ShopFacts = {
     { part: 'messages', state: 'closed' },
     { part: 'media', state: 'closed' },
   ],
+  refusedAlike: [],
   lastDeliveredAt: NOW - MINUTE,
 };
 
 export const openShop: ShopFacts = {
   ...closedShop,
   breakers: [
-    { part: 'messages', state: 'open', nextProbeAt: NOW + MINUTE },
+    {
+      ...{ part: 'messages', state: 'open', since: NOW - 2 * MINUTE },
+      ...{ nextProbeAt: NOW + MINUTE, reason: 'the platform answered 503 (http) to /messages/' },
+    },
     { part: 'media', state: 'closed' },
   ],
 };

@@ -4,12 +4,12 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { runCli } from '../../src/cli/run.ts';
 import { completeConfig } from '../../src/config/complete.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import type { Entry, NewEntry } from '../../src/spool/entry.ts';
+import { type Entry, type NewEntry, WAITS_FOR } from '../../src/spool/entry.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
 import { asShopId, type EntryId, type ShopId } from '../../src/types/ids.ts';
 import { captureTerminal } from '../support/capture-terminal.ts';
-import { anEntry } from '../support/entries.ts';
+import { anEntry, claimFrom, retryLater } from '../support/entries.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -52,11 +52,13 @@ async function accept(change: Partial<NewEntry> = {}): Promise<EntryId> {
 
 async function dead(): Promise<EntryId> {
   const id = await accept();
-  const claimed = (await spool.claim(shopId, 10, 60_000)).find(({ entry }) => entry.id === id);
+  const claimed = (await claimFrom(spool, shopId, 10, 60_000)).find(({ entry }) => entry.id === id);
   if (claimed === undefined) throw new Error('the entry was not claimed');
-  await spool.settle(claimed.lease, { state: 'dead', reason: 'answer 422' }, [
-    { at: Date.now(), step: 'dead', detail: { status: 422 } },
-  ]);
+  await spool.settle(
+    claimed.lease,
+    { state: 'dead', reason: 'answer 422' },
+    { steps: [{ at: Date.now(), step: 'dead', detail: { status: 422 } }] },
+  );
   return id;
 }
 
@@ -93,6 +95,30 @@ test('what waits for a shop that is not configured says so', async () => {
   expect(shown).toMatchObject({ state: 'queued', reason: 'its shop is not configured' });
   const own = parsed((await queue('show', await accept(), '--json')).stdout);
   expect(own).not.toHaveProperty('reason');
+});
+
+test('what was delivered without an address to answer to says so', async () => {
+  const id = await accept();
+  const [claimed] = await claimFrom(spool, shopId, 1, 60_000);
+  if (claimed === undefined) throw new Error('the entry was not claimed');
+  const caveat = 'cannot be answered: the platform refused the address';
+  await spool.settle(claimed.lease, { state: 'delivered', caveat }, { steps: [] });
+  expect((await queue('list')).stdout).toMatch(
+    new RegExp(`${id.slice(0, 30)}.* delivered .* cannot be answered`),
+  );
+});
+
+test('what waits for its shop says so instead of a time', async () => {
+  const id = await accept();
+  const [claimed] = await claimFrom(spool, shopId, 1, 60_000);
+  if (claimed === undefined) throw new Error('the entry was not claimed');
+  const outcome = retryLater({ waitsFor: WAITS_FOR.shop, counts: false });
+  await spool.settle(claimed.lease, outcome, { steps: [] });
+  expect((await queue('list')).stdout).toMatch(/ the platform answered 500$/m);
+  expect((await queue('show', id)).stdout).toMatch(/^next try +when its shop takes messages/m);
+  expect(parsed((await queue('show', id, '--json')).stdout)).toMatchObject({
+    ...{ waitsFor: 'shop', failures: 1, attempts: 0 },
+  });
 });
 
 test('list of a shop that is not configured says which there are', async () => {
@@ -139,7 +165,10 @@ test('show of an unknown id fails', async () => {
 test('retry, release and discard move entries and say so', async () => {
   const gone = await dead();
   const held = await accept({ hold: 'a person decides' });
-  expect(await queue('retry', gone)).toMatchObject({ code: 0, stdout: `${gone}: retried now\n` });
+  expect(await queue('retry', gone, '--no-wait')).toMatchObject({
+    code: 0,
+    stdout: `${gone}: retried now\n`,
+  });
   expect(await spool.get(gone)).toMatchObject({ state: 'queued', attempts: 0 });
   expect((await queue('release', held)).code).toBe(0);
   expect(await spool.get(held)).toMatchObject({ state: 'queued' });
@@ -154,7 +183,7 @@ test('retry, release and discard move entries and say so', async () => {
 test('a move that does not fit the state changes nothing, and the others are done', async () => {
   const held = await accept({ hold: 'a person decides' });
   const gone = await dead();
-  const { code, stdout, stderr } = await queue('retry', held, 'nothing', gone);
+  const { code, stdout, stderr } = await queue('retry', held, 'nothing', gone, '--no-wait');
   expect(code).toBe(1);
   expect(stdout).toBe(
     `${held}: is held; retry is for dead, queued\n` +
@@ -240,7 +269,7 @@ test('show --raw gives what arrived, byte for byte; without a record there is no
 
 test('show --payload and --trimmed give what the last attempt made of a message', async () => {
   const id = await accept();
-  const [claimed] = await spool.claim(shopId, 1, 60_000);
+  const [claimed] = await claimFrom(spool, shopId, 1, 60_000);
   if (claimed === undefined) throw new Error('nothing was claimed');
   const record = {
     request: { message: { content: 'Hello' } },
@@ -250,7 +279,7 @@ test('show --payload and --trimmed give what the last attempt made of a message'
   await spool.settle(
     claimed.lease,
     { state: 'delivered' },
-    [{ at: Date.now(), step: 'delivered' }],
+    { steps: [{ at: Date.now(), step: 'delivered' }] },
     record,
   );
   expect(parsed((await queue('show', id, '--payload')).stdout)).toEqual(record.request);

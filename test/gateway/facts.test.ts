@@ -7,7 +7,7 @@ import { createMetrics } from '../../src/observability/metrics.ts';
 import { PlatformClient } from '../../src/platform-api/client.ts';
 import { ConnectionPool } from '../../src/platform-api/transport.ts';
 import type { EntryCount } from '../../src/spool/spool.ts';
-import { asShopId } from '../../src/types/ids.ts';
+import { asEntryId, asShopId } from '../../src/types/ids.ts';
 import { ends } from '../support/ends.ts';
 import { ACME } from '../support/gateway-config.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -22,14 +22,14 @@ function setting() {
   const shopId = asShopId(ACME.shopId);
   const shop = new ShopPlatform(
     {
-      ...{ shopId, name: 'acme' },
+      ...{ shopId, name: 'acme', platformUrl: 'http://127.0.0.1:9' },
       mediaPermission: { email: 'private', sms: 'private', web_chat: 'private' },
       client: new PlatformClient({
         ...{ baseUrl: 'http://127.0.0.1:9', apiKey: 'k', shopId, pool },
         ...{ requestTimeoutMs: 1000, mediaTimeoutMs: 1000 },
       }),
     },
-    clock,
+    { clock, random: () => 0 },
   );
   let counted = 0;
   const counts: EntryCount[] = [
@@ -54,7 +54,8 @@ function setting() {
 
 test('tells of shops by name, of breakers, disk, signatures and sockets', async () => {
   const { facts, shop, metrics, time } = setting();
-  shop.breakers.messages.trip();
+  shop.health.messages.readsFailed('the platform answered 401 (http) to /contacts/');
+  shop.health.media.failed('a lane', '503');
   metrics.webhookSignatureFailures.inc(3);
   metrics.chatSockets.inc(2);
   metrics.smtpConnections.set(4);
@@ -71,9 +72,14 @@ test('tells of shops by name, of breakers, disk, signatures and sockets', async 
         shop: 'acme',
         shopId: ACME.shopId,
         breakers: [
-          { part: 'messages', state: 'open', nextProbeAt: time.now + 30_000 },
+          {
+            ...{ part: 'messages', state: 'open', since: time.now, nextProbeAt: time.now + 5000 },
+            reason: 'the platform answered 401 (http) to /contacts/',
+          },
+          // One upload that failed is no breaker.
           { part: 'media', state: 'closed' },
         ],
+        refusedAlike: [],
       },
     ],
     disk: { reserveBytes: 55 },
@@ -86,14 +92,25 @@ test('tells of shops by name, of breakers, disk, signatures and sockets', async 
   expect(found).not.toHaveProperty('certificate');
 
   time.now += 2000;
-  shop.breakers.messages.startProbe();
+  const end = shop.health.messages.beginProbe();
   expect((await facts()).shops[0]?.breakers[0]).toMatchObject({ state: 'probing' });
+  end();
   time.now += 2000;
-  shop.delivered();
+  shop.delivered('a lane');
   expect((await facts()).shops[0]).toMatchObject({
     lastDeliveredAt: time.now,
     breakers: [{ state: 'closed' }, { state: 'closed' }],
   });
+});
+
+test('tells of a refusal that many messages got alike', async () => {
+  const { facts, shop, time } = setting();
+  for (const n of [1, 2, 3, 4, 5, 6]) {
+    shop.alike.refused(`lane ${n}`, asEntryId(`entry ${n}`), '422 invalid message.format', false);
+  }
+  expect((await facts()).shops[0]?.refusedAlike).toEqual([
+    { words: '422 invalid message.format', since: time.now, count: 6 },
+  ]);
 });
 
 test('many who ask share one collection, and counting takes little of the store', async () => {

@@ -32,6 +32,69 @@ const withKey = (config: CompleteConfig, key: string): CompleteConfig => ({
   shops: config.shops.map((shop) => ({ ...shop, apiKey: new Secret(key) })),
 });
 
+/** The shops of a configuration, and whose entries were made due. */
+async function connected() {
+  const stack = new StopStack();
+  ends(() => stack.unwind(() => undefined));
+  const live = new LiveConfig(await someConfig(), silentLogger);
+  const hastened: [string, number][] = [];
+  const platforms = await connectPlatforms({
+    ...{ live, stack, logger: silentLogger, metrics: createMetrics(), clock: Date.now },
+    spool: {
+      hasten: (shopId, spreadMs) => {
+        hastened.push([shopId, spreadMs]);
+        return Promise.resolve(0);
+      },
+    },
+  });
+  const shop = () => {
+    const [first] = platforms.shops.value;
+    if (first === undefined) throw new Error('no shop');
+    return first;
+  };
+  return { live, shop, hastened };
+}
+
+test.each<[string, (config: CompleteConfig) => CompleteConfig, string]>([
+  ['key', (config) => withKey(config, 'another'), 'shops[acme].apiKey'],
+  [
+    'URL',
+    (config) => ({
+      ...config,
+      shops: config.shops.map((shop) => ({ ...shop, platformUrl: 'http://127.0.0.1:10' })),
+    }),
+    'shops[acme].platformUrl',
+  ],
+])(
+  'with another %s it is another platform: nothing is known of it, and what waits is due',
+  async (_, change, path) => {
+    const { live, shop, hastened } = await connected();
+    const before = shop();
+    before.health.messages.readsFailed('401');
+    await live.changeOver(change(live.value), [path]);
+    expect(shop().isSameAs(before)).toBe(false);
+    expect(shop().health.messages.state).toBe('steady');
+    expect(hastened).toEqual([[before.settings.shopId, 1]]);
+  },
+);
+
+test('what is known of a platform stays with other settings, and its trouble is probed at once', async () => {
+  const { live, shop, hastened } = await connected();
+  const before = shop();
+  before.health.messages.failed('a lane', '503');
+  before.health.media.failed('a lane', '503');
+  expect(before.health.messages.isProbeDue).toBe(false);
+  const { delivery } = live.value;
+  const next = { ...live.value, delivery: { ...delivery, requestTimeout: 77_000 } };
+  await live.changeOver(next, ['delivery.requestTimeout']);
+  const after = shop();
+  expect(after).not.toBe(before);
+  expect(after.isSameAs(before)).toBe(true);
+  expect(after.health.messages.isProbeDue).toBe(true);
+  expect(after.health.media.isProbeDue).toBe(true);
+  expect(hastened).toEqual([]);
+});
+
 test('nothing holds on to a configuration that was replaced, nor to its keys', async () => {
   setFlagsFromString('--expose-gc');
   // The flag counts for contexts that are made after it.

@@ -18,13 +18,17 @@ async function source(script: Script) {
   platform.script = script;
   const pool = new ConnectionPool();
   ends(() => pool.close());
+  const platformUrl = await platform.start();
   const client = new PlatformClient({
-    ...{ baseUrl: await platform.start(), apiKey: 'key', shopId: SHOP, pool },
+    ...{ baseUrl: platformUrl, apiKey: 'key', shopId: SHOP, pool },
     ...{ requestTimeoutMs: 10_000, mediaTimeoutMs: 10_000 },
   });
   const permissions = { email: 'private', sms: 'private', web_chat: 'private' } as const;
-  const settings = { shopId: SHOP, name: 'acme', mediaPermission: permissions, client };
-  const replies = replySource({ value: [new ShopPlatform(settings, Date.now)] });
+  const settings = {
+    ...{ shopId: SHOP, name: 'acme', platformUrl, mediaPermission: permissions, client },
+  };
+  const shop = new ShopPlatform(settings, { clock: Date.now, random: () => 0 });
+  const replies = replySource({ value: [shop] });
   return {
     list: (cursor?: string) =>
       replies.listMessages(SHOP, [CONVERSATION], cursor, new AbortController().signal),

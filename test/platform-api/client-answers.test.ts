@@ -55,25 +55,51 @@ async function failureOf(call: Promise<unknown>): Promise<PlatformError> {
 
 describe('createMessage takes as done', () => {
   it.each([
-    ['201 with the message', 201, JSON.stringify(MESSAGE), MESSAGE],
-    ['200 with the existing message', 200, JSON.stringify(MESSAGE), MESSAGE],
-    ['201 with no body', 201, '', undefined],
-    ['202 with null', 202, 'null', undefined],
-    ['204', 204, '', undefined],
-    ['201 with an object that says nothing', 201, '{"ok":true}', { ok: true }],
-    [
-      '201 with fields of the wrong type',
-      201,
-      '{"id":7,"conversation_id":"c"}',
-      { conversation_id: 'c' },
-    ],
-    ['409 whose body is the message', 409, JSON.stringify(MESSAGE), MESSAGE],
-  ])('%s', async (_title, status, body, message) => {
-    server.answer = (response) => response.writeHead(status).end(body);
-    const result = await client.createMessage(REQUEST);
-    expect(result.status).toBe(status);
-    expect(JSON.parse(JSON.stringify(result.message ?? null))).toEqual(message ?? null);
+    ['201 with the message', 201, MESSAGE],
+    ['200 with the existing message', 200, MESSAGE],
+    ['409 whose body is the message', 409, MESSAGE],
+    ['201 with the message in data', 201, { data: MESSAGE, meta: {} }],
+    ['201 with the message in message', 201, { ok: true, message: MESSAGE }],
+    ['409 with the message in data', 409, { data: MESSAGE }],
+  ])('%s', async (_title, status, body) => {
+    server.answer = (response) => response.writeHead(status).end(JSON.stringify(body));
+    expect(await client.createMessage(REQUEST)).toEqual({ status, message: MESSAGE });
     expect(observed).toEqual([['createMessage', String(status)]]);
+  });
+
+  it('201 with an id alone', async () => {
+    server.answer = (response) => response.writeHead(201).end('{"id":"m1","conversation_id":7}');
+    expect(await client.createMessage(REQUEST)).toMatchObject({ message: { id: 'm1' } });
+  });
+});
+
+describe('createMessage says what a 2xx without a message is made of', () => {
+  it.each([
+    ['no body', 201, '', 'empty'],
+    ['blanks', 200, ' \n', 'empty'],
+    ['null', 202, 'null', 'empty'],
+    ['204', 204, '', 'empty'],
+    ['an object', 201, '{"ok":true}', 'ok'],
+    ['its keys in order', 201, '{"status":"x","ok":true}', 'ok status'],
+    ['an empty object', 201, '{}', 'object'],
+    ['a list', 200, '[1,2]', 'array'],
+    ['a list of messages', 200, JSON.stringify([MESSAGE]), 'array'],
+    ['a text', 200, '"created"', 'string'],
+    ['a number', 200, '7', 'number'],
+    ['an envelope of something else', 200, '{"data":{"ok":true}}', 'data'],
+    ['two envelopes', 200, JSON.stringify({ data: { message: MESSAGE } }), 'data'],
+    ['a message without an id', 201, '{"conversation_id":"c"}', 'conversation_id'],
+  ])('%s', async (_title, status, body, form) => {
+    server.answer = (response) => response.writeHead(status).end(body);
+    expect(await client.createMessage(REQUEST)).toEqual({ status, form });
+  });
+
+  it('in so many characters at most', async () => {
+    const keys = Array.from({ length: 500 }, (_, n) => [`key${n}`, n]);
+    const body = JSON.stringify(Object.fromEntries(keys));
+    server.answer = (response) => response.writeHead(201).end(body);
+    const { form = '' } = await client.createMessage(REQUEST);
+    expect(form).toHaveLength(100);
   });
 });
 
@@ -233,5 +259,49 @@ describe('reading', () => {
     server.answer = (response) => response.writeHead(200).end('{"results":[]}');
     for (let i = 0; i < 5; i++) await client.listContacts({ limit: 1 });
     expect(server.connections).toBe(1);
+  });
+});
+
+describe('patience', () => {
+  it('an answer that came while the whole process was held up is read', async () => {
+    let answered = false;
+    server.answer = (response) => {
+      answered = true;
+      response.writeHead(201).end(JSON.stringify(MESSAGE));
+      // Nothing runs in this process until long after the deadline of 300 ms.
+      const until = performance.now() + 1600;
+      while (performance.now() < until) continue;
+    };
+    expect(await client.createMessage(REQUEST)).toEqual({ status: 201, message: MESSAGE });
+    expect(answered).toBe(true);
+  });
+
+  it('after such a pause a platform that does not answer is a timeout all the same', async () => {
+    server.answer = () => {
+      const until = performance.now() + 1600;
+      while (performance.now() < until) continue;
+    };
+    const started = performance.now();
+    expect((await failureOf(client.createMessage(REQUEST))).code).toBe('timeout');
+    expect(performance.now() - started).toBeLessThan(5000);
+  });
+
+  it('a client with less patience shares all but that', async () => {
+    server.answer = () => undefined;
+    const started = performance.now();
+    expect((await failureOf(client.within(50).createMessage(REQUEST))).code).toBe('timeout');
+    expect(performance.now() - started).toBeLessThan(250);
+    server.answer = (response) => response.writeHead(201).end(JSON.stringify(MESSAGE));
+    expect(await client.within(60_000).createMessage(REQUEST)).toMatchObject({ status: 201 });
+    expect(server.received.map(({ headers }) => headers.authorization)).toEqual([
+      ...[`Bearer ${KEY}`, `Bearer ${KEY}`],
+    ]);
+  });
+
+  it('nobody has more patience than was configured', async () => {
+    server.answer = () => undefined;
+    const started = performance.now();
+    expect((await failureOf(client.within(60_000).createMessage(REQUEST))).code).toBe('timeout');
+    expect(performance.now() - started).toBeLessThan(1000);
   });
 });

@@ -1,10 +1,21 @@
 // Longer than usual: the whole promise of a backend in one suite, so that a second one runs all of it.
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Claimed, Lease, NewEntry, RawForm } from '../../src/spool/entry.ts';
+import {
+  type Claimed,
+  type ClaimRequest,
+  type ClaimSource,
+  FIRST_REFUSAL_NUMBER,
+  type Lease,
+  type NewEntry,
+  type Outcome,
+  type RawForm,
+  type Settlement,
+  WAITS_FOR,
+} from '../../src/spool/entry.ts';
 import type { CountedMail, MailLimit } from '../../src/spool/mail-rates.ts';
 import type { Spool } from '../../src/spool/spool.ts';
-import { SHOP, OTHER_SHOP, anEntry } from '../support/entries.ts';
+import { SHOP, OTHER_SHOP, anEntry, claimFrom, retryLater } from '../support/entries.ts';
 
 const LEASE = 60_000;
 const HOUR = 3_600_000;
@@ -40,22 +51,18 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
       if (accepted === undefined) throw new Error('no answer');
       return accepted;
     };
-    const claimAll = (shop = SHOP) => spool.claim(shop, 100, LEASE);
+    const claimAll = (shop = SHOP) => claimFrom(spool, shop, 100, LEASE);
     const claimOne = async (): Promise<Claimed> => {
-      const [claimed] = await spool.claim(SHOP, 1, LEASE);
+      const [claimed] = await claimFrom(spool, SHOP, 1, LEASE);
       if (claimed === undefined) throw new Error('nothing to claim');
       return claimed;
     };
-    const deliver = (lease: Lease) => spool.settle(lease, { state: 'delivered' }, []);
-    const retryAt = (at: number, detach = false) =>
-      ({
-        state: 'queued',
-        nextAttemptAt: at,
-        reason: 'the platform answered 500',
-        counts: true,
-        failingMs: 10,
-        detach,
-      }) as const;
+    const claimIds = async (...from: ClaimSource[]) => {
+      const [claimed = []] = await spool.claim([{ shopId: SHOP, limit: 100, from }], LEASE, 100);
+      return claimed.map(({ entry }) => entry.id);
+    };
+    const deliver = (lease: Lease) => spool.settle(lease, { state: 'delivered' }, { steps: [] });
+    const retryAt = (at: number, detach = false) => retryLater({ nextAttemptAt: at, detach });
     const stateOf = async (entry: NewEntry) => (await spool.get(entry.id))?.state;
 
     describe('accepting', () => {
@@ -212,7 +219,7 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
         await spool.accept(lane(1000));
         const last = anEntry();
         await accept(last);
-        const claimed = await spool.claim(SHOP, 2, LEASE);
+        const claimed = await claimFrom(spool, SHOP, 2, LEASE);
         expect(claimed.map((c) => c.entry.id)).toContain(last.id);
       });
 
@@ -239,7 +246,7 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
       test('a head that waits for a retry holds its lane back', async () => {
         const [first, second] = lane(2);
         await spool.accept([first ?? fail(), second ?? fail()]);
-        await spool.settle((await claimOne()).lease, retryAt(Date.now() + HOUR), []);
+        await spool.settle((await claimOne()).lease, retryAt(Date.now() + HOUR), { steps: [] });
         expect(await claimAll()).toHaveLength(0);
       });
 
@@ -248,7 +255,7 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
         async (state) => {
           const [first, second] = lane(2);
           await spool.accept([first ?? fail(), second ?? fail()]);
-          await spool.settle((await claimOne()).lease, { state, reason: 'r' }, []);
+          await spool.settle((await claimOne()).lease, { state, reason: 'r' }, { steps: [] });
           expect((await claimOne()).entry.id).toBe(second?.id);
         },
       );
@@ -263,7 +270,7 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
       test('a detached entry lets its lane pass and is itself tried again', async () => {
         const [first, second] = lane(2);
         await spool.accept([first ?? fail(), second ?? fail()]);
-        await spool.settle((await claimOne()).lease, retryAt(Date.now() - 1, true), []);
+        await spool.settle((await claimOne()).lease, retryAt(Date.now() - 1, true), { steps: [] });
         const claimed = await claimAll();
         expect(new Set(claimed.map((c) => c.entry.id))).toEqual(new Set([first?.id, second?.id]));
         expect(claimed.find((c) => c.entry.id === first?.id)?.entry.detached).toBe(true);
@@ -272,7 +279,7 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
       test('an entry that comes back waits for the one of its lane that is in flight', async () => {
         const [first, second, third] = lane(3);
         await spool.accept([first ?? fail(), second ?? fail(), third ?? fail()]);
-        await spool.settle((await claimOne()).lease, { state: 'dead', reason: 'r' }, []);
+        await spool.settle((await claimOne()).lease, { state: 'dead', reason: 'r' }, { steps: [] });
         const inFlight = await claimOne();
         expect(await spool.requeue(first?.id ?? fail())).toBe(true);
         expect(await claimAll()).toHaveLength(0);
@@ -286,7 +293,7 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
       test('an entry that comes back goes before those that wait', async () => {
         const [first, second] = lane(2);
         await spool.accept([first ?? fail(), second ?? fail()]);
-        await spool.settle((await claimOne()).lease, { state: 'dead', reason: 'r' }, []);
+        await spool.settle((await claimOne()).lease, { state: 'dead', reason: 'r' }, { steps: [] });
         await spool.requeue(first?.id ?? fail());
         expect((await claimAll()).map((c) => c.entry.id)).toEqual([first?.id]);
       });
@@ -297,10 +304,10 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
         const delivered: string[] = [];
         const random = generator(7);
         while (delivered.length < entries.length) {
-          const claimed = await spool.claim(SHOP, 1 + Math.floor(random() * 7), LEASE);
+          const claimed = await claimFrom(spool, SHOP, 1 + Math.floor(random() * 7), LEASE);
           for (const { entry, lease } of claimed) {
             if (random() < 0.3) {
-              await spool.settle(lease, retryAt(Date.now() - 1), []);
+              await spool.settle(lease, retryAt(Date.now() - 1), { steps: [] });
             } else {
               delivered.push(entry.id);
               await deliver(lease);
@@ -318,7 +325,7 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
       test('settling with an old generation changes nothing', async () => {
         const entry = anEntry();
         await accept(entry);
-        const [stale] = await spool.claim(SHOP, 1, -1);
+        const [stale] = await claimFrom(spool, SHOP, 1, -1);
         const fresh = await claimOne();
         expect(await deliver(stale?.lease ?? fail())).toBe(false);
         expect(await spool.saveMedia(stale?.lease ?? fail(), 'p', { id: 'm' })).toBe(false);
@@ -328,7 +335,7 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
 
       test('a lease that ran out returns the entry to the queue', async () => {
         await accept(anEntry());
-        await spool.claim(SHOP, 1, -1);
+        await claimFrom(spool, SHOP, 1, -1);
         expect(await claimAll()).toHaveLength(1);
       });
 
@@ -373,7 +380,7 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
         await spool.settle(
           lease,
           { state: 'delivered', platformMessageId: 'm1', conversationId: 'c1' },
-          [{ at: 5, step: 'submitted', detail: { status: 201 } }],
+          { steps: [{ at: 5, step: 'submitted', detail: { status: 201 } }] },
         );
         expect(await spool.get(entry.id)).toMatchObject({
           state: 'delivered',
@@ -392,7 +399,7 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
         const entry = anEntry();
         await accept(entry);
         const at = Date.now() + HOUR / 2;
-        await spool.settle((await claimOne()).lease, retryAt(at), []);
+        await spool.settle((await claimOne()).lease, retryAt(at), { steps: [] });
         expect(await claimAll()).toHaveLength(0);
         expect(await spool.get(entry.id)).toMatchObject({
           attempts: 1,
@@ -406,7 +413,7 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
         const entry = anEntry();
         await accept(entry);
         const outage = { ...retryAt(0), counts: false, failingMs: 0 };
-        await spool.settle((await claimOne()).lease, outage, []);
+        await spool.settle((await claimOne()).lease, outage, { steps: [] });
         expect(await spool.get(entry.id)).toMatchObject({ attempts: 0, failingMs: 0 });
       });
 
@@ -414,7 +421,7 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
         const entry = anEntry();
         await accept(entry);
         const { lease } = await claimOne();
-        await spool.settle(lease, retryAt(Date.now() + 1000 * HOUR), []);
+        await spool.settle(lease, retryAt(Date.now() + 1000 * HOUR), { steps: [] });
         await reopen();
         const next = (await spool.get(entry.id))?.nextAttemptAt ?? Infinity;
         expect(next).toBeLessThanOrEqual(Date.now() + HOUR);
@@ -425,12 +432,404 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
         await spool.accept([a, b]);
         const [first, second] = await claimAll();
         expect(await spool.discard(a.id)).toBe(false);
-        await spool.settle(first?.lease ?? fail(), { state: 'dead', reason: 'refused' }, []);
+        await spool.settle(
+          first?.lease ?? fail(),
+          { state: 'dead', reason: 'refused' },
+          { steps: [] },
+        );
         await deliver(second?.lease ?? fail());
         expect(await spool.requeue(b.id)).toBe(false);
         expect(await spool.requeue(a.id)).toBe(true);
         expect(await spool.discard(a.id)).toBe(true);
         expect(await stateOf(a)).toBe('discarded');
+      });
+    });
+
+    describe('what an entry waits for', () => {
+      /** Accepts one and settles its first attempt. */
+      const settled = async (outcome: Outcome, entry = anEntry()) => {
+        await accept(entry);
+        await settleOf(entry, outcome);
+        return entry.id;
+      };
+      const settleOf = async (entry: NewEntry, outcome: Outcome, rest?: Partial<Settlement>) => {
+        const from: ClaimSource[] = ['due', WAITS_FOR.shop, FIRST_REFUSAL_NUMBER];
+        const [claimed = []] = await spool.claim([{ shopId: SHOP, limit: 100, from }], LEASE, 100);
+        for (const { entry: each, lease } of claimed) {
+          if (each.id !== entry.id) throw new Error('another entry was claimed');
+          expect(await spool.settle(lease, outcome, { steps: [], ...rest })).toBe(true);
+        }
+        expect(claimed).toHaveLength(1);
+      };
+      const waiting = (waitsFor: number, change = {}) => retryLater({ waitsFor, ...change });
+
+      test.each([
+        ['its shop', WAITS_FOR.shop],
+        ['uploads', WAITS_FOR.media],
+        ['a refusal', FIRST_REFUSAL_NUMBER + 7],
+      ])('what waits for %s is claimed only when that is asked for', async (_, waitsFor) => {
+        const id = await settled(waiting(waitsFor));
+        const others = [1, 2, 3, 10].filter((number) => number !== waitsFor);
+        expect(await claimIds('due', 'untried', ...others)).toEqual([]);
+        expect((await spool.get(id))?.waitsFor).toBe(waitsFor);
+        expect(await claimIds(waitsFor)).toEqual([id]);
+      });
+
+      test('a restart changes nothing about what waits for its shop', async () => {
+        const id = await settled(waiting(WAITS_FOR.shop));
+        await reopen();
+        expect(await claimIds('due', 'untried')).toEqual([]);
+        expect(await claimIds(WAITS_FOR.shop)).toEqual([id]);
+      });
+
+      test('it comes with the fewest failures first, then the oldest', async () => {
+        const entries = [anEntry(), anEntry(), anEntry(), anEntry()];
+        const [twice, first, second, never] = entries.map(({ id }) => id);
+        for (const [index, entry] of entries.entries()) {
+          await accept(entry);
+          await settleOf(entry, waiting(WAITS_FOR.media, { failed: index < 3 }));
+        }
+        const [answer = []] = await spool.claim(
+          [{ shopId: SHOP, limit: 1, from: [WAITS_FOR.media] }],
+          LEASE,
+          1,
+        );
+        // It had never failed: it had been paused.
+        expect(answer.map(({ entry }) => entry.id)).toEqual([never]);
+        await deliver(answer[0]?.lease ?? fail());
+        const [next = []] = await spool.claim(
+          [{ shopId: SHOP, limit: 1, from: [WAITS_FOR.media] }],
+          LEASE,
+          1,
+        );
+        expect(next.map(({ entry }) => entry.id)).toEqual([twice]);
+        const again = { steps: [] };
+        await spool.settle(next[0]?.lease ?? fail(), waiting(WAITS_FOR.media), again);
+        expect(await claimIds(WAITS_FOR.media)).toEqual([first, second, twice]);
+        expect((await spool.get(twice ?? fail()))?.failures).toBe(2);
+      });
+
+      test('it comes not before its time, whatever it waits for', async () => {
+        await settled(waiting(WAITS_FOR.shop, { nextAttemptAt: Date.now() + HOUR }));
+        expect(await claimIds(WAITS_FOR.shop, 'due', 'untried')).toEqual([]);
+      });
+
+      /** Accepts two and settles the first attempts of both. */
+      const settledBoth = async (...outcomes: readonly [Outcome, Outcome]) => {
+        const entries = [anEntry(), anEntry()] as const;
+        await spool.accept(entries);
+        for (const { entry, lease } of await claimAll()) {
+          const outcome = entry.id === entries[0].id ? outcomes[0] : outcomes[1];
+          await spool.settle(lease, outcome, { steps: [] });
+        }
+        return [entries[0].id, entries[1].id] as const;
+      };
+
+      test('what has never failed can be claimed apart', async () => {
+        const [failed, paused] = await settledBoth(retryLater(), retryLater({ failed: false }));
+        const fresh = anEntry();
+        await accept(fresh);
+        expect(await claimIds('untried')).toEqual([paused, fresh.id]);
+        expect(await claimIds('untried')).toEqual([]);
+        expect(await claimIds('due')).toEqual([failed]);
+      });
+
+      test('a source that comes first is emptied first', async () => {
+        const waits = await settled(waiting(WAITS_FOR.shop));
+        const due = anEntry();
+        await accept(due);
+        const one = async (...from: ClaimSource[]) => {
+          const [claimed = []] = await spool.claim([{ shopId: SHOP, limit: 1, from }], LEASE, 1);
+          return claimed.map(({ entry }) => entry.id);
+        };
+        expect(await one(WAITS_FOR.shop, 'due')).toEqual([waits]);
+        expect(await one(WAITS_FOR.shop, 'due')).toEqual([due.id]);
+      });
+
+      test('every request gets its share; what is left over goes to those that come first', async () => {
+        const own = Array.from({ length: 5 }, () => anEntry());
+        const others = Array.from({ length: 5 }, () => anEntry({ shopId: OTHER_SHOP }));
+        await spool.accept([...own, ...others]);
+        const of = (shopId: typeof SHOP, limit: number): ClaimRequest => ({
+          ...{ shopId, limit, from: ['due'] },
+        });
+        const claim = async (atMost: number, ...requests: ClaimRequest[]) =>
+          (await spool.claim(requests, LEASE, atMost)).map((claimed) => claimed.length);
+        expect(await claim(4, of(OTHER_SHOP, 3), of(SHOP, 3))).toEqual([2, 2]);
+        expect(await claim(3, of(SHOP, 3), of(OTHER_SHOP, 3))).toEqual([2, 1]);
+        expect(await claim(9, of(OTHER_SHOP, 1), of(SHOP, 9))).toEqual([1, 1]);
+        expect(await claim(9, of(SHOP, 9), of(OTHER_SHOP, 9))).toEqual([0, 1]);
+        expect(await claim(9)).toEqual([]);
+      });
+
+      test('of those that are due again so many come as were asked for, after the untried', async () => {
+        const failed = Array.from({ length: 6 }, () => anEntry());
+        await spool.accept(failed);
+        for (const { lease } of await claimAll()) {
+          await spool.settle(lease, retryLater(), { steps: [] });
+        }
+        const fresh = Array.from({ length: 3 }, () => anEntry());
+        const others = Array.from({ length: 3 }, () => anEntry({ shopId: OTHER_SHOP }));
+        await spool.accept([...fresh, ...others]);
+        const request = { shopId: SHOP, limit: 50, from: ['untried'], retries: 1 } as const;
+        const other = { shopId: OTHER_SHOP, limit: 50, from: ['due'] } as const;
+        // The first share is 4: three untried and one again; there is much left over after that.
+        const [claimed = []] = await spool.claim([request, other], LEASE, 8);
+        expect(claimed.map(({ entry }) => entry.failures)).toEqual([0, 0, 0, 1]);
+      });
+
+      test('a limit is filled also from a backlog that has not been claimed from before', async () => {
+        await spool.accept(Array.from({ length: 600 }, (_, n) => anEntry({ lane: `l${n % 300}` })));
+        expect(await claimFrom(spool, SHOP, 1000, LEASE)).toHaveLength(300);
+      });
+
+      test('what waits for a refusal waits for its shop once that is over', async () => {
+        const number = FIRST_REFUSAL_NUMBER + 7;
+        const alike = await settled(waiting(number, { detach: true }));
+        const other = await settled(waiting(number + 1, { detach: true }));
+        expect(await spool.releaseWaiting(OTHER_SHOP, number)).toBe(0);
+        expect(await spool.releaseWaiting(SHOP, number)).toBe(1);
+        expect(await claimIds(WAITS_FOR.shop)).toEqual([alike]);
+        expect(await claimIds(number + 1)).toEqual([other]);
+      });
+
+      test('after a restart no refusal is waited for: nobody knows it any more', async () => {
+        const id = await settled(waiting(FIRST_REFUSAL_NUMBER + 7));
+        await reopen();
+        expect(await claimIds(FIRST_REFUSAL_NUMBER + 7)).toEqual([]);
+        expect(await claimIds(WAITS_FOR.shop)).toEqual([id]);
+      });
+
+      test('what waits for its time is due soon when it is hastened, spread over that', async () => {
+        const entries = Array.from({ length: 20 }, () => anEntry());
+        for (const entry of entries) {
+          await settled(retryLater({ nextAttemptAt: Date.now() + HOUR }), entry);
+        }
+        await settled(waiting(WAITS_FOR.shop, { nextAttemptAt: Date.now() + HOUR }));
+        expect(await spool.hasten(OTHER_SHOP, 5000)).toBe(0);
+        const before = Date.now();
+        expect(await spool.hasten(SHOP, 5000)).toBe(20);
+        const times = await Promise.all(
+          entries.map(async ({ id }) => (await spool.get(id))?.nextAttemptAt ?? Infinity),
+        );
+        expect(Math.min(...times)).toBeGreaterThanOrEqual(before);
+        expect(Math.max(...times)).toBeLessThanOrEqual(Date.now() + 5000);
+        expect(new Set(times).size).toBeGreaterThan(10);
+      });
+
+      test('a reason stays until there is another, also when an operator tries it again', async () => {
+        const entry = anEntry();
+        await settled(retryLater({ reason: 'refused' }), entry);
+        await settleOf(entry, retryLater({ reason: undefined }));
+        expect((await spool.get(entry.id))?.reason).toBe('refused');
+        await spool.requeue(entry.id);
+        expect((await spool.get(entry.id))?.reason).toBe('refused');
+        await settleOf(entry, { state: 'dead', reason: 'refused again' });
+        await spool.requeue(entry.id);
+        expect(await spool.get(entry.id)).toMatchObject({
+          ...{ state: 'queued', reason: 'refused again', attempts: 0, failures: 0 },
+          ...{ waitsFor: WAITS_FOR.time, detached: false },
+        });
+      });
+
+      test('an operator’s retry waits for nothing any more', async () => {
+        const id = await settled(waiting(WAITS_FOR.shop, { nextAttemptAt: Date.now() + HOUR }));
+        await spool.requeue(id);
+        expect(await claimIds('untried')).toEqual([id]);
+      });
+
+      test('a delivered entry has a caveat, or no reason at all', async () => {
+        const [plain, answerless] = await settledBoth(retryLater(), retryLater());
+        const caveat = 'cannot be answered';
+        for (const { entry, lease } of await claimAll()) {
+          const outcome = {
+            state: 'delivered',
+            ...(entry.id === answerless && { caveat }),
+          } as const;
+          await spool.settle(lease, outcome, { steps: [] });
+        }
+        expect((await spool.get(plain))?.reason).toBeUndefined();
+        expect(await spool.get(answerless)).toMatchObject({ state: 'delivered', reason: caveat });
+      });
+
+      describe('notes', () => {
+        const notes = { posts: 3, rungs: ['copies'] };
+
+        test('come with the next claim, also after a restart', async () => {
+          const entry = anEntry();
+          await accept(entry);
+          const first = await claimOne();
+          expect(first.notes).toEqual({});
+          await spool.settle(first.lease, retryLater(), { steps: [], notes });
+          await reopen();
+          expect((await claimOne()).notes).toEqual(notes);
+        });
+
+        test('stay when an attempt ends without any, and are replaced as a whole', async () => {
+          await accept(anEntry());
+          for (const [noted, expected] of [
+            [notes, {}],
+            [undefined, notes],
+            [{ posts: 4 }, notes],
+            [undefined, { posts: 4 }],
+          ] as const) {
+            const claimed = await claimOne();
+            expect(claimed.notes).toEqual(expected);
+            const settlement = { steps: [], ...(noted && { notes: noted }) };
+            await spool.settle(claimed.lease, retryLater(), settlement);
+          }
+        });
+
+        test('are gone after an operator’s retry', async () => {
+          const entry = anEntry();
+          await accept(entry);
+          await settleOf(entry, retryLater(), { notes });
+          await spool.requeue(entry.id);
+          expect((await claimOne()).notes).toEqual({});
+        });
+
+        test('of an attempt whose lease was lost change nothing', async () => {
+          await accept(anEntry());
+          const [stale] = await claimFrom(spool, SHOP, 1, -1);
+          const settlement = { steps: [], notes };
+          const fresh = await claimOne();
+          expect(await spool.settle(stale?.lease ?? fail(), retryLater(), settlement)).toBe(false);
+          await spool.settle(fresh.lease, retryLater(), { steps: [] });
+          expect((await claimOne()).notes).toEqual({});
+        });
+      });
+    });
+
+    describe('entries that are detached from the beginning', () => {
+      test('are claimed beside the head of their lane, and after a restart', async () => {
+        const [head, second] = [anEntry({ lane: 'l' }), anEntry({ lane: 'l' })];
+        const detached = anEntry({ lane: 'l', detached: true });
+        await spool.accept([head, detached, second]);
+        await reopen();
+        const claimed = await claimAll();
+        expect(claimed.map(({ entry }) => [entry.id, entry.detached]).toSorted()).toEqual(
+          [
+            [head.id, false],
+            [detached.id, true],
+          ].toSorted(),
+        );
+        for (const { lease } of claimed) await deliver(lease);
+        expect((await claimOne()).entry.id).toBe(second.id);
+      });
+
+      test('keep their lane and its conversation', async () => {
+        const detached = anEntry({ lane: 'l', detached: true });
+        await accept(detached);
+        await spool.rememberConversation({ shopId: SHOP, channel: 'sms', lane: 'l' }, 'c1');
+        const { entry } = await claimOne();
+        expect(entry.lane).toBe('l');
+        expect(await spool.conversation(entry)).toMatchObject({ id: 'c1' });
+        expect(await spool.rememberConversation(entry, 'c1')).toBe(true);
+      });
+
+      test('are unique, and may be held', async () => {
+        const first = anEntry({ detached: true });
+        await accept(first);
+        const again = anEntry({ detached: true, dedupKey: first.dedupKey });
+        expect(await accept(again)).toEqual({ id: first.id, duplicate: true });
+        await accept(anEntry({ detached: true, hold: 'a person looks first' }));
+        expect((await claimAll()).map(({ entry }) => entry.id)).toEqual([first.id]);
+      });
+    });
+
+    describe('follow-ups', () => {
+      test('are stored with the outcome that they follow', async () => {
+        await accept(anEntry());
+        const followUp = anEntry({ lane: 'l', detached: true });
+        const { lease } = await claimOne();
+        expect(await spool.get(followUp.id)).toBeUndefined();
+        const settlement = { steps: [], followUps: [followUp] };
+        expect(await spool.settle(lease, { state: 'delivered' }, settlement)).toBe(true);
+        await reopen();
+        expect((await claimOne()).entry).toMatchObject({ id: followUp.id, lane: 'l' });
+      });
+
+      test('are not stored when the lease was lost', async () => {
+        await accept(anEntry());
+        const [stale] = await claimFrom(spool, SHOP, 1, -1);
+        await claimOne();
+        const followUp = anEntry();
+        const settlement = { steps: [], followUps: [followUp] };
+        expect(await spool.settle(stale?.lease ?? fail(), { state: 'delivered' }, settlement)).toBe(
+          false,
+        );
+        expect(await spool.get(followUp.id)).toBeUndefined();
+      });
+
+      test('that are there already are stored once', async () => {
+        const followUp = anEntry();
+        await spool.accept([anEntry(), followUp]);
+        const claimed = await claimAll();
+        const lease = claimed.find(({ entry }) => entry.id !== followUp.id)?.lease ?? fail();
+        const settlement = { steps: [], followUps: [{ ...followUp }] };
+        expect(await spool.settle(lease, { state: 'delivered' }, settlement)).toBe(true);
+        expect(await spool.list({ shopId: SHOP, limit: 10 })).toHaveLength(2);
+      });
+    });
+
+    describe('repairing', () => {
+      const repair = (refusals: number[] = [], claims = true, dueBefore = Date.now() - HOUR) =>
+        spool.repair({
+          shops: [{ shopId: SHOP, claims, refusals }],
+          lanesAfter: Number.MIN_SAFE_INTEGER,
+          dueBefore,
+        });
+
+      test('finds nothing where all is well', async () => {
+        await spool.accept(Array.from({ length: 20 }, (_, n) => anEntry({ lane: `l${n % 3}` })));
+        await accept(anEntry({ detached: true }));
+        await spool.settle((await claimOne()).lease, retryLater(), { steps: [] });
+        await claimOne();
+        expect(await repair()).toEqual({
+          ...{ lanesUpTo: undefined, lanes: 0, overdue: [], released: 0 },
+        });
+      });
+
+      test('names a shop with an entry that was due and not claimed', async () => {
+        await accept(anEntry());
+        await spool.settle((await claimOne()).lease, retryLater(), { steps: [] });
+        const soon = Date.now() + 1000;
+        expect(await repair([], true, soon)).toMatchObject({ overdue: [SHOP] });
+        expect(await repair([], false, soon)).toMatchObject({ overdue: [] });
+        await claimAll();
+        expect(await repair([], true, soon)).toMatchObject({ overdue: [] });
+      });
+
+      test('releases what waits for a refusal that is over', async () => {
+        const number = FIRST_REFUSAL_NUMBER;
+        for (const each of [number, number + 1]) {
+          await accept(anEntry());
+          const outcome = retryLater({ waitsFor: each, detach: true });
+          await spool.settle((await claimOne()).lease, outcome, { steps: [] });
+        }
+        expect(await repair([number])).toMatchObject({ released: 1 });
+        expect(await repair([number])).toMatchObject({ released: 0 });
+        expect(await claimIds(number)).toHaveLength(1);
+        expect(await claimIds(WAITS_FOR.shop)).toHaveLength(1);
+      });
+    });
+
+    describe('the health of shops', () => {
+      test('is known as it was last told, also after a restart', async () => {
+        expect(await spool.shopHealth(SHOP)).toBeUndefined();
+        await spool.saveShopHealth(SHOP, { messages: { state: 'open' } });
+        await spool.saveShopHealth(SHOP, { messages: { state: 'steady' } });
+        await reopen();
+        expect(await spool.shopHealth(SHOP)).toEqual({ messages: { state: 'steady' } });
+        expect(await spool.shopHealth(OTHER_SHOP)).toBeUndefined();
+      });
+
+      test('a probe that was asked for is taken once', async () => {
+        expect(await spool.takeProbeRequests()).toEqual([]);
+        for (const shop of [SHOP, OTHER_SHOP, SHOP]) await spool.requestProbe(shop);
+        await reopen();
+        expect(await spool.takeProbeRequests()).toEqual([SHOP, OTHER_SHOP]);
+        expect(await spool.takeProbeRequests()).toEqual([]);
       });
     });
 
@@ -566,7 +965,7 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
         const held = anEntry({ hold: 'h' });
         const dead = anEntry();
         await spool.accept([dead, held]);
-        await spool.settle((await claimOne()).lease, { state: 'dead', reason: 'r' }, []);
+        await spool.settle((await claimOne()).lease, { state: 'dead', reason: 'r' }, { steps: [] });
         await accept(queued);
         await spool.sweep({ rawMs: -1000, deadMs: HOUR, entriesMs: -1000 });
         expect(await Promise.all([queued, held, dead].map(stateOf))).toEqual([

@@ -7,7 +7,7 @@ import { SharedLock } from '../../src/spool/shared-lock.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
 import { ends } from '../support/ends.ts';
-import { anEntry, SHOP } from '../support/entries.ts';
+import { anEntry, claimFrom, SHOP } from '../support/entries.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 async function ownerAndGuest() {
@@ -47,7 +47,7 @@ test('what one process has accepted is a duplicate in the other, filed or not', 
   expect(await owner.accept([anEntry({ dedupKey: 'second' })])).toEqual([
     { id: second.id, duplicate: true },
   ]);
-  const claimed = await owner.claim(SHOP, 10, 60_000);
+  const claimed = await claimFrom(owner, SHOP, 10, 60_000);
   expect(claimed.map(({ entry }) => entry.id)).toEqual([first.id, second.id]);
 });
 
@@ -59,11 +59,11 @@ test('a lane keeps the order of arrival, whichever process took it in', async ()
   }
   const order: string[] = [];
   for (;;) {
-    const [claimed, ...others] = await owner.claim(SHOP, 10, 60_000);
+    const [claimed, ...others] = await claimFrom(owner, SHOP, 10, 60_000);
     expect(others).toEqual([]);
     if (claimed === undefined) break;
     order.push(claimed.entry.id);
-    await owner.settle(claimed.lease, { state: 'delivered' }, []);
+    await owner.settle(claimed.lease, { state: 'delivered' }, { steps: [] });
   }
   expect(order).toEqual(entries.map(({ id }) => id));
 });

@@ -4,7 +4,7 @@ import type { EntryState, NewEntry, Outcome } from '../../src/spool/entry.ts';
 import type { DeliveryRecord, EntrySearch, OperatorStore } from '../../src/spool/operator-store.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import type { EntryId } from '../../src/types/ids.ts';
-import { anEntry, OTHER_SHOP, SHOP } from '../support/entries.ts';
+import { anEntry, claimFrom, OTHER_SHOP, retryLater, SHOP } from '../support/entries.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 export interface OperatorStoreUnderTest {
@@ -51,10 +51,10 @@ export function describeOperatorStore(
     };
     /** Claims until it gets this one. */
     const settle = async (id: EntryId, outcome: Outcome, record?: DeliveryRecord) => {
-      const claimed = await spool.claim(SHOP, 1000, 60_000);
+      const claimed = await claimFrom(spool, SHOP, 1000, 60_000);
       const lease = claimed.find(({ entry }) => entry.id === id)?.lease;
       if (lease === undefined) throw new Error('not claimed');
-      expect(await spool.settle(lease, outcome, [], record)).toBe(true);
+      expect(await spool.settle(lease, outcome, { steps: [] }, record)).toBe(true);
     };
     const found = async (search: Partial<EntrySearch>) =>
       (await operator.search({ limit: 100, ...search })).found.map(({ entry }) => entry.id);
@@ -218,10 +218,9 @@ export function describeOperatorStore(
       test('the last attempt counts; without one there is nothing', async () => {
         const id = await accept();
         expect(await operator.record(id)).toBeUndefined();
-        const later = { counts: true, failingMs: 0, detach: false, reason: 'x', nextAttemptAt: 0 };
-        await settle(id, { state: 'queued', ...later }, { request: 1, attachments: [] });
+        await settle(id, retryLater(), { request: 1, attachments: [] });
         expect(await operator.record(id)).toEqual({ request: 1, attachments: [] });
-        await settle(id, { state: 'queued', ...later });
+        await settle(id, retryLater());
         await settle(id, { state: 'delivered' }, RECORD);
         expect(await operator.record(id)).toEqual(RECORD);
       });
@@ -278,11 +277,11 @@ export function describeOperatorStore(
         const [first, second] = [await accept({ lane: 'l' }), await accept({ lane: 'l' })];
         await spool.discard(first);
         await operator.restore(first);
-        const claimed = await spool.claim(SHOP, 10, 60_000);
+        const claimed = await claimFrom(spool, SHOP, 10, 60_000);
         expect(claimed.map(({ entry }) => entry.id)).toEqual([first]);
         const [head] = claimed;
-        if (head) await spool.settle(head.lease, { state: 'delivered' }, []);
-        const [next] = await spool.claim(SHOP, 10, 60_000);
+        if (head) await spool.settle(head.lease, { state: 'delivered' }, { steps: [] });
+        const [next] = await claimFrom(spool, SHOP, 10, 60_000);
         expect(next?.entry.id).toBe(second);
       });
 
@@ -304,15 +303,13 @@ export function describeOperatorStore(
           expect(await spool.requeue(id)).toBe(true);
           expect(await operator.takeBack(id, state, 'because')).toBe(true);
           expect(await stateOf(id)).toEqual(before);
-          expect(await spool.claim(SHOP, 10, 60_000)).toEqual([]);
+          expect(await claimFrom(spool, SHOP, 10, 60_000)).toEqual([]);
           expect(await operator.takeBack(id, state, 'because')).toBe(false);
 
           await spool.requeue(id);
-          const [claimed] = await spool.claim(SHOP, 10, 60_000);
+          const [claimed] = await claimFrom(spool, SHOP, 10, 60_000);
           expect(await operator.takeBack(id, state, 'because')).toBe(false);
-          const later = { counts: false, failingMs: 0, detach: false, reason: 'x' };
-          const outcome = { state: 'queued', nextAttemptAt: 0, ...later } as const;
-          if (claimed) await spool.settle(claimed.lease, outcome, []);
+          if (claimed) await spool.settle(claimed.lease, retryLater(), { steps: [] });
           expect(await operator.takeBack(id, state, 'because')).toBe(false);
         },
       );

@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { NewEntry } from '../../src/spool/entry.ts';
-import { asEntryId, asShopId } from '../../src/types/ids.ts';
+import {
+  type Claimed,
+  type ClaimSource,
+  type NewEntry,
+  type Outcome,
+  WAITS_FOR,
+} from '../../src/spool/entry.ts';
+import type { Spool } from '../../src/spool/spool.ts';
+import type { Operations } from '../../src/spool/sqlite/operations.ts';
+import { asEntryId, asShopId, type ShopId } from '../../src/types/ids.ts';
 
 export const SHOP = asShopId('00000000-0000-4000-8000-000000000001');
 export const OTHER_SHOP = asShopId('00000000-0000-4000-8000-000000000002');
@@ -25,3 +33,37 @@ export function anEntry(change: Partial<NewEntry> = {}): NewEntry {
     ...change,
   };
 }
+
+/** What a shop in good health is asked for. */
+const EVERYTHING: readonly ClaimSource[] = [WAITS_FOR.shop, WAITS_FOR.media, 'due'];
+
+/** Heads of ready lanes of one shop, whatever they wait for but a refusal. */
+export async function claimFrom(
+  spool: Pick<Spool, 'claim'>,
+  shopId: ShopId,
+  limit: number,
+  leaseMs: number,
+): Promise<readonly Claimed[]> {
+  const [claimed = []] = await spool.claim([{ shopId, limit, from: EVERYTHING }], leaseMs, limit);
+  return claimed;
+}
+
+/** The same of the operations of the database's thread. */
+export function claimDirectly(
+  operations: Pick<Operations, 'claim'>,
+  shopId: ShopId,
+  limit: number,
+  leaseMs: number,
+): readonly Claimed[] {
+  const [answer] = operations.claim([{ shopId, limit, from: EVERYTHING }], leaseMs, limit);
+  return answer?.claimed ?? [];
+}
+
+type Queued = Extract<Outcome, { state: 'queued' }>;
+
+/** An attempt that failed while others were delivered, unless told otherwise; due at once. */
+export const retryLater = (change: Partial<Queued> = {}): Queued => ({
+  ...{ state: 'queued', nextAttemptAt: 0, waitsFor: WAITS_FOR.time },
+  ...{ reason: 'the platform answered 500', failed: true },
+  ...{ counts: true, failingMs: 10, detach: false, ...change },
+});

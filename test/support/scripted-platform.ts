@@ -62,6 +62,8 @@ export class ScriptedPlatform {
   }
 
   #usual({ method, path }: Seen): Answer {
+    const [, conversation] = /^\/conversations\/([^/]+)\/$/.exec(path) ?? [];
+    if (conversation !== undefined) return { status: 200, body: aConversation(conversation) };
     if (method === 'GET') return { status: 200, body: { results: [] } };
     this.#created += 1;
     const id = uuid('a', this.#created);
@@ -82,6 +84,18 @@ export class ScriptedPlatform {
     };
   }
 }
+
+const aConversation = (id: string) => ({
+  ...{ id, type: 'sms', agent_id: null, contact_id: null, user_id: null },
+  ...{ created_at: '2026-01-01T00:00:00Z', updated_at: '2026-01-01T00:00:00Z' },
+});
+
+/** A message as the platform lists it. */
+export const aListedMessage = (n: number, remoteId: string) => ({
+  ...{ id: uuid('a', n), conversation_id: uuid('c', n), remote_id: remoteId },
+  ...{ ticket_id: null, contact_id: null, agent_id: null, user_id: null },
+  updated_at: '2026-01-01T00:00:00Z',
+});
 
 export const uuid = (kind: string, n: number): string =>
   `${kind.repeat(8)}-0000-4000-8000-${String(n).padStart(12, '0')}`;

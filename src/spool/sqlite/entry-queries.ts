@@ -9,6 +9,12 @@ import type { ErasedKeys } from './erased-keys.ts';
 import type { FreshEntries } from './fresh-entries.ts';
 import { dedupHash, remoteHash } from './hashes.ts';
 
+/**
+ * Beside its lane, it waits for a time of its own, and never failed: what brings the pictures of a
+ * text that Twilio does not have yet. Nobody waits for that longer than it was meant to last.
+ */
+const PUT_OFF = `detached = 1 AND waits = 0 AND failures = 0`;
+
 /** The reads of the spool: what an operator, the metrics and the normalizers ask. */
 export class EntryQueries {
   readonly #db: Db;
@@ -73,7 +79,16 @@ export class EntryQueries {
   }
 
   counts(): EntryCount[] {
-    return this.#sql.counts.all();
+    return this.#sql.counts
+      .all()
+      .map((count) =>
+        count.state === 'queued' ? { ...count, oldestAt: this.#oldestQueued(count) } : count,
+      );
+  }
+
+  #oldestQueued({ shopId, channel, oldestAt }: EntryCount): number {
+    const inTurn = this.#sql.oldestInTurn.get(shopId, channel);
+    return inTurn?.at ?? this.#sql.firstPutOff.get(shopId, channel)?.at ?? oldestAt;
   }
 
   knownEmailIds(shopId: ShopId, ids: readonly string[]): ReadonlySet<string> {
@@ -116,6 +131,16 @@ function prepare(db: Db) {
     counts: db.prepare<[], EntryCount>(
       `SELECT shop AS shopId, channel, state, count(*) AS count, min(received_at) AS oldestAt
        FROM entries WHERE state <> 'delivered' GROUP BY state, shop, channel`,
+    ),
+    // By the index of the counts, up to the first that was not put off.
+    oldestInTurn: db.prepare<[string, string], { at: number }>(
+      `SELECT received_at AS at FROM entries
+       WHERE state = 'queued' AND shop = ? AND channel = ? AND NOT (${PUT_OFF})
+       ORDER BY received_at LIMIT 1`,
+    ),
+    firstPutOff: db.prepare<[string, string], { at: number | null }>(
+      `SELECT min(next_attempt_at) AS at FROM entries
+       WHERE state = 'queued' AND shop = ? AND channel = ? AND ${PUT_OFF}`,
     ),
     remoteId: db.prepare<[number, string, string]>(
       `SELECT 1 FROM entries

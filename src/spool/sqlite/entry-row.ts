@@ -22,6 +22,9 @@ export interface EntryRow {
   readonly released: number;
   readonly generation: number;
   readonly attempts: number;
+  readonly failures: number;
+  readonly waits: number;
+  readonly notes: string | null;
   readonly failing_ms: number;
   readonly last_attempt_at: number;
   readonly next_attempt_at: number;
@@ -47,6 +50,8 @@ export function toEntry(row: EntryRow): Entry {
     meta: JSON.parse(row.meta) as EntryMeta,
     state: row.state,
     attempts: row.attempts,
+    failures: row.failures,
+    waitsFor: row.waits,
     failingMs: row.failing_ms,
     lastAttemptAt: row.last_attempt_at,
     nextAttemptAt: row.next_attempt_at,

@@ -1,4 +1,5 @@
 import type { Db } from './database.ts';
+import { FIRST_REFUSAL_NUMBER, WAITS_FOR } from '../entry.ts';
 import type { EntryRow } from './entry-row.ts';
 
 const FRESH_COLUMNS = 'seq, id, shop, channel, lane_hash, dedup_hash, remote_id';
@@ -25,8 +26,9 @@ export function prepareEntryStatements(db: Db) {
   return {
     insert: db.prepare(
       `INSERT INTO entries (id, kind, shop, channel, lane, lane_hash, dedup_hash, remote_id,
-         remote_hash, received_at, meta, state, filed, next_attempt_at, reason, raw_size, blob)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         remote_hash, received_at, meta, state, filed, claimable, detached, next_attempt_at, reason,
+         raw_size, blob)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     insertRaw: db.prepare(`INSERT INTO raws (seq, bytes) VALUES (?, ?)`),
     byDedupHash: db.prepare<[Uint8Array], Pick<EntryRow, 'id'>>(
@@ -57,8 +59,20 @@ export function prepareEntryStatements(db: Db) {
     // "+ 0": SQLite prepares a statement anew whenever the value of a bare LIMIT ? is bound.
     due: db.prepare<[string, number, number], Seq>(
       `SELECT seq FROM entries
-       WHERE shop = ? AND state = 'queued' AND claimable = 1 AND next_attempt_at <= ?
+       WHERE shop = ? AND state = 'queued' AND claimable = 1 AND waits = 0 AND next_attempt_at <= ?
        ORDER BY next_attempt_at, seq LIMIT ? + 0`,
+    ),
+    untried: db.prepare<[string, number, number], Seq>(
+      `SELECT seq FROM entries
+       WHERE shop = ? AND state = 'queued' AND claimable = 1 AND waits = 0 AND next_attempt_at <= ?
+         AND failures = 0
+       ORDER BY next_attempt_at, seq LIMIT ? + 0`,
+    ),
+    waiting: db.prepare<[string, number, number, number], Seq>(
+      `SELECT seq FROM entries
+       WHERE shop = ? AND state = 'queued' AND claimable = 1 AND waits > 0 AND waits = ?
+         AND next_attempt_at <= ?
+       ORDER BY failures, seq LIMIT ? + 0`,
     ),
     lease: db.prepare<[number, number], EntryRow>(
       `UPDATE entries SET state = 'delivering', generation = generation + 1, lease_until = ?
@@ -79,15 +93,16 @@ export function prepareEntryStatements(db: Db) {
     ),
     byId: db.prepare<[string], EntryRow>(`SELECT * FROM entries WHERE id = ?`),
     delivered: db.prepare(
-      `UPDATE entries SET state = 'delivered', in_lane = 0, claimable = 0, lease_until = NULL, reason = NULL,
-         attempts = attempts + 1, last_attempt_at = @now, settled_at = @now,
+      `UPDATE entries SET state = 'delivered', in_lane = 0, claimable = 0, lease_until = NULL, reason = @caveat,
+         notes = NULL, attempts = attempts + 1, last_attempt_at = @now, settled_at = @now,
          platform_message_id = @messageId, conversation_id = @conversationId
        WHERE seq = @seq`,
     ),
     retryLater: db.prepare(
       `UPDATE entries SET state = 'queued', lease_until = NULL, next_attempt_at = @next,
-         reason = @reason, attempts = attempts + @counts, failing_ms = failing_ms + @failingMs,
-         last_attempt_at = @now, in_lane = in_lane * (1 - @detached),
+         waits = @waits, reason = coalesce(@reason, reason), attempts = attempts + @counts,
+         failures = failures + @failed, failing_ms = failing_ms + @failingMs,
+         notes = coalesce(@notes, notes), last_attempt_at = @now, in_lane = in_lane * (1 - @detached),
          detached = max(detached, @detached)
        WHERE seq = @seq`,
     ),
@@ -99,13 +114,32 @@ export function prepareEntryStatements(db: Db) {
     ),
     requeue: db.prepare(
       `UPDATE entries SET state = 'queued', in_lane = 1, claimable = 0, detached = 0, lease_until = NULL,
-         released = @released, attempts = 0, failing_ms = 0, next_attempt_at = @now,
-         reason = NULL, settled_at = NULL
+         released = @released, attempts = 0, failures = 0, failing_ms = 0, waits = 0, notes = NULL,
+         next_attempt_at = @now, settled_at = NULL
        WHERE seq = @seq`,
     ),
     hasten: db.prepare(
-      `UPDATE entries SET next_attempt_at = @now
-       WHERE shop = @shop AND state = 'queued' AND claimable = 1 AND next_attempt_at > @now`,
+      `UPDATE entries SET next_attempt_at = @now + (seq * 7919) % @spreadMs
+       WHERE shop = @shop AND state = 'queued' AND claimable = 1 AND waits = 0
+         AND next_attempt_at > @now + @spreadMs`,
+    ),
+    releaseWaiting: db.prepare(
+      `UPDATE entries SET waits = ${WAITS_FOR.shop}
+       WHERE shop = ? AND state = 'queued' AND claimable = 1 AND waits > 0 AND waits = ?`,
+    ),
+    refusalsWaitedFor: db.prepare<[string], Pick<EntryRow, 'waits'>>(
+      `SELECT DISTINCT waits FROM entries
+       WHERE shop = ? AND state = 'queued' AND claimable = 1 AND waits > 0
+         AND waits >= ${FIRST_REFUSAL_NUMBER}`,
+    ),
+    overdue: db.prepare<[string, number]>(
+      `SELECT 1 FROM entries
+       WHERE shop = ? AND state = 'queued' AND claimable = 1 AND waits = 0 AND next_attempt_at < ?
+       LIMIT 1`,
+    ),
+    lanesAfter: db.prepare<[number, number], { lane_hash: number; ready: number }>(
+      `SELECT lane_hash, sum(claimable) AS ready FROM entries
+       WHERE in_lane = 1 AND lane_hash > ? GROUP BY lane_hash ORDER BY lane_hash LIMIT ?`,
     ),
     insertSteps: db.prepare(
       `INSERT INTO timeline (seq, no, at, steps)

@@ -3,12 +3,16 @@ import type { EntryId, ShopId } from '../../types/ids.ts';
 import type {
   Accepted,
   Claimed,
+  ClaimRequest,
+  ClaimSource,
+  EntryMeta,
   Lease,
   NewEntry,
   Outcome,
   SavedMedia,
-  TimelineStep,
+  Settlement,
 } from '../entry.ts';
+import type { Repaired, RepairRequest } from '../spool.ts';
 import type { Db } from './database.ts';
 import { type EntryRow, toEntry, toRawForm } from './entry-row.ts';
 import type { ErasedKeys } from './erased-keys.ts';
@@ -26,6 +30,16 @@ import { dedupHash, laneHash, remoteHash } from './hashes.ts';
 export interface BacklogLimits {
   readonly mostFresh: number;
   readonly filedAtOnce: number;
+}
+
+/** Lanes that one call looks at: others' acknowledgements wait for it. */
+const LANES_PER_REPAIR = 1000;
+
+/** What one request of a claim comes to. */
+export interface ClaimAnswer {
+  readonly claimed: Claimed[];
+  /** Fresh entries were left that have not been filed. */
+  more: boolean;
 }
 
 /** What is known of entries that the indexes do not tell. */
@@ -96,7 +110,8 @@ export class EntryTable {
     const hash = dedupHash(entry);
     const first = this.#firstWith(hash);
     if (first !== undefined) return { id: first, duplicate: true };
-    const { id, shopId, channel, hold, raw } = entry;
+    const { id, shopId, channel, hold, detached, raw } = entry;
+    const isInLane = hold === undefined && detached !== true;
     const remoteId = this.#freeRemoteId(entry);
     const { lastInsertRowid } = this.#sql.insert.run(
       id,
@@ -111,15 +126,17 @@ export class EntryTable {
       entry.receivedAt,
       JSON.stringify(entry.meta),
       hold === undefined ? 'queued' : 'held',
-      // What is held is in no lane: it is filed as it is.
-      hold === undefined ? 0 : 1,
+      // What is in no lane is filed as it is.
+      isInLane ? 0 : 1,
+      detached === true && hold === undefined ? 1 : 0,
+      detached === true ? 1 : 0,
       Math.min(entry.receivedAt, this.#clock()),
       hold ?? null,
       raw.kind === 'inline' ? raw.bytes.byteLength : raw.size,
       raw.kind === 'file' ? raw.blob : null,
     );
     if (raw.kind === 'inline') this.#sql.insertRaw.run(lastInsertRowid, raw.bytes);
-    if (hold === undefined) {
+    if (isInLane) {
       this.#fresh.add({ id, shop: shopId, channel, dedup_hash: hash, remote_id: remoteId });
     }
     return { id, duplicate: false };
@@ -164,21 +181,53 @@ export class EntryTable {
     return leased;
   }
 
-  /** `more`: call again for the rest of the limit, there are fresh entries that were not filed. */
-  claim(shopId: ShopId, limit: number, leaseMs: number): { claimed: Claimed[]; more: boolean } {
+  claim(requests: readonly ClaimRequest[], leaseMs: number, atMost: number): ClaimAnswer[] {
+    this.#sql.expireLeases.run(this.#clock());
+    const answers = requests.map((): ClaimAnswer => ({ claimed: [], more: false }));
+    let open = [...requests.entries()];
+    let left = atMost;
+    while (left > 0 && open.length > 0) {
+      const share = Math.max(1, Math.floor(left / open.length));
+      open = open.filter(([index, request]) => {
+        const answer = answers[index];
+        if (answer === undefined) return false;
+        const limit = Math.min(share, left, request.limit - answer.claimed.length);
+        const retried = answer.claimed.filter(({ entry }) => entry.failures > 0).length;
+        const retries = Math.max(0, (request.retries ?? 0) - retried);
+        const { claimed, more } = this.#claimOf({ ...request, limit, retries }, leaseMs);
+        answer.claimed.push(...claimed);
+        answer.more = more;
+        left -= claimed.length;
+        return claimed.length === limit && answer.claimed.length < request.limit;
+      });
+    }
+    return answers;
+  }
+
+  #claimOf({ shopId, limit, from, retries = 0 }: ClaimRequest, leaseMs: number): ClaimAnswer {
     const now = this.#clock();
-    this.#sql.expireLeases.run(now);
-    const rows = this.#sql.due
-      .all(shopId, now, limit)
-      .flatMap(({ seq }) => this.#sql.lease.get(now + leaseMs, seq) ?? []);
+    const rows: EntryRow[] = [];
     let filed = 0;
-    if (rows.length < limit) {
+    const lease = (source: ClaimSource, atMost: number) => {
+      const seqs = this.#ready(shopId, source, now, atMost);
+      rows.push(...seqs.flatMap(({ seq }) => this.#sql.lease.get(now + leaseMs, seq) ?? []));
+    };
+    for (const source of from) {
+      if (rows.length >= limit) break;
+      lease(source, limit - rows.length);
+      if (typeof source === 'number' || rows.length >= limit) continue;
       const fresh = this.#sql.freshOf.all(shopId);
       filed = fresh.length;
       rows.push(...this.#file(fresh, limit - rows.length, now + leaseMs));
     }
+    if (rows.length < limit && retries > 0) lease('due', Math.min(retries, limit - rows.length));
     const claimed = rows.flatMap((row) => this.#toClaimed(row, now) ?? []);
     return { claimed, more: claimed.length < limit && filed === FILED_PER_CLAIM };
+  }
+
+  #ready(shopId: ShopId, source: ClaimSource, now: number, limit: number) {
+    if (typeof source === 'number') return this.#sql.waiting.all(shopId, source, now, limit);
+    return this.#sql[source].all(shopId, now, limit);
   }
 
   #toClaimed(row: EntryRow, now: number): Claimed | undefined {
@@ -197,6 +246,8 @@ export class EntryTable {
       raw,
       media: new Map(media.map(({ part, ...row }) => [part, toSavedMedia(row)])),
       released: row.released === 1,
+      // Written by JSON.stringify of an EntryMeta in `settle`.
+      notes: row.notes === null ? {} : (JSON.parse(row.notes) as EntryMeta),
     };
   }
 
@@ -210,7 +261,7 @@ export class EntryTable {
   settle(
     lease: Lease,
     outcome: Outcome,
-    steps: readonly TimelineStep[],
+    { steps, notes, followUps = [] }: Settlement,
     record?: StoredRecord,
   ): boolean {
     const now = this.#clock();
@@ -219,6 +270,7 @@ export class EntryTable {
     if (steps.length > 0)
       this.#sql.insertSteps.run({ seq: row.seq, at: now, steps: JSON.stringify(steps) });
     if (record !== undefined) this.#sql.insertRecord.run(row.seq, record);
+    for (const entry of followUps) this.#acceptOne(entry);
     switch (outcome.state) {
       case 'delivered':
         this.#sql.delivered.run({
@@ -226,6 +278,7 @@ export class EntryTable {
           seq: row.seq,
           messageId: outcome.platformMessageId ?? null,
           conversationId: outcome.conversationId ?? null,
+          caveat: outcome.caveat ?? null,
         });
         break;
       case 'queued':
@@ -233,7 +286,10 @@ export class EntryTable {
           now,
           seq: row.seq,
           next: outcome.nextAttemptAt,
-          reason: outcome.reason,
+          waits: outcome.waitsFor,
+          reason: outcome.reason ?? null,
+          notes: notes === undefined ? null : JSON.stringify(notes),
+          failed: outcome.failed ? 1 : 0,
           counts: outcome.counts ? 1 : 0,
           failingMs: outcome.failingMs,
           detached: outcome.detach ? 1 : 0,
@@ -281,8 +337,35 @@ export class EntryTable {
     );
   }
 
-  hasten(shop: ShopId): number {
-    return this.#sql.hasten.run({ shop, now: this.#clock() }).changes;
+  hasten(shop: ShopId, spreadMs: number): number {
+    return this.#sql.hasten.run({ shop, now: this.#clock(), spreadMs: Math.max(1, spreadMs) })
+      .changes;
+  }
+
+  releaseWaiting(shopId: ShopId, waitsFor: number): number {
+    return this.#sql.releaseWaiting.run(shopId, waitsFor).changes;
+  }
+
+  /** Every lane has one entry that can be claimed or is in flight; what is due is soon claimed. */
+  repair({ shops, lanesAfter, dueBefore }: RepairRequest): Repaired {
+    const rows = this.#sql.lanesAfter.all(lanesAfter, LANES_PER_REPAIR);
+    const broken = rows.filter(({ ready }) => ready !== 1);
+    for (const row of broken) this.#refreshLane(row);
+    return {
+      lanesUpTo: rows.length < LANES_PER_REPAIR ? undefined : rows.at(-1)?.lane_hash,
+      lanes: broken.length,
+      overdue: shops.flatMap(({ shopId, claims }) =>
+        claims && this.#sql.overdue.get(shopId, dueBefore) !== undefined ? [shopId] : [],
+      ),
+      released: shops.reduce((sum, shop) => sum + this.#releaseRefusals(shop), 0),
+    };
+  }
+
+  #releaseRefusals({ shopId, refusals }: RepairRequest['shops'][number]): number {
+    const waited = this.#sql.refusalsWaitedFor.all(shopId).map(({ waits }) => waits);
+    return waited
+      .filter((number) => !refusals.includes(number))
+      .reduce((sum, number) => sum + this.releaseWaiting(shopId, number), 0);
   }
 
   discard(id: EntryId): boolean {

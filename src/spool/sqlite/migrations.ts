@@ -168,4 +168,18 @@ export const MIGRATIONS: readonly string[] = [
     WHERE NOT EXISTS (SELECT 1 FROM entries) AND NOT EXISTS (SELECT 1 FROM visitors)
       AND NOT EXISTS (SELECT 1 FROM pragma_freelist_count WHERE freelist_count > 0);
   `,
+  // What a queued entry waits for (`spool/entry.ts`, WAITS_FOR), how often it failed, and what one
+  // attempt notes for the next. What waits for its shop is in an index of its own.
+  `
+  ALTER TABLE entries ADD COLUMN waits INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE entries ADD COLUMN failures INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE entries ADD COLUMN notes TEXT;
+  DROP INDEX entries_due;
+  CREATE INDEX entries_due ON entries(shop, next_attempt_at, seq)
+    WHERE state = 'queued' AND claimable = 1 AND waits = 0;
+  CREATE INDEX entries_waiting ON entries(shop, waits, failures, seq)
+    WHERE state = 'queued' AND claimable = 1 AND waits > 0;
+  CREATE TABLE shop_health (shop TEXT PRIMARY KEY, health TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE probe_requests (shop TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+  `,
 ];

@@ -1,13 +1,21 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BlobName, EntryId, ShopId } from '../../types/ids.ts';
+import type { BlobName, EntryId } from '../../types/ids.ts';
 import { Ballast } from '../ballast.ts';
 import { BlobFiles } from '../blob-files.ts';
 import type { ChatStore } from '../chat-store.ts';
 import { DataFolderLock } from '../lock.ts';
 import { BLOB_LOCK, SharedLock } from '../shared-lock.ts';
 import { encodeRecord } from '../delivery-record.ts';
-import type { Accepted, Claimed, Lease, NewEntry, Outcome, TimelineStep } from '../entry.ts';
+import type {
+  Accepted,
+  Claimed,
+  ClaimRequest,
+  Lease,
+  NewEntry,
+  Outcome,
+  Settlement,
+} from '../entry.ts';
 import type { DeliveryRecord, OperatorStore } from '../operator-store.ts';
 import type { OptOutStore } from '../opt-out-store.ts';
 import type { Recovered, Retention, Spool, Swept } from '../spool.ts';
@@ -97,9 +105,10 @@ function createSpool(
     // Only an owner has a lock.
     accept: (entries) =>
       lock === undefined ? acceptAsGuest(calls, entries) : calls.call('accept', entries),
-    claim: (shopId, limit, leaseMs) => claim(calls, shopId, limit, leaseMs),
+    claim: (requests, leaseMs, atMost) => claim(calls, requests, leaseMs, atMost),
     renew: (leases, leaseMs) => calls.call('renew', leases, leaseMs),
-    settle: (lease, outcome, steps, record) => settle(calls, index, lease, outcome, steps, record),
+    settle: (lease, outcome, settlement, record) =>
+      settle(calls, index, lease, outcome, settlement, record),
     saveMedia: (lease, part, media) => calls.call('saveMedia', lease, part, media),
     conversation: (lane) => calls.call('conversation', lane),
     rememberConversation: (lane, id) => calls.call('rememberConversation', lane, id),
@@ -115,7 +124,13 @@ function createSpool(
     countMail: (mail, limits) => calls.call('countMail', mail, limits),
     requeue: (id) => calls.call('requeue', id),
     discard: (id) => calls.call('discard', id),
-    hasten: (shopId) => calls.call('hasten', shopId),
+    hasten: (shopId, spreadMs) => calls.call('hasten', shopId, spreadMs),
+    releaseWaiting: (shopId, waitsFor) => calls.call('releaseWaiting', shopId, waitsFor),
+    repair: (request) => calls.call('repair', request),
+    saveShopHealth: (shopId, health) => calls.call('saveShopHealth', shopId, health),
+    shopHealth: (shopId) => calls.call('shopHealth', shopId),
+    requestProbe: (shopId) => calls.call('requestProbe', shopId),
+    takeProbeRequests: () => calls.call('takeProbeRequests'),
     mark: (name) => calls.call('mark', name),
     setMark: (name, at) => calls.call('setMark', name, at),
     recover: () => recover(calls, blobs, blobLock),
@@ -168,11 +183,11 @@ async function settle(
   index: SearchThreads,
   lease: Lease,
   outcome: Outcome,
-  steps: readonly TimelineStep[],
+  settlement: Settlement,
   record: DeliveryRecord | undefined,
 ): Promise<boolean> {
   const stored = record && (await encodeRecord(record));
-  const settled = await calls.call('settle', lease, outcome, steps, stored);
+  const settled = await calls.call('settle', lease, outcome, settlement, stored);
   if (settled) index.settled(lease.id);
   return settled;
 }
@@ -186,18 +201,30 @@ async function acceptAsGuest(
   return calls.call('acceptFiled', entries);
 }
 
+/** Asks again where there may be more: one call files only so many fresh entries. */
 async function claim(
   calls: BallastedCalls,
-  shopId: ShopId,
-  limit: number,
+  requests: readonly ClaimRequest[],
   leaseMs: number,
-): Promise<Claimed[]> {
-  const all: Claimed[] = [];
-  for (;;) {
-    const { claimed, more } = await calls.call('claim', shopId, limit - all.length, leaseMs);
-    all.push(...claimed);
-    if (!more) return all;
+  atMost: number,
+): Promise<Claimed[][]> {
+  let left = atMost;
+  const all: Claimed[][] = requests.map(() => []);
+  let open = [...requests.entries()];
+  while (open.length > 0) {
+    const rest = open.map(([index, request]) => ({
+      ...request,
+      limit: request.limit - (all[index]?.length ?? 0),
+    }));
+    const answers = await calls.call('claim', rest, leaseMs, left);
+    open = open.filter(([index], nth) => {
+      const { claimed = [], more = false } = answers[nth] ?? {};
+      all[index]?.push(...claimed);
+      left -= claimed.length;
+      return more && left > 0;
+    });
   }
+  return all;
 }
 
 async function recover(

@@ -12,6 +12,7 @@ import { MarkTable } from './mark-table.ts';
 import { OperatorMoves } from './operator-moves.ts';
 import { OptOutTable } from './opt-out-table.ts';
 import { RetentionTable } from './retention.ts';
+import { ShopHealthTable } from './shop-health-table.ts';
 import { VisitorIdentities } from './visitor-identities.ts';
 
 const BACKLOG: BacklogLimits = { mostFresh: 200_000, filedAtOnce: 2000 };
@@ -31,6 +32,7 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
   const optOuts = new OptOutTable(db, clock, erased);
   const mailRates = new MailRateTable(db, clock);
   const marks = new MarkTable(db);
+  const health = new ShopHealthTable(db);
   const moves = new OperatorMoves(db, clock, entries);
   const audit = new AuditTable(db, clock);
   const retention = new RetentionTable(db, clock);
@@ -48,6 +50,13 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
     requeue: entries.requeue.bind(entries),
     discard: entries.discard.bind(entries),
     hasten: entries.hasten.bind(entries),
+    releaseWaiting: entries.releaseWaiting.bind(entries),
+    repair: entries.repair.bind(entries),
+
+    saveShopHealth: health.save.bind(health),
+    shopHealth: health.of.bind(health),
+    requestProbe: health.requestProbe.bind(health),
+    takeProbeRequests: health.takeProbeRequests.bind(health),
 
     get: queries.get.bind(queries),
     raw: queries.raw.bind(queries),

@@ -72,6 +72,7 @@ function prepare(db: Db) {
          settled_at = moves.settled_at, last_attempt_at = moves.last_attempt_at,
          next_attempt_at = moves.next_attempt_at, attempts = moves.attempts,
          failing_ms = moves.failing_ms, detached = moves.detached, released = moves.released,
+         waits = 0, notes = NULL,
          in_lane = (moves.state = 'queued' AND moves.detached = 0 AND entries.filed = 1),
          claimable = (moves.state = 'queued' AND moves.detached = 1)
        FROM moves WHERE entries.seq = @seq AND moves.seq = @seq`,

@@ -1,10 +1,12 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { BlobName, EntryId } from '../../types/ids.ts';
+import { FIRST_REFUSAL_NUMBER, WAITS_FOR } from '../entry.ts';
 import type { Retention } from '../spool.ts';
 import type { Db } from './database.ts';
 
-/** The longest wait of the retry schedule: a later time can only come from a clock that jumped. */
-const LONGEST_WAIT_MS = 60 * 60 * 1000;
+/** In milliseconds, at most an hour; an entry that was never tried waits for nothing. */
+const MEANT_TO_WAIT = `CASE last_attempt_at WHEN 0 THEN 0
+  ELSE min(3600000, max(0, next_attempt_at - last_attempt_at)) END`;
 /** Rows per call: the batch's transaction also carries other people's acknowledgements. */
 const ROWS_PER_CALL = 200;
 /** An upload that no message used. */
@@ -35,9 +37,14 @@ export class RetentionTable {
     this.#sql = prepare(db);
   }
 
-  /** Returns what was in flight when the last process ended to the queue. */
+  /**
+   * Returns what was in flight when the last process ended to the queue. Nothing waits for longer
+   * than it was meant to when it last failed: the clock may be behind the last process's.
+   */
   requeueAll(): number {
-    this.#sql.clampSchedule.run({ latest: this.#clock() + LONGEST_WAIT_MS });
+    const now = this.#clock();
+    this.#sql.clampSchedule.run({ now });
+    this.#sql.forgetRefusals.run();
     return this.#sql.requeueAll.run().changes;
   }
 
@@ -102,8 +109,13 @@ export class RetentionTable {
 function prepare(db: Db) {
   return {
     clampSchedule: db.prepare(
-      `UPDATE entries SET next_attempt_at = @latest
-       WHERE state IN ('queued', 'delivering') AND next_attempt_at > @latest`,
+      `UPDATE entries SET next_attempt_at = @now + ${MEANT_TO_WAIT}
+       WHERE state IN ('queued', 'delivering') AND next_attempt_at > @now + ${MEANT_TO_WAIT}`,
+    ),
+    // Which entries were refused alike was known to the last process only.
+    forgetRefusals: db.prepare(
+      `UPDATE entries SET waits = ${WAITS_FOR.shop}
+       WHERE state IN ('queued', 'delivering') AND waits >= ${FIRST_REFUSAL_NUMBER}`,
     ),
     requeueAll: db.prepare(
       `UPDATE entries SET state = 'queued', lease_until = NULL WHERE state = 'delivering'`,

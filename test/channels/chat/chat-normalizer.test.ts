@@ -5,7 +5,7 @@ import { AttachmentUnavailable, type Normalized } from '../../../src/intake/norm
 import { createMessageRequestSchema } from '../../../src/platform-api/schemas.ts';
 import { BlobFiles } from '../../../src/spool/blob-files.ts';
 import type { UploadRecord, VisitorRecord } from '../../../src/spool/chat-store.ts';
-import type { Claimed } from '../../../src/spool/entry.ts';
+import { type Claimed, WAITS_FOR } from '../../../src/spool/entry.ts';
 import { asBlobName, asEntryId, asVisitorId } from '../../../src/types/ids.ts';
 import { SHOP } from '../../support/entries.ts';
 import { tempDir } from '../../support/temp-dir.ts';
@@ -37,10 +37,11 @@ function claim(
     lease: { id, generation: 1 },
     media: new Map(),
     released: false,
+    notes: {},
     entry: {
       ...{ id, kind: 'message', shopId: SHOP, channel, lane, remoteId, meta, receivedAt: AT },
       ...{ state: 'delivering', attempts: 0, failingMs: 0, lastAttemptAt: 0, nextAttemptAt: 0 },
-      ...{ detached: false, rawSize: 0 },
+      ...{ failures: 0, waitsFor: WAITS_FOR.time, detached: false, rawSize: 0 },
     },
   };
 }

@@ -8,7 +8,7 @@ import { createChatNormalizer } from '../../../src/channels/chat/chat-normalizer
 import { VisitorTokens } from '../../../src/channels/chat/visitor-token.ts';
 import { asVisitorId } from '../../../src/types/ids.ts';
 import type { ChatClient } from '../../support/chat-client.ts';
-import { SHOP } from '../../support/entries.ts';
+import { claimFrom, SHOP } from '../../support/entries.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { aShop, ChatGateway, otherShop, ROOMY, SIGNING_KEYS } from './chat-gateway.ts';
 
@@ -56,7 +56,7 @@ describe('an upload', () => {
     expect(client.messages[0]?.attachments).toEqual([{ id, name, type, size }]);
 
     const { spool } = gateway.store;
-    const [claimed] = await spool.claim(SHOP, 1, 60_000);
+    const [claimed] = await claimFrom(spool, SHOP, 1, 60_000);
     if (claimed === undefined) throw new Error('nothing to claim');
     const normalize = createChatNormalizer({
       blobs: spool.blobs,

@@ -118,7 +118,12 @@ test('gives each recipient the bad news too, as one error of the client', async 
 
 test('tells every recipient of a full disk', async () => {
   const full = () => Promise.reject(new SpoolFull('full'));
-  const at = await open({ parts: () => ({ intake: { accept: full, acceptChat: full } }) });
+  const unused = () => {
+    throw new Error('unused');
+  };
+  const at = await open({
+    parts: () => ({ intake: { accept: full, acceptChat: full, entryFor: unused } }),
+  });
   const client = await greeted(at);
   const answers = await deliver(client, ['support@acme.example', 'hello@other.example']);
   expect(answers).toHaveLength(2);

@@ -456,7 +456,13 @@ describe('the door answers', () => {
 });
 
 function failing(error: Error) {
-  return { accept: () => Promise.reject(error), acceptChat: () => Promise.reject(error) };
+  return {
+    accept: () => Promise.reject(error),
+    acceptChat: () => Promise.reject(error),
+    entryFor: () => {
+      throw error;
+    },
+  };
 }
 
 function withoutSpace(blobs: BlobStore): BlobStore {

@@ -103,7 +103,8 @@ export async function startInboundScene(): Promise<InboundScene> {
     const limits = { requestTimeoutMs: 30_000, mediaTimeoutMs: 30_000 };
     const client = new PlatformClient({ baseUrl: url, apiKey: 'key', shopId, ...limits });
     const mediaPermission = { email: 'private', sms: 'private', web_chat: 'private' } as const;
-    return new ShopPlatform({ shopId, name, client, mediaPermission }, Date.now);
+    const settings = { shopId, name, platformUrl: url, client, mediaPermission };
+    return new ShopPlatform(settings, { clock: Date.now, random: () => 0 });
   });
   const dispatcher: Dispatcher = new Dispatcher(
     platforms,

@@ -51,7 +51,7 @@ async function arrive(
   if (claimed === undefined) throw new Error('nothing to claim');
   expect(claimed.entry.remoteId).toBe(sid);
   const normalized = await normalizer(shop)({ ...claimed, released }, new AbortController().signal);
-  await webhook.store.spool.settle(claimed.lease, { state: 'delivered' }, []);
+  await webhook.store.spool.settle(claimed.lease, { state: 'delivered' }, { steps: [] });
   return { normalized, claimed, sid };
 }
 

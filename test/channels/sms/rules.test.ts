@@ -15,6 +15,7 @@ import { createMetrics } from '../../../src/observability/metrics.ts';
 import type { Claimed, Outcome } from '../../../src/spool/entry.ts';
 import { openSqliteStore, type Store } from '../../../src/spool/sqlite/open.ts';
 import { ends } from '../../support/ends.ts';
+import { claimFrom } from '../../support/entries.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import {
   ACCOUNT_SID,
@@ -59,7 +60,7 @@ async function deliverNext(
   if (claimed === undefined) throw new Error('nothing to claim');
   const normalize = normalizerOf(webhook.store, webhook.dir, shop);
   const normalized = await normalize(claimed, new AbortController().signal);
-  await webhook.store.spool.settle(claimed.lease, settledAs(normalized), []);
+  await webhook.store.spool.settle(claimed.lease, settledAs(normalized), { steps: [] });
   return { normalized, claimed };
 }
 
@@ -245,7 +246,8 @@ describe('a START whose attempt was killed after the state had changed', () => {
     const shop = JSON.parse(process.env.SHOP);
     const { spool, optOuts } = await openSqliteStore({ dir, role: 'owner', reserveBytes: 0 });
     await spool.recover();
-    const [claimed] = await spool.claim(shop.shopId, 1, 60_000);
+    const due = { shopId: shop.shopId, limit: 1, from: ['due'] };
+    const [[claimed]] = await spool.claim([due], 60_000, 1);
     const normalize = createSmsNormalizer({ shops: [shop], scratchDir: dir },
       { optOuts, clock: Date.now, logger: silentLogger, metrics: createMetrics() });
     const { verdict } = await normalize(claimed, new AbortController().signal);
@@ -279,11 +281,11 @@ describe('a START whose attempt was killed after the state had changed', () => {
         await intake.accept([toArrival(shop, readIdentity(new FormFields(pairs)), pairs)]);
       };
       const next = async (store: Store) => {
-        const [claimed] = await store.spool.claim(shop.shopId, 1, 60_000);
+        const [claimed] = await claimFrom(store.spool, shop.shopId, 1, 60_000);
         if (claimed === undefined) throw new Error('nothing to claim');
         const normalize = normalizerOf(store, dir.path);
         const normalized = await normalize(claimed, new AbortController().signal);
-        await store.spool.settle(claimed.lease, settledAs(normalized), []);
+        await store.spool.settle(claimed.lease, settledAs(normalized), { steps: [] });
         return normalized.verdict;
       };
 

@@ -13,6 +13,7 @@ import { createMetrics, type Metrics } from '../../../src/observability/metrics.
 import type { Claimed } from '../../../src/spool/entry.ts';
 import { openSqliteStore, type Store } from '../../../src/spool/sqlite/open.ts';
 import { asShopId } from '../../../src/types/ids.ts';
+import { claimFrom } from '../../support/entries.ts';
 import {
   ACCOUNT_SID,
   AUTH_TOKEN,
@@ -132,7 +133,7 @@ export async function startWebhook(
           signature: signature ?? twilioSignature(AUTH_TOKEN, WEBHOOK_URL + query, pairs),
         }),
       }),
-    claim: async (shop = smsShop()) => (await store.spool.claim(shop.shopId, 1, 60_000))[0],
+    claim: async (shop = smsShop()) => (await claimFrom(store.spool, shop.shopId, 1, 60_000))[0],
     close: async () => {
       server.close();
       server.closeAllConnections();

@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { openSqliteStore } from '../../../src/spool/sqlite/open.ts';
-import { anEntry, SHOP } from '../../support/entries.ts';
+import { anEntry, claimFrom, SHOP } from '../../support/entries.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 /** A file system of its own, small enough to fill; undefined where this user may not mount. */
@@ -55,10 +55,10 @@ test('on a full disk nothing is accepted, deliveries go on, and space ends it', 
 
     let delivered = 0;
     for (;;) {
-      const claimed = await spool.claim(SHOP, 50, 60_000);
+      const claimed = await claimFrom(spool, SHOP, 50, 60_000);
       if (claimed.length === 0) break;
       for (const { lease } of claimed) {
-        expect(await spool.settle(lease, { state: 'delivered' }, [])).toBe(true);
+        expect(await spool.settle(lease, { state: 'delivered' }, { steps: [] })).toBe(true);
         delivered += 1;
       }
     }

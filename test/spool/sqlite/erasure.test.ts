@@ -9,7 +9,7 @@ import { SpoolEraser } from '../../../src/spool/sqlite/erasure.ts';
 import { truncateLog } from '../../../src/spool/sqlite/erasure-bytes.ts';
 import { createOperations } from '../../../src/spool/sqlite/operations.ts';
 import { ends } from '../../support/ends.ts';
-import { anEntry, SHOP } from '../../support/entries.ts';
+import { anEntry, claimDirectly, SHOP } from '../../support/entries.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 const INBOX = 'support@acme.example';
@@ -49,13 +49,15 @@ test('an attempt under way finds its lease lost, and brings nothing back', async
   const { operations, erased, eraser } = aStore();
   const entry = mailOf('ann@example.com');
   operations.accept([entry]);
-  const [claimed] = operations.claim(SHOP, 1, 60_000).claimed;
+  const [claimed] = claimDirectly(operations, SHOP, 1, 60_000);
   if (claimed === undefined) throw new Error('nothing was claimed');
   expect((await eraseAll(eraser)).inFlight).toMatchObject([{ id: entry.id }]);
 
   erased.refresh();
   const outcome = { state: 'delivered', conversationId: 'c' } as const;
-  expect(operations.settle(claimed.lease, outcome, [{ at: 1, step: 'delivered' }])).toBe(false);
+  expect(operations.settle(claimed.lease, outcome, { steps: [{ at: 1, step: 'delivered' }] })).toBe(
+    false,
+  );
   expect(operations.saveMedia(claimed.lease, 'part', { id: 'm' })).toBe(false);
   expect(operations.rememberConversation(claimed.entry, 'c')).toBe(false);
   expect(operations.timeline(entry.id)).toEqual([]);
@@ -67,10 +69,10 @@ test('an attempt under way finds its lease lost, and brings nothing back', async
 test('an attempt that ends in time is waited for', async () => {
   const { operations, eraser } = aStore();
   operations.accept([mailOf('ann@example.com')]);
-  const [claimed] = operations.claim(SHOP, 1, 60_000).claimed;
+  const [claimed] = claimDirectly(operations, SHOP, 1, 60_000);
   const erasing = eraseAll(eraser, 60_000);
   setTimeout(() => {
-    if (claimed) operations.settle(claimed.lease, { state: 'dead', reason: 'no' }, []);
+    if (claimed) operations.settle(claimed.lease, { state: 'dead', reason: 'no' }, { steps: [] });
   }, 300);
   expect((await erasing).inFlight).toEqual([]);
 });
@@ -85,9 +87,9 @@ test('the next entry of a lane that was in the way of nobody else is claimed', a
     });
   const others = about('bob@example.com');
   operations.accept([about('Ann@example.com'), others]);
-  operations.claim(SHOP, 0, 0);
+  claimDirectly(operations, SHOP, 0, 0);
   await eraseAll(eraser);
-  expect(operations.claim(SHOP, 9, 60_000).claimed.map(({ entry }) => entry.id)).toEqual([
+  expect(claimDirectly(operations, SHOP, 9, 60_000).map(({ entry }) => entry.id)).toEqual([
     others.id,
   ]);
 });
@@ -131,11 +133,13 @@ test("what was written of others' entries is blackened; their own words are list
   const { operations, eraser } = aStore();
   const bobs = mailOf('bob@example.com', { meta: { receivedHeader: 'for ann+x@EXAMPLE.com' } });
   operations.accept([bobs]);
-  const [claimed] = operations.claim(SHOP, 1, 60_000).claimed;
+  const [claimed] = claimDirectly(operations, SHOP, 1, 60_000);
   if (claimed === undefined) throw new Error('nothing was claimed');
-  operations.settle(claimed.lease, { state: 'dead', reason: '400 ann@example.com is no' }, [
-    { at: 1, step: 'refused', detail: { answer: 'ann@example.com', status: 400 } },
-  ]);
+  operations.settle(
+    claimed.lease,
+    { state: 'dead', reason: '400 ann@example.com is no' },
+    { steps: [{ at: 1, step: 'refused', detail: { answer: 'ann@example.com', status: 400 } }] },
+  );
   expect((await find(eraser)).mentions).toMatchObject([{ id: bobs.id, where: ['header'] }]);
   await eraseAll(eraser);
   expect(operations.get(bobs.id)?.reason).toBe('[erased]');
@@ -150,12 +154,14 @@ test('a name is seen behind a line break in JSON, and blackened there', async ()
     raw: { kind: 'inline', bytes: Buffer.from(JSON.stringify([['Body', 'Hi\nann@example.com']])) },
   });
   operations.accept([bobs]);
-  const [claimed] = operations.claim(SHOP, 1, 60_000).claimed;
+  const [claimed] = claimDirectly(operations, SHOP, 1, 60_000);
   if (claimed === undefined) throw new Error('nothing was claimed');
   const answer = 'no such person:\nann@example.com';
-  operations.settle(claimed.lease, { state: 'dead', reason: 'refused' }, [
-    { at: 1, step: 'refused', detail: { answer, status: 400 } },
-  ]);
+  operations.settle(
+    claimed.lease,
+    { state: 'dead', reason: 'refused' },
+    { steps: [{ at: 1, step: 'refused', detail: { answer, status: 400 } }] },
+  );
   const { mentions, traces } = await find(eraser);
   expect(mentions).toMatchObject([{ id: bobs.id, where: ['body'] }]);
   expect(traces.notes).toHaveLength(1);

@@ -7,7 +7,7 @@ import { openDatabase } from '../../../src/spool/sqlite/database.ts';
 import { MIGRATIONS } from '../../../src/spool/sqlite/migrations.ts';
 import { openSqliteStore, type Store } from '../../../src/spool/sqlite/open.ts';
 import type { EntryId } from '../../../src/types/ids.ts';
-import { anEntry, SHOP } from '../../support/entries.ts';
+import { anEntry, claimFrom, SHOP } from '../../support/entries.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -144,8 +144,8 @@ test('after rewriting, nothing of deleted entries is in any file', async () => {
   const kept = await mail(store, 'kept-person@x.example', 'kept-subject');
   const gone = await mail(store, 'gone-person@x.example', 'gone-subject');
   await expectFound(store, 'x.example', [gone, kept]);
-  for (const { entry, lease } of await store.spool.claim(SHOP, 10, 60_000)) {
-    if (entry.id === gone) await store.spool.settle(lease, { state: 'delivered' }, []);
+  for (const { entry, lease } of await claimFrom(store.spool, SHOP, 10, 60_000)) {
+    if (entry.id === gone) await store.spool.settle(lease, { state: 'delivered' }, { steps: [] });
   }
   await store.spool.sweep({ rawMs: -1, deadMs: -1, entriesMs: -1 });
   await expectFound(store, 'x.example', [kept]);

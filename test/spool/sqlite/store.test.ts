@@ -7,7 +7,7 @@ import { runBatch, StoreFailed } from '../../../src/spool/sqlite/batch.ts';
 import { openDatabase } from '../../../src/spool/sqlite/database.ts';
 import { createOperations } from '../../../src/spool/sqlite/operations.ts';
 import { openSqliteStore } from '../../../src/spool/sqlite/open.ts';
-import { anEntry, SHOP } from '../../support/entries.ts';
+import { anEntry, claimDirectly, SHOP } from '../../support/entries.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 let dir: ReturnType<typeof tempDir>;
@@ -174,7 +174,7 @@ describe('a backlog of entries that are not filed', () => {
     expect(entries.map((entry) => operations.accept([{ ...entry }])[0]?.duplicate)).not.toContain(
       false,
     );
-    expect(operations.claim(SHOP, 50, 60_000).claimed.map(({ entry }) => entry.id)).toEqual([
+    expect(claimDirectly(operations, SHOP, 50, 60_000).map(({ entry }) => entry.id)).toEqual([
       ids[0],
     ]);
     db.close();

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { EmailMeta } from '../../../../src/channels/email/email-meta.ts';
 import type { EmailJob } from '../../../../src/channels/email/normalize/email-job.ts';
 import type { ShopMailSettings } from '../../../../src/channels/email/normalize/shop-mail.ts';
-import type { Claimed, RawForm } from '../../../../src/spool/entry.ts';
+import { type Claimed, type RawForm, WAITS_FOR } from '../../../../src/spool/entry.ts';
 import { asEntryId, asShopId } from '../../../../src/types/ids.ts';
 
 export const SHOP = asShopId('7b0d5a3e-1f2c-4a3b-8c4d-000000000001');
@@ -64,6 +64,8 @@ export function claimedEmail(raw: RawForm, part: Partial<Claimed> = {}): Claimed
       meta: { ...meta },
       state: 'delivering',
       attempts: 0,
+      failures: 0,
+      waitsFor: WAITS_FOR.time,
       failingMs: 0,
       lastAttemptAt: 0,
       nextAttemptAt: 0,
@@ -74,6 +76,7 @@ export function claimedEmail(raw: RawForm, part: Partial<Claimed> = {}): Claimed
     raw,
     media: new Map(),
     released: false,
+    notes: {},
     ...part,
   };
 }

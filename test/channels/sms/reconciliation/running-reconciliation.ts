@@ -11,6 +11,7 @@ import type { Clock } from '../../../../src/runtime/clock.ts';
 import type { Claimed, Entry } from '../../../../src/spool/entry.ts';
 import { openSqliteStore, type Store } from '../../../../src/spool/sqlite/open.ts';
 import { ends } from '../../../support/ends.ts';
+import { claimFrom } from '../../../support/entries.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 import { serveMessages, type TwilioMessagesOptions } from '../../../support/twilio-messages.ts';
 import { ACCOUNT_SID, startTwilioStandIn } from '../../../support/twilio-stand-in.ts';
@@ -99,7 +100,7 @@ export async function reconciling(options: TwilioMessagesOptions = {}) {
     entries: async (): Promise<readonly Entry[]> =>
       (await store.spool.list({ limit: 1000 })).toReversed(),
     claim: async (shop = smsShop()): Promise<readonly Claimed[]> =>
-      store.spool.claim(shop.shopId, 1000, 60_000),
+      claimFrom(store.spool, shop.shopId, 1000, 60_000),
   };
 }
 

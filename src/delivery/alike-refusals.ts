@@ -1,0 +1,166 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../runtime/clock.ts';
+import { FIRST_REFUSAL_NUMBER } from '../spool/entry.ts';
+import type { AlikeReport } from '../spool/shop-health.ts';
+import type { EntryId } from '../types/ids.ts';
+
+const LANES_ALIKE = 5;
+const WITHIN_MS = 10 * 60_000;
+const QUIET_MS = 10 * 60_000;
+const CANARY_EVERY_MS = 60_000;
+/** Different words that are followed at a time. */
+const MAX_FOLLOWED = 50;
+
+interface Followed {
+  readonly words: string;
+  readonly number: number;
+  /** Lanes that were refused, and when, the latest last. */
+  readonly refused: Map<string, number>;
+  /** Entries that were dead before it was known that they were not alone. */
+  readonly dead: Set<EntryId>;
+  /** Since this time entries that are refused so wait. */
+  activeSince: number | undefined;
+  lastNewAt: number;
+  canaryAt: number;
+  count: number;
+}
+
+/**
+ * Sees when a refusal is not about one message: the same words (status, code and field names) to
+ * five lanes within ten minutes.
+ *
+ * ```
+ *  seen ──five lanes within ten minutes──▶ alike ──▶ over
+ * ```
+ *
+ * - alike: entries that are refused so wait instead of being dead. One of them, the canary, is
+ *   tried each minute; when it is delivered, the rest are released.
+ * - over: the canary was delivered, or for ten minutes no further entry was refused so.
+ *
+ * It never pauses anything else: what other messages are answered says nothing about these.
+ */
+export class AlikeRefusals {
+  readonly #clock: Clock;
+  readonly #followed = new Map<string, Followed>();
+  /** Words whose entries were released because it had become quiet. */
+  readonly #ended = new Set<string>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /**
+   * Counts a refusal. `waitsFor`: the entry waits for this number. `isNew`: it is the one by which
+   * the refusal came to be alike.
+   * @param again the entry has waited among these before
+   */
+  refused(
+    lane: string,
+    id: EntryId,
+    words: string,
+    again: boolean,
+  ): { readonly waitsFor?: number; readonly isNew: boolean } {
+    const now = this.#clock();
+    // It had its last chance when the others had theirs.
+    if (again && this.#ended.has(words)) return { isNew: false };
+    const followed = this.#follow(words, now);
+    if (!again) {
+      followed.count += 1;
+      followed.lastNewAt = now;
+    }
+    followed.refused.delete(lane);
+    followed.refused.set(lane, now);
+    for (const [each, at] of followed.refused) {
+      if (now - at > WITHIN_MS || followed.refused.size > LANES_ALIKE)
+        followed.refused.delete(each);
+    }
+    const isNew = followed.activeSince === undefined && followed.refused.size >= LANES_ALIKE;
+    if (isNew) {
+      followed.activeSince = now;
+      followed.canaryAt = now + CANARY_EVERY_MS;
+    }
+    if (followed.activeSince === undefined) {
+      followed.dead.add(id);
+      return { isNew };
+    }
+    followed.dead.delete(id);
+    return { isNew, waitsFor: followed.number };
+  }
+
+  /** Numbers whose canary is due; each is due again in a minute. */
+  dueCanaries(): readonly number[] {
+    const now = this.#clock();
+    return this.#active().flatMap((followed) => {
+      if (now < followed.canaryAt) return [];
+      followed.canaryAt = now + CANARY_EVERY_MS;
+      return [followed.number];
+    });
+  }
+
+  /**
+   * An entry that waited for this number was delivered. Returns the entries that were dead before
+   * it was known that they were not alone; undefined when it is over already.
+   */
+  delivered(number: number): readonly EntryId[] | undefined {
+    const followed = this.#active().find((each) => each.number === number);
+    if (followed === undefined) return undefined;
+    this.#followed.delete(followed.words);
+    return [...followed.dead];
+  }
+
+  /** Numbers that are over because nothing new was refused so. */
+  takeQuiet(): readonly number[] {
+    const now = this.#clock();
+    return this.#active().flatMap((followed) => {
+      if (now - followed.lastNewAt < QUIET_MS) return [];
+      this.#followed.delete(followed.words);
+      this.#ended.add(followed.words);
+      return [followed.number];
+    });
+  }
+
+  /** An operator wants to know now. */
+  tryNow(): void {
+    for (const followed of this.#active()) followed.canaryAt = this.#clock();
+  }
+
+  /** What entries wait for now. */
+  numbers(): readonly number[] {
+    return this.#active().map(({ number }) => number);
+  }
+
+  report(): readonly AlikeReport[] {
+    return this.#active().map(({ words, activeSince = 0, count }) => ({
+      words,
+      since: activeSince,
+      count,
+    }));
+  }
+
+  #active(): Followed[] {
+    return [...this.#followed.values()].filter(({ activeSince }) => activeSince !== undefined);
+  }
+
+  #follow(words: string, now: number): Followed {
+    const known = this.#followed.get(words);
+    if (known !== undefined) return known;
+    if (this.#followed.size >= MAX_FOLLOWED) {
+      const idle = [...this.#followed.values()].find((each) => each.activeSince === undefined);
+      if (idle !== undefined) this.#followed.delete(idle.words);
+    }
+    this.#ended.delete(words);
+    const followed: Followed = {
+      ...{ words, number: numberOf(words), refused: new Map<string, number>() },
+      dead: new Set<EntryId>(),
+      ...{ activeSince: undefined, lastNewAt: now, canaryAt: 0, count: 0 },
+    };
+    this.#followed.set(words, followed);
+    return followed;
+  }
+}
+
+/** The same words have the same number in every process. */
+function numberOf(words: string): number {
+  const hash = createHash('sha256').update(words).digest().readUInt32BE(0);
+  return FIRST_REFUSAL_NUMBER + (hash % 1_000_000_000);
+}

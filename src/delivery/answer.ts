@@ -1,0 +1,115 @@
+import type { PlatformError } from '../platform-api/errors.ts';
+
+/**
+ * What a platform's error says about the request that it answers.
+ *
+ * | kind | answers | what it may mean |
+ * | --- | --- | --- |
+ * | `later` | no answer, 408, 425, 429, 5xx, a 2xx that is no JSON | nothing about the message |
+ * | `forbidden` | 401, 403, 405, 3xx, 404 on a collection | the key or the URL, or a firewall that dislikes this text |
+ * | `gone` | 404 or 410 to a request that names a conversation | that conversation |
+ * | `refused` | 400, 413, 415, 422 and any other 4xx | the message as it stands |
+ */
+export type AnswerKind = 'later' | 'forbidden' | 'gone' | 'refused';
+
+const ANSWER_SHOWN_CHARS = 300;
+const FORBIDDEN: readonly number[] = [401, 403, 404, 405, 410];
+
+/** @param named the request named a resource by its id */
+export function readAnswer(error: PlatformError, named = false): AnswerKind {
+  // An id that no request can name: whatever had it cannot be asked for, now or later.
+  if (error.code === 'invalid') return 'gone';
+  const { status } = error;
+  if (error.retryable || status === undefined) return 'later';
+  if (named && (status === 404 || status === 410)) return 'gone';
+  if (FORBIDDEN.includes(status) || (status >= 300 && status < 400)) return 'forbidden';
+  return 'refused';
+}
+
+/** Whether the platform may have taken the request all the same. */
+export function mayHaveArrived({ code, status = 0 }: PlatformError): boolean {
+  return code === 'http' ? status >= 500 : code !== 'invalid';
+}
+
+/** Which endpoint has trouble; each has a health of its own. */
+export type Part = 'messages' | 'media';
+
+/** Try again later. */
+export class Later extends Error {
+  override name = 'Later';
+  readonly part: Part;
+  readonly retryAfterMs: number | undefined;
+  /** 429: asked too often, which is no fault of anybody's message. */
+  readonly isThrottled: boolean;
+  readonly timedOut: boolean;
+  /** The platform's words, for the operator; they may quote the message, so are never logged. */
+  readonly told: string;
+  constructor(part: Part, error: PlatformError) {
+    super(inWords(error), { cause: error });
+    this.part = part;
+    this.retryAfterMs = error.retryAfterMs;
+    this.isThrottled = error.status === 429;
+    this.timedOut = error.code === 'timeout';
+    this.told = told(error);
+  }
+}
+
+/** The endpoint does not take this shop's request: its key, its URL, or this one text. */
+export class Forbidden extends Error {
+  override name = 'Forbidden';
+  readonly part: Part;
+  /** The platform refuses reads, too: it is the key or the URL, and no message is at fault. */
+  readonly isTheShop: boolean;
+  /** The platform's words, for the operator; they may quote the message, so are never logged. */
+  readonly told: string;
+  constructor(part: Part, error: PlatformError, isTheShop: boolean) {
+    super(inWords(error), { cause: error });
+    this.part = part;
+    this.isTheShop = isTheShop;
+    this.told = told(error);
+  }
+}
+
+/** The platform will not take this message, whatever was tried. */
+export class Refused extends Error {
+  override name = 'Refused';
+  /** The platform's words, for the operator; they may quote the message, so are never logged. */
+  readonly told: string;
+  /** Status, code and field names: the same for everyone who is refused for the same reason. */
+  readonly words: string;
+  constructor(error: PlatformError) {
+    super(inWords(error), { cause: error });
+    this.told = told(error);
+    const { code = '', fields = [] } = error.problem ?? {};
+    this.words = [error.status ?? 0, code, ...fields].filter((word) => word !== '').join(' ');
+  }
+}
+
+/** A 2xx that does not say that the message was taken, and nothing else does. */
+export class Unclear extends Error {
+  override name = 'Unclear';
+}
+
+/** The media endpoint fails: no upload was tried. */
+export class MediaPaused extends Error {
+  override name = 'MediaPaused';
+}
+
+/** Delivered, but where to is not known yet: only that has to be asked again. */
+export class NotLearned extends Error {
+  override name = 'NotLearned';
+}
+
+/** What the platform answered, and to what. */
+export function inWords(error: PlatformError): string {
+  const what = error.status === undefined ? error.code : `${error.status} (${error.code})`;
+  return `the platform answered ${what} to ${error.path}`;
+}
+
+/** The same with the platform's own words. For operators: they may quote the message. */
+export function told(error: PlatformError): string {
+  const { answer = '' } = error;
+  return answer === ''
+    ? inWords(error)
+    : `${inWords(error)}: ${answer.slice(0, ANSWER_SHOWN_CHARS)}`;
+}

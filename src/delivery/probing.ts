@@ -1,0 +1,131 @@
+import { errorFields } from '../observability/logger.ts';
+import { type ClaimSource, WAITS_FOR } from '../spool/entry.ts';
+import type { ShopId } from '../types/ids.ts';
+import type { Part } from './answer.ts';
+import type { AttemptOptions, AttemptParts } from './attempt.ts';
+import type { ShopPlatform } from './shop-platform.ts';
+
+/** A probe that is not answered in time has more time the next time, up to the last of these. */
+const PROBE_TIMEOUTS_MS = [5000, 10_000, 20_000];
+/** An upload takes its time. */
+const MEDIA_PROBE_TIMEOUT_MS = 30_000;
+/** What is hastened comes spread over this time. */
+const HASTEN_SPREAD_MS = 5000;
+/** How soon an operator's "try now" is noticed, and what is told of a shop renewed. */
+const LOOK_EVERY_MS = 500;
+
+/** Claims one entry of a shop and tries it; false: there is none to claim. */
+export type TryOne = (request: {
+  readonly shop: ShopPlatform;
+  readonly from: readonly ClaimSource[];
+  readonly probe?: AttemptOptions['probe'];
+}) => Promise<boolean>;
+
+type Parts = Pick<AttemptParts, 'spool' | 'logger' | 'clock'>;
+
+/**
+ * Looks after shops in trouble: sends the probes that their health asks for and the canaries of
+ * refusals that many got, on an operator's word at once; releases what waits when that is over; and
+ * tells the store how each shop is, for the commands beside the gateway.
+ */
+export class Probing {
+  readonly #parts: Parts;
+  readonly #tryOne: TryOne;
+  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #timeouts = new Map<ShopId, number>();
+  readonly #told = new Map<ShopId, string>();
+  #lookedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: Parts, tryOne: TryOne) {
+    this.#parts = parts;
+    this.#tryOne = tryOne;
+  }
+
+  /** Begins what is due; probes go on by themselves. */
+  async look(shops: readonly ShopPlatform[]): Promise<void> {
+    const now = this.#parts.clock();
+    const looks = now - this.#lookedAt >= LOOK_EVERY_MS;
+    if (looks) {
+      this.#lookedAt = now;
+      await this.#asked(shops);
+    }
+    for (const shop of shops) {
+      for (const part of ['messages', 'media'] as const) {
+        if (shop.health[part].isProbeDue) this.#begin(() => this.#probe(shop, part));
+      }
+      if (!looks) continue;
+      await this.#lookAtAlike(shop);
+      if (shop.health.messages.hasCalmedDown()) {
+        await this.#parts.spool.hasten(shop.settings.shopId, HASTEN_SPREAD_MS);
+      }
+      await this.#tell(shop);
+    }
+  }
+
+  /** Resolves when no probe is under way any more. */
+  async ended(): Promise<void> {
+    await Promise.all(this.#underWay);
+  }
+
+  #begin(work: () => Promise<unknown>): void {
+    const done: Promise<unknown> = work()
+      .catch((error: unknown) =>
+        this.#parts.logger.error('dispatcher.probe_failed', errorFields(error)),
+      )
+      .finally(() => this.#underWay.delete(done));
+    this.#underWay.add(done);
+  }
+
+  /** One head, the one that failed least; however it ends, the next probe is planned. */
+  async #probe(shop: ShopPlatform, part: Part): Promise<void> {
+    const health = shop.health[part];
+    const end = health.beginProbe();
+    try {
+      if (part === 'messages') await shop.checkReads();
+      const found = await this.#tryOne({
+        shop,
+        from: part === 'media' ? [WAITS_FOR.media] : ['untried', WAITS_FOR.shop, 'due'],
+        probe: { part, timeoutMs: this.#timeoutOf(shop, part) },
+      });
+      if (!found) health.nothingToTry();
+    } finally {
+      end();
+    }
+  }
+
+  /** Longer after each that was not answered in time, while reads say that the platform is there. */
+  #timeoutOf({ settings: { shopId }, health }: ShopPlatform, part: Part): number {
+    if (part === 'media') return MEDIA_PROBE_TIMEOUT_MS;
+    const { isSlow } = health.messages;
+    const step = isSlow ? Math.min((this.#timeouts.get(shopId) ?? -1) + 1, 2) : 0;
+    this.#timeouts.set(shopId, step);
+    return PROBE_TIMEOUTS_MS[step] ?? 5000;
+  }
+
+  async #lookAtAlike(shop: ShopPlatform): Promise<void> {
+    const { shopId } = shop.settings;
+    for (const number of shop.alike.dueCanaries()) {
+      this.#begin(() => this.#tryOne({ shop, from: [number] }));
+    }
+    for (const number of shop.alike.takeQuiet()) {
+      await this.#parts.spool.releaseWaiting(shopId, number);
+    }
+  }
+
+  /** An operator's word, from a command beside the gateway or from the console. */
+  async #asked(shops: readonly ShopPlatform[]): Promise<void> {
+    const asked = await this.#parts.spool.takeProbeRequests();
+    for (const shop of shops) {
+      if (asked.includes(shop.settings.shopId)) shop.tryNow();
+    }
+  }
+
+  async #tell(shop: ShopPlatform): Promise<void> {
+    const { shopId } = shop.settings;
+    const report = shop.report();
+    const text = JSON.stringify(report);
+    if (this.#told.get(shopId) === text) return;
+    this.#told.set(shopId, text);
+    await this.#parts.spool.saveShopHealth(shopId, report);
+  }
+}

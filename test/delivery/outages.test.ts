@@ -1,0 +1,156 @@
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, test } from '@jest/globals';
+import { WAITS_FOR } from '../../src/spool/entry.ts';
+import { SHOP } from '../support/entries.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { deliveryScene, isCreate, json, message, toCreate } from './scene.ts';
+
+describe('an outage', () => {
+  test('costs nobody anything, and the first delivery releases all that waits', async () => {
+    const it = await deliveryScene();
+    await it.comesTo(message(), 'delivered');
+    await waitFor('the read', () => it.platform.of('GET /contacts/').length === 1);
+    it.platform.script = () => json(503);
+    it.ahead.ms = 6000;
+    const entries = Array.from({ length: 30 }, (_, n) => message({}, { lane: `l${n % 15}` }));
+    await it.submit(...entries);
+    await waitFor('reads to fail', () => it.shop.health.messages.readsFail);
+    expect(it.shop.health.messages).toMatchObject({ state: 'open', allowance: 0 });
+    it.platform.script = () => undefined;
+    it.tryNow();
+    for (const entry of entries) {
+      expect(await it.reached(entry, 'delivered')).toMatchObject({ attempts: 1 });
+    }
+    expect(it.shop.report().messages).toMatchObject({ state: 'steady', probing: false });
+  });
+
+  test('while it lasts, heads that failed are not tried but by probes, one at a time', async () => {
+    const it = await deliveryScene();
+    it.platform.script = toCreate(json(503));
+    const entries = Array.from({ length: 10 }, () => message());
+    await it.submit(...entries);
+    await waitFor('the breaker', () => it.shop.health.messages.state === 'open');
+    for (const entry of entries) {
+      expect(await it.waits(entry)).toMatchObject({ waitsFor: WAITS_FOR.shop, failures: 1 });
+    }
+    const before = it.platform.messages.length;
+    const failures = async () =>
+      (await Promise.all(entries.map(({ id }) => it.store.spool.get(id))))
+        .map((entry) => entry?.failures)
+        .toSorted();
+    for (const probes of [1, 2, 3]) {
+      it.tryNow();
+      await waitFor(`${probes} probes`, () => it.platform.messages.length === before + probes);
+      await waitFor('its end', () => !it.shop.report().messages.probing);
+    }
+    // Another one each time: the one with the fewest failures.
+    expect(await failures()).toEqual([1, 1, 1, 1, 1, 1, 1, 2, 2, 2]);
+  });
+
+  test('an operator’s command beside the gateway has it probed at once', async () => {
+    const it = await deliveryScene();
+    it.platform.script = toCreate(json(503));
+    const entry = message();
+    await it.submit(entry);
+    await it.waits(entry);
+    it.platform.script = () => undefined;
+    await it.store.spool.requestProbe(SHOP);
+    await it.reached(entry, 'delivered');
+  });
+
+  test('is told to commands beside the gateway', async () => {
+    const it = await deliveryScene();
+    it.platform.script = toCreate(json(503));
+    await it.submit(message());
+    const told = await waitFor('the health', async () => {
+      const health = await it.store.spool.shopHealth(SHOP);
+      return JSON.stringify(health ?? {}).includes('doubted') && health;
+    });
+    expect(told).toMatchObject({
+      messages: { state: 'doubted', reason: expect.stringContaining('503') },
+      ...{ media: { state: 'steady' }, refusedAlike: [] },
+    });
+  });
+
+  test('of uploads holds only messages with files', async () => {
+    const it = await deliveryScene();
+    it.platform.script = ({ path }) => (path === '/media/' ? json(500) : undefined);
+    const withFiles = Array.from({ length: 10 }, () => message({ attachments: ['a.txt'] }));
+    await it.submit(...withFiles);
+    await waitFor('the breaker', () => it.shop.health.media.state === 'open');
+    await it.comesTo(message(), 'delivered');
+    const late = message({ attachments: ['a.txt'] });
+    await it.submit(late);
+    expect(await it.waits(late)).toMatchObject({ waitsFor: WAITS_FOR.media, failures: 0 });
+    it.platform.script = () => undefined;
+    it.tryNow();
+    for (const entry of [...withFiles, late]) await it.reached(entry, 'delivered');
+  });
+});
+
+describe('a probe', () => {
+  const probing = async () => {
+    const it = await deliveryScene();
+    it.platform.script = toCreate(json(503));
+    const entry = message();
+    await it.submit(entry);
+    await it.waits(entry);
+    it.platform.script = (seen) => (isCreate(seen) ? 'hang' : undefined);
+    const before = it.platform.messages.length;
+    it.tryNow();
+    await waitFor('the probe', () => it.platform.messages.length > before);
+    expect(it.shop.report().messages.probing).toBe(true);
+    const ended = () => waitFor('its end', () => !it.shop.report().messages.probing);
+    return { it, entry, ended };
+  };
+
+  test('that is interrupted has ended', async () => {
+    const { it, entry, ended } = await probing();
+    await it.dispatcher.stop(0);
+    await ended();
+    expect(await it.store.spool.get(entry.id)).toMatchObject({ state: 'queued', failures: 1 });
+  });
+
+  test('of an entry that is erased meanwhile has ended, and the next one is planned', async () => {
+    const { it, entry, ended } = await probing();
+    const db = new Database(join(it.dir, 'spool.db'));
+    db.prepare(`DELETE FROM entries WHERE id = ?`).run(entry.id);
+    db.close();
+    await ended();
+    expect(it.logged.join('\n')).toContain('entry.lease_lost');
+    expect(it.shop.report().messages.nextProbeAt).toBeGreaterThan(Date.now());
+  });
+});
+
+describe('many shops', () => {
+  test('take turns: with three backlogs each gets a third', async () => {
+    const it = await deliveryScene({ shops: 3, concurrency: 6 });
+    const order: string[] = [];
+    it.platform.script = (seen) => {
+      if (isCreate(seen)) order.push(/"content":"(\d)/.exec(seen.body)?.[1] ?? '?');
+      return undefined;
+    };
+    const backlog = it.shops.flatMap(({ settings: { shopId } }, n) =>
+      Array.from({ length: 200 }, () => message({ content: `${n}` }, { shopId })),
+    );
+    await it.submit(...backlog);
+    await waitFor('all of them', () => order.length === 600);
+    const half = order.slice(0, 300);
+    const shares = ['0', '1', '2'].map((n) => half.filter((each) => each === n).length);
+    expect(Math.min(...shares)).toBeGreaterThan(75);
+    expect(Math.max(...shares)).toBeLessThan(125);
+  });
+
+  test('one whose platform never answers leaves room for the others', async () => {
+    const it = await deliveryScene({ shops: 2, concurrency: 4 });
+    it.platform.script = (seen) =>
+      isCreate(seen) && seen.body.includes('stuck') ? 'hang' : undefined;
+    await it.submit(...Array.from({ length: 20 }, () => message({ content: 'stuck' })));
+    await waitFor('the first of them', () => it.platform.messages.length > 0);
+    const { shopId } = it.shops[1]?.settings ?? it.shop.settings;
+    const others = Array.from({ length: 10 }, () => message({}, { shopId }));
+    await it.submit(...others);
+    for (const entry of others) await it.reached(entry, 'delivered');
+  });
+});

@@ -1,0 +1,229 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  Forbidden,
+  Later,
+  MediaPaused,
+  NotLearned,
+  type Part,
+  Refused,
+  Unclear,
+} from '../../src/delivery/answer.ts';
+import { Notes, POST_BUDGET } from '../../src/delivery/notes.ts';
+import { type Circumstances, interrupted, outcomeOf } from '../../src/delivery/outcome.ts';
+import { NotYet } from '../../src/intake/normalizer.ts';
+import { PlatformError } from '../../src/platform-api/errors.ts';
+import {
+  type Entry,
+  type EntryMeta,
+  FIRST_REFUSAL_NUMBER,
+  WAITS_FOR,
+} from '../../src/spool/entry.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const NOW = 10_000_000;
+
+const error = (status: number, retryAfterMs?: number) =>
+  new PlatformError({
+    ...{ code: 'http', method: 'POST', path: '/messages/', status, retryAfterMs, answer: 'no' },
+  });
+// Only what the outcome depends on.
+const entry = (change: Partial<Entry> = {}) =>
+  ({
+    attempts: 0,
+    failures: 0,
+    failingMs: 0,
+    lastAttemptAt: 0,
+    receivedAt: NOW - 9000,
+    ...change,
+  }) as Entry;
+const when = (change: Partial<Circumstances> = {}, notes: EntryMeta = {}): Circumstances => ({
+  ...{ now: NOW, random: 0.5, alone: true, giveUpAfterMs: 5 * DAY },
+  ...{ notes: new Notes(notes), ...change },
+});
+const everyone = (change: Partial<Circumstances> = {}) => when({ alone: false, ...change });
+const later = (part: Part = 'messages', status = 503, retryAfterMs?: number) =>
+  new Later(part, error(status, retryAfterMs));
+const forbidden = (part: Part, isTheShop = false) => new Forbidden(part, error(403), isTheShop);
+
+/** Uses nothing up, and stays where it is. */
+const COSTS_NOTHING = { state: 'queued', counts: false, failingMs: 0, detach: false };
+
+describe('it fails while others are delivered', () => {
+  test('a retry on the schedule that counts, with the time since it was last tried', () => {
+    expect(outcomeOf(later(), entry(), when())).toEqual({
+      ...{ state: 'queued', nextAttemptAt: NOW + 500, waitsFor: WAITS_FOR.time },
+      reason: 'the platform answered 503 (http) to /messages/: no',
+      ...{ failed: true, counts: true, failingMs: 9000, detach: false },
+    });
+  });
+
+  test('Retry-After is honoured, up to an hour', () => {
+    const at = (ms: number) => outcomeOf(later('messages', 503, ms), entry(), when());
+    expect(at(MINUTE)).toMatchObject({ nextAttemptAt: NOW + MINUTE + 500 });
+    expect(at(DAY)).toMatchObject({ nextAttemptAt: NOW + HOUR + 500 });
+  });
+
+  test('the sixth failure lets its lane pass', () => {
+    expect(outcomeOf(later(), entry({ attempts: 4 }), when())).toMatchObject({ detach: false });
+    expect(outcomeOf(later(), entry({ attempts: 5 }), when())).toMatchObject({ detach: true });
+  });
+
+  test('dead after so much time of failing alone, or so many requests', () => {
+    const old = entry({ attempts: 30, failingMs: 5 * DAY - 1000 });
+    expect(outcomeOf(later(), old, when())).toMatchObject({
+      ...{ state: 'dead', reason: expect.stringContaining('gave up after 31 attempts') },
+    });
+    expect(outcomeOf(later(), entry(), when({}, { posts: POST_BUDGET }))).toMatchObject({
+      ...{ state: 'dead', reason: expect.stringContaining('gave up after 40 requests') },
+    });
+    expect(outcomeOf(later(), entry(), when({}, { posts: POST_BUDGET - 1 }))).toMatchObject({
+      state: 'queued',
+    });
+  });
+
+  test('a clock that was set back adds no negative time', () => {
+    const ahead = entry({ lastAttemptAt: NOW + DAY });
+    expect(outcomeOf(later(), ahead, when())).toMatchObject({ failingMs: 0 });
+  });
+});
+
+describe('it fails as all of its shop does', () => {
+  const worn = entry({ attempts: 50, failures: 90, failingMs: 5 * DAY - 1 });
+
+  test.each([
+    ['messages', WAITS_FOR.shop],
+    ['media', WAITS_FOR.media],
+  ] as const)('%s: it waits for that, and it costs nothing', (part, waitsFor) => {
+    const spent = everyone({ notes: new Notes({ posts: POST_BUDGET }) });
+    expect(outcomeOf(later(part), worn, spent)).toMatchObject({
+      ...COSTS_NOTHING,
+      ...{ failed: true, waitsFor, nextAttemptAt: NOW },
+    });
+  });
+
+  test('not before the time that the platform named, at most an hour', () => {
+    const at = (ms: number) => outcomeOf(later('messages', 503, ms), entry(), everyone());
+    expect(at(MINUTE)).toMatchObject({ waitsFor: WAITS_FOR.shop, nextAttemptAt: NOW + MINUTE });
+    expect(at(DAY)).toMatchObject({ nextAttemptAt: NOW + HOUR });
+  });
+
+  test('a failure of our own waits half a minute at most while it is not known whose it is', () => {
+    const bug = new TypeError('x is not a function');
+    for (const [failures, longest] of [
+      [0, 1000],
+      [1, 5000],
+      [2, 30_000],
+      [90, 30_000],
+    ] as const) {
+      expect(outcomeOf(bug, entry({ failures }), everyone())).toMatchObject({
+        ...COSTS_NOTHING,
+        ...{ failed: true, waitsFor: WAITS_FOR.time, nextAttemptAt: NOW + longest / 2 },
+      });
+    }
+  });
+});
+
+describe('it is not ready, or interrupted', () => {
+  test.each<[string, unknown, object]>([
+    ['too many requests', later('messages', 429, 7000), { nextAttemptAt: NOW + 7500 }],
+    ['not prepared yet', new NotYet('media', 3000), { nextAttemptAt: NOW + 3000 }],
+    ['uploads are paused', new MediaPaused('x'), { waitsFor: WAITS_FOR.media, reason: undefined }],
+    ['not told where it went', new NotLearned('x'), { nextAttemptAt: NOW + 7500 }],
+  ])('%s: it uses up nothing and is no failure', (_, failure, expected) => {
+    for (const alone of [true, false]) {
+      expect(outcomeOf(failure, entry({ attempts: 50 }), when({ alone }))).toMatchObject({
+        ...{ ...COSTS_NOTHING, failed: false, waitsFor: WAITS_FOR.time, ...expected },
+      });
+    }
+  });
+
+  test('an interrupted attempt is due at once, and its reason stays', () => {
+    expect(interrupted(NOW)).toMatchObject({
+      ...{ ...COSTS_NOTHING, failed: false, nextAttemptAt: NOW, reason: undefined },
+    });
+  });
+});
+
+describe('it is refused', () => {
+  const refused = new Refused(error(400));
+
+  test('dead, with the answer for the operator', () => {
+    for (const alone of [true, false]) {
+      expect(outcomeOf(refused, entry(), when({ alone }))).toEqual({
+        ...{ state: 'dead', reason: 'the platform answered 400 (http) to /messages/: no' },
+      });
+    }
+  });
+
+  test('as many others are: it leaves its lane and waits', () => {
+    const alike = FIRST_REFUSAL_NUMBER + 7;
+    expect(outcomeOf(refused, entry(), when({ alike }))).toMatchObject({
+      ...{ ...COSTS_NOTHING, detach: true, failed: true, waitsFor: alike, nextAttemptAt: NOW },
+    });
+  });
+
+  test('as many others are, and its requests are used up: dead', () => {
+    const circumstances = when({ alike: FIRST_REFUSAL_NUMBER }, { posts: POST_BUDGET });
+    expect(outcomeOf(refused, entry(), circumstances)).toMatchObject({ state: 'dead' });
+  });
+});
+
+describe('it is forbidden', () => {
+  const after = (messages: number, media = 0) => when({}, { forbidden: { messages, media } });
+
+  test('while reads are forbidden too: it waits for its shop, in its lane', () => {
+    expect(outcomeOf(forbidden('messages', true), entry(), after(9))).toMatchObject({
+      ...{ ...COSTS_NOTHING, waitsFor: WAITS_FOR.shop, failed: true },
+    });
+  });
+
+  test('while nothing is delivered: it waits for its shop, and lets its lane pass', () => {
+    const circumstances = everyone({ notes: new Notes({ forbidden: { messages: 9, media: 0 } }) });
+    expect(outcomeOf(forbidden('messages'), entry(), circumstances)).toMatchObject({
+      ...{ ...COSTS_NOTHING, waitsFor: WAITS_FOR.shop, failed: true, detach: true },
+    });
+  });
+
+  test('while others are delivered: three tries within an hour, then dead', () => {
+    const first = outcomeOf(forbidden('messages'), entry(), after(1));
+    const second = outcomeOf(forbidden('messages'), entry(), after(2));
+    expect(first).toMatchObject({ waitsFor: WAITS_FOR.time, counts: true, detach: true });
+    expect(second).toMatchObject({ waitsFor: WAITS_FOR.time, counts: true, detach: true });
+    const waits = [first, second].map((o) => (o.state === 'queued' ? o.nextAttemptAt - NOW : NaN));
+    expect(waits[0]).toBeGreaterThan(0);
+    expect((waits[0] ?? 0) + (waits[1] ?? 0)).toBeLessThan(HOUR);
+    expect(outcomeOf(forbidden('messages'), entry(), after(3))).toEqual({
+      ...{ state: 'dead', reason: 'the platform answered 403 (http) to /messages/: no' },
+    });
+  });
+
+  test('an upload never is the end of a message', () => {
+    for (const tries of [1, 2, 3, 50]) {
+      const circumstances = after(0, tries);
+      expect(outcomeOf(forbidden('media'), entry(), circumstances).state).toBe('queued');
+    }
+    expect(outcomeOf(forbidden('media', true), entry(), after(0, 3))).toMatchObject({
+      waitsFor: WAITS_FOR.media,
+    });
+  });
+});
+
+describe('nobody says whether it was taken', () => {
+  const unclear = (tries: number) =>
+    outcomeOf(new Unclear('the platform does not say'), entry(), when({}, { unclear: tries }));
+
+  test('it is tried again, and held after three tries', () => {
+    expect(unclear(1)).toMatchObject({ state: 'queued', nextAttemptAt: NOW + 500, failed: true });
+    expect(unclear(2)).toMatchObject({ state: 'queued', nextAttemptAt: NOW + 2500 });
+    expect(unclear(3)).toEqual({ state: 'held', reason: 'the platform does not say' });
+  });
+});
+
+test('a bug of ours is retried, not dropped', () => {
+  expect(outcomeOf(new TypeError('x is not a function'), entry(), when())).toMatchObject({
+    ...{ state: 'queued', reason: 'it failed here: TypeError', counts: true },
+  });
+  expect(outcomeOf('a text', entry(), when())).toMatchObject({ state: 'queued' });
+});

@@ -1,0 +1,156 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { aListedMessage, uuid } from '../support/scripted-platform.ts';
+import {
+  deliveryScene,
+  isCreate,
+  json,
+  message,
+  type Scene,
+  toCreate,
+  type Wanted,
+} from './scene.ts';
+
+let it: Scene;
+beforeEach(async () => {
+  it = await deliveryScene();
+});
+
+/** Everything that the ladder can undo, of an email from a doubtful address. */
+const WHOLE: Wanted = {
+  ...{ email: 'ann@localhost', format: 'MARKDOWN', attachments: ['a.txt'] },
+  ...{ cc: ['bob@example.com'], references: ['<0@x>'] },
+};
+const email = { channel: 'email' } as const;
+
+describe('the ladder', () => {
+  test.each<[string, unknown, object]>([
+    [
+      'Django’s nested fields',
+      { message: { email: { cc: [{ email: ['no'] }] } } },
+      { email: { references: ['<0@x>'] } },
+    ],
+    [
+      'a list of errors',
+      { errors: [{ field: 'message.email.references', message: 'no' }] },
+      { email: { cc: [{ email: 'bob@example.com' }] } },
+    ],
+    [
+      'JSON pointers',
+      { errors: [{ source: { pointer: '/data/attributes/message/format' } }] },
+      { format: 'TEXT', content: 'hello\n\n[missing: a.txt]' },
+    ],
+    [
+      'pydantic’s locations',
+      { detail: [{ loc: ['body', 'message', 'content'] }] },
+      { format: 'TEXT' },
+    ],
+  ])('does what the answer’s fields ask for, and nothing else: %s', async (_, body, expected) => {
+    it.platform.script = toCreate((_seen, nth) => (nth === 1 ? json(422, body) : undefined));
+    const entry = message(WHOLE, email);
+    await it.comesTo(entry, 'delivered');
+    expect(it.platform.messages).toHaveLength(2);
+    expect(it.platform.messages[1]).toMatchObject({
+      ...{ contact: { email: 'ann@localhost' }, message: { remote_id: entry.remoteId } },
+    });
+    expect(it.platform.messages[1]?.message).toMatchObject(expected);
+    expect(await it.rungsOf(entry)).toHaveLength(1);
+  });
+
+  test('undoes one thing after the other when nothing is named, each once; then it is dead', async () => {
+    it.platform.script = toCreate(json(400, { error: 'I dislike Mrs Smith' }));
+    const entry = message(WHOLE, email);
+    const dead = await it.comesTo(entry, 'dead');
+    expect(await it.rungsOf(entry)).toEqual([
+      ...['address', 'attachments_anew', 'plain_text', 'copies', 'references'],
+    ]);
+    const contents = it.platform.messages.map(({ message: m }) => [
+      ...[m['format'], m['attachments'], m['email']],
+    ]);
+    const copies = { cc: [{ email: 'bob@example.com' }], references: ['<0@x>'] };
+    const [first, again] = [[uuid('a', 1)], [uuid('a', 2)]];
+    expect(contents).toEqual([
+      ['MARKDOWN', first, copies],
+      ['MARKDOWN', first, copies],
+      ['MARKDOWN', again, copies],
+      ['TEXT', undefined, copies],
+      ['MARKDOWN', again, { references: ['<0@x>'] }],
+      ['MARKDOWN', again, { cc: copies.cc }],
+    ]);
+    expect(dead.reason).toContain('I dislike Mrs Smith');
+    expect(it.logged.join('\n')).toContain('entry.dead');
+    expect(it.logged.join('\n')).not.toContain('Smith');
+  });
+
+  test('that leaves the address out puts it in the name, says so, and remembers no conversation', async () => {
+    it.platform.script = toCreate(({ body }) =>
+      body.includes('"email":"ann@') ? json(422, { contact: { email: ['no'] } }) : undefined,
+    );
+    const entry = message({ email: 'ann@example.com' }, { channel: 'web_chat' });
+    const delivered = await it.comesTo(entry, 'delivered');
+    expect(it.platform.messages.at(-1)).toMatchObject({
+      contact: { name: 'Ann <ann@example.com>' },
+    });
+    expect(delivered.reason).toMatch(/cannot be answered/);
+    expect(delivered.conversationId).toBe(uuid('c', 1));
+    expect(await it.store.spool.conversation(entry)).toBeUndefined();
+  });
+
+  test('never leaves a phone number out', async () => {
+    it.platform.script = toCreate(json(422, { contact: { phone: ['not possible'] } }));
+    await it.comesTo(message({ format: 'TEXT' }), 'dead');
+    expect(it.platform.messages).toMatchObject([{ contact: { phone: '+15550002222' } }]);
+  });
+
+  test('goes on where an outage interrupted it', async () => {
+    it.platform.script = toCreate(({ body }, nth) => {
+      if (nth === 2 || nth === 3) return json(503);
+      return body.includes('MARKDOWN') ? json(422) : undefined;
+    });
+    const entry = message();
+    await it.submit(entry);
+    await it.waits(entry);
+    it.tryNow();
+    await it.reached(entry, 'delivered');
+    const formats = it.platform.messages.map(({ message: m }) => m['format']);
+    expect(formats).toEqual(['MARKDOWN', 'TEXT', 'TEXT', 'TEXT']);
+  });
+
+  test('a dead head lets the next of its lane pass', async () => {
+    it.platform.script = toCreate(({ body }) => (body.includes('poison') ? json(400) : undefined));
+    const bad = message({ content: 'poison' }, { lane: 'l' });
+    const good = message({}, { lane: 'l' });
+    await it.submit(bad, good);
+    await it.reached(bad, 'dead');
+    await it.reached(good, 'delivered');
+  });
+});
+
+describe('after a request that was not answered', () => {
+  test('a refusal is looked up first: the platform may have the message', async () => {
+    const entry = message();
+    it.platform.script = (seen, nth) => {
+      if (isCreate(seen)) return nth === 1 ? 'reset' : json(409, { error: 'exists' });
+      const { path } = seen;
+      if (!path.startsWith('/messages/?')) return undefined;
+      return json(200, { results: [aListedMessage(7, entry.remoteId)] });
+    };
+    expect(await it.comesTo(entry, 'delivered')).toMatchObject({
+      ...{ platformMessageId: uuid('a', 7), conversationId: uuid('c', 7) },
+    });
+    expect(it.platform.messages).toHaveLength(2);
+    expect(await it.rungsOf(entry)).toEqual([]);
+  });
+
+  test('a refusal that is not found goes the ladder’s way', async () => {
+    it.platform.script = toCreate((_, nth) => [undefined, 'reset' as const, json(422)][nth]);
+    const entry = message();
+    await it.comesTo(entry, 'delivered');
+    expect(await it.rungsOf(entry)).toEqual(['plain_text']);
+  });
+
+  test('a refusal at once is not looked up', async () => {
+    it.platform.script = toCreate((_, nth) => (nth === 1 ? json(422) : undefined));
+    await it.comesTo(message(), 'delivered');
+    expect(it.platform.of('GET /messages/')).toEqual([]);
+  });
+});

@@ -1,0 +1,124 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { NewEntry } from '../../src/spool/entry.ts';
+import { type Answer, aListedMessage, uuid } from '../support/scripted-platform.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { deliveryScene, isCreate, json, message, type Scene, toCreate } from './scene.ts';
+
+let it: Scene;
+beforeEach(async () => {
+  it = await deliveryScene();
+});
+
+const email = (change: Partial<NewEntry> = {}) => message({}, { channel: 'email', ...change });
+const created = () => it.platform.messages.map(({ message: m }) => String(m['remote_id']));
+const lookedUp = () => it.platform.of('GET /messages/?').length;
+
+/** A platform that answers create message so, and lists what it has been sent. */
+function listing(answer: Answer, isListed: () => boolean = () => true) {
+  it.platform.script = (seen) => {
+    if (isCreate(seen)) return answer;
+    if (!seen.path.startsWith('/messages/?')) return undefined;
+    const listed = isListed() ? [...new Set(created())] : [];
+    const results = listed.map((remoteId, n) => aListedMessage(n + 1, remoteId)).toReversed();
+    return json(200, { results });
+  };
+}
+
+describe('a 2xx that does not say that the message was taken', () => {
+  test.each<[string, Answer]>([
+    ['201 with no body', { status: 201, body: '' }],
+    ['200 with a list', json(200, [1, 2])],
+    ['200 with {"ok":true}', json(200, { ok: true })],
+    ['202 with null', { status: 202, body: 'null' }],
+  ])('%s: it is looked for, and delivered when it is there', async (_, answer) => {
+    listing(answer);
+    const entry = email();
+    expect(await it.comesTo(entry, 'delivered')).toMatchObject({
+      ...{ platformMessageId: uuid('a', 1), conversationId: uuid('c', 1) },
+    });
+    expect(created()).toEqual([entry.remoteId]);
+    expect(lookedUp()).toBe(1);
+  });
+
+  test('what it means is learned once: then nothing is looked for any more', async () => {
+    listing(json(201, { ok: true }));
+    for (let n = 0; n < 8; n += 1) await it.comesTo(email(), 'delivered');
+    const looked = lookedUp();
+    for (let n = 0; n < 4; n += 1) await it.comesTo(email(), 'delivered');
+    expect(lookedUp()).toBe(looked);
+    expect(created()).toHaveLength(12);
+    listing({ status: 201, body: '' });
+    await it.comesTo(email(), 'delivered');
+    expect(lookedUp()).toBe(looked + 1);
+  });
+
+  test('without evidence it is held after three tries, with an alarm, and its lane goes on', async () => {
+    listing({ status: 200, body: '' }, () => false);
+    const [entry, next] = [email({ lane: 'l' }), email({ lane: 'l' })];
+    await it.submit(entry, next);
+    const held = await it.reached(entry, 'held');
+    expect(held.reason).toMatch(/does not say/);
+    expect(await it.alarm('unclear_answers')).toBeGreaterThanOrEqual(1);
+    const tries = created().filter((id) => id === entry.remoteId).length;
+    expect(tries).toBeGreaterThanOrEqual(3);
+    expect(tries).toBeLessThanOrEqual(6);
+    await waitFor('the next', () => created().includes(next.remoteId));
+  });
+
+  test('it is tried again until it is there', async () => {
+    let looks = 0;
+    listing({ status: 200, body: '' }, () => ++looks > 2);
+    const entry = email();
+    await it.comesTo(entry, 'delivered');
+    expect(new Set(created())).toEqual(new Set([entry.remoteId]));
+  });
+});
+
+test('an empty 2xx of a platform that answers with messages is a proxy’s: it goes later, however often', async () => {
+  await it.comesTo(email(), 'delivered');
+  listing({ status: 200, body: '' }, () => false);
+  it.keepTrying();
+  const entry = email();
+  await it.submit(entry);
+  const now = await waitFor('six tries', async () => {
+    const each = await it.store.spool.get(entry.id);
+    return each !== undefined && (each.failures >= 6 || each.state === 'held') && each;
+  });
+  expect(now).toMatchObject({ attempts: 0, state: expect.stringMatching(/queued|delivering/) });
+  it.platform.script = () => undefined;
+  expect(await it.reached(entry, 'delivered')).toMatchObject({ platformMessageId: uuid('a', 2) });
+});
+
+describe('an answer with another message', () => {
+  const other = () => ({ ...aListedMessage(9, 'somebody else'), remote_id: 'somebody else' });
+
+  test('is not taken for ours', async () => {
+    it.platform.script = toCreate(json(200, other()));
+    const entry = message();
+    const held = await it.comesTo(entry, 'held');
+    expect(held.platformMessageId).toBeUndefined();
+    expect(await it.store.spool.conversation(entry)).toBeUndefined();
+  });
+
+  test('is no evidence against ours either, when it is listed', async () => {
+    listing(json(200, other()));
+    expect(await it.comesTo(message(), 'delivered')).toMatchObject({
+      ...{ platformMessageId: uuid('a', 1), conversationId: uuid('c', 1) },
+    });
+  });
+
+  test('teaches nothing: the next one is looked for, too', async () => {
+    listing(json(200, other()));
+    for (let n = 0; n < 7; n += 1) await it.comesTo(email(), 'delivered');
+    expect(lookedUp()).toBe(7);
+  });
+
+  test('a message without a remote id is ours', async () => {
+    const { remote_id: _id, ...unnamed } = other();
+    it.platform.script = toCreate(json(200, unnamed));
+    expect(await it.comesTo(email(), 'delivered')).toMatchObject({
+      platformMessageId: uuid('a', 9),
+    });
+    expect(lookedUp()).toBe(0);
+  });
+});

@@ -1,0 +1,322 @@
+import { isDoubtfulAddress } from '../../src/intake/email-addresses.ts';
+import { acceptabilityOf } from './platform-markers.ts';
+import { EPOCH, type Fate, type Run } from './run.ts';
+import { oddAddresses } from './scenario.ts';
+
+/** What delivery promises, checked against what the platform really has. */
+export function violationsOf(run: Run): string[] {
+  const checks = [
+    ...[nothingLost, nothingTwice, inOrder, progress, fewPosts, noRepeats],
+    ...[probesInTurn, noHotLoop, fairShares, overWhenDelivered],
+  ];
+  return [...checks.flatMap((check) => check(run)), ...run.alarms.flatMap(bugs)];
+}
+
+const PROGRESS_MS = 60_000;
+const SILENT = ['black hole', 'commit then silence', 'slow'];
+const ALLOWED_ERRORS = [
+  'platform.refuses_alike',
+  // The store failed, as it was told to.
+  'entry.not_settled',
+  'dispatcher.claim_failed',
+  'dispatcher.renew_failed',
+  'dispatcher.probe_failed',
+];
+
+/** The process names a fault of its own. */
+function bugs({ event, detail, at }: Run['alarms'][number]): string[] {
+  return ALLOWED_ERRORS.includes(event) ? [] : [`it says ${event} ${detail} at ${at - EPOCH} ms`];
+}
+
+/** How often the platform stored a message, by its tag. */
+function stored(run: Run): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { shopId } of run.scenario.shops) {
+    for (const { content } of run.platform.messages(shopId)) {
+      const tag = /#[^#]*#/.exec(content)?.[0] ?? '';
+      counts.set(tag, (counts.get(tag) ?? 0) + 1);
+    }
+  }
+  return counts;
+}
+
+function nothingLost(run: Run): string[] {
+  const counts = stored(run);
+  return run.fates.flatMap((fate) => {
+    const { tag } = fate.message;
+    if (fate.acceptedAt === undefined) return [];
+    const entry = run.entries.get(tag);
+    if (entry === undefined) {
+      return fate.isMeddledWith ? [] : [`${tag} was acknowledged and is not in the store`];
+    }
+    if (entry.state !== 'delivered' || (counts.get(tag) ?? 0) > 0) return [];
+    // It answers with somebody else's message, and does not say whose.
+    const { keepsRemoteId } = run.scenario.traits;
+    if (!keepsRemoteId && fate.message.wanted.content.includes('[[dup-other]]')) return [];
+    return [`${tag} is delivered, and the platform does not have it`];
+  });
+}
+
+/** A platform that does not match by remote_id may have it more often; that is its own doing. */
+function nothingTwice(run: Run): string[] {
+  if (run.scenario.traits.dedup === 'none') return [];
+  return [...stored(run)].flatMap(([tag, count]) =>
+    count > 1 && run.scenario.traits.dedup === 'remote_id'
+      ? [`${tag} is ${count} times on the platform`]
+      : [],
+  );
+}
+
+function inOrder(run: Run): string[] {
+  const violations: string[] = [];
+  for (const { shopId } of run.scenario.shops) {
+    const first = new Map<string, number>();
+    for (const [index, { content }] of run.platform.messages(shopId).entries()) {
+      const tag = /#[^#]*#/.exec(content)?.[0] ?? '';
+      if (!first.has(tag)) first.set(tag, index);
+    }
+    const lanes = groupBy(
+      run.fates.filter(
+        ({ message, isMeddledWith, wasDetached, entryId }) =>
+          message.shopId === shopId && !isMeddledWith && !wasDetached && entryId !== undefined,
+      ),
+      ({ message }) => `${message.channel} ${message.lane}`,
+    );
+    for (const [lane, fates] of lanes) {
+      const accepted = fates.toSorted((a, b) => (seqOf(run, a) < seqOf(run, b) ? -1 : 1));
+      let last = -1;
+      for (const { message } of accepted) {
+        const index = first.get(message.tag);
+        if (index === undefined) continue;
+        if (index < last) violations.push(`${message.tag} came out of order in ${lane}`);
+        last = Math.max(last, index);
+      }
+    }
+  }
+  return violations;
+}
+
+const seqOf = (run: Run, { message }: Fate): number =>
+  run.entries.get(message.tag)?.seq ?? Number.MAX_SAFE_INTEGER;
+
+/** Whether the platform takes it, as it is or by the ladder, and can be seen to have taken it. */
+function isDeliverable(run: Run, fate: Fate): boolean {
+  const { traits } = run.scenario;
+  const { message } = fate;
+  const { contact, content, format, cc, attachments } = message.wanted;
+  if (!traits.scopes.write || fate.isMeddledWith) return false;
+  const marked = acceptabilityOf({
+    contact,
+    message: { content, format, attachments, email: { cc } },
+  });
+  // Its sender's name is never left out.
+  if (marked === 'never' || content.includes('[[422:contact.name]]')) return false;
+  // An address in good form is left out only when the answer names it.
+  const namesFields = ['django', 'pointer'].includes(traits.errorBodies);
+  const email = contact.email ?? '';
+  if (content.includes('[[422:contact.email]]') && email !== '') {
+    if (!namesFields && !isDoubtfulAddress(email)) return false;
+  }
+  // Two things at once that have to be undone are more than the ladder promises.
+  const odd = traits.emails === 'none' ? 0 : oddAddresses(message);
+  if (odd > 1 || (marked === 'ladder' && odd > 0)) return false;
+  const unclear = ['empty', 'ok'].includes(traits.newMessageAnswer);
+  const canBeSeen = traits.scopes.readMessages && traits.keepsRemoteId;
+  if (unclear || traits.proxyEmptyRate > 0 || traits.duplicateAnswer === 'empty') {
+    // The list's order is not documented, and only its first pages are read.
+    if (!canBeSeen || traits.listOrder === 'oldest first') return false;
+  }
+  return true;
+}
+
+/** Of each shop's lanes, those in which nothing is that the platform will not take. */
+function progress(run: Run): string[] {
+  const spoiled = new Set(
+    run.fates.filter((fate) => !isDeliverable(run, fate)).map(({ message }) => laneOf(message)),
+  );
+  return run.fates.flatMap((fate) => {
+    const { message, acceptedAt, deliveredAt } = fate;
+    // A text that is forbidden while others pass has three tries within an hour.
+    if (fate.wasDetached && someAreForbidden(run)) return [];
+    if (acceptedAt === undefined || spoiled.has(laneOf(message))) return [];
+    const bound = PROGRESS_MS + backlogMs(run, message.shopId);
+    const from = wellFrom(run, message.shopId, acceptedAt, bound);
+    if (from === undefined || (deliveredAt !== undefined && deliveredAt <= from + bound)) return [];
+    const entry = run.entries.get(message.tag);
+    const now =
+      deliveredAt === undefined
+        ? `is ${entry?.state ?? 'gone'} (${entry?.reason ?? ''}; waits ${entry?.waits ?? ''})`
+        : `was delivered ${deliveredAt - from} ms later`;
+    return [
+      `${message.tag} was accepted at ${acceptedAt - EPOCH}, all was well from ${from - EPOCH} for ${bound} ms, and it ${now}`,
+    ];
+  });
+}
+
+const someAreForbidden = ({ scenario }: Run): boolean =>
+  scenario.traits.faults.some(
+    ({ kind, rate }) => rate < 1 && ['401', '403', '404 all', 'redirect'].includes(kind),
+  );
+
+/** How long the messages of a shop take that may be before this one, on this platform. */
+function backlogMs({ scenario, fates }: Run, shopId: string): number {
+  const { latencyMs, maxPerSecond = 1000, faults } = scenario.traits;
+  const messages = fates.filter(({ message }) => message.shopId === shopId);
+  const lanes = groupBy(messages, ({ message }) => laneOf(message));
+  const longest = Math.max(...[...lanes.values()].map(({ length }) => length));
+  const inTurn = Math.max(longest, messages.length / scenario.concurrency);
+  const requests = 4;
+  const asked = faults.some(({ kind }) => kind === '503 retry-after' || kind === '429');
+  // An upload that was under way when all was well again may have its whole time.
+  const waits = faults.some(({ kind }) => SILENT.includes(kind));
+  // Heads that are refused for good or never answered take a probe or a slot each, now and then.
+  const strange = messages.filter(({ message }) => message.isStrange).length;
+  const silent = fates.filter(({ message }) => message.wanted.content.includes('[[hang]]')).length;
+  return (
+    inTurn * requests * latencyMs[1] +
+    (messages.length * requests * 1000) / maxPerSecond +
+    (asked ? 60_000 : 0) +
+    strange * 30_000 +
+    (waits ? 4 * scenario.requestTimeoutMs : 0) +
+    (silent * 6 * scenario.requestTimeoutMs) / scenario.concurrency
+  );
+}
+
+/** The first moment from which everything is well for so long; undefined when the run ends before. */
+function wellFrom(run: Run, shopId: string, at: number, forMs: number): number | undefined {
+  const troubles = [
+    ...run.outages,
+    ...run.scenario.traits.faults
+      .filter(({ scope }) => scope === 'all' || scope === shopId)
+      .map(({ fromMs, toMs }) => ({ from: EPOCH + fromMs, to: EPOCH + toMs })),
+  ].toSorted((a, b) => a.from - b.from);
+  let from = at;
+  for (const trouble of troubles) {
+    if (trouble.to <= from) continue;
+    if (trouble.from >= from + forMs) break;
+    from = trouble.to;
+  }
+  return from + forMs > run.endedAt ? undefined : from;
+}
+
+/** Without faults hardly more requests than messages; with them no more than the budget. */
+function fewPosts(run: Run): string[] {
+  const { traits, happenings, messages } = run.scenario;
+  const posts = new Map<string, number>();
+  for (const { path, remoteId = '' } of run.platform.posts) {
+    if (path === 'messages') posts.set(remoteId, (posts.get(remoteId) ?? 0) + 1);
+  }
+  const total = [...posts.values()].reduce((sum, count) => sum + count, 0);
+  const delivered = run.fates.filter(({ deliveredAt }) => deliveredAt !== undefined).length;
+  const answersWell =
+    !['empty', 'ok', 'no-conversation-id'].includes(traits.newMessageAnswer) &&
+    (traits.keepsRemoteId || traits.dedup !== 'content');
+  const isCalm =
+    traits.faults.length === 0 &&
+    traits.proxyEmptyRate === 0 &&
+    traits.maxPerSecond === undefined &&
+    traits.mediaLifetimeMs === undefined &&
+    traits.scopes.write &&
+    answersWell &&
+    happenings.every(({ kind }) => kind === 'pause' || kind === 'reload') &&
+    messages.every(({ wanted, isStrange }) => !isStrange && !wanted.content.includes('[['));
+  if (isCalm && total > Math.ceil(delivered * 1.05)) {
+    return [`${total} requests for ${delivered} messages, and nothing was wrong`];
+  }
+  const troubleMs = run.endedAt - EPOCH;
+  const probes = troubleMs / 5000;
+  return [...posts].flatMap(([remoteId, count]) =>
+    count > 45 + probes ? [`${count} requests for ${remoteId}`] : [],
+  );
+}
+
+/**
+ * What the platform has said that it has is not submitted again; once more at most, to learn of
+ * its conversation. A process that dies or stops before it has written that down may.
+ */
+function noRepeats(run: Run): string[] {
+  const { traits, requestTimeoutMs } = run.scenario;
+  const answersLate = traits.faults.some(({ kind }) => kind === 'slow');
+  if (['empty', 'ok'].includes(traits.newMessageAnswer) || answersLate) return [];
+  // Then nothing says that it is the same message.
+  if (traits.duplicateAnswer === 'empty' && !traits.keepsRemoteId) return [];
+  if (traits.latencyMs[1] * 2 > Math.min(5000, requestTimeoutMs)) return [];
+  const known = ['message', 'data', 'message-envelope'].includes(traits.newMessageAnswer);
+  const posts = groupBy(
+    run.platform.posts.filter(({ path }) => path === 'messages'),
+    ({ remoteId = '' }) => remoteId,
+  );
+  return [...posts].flatMap(([remoteId, all]) => {
+    const first = all.findIndex(({ outcome }) => outcome === 'created' || outcome === 'duplicate');
+    const { at = Infinity } = all[first] ?? {};
+    const fate = run.fates.find(({ message }) => remoteId.includes(message.tag));
+    const strange = fate?.message.wanted.content.includes('[[') === true;
+    const hindered = run.outages.some(
+      ({ from, to, kind }) => kind !== 'pause' && from <= at + 10_000 && to >= at - 1000,
+    );
+    if (run.scenario.happenings.some(({ kind }) => kind === 'leases lost')) return [];
+    if (first < 0 || strange || hindered || fate?.isMeddledWith === true) return [];
+    const again = all.slice(first + 1).filter((post) => post.at > at);
+    return again.length > (known ? 0 : 1)
+      ? [`${remoteId} was submitted ${again.length} times more after it was answered`]
+      : [];
+  });
+}
+
+/** What the store has as delivered is never claimed again. */
+function overWhenDelivered(run: Run): string[] {
+  return run.fates.flatMap(({ message, claims, deliveredAt = Infinity, isMeddledWith }) =>
+    !isMeddledWith && claims.some((at) => at > deliveredAt)
+      ? [`${message.tag} was claimed after it was delivered`]
+      : [],
+  );
+}
+
+/** Of three equal backlogs each gets a third. */
+function fairShares(run: Run): string[] {
+  if (run.scenario.isBacklog !== true) return [];
+  const delivered = run.fates
+    .filter(({ deliveredAt }) => deliveredAt !== undefined)
+    .toSorted((a, b) => (a.deliveredAt ?? 0) - (b.deliveredAt ?? 0));
+  const half = delivered.slice(0, Math.floor(delivered.length / 2));
+  const shares = [...groupBy(half, ({ message }) => message.shopId).values()].map(
+    (of) => of.length,
+  );
+  const fair = half.length / 3;
+  const isFair =
+    shares.length === 3 && shares.every((share) => Math.abs(share - fair) <= fair / 10);
+  return isFair ? [] : [`shares of ${shares.join(', ')} where ${Math.round(fair)} each are fair`];
+}
+
+function probesInTurn(run: Run): string[] {
+  return [...run.probes].flatMap(([shop, times]) =>
+    times.flatMap((at, index) => {
+      const before = times[index - 1];
+      if (before === undefined || at - before >= 5000) return [];
+      // A new process knows nothing of the last one's.
+      const between = run.outages.some(({ from, to }) => from <= at && to >= before);
+      return between ? [] : [`two probes of ${shop} within ${at - before} ms at ${at - EPOCH}`];
+    }),
+  );
+}
+
+/** No entry is claimed more than so often in ten seconds. */
+function noHotLoop(run: Run): string[] {
+  return run.fates.flatMap(({ message, claims }) => {
+    const hot = claims.findIndex((at, index) => (claims[index + 12] ?? Infinity) - at < 10_000);
+    return hot < 0 ? [] : [`${message.tag} was claimed 12 times in ten seconds`];
+  });
+}
+
+const laneOf = ({ shopId, channel, lane }: Fate['message']): string =>
+  `${shopId} ${channel} ${lane}`;
+
+/** As Map.groupBy, which Node 20 lacks. */
+function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    groups.set(key, [...(groups.get(key) ?? []), item]);
+  }
+  return groups;
+}

@@ -1,0 +1,241 @@
+import { Conversations } from '../../src/delivery/conversations.ts';
+import { Later, NotLearned } from '../../src/delivery/answer.ts';
+import { LearnedAnswers } from '../../src/delivery/evidence.ts';
+import { Health } from '../../src/delivery/health.ts';
+import { PlatformError } from '../../src/platform-api/errors.ts';
+import type { ClaimRequest, Lease, NewEntry } from '../../src/spool/entry.ts';
+import type { Meddling } from './run.ts';
+import type { SimulatedDisk } from './store.ts';
+
+/** A fault that the gateway once had, or a safeguard taken away: the simulation has to find it. */
+export interface Mutation {
+  readonly name: string;
+  readonly meddling: Meddling;
+}
+
+/** Puts functions in the place of a prototype's; returns what puts the old ones back. */
+function replaced<T extends object>(
+  target: T,
+  change: Partial<Record<keyof T, unknown>>,
+): () => void {
+  const names = Object.keys(change) as (keyof T & string)[];
+  const before = names.map((name) => Object.getOwnPropertyDescriptor(target, name));
+  for (const name of names) {
+    Object.defineProperty(target, name, {
+      value: change[name],
+      configurable: true,
+      writable: true,
+    });
+  }
+  return () => {
+    for (const [index, name] of names.entries()) {
+      const descriptor = before[index];
+      if (descriptor !== undefined) Object.defineProperty(target, name, descriptor);
+    }
+  };
+}
+
+function getter<T extends object>(
+  target: T,
+  name: keyof T & string,
+  get: (this: T) => unknown,
+): () => void {
+  const before = Object.getOwnPropertyDescriptor(target, name);
+  Object.defineProperty(target, name, { get, configurable: true });
+  return () => {
+    if (before !== undefined) Object.defineProperty(target, name, before);
+  };
+}
+
+const ends =
+  (...all: (() => void)[]) =>
+  () => {
+    for (const end of all) end();
+  };
+
+/** Ten failures of anybody's messages stop everybody's, and the probe is the oldest of them. */
+const strangersStopAShop: Meddling = {
+  begin: () => {
+    const { failed, delivered } = Health.prototype;
+    const counts = new WeakMap<Health, number>();
+    return ends(
+      replaced(Health.prototype, {
+        failed(this: Health, lane: string, reason: string, options: object) {
+          failed.call(this, lane, reason, options);
+          const count = (counts.get(this) ?? 0) + 1;
+          counts.set(this, count);
+          if (count >= 10) this.readsFailed(reason);
+        },
+        delivered(this: Health, lane: string) {
+          counts.set(this, 0);
+          delivered.call(this, lane);
+        },
+        readsAnswered: () => undefined,
+      }),
+    );
+  },
+  call: (name, args) => {
+    if (name !== 'claim') return args;
+    const [requests, ...rest] = args as [ClaimRequest[], ...unknown[]];
+    const probes = requests.map((request) =>
+      request.from.join() === 'untried,1,due' ? { ...request, from: [1] } : request,
+    );
+    return [probes, ...rest];
+  },
+};
+
+/** A probe whose lease was lost meanwhile, or whose process was paused, is never over. */
+const probeThatNeverEnds: Meddling = {
+  begin: () => {
+    const { beginProbe } = Health.prototype;
+    return replaced(Health.prototype, {
+      beginProbe(this: Health) {
+        const end = beginProbe.call(this);
+        const since = performance.now();
+        return () => {
+          if (performance.now() - since < 12_000) end();
+        };
+      },
+      repairProbe: () => false,
+    });
+  },
+};
+
+const inOrderOfTheFile: Meddling = {
+  call: (name, args) => {
+    if (name !== 'claim') return args;
+    const [requests, leaseMs, atMost] = args as [ClaimRequest[], number, number];
+    const sorted = requests
+      .toSorted((a, b) => (a.shopId < b.shopId ? -1 : 1))
+      .map((request) => ({ ...request, limit: atMost }));
+    return [sorted, leaseMs, atMost];
+  },
+};
+
+const probesWaitForMinutes: Meddling = {
+  begin: () => {
+    const due = Object.getOwnPropertyDescriptor(Health.prototype, 'isProbeDue')?.get;
+    const dueSince = new WeakMap<Health, number>();
+    return getter(Health.prototype, 'isProbeDue', function () {
+      if (due?.call(this) !== true) {
+        dueSince.delete(this);
+        return false;
+      }
+      const since = dueSince.get(this) ?? performance.now();
+      dueSince.set(this, since);
+      return performance.now() - since > 240_000;
+    });
+  },
+};
+
+/** An id that cannot be looked up now makes the message go out again. */
+const lookupThatSubmitsAgain: Meddling = {
+  begin: () => {
+    const { learn } = Conversations.prototype;
+    return replaced(Conversations.prototype, {
+      async learn(this: Conversations, ...args: Parameters<typeof learn>) {
+        try {
+          return await learn.apply(this, args);
+        } catch (error) {
+          if (!(error instanceof NotLearned)) throw error;
+          args[0].notes.set({ submitted: undefined, learning: 0 });
+          const path = '/v2026-04/messages/';
+          throw new Later('messages', new PlatformError({ code: 'network', method: 'GET', path }));
+        }
+      },
+    });
+  },
+};
+
+const everyEmptyAnswerIsTaken: Meddling = {
+  begin: () => replaced(LearnedAnswers.prototype, { isTaken: () => Promise.resolve(true) }),
+};
+
+/** What waits, waits for its time, whatever became of the clock. */
+const clockThatWentBack: Meddling = {
+  begin: (disk) =>
+    operation(
+      disk,
+      'requeueAll',
+      () =>
+        disk.db
+          .prepare(
+            `UPDATE entries SET state = 'queued', lease_until = NULL WHERE state = 'delivering'`,
+          )
+          .run().changes,
+    ),
+};
+
+/** An old lease settles as well as a new one. */
+const noFencing: Meddling = {
+  begin: (disk) => {
+    const { settle } = disk.operations;
+    return operation(disk, 'settle', ((lease: Lease, ...rest: never[]) => {
+      const row = disk.db
+        .prepare<[string], { generation: number }>(`SELECT generation FROM entries WHERE id = ?`)
+        .get(lease.id);
+      disk.db.prepare(`UPDATE entries SET state = 'delivering' WHERE id = ?`).run(lease.id);
+      return (settle as (...args: unknown[]) => boolean)({ ...lease, ...row }, ...rest);
+    }) as typeof settle);
+  },
+};
+
+const noDedup: Meddling = {
+  call: (name, args) => {
+    if (name !== 'accept') return args;
+    const [entries] = args as [NewEntry[]];
+    return [
+      entries.map((entry) => ({
+        ...entry,
+        dedupKey: entry.id,
+        remoteId: `${entry.remoteId}${entry.id}`,
+      })),
+    ];
+  },
+};
+
+/** Every entry of a lane may be claimed, not only the first. */
+const noOrder: Meddling = {
+  begin: (disk) => {
+    const { claim } = disk.operations;
+    return operation(disk, 'claim', ((...args: Parameters<typeof claim>) => {
+      disk.db
+        .prepare(`UPDATE entries SET claimable = 1 WHERE state = 'queued' AND filed = 1`)
+        .run();
+      return claim(...args);
+    }) as typeof claim);
+  },
+};
+
+/** Leases run out under attempts that go on. */
+const noRenewal: Meddling = {
+  call: (name, args) => (name === 'renew' ? [[], args[1]] : args),
+};
+
+function operation<Name extends keyof SimulatedDisk['operations']>(
+  disk: SimulatedDisk,
+  name: Name,
+  by: SimulatedDisk['operations'][Name],
+): () => void {
+  const before = disk.operations[name];
+  disk.operations[name] = by;
+  return () => {
+    disk.operations[name] = before;
+  };
+}
+
+export const MUTATIONS: readonly Mutation[] = [
+  { name: "strangers' failures stop a shop", meddling: strangersStopAShop },
+  { name: 'a probe that never ends', meddling: probeThatNeverEnds },
+  { name: 'shops in the order of the file', meddling: inOrderOfTheFile },
+  { name: 'probes come after minutes', meddling: probesWaitForMinutes },
+  { name: 'acknowledged though it was not stored', meddling: { acknowledgesUnstored: true } },
+  { name: 'the intake eats the ballast', meddling: { eatsBallast: true } },
+  { name: 'every empty 2xx counts as delivered', meddling: everyEmptyAnswerIsTaken },
+  { name: 'a failed lookup submits again', meddling: lookupThatSubmitsAgain },
+  { name: 'leases are not renewed', meddling: noRenewal },
+  { name: 'a clock that went back makes wait', meddling: clockThatWentBack },
+  { name: 'lease fencing off', meddling: noFencing },
+  { name: 'dedup off', meddling: noDedup },
+  { name: 'order off', meddling: noOrder },
+];

@@ -1,0 +1,33 @@
+import { violationsOf } from './invariants.ts';
+import { describeTraits } from './platform-traits.ts';
+import { type Meddling, type Run, runSeed } from './run.ts';
+import { SimulatedDisk } from './store.ts';
+
+/** A disk for all the runs of this thread. */
+const disk = new SimulatedDisk();
+
+export interface Played {
+  readonly seed: number;
+  readonly violations: readonly string[];
+  readonly run: Run;
+}
+
+/** Plays one seed and checks what is promised. */
+export async function play(seed: number, meddling?: Meddling): Promise<Played> {
+  const run = await runSeed(seed, disk, meddling);
+  return { seed, run, violations: violationsOf(run) };
+}
+
+/** For people: what the run was, and what was wrong. */
+export function told({ seed, run, violations }: Played): string {
+  const { scenario } = run;
+  return [
+    `seed ${seed}: ${violations.length} violations`,
+    ...violations.slice(0, 12).map((violation) => `  ${violation}`),
+    `  shops ${scenario.shops.length}, messages ${scenario.messages.length}, slots ${scenario.concurrency}, timeout ${scenario.requestTimeoutMs} ms, active ${scenario.activeMs} ms`,
+    ...describeTraits(scenario.traits)
+      .split('\n')
+      .map((line) => `  ${line}`),
+    ...scenario.happenings.map((happening) => `  ${JSON.stringify(happening)}`),
+  ].join('\n');
+}

@@ -1,0 +1,426 @@
+import type { Arrival } from '../../src/intake/intake.ts';
+import { ErasureRows } from '../../src/spool/sqlite/erasure-rows.ts';
+import { SpoolFull, SpoolUnavailable } from '../../src/spool/errors.ts';
+import type {
+  Accepted,
+  ClaimRequest,
+  Claimed,
+  Lease,
+  NewEntry,
+  Outcome,
+} from '../../src/spool/entry.ts';
+import type { ErasureKey } from '../../src/spool/erasure-key.ts';
+import type { OperationName } from '../../src/spool/sqlite/operations.ts';
+import { asEntryId, asShopId } from '../../src/types/ids.ts';
+import { Heart } from './heart.ts';
+import type { PlatformAnswer } from './platform-answers.ts';
+import { createPlatformModel, type PlatformModel } from './platform-model.ts';
+import { createRandom, type Random } from './random.ts';
+import { drawScenario, type Happening, type Scenario, type SimulatedMessage } from './scenario.ts';
+import { type CallFate, SimulatedDisk, simulatedSpool } from './store.ts';
+import { VirtualTime } from './virtual-time.ts';
+
+export const EPOCH = Date.UTC(2026, 0, 1);
+/** After everybody has stopped writing and everything has healed, this long is looked on. */
+const QUIET_MS = 6 * 60_000;
+
+export interface Outage {
+  readonly from: number;
+  readonly to: number;
+  readonly kind: 'pause' | 'crash' | 'store';
+}
+
+/** What became of one message. */
+export interface Fate {
+  readonly message: SimulatedMessage;
+  /** When its sender was told that it is accepted. */
+  acceptedAt: number | undefined;
+  entryId: string | undefined;
+  deliveredAt: number | undefined;
+  /** An operator or an erasure had a hand in it. */
+  isMeddledWith: boolean;
+  wasDetached: boolean;
+  claims: number[];
+}
+
+export interface Run {
+  readonly seed: number;
+  readonly scenario: Scenario;
+  readonly platform: PlatformModel;
+  readonly fates: readonly Fate[];
+  readonly endedAt: number;
+  /** Times in which the process or its store could not do anything. */
+  readonly outages: readonly Outage[];
+  /** When a probe was sent, by shop; not those that somebody asked for. */
+  readonly probes: ReadonlyMap<string, number[]>;
+  readonly alarms: readonly {
+    readonly at: number;
+    readonly event: string;
+    readonly detail: string;
+  }[];
+  /** What the store has in the end, by tag. */
+  readonly entries: ReadonlyMap<string, EntryInTheEnd>;
+  /** How many calls of the store and requests to the platform there were. */
+  readonly calls: number;
+  readonly requests: number;
+}
+
+export interface EntryInTheEnd {
+  readonly seq: number;
+  readonly id: string;
+  readonly state: string;
+  readonly reason: string | null;
+  readonly generation: number;
+  readonly waits: number;
+  readonly claimable: number;
+  readonly next_attempt_at: number;
+  readonly notes: string | null;
+}
+
+const KEY = { hash: (kind: string, text: unknown) => Buffer.from(`${kind}${String(text)}`) };
+
+/** Puts a fault back, or changes what the run is given. */
+export interface Meddling {
+  readonly scenario?: (scenario: Scenario) => Scenario;
+  /** Of the calls of the store: before they are made. */
+  readonly call?: (name: OperationName, args: unknown[]) => unknown[];
+  /** Of the nth call of the store, `atMs` after the beginning; undefined: as the scenario has it. */
+  readonly fate?: (name: OperationName, nth: number, atMs: number) => CallFate | undefined;
+  /** What becomes of the nth request instead of being answered. */
+  readonly request?: (nth: number, atMs: number) => PlatformAnswer | undefined;
+  /** A full disk takes what is new, and nothing that delivery wants to write. */
+  readonly eatsBallast?: true;
+  /** What failed to be stored is acknowledged. */
+  readonly acknowledgesUnstored?: true;
+  /** Puts faults into the process's own code for the time of a run; returns what takes them out. */
+  readonly begin?: (disk: SimulatedDisk) => () => void;
+}
+
+/** Plays one seed from beginning to end. The same seed plays the same, to the last draw. */
+export async function runSeed(
+  seed: number,
+  disk: SimulatedDisk,
+  meddling: Meddling = {},
+): Promise<Run> {
+  const random = createRandom(seed);
+  const drawn = drawScenario(random);
+  const end = meddling.begin?.(disk);
+  try {
+    const scenario = meddling.scenario?.(drawn) ?? drawn;
+    return await new World(seed, random, scenario, disk, meddling).play();
+  } finally {
+    end?.();
+  }
+}
+
+class World {
+  readonly #seed: number;
+  readonly #random: Random;
+  readonly #scenario: Scenario;
+  readonly #disk: SimulatedDisk;
+  readonly #meddling: Meddling;
+  readonly #time = new VirtualTime(EPOCH);
+  readonly #platform: PlatformModel;
+  readonly #fates: readonly Fate[];
+  readonly #byId = new Map<string, Fate>();
+  readonly #outages: Outage[] = [];
+  readonly #probes = new Map<string, number[]>();
+  readonly #alarms: { at: number; event: string; detail: string }[] = [];
+  readonly #latency: Random;
+  readonly #fate: Random;
+  readonly #senders: Random;
+  readonly #operator: Random;
+  #diskFullUntil = 0;
+  #calls = 0;
+  #requests = 0;
+  #storeFails: { readonly until: number; readonly rate: number } | undefined;
+  #askedAt = new Map<string, number>();
+  #heart: Heart | undefined;
+  #processes = 0;
+  #skewMs = 0;
+
+  constructor(
+    seed: number,
+    random: Random,
+    scenario: Scenario,
+    disk: SimulatedDisk,
+    meddling: Meddling,
+  ) {
+    this.#seed = seed;
+    this.#random = random;
+    this.#scenario = scenario;
+    this.#disk = disk;
+    this.#meddling = meddling;
+    this.#platform = createPlatformModel({
+      random: random.fork('platform'),
+      now: () => this.#time.now,
+      shops: scenario.shops,
+      traits: scenario.traits,
+    });
+    this.#latency = random.fork('store latency');
+    this.#fate = random.fork('store fate');
+    this.#senders = random.fork('senders');
+    this.#operator = random.fork('operator');
+    this.#fates = scenario.messages.map((message) => ({
+      ...{ message, acceptedAt: undefined, entryId: undefined, deliveredAt: undefined },
+      ...{ isMeddledWith: false, wasDetached: false, claims: [] },
+    }));
+  }
+
+  async play(): Promise<Run> {
+    this.#disk.wipe();
+    this.#time.begin(() => this.#skewMs);
+    try {
+      this.#startProcess();
+      for (const fate of this.#fates) {
+        const { at, copies } = fate.message;
+        for (let copy = 0; copy < copies; copy += 1) {
+          this.#time.at(EPOCH + at + copy, () => this.#send(fate));
+        }
+      }
+      for (const happening of this.#scenario.happenings) {
+        this.#time.at(EPOCH + happening.at, () => this.#happen(happening));
+      }
+      const endedAt = this.#calmFrom() + QUIET_MS;
+      await this.#time.run(endedAt);
+      return {
+        ...{ seed: this.#seed, scenario: this.#scenario, platform: this.#platform },
+        ...{ fates: this.#fates, endedAt, outages: this.#outages, probes: this.#probes },
+        ...{ alarms: this.#alarms, entries: this.#inTheEnd() },
+        ...{ calls: this.#calls, requests: this.#requests },
+      };
+    } finally {
+      this.#time.kill();
+      this.#time.end();
+    }
+  }
+
+  /** Nobody writes any more, nothing fails any more. */
+  #calmFrom(): number {
+    const { shops, activeMs, happenings } = this.#scenario;
+    const ends = happenings.map((happening) => {
+      const lasts = 'ms' in happening ? happening.ms : 'downMs' in happening ? happening.downMs : 0;
+      return EPOCH + happening.at + lasts;
+    });
+    const healthy = shops
+      .map(({ shopId }) => this.#platform.healthySince(shopId))
+      .filter((at) => Number.isFinite(at));
+    return Math.max(EPOCH + activeMs, ...ends, ...healthy);
+  }
+
+  #startProcess(): void {
+    this.#processes += 1;
+    const process = this.#time.process;
+    const skewMs = this.#skewMs;
+    this.#disk.open(() => Math.round(this.#time.now + skewMs));
+    const spool = simulatedSpool(this.#disk, {
+      latency: () => this.#latency.between(0, 4),
+      fate: (name) => this.#fateOf(name),
+      watch: (name, args, result) => this.#watch(name, args, result),
+      answer: (afterMs, settle) => this.#time.reach(this.#time.now + afterMs, settle),
+      die: () => this.#crash(1000, 0),
+      prepare: (name, args) => this.#meddling.call?.(name, args) ?? args,
+    });
+    const { shops, concurrency, requestTimeoutMs } = this.#scenario;
+    const heart = new Heart({
+      ...{ time: this.#time, spool, platform: this.#network(), shops, skewMs },
+      ...{ concurrency, requestTimeoutMs, random: this.#random.fork(`process ${this.#processes}`) },
+      onSettled: () => undefined,
+      onLog: (level, event, fields) => {
+        if (level === 'error') {
+          this.#alarms.push({ at: this.#time.now, event, detail: JSON.stringify(fields) });
+        }
+      },
+    });
+    void heart.start().then(
+      () => {
+        if (this.#time.process === process) this.#heart = heart;
+      },
+      // The store failed at the start: somebody starts it again.
+      () => this.#crash(1000, 0),
+    );
+  }
+
+  #fateOf(name: OperationName): CallFate {
+    this.#calls += 1;
+    const meant = this.#meddling.fate?.(name, this.#calls, this.#time.now - EPOCH);
+    if (meant !== undefined) return meant;
+    if (this.#time.now < this.#diskFullUntil) {
+      const isIntake = name === 'accept';
+      if (isIntake !== (this.#meddling.eatsBallast === true)) return 'full';
+    }
+    const fails = this.#storeFails;
+    if (fails === undefined || this.#time.now > fails.until) return 'done';
+    if (!this.#fate.chance(fails.rate)) return 'done';
+    if (name === 'accept' && this.#meddling.acknowledgesUnstored === true) return 'lost';
+    if (name === 'accept')
+      return this.#fate.pick(['not done', 'full', 'done, but the process dies']);
+    return this.#fate.chance(0.1) ? 'done, but the process dies' : 'not done';
+  }
+
+  /** The platform, behind a network that may have faults of its own. */
+  #network(): Pick<PlatformModel, 'handle'> {
+    return {
+      handle: (request) => {
+        this.#requests += 1;
+        const fault = this.#meddling.request?.(this.#requests, this.#time.now - EPOCH);
+        return fault ?? this.#platform.handle(request);
+      },
+    };
+  }
+
+  /** The sender's side: it tries again until it is told that the message is accepted. */
+  #send(fate: Fate): void {
+    const again = () =>
+      this.#time.at(this.#time.now + this.#senders.between(1000, 10_000), () => this.#send(fate));
+    const heart = this.#heart;
+    if (heart === undefined || this.#time.isPaused) {
+      again();
+      return;
+    }
+    const { process } = this.#time;
+    let answered = false;
+    heart.intake.accept([arrivalOf(fate.message)]).then(
+      () => {
+        answered = true;
+        fate.acceptedAt ??= this.#time.now;
+      },
+      (error: unknown) => {
+        answered = true;
+        if (!(error instanceof SpoolFull || error instanceof SpoolUnavailable)) throw error;
+        again();
+      },
+    );
+    this.#time.at(this.#time.now + 30_000, () => {
+      if (!answered && this.#time.process !== process) again();
+    });
+  }
+
+  #happen(happening: Happening): void {
+    switch (happening.kind) {
+      case 'pause':
+        this.#outage('pause', happening.ms);
+        this.#time.pause(happening.ms);
+        break;
+      case 'crash':
+        this.#crash(happening.downMs, happening.skewMs);
+        break;
+      case 'reload':
+        if (!this.#time.isPaused) this.#byHand(() => this.#heart?.reload());
+        break;
+      case 'try now':
+        this.#byHand(() => this.#disk.call('requestProbe', [asShopId(happening.shopId)]));
+        break;
+      case 'leases lost':
+        this.#disk.db.exec(
+          `UPDATE entries SET state = 'queued', lease_until = NULL WHERE state = 'delivering'`,
+        );
+        break;
+      case 'disk full':
+        this.#diskFullUntil = this.#time.now + happening.ms;
+        break;
+      case 'store fails':
+        this.#outage('store', happening.ms);
+        this.#storeFails = { until: this.#time.now + happening.ms, rate: happening.rate };
+        break;
+      case 'retry':
+      case 'discard':
+      case 'erase':
+        this.#operate(happening.kind);
+        break;
+    }
+  }
+
+  /** Probes that come of it are not the shop's own. */
+  #byHand(act: () => void): void {
+    for (const { shopId } of this.#scenario.shops) this.#askedAt.set(shopId, this.#time.now);
+    act();
+  }
+
+  #operate(kind: 'retry' | 'discard' | 'erase'): void {
+    const rows = this.#disk.db
+      .prepare<[], { id: string; seq: number }>(
+        `SELECT id, seq FROM entries WHERE state <> 'delivered' ORDER BY seq`,
+      )
+      .all();
+    if (rows.length === 0) return;
+    const { id, seq } = this.#operator.pick(rows);
+    const fate = this.#byId.get(id);
+    if (fate !== undefined) fate.isMeddledWith = true;
+    if (kind === 'retry') this.#disk.call('requeue', [asEntryId(id)]);
+    else if (kind === 'discard') this.#disk.call('discard', [asEntryId(id)]);
+    else {
+      const rowsOf = new ErasureRows(this.#disk.db, () => KEY as unknown as ErasureKey);
+      rowsOf.entries([{ seq, id: asEntryId(id) } as never], 'take', this.#time.now + this.#skewMs);
+    }
+  }
+
+  #outage(kind: Outage['kind'], ms: number): void {
+    this.#outages.push({ from: this.#time.now, to: this.#time.now + ms, kind });
+  }
+
+  #crash(downMs: number, skewMs: number): void {
+    this.#outage('crash', downMs);
+    this.#time.kill();
+    this.#heart = undefined;
+    this.#skewMs += skewMs;
+    const { process } = this.#time;
+    this.#time.at(this.#time.now + downMs, () => {
+      if (this.#time.process === process) this.#startProcess();
+    });
+  }
+
+  #watch(name: OperationName, args: readonly unknown[], result: unknown): void {
+    if (name === 'accept') this.#watchAccept(args[0] as readonly NewEntry[], result);
+    if (name === 'claim') this.#watchClaim(args[0] as readonly ClaimRequest[], result);
+    if (name !== 'settle') return;
+    const [lease, outcome] = args as readonly [Lease, Outcome];
+    const fate = this.#byId.get(lease.id);
+    if (fate === undefined || result !== true) return;
+    if (outcome.state === 'delivered') fate.deliveredAt ??= this.#time.now;
+    if (outcome.state === 'queued' && outcome.detach) fate.wasDetached = true;
+  }
+
+  /** The sender may not hear of it. */
+  #watchAccept(entries: readonly NewEntry[], result: unknown): void {
+    const accepted = result as readonly Accepted[];
+    for (const [index, { dedupKey }] of entries.entries()) {
+      const fate = this.#fates.find(({ message }) => message.tag === dedupKey);
+      const id = accepted[index]?.id;
+      if (fate === undefined || id === undefined) continue;
+      fate.entryId = id;
+      this.#byId.set(id, fate);
+    }
+  }
+
+  #watchClaim(requests: readonly ClaimRequest[], result: unknown): void {
+    const answers = result as readonly { readonly claimed: readonly Claimed[] }[];
+    for (const { claimed } of answers) {
+      for (const { entry } of claimed) this.#byId.get(entry.id)?.claims.push(this.#time.now);
+    }
+    const [only] = requests;
+    const isProbe = requests.length === 1 && only?.from.join() === 'untried,1,due';
+    if (!isProbe || answers[0]?.claimed.length === 0) return;
+    // One that was asked for may come at any time, and the next counts from it.
+    const asked = this.#askedAt.get(only.shopId);
+    this.#askedAt.delete(only.shopId);
+    const times = this.#probes.get(only.shopId) ?? [];
+    if (asked !== undefined && this.#time.now - asked < 30_000) times.length = 0;
+    this.#probes.set(only.shopId, [...times, this.#time.now]);
+  }
+
+  #inTheEnd(): ReadonlyMap<string, EntryInTheEnd> {
+    const rows = this.#disk.db
+      .prepare<[], EntryInTheEnd & { meta: string }>(`SELECT * FROM entries`)
+      .all();
+    return new Map(rows.map(({ meta, ...row }) => [/#[^#]*#/.exec(meta)?.[0] ?? meta, row]));
+  }
+}
+
+function arrivalOf({ tag, shopId, channel, lane, wanted }: SimulatedMessage): Arrival {
+  return {
+    ...{ shopId: asShopId(shopId), channel, lane, dedupKey: tag, remoteId: `<${tag}@sender>` },
+    meta: { ...wanted },
+    raw: { kind: 'inline', bytes: Buffer.from(tag) },
+  };
+}

@@ -1,0 +1,30 @@
+import { describe, expect, test } from '@jest/globals';
+import { play, told } from './play.ts';
+
+const SEEDS = 300;
+const AT_ONCE = 50;
+
+/** npm run bench -- simulate plays many more; `--only SEED` plays one again. */
+describe('whatever platform, people and machine do', () => {
+  const portions = Array.from({ length: SEEDS / AT_ONCE }, (_, index) => index * AT_ONCE + 1);
+  test.each(portions)(
+    'nothing is lost, nothing is twice, order and progress hold: seeds %i and on',
+    async (first) => {
+      for (let seed = first; seed < first + AT_ONCE; seed += 1) {
+        const played = await play(seed);
+        expect(played.violations.length > 0 ? told(played) : '').toBe('');
+      }
+    },
+    120_000,
+  );
+
+  test('the same seed plays the same', async () => {
+    const outcomes = async () => {
+      const { run } = await play(77);
+      return run.fates.map(({ message, acceptedAt, deliveredAt, claims }) => [
+        ...[message.tag, acceptedAt, deliveredAt, claims],
+      ]);
+    };
+    expect(await outcomes()).toEqual(await outcomes());
+  });
+});

@@ -1,0 +1,171 @@
+import Database from 'better-sqlite3';
+import type { Lease, NewEntry } from '../../src/spool/entry.ts';
+import { SpoolFull, SpoolUnavailable } from '../../src/spool/errors.ts';
+import type { Spool } from '../../src/spool/spool.ts';
+import { runBatch, StoreFailed } from '../../src/spool/sqlite/batch.ts';
+import { MIGRATIONS } from '../../src/spool/sqlite/migrations.ts';
+import {
+  createOperations,
+  type OperationName,
+  type Operations,
+} from '../../src/spool/sqlite/operations.ts';
+import type { Clock } from '../../src/runtime/clock.ts';
+
+/** What becomes of one call of the store. */
+export type CallFate = 'done' | 'not done' | 'done, but the process dies' | 'full' | 'lost';
+
+/**
+ * The store's own code (`src/spool/sqlite`) on a database in memory that outlives the simulated
+ * processes: what a call has committed is there after a crash, and nothing else.
+ */
+export class SimulatedDisk {
+  readonly db: Database.Database;
+  /** What the database's thread is asked, by name; a fault may be put in the place of one. */
+  readonly operations: Operations;
+  readonly #store;
+  #clock: Clock = () => 0;
+
+  constructor() {
+    this.db = new Database(':memory:');
+    for (const sql of MIGRATIONS) this.db.exec(sql);
+    const made = createOperations(this.db, () => this.#clock());
+    this.operations = { ...made.operations };
+    this.#store = { db: this.db, ...made, operations: this.operations };
+  }
+
+  /** An empty database, as new; cheaper than to make one. */
+  wipe(): void {
+    const tables = this.db
+      .prepare<[], { name: string }>(
+        `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`,
+      )
+      .all();
+    this.db.exec(tables.map(({ name }) => `DELETE FROM ${name};`).join(''));
+    this.db.exec('DELETE FROM sqlite_sequence');
+    this.open(() => 0);
+  }
+
+  /** A process opens it: what only the last one had in memory is gone. */
+  open(clock: Clock): void {
+    this.#clock = clock;
+    this.#store.fresh.read();
+    this.#store.erased.refresh();
+  }
+
+  /** @throws what the database's thread would have answered with */
+  call<Name extends OperationName>(
+    name: Name,
+    args: Parameters<Operations[Name]>,
+  ): ReturnType<Operations[Name]> {
+    const [result] = runBatch(this.#store, [{ id: 1, name, args }]);
+    if (result === undefined) throw new StoreFailed('no result');
+    if (!result.ok) {
+      if (process.env['SIM_DEBUG']) console.log(result.message);
+      throw new SpoolUnavailable(result.message);
+    }
+    // The result of the operation of that name.
+    return result.value as ReturnType<Operations[Name]>;
+  }
+}
+
+export interface StoreHooks {
+  /** Milliseconds that a call takes. */
+  readonly latency: () => number;
+  readonly fate: (name: OperationName) => CallFate;
+  /** Called with each call that was made, and what it came to. */
+  readonly watch: (name: OperationName, args: readonly unknown[], result: unknown) => void;
+  /** Resolves in the process, unless it has died or been killed since. */
+  readonly answer: (afterMs: number, settle: () => void) => void;
+  readonly die: () => void;
+  /** May change what a call is made with. */
+  readonly prepare: (name: OperationName, args: unknown[]) => unknown[];
+}
+
+type Caller = <Name extends OperationName>(
+  name: Name,
+  ...args: Parameters<Operations[Name]>
+) => Promise<ReturnType<Operations[Name]>>;
+
+/** The spool as one process sees it. */
+export function simulatedSpool(disk: SimulatedDisk, hooks: StoreHooks): Spool {
+  const call: Caller = (name, ...args) =>
+    new Promise((resolve, reject) => {
+      const afterMs = hooks.latency();
+      const fate = hooks.fate(name);
+      if (fate === 'lost') {
+        // Acknowledged, and nothing stored.
+        const lost = (args[0] as readonly NewEntry[]).map(({ id }) => ({ id, duplicate: false }));
+        hooks.answer(afterMs, () => resolve(lost as ReturnType<Operations[typeof name]>));
+        return;
+      }
+      if (fate === 'not done' || fate === 'full') {
+        const error = fate === 'full' ? new SpoolFull('full') : new SpoolUnavailable('it failed');
+        hooks.answer(afterMs, () => reject(error));
+        return;
+      }
+      try {
+        // What goes to another thread is a copy.
+        const copy = structuredClone(args);
+        const result = disk.call(name, hooks.prepare(name, copy) as typeof copy);
+        hooks.watch(name, args, result);
+        if (fate === 'done, but the process dies') hooks.die();
+        else hooks.answer(afterMs, () => resolve(result));
+      } catch (error) {
+        hooks.answer(afterMs, () => reject(error instanceof Error ? error : new Error('unknown')));
+      }
+    });
+  return {
+    blobs: {
+      assertSpace: () => Promise.resolve(),
+      remove: () => Promise.resolve(),
+      writer: unused,
+      read: unused,
+      path: unused,
+    },
+    accept: (entries: readonly NewEntry[]) => call('accept', entries),
+    claim: async (requests, leaseMs, atMost) =>
+      (await call('claim', requests, leaseMs, atMost)).map(({ claimed }) => claimed),
+    renew: (leases: readonly Lease[], leaseMs: number) => call('renew', leases, leaseMs),
+    settle: (lease, outcome, settlement) => call('settle', lease, outcome, settlement),
+    saveMedia: (lease, part, media) => call('saveMedia', lease, part, media),
+    conversation: (lane) => call('conversation', key(lane)),
+    rememberConversation: (lane, id) =>
+      call('rememberConversation', { ...key(lane), id: lane.id! }, id),
+    forgetConversation: (lane) => call('forgetConversation', key(lane)),
+    get: (id) => call('get', id),
+    raw: (id) => call('raw', id),
+    list: (filter) => call('list', filter),
+    timeline: (id) => call('timeline', id),
+    counts: () => call('counts'),
+    knownEmailIds: (shopId, ids) => call('knownEmailIds', shopId, ids),
+    knownKeys: (shopId, channel, keys) => call('knownKeys', shopId, channel, keys),
+    ownPlatformMessages: (shopId, ids) => call('ownPlatformMessages', shopId, ids),
+    countMail: (mail, limits) => call('countMail', mail, limits),
+    requeue: (id) => call('requeue', id),
+    discard: (id) => call('discard', id),
+    hasten: (shopId, spreadMs) => call('hasten', shopId, spreadMs),
+    releaseWaiting: (shopId, waitsFor) => call('releaseWaiting', shopId, waitsFor),
+    repair: (request) => call('repair', request),
+    saveShopHealth: (shopId, health) => call('saveShopHealth', shopId, health),
+    shopHealth: (shopId) => call('shopHealth', shopId),
+    requestProbe: (shopId) => call('requestProbe', shopId),
+    takeProbeRequests: () => call('takeProbeRequests'),
+    mark: (name) => call('mark', name),
+    setMark: (name, at) => call('setMark', name, at),
+    recover: async () => ({ requeued: await call('requeueAll'), orphans: 0, missing: [] }),
+    sweep: unused,
+    probe: () => call('probe'),
+    onFatal: () => undefined,
+    close: () => Promise.resolve(),
+  };
+}
+
+const key = ({ shopId, channel, lane }: Parameters<Spool['conversation']>[0]) => ({
+  shopId,
+  channel,
+  lane,
+});
+
+function unused(): never {
+  throw new Error('the simulation has no files');
+}

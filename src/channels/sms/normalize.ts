@@ -51,6 +51,7 @@ export function createSmsNormalizer(
     download: createDownloader({
       maxBytes: options.media?.maxBytes ?? 100 * 1024 * 1024,
       tryTimeoutMs: options.media?.tryTimeoutMs ?? 60_000,
+      clock: deps.clock,
       ...(deps.lookup && { lookup: deps.lookup }),
     }),
     patience: new Patience(),

@@ -58,7 +58,7 @@ function medium({ baseUrl = twilio.baseUrl, ...how }: Setting = {}) {
   const media = mediaOf(
     { identity: readIdentity(fields), receivedAt: 0, fields, account },
     {
-      download: createDownloader({ maxBytes: 1e6, tryTimeoutMs }),
+      download: createDownloader({ maxBytes: 1e6, tryTimeoutMs, clock: () => now }),
       patience: new Patience(),
       scratchDir: join(dir.path, 'scratch'),
       retry: { retries, minTimeoutMs },

@@ -23,6 +23,8 @@ export interface Arrival {
   readonly receivedAt?: number;
   /** Goes straight to `held`, with this reason (postmaster mail, two From lines). */
   readonly hold?: string;
+  /** It never holds its lane back, and is claimed beside it; it keeps the lane's conversation. */
+  readonly detached?: boolean;
 }
 
 export type AcceptedChat = Accepted & { readonly seq: number; readonly at: number };

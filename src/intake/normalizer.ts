@@ -1,10 +1,12 @@
 import type { Readable } from 'node:stream';
 import type { CreateEventRequest, CreateMessageRequest } from '../platform-api/schemas.ts';
 import type { Claimed } from '../spool/entry.ts';
+import type { Arrival } from './intake.ts';
 
 /**
  * What delivery needs from a channel, and all it needs: a function from an entry to a request.
  * Delivery is handed one normalizer per channel; neither side imports the other.
+ * @throws {NotYet} try the whole entry again later
  */
 export type Normalizer = (claimed: Claimed, signal: AbortSignal) => Promise<Normalized>;
 
@@ -22,6 +24,11 @@ export interface Normalized {
     readonly step: string;
     readonly detail: Readonly<Record<string, string>>;
   }[];
+  /**
+   * The message that brings the attachments which were late (their `part`s). Delivery stores it in
+   * the commit that settles this one as delivered.
+   */
+  followUp?(parts: readonly string[]): Arrival;
   /** Frees scratch files. Called once, whatever became of the attempt. */
   dispose(): Promise<void>;
 }
@@ -49,7 +56,7 @@ export interface Attachment {
   /**
    * Fetches or opens the content. Only called when no media id is saved.
    * @throws {AttachmentUnavailable} for good: the placeholder goes into the content instead
-   * @throws {NotYet} try the whole entry again later
+   * @throws {AttachmentLate} for now: the placeholder goes into the content, a follow-up brings it
    */
   open(signal: AbortSignal): Promise<OpenAttachment>;
 }
@@ -68,7 +75,12 @@ export class AttachmentUnavailable extends Error {
   override name = 'AttachmentUnavailable';
 }
 
-/** Something outside is not ready (media that Twilio still prepares): the entry waits. */
+/** It cannot be had yet. The message goes without it; `Normalized.followUp` brings it later. */
+export class AttachmentLate extends Error {
+  override name = 'AttachmentLate';
+}
+
+/** Something outside is not ready (a late picture, a channel not configured): the entry waits. */
 export class NotYet extends Error {
   override name = 'NotYet';
   readonly retryAfterMs: number;

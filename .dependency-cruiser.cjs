@@ -46,11 +46,7 @@ module.exports = {
       '^src/spool/',
       '^src/intake/',
     ]),
-    layer('local-platform-never-the-client', '^src/local-platform/', [
-      ...LEAVES,
-      ...CONTRACT,
-      '^src/platform-api/retry-after[.]ts$',
-    ]),
+    layer('local-platform-never-the-client', '^src/local-platform/', [...LEAVES, ...CONTRACT]),
     layer('doctor', '^src/doctor/', [...LEAVES, '^src/platform-api/', '^src/channels/sms/']),
     layer('console', '^src/console/(?!page/)', [
       ...LEAVES,
@@ -61,6 +57,7 @@ module.exports = {
     ]),
     layer('console-page', '^src/console/page/', [
       '^src/console/contract[.]ts$',
+      '^src/runtime/retry-after[.]ts$',
       '^src/widget/look/',
     ]),
     layer('alerts', '^src/alerts/', LEAVES),

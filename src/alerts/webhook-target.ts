@@ -1,3 +1,4 @@
+import { parseRetryAfter } from '../runtime/retry-after.ts';
 import type { Notice } from './notice.ts';
 import { slackMessage } from './slack-message.ts';
 import { type Target, TargetFailed } from './target.ts';
@@ -22,11 +23,11 @@ export function createWebhookTarget({ url, timeoutMs }: WebhookOptions): Target 
       const { status } = response;
       if (status >= 200 && status < 300) return;
       const busy = status === 408 || status === 429 || status >= 500;
-      const seconds = Number(response.headers.get('retry-after'));
+      const retryAfterMs = parseRetryAfter(response.headers.get('retry-after'), Date.now()) ?? 0;
       throw new TargetFailed(
         busy ? 'busy' : 'refused',
         String(status),
-        busy && seconds > 0 ? Math.min(seconds * 1000, MAX_RETRY_AFTER_MS) : undefined,
+        busy ? Math.min(retryAfterMs, MAX_RETRY_AFTER_MS) : undefined,
       );
     },
     close: () => undefined,

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import express, { type Response, type Router } from 'express';
 import { z } from 'zod';
-import { AttachmentUnavailable, NotYet } from '../intake/normalizer.ts';
+import { AttachmentLate, AttachmentUnavailable } from '../intake/normalizer.ts';
 import type { Entry, RawForm } from '../spool/entry.ts';
 import type { OperatorStore } from '../spool/operator-store.ts';
 import type { Spool } from '../spool/spool.ts';
@@ -166,9 +166,8 @@ async function sendAttachment(res: Response, prepared: Prepared, part: string): 
     if (error instanceof AttachmentUnavailable) {
       throw new Refusal('not_found', 'The attachment cannot be had any more', { cause: error });
     }
-    if (error instanceof NotYet) {
-      const retryAfter = Math.ceil(error.retryAfterMs / 1000);
-      throw new Refusal('unavailable', 'It is not there yet', { retryAfter, cause: error });
+    if (error instanceof AttachmentLate) {
+      throw new Refusal('unavailable', 'It is not there yet', { retryAfter: 60, cause: error });
     }
     throw error;
   }

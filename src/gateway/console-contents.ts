@@ -107,6 +107,8 @@ function previews({ live, store, logger, metrics, clock, stack }: ContentParts) 
         return texts.value;
       },
       scratchDir: join(dataDir, 'tmp', 'console-sms'),
+      // A person opens one of them and waits for it; delivery shares its time among all.
+      media: { overdueMs: 10 * 60_000 },
     },
     { optOuts: store.optOuts, clock, logger, metrics },
   );

@@ -6,6 +6,7 @@ import type { Arrival } from './intake.ts';
 /**
  * What delivery needs from a channel, and all it needs: a function from an entry to a request.
  * Delivery is handed one normalizer per channel; neither side imports the other.
+ * @throws {NotYet} try the whole entry again later
  */
 export type Normalizer = (claimed: Claimed, signal: AbortSignal) => Promise<Normalized>;
 
@@ -55,7 +56,7 @@ export interface Attachment {
   /**
    * Fetches or opens the content. Only called when no media id is saved.
    * @throws {AttachmentUnavailable} for good: the placeholder goes into the content instead
-   * @throws {NotYet} try the whole entry again later
+   * @throws {AttachmentLate} for now: the placeholder goes into the content, a follow-up brings it
    */
   open(signal: AbortSignal): Promise<OpenAttachment>;
 }
@@ -79,7 +80,7 @@ export class AttachmentLate extends Error {
   override name = 'AttachmentLate';
 }
 
-/** Something outside is not ready (media that Twilio still prepares): the entry waits. */
+/** Something outside is not ready (a late picture, a channel not configured): the entry waits. */
 export class NotYet extends Error {
   override name = 'NotYet';
   readonly retryAfterMs: number;

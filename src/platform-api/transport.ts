@@ -2,8 +2,8 @@ import http from 'node:http';
 import https from 'node:https';
 import axios, { type AxiosResponse } from 'axios';
 import type FormData from 'form-data';
+import { parseRetryAfter } from '../runtime/retry-after.ts';
 import { PlatformError, TransportFailure } from './errors.ts';
-import { parseRetryAfter } from './retry-after.ts';
 
 const SOCKETS = 32;
 

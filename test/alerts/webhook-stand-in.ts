@@ -14,7 +14,7 @@ export interface WebhookStandIn {
   readonly url: string;
   readonly taken: HookMessage[];
   readonly requests: number;
-  /** The next answers; `hang` never comes, 429 asks for a minute. Without any, 200. */
+  /** The next answers; `hang` never comes, 429 asks for a minute, as a date. Without any, 200. */
   answerNext(...answers: readonly (number | 'hang')[]): void;
 }
 
@@ -35,7 +35,7 @@ export async function startWebhook(): Promise<WebhookStandIn> {
       if (next === 200) taken.push(JSON.parse(body) as HookMessage);
       response.writeHead(next, {
         ...(next === 302 && { location: 'http://127.0.0.1:9/' }),
-        ...(next === 429 && { 'retry-after': '60' }),
+        ...(next === 429 && { 'retry-after': new Date(Date.now() + 90_000).toUTCString() }),
       });
       response.end(next === 200 ? 'ok' : 'invalid_token');
     };

@@ -162,6 +162,11 @@ describe('createMessage reports', () => {
     expect(retryAfterMs).toBeLessThanOrEqual(60_000);
   });
 
+  it('Retry-After of 18 digits is a number, of which an hour counts', async () => {
+    server.answer = (response) => response.writeHead(429, { 'retry-after': '9'.repeat(18) }).end();
+    expect((await failureOf(client.createMessage(REQUEST))).retryAfterMs).toBe(3_600_000);
+  });
+
   it('an answer of 2 MiB, without reading it whole', async () => {
     server.answer = (response) => response.writeHead(200).end(Buffer.alloc(2 * 1024 * 1024, 0x20));
     expect(await failureOf(client.createMessage(REQUEST))).toMatchObject({

@@ -172,6 +172,16 @@ export interface TwilioStandIn {
 export const mediaPath = (message: string, media: string, account = ACCOUNT_SID): string =>
   `/2010-04-01/Accounts/${account}/Messages/${message}/Media/${media}`;
 
+/** The parameters of a message's first so many media: `mediaSid(1)`, `mediaSid(2)`, … */
+export function mediaForm(message: string, count: number, type = 'image/jpeg') {
+  const form: Record<string, string> = { NumMedia: String(count) };
+  for (let index = 0; index < count; index += 1) {
+    form[`MediaContentType${index}`] = type;
+    form[`MediaUrl${index}`] = `https://api.twilio.com${mediaPath(message, mediaSid(index + 1))}`;
+  }
+  return form;
+}
+
 export async function startTwilioStandIn(): Promise<TwilioStandIn> {
   const scripts = new Map<string, StandInAnswer[]>();
   const requests: StandInRequest[] = [];

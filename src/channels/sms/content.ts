@@ -12,6 +12,24 @@ export function contentOf(fields: FormFields): string {
   return candidates.find((text) => text !== undefined) ?? NO_TEXT;
 }
 
+const FIRST_WORDS_CHARS = 60;
+
+/** What stands in the message that brings a text's late media. */
+export function followUpContentOf(fields: FormFields): string {
+  return `Picture for: \u201C${firstWords(contentOf(fields))}\u201D`;
+}
+
+/** The beginning of a text on one line, cut between words where it has any. */
+function firstWords(text: string): string {
+  const line = text.trim().replace(/\s+/g, ' ');
+  // By code points: half a surrogate pair is no text.
+  const chars = Array.from(line);
+  if (chars.length <= FIRST_WORDS_CHARS) return line;
+  const head = chars.slice(0, FIRST_WORDS_CHARS + 1).join('');
+  const words = head.slice(0, Math.max(head.lastIndexOf(' '), 0));
+  return `${words === '' ? chars.slice(0, FIRST_WORDS_CHARS).join('') : words}\u2026`;
+}
+
 /** The parameter's text as it may be submitted; undefined when it is missing or blank. */
 export function textOf(fields: FormFields, name: string): string | undefined {
   const text = submittable(fields.first(name) ?? '');

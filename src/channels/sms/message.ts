@@ -67,11 +67,23 @@ export function readIdentity(fields: FormFields): MessageIdentity {
   };
 }
 
+const lateMediaSchema = z.object({
+  /** Their SIDs. */
+  parts: z.array(z.string()).readonly(),
+  /** Twilio asked not to be called before this time. Milliseconds since the epoch, as `until`. */
+  notBefore: z.number(),
+  /** The end of the hour: then the message goes with what is there. */
+  until: z.number(),
+});
+/** What a follow-up knows of the media that it brings. */
+export type LateMedia = z.output<typeof lateMediaSchema>;
+
 const metaSchema = z.object({
   messageSid: z.string().regex(MESSAGE_SID),
   accountSid: z.string().regex(ACCOUNT_SID),
   from: z.string(),
   to: z.string(),
+  late: lateMediaSchema.optional(),
 });
 const rawSchema = z.array(z.tuple([z.string(), z.string()]));
 
@@ -104,9 +116,35 @@ export function toArrival(
   };
 }
 
-/** Reads back what `toArrival` wrote. */
-export function readArrival(claimed: Claimed): { identity: MessageIdentity; fields: FormFields } {
+/**
+ * The arrival of the message that brings a text's late media: the same parameters again, and which
+ * media. Its lane is the text's, for the conversation; it holds nobody back there.
+ */
+export function toFollowUp({ entry, raw }: Claimed, late: LateMedia): Arrival {
+  const id = `${entry.remoteId}/media`;
+  return {
+    shopId: entry.shopId,
+    channel: 'sms',
+    lane: entry.lane,
+    dedupKey: id,
+    remoteId: id,
+    meta: { ...entry.meta, late },
+    raw,
+    detached: true,
+  };
+}
+
+export interface StoredMessage {
+  readonly identity: MessageIdentity;
+  readonly fields: FormFields;
+  /** Of a follow-up: what it brings. */
+  readonly late: LateMedia | undefined;
+}
+
+/** Reads back what `toArrival` or `toFollowUp` wrote. */
+export function readArrival(claimed: Claimed): StoredMessage {
   if (claimed.raw.kind !== 'inline') throw new Error('An SMS is always stored inline');
   const pairs = rawSchema.parse(JSON.parse(Buffer.from(claimed.raw.bytes).toString('utf8')));
-  return { identity: metaSchema.parse(claimed.entry.meta), fields: new FormFields(pairs) };
+  const { late, ...identity } = metaSchema.parse(claimed.entry.meta);
+  return { identity, fields: new FormFields(pairs), late };
 }

@@ -1,5 +1,5 @@
 import type { LookupFunction } from 'node:net';
-import type { Normalizer, Verdict } from '../../intake/normalizer.ts';
+import type { Normalized, Normalizer, Verdict } from '../../intake/normalizer.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { CreateMessageRequest } from '../../platform-api/schemas.ts';
@@ -7,12 +7,13 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Claimed } from '../../spool/entry.ts';
 import type { OptOutStore } from '../../spool/opt-out-store.ts';
 import { type ChannelAddress, isE164, parseAddress } from './address.ts';
-import { contentOf, lineOf } from './content.ts';
+import { contentOf, followUpContentOf, lineOf } from './content.ts';
 import type { FormFields } from './form.ts';
 import { createDownloader } from './media/download.ts';
-import { mediaOf, type MediaParts } from './media/attachments.ts';
-import { Patience } from './media/patience.ts';
-import { readArrival } from './message.ts';
+import { fetchLate, onDemand } from './media/late-media.ts';
+import { type MediaParts, type MessageMedia, readMedia } from './media/medium.ts';
+import { TextMedia, type TextMediaOptions } from './media/text-media.ts';
+import { type LateMedia, readArrival, toFollowUp } from './message.ts';
 import { consentOf } from './opt-out.ts';
 import type { SmsShop } from './shops.ts';
 
@@ -30,6 +31,8 @@ export interface SmsNormalizerOptions {
     readonly tryTimeoutMs?: number;
     /** Default 4 retries after 1, 3, 10 and 30 s. */
     readonly retry?: { readonly retries: number; readonly minTimeoutMs: number };
+    /** At least, for all media of a text that comes to its turn late. Default 15 s. */
+    readonly overdueMs?: number;
   };
 }
 
@@ -42,37 +45,45 @@ export interface SmsNormalizerDeps {
   readonly lookup?: LookupFunction;
 }
 
-/** Turns a stored Twilio message into a create-message request (API §4.7). */
+/**
+ * Turns a stored Twilio message into a create-message request (API §4.7): a text with its media, or
+ * the follow-up that brings those which were late.
+ */
 export function createSmsNormalizer(
   options: SmsNormalizerOptions,
   deps: SmsNormalizerDeps,
 ): Normalizer {
-  const media: MediaParts = {
+  const { clock, logger, metrics } = deps;
+  const mediaParts: MediaParts = {
     download: createDownloader({
       maxBytes: options.media?.maxBytes ?? 100 * 1024 * 1024,
       tryTimeoutMs: options.media?.tryTimeoutMs ?? 60_000,
+      clock,
       ...(deps.lookup && { lookup: deps.lookup }),
     }),
-    patience: new Patience(),
     scratchDir: options.scratchDir,
+    logger,
+    metrics,
+  };
+  const textOptions: TextMediaOptions = {
     retry: options.media?.retry ?? { retries: 4, minTimeoutMs: 1000 },
-    clock: deps.clock,
-    logger: deps.logger,
-    metrics: deps.metrics,
+    overdueMs: options.media?.overdueMs ?? 15_000,
+    clock,
   };
 
-  return async (claimed) => {
-    const { entry, released } = claimed;
-    const { identity, fields } = readArrival(claimed);
+  return async (claimed, signal) => {
+    const { identity, fields, late } = readArrival(claimed);
     const shop = shopOf(options.shops, claimed, identity.accountSid);
     const from = parseAddress(identity.from);
-    const request = requestOf(claimed, fields, from, parseAddress(identity.to));
-    const found = mediaOf(
-      { identity, fields, receivedAt: entry.receivedAt, account: shop.twilio },
-      media,
-    );
+    const content = late === undefined ? contentOf(fields) : followUpContentOf(fields);
+    const request = requestOf(claimed, fields, content, from, parseAddress(identity.to));
+    const found = readMedia({ identity, fields, account: shop.twilio }, mediaParts);
+    if (late !== undefined) {
+      return followUp(claimed, request, found, { late, clock, from, signal });
+    }
+    const media = new TextMedia(found.media, claimed.entry.receivedAt, textOptions);
     // An operator who released it has seen it: it goes out as it is.
-    const verdict: Verdict = released
+    const verdict: Verdict = claimed.released
       ? { kind: 'deliver' }
       : (senderHold(from) ??
         (await consentVerdict(shop, claimed, fields, from, request, deps.optOuts)) ??
@@ -80,15 +91,52 @@ export function createSmsNormalizer(
     return {
       verdict,
       request,
-      attachments: found.attachments,
+      attachments: media.attachments,
       notes: {
         transport: from.transport,
-        media: found.attachments.length,
+        media: media.attachments.length,
         ...(found.refused > 0 && { mediaRefused: found.refused }),
       },
+      followUp: (parts) => toFollowUp(claimed, media.late(parts)),
       dispose: () => found.dispose(),
     };
   };
+}
+
+/**
+ * Its text went, so nothing holds it. Without a single medium it would say nothing that the text
+ * does not say; only an operator who releases it sends it even so.
+ * @throws {NotYet}
+ */
+async function followUp(
+  claimed: Claimed,
+  request: CreateMessageRequest,
+  found: MessageMedia,
+  when: {
+    readonly late: LateMedia;
+    readonly clock: Clock;
+    readonly from: ChannelAddress;
+    readonly signal: AbortSignal;
+  },
+): Promise<Normalized> {
+  const { late, clock, from, signal } = when;
+  const media = found.media.filter(({ part }) => late.parts.includes(part));
+  try {
+    const attachments = claimed.released
+      ? media.map(onDemand)
+      : await fetchLate(media, { late, saved: claimed.media, clock }, signal);
+    const isEmpty = attachments.length === 0;
+    return {
+      verdict: isEmpty ? { kind: 'suppressed', reason: 'media-never-came' } : { kind: 'deliver' },
+      request,
+      attachments,
+      notes: { transport: from.transport, media: media.length },
+      dispose: () => found.dispose(),
+    };
+  } catch (error) {
+    await found.dispose();
+    throw error;
+  }
 }
 
 function shopOf(shops: readonly SmsShop[], claimed: Claimed, accountSid: string): SmsShop {
@@ -101,6 +149,7 @@ function shopOf(shops: readonly SmsShop[], claimed: Claimed, accountSid: string)
 function requestOf(
   { entry }: Claimed,
   fields: FormFields,
+  content: string,
   from: ChannelAddress,
   to: ChannelAddress,
 ): CreateMessageRequest {
@@ -112,7 +161,7 @@ function requestOf(
     contact: { ...(person && { phone: from.address }), ...(name !== undefined && { name }) },
     conversation: { direction: 'inbound', type: 'sms', agent_contact: to.address },
     message: {
-      content: contentOf(fields),
+      content,
       format: 'TEXT',
       remote_id: entry.remoteId,
       timestamp: new Date(entry.receivedAt).toISOString(),

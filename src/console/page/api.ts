@@ -16,6 +16,7 @@ import type {
   Session,
   TestMessage,
 } from '../contract.ts';
+import { parseRetryAfter } from '../../runtime/retry-after.ts';
 import { setClock } from './now.ts';
 import { Refusal } from './refusal.ts';
 
@@ -93,11 +94,11 @@ async function bodyOf(response: Response): Promise<unknown> {
 
 function refusalOf(response: Response, answer: unknown): Refusal {
   const problem = answer as Partial<Problem> | undefined;
-  const after = problem?.retryAfter ?? Number(response.headers.get('retry-after') ?? Number.NaN);
+  const afterMs = parseRetryAfter(response.headers.get('retry-after'), Date.now());
   return new Refusal(
     problem?.code ?? (response.status === 401 ? 'signed_out' : 'internal'),
     problem?.message ?? `The gateway answered ${response.status}.`,
-    Number.isFinite(after) ? after : undefined,
+    problem?.retryAfter ?? (afterMs === undefined ? undefined : Math.ceil(afterMs / 1000)),
   );
 }
 

@@ -47,9 +47,7 @@ export type Outcome =
   | 'no entry'
   | { readonly delivered: Payload }
   | { readonly held: string }
-  | { readonly suppressed: string; readonly event?: string }
-  /** The entry goes back to the queue, and an alarm is raised. */
-  | { readonly waits: { readonly alarm: string; readonly reason: string } };
+  | { readonly suppressed: string; readonly event?: string };
 
 export interface InboundCase {
   readonly label: string;
@@ -253,22 +251,6 @@ const media: readonly InboundCase[] = [
       { type: 'text/vcard', answers: [{ status: 200, body: 'BEGIN:VCARD\r\nEND:VCARD\r\n' }] },
     ],
     ...delivered({ files: ['file-1.vcf'] }),
-  },
-  {
-    label: 'a picture that Twilio refuses with 401',
-    media: [jpeg(status(401))],
-    answer: ACCEPTED,
-    outcome: {
-      waits: { alarm: 'sms_media_credentials', reason: `Media ${mediaSid(1)}: http-401` },
-    },
-  },
-  {
-    label: 'a picture that Twilio refuses with 403',
-    media: [jpeg(status(403))],
-    answer: ACCEPTED,
-    outcome: {
-      waits: { alarm: 'sms_media_credentials', reason: `Media ${mediaSid(1)}: http-403` },
-    },
   },
   {
     label: 'a picture that was deleted, and one that was not',

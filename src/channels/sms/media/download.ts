@@ -5,6 +5,8 @@ import type { LookupFunction } from 'node:net';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import axios, { type AxiosResponse } from 'axios';
+import type { Clock } from '../../../runtime/clock.ts';
+import { parseRetryAfter } from '../../../runtime/retry-after.ts';
 import type { TwilioAccount } from '../shops.ts';
 import { type MediaTarget, readRedirect } from './media-url.ts';
 import { createPublicLookup, PrivateAddress } from './public-address.ts';
@@ -37,6 +39,7 @@ export interface DownloaderOptions {
   readonly maxBytes: number;
   /** For one try: all redirects and the whole body. */
   readonly tryTimeoutMs: number;
+  readonly clock: Clock;
   /** The resolver behind the check for private addresses; the system's by default. */
   readonly lookup?: LookupFunction;
 }
@@ -88,7 +91,7 @@ export function createDownloader(options: DownloaderOptions): Downloader {
       const location = redirectLocation(response);
       if (response.status !== 200 && location === undefined) {
         response.data.destroy();
-        throw refusal(response, auth !== undefined);
+        throw refusal(response, auth !== undefined, options.clock());
       }
       if (location === undefined) return save(response, path, options.maxBytes, signal);
       response.data.destroy();
@@ -164,7 +167,7 @@ class ByteCap extends Transform {
 }
 
 /** @param asked whether this request had credentials: the storage's 403 says that its link is old */
-function refusal(response: AxiosResponse<Readable>, asked: boolean): DownloadFailed {
+function refusal(response: AxiosResponse<Readable>, asked: boolean, now: number): DownloadFailed {
   const { status } = response;
   const reason = `http-${status}`;
   if (status === 401 || status === 403) {
@@ -172,8 +175,11 @@ function refusal(response: AxiosResponse<Readable>, asked: boolean): DownloadFai
   }
   // 404: Twilio calls the webhook before it has stored the media.
   if (status === 404 || status === 408 || status === 425 || status === 429 || status >= 500) {
-    const seconds = Number(header(response, 'retry-after'));
-    return new DownloadFailed('later', reason, seconds > 0 ? seconds * 1000 : undefined);
+    return new DownloadFailed(
+      'later',
+      reason,
+      parseRetryAfter(header(response, 'retry-after'), now),
+    );
   }
   // Any other 2xx or 3xx is nothing Twilio documents, so it may pass; another 4xx is final.
   return new DownloadFailed(status >= 400 ? 'never' : 'later', reason);

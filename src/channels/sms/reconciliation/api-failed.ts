@@ -1,3 +1,5 @@
+import { parseRetryAfter } from '../../../runtime/retry-after.ts';
+
 /** A request to Twilio's REST API that failed. `message` is a short reason that may stand in a log. */
 export class ApiFailed extends Error {
   override name = 'ApiFailed';
@@ -28,15 +30,6 @@ export function failureOf(
   if (status === 401 || status === 403) return new ApiFailed('credentials', reason);
   const mayPass = status < 400 || [408, 425, 429].includes(status) || status >= 500;
   return mayPass
-    ? new ApiFailed('later', reason, retryAfterMs(retryAfter, now))
+    ? new ApiFailed('later', reason, parseRetryAfter(retryAfter, now))
     : new ApiFailed('never', reason);
-}
-
-/** `Retry-After` (RFC 9110 §10.2.3): seconds or an HTTP-date. Undefined for anything else. */
-function retryAfterMs(value: string | undefined, now: number): number | undefined {
-  const text = value?.trim() ?? '';
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
-  // Only what begins like a date: Date.parse makes a year of "-5".
-  const at = /^[A-Za-z]{3,9},? /.test(text) ? Date.parse(text) : NaN;
-  return Number.isNaN(at) ? undefined : Math.max(at - now, 0);
 }

@@ -90,6 +90,12 @@ const HELD_AND_SUPPRESSED: Known = {
     meaning: 'Only the keyword HELP or INFO, which Twilio answers by itself.',
     todo: 'Nothing.',
   },
+  'media-never-came': {
+    short: 'No late picture',
+    meaning:
+      'None of a text’s late pictures could be had within the hour. The text was delivered, and names them.',
+    todo: 'Release it to try once more; it then goes even without them.',
+  },
   'opt-out': {
     short: 'Opted out',
     meaning:

@@ -1,5 +1,5 @@
 import { APIConnectionError, APIError } from 'openai';
-import { parseRetryAfter } from '../../../platform-api/retry-after.ts';
+import { parseRetryAfter } from '../../../runtime/retry-after.ts';
 import { AgentUnavailable } from '../agent.ts';
 import { BrokenStream } from './completion.ts';
 
@@ -51,7 +51,7 @@ function statusFailure(
 ): Error {
   const code = `http_${status}`;
   if (status >= 500 || [408, 409, 425, 429].includes(status)) {
-    const retryAfterMs = parseRetryAfter(headers?.get('retry-after') ?? undefined, nowMs);
+    const retryAfterMs = parseRetryAfter(headers?.get('retry-after'), nowMs);
     return new AgentUnavailable(code, { ...(retryAfterMs !== undefined && { retryAfterMs }) });
   }
   if (status < 400 || [401, 402, 403, 404, 405].includes(status)) {

@@ -53,7 +53,12 @@ async function download(
 ) {
   const reference = readMediaUrl(host + PATH, IDENTITY, by);
   if (reference === undefined) throw new Error('not a MediaUrl');
-  const get = createDownloader({ maxBytes: 1e6, tryTimeoutMs: 10_000, ...options });
+  const get = createDownloader({
+    maxBytes: 1e6,
+    tryTimeoutMs: 10_000,
+    clock: Date.now,
+    ...options,
+  });
   const path = join(dir.path, 'file');
   const got = await get(reference.target, by, path, new AbortController().signal);
   return { ...got, bytes: await readFile(path) };
@@ -231,5 +236,19 @@ describe('an answer is bounded', () => {
     twilio.script(PATH, { status: 200, headers: { 'Content-Encoding': 'gzip' }, body: bomb });
     const error = await failure({ maxBytes: bomb.length - 1 });
     expect(error).toMatchObject({ kind: 'never', message: 'too-large' });
+  });
+});
+
+describe('Retry-After', () => {
+  it.each([
+    ['7', 7000],
+    ['Fri, 01 May 2026 00:00:30 GMT', 30_000],
+    ['Thu, 30 Apr 2026 00:00:30 GMT', 0],
+    ['9'.repeat(18), 3_600_000],
+    ['soon', undefined],
+  ])('%j is read', async (value, retryAfterMs) => {
+    twilio.script(PATH, { status: 429, headers: { 'Retry-After': value } });
+    const clock = () => Date.UTC(2026, 4, 1);
+    expect(await failure({ clock })).toMatchObject({ kind: 'later', retryAfterMs });
   });
 });

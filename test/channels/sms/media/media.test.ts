@@ -10,8 +10,8 @@ import { createSmsNormalizer } from '../../../../src/channels/sms/normalize.ts';
 import type { SmsNormalizerOptions } from '../../../../src/channels/sms/normalize.ts';
 import type { TwilioAccount } from '../../../../src/channels/sms/shops.ts';
 import {
+  AttachmentLate,
   AttachmentUnavailable,
-  NotYet,
   type Normalized,
 } from '../../../../src/intake/normalizer.ts';
 import type { Claimed } from '../../../../src/spool/entry.ts';
@@ -37,7 +37,6 @@ const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 );
-const HOUR = 60 * 60 * 1000;
 const MMS = messageSid(1, 'MM');
 const ME = mediaSid(1);
 const PATH = mediaPath(MMS, ME);
@@ -311,39 +310,17 @@ describe('a medium that is not there yet', () => {
     ['a reset', 'reset'],
     ['an answer of half its length', { status: 200, headers: { 'Content-Length': '9' }, body: '' }],
     ['an empty answer of another kind', { status: 204 }],
-  ])('(%s) makes the message wait, for an hour', async (_label, answer) => {
+  ])('(%s) is late, and nothing makes the text wait for it', async (_label, answer) => {
     twilio.script(PATH, answer);
     await arrive({ media: { retry: { retries: 1, minTimeoutMs: 1 }, tryTimeoutMs: 300 } });
-    const first = await failure();
-    expect(first).toBeInstanceOf(NotYet);
-    expect(first).toMatchObject({ retryAfterMs: 30_000 });
-    now += HOUR - 1;
-    expect(await failure()).toMatchObject({ retryAfterMs: 1 });
-    now += 1;
-    expect(await failure()).toBeInstanceOf(AttachmentUnavailable);
+    expect(await failure()).toBeInstanceOf(AttachmentLate);
+    expect(log).toMatchObject([{ level: 'warn', event: 'sms.media-failed' }]);
   });
 
   it('is given up on by the clock when the answer stalls', async () => {
     twilio.script(PATH, 'stall');
     await arrive({ media: { retry: { retries: 0, minTimeoutMs: 1 }, tryTimeoutMs: 100 } });
-    expect(await failure()).toBeInstanceOf(NotYet);
-  });
-
-  it('has its Retry-After honoured, up to the end of the hour', async () => {
-    twilio.script(PATH, { status: 429, headers: { 'Retry-After': '600' } });
-    await arrive();
-    expect(await failure()).toMatchObject({ retryAfterMs: 600_000 });
-    twilio.script(PATH, { status: 429, headers: { 'Retry-After': '999999' } });
-    expect(await failure()).toMatchObject({ retryAfterMs: HOUR });
-  });
-
-  it('has its hour from the first failure when the message came to its turn late', async () => {
-    twilio.script(PATH, { status: 404 });
-    await arrive();
-    now += 5 * HOUR;
-    expect(await failure()).toBeInstanceOf(NotYet);
-    now += HOUR;
-    expect(await failure()).toBeInstanceOf(AttachmentUnavailable);
+    expect(await failure()).toBeInstanceOf(AttachmentLate);
   });
 
   it('stops at once when the attempt is called off', async () => {
@@ -359,15 +336,13 @@ describe('a medium that is not there yet', () => {
 
 describe('a medium that cannot be had', () => {
   it.each([401, 403])(
-    'because of the credentials (%d) raises an alarm and waits',
+    'because of the credentials (%d) raises an alarm and is late at once',
     async (status) => {
       twilio.script(PATH, { status });
       await arrive();
-      expect(await failure()).toBeInstanceOf(NotYet);
+      expect(await failure()).toBeInstanceOf(AttachmentLate);
       expect(paths()).toEqual([PATH]);
       expect(await alarms()).toBe(1);
-      now += HOUR;
-      expect(await failure()).toBeInstanceOf(AttachmentUnavailable);
       expect(JSON.stringify(log)).not.toContain(AUTH_TOKEN);
     },
   );
@@ -447,7 +422,7 @@ describe('a MediaUrl', () => {
         direct: true,
         lookup,
       });
-      expect(await failure()).toBeInstanceOf(NotYet);
+      expect(await failure()).toBeInstanceOf(AttachmentLate);
       expect(asked).toEqual([host]);
     },
   );

@@ -3,11 +3,12 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { FormFields } from '../../../../src/channels/sms/form.ts';
-import { mediaOf } from '../../../../src/channels/sms/media/attachments.ts';
 import { createDownloader } from '../../../../src/channels/sms/media/download.ts';
-import { Patience } from '../../../../src/channels/sms/media/patience.ts';
+import { readMedia } from '../../../../src/channels/sms/media/medium.ts';
+import { SharedTime } from '../../../../src/channels/sms/media/shared-time.ts';
+import { TextMedia } from '../../../../src/channels/sms/media/text-media.ts';
 import { readIdentity } from '../../../../src/channels/sms/message.ts';
-import { AttachmentUnavailable, NotYet } from '../../../../src/intake/normalizer.ts';
+import { AttachmentLate, AttachmentUnavailable } from '../../../../src/intake/normalizer.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import { createMetrics } from '../../../../src/observability/metrics.ts';
 import { scene } from '../../../e2e/scene.ts';
@@ -18,6 +19,7 @@ import {
   ACCOUNT_SID,
   AUTH_TOKEN,
   inboundForm,
+  mediaForm,
   mediaPath,
   mediaSid,
   messageSid,
@@ -28,7 +30,7 @@ import { waitFor } from '../../../support/wait-for.ts';
 
 const MINUTE = 60_000;
 const MMS = messageSid(1, 'MM');
-const PATH = mediaPath(MMS, mediaSid(1));
+const pathOf = (n: number) => mediaPath(MMS, mediaSid(n));
 
 let twilio: TwilioStandIn;
 let now: number;
@@ -44,45 +46,50 @@ interface Setting {
   readonly tryTimeoutMs?: number;
   readonly retries?: number;
   readonly minTimeoutMs?: number;
+  readonly overdueMs?: number;
+  readonly media?: number;
 }
 
-/** The one medium of a message that was received at 0; each `open` is one attempt at the entry. */
-function medium({ baseUrl = twilio.baseUrl, ...how }: Setting = {}) {
+/** The media of a text that was received at 0, in an attempt that begins now. */
+function text({ baseUrl = twilio.baseUrl, media: count = 1, ...how }: Setting = {}) {
   const dir = tempDir();
   ends(() => dir.remove());
-  const { tryTimeoutMs = 10_000, retries = 4, minTimeoutMs = 1 } = how;
-  const fields = new FormFields(
-    inboundForm({ MessageSid: MMS, NumMedia: '1', MediaUrl0: `https://api.twilio.com${PATH}` }),
-  );
+  const { tryTimeoutMs = 10_000, retries = 4, minTimeoutMs = 1, overdueMs = 15_000 } = how;
+  const fields = new FormFields(inboundForm({ MessageSid: MMS, ...mediaForm(MMS, count) }));
   const account = { accountSid: ACCOUNT_SID, authTokens: [AUTH_TOKEN], apiBaseUrl: baseUrl };
-  const media = mediaOf(
-    { identity: readIdentity(fields), receivedAt: 0, fields, account },
+  const clock = () => now;
+  const found = readMedia(
+    { identity: readIdentity(fields), fields, account },
     {
-      download: createDownloader({ maxBytes: 1e6, tryTimeoutMs }),
-      patience: new Patience(),
+      download: createDownloader({ maxBytes: 1e6, tryTimeoutMs, clock }),
       scratchDir: join(dir.path, 'scratch'),
-      retry: { retries, minTimeoutMs },
-      clock: () => now,
       logger: silentLogger,
       metrics: createMetrics(),
     },
   );
-  ends(() => media.dispose());
-  const [attachment] = media.attachments;
-  if (attachment === undefined) throw new Error('no attachment');
-  const open = () => attachment.open(new AbortController().signal);
-  return { open, failure: () => open().catch((error: unknown) => error) };
+  ends(() => found.dispose());
+  const retry = { retries, minTimeoutMs };
+  const media = new TextMedia(found.media, 0, { retry, overdueMs, clock });
+  const open = (index = 0) => {
+    const attachment = media.attachments[index];
+    if (attachment === undefined) throw new Error('no such attachment');
+    return attachment.open(new AbortController().signal);
+  };
+  const failure = (index = 0) => open(index).catch((error: unknown) => error);
+  return { media, open, failure };
 }
 
-describe('404, 429, 5xx and network: again after 1, 3, 10, 30 s, then on the schedule', () => {
-  test('four more tries in the first attempt, each later than the last', async () => {
+const countOf = (n: number) => twilio.requests.filter(({ path }) => path === pathOf(n)).length;
+
+describe('404, 429, 5xx and network: again after 1, 3, 10, 30 s, then the text goes', () => {
+  test('four more tries, each later than the last', async () => {
     const at: number[] = [];
     twilio.route(() => {
       at.push(performance.now());
       return { status: 404 };
     });
     // A hundredth of the real times; a slow machine only makes them longer.
-    expect(await medium({ minTimeoutMs: 10 }).failure()).toBeInstanceOf(NotYet);
+    expect(await text({ minTimeoutMs: 10 }).failure()).toBeInstanceOf(AttachmentLate);
     expect(at).toHaveLength(5);
     const gaps = at.slice(1).map((time, index) => time - (at[index] ?? 0));
     for (const [index, leastMs] of [10, 30, 100, 300].entries()) {
@@ -91,38 +98,64 @@ describe('404, 429, 5xx and network: again after 1, 3, 10, 30 s, then on the sch
     }
   });
 
-  test('on the schedule one try each, so that no other message waits for it', async () => {
-    const { failure } = medium();
-    twilio.script(PATH, { status: 503 });
-    await failure();
-    expect(twilio.requests).toHaveLength(5);
-    now += 30_000;
-    await failure();
-    expect(twilio.requests).toHaveLength(6);
+  test('no try begins after the minute', async () => {
+    now = MINUTE - 4000;
+    // The next would be after 5 s.
+    expect(await text({ minTimeoutMs: 5000 }).failure()).toBeInstanceOf(AttachmentLate);
+    expect(countOf(1)).toBe(1);
   });
 
-  test('the schedule: 30 s, then 2 min, then 10 min, until the hour is over', () => {
-    const patience = new Patience();
-    const waits: (number | undefined)[] = [];
-    let at = 0;
-    for (;;) {
-      const wait = patience.wait('ME1', 0, at, { retryAfterMs: undefined });
-      waits.push(wait);
-      if (wait === undefined) break;
-      at += wait;
-    }
-    expect(at).toBe(60 * MINUTE);
-    expect(waits.slice(0, 5)).toEqual([0.5, 0.5, 0.5, 0.5, 2].map((n) => n * MINUTE));
-    expect(waits.at(-3)).toBe(10 * MINUTE);
-    expect(waits.at(-1)).toBeUndefined();
+  test('a Retry-After past the minute sends the text at once, and is kept for the follow-up', async () => {
+    twilio.script(pathOf(1), { status: 429, headers: { 'Retry-After': '120' } });
+    const { media, failure } = text();
+    expect(await failure()).toBeInstanceOf(AttachmentLate);
+    expect(countOf(1)).toBe(1);
+    expect(media.late([mediaSid(1)])).toEqual({
+      parts: [mediaSid(1)],
+      notBefore: 2 * MINUTE,
+      until: 60 * MINUTE,
+    });
   });
 
-  test('what comes in time is taken', async () => {
-    const { open, failure } = medium({ retries: 0 });
-    twilio.script(PATH, { status: 404 }, { status: 200, body: 'late' });
-    expect(await failure()).toMatchObject({ retryAfterMs: 30_000 });
-    now += 30_000;
-    expect((await open()).size).toBe(4);
+  test('a Retry-After that is a date counts, up to the end of the hour', async () => {
+    now = Date.UTC(2026, 4, 1);
+    const date = 'Fri, 01 May 2026 02:00:00 GMT';
+    twilio.script(pathOf(1), { status: 503, headers: { 'Retry-After': date } });
+    const { media, failure } = text();
+    await failure();
+    expect(media.late([]).notBefore).toBe(now + 60 * MINUTE - MINUTE);
+  });
+
+  test('a text that comes to its turn after its minute tries each picture once', async () => {
+    now = 5 * 60 * MINUTE;
+    const { media, failure } = text({ media: 2 });
+    expect(await failure(0)).toBeInstanceOf(AttachmentLate);
+    expect(await failure(1)).toBeInstanceOf(AttachmentLate);
+    expect([countOf(1), countOf(2)]).toEqual([1, 1]);
+    // Its hour has only begun.
+    expect(media.late([]).until).toBe(now + 59 * MINUTE);
+  });
+
+  test('all pictures together have what is left of the minute, and each has a share of it', async () => {
+    now = MINUTE - 2000;
+    for (const n of [1, 2, 3]) twilio.script(pathOf(n), 'stall');
+    twilio.script(pathOf(4), { status: 200, body: 'a picture' });
+    const { open, failure } = text({ media: 4, overdueMs: 0 });
+    const startedAt = performance.now();
+    for (const n of [0, 1, 2]) expect(await failure(n)).toBeInstanceOf(AttachmentLate);
+    expect((await open(3)).size).toBe(9);
+    // A try of its own has 10 s.
+    expect(performance.now() - startedAt).toBeLessThan(8000);
+  });
+
+  test('a share is an equal part of what is left for those that are still to come', () => {
+    now = 0;
+    const time = new SharedTime(60_000, 3, () => now);
+    expect(time.nextShareMs()).toBe(20_000);
+    now = 2000;
+    expect(time.nextShareMs()).toBe(29_000);
+    now = 61_000;
+    expect(time.nextShareMs()).toBe(0);
   });
 });
 
@@ -160,9 +193,11 @@ describe('an answer that trickles ends by the deadline', () => {
     ],
   ])('%s', async (_label, first, piece) => {
     const baseUrl = await trickling(first, piece);
-    const { failure } = medium({ baseUrl, tryTimeoutMs: 300, retries: 0 });
+    const { failure } = text({ baseUrl, tryTimeoutMs: 300, retries: 0 });
     const outcome = await failure();
-    expect(outcome instanceof NotYet || outcome instanceof AttachmentUnavailable).toBe(true);
+    expect(outcome instanceof AttachmentLate || outcome instanceof AttachmentUnavailable).toBe(
+      true,
+    );
   });
 });
 

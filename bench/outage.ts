@@ -10,9 +10,9 @@ status 1 when the first message takes more than 60 s, one is missing, there twic
 the rate of the first 10 s is more than double the usual one, or that from the 30th second on less
 than 80% of it. --kind black-hole: connections stay open and say nothing; 401: the key is refused.`;
 
-/** So that the backlog outlasts the first minute: what 16 at a time make of it is some 300 a second. */
-const LATENCY_MS = 50;
-const USUAL = 6_000;
+/** So that the backlog outlasts the first minute: what 16 at a time make of it is 160 a second. */
+const LATENCY_MS = 100;
+const USUAL = 4_000;
 
 const { values } = parseArgs({
   options: {

@@ -33,8 +33,8 @@ export interface OutageOptions {
 export interface OutageReport {
   readonly accepted: number;
   readonly arrived: number;
-  /** Requests that the platform saw while it was away. */
-  readonly requestsMeanwhile: number;
+  /** Requests that came while the platform was away, of each kind. */
+  readonly requestsMeanwhile: ReadonlyMap<string, number>;
   /** From the end of the outage to the first message, and to the last. */
   readonly firstAfterMs: number;
   readonly lastAfterMs: number;
@@ -72,7 +72,10 @@ export async function outage(
     accepted.push(await sendText(scene, shop, from, `meanwhile ${n}`));
     await delay(Math.min(options.trafficEveryMs, Math.max(0, until - Date.now())));
   }
-  const requestsMeanwhile = shop.platform.received.length - seenBefore;
+  const requestsMeanwhile = new Map<string, number>();
+  for (const { call } of shop.platform.received.slice(seenBefore)) {
+    requestsMeanwhile.set(call, (requestsMeanwhile.get(call) ?? 0) + 1);
+  }
 
   const healedAt = Date.now();
   shop.platform.gate = (_received, platform) => platform();
@@ -96,8 +99,9 @@ export function describe(report: OutageReport): string {
   const { accepted, arrived, requestsMeanwhile, firstAfterMs, lastAfterMs, faults } = report;
   const { usualRate, rates, rateFirst10s, rateAfter30s } = report;
   const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
+  const requests = [...requestsMeanwhile].map(([call, count]) => `${count} ${call}`);
   return [
-    `${arrived} of ${accepted} arrived; the platform saw ${requestsMeanwhile} requests while it was away`,
+    `${arrived} of ${accepted} arrived; requests while the platform was away: ${requests.join(', ')}`,
     `once it was back: the first after ${seconds(firstAfterMs)}, the last after ${seconds(lastAfterMs)}`,
     ...(usualRate > 0
       ? [

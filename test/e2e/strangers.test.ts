@@ -1,12 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { allArrived, faultsOf, hasArrived } from '../support/arrivals.ts';
 import { type Accepted, customerNumber, MailSession, sendText } from '../support/customers.ts';
+import type { LogLine } from '../support/gateway-process.ts';
 import { sharedScene } from '../support/shared-scene.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const WITHIN_MS = 30_000;
 
-const scene = sharedScene({ shops: { addresses: {}, failing: {}, firewall: {} } });
+const scene = sharedScene({ shops: { addresses: {}, failing: {}, alike: {}, firewall: {} } });
 
 /** How often the platform has answered a message. */
 const timesAnswered = ({ shop, remoteId }: Accepted): number =>
@@ -57,6 +58,34 @@ test.concurrent(
     await allArrived(good, WITHIN_MS);
     expect(faultsOf(good)).toEqual([]);
     expect(poison.filter(hasArrived)).toEqual([]);
+  },
+  60_000,
+);
+
+test.concurrent(
+  'texts that the platform refuses in the same words stop nobody, and ring one alarm',
+  async () => {
+    const { alike: shop } = scene().shops;
+    const refused = await Promise.all(
+      times(8, (n) => sendText(scene(), shop, customerNumber(n), `refused ${n} [[422]]`)),
+    );
+    await waitFor('each to be refused', () => refused.every(timesAnswered));
+    const good = await Promise.all(
+      times(10, (n) => sendText(scene(), shop, customerNumber(100 + n), `good ${n}`)),
+    );
+    await allArrived(good, WITHIN_MS);
+    expect(faultsOf(good)).toEqual([]);
+    await waitFor(
+      'the alarm',
+      async () => (await scene().alarms('refused_alike')) > 0,
+      15_000,
+      100,
+    );
+    const { log } = scene().gateway;
+    const isAlarm = ({ message }: LogLine): boolean => message === 'platform.refuses_alike';
+    await waitFor('its line', () => log.some(isAlarm));
+    expect(log.filter(isAlarm)).toHaveLength(1);
+    expect(await scene().alarms('refused_alike')).toBe(1);
   },
   60_000,
 );

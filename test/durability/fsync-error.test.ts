@@ -1,10 +1,10 @@
-import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import type { ChatClient } from '../support/chat-client.ts';
 import { type GatewaySetting, gatewaySetting, sendEmail } from '../support/gateway-setting.ts';
+import { buildPreloaded } from '../support/preloaded-library.ts';
 import { sendSms, sidOf } from '../support/sms-sender.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -15,21 +15,9 @@ const LARGE = `${'x'.repeat(998)}\r\n`.repeat(100);
 const built = tempDir();
 afterAll(() => built.remove());
 const library = join(built.path, 'failing-fsync.so');
-const why = build();
+const why = buildPreloaded(SOURCE, library);
 if (why !== undefined) {
   console.error(`!! SKIPPED: that a failing fsync acknowledges nothing: ${why}`);
-}
-
-/** Compiles the preloaded library; answers why it cannot be had. */
-function build(): string | undefined {
-  if (process.platform !== 'linux') return 'not on Linux';
-  const { error, status, stderr } = spawnSync(
-    'cc',
-    ['-shared', '-fPIC', '-O1', '-Wall', '-o', library, SOURCE, '-ldl'],
-    { encoding: 'utf8' },
-  );
-  if (error !== undefined) return 'there is no C compiler (cc)';
-  return status === 0 ? undefined : `it does not compile: ${stderr}`;
 }
 
 interface Send {

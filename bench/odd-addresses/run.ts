@@ -1,0 +1,250 @@
+import { allArrived, arrivals, faultsOf, hasArrived } from '../../test/support/arrivals.ts';
+import {
+  type Accepted,
+  customerNumber,
+  type Email,
+  MailSession,
+  sendText,
+  Visitor,
+} from '../../test/support/customers.ts';
+import type { Received } from '../../test/support/platform-model-server.ts';
+import {
+  FORM_SENDER,
+  type ListedEntry,
+  type SceneShop,
+  type ShopsScene,
+} from '../../test/support/shops-scene.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
+import { percentile } from '../support/statistics.ts';
+
+export interface OddAddressesOptions {
+  readonly odd: number;
+  /** Of all three channels together. */
+  readonly ordinary: number;
+  /** For all ordinary messages to arrive after the last was accepted, and for the odd to be settled. */
+  readonly withinMs: number;
+  /** The 95th percentile of the ordinary messages, from their acceptance to the platform. */
+  readonly p95WithinMs: number;
+}
+
+export interface OddAddressesReport {
+  readonly ordinary: { readonly sent: number; readonly arrived: number };
+  /** From the acceptance of an ordinary message to its arrival at the platform. */
+  readonly waitMs: { readonly median: number; readonly p95: number; readonly most: number };
+  /** What became of the odd ones, by state. */
+  readonly odd: Readonly<Record<string, number>>;
+  /** Create-message requests that the platform refused, and in how many different words. */
+  readonly refusals: number;
+  readonly words: readonly string[];
+  /** How often the alarm rang, by the metric and by the log. */
+  readonly alarms: number;
+  readonly alarmLines: number;
+  /** Nothing in it: everything is as it should be. */
+  readonly faults: readonly string[];
+}
+
+/** Addresses that mail systems accept and the API's `email format` does not. */
+const ODD: readonly ((n: number) => Pick<Email, 'from' | 'replyTo' | 'cc'>)[] = [
+  (n) => ({ from: `"p ${n}"@evil.example` }),
+  (n) => ({ from: `root${n}@localhost` }),
+  (n) => ({ from: `ann${n}@my_host.example` }),
+  (n) => ({ from: `bob${n}@[127.0.0.1]` }),
+  (n) => ({ from: `jörg${n}@example.com` }),
+  (n) => ({ from: FORM_SENDER, replyTo: `"q ${n}"@evil.example` }),
+  (n) => ({ from: FORM_SENDER, replyTo: `carol${n}@[127.0.0.1]` }),
+  (n) => ({ from: `dave${n}@example.com`, cc: 'root@localhost' }),
+  (n) => ({ from: `eve${n}@example.com`, cc: `"c ${n}"@evil.example` }),
+  (n) => ({ from: `frank${n}@example.com`, cc: `jürgen${n}@example.com, x${n}@my_host.example` }),
+];
+
+const VISITORS = 10;
+
+/**
+ * Sends oddly addressed emails among ordinary messages of three channels to a shop whose platform
+ * refuses such addresses, and looks at what becomes of both.
+ */
+export async function oddAddresses(
+  scene: ShopsScene<string>,
+  shop: SceneShop,
+  options: OddAddressesOptions,
+): Promise<OddAddressesReport> {
+  const { ordinary, odd } = await sendAll(scene, shop, options);
+  const faults: string[] = [];
+  await allArrived(ordinary, options.withinMs).catch((error: unknown) => {
+    faults.push(error instanceof Error ? error.message : String(error));
+  });
+  const entries = await settled(scene, shop, odd, options.withinMs);
+  faults.push(
+    ...odd.flatMap(({ remoteId, content }) => faultOf(content, entries.get(remoteId), shop)),
+  );
+  faults.push(...faultsOf([...ordinary, ...odd]));
+
+  const waits = ordinary.flatMap((each) => {
+    const at = arrivals(shop).get(each.remoteId)?.[0]?.at;
+    return at === undefined ? [] : [Math.max(0, at - each.at)];
+  });
+  const p95 = percentile(waits, 0.95);
+  if (!(p95 <= options.p95WithinMs)) faults.push(`p95 is ${p95} ms`);
+
+  const refused = shop.platform
+    .of('POST /messages/')
+    .filter(({ shopId, status = 0 }) => shopId === shop.shopId && status >= 400 && status < 500);
+  const words = [...new Set(refused.map(wordsOf))].sort();
+  const alarms = await scene.alarms('refused_alike');
+  const alarmLines = scene.gateway.log.filter(
+    ({ message }) => message === 'platform.refuses_alike',
+  ).length;
+  if (alarms > words.length || alarmLines > words.length) {
+    faults.push(`${alarms} alarms and ${alarmLines} log lines for ${words.length} sets of words`);
+  }
+  return {
+    ordinary: { sent: ordinary.length, arrived: ordinary.filter(hasArrived).length },
+    waitMs: { median: percentile(waits, 0.5), p95, most: Math.max(...waits) },
+    odd: countBy(odd.map(({ remoteId }) => entries.get(remoteId)?.state ?? 'missing')),
+    ...{ refusals: refused.length, words, alarms, alarmLines, faults },
+  };
+}
+
+export function describe(report: OddAddressesReport): string {
+  const { ordinary, waitMs, odd, refusals, words, alarms, alarmLines, faults } = report;
+  const seconds = (ms: number) => `${(ms / 1000).toFixed(2)} s`;
+  const states = Object.entries(odd).map(([state, count]) => `${count} ${state}`);
+  return [
+    `ordinary: ${ordinary.arrived} of ${ordinary.sent} arrived, after ${seconds(waitMs.median)} (median), ` +
+      `${seconds(waitMs.p95)} (p95), ${seconds(waitMs.most)} (at most)`,
+    `odd: ${states.join(', ')}`,
+    `the platform refused ${refusals} requests in these words: ${words.join('; ')}`,
+    `the alarm rang ${alarms} times (metric), ${alarmLines} times (log)`,
+    ...faults.map((fault) => `FAULT ${fault}`),
+  ].join('\n');
+}
+
+interface Sent {
+  readonly ordinary: readonly Accepted[];
+  readonly odd: readonly Accepted[];
+}
+
+/** Odd and ordinary emails in turn on one connection, and texts and chat beside them. */
+async function sendAll(
+  scene: ShopsScene<string>,
+  shop: SceneShop,
+  { odd, ordinary }: OddAddressesOptions,
+): Promise<Sent> {
+  const emails = Math.ceil(ordinary / 3);
+  const texts = Math.ceil((ordinary - emails) / 2);
+  const lines = ordinary - emails - texts;
+  const mail = await MailSession.open(scene);
+  const visitors = await Promise.all(
+    Array.from({ length: Math.min(VISITORS, lines) }, () => Visitor.open(scene, shop)),
+  );
+  const sent = { ordinary: [] as Accepted[], odd: [] as Accepted[] };
+  const byMail = async (): Promise<void> => {
+    // As many ordinary ones between two odd ones as it takes.
+    const perOdd = emails / Math.max(1, odd);
+    for (let n = 0, next = 0; n < odd || next < emails; n += 1) {
+      if (n < odd) {
+        const addresses = ODD[n % ODD.length]?.(n) ?? { from: '' };
+        sent.odd.push(await mail.send(shop, { ...addresses, content: `odd ${n}` }));
+      }
+      for (; next < emails && (next < (n + 1) * perOdd || n >= odd); next += 1) {
+        const from = `Ann <ann${next % 40}@example.com>`;
+        sent.ordinary.push(await mail.send(shop, { from, content: `email ${next}` }));
+      }
+    }
+  };
+  const byText = async (): Promise<void> => {
+    for (let n = 0; n < texts; n += 1) {
+      sent.ordinary.push(await sendText(scene, shop, customerNumber(n % 40), `text ${n}`));
+    }
+  };
+  const byChat = async (visitor: Visitor, from: number): Promise<void> => {
+    for (let n = from; n < lines; n += visitors.length) {
+      sent.ordinary.push(await visitor.send(`line ${n}`));
+    }
+  };
+  try {
+    await Promise.all([byMail(), byText(), ...visitors.map(byChat)]);
+  } finally {
+    mail.close();
+    for (const visitor of visitors) visitor.close();
+  }
+  return sent;
+}
+
+/** The entries of the odd ones, once each is delivered or dead, or the time is over. */
+async function settled(
+  scene: ShopsScene<string>,
+  shop: SceneShop,
+  odd: readonly Accepted[],
+  withinMs: number,
+): Promise<ReadonlyMap<string, ListedEntry>> {
+  let entries: ReadonlyMap<string, ListedEntry> = new Map();
+  const look = async (): Promise<boolean> => {
+    const listed = await scene.entries(shop);
+    entries = new Map(listed.map((entry) => [entry.remoteId, entry]));
+    return odd.every(({ remoteId }) => isSettled(entries.get(remoteId)));
+  };
+  // What is not settled by then is a fault that names the entry.
+  await waitFor('the odd ones', look, withinMs, 250).catch(() => undefined);
+  return entries;
+}
+
+const isSettled = (entry: ListedEntry | undefined): boolean =>
+  entry?.state === 'delivered' || entry?.state === 'dead';
+
+function faultOf(content: string, entry: ListedEntry | undefined, shop: SceneShop): string[] {
+  if (entry === undefined) return [`no entry: ${content}`];
+  const { state, reason = '', remoteId } = entry;
+  if (state === 'delivered') return [];
+  if (state !== 'dead') return [`${state}: ${content} (${reason})`];
+  const last = shop.platform.of('POST /messages/').findLast((each) => each.remoteId === remoteId);
+  const said = last === undefined ? [] : sentencesOf(last.refusal ?? '');
+  const isQuoted = said.some((sentence) => reason.includes(sentence));
+  return isQuoted || (said.length === 0 && reason.includes(String(last?.status)))
+    ? []
+    : [`dead without the platform's words: ${content} (${reason})`];
+}
+
+/** Status, code and field names of a refusal. */
+function wordsOf({ status, refusal = '' }: Received): string {
+  const names: string[] = [];
+  const collect = (value: unknown, path: string): void => {
+    if (Array.isArray(value)) for (const item of value as unknown[]) collect(item, path);
+    else if (typeof value === 'object' && value !== null) {
+      for (const [key, inner] of Object.entries(value)) {
+        if ((key === 'field' || key === 'code') && typeof inner === 'string') names.push(inner);
+        else collect(inner, path === '' ? key : `${path}.${key}`);
+      }
+    } else if (path !== '' && !/(?:message|detail|request_id)$/.test(path)) names.push(path);
+  };
+  collect(parsed(refusal), '');
+  return [String(status), ...[...new Set(names)].sort()].join(' ');
+}
+
+/** What a refusal says in words. */
+function sentencesOf(refusal: string): readonly string[] {
+  const body = parsed(refusal);
+  if (body === undefined) {
+    const plain = refusal.replaceAll(/<title>.*?<\/title>|<[^>]*>/g, ' ').trim();
+    return plain === '' ? [] : [plain];
+  }
+  const leaves = (value: unknown): string[] => {
+    if (typeof value === 'string') return [value];
+    return typeof value === 'object' && value !== null ? Object.values(value).flatMap(leaves) : [];
+  };
+  return leaves(body);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function countBy(values: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const value of values) counts[value] = (counts[value] ?? 0) + 1;
+  return counts;
+}

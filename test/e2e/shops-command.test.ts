@@ -1,0 +1,113 @@
+import { expect, test } from '@jest/globals';
+import { allArrived, faultsOf } from '../support/arrivals.ts';
+import { type Accepted, customerNumber, sendText } from '../support/customers.ts';
+import { answered } from '../support/platform-model-server.ts';
+import { sharedScene } from '../support/shared-scene.ts';
+import type { SceneShop } from '../support/shops-scene.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const LANES = 12;
+/** By itself a stopped shop is probed after up to 25 s. */
+const AT_ONCE_MS = 4_000;
+
+/** One shop of `sluice shops --json`. */
+interface ListedShop {
+  readonly shop: string;
+  readonly state: string;
+  /** Why it is stopped, since when, and when it is probed next; not there for one that is not. */
+  readonly reason?: string;
+  readonly since?: string;
+  readonly nextProbeAt?: string;
+}
+
+const scene = sharedScene({ shops: { well: {}, tried: {}, retried: {} } });
+
+const sendTexts = (shop: SceneShop, text: string): Promise<Accepted[]> =>
+  Promise.all(
+    Array.from({ length: LANES }, (_none, n) =>
+      sendText(scene(), shop, customerNumber(n), `${text} ${n}`),
+    ),
+  );
+
+async function listedShops(): Promise<ReadonlyMap<string, ListedShop>> {
+  const { code, out, err } = await scene().command('shops', '--json');
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  // The test reads what docs/json.md is to describe.
+  const shops = JSON.parse(out) as readonly ListedShop[];
+  return new Map(shops.map((shop) => [shop.shop, shop]));
+}
+
+/** Lets a shop deliver, and then its key be refused until it is stopped. */
+async function stopped(shop: SceneShop): Promise<{ shown: ListedShop; accepted: Accepted[] }> {
+  const before = await sendTexts(shop, 'before');
+  await allArrived(before, 15_000);
+  shop.platform.gate = () => answered(401, '{"detail":"This key was withdrawn"}');
+  const waiting = await sendTexts(shop, 'waiting');
+  const shown = await waitFor(
+    'the shop to be stopped',
+    async () => {
+      const listed = (await listedShops()).get(shop.name);
+      return listed?.reason !== undefined && listed;
+    },
+    30_000,
+    250,
+  );
+  return { shown, accepted: [...before, ...waiting] };
+}
+
+/** Whether the platform heard of the shop while a command ran. */
+async function isAskedDuring(shop: SceneShop, command: () => Promise<unknown>): Promise<boolean> {
+  const before = shop.platform.received.length;
+  await command();
+  return shop.platform.received.length > before;
+}
+
+test.concurrent(
+  'shops shows why a shop is stopped, and shops try probes it at once',
+  async () => {
+    const { tried: shop, well } = scene().shops;
+    await allArrived(await sendTexts(well, 'well'), 15_000);
+    const startedAt = Date.now();
+    const { shown, accepted } = await stopped(shop);
+    expect(shown.reason).toMatch(/401|This key was withdrawn/);
+    const since = Date.parse(shown.since ?? '');
+    expect(since).toBeGreaterThanOrEqual(startedAt);
+    expect(since).toBeLessThanOrEqual(Date.now());
+    expect(Date.parse(shown.nextProbeAt ?? '')).toBeLessThanOrEqual(Date.now() + 30_000);
+    const other = (await listedShops()).get('well');
+    expect(other).not.toHaveProperty('reason');
+    expect(other).not.toHaveProperty('nextProbeAt');
+
+    let told = '';
+    const tryIt = async (): Promise<number> => {
+      const { code, out, err } = await scene().command('shops', 'try', shop.name);
+      told = out + err;
+      return code;
+    };
+    expect(await isAskedDuring(shop, tryIt)).toBe(true);
+    expect(told).toMatch(/401|This key was withdrawn/);
+
+    shop.platform.gate = (_received, platform) => platform();
+    expect(await tryIt()).toBe(0);
+    await allArrived(accepted, AT_ONCE_MS);
+    expect(faultsOf(accepted)).toEqual([]);
+    expect((await listedShops()).get(shop.name)?.state).toBe(other?.state);
+  },
+  90_000,
+);
+
+test.concurrent(
+  'queue retry probes a stopped shop at once, and the others follow',
+  async () => {
+    const { retried: shop } = scene().shops;
+    const { accepted } = await stopped(shop);
+    const entries = await scene().entries(shop);
+    const waiting = entries.find(({ state }) => state === 'queued');
+    shop.platform.gate = (_received, platform) => platform();
+    const { code } = await scene().command('queue', 'retry', waiting?.id ?? 'none is queued');
+    expect(code).toBe(0);
+    await allArrived(accepted, AT_ONCE_MS);
+    expect(faultsOf(accepted)).toEqual([]);
+  },
+  90_000,
+);

@@ -70,6 +70,7 @@ export function createIntake({ spool, chat, metrics, clock, onAccepted }: Intake
         if (result !== undefined) count(arrival, result);
       }
       await removeUnused(spool, arrivals, accepted);
+      spool.assertSound();
       return accepted;
     },
 

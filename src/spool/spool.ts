@@ -156,6 +156,11 @@ export interface Spool {
   sweep(retention: Retention): Promise<Swept>;
   /** Rejects unless a durable write works; for health checks. */
   probe(): Promise<void>;
+  /**
+   * Before an acknowledgement, when something else was awaited since the store's answer.
+   * @throws {SpoolUnavailable} the store has failed meanwhile: nothing is acknowledged any more
+   */
+  assertSound(): void;
   /** Calls back when the store has failed for good (an fsync error): the process must end. */
   onFatal(listener: (error: Error) => void): void;
   close(): Promise<void>;

@@ -33,6 +33,7 @@ import { emailShops, smsShops } from './gateway/shops.ts';
 import { startSmsReconciliation } from './gateway/sms-reconciliation.ts';
 import { startTracing } from './gateway/tracing.ts';
 import { version } from './gateway/version.ts';
+import { Backlog } from './intake/backlog.ts';
 import { createIntake, type Intake } from './intake/intake.ts';
 import { createAddressDirectory, currentDirectory } from './intake/routing.ts';
 import { createHealth, type Health, NotReady } from './observability/health.ts';
@@ -178,8 +179,9 @@ async function start(
   let wake: () => void = () => undefined;
   // What is opened when there is something behind it.
   const opened: { console?: RunningConsole; smtp?: ListenAddress | undefined } = {};
+  const backlog = new Backlog();
   const intake = createIntake({
-    ...{ ...store, metrics, clock: base.clock },
+    ...{ ...store, backlog, metrics, clock: base.clock },
     onAccepted: (shopId, id, channel) => {
       tracing?.accepted({ shopId, id, channel });
       wake();
@@ -194,7 +196,7 @@ async function start(
   });
   wake = () => dispatcher.wake();
 
-  startHousekeeping(base, store);
+  startHousekeeping(base, store, backlog);
   const tls = await openCertificate(base);
   const facts = createFacts({
     spool: store.spool,
@@ -326,9 +328,14 @@ function startDelivery(
   return dispatcher;
 }
 
-function startHousekeeping({ live, logger, metrics, clock, stack }: Base, store: Store): void {
+function startHousekeeping(
+  { live, logger, metrics, clock, stack }: Base,
+  store: Store,
+  backlog: Backlog,
+): void {
   const housekeeping = new Housekeeping({
     spool: store.spool,
+    backlog,
     retention: () => {
       const { raw, dead, entries } = live.value.spool.retain;
       return { rawMs: raw, deadMs: dead, entriesMs: entries };

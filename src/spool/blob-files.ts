@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { open, readdir, rm, statfs, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Readable, Writable } from 'node:stream';
+import { crc32 } from 'node:zlib';
 import { DurableFiles, makeFolder } from '../runtime/durable-files.ts';
 import { asBlobName, type BlobName } from '../types/ids.ts';
 import type { Ballast } from './ballast.ts';
@@ -118,6 +119,7 @@ class FileBlobWriter extends Writable implements BlobWriter {
   readonly #inlineMaxBytes: number;
   readonly #name = asBlobName(randomUUID());
   #size = 0;
+  #checksum = 0;
   #held: Uint8Array[] = [];
   #heldBytes = 0;
   #handle: FileHandle | undefined;
@@ -136,6 +138,7 @@ class FileBlobWriter extends Writable implements BlobWriter {
 
   override _write(chunk: Uint8Array, _encoding: string, done: (error?: Error) => void): void {
     this.#size += chunk.byteLength;
+    this.#checksum = crc32(chunk, this.#checksum);
     this.#held.push(chunk);
     this.#heldBytes += chunk.byteLength;
     const inline = this.#handle === undefined && this.#size <= this.#inlineMaxBytes;
@@ -167,7 +170,8 @@ class FileBlobWriter extends Writable implements BlobWriter {
     if (this.#done) throw new SpoolUnavailable('this writer has ended');
     this.#done = true;
     if (this.#handle === undefined && this.#size <= this.#inlineMaxBytes) {
-      return { kind: 'inline', bytes: concat(this.#held, this.#size) };
+      const bytes = concat(this.#held, this.#size);
+      return { kind: 'inline', bytes, checksum: this.#checksum };
     }
     try {
       await this.#drain();
@@ -178,7 +182,7 @@ class FileBlobWriter extends Writable implements BlobWriter {
       await this.#cleanUp();
       throw storageError(error);
     }
-    return { kind: 'file', blob: this.#name, size: this.#size };
+    return { kind: 'file', blob: this.#name, size: this.#size, checksum: this.#checksum };
   }
 
   async abort(): Promise<void> {

@@ -122,6 +122,8 @@ export interface Spool {
   raw(id: EntryId): Promise<RawForm | undefined>;
   list(filter: EntryFilter): Promise<readonly Entry[]>;
   timeline(id: EntryId): Promise<readonly TimelineStep[]>;
+  /** Bytes of the raw forms that wait, by shop: `queued`, `delivering` and `held`. */
+  backlogBytes(): Promise<ReadonlyMap<ShopId, number>>;
   /** Of every state but `delivered`, which are the many and nobody's trouble. */
   counts(): Promise<readonly EntryCount[]>;
   /** Which of these emails' `remote_id`s have passed here: what is trimmed depends on it. */

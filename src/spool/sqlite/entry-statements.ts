@@ -25,8 +25,9 @@ export function prepareEntryStatements(db: Db) {
   return {
     insert: db.prepare(
       `INSERT INTO entries (id, kind, shop, channel, lane, lane_hash, dedup_hash, remote_id,
-         remote_hash, received_at, meta, state, filed, next_attempt_at, reason, raw_size, blob)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         remote_hash, received_at, meta, state, filed, next_attempt_at, reason, raw_size, blob,
+         raw_checksum)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     insertRaw: db.prepare(`INSERT INTO raws (seq, bytes) VALUES (?, ?)`),
     byDedupHash: db.prepare<[Uint8Array], Pick<EntryRow, 'id'>>(

@@ -136,6 +136,7 @@ function createSpool(
     raw: (id) => calls.call('raw', id),
     list: (filter) => calls.call('list', filter),
     timeline: (id) => calls.call('timeline', id),
+    backlogBytes: () => calls.call('backlogBytes'),
     counts: () => calls.call('counts'),
     knownEmailIds: (shopId, ids) => calls.call('knownEmailIds', shopId, ids),
     knownKeys: (shopId, channel, keys) => calls.call('knownKeys', shopId, channel, keys),

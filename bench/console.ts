@@ -45,7 +45,7 @@ await withWorkbench(async (bench) => {
   const asked = scenarios(filled).filter(({ name }) => name.includes(options.only));
   const results = [...(await byStore(dir, asked)), ...(await byApi(bench, dir, asked))];
   const sizes = await Promise.all(
-    ['spool.db', 'search.db'].map(async (file) => (await stat(join(dir, file))).size),
+    ['spool.db', 'search/search.db'].map(async (file) => (await stat(join(dir, file))).size),
   );
   const intake = options.only === '' ? await intakeBesideIndex(bench, options.quick) : undefined;
   report(results, sizes, intake);

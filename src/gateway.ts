@@ -33,6 +33,7 @@ import { emailShops, smsShops } from './gateway/shops.ts';
 import { startSmsReconciliation } from './gateway/sms-reconciliation.ts';
 import { startTracing } from './gateway/tracing.ts';
 import { version } from './gateway/version.ts';
+import { Backlog } from './intake/backlog.ts';
 import { createIntake, type Intake } from './intake/intake.ts';
 import { createAddressDirectory, currentDirectory } from './intake/routing.ts';
 import { createHealth, type Health, NotReady } from './observability/health.ts';
@@ -84,6 +85,8 @@ export interface GatewayOptions {
 
 /** What is in flight may take this long at a stop; the whole stop has 30 s. */
 const GRACE_MS = 10_000;
+/** The same after the store has failed: what waits has been refused, and only has to hear it. */
+const GRACE_AFTER_FAILURE_MS = 500;
 
 /**
  * The composition root: builds every part from the configuration, starts them from the inside
@@ -92,20 +95,30 @@ const GRACE_MS = 10_000;
 export function createGateway(options: GatewayOptions): Gateway {
   const { logger } = options;
   const stack = new StopStack();
-  let fail: (error: Error) => void = () => undefined;
+  let resolveFailed: (error: Error) => void = () => undefined;
   const failed = new Promise<Error>((resolve) => {
-    fail = resolve;
+    resolveFailed = resolve;
   });
-  const unwind = () =>
-    stack.unwind((part, error) =>
-      logger.error('gateway.stop_failed', { part, ...errorFields(error) }),
-    );
+  const grace = { ms: GRACE_MS };
+  const onError = (part: string, error: unknown): void =>
+    logger.error('gateway.stop_failed', { part, ...errorFields(error) });
+  let closed: Promise<void> | undefined;
+  const fail = (error: Error): void => {
+    grace.ms = GRACE_AFTER_FAILURE_MS;
+    // At once and together: none of them acknowledges anything any more.
+    closed ??= stack.closeDoors(onError);
+    resolveFailed(error);
+  };
+  const unwind = async (): Promise<void> => {
+    await closed;
+    await stack.unwind(onError);
+  };
   let running: Running | undefined;
   return {
     failed,
     async start() {
       try {
-        running = await start(options, stack, fail);
+        running = await start(options, stack, grace, fail);
         return running.addresses;
       } catch (error) {
         await unwind();
@@ -133,12 +146,15 @@ interface Base {
   readonly clock: Clock;
   readonly tracing: Tracing | undefined;
   readonly stack: StopStack;
+  /** What is in flight at a stop may take as long. */
+  readonly grace: { readonly ms: number };
   readonly authenticator: Authenticator;
 }
 
 async function start(
   options: GatewayOptions,
   stack: StopStack,
+  grace: Base['grace'],
   fail: (error: Error) => void,
 ): Promise<Running> {
   const { config, logger } = options;
@@ -149,7 +165,9 @@ async function start(
   const tracing = await startTracing(config, { metrics, clock });
   if (tracing !== undefined) stack.push('tracing', () => tracing.stop());
   const live = new LiveConfig(config, logger);
-  const base: Base = { config, live, logger, metrics, clock, tracing, stack, authenticator };
+  const base: Base = {
+    ...{ config, live, logger, metrics, clock, tracing, stack, grace, authenticator },
+  };
   const health = createHealth();
 
   const store = await openStore(base, fail);
@@ -161,8 +179,9 @@ async function start(
   let wake: () => void = () => undefined;
   // What is opened when there is something behind it.
   const opened: { console?: RunningConsole; smtp?: ListenAddress | undefined } = {};
+  const backlog = new Backlog();
   const intake = createIntake({
-    ...{ ...store, metrics, clock: base.clock },
+    ...{ ...store, backlog, metrics, clock: base.clock },
     onAccepted: (shopId, id, channel) => {
       tracing?.accepted({ shopId, id, channel });
       wake();
@@ -177,12 +196,12 @@ async function start(
   });
   wake = () => dispatcher.wake();
 
-  startHousekeeping(base, store);
+  startHousekeeping(base, store, backlog);
   const tls = await openCertificate(base);
   const facts = createFacts({
     spool: store.spool,
     dataDir: config.dataDir,
-    reserveBytes: reserveBytes(config),
+    reserveBytes: store.neededBytes,
     shops: () => shops.value,
     certificate: () => tls?.current().cert,
     metrics,
@@ -190,7 +209,9 @@ async function start(
   });
   metrics.buildInfo.set({ version: version(), node: process.version }, 1);
   metrics.readFrom({ facts, searchBacklog: () => store.operator.searchBacklog() });
-  const alerting = await startLiveAlerts(live, { facts, metrics, clock, logger });
+  const alerting = await startLiveAlerts(live, {
+    ...{ facts, files: store.files, metrics, clock, logger },
+  });
   stack.push('alerts', () => alerting.stop());
 
   const configuration = createConfigurationDesk(options, {
@@ -214,10 +235,10 @@ async function start(
   });
   opened.console = console;
   const admin = { host: config.admin.host, port: console.port };
-  stack.push('admin', () => console.stop());
+  stack.pushDoor('admin', () => console.stop());
   opened.smtp = await openSmtp(base, store, intake, tls);
   const missed = startSmsReconciliation(live, { ...base, spool: store.spool, intake });
-  stack.push('sms reconciliation', () => missed.stop());
+  stack.pushDoor('sms reconciliation', () => missed.stop());
   health.add('doors', () => undefined);
   stack.push('readiness', () => health.add('doors', () => notReady('stopping')));
   stack.push('reload', () => configuration.stop());
@@ -271,7 +292,7 @@ function startDelivery(
   shops: Current<readonly ShopPlatform[]>,
   onSettled: (entry: Entry, outcome: Outcome) => void,
 ): Dispatcher {
-  const { live, logger, metrics, clock, tracing, stack } = base;
+  const { live, logger, metrics, clock, tracing, stack, grace } = base;
   const normalizers = createNormalizers({ ...base, store });
   if (live.value.delivery.paused) logger.warn('delivery.paused');
   const dispatcher = new Dispatcher(
@@ -306,13 +327,18 @@ function startDelivery(
     }),
   });
   dispatcher.start();
-  stack.push('delivery', () => dispatcher.stop(GRACE_MS));
+  stack.push('delivery', () => dispatcher.stop(grace.ms));
   return dispatcher;
 }
 
-function startHousekeeping({ live, logger, metrics, clock, stack }: Base, store: Store): void {
+function startHousekeeping(
+  { live, logger, metrics, clock, stack }: Base,
+  store: Store,
+  backlog: Backlog,
+): void {
   const housekeeping = new Housekeeping({
     spool: store.spool,
+    backlog,
     retention: () => {
       const { raw, dead, entries } = live.value.spool.retain;
       return { rawMs: raw, deadMs: dead, entriesMs: entries };
@@ -327,7 +353,7 @@ function startHousekeeping({ live, logger, metrics, clock, stack }: Base, store:
 }
 
 async function openHttp(
-  { config, live, logger, metrics, clock, stack, authenticator }: Base,
+  { config, live, logger, metrics, clock, stack, grace, authenticator }: Base,
   store: Store,
   intake: Intake,
   chat: RunningChat | undefined,
@@ -358,8 +384,8 @@ async function openHttp(
   const listener = createHttpListener(createPublicApp({ routers, health, logger }));
   chat?.attach(listener.server);
   const bound = await listener.listen(host, port);
-  stack.push('http', () => listener.stop(GRACE_MS));
-  if (chat !== undefined) stack.push('chat', () => chat.stop());
+  stack.pushDoor('http', () => listener.stop(grace.ms));
+  if (chat !== undefined) stack.pushDoor('chat', () => chat.stop());
   return { host, port: bound };
 }
 
@@ -372,7 +398,7 @@ async function openCertificate({ config, logger, stack }: Base): Promise<TlsMate
 }
 
 async function openSmtp(
-  { config, live, logger, metrics, clock, stack, authenticator }: Base,
+  { config, live, logger, metrics, clock, stack, grace, authenticator }: Base,
   store: Store,
   intake: Intake,
   tls: TlsMaterial | undefined,
@@ -392,6 +418,6 @@ async function openSmtp(
     clock,
   });
   const { port } = await server.start();
-  stack.push('smtp', () => server.stop(GRACE_MS));
+  stack.pushDoor('smtp', () => server.stop(grace.ms));
   return { host: config.smtp.host, port };
 }

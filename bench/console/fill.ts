@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createEntryIds } from '../../src/intake/entry-id.ts';
 import type { EntryState } from '../../src/spool/entry.ts';
-import { openIndex } from '../../src/spool/search/index-database.ts';
+import { indexFileOf, openIndex } from '../../src/spool/search/index-database.ts';
 import { IndexEntries, type IndexedRow } from '../../src/spool/search/index-entries.ts';
 import { openDatabase } from '../../src/spool/sqlite/database.ts';
 import type { Channel } from '../../src/types/channel.ts';
@@ -89,7 +89,7 @@ export function fill(dir: string, count: number): Filled {
     )
     .all();
   for (const { name } of indexes) db.exec(`DROP INDEX ${name}`);
-  const index = openIndex(join(dir, 'search.db'));
+  const index = openIndex(indexFileOf(dir));
   index.pragma('synchronous = OFF');
   index.pragma('cache_size = -200000');
   const entries = new IndexEntries(index);

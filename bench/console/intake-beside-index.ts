@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { NewEntry } from '../../src/spool/entry.ts';
 import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
+import { StoreFailure } from '../../src/spool/store-failure.ts';
 import { StoreClient } from '../../src/spool/sqlite/store-client.ts';
 import { asEntryId, asShopId } from '../../src/types/ids.ts';
 import { printProgress, ratioOf, takeTurns } from '../support/rounds.ts';
@@ -22,7 +23,8 @@ const MAIL = Buffer.from(
 export async function intakeBesideIndex(bench: Workbench, quick: boolean): Promise<number> {
   const count = quick ? 2000 : 20_000;
   const bare = await StoreClient.open(
-    { file: join(await bench.folder(), 'spool.db'), checkpoints: true },
+    { file: join(await bench.folder(), 'spool.db'), role: 'owner' },
+    new StoreFailure(),
     () => undefined,
   );
   bench.onEnd('bare store', () => bare.close());

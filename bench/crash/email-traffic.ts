@@ -23,7 +23,7 @@ export async function sendEmails(
   lane: string,
   traffic: Traffic,
 ): Promise<void> {
-  const outgoing = new Connection(target, traffic.random() < 0.3);
+  const outgoing = new Connection(target, traffic.random() < (traffic.encryptedShare ?? 0.3));
   try {
     for (let nth = 0; !traffic.stopped.aborted; nth += 1) {
       const { sent, bytes } = compose(lane, nth, traffic);

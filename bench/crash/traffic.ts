@@ -10,6 +10,8 @@ export interface Traffic {
   readonly stopped: AbortSignal;
   /** Rejects everything: the time is up. */
   readonly gaveUp: AbortSignal;
+  /** Of the mail connections, those that are encrypted; 0.3 without it. */
+  readonly encryptedShare?: number;
   /** Milliseconds between two messages of a lane, on average. */
   readonly meanPauseMs: number;
 }

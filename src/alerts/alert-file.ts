@@ -1,4 +1,5 @@
-import { open, readFile, rename, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
+import type { DurableFiles } from '../runtime/durable-files.ts';
 import { type AlertRecord, recordsSchema } from './record.ts';
 
 /** A thousand shops, with everything wrong in each, stay well below. */
@@ -7,11 +8,13 @@ const MAX_BYTES = 16 * 1024 * 1024;
 /** The file in which alerts outlive the process. It is replaced as a whole, or not at all. */
 export class AlertFile {
   readonly #path: string;
+  readonly #files: Pick<DurableFiles, 'replace'>;
   #written = '';
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(path: string) {
+  constructor(path: string, files: Pick<DurableFiles, 'replace'>) {
     this.#path = path;
+    this.#files = files;
   }
 
   /**
@@ -40,7 +43,7 @@ export class AlertFile {
     const text = `${JSON.stringify({ version: 1, alerts: records }, null, 2)}\n`;
     const write = async (): Promise<void> => {
       if (text === this.#written) return;
-      await replace(this.#path, text);
+      await this.#files.replace(this.#path, text);
       this.#written = text;
     };
     this.#writing = this.#writing.then(write, write);
@@ -58,21 +61,4 @@ function notLaterThan(now: number, record: AlertRecord): AlertRecord {
     changedAt: Math.min(record.changedAt, now),
     told: Object.fromEntries(told),
   };
-}
-
-async function replace(path: string, text: string): Promise<void> {
-  const temporary = `${path}.tmp`;
-  try {
-    const handle = await open(temporary, 'w', 0o600);
-    try {
-      await handle.writeFile(text);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
 }

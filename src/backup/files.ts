@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
-import { chmod, copyFile, mkdir, open, readdir } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { durableFiles } from '../runtime/durable-files.ts';
 
 /**
  * The SQLite databases of a data folder: never copied as files while somebody writes, but read in
@@ -39,19 +40,8 @@ export async function copyDurably(from: string, to: string): Promise<number | un
     throw error;
   }
   await chmod(to, 0o600);
-  return sync(to);
+  return durableFiles.syncPath(to);
 }
 
 const isGone = (error: unknown): boolean =>
   typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT';
-
-/** fsync of a file or a folder; returns the size. */
-export async function sync(path: string): Promise<number> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-    return (await handle.stat()).size;
-  } finally {
-    await handle.close();
-  }
-}

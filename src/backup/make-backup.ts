@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, realpath, rename, statfs, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
+import { durableFiles } from '../runtime/durable-files.ts';
 import { contentsOf, copyDatabase, type NamedBlob } from '../spool/sqlite/database-copy.ts';
-import { copyDurably, DATABASES, plainFiles, sync } from './files.ts';
+import { copyDurably, DATABASES, plainFiles } from './files.ts';
 import { withPartialFolder } from './partial-folder.ts';
 
 /** `backup.json`, beside the data. */
@@ -50,7 +51,7 @@ export async function makeBackup(options: BackupOptions): Promise<BackupNote> {
   await assertUsable(dataDir, target);
   return withPartialFolder(dataDir, target, async (partial) => {
     const note = await fill(partial, dataDir, options);
-    await sync(partial);
+    await durableFiles.syncFolder(partial);
     options.signal?.throwIfAborted();
     await rename(partial, target).catch((cause: unknown) => {
       // An empty folder gives way; another backup may have filled it meanwhile.
@@ -58,7 +59,7 @@ export async function makeBackup(options: BackupOptions): Promise<BackupNote> {
         ? new BackupRefused(`${target} cannot be replaced`, { cause })
         : cause;
     });
-    await sync(dirname(target));
+    await durableFiles.syncFolder(dirname(target));
     return note;
   });
 }
@@ -72,7 +73,7 @@ async function fill(partial: string, dataDir: string, options: BackupOptions): P
     await mkdir(dirname(copy), { recursive: true, mode: 0o700 });
     copyDatabase(join(dataDir, file), copy);
     await chmod(copy, 0o600);
-    bytes += await sync(copy);
+    bytes += await durableFiles.syncPath(copy);
     options.signal?.throwIfAborted();
   }
   const { schema, entries, blobs } = contentsOf(join(partial, DATABASES[0]));
@@ -102,9 +103,9 @@ async function fill(partial: string, dataDir: string, options: BackupOptions): P
 async function syncFolders(root: string): Promise<void> {
   const all = await readdir(root, { recursive: true, withFileTypes: true });
   for (const entry of all) {
-    if (entry.isDirectory()) await sync(join(entry.parentPath, entry.name));
+    if (entry.isDirectory()) await durableFiles.syncFolder(join(entry.parentPath, entry.name));
   }
-  await sync(join(root, NOTE));
+  await durableFiles.syncPath(join(root, NOTE));
 }
 
 async function assertUsable(dataDir: string, target: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { open, rename, rm, stat } from 'node:fs/promises';
+import { open, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { durableFiles } from '../runtime/durable-files.ts';
 import { CommandFailed, UsageError } from './exit-codes.ts';
 import { isSystemError } from './system-error.ts';
 import type { Terminal } from './terminal.ts';
@@ -41,9 +42,9 @@ export async function withOutput<T>(
           }
         },
       });
-      await handle.sync();
+      await durableFiles.sync(handle);
       await handle.close();
-      await rename(temporary, file);
+      await durableFiles.rename(temporary, file);
       return result;
     } finally {
       await handle.close().catch(() => undefined);

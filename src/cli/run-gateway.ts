@@ -7,12 +7,14 @@ import { createLogger, errorFields, type Logger } from '../observability/logger.
 import { SpoolUnusable } from '../spool/errors.ts';
 import { banner } from './banner.ts';
 import { configFile, configuration } from './configuration.ts';
-import { CommandFailed } from './exit-codes.ts';
+import { CommandFailed, EXIT } from './exit-codes.ts';
 import { watchProcess, type ProcessEnd, type ProcessEvents } from './process-end.ts';
 import type { Terminal } from './terminal.ts';
 
 /** A graceful stop that takes longer has hung; what was acknowledged is on disk anyway. */
 const STOP_DEADLINE_MS = 30_000;
+/** The same after the store has failed: whatever hangs then, a delivery or the disk itself. */
+const FAILED_DEADLINE_MS = 1200;
 
 /** `serve`: the gateway of a configuration, until it ends. */
 export async function runGateway(
@@ -88,6 +90,10 @@ export async function serve(
   );
   try {
     const gateway = await open();
+    void gateway.failed.then(() => {
+      // Not by coming to an end, which closes the database: that would be one more try to sync it.
+      setTimeout(() => events.exit(EXIT.failed), FAILED_DEADLINE_MS).unref();
+    });
     onReady(await started(gateway));
     logger.info('gateway.ready');
     hangUps.take = () => reload(gateway, logger, onRefused);

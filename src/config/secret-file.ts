@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
-import { link, mkdir, open, readFile, unlink } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { z } from 'zod';
+import { makeFileOnce, makeFolder } from '../runtime/durable-files.ts';
 
 /** A file of generated keys is there and cannot be used. It is never replaced by itself. */
 export class UnusableKeys extends Error {
@@ -47,38 +47,13 @@ export async function readOrMakeSecretFile<T>(
   const existing = await readSecretFile(file, schema);
   if (existing !== undefined) return existing;
   const made = make();
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  const temporary = `${file}.${randomBytes(6).toString('hex')}`;
-  const handle = await open(temporary, 'wx', 0o600);
-  try {
-    await handle.writeFile(`${JSON.stringify(made, null, 2)}\n`);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  try {
-    // A link, unlike a rename, fails when the name is taken.
-    await link(temporary, file);
-  } catch (error) {
-    const first = await readSecretFile(file, schema);
-    if (first === undefined) throw error;
-    return first;
-  } finally {
-    await unlink(temporary);
-  }
-  await syncFolder(dirname(file));
-  return made;
+  makeFolder(dirname(file));
+  if (makeFileOnce(file, `${JSON.stringify(made, null, 2)}\n`)) return made;
+  const first = await readSecretFile(file, schema);
+  if (first === undefined) throw new UnusableKeys(`${file} comes and goes`);
+  return first;
 }
 
 function isMissing(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT';
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

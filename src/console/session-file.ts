@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import { open, readFile, rename, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 
 const keptSchema = z.array(
@@ -21,23 +20,5 @@ export async function readSessions(file: string): Promise<readonly KeptSession[]
   } catch {
     // Everybody signs in once more, which is all that this file can cost.
     return [];
-  }
-}
-
-/** All of it or nothing: the new file takes the old one's place when it is complete and durable. */
-export async function writeSessions(file: string, sessions: readonly KeptSession[]): Promise<void> {
-  const temporary = `${file}.${randomBytes(6).toString('hex')}`;
-  try {
-    const handle = await open(temporary, 'wx', 0o600);
-    try {
-      await handle.writeFile(JSON.stringify(sessions));
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(temporary, file);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
   }
 }

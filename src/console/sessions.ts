@@ -1,8 +1,9 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { errorFields, type Logger } from '../observability/logger.ts';
 import type { Clock } from '../runtime/clock.ts';
+import type { DurableFiles } from '../runtime/durable-files.ts';
 import type { Operators } from './operators.ts';
-import { type KeptSession, readSessions, writeSessions } from './session-file.ts';
+import { type KeptSession, readSessions } from './session-file.ts';
 
 /** One session that was ended, or everything of an operator whose password is another one now. */
 export type Ended = { readonly session: string } | { readonly operator: string };
@@ -22,6 +23,7 @@ export interface LiveSession {
 export interface SessionParts {
   /** Outlives the process. */
   readonly file: string;
+  readonly files: Pick<DurableFiles, 'replace'>;
   readonly operators: Operators;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -111,9 +113,9 @@ export class Sessions {
    * what the operator comes for, and the session lives as long as this process.
    */
   #write(): Promise<void> {
-    const { file, logger } = this.#parts;
+    const { file, files, logger } = this.#parts;
     this.#written = this.#written
-      .then(() => writeSessions(file, [...this.#kept.values()]))
+      .then(() => files.replace(file, JSON.stringify([...this.#kept.values()])))
       .catch((error: unknown) => logger.error('console.sessions_not_kept', errorFields(error)));
     return this.#written;
   }

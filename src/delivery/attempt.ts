@@ -3,6 +3,7 @@ import type { Metrics } from '../observability/metrics.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type Claimed, type Entry, FIRST_REFUSAL_NUMBER, type Outcome } from '../spool/entry.ts';
+import { RawDamaged } from '../spool/raw-checksum.ts';
 import { Forbidden, Later, type Part, Refused, Unclear } from './answer.ts';
 import { AttemptRecord } from './attempt-record.ts';
 import { deliver, type Delivered, type DeliveryParts } from './deliver.ts';
@@ -159,6 +160,9 @@ function failed(
       metrics.alarms.inc({ alarm: 'refused_alike' });
       log.error('platform.refuses_alike', { words: error.words });
     }
+  } else if (error instanceof RawDamaged) {
+    metrics.alarms.inc({ alarm: 'raw_damaged' });
+    log.error('spool.raw_damaged');
   } else if (error instanceof Unclear) {
     notes.set({ unclear: notes.value.unclear + 1 });
   }

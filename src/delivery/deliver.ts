@@ -5,6 +5,7 @@ import type { Normalized, Normalizer } from '../intake/normalizer.ts';
 import { PlatformError } from '../platform-api/errors.ts';
 import { type CreateEventRequest, createEventRequestSchema } from '../platform-api/schemas.ts';
 import type { NewEntry, Outcome, RawForm } from '../spool/entry.ts';
+import { assertIntact } from '../spool/raw-checksum.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Channel } from '../types/channel.ts';
 import { readAnswer, Refused } from './answer.ts';
@@ -33,6 +34,7 @@ export interface Delivered {
  */
 export async function deliver(work: Work, parts: DeliveryParts): Promise<Delivered> {
   const { claimed, notes, steps, record } = work;
+  await assertIntact(claimed.raw, parts.spool.blobs);
   if (claimed.entry.kind === 'event') return { outcome: await deliverEvent(work) };
   const normalized = await steps.timed('normalize', () =>
     parts.normalizers[claimed.entry.channel](claimed, work.signal),

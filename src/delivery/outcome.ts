@@ -1,5 +1,6 @@
 import { NotYet } from '../intake/normalizer.ts';
 import { type Entry, type Outcome, WAITS_FOR } from '../spool/entry.ts';
+import { RawDamaged } from '../spool/raw-checksum.ts';
 import {
   Forbidden,
   Later,
@@ -39,6 +40,7 @@ type Queued = Extract<Outcome, { state: 'queued' }>;
 
 /** What an attempt that threw comes to. Anything unforeseen is retried, never dropped. */
 export function outcomeOf(error: unknown, entry: Entry, when: Circumstances): Outcome {
+  if (error instanceof RawDamaged) return { state: 'dead', reason: error.message };
   if (error instanceof Refused) return refused(error, when);
   if (error instanceof Forbidden) return whileForbidden(error, when);
   if (error instanceof Unclear) return whileUnclear(error, when);

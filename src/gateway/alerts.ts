@@ -5,6 +5,7 @@ import { createEmailTarget } from '../alerts/email-target.ts';
 import type { Target } from '../alerts/target.ts';
 import { createWebhookTarget } from '../alerts/webhook-target.ts';
 import type { Config } from '../config/config.ts';
+import type { DurableFiles } from '../runtime/durable-files.ts';
 import { relayOf } from './relay-options.ts';
 
 /** The ways by which alerts leave, by the configuration; none when there is nowhere to send them. */
@@ -34,7 +35,12 @@ export function alertSource({ http, smtp }: Config): string {
 export async function startAlerts(
   config: Config,
   targets: readonly Target[],
-  parts: Pick<AlertingParts, 'facts' | 'metrics' | 'clock' | 'logger'>,
+  {
+    files,
+    ...parts
+  }: Pick<AlertingParts, 'facts' | 'metrics' | 'clock' | 'logger'> & {
+    readonly files: DurableFiles;
+  },
 ): Promise<Alerting> {
   const { every, group, repeat, settle, rules } = config.alerts;
   const alerting = new Alerting(
@@ -48,7 +54,7 @@ export async function startAlerts(
     },
     {
       ...parts,
-      file: new AlertFile(join(config.dataDir, 'alerts.json')),
+      file: new AlertFile(join(config.dataDir, 'alerts.json'), files),
       targets,
     },
   );

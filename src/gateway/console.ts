@@ -91,7 +91,9 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
   );
   const operators = new Operators(accountsOf(config));
   const file = join(config.dataDir, 'console-sessions.json');
-  const sessions = await Sessions.open({ file, operators, clock, logger });
+  const sessions = await Sessions.open({
+    ...{ file, files: store.files, operators, clock, logger },
+  });
   live.add({
     name: 'operators',
     reads: ['admin.password', 'admin.operators'],

@@ -16,7 +16,7 @@ export interface FactsParts {
   readonly spool: Pick<Spool, 'counts'>;
   readonly dataDir: string;
   /** Of free space, below which nothing is accepted. */
-  readonly reserveBytes: number;
+  readonly reserveBytes: () => number;
   /** Those that are served now: a reload may change them. */
   readonly shops: () => readonly ShopPlatform[];
   /** The PEM text that STARTTLS shows; undefined while SMTP is off. */
@@ -57,7 +57,7 @@ export function createFacts(parts: FactsParts): CollectFacts {
       disk: {
         freeBytes: disk.bavail * disk.bsize,
         totalBytes: disk.blocks * disk.bsize,
-        reserveBytes,
+        reserveBytes: reserveBytes(),
       },
       ...(pem !== undefined && { certificate: certificateOf(pem) }),
       badSignatures,

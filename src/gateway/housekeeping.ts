@@ -1,3 +1,4 @@
+import type { Backlog } from '../intake/backlog.ts';
 import { forgetShops } from '../observability/forget-shop.ts';
 import { errorFields, type Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -10,6 +11,7 @@ const WARN_BEFORE_MS = 7 * 24 * 60 * 60 * 1000;
 
 export interface HousekeepingParts {
   readonly spool: Spool;
+  readonly backlog: Backlog;
   readonly retention: () => Retention;
   /** Configured names by shop id. */
   readonly shopNames: () => ReadonlyMap<string, string>;
@@ -50,7 +52,8 @@ export class Housekeeping {
   }
 
   async #count(): Promise<void> {
-    const { spool, metrics, clock, logger } = this.#parts;
+    const { spool, backlog, metrics, clock, logger } = this.#parts;
+    backlog.counted(await spool.backlogBytes());
     const counts = await spool.counts();
     const [retention, shopNames] = [this.#parts.retention(), this.#parts.shopNames()];
     await forgetShops(metrics, new Set(shopNames.values()));

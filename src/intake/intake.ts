@@ -2,9 +2,11 @@ import type { Metrics } from '../observability/metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { ChatStore, VisitorMessage } from '../spool/chat-store.ts';
 import type { Accepted, EntryKind, EntryMeta, NewEntry, RawForm } from '../spool/entry.ts';
+import { withChecksum } from '../spool/raw-checksum.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Channel } from '../types/channel.ts';
 import type { EntryId, ShopId } from '../types/ids.ts';
+import type { Backlog } from './backlog.ts';
 import { createEntryIds } from './entry-id.ts';
 
 /** One message for one shop, as a channel adapter hands it over. */
@@ -49,22 +51,32 @@ export interface Intake {
 export interface IntakeParts {
   readonly spool: Spool;
   readonly chat: ChatStore;
+  /** What waits of each shop. Without it a shop may fill the disk. */
+  readonly backlog?: Backlog;
   readonly metrics: Metrics;
   readonly clock: Clock;
   /** Called after each arrival that made a new entry, so that delivery need not wait for a poll. */
   readonly onAccepted: (shopId: ShopId, id: EntryId, channel: Channel) => void;
 }
 
-export function createIntake({ spool, chat, metrics, clock, onAccepted }: IntakeParts): Intake {
+export function createIntake(parts: IntakeParts): Intake {
+  const { spool, chat, backlog, metrics, clock, onAccepted } = parts;
   const newId = createEntryIds();
   const count = (arrival: Arrival, { id, duplicate }: Accepted): void => {
     metrics.accepted.inc({ channel: arrival.channel, duplicate: String(duplicate) });
-    if (!duplicate) onAccepted(arrival.shopId, id, arrival.channel);
+    if (duplicate) return;
+    backlog?.accepted(arrival.shopId, arrival.raw);
+    onAccepted(arrival.shopId, id, arrival.channel);
   };
+  /** Of the space that is free and the space that a shop's backlog takes, half is the shop's. */
+  const assertSpace = (arrivals: readonly Arrival[]): Promise<void> =>
+    spool.blobs.assertSpace(
+      Math.max(0, ...arrivals.map(({ shopId }) => backlog?.bytesOf(shopId) ?? 0)),
+    );
 
   return {
     async accept(arrivals) {
-      await spool.blobs.assertSpace();
+      await assertSpace(arrivals);
       const now = clock();
       const accepted = await spool.accept(
         arrivals.map((arrival) => toEntry(arrival, newId(), now)),
@@ -74,13 +86,14 @@ export function createIntake({ spool, chat, metrics, clock, onAccepted }: Intake
         if (result !== undefined) count(arrival, result);
       }
       await removeUnused(spool, arrivals, accepted);
+      spool.assertSound();
       return accepted;
     },
 
     entryFor: (arrival) => toEntry(arrival, newId(), clock()),
 
     async acceptChat(arrival, message) {
-      await spool.blobs.assertSpace();
+      await assertSpace([arrival]);
       const result = await chat.acceptMessage(toEntry(arrival, newId(), clock()), message);
       if (typeof result !== 'string') count(arrival, result);
       return result;
@@ -99,7 +112,7 @@ function toEntry(arrival: Arrival, id: EntryId, now: number): NewEntry {
     remoteId: arrival.remoteId,
     receivedAt: arrival.receivedAt ?? now,
     meta: arrival.meta,
-    raw: arrival.raw,
+    raw: withChecksum(arrival.raw),
     ...(arrival.remoteIdIfTaken !== undefined && { remoteIdIfTaken: arrival.remoteIdIfTaken }),
     ...(arrival.hold !== undefined && { hold: arrival.hold }),
     ...(arrival.detached !== undefined && { detached: arrival.detached }),

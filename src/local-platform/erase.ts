@@ -11,7 +11,7 @@ import {
 import { type Db, openDatabase } from './store/database.ts';
 import { type ErasedPerson, findTraces, type PlatformTraces } from './store/erase-finder.ts';
 import { PlatformErasure } from './store/erase-rows.ts';
-import { syncFolder } from './sync-folder.ts';
+import { durableFiles } from '../runtime/durable-files.ts';
 
 /** Others' transactions are short. */
 const BUSY_MS = 30_000;
@@ -70,7 +70,7 @@ export class PlatformEraser {
     await blackenTexts(this.#outbox, plan.texts);
     const media = join(this.#dir, 'media');
     for (const id of plan.media) await rm(join(media, id), { force: true });
-    if (plan.media.length > 0) await syncFolder(media);
+    if (plan.media.length > 0) await durableFiles.syncFolder(media);
     this.#rows.erase(plan, plan.media, person.is);
   }
 

@@ -1,12 +1,12 @@
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
-import { createWriteStream, mkdirSync, rmSync } from 'node:fs';
-import { open, opendir, rename, rm } from 'node:fs/promises';
+import { createWriteStream, rmSync } from 'node:fs';
+import { opendir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Readable } from 'node:stream';
 import { fileTypeFromFile } from 'file-type';
+import { durableFiles, makeFolder } from '../runtime/durable-files.ts';
 import { DECISIONS } from './decisions.ts';
-import { syncFolder } from './sync-folder.ts';
 
 export interface StoredFile {
   readonly id: string;
@@ -30,7 +30,7 @@ export class MediaFolder {
     this.#signingKey = signingKey;
     // What a crash left there was never acknowledged.
     rmSync(this.#temporary, { recursive: true, force: true });
-    mkdirSync(this.#temporary, { recursive: true });
+    makeFolder(this.#temporary);
   }
 
   /** Stores a stream to its end. On failure nothing stays behind. */
@@ -39,10 +39,9 @@ export class MediaFolder {
     const temporary = join(this.#temporary, id);
     try {
       await pipeline(content, createWriteStream(temporary, { flags: 'wx', mode: 0o600 }));
-      const size = await syncFile(temporary);
+      const size = await durableFiles.syncPath(temporary);
       const sniffed = await fileTypeFromFile(temporary).catch(() => undefined);
-      await rename(temporary, this.path(id));
-      await syncFolder(this.#folder);
+      await durableFiles.rename(temporary, this.path(id));
       return { id, size, sniffedType: sniffed?.mime };
     } catch (error) {
       await rm(temporary, { force: true });
@@ -84,15 +83,5 @@ export class MediaFolder {
 
   #sign(id: string, expires: number): string {
     return createHmac('sha256', this.#signingKey).update(`${id}:${expires}`).digest('base64url');
-  }
-}
-
-async function syncFile(path: string): Promise<number> {
-  const file = await open(path, 'r+');
-  try {
-    await file.sync();
-    return (await file.stat()).size;
-  } finally {
-    await file.close();
   }
 }

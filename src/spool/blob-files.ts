@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, statfs, type FileHandle } from 'node:fs/promises';
+import { open, readdir, rm, statfs, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Readable, Writable } from 'node:stream';
+import { crc32 } from 'node:zlib';
+import { DurableFiles, makeFolder } from '../runtime/durable-files.ts';
 import { asBlobName, type BlobName } from '../types/ids.ts';
+import type { Ballast } from './ballast.ts';
 import { type BlobStore, type BlobWriter, INLINE_MAX_BYTES } from './blobs.ts';
 import type { RawForm } from './entry.ts';
 import { SpoolFull, SpoolUnavailable } from './errors.ts';
-import { FolderSync } from './folder-sync.ts';
+import { StoreFailure } from './store-failure.ts';
 
 const SPACE_CHECKED_FOR_MS = 1000;
 const TEMPORARY = '.tmp';
@@ -20,32 +23,31 @@ export interface BlobFilesOptions {
   readonly reserveBytes: number;
   /** Awaited before each file is made. */
   readonly beforeFile?: () => Promise<void>;
+  /** A disk that has been full has no room for messages yet, whatever is free. */
+  readonly ballast?: Pick<Ballast, 'isGivenUp' | 'missingBytes' | 'assertHeld'>;
+  /** Of the store that the files belong to. */
+  readonly failure?: StoreFailure;
 }
 
 /** Large raw forms as files, one each, in one flat folder. */
 export class BlobFiles implements BlobStore {
+  readonly #options: BlobFilesOptions;
   readonly #dir: string;
-  readonly #reserveBytes: number;
-  readonly #beforeFile: (() => Promise<void>) | undefined;
-  readonly #folder: FolderSync;
-  readonly #fatalListeners: ((error: Error) => void)[] = [];
-  #failed: Error | undefined;
+  readonly #failure: StoreFailure;
+  readonly #files: DurableFiles;
   #space: { checkedAt: number; check: Promise<number> } | undefined;
 
   private constructor(options: BlobFilesOptions) {
-    this.#dir = options.dir;
-    this.#reserveBytes = options.reserveBytes;
-    this.#beforeFile = options.beforeFile;
-    this.#folder = new FolderSync(options.dir);
+    const { dir, failure = new StoreFailure() } = options;
+    this.#options = options;
+    this.#dir = dir;
+    this.#failure = failure;
+    this.#files = new DurableFiles((cause) => failure.fail(cause));
   }
 
-  static async open(options: BlobFilesOptions): Promise<BlobFiles> {
-    await mkdir(options.dir, { recursive: true, mode: 0o700 });
-    return new BlobFiles(options);
-  }
-
-  onFatal(listener: (error: Error) => void): void {
-    this.#fatalListeners.push(listener);
+  static open(options: BlobFilesOptions): Promise<BlobFiles> {
+    makeFolder(options.dir);
+    return Promise.resolve(new BlobFiles(options));
   }
 
   writer(options: { inlineMaxBytes?: number } = {}): BlobWriter {
@@ -64,13 +66,26 @@ export class BlobFiles implements BlobStore {
     await rm(this.path(blob), { force: true });
   }
 
+  get neededBytes(): number {
+    return this.#options.reserveBytes + (this.#options.ballast?.missingBytes ?? 0);
+  }
+
   async assertSpace(spareBytes = 0): Promise<void> {
+    const wasGivenUp = this.#options.ballast?.isGivenUp === true;
+    await this.#options.ballast?.assertHeld();
+    if (wasGivenUp) this.#space = undefined;
     const now = performance.now();
     if (this.#space === undefined || now - this.#space.checkedAt > SPACE_CHECKED_FOR_MS) {
       this.#space = { checkedAt: now, check: freeBytes(this.#dir) };
     }
     const free = await this.#space.check;
-    if (free < this.#reserveBytes + spareBytes) throw new SpoolFull('disk space is short');
+    if (free < this.#options.reserveBytes + spareBytes) throw new SpoolFull('disk space is short');
+  }
+
+  /** For the writer, before each write: what was given up for deliveries is not for more messages. */
+  assertMayWrite(): void {
+    this.#failure.assertSound();
+    if (this.#options.ballast?.isGivenUp === true) throw new SpoolFull('the disk is full');
   }
 
   /** Every file in the folder, unfinished ones included. */
@@ -80,38 +95,22 @@ export class BlobFiles implements BlobStore {
 
   /** For the writer: makes a finished temporary file durable under its name. */
   async publish(handle: FileHandle, name: BlobName): Promise<void> {
-    if (this.#failed !== undefined) throw unavailable(this.#failed);
     // The order is the promise: the bytes, then the name, then the folder that holds the name.
-    await this.#fatalOnError(handle.datasync());
+    await this.#files.sync(handle);
     await handle.close();
-    await rename(this.path(name) + TEMPORARY, this.path(name)).catch((error: unknown) => {
-      throw storageError(error);
-    });
-    await this.#fatalOnError(this.#folder.sync());
+    this.#failure.assertSound();
+    await this.#files.rename(this.temporary(name), this.path(name));
+    this.#failure.assertSound();
   }
 
   /** For the writer: its temporary file. */
   async create(name: BlobName): Promise<FileHandle> {
-    if (this.#beforeFile !== undefined) await this.#beforeFile();
+    await this.#options.beforeFile?.();
     return open(this.temporary(name), 'wx', 0o600);
   }
 
   temporary(name: BlobName): string {
     return this.path(name) + TEMPORARY;
-  }
-
-  /** An fsync that failed is never tried again: the kernel may have dropped the pages. */
-  async #fatalOnError(sync: Promise<void>): Promise<void> {
-    try {
-      await sync;
-    } catch (error) {
-      const cause = error instanceof Error ? error : new Error('fsync failed');
-      if (this.#failed === undefined) {
-        this.#failed = cause;
-        for (const listener of this.#fatalListeners) listener(cause);
-      }
-      throw unavailable(cause);
-    }
   }
 }
 
@@ -120,6 +119,7 @@ class FileBlobWriter extends Writable implements BlobWriter {
   readonly #inlineMaxBytes: number;
   readonly #name = asBlobName(randomUUID());
   #size = 0;
+  #checksum = 0;
   #held: Uint8Array[] = [];
   #heldBytes = 0;
   #handle: FileHandle | undefined;
@@ -138,6 +138,7 @@ class FileBlobWriter extends Writable implements BlobWriter {
 
   override _write(chunk: Uint8Array, _encoding: string, done: (error?: Error) => void): void {
     this.#size += chunk.byteLength;
+    this.#checksum = crc32(chunk, this.#checksum);
     this.#held.push(chunk);
     this.#heldBytes += chunk.byteLength;
     const inline = this.#handle === undefined && this.#size <= this.#inlineMaxBytes;
@@ -153,6 +154,7 @@ class FileBlobWriter extends Writable implements BlobWriter {
   }
 
   async #drain(): Promise<void> {
+    this.#files.assertMayWrite();
     this.#handle ??= await this.#files.create(this.#name);
     const chunks = this.#held;
     const bytes = this.#heldBytes;
@@ -168,7 +170,8 @@ class FileBlobWriter extends Writable implements BlobWriter {
     if (this.#done) throw new SpoolUnavailable('this writer has ended');
     this.#done = true;
     if (this.#handle === undefined && this.#size <= this.#inlineMaxBytes) {
-      return { kind: 'inline', bytes: concat(this.#held, this.#size) };
+      const bytes = concat(this.#held, this.#size);
+      return { kind: 'inline', bytes, checksum: this.#checksum };
     }
     try {
       await this.#drain();
@@ -179,7 +182,7 @@ class FileBlobWriter extends Writable implements BlobWriter {
       await this.#cleanUp();
       throw storageError(error);
     }
-    return { kind: 'file', blob: this.#name, size: this.#size };
+    return { kind: 'file', blob: this.#name, size: this.#size, checksum: this.#checksum };
   }
 
   async abort(): Promise<void> {
@@ -215,10 +218,6 @@ function concat(chunks: readonly Uint8Array[], size: number): Uint8Array {
 async function freeBytes(dir: string): Promise<number> {
   const { bavail, bsize } = await statfs(dir);
   return bavail * bsize;
-}
-
-function unavailable(cause: Error): SpoolUnavailable {
-  return new SpoolUnavailable('the blob folder failed', { cause });
 }
 
 function storageError(error: unknown): Error {

@@ -31,7 +31,8 @@ export interface BlobStore {
   /** Deletes a blob that no row names. */
   remove(blob: BlobName): Promise<void>;
   /**
-   * Rejects with SpoolFull when less than the reserve is free. Cheap: cached for a second.
+   * Rejects with SpoolFull when less than the reserve is free, or the ballast is given up. Cheap:
+   * cached for a second.
    * @param spareBytes to be free beyond the reserve, for what can wait until there is more room
    */
   assertSpace(spareBytes?: number): Promise<void>;

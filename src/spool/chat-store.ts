@@ -52,6 +52,8 @@ export interface UploadRecord {
   readonly type: string;
   readonly size: number;
   readonly blob: BlobName;
+  /** Of its bytes (`raw-checksum.ts`); absent where an earlier version stored it. */
+  readonly checksum?: number;
 }
 
 export interface VisitorMessage {

@@ -31,10 +31,18 @@ export const ENTRY_STATES: readonly EntryState[] = [
   'discarded',
 ];
 
-/** What arrived, byte for byte. Small ones live in the row, larger ones in a file. */
+/**
+ * What arrived, byte for byte. Small ones live in the row, larger ones in a file. The checksum
+ * (`raw-checksum.ts`) is absent where an earlier version stored them.
+ */
 export type RawForm =
-  | { readonly kind: 'inline'; readonly bytes: Uint8Array }
-  | { readonly kind: 'file'; readonly blob: BlobName; readonly size: number };
+  | { readonly kind: 'inline'; readonly bytes: Uint8Array; readonly checksum?: number }
+  | {
+      readonly kind: 'file';
+      readonly blob: BlobName;
+      readonly size: number;
+      readonly checksum?: number;
+    };
 
 /**
  * What kind of request an entry becomes: a customer's message (`POST /messages/`) or a line on a

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { indexFileOf } from './search/index-database.ts';
 import { OpenSearch } from './search/open-search.ts';
 import { type Purged, truncateLog } from './sqlite/erasure-bytes.ts';
 
@@ -13,7 +14,7 @@ const BUSY_MS = 60_000;
  * @param dir the data folder
  */
 export async function eraseFromIndex(dir: string): Promise<Purged | undefined> {
-  const indexFile = join(dir, 'search.db');
+  const indexFile = indexFileOf(dir);
   if (!existsSync(indexFile)) return undefined;
   const search = new OpenSearch({
     ...{ indexFile, spoolFile: join(dir, 'spool.db'), blobFolder: join(dir, 'blobs') },

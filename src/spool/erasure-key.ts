@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFileOnce } from '../runtime/durable-files.ts';
 import { SpoolUnusable } from './errors.ts';
 
 /** What a keyed hash stands for. The same text of two kinds has two hashes. */
@@ -34,18 +35,8 @@ export class ErasureKey {
   static readOrMake(dir: string): ErasureKey {
     const key = readKey(dir);
     if (key !== undefined) return new ErasureKey(key);
-    const file = join(dir, FILE);
-    const temporary = `${file}.${randomBytes(6).toString('hex')}`;
-    writeDurably(temporary, `${JSON.stringify({ key: randomBytes(32).toString('base64url') })}\n`);
-    try {
-      // A link, unlike a rename, fails when another process was first.
-      linkSync(temporary, file);
-    } catch (error) {
-      if (readKey(dir) === undefined) throw error;
-    } finally {
-      rmSync(temporary, { force: true });
-    }
-    sync(dir);
+    const made = { key: randomBytes(32).toString('base64url') };
+    makeFileOnce(join(dir, FILE), `${JSON.stringify(made)}\n`);
     return ErasureKey.read(dir);
   }
 
@@ -72,25 +63,6 @@ function readKey(dir: string): Buffer | undefined {
     throw new SpoolUnusable(`${join(dir, FILE)} is damaged: restore it from a backup.`);
   }
   return Buffer.from(key, 'base64url');
-}
-
-function writeDurably(file: string, text: string): void {
-  const handle = openSync(file, 'wx', 0o600);
-  try {
-    writeSync(handle, text);
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
-}
-
-function sync(folder: string): void {
-  const handle = openSync(folder, 'r');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
 }
 
 function isMissing(error: unknown): boolean {

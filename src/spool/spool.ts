@@ -160,6 +160,8 @@ export interface Spool {
   raw(id: EntryId): Promise<RawForm | undefined>;
   list(filter: EntryFilter): Promise<readonly Entry[]>;
   timeline(id: EntryId): Promise<readonly TimelineStep[]>;
+  /** Bytes of the raw forms that wait, by shop: `queued`, `delivering` and `held`. */
+  backlogBytes(): Promise<ReadonlyMap<ShopId, number>>;
   /** Of every state but `delivered`, which are the many and nobody's trouble. */
   counts(): Promise<readonly EntryCount[]>;
   /** Which of these emails' `remote_id`s have passed here: what is trimmed depends on it. */
@@ -209,6 +211,11 @@ export interface Spool {
   sweep(retention: Retention): Promise<Swept>;
   /** Rejects unless a durable write works; for health checks. */
   probe(): Promise<void>;
+  /**
+   * Before an acknowledgement, when something else was awaited since the store's answer.
+   * @throws {SpoolUnavailable} the store has failed meanwhile: nothing is acknowledged any more
+   */
+  assertSound(): void;
   /** Calls back when the store has failed for good (an fsync error): the process must end. */
   onFatal(listener: (error: Error) => void): void;
   close(): Promise<void>;

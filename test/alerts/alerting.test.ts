@@ -9,6 +9,7 @@ import { createWebhookTarget } from '../../src/alerts/webhook-target.ts';
 import type { Facts } from '../../src/observability/facts.ts';
 import { type LogFields, silentLogger } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
+import { durableFiles } from '../../src/runtime/durable-files.ts';
 import { ends } from '../support/ends.ts';
 import { startMailRelay } from '../support/mail-relay.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -55,7 +56,7 @@ async function start(options: Partial<AlertingOptions> = {}, targets?: readonly 
         looks += 1;
         return Promise.resolve(someFacts({ ...facts, at: clock() }));
       },
-      file: new AlertFile(join(folder, 'alerts.json')),
+      file: new AlertFile(join(folder, 'alerts.json'), durableFiles),
       targets: targets ?? [createWebhookTarget({ url: hook.url, timeoutMs: 20_000 })],
       ...{ metrics, clock, logger: { ...silentLogger, warn: note, error: note } },
     },

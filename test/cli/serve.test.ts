@@ -1,10 +1,11 @@
 import { EventEmitter } from 'node:events';
 import { expect, test } from '@jest/globals';
-import { CommandFailed } from '../../src/cli/exit-codes.ts';
+import { CommandFailed, EXIT } from '../../src/cli/exit-codes.ts';
 import { serve, type ServeHooks } from '../../src/cli/run-gateway.ts';
 import type { Gateway } from '../../src/gateway.ts';
 import { silentLogger, type LogFields, type Logger } from '../../src/observability/logger.ts';
 import { SpoolUnusable } from '../../src/spool/errors.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 /** A process whose signals the test sends, and a gateway that tells what was asked of it. */
 function scene(change: Partial<Gateway> = {}) {
@@ -114,6 +115,21 @@ test('a store that failed ends the process in failure', async () => {
   await expect(run(() => undefined)).rejects.toThrow(/the store failed/);
   expect(steps).toEqual(['start', 'stop']);
   expect(logged.map(([event]) => event)).toEqual(['gateway.failed']);
+});
+
+test('after the store failed, a stop that hangs does not keep the process', async () => {
+  let isStopped: () => void = () => undefined;
+  const { exits, run } = scene({
+    failed: Promise.resolve(new Error('EIO')),
+    stop: () => new Promise<void>((resolve) => (isStopped = resolve)),
+  });
+  const ended = run(() => undefined);
+  const began = performance.now();
+  await waitFor('the exit', () => exits.length > 0, 5000, 20);
+  expect(exits).toEqual([EXIT.failed]);
+  expect(performance.now() - began).toBeLessThan(2000);
+  isStopped();
+  await expect(ended).rejects.toThrow(/the store failed/);
 });
 
 async function startFailing(failure: Error): Promise<unknown> {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, jest, test } from '@jest/globals';
+import { durableFiles } from '../../src/runtime/durable-files.ts';
 import { hashPassword } from '../../src/runtime/password-hash.ts';
 import { Operators } from '../../src/console/operators.ts';
 import { Sessions } from '../../src/console/sessions.ts';
@@ -290,7 +291,7 @@ describe('a password that is replaced while the gateway runs', () => {
     const file = join(dir.path, 'sessions.json');
     const operators = new Operators([{ name: 'ann', password: 'the-old-password' }]);
     const sessions = await Sessions.open({
-      ...{ file, operators, clock: Date.now, logger: silentLogger },
+      ...{ file, files: durableFiles, operators, clock: Date.now, logger: silentLogger },
     });
     const configured = operators.passwordOf('ann');
     expect(await operators.verify('ann', 'the-old-password')).toBe(true);

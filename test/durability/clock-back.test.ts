@@ -1,21 +1,19 @@
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { allArrived, faultsOf } from '../support/arrivals.ts';
 import { customerNumber, sendText } from '../support/customers.ts';
 import { answered } from '../support/platform-model-server.ts';
-import { buildPreloaded } from '../support/preloaded-library.ts';
+import { buildPreload } from '../support/preload.ts';
 import { sharedScene } from '../support/shared-scene.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const SOURCE = fileURLToPath(new URL('./clock-offset.c', import.meta.url));
 const BACK_SECONDS = 25 * 3600;
 
 const built = tempDir();
 afterAll(() => built.remove());
-const library = join(built.path, 'clock-offset.so');
-const why = buildPreloaded(SOURCE, library);
+const preload = buildPreload('clock-offset', built.path);
+const library = 'library' in preload ? preload.library : '';
+const why = 'why' in preload ? preload.why : undefined;
 if (why !== undefined) console.error(`!! SKIPPED: a restart with the clock set back: ${why}`);
 
 const scene = sharedScene({ shops: { acme: {} } });

@@ -45,7 +45,7 @@ function setting() {
         return Promise.resolve(counts);
       },
     },
-    ...{ dataDir: dir.path, reserveBytes: 55, metrics, clock },
+    ...{ dataDir: dir.path, reserveBytes: () => 55, metrics, clock },
     shops: () => [shop],
     certificate: () => undefined,
   });

@@ -137,6 +137,8 @@ export function simulatedSpool(disk: SimulatedDisk, hooks: StoreHooks): Spool {
     list: (filter) => call('list', filter),
     timeline: (id) => call('timeline', id),
     counts: () => call('counts'),
+    backlogBytes: () => call('backlogBytes'),
+    assertSound: () => undefined,
     knownEmailIds: (shopId, ids) => call('knownEmailIds', shopId, ids),
     knownKeys: (shopId, channel, keys) => call('knownKeys', shopId, channel, keys),
     ownPlatformMessages: (shopId, ids) => call('ownPlatformMessages', shopId, ids),

@@ -44,6 +44,8 @@ export interface ConfigChoices {
   /** How the world reaches the HTTP port, when that is not as usual. */
   readonly http?: { readonly publicUrl?: string; readonly trustProxy?: readonly string[] };
   readonly requestTimeout?: string;
+  /** The largest email; the default otherwise. */
+  readonly maxMessageBytes?: number;
   /** Takes everything in and delivers nothing. */
   readonly paused?: boolean;
   /** Who may read what is uploaded of emails. */
@@ -67,7 +69,10 @@ export function gatewayConfig(choices: ConfigChoices) {
   return {
     dataDir: choices.dataDir,
     log: { level: 'info', format: 'json' },
-    smtp: { host, port: ports.smtp, hostname: 'mx.acme.example' },
+    smtp: {
+      ...{ host, port: ports.smtp, hostname: 'mx.acme.example' },
+      ...(choices.maxMessageBytes && { maxMessageBytes: choices.maxMessageBytes }),
+    },
     http: { host, port: ports.http, publicUrl: PUBLIC_URL, ...choices.http },
     admin: { host, port: ports.admin, password: 'of-the-console', ...choices.admin },
     localPlatform: { port: 0, ...(choices.replies && { replies: choices.replies }) },

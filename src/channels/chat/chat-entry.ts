@@ -25,6 +25,7 @@ const rawSchema = z.object({
       type: z.string(),
       size: z.number(),
       blob: z.string().transform(asBlobName),
+      checksum: z.number().exactOptional(),
     }),
   ),
 });

@@ -7,6 +7,7 @@ import {
 } from '../../intake/normalizer.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
 import type { UploadRecord } from '../../spool/chat-store.ts';
+import { assertIntact } from '../../spool/raw-checksum.ts';
 import type { ShopId } from '../../types/ids.ts';
 import { type ChatMeta, chatMeta, chatRaw } from './chat-entry.ts';
 
@@ -75,6 +76,8 @@ function attachmentOf(upload: UploadRecord, blobs: BlobStore): Attachment {
       } catch (error) {
         throw new AttachmentUnavailable('the uploaded file is gone', { cause: error });
       }
+      // Read once before: a disk that fails in the middle must not look like trouble of the platform.
+      await assertIntact({ kind: 'file', ...upload }, blobs);
       return { name, type, size, stream: () => blobs.read(blob) };
     },
   };

@@ -11,6 +11,7 @@ export interface ReceivedFile {
   readonly name: string;
   readonly type: string;
   readonly size: number;
+  readonly checksum?: number;
 }
 
 /** The upload cannot be taken; `status` is the HTTP answer. */
@@ -130,7 +131,8 @@ async function storeFile(
     if (writer.size === 0) throw new UploadRefused(400, 'the file is empty');
     const raw = await writer.commit();
     if (raw.kind !== 'file') throw new Error('a writer that keeps nothing inline made no file');
-    return { blob: raw.blob, size: raw.size, name, type: sniffer.type };
+    const { blob, size, checksum } = raw;
+    return { blob, size, name, type: sniffer.type, ...(checksum !== undefined && { checksum }) };
   } catch (error) {
     // What still comes of this part is read and dropped.
     stream.on('error', () => undefined).resume();

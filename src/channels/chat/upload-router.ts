@@ -167,11 +167,13 @@ async function receive(
   stopping.addEventListener('abort', end);
   if (stopping.aborted) end();
   try {
-    const { blob, name, type, size } = await receiveUpload(request, blobs, deadline.signal, wrote);
+    const file = await receiveUpload(request, blobs, deadline.signal, wrote);
+    const { blob, name, type, size } = file;
     const id = randomUUID();
     try {
       await store.addUpload({
-        ...{ id, name, type, size, blob, visitorId },
+        ...file,
+        ...{ id, visitorId },
         shopId: shop.shopId,
         at: clock(),
       });

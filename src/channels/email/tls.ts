@@ -1,9 +1,10 @@
 import { X509Certificate } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { generate } from 'selfsigned';
 import { errorFields, type Logger } from '../../observability/logger.ts';
+import { durableFiles, makeFolder } from '../../runtime/durable-files.ts';
 
 const SELF_SIGNED_FILE = 'smtp-self-signed.pem';
 const DAY_MS = 86_400_000;
@@ -109,15 +110,8 @@ async function selfSigned({ dataDir, hostname }: TlsOptions): Promise<KeyPair> {
   const kept = await readFile(path, 'utf8').then(splitPem, () => undefined);
   if (kept !== undefined && isUsable(kept, hostname)) return kept;
   const material = await makeSelfSigned(hostname);
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const temporary = `${path}.${process.pid}.tmp`;
-  try {
-    await writeFile(temporary, material.key + material.cert, { mode: 0o600, flush: true });
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
+  makeFolder(dataDir);
+  await durableFiles.replace(path, material.key + material.cert);
   return material;
 }
 

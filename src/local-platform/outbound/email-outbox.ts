@@ -1,7 +1,6 @@
-import { mkdirSync } from 'node:fs';
-import { rename, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { syncFolder } from '../sync-folder.ts';
+import { durableFiles, makeFolder } from '../../runtime/durable-files.ts';
 import { compose } from './email-message.ts';
 import { diskFailure } from './disk-failure.ts';
 import type { Outbound, OutgoingReply, Sent } from './outbound.ts';
@@ -13,7 +12,7 @@ export class EmailOutbox implements Outbound {
   readonly #folder: string;
 
   constructor(folder: string) {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     this.#folder = folder;
   }
 
@@ -24,8 +23,7 @@ export class EmailOutbox implements Outbound {
     const message = await compose(reply);
     try {
       await writeFile(temporary, message, { mode: 0o600, flush: true });
-      await rename(temporary, path);
-      await syncFolder(this.#folder);
+      await durableFiles.rename(temporary, path);
     } catch (error) {
       throw diskFailure(error);
     }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import addressparser from 'nodemailer/lib/addressparser';
+import { durableFiles } from '../../runtime/durable-files.ts';
 
 /** The header block of a reply of ours is much shorter. */
 const HEAD_BYTES = 16 * 1024;
@@ -108,7 +109,7 @@ export async function blackenTexts(folder: string, lines: readonly Line[]): Prom
     for (const { at, length } of lines) {
       await file.write('{"erased":true}'.padEnd(length).slice(0, length), at, 'latin1');
     }
-    await file.datasync();
+    await durableFiles.sync(file);
   } finally {
     await file.close();
   }

@@ -1,7 +1,6 @@
-import { mkdirSync } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { syncFolder } from '../sync-folder.ts';
+import { durableFiles, makeFolder } from '../../runtime/durable-files.ts';
 import { diskFailure } from './disk-failure.ts';
 import { type Outbound, type OutgoingReply, type Sent, unreachable } from './outbound.ts';
 
@@ -12,7 +11,7 @@ export class SmsLog implements Outbound {
   readonly #path: string;
 
   constructor(folder: string) {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     this.#path = join(folder, 'sms.log');
   }
 
@@ -21,7 +20,7 @@ export class SmsLog implements Outbound {
     const line = JSON.stringify({ at: at.toISOString(), id, from, to, text });
     try {
       await appendFile(this.#path, `${line}\n`, { mode: 0o600, flush: true });
-      await syncFolder(dirname(this.#path));
+      await durableFiles.syncFolder(dirname(this.#path));
     } catch (error) {
       throw diskFailure(error);
     }

@@ -1,4 +1,5 @@
-import { rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { codeOf } from '../sqlite/sqlite-code.ts';
 
@@ -30,6 +31,12 @@ const SCHEMA = `
 const TABLES = ['words', 'cards', 'spans', 'shops', 'marks'];
 
 /**
+ * In a folder of its own: SQLite syncs the folder of a log without looking at the answer, and a sync of
+ * the data folder that fails must be seen.
+ */
+export const indexFileOf = (dataDir: string): string => join(dataDir, 'search', 'search.db');
+
+/**
  * Opens the index; what is damaged or of another version is made anew, for everything in it is
  * derived from the spool.
  */
@@ -44,6 +51,7 @@ export function openIndex(file: string): IndexDb {
 }
 
 function openAsItIs(file: string): IndexDb {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const db = new Database(file, { timeout: 5000 });
   try {
     db.pragma('page_size = 8192');

@@ -3,8 +3,23 @@ import { SpoolFull } from '../errors.ts';
 import type { OperationName, Operations } from './operations.ts';
 import type { StoreClient } from './store-client.ts';
 
-/** What takes new things in has no claim on the ballast: it says "full" to the sender. */
-const INTAKE: readonly OperationName[] = ['accept', 'acceptMessage', 'addUpload'];
+/** What takes new messages in: it has no claim on the ballast, and none on the space it leaves. */
+const INTAKE: ReadonlySet<OperationName> = new Set([
+  'accept',
+  'acceptFiled',
+  'acceptMessage',
+  'addUpload',
+]);
+/** Nor has what a visitor or a health check asks for. */
+const WITHOUT_BALLAST: ReadonlySet<OperationName> = new Set([
+  ...INTAKE,
+  'fileSome',
+  'createVisitor',
+  'identifyVisitor',
+  'startConversation',
+  'updateVisitor',
+  'probe',
+]);
 
 /** Calls of the store; on a full disk those that finish work are given the ballast's space. */
 export class BallastedCalls {
@@ -20,17 +35,14 @@ export class BallastedCalls {
     name: Name,
     ...args: Parameters<Operations[Name]>
   ): Promise<ReturnType<Operations[Name]>> {
+    if (INTAKE.has(name)) await this.#ballast.assertHeld();
     try {
       return await this.#client.call(name, ...args);
     } catch (error) {
-      if (!(error instanceof SpoolFull) || INTAKE.includes(name)) throw error;
-      await this.#ballast.drop();
+      if (!(error instanceof SpoolFull) || WITHOUT_BALLAST.has(name)) throw error;
+      // Nothing more is taken in from now on. What is on its way finds the disk as full as it was.
+      await this.#ballast.drop(() => this.#client.call('mark', ''));
       return this.#client.call(name, ...args);
     }
-  }
-
-  /** Holds the ballast again, if there is space by now. */
-  restore(): Promise<void> {
-    return this.#ballast.hold();
   }
 }

@@ -200,19 +200,21 @@ export class ChatTables {
   }
 
   addUpload(upload: Params<'addUpload'>[0]): void {
-    const { id, shopId, visitorId, name, type, size, blob, at } = upload;
+    const { id, shopId, visitorId, name, type, size, blob, checksum = null, at } = upload;
     const owner = this.#mustFind(shopId, visitorId).id;
-    this.#sql.addUpload.run(id, shopId, owner, name, type, size, blob, at);
+    this.#sql.addUpload.run(id, shopId, owner, name, type, size, blob, checksum, at);
   }
 
   unusedUploads(shopId: ShopId, visitorId: VisitorId, ids: readonly string[]): UploadRecord[] {
-    return [...new Set(ids)].flatMap(
-      (id) => this.#sql.unusedUpload.get(id, shopId, visitorId) ?? [],
-    );
+    return [...new Set(ids)].flatMap((id) => {
+      const row = this.#sql.unusedUpload.get(id, shopId, visitorId);
+      return row === undefined ? [] : [toUpload(row)];
+    });
   }
 
   upload(shopId: ShopId, visitorId: VisitorId, id: string): UploadRecord | undefined {
-    return this.#sql.upload.get(id, shopId, visitorId);
+    const row = this.#sql.upload.get(id, shopId, visitorId);
+    return row && toUpload(row);
   }
 
   removeUpload(shopId: ShopId, visitorId: VisitorId, id: string): BlobName | undefined {
@@ -364,20 +366,28 @@ function prepare(db: Db) {
        WHERE shop = ? AND channel = 'web_chat' AND lane >= ? AND lane < ? ORDER BY used_at DESC`,
     ),
     addUpload: db.prepare(
-      `INSERT INTO uploads (id, shop, visitor, name, type, size, blob, at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO uploads (id, shop, visitor, name, type, size, blob, checksum, at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     useUpload: db.prepare(`UPDATE uploads SET entry = ? WHERE id = ?`),
-    unusedUpload: db.prepare<[string, string, string], UploadRecord>(
-      `SELECT id, name, type, size, blob FROM uploads
+    unusedUpload: db.prepare<[string, string, string], UploadRow>(
+      `SELECT id, name, type, size, blob, checksum FROM uploads
        WHERE id = ? AND shop = ? AND visitor = ? AND entry IS NULL`,
     ),
     removeUpload: db.prepare(`DELETE FROM uploads WHERE id = ?`),
-    upload: db.prepare<[string, string, string], UploadRecord>(
-      `SELECT id, name, type, size, blob FROM uploads WHERE id = ? AND shop = ? AND visitor = ?`,
+    upload: db.prepare<[string, string, string], UploadRow>(
+      `SELECT id, name, type, size, blob, checksum FROM uploads
+       WHERE id = ? AND shop = ? AND visitor = ?`,
     ),
     countUnused: db.prepare<[string, string], { count: number }>(
       `SELECT count(*) AS count FROM uploads WHERE shop = ? AND visitor = ? AND entry IS NULL`,
     ),
   };
 }
+
+type UploadRow = Omit<UploadRecord, 'checksum'> & { readonly checksum: number | null };
+
+const toUpload = ({ checksum, ...upload }: UploadRow): UploadRecord => ({
+  ...upload,
+  ...(checksum !== null && { checksum }),
+});

@@ -2,11 +2,23 @@ import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { SpoolUnusable } from '../errors.ts';
 import { MIGRATIONS } from './migrations.ts';
+import { secureLog } from './unclean-end.ts';
 
 export type Db = Database.Database;
 
 /** Above this size a full structural check at every start would keep the door closed too long. */
 const CHECK_UP_TO_BYTES = 256 * 1024 * 1024;
+/**
+ * A bound only: checkpoint-worker.ts copies the log back beside the commits. Less than the ballast,
+ * so that a full disk can be got out of.
+ */
+export const MAX_LOG_BYTES = 32 * 1024 * 1024;
+
+export const logBytes = (file: string): number =>
+  statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+
+/** What the log may grow by until it is begun anew. */
+export const logGrowthBytes = (file: string): number => Math.max(0, MAX_LOG_BYTES - logBytes(file));
 
 /**
  * Opens the spool's database and brings its schema up to date.
@@ -14,11 +26,13 @@ const CHECK_UP_TO_BYTES = 256 * 1024 * 1024;
  * `synchronous = FULL` is set on every open and read back: an existing WAL database opens at
  * NORMAL, which survives a killed process but not a power cut, and every acknowledgement would be
  * a lie.
+ * @param role `owner`: nobody else serves it; what a process that died left is made durable first
  * @throws {SpoolUnusable} damaged, not a spool, or written by a newer version
  */
-export function openDatabase(file: string): Db {
+export function openDatabase(file: string, role: 'owner' | 'guest' = 'guest'): Db {
   let db: Db | undefined;
   try {
+    secureLog(file, role);
     db = new Database(file, { timeout: 5000 });
     // A small email fills most of a page of 4 KiB: two and its neighbours' rows fit into one of 8.
     db.pragma('page_size = 8192');
@@ -29,9 +43,9 @@ export function openDatabase(file: string): Db {
     db.pragma('secure_delete = ON');
     db.pragma('temp_store = MEMORY');
     db.pragma('cache_size = -16384');
-    // 32 MiB: a bound only; checkpoint-worker.ts copies the log back beside the commits. Less
-    // than the ballast, so that a full disk can be got out of.
-    db.pragma('wal_autocheckpoint = 4000');
+    // Not by SQLite, which would keep a failed fsync of it to itself: store-worker.ts.
+    db.pragma('wal_autocheckpoint = 0');
+    db.pragma(`journal_size_limit = ${MAX_LOG_BYTES}`);
     assertDurable(db);
     migrate(db, file);
     assertWhole(db, file);

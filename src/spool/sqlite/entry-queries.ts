@@ -78,6 +78,10 @@ export class EntryQueries {
     return [{ at: row.received_at, step: 'accepted', detail: { bytes: row.raw_size } }, ...later];
   }
 
+  backlogBytes(): ReadonlyMap<ShopId, number> {
+    return new Map(this.#sql.backlogBytes.all().map(({ shopId, bytes }) => [shopId, bytes]));
+  }
+
   counts(): EntryCount[] {
     return this.#sql.counts
       .all()
@@ -128,6 +132,10 @@ function prepare(db: Db) {
       `SELECT steps FROM timeline WHERE seq = ? ORDER BY no`,
     ),
     // Delivered entries are the many; they are counted as they settle, not here.
+    backlogBytes: db.prepare<[], { shopId: ShopId; bytes: number }>(
+      `SELECT shop AS shopId, sum(raw_size) AS bytes FROM entries
+       WHERE state IN ('queued', 'delivering', 'held') AND state <> 'delivered' GROUP BY shop`,
+    ),
     counts: db.prepare<[], EntryCount>(
       `SELECT shop AS shopId, channel, state, count(*) AS count, min(received_at) AS oldestAt
        FROM entries WHERE state <> 'delivered' GROUP BY state, shop, channel`,

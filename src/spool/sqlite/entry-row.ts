@@ -34,6 +34,7 @@ export interface EntryRow {
   readonly conversation_id: string | null;
   readonly raw_size: number;
   readonly blob: BlobName | null;
+  readonly raw_checksum: number | null;
   readonly has_raw: number;
 }
 
@@ -65,6 +66,7 @@ export function toEntry(row: EntryRow): Entry {
 }
 
 export function toRawForm(row: EntryRow, bytes: Uint8Array | undefined): RawForm | undefined {
-  if (row.blob !== null) return { kind: 'file', blob: row.blob, size: row.raw_size };
-  return bytes === undefined ? undefined : { kind: 'inline', bytes };
+  const checked = row.raw_checksum === null ? {} : { checksum: row.raw_checksum };
+  if (row.blob !== null) return { kind: 'file', blob: row.blob, size: row.raw_size, ...checked };
+  return bytes === undefined ? undefined : { kind: 'inline', bytes, ...checked };
 }

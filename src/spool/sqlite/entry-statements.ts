@@ -27,8 +27,8 @@ export function prepareEntryStatements(db: Db) {
     insert: db.prepare(
       `INSERT INTO entries (id, kind, shop, channel, lane, lane_hash, dedup_hash, remote_id,
          remote_hash, received_at, meta, state, filed, claimable, detached, next_attempt_at, reason,
-         raw_size, blob)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         raw_size, blob, raw_checksum)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     insertRaw: db.prepare(`INSERT INTO raws (seq, bytes) VALUES (?, ?)`),
     byDedupHash: db.prepare<[Uint8Array], Pick<EntryRow, 'id'>>(

@@ -134,6 +134,7 @@ export class EntryTable {
       hold ?? null,
       raw.kind === 'inline' ? raw.bytes.byteLength : raw.size,
       raw.kind === 'file' ? raw.blob : null,
+      raw.checksum ?? null,
     );
     if (raw.kind === 'inline') this.#sql.insertRaw.run(lastInsertRowid, raw.bytes);
     if (isInLane) {

@@ -2,12 +2,12 @@ import { existsSync, statSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+import { durableFiles } from '../../runtime/durable-files.ts';
 import { asBlobName, type ShopId } from '../../types/ids.ts';
 import type { Person, TracedEntry, Traces } from '../erasure.ts';
 import { eraseFromIndex } from '../erasure-index.ts';
 import { ErasureKey } from '../erasure-key.ts';
 import { SpoolUnusable } from '../errors.ts';
-import { FolderSync } from '../folder-sync.ts';
 import { DataFolderLock } from '../lock.ts';
 import { BLOB_LOCK, SharedLock } from '../shared-lock.ts';
 import { type Db, openDatabase } from './database.ts';
@@ -127,7 +127,7 @@ export class SpoolEraser {
     // One mail to two shops is one file.
     const unnamed = names.filter((name) => !rows.isNamed(asBlobName(name)));
     for (const name of unnamed) await rm(join(this.#dir, 'blobs', name), { force: true });
-    await new FolderSync(join(this.#dir, 'blobs')).sync();
+    await durableFiles.syncFolder(join(this.#dir, 'blobs'));
     rows.forgetRest('blob', names);
     return unnamed.length;
   }

@@ -1,7 +1,7 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DurableFiles, makeFolder } from '../../runtime/durable-files.ts';
 import type { BlobName, EntryId } from '../../types/ids.ts';
-import { Ballast } from '../ballast.ts';
+import { Ballast, BALLAST_FILE } from '../ballast.ts';
 import { BlobFiles } from '../blob-files.ts';
 import type { ChatStore } from '../chat-store.ts';
 import { DataFolderLock } from '../lock.ts';
@@ -19,8 +19,11 @@ import type {
 import type { DeliveryRecord, OperatorStore } from '../operator-store.ts';
 import type { OptOutStore } from '../opt-out-store.ts';
 import type { Recovered, Retention, Spool, Swept } from '../spool.ts';
+import { StoreFailure } from '../store-failure.ts';
+import { indexFileOf, removeIndex } from '../search/index-database.ts';
 import { SearchThreads } from '../search/search-threads.ts';
 import { BallastedCalls } from './ballasted-calls.ts';
+import { logGrowthBytes } from './database.ts';
 import { createOperatorStore } from './operator-store.ts';
 import { type OnCommit, StoreClient } from './store-client.ts';
 
@@ -42,6 +45,10 @@ export interface Store {
   readonly chat: ChatStore;
   readonly optOuts: OptOutStore;
   readonly operator: OperatorStore;
+  /** For other files of the data folder: an fsync that fails here ends the store too. */
+  readonly files: DurableFiles;
+  /** Of free space: below it nothing is accepted. More after a full disk, until the ballast is back. */
+  readonly neededBytes: () => number;
   /** Brings the index up with the spool, and leaves nothing of deleted entries in its files. */
   rewriteIndex(): Promise<void>;
 }
@@ -51,33 +58,47 @@ export interface Store {
  * @throws {SpoolUnusable} locked, damaged, or of a newer version
  */
 export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Store> {
-  await mkdir(options.dir, { recursive: true, mode: 0o700 });
-  const lock = options.role === 'owner' ? DataFolderLock.take(options.dir) : undefined;
+  makeFolder(options.dir);
+  const { dir, role, reserveBytes } = options;
+  const isOwner = role === 'owner';
+  const lock = isOwner ? DataFolderLock.take(dir) : undefined;
   try {
-    const blobLock = new SharedLock(join(options.dir, BLOB_LOCK));
-    const blobs = await BlobFiles.open({
-      dir: join(options.dir, 'blobs'),
-      reserveBytes: options.reserveBytes,
-      ...(options.role === 'guest' && { beforeFile: () => blobLock.share() }),
-    });
+    const failure = new StoreFailure();
+    const onSyncFailure = (cause: Error) => failure.fail(cause);
+    const files = new DurableFiles(onSyncFailure);
     const client = await StoreClient.open(
-      { file: join(options.dir, 'spool.db'), checkpoints: options.role === 'owner' },
+      { file: join(dir, 'spool.db'), role },
+      failure,
       options.onCommit ?? (() => undefined),
     );
-    const ballast = new Ballast(join(options.dir, 'ballast'));
-    if (options.role === 'owner') await ballast.hold();
+    const ballast = new Ballast({
+      ...{ file: join(dir, BALLAST_FILE), reserveBytes, onSyncFailure },
+      logGrowthBytes: () => logGrowthBytes(join(dir, 'spool.db')),
+    });
+    const blobLock = new SharedLock(join(dir, BLOB_LOCK));
+    const blobs = await BlobFiles.open({
+      ...{ dir: join(dir, 'blobs'), reserveBytes, ballast, failure },
+      ...(!isOwner && { beforeFile: () => blobLock.share() }),
+    });
+    // Its log has a name by now, which SQLite itself would sync without looking at the answer.
+    await files.syncFolder(dir);
+    if (isOwner) await ballast.hold();
+    // Where earlier versions had the index.
+    if (isOwner) removeIndex(join(dir, 'search.db'));
     const calls = new BallastedCalls(client, ballast);
     const index = new SearchThreads(
       {
-        spoolFile: join(options.dir, 'spool.db'),
-        indexFile: join(options.dir, 'search.db'),
-        blobFolder: join(options.dir, 'blobs'),
+        spoolFile: join(dir, 'spool.db'),
+        indexFile: indexFileOf(dir),
+        blobFolder: join(dir, 'blobs'),
       },
-      options.role === 'owner',
+      isOwner,
       options.onIndexFailure ?? (() => undefined),
     );
     return {
-      spool: createSpool(client, calls, { blobs, blobLock }, index, lock),
+      files,
+      neededBytes: () => blobs.neededBytes,
+      spool: createSpool(client, calls, { blobs, blobLock, ballast, failure }, index, lock),
       operator: createOperatorStore(calls, index),
       rewriteIndex: () => index.ask('rewrite'),
       chat: createChatStore(calls),
@@ -93,10 +114,17 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
   }
 }
 
+interface SpoolParts {
+  readonly blobs: BlobFiles;
+  readonly blobLock: SharedLock;
+  readonly ballast: Ballast;
+  readonly failure: StoreFailure;
+}
+
 function createSpool(
   client: StoreClient,
   calls: BallastedCalls,
-  { blobs, blobLock }: { blobs: BlobFiles; blobLock: SharedLock },
+  { blobs, blobLock, ballast, failure }: SpoolParts,
   index: SearchThreads,
   lock?: DataFolderLock,
 ): Spool {
@@ -117,6 +145,7 @@ function createSpool(
     raw: (id) => calls.call('raw', id),
     list: (filter) => calls.call('list', filter),
     timeline: (id) => calls.call('timeline', id),
+    backlogBytes: () => calls.call('backlogBytes'),
     counts: () => calls.call('counts'),
     knownEmailIds: (shopId, ids) => calls.call('knownEmailIds', shopId, ids),
     knownKeys: (shopId, channel, keys) => calls.call('knownKeys', shopId, channel, keys),
@@ -136,15 +165,14 @@ function createSpool(
     recover: () => recover(calls, blobs, blobLock),
     sweep: async (retention) => {
       const swept = await sweep(calls, blobs, retention);
-      await calls.restore();
+      await ballast.hold();
       return swept;
     },
     probe: () => calls.call('probe'),
-    onFatal: (listener) => {
-      client.onFatal(listener);
-      blobs.onFatal(listener);
-    },
+    assertSound: () => failure.assertSound(),
+    onFatal: (listener) => failure.onFail(listener),
     close: async () => {
+      await ballast.settled();
       await index.close();
       await client.close();
       await blobLock.release();

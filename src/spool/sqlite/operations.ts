@@ -62,6 +62,7 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
     raw: queries.raw.bind(queries),
     list: queries.list.bind(queries),
     timeline: queries.timeline.bind(queries),
+    backlogBytes: queries.backlogBytes.bind(queries),
     counts: queries.counts.bind(queries),
     knownEmailIds: queries.knownEmailIds.bind(queries),
     knownKeys: queries.knownKeys.bind(queries),

@@ -3,8 +3,10 @@ import type { OperationName } from './operations.ts';
 /** What travels between the gateway's thread and the database's. */
 export interface WorkerOptions {
   readonly file: string;
-  /** Copy the log back in a thread beside: for the one process that owns the spool. */
-  readonly checkpoints: boolean;
+  /** `owner`: the one process that serves it; it also copies the log back, in a thread beside. */
+  readonly role: 'owner' | 'guest';
+  /** `StoreFailure.shared` of the store that the database belongs to. */
+  readonly failed: SharedArrayBuffer;
 }
 
 export interface Call {

@@ -1,6 +1,8 @@
 import { Worker } from 'node:worker_threads';
+import Database from 'better-sqlite3';
 import { workerUrl } from '../../runtime/worker-url.ts';
 import { SpoolFull, SpoolUnavailable, SpoolUnusable } from '../errors.ts';
+import type { StoreFailure } from '../store-failure.ts';
 import type { OperationName, Operations } from './operations.ts';
 import type { Call, CallResult, FromWorker, ToWorker, WorkerOptions } from './protocol.ts';
 
@@ -9,8 +11,6 @@ import type { Call, CallResult, FromWorker, ToWorker, WorkerOptions } from './pr
  * two would take turns otherwise.
  */
 const POST_AT = 16;
-/** The log has to grow first, and a store that lives shorter needs no thread for it. */
-const CHECKPOINTS_AFTER_MS = 1000;
 
 interface Pending {
   readonly resolve: (value: unknown) => void;
@@ -27,26 +27,30 @@ export type OnCommit = (seconds: number, calls: number) => void;
 export class StoreClient {
   readonly #worker: Worker;
   #checkpoints: Worker | undefined;
-  #checkpointsTimer: NodeJS.Timeout | undefined;
+  #reader: Database.Database | undefined;
+  readonly #failure: StoreFailure;
   readonly #onCommit: OnCommit;
   readonly #pending = new Map<number, Pending>();
-  readonly #fatalListeners: ((error: Error) => void)[] = [];
   #outgoing: Call[] = [];
   #lastId = 0;
-  #failed: Error | undefined;
   #closed: (() => void) | undefined;
 
-  private constructor(worker: Worker, onCommit: OnCommit) {
+  private constructor(worker: Worker, failure: StoreFailure, onCommit: OnCommit) {
     this.#worker = worker;
+    this.#failure = failure;
     this.#onCommit = onCommit;
+    failure.onFail((cause) => this.#rejectAll(cause));
   }
 
   /** @throws {SpoolUnusable} the database cannot be opened */
-  static async open(options: WorkerOptions, onCommit: OnCommit): Promise<StoreClient> {
-    const worker = new Worker(workerUrl(import.meta.url, './store-worker.ts'), {
-      workerData: options,
-    });
-    const client = new StoreClient(worker, onCommit);
+  static async open(
+    { file, role }: Pick<WorkerOptions, 'file' | 'role'>,
+    failure: StoreFailure,
+    onCommit: OnCommit,
+  ): Promise<StoreClient> {
+    const workerData: WorkerOptions = { file, role, failed: failure.shared };
+    const worker = new Worker(workerUrl(import.meta.url, './store-worker.ts'), { workerData });
+    const client = new StoreClient(worker, failure, onCommit);
     await new Promise<void>((resolve, reject) => {
       worker.once('error', reject);
       worker.once('message', (message: FromWorker) => {
@@ -62,20 +66,32 @@ export class StoreClient {
     worker.on('message', (message: FromWorker) => client.#receive(message));
     worker.on('error', (error) => client.#fail(error));
     worker.on('exit', () => client.#fail(new Error('the database thread ended')));
-    if (options.checkpoints) client.#startCheckpointsLater(options);
+    client.#keepLog(file);
+    if (role === 'owner') await client.#startCheckpoints(workerData);
     return client;
   }
 
-  #startCheckpointsLater(options: WorkerOptions): void {
-    this.#checkpointsTimer = setTimeout(() => {
-      const url = workerUrl(import.meta.url, './checkpoint-worker.ts');
-      this.#checkpoints = new Worker(url, { workerData: options });
-      this.#checkpoints.on('error', (error) => this.#fail(error));
-    }, CHECKPOINTS_AFTER_MS).unref();
+  /**
+   * The last connection that closes copies the log back and removes it, after a failure too, though
+   * nobody knows then what of the log is on the disk. A reader does neither, and none is the last
+   * while this one is open.
+   */
+  #keepLog(file: string): void {
+    this.#reader = new Database(file, { readonly: true, fileMustExist: true, timeout: 5000 });
+    this.#reader.prepare('SELECT count(*) FROM sqlite_master').get();
+  }
+
+  async #startCheckpoints(workerData: WorkerOptions): Promise<void> {
+    const worker = new Worker(workerUrl(import.meta.url, './checkpoint-worker.ts'), { workerData });
+    this.#checkpoints = worker;
+    worker.on('error', (error) => this.#fail(error));
+    await new Promise<void>((resolve, reject) => {
+      worker.once('message', () => resolve());
+      worker.once('error', reject);
+    });
   }
 
   async #stopCheckpoints(): Promise<void> {
-    clearTimeout(this.#checkpointsTimer);
     const worker = this.#checkpoints;
     if (worker === undefined || worker.threadId === -1) return;
     const exited = new Promise<void>((resolve) => {
@@ -85,17 +101,14 @@ export class StoreClient {
     await exited;
   }
 
-  onFatal(listener: (error: Error) => void): void {
-    this.#fatalListeners.push(listener);
-  }
-
   call<Name extends OperationName>(
     name: Name,
     ...args: Parameters<Operations[Name]>
   ): Promise<ReturnType<Operations[Name]>> {
-    if (this.#failed !== undefined || this.#closed !== undefined) {
-      return Promise.reject(new SpoolUnavailable('the spool is closed', { cause: this.#failed }));
+    if (this.#closed !== undefined) {
+      return Promise.reject(new SpoolUnavailable('the spool is closed'));
     }
+    if (this.#failure.hasFailed) return Promise.reject(this.#failure.error);
     const id = ++this.#lastId;
     // After everything that came in with this turn of the loop: one message to the thread for
     // all of it. Waking it for each would cost more than the call.
@@ -112,7 +125,7 @@ export class StoreClient {
   #send(): void {
     const calls = this.#outgoing;
     this.#outgoing = [];
-    if (calls.length > 0 && this.#failed === undefined) this.#post({ calls });
+    if (calls.length > 0 && !this.#failure.hasFailed) this.#post({ calls });
   }
 
   #post(message: ToWorker): void {
@@ -134,20 +147,24 @@ export class StoreClient {
     const pending = this.#pending.get(result.id);
     this.#pending.delete(result.id);
     if (pending === undefined) return;
-    if (result.ok) pending.resolve(result.value);
+    // Committed, perhaps; but no longer certain to stay, and never acknowledged.
+    if (this.#failure.hasFailed) pending.reject(this.#failure.error);
+    else if (result.ok) pending.resolve(result.value);
     else if (result.kind === 'full') pending.reject(new SpoolFull(result.message));
     else pending.reject(new SpoolUnavailable(result.message));
   }
 
   #fail(cause: Error): void {
-    const wasOpen = this.#failed === undefined && this.#closed === undefined;
-    this.#failed ??= cause;
+    if (this.#closed === undefined) this.#failure.fail(cause);
+    this.#rejectAll(cause);
+    this.#closed?.();
+  }
+
+  #rejectAll(cause: Error): void {
     for (const { reject } of this.#pending.values()) {
       reject(new SpoolUnavailable('the spool failed', { cause }));
     }
     this.#pending.clear();
-    this.#closed?.();
-    if (wasOpen) for (const listener of this.#fatalListeners) listener(cause);
   }
 
   /** Commits what was called before, then closes the database. */
@@ -155,7 +172,8 @@ export class StoreClient {
     if (this.#closed !== undefined) return;
     await this.#stopCheckpoints();
     this.#send();
-    if (this.#failed === undefined) {
+    if (!this.#failure.hasFailed) {
+      this.#reader?.close();
       await new Promise<void>((resolve) => {
         this.#closed = resolve;
         this.#post({ close: true });

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { rm, writeFile } from 'node:fs/promises';
+import { appendFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { openSqliteStore } from '../../../src/spool/sqlite/open.ts';
@@ -36,6 +36,8 @@ test('on a full disk nothing is accepted, deliveries go on, and space ends it', 
     console.warn('SKIPPED: filling a disk needs the right to mount one');
     return;
   }
+  // Somebody else's log.
+  await writeFile(join(disk.path, 'other'), Buffer.alloc(70_000_000));
   const { spool } = await openSqliteStore({ dir: disk.path, role: 'owner', reserveBytes: 0 });
   try {
     const big = () => anEntry({ raw: { kind: 'inline', bytes: Buffer.alloc(60_000) } });
@@ -49,8 +51,8 @@ test('on a full disk nothing is accepted, deliveries go on, and space ends it', 
       );
     }
     expect(refusal).toMatchObject({ name: 'SpoolFull' });
-    // Somebody else's log takes the last byte.
-    await writeFile(join(disk.path, 'other'), Buffer.alloc(200_000_000)).catch(() => undefined);
+    // It takes the last byte too.
+    await appendFile(join(disk.path, 'other'), Buffer.alloc(200_000_000)).catch(() => undefined);
     await expect(spool.accept([big()])).rejects.toMatchObject({ name: 'SpoolFull' });
 
     let delivered = 0;

@@ -45,7 +45,8 @@ describe('the file of the index', () => {
     const id = await mail(first, 'ann@x.example');
     await expectFound(first, 'ann@x.example', [id]);
     await first.spool.close();
-    for (const suffix of ['', '-wal', '-shm']) rmSync(file(`search.db${suffix}`), { force: true });
+    for (const suffix of ['', '-wal', '-shm'])
+      rmSync(file(`search/search.db${suffix}`), { force: true });
     await expectFound(await open(), 'ann@x.example', [id]);
   });
 
@@ -53,10 +54,11 @@ describe('the file of the index', () => {
     const store = await open();
     const id = await mail(store, 'ann@x.example');
     await expectFound(store, 'ann@x.example', [id]);
-    for (const suffix of ['', '-wal', '-shm']) rmSync(file(`search.db${suffix}`), { force: true });
+    for (const suffix of ['', '-wal', '-shm'])
+      rmSync(file(`search/search.db${suffix}`), { force: true });
     const other = await mail(store, 'bob@x.example');
     await expectFound(store, 'x.example', [other, id]);
-    expect(statSync(file('search.db')).size).toBeGreaterThan(0);
+    expect(statSync(file('search/search.db')).size).toBeGreaterThan(0);
   });
 
   test.each([
@@ -69,7 +71,7 @@ describe('the file of the index', () => {
     const id = await mail(first, 'ann@x.example');
     await expectFound(first, 'ann@x.example', [id]);
     await first.spool.close();
-    writeFileSync(file('search.db'), damage(readFileSync(file('search.db'))));
+    writeFileSync(file('search/search.db'), damage(readFileSync(file('search/search.db'))));
     await expectFound(await open(), 'ann@x.example', [id]);
   });
 
@@ -77,7 +79,7 @@ describe('the file of the index', () => {
     const store = await open();
     const id = await mail(store, 'ann@x.example');
     await store.spool.close();
-    const index = openIndex(file('search.db'));
+    const index = openIndex(file('search/search.db'));
     index.pragma('user_version = 99');
     index.close();
     await expectFound(await open(), 'ann@x.example', [id]);
@@ -150,8 +152,10 @@ test('after rewriting, nothing of deleted entries is in any file', async () => {
   await store.spool.sweep({ rawMs: -1, deadMs: -1, entriesMs: -1 });
   await expectFound(store, 'x.example', [kept]);
   await store.rewriteIndex();
-  const files = readdirSync(dir.path).filter((name) => name.startsWith('search.db'));
-  const bytes = files.map((name) => readFileSync(file(name)).toString('latin1')).join('');
+  const files = readdirSync(file('search'));
+  const bytes = files
+    .map((name) => readFileSync(file(join('search', name))).toString('latin1'))
+    .join('');
   expect(bytes).toContain('kept-person');
   expect(bytes).not.toContain('gone-person');
   expect(bytes).not.toContain('gone-subject');

@@ -14,6 +14,7 @@ import { createMetrics } from '../../../../src/observability/metrics.ts';
 import type { CreateMessageRequest } from '../../../../src/platform-api/schemas.ts';
 import type { Claimed, Outcome } from '../../../../src/spool/entry.ts';
 import { openSqliteStore, type Store } from '../../../../src/spool/sqlite/open.ts';
+import { claimFrom, retryLater } from '../../../support/entries.ts';
 import { ends } from '../../../support/ends.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 import {
@@ -149,7 +150,7 @@ export class LateScene {
   /** One attempt at the next entry, as delivery makes it. What waits may be claimed again at once. */
   async attempt(how: AttemptHow = {}): Promise<Attempted> {
     const { spool } = this.#store;
-    const [claimed] = await spool.claim(this.#shop.shopId, 1, MINUTE);
+    const [claimed] = await claimFrom(spool, this.#shop.shopId, 1, MINUTE);
     if (claimed === undefined) return { outcome: 'nothing' };
     const signal = new AbortController().signal;
     const { remoteId, lane } = claimed.entry;
@@ -169,8 +170,8 @@ export class LateScene {
   }
 
   async #waits({ lease }: Claimed, reason: string): Promise<void> {
-    const outcome = { reason, nextAttemptAt: 0, counts: false, failingMs: 0, detach: true };
-    await this.#store.spool.settle(lease, { state: 'queued', ...outcome }, []);
+    const outcome = retryLater({ reason, counts: false, failingMs: 0, detach: true });
+    await this.#store.spool.settle(lease, outcome, { steps: [] });
   }
 
   async #submit(
@@ -181,7 +182,11 @@ export class LateScene {
     const { verdict, request } = normalized;
     const { spool } = this.#store;
     if (verdict.kind !== 'deliver') {
-      await spool.settle(claimed.lease, { state: verdict.kind, reason: verdict.reason }, []);
+      await spool.settle(
+        claimed.lease,
+        { state: verdict.kind, reason: verdict.reason },
+        { steps: [] },
+      );
       return { outcome: verdict.kind, reason: verdict.reason };
     }
     const { files, missing, late } = await this.#upload(claimed, normalized);
@@ -189,7 +194,7 @@ export class LateScene {
       await this.#waits(claimed, 'down');
       return { outcome: 'queued' };
     }
-    await spool.settle(claimed.lease, { state: 'delivered' }, []);
+    await spool.settle(claimed.lease, { state: 'delivered' }, { steps: [] });
     const followUp = late.length === 0 ? undefined : normalized.followUp?.(late);
     if (followUp !== undefined) await this.#intake.accept([followUp]);
     const content = [request.message.content, ...missing].join('\n');

@@ -1,0 +1,47 @@
+import { crc32 } from 'node:zlib';
+import type { BlobStore } from './blobs.ts';
+import type { RawForm } from './entry.ts';
+
+/** The raw form is not what was received: what is stored has been changed or damaged. */
+export class RawDamaged extends Error {
+  override name = 'RawDamaged';
+}
+
+/**
+ * CRC-32 (ISO 3309), for accidents of disks and memory: whoever can change the file can change this
+ * too (docs/decisions/0021-a-checksum-of-the-raw-form.md).
+ */
+export const checksumOf = (bytes: Uint8Array): number => crc32(bytes);
+
+/** With its checksum. A file's is made while it is written. */
+export const withChecksum = (raw: RawForm): RawForm =>
+  raw.kind === 'file' || raw.checksum !== undefined
+    ? raw
+    : { ...raw, checksum: checksumOf(raw.bytes) };
+
+/**
+ * Call it before a raw form is read to be delivered. Reads a file once, as a stream. What an earlier
+ * version stored without a checksum passes.
+ * @throws {RawDamaged} its bytes are others than those that were acknowledged
+ * @throws a system error: the file is missing or cannot be read now
+ */
+export async function assertIntact(raw: RawForm, blobs: Pick<BlobStore, 'read'>): Promise<void> {
+  if (raw.checksum === undefined) return;
+  const [found, size] =
+    raw.kind === 'inline'
+      ? [checksumOf(raw.bytes), raw.bytes.byteLength]
+      : await readThrough(blobs.read(raw.blob));
+  const wanted = raw.kind === 'inline' ? size : raw.size;
+  if (found === raw.checksum && size === wanted) return;
+  throw new RawDamaged('its raw bytes are damaged: they are not what was received');
+}
+
+async function readThrough(chunks: AsyncIterable<Uint8Array>): Promise<[number, number]> {
+  let checksum = 0;
+  let size = 0;
+  for await (const chunk of chunks) {
+    checksum = crc32(chunk, checksum);
+    size += chunk.byteLength;
+  }
+  return [checksum, size];
+}

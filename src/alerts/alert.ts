@@ -1,5 +1,12 @@
 export type AlertRule =
-  'dead' | 'held' | 'breaker-open' | 'oldest-queued' | 'certificate' | 'disk' | 'bad-signatures';
+  | 'dead'
+  | 'held'
+  | 'breaker-open'
+  | 'refused-alike'
+  | 'oldest-queued'
+  | 'certificate'
+  | 'disk'
+  | 'bad-signatures';
 
 export type Severity = 'warning' | 'critical';
 

@@ -1,10 +1,11 @@
 import type { Facts, ShopFacts } from '../observability/facts.ts';
 import type { Reading, Verdict } from './reading.ts';
+import { minute } from './words.ts';
 
 /** One reading for each breaker of each shop. */
 export function breakerReadings(facts: Facts, openForMs: number): Reading[] {
   return facts.shops.flatMap((shop) =>
-    shop.breakers.map(({ part, state }) => ({
+    shop.breakers.map(({ part, state, since }) => ({
       key: `breaker-open/${shop.shop}/${part}`,
       rule: 'breaker-open' as const,
       shop: shop.shop,
@@ -13,12 +14,15 @@ export function breakerReadings(facts: Facts, openForMs: number): Reading[] {
       severity: 'critical' as const,
       summary:
         part === 'messages'
-          ? `Deliveries of ${shop.shop} are paused: its platform fails or refuses them`
-          : `Attachments of ${shop.shop} wait: the platform does not take uploads`,
-      todo: 'Messages are kept and sent once the platform answers again. Check that it is up, and that the key of the shop is right (sluice doctor --only platform).',
+          ? `Deliveries of ${shop.shop} are stopped${sinceWords(since)}: its platform fails or refuses them`
+          : `Attachments of ${shop.shop} wait${sinceWords(since)}: the platform does not take uploads`,
+      todo: `Messages are kept, one is tried every 5 to 25 seconds, and all are sent once the platform answers again. See why (sluice shops), check the platform and the key of the shop (sluice doctor --only platform), then: sluice shops try ${shop.shop}`,
     })),
   );
 }
+
+const sinceWords = (since: number | undefined): string =>
+  since === undefined ? '' : ` since ${minute(since)}`;
 
 /**
  * Breakers start closed with the process. As long as something waits and nothing has gone through

@@ -14,6 +14,7 @@ const record = z.strictObject({
     'dead',
     'held',
     'breaker-open',
+    'refused-alike',
     'oldest-queued',
     'certificate',
     'disk',

@@ -1,6 +1,7 @@
 import type { Facts } from '../observability/facts.ts';
-import { type Reading, verdictOf } from './reading.ts';
+import { alikeReadings } from './alike-rule.ts';
 import { breakerReadings } from './breaker-rule.ts';
+import { type Reading, verdictOf } from './reading.ts';
 import { day, howLong, several, size } from './words.ts';
 
 /** From when something is an alert. Counts, milliseconds and bytes. */
@@ -11,6 +12,8 @@ export interface Thresholds {
   readonly held: number;
   /** A breaker that is open for this long. */
   readonly breakerOpen: number;
+  /** So many messages of a shop that the platform refuses in the same words. */
+  readonly refusedAlike: number;
   /** Age of a shop's oldest queued entry. */
   readonly oldestQueued: number;
   /** Time left to the certificate. */
@@ -52,6 +55,7 @@ export function readAll(facts: Facts, recent: Recent, options: RuleOptions): Rea
       oldestReading(shop, facts, options),
     ]),
     ...breakerReadings(facts, options.thresholds.breakerOpen),
+    ...alikeReadings(facts, options.thresholds.refusedAlike),
     ...certificateReading(facts, options),
     diskReading(facts, options),
     signatureReading(recent, options),

@@ -19,5 +19,9 @@ export function size(bytes: number): string {
   return bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${Math.floor(bytes / 1e6)} MB`;
 }
 
+/** `2026-11-22 11:58 UTC` */
+export const minute = (at: number): string =>
+  `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+
 /** A day, as every time zone writes it the same. */
 export const day = (at: number): string => new Date(at).toISOString().slice(0, 10);

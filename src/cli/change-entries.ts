@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import { counted } from '../runtime/counted.ts';
-import { asEntryId } from '../types/ids.ts';
+import { isServed } from '../spool/data-folder.ts';
+import { asEntryId, type EntryId, type ShopId } from '../types/ids.ts';
+import { awaitRetries, type Became, becameWords } from './await-retries.ts';
 import { oneLine } from './cell.ts';
 import { confirm } from './confirm.ts';
 import { eachFound } from './each-found.ts';
@@ -12,18 +14,24 @@ import type { ProcessEvents } from './process-end.ts';
 import { progressOf } from './progress.ts';
 import { type Filter, filterOf, type FilterOptions } from './queue-filter.ts';
 import { type Move, moveEntry, type Moved } from './queue-moves.ts';
-import { printable, type Terminal } from './terminal.ts';
+import { printable, printableLine, type Terminal } from './terminal.ts';
 
 export interface ChangeOptions extends FilterOptions {
   readonly all?: true;
   readonly text?: string;
   readonly yes?: true;
   readonly json?: true;
+  /** `--no-wait` of a retry. */
+  readonly wait?: boolean;
 }
 
+/** What came of so many is worth waiting for, and for so long. */
+const AWAITED_AT_MOST = 20;
+const AWAITED_MS = 10_000;
 /** So many share a commit, and so few are in memory. */
 const AT_ONCE = 100;
 const COUNTED_UP_TO = 1_000_000;
+
 /** One of the moves, by ids or by a filter. */
 export async function changeEntries(
   move: Move,
@@ -42,31 +50,102 @@ export async function changeEntries(
   await withSpool(command, terminal, (open) =>
     options.all === true
       ? byFilter(open, move, options, terminal, events)
-      : byId(open, move, ids, options, terminal),
+      : byId(open, move, ids, { options, terminal, events }),
   );
+}
+
+interface Surroundings {
+  readonly options: ChangeOptions;
+  readonly terminal: Terminal;
+  readonly events: ProcessEvents;
 }
 
 async function byId(
   open: OpenSpool,
   move: Move,
   ids: readonly string[],
-  { json }: ChangeOptions,
-  terminal: Terminal,
+  surroundings: Surroundings,
 ): Promise<void> {
-  const results: Moved[] = [];
+  const { options, terminal } = surroundings;
+  const { json } = options;
+  const startedAt = Date.now();
+  const results: (Moved & { readonly id: EntryId })[] = [];
+  const probed = new ProbedShops(open, move);
   for (const id of ids.map(asEntryId)) {
-    const moved = await moveEntry(open, move, id, await open.spool.get(id));
-    results.push(moved);
-    if (moved.ok) await open.audit(move.name, id, moved.result);
+    const entry = await open.spool.get(id);
+    const moved = await moveEntry(open, move, id, entry);
+    results.push({ ...moved, id });
+    if (!moved.ok) continue;
+    await open.audit(move.name, id, moved.result);
+    await probed.add(entry?.shopId);
   }
-  const shown = results.map(({ id, ok, result }) => ({ id, ok, result }));
+  const changed = results.flatMap(({ id, ok }) => (ok ? id : []));
+  const waits = move.name === 'retry' && options.wait !== false && isDelivering(open);
+  const became =
+    waits && changed.length > 0 && changed.length <= AWAITED_AT_MOST
+      ? await waitFor(open, changed, startedAt, surroundings)
+      : undefined;
+  const now = Date.now();
+  const shown = results.map(({ id, ok, result }) => ({ id, ok, result, after: became?.get(id) }));
   terminal.out(
     json
-      ? `${jsonText(shown, 2)}\n`
-      : shown.map(({ id, result }) => `${printable(id)}: ${result}\n`).join(''),
+      ? `${jsonText(shown.map(resultJson), 2)}\n`
+      : shown
+          .map(({ id, result, after }) => {
+            const words = after === undefined ? result : becameWords(after, now);
+            return `${printable(id)}: ${printableLine(words)}\n`;
+          })
+          .join(''),
   );
   const failed = results.filter(({ ok }) => !ok).length;
   if (failed > 0) throw new CommandFailed(`${failed} of ${results.length} not changed`);
+}
+
+function resultJson({
+  after,
+  ...moved
+}: Pick<Moved, 'id' | 'ok' | 'result'> & { readonly after: Became | undefined }): object {
+  if (after === undefined) return moved;
+  const { state, tried, reason } = after;
+  return { ...moved, state, tried, ...(reason !== undefined && { reason }) };
+}
+
+const isDelivering = ({ config }: OpenSpool): boolean =>
+  isServed(config.dataDir) && !config.delivery.paused;
+
+async function waitFor(
+  { spool }: OpenSpool,
+  ids: readonly EntryId[],
+  since: number,
+  { terminal, events }: Surroundings,
+): Promise<ReadonlyMap<EntryId, Became>> {
+  const progress = progressOf(terminal, { name: 'tried', total: ids.length, unit: 'entries' });
+  const onProgress = (done: number) => progress.at(done, `${done} of ${ids.length}`);
+  try {
+    return await interruptible(events, (signal) =>
+      awaitRetries(spool, ids, since, { timeoutMs: AWAITED_MS, signal, onProgress }),
+    );
+  } finally {
+    progress.end();
+  }
+}
+
+/** Whose messages were retried: the gateway tries each of these shops at once, in trouble or not. */
+class ProbedShops {
+  readonly #open: Pick<OpenSpool, 'spool'>;
+  readonly #wanted: boolean;
+  readonly #known = new Set<ShopId>();
+
+  constructor(open: Pick<OpenSpool, 'spool'>, move: Move) {
+    this.#open = open;
+    this.#wanted = move.name === 'retry';
+  }
+
+  async add(shopId: ShopId | undefined): Promise<void> {
+    if (!this.#wanted || shopId === undefined || this.#known.has(shopId)) return;
+    this.#known.add(shopId);
+    await this.#open.spool.requestProbe(shopId);
+  }
 }
 
 async function byFilter(
@@ -138,14 +217,19 @@ async function moveAll(
   filter: Filter,
   { tally, onProgress, signal }: Run,
 ): Promise<void> {
-  let batch: Promise<Moved>[] = [];
+  const probed = new ProbedShops(open, move);
+  let batch: Promise<Moved & { readonly shopId: ShopId }>[] = [];
   const settle = async () => {
-    for (const moved of await Promise.all(batch)) tally.add(moved);
+    for (const { shopId, ...moved } of await Promise.all(batch)) {
+      tally.add(moved);
+      if (moved.ok) await probed.add(shopId);
+    }
     batch = [];
     onProgress(tally.total);
   };
   for await (const { entry } of eachFound(open.operator, filter)) {
-    batch.push(moveEntry(open, move, entry.id, entry));
+    const { id, shopId } = entry;
+    batch.push(moveEntry(open, move, id, entry).then((moved) => ({ ...moved, shopId })));
     if (batch.length < AT_ONCE) continue;
     await settle();
     signal.throwIfAborted();

@@ -20,6 +20,7 @@ import { registerSendChat } from './send-chat.ts';
 import { registerSendEmail } from './send-email.ts';
 import { registerSendSms } from './send-sms.ts';
 import { registerServe } from './serve.ts';
+import { registerShops } from './shops.ts';
 import type { Terminal } from './terminal.ts';
 
 const EXIT_CODES = `
@@ -64,6 +65,7 @@ export function createProgram(terminal: Terminal, events: ProcessEvents): Comman
   registerQueueChange(queue, terminal, events);
   registerQueueExport(queue, terminal, events);
 
+  registerShops(program, terminal, events);
   registerAlerts(program, terminal);
   registerAudit(program, terminal);
   registerIngest(program, terminal, events);

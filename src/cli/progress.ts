@@ -74,3 +74,10 @@ function asStream(terminal: Terminal): Writable {
     columns: { get: () => terminal.columns ?? 80 },
   });
 }
+
+/** A line on the terminal's error output for as long as something lasts; nothing on a pipe. */
+export function saying(terminal: Terminal, text: string): Pick<Progress, 'end'> {
+  if (terminal.canDrawOver !== true) return NONE;
+  terminal.err(`${text} ...`);
+  return { end: () => terminal.err('\r\u001b[K') };
+}

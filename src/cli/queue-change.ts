@@ -19,9 +19,13 @@ export function registerQueueChange(
   events: ProcessEvents,
 ): void {
   for (const move of MOVES) {
-    withFilters(
+    const command = withFilters(
       parent.command(move.name).description(move.description).argument('[id...]', 'ids of entries'),
-    )
+    );
+    if (move.name === 'retry') {
+      command.option('--no-wait', 'does not wait up to 10 s for what comes of it (up to 20 ids)');
+    }
+    command
       .option('--all', 'all that the filters find')
       .option('--text <words>', 'only those that have these words in sender, subject or ids')
       .option('--yes', 'does not ask')

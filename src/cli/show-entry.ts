@@ -6,7 +6,7 @@ import { paintFor } from './cell.ts';
 import { CommandFailed } from './exit-codes.ts';
 import { jsonText } from './json.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';
-import { entryJson, foundJson, iso, time } from './queue-entry.ts';
+import { entryJson, foundJson, iso, time, waitsFor } from './queue-entry.ts';
 import { STATE_COLOURS } from './state-colours.ts';
 import { printable, printableLine, type Terminal } from './terminal.ts';
 import { longSpan } from './time-argument.ts';
@@ -119,7 +119,7 @@ function text({ entry, card, shop, timeline, record }: Shown, terminal: Terminal
     ['received', time(entry.receivedAt)],
     ['size', `${entry.rawSize} bytes`],
     ['tries', entry.attempts],
-    ['next try', state === 'queued' ? time(entry.nextAttemptAt) : undefined],
+    ['next try', state === 'queued' ? nextTry(entry) : undefined],
     ['settled', settledAt === undefined ? undefined : `${time(settledAt)}${settled}`],
     ['message', entry.platformMessageId],
     ['conversation', entry.conversationId],
@@ -131,6 +131,19 @@ function text({ entry, card, shop, timeline, record }: Shown, terminal: Terminal
   });
   const parts = [head, ['', 'timeline (UTC)', ...timelineLines(timeline)], recordLines(record)];
   return `${parts.flat().join('\n')}\n`;
+}
+
+function nextTry(entry: Entry): string {
+  switch (waitsFor(entry)) {
+    case 'time':
+      return time(entry.nextAttemptAt);
+    case 'shop':
+      return 'when its shop takes messages again (see: sluice shops)';
+    case 'media':
+      return 'when its shop takes attachments again (see: sluice shops)';
+    case 'refusal':
+      return 'when the refusal that many got alike is over (see: sluice shops)';
+  }
 }
 
 function recordLines(record: DeliveryRecord | undefined): string[] {

@@ -49,6 +49,7 @@ export const alertSchema = z.strictObject({
     dead: whole(1, 1_000_000, 1),
     held: whole(1, 1_000_000, 1),
     breakerOpen: duration('1m'),
+    refusedAlike: whole(1, 1_000_000, 5),
     oldestQueued: duration('10m'),
     certificate: duration('14d'),
     diskBelow: bytes(0, 1e15, 1_000_000_000),

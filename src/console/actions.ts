@@ -3,7 +3,7 @@ import { errorFields, type Logger } from '../observability/logger.ts';
 import type { Entry, EntryState } from '../spool/entry.ts';
 import type { OperatorStore } from '../spool/operator-store.ts';
 import type { Spool } from '../spool/spool.ts';
-import type { EntryId } from '../types/ids.ts';
+import type { EntryId, ShopId } from '../types/ids.ts';
 import type { Audit } from './audit.ts';
 import type { ActionProgress, EntryAction } from './contract.ts';
 import { isAllowed } from './entry-actions.ts';
@@ -27,7 +27,7 @@ export type Selection =
   | { readonly kind: 'filter'; readonly filter: Filter };
 
 export interface ActionParts {
-  readonly spool: Pick<Spool, 'get' | 'requeue' | 'discard'>;
+  readonly spool: Pick<Spool, 'get' | 'requeue' | 'discard' | 'requestProbe'>;
   readonly operator: Pick<OperatorStore, 'search' | 'countFound' | 'restore' | 'takeBack'>;
   readonly audit: Audit;
   readonly logger: Logger;
@@ -53,6 +53,8 @@ interface Running {
   done: number;
   changed: number;
   readonly refused: Map<string, number>;
+  /** Shops that are tried at once, because one of their messages is retried. */
+  readonly probed: Set<ShopId>;
   /** The state is another than before: to be taken back, the last first. */
   undo: Changed[];
   finished: boolean;
@@ -90,7 +92,7 @@ export class Actions {
     const running: Running = {
       ...{ id: randomUUID(), who, action, total, done: 0, changed: 0 },
       ...{ refused: new Map<string, number>(), undo: [], toldAt: 0 },
-      ...{ finished: false, undone: false },
+      ...{ finished: false, undone: false, probed: new Set<ShopId>() },
     };
     this.#keep(running);
     const target = targetOf(selection, total);
@@ -243,6 +245,10 @@ export class Actions {
           : await spool.requeue(id);
     if (!changed) return 'it has changed meanwhile, or its raw form is gone';
     this.#remember(running, entry);
+    if (action === 'retry' && !running.probed.has(entry.shopId)) {
+      running.probed.add(entry.shopId);
+      await spool.requestProbe(entry.shopId);
+    }
     return undefined;
   }
 

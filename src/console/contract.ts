@@ -95,11 +95,39 @@ export interface ShopFigures {
     readonly state: 'closed' | 'open' | 'probing';
     /** When the next probe is due, while it is open. */
     readonly nextProbeAt?: number;
+    /** Since when it is open, and why, in the platform's words, which may quote a message. */
+    readonly since?: number;
+    readonly reason?: string;
+  }[];
+  /** Refusals that many messages got in the same words: status, code and field names. */
+  readonly refusedAlike: readonly {
+    readonly words: string;
+    readonly since: number;
+    readonly count: number;
   }[];
   readonly queued: number;
   readonly dead: number;
   readonly held: number;
   readonly lastDeliveredAt?: number;
+}
+
+/**
+ * `POST /api/shops/:shop/try`: has one of its messages tried at once, and answers when it is known
+ * what came of it, after 15 s at the latest.
+ */
+export interface ShopTrial {
+  /** The endpoints that were in trouble; none when messages flow. */
+  readonly parts: readonly {
+    readonly part: 'messages' | 'media';
+    readonly outcome: 'delivered' | 'failed' | 'nothing_to_try' | 'no_answer';
+    readonly reason?: string;
+    readonly nextProbeAt?: number;
+  }[];
+  readonly refusedAlike: readonly { readonly words: string; readonly over: boolean }[];
+  /** Messages that waited for their next attempt, and go now. */
+  readonly released: number;
+  /** Messages that wait for delivery now. */
+  readonly waiting: number;
 }
 
 /** `GET /api/history`: one point each 10 s, of the last hour, kept by the process. */
@@ -117,7 +145,7 @@ export interface HistoryPoint {
 }
 
 export interface Alert {
-  /** The rule's name: `dead`, `held`, `breaker-open`, `oldest-queued`, `certificate`, `disk`, `bad-signatures`. */
+  /** The rule's name: `dead`, `held`, `breaker-open`, `refused-alike`, `oldest-queued`, `certificate`, `disk`, `bad-signatures`. */
   readonly rule: string;
   readonly severity: 'warning' | 'critical';
   /** One line for people, with the figure. */
@@ -304,7 +332,7 @@ export interface AuditLine {
   readonly at: number;
   /** `operator`, a name of `admin.operators`, or `terminal:<user>`. */
   readonly who: string;
-  /** `login`, `login_failed`, `logout`, `retry`, `release`, `discard`, `restore`, `open`, `download`, `export`, `ingest`, `erase`, `reload`, `test_message`. */
+  /** `login`, `login_failed`, `logout`, `retry`, `release`, `discard`, `restore`, `open`, `download`, `export`, `ingest`, `erase`, `reload`, `test_message`, `try`. */
   readonly action: string;
   /** An entry's id, a shop's name, `500 entries`; never an address, a number or a text. */
   readonly target: string;

@@ -1,4 +1,5 @@
 import type { SpoolFacts } from '../observability/data-folder-facts.ts';
+import { counted } from '../runtime/counted.ts';
 import { type CheckResult, verdicts } from './check-result.ts';
 import { errorCode } from './error-code.ts';
 
@@ -8,10 +9,9 @@ export interface AdminDoor {
   readonly password: string;
 }
 
-export interface BreakerQuestion {
+export interface BreakerQuestion extends Pick<SpoolFacts, 'failing' | 'stopped'> {
   readonly shops: readonly { readonly name: string; readonly shopId: string }[];
-  /** What entries that wait failed with (`spool/data-folder.ts`). */
-  readonly failing: SpoolFacts['failing'];
+  readonly now: number;
 }
 
 /** The metrics of a running gateway; a failure is a word for it. */
@@ -51,21 +51,22 @@ async function bounded(response: Response): Promise<string | undefined> {
 }
 
 /**
- * Whether deliveries of a shop are paused because its platform fails as a whole. The running
- * gateway says so; when it cannot be asked, what entries failed with is told.
+ * Whether deliveries of a shop are stopped because its platform fails as a whole. The running
+ * gateway says so, and what it told the store says why; where it told nothing, what entries failed
+ * with.
  */
 export function checkBreakers(question: BreakerQuestion, answer: MetricsAnswer): CheckResult[] {
   return question.shops.map((shop) => {
     const { ok, skipped, warning, failed } = verdicts(
       'breaker',
       shop.name,
-      'deliveries are not paused',
+      'deliveries are not stopped',
     );
-    const reason = mostFrequent(question.failing, shop.shopId);
+    const reason = whyStopped(question, shop.shopId) ?? mostFrequent(question.failing, shop.shopId);
     const after = reason === undefined ? '' : `; ${reason}`;
     const todo =
-      'mend what the check "platform" says of this shop (its key, platform.url, the network, the platform itself); ' +
-      'the gateway tries again by itself within 5 minutes, and what waits is safe';
+      'fix what the check "platform" says of this shop (its key, platform.url, the network, the platform itself); ' +
+      `what waits is safe, and the gateway tries one message every 5 to 25 s; "sluice shops" has the platform's whole answer, "sluice shops try ${shop.name}" tries now`;
     if ('failure' in answer) {
       return reason === undefined
         ? skipped(`the gateway could not be asked (${answer.failure})`)
@@ -73,7 +74,7 @@ export function checkBreakers(question: BreakerQuestion, answer: MetricsAnswer):
     }
     const open = openParts(answer.text, shop.name);
     if (open.length === 0) return ok('closed: messages flow');
-    return failed(`open for ${open.join(' and ')}: deliveries are paused${after}`, todo);
+    return failed(`open for ${open.join(' and ')}: deliveries are stopped${after}`, todo);
   });
 }
 
@@ -89,11 +90,20 @@ function openParts(text: string, shop: string): string[] {
   });
 }
 
-/** Without what stands after a colon: it may quote the platform, which may quote the message. */
+function whyStopped({ stopped, now }: BreakerQuestion, shopId: string): string | undefined {
+  const own = stopped.filter((each) => each.shopId === shopId);
+  const [first] = own.toSorted((a, b) => a.since - b.since);
+  if (first === undefined) return undefined;
+  const since = counted(Math.max(0, Math.round((now - first.since) / 60_000)), 'minute');
+  return `for ${since}: ${withoutQuotes(first.reason)}`;
+}
+
+/** What stands after a colon may quote the platform, which may quote the message. */
+const withoutQuotes = (reason: string): string => (reason.split(':', 1)[0] ?? '').slice(0, 80);
+
 function mostFrequent(failing: BreakerQuestion['failing'], shopId: string): string | undefined {
   const [most] = failing.filter((each) => each.shopId === shopId);
   if (most === undefined) return undefined;
-  const reason = (most.reason.split(':', 1)[0] ?? '').slice(0, 80);
   const waiting = most.count === 1 ? '1 entry waits' : `${most.count} entries wait`;
-  return `${waiting}, the last attempt: ${reason}`;
+  return `${waiting}, the last attempt: ${withoutQuotes(most.reason)}`;
 }

@@ -124,15 +124,15 @@ const TABLE: Readonly<Record<CheckName, Check>> = {
       ),
     ),
 
-  breaker: async ({ admin, platforms, dataFolder }, { timeoutMs }) => {
+  breaker: async ({ admin, platforms, dataFolder }, { timeoutMs, clock }) => {
     const facts = dataFolder();
     if (facts.folder === undefined) return [];
     const answer =
       admin === undefined
         ? { failure: 'no password for /metrics is known here' }
         : await readMetrics(admin, timeoutMs);
-    const failing = typeof facts.spool === 'object' ? facts.spool.failing : [];
-    return checkBreakers({ shops: platforms, failing }, answer);
+    const { failing = [], stopped = [] } = typeof facts.spool === 'object' ? facts.spool : {};
+    return checkBreakers({ shops: platforms, failing, stopped, now: clock() }, answer);
   },
 
   'data-folder': ({ dataFolder, paused }, { clock }) =>

@@ -63,7 +63,8 @@ export class Housekeeping {
       const shop = shopNames.get(shopId) ?? 'not configured';
       metrics.entries.set({ shop, channel, state }, count);
       const age = clock() - oldestAt;
-      if (state === 'queued') metrics.oldestQueuedSeconds.set({ shop, channel }, age / 1000);
+      if (state === 'queued')
+        metrics.oldestQueuedSeconds.set({ shop, channel }, Math.max(0, age / 1000));
       if (state === 'dead' && age > retention.deadMs - WARN_BEFORE_MS) {
         metrics.alarms.inc({ alarm: 'dead_entries_expire' });
         logger.warn('spool.dead_entries_expire', { shop, channel, count });

@@ -9,8 +9,6 @@ const LOOK_EVERY_MS = 100;
 const TOLD_AFTER_MS = 1200;
 /** A canary that is refused again is not told of. */
 const CANARY_MS = 5000;
-/** What is hastened comes spread over this time. */
-const SPREAD_MS = 2000;
 
 /** What came of trying one endpoint. */
 export interface PartTrial {
@@ -42,8 +40,8 @@ export interface TrialOptions {
 type Asked = Pick<Spool, 'shopHealth' | 'requestProbe' | 'hasten' | 'counts'>;
 
 /**
- * Has the gateway try a shop at once, and waits for what comes of it. Where messages flow, what
- * waits for a time of its own is due at once.
+ * Has the gateway try a shop at once, and waits for what comes of it. What waits for a time of its
+ * own is due at once.
  * @throws the reason of the signal when that is aborted
  */
 export async function tryShop(
@@ -53,6 +51,8 @@ export async function tryShop(
 ): Promise<ShopTrial> {
   const askedAt = clock();
   const before = await shopHealthOf(spool, shopId);
+  // First, so that the probe finds them.
+  const released = await spool.hasten(shopId, 1);
   await spool.requestProbe(shopId);
   let troubled = new Set<HealthPart>(before === undefined ? [] : inTrouble(before));
   const alike = new Set(before?.refusedAlike.map(({ words }) => words));
@@ -70,8 +70,6 @@ export async function tryShop(
   const parts = PARTS.filter((part) => troubled.has(part)).map((part) =>
     trialOf(part, now, askedAt),
   );
-  const flows = parts.every(({ outcome }) => outcome === 'delivered');
-  const released = flows ? await spool.hasten(shopId, SPREAD_MS) : 0;
   const queued = (await spool.counts()).filter(
     (each) => each.shopId === shopId && each.state === 'queued',
   );

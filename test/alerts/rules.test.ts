@@ -1,5 +1,6 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { AlertRule } from '../../src/alerts/alert.ts';
+import { evaluate } from '../../src/alerts/evaluate.ts';
 import type { Reading } from '../../src/alerts/reading.ts';
 import { readAll, type Recent } from '../../src/alerts/rules.ts';
 import type { Facts } from '../../src/observability/facts.ts';
@@ -56,7 +57,7 @@ test.each([
     'breaker-open',
     { shops: [openShop] },
     'critical',
-    'Deliveries of acme are paused: its platform fails or refuses them',
+    'Deliveries of acme are stopped since 2026-11-22 11:58 UTC: its platform fails or refuses them',
   ],
   [
     'certificate',
@@ -104,6 +105,57 @@ test('free space a little above the threshold is neither bad nor good', () => {
   expect([free(0.99e9), free(1.05e9), free(1.1e9)]).toEqual(['bad', 'between', 'good']);
   const small = { freeBytes: 8e8, totalBytes: 8e8, reserveBytes: 55e6 };
   expect(one('disk', { disk: small }).verdict).toBe('bad');
+});
+
+test('what the platform said when it failed is in no alert: it may quote a message', () => {
+  const [messages, media] = openShop.breakers;
+  const reason = 'the platform answered 401 (http) to /messages/: no such person as Ann';
+  const shops = [{ ...openShop, breakers: [{ ...messages, reason }, media] }] as const;
+  // The types of the fixture are of any part.
+  const told = JSON.stringify(read({ shops: shops as unknown as Facts['shops'] }));
+  expect(told).toContain('Deliveries of acme are stopped');
+  expect(told).not.toMatch(/Ann|answered 401/);
+});
+
+describe('a refusal that many got alike', () => {
+  const words = '422 invalid message.format';
+  const alike = (count: number, more: Facts['shops'][number]['refusedAlike'] = []) =>
+    read({
+      shops: [
+        { ...closedShop, refusedAlike: [{ words, since: NOW - 2 * MINUTE, count }, ...more] },
+      ],
+    }).filter(({ rule }) => rule === 'refused-alike');
+
+  test('is told once, with its words, how many, and since when', () => {
+    expect(alike(7)).toMatchObject([
+      {
+        ...{ key: `refused-alike/acme/${words}`, shop: 'acme', figure: 7 },
+        ...{ verdict: 'bad', severity: 'warning' },
+        summary: `The platform refuses 7 messages of acme in the same words since 2026-11-22 11:58 UTC: ${words}`,
+        todo: expect.stringContaining('sluice shops try acme'),
+      },
+    ]);
+    const other = { words: '400 contact.phone', since: NOW, count: 5 };
+    expect(alike(7, [other]).map(({ key }) => key)).toEqual([
+      `refused-alike/acme/${words}`,
+      'refused-alike/acme/400 contact.phone',
+    ]);
+  });
+
+  test('is critical once there are five times as many', () => {
+    expect([alike(24), alike(25)].map(([reading]) => reading?.severity)).toEqual([
+      'warning',
+      'critical',
+    ]);
+  });
+
+  test('is over when it is told no more', () => {
+    const settle = MINUTE;
+    const fired = evaluate([], alike(7), NOW, settle);
+    expect(fired).toMatchObject([{ phase: 'firing', rule: 'refused-alike' }]);
+    const well = evaluate(fired, [], NOW + MINUTE, settle);
+    expect(evaluate(well, [], NOW + 2 * MINUTE, settle)).toMatchObject([{ phase: 'resolved' }]);
+  });
 });
 
 test('a probing breaker is still open', () => {

@@ -53,6 +53,8 @@ test('the commands', () => {
     'sluice queue discard',
     'sluice queue restore',
     'sluice queue export',
+    'sluice shops',
+    'sluice shops try',
     'sluice alerts',
     'sluice alerts test',
     'sluice audit',

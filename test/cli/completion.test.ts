@@ -105,6 +105,8 @@ describe('bash', () => {
     ],
     [['queue', 'list', '--shop', 'a'], ['acme']],
     [['-c', 'other.yaml', 'queue', 'list', '--shop', 'fr'], ['from-other.yaml']],
+    [['shops', 't'], ['try']],
+    [['shops', 'try', 'a'], ['acme']],
     [
       ['queue', 'show', 'id'],
       ['id-1', 'id-2'],

@@ -55,6 +55,8 @@ test.each([
   ['queue show', ['queue', 'show', id], ['queue list']],
   ['queue stats', ['queue', 'stats'], []],
   ['queue retry, release, discard, restore', ['queue', 'release', '--all', '--yes'], []],
+  ['shops', ['shops'], []],
+  ['shops try', ['shops', 'try', 'demo'], []],
   ['doctor', ['doctor', '--only', 'clock'], []],
   ['ingest', ['ingest', join(dir.path, 'one.eml'), '--dry-run'], []],
   ['backup', ['backup', join(dir.path, 'copy')], []],

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { generate } from 'selfsigned';
 import { type Answer, get } from '../../src/doctor/answer.ts';
+import { checkBreakers } from '../../src/doctor/breaker.ts';
 import { checkCertificate } from '../../src/doctor/certificate.ts';
 import { checkClock } from '../../src/doctor/clock.ts';
 import { checkDisk, freeBytes } from '../../src/doctor/disk.ts';
@@ -123,6 +124,46 @@ describe('platform', () => {
     const result = judgePlatform({ ...shop, embedded }, error);
     expect(result.status).toBe(expected);
     expect(`${result.found} ${result.todo ?? ''}`).toMatch(said);
+  });
+});
+
+describe('breaker', () => {
+  const now = Date.UTC(2026, 10, 22, 12);
+  const shops = [{ name: 'acme', shopId: 's' }];
+  const open = { text: 'sluice_breaker_open{shop="acme",part="messages"} 1' };
+  const failing = [
+    { shopId: 's', reason: 'the platform answered 503 (http) to /m/: Ann', count: 2 },
+  ];
+  const stopped = [
+    {
+      ...({ shopId: 's', part: 'messages', since: now - 3 * 60_000 } as const),
+      reason: 'the platform answered 401 (http) to /contacts/: {"detail": "Dear Ann"}',
+    },
+  ];
+
+  test('that is open is explained by what the gateway told the store, without what may quote a message', () => {
+    const [result] = checkBreakers({ shops, failing, stopped, now }, open);
+    expect(result).toMatchObject({
+      status: 'failed',
+      found:
+        'open for messages: deliveries are stopped; for 3 minutes: the platform answered 401 (http) to /contacts/',
+      todo: expect.stringMatching(/every 5 to 25 s; .*"sluice shops try acme"/),
+    });
+    expect(JSON.stringify(result)).not.toContain('Ann');
+  });
+
+  test('that is open and not explained yet is told with what messages failed with', () => {
+    const [result] = checkBreakers({ shops, failing, stopped: [], now }, open);
+    expect(result?.found).toMatch(/2 entries wait, the last attempt: the platform answered 503/);
+    expect(JSON.stringify(result)).not.toContain('Ann');
+  });
+
+  test('of a gateway that cannot be asked is told as it was last known', () => {
+    const asked = { failure: 'ECONNREFUSED' };
+    const [known] = checkBreakers({ shops, failing: [], stopped, now }, asked);
+    expect(known).toMatchObject({ status: 'warning', found: expect.stringContaining('401') });
+    const [unknown] = checkBreakers({ shops, failing: [], stopped: [], now }, asked);
+    expect(unknown?.status).toBe('skipped');
   });
 });
 

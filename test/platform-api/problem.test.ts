@@ -68,6 +68,11 @@ describe('the fields that an error names', () => {
   });
 });
 
+test('a code of our own format that is a sentence is none: it may quote the message', () => {
+  const error = { code: 'Ann Smith is unknown', message: 'no' };
+  expect(of({ error })).not.toHaveProperty('code');
+});
+
 describe('code and message', () => {
   test('of the local platform, with what is wrong with each field', () => {
     const fields = { 'message.attachments.0': 'no such file' };

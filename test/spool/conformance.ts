@@ -1015,6 +1015,27 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
       expect(await spool.list({ ...filter, channel: 'email' })).toEqual([]);
     });
 
+    test('the oldest that waits is none that was put off to a later time without failing', async () => {
+      const now = Date.now();
+      const oldest = async () => (await spool.counts()).map(({ oldestAt }) => oldestAt);
+      const later = { nextAttemptAt: now + 60_000, counts: false };
+      const putOff = anEntry({ receivedAt: 1000, detached: true });
+      await spool.accept([putOff]);
+      await spool.settle((await claimOne()).lease, retryLater({ ...later, failed: false }), {
+        steps: [],
+      });
+      // Its own time is when its wait begins to count.
+      expect(await oldest()).toEqual([now + 60_000]);
+      await spool.accept([anEntry({ receivedAt: 3000 })]);
+      expect(await oldest()).toEqual([3000]);
+      // One that fails waits, beside its lane or not.
+      await spool.accept([anEntry({ receivedAt: 2000, detached: true })]);
+      for (const { lease } of await claimAll()) {
+        await spool.settle(lease, retryLater(later), { steps: [] });
+      }
+      expect(await oldest()).toEqual([2000]);
+    });
+
     test('the counts tell each state of each shop and the oldest of it', async () => {
       await spool.accept([
         anEntry({ receivedAt: 1000 }),

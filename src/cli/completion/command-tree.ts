@@ -90,6 +90,7 @@ function valuesOf(argument: Argument | undefined, path: readonly string[]): Valu
 
 function named(name: string, [first]: readonly string[]): Values {
   if (/^(file|folder|path)s?$/.test(name)) return { kind: 'file' };
+  if (name === 'shop') return { kind: 'shop' };
   return name === 'id' && first === 'queue' ? { kind: 'entry' } : { kind: 'anything' };
 }
 

@@ -14,6 +14,7 @@ import type {
   Problem,
   ReloadResult,
   Session,
+  ShopTrial,
   TestMessage,
 } from '../contract.ts';
 import { parseRetryAfter } from '../../runtime/retry-after.ts';
@@ -126,6 +127,7 @@ export const api = {
   reload: () => post<ReloadResult>('/configuration/reload'),
   testMessage: (shop: string, channel: Channel) =>
     post<TestMessage>('/test-message', { shop, channel }),
+  tryShop: (shop: string) => post<ShopTrial>(`/shops/${at(shop)}/try`),
   audit: (query: Query, signal?: AbortSignal) => ask<AuditPage>('/audit', { query, signal }),
   doctor: (signal?: AbortSignal) => ask<DoctorReport>('/doctor', { signal }),
 };

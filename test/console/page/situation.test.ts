@@ -13,9 +13,13 @@ test.each([
   ['the platform answered 429 (http) to /messages/', 'Asked to wait'],
   ['the platform answered 503 (http) to /messages/', 'Platform error (503)'],
   ['the platform answered timeout to /messages/', 'No answer'],
-  ['the platform refuses this shop (401)', 'Shop refused (401)'],
+  ['the platform answered 401 (http) to /messages/', 'Refused (401)'],
+  ['the platform answered 302 (http) to /messages/', 'Refused (302)'],
+  ['gave up after 40 requests; the platform answered 500', 'Gave up after 40 requests'],
+  ['the platform does not say whether it took the message', 'Unclear answer'],
+  ['contacts cannot be looked up', 'Contacts not readable'],
+  ['cannot be answered: the platform refused the address', 'Cannot be answered'],
   ['gave up after 12 attempts; the platform answered 500', 'Gave up after 12'],
-  ['deliveries to /media/ are paused', 'Paused'],
   ['it failed here: TypeError', 'Failed here'],
   ['something that nobody foresaw', 'something that nobody foresaw'],
   ['toString', 'toString'],
@@ -47,6 +51,14 @@ test('what an earlier attempt failed with is no matter of a delivered one', () =
   expect(situation({ ...STANDS, state: 'delivered', reason })).toEqual({
     meaning: 'The platform has it.',
     todo: '',
+  });
+});
+
+test('a delivered message that cannot be answered says so, and what to do', () => {
+  const reason = 'cannot be answered: the platform refused the address';
+  expect(situation({ ...STANDS, state: 'delivered', reason })).toMatchObject({
+    meaning: expect.stringMatching(/^The platform has it\. .*address stands in the contact’s name/),
+    todo: 'Write to the person yourself.',
   });
 });
 

@@ -17,6 +17,7 @@ const WORDS: Readonly<Record<string, readonly [IconName, string]>> = {
   erase: ['discarded', 'Erased'],
   reload: ['configuration', 'Reloaded the configuration'],
   test_message: ['send', 'Sent a test message'],
+  try: ['again', 'Tried a shop'],
 };
 
 export const wordsOf = (action: string): readonly [icon: IconName, words: string] =>

@@ -1,5 +1,5 @@
 import type { EntryDetail } from '../../contract.ts';
-import { explain, STATE_MEANING } from '../messages/reasons.ts';
+import { explain, isCaveat, STATE_MEANING } from '../messages/reasons.ts';
 
 /** Where a message stands, as the person on call needs it. */
 export interface Situation {
@@ -13,7 +13,7 @@ type Stands = Pick<EntryDetail, 'state' | 'reason' | 'detached' | 'rawKept' | 'a
 
 export function situation({ state, reason, detached, rawKept, attempts }: Stands): Situation {
   const known = explain(reason);
-  const told = state === 'delivered' ? undefined : known;
+  const told = state === 'delivered' && !isCaveat(reason) ? undefined : known;
   const sentences = [
     STATE_MEANING[state],
     ...(state === 'delivering' ? [LEASE] : []),
@@ -32,7 +32,7 @@ export function situation({ state, reason, detached, rawKept, attempts }: Stands
 const LEASE =
   'The attempt holds a lease that it renews; if the process ends, the lease runs out within a minute and the message is tried again.';
 const DETACHED =
-  'It failed six times while others went through, so its lane goes on without it: later messages of the same person may be there before it.';
+  'It waits by itself, and its lane goes on without it: later messages of the same person may be there before it.';
 const SWEPT = 'Its original has been swept, so nothing can be done with it any more.';
 
 /** A rule's name is explained already; what the platform or a network said is not. */

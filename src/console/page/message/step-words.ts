@@ -49,16 +49,27 @@ const WORDS: Readonly<Record<string, Words>> = {
     more: 'a line in the text stands for it',
     tone: 'warning',
   }),
+  attachment_late: () => ({
+    title: 'Attachment is not there yet',
+    more: 'the message goes without it; another one brings it',
+    tone: 'warning',
+  }),
   conversation_gone: () => ({
     title: 'Its conversation is gone',
     more: 'a new one is begun',
     tone: 'warning',
   }),
   submitted: (detail) => ({ title: 'Submitted', more: answer(detail), tone: 'good' }),
-  refused: (detail) => ({
-    title: 'Refused by the platform',
-    more: `${answer(detail)}; tried once more as plain text without attachments`,
-    tone: 'bad',
+  refused: (detail) => ({ title: 'Refused by the platform', more: answer(detail), tone: 'bad' }),
+  retried_otherwise: (detail) => {
+    const rung = text(detail, 'rung');
+    const how = Object.hasOwn(RUNGS, rung) ? RUNGS[rung] : undefined;
+    return plain('Submitted in another form', how ?? rung);
+  },
+  unclear_answer: (detail) => ({
+    title: 'The answer does not say whether it was taken',
+    more: `${form(text(detail, 'form'))}; it is looked for among the platform’s messages`,
+    tone: 'warning',
   }),
   delivered: () => ({ title: 'Delivered', tone: 'good' }),
   queued: (detail) => ({
@@ -91,6 +102,25 @@ export function stepWords({ step, detail = {} }: TimelineStep): StepWords {
       .map(([name, value]) => `${name} ${String(value)}`)
       .join(', '),
   );
+}
+
+/** What a further request leaves out, or makes anew (`delivery/ladder.ts`). */
+const RUNGS: Readonly<Record<string, string>> = {
+  address: 'without the sender’s address, which stands in the name: it cannot be answered',
+  attachments_anew: 'with its attachments uploaded once more',
+  conversation: 'without its conversation: it begins a new one',
+  plain_text: 'as plain text, without attachments',
+  copies: 'without the addresses in Cc and Bcc',
+  references: 'without references to earlier mails',
+};
+
+/** `200 empty`, `200 id status` (the keys of its JSON), or `other`: another message than ours. */
+function form(told: string): string {
+  if (told === 'other') return 'the platform answered with another message';
+  const [, status = '', keys = ''] = /^(\d{3})(?: (.*))?$/.exec(told) ?? [];
+  if (status === '') return `the platform answered ${told}`;
+  if (keys === '' || keys === 'empty') return `the platform answered ${status} and nothing more`;
+  return `the platform answered ${status} with ${keys.split(' ').join(', ')}`;
 }
 
 const BODIES: Readonly<Record<string, string>> = {

@@ -4,7 +4,7 @@ import { StateBadge } from '../ui/badge.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Time } from '../ui/time.tsx';
 import type { ListedRow } from './entry-pages.ts';
-import { shortReason } from './reasons.ts';
+import { isCaveat, shortReason } from './reasons.ts';
 
 /** Who wrote it, or that nobody is known. */
 export function senderOf({ from, kind, channel }: EntryRow): string {
@@ -69,7 +69,7 @@ export function EntryLine(props: {
       </div>
       <div role="cell" class="state">
         <StateBadge state={row.state} />
-        {row.reason !== undefined && row.state !== 'delivered' && (
+        {row.reason !== undefined && (row.state !== 'delivered' || isCaveat(row.reason)) && (
           <span class="reason" title={row.reason}>
             {shortReason(row.reason)}
           </span>

@@ -13,7 +13,12 @@ type Known = Readonly<Record<string, Explanation>>;
 
 const RELEASE = 'Release it when a person wrote it; discard it otherwise.';
 
-const HELD_AND_SUPPRESSED: Known = {
+/** `delivery/submit.ts` writes these. */
+const UNCLEAR = 'the platform does not say whether it took the message';
+const CANNOT_BE_ANSWERED = 'cannot be answered: the platform refused the address';
+
+/** By the whole reason. */
+const KNOWN: Known = {
   several_from: {
     short: 'Several senders',
     meaning: 'The mail names more than one author, which is how forged mail hides its sender.',
@@ -107,6 +112,24 @@ const HELD_AND_SUPPRESSED: Known = {
     meaning: 'The person sent START: texts may go there again. The contact has a note of it.',
     todo: 'Nothing.',
   },
+  [UNCLEAR]: {
+    short: 'Unclear answer',
+    meaning:
+      'The platform answered without an error, but not with the message, and the message is not in its list: nobody knows whether it was taken.',
+    todo: 'Look for it at the platform. When it is there, discard this one; otherwise release it.',
+  },
+  [CANNOT_BE_ANSWERED]: {
+    short: 'Cannot be answered',
+    meaning:
+      'The platform refused the sender’s address, so it has the message without it; the address stands in the contact’s name. No answer there reaches anybody.',
+    todo: 'Write to the person yourself.',
+  },
+  'contacts cannot be looked up': {
+    short: 'Contacts not readable',
+    meaning:
+      'A note for a contact: the platform does not let this key look whether there is one. A note never creates one.',
+    todo: 'Allow the shop’s key to read contacts, then release it.',
+  },
   'no such contact': {
     short: 'No such contact',
     meaning: 'A note for a contact whom the platform does not know. A note never creates one.',
@@ -121,7 +144,7 @@ const LOOP_LIMITS: Readonly<Record<string, string>> = {
   sameBodyPerHour: 'with the same text in an hour',
 };
 
-const CHECK_PLATFORM = 'Mend what the answer complains of, then retry.';
+const FIX_THE_CAUSE = 'Fix what the answer complains of, then retry.';
 
 /** By the beginning of the reason; the first that fits. */
 const BY_PATTERN: readonly {
@@ -145,35 +168,20 @@ const BY_PATTERN: readonly {
     }),
   },
   {
-    pattern: /^the platform refuses this shop \((\d+)\)/,
-    explain: ([, status = '']) => ({
-      short: `Shop refused (${status})`,
-      meaning: 'The platform does not take this shop’s key or address. Nothing is lost: it waits.',
-      todo: 'Check apiKey, shopId and platformUrl of the shop; the Doctor page tests them.',
+    pattern: /^gave up after (\d+) requests/,
+    explain: ([, requests = '']) => ({
+      short: `Gave up after ${requests} requests`,
+      meaning: `It was submitted ${requests} times, and the platform never said that it was taken.`,
+      todo: 'See the last answer in the timeline. Once its cause is gone, retry.',
     }),
   },
   {
-    pattern: /^the platform refuses everything/,
-    explain: () => ({
-      short: 'All refused',
-      meaning: 'The platform refused several senders in the same words, so it is not this message.',
-      todo: 'Look at the platform: perhaps a new rule, or a firewall before it.',
-    }),
-  },
-  {
-    pattern: /^deliveries to \/(\w+)\/ are paused/,
-    explain: ([, part = '']) => ({
-      short: 'Paused',
-      meaning: `The platform fails at ${part === 'media' ? 'uploads' : 'messages'}, so the gateway pauses and asks again now and then.`,
-      todo: 'Nothing, when the platform comes back. The Overview shows the breaker.',
-    }),
-  },
-  {
-    pattern: /^the platform answered (401|403)\b/,
+    pattern: /^the platform answered (3\d\d|401|403|404|405)\b/,
     explain: ([, status = '']) => ({
       short: `Refused (${status})`,
-      meaning: 'The platform takes the shop’s key, but not this message.',
-      todo: 'Often a firewall that dislikes some text. Look at the answer, then retry.',
+      meaning:
+        'The platform does not accept the shop’s key or its address, or a firewall before it dislikes this text.',
+      todo: 'The Overview shows whether others are refused as well; the Doctor tests the key. Look at the answer, then retry.',
     }),
   },
   {
@@ -188,8 +196,8 @@ const BY_PATTERN: readonly {
     pattern: /^the platform answered (4\d\d)\b/,
     explain: ([, status = '']) => ({
       short: `Refused (${status})`,
-      meaning: 'The platform will not take this message as it is, with its attachments or without.',
-      todo: CHECK_PLATFORM,
+      meaning: 'The platform does not take this message, in none of the forms that were tried.',
+      todo: FIX_THE_CAUSE,
     }),
   },
   {
@@ -232,13 +240,16 @@ const BY_PATTERN: readonly {
 /** Undefined for a reason that nobody has words for: then the reason itself is shown. */
 export function explain(reason: string | undefined): Explanation | undefined {
   if (reason === undefined || reason === '') return undefined;
-  if (Object.hasOwn(HELD_AND_SUPPRESSED, reason)) return HELD_AND_SUPPRESSED[reason];
+  if (Object.hasOwn(KNOWN, reason)) return KNOWN[reason];
   for (const { pattern, explain: words } of BY_PATTERN) {
     const found = pattern.exec(reason);
     if (found !== null) return words(found);
   }
   return undefined;
 }
+
+/** What of a delivered message is told; else it would be what an earlier attempt failed with. */
+export const isCaveat = (reason: string | undefined): boolean => reason === CANNOT_BE_ANSWERED;
 
 /** For a row of a list: what is longer is told on the message's own page. */
 export const shortReason = (reason: string): string => explain(reason)?.short ?? reason;
@@ -247,9 +258,8 @@ export const shortReason = (reason: string): string => explain(reason)?.short ??
 export const OFFERED_REASONS: readonly { readonly reason: string; readonly words: string }[] = [
   { reason: 'the platform answered', words: 'The platform’s answer' },
   { reason: 'gave up', words: 'Gave up' },
-  { reason: 'deliveries to', words: 'Paused' },
   { reason: 'loop:', words: 'Too many from one sender' },
-  ...Object.entries(HELD_AND_SUPPRESSED).map(([reason, { short }]) => ({ reason, words: short })),
+  ...Object.entries(KNOWN).map(([reason, { short }]) => ({ reason, words: short })),
 ];
 
 /** One sentence for whoever meets the word for the first time. */

@@ -7,6 +7,8 @@ export interface Issue {
   readonly tone: 'danger' | 'warning';
   readonly title: string;
   readonly todo: string;
+  /** The platform's words: shown as they are. */
+  readonly because?: string;
   readonly since?: number;
   readonly link?: { readonly href: string; readonly label: string };
 }
@@ -22,12 +24,12 @@ export function issuesOf(overview: Overview, now: number): readonly Issue[] {
   const alertOf = (rule: string, shop?: string): Alert | undefined =>
     alerts.find((alert) => alert.rule === rule && (shop === undefined || alert.shop === shop));
   const issues: Issue[] = [];
-  const add = (rule: string, issue: Omit<Issue, 'key'>, shop?: string) => {
+  const add = (rule: string, issue: Omit<Issue, 'key'>, shop?: string, what = '') => {
     const alert = alertOf(rule, shop);
     issues.push({
-      key: `${rule} ${shop ?? ''}`,
-      ...issue,
+      key: `${rule} ${shop ?? ''} ${what}`,
       ...(alert !== undefined && { since: alert.since }),
+      ...issue,
     });
   };
 
@@ -41,7 +43,10 @@ export function issuesOf(overview: Overview, now: number): readonly Issue[] {
   for (const shop of shops) {
     for (const breaker of shop.breakers) {
       if (breaker.state === 'closed') continue;
-      add('breaker-open', breakerIssue(shop, breaker, now), shop.shop);
+      add('breaker-open', breakerIssue(shop, breaker, now), shop.shop, breaker.part);
+    }
+    for (const refusal of shop.refusedAlike) {
+      add('refused-alike', alikeIssue(shop.shop, refusal), shop.shop, refusal.words);
     }
   }
   if (queue.dead > 0) {
@@ -86,9 +91,23 @@ export function issuesOf(overview: Overview, now: number): readonly Issue[] {
 
 const rank = ({ tone }: Issue): number => (tone === 'danger' ? 0 : 1);
 
+function alikeIssue(
+  shop: string,
+  { words, since, count }: ShopFigures['refusedAlike'][number],
+): Omit<Issue, 'key'> {
+  return {
+    tone: 'danger',
+    title: `${shop}: the platform refuses ${plural(count, 'message')} in the same words`,
+    todo: 'They wait. One is tried each minute; once it is taken, all go. Ask the platform’s operators what has changed.',
+    because: words,
+    since,
+    link: { href: `/messages?shop=${encodeURIComponent(shop)}&state=queued`, label: 'Show them' },
+  };
+}
+
 function breakerIssue(
   { shop, queued }: ShopFigures,
-  { part, state, nextProbeAt }: ShopFigures['breakers'][number],
+  { part, state, nextProbeAt, since, reason }: ShopFigures['breakers'][number],
   now: number,
 ): Omit<Issue, 'key'> {
   const next =
@@ -97,17 +116,22 @@ function breakerIssue(
       : nextProbeAt === undefined
         ? 'It is tried again by itself.'
         : `The next try is ${nextProbeAt > now ? relative(nextProbeAt, now) : 'due'}.`;
+  const told = {
+    ...(since !== undefined && { since }),
+    ...(reason !== undefined && { because: reason }),
+    link: DOCTOR,
+  };
   return part === 'messages'
     ? {
+        ...told,
         tone: 'danger',
         title: `${shop}: the platform does not take messages`,
         todo: `${plural(queued, 'message')} ${queued === 1 ? 'waits' : 'wait'}, none is lost. ${next} See whether the platform is up, and whether the key is right.`,
-        link: DOCTOR,
       }
     : {
+        ...told,
         tone: 'warning',
         title: `${shop}: the platform does not take attachments`,
         todo: `Messages with attachments wait. ${next}`,
-        link: DOCTOR,
       };
 }

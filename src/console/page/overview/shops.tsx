@@ -1,9 +1,10 @@
 import type { ShopFigures } from '../../contract.ts';
-import { count, relative } from '../formats.ts';
+import { count, plural, relative } from '../formats.ts';
 import { now } from '../now.ts';
 import { Badge } from '../ui/badge.tsx';
 import { Card } from '../ui/card.tsx';
 import { Time } from '../ui/time.tsx';
+import { TryButton } from './try-button.tsx';
 
 /** Each shop: whether its platform answers, and what of it does not move. */
 export const Shops = ({ shops }: { readonly shops: readonly ShopFigures[] }) => (
@@ -33,11 +34,46 @@ export const Shops = ({ shops }: { readonly shops: readonly ShopFigures[] }) => 
               </>
             )}
           </span>
+          <Trouble shop={shop} />
         </li>
       ))}
     </ul>
   </Card>
 );
+
+/** Why a shop's messages do not go, in the platform's words, and a way to try again. */
+function Trouble({ shop: figures }: { readonly shop: ShopFigures }) {
+  const { shop, breakers, refusedAlike } = figures;
+  const stopped = breakers.filter(({ state }) => state !== 'closed');
+  if (stopped.length === 0 && refusedAlike.length === 0 && !isStill(figures)) return null;
+  return (
+    <div class="shop-trouble">
+      {stopped.map(({ part, since, reason }) => (
+        <p key={part}>
+          {since !== undefined && (
+            <>
+              {PARTS[part]} stopped <Time at={since} />
+              {reason !== undefined && ': '}
+            </>
+          )}
+          {reason !== undefined && <q class="told">{reason}</q>}
+        </p>
+      ))}
+      {refusedAlike.map(({ words, since, count: refused }) => (
+        <p key={words}>
+          {plural(refused, 'message')} refused in the same words, first <Time at={since} />:{' '}
+          <q class="told">{words}</q>
+        </p>
+      ))}
+      <TryButton shop={shop} />
+    </div>
+  );
+}
+
+/** Something waits, and for a while nothing has moved. */
+const isStill = ({ queued, lastDeliveredAt = 0 }: ShopFigures): boolean =>
+  queued > 0 && now.value - lastDeliveredAt > STILL_MS;
+const STILL_MS = 15_000;
 
 const PARTS = { messages: 'Messages', media: 'Attachments' } as const;
 

@@ -33,6 +33,7 @@ export function Verdict({ overview }: { readonly overview: Overview }) {
           </p>
           <p class="muted">
             <Prose text={headline.detail} />
+            {!isLost && <Because issue={first} />}
             {!isLost && first?.since !== undefined && (
               <>
                 {' '}
@@ -63,6 +64,7 @@ const IssueRow = ({ issue }: { readonly issue: Issue }) => (
       <b>{issue.title}</b>
       <p class="muted">
         <Prose text={issue.todo} />
+        <Because issue={issue} />
         {issue.since !== undefined && (
           <>
             {' '}
@@ -78,6 +80,15 @@ const IssueRow = ({ issue }: { readonly issue: Issue }) => (
     )}
   </li>
 );
+
+/** Whatever it quotes, it is text. */
+const Because = ({ issue }: { readonly issue: Issue | undefined }) =>
+  issue?.because === undefined ? null : (
+    <>
+      {' '}
+      It says: <q class="told">{issue.because}</q>
+    </>
+  );
 
 function headlineOf(overview: Overview, issues: readonly Issue[]): Headline {
   if (connection.value === 'lost') {

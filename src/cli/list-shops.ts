@@ -1,0 +1,168 @@
+import type { Command } from 'commander';
+import { counted } from '../runtime/counted.ts';
+import { isServed } from '../spool/data-folder.ts';
+import {
+  type HealthPart,
+  type PartHealth,
+  PARTS,
+  type ShopHealth,
+  shopHealthOf,
+} from '../spool/shop-health.ts';
+import type { ShopId } from '../types/ids.ts';
+import type { Colour } from './cell.ts';
+import { jsonText } from './json.ts';
+import { withSpool, type OpenSpool } from './open-spool.ts';
+import { iso, time } from './queue-entry.ts';
+import { PART_WORDS, stateWords } from './shop-words.ts';
+import { type Column, Table } from './table.ts';
+import { printableLine, type Terminal } from './terminal.ts';
+import { shortSpan } from './time-argument.ts';
+
+export interface ShopsOptions {
+  readonly json?: true;
+}
+
+interface KnownShop {
+  readonly name: string;
+  readonly shopId: ShopId;
+  /** Undefined: no gateway has served it yet. */
+  readonly health: ShopHealth | undefined;
+  readonly queued: number;
+}
+
+const LAST_KNOWN = 'No gateway runs on this data folder: this is what the last one knew.\n';
+
+/** `shops`: how each shop's platform is, as the gateway told the store. */
+export async function listShops(
+  options: ShopsOptions,
+  command: Command,
+  terminal: Terminal,
+): Promise<void> {
+  await withSpool(command, terminal, async (open) => {
+    const served = isServed(open.config.dataDir);
+    const shops = await knownShops(open);
+    if (options.json) {
+      terminal.out(
+        `${jsonText(
+          shops.map((shop) => shopJson(shop, served)),
+          2,
+        )}\n`,
+      );
+      return;
+    }
+    const rows = shops.flatMap(({ health, ...shop }) =>
+      PARTS.map((part) => ({ ...shop, part, health: health?.[part], served })),
+    );
+    terminal.out(new Table(columns(terminal), terminal).lines(rows));
+    terminal.out(shops.map(explained).join(''));
+    if (!served) terminal.out(LAST_KNOWN);
+  });
+}
+
+async function knownShops({ spool, shops }: OpenSpool): Promise<KnownShop[]> {
+  const counts = (await spool.counts()).filter(({ state }) => state === 'queued');
+  return Promise.all(
+    shops.map(async ({ name, shopId }) => ({
+      ...{ name, shopId, health: await shopHealthOf(spool, shopId) },
+      queued: counts.reduce((sum, each) => sum + (each.shopId === shopId ? each.count : 0), 0),
+    })),
+  );
+}
+
+interface Row extends Omit<KnownShop, 'health'> {
+  readonly part: HealthPart;
+  readonly health: PartHealth | undefined;
+  readonly served: boolean;
+}
+
+const COLOURS: Readonly<Record<string, Colour>> = {
+  flows: 'green',
+  'in doubt': 'yellow',
+  'being tried': 'yellow',
+};
+
+/** An age moves with the clock: on a pipe, where lines are compared, there is none. */
+function columns(terminal: Terminal): readonly Column<Row>[] {
+  const now = Date.now();
+  const seen = terminal.columns !== undefined;
+  const width = seen ? 10 : 19;
+  const ago = (at: number | undefined) =>
+    at === undefined ? '' : seen ? `${shortSpan(now - at)} ago` : time(at);
+  const until = (at: number | undefined) => {
+    if (at === undefined) return '';
+    if (!seen) return time(at);
+    return at <= now ? 'now' : `in ${shortSpan(at - now)}`;
+  };
+  const next = ({ health, served }: Row) =>
+    served && health?.probing !== true ? until(health?.nextProbeAt) : '';
+  return [
+    { head: 'shop', min: 8, max: 30, value: ({ name }) => name },
+    { head: 'of', min: 11, value: ({ part }) => PART_WORDS[part] },
+    {
+      head: 'state',
+      min: 20,
+      value: ({ health, served }) =>
+        health === undefined ? 'not known yet' : stateWords(health, served),
+      colour: (text) => COLOURS[text] ?? (text.startsWith('stopped') ? 'red' : undefined),
+    },
+    { head: 'since', min: width, value: ({ health }) => ago(health?.since) },
+    { head: 'next try', min: width, value: next },
+    {
+      head: 'waiting',
+      min: 7,
+      right: true,
+      value: ({ part, queued }) => (part === 'messages' ? queued : ''),
+    },
+    {
+      head: 'delivered',
+      min: width,
+      drop: 1,
+      value: ({ health }) => ago(health?.lastDeliveredAt),
+    },
+  ];
+}
+
+/** Whole lines: what the platform said is longer than any column. */
+function explained({ name, health }: KnownShop): string {
+  if (health === undefined) return '';
+  const reasons = PARTS.flatMap((part) => {
+    const { state, reason } = health[part];
+    return state === 'steady' || reason === undefined
+      ? []
+      : [`${name}, ${PART_WORDS[part]}: ${reason}`];
+  });
+  const refusals = health.refusedAlike.map(
+    ({ words, since, count }) =>
+      `${name}: ${counted(count, 'message')} refused alike since ${time(since)} UTC: ${words}`,
+  );
+  return [...reasons, ...refusals].map((line) => `${printableLine(line)}\n`).join('');
+}
+
+function shopJson({ name, shopId, health, queued }: KnownShop, served: boolean): object {
+  return {
+    ...{ shop: name, shopId, gatewayRuns: served, queued },
+    ...(health !== undefined && {
+      messages: partJson(health.messages, served),
+      media: partJson(health.media, served),
+      refusedAlike: health.refusedAlike.map((each) => ({ ...each, since: iso(each.since) })),
+    }),
+  };
+}
+
+function partJson(health: PartHealth, served: boolean): object {
+  const { since, reason, nextProbeAt, lastDeliveredAt, lastProbe } = health;
+  return {
+    state: stateWords(health, served),
+    ...(since !== undefined && { since: iso(since) }),
+    ...(reason !== undefined && { reason }),
+    ...(nextProbeAt !== undefined && { nextTryAt: iso(nextProbeAt) }),
+    ...(lastDeliveredAt !== undefined && { lastDeliveredAt: iso(lastDeliveredAt) }),
+    ...(lastProbe !== undefined && {
+      lastTry: {
+        at: iso(lastProbe.at),
+        outcome: lastProbe.outcome,
+        ...(lastProbe.reason !== undefined && { reason: lastProbe.reason }),
+      },
+    }),
+  };
+}

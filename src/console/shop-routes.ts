@@ -1,0 +1,59 @@
+import express, { type Router } from 'express';
+import type { Clock } from '../runtime/clock.ts';
+import type { Spool } from '../spool/spool.ts';
+import { tryShop } from '../spool/try-shop.ts';
+import type { ShopId } from '../types/ids.ts';
+import type { Audit } from './audit.ts';
+import type { ShopTrial } from './contract.ts';
+import { Refusal } from './refusal.ts';
+import type { ShopNames } from './shop-names.ts';
+import { visitorOf } from './sign-in.ts';
+
+const TIMEOUT_MS = 15_000;
+
+export interface ShopRouteParts {
+  readonly spool: Pick<Spool, 'shopHealth' | 'requestProbe' | 'hasten' | 'counts'>;
+  readonly shops: ShopNames;
+  readonly audit: Audit;
+  readonly clock: Clock;
+  readonly deliveryPaused: () => boolean;
+  /** Something may be claimed now. */
+  readonly wake: () => void;
+}
+
+/** `POST /shops/:shop/try` */
+export function shopRoutes({ audit, ...parts }: ShopRouteParts): Router {
+  const router = express.Router();
+  const underWay = new Map<ShopId, Promise<ShopTrial>>();
+
+  /** Whoever asks while it is tried gets the same answer. */
+  const tried = (shopId: ShopId): Promise<ShopTrial> => {
+    const known = underWay.get(shopId);
+    if (known !== undefined) return known;
+    const options = { clock: parts.clock, timeoutMs: TIMEOUT_MS };
+    const trial = tryShop(parts.spool, shopId, options).finally(() => underWay.delete(shopId));
+    underWay.set(shopId, trial);
+    return trial;
+  };
+
+  router.post('/shops/:shop/try', async (req, res) => {
+    const { shop } = req.params;
+    const shopId = parts.shops.idOf(shop);
+    if (shopId === undefined) throw new Refusal('not_found', 'There is no such shop');
+    if (parts.deliveryPaused()) {
+      throw new Refusal('conflict', 'Delivery is paused in the configuration: nothing is tried');
+    }
+    const trial = await tried(shopId);
+    parts.wake();
+    const who = visitorOf(res).operator;
+    await audit.write({ who, action: 'try', target: shop, outcome: outcomeOf(trial) });
+    res.json(trial);
+  });
+  return router;
+}
+
+/** Nothing of the platform's words: they may quote a message. */
+function outcomeOf({ parts }: ShopTrial): string {
+  if (parts.length === 0) return 'flows';
+  return parts.map(({ part, outcome }) => `${part}: ${outcome.replaceAll('_', ' ')}`).join(', ');
+}

@@ -1,0 +1,286 @@
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { Entry } from '../../src/spool/entry.ts';
+import { sluiceHere } from '../support/doctor-scene.ts';
+import { ends } from '../support/ends.ts';
+import { type RunningGateway, startGateway, writeConfig } from '../support/running-gateway.ts';
+import { type Answer, ScriptedPlatform } from '../support/scripted-platform.ts';
+import { sendSms, sidOf } from '../support/sms-sender.ts';
+import { entriesOf } from '../support/spool-guest.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+// A whole gateway in each, and probes that have to come.
+jest.setTimeout(120_000);
+const LONG = 60_000;
+
+let dataDir: string;
+let file: string;
+let platform: ScriptedPlatform;
+let platformUrl: string;
+let gateway: RunningGateway;
+
+beforeEach(async () => {
+  const dir = tempDir();
+  ends(() => dir.remove());
+  dataDir = dir.path;
+  platform = new ScriptedPlatform();
+  ends(() => platform.stop());
+  platformUrl = await platform.start();
+  gateway = await startGateway({ dataDir, platformUrl });
+  ends(() => gateway.stop());
+  file = writeConfig({ dataDir, platformUrl });
+});
+
+const sluice = (...args: string[]) => sluiceHere([...args, '--config', file]);
+const shops = async () => (await sluice('shops')).stdout;
+const parsed = <T>(text: string): T => JSON.parse(text) as T;
+
+/** Each of a person of its own, so that none waits for another. */
+const text = (n: number, body = `Text ${n}`) =>
+  sendSms(gateway.httpUrl, {
+    ...{ MessageSid: sidOf(`text ${n}`), From: `+1202555${1000 + n}`, Body: body },
+  });
+
+async function entryIn(state: string): Promise<Entry> {
+  const find = async () => (await entriesOf(dataDir)).find((entry) => entry.state === state);
+  return waitFor(`a ${state} entry`, find, LONG, 50);
+}
+
+const all = (answer: Answer) => () => answer;
+const refused = (words: string): Answer => ({
+  status: 422,
+  body: { error: { code: 'invalid', message: words, fields: { 'message.content': words } } },
+});
+
+async function delivered(count: number): Promise<void> {
+  const enough = async () =>
+    (await entriesOf(dataDir)).filter(({ state }) => state === 'delivered').length >= count;
+  await waitFor(`${count} deliveries`, enough, LONG, 50);
+}
+
+/** The gateway tells twice a second. */
+const flows = () =>
+  waitFor('it to flow', async () => /^acme +messages +flows/m.test(await shops()), LONG, 50);
+
+async function stopped(): Promise<void> {
+  await text(0);
+  await delivered(1);
+  // A read that worked is remembered; then the key is refused, for reads as well.
+  await waitFor('a read', () => platform.of('GET /contacts/').length > 0, LONG);
+  platform.script = all({ status: 401, body: { detail: 'the key of acme has expired' } });
+  await text(1);
+  await waitFor('it to be stopped', async () => /stopped \(reads fail\)/.test(await shops()), LONG);
+}
+
+describe('a shop that flows', () => {
+  test('is said to, with what waits and when it last delivered', async () => {
+    await text(0);
+    await delivered(1);
+    const told = await waitFor(
+      'the gateway to tell',
+      async () => /acme +messages +flows +0 +\d{4}-/.test(await shops()) && shops(),
+      LONG,
+      50,
+    );
+    expect(told).toMatch(/^shop +of +state +since +next try +waiting +delivered$/m);
+    expect(told).toMatch(/^acme +attachments +flows$/m);
+    expect(told).not.toContain('No gateway runs');
+  });
+
+  test('sends at once what waits for its next attempt when it is tried', async () => {
+    await text(0);
+    await delivered(1);
+    platform.script = ({ body }) => (body.includes('Disliked') ? { status: 503 } : undefined);
+    await text(1, 'Disliked');
+    await text(2);
+    await delivered(2);
+    // Its fourth attempt is minutes away, while others are delivered.
+    const waits = async () =>
+      (await entriesOf(dataDir)).some(
+        ({ state, nextAttemptAt }) => state === 'queued' && nextAttemptAt > Date.now() + 10_000,
+      );
+    let n = 3;
+    for (; !(await waits()); n += 1) {
+      await text(n);
+      await delivered(n);
+    }
+    // Its latest failure is no matter of the shop's any more.
+    await text(n);
+    await delivered(n);
+    await flows();
+    platform.script = () => undefined;
+    const { code, stdout } = await sluice('shops', 'try', 'acme');
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: 'acme: messages flow; 1 message that waited for the next attempt goes now\n',
+    });
+    await waitFor(
+      'nothing to wait',
+      async () => (await entriesOf(dataDir)).every(({ state }) => state === 'delivered'),
+      LONG,
+      50,
+    );
+  });
+});
+
+describe('a shop that is stopped', () => {
+  test('tells why in the platform’s words, since when, and the next try', async () => {
+    await stopped();
+    const told = await shops();
+    expect(told).toMatch(/^acme +messages +stopped \(reads fail\) +2\d{3}-\S+ \S+ +2\d{3}-.* 1 /m);
+    expect(told).toMatch(/^acme, messages: the platform answered 401 .*key of acme has expired/m);
+    const [shop] = parsed<Record<string, unknown>[]>((await sluice('shops', '--json')).stdout);
+    expect(shop).toMatchObject({
+      ...{ shop: 'acme', gatewayRuns: true, queued: 1, refusedAlike: [] },
+      messages: { state: 'stopped (reads fail)', reason: expect.stringContaining('401') },
+      media: { state: 'flows' },
+    });
+  });
+
+  test('is tried at once, and what came of it is said: still refused, then delivered', async () => {
+    await stopped();
+    const failed = await sluice('shops', 'try', 'acme');
+    expect(failed).toMatchObject({ code: 1, stdout: '' });
+    expect(failed.stderr).toMatch(
+      /^acme: still refused: the platform answered 401 .*has expired.*; next try in \d+s\n$/,
+    );
+    platform.script = () => undefined;
+    const worked = await sluice('shops', 'try', 'acme');
+    expect(worked).toMatchObject({ code: 0, stdout: expect.stringMatching(/^acme: delivered; /) });
+    await delivered(2);
+    await flows();
+    const { stdout } = await sluice('audit', '--json');
+    const outcomes = parsed<{ action: string; target: string; outcome: string }[]>(stdout)
+      .filter(({ action }) => action === 'try')
+      .map(({ target, outcome }) => `${target}: ${outcome}`);
+    expect(outcomes).toEqual(['acme: delivered', 'acme: failed']);
+  });
+
+  test('says that nothing was tried when nothing waits', async () => {
+    platform.script = ({ method }) => (method === 'POST' ? { status: 503 } : undefined);
+    await text(0);
+    const { id } = await waitFor(
+      'a failure',
+      async () => (await entriesOf(dataDir)).find(({ failures }) => failures > 0),
+      LONG,
+      20,
+    );
+    await waitFor('doubt', async () => /in doubt|being tried/.test(await shops()), LONG, 50);
+    await waitFor(
+      'the discard',
+      async () => (await sluice('queue', 'discard', id)).code === 0,
+      LONG,
+      50,
+    );
+    expect(await sluice('shops', 'try', 'acme')).toMatchObject({
+      code: 0,
+      stdout: 'acme: nothing waits; nothing was tried\n',
+    });
+  });
+
+  test('is told as it was last known once the gateway has ended', async () => {
+    await stopped();
+    await gateway.stop();
+    const told = await shops();
+    expect(told).toMatch(/^acme +messages +stopped \(reads fail\)/m);
+    expect(told).toContain('No gateway runs on this data folder');
+    expect(await sluice('shops', 'try', 'acme')).toMatchObject({
+      code: 1,
+      stderr: 'no gateway runs on this data folder; it is tried when one starts\n',
+    });
+    const { stdout } = await sluice('shops', 'try', 'acme', '--json');
+    expect(parsed(stdout)).toEqual({ shop: 'acme', outcome: 'not_tried' });
+  });
+});
+
+test('a refusal that many got alike is told with its words and how many', async () => {
+  platform.script = ({ method, path }) =>
+    method === 'POST' && path.startsWith('/messages/') ? refused('Dear Ann, no') : undefined;
+  for (let n = 0; n < 6; n += 1) await text(n);
+  const line = await waitFor(
+    'the refusal',
+    async () => /^acme: \d+ messages refused alike.*$/m.exec(await shops())?.[0],
+    LONG,
+    50,
+  );
+  expect(line).toMatch(/ since 2\d{3}-\S+ \S+ UTC: 422 invalid message\.content$/);
+  expect(line).not.toContain('Ann');
+});
+
+test('a shop that is not configured is named, with the nearest that is', async () => {
+  expect(await sluice('shops', 'try', 'acne')).toMatchObject({
+    code: 2,
+    stderr: 'there is no shop acne; did you mean acme?\n',
+  });
+});
+
+describe('a retry beside a gateway', () => {
+  const deadOne = async () => {
+    platform.script = ({ method, path }) =>
+      method === 'POST' && path.startsWith('/messages/') ? refused('not like this') : undefined;
+    await text(0);
+    return entryIn('dead');
+  };
+
+  test('says that the message was delivered', async () => {
+    const { id } = await deadOne();
+    platform.script = () => undefined;
+    expect(await sluice('queue', 'retry', id)).toMatchObject({
+      code: 0,
+      stdout: `${id}: delivered\n`,
+    });
+  });
+
+  test('says why it is dead again, in the platform’s words', async () => {
+    const { id } = await deadOne();
+    const { stdout } = await sluice('queue', 'retry', id);
+    expect(stdout).toMatch(new RegExp(`^${id}: dead: the platform answered 422 .*not like this`));
+    const [told] = parsed<object[]>((await sluice('queue', 'retry', id, '--json')).stdout);
+    expect(told).toMatchObject({
+      ...{ id, ok: true, result: 'retried now', state: 'dead', tried: true },
+      reason: expect.stringContaining('not like this'),
+    });
+  });
+
+  test('says that it still waits, and why', async () => {
+    const { id } = await deadOne();
+    platform.script = ({ method }) =>
+      method === 'POST' ? { status: 503, body: { detail: 'in maintenance' } } : undefined;
+    const { code, stdout } = await sluice('queue', 'retry', id);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      new RegExp(`^${id}: still queued: the platform answered 503 .*in maintenance`),
+    );
+  });
+
+  test('does not wait when it is told not to, and keeps the last reason', async () => {
+    const { id } = await deadOne();
+    platform.script = all('hang');
+    const { stdout } = await sluice('queue', 'retry', id, '--no-wait');
+    expect(stdout).toBe(`${id}: retried now\n`);
+    const kept = (await entriesOf(dataDir)).find((entry) => entry.id === id);
+    expect(kept?.reason).toMatch(/^the platform answered 422 /);
+    await platform.stop();
+  });
+
+  test('has a shop that is stopped tried at once', async () => {
+    await stopped();
+    const { id } = await entryIn('queued');
+    platform.script = () => undefined;
+    expect(await sluice('queue', 'retry', id)).toMatchObject({
+      stdout: `${id}: delivered\n`,
+    });
+    await flows();
+  });
+
+  test('by a filter asks for a try of the shops, and does not wait', async () => {
+    await stopped();
+    platform.script = () => undefined;
+    const { stdout } = await sluice(
+      ...['queue', 'retry', '--all', '--state', 'queued', '--shop', 'acme', '--yes'],
+    );
+    expect(stdout).toMatch(/^ +1 {2}retried now/);
+    // Sooner than the next probe of its own would be, at the latest.
+    await delivered(2);
+  });
+});

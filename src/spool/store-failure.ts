@@ -8,11 +8,12 @@ import { SpoolUnavailable } from './errors.ts';
 export class StoreFailure {
   /** Seen by every thread at once: an answer that is on its way from one of them counts no more. */
   readonly shared = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+  readonly #flag = new Int32Array(this.shared);
   readonly #listeners: ((cause: Error) => void)[] = [];
   #cause: Error | undefined;
 
   get hasFailed(): boolean {
-    return isMarked(this.shared);
+    return Atomics.load(this.#flag, 0) !== 0;
   }
 
   /** The first cause is told to everyone; later ones are its consequences. */

@@ -63,6 +63,8 @@ export class Ballast {
       this.#lookedAt = now;
       await this.hold();
     }
+    // Somebody else's look may still be under way.
+    if (this.#state === 'unknown') await this.#changing;
     if (this.#state !== 'held')
       throw new SpoolFull('the disk was full; its reserve is not back yet');
   }

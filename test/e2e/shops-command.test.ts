@@ -13,11 +13,13 @@ const AT_ONCE_MS = 4_000;
 /** One shop of `sluice shops --json`. */
 interface ListedShop {
   readonly shop: string;
-  readonly state: string;
-  /** Why it is stopped, since when, and when it is probed next; not there for one that is not. */
-  readonly reason?: string;
-  readonly since?: string;
-  readonly nextProbeAt?: string;
+  readonly messages: {
+    readonly state: string;
+    /** Why it is stopped, since when, and when it is tried next; not there for one that is not. */
+    readonly reason?: string;
+    readonly since?: string;
+    readonly nextTryAt?: string;
+  };
 }
 
 const scene = sharedScene({ shops: { well: {}, tried: {}, retried: {} } });
@@ -38,7 +40,9 @@ async function listedShops(): Promise<ReadonlyMap<string, ListedShop>> {
 }
 
 /** Lets a shop deliver, and then its key be refused until it is stopped. */
-async function stopped(shop: SceneShop): Promise<{ shown: ListedShop; accepted: Accepted[] }> {
+async function stopped(
+  shop: SceneShop,
+): Promise<{ shown: ListedShop['messages']; accepted: Accepted[] }> {
   const before = await sendTexts(shop, 'before');
   await allArrived(before, 15_000);
   shop.platform.gate = () => answered(401, '{"detail":"This key was withdrawn"}');
@@ -47,12 +51,12 @@ async function stopped(shop: SceneShop): Promise<{ shown: ListedShop; accepted: 
     'the shop to be stopped',
     async () => {
       const listed = (await listedShops()).get(shop.name);
-      return listed?.reason !== undefined && listed;
+      return listed?.messages.reason !== undefined && listed;
     },
     30_000,
     250,
   );
-  return { shown, accepted: [...before, ...waiting] };
+  return { shown: shown.messages, accepted: [...before, ...waiting] };
 }
 
 /** Whether the platform heard of the shop while a command ran. */
@@ -73,10 +77,10 @@ test.concurrent(
     const since = Date.parse(shown.since ?? '');
     expect(since).toBeGreaterThanOrEqual(startedAt);
     expect(since).toBeLessThanOrEqual(Date.now());
-    expect(Date.parse(shown.nextProbeAt ?? '')).toBeLessThanOrEqual(Date.now() + 30_000);
-    const other = (await listedShops()).get('well');
+    expect(Date.parse(shown.nextTryAt ?? '')).toBeLessThanOrEqual(Date.now() + 30_000);
+    const other = (await listedShops()).get('well')?.messages;
     expect(other).not.toHaveProperty('reason');
-    expect(other).not.toHaveProperty('nextProbeAt');
+    expect(other).not.toHaveProperty('nextTryAt');
 
     let told = '';
     const tryIt = async (): Promise<number> => {
@@ -91,7 +95,7 @@ test.concurrent(
     expect(await tryIt()).toBe(0);
     await allArrived(accepted, AT_ONCE_MS);
     expect(faultsOf(accepted)).toEqual([]);
-    expect((await listedShops()).get(shop.name)?.state).toBe(other?.state);
+    expect((await listedShops()).get(shop.name)?.messages.state).toBe(other?.state);
   },
   90_000,
 );

@@ -5,7 +5,9 @@ import type { PartHealth } from '../spool/shop-health.ts';
 const PROBE_AT_MOST_MS = 15 * 60_000;
 const FAILURES_THAT_OPEN = 10;
 const FORBIDDEN_LANES_THAT_OPEN = 3;
-const FIRST_PROBE_AFTER_MS = 5000;
+/** Most trouble is over in a moment: a restart, a reset. */
+const FIRST_PROBE_AFTER_MS = 1000;
+const PROBE_AFTER_MS = 5000;
 const PROBE_JITTER_MS = 20_000;
 /** Trouble that was over sooner left nothing behind that could come all at once. */
 const RAMP_AFTER_MS = 5000;
@@ -49,9 +51,9 @@ interface Trouble {
  * - open: as doubted, but of the heads that did not fail one at a time goes, and none while reads
  *   fail. This is the state that alarms.
  *
- * While doubted or open there is always a next probe, 5 to 25 s after the last one: one head that
- * waits, another one each time. The first delivery, whoever made it, ends the trouble, and all that
- * waits for the shop may be claimed again.
+ * While doubted or open there is always a next probe, the first after 1 s, each other 5 to 25 s after
+ * the last: one head that waits, another one each time. The first delivery, whoever made it, ends the
+ * trouble, and all that waits for the shop may be claimed again.
  */
 export class Health {
   readonly #clock: Clock;
@@ -142,7 +144,7 @@ export class Health {
       if (trouble.probingSince !== begunAt) return;
       trouble.probingSince = undefined;
       this.#lastProbe = { begunAt, at: this.#clock(), ...this.#resultOf(trouble) };
-      const waitMs = FIRST_PROBE_AFTER_MS + this.#random() * PROBE_JITTER_MS;
+      const waitMs = PROBE_AFTER_MS + this.#random() * PROBE_JITTER_MS;
       this.#planProbe(trouble, trouble.asked ? 0 : waitMs);
     };
   }

@@ -183,7 +183,7 @@ describe('probes', () => {
     (random, wait) => {
       const { health, time } = setting({ random });
       health.failed('a', '500');
-      for (const expected of [5000, wait, wait, wait]) {
+      for (const expected of [1000, wait, wait, wait]) {
         time.now += expected - 1;
         expect(health.isProbeDue).toBe(false);
         time.now += 1;

@@ -71,7 +71,7 @@ function settled({ dataDir }: Scene, count: number): Promise<readonly Entry[]> {
     const entries = await entriesOf(dataDir);
     const open = entries.some(({ state }) => state === 'queued' || state === 'delivering');
     return entries.length === count && !open && entries.toReversed();
-  });
+  }, 45_000);
 }
 
 async function contactsOf({ platform }: Scene): Promise<readonly (string | null)[]> {
@@ -143,7 +143,7 @@ test('an event that the platform does not take is tried again', async () => {
   await settled(stage, 3);
   expect(failures).toBe(3);
   expect(platform.inspect.events(ACME.shopId)).toHaveLength(1);
-}, 20_000);
+}, 60_000);
 
 test('an entry that is tried again counts once toward the loop limits', async () => {
   const stage = await scene({
@@ -158,7 +158,7 @@ test('an entry that is tried again counts once toward the loop limits', async ()
   await sendRaw(stage, letter('one'));
   expect(await settled(stage, 1)).toMatchObject([{ state: 'delivered' }]);
   expect(failures).toBeGreaterThan(3);
-}, 20_000);
+}, 60_000);
 
 const two = { per10min: 2, perHour: 100, perThreadPer10min: 100, sameBodyPerHour: 100 };
 

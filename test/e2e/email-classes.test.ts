@@ -67,11 +67,15 @@ const bounce = (id: string, recipient: string) => [
 
 /** Waits until nothing is on its way, and answers all entries, oldest first. */
 function settled({ dataDir }: Scene, count: number): Promise<readonly Entry[]> {
-  return waitFor('all entries to be settled', async () => {
-    const entries = await entriesOf(dataDir);
-    const open = entries.some(({ state }) => state === 'queued' || state === 'delivering');
-    return entries.length === count && !open && entries.toReversed();
-  }, 45_000);
+  return waitFor(
+    'all entries to be settled',
+    async () => {
+      const entries = await entriesOf(dataDir);
+      const open = entries.some(({ state }) => state === 'queued' || state === 'delivering');
+      return entries.length === count && !open && entries.toReversed();
+    },
+    45_000,
+  );
 }
 
 async function contactsOf({ platform }: Scene): Promise<readonly (string | null)[]> {

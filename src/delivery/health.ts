@@ -26,8 +26,6 @@ interface Trouble {
   /** Evidence against the whole shop. */
   openSince: number | undefined;
   probeAt: number;
-  /** Since when a probe is under way. */
-  probingSince: number | undefined;
   /** An operator asked while one was under way: the next comes right after it. */
   asked: boolean;
   /** The probe found nothing to try. */
@@ -67,6 +65,8 @@ export class Health {
   #forbiddenLanes = new Set<string>();
   /** Lanes that failed while nothing at all had been delivered. */
   #failedLanes = new Set<string>();
+  /** Since when a probe is under way; also when the trouble that it was sent for is over. */
+  #probingSince: number | undefined;
   #readsFail = false;
   #timedOut = false;
   #allowance = FULL_ALLOWANCE;
@@ -105,12 +105,12 @@ export class Health {
     const trouble = this.#trouble;
     return {
       state: this.state,
-      probing: trouble?.probingSince !== undefined,
+      probing: trouble !== undefined && this.#probingSince !== undefined,
       ...(trouble !== undefined && this.#readsFail && { readsFail: true }),
       ...(trouble !== undefined && {
         since: trouble.openSince ?? trouble.since,
         reason: trouble.reason,
-        nextProbeAt: trouble.probeAt,
+        nextProbeAt: this.#nextProbeAt(trouble),
       }),
       ...(this.#lastDeliveredAt > 0 && { lastDeliveredAt: this.#lastDeliveredAt }),
       ...(this.#lastProbe !== undefined && { lastProbe: this.#lastProbe }),
@@ -126,11 +126,13 @@ export class Health {
 
   get isProbeDue(): boolean {
     const trouble = this.#trouble;
-    return (
-      trouble !== undefined &&
-      trouble.probingSince === undefined &&
-      this.#clock() >= trouble.probeAt
-    );
+    if (trouble === undefined || this.#probingSince !== undefined) return false;
+    return this.#clock() >= this.#nextProbeAt(trouble);
+  }
+
+  /** Also where trouble comes and goes there are 5 s between two probes, unless somebody asks. */
+  #nextProbeAt({ probeAt, asked }: Trouble): number {
+    return asked ? probeAt : Math.max(probeAt, (this.#lastProbe?.at ?? 0) + PROBE_AFTER_MS);
   }
 
   /** Takes the one probe. Call what is returned when it has ended, however it ended. */
@@ -138,11 +140,12 @@ export class Health {
     const trouble = this.#trouble;
     if (trouble === undefined) return () => undefined;
     const begunAt = this.#clock();
-    Object.assign(trouble, { probingSince: begunAt, asked: false, foundNothing: false });
+    this.#probingSince = begunAt;
+    Object.assign(trouble, { asked: false, foundNothing: false });
     return () => {
       // The watchdog may have given it up, and another one may be under way.
-      if (trouble.probingSince !== begunAt) return;
-      trouble.probingSince = undefined;
+      if (this.#probingSince !== begunAt) return;
+      this.#probingSince = undefined;
       this.#lastProbe = { begunAt, at: this.#clock(), ...this.#resultOf(trouble) };
       const waitMs = PROBE_AFTER_MS + this.#random() * PROBE_JITTER_MS;
       this.#planProbe(trouble, trouble.asked ? 0 : waitMs);
@@ -151,12 +154,11 @@ export class Health {
 
   /** For the watchdog: true when the probe under way cannot be one any more; the next is planned. */
   repairProbe(now: number): boolean {
-    const trouble = this.#trouble;
-    if (trouble?.probingSince === undefined || now - trouble.probingSince < PROBE_AT_MOST_MS) {
+    if (this.#probingSince === undefined || now - this.#probingSince < PROBE_AT_MOST_MS) {
       return false;
     }
-    trouble.probingSince = undefined;
-    this.#planProbe(trouble, 0);
+    this.#probingSince = undefined;
+    this.tryNow();
     return true;
   }
 
@@ -261,7 +263,6 @@ export class Health {
       reason,
       openSince: undefined,
       probeAt: now + FIRST_PROBE_AFTER_MS,
-      probingSince: undefined,
       asked: false,
       foundNothing: false,
     };

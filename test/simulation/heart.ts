@@ -1,4 +1,4 @@
-import FormData from 'form-data';
+import type FormData from 'form-data';
 import { Readable } from 'node:stream';
 import { Conversations } from '../../src/delivery/conversations.ts';
 import { Dispatcher } from '../../src/delivery/dispatcher.ts';

@@ -13,6 +13,8 @@ export interface Mutation {
   readonly meddling: Meddling;
 }
 
+/* eslint-disable @typescript-eslint/unbound-method -- methods are taken to be called on their own kind */
+
 /** Puts functions in the place of a prototype's; returns what puts the old ones back. */
 function replaced<T extends object>(
   target: T,
@@ -170,13 +172,13 @@ const clockThatWentBack: Meddling = {
 const noFencing: Meddling = {
   begin: (disk) => {
     const { settle } = disk.operations;
-    return operation(disk, 'settle', ((lease: Lease, ...rest: never[]) => {
+    return operation(disk, 'settle', (lease: Lease, ...rest: never[]) => {
       const row = disk.db
         .prepare<[string], { generation: number }>(`SELECT generation FROM entries WHERE id = ?`)
         .get(lease.id);
       disk.db.prepare(`UPDATE entries SET state = 'delivering' WHERE id = ?`).run(lease.id);
       return (settle as (...args: unknown[]) => boolean)({ ...lease, ...row }, ...rest);
-    }) as typeof settle);
+    });
   },
 };
 
@@ -198,12 +200,12 @@ const noDedup: Meddling = {
 const noOrder: Meddling = {
   begin: (disk) => {
     const { claim } = disk.operations;
-    return operation(disk, 'claim', ((...args: Parameters<typeof claim>) => {
+    return operation(disk, 'claim', (...args: Parameters<typeof claim>) => {
       disk.db
         .prepare(`UPDATE entries SET claimable = 1 WHERE state = 'queued' AND filed = 1`)
         .run();
       return claim(...args);
-    }) as typeof claim);
+    });
   },
 };
 

@@ -17,7 +17,8 @@ import type { PlatformAnswer } from './platform-answers.ts';
 import { createPlatformModel, type PlatformModel } from './platform-model.ts';
 import { createRandom, type Random } from './random.ts';
 import { drawScenario, type Happening, type Scenario, type SimulatedMessage } from './scenario.ts';
-import { type CallFate, SimulatedDisk, simulatedSpool } from './store.ts';
+import type { SimulatedDisk } from './store.ts';
+import { type CallFate, simulatedSpool } from './store.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 export const EPOCH = Date.UTC(2026, 0, 1);

@@ -85,10 +85,12 @@ export function drawScenario(random: Random): Scenario {
       ? { ...randomTraits(random.fork('traits'), shops, activeMs), faults: [], proxyEmptyRate: 0 }
       : randomTraits(random.fork('traits'), shops, activeMs),
   );
+  const messages = drawMessages(random.fork('messages'), shops, activeMs);
   return {
-    ...{ shops, traits, activeMs },
-    messages: drawMessages(random.fork('messages'), shops, activeMs),
-    happenings: draw.chance(0.6) ? drawHappenings(random.fork('happenings'), shops, activeMs) : [],
+    ...{ shops, traits, activeMs, messages },
+    happenings: draw.chance(0.6)
+      ? drawHappenings(random.fork('happenings'), shops, { activeMs, messages })
+      : [],
     concurrency: draw.pick([1, 2, 4, 16, 16]),
     requestTimeoutMs: draw.pick([10_000, 30_000]),
   };
@@ -184,7 +186,7 @@ function messageOf(
       : '';
   const name = lane.replaceAll(/\W/g, '-');
   const email = isStrange && random.chance(0.5) ? random.pick(ODD_SENDERS) : `${name}@mail.example`;
-  const digits = [...lane].reduce((sum, c) => (sum * 31 + c.charCodeAt(0)) % 9_000_000, 7);
+  const digits = Array.from(lane).reduce((sum, c) => (sum * 31 + c.charCodeAt(0)) % 9_000_000, 7);
   const oddCopy = isStrange && random.chance(0.3);
   return {
     ...base,
@@ -214,13 +216,18 @@ function messageOf(
 function drawHappenings(
   random: Random,
   shops: Scenario['shops'],
-  activeMs: number,
+  { activeMs, messages }: Pick<Scenario, 'activeMs' | 'messages'>,
 ): readonly Happening[] {
+  // At the worst moment: while a message is on its way.
+  const moment = () =>
+    random.chance(0.5)
+      ? random.pick(messages).at + random.integer(400)
+      : random.integer(activeMs + 2 * MINUTE);
   const happenings: Happening[] = [];
   const sometimes = (probability: number, many: number, make: (at: number) => Happening) => {
     if (!random.chance(probability)) return;
     for (let nth = random.between(1, many); nth > 0; nth -= 1) {
-      happenings.push(make(random.integer(activeMs + 2 * MINUTE)));
+      happenings.push(make(moment()));
     }
   };
   sometimes(0.4, 2, (at) => ({

@@ -130,7 +130,7 @@ export function simulatedSpool(disk: SimulatedDisk, hooks: StoreHooks): Spool {
     saveMedia: (lease, part, media) => call('saveMedia', lease, part, media),
     conversation: (lane) => call('conversation', key(lane)),
     rememberConversation: (lane, id) =>
-      call('rememberConversation', { ...key(lane), id: lane.id! }, id),
+      call('rememberConversation', { ...key(lane), ...(lane.id && { id: lane.id }) }, id),
     forgetConversation: (lane) => call('forgetConversation', key(lane)),
     get: (id) => call('get', id),
     raw: (id) => call('raw', id),

@@ -12,7 +12,6 @@ interface Event {
   cancelled: boolean;
 }
 
-const realSetTimeout = globalThis.setTimeout;
 const realSetImmediate = globalThis.setImmediate;
 
 /**
@@ -207,6 +206,3 @@ const settled = (): Promise<void> =>
   new Promise((resolve) => {
     realSetImmediate(resolve);
   });
-
-/** For waiting outside of virtual time. */
-export const realTimeout = realSetTimeout;

@@ -268,6 +268,8 @@ test('broken: 8, a breaker that is open', async () => {
   );
   const told = await scene.doctor();
   expect(trouble(told)).toEqual(['warning public-url', 'failed breaker']);
-  expect(section(told, 'breaker')).toMatch(/acme: open for messages: deliveries are stopped; for \d+ minutes?/);
+  expect(section(told, 'breaker')).toMatch(
+    /acme: open for messages: deliveries are stopped; for \d+ minutes?/,
+  );
   expect(section(told, 'breaker')).toMatch(/to do: fix what the check "platform" says/);
 });

@@ -19,7 +19,7 @@ export function alikeReadings({ shops }: Facts, threshold: number): Reading[] {
       // Five of them within ten minutes are its duration.
       forMs: 0,
       severity: count >= URGENT * threshold ? ('critical' as const) : ('warning' as const),
-      summary: `The platform refuses ${several(count, 'message')} of ${shop} in the same words since ${minute(since)}: ${words}`,
+      summary: `The platform has refused ${several(count, 'message')} of ${shop} in the same words since ${minute(since)}: ${words}`,
       todo: `They wait, one is tried each minute, and all are sent once it is taken. Read the platform's whole answer (console: Messages, state queued), and ask its operators what has changed; then: sluice shops try ${shop}`,
       figure: count,
     })),

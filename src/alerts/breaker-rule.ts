@@ -14,8 +14,8 @@ export function breakerReadings(facts: Facts, openForMs: number): Reading[] {
       severity: 'critical' as const,
       summary:
         part === 'messages'
-          ? `Deliveries of ${shop.shop} are stopped${sinceWords(since)}: its platform fails or refuses them`
-          : `Attachments of ${shop.shop} wait${sinceWords(since)}: the platform does not take uploads`,
+          ? `Deliveries of ${shop.shop} ${since === undefined ? 'are' : 'have been'} stopped${sinceWords(since)}: its platform fails or refuses them`
+          : `Attachments of ${shop.shop} ${since === undefined ? 'wait' : 'have waited'}${sinceWords(since)}: the platform does not take uploads`,
       todo: `Messages are kept, one is tried every 5 to 25 seconds, and all are sent once the platform answers again. See why (sluice shops), check the platform and the key of the shop (sluice doctor --only platform), then: sluice shops try ${shop.shop}`,
     })),
   );

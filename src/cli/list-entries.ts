@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type Entry, type EntryState, WAITS_FOR } from '../spool/entry.ts';
+import { type Entry, type EntryState, waitOf } from '../spool/entry.ts';
 import type { EntrySearch, FoundEntry } from '../spool/operator-store.ts';
 import { SHOP_NOT_CONFIGURED } from '../spool/shown-reason.ts';
 import { asEntryId } from '../types/ids.ts';
@@ -131,7 +131,7 @@ export const channelOf = ({ kind, channel }: Entry): string =>
 function remark(entry: Entry, now: number, seen: boolean): string {
   const reason = entry.reason ?? '';
   const isWaiting = entry.state === 'queued' && reason !== SHOP_NOT_CONFIGURED;
-  const waitsForItsTime = entry.waitsFor === WAITS_FOR.time && entry.failures > 0;
+  const waitsForItsTime = waitOf(entry) === 'time' && entry.failures > 0;
   if (!isWaiting || !waitsForItsTime) return reason;
   const wait = entry.nextAttemptAt - now;
   const next = !seen ? time(entry.nextAttemptAt) : wait <= 0 ? 'now' : `in ${shortSpan(wait)}`;

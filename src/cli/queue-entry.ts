@@ -1,4 +1,4 @@
-import { type Entry, WAITS_FOR } from '../spool/entry.ts';
+import { type Entry, waitOf } from '../spool/entry.ts';
 import type { FoundEntry } from '../spool/operator-store.ts';
 
 /** An entry as programs get it: times in ISO 8601, the shop by its name too. */
@@ -6,26 +6,12 @@ export function entryJson(entry: Entry, shop: string): Record<string, unknown> {
   return {
     ...entry,
     shop,
-    waitsFor: entry.state === 'queued' ? waitsFor(entry) : undefined,
+    waitsFor: entry.state === 'queued' ? waitOf(entry) : undefined,
     receivedAt: iso(entry.receivedAt),
     nextAttemptAt: iso(entry.nextAttemptAt),
     lastAttemptAt: entry.lastAttemptAt === 0 ? undefined : iso(entry.lastAttemptAt),
     settledAt: entry.settledAt === undefined ? undefined : iso(entry.settledAt),
   };
-}
-
-/** What a queued entry waits for before it may be tried. */
-export function waitsFor(entry: Pick<Entry, 'waitsFor'>): 'time' | 'shop' | 'media' | 'refusal' {
-  switch (entry.waitsFor) {
-    case WAITS_FOR.time:
-      return 'time';
-    case WAITS_FOR.shop:
-      return 'shop';
-    case WAITS_FOR.media:
-      return 'media';
-    default:
-      return 'refusal';
-  }
 }
 
 /** A time for people: UTC, to the second. */

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import type { Entry, RawForm, TimelineStep } from '../spool/entry.ts';
+import { type Entry, type RawForm, type TimelineStep, waitOf } from '../spool/entry.ts';
 import type { DeliveryRecord, EntryCard } from '../spool/operator-store.ts';
 import { asEntryId } from '../types/ids.ts';
 import { paintFor } from './cell.ts';
 import { CommandFailed } from './exit-codes.ts';
 import { jsonText } from './json.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';
-import { entryJson, foundJson, iso, time, waitsFor } from './queue-entry.ts';
+import { entryJson, foundJson, iso, time } from './queue-entry.ts';
 import { STATE_COLOURS } from './state-colours.ts';
 import { printable, printableLine, type Terminal } from './terminal.ts';
 import { longSpan } from './time-argument.ts';
@@ -134,7 +134,7 @@ function text({ entry, card, shop, timeline, record }: Shown, terminal: Terminal
 }
 
 function nextTry(entry: Entry): string {
-  switch (waitsFor(entry)) {
+  switch (waitOf(entry)) {
     case 'time':
       return time(entry.nextAttemptAt);
     case 'shop':

@@ -180,7 +180,10 @@ export interface EntryRow {
   readonly state: EntryState;
   readonly receivedAt: number;
   readonly settledAt?: number;
+  /** Of a queued one: when it may be tried. */
   readonly nextAttemptAt?: number;
+  /** What a queued one waits for instead: its shop, attachments of its shop, a refusal that many got. */
+  readonly waitsFor?: 'shop' | 'media' | 'refusal';
   readonly attempts: number;
   readonly reason?: string;
   /** Name and address or number of whoever wrote; empty when it is not known. */

@@ -1,4 +1,4 @@
-import type { Entry } from '../spool/entry.ts';
+import { type Entry, waitOf } from '../spool/entry.ts';
 import { shownReason } from '../spool/shown-reason.ts';
 import type { EntryCard } from '../spool/operator-store.ts';
 import type { EntryRow } from './contract.ts';
@@ -18,7 +18,7 @@ export function rowOf(entry: Entry, card: EntryCard, shops: ShopNames): EntryRow
     state,
     receivedAt,
     ...(settledAt !== undefined && { settledAt }),
-    ...(state === 'queued' && { nextAttemptAt: entry.nextAttemptAt }),
+    ...(state === 'queued' && whenNext(entry)),
     attempts,
     ...(reason !== undefined && { reason }),
     from: card.from,
@@ -26,4 +26,10 @@ export function rowOf(entry: Entry, card: EntryCard, shops: ShopNames): EntryRow
     subject: card.subject,
     bytes: entry.rawSize,
   };
+}
+
+/** Its own time, or what it waits for instead. */
+function whenNext(entry: Entry): Pick<EntryRow, 'nextAttemptAt' | 'waitsFor'> {
+  const wait = waitOf(entry);
+  return wait === 'time' ? { nextAttemptAt: entry.nextAttemptAt } : { waitsFor: wait };
 }

@@ -83,6 +83,11 @@ export interface NewEntry {
  */
 export const WAITS_FOR = { time: 0, shop: 1, media: 2 } as const;
 export const FIRST_REFUSAL_NUMBER = 3;
+const WAITS = ['time', 'shop', 'media'] as const;
+export type Wait = (typeof WAITS)[number] | 'refusal';
+
+/** The same in a word, for people and programs. */
+export const waitOf = ({ waitsFor }: Pick<Entry, 'waitsFor'>): Wait => WAITS[waitsFor] ?? 'refusal';
 
 export interface Accepted {
   /** The entry that stands for this message: the new one, or the one that came first. */

@@ -57,7 +57,7 @@ test.each([
     'breaker-open',
     { shops: [openShop] },
     'critical',
-    'Deliveries of acme are stopped since 2026-11-22 11:58 UTC: its platform fails or refuses them',
+    'Deliveries of acme have been stopped since 2026-11-22 11:58 UTC: its platform fails or refuses them',
   ],
   [
     'certificate',
@@ -113,7 +113,7 @@ test('what the platform said when it failed is in no alert: it may quote a messa
   const shops = [{ ...openShop, breakers: [{ ...messages, reason }, media] }] as const;
   // The types of the fixture are of any part.
   const told = JSON.stringify(read({ shops: shops as unknown as Facts['shops'] }));
-  expect(told).toContain('Deliveries of acme are stopped');
+  expect(told).toContain('Deliveries of acme have been stopped');
   expect(told).not.toMatch(/Ann|answered 401/);
 });
 
@@ -131,7 +131,7 @@ describe('a refusal that many got alike', () => {
       {
         ...{ key: `refused-alike/acme/${words}`, shop: 'acme', figure: 7 },
         ...{ verdict: 'bad', severity: 'warning' },
-        summary: `The platform refuses 7 messages of acme in the same words since 2026-11-22 11:58 UTC: ${words}`,
+        summary: `The platform has refused 7 messages of acme in the same words since 2026-11-22 11:58 UTC: ${words}`,
         todo: expect.stringContaining('sluice shops try acme'),
       },
     ]);

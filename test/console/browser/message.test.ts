@@ -28,7 +28,7 @@ describeDesk('One message', (test) => {
     await row('A message that dies').getByRole('link').click();
     await page.getByRole('heading', { level: 1, name: 'A message that dies' }).waitFor();
     const state = page.getByRole('region', { name: 'State' });
-    await state.getByText('The platform will not take this message as it is').waitFor();
+    await state.getByText('The platform does not take this message').waitFor();
     await state.getByText(/the platform answered 422 .* says no/).waitFor();
     const timeline = page.getByRole('region', { name: 'Timeline' });
     await timeline.getByText('Attempt 1', { exact: true }).waitFor();
@@ -151,7 +151,7 @@ describeDesk('One message', (test) => {
     await page.getByRole('region', { name: 'Sender authentication' }).waitFor();
   });
 
-  test('counts down to the next attempt, which can be had at once', async (desk) => {
+  test('one that waits for its shop says so, and can be tried at once', async (desk) => {
     desk.platform.faults = ({ method, path }) =>
       method === 'POST' && path.endsWith('/messages/')
         ? { kind: 'status', status: 503, headers: { 'Retry-After': '600' } }
@@ -161,7 +161,7 @@ describeDesk('One message', (test) => {
     await open('/messages?text=later');
     await row('Platform error (503)').getByRole('link').click();
     const state = page.getByRole('region', { name: 'State' });
-    await state.getByText(/next attempt in \d+ min/).waitFor();
+    await state.getByText('It goes when its shop takes messages again').waitFor();
     await page.getByRole('region', { name: 'Timeline' }).getByText('To be tried again').waitFor();
     desk.platform.faults = () => undefined;
     await state.getByRole('button', { name: 'Try now' }).click();

@@ -56,6 +56,30 @@ describeConsole('the overview', (test) => {
     platform.script = () => undefined;
   });
 
+  test('a shop that is stopped says why, as text, and can be tried now', async (visit) => {
+    const platform = new ScriptedPlatform();
+    const platformUrl = await platform.start();
+    ends(() => platform.stop());
+    const { page, gateway } = await visit({ gateway: { platformUrl } });
+    await sendChat(gateway, 'Hello?');
+    await waitFor('a read', () => platform.of('GET /contacts/').length > 0, 60_000, 50);
+    const words = 'the key has expired <img src=x onerror=alert(1)>';
+    platform.script = () => ({ status: 401, body: { detail: words } });
+    await sendChat(gateway, 'Anybody?');
+    const shops = page.locator('.shop-trouble');
+    await shops.getByText(/^Messages stopped /).waitFor({ timeout: 60_000 });
+    await shops.getByText(words).waitFor();
+    await page.locator('.verdict').getByText(words).waitFor();
+    const button = page.getByRole('button', { name: 'Try acme now' });
+    await button.click();
+    await shops.getByText(/^Still refused: .* next try in \d+ s\.$/).waitFor();
+    platform.script = () => undefined;
+    await button.click();
+    await page.getByText(/^acme: Delivered: /).waitFor();
+    await page.getByText('All messages flow').waitFor();
+    expect(await button.count()).toBe(0);
+  });
+
   test('what is dead is counted, and leads to the list of them', async (visit) => {
     const platform = new ScriptedPlatform();
     platform.script = ({ method, path }) =>

@@ -62,6 +62,14 @@ test('a delivered message that cannot be answered says so, and what to do', () =
   });
 });
 
+test('what a queued message waits for is said, when it is not its own time', () => {
+  const said = (waitsFor: 'shop' | 'media' | 'refusal') =>
+    situation({ ...STANDS, state: 'queued', waitsFor }).meaning;
+  expect(said('shop')).toContain('when its shop takes messages again');
+  expect(said('media')).toContain('when its shop takes attachments again');
+  expect(said('refusal')).toContain('refused in the same words');
+});
+
 test('a lane that goes on without it and a swept original are said', () => {
   const stands = situation({ ...STANDS, state: 'queued', detached: true });
   expect(stands.meaning).toContain('its lane goes on without it');

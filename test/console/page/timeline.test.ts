@@ -72,6 +72,44 @@ test('nothing is a timeline of nothing', () => {
 });
 
 test.each<[string, TimelineStep['detail'], string, string | undefined]>([
+  [
+    'refused',
+    { status: 422 },
+    'Refused by the platform',
+    'the platform answered 422 (not accepted as it is)',
+  ],
+  [
+    'retried_otherwise',
+    { rung: 'plain_text' },
+    'Submitted in another form',
+    'as plain text, without attachments',
+  ],
+  ['retried_otherwise', { rung: 'toString' }, 'Submitted in another form', 'toString'],
+  [
+    'unclear_answer',
+    { form: '200 empty' },
+    'The answer does not say whether it was taken',
+    'the platform answered 200 and nothing more; it is looked for among the platform’s messages',
+  ],
+  [
+    'unclear_answer',
+    { form: '202 queued status' },
+    'The answer does not say whether it was taken',
+    'the platform answered 202 with queued, status; it is looked for among the platform’s messages',
+  ],
+  [
+    'unclear_answer',
+    { form: 'other' },
+    'The answer does not say whether it was taken',
+    'the platform answered with another message; it is looked for among the platform’s messages',
+  ],
+  [
+    'attachment_late',
+    undefined,
+    'Attachment is not there yet',
+    'the message goes without it; another one brings it',
+  ],
+  ['conversation_gone', { status: 404 }, 'Its conversation is gone', 'a new one is begun'],
   ['submitted', { status: 201 }, 'Submitted', 'the platform answered 201 (created)'],
   ['submitted', { status: 299 }, 'Submitted', 'the platform answered 299'],
   ['upload_refused', { bytes: 1, type: 'image/png', status: 413 }, 'Attachment refused', '413'],

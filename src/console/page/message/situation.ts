@@ -9,14 +9,19 @@ export interface Situation {
   readonly todo: string;
 }
 
-type Stands = Pick<EntryDetail, 'state' | 'reason' | 'detached' | 'rawKept' | 'attempts'>;
+type Stands = Pick<
+  EntryDetail,
+  'state' | 'reason' | 'detached' | 'rawKept' | 'attempts' | 'waitsFor'
+>;
 
-export function situation({ state, reason, detached, rawKept, attempts }: Stands): Situation {
+export function situation(stands: Stands): Situation {
+  const { state, reason, detached, rawKept, attempts, waitsFor } = stands;
   const known = explain(reason);
   const told = state === 'delivered' && !isCaveat(reason) ? undefined : known;
   const sentences = [
     STATE_MEANING[state],
     ...(state === 'delivering' ? [LEASE] : []),
+    ...(waitsFor === undefined ? [] : [WAITS[waitsFor]]),
     ...(told === undefined ? [] : [told.meaning]),
     ...(detached ? [DETACHED] : []),
     ...(rawKept || state === 'delivered' ? [] : [SWEPT]),
@@ -31,6 +36,12 @@ export function situation({ state, reason, detached, rawKept, attempts }: Stands
 
 const LEASE =
   'The attempt holds a lease that it renews; if the process ends, the lease runs out within a minute and the message is tried again.';
+const WAITS: Readonly<Record<NonNullable<EntryDetail['waitsFor']>, string>> = {
+  shop: 'It goes when its shop takes messages again; one of those that wait is tried every 5 to 25 seconds.',
+  media: 'It goes when its shop takes attachments again; one is tried every 5 to 25 seconds.',
+  refusal:
+    'Many were refused in the same words: one of them is tried each minute, and all go once it is taken.',
+};
 const DETACHED =
   'It waits by itself, and its lane goes on without it: later messages of the same person may be there before it.';
 const SWEPT = 'Its original has been swept, so nothing can be done with it any more.';

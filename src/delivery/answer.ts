@@ -80,8 +80,8 @@ export class Refused extends Error {
   constructor(error: PlatformError) {
     super(inWords(error), { cause: error });
     this.told = told(error);
-    const { code = '', fields = [] } = error.problem ?? {};
-    this.words = [error.status ?? 0, code, ...fields].filter((word) => word !== '').join(' ');
+    const { code = '', named = [] } = error.problem ?? {};
+    this.words = [error.status ?? 0, code, ...named].filter((word) => word !== '').join(' ');
   }
 }
 

@@ -10,6 +10,8 @@ import type { Submitted, Work } from './work.ts';
 const LOOK_AFTER_MS = 60 * 60 * 1000;
 /** Then the message counts as delivered, and the next of its lane begins a conversation. */
 const TRIES_TO_LEARN = 10;
+/** A proxy that has lost its way finds it again: then a conversation with messages is not gone. */
+const TRIES_WHILE_MISROUTED = 3;
 
 /** Keeps the texts and chats of one lane in one conversation. Email threads by its headers. */
 export class Conversations {
@@ -114,11 +116,12 @@ export class Conversations {
 }
 
 /**
- * Only its own 404 or 410 says that a conversation is gone, and only while other reads work and
- * show none of its messages: proxies that have lost their way answer 404, too.
+ * Only its own 404 or 410 says that a conversation is gone, and only while other reads work.
+ * While these show messages of it, it is asked for again a few times: proxies that have lost their
+ * way answer 404, too.
  * @throws {Later} it is there, or nobody can tell
  */
-export async function isGone({ requests }: Work, id: string): Promise<boolean> {
+export async function isGone({ requests, claimed }: Work, id: string): Promise<boolean> {
   try {
     await requests.call('messages', (client, signal) => client.getConversation(id, signal));
     return false;
@@ -131,7 +134,10 @@ export async function isGone({ requests }: Work, id: string): Promise<boolean> {
       client.listMessages({ conversation_id: id, limit: 1 }, signal),
     );
     if (messages?.results.length === 0) return true;
-    if (messages !== undefined) throw new Later('messages', error);
+    if (messages !== undefined) {
+      if (claimed.entry.failures >= TRIES_WHILE_MISROUTED) return true;
+      throw new Later('messages', error);
+    }
     const contacts = await requests.ask((client, signal) =>
       client.listContacts({ limit: 1 }, signal),
     );

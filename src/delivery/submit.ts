@@ -66,7 +66,7 @@ async function climb(
   let latest = refusal;
   let { request, plain } = submission;
   for (;;) {
-    const named = [...new Set([...notes.value.named, ...(latest?.problem?.fields ?? [])])];
+    const named = [...new Set([...notes.value.named, ...(latest?.problem?.named ?? [])])];
     const { rungs } = notes.value;
     const rung = notes.value.rung ?? (notes.isSpent ? undefined : nextRung(request, rungs, named));
     if (rung === undefined) break;

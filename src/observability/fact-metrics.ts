@@ -64,7 +64,7 @@ export function createFactMetrics(registers: Registry[]) {
     }),
     breakerOpen: new Gauge({
       name: 'sluice_breaker_open',
-      help: '1 while deliveries of a shop are paused',
+      help: '1 while deliveries of a shop are stopped',
       labelNames: ['shop', 'part'] as const,
       registers,
       async collect() {

@@ -5,9 +5,9 @@ export interface Problem {
   readonly code?: string | undefined;
   readonly message?: string | undefined;
   /** The request's fields that it names, by their paths: `contact.email`. In this order, each once. */
-  readonly fields: readonly RequestField[];
+  readonly named: readonly RequestField[];
   /** By the path of the field, `message.attachments.0`: what is wrong with it, where that is told. */
-  readonly explained: Readonly<Record<string, string>>;
+  readonly fields: Readonly<Record<string, string>>;
 }
 
 /** The fields of create message (API §4.7) that an answer may name. */
@@ -78,8 +78,8 @@ export function problemOf(answer: string | undefined): Problem | undefined {
   return {
     ...(code !== undefined && { code }),
     ...(own?.message !== undefined && { message: own.message }),
-    fields: namedFields(body),
-    explained: own?.fields ?? {},
+    named: namedFields(body),
+    fields: own?.fields ?? {},
   };
 }
 

@@ -220,7 +220,7 @@ describe('probes', () => {
     expect(health.isProbeDue).toBe(true);
   });
 
-  test('the end of one that began in an earlier trouble says nothing of the next', () => {
+  test('while one is under way that an earlier trouble began, there is no other', () => {
     const { health, time } = setting();
     health.failed('a', '500');
     time.now += 5000;
@@ -228,7 +228,11 @@ describe('probes', () => {
     health.delivered('b');
     health.failed('a', '500');
     time.now += 5000;
+    expect(health.isProbeDue).toBe(false);
     end();
+    time.now += 4999;
+    expect(health.isProbeDue).toBe(false);
+    time.now += 1;
     expect(health.isProbeDue).toBe(true);
   });
 

@@ -73,7 +73,7 @@ test('tells of shops by name, of breakers, disk, signatures and sockets', async 
         shopId: ACME.shopId,
         breakers: [
           {
-            ...{ part: 'messages', state: 'open', since: time.now, nextProbeAt: time.now + 5000 },
+            ...{ part: 'messages', state: 'open', since: time.now, nextProbeAt: time.now + 1000 },
             reason: 'the platform answered 401 (http) to /contacts/',
           },
           // One upload that failed is no breaker.

@@ -244,7 +244,7 @@ test('what the platform says is wrong can be read, and is not printed', async ()
     .createMessage(aMessage('<1@x>'))
     .catch((thrown: unknown) => thrown);
   if (!(caught instanceof PlatformError)) throw new Error('no PlatformError');
-  expect(caught.problem).toEqual({ ...error, fields: ['contact.email'], explained: fields });
+  expect(caught.problem).toEqual({ ...error, named: ['contact.email'] });
   expect(JSON.stringify(caught) + String(caught)).not.toContain('email address');
 });
 
@@ -257,6 +257,6 @@ test.each(['', 'no', '[]', '{"error":"no"}', '{"detail":"no"}', '{"error":{"fiel
       .catch((thrown: unknown) => thrown);
     expect(caught).toMatchObject({ status: 400 });
     const { problem } = caught instanceof PlatformError ? caught : {};
-    expect(problem ?? { fields: [], explained: {} }).toEqual({ fields: [], explained: {} });
+    expect(problem ?? { named: [], fields: {} }).toEqual({ named: [], fields: {} });
   },
 );

@@ -241,7 +241,8 @@ function noRepeats(run: Run): string[] {
   const answersLate = traits.faults.some(({ kind }) => kind === 'slow');
   if (['empty', 'ok'].includes(traits.newMessageAnswer) || answersLate) return [];
   // Then nothing says that it is the same message.
-  if (traits.duplicateAnswer === 'empty' && !traits.keepsRemoteId) return [];
+  const isListed = traits.keepsRemoteId && traits.listOrder === 'newest first';
+  if (traits.duplicateAnswer === 'empty' && !isListed) return [];
   if (traits.latencyMs[1] * 2 > Math.min(5000, requestTimeoutMs)) return [];
   const known = ['message', 'data', 'message-envelope'].includes(traits.newMessageAnswer);
   const posts = groupBy(

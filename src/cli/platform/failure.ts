@@ -106,8 +106,8 @@ function missing(
   { path, problem }: PlatformError,
   optionOf: Readonly<Record<string, string>>,
 ): string | undefined {
-  if (problem !== undefined && Object.keys(problem.explained).length > 0) {
-    return `refused (404)${explained(problem.message, problem.explained, optionOf)}`;
+  if (problem !== undefined && Object.keys(problem.fields).length > 0) {
+    return `refused (404)${explained(problem.message, problem.fields, optionOf)}`;
   }
   const [, kind, id] =
     /\/(ticket|message|conversation|contact)s\/([0-9a-f-]{36})\/$/i.exec(path) ?? [];
@@ -121,7 +121,7 @@ function again(afterMs: number | undefined): string {
 function reason(error: PlatformError, optionOf: Readonly<Record<string, string>>): string {
   const { problem, answer = '' } = error;
   if (problem?.message !== undefined) {
-    return explained(problem.message, problem.explained, optionOf);
+    return explained(problem.message, problem.fields, optionOf);
   }
   const text = answer.trim();
   if (text === '' || text.startsWith('<')) return '';

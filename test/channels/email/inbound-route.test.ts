@@ -63,7 +63,7 @@ describe('POST /email/inbound', () => {
     const [file, ...others] = at.files();
     expect(others).toEqual([]);
     const raw = entry && (await at.spool.raw(entry.id));
-    expect(raw).toEqual({ kind: 'file', blob: file, size: LARGE.length });
+    expect(raw).toMatchObject({ kind: 'file', blob: file, size: LARGE.length });
     expect(readFileSync(at.spool.blobs.path(asBlobName(file ?? '')), 'latin1')).toBe(LARGE);
   });
 

@@ -216,8 +216,10 @@ describe('a conversation goes on', () => {
     expect(looks()).toBe(1);
     await restartAfter(2);
     platform.gate = (call, response) => {
-      if (!call.startsWith('GET /conv')) return undefined;
-      response.writeHead(404, { 'Content-Type': 'application/json' }).end('{}');
+      if (!/^GET \/(conv|messages)/.test(call)) return undefined;
+      const isConversation = call.startsWith('GET /conv');
+      response.writeHead(isConversation ? 404 : 200, { 'Content-Type': 'application/json' });
+      response.end(isConversation ? '{}' : '{"results":[]}');
       return Promise.resolve('taken');
     };
     await deliver('fourth');

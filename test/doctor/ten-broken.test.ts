@@ -261,8 +261,11 @@ test('broken: 8, a breaker that is open', async () => {
   const taken = await sluiceHere(['ingest', mbox, '--config', scene.file()]);
   expect(taken).toMatchObject({ code: 0, stdout: 'taken in: 30, in already: 0, failed: 0\n' });
   await waitFor(
-    'the breaker to open',
-    async () => (await scene.doctor({}, '--only', 'breaker')).code === 1,
+    'the breaker to open, and the store to know why',
+    async () => {
+      const only = await scene.doctor({}, '--only', 'breaker');
+      return only.code === 1 && section(only, 'breaker').includes('; for ');
+    },
     60_000,
     200,
   );

@@ -60,6 +60,8 @@ export class Dispatcher {
   #wake: (() => void) | undefined;
   #woken = false;
   #renewedAt = 0;
+  /** When all slots were last taken. */
+  #lastFullAt = 0;
 
   constructor(shops: readonly ShopPlatform[], parts: AttemptParts, options: DispatcherOptions) {
     this.#parts = parts;
@@ -127,7 +129,10 @@ export class Dispatcher {
     const shops = [...this.#shops.values()];
     if (this.#options.paused === true) return 0;
     await this.#probing.look(shops);
-    await this.#watchdog.look(shops, (shopId) => this.#lastClaimAt.get(shopId) ?? 0);
+    // While all slots are taken, what is due waits rightly.
+    await this.#watchdog.look(shops, (shopId) =>
+      Math.max(this.#lastClaimAt.get(shopId) ?? 0, this.#lastFullAt),
+    );
     return this.#claim(shops);
   }
 
@@ -238,6 +243,7 @@ export class Dispatcher {
   }
 
   #occupy(shopId: ShopId, change: 1 | -1): void {
+    if (this.#busy >= this.#options.concurrency) this.#lastFullAt = this.#parts.clock();
     this.#busy += change;
     this.#perShop.set(shopId, (this.#perShop.get(shopId) ?? 0) + change);
   }

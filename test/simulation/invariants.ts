@@ -122,6 +122,8 @@ function isDeliverable(run: Run, fate: Fate): boolean {
   if (odd > 1 || (marked === 'ladder' && odd > 0)) return false;
   const unclear = ['empty', 'ok'].includes(traits.newMessageAnswer);
   const canBeSeen = traits.scopes.readMessages && traits.keepsRemoteId;
+  // Three of a proxy's answers in a row look like the platform's own.
+  if (unclear && traits.proxyEmptyRate > 0) return false;
   if (unclear || traits.proxyEmptyRate > 0 || traits.duplicateAnswer === 'empty') {
     // The list's order is not documented, and only its first pages are read.
     if (!canBeSeen || traits.listOrder === 'oldest first') return false;
@@ -241,7 +243,8 @@ function noRepeats(run: Run): string[] {
   const answersLate = traits.faults.some(({ kind }) => kind === 'slow');
   if (['empty', 'ok'].includes(traits.newMessageAnswer) || answersLate) return [];
   // Then nothing says that it is the same message.
-  const isListed = traits.keepsRemoteId && traits.listOrder === 'newest first';
+  const isListed =
+    traits.keepsRemoteId && traits.scopes.readMessages && traits.listOrder === 'newest first';
   if (traits.duplicateAnswer === 'empty' && !isListed) return [];
   if (traits.latencyMs[1] * 2 > Math.min(5000, requestTimeoutMs)) return [];
   const known = ['message', 'data', 'message-envelope'].includes(traits.newMessageAnswer);
@@ -254,13 +257,18 @@ function noRepeats(run: Run): string[] {
     const { at = Infinity } = all[first] ?? {};
     const fate = run.fates.find(({ message }) => remoteId.includes(message.tag));
     const strange = fate?.message.wanted.content.includes('[[') === true;
+    const pauses = run.outages.filter(({ kind }) => kind === 'pause');
+    const until = pauses.reduce(
+      (time, { from, to }) => (from <= time ? Math.max(time, to) : time),
+      at + 10_000,
+    );
     const hindered = run.outages.some(
-      ({ from, to, kind }) => kind !== 'pause' && from <= at + 10_000 && to >= at - 1000,
+      ({ from, to, kind }) => kind !== 'pause' && from <= until && to >= at - 1000,
     );
     if (run.scenario.happenings.some(({ kind }) => kind === 'leases lost')) return [];
     if (first < 0 || strange || hindered || fate?.isMeddledWith === true) return [];
     const again = all.slice(first + 1).filter((post) => post.at > at);
-    return again.length > (known ? 0 : 1)
+    return again.length > (known ? 0 : 3)
       ? [`${remoteId} was submitted ${again.length} times more after it was answered`]
       : [];
   });

@@ -220,6 +220,7 @@ class World {
       watch: (name, args, result) => this.#watch(name, args, result),
       answer: (afterMs, settle) => this.#time.reach(this.#time.now + afterMs, settle),
       die: () => this.#crash(1000, 0),
+      isAlive: () => this.#time.process === process,
       prepare: (name, args) => this.#meddling.call?.(name, args) ?? args,
     });
     const { shops, concurrency, requestTimeoutMs } = this.#scenario;
@@ -404,7 +405,6 @@ class World {
     if (!isProbe || answers[0]?.claimed.length === 0) return;
     // One that was asked for may come at any time, and the next counts from it.
     const asked = this.#askedAt.get(only.shopId);
-    this.#askedAt.delete(only.shopId);
     const times = this.#probes.get(only.shopId) ?? [];
     if (asked !== undefined && this.#time.now - asked < 30_000) times.length = 0;
     this.#probes.set(only.shopId, [...times, this.#time.now]);

@@ -77,6 +77,8 @@ export interface StoreHooks {
   /** Resolves in the process, unless it has died or been killed since. */
   readonly answer: (afterMs: number, settle: () => void) => void;
   readonly die: () => void;
+  /** Whether the process that calls has not died meanwhile. */
+  readonly isAlive: () => boolean;
   /** May change what a call is made with. */
   readonly prepare: (name: OperationName, args: unknown[]) => unknown[];
 }
@@ -90,6 +92,7 @@ type Caller = <Name extends OperationName>(
 export function simulatedSpool(disk: SimulatedDisk, hooks: StoreHooks): Spool {
   const call: Caller = (name, ...args) =>
     new Promise((resolve, reject) => {
+      if (!hooks.isAlive()) return;
       const afterMs = hooks.latency();
       const fate = hooks.fate(name);
       if (fate === 'lost') {

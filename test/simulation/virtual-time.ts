@@ -26,6 +26,8 @@ export class VirtualTime {
   #order = 0;
   #process = 0;
   #pausedUntil = 0;
+  /** The process was killed in this very event: what its code still does in it has no effect. */
+  #isDying = false;
   #restore: (() => void) | undefined;
 
   /** @param start milliseconds since the epoch */
@@ -53,16 +55,22 @@ export class VirtualTime {
 
   /** Something reaches the process that runs now, if that still lives. */
   reach(time: number, run: () => void): void {
-    this.#add({ at: Math.max(time, this.#now), rank: INPUT, run, process: this.#process });
+    this.#add({ at: Math.max(time, this.#now), rank: INPUT, run, process: this.#owner });
   }
 
   pause(ms: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#now + ms);
   }
 
+  /** Whose a timer is that is set now; nobody's after a death. */
+  get #owner(): number {
+    return this.#isDying ? -1 : this.#process;
+  }
+
   /** Nothing of the process that runs now happens any more. */
   kill(): void {
     this.#process += 1;
+    this.#isDying = true;
     this.#pausedUntil = 0;
   }
 
@@ -110,13 +118,14 @@ export class VirtualTime {
       this.#now = event.at;
       event.run();
       await settled();
+      this.#isDying = false;
     }
     this.#now = until;
   }
 
   #timer(run: () => void, ms: number): Timer {
     return new Timer(
-      this.#add({ at: this.#now + Math.max(1, ms), rank: TIMER, run, process: this.#process }),
+      this.#add({ at: this.#now + Math.max(1, ms), rank: TIMER, run, process: this.#owner }),
     );
   }
 

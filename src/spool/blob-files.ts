@@ -63,7 +63,11 @@ export class BlobFiles implements BlobStore {
   }
 
   async remove(blob: BlobName): Promise<void> {
-    await rm(this.path(blob), { force: true });
+    try {
+      await rm(this.path(blob), { force: true });
+    } catch (error) {
+      throw storageError(error);
+    }
   }
 
   get neededBytes(): number {
@@ -78,8 +82,18 @@ export class BlobFiles implements BlobStore {
     if (this.#space === undefined || now - this.#space.checkedAt > SPACE_CHECKED_FOR_MS) {
       this.#space = { checkedAt: now, check: freeBytes(this.#dir) };
     }
-    const free = await this.#space.check;
+    const free = await this.#freeBytes(this.#space.check);
     if (free < this.#options.reserveBytes + spareBytes) throw new SpoolFull('disk space is short');
+  }
+
+  async #freeBytes(check: Promise<number>): Promise<number> {
+    try {
+      return await check;
+    } catch (error) {
+      // What failed once is asked again by the next one, not told to all for a second.
+      if (this.#space?.check === check) this.#space = undefined;
+      throw storageError(error);
+    }
   }
 
   /** For the writer, before each write: what was given up for deliveries is not for more messages. */
@@ -90,7 +104,11 @@ export class BlobFiles implements BlobStore {
 
   /** Every file in the folder, unfinished ones included. */
   async names(): Promise<readonly BlobName[]> {
-    return (await readdir(this.#dir)).map(asBlobName);
+    try {
+      return (await readdir(this.#dir)).map(asBlobName);
+    } catch (error) {
+      throw storageError(error);
+    }
   }
 
   /** For the writer: makes a finished temporary file durable under its name. */
@@ -197,7 +215,9 @@ class FileBlobWriter extends Writable implements BlobWriter {
     // A file that is being made right now has no handle yet, and would stay.
     await this.#writing.catch(() => undefined);
     await this.#handle?.close().catch(() => undefined);
-    if (this.#handle !== undefined) await rm(this.#files.temporary(this.#name), { force: true });
+    if (this.#handle === undefined) return;
+    // One that cannot be removed is named by no row: the next start does it.
+    await rm(this.#files.temporary(this.#name), { force: true }).catch(() => undefined);
   }
 }
 

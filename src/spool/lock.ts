@@ -37,7 +37,11 @@ export class DataFolderLock {
   }
 
   release(): void {
-    rmSync(this.#pidFile, { force: true });
+    try {
+      rmSync(this.#pidFile, { force: true });
+    } catch {
+      // It only tells; the lock is let go of all the same.
+    }
     this.#db.close();
   }
 }

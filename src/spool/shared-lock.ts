@@ -78,14 +78,15 @@ export class SharedLock {
 
   /** Undefined: another has it. */
   #take(sql: string): Database.Database | undefined {
-    const db = new Database(this.#file, { timeout: 0 });
+    let db: Database.Database | undefined;
     try {
+      db = new Database(this.#file, { timeout: 0 });
       db.exec(sql);
       return db;
     } catch (error) {
-      db.close();
+      db?.close();
       if (codeOf(error) === 'SQLITE_BUSY') return undefined;
-      throw error;
+      throw new SpoolUnavailable(`${this.#file} cannot be locked`, { cause: error });
     }
   }
 }

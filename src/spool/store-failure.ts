@@ -24,8 +24,10 @@ export class StoreFailure {
     for (const listener of this.#listeners) listener(cause);
   }
 
+  /** Also of a failure that is over: while a store is being opened nobody listens yet. */
   onFail(listener: (cause: Error) => void): void {
     this.#listeners.push(listener);
+    if (this.#cause !== undefined) listener(this.#cause);
   }
 
   /** What whoever waits for the store is told. */

@@ -1,7 +1,8 @@
-import { statfs } from 'node:fs/promises';
+import { mkdir, rmdir, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { BlobFiles } from '../../src/spool/blob-files.ts';
-import { SpoolFull } from '../../src/spool/errors.ts';
+import { SpoolFull, SpoolUnavailable } from '../../src/spool/errors.ts';
 import { ends } from '../support/ends.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -18,4 +19,15 @@ test('room is what is free beyond the reserve and beyond what is to be spared', 
   const reserved = await BlobFiles.open({ dir: temp.path, reserveBytes: half });
   await expect(reserved.assertSpace()).resolves.toBeUndefined();
   await expect(reserved.assertSpace(2 * half)).rejects.toThrow(SpoolFull);
+});
+
+test('a folder that could not be asked for its room is asked again by the next message', async () => {
+  const temp = tempDir();
+  ends(() => temp.remove());
+  const dir = join(temp.path, 'blobs');
+  const blobs = await BlobFiles.open({ dir, reserveBytes: 0 });
+  await rmdir(dir);
+  await expect(blobs.assertSpace()).rejects.toThrow(SpoolUnavailable);
+  await mkdir(dir);
+  await expect(blobs.assertSpace()).resolves.toBeUndefined();
 });

@@ -63,6 +63,12 @@ test('an older one that came to answer to the filters is put where it belongs', 
   expect(ids(list.prepend(newest, undefined))).toEqual(newest.map(({ id }) => id));
 });
 
+test('an older one than all that a whole list shows comes in below them', () => {
+  const list = EntryPages.begin([row(10)], undefined);
+  const newest = [row(10), row(8), row(6)];
+  expect(ids(list.prepend(newest, undefined))).toEqual(newest.map(({ id }) => id));
+});
+
 test('what comes forward because all that was shown has left is not new', () => {
   const list = EntryPages.begin(rows(200, 101), 'next');
   expect(list.newIn(rows(100, 1))).toEqual({ count: 0, more: false });

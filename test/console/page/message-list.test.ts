@@ -81,6 +81,18 @@ test('at the top new ones come in, and below they are announced', async () => {
   list.stop();
 });
 
+test('what the index tells late comes in without another change', async () => {
+  const { list, asked, state } = gateway([row(10)]);
+  await list.show({});
+  list.look(0, 1, true);
+  list.changed(['id-000006']);
+  await waitFor('the first look', () => asked.length === 2);
+  state.entries = [row(10), row(6)];
+  await waitFor('the one below', () => list.pages.value.total === 2);
+  expect(ids(list)).toEqual(['id-000010', 'id-000006']);
+  list.stop();
+});
+
 test('a row that leaves the filters stays in its place and says what became of it', async () => {
   const dead = rows(5, 1).map((each) => ({ ...each, state: 'dead' as const }));
   const { list, state } = gateway(dead);

@@ -156,7 +156,7 @@ export class EntryPages {
   /**
    * How many of the newest answer belong into the list and are not in it yet: those that arrived
    * since, and older ones that came to answer to the filters. What lies behind all that is shown
-   * comes with the next page. `more`: nothing of the answer is known, so that there are still others
+   * comes with the next page, if there is one. `more`: nothing of the answer is known, so that there are still others
    * between it and the list.
    */
   newIn(newest: readonly EntryRow[]): { readonly count: number; readonly more: boolean } {
@@ -181,8 +181,10 @@ export class EntryPages {
     const known = this.#known();
     const lastKnown = newest.findLastIndex(({ id }) => known.has(id));
     const head = this.at(0)?.row.receivedAt ?? 0;
+    const isWhole = this.#pages.length === 1 && this.next === undefined;
     return newest.filter(
-      ({ id, receivedAt }, index) => !known.has(id) && (index < lastKnown || receivedAt >= head),
+      ({ id, receivedAt }, index) =>
+        !known.has(id) && (isWhole || index < lastKnown || receivedAt >= head),
     );
   }
 

@@ -17,8 +17,12 @@ const PAGE_SIZE = 100;
 const AHEAD_ROWS = 60;
 /** However much changes, the list asks no more often. */
 const REFRESH_EVERY_MS = 1_000;
-/** The index of states and words follows the spool: what it does not tell yet it tells by then. */
-const INDEX_FOLLOWS_WITHIN_MS = 2_500;
+/**
+ * The index of states and words follows the spool, on a busy machine late: after a change the list
+ * asks again then, and each time after twice as long, until this much has passed without another.
+ */
+const ASK_AGAIN_AFTER_MS = 2_500;
+const ASK_AGAIN_UP_TO_MS = 60_000;
 /** Counting reads up to 10,000 rows: once in a while is enough. */
 const COUNT_EVERY_MS = 2_000;
 /** Rows that left the filters and are looked up one by one, to say what became of them. */
@@ -48,6 +52,8 @@ export class MessageList {
   #refreshing: Promise<void> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #later: ReturnType<typeof setTimeout> | undefined;
+  /** Something changed since the list last decided when to ask again. */
+  #changedLately = false;
   #refreshedAt = 0;
   #countedAt = 0;
   readonly #asked = new Set<string>();
@@ -123,14 +129,21 @@ export class MessageList {
       else this.#hasNews = true;
     }
     this.#schedule();
-    this.#later ??= setTimeout(() => {
-      this.#later = undefined;
-      this.#hasNews = true;
-      this.#schedule();
-    }, INDEX_FOLLOWS_WITHIN_MS);
+    this.#changedLately = true;
+    if (this.#later === undefined) this.#askLater(ASK_AGAIN_AFTER_MS);
   }
 
-  /** After a connection that was lost nobody knows what was missed. */
+  #askLater(waitMs: number): void {
+    this.#changedLately = false;
+    this.#later = setTimeout(() => {
+      this.#later = undefined;
+      this.refreshAll();
+      if (this.#changedLately) this.#askLater(ASK_AGAIN_AFTER_MS);
+      else if (waitMs < ASK_AGAIN_UP_TO_MS) this.#askLater(2 * waitMs);
+    }, waitMs);
+  }
+
+  /** Reads anew what is shown and what is new: nobody knows what was missed. */
   refreshAll(): void {
     for (const { row } of this.pages.value.rows()) this.#stale.add(row.id);
     this.#hasNews = true;

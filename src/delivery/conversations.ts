@@ -38,7 +38,7 @@ export class Conversations {
     const silenceMs = entry.receivedAt - remembered.usedAt;
     if (continuityMs !== undefined && silenceMs > continuityMs) return undefined;
     const quietMs = this.#clock() - remembered.usedAt;
-    if (quietMs <= LOOK_AFTER_MS || !(await isGone(work, remembered.id))) {
+    if (quietMs <= LOOK_AFTER_MS || (await lookUp(work, remembered.id)) !== 'gone') {
       return remembered.id;
     }
     work.steps.add('conversation_gone');
@@ -118,30 +118,32 @@ export class Conversations {
 /**
  * Only its own 404 or 410 says that a conversation is gone, and only while other reads work.
  * While these show messages of it, it is asked for again a few times: proxies that have lost their
- * way answer 404, too.
- * @throws {Later} it is there, or nobody can tell
+ * way answer 404, too. Any other refusal says nothing about the conversation.
+ * @throws {Later} nobody can tell now
  */
-export async function isGone({ requests, claimed }: Work, id: string): Promise<boolean> {
+export async function lookUp(
+  { requests, claimed }: Work,
+  id: string,
+): Promise<'there' | 'gone' | 'unknown'> {
   try {
     await requests.call('messages', (client, signal) => client.getConversation(id, signal));
-    return false;
+    return 'there';
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error;
-    // Any other refusal says nothing about the conversation: the submit will tell.
-    if (readAnswer(error, true) !== 'gone') return false;
-    if (error.code === 'invalid') return true;
+    if (readAnswer(error, true) !== 'gone') return 'unknown';
+    if (error.code === 'invalid') return 'gone';
     const messages = await requests.ask((client, signal) =>
       client.listMessages({ conversation_id: id, limit: 1 }, signal),
     );
-    if (messages?.results.length === 0) return true;
+    if (messages?.results.length === 0) return 'gone';
     if (messages !== undefined) {
-      if (claimed.entry.failures >= TRIES_WHILE_MISROUTED) return true;
+      if (claimed.entry.failures >= TRIES_WHILE_MISROUTED) return 'gone';
       throw new Later('messages', error);
     }
     const contacts = await requests.ask((client, signal) =>
       client.listContacts({ limit: 1 }, signal),
     );
     if (contacts === undefined) throw new Later('messages', error);
-    return true;
+    return 'gone';
   }
 }

@@ -9,6 +9,11 @@ import type { ShopPlatform } from './shop-platform.ts';
 const PROBE_TIMEOUTS_MS = [5000, 10_000, 20_000];
 /** An upload takes its time. */
 const MEDIA_PROBE_TIMEOUT_MS = 30_000;
+/**
+ * A probe tries one head, the next another kind first: else heads that always fail, of which
+ * strangers can send any number, would be all that is ever tried.
+ */
+const PROBED_FIRST: readonly ClaimSource[] = ['untried', WAITS_FOR.shop, 'due'];
 /** What is hastened comes spread over this time. */
 const HASTEN_SPREAD_MS = 5000;
 /** How soon an operator's "try now" is noticed, and what is told of a shop renewed. */
@@ -33,6 +38,7 @@ export class Probing {
   readonly #tryOne: TryOne;
   readonly #underWay = new Set<Promise<unknown>>();
   readonly #timeouts = new Map<ShopId, number>();
+  readonly #turns = new Map<ShopId, number>();
   readonly #told = new Map<ShopId, string>();
   #lookedAt = Number.NEGATIVE_INFINITY;
 
@@ -76,7 +82,7 @@ export class Probing {
     this.#underWay.add(done);
   }
 
-  /** One head, the one that failed least; however it ends, the next probe is planned. */
+  /** One head; however it ends, the next probe is planned. */
   async #probe(shop: ShopPlatform, part: Part): Promise<void> {
     const health = shop.health[part];
     const end = health.beginProbe();
@@ -84,13 +90,19 @@ export class Probing {
       if (part === 'messages') await shop.checkReads();
       const found = await this.#tryOne({
         shop,
-        from: part === 'media' ? [WAITS_FOR.media] : ['untried', WAITS_FOR.shop, 'due'],
+        from: part === 'media' ? [WAITS_FOR.media] : this.#inTurn(shop),
         probe: { part, timeoutMs: this.#timeoutOf(shop, part) },
       });
       if (!found) health.nothingToTry();
     } finally {
       end();
     }
+  }
+
+  #inTurn({ settings: { shopId } }: ShopPlatform): ClaimSource[] {
+    const turn = this.#turns.get(shopId) ?? 0;
+    this.#turns.set(shopId, (turn + 1) % PROBED_FIRST.length);
+    return [...PROBED_FIRST.slice(turn), ...PROBED_FIRST.slice(0, turn)];
   }
 
   /** Longer after each that was not answered in time, while reads say that the platform is there. */

@@ -2,7 +2,7 @@ import { PlatformError } from '../platform-api/errors.ts';
 import type { CreatedMessage } from '../platform-api/resources.ts';
 import type { CreateMessageRequest } from '../platform-api/schemas.ts';
 import type { Composed } from './compose.ts';
-import { isGone } from './conversations.ts';
+import { lookUp } from './conversations.ts';
 import { Later, mayHaveArrived, readAnswer, Refused, Unclear } from './answer.ts';
 import { findByRemoteId } from './evidence.ts';
 import { nextRung, type Rung, without } from './ladder.ts';
@@ -10,6 +10,9 @@ import { forbidden, type Submitted, type Work } from './work.ts';
 
 /** What operators should know of a message although it was delivered. */
 export const CANNOT_BE_ANSWERED = 'cannot be answered: the platform refused the address';
+
+/** Of a message to a conversation that is there, although the answer to the message denies it. */
+const TRIES_WHILE_DENIED = 6;
 
 export interface Submission extends Composed {
   /** The same with every attachment uploaded again: the platform's ids of media may expire. */
@@ -25,6 +28,7 @@ export interface Submission extends Composed {
  *   ├──no answer, 408, 425, 429, 5xx ────────────▶ Later
  *   ├──401, 403, 405, 3xx, 404 ──────────────────▶ Forbidden
  *   ├──404, 410 and the conversation is gone ────▶ POST once more without it
+ *   │                               is there ────▶ Later, and without it in the end
  *   └──400, 413, 415, 422 ──▶ the ladder, once ──▶ delivered or Refused
  * ```
  *
@@ -41,7 +45,12 @@ export async function submit(work: Work, submission: Submission): Promise<Submit
   let answer = await post(work, request);
   if (!(answer instanceof PlatformError)) return { request, ...answer };
   const { id } = request.conversation;
-  if (id && readAnswer(answer, true) === 'gone' && (await isGone(work, id))) {
+  const state = id && readAnswer(answer, true) === 'gone' ? await lookUp(work, id) : 'unknown';
+  // A proxy that has lost its way finds it again; a conversation that splits does not.
+  if (state === 'there' && claimed.entry.failures < TRIES_WHILE_DENIED) {
+    throw new Later('messages', answer);
+  }
+  if (state !== 'unknown') {
     steps.add('conversation_gone', { status: answer.status ?? 0 });
     await spool.forgetConversation(claimed.entry);
     request = without('conversation', request);

@@ -16,7 +16,8 @@ export class Watchdog {
   readonly #parts: Pick<AttemptParts, 'spool' | 'logger' | 'metrics' | 'clock'>;
   readonly #wake: () => void;
   #lookAt: number;
-  #awakeSince: number;
+  /** Since when, look by look, each shop has had something due, might send, and claimed nothing. */
+  readonly #dueSince = new Map<ShopId, number>();
   #lanesAfter = Number.MIN_SAFE_INTEGER;
 
   /** @param wake has the dispatcher claim at once */
@@ -26,8 +27,7 @@ export class Watchdog {
   ) {
     this.#parts = parts;
     this.#wake = wake;
-    this.#awakeSince = parts.clock();
-    this.#lookAt = this.#awakeSince + LOOK_EVERY_MS;
+    this.#lookAt = parts.clock() + LOOK_EVERY_MS;
   }
 
   /** @param lastClaimAt of a shop; while its entries are claimed, others of it wait rightly */
@@ -37,27 +37,42 @@ export class Watchdog {
   ): Promise<void> {
     const now = this.#parts.clock();
     if (now < this.#lookAt) return;
-    // The whole process was paused, or it has just begun: what is due has not had its two minutes.
-    if (now - this.#lookAt > LOOK_EVERY_MS) this.#awakeSince = now;
-    const hasLooked = now - this.#awakeSince > UNCLAIMED_AT_MOST_MS;
+    // The whole process was paused.
+    if (now - this.#lookAt > LOOK_EVERY_MS) this.#dueSince.clear();
     this.#probes(shops, now);
-    const { lanes, lanesUpTo, overdue, released } = await this.#parts.spool.repair({
+    const { lanes, lanesUpTo, due, released } = await this.#parts.spool.repair({
       shops: shops.map((shop) => ({
         shopId: shop.settings.shopId,
-        claims:
-          hasLooked &&
-          mayClaimAll(shop) &&
-          lastClaimAt(shop.settings.shopId) < now - UNCLAIMED_AT_MOST_MS,
         refusals: shop.alike.numbers(),
       })),
       lanesAfter: this.#lanesAfter,
-      dueBefore: now - UNCLAIMED_AT_MOST_MS,
     });
     if (lanes > 0) this.#found('lane_without_head', { lanes });
-    for (const shop of overdue) this.#found('entry_not_claimed', { shopId: shop });
-    if (lanes + overdue.length + released > 0) this.#wake();
+    const sending = shops.filter(maySend).map(({ settings }) => settings.shopId);
+    const left = due.filter((shopId) => sending.includes(shopId));
+    const unclaimed = this.#unclaimed(left, lastClaimAt, now);
+    for (const shopId of unclaimed) this.#found('entry_not_claimed', { shopId });
+    if (lanes + unclaimed.length + released > 0) this.#wake();
     this.#lanesAfter = lanesUpTo ?? Number.MIN_SAFE_INTEGER;
     this.#lookAt = now + (lanesUpTo === undefined ? LOOK_EVERY_MS : NEXT_PORTION_AFTER_MS);
+  }
+
+  /** Of the shops that may send and have something due, those that have left it for two minutes. */
+  #unclaimed(
+    due: readonly ShopId[],
+    lastClaimAt: (shopId: ShopId) => number,
+    now: number,
+  ): readonly ShopId[] {
+    for (const shopId of this.#dueSince.keys()) {
+      if (!due.includes(shopId)) this.#dueSince.delete(shopId);
+    }
+    return due.filter((shopId) => {
+      const since = this.#dueSince.get(shopId);
+      const isSeenAgain = since !== undefined && lastClaimAt(shopId) <= since;
+      if (isSeenAgain && now - since < UNCLAIMED_AT_MOST_MS) return false;
+      this.#dueSince.set(shopId, now);
+      return isSeenAgain;
+    });
   }
 
   #probes(shops: readonly ShopPlatform[], now: number): void {
@@ -76,5 +91,5 @@ export class Watchdog {
   }
 }
 
-const mayClaimAll = ({ health }: ShopPlatform): boolean =>
-  health.messages.state !== 'open' && health.messages.allowance > 0;
+const maySend = ({ health: { messages } }: ShopPlatform): boolean =>
+  messages.state !== 'open' && messages.allowance > 0;

@@ -78,15 +78,11 @@ export interface Recovered {
 export interface RepairRequest {
   readonly shops: readonly {
     readonly shopId: ShopId;
-    /** Its due entries should be claimed. */
-    readonly claims: boolean;
     /** Refusals that its entries may wait for; what waits for another is released. */
     readonly refusals: readonly number[];
   }[];
   /** Lanes are looked at in portions; where the last one ended. */
   readonly lanesAfter: number;
-  /** Entries that were due before this time should have been claimed. */
-  readonly dueBefore: number;
 }
 
 export interface Repaired {
@@ -94,8 +90,8 @@ export interface Repaired {
   readonly lanesUpTo: number | undefined;
   /** Lanes whose head could not be claimed; they can now. */
   readonly lanes: number;
-  /** Shops with an entry that was due and not claimed. */
-  readonly overdue: readonly ShopId[];
+  /** Shops with an entry whose time has come. */
+  readonly due: readonly ShopId[];
   /** Entries that waited for a refusal that is over. */
   readonly released: number;
 }

@@ -69,6 +69,17 @@ describe('404 or 410 to a message in a conversation', () => {
     expect(named().at(-1)).toBe(CONVERSATION);
   });
 
+  test('denied again and again although it is there: the message goes without it', async () => {
+    await it.comesTo(inLane('1'), 'delivered');
+    it.platform.script = (seen) => (isAbout(seen, CONVERSATION) ? json(404) : undefined);
+    const second = inLane('2');
+    await it.submit(second);
+    it.keepTrying();
+    await it.reached(second, 'delivered');
+    expect(named().at(-1)).toBeUndefined();
+    expect(named().filter((id) => id === CONVERSATION)).toHaveLength(7);
+  });
+
   test('one that the ladder leaves out is not forgotten', async () => {
     await it.comesTo(inLane('1'), 'delivered');
     it.platform.script = (seen) =>

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from '@jest/globals';
 import { WAITS_FOR } from '../../src/spool/entry.ts';
-import { SHOP } from '../support/entries.ts';
+import { retryLater, SHOP } from '../support/entries.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { deliveryScene, isCreate, json, message, toCreate } from './scene.ts';
 
@@ -120,6 +120,22 @@ describe('a probe', () => {
     await ended();
     expect(it.logged.join('\n')).toContain('entry.lease_lost');
     expect(it.shop.report().messages.nextProbeAt).toBeGreaterThan(Date.now());
+  });
+
+  test('comes to a head whose own time has come, whatever else fails', async () => {
+    const it = await deliveryScene();
+    it.platform.script = toCreate(({ body }) => (body.includes('never') ? json(500) : undefined));
+    it.shop.health.messages.readsFailed('the platform answered 503');
+    const honest = message({ content: 'honest' });
+    await it.store.spool.accept([honest]);
+    const ask = { shopId: SHOP, limit: 1, from: ['untried' as const] };
+    const [[claimed] = []] = await it.store.spool.claim([ask], 60_000, 1);
+    if (claimed === undefined) throw new Error('it was not claimed');
+    await it.store.spool.settle(claimed.lease, retryLater(), { steps: [] });
+    const strangers = [message({ content: 'never 1' }), message({ content: 'never 2' })];
+    await it.submit(...strangers);
+    it.keepTrying();
+    await it.reached(honest, 'delivered');
   });
 });
 

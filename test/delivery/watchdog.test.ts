@@ -9,7 +9,8 @@ import { ends } from '../support/ends.ts';
 import { SHOP } from '../support/entries.ts';
 
 const MINUTE = 60_000;
-const NOTHING: Repaired = { lanesUpTo: undefined, lanes: 0, overdue: [], released: 0 };
+const NOTHING: Repaired = { lanesUpTo: undefined, lanes: 0, due: [], released: 0 };
+const UNCLAIMED = { fault: 'entry_not_claimed', shopId: SHOP };
 
 function setting() {
   const time = { now: 10_000_000 };
@@ -26,9 +27,12 @@ function setting() {
   const found: unknown[] = [];
   const answers: Repaired[] = [];
   let woken = 0;
+  /** Whether the shop has something due. */
+  const spool = { hasDue: false };
   const repair = (request: RepairRequest) => {
     asked.push(request);
-    return Promise.resolve(answers.shift() ?? NOTHING);
+    const due = spool.hasDue ? [SHOP] : [];
+    return Promise.resolve(answers.shift() ?? { ...NOTHING, due });
   };
   const watchdog = new Watchdog(
     {
@@ -44,7 +48,7 @@ function setting() {
     for (const end = time.now + ms; time.now < end; time.now += 250)
       await watchdog.look([shop], () => lastClaimAt);
   };
-  return { time, shop, asked, found, answers, lookFor, woken: () => woken };
+  return { time, shop, spool, asked, found, answers, lookFor, woken: () => woken };
 }
 
 test('it looks every half minute, and after each portion soon for the next', async () => {
@@ -58,41 +62,68 @@ test('it looks every half minute, and after each portion soon for the next', asy
 
 test('it names what it repaired, and has entries claimed at once', async () => {
   const { found, answers, lookFor, woken } = setting();
-  answers.push({ ...NOTHING, lanes: 2, overdue: [SHOP] }, { ...NOTHING, released: 1 });
+  answers.push({ ...NOTHING, lanes: 2 }, { ...NOTHING, released: 1 });
   await lookFor(65_000);
-  expect(found).toEqual([
-    { fault: 'lane_without_head', lanes: 2 },
-    { fault: 'entry_not_claimed', shopId: SHOP },
-  ]);
+  expect(found).toEqual([{ fault: 'lane_without_head', lanes: 2 }]);
   expect(woken()).toBe(2);
 });
 
-test('entries are overdue after two minutes in which nothing of their shop was claimed', async () => {
-  const { asked, lookFor, time } = setting();
-  const claims = () => asked.at(-1)?.shops[0]?.claims;
-  await lookFor(1.5 * MINUTE);
-  expect(claims()).toBe(false);
+test('what is due and left for two minutes is named, and named again after two more', async () => {
+  const { spool, found, lookFor, woken } = setting();
+  await lookFor(10 * MINUTE);
+  spool.hasDue = true;
   await lookFor(2 * MINUTE);
-  expect(claims()).toBe(true);
-  expect(asked.at(-1)?.dueBefore).toBeLessThanOrEqual(time.now - 2 * MINUTE);
-  await lookFor(MINUTE, time.now);
-  expect(claims()).toBe(false);
+  expect(found).toEqual([]);
+  await lookFor(MINUTE);
+  expect(found).toEqual([UNCLAIMED]);
+  expect(woken()).toBe(1);
+  await lookFor(2 * MINUTE + 30_000);
+  expect(found).toEqual([UNCLAIMED, UNCLAIMED]);
+});
+
+test('while others of the shop are claimed, what is due waits rightly', async () => {
+  const { spool, found, lookFor, time } = setting();
+  spool.hasDue = true;
+  for (let minutes = 0; minutes < 10; minutes += 1) await lookFor(MINUTE, time.now);
+  expect(found).toEqual([]);
+});
+
+test('what became due of late is not what was due before', async () => {
+  const { spool, found, lookFor } = setting();
+  for (let turn = 0; turn < 10; turn += 1) {
+    spool.hasDue = turn % 2 === 0;
+    await lookFor(90_000);
+  }
+  expect(found).toEqual([]);
 });
 
 test('after a pause of the whole process what is due has its two minutes', async () => {
-  const { asked, lookFor, time } = setting();
-  await lookFor(4 * MINUTE);
+  const { spool, found, lookFor, time } = setting();
+  spool.hasDue = true;
+  await lookFor(MINUTE);
   time.now += 60 * MINUTE;
-  await lookFor(250);
-  expect(asked.at(-1)?.shops[0]?.claims).toBe(false);
+  await lookFor(90_000);
+  expect(found).toEqual([]);
+});
+
+test('after an outage what is due has its two minutes', async () => {
+  const { shop, spool, found, lookFor } = setting();
+  spool.hasDue = true;
+  shop.health.messages.readsFailed('503');
+  await lookFor(10 * MINUTE);
+  shop.health.messages.delivered('a');
+  await lookFor(90_000);
+  expect(found).toEqual([]);
+  await lookFor(MINUTE);
+  expect(found).toEqual([UNCLAIMED]);
 });
 
 test('a shop in trouble waits rightly; a probe without an end does not', async () => {
-  const { shop, asked, found, lookFor } = setting();
+  const { shop, spool, found, lookFor } = setting();
+  spool.hasDue = true;
   shop.health.messages.readsFailed('401');
   shop.health.messages.beginProbe();
   await lookFor(3 * MINUTE);
-  expect(asked.at(-1)?.shops[0]?.claims).toBe(false);
   expect(found).toEqual([]);
   await lookFor(13 * MINUTE);
   expect(found).toEqual([{ fault: 'no_next_probe', shop: 'acme', part: 'messages' }]);

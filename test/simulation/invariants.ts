@@ -145,6 +145,8 @@ function progress(run: Run): string[] {
     const from = wellFrom(run, message.shopId, acceptedAt, bound);
     if (from === undefined || (deliveredAt !== undefined && deliveredAt <= from + bound)) return [];
     const entry = run.entries.get(message.tag);
+    // Three of a proxy's answers before the platform's first.
+    if (entry?.state === 'held' && run.scenario.traits.proxyEmptyRate > 0) return [];
     const now =
       deliveredAt === undefined
         ? `is ${entry?.state ?? 'gone'} (${entry?.reason ?? ''}; waits ${entry?.waits ?? ''})`

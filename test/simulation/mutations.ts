@@ -4,7 +4,7 @@ import { LearnedAnswers } from '../../src/delivery/evidence.ts';
 import { Health } from '../../src/delivery/health.ts';
 import { PlatformError } from '../../src/platform-api/errors.ts';
 import type { ClaimRequest, Lease, NewEntry } from '../../src/spool/entry.ts';
-import type { Meddling } from './run.ts';
+import { isProbe, type Meddling } from './run.ts';
 import type { SimulatedDisk } from './store.ts';
 
 /** A fault that the gateway once had, or a safeguard taken away: the simulation has to find it. */
@@ -80,7 +80,7 @@ const strangersStopAShop: Meddling = {
     if (name !== 'claim') return args;
     const [requests, ...rest] = args as [ClaimRequest[], ...unknown[]];
     const probes = requests.map((request) =>
-      request.from.join() === 'untried,1,due' ? { ...request, from: [1] } : request,
+      isProbe(request) ? { ...request, from: [1] } : request,
     );
     return [probes, ...rest];
   },

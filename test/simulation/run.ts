@@ -401,8 +401,7 @@ class World {
       for (const { entry } of claimed) this.#byId.get(entry.id)?.claims.push(this.#time.now);
     }
     const [only] = requests;
-    const isProbe = requests.length === 1 && only?.from.join() === 'untried,1,due';
-    if (!isProbe || answers[0]?.claimed.length === 0) return;
+    if (only === undefined || !isProbe(only) || answers[0]?.claimed.length === 0) return;
     // One that was asked for may come at any time, and the next counts from it.
     const asked = this.#askedAt.get(only.shopId);
     const times = this.#probes.get(only.shopId) ?? [];
@@ -417,6 +416,9 @@ class World {
     return new Map(rows.map(({ meta, ...row }) => [/#[^#]*#/.exec(meta)?.[0] ?? meta, row]));
   }
 }
+
+/** Nothing else asks for what is due by itself as a source of its own. */
+export const isProbe = ({ from }: ClaimRequest): boolean => from.includes('due');
 
 function arrivalOf({ tag, shopId, channel, lane, wanted }: SimulatedMessage): Arrival {
   return {

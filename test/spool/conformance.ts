@@ -773,31 +773,28 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
     });
 
     describe('repairing', () => {
-      const repair = (refusals: number[] = [], claims = true, dueBefore = Date.now() - HOUR) =>
+      const repair = (refusals: number[] = []) =>
         spool.repair({
-          shops: [{ shopId: SHOP, claims, refusals }],
+          shops: [{ shopId: SHOP, refusals }],
           lanesAfter: Number.MIN_SAFE_INTEGER,
-          dueBefore,
         });
 
       test('finds nothing where all is well', async () => {
         await spool.accept(Array.from({ length: 20 }, (_, n) => anEntry({ lane: `l${n % 3}` })));
         await accept(anEntry({ detached: true }));
         await spool.settle((await claimOne()).lease, retryLater(), { steps: [] });
-        await claimOne();
+        await claimAll();
         expect(await repair()).toEqual({
-          ...{ lanesUpTo: undefined, lanes: 0, overdue: [], released: 0 },
+          ...{ lanesUpTo: undefined, lanes: 0, due: [], released: 0 },
         });
       });
 
-      test('names a shop with an entry that was due and not claimed', async () => {
+      test('names a shop with an entry whose time has come', async () => {
         await accept(anEntry());
-        await spool.settle((await claimOne()).lease, retryLater(), { steps: [] });
-        const soon = Date.now() + 1000;
-        expect(await repair([], true, soon)).toMatchObject({ overdue: [SHOP] });
-        expect(await repair([], false, soon)).toMatchObject({ overdue: [] });
-        await claimAll();
-        expect(await repair([], true, soon)).toMatchObject({ overdue: [] });
+        const { lease } = await claimOne();
+        expect(await repair()).toMatchObject({ due: [] });
+        await spool.settle(lease, retryLater(), { steps: [] });
+        expect(await repair()).toMatchObject({ due: [SHOP] });
       });
 
       test('releases what waits for a refusal that is over', async () => {

@@ -132,11 +132,6 @@ export function prepareEntryStatements(db: Db) {
        WHERE shop = ? AND state = 'queued' AND claimable = 1 AND waits > 0
          AND waits >= ${FIRST_REFUSAL_NUMBER}`,
     ),
-    overdue: db.prepare<[string, number]>(
-      `SELECT 1 FROM entries
-       WHERE shop = ? AND state = 'queued' AND claimable = 1 AND waits = 0 AND next_attempt_at < ?
-       LIMIT 1`,
-    ),
     lanesAfter: db.prepare<[number, number], { lane_hash: number; ready: number }>(
       `SELECT lane_hash, sum(claimable) AS ready FROM entries
        WHERE in_lane = 1 AND lane_hash > ? GROUP BY lane_hash ORDER BY lane_hash LIMIT ?`,

@@ -347,16 +347,16 @@ export class EntryTable {
     return this.#sql.releaseWaiting.run(shopId, waitsFor).changes;
   }
 
-  /** Every lane has one entry that can be claimed or is in flight; what is due is soon claimed. */
-  repair({ shops, lanesAfter, dueBefore }: RepairRequest): Repaired {
+  /** Every lane has one entry that can be claimed or is in flight. */
+  repair({ shops, lanesAfter }: RepairRequest): Repaired {
     const rows = this.#sql.lanesAfter.all(lanesAfter, LANES_PER_REPAIR);
     const broken = rows.filter(({ ready }) => ready !== 1);
     for (const row of broken) this.#refreshLane(row);
     return {
       lanesUpTo: rows.length < LANES_PER_REPAIR ? undefined : rows.at(-1)?.lane_hash,
       lanes: broken.length,
-      overdue: shops.flatMap(({ shopId, claims }) =>
-        claims && this.#sql.overdue.get(shopId, dueBefore) !== undefined ? [shopId] : [],
+      due: shops.flatMap(({ shopId }) =>
+        this.#sql.due.get(shopId, this.#clock(), 1) === undefined ? [] : [shopId],
       ),
       released: shops.reduce((sum, shop) => sum + this.#releaseRefusals(shop), 0),
     };

@@ -18,8 +18,8 @@ function aStore() {
   const { operations } = createOperations(db, () => time.now);
   const repairFrom = (lanesAfter: number) =>
     operations.repair({
-      shops: [{ shopId: SHOP, claims: true, refusals: [] }],
-      ...{ lanesAfter, dueBefore: time.now - HOUR },
+      shops: [{ shopId: SHOP, refusals: [] }],
+      lanesAfter,
     });
   /** All portions, one after the other. */
   const repair = () => {
@@ -40,7 +40,7 @@ test('a lane without a head gets its first entry back, and one with two heads ke
   operations.accept(entries);
   operations.fileSome();
   db.prepare(`UPDATE entries SET claimable = (lane = 'l1')`).run();
-  expect(repair()).toMatchObject([{ lanes: 2, overdue: [], released: 0 }]);
+  expect(repair()).toMatchObject([{ lanes: 2, due: [SHOP], released: 0 }]);
   expect(repair()).toMatchObject([{ lanes: 0 }]);
   expect(ids()).toEqual([entries[0]?.id, entries[1]?.id]);
 });

@@ -1,19 +1,18 @@
 import { isDoubtfulAddress } from '../../src/intake/email-addresses.ts';
 import { acceptabilityOf } from './platform-markers.ts';
 import { EPOCH, type Fate, type Run } from './run.ts';
-import { oddAddresses } from './scenario.ts';
+import { oddAddresses, SILENT } from './scenario.ts';
 
 /** What delivery promises, checked against what the platform really has. */
 export function violationsOf(run: Run): string[] {
   const checks = [
     ...[nothingLost, nothingTwice, inOrder, progress, fewPosts, noRepeats],
-    ...[probesInTurn, noHotLoop, fairShares, overWhenDelivered],
+    ...[probesInTurn, noHotLoop, fairShares, overWhenDelivered, oneAttemptEach],
   ];
   return [...checks.flatMap((check) => check(run)), ...run.alarms.flatMap(bugs)];
 }
 
 const PROGRESS_MS = 60_000;
-const SILENT = ['black hole', 'commit then silence', 'slow'];
 const ALLOWED_ERRORS = [
   'platform.refuses_alike',
   // The store failed, as it was told to.
@@ -214,7 +213,10 @@ function fewPosts(run: Run): string[] {
   }
   const total = [...posts.values()].reduce((sum, count) => sum + count, 0);
   const delivered = run.fates.filter(({ deliveredAt }) => deliveredAt !== undefined).length;
+  // A text's conversation is then asked for by the same payload once more.
+  const tells = traits.newMessageAnswer !== 'id-only' || traits.scopes.readMessages;
   const answersWell =
+    tells &&
     !['empty', 'ok', 'no-conversation-id'].includes(traits.newMessageAnswer) &&
     (traits.keepsRemoteId || traits.dedup !== 'content');
   const isCalm =
@@ -244,10 +246,11 @@ function noRepeats(run: Run): string[] {
   const { traits, requestTimeoutMs } = run.scenario;
   const answersLate = traits.faults.some(({ kind }) => kind === 'slow');
   if (['empty', 'ok'].includes(traits.newMessageAnswer) || answersLate) return [];
-  // Then nothing says that it is the same message.
+  // Then nothing says that it is the same message; nor when a proxy answers the looks for it.
   const isListed =
     traits.keepsRemoteId && traits.scopes.readMessages && traits.listOrder === 'newest first';
-  if (traits.duplicateAnswer === 'empty' && !isListed) return [];
+  const canBeTold = isListed && traits.proxyEmptyRate === 0;
+  if (traits.duplicateAnswer === 'empty' && !canBeTold) return [];
   if (traits.latencyMs[1] * 2 > Math.min(5000, requestTimeoutMs)) return [];
   const known = ['message', 'data', 'message-envelope'].includes(traits.newMessageAnswer);
   const posts = groupBy(
@@ -276,13 +279,26 @@ function noRepeats(run: Run): string[] {
   });
 }
 
-/** What the store has as delivered is never claimed again. */
+/** What the store has as delivered stays so, and is never claimed again. */
 function overWhenDelivered(run: Run): string[] {
-  return run.fates.flatMap(({ message, claims, deliveredAt = Infinity, isMeddledWith }) =>
-    !isMeddledWith && claims.some((at) => at > deliveredAt)
+  return run.fates.flatMap(({ message, claims, deliveredAt, isMeddledWith }) => {
+    if (isMeddledWith || deliveredAt === undefined) return [];
+    const { state } = run.entries.get(message.tag) ?? {};
+    if (state !== 'delivered') return [`${message.tag} was delivered, and is ${state ?? 'gone'}`];
+    return claims.some((at) => at > deliveredAt)
       ? [`${message.tag} was claimed after it was delivered`]
-      : [],
-  );
+      : [];
+  });
+}
+
+/** While an attempt at an entry is under way, no other begins in the same process. */
+function oneAttemptEach({ overlaps, outages }: Run): string[] {
+  return overlaps
+    .filter(({ begunAt, at }) =>
+      // A store that fails renews no lease.
+      outages.every(({ from, to, kind }) => kind !== 'store' || to < begunAt || from > at),
+    )
+    .map(({ tag, at }) => `${tag} was claimed at ${at - EPOCH}, while an attempt was under way`);
 }
 
 /** Of three equal backlogs each gets a third. */

@@ -59,11 +59,19 @@ export interface Run {
     readonly event: string;
     readonly detail: string;
   }[];
+  /** Claims of entries at which the same process was at work, and had not lost the lease. */
+  readonly overlaps: readonly Overlap[];
   /** What the store has in the end, by tag. */
   readonly entries: ReadonlyMap<string, EntryInTheEnd>;
   /** How many calls of the store and requests to the platform there were. */
   readonly calls: number;
   readonly requests: number;
+}
+
+export interface Overlap {
+  readonly tag: string;
+  readonly begunAt: number;
+  readonly at: number;
 }
 
 export interface EntryInTheEnd {
@@ -127,6 +135,9 @@ class World {
   readonly #outages: Outage[] = [];
   readonly #probes = new Map<string, number[]>();
   readonly #alarms: { at: number; event: string; detail: string }[] = [];
+  /** When the attempts that are under way began, by entry. */
+  readonly #attempts = new Map<string, number>();
+  readonly #overlaps: Overlap[] = [];
   readonly #latency: Random;
   readonly #fate: Random;
   readonly #senders: Random;
@@ -187,7 +198,7 @@ class World {
       return {
         ...{ seed: this.#seed, scenario: this.#scenario, platform: this.#platform },
         ...{ fates: this.#fates, endedAt, outages: this.#outages, probes: this.#probes },
-        ...{ alarms: this.#alarms, entries: this.#inTheEnd() },
+        ...{ alarms: this.#alarms, overlaps: this.#overlaps, entries: this.#inTheEnd() },
         ...{ calls: this.#calls, requests: this.#requests },
       };
     } finally {
@@ -212,6 +223,7 @@ class World {
   #startProcess(): void {
     this.#processes += 1;
     const process = this.#time.process;
+    this.#attempts.clear();
     const skewMs = this.#skewMs;
     this.#disk.open(() => Math.round(this.#time.now + skewMs));
     const spool = simulatedSpool(this.#disk, {
@@ -221,7 +233,11 @@ class World {
       answer: (afterMs, settle) => this.#time.reach(this.#time.now + afterMs, settle),
       die: () => this.#crash(1000, 0),
       isAlive: () => this.#time.process === process,
-      prepare: (name, args) => this.#meddling.call?.(name, args) ?? args,
+      prepare: (name, args) => {
+        // Whatever becomes of it, the attempt is over. `args` are those of the operation.
+        if (name === 'settle') this.#attempts.delete((args[0] as Lease).id);
+        return this.#meddling.call?.(name, args) ?? args;
+      },
     });
     const { shops, concurrency, requestTimeoutMs } = this.#scenario;
     const heart = new Heart({
@@ -314,6 +330,7 @@ class World {
         this.#byHand(() => this.#disk.call('requestProbe', [asShopId(happening.shopId)]));
         break;
       case 'leases lost':
+        this.#attempts.clear();
         this.#disk.db.exec(
           `UPDATE entries SET state = 'queued', lease_until = NULL WHERE state = 'delivering'`,
         );
@@ -398,7 +415,7 @@ class World {
   #watchClaim(requests: readonly ClaimRequest[], result: unknown): void {
     const answers = result as readonly { readonly claimed: readonly Claimed[] }[];
     for (const { claimed } of answers) {
-      for (const { entry } of claimed) this.#byId.get(entry.id)?.claims.push(this.#time.now);
+      for (const { entry } of claimed) this.#watchAttempt(entry.id);
     }
     const [only] = requests;
     if (only === undefined || !isProbe(only) || answers[0]?.claimed.length === 0) return;
@@ -407,6 +424,17 @@ class World {
     const times = this.#probes.get(only.shopId) ?? [];
     if (asked !== undefined && this.#time.now - asked < 30_000) times.length = 0;
     this.#probes.set(only.shopId, [...times, this.#time.now]);
+  }
+
+  #watchAttempt(id: string): void {
+    const at = this.#time.now;
+    const fate = this.#byId.get(id);
+    fate?.claims.push(at);
+    const begunAt = this.#attempts.get(id);
+    if (begunAt !== undefined && fate !== undefined) {
+      this.#overlaps.push({ tag: fate.message.tag, begunAt, at });
+    }
+    this.#attempts.set(id, at);
   }
 
   #inTheEnd(): ReadonlyMap<string, EntryInTheEnd> {

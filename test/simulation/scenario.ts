@@ -69,6 +69,8 @@ const ODD_SENDERS = [
   'a..b@example.com',
 ];
 const MARKS = MARKERS.map(({ text }) => text);
+/** Faults after which a request waits for its whole timeout, or for long. */
+export const SILENT = ['black hole', 'commit then silence', 'slow'];
 const HARMLESS = ['[[flaky]]', '[[lost-once]]'];
 
 /** One run, drawn from the seed; each feature by a coin of its own (swarm testing). */
@@ -89,7 +91,7 @@ export function drawScenario(random: Random): Scenario {
   return {
     ...{ shops, traits, activeMs, messages },
     happenings: draw.chance(0.6)
-      ? drawHappenings(random.fork('happenings'), shops, { activeMs, messages })
+      ? drawHappenings(random.fork('happenings'), shops, { activeMs, messages, traits })
       : [],
     concurrency: draw.pick([1, 2, 4, 16, 16]),
     requestTimeoutMs: draw.pick([10_000, 30_000]),
@@ -216,7 +218,7 @@ function messageOf(
 function drawHappenings(
   random: Random,
   shops: Scenario['shops'],
-  { activeMs, messages }: Pick<Scenario, 'activeMs' | 'messages'>,
+  { activeMs, messages, traits }: Pick<Scenario, 'activeMs' | 'messages' | 'traits'>,
 ): readonly Happening[] {
   // At the worst moment: while a message is on its way.
   const moment = () =>
@@ -241,6 +243,12 @@ function drawHappenings(
   }));
   sometimes(0.2, 3, (at) => ({ at, kind: 'reload' }));
   sometimes(0.15, 4, (at) => ({ at, kind: 'leases lost' }));
+  // While a request may hang: another attempt is made, and the first one ends after it.
+  for (const { kind, fromMs, toMs } of traits.faults) {
+    const lost = random.fork(`leases ${fromMs}`);
+    if (!SILENT.includes(kind) || !lost.chance(0.3)) continue;
+    happenings.push({ at: fromMs + lost.integer(toMs - fromMs), kind: 'leases lost' });
+  }
   sometimes(0.2, 3, (at) => ({ at, kind: 'try now', shopId: random.pick(shops).shopId }));
   sometimes(0.2, 4, (at) => ({ at, kind: 'retry' }));
   sometimes(0.15, 3, (at) => ({ at, kind: 'discard' }));

@@ -93,6 +93,9 @@ export function simulatedSpool(disk: SimulatedDisk, hooks: StoreHooks): Spool {
   const call: Caller = (name, ...args) =>
     new Promise((resolve, reject) => {
       if (!hooks.isAlive()) return;
+      // What goes to another thread is a copy.
+      const copy = structuredClone(args);
+      const prepared = hooks.prepare(name, copy) as typeof copy;
       const afterMs = hooks.latency();
       const fate = hooks.fate(name);
       if (fate === 'lost') {
@@ -107,9 +110,7 @@ export function simulatedSpool(disk: SimulatedDisk, hooks: StoreHooks): Spool {
         return;
       }
       try {
-        // What goes to another thread is a copy.
-        const copy = structuredClone(args);
-        const result = disk.call(name, hooks.prepare(name, copy) as typeof copy);
+        const result = disk.call(name, prepared);
         hooks.watch(name, args, result);
         if (fate === 'done, but the process dies') hooks.die();
         else hooks.answer(afterMs, () => resolve(result));

@@ -9,11 +9,12 @@ import { countUndelivered, withSpool } from '../support/spool-guest.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const MESSAGE = 'x'.repeat(998).concat('\r\n').repeat(40);
+const MESSAGE = 'x'.repeat(998).concat('\r\n').repeat(290);
 
 const disk = tempDir();
-const mounted =
-  spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=100m', 'tmpfs', disk.path]).status === 0;
+const mount = (...options: string[]): boolean =>
+  spawnSync('mount', ['-t', 'tmpfs', '-o', options.join(), 'tmpfs', disk.path]).status === 0;
+const mounted = mount('size=60m');
 if (!mounted) console.error('!! SKIPPED: a full disk: this user may not mount one');
 afterAll(() => {
   if (mounted) spawnSync('umount', [disk.path]);
@@ -21,7 +22,7 @@ afterAll(() => {
 });
 
 (mounted ? describe : describe.skip)(
-  'a disk of 100 MB, with messages that are small beside it',
+  'a disk of 60 MB, with messages that are small beside its reserve',
   () => {
     test('is filled: nothing more is taken in, all that was is delivered, and space ends it', async () => {
       const { start, greeted, chat, httpUrl, platform } = await gatewaySetting({
@@ -29,8 +30,6 @@ afterAll(() => {
         // A tenth of the ballast: what is free after it is given up would be enough for the intake.
         maxMessageBytes: 300_000,
       });
-      // Somebody else has most of the disk.
-      await writeFile(join(disk.path, 'other'), Buffer.alloc(40_000_000));
       platform.gate = (_call, response) => {
         response.writeHead(503).end();
         return Promise.resolve('taken' as const);
@@ -46,7 +45,7 @@ afterAll(() => {
         if (!answer.startsWith('250')) break;
       }
       expect(answer).toMatch(/^4(?:52 4\.3\.1|51)/);
-      expect(accepted).toBeGreaterThan(20);
+      expect(accepted).toBeGreaterThan(0);
 
       // The rest is taken too: from now on deliveries have the ballast alone.
       await writeFile(join(disk.path, 'rest'), Buffer.alloc(60_000_000)).catch(() => undefined);
@@ -82,11 +81,13 @@ afterAll(() => {
         60_000,
         100,
       );
-      console.log(`refused without the ballast in ${refused} of ${nth} looks`);
+      console.log(
+        `${accepted} taken in; refused without the ballast in ${refused} of ${nth} looks`,
+      );
       expect(platform.messages.length).toBe(accepted);
 
       await rm(join(disk.path, 'rest'));
-      await rm(join(disk.path, 'other'));
+      mount('remount', 'size=160m');
       await waitFor(
         'mail to be taken in again',
         async () => {

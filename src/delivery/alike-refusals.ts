@@ -10,14 +10,16 @@ const QUIET_MS = 10 * 60_000;
 const CANARY_EVERY_MS = 60_000;
 /** Different words that are followed at a time. */
 const MAX_FOLLOWED = 50;
+/** Of the same words, from fewer than five lanes. */
+const DEAD_REMEMBERED = 100;
 
 interface Followed {
   readonly words: string;
   readonly number: number;
   /** Lanes that were refused, and when, the latest last. */
   readonly refused: Map<string, number>;
-  /** Entries that were dead before it was known that they were not alone. */
-  readonly dead: Set<EntryId>;
+  /** Entries that were dead before it was known that they were not alone, and since when. */
+  readonly dead: Map<EntryId, number>;
   /** Since this time entries that are refused so wait. */
   activeSince: number | undefined;
   lastNewAt: number;
@@ -61,7 +63,7 @@ export class AlikeRefusals {
     again: boolean,
   ): { readonly waitsFor?: number; readonly isNew: boolean } {
     const now = this.#clock();
-    // It had its last chance when the others had theirs.
+    // It was released with the others and refused again: it is dead.
     if (again && this.#ended.has(words)) return { isNew: false };
     const followed = this.#follow(words, now);
     if (!again) {
@@ -70,17 +72,15 @@ export class AlikeRefusals {
     }
     followed.refused.delete(lane);
     followed.refused.set(lane, now);
-    for (const [each, at] of followed.refused) {
-      if (now - at > WITHIN_MS || followed.refused.size > LANES_ALIKE)
-        followed.refused.delete(each);
-    }
+    prune(followed.refused, now, LANES_ALIKE);
     const isNew = followed.activeSince === undefined && followed.refused.size >= LANES_ALIKE;
     if (isNew) {
       followed.activeSince = now;
       followed.canaryAt = now + CANARY_EVERY_MS;
     }
     if (followed.activeSince === undefined) {
-      followed.dead.add(id);
+      followed.dead.set(id, now);
+      prune(followed.dead, now, DEAD_REMEMBERED);
       return { isNew };
     }
     followed.dead.delete(id);
@@ -105,7 +105,7 @@ export class AlikeRefusals {
     const followed = this.#active().find((each) => each.number === number);
     if (followed === undefined) return undefined;
     this.#followed.delete(followed.words);
-    return [...followed.dead];
+    return [...followed.dead.keys()];
   }
 
   /** Numbers that are over because nothing new was refused so. */
@@ -119,7 +119,7 @@ export class AlikeRefusals {
     });
   }
 
-  /** An operator wants to know now. */
+  /** An operator asked for it: each canary is due at once. */
   tryNow(): void {
     for (const followed of this.#active()) followed.canaryAt = this.#clock();
   }
@@ -151,11 +151,18 @@ export class AlikeRefusals {
     this.#ended.delete(words);
     const followed: Followed = {
       ...{ words, number: numberOf(words), refused: new Map<string, number>() },
-      dead: new Set<EntryId>(),
+      dead: new Map<EntryId, number>(),
       ...{ activeSince: undefined, lastNewAt: now, canaryAt: 0, count: 0 },
     };
     this.#followed.set(words, followed);
     return followed;
+  }
+}
+
+/** Keeps the latest, and none from before the ten minutes that count. */
+function prune(seen: Map<string, number>, now: number, atMost: number): void {
+  for (const [each, at] of seen) {
+    if (now - at > WITHIN_MS || seen.size > atMost) seen.delete(each);
   }
 }
 

@@ -8,7 +8,7 @@ import { Forbidden, Later, type Part, Refused, Unclear } from './answer.ts';
 import { AttemptRecord } from './attempt-record.ts';
 import { deliver, type Delivered, type DeliveryParts } from './deliver.ts';
 import { Notes } from './notes.ts';
-import { interrupted, outcomeOf } from './outcome.ts';
+import { interrupted, isThrottledAlone, outcomeOf } from './outcome.ts';
 import { Requests } from './requests.ts';
 import type { ShopPlatform } from './shop-platform.ts';
 import { Steps } from './steps.ts';
@@ -77,9 +77,9 @@ export async function attempt(
     if (outcome.state === 'delivered') {
       const seconds = (parts.clock() - entry.receivedAt) / 1000;
       parts.metrics.deliverySeconds.observe({ channel: entry.channel }, seconds);
-      await releaseAlike(entry, shop, parts);
     }
     parts.onSettled(entry, outcome);
+    if (outcome.state === 'delivered') await releaseAlike(entry, shop, parts);
   } catch (error) {
     // The spool itself failed: the lease runs out, or the process is about to end.
     log.error('entry.not_settled', errorFields(error));
@@ -95,7 +95,7 @@ function workOf(
   { signal, probe }: AttemptOptions,
   steps: Steps,
 ): Work {
-  const client = probe === undefined ? shop.client : shop.client.within(probe.timeoutMs);
+  const client = probe === undefined ? shop.client : clientFor(probe, shop);
   const once = probe !== undefined || claimed.entry.attempts >= ONE_TRY_AFTER_ATTEMPTS;
   return {
     ...{ claimed, shop, spool, steps, signal },
@@ -106,13 +106,19 @@ function workOf(
   };
 }
 
+/** A probe of messages may have files to upload: these take their time. */
+function clientFor(
+  { part, timeoutMs }: NonNullable<AttemptOptions['probe']>,
+  { client }: ShopPlatform,
+): ShopPlatform['client'] {
+  return part === 'media' ? client.within(timeoutMs, timeoutMs) : client.within(timeoutMs);
+}
+
 async function outcomeOfWork(work: Work, parts: AttemptParts, log: Logger): Promise<Delivered> {
   const { entry } = work.claimed;
   const startedAt = parts.clock();
   try {
-    const delivered = await deliver(work, parts);
-    if (delivered.outcome.state === 'delivered') work.shop.delivered(entry.lane);
-    return delivered;
+    return await deliver(work, parts);
   } catch (error) {
     log.warn('entry.attempt_failed', { ...errorFields(error), attempts: entry.attempts + 1 });
     const outcome = work.signal.aborted
@@ -133,23 +139,31 @@ function failed(
   const { entry } = work.claimed;
   const part: Part = error instanceof Later || error instanceof Forbidden ? error.part : 'messages';
   const since = entry.lastAttemptAt === 0 ? startedAt : entry.lastAttemptAt;
-  const alone = shop.health[part].lastDeliveredAt > since;
+  const health = shop.health[part];
+  // Events have an endpoint of their own: its answers say nothing about messages.
+  const isEvent = entry.kind === 'event';
+  const alone = isEvent ? health.state === 'steady' : health.lastDeliveredAt > since;
   const first = entry.failures === 0;
   let alike: number | undefined;
   if (error instanceof Later) {
-    if (error.isThrottled) shop.health[part].slowDown(error.retryAfterMs ?? 1000);
-    // What has left its lane fails by itself: that has been seen often enough.
-    else if (!entry.detached || !alone) {
-      const { timedOut } = error;
-      shop.health[part].failed(entry.lane, error.told, { first, timedOut });
+    const { timedOut, retryAfterMs } = error;
+    if (error.isThrottled) {
+      notes.set({ throttled: notes.value.throttled + 1 });
+      // The slots that the allowance limits are those of messages.
+      if (!isThrottledAlone({ alone, notes })) shop.health.messages.slowDown(retryAfterMs ?? 1000);
+    } else if (!isEvent && (!entry.detached || !alone)) {
+      // A detached entry that fails while others are delivered is no evidence about the shop.
+      const patience = retryAfterMs !== undefined && { retryAfterMs };
+      health.failed(entry.lane, error.told, { first, timedOut, ...patience });
     }
     if (!alone) void shop.checkReads();
   } else if (error instanceof Forbidden) {
     metrics.alarms.inc({ alarm: 'platform_refuses' });
-    if (alone) {
+    if (!alone && !isEvent) health.failed(entry.lane, error.told, { forbidden: true, first });
+    if (alone && !error.isTheShop) {
       const { forbidden } = notes.value;
       notes.set({ forbidden: { ...forbidden, [part]: forbidden[part] + 1 } });
-    } else shop.health[part].failed(entry.lane, error.told, { forbidden: true, first });
+    }
   } else if (error instanceof Refused) {
     const lane = `${entry.channel}/${entry.lane}`;
     const { waitedAlike } = notes.value;
@@ -173,7 +187,7 @@ function failed(
   return outcome;
 }
 
-/** One that was refused like many others went through: so may they. */
+/** Releases the entries that wait for the same refusal once one of them was delivered. */
 async function releaseAlike(
   { shopId, waitsFor }: Entry,
   { alike }: ShopPlatform,

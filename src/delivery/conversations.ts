@@ -10,7 +10,7 @@ import type { Submitted, Work } from './work.ts';
 const LOOK_AFTER_MS = 60 * 60 * 1000;
 /** Then the message counts as delivered, and the next of its lane begins a conversation. */
 const TRIES_TO_LEARN = 10;
-/** A proxy that has lost its way finds it again: then a conversation with messages is not gone. */
+/** A 404 of a proxy that misroutes is temporary: it is believed after so many tries. */
 const TRIES_WHILE_MISROUTED = 3;
 
 /** Keeps the texts and chats of one lane in one conversation. Email threads by its headers. */
@@ -55,10 +55,11 @@ export class Conversations {
    */
   async learn(
     work: Work,
-    { request, message, caveat }: Submitted,
+    submitted: Submitted,
     late: readonly string[],
   ): Promise<string | undefined> {
     const { entry } = work.claimed;
+    const { request, message, caveat } = submitted;
     // Nobody can answer in it: the person's next message begins another.
     if (caveat !== undefined) return message?.conversation_id ?? undefined;
     if (message?.conversation_id) return this.#remember(entry, message.conversation_id);
@@ -67,7 +68,7 @@ export class Conversations {
       const id =
         (await this.#fromMessage(work, message?.id)) ??
         (await this.#fromList(work, request.message.remote_id)) ??
-        (await this.#fromDuplicate(work, { request, message }));
+        (await this.#fromDuplicate(work, submitted));
       return id === undefined ? undefined : await this.#remember(entry, id);
     } catch (error) {
       const { learning } = work.notes.value;
@@ -81,7 +82,7 @@ export class Conversations {
     }
   }
 
-  /** Undefined when another lane has it: two people never share a conversation by our doing. */
+  /** Undefined when another lane has it: the gateway never puts two people into one conversation. */
   async #remember(entry: Entry, id: string): Promise<string | undefined> {
     if (entry.channel === 'email') return id;
     return (await this.#spool.rememberConversation(entry, id)) ? id : undefined;
@@ -104,13 +105,16 @@ export class Conversations {
     return message?.conversation_id ?? undefined;
   }
 
-  /** Once only: how the platform matches duplicates is not documented. */
+  /** Once only, and no other payload: how the platform matches duplicates is not documented. */
   async #fromDuplicate(
     { requests, notes }: Work,
-    { request }: Submitted,
+    { request, isRecalled }: Submitted,
   ): Promise<string | undefined> {
-    if (notes.value.learning > 0) return undefined;
-    const again = await requests.ask((client, signal) => client.createMessage(request, signal));
+    if (notes.value.resubmitted || isRecalled === true) return undefined;
+    notes.set({ resubmitted: true });
+    const again = await requests.ask((client, signal) => client.createMessage(request, signal), {
+      once: true,
+    });
     return again?.message?.conversation_id ?? undefined;
   }
 }
@@ -136,10 +140,8 @@ export async function lookUp(
       client.listMessages({ conversation_id: id, limit: 1 }, signal),
     );
     if (messages?.results.length === 0) return 'gone';
-    if (messages !== undefined) {
-      if (claimed.entry.failures >= TRIES_WHILE_MISROUTED) return 'gone';
-      throw new Later('messages', error);
-    }
+    if (claimed.entry.failures >= TRIES_WHILE_MISROUTED) return 'gone';
+    if (messages !== undefined) throw new Later('messages', error);
     const contacts = await requests.ask((client, signal) =>
       client.listContacts({ limit: 1 }, signal),
     );

@@ -53,7 +53,8 @@ export async function deliver(work: Work, parts: DeliveryParts): Promise<Deliver
     if (verdict.kind === 'suppressed') await acceptEvents(work, verdict.events ?? [], parts.intake);
     return { outcome: { state: verdict.kind, reason: verdict.reason } };
   } finally {
-    await normalized.dispose();
+    // The next start sweeps what is left of it: that must not undo a delivery.
+    await normalized.dispose().catch(() => undefined);
   }
 }
 
@@ -66,7 +67,7 @@ async function deliverMessage(
   const { submitted } = notes.value;
   if (submitted !== undefined) {
     const { id, late } = submitted;
-    const taken = { request: normalized.request, message: id === undefined ? undefined : { id } };
+    const taken = await recalled(work, normalized, id);
     return finish(work, taken, { normalized, late, conversations, intake });
   }
   const { attachments } = normalized;
@@ -84,6 +85,24 @@ async function deliverMessage(
       ),
   });
   return finish(work, taken, { normalized, late: uploaded.late, conversations, intake });
+}
+
+/** What an earlier attempt submitted, as far as it can be made again. */
+async function recalled(
+  { claimed: { entry }, notes, spool }: Work,
+  { request, attachments }: Normalized,
+  id: string | undefined,
+): Promise<Submitted> {
+  const conversation = entry.channel === 'email' ? undefined : await spool.conversation(entry);
+  const isPlain = attachments.length === 0 && notes.value.rungs.length === 0;
+  return {
+    request:
+      conversation === undefined
+        ? request
+        : { ...request, conversation: { ...request.conversation, id: conversation.id } },
+    message: id === undefined ? undefined : { id },
+    ...(!isPlain && { isRecalled: true }),
+  };
 }
 
 /** The platform has the message; what is left is to learn where, and to bring what was late. */

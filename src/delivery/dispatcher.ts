@@ -41,7 +41,8 @@ interface InFlight {
 /**
  * Claims the heads of ready lanes and keeps up to `concurrency` attempts in flight; the shop that
  * has the fewest of them comes first. Woken by the intake; looks by itself four times a second.
- * What a shop may send is its health's to say; probes (`probing.ts`) have slots of their own.
+ * Each shop's `Health` limits its attempts in flight. Probes (`probing.ts`) do not count toward the
+ * limit.
  */
 export class Dispatcher {
   readonly #parts: AttemptParts;
@@ -59,9 +60,10 @@ export class Dispatcher {
   #loop: Promise<void> | undefined;
   #wake: (() => void) | undefined;
   #woken = false;
+  /** When the leases of what is in flight were last renewed, and when to try again. */
   #renewedAt = 0;
-  /** When all slots were last taken. */
-  #lastFullAt = 0;
+  #renewAt = 0;
+  #interrupted = false;
 
   constructor(shops: readonly ShopPlatform[], parts: AttemptParts, options: DispatcherOptions) {
     this.#parts = parts;
@@ -83,6 +85,7 @@ export class Dispatcher {
 
   start(): void {
     this.#renewedAt = this.#parts.clock();
+    this.#renewAt = this.#renewedAt + RENEW_EVERY_MS;
     this.#loop = this.#run();
   }
 
@@ -106,6 +109,7 @@ export class Dispatcher {
   }
 
   #interrupt(): void {
+    this.#interrupted = true;
     for (const { abort } of this.#inFlight.values()) abort.abort();
   }
 
@@ -123,17 +127,38 @@ export class Dispatcher {
   }
 
   async #round(): Promise<number> {
-    // Before anything is claimed: after a pause of the whole process the leases of what is in
-    // flight have run out, and it would be claimed again.
-    if (this.#parts.clock() - this.#renewedAt >= RENEW_EVERY_MS) await this.#renew();
+    if (this.#parts.clock() >= this.#renewAt) await this.#renew();
     const shops = [...this.#shops.values()];
     if (this.#options.paused === true) return 0;
-    await this.#probing.look(shops);
-    // While all slots are taken, what is due waits rightly.
-    await this.#watchdog.look(shops, (shopId) =>
-      Math.max(this.#lastClaimAt.get(shopId) ?? 0, this.#lastFullAt),
+    // Neither keeps deliveries from going on.
+    await this.#look('dispatcher.probing_failed', () => this.#probing.look(shops));
+    await this.#look('dispatcher.watchdog_failed', () =>
+      this.#watchdog.look(shops, (shopId) => this.#lastBusyAt(shopId)),
     );
     return this.#claim(shops);
+  }
+
+  async #look(event: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#parts.logger.error(event, errorFields(error));
+    }
+  }
+
+  /** When entries of a shop were last claimed, or could not be because its slots were taken. */
+  #lastBusyAt(shopId: ShopId): number {
+    const own = this.#perShop.get(shopId) ?? 0;
+    const allowance = this.#shops.get(shopId)?.health.messages.allowance ?? 0;
+    const isFull = this.#busy >= this.#options.concurrency || own >= this.#share(allowance);
+    return isFull ? this.#parts.clock() : (this.#lastClaimAt.get(shopId) ?? 0);
+  }
+
+  /** How many attempts of one shop may be in flight. */
+  #share(allowance: number): number {
+    const { concurrency } = this.#options;
+    const share = this.#shops.size === 1 ? concurrency : Math.ceil(concurrency * SHARE_OF_ONE_SHOP);
+    return Math.min(share, allowance);
   }
 
   async #claim(shops: readonly ShopPlatform[]): Promise<number> {
@@ -144,6 +169,7 @@ export class Dispatcher {
       asked.map(({ request }) => request),
       LEASE_MS,
       free,
+      this.#renewedAt,
     );
     let claimed = 0;
     for (const [index, { shop }] of asked.entries()) {
@@ -162,16 +188,16 @@ export class Dispatcher {
     free: number,
   ): { readonly shop: ShopPlatform; readonly request: ClaimRequest }[] {
     this.#turn = (this.#turn + 1) % Math.max(1, shops.length);
-    const { concurrency } = this.#options;
-    const share = shops.length === 1 ? concurrency : Math.ceil(concurrency * SHARE_OF_ONE_SHOP);
     return [...shops.slice(this.#turn), ...shops.slice(0, this.#turn)]
       .map((shop) => ({ shop, own: this.#perShop.get(shop.settings.shopId) ?? 0 }))
       .toSorted((a, b) => a.own - b.own)
       .flatMap(({ shop, own }) => {
-        const limit = Math.min(free, Math.min(share, shop.health.messages.allowance) - own);
+        const { state, allowance } = shop.health.messages;
+        const limit = Math.min(free, this.#share(allowance) - own);
         if (limit <= 0) return [];
         const { shopId } = shop.settings;
-        const mayRetry = shop.health.messages.state !== 'open';
+        const mayRetry = state !== 'open';
+        const share = this.#share(Infinity);
         const retries = Math.ceil(share * SHARE_OF_RETRIES) - this.#retrying(shopId);
         return [
           {
@@ -205,8 +231,10 @@ export class Dispatcher {
     readonly from: readonly ClaimSource[];
     readonly probe?: AttemptOptions['probe'];
   }): Promise<boolean> {
+    if (this.#stopping) return false;
     const { shopId } = shop.settings;
-    const answers = await this.#parts.spool.claim([{ shopId, limit: 1, from }], LEASE_MS, 1);
+    const one = [{ shopId, limit: 1, from }];
+    const answers = await this.#parts.spool.claim(one, LEASE_MS, 1, this.#renewedAt);
     const [claimed] = answers[0] ?? [];
     if (claimed === undefined) return false;
     await this.#begin(claimed, this.#current(shop), { counted: false, ...(probe && { probe }) });
@@ -222,6 +250,7 @@ export class Dispatcher {
     const key = `${id}/${generation}`;
     const { shopId } = claimed.entry;
     const abort = new AbortController();
+    if (this.#interrupted) abort.abort();
     // What only waits for its commit takes no room, so that the next claim shares that commit.
     let occupies = counted;
     if (occupies) this.#occupy(shopId, 1);
@@ -243,17 +272,17 @@ export class Dispatcher {
   }
 
   #occupy(shopId: ShopId, change: 1 | -1): void {
-    if (this.#busy >= this.#options.concurrency) this.#lastFullAt = this.#parts.clock();
     this.#busy += change;
     this.#perShop.set(shopId, (this.#perShop.get(shopId) ?? 0) + change);
   }
 
   async #renew(): Promise<void> {
-    this.#renewedAt = this.#parts.clock();
+    const begunAt = this.#parts.clock();
+    this.#renewAt = begunAt + RENEW_EVERY_MS;
     const leases = [...this.#inFlight.values()].map(({ lease }) => lease);
-    if (leases.length === 0) return;
     try {
-      const lost = await this.#parts.spool.renew(leases, LEASE_MS);
+      const lost = leases.length === 0 ? [] : await this.#parts.spool.renew(leases, LEASE_MS);
+      this.#renewedAt = begunAt;
       for (const { id, generation } of lost)
         this.#inFlight.get(`${id}/${generation}`)?.abort.abort();
     } catch (error) {
@@ -275,8 +304,8 @@ export class Dispatcher {
 }
 
 /**
- * What waited for the shop is older than what never failed: it goes first, once the shop is well.
- * What is due again after it failed alone comes last, by a request of its own.
+ * Claim order: entries that waited for the shop, which are older, then untried ones. Retries of
+ * entries that failed alone come last, by `retries`.
  */
 function sourcesOf({ health: { messages, media } }: ShopPlatform): ClaimSource[] {
   if (messages.state === 'open') return ['untried'];

@@ -9,10 +9,12 @@ const FORBIDDEN_LANES_THAT_OPEN = 3;
 const FIRST_PROBE_AFTER_MS = 1000;
 const PROBE_AFTER_MS = 5000;
 const PROBE_JITTER_MS = 20_000;
+/** Of a Retry-After. */
+const PATIENT_AT_MOST_MS = 3_600_000;
 /** Trouble that was over sooner left nothing behind that could come all at once. */
 const RAMP_AFTER_MS = 5000;
-/** More than any concurrency that is configured: no limit of ours. */
-const FULL_ALLOWANCE = 256;
+/** Concurrency may be configured to this much at the most: no limit. */
+const FULL_ALLOWANCE = 1000;
 const CALM_AFTER_MS = 15_000;
 const SLOWED_AT_MOST_MS = 2000;
 const LANES_REMEMBERED = 10_000;
@@ -26,6 +28,8 @@ interface Trouble {
   /** Evidence against the whole shop. */
   openSince: number | undefined;
   probeAt: number;
+  /** The platform asked for so much patience (Retry-After). */
+  notBefore: number;
   /** An operator asked while one was under way: the next comes right after it. */
   asked: boolean;
   /** The probe found nothing to try. */
@@ -72,8 +76,8 @@ export class Health {
   #allowance = FULL_ALLOWANCE;
   #growsSlowly = false;
   #notBefore = 0;
-  /** When a head failed at its first try, until that is known to be over. */
-  #unrestAt: number | undefined;
+  /** Since when heads failed at their first try, and when the latest did; until that is over. */
+  #unrest: { readonly since: number; readonly latest: number } | undefined;
   #lastProbe: PartHealth['lastProbe'];
 
   constructor(clock: Clock, random: () => number) {
@@ -131,8 +135,9 @@ export class Health {
   }
 
   /** Also where trouble comes and goes there are 5 s between two probes, unless somebody asks. */
-  #nextProbeAt({ probeAt, asked }: Trouble): number {
-    return asked ? probeAt : Math.max(probeAt, (this.#lastProbe?.at ?? 0) + PROBE_AFTER_MS);
+  #nextProbeAt({ probeAt, notBefore, asked }: Trouble): number {
+    if (asked) return probeAt;
+    return Math.max(probeAt, notBefore, (this.#lastProbe?.at ?? 0) + PROBE_AFTER_MS);
   }
 
   /** Takes the one probe. Call what is returned when it has ended, however it ended. */
@@ -162,7 +167,7 @@ export class Health {
     return true;
   }
 
-  /** An operator wants to know now. */
+  /** An operator asked for a probe: it is due at once. */
   tryNow(): void {
     if (this.#trouble === undefined) return;
     this.#trouble.asked = true;
@@ -198,6 +203,7 @@ export class Health {
   /**
    * An attempt of this lane failed by an outage, a fault or a refusal of the key.
    * @param first it had not failed before
+   * @param retryAfterMs as the platform asked; an hour of it is honoured
    */
   failed(
     lane: string,
@@ -206,16 +212,20 @@ export class Health {
       forbidden = false,
       first = false,
       timedOut = false,
-    }: { forbidden?: boolean; first?: boolean; timedOut?: boolean } = {},
+      retryAfterMs = 0,
+    }: { forbidden?: boolean; first?: boolean; timedOut?: boolean; retryAfterMs?: number } = {},
   ): void {
-    this.#doubt(reason);
+    const now = this.#clock();
+    const trouble = this.#doubt(reason);
+    trouble.notBefore = now + Math.min(retryAfterMs, PATIENT_AT_MOST_MS);
     this.#timedOut = timedOut;
-    if (first) this.#unrestAt = this.#clock();
+    if (first) this.#unrest = { since: this.#unrest?.since ?? now, latest: now };
     if (this.#deliveredLanes.has(lane)) {
       this.#failuresInARow += 1;
       if (forbidden) this.#forbiddenLanes.add(lane);
     }
-    if (this.#lastDeliveredAt === 0) this.#failedLanes.add(lane);
+    const isEnough = this.#failedLanes.size >= FAILURES_THAT_OPEN;
+    if (this.#lastDeliveredAt === 0 && !isEnough) this.#failedLanes.add(lane);
     const evidence =
       this.#failuresInARow >= FAILURES_THAT_OPEN ||
       this.#forbiddenLanes.size >= FORBIDDEN_LANES_THAT_OPEN ||
@@ -245,28 +255,31 @@ export class Health {
   }
 
   /**
-   * True once when heads failed of late, none does any more, and others were delivered since: what
-   * waits for a time of its own need not wait for all of it.
+   * Once, when heads failed of late, none does any more, and others were delivered since: since when
+   * they failed. What failed since then need not wait for all of its own time.
    */
-  hasCalmedDown(): boolean {
-    if (this.#unrestAt === undefined || this.#trouble !== undefined) return false;
-    if (this.#clock() - this.#unrestAt < CALM_AFTER_MS) return false;
-    if (this.#lastDeliveredAt <= this.#unrestAt) return false;
-    this.#unrestAt = undefined;
-    return true;
+  takeUnrest(): number | undefined {
+    const unrest = this.#unrest;
+    if (unrest === undefined || this.#trouble !== undefined) return undefined;
+    if (this.#clock() - unrest.latest < CALM_AFTER_MS) return undefined;
+    if (this.#lastDeliveredAt <= unrest.latest) return undefined;
+    this.#unrest = undefined;
+    return unrest.since;
   }
 
-  #doubt(reason: string): void {
+  #doubt(reason: string): Trouble {
     const now = this.#clock();
     this.#trouble ??= {
       since: now,
       reason,
       openSince: undefined,
       probeAt: now + FIRST_PROBE_AFTER_MS,
+      notBefore: 0,
       asked: false,
       foundNothing: false,
     };
     this.#trouble.reason = reason;
+    return this.#trouble;
   }
 
   #open(): void {

@@ -4,8 +4,8 @@ import type { CreateMessageRequest } from '../platform-api/schemas.ts';
 
 /**
  * What is tried when the platform refuses a message (400, 413, 415, 422), in this order when the
- * answer names no field. Each rung undoes one thing of the message as it was normalized; they do
- * not add up.
+ * answer names no field, each once in the entry's life. Each rung undoes one thing of the message
+ * as it was normalized; they do not add up.
  */
 export const RUNGS = [
   'address',
@@ -16,8 +16,6 @@ export const RUNGS = [
   'references',
 ] as const;
 export type Rung = (typeof RUNGS)[number];
-
-const MAX_RUNGS = 6;
 
 /** Media ids expire, so that attachments are tried anew before they are left out. */
 const RUNGS_OF: Readonly<Partial<Record<RequestField, readonly Rung[]>>> = {
@@ -42,7 +40,6 @@ export function nextRung(
   tried: readonly Rung[],
   named: readonly string[],
 ): Rung | undefined {
-  if (tried.length >= MAX_RUNGS) return undefined;
   const applies = (rung: Rung) => canUndo(rung, request, named);
   const byName = Object.entries(RUNGS_OF)
     .filter(([field]) => named.includes(field))

@@ -28,6 +28,10 @@ const notesSchema = z.object({
   /** The platform has the message; where it went is still to be learned. */
   submitted: z.object({ id: z.string().optional(), late: z.array(z.string()) }).optional(),
   learning: z.number().default(0),
+  /** The same payload was submitted once more, to learn its conversation. */
+  resubmitted: z.boolean().default(false),
+  /** Answers 429. */
+  throttled: z.number().default(0),
   /** It has waited among others that were refused alike. */
   waitedAlike: z.boolean().default(false),
 });
@@ -39,7 +43,9 @@ export class Notes {
   #changed = false;
 
   constructor(stored: EntryMeta) {
-    this.#value = notesSchema.parse(stored);
+    const read = notesSchema.safeParse(stored);
+    // Notes of another version are lost; the entry is not.
+    this.#value = read.success ? read.data : notesSchema.parse({});
   }
 
   get value(): Readonly<Noted> {

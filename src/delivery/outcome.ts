@@ -19,6 +19,10 @@ const POISON_AFTER_ATTEMPTS = 6;
 const UNDECIDED_AT_MOST = 3;
 const LEARN_AGAIN_AFTER_MS = 5000;
 const UNCLEAR_AT_MOST = 3;
+/** No entry that fails by itself waits for longer: a Retry-After and the last step of the schedule. */
+const LONGEST_WAIT_MS = 2 * 3_600_000;
+/** 429s of one entry while others were delivered: then it is not the rate that it is refused for. */
+const THROTTLED_AT_MOST = 20;
 /** Between the tries of an entry whose text is forbidden: three within an hour. */
 const FORBIDDEN_WAITS_MS = [60_000, 20 * 60_000];
 
@@ -66,21 +70,24 @@ function wait(at: number, reason: string | undefined): Queued {
   };
 }
 
-/** It fails as its shop does, and waits for that. */
-function withTheShop(part: Part, at: number, reason: string): Queued {
+/** The shop's platform fails as a whole: the entry waits until the shop delivers again. */
+function withTheShop(part: Part, now: number, reason: string): Queued {
   const waitsFor = part === 'media' ? WAITS_FOR.media : WAITS_FOR.shop;
-  return { ...wait(at, reason), waitsFor, failed: true };
+  return { ...wait(now, reason), waitsFor, failed: true };
 }
 
 function later(error: Later, entry: Entry, when: Circumstances): Outcome {
   const { part, told, retryAfterMs = 0, isThrottled } = error;
-  if (isThrottled && !when.notes.isSpent) {
-    return { ...wait(when.now + retryDelayMs(1, when.random, retryAfterMs), told) };
+  if (isThrottled && !isThrottledAlone(when)) {
+    return wait(when.now + retryDelayMs(1, when.random, retryAfterMs), told);
   }
-  if (!when.alone && !isThrottled)
-    return withTheShop(part, when.now + Math.min(retryAfterMs, 3_600_000), told);
+  if (!when.alone && !isThrottled) return withTheShop(part, when.now, told);
   return onOwnTime(told, retryAfterMs, entry, when);
 }
+
+/** The 429s of this entry say nothing about the rate at which the shop may send. */
+export const isThrottledAlone = ({ alone, notes }: Pick<Circumstances, 'alone' | 'notes'>) =>
+  notes.isSpent || (alone && notes.value.throttled > THROTTLED_AT_MOST);
 
 /** It fails while others are delivered, or for a reason of our own: on the schedule. */
 function onOwnTime(
@@ -94,7 +101,9 @@ function onOwnTime(
     return { ...wait(now + retryDelayMs(tries, random), reason), failed: true };
   }
   const attempts = entry.attempts + 1;
-  const failingMs = Math.max(0, now - Math.max(entry.lastAttemptAt, entry.receivedAt));
+  // What is more was an outage of the shop, or the gateway did not run: that does not count.
+  const sinceMs = now - Math.max(entry.lastAttemptAt, entry.receivedAt);
+  const failingMs = Math.min(LONGEST_WAIT_MS, Math.max(0, sinceMs));
   if (entry.failingMs + failingMs >= giveUpAfterMs) {
     return { state: 'dead', reason: `gave up after ${attempts} attempts; ${reason}` };
   }

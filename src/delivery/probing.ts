@@ -10,13 +10,15 @@ const PROBE_TIMEOUTS_MS = [5000, 10_000, 20_000];
 /** An upload takes its time. */
 const MEDIA_PROBE_TIMEOUT_MS = 30_000;
 /**
- * A probe tries one head, the next another kind first: else heads that always fail, of which
- * strangers can send any number, would be all that is ever tried.
+ * Each probe begins with another source. Otherwise heads that always fail, which strangers can send
+ * in any number, could take every probe.
  */
-const PROBED_FIRST: readonly ClaimSource[] = ['untried', WAITS_FOR.shop, 'due'];
+const PROBED: readonly ClaimSource[] = ['untried', WAITS_FOR.shop, WAITS_FOR.media, 'due'];
+/** A delivery on its own is not worth a write. */
+const DELIVERED_TOLD_EVERY_MS = 10_000;
 /** What is hastened comes spread over this time. */
 const HASTEN_SPREAD_MS = 5000;
-/** How soon an operator's "try now" is noticed, and what is told of a shop renewed. */
+/** How often operators' requests are read and the stored health is renewed. */
 const LOOK_EVERY_MS = 500;
 
 /** Claims one entry of a shop and tries it; false: there is none to claim. */
@@ -61,10 +63,11 @@ export class Probing {
       }
       if (!looks) continue;
       await this.#lookAtAlike(shop);
-      if (shop.health.messages.hasCalmedDown()) {
-        await this.#parts.spool.hasten(shop.settings.shopId, HASTEN_SPREAD_MS);
+      const failedSince = shop.health.messages.takeUnrest();
+      if (failedSince !== undefined) {
+        await this.#parts.spool.hasten(shop.settings.shopId, HASTEN_SPREAD_MS, failedSince);
       }
-      await this.#tell(shop);
+      this.#tell(shop);
     }
   }
 
@@ -99,10 +102,12 @@ export class Probing {
     }
   }
 
-  #inTurn({ settings: { shopId } }: ShopPlatform): ClaimSource[] {
+  #inTurn({ settings: { shopId }, health: { media } }: ShopPlatform): ClaimSource[] {
     const turn = this.#turns.get(shopId) ?? 0;
-    this.#turns.set(shopId, (turn + 1) % PROBED_FIRST.length);
-    return [...PROBED_FIRST.slice(turn), ...PROBED_FIRST.slice(0, turn)];
+    this.#turns.set(shopId, (turn + 1) % PROBED.length);
+    const sources = [...PROBED.slice(turn), ...PROBED.slice(0, turn)];
+    // Uploads in trouble have probes of their own.
+    return sources.filter((source) => source !== WAITS_FOR.media || media.state === 'steady');
   }
 
   /** Longer after each that was not answered in time, while reads say that the platform is there. */
@@ -116,7 +121,9 @@ export class Probing {
 
   async #lookAtAlike(shop: ShopPlatform): Promise<void> {
     const { shopId } = shop.settings;
-    for (const number of shop.alike.dueCanaries()) {
+    const { state, allowance } = shop.health.messages;
+    const canaries = state === 'open' || allowance === 0 ? [] : shop.alike.dueCanaries();
+    for (const number of canaries) {
       this.#begin(() => this.#tryOne({ shop, from: [number] }));
     }
     for (const number of shop.alike.takeQuiet()) {
@@ -132,12 +139,15 @@ export class Probing {
     }
   }
 
-  async #tell(shop: ShopPlatform): Promise<void> {
+  #tell(shop: ShopPlatform): void {
     const { shopId } = shop.settings;
     const report = shop.report();
-    const text = JSON.stringify(report);
+    const text = JSON.stringify(report, (key, value: unknown) =>
+      key === 'lastDeliveredAt' ? Math.floor(Number(value) / DELIVERED_TOLD_EVERY_MS) : value,
+    );
     if (this.#told.get(shopId) === text) return;
     this.#told.set(shopId, text);
-    await this.#parts.spool.saveShopHealth(shopId, report);
+    // The next claim does not wait for it.
+    this.#begin(() => this.#parts.spool.saveShopHealth(shopId, report));
   }
 }

@@ -1,4 +1,4 @@
-import pRetry, { AbortError } from 'p-retry';
+import pRetry from 'p-retry';
 import type { PlatformClient } from '../platform-api/client.ts';
 import { PlatformError } from '../platform-api/errors.ts';
 import { Later, type Part, readAnswer } from './answer.ts';
@@ -23,18 +23,18 @@ export class Requests {
     this.#once = options.once;
   }
 
-  get signal(): AbortSignal {
-    return this.#signal;
-  }
-
   /**
    * @throws {Later} after the last try, or at once when the platform names a time
-   * @throws {PlatformError} that no second try would mend
+   * @throws {PlatformError} that a second try would not change
    */
-  async call<T>(part: Part, request: Request<T>): Promise<T> {
-    const make = () => request(this.#client, this.#signal);
+  async call<T>(part: Part, request: Request<T>, { once = this.#once } = {}): Promise<T> {
     try {
-      return await (this.#once ? make() : twice(make, this.#signal));
+      return await pRetry(() => request(this.#client, this.#signal), {
+        retries: once ? 0 : 1,
+        ...{ minTimeout: SECOND_TRY_AFTER_MS, maxTimeout: SECOND_TRY_AFTER_MS },
+        shouldRetry: ({ error }) => worthASecondTry(error),
+        signal: this.#signal,
+      });
     } catch (error) {
       this.#signal.throwIfAborted();
       if (error instanceof PlatformError && readAnswer(error) === 'later') {
@@ -45,9 +45,9 @@ export class Requests {
   }
 
   /** Undefined when the platform refuses to say: that costs an answer, not the message. */
-  async ask<T>(request: Request<T>): Promise<T | undefined> {
+  async ask<T>(request: Request<T>, options?: { readonly once: true }): Promise<T | undefined> {
     try {
-      return await this.call('messages', request);
+      return await this.call('messages', request, options);
     } catch (error) {
       if (error instanceof PlatformError) return undefined;
       // An answer that cannot be read now cannot be read later.
@@ -57,28 +57,6 @@ export class Requests {
       throw error;
     }
   }
-}
-
-/** The library's retries begin with the second try: most calls never see one, and pay nothing. */
-async function twice<T>(request: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  let failure: unknown;
-  try {
-    return await request();
-  } catch (error) {
-    if (!worthASecondTry(error)) throw error;
-    failure = error;
-  }
-  return pRetry(
-    async (attempt) => {
-      if (attempt === 1) throw asError(failure);
-      try {
-        return await request();
-      } catch (error) {
-        throw worthASecondTry(error) ? error : new AbortError(asError(error));
-      }
-    },
-    { retries: 1, minTimeout: SECOND_TRY_AFTER_MS, maxTimeout: SECOND_TRY_AFTER_MS, signal },
-  );
 }
 
 function worthASecondTry(error: unknown): boolean {
@@ -91,8 +69,4 @@ function worthASecondTry(error: unknown): boolean {
     readAnswer(error) === 'later' &&
     error.retryAfterMs === undefined
   );
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error('not an error', { cause: error });
 }

@@ -1,5 +1,5 @@
 import { PlatformError } from '../platform-api/errors.ts';
-import type { CreatedMessage } from '../platform-api/resources.ts';
+import type { CreatedMessage, Message } from '../platform-api/resources.ts';
 import type { CreateMessageRequest } from '../platform-api/schemas.ts';
 import type { Composed } from './compose.ts';
 import { lookUp } from './conversations.ts';
@@ -46,7 +46,7 @@ export async function submit(work: Work, submission: Submission): Promise<Submit
   if (!(answer instanceof PlatformError)) return { request, ...answer };
   const { id } = request.conversation;
   const state = id && readAnswer(answer, true) === 'gone' ? await lookUp(work, id) : 'unknown';
-  // A proxy that has lost its way finds it again; a conversation that splits does not.
+  // A 404 of a proxy that misroutes is temporary; a conversation that was split stays so.
   if (state === 'there' && claimed.entry.failures < TRIES_WHILE_DENIED) {
     throw new Later('messages', answer);
   }
@@ -93,7 +93,7 @@ async function climb(
     latest = answer;
   }
   notes.set({ climbed: true });
-  // The first says most: it was to the message as it is.
+  // The first refusal answers the unchanged message.
   if (refusal !== undefined) throw new Refused(refusal);
   const answer = latest ?? (await post(work, request));
   if (!(answer instanceof PlatformError)) return { request, ...answer };
@@ -119,15 +119,24 @@ type Taken = Pick<Submitted, 'message'>;
  * @throws {Later} {Unclear}
  */
 async function post(work: Work, request: CreateMessageRequest): Promise<Taken | PlatformError> {
+  const answer = await create(work, request);
+  if (!(answer instanceof PlatformError)) work.shop.delivered(work.claimed.entry.lane);
+  return answer;
+}
+
+async function create(work: Work, request: CreateMessageRequest): Promise<Taken | PlatformError> {
   const { notes, steps, shop, spool } = work;
-  const create = () => createMessage(work, request);
   try {
     if (notes.value.lookFirst) {
       const before = await look(work, request);
-      if (before !== undefined) return { message: before };
+      if (before instanceof Found) return before;
       notes.set({ lookFirst: false });
     }
-    const { message, form = '', status } = await steps.timed('submit', create);
+    const {
+      message,
+      form = '',
+      status,
+    } = await steps.timed('submit', () => createMessage(work, request));
     steps.add('submitted', { status });
     if (message !== undefined && isOurs(message, request)) {
       notes.set({ unanswered: false });
@@ -139,7 +148,7 @@ async function post(work: Work, request: CreateMessageRequest): Promise<Taken | 
     if (!(error instanceof PlatformError)) throw error;
     const found = notes.value.unanswered ? await look(work, request) : undefined;
     notes.set({ unanswered: false });
-    return found === undefined ? error : { message: found };
+    return found instanceof Found ? found : error;
   }
 }
 
@@ -182,8 +191,8 @@ async function clear(work: Work, request: CreateMessageRequest, form: string): P
   notes.set({ lookFirst: false });
   // What it says of this form only counts when no other request may have brought the message.
   const says = form !== OTHER && !notes.value.unanswered;
-  if (found === undefined) {
-    if (says) await answers.notFound(form, spool);
+  if (!(found instanceof Found)) {
+    if (says && found === 'not listed') await answers.notFound(form, spool);
     if (form !== OTHER && (await answers.isWithMessages(spool))) {
       throw new Later('messages', emptyAnswer());
     }
@@ -191,7 +200,7 @@ async function clear(work: Work, request: CreateMessageRequest, form: string): P
     throw new Unclear('the platform does not say whether it took the message');
   }
   if (says) await answers.found(form, spool);
-  return { message: found };
+  return found;
 }
 
 function emptyAnswer(): PlatformError {
@@ -199,12 +208,24 @@ function emptyAnswer(): PlatformError {
   return new PlatformError({ code: 'unexpected', method: 'POST', path, status: 200 });
 }
 
-/** Undefined when the platform does not list it, or does not let us read. */
-function look({ requests }: Work, { conversation, message }: CreateMessageRequest) {
+/** The platform lists the message. */
+class Found implements Taken {
+  readonly message: Message;
+  constructor(message: Message) {
+    this.message = message;
+  }
+}
+
+/** `unreadable`: the platform does not let us read, or what it answers is no list. */
+async function look(
+  { requests }: Work,
+  { conversation, message }: CreateMessageRequest,
+): Promise<Found | 'not listed' | 'unreadable'> {
   const { remote_id: remoteId } = message;
-  if (!remoteId) return Promise.resolve(undefined);
-  const { id } = conversation;
-  return requests.ask((client, signal) =>
-    findByRemoteId(client, remoteId, id ?? undefined, signal),
-  );
+  if (!remoteId) return 'unreadable';
+  const listed = await requests.ask(async (client, signal) => {
+    const found = await findByRemoteId(client, remoteId, conversation.id ?? undefined, signal);
+    return found === undefined ? 'not listed' : new Found(found);
+  });
+  return listed ?? 'unreadable';
 }

@@ -9,8 +9,8 @@ const UNCLAIMED_AT_MOST_MS = 120_000;
 
 /**
  * Looks for what should not be: an entry that is due and not claimed for two minutes while there
- * are slots, a lane whose head nobody can claim, a shop in trouble without a next probe. It puts
- * right what it finds, and names the fault: each is a bug of ours.
+ * are slots, a lane whose head nobody can claim, a shop in trouble without a next probe. It repairs
+ * what it finds and logs the fault: each is a bug of this program.
  */
 export class Watchdog {
   readonly #parts: Pick<AttemptParts, 'spool' | 'logger' | 'metrics' | 'clock'>;
@@ -30,15 +30,20 @@ export class Watchdog {
     this.#lookAt = parts.clock() + LOOK_EVERY_MS;
   }
 
-  /** @param lastClaimAt of a shop; while its entries are claimed, others of it wait rightly */
+  /** @param lastBusyAt when a shop's entries were last claimed, or it had no slot to claim for */
   async look(
     shops: readonly ShopPlatform[],
-    lastClaimAt: (shopId: ShopId) => number,
+    lastBusyAt: (shopId: ShopId) => number,
   ): Promise<void> {
     const now = this.#parts.clock();
     if (now < this.#lookAt) return;
-    // The whole process was paused.
-    if (now - this.#lookAt > LOOK_EVERY_MS) this.#dueSince.clear();
+    const wasPaused = now - this.#lookAt > LOOK_EVERY_MS;
+    this.#lookAt = now + LOOK_EVERY_MS;
+    if (wasPaused) {
+      // The whole process: what is due, and what is under way, has not had its time.
+      this.#dueSince.clear();
+      return;
+    }
     this.#probes(shops, now);
     const { lanes, lanesUpTo, due, released } = await this.#parts.spool.repair({
       shops: shops.map((shop) => ({
@@ -50,17 +55,17 @@ export class Watchdog {
     if (lanes > 0) this.#found('lane_without_head', { lanes });
     const sending = shops.filter(maySend).map(({ settings }) => settings.shopId);
     const left = due.filter((shopId) => sending.includes(shopId));
-    const unclaimed = this.#unclaimed(left, lastClaimAt, now);
+    const unclaimed = this.#unclaimed(left, lastBusyAt, now);
     for (const shopId of unclaimed) this.#found('entry_not_claimed', { shopId });
     if (lanes + unclaimed.length + released > 0) this.#wake();
     this.#lanesAfter = lanesUpTo ?? Number.MIN_SAFE_INTEGER;
-    this.#lookAt = now + (lanesUpTo === undefined ? LOOK_EVERY_MS : NEXT_PORTION_AFTER_MS);
+    if (lanesUpTo !== undefined) this.#lookAt = now + NEXT_PORTION_AFTER_MS;
   }
 
   /** Of the shops that may send and have something due, those that have left it for two minutes. */
   #unclaimed(
     due: readonly ShopId[],
-    lastClaimAt: (shopId: ShopId) => number,
+    lastBusyAt: (shopId: ShopId) => number,
     now: number,
   ): readonly ShopId[] {
     for (const shopId of this.#dueSince.keys()) {
@@ -68,7 +73,7 @@ export class Watchdog {
     }
     return due.filter((shopId) => {
       const since = this.#dueSince.get(shopId);
-      const isSeenAgain = since !== undefined && lastClaimAt(shopId) <= since;
+      const isSeenAgain = since !== undefined && lastBusyAt(shopId) <= since;
       if (isSeenAgain && now - since < UNCLAIMED_AT_MOST_MS) return false;
       this.#dueSince.set(shopId, now);
       return isSeenAgain;

@@ -31,6 +31,8 @@ export interface Submitted {
   readonly message: CreatedMessage | undefined;
   /** What an operator should know of it. */
   readonly caveat?: string;
+  /** By an earlier attempt: the request is not to the letter the one that went through. */
+  readonly isRecalled?: true;
 }
 
 /** After a 401, 403, 405, redirect or 404 of a collection: the key, or this one request? */

@@ -119,11 +119,14 @@ export interface Spool {
   /**
    * Claims heads of ready lanes, `atMost` in all, of which every request gets its share; what is
    * left over goes to those that come first. Results are in the order of the requests.
+   * @param expiredBefore leases that ended before this time are over, instead of those that ended
+   * before now: a caller that was paused after it renewed its own does not lose them to itself
    */
   claim(
     requests: readonly ClaimRequest[],
     leaseMs: number,
     atMost: number,
+    expiredBefore?: number,
   ): Promise<readonly (readonly Claimed[])[]>;
   /** Extends leases that are still held. Resolves with those that were lost. */
   renew(leases: readonly Lease[], leaseMs: number): Promise<readonly Lease[]>;
@@ -183,8 +186,9 @@ export interface Spool {
   /**
    * What of this shop waits for the time of its next attempt is due within `spreadMs`. Resolves
    * with how many.
+   * @param failedSince only entries in their lanes that failed since this time
    */
-  hasten(shopId: ShopId, spreadMs: number): Promise<number>;
+  hasten(shopId: ShopId, spreadMs: number, failedSince?: number): Promise<number>;
   /** What of this shop waits for `waitsFor` waits for the shop from now on. */
   releaseWaiting(shopId: ShopId, waitsFor: number): Promise<number>;
   /** Puts right what should never be wrong; for the watchdog. */

@@ -21,6 +21,19 @@ function setting() {
   return { time, alike, refuse, fiveAlike };
 }
 
+test('of entries that were dead before, those of the last ten minutes are known, a hundred at most', () => {
+  const { time, alike, refuse } = setting();
+  for (let n = 0; n < 1000; n += 1) {
+    alike.refused('one lane', asEntryId(`old ${n}`), WORDS, false);
+    time.now += MINUTE;
+  }
+  for (const n of [1, 2, 3]) refuse(n);
+  const { waitsFor = 0 } = refuse(4);
+  const dead = alike.delivered(waitsFor) ?? [];
+  expect(dead).toContain(asEntryId('entry 3'));
+  expect(dead.filter((id) => id.startsWith('old')).length).toBeLessThanOrEqual(10);
+});
+
 describe('the same words', () => {
   test('to five lanes within ten minutes are alike, told once; what comes then waits too', () => {
     const { refuse, alike } = setting();

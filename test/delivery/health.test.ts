@@ -129,7 +129,7 @@ describe('how many may be in flight', () => {
       return health.allowance;
     });
     expect(allowances.slice(0, 6)).toEqual([1, 2, 4, 8, 16, 32]);
-    expect(allowances.at(-1)).toBe(256);
+    expect(allowances.at(-1)).toBe(1000);
   });
 
   test('trouble of a moment slows nothing down', () => {
@@ -137,7 +137,7 @@ describe('how many may be in flight', () => {
     health.failed('a', '500');
     time.now += 1000;
     health.delivered('b');
-    expect(health.allowance).toBe(256);
+    expect(health.allowance).toBe(1000);
   });
 
   test('“too many requests” halves it, and it grows again by one a round', () => {
@@ -274,19 +274,46 @@ describe('probes', () => {
   });
 });
 
+describe('a platform that asks for patience', () => {
+  const asked = (retryAfterMs: number) => {
+    const each = setting();
+    each.health.failed('a', '503', { retryAfterMs });
+    return each;
+  };
+
+  test('is not probed before, for an hour at the most', () => {
+    for (const [ms, honoured] of [
+      [10 * MINUTE, 10 * MINUTE],
+      [24 * 60 * MINUTE, 60 * MINUTE],
+    ] as const) {
+      const { health, time } = asked(ms);
+      time.now += honoured - 1;
+      expect(health.isProbeDue).toBe(false);
+      time.now += 1;
+      expect(health.isProbeDue).toBe(true);
+    }
+  });
+
+  test('is probed at once when an operator asks', () => {
+    const { health } = asked(10 * MINUTE);
+    health.tryNow();
+    expect(health.isProbeDue).toBe(true);
+  });
+});
+
 describe('calm', () => {
   const SOON = 15_000;
 
   test('comes once, when heads failed, none does any more, and others were delivered', () => {
     const { health, time } = setting();
-    expect(health.hasCalmedDown()).toBe(false);
+    expect(health.takeUnrest()).toBeUndefined();
     health.failed('a', '500', { first: true });
     time.now += 1000;
     health.delivered('b');
-    expect(health.hasCalmedDown()).toBe(false);
+    expect(health.takeUnrest()).toBeUndefined();
     time.now += SOON;
-    expect(health.hasCalmedDown()).toBe(true);
-    expect(health.hasCalmedDown()).toBe(false);
+    expect(health.takeUnrest()).toBe(time.now - SOON - 1000);
+    expect(health.takeUnrest()).toBeUndefined();
   });
 
   test.each<[string, (health: Health, pass: () => void) => void]>([
@@ -305,7 +332,7 @@ describe('calm', () => {
     const { health, time } = setting();
     happens(health, () => (time.now += SOON - 1));
     time.now += SOON - 1;
-    expect(health.hasCalmedDown()).toBe(false);
+    expect(health.takeUnrest()).toBeUndefined();
   });
 
   test('what fails again and again is no unrest', () => {
@@ -313,6 +340,6 @@ describe('calm', () => {
     health.failed('a', '500');
     health.delivered('b');
     time.now += SOON;
-    expect(health.hasCalmedDown()).toBe(false);
+    expect(health.takeUnrest()).toBeUndefined();
   });
 });

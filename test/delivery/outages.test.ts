@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from '@jest/globals';
 import { WAITS_FOR } from '../../src/spool/entry.ts';
-import { retryLater, SHOP } from '../support/entries.ts';
+import { anEntry, retryLater, SHOP } from '../support/entries.ts';
+import { uuid } from '../support/scripted-platform.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { deliveryScene, isCreate, json, message, toCreate } from './scene.ts';
 
@@ -137,6 +138,52 @@ describe('a probe', () => {
     it.keepTrying();
     await it.reached(honest, 'delivered');
   });
+});
+
+test('events that are delivered say nothing about messages', async () => {
+  const it = await deliveryScene();
+  const contact = { id: uuid('d', 1), parent_contact_id: null, created_at: 'x', updated_at: 'x' };
+  it.platform.script = (seen) =>
+    isCreate(seen)
+      ? json(500)
+      : seen.path.startsWith('/contacts/')
+        ? json(200, { results: [contact] })
+        : undefined;
+  const stuck = message();
+  await it.submit(stuck);
+  await it.waits(stuck);
+  const bytes = Buffer.from('{"name":"bounce","contact":{"phone":"+15550002222"}}');
+  const raw = { kind: 'inline', bytes } as const;
+  const events = Array.from({ length: 5 }, () => anEntry({ kind: 'event', raw }));
+  await it.submit(...events);
+  for (const event of events) await it.reached(event, 'delivered');
+  expect(it.shop.health.messages.state).toBe('doubted');
+  expect(await it.store.spool.get(stuck.id)).toMatchObject({ attempts: 0 });
+});
+
+test('what is looked after beside the deliveries may fail, and they go on', async () => {
+  const it = await deliveryScene();
+  const fails = () => Promise.reject(new Error('no'));
+  Object.assign(it.store.spool, { takeProbeRequests: fails, saveShopHealth: fails, repair: fails });
+  await it.comesTo(message(), 'delivered');
+  await it.comesTo(message(), 'delivered');
+  await waitFor('a line in the log', () =>
+    it.logged.some((line) => line.includes('dispatcher.probing_failed')),
+  );
+});
+
+test('nothing is claimed after the stop', async () => {
+  const it = await deliveryScene({ requestTimeoutMs: 300 });
+  const reads = () => it.platform.of('GET /contacts/').length;
+  it.platform.script = ({ path }) => (path.startsWith('/contacts/') ? 'hang' : undefined);
+  const entry = message();
+  it.shop.health.messages.readsFailed('the platform answered 503');
+  it.tryNow();
+  await waitFor('the reads of a probe', () => reads() > 0);
+  await it.store.spool.accept([entry]);
+  await it.dispatcher.stop(0);
+  expect(await it.store.spool.get(entry.id)).toMatchObject({ state: 'queued', lastAttemptAt: 0 });
+  expect(it.platform.messages).toHaveLength(0);
 });
 
 describe('many shops', () => {

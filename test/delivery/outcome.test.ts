@@ -59,6 +59,21 @@ describe('it fails while others are delivered', () => {
     });
   });
 
+  test('an outage before it, or a gateway that did not run, does not count', () => {
+    const before = entry({ attempts: 3, receivedAt: NOW - 7 * DAY, lastAttemptAt: NOW - 6 * DAY });
+    expect(outcomeOf(later(), before, when())).toMatchObject({
+      ...{ state: 'queued', counts: true, failingMs: 2 * HOUR },
+    });
+  });
+
+  test('429 costs nothing, until it is clear that it is about this entry', () => {
+    const throttled = (times: number, change: Partial<Circumstances> = {}) =>
+      outcomeOf(later('messages', 429), entry(), when(change, { throttled: times }));
+    expect(throttled(20)).toMatchObject({ ...COSTS_NOTHING, nextAttemptAt: NOW + 500 });
+    expect(throttled(21)).toMatchObject({ counts: true, failed: true });
+    expect(throttled(500, { alone: false })).toMatchObject(COSTS_NOTHING);
+  });
+
   test('Retry-After is honoured, up to an hour', () => {
     const at = (ms: number) => outcomeOf(later('messages', 503, ms), entry(), when());
     expect(at(MINUTE)).toMatchObject({ nextAttemptAt: NOW + MINUTE + 500 });
@@ -101,12 +116,6 @@ describe('it fails as all of its shop does', () => {
       ...COSTS_NOTHING,
       ...{ failed: true, waitsFor, nextAttemptAt: NOW },
     });
-  });
-
-  test('not before the time that the platform named, at most an hour', () => {
-    const at = (ms: number) => outcomeOf(later('messages', 503, ms), entry(), everyone());
-    expect(at(MINUTE)).toMatchObject({ waitsFor: WAITS_FOR.shop, nextAttemptAt: NOW + MINUTE });
-    expect(at(DAY)).toMatchObject({ nextAttemptAt: NOW + HOUR });
   });
 
   test('a failure of our own waits half a minute at most while it is not known whose it is', () => {

@@ -52,6 +52,20 @@ describe('a 2xx that does not say that the message was taken', () => {
     expect(lookedUp()).toBe(looked + 1);
   });
 
+  test('a list that may not be read once teaches nothing', async () => {
+    listing(json(201, { ok: true }));
+    const { script } = it.platform;
+    let refused = 0;
+    it.platform.script = (seen, nth) => {
+      if (seen.path.startsWith('/messages/?') && refused++ === 0) return json(403);
+      return script(seen, nth);
+    };
+    for (let n = 0; n < 8; n += 1) await it.comesTo(email(), 'delivered');
+    const looked = lookedUp();
+    await it.comesTo(email(), 'delivered');
+    expect(lookedUp()).toBe(looked);
+  });
+
   test('without evidence it is held after three tries, with an alarm, and its lane goes on', async () => {
     listing({ status: 200, body: '' }, () => false);
     const [entry, next] = [email({ lane: 'l' }), email({ lane: 'l' })];

@@ -20,6 +20,8 @@ const ALLOWED_ERRORS = [
   'dispatcher.claim_failed',
   'dispatcher.renew_failed',
   'dispatcher.probe_failed',
+  'dispatcher.probing_failed',
+  'dispatcher.watchdog_failed',
 ];
 
 /** The process names a fault of its own. */
@@ -163,7 +165,8 @@ const someAreForbidden = ({ scenario }: Run): boolean =>
 
 /** How long the messages of a shop take that may be before this one, on this platform. */
 function backlogMs({ scenario, fates }: Run, shopId: string): number {
-  const { latencyMs, maxPerSecond = 1000, faults } = scenario.traits;
+  const { traits } = scenario;
+  const { latencyMs, maxPerSecond = 1000, faults } = traits;
   const messages = fates.filter(({ message }) => message.shopId === shopId);
   const lanes = groupBy(messages, ({ message }) => laneOf(message));
   const longest = Math.max(...[...lanes.values()].map(({ length }) => length));
@@ -182,6 +185,8 @@ function backlogMs({ scenario, fates }: Run, shopId: string): number {
     (messages.length * requests * 1000) / maxPerSecond +
     (asked ? (misread ? 3_600_000 : 60_000) : 0) +
     strange * 30_000 +
+    // A probe whose answer a proxy swallows is one that failed.
+    (traits.proxyEmptyRate > 0 ? 60_000 : 0) +
     (waits ? 4 * scenario.requestTimeoutMs : 0) +
     (silent * 6 * scenario.requestTimeoutMs) / scenario.concurrency
   );

@@ -106,11 +106,11 @@ const probeThatNeverEnds: Meddling = {
 const inOrderOfTheFile: Meddling = {
   call: (name, args) => {
     if (name !== 'claim') return args;
-    const [requests, leaseMs, atMost] = args as [ClaimRequest[], number, number];
+    const [requests, leaseMs, atMost, ...rest] = args as [ClaimRequest[], number, number];
     const sorted = requests
       .toSorted((a, b) => (a.shopId < b.shopId ? -1 : 1))
       .map((request) => ({ ...request, limit: atMost }));
-    return [sorted, leaseMs, atMost];
+    return [sorted, leaseMs, atMost, ...(rest as unknown[])];
   },
 };
 

@@ -127,8 +127,7 @@ export function simulatedSpool(disk: SimulatedDisk, hooks: StoreHooks): Spool {
       path: unused,
     },
     accept: (entries: readonly NewEntry[]) => call('accept', entries),
-    claim: async (requests, leaseMs, atMost) =>
-      (await call('claim', requests, leaseMs, atMost)).map(({ claimed }) => claimed),
+    claim: async (...args) => (await call('claim', ...args)).map(({ claimed }) => claimed),
     renew: (leases: readonly Lease[], leaseMs: number) => call('renew', leases, leaseMs),
     settle: (lease, outcome, settlement) => call('settle', lease, outcome, settlement),
     saveMedia: (lease, part, media) => call('saveMedia', lease, part, media),
@@ -149,7 +148,7 @@ export function simulatedSpool(disk: SimulatedDisk, hooks: StoreHooks): Spool {
     countMail: (mail, limits) => call('countMail', mail, limits),
     requeue: (id) => call('requeue', id),
     discard: (id) => call('discard', id),
-    hasten: (shopId, spreadMs) => call('hasten', shopId, spreadMs),
+    hasten: (...args) => call('hasten', ...args),
     releaseWaiting: (shopId, waitsFor) => call('releaseWaiting', shopId, waitsFor),
     repair: (request) => call('repair', request),
     saveShopHealth: (shopId, health) => call('saveShopHealth', shopId, health),

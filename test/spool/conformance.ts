@@ -395,6 +395,15 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
         expect(await spool.ownPlatformMessages(OTHER_SHOP, ['m1'])).toEqual(new Set());
       });
 
+      test('a lease that ran out is over, unless the caller says as of when', async () => {
+        const entry = anEntry();
+        await accept(entry);
+        const asked = { shopId: SHOP, limit: 1, from: ['due' as const] };
+        expect(await spool.claim([asked], -1, 1)).toMatchObject([[{ entry: { id: entry.id } }]]);
+        expect(await spool.claim([asked], LEASE, 1, Date.now() - HOUR)).toEqual([[]]);
+        expect(await spool.claim([asked], LEASE, 1)).toMatchObject([[{ entry: { id: entry.id } }]]);
+      });
+
       test('a retry waits for its time, counts its attempt and adds up the failing', async () => {
         const entry = anEntry();
         await accept(entry);
@@ -615,6 +624,17 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
         expect(Math.min(...times)).toBeGreaterThanOrEqual(before);
         expect(Math.max(...times)).toBeLessThanOrEqual(Date.now() + 5000);
         expect(new Set(times).size).toBeGreaterThan(10);
+      });
+
+      test('only what failed in its lane since a time is hastened, when that is asked', async () => {
+        const soon = Date.now() - 1;
+        const inAnHour = { nextAttemptAt: Date.now() + HOUR };
+        const inLane = await settled(retryLater(inAnHour));
+        await settled(retryLater({ ...inAnHour, detach: true }));
+        await settled(retryLater({ ...inAnHour, failed: false }));
+        expect(await spool.hasten(SHOP, 5000, Date.now() + HOUR)).toBe(0);
+        expect(await spool.hasten(SHOP, 5000, soon)).toBe(1);
+        expect((await spool.get(inLane))?.nextAttemptAt).toBeLessThan(Date.now() + 6000);
       });
 
       test('a reason stays until there is another, also when an operator tries it again', async () => {

@@ -121,7 +121,8 @@ export function prepareEntryStatements(db: Db) {
     hasten: db.prepare(
       `UPDATE entries SET next_attempt_at = @now + (seq * 7919) % @spreadMs
        WHERE shop = @shop AND state = 'queued' AND claimable = 1 AND waits = 0
-         AND next_attempt_at > @now + @spreadMs`,
+         AND next_attempt_at > @now + @spreadMs
+         AND (@since IS NULL OR (detached = 0 AND failures > 0 AND last_attempt_at >= @since))`,
     ),
     releaseWaiting: db.prepare(
       `UPDATE entries SET waits = ${WAITS_FOR.shop}

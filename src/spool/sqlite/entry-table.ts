@@ -182,8 +182,13 @@ export class EntryTable {
     return leased;
   }
 
-  claim(requests: readonly ClaimRequest[], leaseMs: number, atMost: number): ClaimAnswer[] {
-    this.#sql.expireLeases.run(this.#clock());
+  claim(
+    requests: readonly ClaimRequest[],
+    leaseMs: number,
+    atMost: number,
+    expiredBefore: number = this.#clock(),
+  ): ClaimAnswer[] {
+    this.#sql.expireLeases.run(expiredBefore);
     const answers = requests.map((): ClaimAnswer => ({ claimed: [], more: false }));
     let open = [...requests.entries()];
     let left = atMost;
@@ -338,9 +343,9 @@ export class EntryTable {
     );
   }
 
-  hasten(shop: ShopId, spreadMs: number): number {
-    return this.#sql.hasten.run({ shop, now: this.#clock(), spreadMs: Math.max(1, spreadMs) })
-      .changes;
+  hasten(shop: ShopId, spreadMs: number, failedSince?: number): number {
+    const [now, since] = [this.#clock(), failedSince ?? null];
+    return this.#sql.hasten.run({ shop, now, since, spreadMs: Math.max(1, spreadMs) }).changes;
   }
 
   releaseWaiting(shopId: ShopId, waitsFor: number): number {

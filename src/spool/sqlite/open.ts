@@ -133,7 +133,7 @@ function createSpool(
     // Only an owner has a lock.
     accept: (entries) =>
       lock === undefined ? acceptAsGuest(calls, entries) : calls.call('accept', entries),
-    claim: (requests, leaseMs, atMost) => claim(calls, requests, leaseMs, atMost),
+    claim: (requests, ...rest) => claim(calls, requests, ...rest),
     renew: (leases, leaseMs) => calls.call('renew', leases, leaseMs),
     settle: (lease, outcome, settlement, record) =>
       settle(calls, index, lease, outcome, settlement, record),
@@ -153,7 +153,7 @@ function createSpool(
     countMail: (mail, limits) => calls.call('countMail', mail, limits),
     requeue: (id) => calls.call('requeue', id),
     discard: (id) => calls.call('discard', id),
-    hasten: (shopId, spreadMs) => calls.call('hasten', shopId, spreadMs),
+    hasten: (...args) => calls.call('hasten', ...args),
     releaseWaiting: (shopId, waitsFor) => calls.call('releaseWaiting', shopId, waitsFor),
     repair: (request) => calls.call('repair', request),
     saveShopHealth: (shopId, health) => calls.call('saveShopHealth', shopId, health),
@@ -235,6 +235,7 @@ async function claim(
   requests: readonly ClaimRequest[],
   leaseMs: number,
   atMost: number,
+  expiredBefore?: number,
 ): Promise<Claimed[][]> {
   let left = atMost;
   const all: Claimed[][] = requests.map(() => []);
@@ -244,7 +245,7 @@ async function claim(
       ...request,
       limit: request.limit - (all[index]?.length ?? 0),
     }));
-    const answers = await calls.call('claim', rest, leaseMs, left);
+    const answers = await calls.call('claim', rest, leaseMs, left, expiredBefore);
     open = open.filter(([index], nth) => {
       const { claimed = [], more = false } = answers[nth] ?? {};
       all[index]?.push(...claimed);

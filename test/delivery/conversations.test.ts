@@ -148,6 +148,24 @@ describe('an answer without the conversation', () => {
     await it.reached(second, 'delivered');
     expect(named()).toEqual([undefined, uuid('c', 5)]);
   });
+
+  test('that could not be looked up at first is completed by the same payload, too, and once', async () => {
+    const [first, second] = [inLane('1'), inLane('2')];
+    let isDown = true;
+    it.platform.script = (seen, nth) => {
+      if (isCreate(seen) && nth === 1) return json(201, { id: uuid('a', 5) });
+      if (seen.path !== `/messages/${uuid('a', 5)}/`) return undefined;
+      return isDown ? json(503) : json(404);
+    };
+    await it.submit(first, second);
+    await it.waits(first);
+    isDown = false;
+    await it.store.spool.hasten(SHOP, 1);
+    const { conversationId } = await it.reached(first, 'delivered');
+    await it.reached(second, 'delivered');
+    expect(it.platform.messages[0]).toEqual(it.platform.messages[1]);
+    expect(named()).toEqual([undefined, undefined, conversationId]);
+  });
 });
 
 test('a conversation that another lane has is never adopted', async () => {

@@ -74,6 +74,11 @@ describe('delivering', () => {
     expect(it.platform.messages[0]?.message.content).toBe('hello\n\n[missing: gone]');
   });
 
+  test('a folder of its own that cannot be removed does not undo it', async () => {
+    await it.comesTo(message({ leavesFiles: true }), 'delivered');
+    expect(it.platform.messages).toHaveLength(1);
+  });
+
   test('held and suppressed entries make no request', async () => {
     const held = message({ verdict: { kind: 'held', reason: 'short code' } });
     const suppressed = message({ verdict: { kind: 'suppressed', reason: 'auto-reply' } });

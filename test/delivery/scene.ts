@@ -27,6 +27,8 @@ export interface Wanted {
   readonly email?: string;
   readonly cc?: readonly string[];
   readonly references?: readonly string[];
+  /** What it made cannot be removed. */
+  readonly leavesFiles?: boolean;
 }
 
 export interface SceneOptions {
@@ -172,6 +174,7 @@ function normalizerOf(
       email,
       cc,
       references,
+      leavesFiles = false,
     } = wanted;
     return Promise.resolve({
       verdict: wanted.verdict ?? { kind: 'deliver' },
@@ -199,7 +202,7 @@ function normalizerOf(
         },
       })),
       notes: {},
-      dispose: () => Promise.resolve(),
+      dispose: () => (leavesFiles ? Promise.reject(new Error('EBUSY')) : Promise.resolve()),
     });
   };
 }

@@ -56,7 +56,7 @@ module.exports = {
       '^src/doctor/check-result[.]ts$',
     ]),
     layer('console-page', '^src/console/page/', [
-      '^src/console/contract[.]ts$',
+      '^src/console/(contract|trial-words)[.]ts$',
       '^src/runtime/retry-after[.]ts$',
       '^src/widget/look/',
     ]),

@@ -8,8 +8,7 @@ import type { ShopTrial } from './contract.ts';
 import { Refusal } from './refusal.ts';
 import type { ShopNames } from './shop-names.ts';
 import { visitorOf } from './sign-in.ts';
-
-const TIMEOUT_MS = 15_000;
+import { TRIAL_TIMEOUT_MS } from './trial-words.ts';
 
 export interface ShopRouteParts {
   readonly spool: Pick<Spool, 'shopHealth' | 'requestProbe' | 'hasten' | 'counts'>;
@@ -30,7 +29,7 @@ export function shopRoutes({ audit, ...parts }: ShopRouteParts): Router {
   const tried = (shopId: ShopId): Promise<ShopTrial> => {
     const known = underWay.get(shopId);
     if (known !== undefined) return known;
-    const options = { clock: parts.clock, timeoutMs: TIMEOUT_MS };
+    const options = { clock: parts.clock, timeoutMs: TRIAL_TIMEOUT_MS };
     const trial = tryShop(parts.spool, shopId, options).finally(() => underWay.delete(shopId));
     underWay.set(shopId, trial);
     return trial;

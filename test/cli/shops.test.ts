@@ -116,7 +116,7 @@ describe('a shop that flows', () => {
     const { code, stdout } = await sluice('shops', 'try', 'acme');
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: 'acme: messages flow; 1 message that waited for the next attempt goes now\n',
+      stdout: 'acme: messages flow; 1 waiting message is sent now\n',
     });
     await waitFor(
       'nothing to wait',
@@ -141,12 +141,12 @@ describe('a shop that is stopped', () => {
     });
   });
 
-  test('is tried at once, and what came of it is said: still refused, then delivered', async () => {
+  test('is tried at once, and what came of it is said: it still fails, then it is delivered', async () => {
     await stopped();
     const failed = await sluice('shops', 'try', 'acme');
     expect(failed).toMatchObject({ code: 1, stdout: '' });
     expect(failed.stderr).toMatch(
-      /^acme: still refused: the platform answered 401 .*has expired.*; next try in \d+s\n$/,
+      /^acme: deliveries still fail: the platform answered 401 .*has expired.*; next try in \d+s\n$/,
     );
     platform.script = () => undefined;
     const worked = await sluice('shops', 'try', 'acme');
@@ -178,7 +178,7 @@ describe('a shop that is stopped', () => {
     );
     expect(await sluice('shops', 'try', 'acme')).toMatchObject({
       code: 0,
-      stdout: 'acme: nothing waits; nothing was tried\n',
+      stdout: 'acme: no message is waiting, so nothing was tried\n',
     });
   });
 
@@ -190,7 +190,7 @@ describe('a shop that is stopped', () => {
     expect(told).toContain('No gateway runs on this data folder');
     expect(await sluice('shops', 'try', 'acme')).toMatchObject({
       code: 1,
-      stderr: 'no gateway runs on this data folder; it is tried when one starts\n',
+      stderr: 'no gateway is running on this data folder; the shop is tried when one starts\n',
     });
     const { stdout } = await sluice('shops', 'try', 'acme', '--json');
     expect(parsed(stdout)).toEqual({ shop: 'acme', outcome: 'not_tried' });

@@ -1,4 +1,5 @@
 import type { PlatformError } from '../platform-api/errors.ts';
+import type { HealthPart } from '../spool/shop-health.ts';
 
 /**
  * What a platform's error says about the request that it answers.
@@ -31,8 +32,8 @@ export function mayHaveArrived({ code, status = 0 }: PlatformError): boolean {
   return code === 'http' ? status >= 500 : code !== 'invalid';
 }
 
-/** Which endpoint has trouble; each has a health of its own. */
-export type Part = 'messages' | 'media';
+/** Which endpoint has trouble. */
+export type Part = HealthPart;
 
 /** Try again later. */
 export class Later extends Error {

@@ -1,3 +1,5 @@
+import type { HealthPart } from '../types/health-part.ts';
+
 /** How a data folder lies there, whoever it belongs to. */
 export interface DataFolderFacts {
   readonly dir: string;
@@ -35,7 +37,7 @@ export interface SpoolFacts {
   /** Shops whose platform fails as a whole, as the gateway last told. */
   readonly stopped: readonly {
     readonly shopId: string;
-    readonly part: 'messages' | 'media';
+    readonly part: HealthPart;
     readonly since: number;
     readonly reason: string;
   }[];

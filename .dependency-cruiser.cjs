@@ -58,6 +58,7 @@ module.exports = {
     layer('console-page', '^src/console/page/', [
       '^src/console/(contract|trial-words)[.]ts$',
       '^src/runtime/retry-after[.]ts$',
+      '^src/types/reasons[.]ts$',
       '^src/widget/look/',
     ]),
     layer('alerts', '^src/alerts/', LEAVES),

@@ -1,3 +1,9 @@
+import {
+  CANNOT_BE_ANSWERED,
+  CONTACTS_NOT_READABLE,
+  NO_SUCH_CONTACT,
+  UNCLEAR,
+} from '../../../types/reasons.ts';
 import type { EntryState } from '../../contract.ts';
 
 /** What a reason means and what an operator can do about it. */
@@ -12,10 +18,6 @@ export interface Explanation {
 type Known = Readonly<Record<string, Explanation>>;
 
 const RELEASE = 'Release it when a person wrote it; discard it otherwise.';
-
-/** `delivery/submit.ts` writes these. */
-const UNCLEAR = 'the platform does not say whether it took the message';
-const CANNOT_BE_ANSWERED = 'cannot be answered: the platform refused the address';
 
 /** By the whole reason. */
 const KNOWN: Known = {
@@ -124,13 +126,13 @@ const KNOWN: Known = {
       'The platform refused the sender’s address, so it has the message without it; the address stands in the contact’s name. No answer there reaches anybody.',
     todo: 'Write to the person yourself.',
   },
-  'contacts cannot be looked up': {
+  [CONTACTS_NOT_READABLE]: {
     short: 'Contacts not readable',
     meaning:
       'A note for a contact: the platform does not let this key look whether there is one. A note never creates one.',
     todo: 'Allow the shop’s key to read contacts, then release it.',
   },
-  'no such contact': {
+  [NO_SUCH_CONTACT]: {
     short: 'No such contact',
     meaning: 'A note for a contact whom the platform does not know. A note never creates one.',
     todo: 'Nothing.',
@@ -196,7 +198,7 @@ const BY_PATTERN: readonly {
     pattern: /^the platform answered (4\d\d)\b/,
     explain: ([, status = '']) => ({
       short: `Refused (${status})`,
-      meaning: 'The platform does not take this message, in none of the forms that were tried.',
+      meaning: 'The platform refused this message in every form that was tried.',
       todo: FIX_THE_CAUSE,
     }),
   },

@@ -25,7 +25,7 @@ export function shopRoutes({ audit, ...parts }: ShopRouteParts): Router {
   const router = express.Router();
   const underWay = new Map<ShopId, Promise<ShopTrial>>();
 
-  /** Whoever asks while it is tried gets the same answer. */
+  /** Requests that come while a shop is being tried share its result. */
   const tried = (shopId: ShopId): Promise<ShopTrial> => {
     const known = underWay.get(shopId);
     if (known !== undefined) return known;
@@ -51,7 +51,7 @@ export function shopRoutes({ audit, ...parts }: ShopRouteParts): Router {
   return router;
 }
 
-/** Nothing of the platform's words: they may quote a message. */
+/** For the audit: without the platform's words, which may quote a message. */
 function outcomeOf({ parts }: ShopTrial): string {
   if (parts.length === 0) return 'flows';
   return parts.map(({ part, outcome }) => `${part}: ${outcome.replaceAll('_', ' ')}`).join(', ');

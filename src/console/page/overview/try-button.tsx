@@ -16,7 +16,7 @@ export function TryButton({ shop }: { readonly shop: string }) {
     setTold(undefined);
     try {
       const { ok, text } = trialWords(await api.tryShop(shop), gatewayNow(), span);
-      // Where all is well again the button goes away.
+      // The button is removed once the shop is well again.
       if (ok) toast({ text: `${shop}: ${text}.` });
       else setTold(`${text.charAt(0).toUpperCase()}${text.slice(1)}.`);
     } catch (error) {

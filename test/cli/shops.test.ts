@@ -88,7 +88,7 @@ describe('a shop that flows', () => {
     );
     expect(told).toMatch(/^shop +of +state +since +next try +waiting +delivered$/m);
     expect(told).toMatch(/^acme +attachments +flows$/m);
-    expect(told).not.toContain('No gateway runs');
+    expect(told).not.toContain('No gateway is running');
   });
 
   test('sends at once what waits for its next attempt when it is tried', async () => {
@@ -141,7 +141,7 @@ describe('a shop that is stopped', () => {
     });
   });
 
-  test('is tried at once, and what came of it is said: it still fails, then it is delivered', async () => {
+  test('is tried at once, and the result is printed: it still fails, then it is delivered', async () => {
     await stopped();
     const failed = await sluice('shops', 'try', 'acme');
     expect(failed).toMatchObject({ code: 1, stdout: '' });
@@ -187,7 +187,7 @@ describe('a shop that is stopped', () => {
     await gateway.stop();
     const told = await shops();
     expect(told).toMatch(/^acme +messages +stopped \(reads fail\)/m);
-    expect(told).toContain('No gateway runs on this data folder');
+    expect(told).toContain('No gateway is running on this data folder');
     expect(await sluice('shops', 'try', 'acme')).toMatchObject({
       code: 1,
       stderr: 'no gateway is running on this data folder; the shop is tried when one starts\n',
@@ -197,13 +197,13 @@ describe('a shop that is stopped', () => {
   });
 });
 
-test('a refusal that many got alike is told with its words and how many', async () => {
+test('a refusal that many messages got is told with its words and how many', async () => {
   platform.script = ({ method, path }) =>
     method === 'POST' && path.startsWith('/messages/') ? refused('Dear Ann, no') : undefined;
   for (let n = 0; n < 6; n += 1) await text(n);
   const line = await waitFor(
     'the refusal',
-    async () => /^acme: \d+ messages refused alike.*$/m.exec(await shops())?.[0],
+    async () => /^acme: \d+ messages refused in the same words.*$/m.exec(await shops())?.[0],
     LONG,
     50,
   );

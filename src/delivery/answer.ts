@@ -7,7 +7,7 @@ import type { HealthPart } from '../spool/shop-health.ts';
  * | kind | answers | what it may mean |
  * | --- | --- | --- |
  * | `later` | no answer, 408, 425, 429, 5xx, a 2xx that is no JSON | nothing about the message |
- * | `forbidden` | 401, 403, 405, 3xx, 404 on a collection | the key or the URL, or a firewall that dislikes this text |
+ * | `forbidden` | 401, 403, 405, 3xx; 404 and 410 where no conversation is named | the key or the URL, or a firewall that dislikes this text |
  * | `gone` | 404 or 410 to a request that names a conversation | that conversation |
  * | `refused` | 400, 413, 415, 422 and any other 4xx | the message as it stands |
  */

@@ -34,7 +34,7 @@ export interface SpoolFacts {
     readonly reason: string;
     readonly count: number;
   }[];
-  /** Shops whose platform fails as a whole, as the gateway last told. */
+  /** Shops whose deliveries are stopped, as the gateway last reported. */
   readonly stopped: readonly {
     readonly shopId: string;
     readonly part: HealthPart;

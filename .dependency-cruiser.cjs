@@ -56,8 +56,9 @@ module.exports = {
       '^src/doctor/check-result[.]ts$',
     ]),
     layer('console-page', '^src/console/page/', [
-      '^src/console/contract[.]ts$',
+      '^src/console/(contract|trial-words)[.]ts$',
       '^src/runtime/retry-after[.]ts$',
+      '^src/types/reasons[.]ts$',
       '^src/widget/look/',
     ]),
     layer('alerts', '^src/alerts/', LEAVES),

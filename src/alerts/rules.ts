@@ -1,8 +1,7 @@
 import type { Facts } from '../observability/facts.ts';
-import { alikeReadings } from './alike-rule.ts';
 import { breakerReadings } from './breaker-rule.ts';
 import { type Reading, verdictOf } from './reading.ts';
-import { day, howLong, several, size } from './words.ts';
+import { day, howLong, minute, several, size } from './words.ts';
 
 /** From when something is an alert. Counts, milliseconds and bytes. */
 export interface Thresholds {
@@ -39,6 +38,8 @@ export interface Recent {
 
 /** Once a certificate has less than this left it is urgent. */
 const CERTIFICATE_URGENT_MS = 3 * 24 * 60 * 60 * 1000;
+/** From so many times the threshold on, refusals in the same words are critical. */
+const ALIKE_URGENT = 5;
 /** An age has to fall well below its threshold to be well again; free space to rise above it. */
 const WELL_AGE = 0.8;
 const WELL_SPACE = 1.1;
@@ -55,7 +56,7 @@ export function readAll(facts: Facts, recent: Recent, options: RuleOptions): Rea
       oldestReading(shop, facts, options),
     ]),
     ...breakerReadings(facts, options.thresholds.breakerOpen),
-    ...alikeReadings(facts, options.thresholds.refusedAlike),
+    ...alikeReadings(facts, options),
     ...certificateReading(facts, options),
     diskReading(facts, options),
     signatureReading(recent, options),
@@ -110,8 +111,32 @@ function oldestReading(shop: string, facts: Facts, { thresholds, forMs }: RuleOp
       : `Messages have waited for ${howLong(age)} for the shop ${shop}, which is not configured`,
     todo: !isServed
       ? 'Put the shop back into the configuration and reload it, or discard what waits.'
-      : 'Look whether the platform answers and whether delivery.paused is set; the timeline of the oldest queued message says what its last attempt met.',
+      : 'Look whether the platform answers and whether delivery.paused is set; the timeline of the oldest queued message has its last failure.',
   };
+}
+
+/**
+ * One reading for each refusal that many messages of a shop got in the same words. When the refusal
+ * is over there is no reading, which ends the alert.
+ */
+function alikeReadings({ shops }: Facts, { thresholds }: RuleOptions): Reading[] {
+  return shops.flatMap(({ shop, refusedAlike }) =>
+    refusedAlike.map(({ words, since, count }) => ({
+      key: `refused-alike/${shop}/${words}`,
+      rule: 'refused-alike' as const,
+      shop,
+      verdict: count >= thresholds.refusedAlike ? ('bad' as const) : ('between' as const),
+      // They are only seen after five within ten minutes.
+      forMs: 0,
+      severity:
+        count >= ALIKE_URGENT * thresholds.refusedAlike
+          ? ('critical' as const)
+          : ('warning' as const),
+      summary: `The platform has refused ${several(count, 'message')} of ${shop} in the same words since ${minute(since)}: ${words}`,
+      todo: `They wait, one is tried each minute, and all are sent once one is accepted. Read the platform's whole answer (console: Messages, state queued), and ask its operators what has changed; then: sluice shops try ${shop}`,
+      figure: count,
+    })),
+  );
 }
 
 function certificateReading(facts: Facts, { thresholds, forMs }: RuleOptions): Reading[] {

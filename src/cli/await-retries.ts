@@ -4,16 +4,16 @@ import type { Spool } from '../spool/spool.ts';
 import type { EntryId } from '../types/ids.ts';
 import { shortSpan } from './time-argument.ts';
 
-/** What came of a retry. */
-export interface Became {
+/** The result of a retry. */
+export interface RetryResult {
   readonly state: EntryState;
-  /** An attempt has ended since, whatever it came to. */
+  /** An attempt has ended since, with whatever result. */
   readonly tried: boolean;
   readonly reason?: string;
   readonly nextAttemptAt: number;
 }
 
-export interface Patience {
+export interface WaitOptions {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly onProgress: (done: number) => void;
@@ -22,17 +22,17 @@ export interface Patience {
 const LOOK_EVERY_MS = 100;
 
 /**
- * Waits until each of these entries was tried since `retriedAt`, or for so long.
+ * Waits until each of these entries was tried since `retriedAt`, for at most `timeoutMs`.
  * @throws the reason of the signal when that is aborted
  */
 export async function awaitRetries(
   spool: Pick<Spool, 'get'>,
   ids: readonly EntryId[],
   retriedAt: number,
-  { timeoutMs, signal, onProgress }: Patience,
-): Promise<ReadonlyMap<EntryId, Became>> {
+  { timeoutMs, signal, onProgress }: WaitOptions,
+): Promise<ReadonlyMap<EntryId, RetryResult>> {
   const endsAt = performance.now() + timeoutMs;
-  const became = new Map<EntryId, Became>();
+  const results = new Map<EntryId, RetryResult>();
   const open = new Set(ids);
   for (;;) {
     for (const id of open) {
@@ -41,30 +41,33 @@ export async function awaitRetries(
         open.delete(id);
         continue;
       }
-      const now = becameOf(entry, retriedAt);
-      became.set(id, now);
-      if (now.tried) open.delete(id);
+      const result = resultOf(entry, retriedAt);
+      results.set(id, result);
+      if (result.tried) open.delete(id);
     }
     onProgress(ids.length - open.size);
-    if (open.size === 0 || performance.now() >= endsAt) return became;
+    if (open.size === 0 || performance.now() >= endsAt) return results;
     await delay(LOOK_EVERY_MS, undefined, { signal });
   }
 }
 
-function becameOf(
+function resultOf(
   { state, reason, lastAttemptAt, nextAttemptAt }: Entry,
   retriedAt: number,
-): Became {
+): RetryResult {
   const waits = state === 'queued' || state === 'delivering';
   const tried = !waits || (state === 'queued' && lastAttemptAt >= retriedAt);
   return { state, tried, nextAttemptAt, ...(reason !== undefined && { reason }) };
 }
 
 /** For people, in one line. */
-export function becameWords({ state, tried, reason, nextAttemptAt }: Became, now: number): string {
+export function resultWords(
+  { state, tried, reason, nextAttemptAt }: RetryResult,
+  now: number,
+): string {
   const why = reason === undefined ? '' : `: ${reason}`;
   if (!tried) {
-    const before = reason === undefined ? '' : `; what it met before: ${reason}`;
+    const before = reason === undefined ? '' : `; last failure: ${reason}`;
     return state === 'delivering'
       ? `an attempt is still under way${before}`
       : `queued, and not tried yet${before}`;

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { counted } from '../runtime/counted.ts';
 import { isServed } from '../spool/data-folder.ts';
 import { asEntryId, type EntryId, type ShopId } from '../types/ids.ts';
-import { awaitRetries, type Became, becameWords } from './await-retries.ts';
+import { awaitRetries, type RetryResult, resultWords } from './await-retries.ts';
 import { oneLine } from './cell.ts';
 import { confirm } from './confirm.ts';
 import { eachFound } from './each-found.ts';
@@ -25,7 +25,7 @@ export interface ChangeOptions extends FilterOptions {
   readonly wait?: boolean;
 }
 
-/** What came of so many is worth waiting for, and for so long. */
+/** A retry of at most so many entries waits for their results, for at most so long. */
 const AWAITED_AT_MOST = 20;
 const AWAITED_MS = 10_000;
 /** So many share a commit, and so few are in memory. */
@@ -81,18 +81,18 @@ async function byId(
   }
   const changed = results.flatMap(({ id, ok }) => (ok ? id : []));
   const waits = move.name === 'retry' && options.wait !== false && isDelivering(open);
-  const became =
+  const retried =
     waits && changed.length > 0 && changed.length <= AWAITED_AT_MOST
       ? await waitFor(open, changed, startedAt, surroundings)
       : undefined;
   const now = Date.now();
-  const shown = results.map(({ id, ok, result }) => ({ id, ok, result, after: became?.get(id) }));
+  const shown = results.map(({ id, ok, result }) => ({ id, ok, result, after: retried?.get(id) }));
   terminal.out(
     json
       ? `${jsonText(shown.map(resultJson), 2)}\n`
       : shown
           .map(({ id, result, after }) => {
-            const words = after === undefined ? result : becameWords(after, now);
+            const words = after === undefined ? result : resultWords(after, now);
             return `${printable(id)}: ${printableLine(words)}\n`;
           })
           .join(''),
@@ -104,7 +104,7 @@ async function byId(
 function resultJson({
   after,
   ...moved
-}: Pick<Moved, 'id' | 'ok' | 'result'> & { readonly after: Became | undefined }): object {
+}: Pick<Moved, 'id' | 'ok' | 'result'> & { readonly after: RetryResult | undefined }): object {
   if (after === undefined) return moved;
   const { state, tried, reason } = after;
   return { ...moved, state, tried, ...(reason !== undefined && { reason }) };
@@ -118,7 +118,7 @@ async function waitFor(
   ids: readonly EntryId[],
   since: number,
   { terminal, events }: Surroundings,
-): Promise<ReadonlyMap<EntryId, Became>> {
+): Promise<ReadonlyMap<EntryId, RetryResult>> {
   const progress = progressOf(terminal, { name: 'tried', total: ids.length, unit: 'entries' });
   const onProgress = (done: number) => progress.at(done, `${done} of ${ids.length}`);
   try {
@@ -130,7 +130,7 @@ async function waitFor(
   }
 }
 
-/** Whose messages were retried: the gateway tries each of these shops at once, in trouble or not. */
+/** Has the gateway try each shop whose messages were retried, once. */
 class ProbedShops {
   readonly #open: Pick<OpenSpool, 'spool'>;
   readonly #wanted: boolean;

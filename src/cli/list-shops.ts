@@ -30,9 +30,10 @@ interface KnownShop {
   readonly queued: number;
 }
 
-const LAST_KNOWN = 'No gateway runs on this data folder: this is what the last one knew.\n';
+const LAST_KNOWN =
+  'No gateway is running on this data folder. This is the state at the end of the last run.\n';
 
-/** `shops`: how each shop's platform is, as the gateway told the store. */
+/** `shops`: the health of each shop's platform, as the gateway reported it to the store. */
 export async function listShops(
   options: ShopsOptions,
   command: Command,
@@ -81,7 +82,7 @@ const COLOURS: Readonly<Record<string, Colour>> = {
   'being tried': 'yellow',
 };
 
-/** An age moves with the clock: on a pipe, where lines are compared, there is none. */
+/** A terminal shows ages. On a pipe, where lines are compared, there are times instead. */
 function columns(terminal: Terminal): readonly Column<Row>[] {
   const now = Date.now();
   const seen = terminal.columns !== undefined;
@@ -122,7 +123,7 @@ function columns(terminal: Terminal): readonly Column<Row>[] {
   ];
 }
 
-/** Whole lines: what the platform said is longer than any column. */
+/** Below the table, because the platform's words are longer than any column. */
 function explained({ name, health }: KnownShop): string {
   if (health === undefined) return '';
   const reasons = PARTS.flatMap((part) => {
@@ -133,7 +134,7 @@ function explained({ name, health }: KnownShop): string {
   });
   const refusals = health.refusedAlike.map(
     ({ words, since, count }) =>
-      `${name}: ${counted(count, 'message')} refused alike since ${time(since)} UTC: ${words}`,
+      `${name}: ${counted(count, 'message')} refused in the same words since ${time(since)} UTC: ${words}`,
   );
   return [...reasons, ...refusals].map((line) => `${printableLine(line)}\n`).join('');
 }

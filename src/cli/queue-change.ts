@@ -23,7 +23,10 @@ export function registerQueueChange(
       parent.command(move.name).description(move.description).argument('[id...]', 'ids of entries'),
     );
     if (move.name === 'retry') {
-      command.option('--no-wait', 'does not wait up to 10 s for what comes of it (up to 20 ids)');
+      command.option(
+        '--no-wait',
+        'returns at once instead of waiting up to 10 s for the result (up to 20 ids)',
+      );
     }
     command
       .option('--all', 'all that the filters find')

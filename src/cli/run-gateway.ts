@@ -13,7 +13,7 @@ import type { Terminal } from './terminal.ts';
 
 /** A graceful stop that takes longer has hung; what was acknowledged is on disk anyway. */
 const STOP_DEADLINE_MS = 30_000;
-/** The same after the store has failed: whatever hangs then, a delivery or the disk itself. */
+/** The same after the store has failed, when a delivery or the disk itself may hang. */
 const FAILED_DEADLINE_MS = 1200;
 
 /** `serve`: the gateway of a configuration, until it ends. */
@@ -91,7 +91,7 @@ export async function serve(
   try {
     const gateway = await open();
     void gateway.failed.then(() => {
-      // Not by coming to an end, which closes the database: that would be one more try to sync it.
+      // Not a graceful stop: it would close the database, which syncs it once more.
       setTimeout(() => events.exit(EXIT.failed), FAILED_DEADLINE_MS).unref();
     });
     onReady(await started(gateway));

@@ -8,7 +8,7 @@ export const PART_WORDS: Readonly<Record<HealthPart, string>> = {
 
 export type ShopState = 'flows' | 'in doubt' | 'stopped' | 'stopped (reads fail)' | 'being tried';
 
-/** @param isServed a gateway runs: else nobody is trying anything */
+/** @param isServed a gateway is running; otherwise no probe can be under way */
 export function stateWords(
   { state, probing, readsFail }: Pick<PartHealth, 'state' | 'probing' | 'readsFail'>,
   isServed: boolean,

@@ -6,7 +6,7 @@ import type { Terminal } from './terminal.ts';
 export function registerShops(parent: Command, terminal: Terminal, events: ProcessEvents): void {
   const shops = parent
     .command('shops')
-    .description("lists whether each shop's platform takes messages, and if not, why")
+    .description('lists whether the platform of each shop accepts messages, and why not')
     .option('--json', 'for programs: a JSON array')
     .addHelpText('after', '\nExample:\n  $ sluice shops\n  $ sluice shops try acme')
     .action(async (options: ShopsOptions, command: Command) => {
@@ -15,12 +15,12 @@ export function registerShops(parent: Command, terminal: Terminal, events: Proce
     });
   shops
     .command('try')
-    .description('has the running gateway try a shop at once, and says what came of it')
+    .description('submits one waiting message of a shop now and prints the result')
     .argument('<shop>', 'its configured name, or its id')
     .option('--json', 'for programs: a JSON object')
     .addHelpText(
       'after',
-      '\nWhere messages flow, those that wait for their next attempt go at once.\n' +
+      '\nThe running gateway does it. Where messages flow, all that wait for their next attempt are\nsent now.\n' +
         '\nExample:\n  $ sluice shops try acme',
     )
     .action(async (name: string, _options: ShopsOptions, command: Command) => {

@@ -142,7 +142,7 @@ function nextTry(entry: Entry): string {
     case 'media':
       return 'when its shop takes attachments again (see: sluice shops)';
     case 'refusal':
-      return 'when the refusal that many got alike is over (see: sluice shops)';
+      return 'when the refusal that many messages got is over (see: sluice shops)';
   }
 }
 

@@ -50,7 +50,8 @@ export async function readOrMakeSecretFile<T>(
   makeFolder(dirname(file));
   if (makeFileOnce(file, `${JSON.stringify(made, null, 2)}\n`)) return made;
   const first = await readSecretFile(file, schema);
-  if (first === undefined) throw new UnusableKeys(`${file} comes and goes`);
+  if (first === undefined)
+    throw new UnusableKeys(`${file} was created and removed by another process while it was read`);
   return first;
 }
 

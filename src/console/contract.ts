@@ -1,14 +1,17 @@
 /**
  * What the console's page and its server say to each other: JSON under `/api/` on the admin
- * listener. Plain types without imports, for both sides. Times are milliseconds since the epoch,
- * durations milliseconds, sizes bytes.
+ * listener. Types only, for both sides. Times are milliseconds since the epoch, durations
+ * milliseconds, sizes bytes.
  *
  * Every request but `POST /api/login` needs a session (cookie) or the password or a token as
  * `Authorization: Bearer`. A request that changes something carries `X-Sluice-Console: 1`, which no
  * foreign page can send without asking first. A refusal is a `Problem`.
  */
 
-export type Channel = 'email' | 'sms' | 'web_chat';
+import type { ShopFacts } from '../observability/facts.ts';
+import type { Channel } from '../types/channel.ts';
+
+export type { Channel };
 export type EntryState =
   'queued' | 'delivering' | 'delivered' | 'dead' | 'held' | 'suppressed' | 'discarded';
 
@@ -87,48 +90,17 @@ export interface ChannelFigures {
   readonly accepted: number;
 }
 
-export interface ShopFigures {
-  readonly shop: string;
-  readonly shopId: string;
-  readonly breakers: readonly {
-    readonly part: 'messages' | 'media';
-    readonly state: 'closed' | 'open' | 'probing';
-    /** When the next probe is due, while it is open. */
-    readonly nextProbeAt?: number;
-    /** Since when it is open, and why, in the platform's words, which may quote a message. */
-    readonly since?: number;
-    readonly reason?: string;
-  }[];
-  /** Refusals that many messages got in the same words: status, code and field names. */
-  readonly refusedAlike: readonly {
-    readonly words: string;
-    readonly since: number;
-    readonly count: number;
-  }[];
+export interface ShopFigures extends ShopFacts {
   readonly queued: number;
   readonly dead: number;
   readonly held: number;
-  readonly lastDeliveredAt?: number;
 }
 
 /**
- * `POST /api/shops/:shop/try`: has one of its messages tried at once, and answers when it is known
- * what came of it, after 15 s at the latest.
+ * `POST /api/shops/:shop/try`: has one of its messages tried at once, and answers with the result,
+ * after 15 s at the latest.
  */
-export interface ShopTrial {
-  /** The endpoints that were in trouble; none when messages flow. */
-  readonly parts: readonly {
-    readonly part: 'messages' | 'media';
-    readonly outcome: 'delivered' | 'failed' | 'nothing_to_try' | 'no_answer';
-    readonly reason?: string;
-    readonly nextProbeAt?: number;
-  }[];
-  readonly refusedAlike: readonly { readonly words: string; readonly over: boolean }[];
-  /** Messages that waited for their next attempt, and go now. */
-  readonly released: number;
-  /** Messages that wait for delivery now. */
-  readonly waiting: number;
-}
+export type { ShopTrial } from '../types/shop-trial.ts';
 
 /** `GET /api/history`: one point each 10 s, of the last hour, kept by the process. */
 export interface History {

@@ -28,7 +28,7 @@ export function rowOf(entry: Entry, card: EntryCard, shops: ShopNames): EntryRow
   };
 }
 
-/** Its own time, or what it waits for instead. */
+/** The time of its next attempt, or what it waits for instead. */
 function whenNext(entry: Entry): Pick<EntryRow, 'nextAttemptAt' | 'waitsFor'> {
   const wait = waitOf(entry);
   return wait === 'time' ? { nextAttemptAt: entry.nextAttemptAt } : { waitsFor: wait };

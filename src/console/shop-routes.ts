@@ -8,8 +8,7 @@ import type { ShopTrial } from './contract.ts';
 import { Refusal } from './refusal.ts';
 import type { ShopNames } from './shop-names.ts';
 import { visitorOf } from './sign-in.ts';
-
-const TIMEOUT_MS = 15_000;
+import { TRIAL_TIMEOUT_MS } from './trial-words.ts';
 
 export interface ShopRouteParts {
   readonly spool: Pick<Spool, 'shopHealth' | 'requestProbe' | 'hasten' | 'counts'>;
@@ -26,11 +25,11 @@ export function shopRoutes({ audit, ...parts }: ShopRouteParts): Router {
   const router = express.Router();
   const underWay = new Map<ShopId, Promise<ShopTrial>>();
 
-  /** Whoever asks while it is tried gets the same answer. */
+  /** Requests that come while a shop is being tried share its result. */
   const tried = (shopId: ShopId): Promise<ShopTrial> => {
     const known = underWay.get(shopId);
     if (known !== undefined) return known;
-    const options = { clock: parts.clock, timeoutMs: TIMEOUT_MS };
+    const options = { clock: parts.clock, timeoutMs: TRIAL_TIMEOUT_MS };
     const trial = tryShop(parts.spool, shopId, options).finally(() => underWay.delete(shopId));
     underWay.set(shopId, trial);
     return trial;
@@ -52,7 +51,7 @@ export function shopRoutes({ audit, ...parts }: ShopRouteParts): Router {
   return router;
 }
 
-/** Nothing of the platform's words: they may quote a message. */
+/** For the audit: without the platform's words, which may quote a message. */
 function outcomeOf({ parts }: ShopTrial): string {
   if (parts.length === 0) return 'flows';
   return parts.map(({ part, outcome }) => `${part}: ${outcome.replaceAll('_', ' ')}`).join(', ');

@@ -1,4 +1,5 @@
 import type { PlatformError } from '../platform-api/errors.ts';
+import type { HealthPart } from '../spool/shop-health.ts';
 
 /**
  * What a platform's error says about the request that it answers.
@@ -6,7 +7,7 @@ import type { PlatformError } from '../platform-api/errors.ts';
  * | kind | answers | what it may mean |
  * | --- | --- | --- |
  * | `later` | no answer, 408, 425, 429, 5xx, a 2xx that is no JSON | nothing about the message |
- * | `forbidden` | 401, 403, 405, 3xx, 404 on a collection | the key or the URL, or a firewall that dislikes this text |
+ * | `forbidden` | 401, 403, 405, 3xx; 404 and 410 where no conversation is named | the key or the URL, or a firewall that dislikes this text |
  * | `gone` | 404 or 410 to a request that names a conversation | that conversation |
  * | `refused` | 400, 413, 415, 422 and any other 4xx | the message as it stands |
  */
@@ -31,8 +32,8 @@ export function mayHaveArrived({ code, status = 0 }: PlatformError): boolean {
   return code === 'http' ? status >= 500 : code !== 'invalid';
 }
 
-/** Which endpoint has trouble; each has a health of its own. */
-export type Part = 'messages' | 'media';
+/** Which endpoint has trouble. */
+export type Part = HealthPart;
 
 /** Try again later. */
 export class Later extends Error {

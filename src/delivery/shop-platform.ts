@@ -93,7 +93,7 @@ export class ShopPlatform {
 
   delivered(lane: string): void {
     const { reads, health } = this.#known;
-    // They say nothing about deliveries here.
+    // Messages are delivered although reads fail, so reads say nothing about this shop.
     if (health.messages.readsFail) reads.worked = false;
     health.messages.delivered(lane);
     if (reads.latest === undefined) void this.checkReads();

@@ -35,7 +35,7 @@ export interface Submitted {
   readonly isRecalled?: true;
 }
 
-/** After a 401, 403, 405, redirect or 404 of a collection: the key, or this one request? */
+/** After an answer that is `forbidden` (`answer.ts`): is it the key, or this one request? */
 export async function forbidden(work: Work, part: Part, error: PlatformError): Promise<Forbidden> {
   return new Forbidden(part, error, (await work.shop.checkReadsAnew()) === 'failed');
 }

@@ -3,7 +3,7 @@ import type { ShopPlatform } from '../delivery/shop-platform.ts';
 import type { CollectFacts, Facts, ShopFacts } from '../observability/facts.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { PartHealth } from '../spool/shop-health.ts';
+import { type PartHealth, PARTS } from '../spool/shop-health.ts';
 import type { EntryCount, Spool } from '../spool/spool.ts';
 import { rememberedCertificate } from './certificate-facts.ts';
 
@@ -85,7 +85,7 @@ function shopFacts(shop: ShopPlatform): ShopFacts {
   return {
     shop: settings.name,
     shopId: settings.shopId,
-    breakers: (['messages', 'media'] as const).map((part) => ({
+    breakers: PARTS.map((part) => ({
       part,
       ...breakerOf(report[part]),
     })),

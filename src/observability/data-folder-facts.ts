@@ -1,3 +1,5 @@
+import type { HealthPart } from '../types/health-part.ts';
+
 /** How a data folder lies there, whoever it belongs to. */
 export interface DataFolderFacts {
   readonly dir: string;
@@ -32,10 +34,10 @@ export interface SpoolFacts {
     readonly reason: string;
     readonly count: number;
   }[];
-  /** Shops whose platform fails as a whole, as the gateway last told. */
+  /** Shops whose deliveries are stopped, as the gateway last reported. */
   readonly stopped: readonly {
     readonly shopId: string;
-    readonly part: 'messages' | 'media';
+    readonly part: HealthPart;
     readonly since: number;
     readonly reason: string;
   }[];

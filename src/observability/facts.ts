@@ -1,4 +1,5 @@
 import type { Channel } from '../types/channel.ts';
+import type { HealthPart } from '../types/health-part.ts';
 
 /**
  * How the gateway is at one moment, for the console's overview and for alerts: one collection for
@@ -33,18 +34,20 @@ export interface Facts {
   readonly sockets: { readonly chat: number; readonly smtp: number };
 }
 
+/** The console shows it as it is, with counts of the queue. */
 export interface ShopFacts {
   readonly shop: string;
   readonly shopId: string;
   readonly breakers: readonly {
-    readonly part: 'messages' | 'media';
+    readonly part: HealthPart;
     readonly state: 'closed' | 'open' | 'probing';
+    /** When the next probe is due, while it is open. */
     readonly nextProbeAt?: number;
     /** Since when it is not closed, and why, in the platform's words. For operators only. */
     readonly since?: number;
     readonly reason?: string;
   }[];
-  /** Refusals with the same words that many messages got: status, code and field names. */
+  /** Refusals that many messages got in the same words: status, code and field names. */
   readonly refusedAlike: readonly {
     readonly words: string;
     readonly since: number;

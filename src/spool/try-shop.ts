@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../runtime/clock.ts';
 import type { ShopId } from '../types/ids.ts';
+import type { PartTrial, ShopTrial } from '../types/shop-trial.ts';
 import { type HealthPart, PARTS, type ShopHealth, shopHealthOf } from './shop-health.ts';
 import type { Spool } from './spool.ts';
 
@@ -9,27 +10,6 @@ const LOOK_EVERY_MS = 100;
 const TOLD_AFTER_MS = 1200;
 /** A canary that is refused again is not told of. */
 const CANARY_MS = 5000;
-
-/** What came of trying one endpoint. */
-export interface PartTrial {
-  readonly part: HealthPart;
-  /** `no_answer`: not within the time. */
-  readonly outcome: 'delivered' | 'failed' | 'nothing_to_try' | 'no_answer';
-  /** The platform's words: for operators only. */
-  readonly reason?: string;
-  readonly nextProbeAt?: number;
-}
-
-export interface ShopTrial {
-  /** The endpoints that were in trouble; none when messages flow. */
-  readonly parts: readonly PartTrial[];
-  /** Refusals that many messages got alike, and whether that is over. */
-  readonly refusedAlike: readonly { readonly words: string; readonly over: boolean }[];
-  /** Messages that waited for a time of their own and are due now. */
-  readonly released: number;
-  /** Messages that wait for delivery now. */
-  readonly waiting: number;
-}
 
 export interface TrialOptions {
   readonly clock: Clock;

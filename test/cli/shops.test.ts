@@ -88,7 +88,7 @@ describe('a shop that flows', () => {
     );
     expect(told).toMatch(/^shop +of +state +since +next try +waiting +delivered$/m);
     expect(told).toMatch(/^acme +attachments +flows$/m);
-    expect(told).not.toContain('No gateway runs');
+    expect(told).not.toContain('No gateway is running');
   });
 
   test('sends at once what waits for its next attempt when it is tried', async () => {
@@ -116,7 +116,7 @@ describe('a shop that flows', () => {
     const { code, stdout } = await sluice('shops', 'try', 'acme');
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: 'acme: messages flow; 1 message that waited for the next attempt goes now\n',
+      stdout: 'acme: messages flow; 1 waiting message is sent now\n',
     });
     await waitFor(
       'nothing to wait',
@@ -141,12 +141,12 @@ describe('a shop that is stopped', () => {
     });
   });
 
-  test('is tried at once, and what came of it is said: still refused, then delivered', async () => {
+  test('is tried at once, and the result is printed: it still fails, then it is delivered', async () => {
     await stopped();
     const failed = await sluice('shops', 'try', 'acme');
     expect(failed).toMatchObject({ code: 1, stdout: '' });
     expect(failed.stderr).toMatch(
-      /^acme: still refused: the platform answered 401 .*has expired.*; next try in \d+s\n$/,
+      /^acme: deliveries still fail: the platform answered 401 .*has expired.*; next try in \d+s\n$/,
     );
     platform.script = () => undefined;
     const worked = await sluice('shops', 'try', 'acme');
@@ -178,7 +178,7 @@ describe('a shop that is stopped', () => {
     );
     expect(await sluice('shops', 'try', 'acme')).toMatchObject({
       code: 0,
-      stdout: 'acme: nothing waits; nothing was tried\n',
+      stdout: 'acme: no message is waiting, so nothing was tried\n',
     });
   });
 
@@ -187,23 +187,23 @@ describe('a shop that is stopped', () => {
     await gateway.stop();
     const told = await shops();
     expect(told).toMatch(/^acme +messages +stopped \(reads fail\)/m);
-    expect(told).toContain('No gateway runs on this data folder');
+    expect(told).toContain('No gateway is running on this data folder');
     expect(await sluice('shops', 'try', 'acme')).toMatchObject({
       code: 1,
-      stderr: 'no gateway runs on this data folder; it is tried when one starts\n',
+      stderr: 'no gateway is running on this data folder; the shop is tried when one starts\n',
     });
     const { stdout } = await sluice('shops', 'try', 'acme', '--json');
     expect(parsed(stdout)).toEqual({ shop: 'acme', outcome: 'not_tried' });
   });
 });
 
-test('a refusal that many got alike is told with its words and how many', async () => {
+test('a refusal that many messages got is told with its words and how many', async () => {
   platform.script = ({ method, path }) =>
     method === 'POST' && path.startsWith('/messages/') ? refused('Dear Ann, no') : undefined;
   for (let n = 0; n < 6; n += 1) await text(n);
   const line = await waitFor(
     'the refusal',
-    async () => /^acme: \d+ messages refused alike.*$/m.exec(await shops())?.[0],
+    async () => /^acme: \d+ messages refused in the same words.*$/m.exec(await shops())?.[0],
     LONG,
     50,
   );

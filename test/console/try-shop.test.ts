@@ -59,7 +59,7 @@ test('a shop that is stopped is told with the platform’s words and since when'
   expect(shop.refusedAlike).toEqual([]);
 });
 
-test('a try says what came of it, and is in the audit without the platform’s words', async () => {
+test('a try answers with its result, and is in the audit without the platform’s words', async () => {
   const it = await scene();
   await stopped(it);
   const failed = await tryAcme(it.operator);

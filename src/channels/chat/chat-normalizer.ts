@@ -76,7 +76,7 @@ function attachmentOf(upload: UploadRecord, blobs: BlobStore): Attachment {
       } catch (error) {
         throw new AttachmentUnavailable('the uploaded file is gone', { cause: error });
       }
-      // Read once before: a disk that fails in the middle must not look like trouble of the platform.
+      // Before the upload: a read error in the middle of it would count as a failure of the platform.
       await assertIntact({ kind: 'file', ...upload }, blobs);
       return { name, type, size, stream: () => blobs.read(blob) };
     },

@@ -14,7 +14,7 @@ export function contentOf(fields: FormFields): string {
 
 const FIRST_WORDS_CHARS = 60;
 
-/** What stands in the message that brings a text's late media. */
+/** The content of the message that brings a text's late media. */
 export function followUpContentOf(fields: FormFields): string {
   return `Picture for: \u201C${firstWords(contentOf(fields))}\u201D`;
 }

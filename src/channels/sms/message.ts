@@ -72,7 +72,7 @@ const lateMediaSchema = z.object({
   parts: z.array(z.string()).readonly(),
   /** Twilio asked not to be called before this time. Milliseconds since the epoch, as `until`. */
   notBefore: z.number(),
-  /** The end of the hour: then the message goes with what is there. */
+  /** The end of the hour, when the message is sent with what could be fetched. */
   until: z.number(),
 });
 /** What a follow-up knows of the media that it brings. */
@@ -118,7 +118,7 @@ export function toArrival(
 
 /**
  * The arrival of the message that brings a text's late media: the same parameters again, and which
- * media. Its lane is the text's, for the conversation; it holds nobody back there.
+ * media. It has the lane of the text, to be in the same conversation, and never holds that lane back.
  */
 export function toFollowUp({ entry, raw }: Claimed, late: LateMedia): Arrival {
   const id = `${entry.remoteId}/media`;

@@ -104,8 +104,8 @@ export function createSmsNormalizer(
 }
 
 /**
- * Its text went, so nothing holds it. Without a single medium it would say nothing that the text
- * does not say; only an operator who releases it sends it even so.
+ * The text was delivered, so no rule holds its follow-up. Without a single medium the follow-up is
+ * suppressed, since it would add nothing to the text; an operator may release it.
  * @throws {NotYet}
  */
 async function followUp(

@@ -72,10 +72,10 @@ describeConsole('the overview', (test) => {
     await page.locator('.verdict').getByText(words).waitFor();
     const button = page.getByRole('button', { name: 'Try acme now' });
     await button.click();
-    await shops.getByText(/^Still refused: .* next try in \d+ s\.$/).waitFor();
+    await shops.getByText(/^Deliveries still fail: .* next try in \d+ s\.$/).waitFor();
     platform.script = () => undefined;
     await button.click();
-    await page.getByText(/^acme: Delivered: /).waitFor();
+    await page.getByText(/^acme: delivered; /).waitFor();
     await page.getByText('All messages flow').waitFor();
     expect(await button.count()).toBe(0);
   });

@@ -15,6 +15,7 @@ test.each([
   ['the platform answered timeout to /messages/', 'No answer'],
   ['the platform answered 401 (http) to /messages/', 'Refused (401)'],
   ['the platform answered 302 (http) to /messages/', 'Refused (302)'],
+  ['the platform answered 410 (http) to /messages/', 'Refused (410)'],
   ['gave up after 40 requests; the platform answered 500', 'Gave up after 40 requests'],
   ['the platform does not say whether it took the message', 'Unclear answer'],
   ['contacts cannot be looked up', 'Contacts not readable'],
@@ -72,7 +73,7 @@ test('what a queued message waits for is said, when it is not its own time', () 
 
 test('a lane that goes on without it and a swept original are said', () => {
   const stands = situation({ ...STANDS, state: 'queued', detached: true });
-  expect(stands.meaning).toContain('its lane goes on without it');
+  expect(stands.meaning).toContain('does not hold its lane back');
   expect(situation({ ...STANDS, state: 'dead', rawKept: false })).toMatchObject({ todo: '' });
 });
 

@@ -107,7 +107,7 @@ test.each<[string, TimelineStep['detail'], string, string | undefined]>([
     'attachment_late',
     undefined,
     'Attachment is not there yet',
-    'the message goes without it; another one brings it',
+    'the message is sent without it; a second message brings it',
   ],
   ['conversation_gone', { status: 404 }, 'Its conversation is gone', 'a new one is begun'],
   ['submitted', { status: 201 }, 'Submitted', 'the platform answered 201 (created)'],

@@ -12,7 +12,7 @@ import { SharedTime } from './shared-time.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** For one try at all of them. */
+/** For all late media of one attempt. */
 const ROUND_MS = MINUTE_MS;
 
 export interface LateRound {
@@ -23,9 +23,10 @@ export interface LateRound {
 }
 
 /**
- * Tries each of the late media once and gives those that can be had, as attachments; for the others,
- * after the hour, their placeholders. Empty when none of them could be had.
- * @throws {NotYet} one is still missing, and the hour is not over
+ * Fetches the late media that no earlier attempt uploaded, one after the other, and returns all late
+ * media as attachments. One that cannot be fetched any more (the hour is over, or Twilio refused it
+ * for good) becomes its placeholder. Empty when not a single one could be fetched.
+ * @throws {NotYet} at the first that fails and may still come; the next attempt starts over
  */
 export async function fetchLate(
   media: readonly Medium[],
@@ -67,7 +68,7 @@ const fetched = (medium: Medium, file: OpenAttachment | undefined): Attachment =
       : Promise.resolve(file),
 });
 
-/** A late medium that is fetched when somebody opens it: now or never. */
+/** A late medium that is fetched once, when somebody opens it; if that fails, never again. */
 export function onDemand(medium: Medium): Attachment {
   return {
     part: medium.part,
@@ -87,7 +88,7 @@ export function onDemand(medium: Medium): Attachment {
 
 /**
  * How many milliseconds to wait before the next try at late media: 30 s at first, then 2 and
- * 10 minutes; 5 minutes where an operator has to mend the credentials. `Retry-After` is honoured,
+ * 10 minutes; 5 minutes where an operator has to fix the credentials. `Retry-After` is honoured,
  * but never past the end of the hour. Undefined when the hour is over, or trying again is useless.
  * @param until the end of the hour, milliseconds since the epoch
  */

@@ -119,7 +119,7 @@ export class Medium {
   }
 
   /**
-   * Tells the operator that it could not be had: refused credentials are an alarm.
+   * Logs that it could not be fetched. Refused credentials also raise an alarm.
    * @param waitMs until the next try, if there will be one
    */
   report({ kind, message: reason }: DownloadFailed, waitMs?: number): void {

@@ -12,7 +12,7 @@ import { DownloadFailed } from './download.ts';
 import type { Medium } from './medium.ts';
 import { SharedTime } from './shared-time.ts';
 
-/** A text goes within this time of its arrival, whatever media are missing. */
+/** A text is sent within this time of its arrival, even if media are missing. */
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 /** Between tries: 1, 3, 10 and 30 s. */
@@ -27,9 +27,9 @@ export interface TextMediaOptions {
 }
 
 /**
- * The media of a text, as its attachments. What is not there in the text's first minute is late: the
- * text goes, and the late media follow. A text whose minute was over before this attempt began
- * tries each of them once.
+ * The media of a text, as its attachments. Media that cannot be fetched within a minute of the text's
+ * arrival are late: the text is sent without them, and they follow in a message of their own. If
+ * that minute was over before this attempt began, each of them is tried once.
  */
 export class TextMedia {
   readonly attachments: readonly Attachment[];
@@ -57,8 +57,8 @@ export class TextMedia {
   }
 
   /**
-   * What the message that brings late media has to know. Its hour began when the text arrived, or,
-   * when the text came to its turn later than in its first minute, now.
+   * What the message that brings late media has to know. Its hour began when the text arrived, or a
+   * minute ago if the text arrived earlier than that.
    */
   late(parts: readonly string[]): LateMedia {
     const now = this.#options.clock();

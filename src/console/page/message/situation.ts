@@ -37,13 +37,13 @@ export function situation(stands: Stands): Situation {
 const LEASE =
   'The attempt holds a lease that it renews; if the process ends, the lease runs out within a minute and the message is tried again.';
 const WAITS: Readonly<Record<NonNullable<EntryDetail['waitsFor']>, string>> = {
-  shop: 'It goes when its shop takes messages again; one of those that wait is tried every 5 to 25 seconds.',
-  media: 'It goes when its shop takes attachments again; one is tried every 5 to 25 seconds.',
+  shop: 'It is sent when its shop takes messages again; one waiting message is tried every 5 to 25 seconds.',
+  media: 'It is sent when its shop takes attachments again; one is tried every 5 to 25 seconds.',
   refusal:
-    'Many were refused in the same words: one of them is tried each minute, and all go once it is taken.',
+    'Many messages were refused in the same words. One is tried each minute; when one is accepted, all are sent.',
 };
 const DETACHED =
-  'It waits by itself, and its lane goes on without it: later messages of the same person may be there before it.';
+  'It does not hold its lane back: later messages of the same person may be delivered before it.';
 const SWEPT = 'Its original has been swept, so nothing can be done with it any more.';
 
 /** A rule's name is explained already; what the platform or a network said is not. */

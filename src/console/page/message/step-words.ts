@@ -51,7 +51,7 @@ const WORDS: Readonly<Record<string, Words>> = {
   }),
   attachment_late: () => ({
     title: 'Attachment is not there yet',
-    more: 'the message goes without it; another one brings it',
+    more: 'the message is sent without it; a second message brings it',
     tone: 'warning',
   }),
   conversation_gone: () => ({
@@ -104,11 +104,11 @@ export function stepWords({ step, detail = {} }: TimelineStep): StepWords {
   );
 }
 
-/** What a further request leaves out, or makes anew (`delivery/ladder.ts`). */
+/** What a further request leaves out or uploads again (`delivery/ladder.ts`). */
 const RUNGS: Readonly<Record<string, string>> = {
-  address: 'without the sender’s address, which stands in the name: it cannot be answered',
-  attachments_anew: 'with its attachments uploaded once more',
-  conversation: 'without its conversation: it begins a new one',
+  address: 'without the sender’s address, which is added to the name; it cannot be answered',
+  attachments_anew: 'with its attachments uploaded again',
+  conversation: 'without its conversation, so that it begins a new one',
   plain_text: 'as plain text, without attachments',
   copies: 'without the addresses in Cc and Bcc',
   references: 'without references to earlier mails',

@@ -156,8 +156,8 @@ export class EntryPages {
   /**
    * How many of the newest answer belong into the list and are not in it yet: those that arrived
    * since, and older ones that came to answer to the filters. What lies behind all that is shown
-   * comes with the next page, if there is one. `more`: nothing of the answer is known, so that there are still others
-   * between it and the list.
+   * comes with the next page, if there is one. `more`: nothing of the answer is known, so that there
+   * are still others between it and the list.
    */
   newIn(newest: readonly EntryRow[]): { readonly count: number; readonly more: boolean } {
     const news = this.#news(newest).length;

@@ -18,8 +18,9 @@ const AHEAD_ROWS = 60;
 /** However much changes, the list asks no more often. */
 const REFRESH_EVERY_MS = 1_000;
 /**
- * The index of states and words follows the spool, on a busy machine late: after a change the list
- * asks again then, and each time after twice as long, until this much has passed without another.
+ * The index of states and words lags behind the spool, on a busy machine by much. After a change the
+ * list asks again after the first of these times, then after twice as long each time, up to the
+ * second, and begins anew with the next change.
  */
 const ASK_AGAIN_AFTER_MS = 2_500;
 const ASK_AGAIN_UP_TO_MS = 60_000;
@@ -143,7 +144,7 @@ export class MessageList {
     }, waitMs);
   }
 
-  /** Reads anew what is shown and what is new: nobody knows what was missed. */
+  /** Reads again what is shown and what is new, since changes may have been missed. */
   refreshAll(): void {
     for (const { row } of this.pages.value.rows()) this.#stale.add(row.id);
     this.#hasNews = true;

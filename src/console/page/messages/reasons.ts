@@ -1,3 +1,9 @@
+import {
+  CANNOT_BE_ANSWERED,
+  CONTACTS_NOT_READABLE,
+  NO_SUCH_CONTACT,
+  UNCLEAR,
+} from '../../../types/reasons.ts';
 import type { EntryState } from '../../contract.ts';
 
 /** What a reason means and what an operator can do about it. */
@@ -12,10 +18,6 @@ export interface Explanation {
 type Known = Readonly<Record<string, Explanation>>;
 
 const RELEASE = 'Release it when a person wrote it; discard it otherwise.';
-
-/** `delivery/submit.ts` writes these. */
-const UNCLEAR = 'the platform does not say whether it took the message';
-const CANNOT_BE_ANSWERED = 'cannot be answered: the platform refused the address';
 
 /** By the whole reason. */
 const KNOWN: Known = {
@@ -98,8 +100,8 @@ const KNOWN: Known = {
   'media-never-came': {
     short: 'No late picture',
     meaning:
-      'None of a text’s late pictures could be had within the hour. The text was delivered, and names them.',
-    todo: 'Release it to try once more; it then goes even without them.',
+      'None of a text’s late pictures could be fetched within the hour. The text was delivered without them and names each.',
+    todo: 'Release it to try once more; it is then sent even if none can be fetched.',
   },
   'opt-out': {
     short: 'Opted out',
@@ -121,16 +123,16 @@ const KNOWN: Known = {
   [CANNOT_BE_ANSWERED]: {
     short: 'Cannot be answered',
     meaning:
-      'The platform refused the sender’s address, so it has the message without it; the address stands in the contact’s name. No answer there reaches anybody.',
+      'The platform refused the sender’s address, so the message was delivered without it; the address stands in the contact’s name. Replies do not reach the sender.',
     todo: 'Write to the person yourself.',
   },
-  'contacts cannot be looked up': {
+  [CONTACTS_NOT_READABLE]: {
     short: 'Contacts not readable',
     meaning:
-      'A note for a contact: the platform does not let this key look whether there is one. A note never creates one.',
+      'This is a note for a contact. The shop’s key may not read contacts, so nobody knows whether the contact exists, and a note never creates one.',
     todo: 'Allow the shop’s key to read contacts, then release it.',
   },
-  'no such contact': {
+  [NO_SUCH_CONTACT]: {
     short: 'No such contact',
     meaning: 'A note for a contact whom the platform does not know. A note never creates one.',
     todo: 'Nothing.',
@@ -171,16 +173,16 @@ const BY_PATTERN: readonly {
     pattern: /^gave up after (\d+) requests/,
     explain: ([, requests = '']) => ({
       short: `Gave up after ${requests} requests`,
-      meaning: `It was submitted ${requests} times, and the platform never said that it was taken.`,
+      meaning: `It was submitted ${requests} times, and the platform never confirmed it.`,
       todo: 'See the last answer in the timeline. Once its cause is gone, retry.',
     }),
   },
   {
-    pattern: /^the platform answered (3\d\d|401|403|404|405)\b/,
+    pattern: /^the platform answered (3\d\d|401|403|404|405|410)\b/,
     explain: ([, status = '']) => ({
       short: `Refused (${status})`,
       meaning:
-        'The platform does not accept the shop’s key or its address, or a firewall before it dislikes this text.',
+        'The platform does not accept the shop’s key or the URL, or a firewall in front of it blocks this text.',
       todo: 'The Overview shows whether others are refused as well; the Doctor tests the key. Look at the answer, then retry.',
     }),
   },
@@ -188,7 +190,7 @@ const BY_PATTERN: readonly {
     pattern: /^the platform answered 4(?:08|25|29)\b/,
     explain: () => ({
       short: 'Asked to wait',
-      meaning: 'The platform takes no more for the moment.',
+      meaning: 'The platform accepts no more requests at the moment.',
       todo: 'Nothing: it is tried again by itself.',
     }),
   },
@@ -196,7 +198,7 @@ const BY_PATTERN: readonly {
     pattern: /^the platform answered (4\d\d)\b/,
     explain: ([, status = '']) => ({
       short: `Refused (${status})`,
-      meaning: 'The platform does not take this message, in none of the forms that were tried.',
+      meaning: 'The platform refused this message in every form that was tried.',
       todo: FIX_THE_CAUSE,
     }),
   },
@@ -248,7 +250,7 @@ export function explain(reason: string | undefined): Explanation | undefined {
   return undefined;
 }
 
-/** What of a delivered message is told; else it would be what an earlier attempt failed with. */
+/** A reason that is shown of a delivered message; any other is the failure of an earlier attempt. */
 export const isCaveat = (reason: string | undefined): boolean => reason === CANNOT_BE_ANSWERED;
 
 /** For a row of a list: what is longer is told on the message's own page. */

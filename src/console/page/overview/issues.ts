@@ -98,7 +98,7 @@ function alikeIssue(
   return {
     tone: 'danger',
     title: `${shop}: the platform refuses ${plural(count, 'message')} in the same words`,
-    todo: 'They wait. One is tried each minute; once it is taken, all go. Ask the platform’s operators what has changed.',
+    todo: 'They wait. One is tried each minute; when one is accepted, all are sent. Ask the platform’s operators what has changed.',
     because: words,
     since,
     link: { href: `/messages?shop=${encodeURIComponent(shop)}&state=queued`, label: 'Show them' },
@@ -112,7 +112,7 @@ function breakerIssue(
 ): Omit<Issue, 'key'> {
   const next =
     state === 'probing'
-      ? 'It is being tried right now.'
+      ? 'One message is being tried now.'
       : nextProbeAt === undefined
         ? 'It is tried again by itself.'
         : `The next try is ${nextProbeAt > now ? relative(nextProbeAt, now) : 'due'}.`;

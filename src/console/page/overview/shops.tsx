@@ -41,7 +41,7 @@ export const Shops = ({ shops }: { readonly shops: readonly ShopFigures[] }) => 
   </Card>
 );
 
-/** Why a shop's messages do not go, in the platform's words, and a way to try again. */
+/** Why a shop's messages are not delivered, in the platform's words, and a button to try again. */
 function Trouble({ shop: figures }: { readonly shop: ShopFigures }) {
   const { shop, breakers, refusedAlike } = figures;
   const stopped = breakers.filter(({ state }) => state !== 'closed');
@@ -70,7 +70,7 @@ function Trouble({ shop: figures }: { readonly shop: ShopFigures }) {
   );
 }
 
-/** Something waits, and for a while nothing has moved. */
+/** Messages wait, and none was delivered for a while. */
 const isStill = ({ queued, lastDeliveredAt = 0 }: ShopFigures): boolean =>
   queued > 0 && now.value - lastDeliveredAt > STILL_MS;
 const STILL_MS = 15_000;

@@ -1,12 +1,13 @@
 import { useState } from 'preact/hooks';
 import { api } from '../api.ts';
+import { trialWords } from '../../trial-words.ts';
+import { span } from '../formats.ts';
 import { asRefusal } from '../load.ts';
 import { gatewayNow } from '../now.ts';
 import { Button } from '../ui/button.tsx';
 import { toast } from '../ui/toast.tsx';
-import { trialWords } from './trial-words.ts';
 
-/** Has one of a shop's messages tried at once, and says what came of it. */
+/** Has one of a shop's messages tried at once, and shows the result. */
 export function TryButton({ shop }: { readonly shop: string }) {
   const [isBusy, setBusy] = useState(false);
   const [told, setTold] = useState<string>();
@@ -14,10 +15,10 @@ export function TryButton({ shop }: { readonly shop: string }) {
     setBusy(true);
     setTold(undefined);
     try {
-      const words = trialWords(await api.tryShop(shop), gatewayNow());
-      // Where all is well again the button goes away.
-      if (words.ok) toast({ text: `${shop}: ${words.text}` });
-      else setTold(words.text);
+      const { ok, text } = trialWords(await api.tryShop(shop), gatewayNow(), span);
+      // The button is removed once the shop is well again.
+      if (ok) toast({ text: `${shop}: ${text}.` });
+      else setTold(`${text.charAt(0).toUpperCase()}${text.slice(1)}.`);
     } catch (error) {
       setTold(asRefusal(error).message);
     } finally {

@@ -81,7 +81,7 @@ const IssueRow = ({ issue }: { readonly issue: Issue }) => (
   </li>
 );
 
-/** Whatever it quotes, it is text. */
+/** The platform's words are shown as text, whatever they contain. */
 const Because = ({ issue }: { readonly issue: Issue | undefined }) =>
   issue?.because === undefined ? null : (
     <>

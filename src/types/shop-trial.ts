@@ -1,0 +1,23 @@
+import type { HealthPart } from './health-part.ts';
+
+/** The result of trying one endpoint. */
+export interface PartTrial {
+  readonly part: HealthPart;
+  /** `no_answer`: no probe ended within the time. */
+  readonly outcome: 'delivered' | 'failed' | 'nothing_to_try' | 'no_answer';
+  /** The platform's words: for operators only. */
+  readonly reason?: string;
+  readonly nextProbeAt?: number;
+}
+
+/** The result of trying a shop. Times in milliseconds since the epoch. */
+export interface ShopTrial {
+  /** The endpoints that were in trouble; none when messages flow. */
+  readonly parts: readonly PartTrial[];
+  /** Refusals that many messages got in the same words, and whether each is over. */
+  readonly refusedAlike: readonly { readonly words: string; readonly over: boolean }[];
+  /** Messages that waited for their next attempt and are due now. */
+  readonly released: number;
+  /** Messages that wait for delivery now. */
+  readonly waiting: number;
+}

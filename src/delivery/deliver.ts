@@ -8,6 +8,7 @@ import type { NewEntry, Outcome, RawForm } from '../spool/entry.ts';
 import { assertIntact } from '../spool/raw-checksum.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Channel } from '../types/channel.ts';
+import { CONTACTS_NOT_READABLE, NO_SUCH_CONTACT } from '../types/reasons.ts';
 import { readAnswer, Refused } from './answer.ts';
 import { compose } from './compose.ts';
 import type { Conversations } from './conversations.ts';
@@ -180,16 +181,16 @@ async function deliverEvent(work: Work): Promise<Outcome> {
 async function whomAbout(
   { requests }: Work,
   { contact }: CreateEventRequest,
-): Promise<'known' | 'no such contact' | 'contacts cannot be looked up'> {
+): Promise<'known' | typeof NO_SUCH_CONTACT | typeof CONTACTS_NOT_READABLE> {
   if (contact === undefined) return 'known';
   const { email, phone } = contact;
-  if (email === undefined && phone === undefined) return 'no such contact';
+  if (email === undefined && phone === undefined) return NO_SUCH_CONTACT;
   const query = email === undefined ? { phone } : { email };
   const found = await requests.ask((client, signal) =>
     client.listContacts({ ...query, limit: 1 }, signal),
   );
-  if (found === undefined) return 'contacts cannot be looked up';
-  return found.results.length > 0 ? 'known' : 'no such contact';
+  if (found === undefined) return CONTACTS_NOT_READABLE;
+  return found.results.length > 0 ? 'known' : NO_SUCH_CONTACT;
 }
 
 function readText(raw: RawForm, spool: Spool): Promise<string> | string {

@@ -49,7 +49,7 @@ interface Trouble {
  * ```
  *
  * - steady: every head may go. After trouble the allowance is 1 and doubles with each delivery.
- * - doubted: heads that failed wait for the shop; heads that did not fail go as ever.
+ * - doubted: heads that failed wait for the shop; heads that did not fail are sent as before.
  * - open: as doubted, but of the heads that did not fail one at a time goes, and none while reads
  *   fail. This is the state that alarms.
  *

@@ -31,9 +31,9 @@ const RUNGS_OF: Readonly<Partial<Record<RequestField, readonly Rung[]>>> = {
 };
 
 /**
- * The next rung, or undefined at the end of the ladder. What the answers name is tried; only
- * when they name nothing that can be undone, everything is. The contact's address is left out only when it is
- * named or its form is doubtful; a phone number never is.
+ * The next rung, or undefined at the end of the ladder. What the answers name is tried; only when
+ * they name nothing that can be undone, everything is. The contact's address is left out only when
+ * it is named or its form is doubtful; a phone number never is.
  */
 export function nextRung(
   request: CreateMessageRequest,

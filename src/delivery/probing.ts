@@ -1,5 +1,6 @@
 import { errorFields } from '../observability/logger.ts';
 import { type ClaimSource, WAITS_FOR } from '../spool/entry.ts';
+import { PARTS } from '../spool/shop-health.ts';
 import type { ShopId } from '../types/ids.ts';
 import type { Part } from './answer.ts';
 import type { AttemptOptions, AttemptParts } from './attempt.ts';
@@ -58,7 +59,7 @@ export class Probing {
       await this.#asked(shops);
     }
     for (const shop of shops) {
-      for (const part of ['messages', 'media'] as const) {
+      for (const part of PARTS) {
         if (shop.health[part].isProbeDue) this.#begin(() => this.#probe(shop, part));
       }
       if (!looks) continue;

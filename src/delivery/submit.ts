@@ -1,15 +1,13 @@
 import { PlatformError } from '../platform-api/errors.ts';
 import type { CreatedMessage, Message } from '../platform-api/resources.ts';
 import type { CreateMessageRequest } from '../platform-api/schemas.ts';
+import { CANNOT_BE_ANSWERED, UNCLEAR } from '../types/reasons.ts';
 import type { Composed } from './compose.ts';
 import { lookUp } from './conversations.ts';
 import { Later, mayHaveArrived, readAnswer, Refused, Unclear } from './answer.ts';
 import { findByRemoteId } from './evidence.ts';
 import { nextRung, type Rung, without } from './ladder.ts';
 import { forbidden, type Submitted, type Work } from './work.ts';
-
-/** What operators should know of a message although it was delivered. */
-export const CANNOT_BE_ANSWERED = 'cannot be answered: the platform refused the address';
 
 /** Of a message to a conversation that is there, although the answer to the message denies it. */
 const TRIES_WHILE_DENIED = 6;
@@ -26,7 +24,7 @@ export interface Submission extends Composed {
  *  POST ──a message of ours──────────────────────▶ delivered
  *   ├──a 2xx that says nothing ──▶ look for it ──▶ delivered, or Later, or Unclear
  *   ├──no answer, 408, 425, 429, 5xx ────────────▶ Later
- *   ├──401, 403, 405, 3xx, 404 ──────────────────▶ Forbidden
+ *   ├──401, 403, 404, 405, 410, 3xx ─────────────▶ Forbidden
  *   ├──404, 410 and the conversation is gone ────▶ POST once more without it
  *   │                               is there ────▶ Later, and without it in the end
  *   └──400, 413, 415, 422 ──▶ the ladder, once ──▶ delivered or Refused
@@ -197,7 +195,7 @@ async function clear(work: Work, request: CreateMessageRequest, form: string): P
       throw new Later('messages', emptyAnswer());
     }
     // Submitted again by a later attempt, and looked for again: three times in all.
-    throw new Unclear('the platform does not say whether it took the message');
+    throw new Unclear(UNCLEAR);
   }
   if (says) await answers.found(form, spool);
   return found;

@@ -1,3 +1,4 @@
+import { PARTS } from '../spool/shop-health.ts';
 import type { ShopId } from '../types/ids.ts';
 import type { AttemptParts } from './attempt.ts';
 import type { ShopPlatform } from './shop-platform.ts';
@@ -82,7 +83,7 @@ export class Watchdog {
 
   #probes(shops: readonly ShopPlatform[], now: number): void {
     for (const { settings, health } of shops) {
-      for (const part of ['messages', 'media'] as const) {
+      for (const part of PARTS) {
         if (!health[part].repairProbe(now)) continue;
         this.#found('no_next_probe', { shop: settings.name, part });
       }

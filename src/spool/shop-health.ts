@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { HealthPart } from '../types/health-part.ts';
 import type { ShopId } from '../types/ids.ts';
 import type { Spool } from './spool.ts';
 
@@ -47,8 +48,8 @@ export type AlikeReport = Readonly<z.output<typeof alikeSchema>>;
 /** How a shop's platform is, as the gateway told the store. */
 export type ShopHealth = Readonly<z.output<typeof shopSchema>>;
 
-export const PARTS = ['messages', 'media'] as const;
-export type HealthPart = (typeof PARTS)[number];
+export type { HealthPart };
+export const PARTS: readonly HealthPart[] = ['messages', 'media'];
 
 /** Undefined when no gateway has told yet, or one of another version has. */
 export async function shopHealthOf(

@@ -216,8 +216,11 @@ class FileBlobWriter extends Writable implements BlobWriter {
     await this.#writing.catch(() => undefined);
     await this.#handle?.close().catch(() => undefined);
     if (this.#handle === undefined) return;
-    // One that cannot be removed is named by no row: the next start does it.
-    await rm(this.#files.temporary(this.#name), { force: true }).catch(() => undefined);
+    // A rename that is not durable has been made all the same. One that cannot be removed is named
+    // by no row: the next start does it.
+    for (const path of [this.#files.temporary(this.#name), this.#files.path(this.#name)]) {
+      await rm(path, { force: true }).catch(() => undefined);
+    }
   }
 }
 

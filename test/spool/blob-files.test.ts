@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { mkdir, rmdir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
+import { DurableFiles } from '../../src/runtime/durable-files.ts';
 import { BlobFiles } from '../../src/spool/blob-files.ts';
 import { SpoolFull, SpoolUnavailable } from '../../src/spool/errors.ts';
 import { ends } from '../support/ends.ts';
@@ -30,4 +32,18 @@ test('a folder that could not be asked for its room is asked again by the next m
   await expect(blobs.assertSpace()).rejects.toThrow(SpoolUnavailable);
   await mkdir(dir);
   await expect(blobs.assertSpace()).resolves.toBeUndefined();
+});
+
+test('a file whose name could not be made durable is removed', async () => {
+  const temp = tempDir();
+  ends(() => temp.remove());
+  const blobs = await BlobFiles.open({ dir: temp.path, reserveBytes: 0 });
+  const folder = jest.spyOn(DurableFiles.prototype, 'syncFolder');
+  ends(() => folder.mockRestore());
+  folder.mockRejectedValueOnce(Object.assign(new Error('too many files'), { code: 'EMFILE' }));
+  const writer = blobs.writer({ inlineMaxBytes: 0 });
+  writer.end('bytes');
+  await once(writer, 'finish');
+  await expect(writer.commit()).rejects.toThrow(SpoolUnavailable);
+  expect(await blobs.names()).toEqual([]);
 });

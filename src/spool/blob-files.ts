@@ -4,7 +4,7 @@ import { open, readdir, rm, statfs, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Readable, Writable } from 'node:stream';
 import { crc32 } from 'node:zlib';
-import { DurableFiles, makeFolder } from '../runtime/durable-files.ts';
+import { DurableFiles, isDiskFull, makeFolder } from '../runtime/durable-files.ts';
 import { asBlobName, type BlobName } from '../types/ids.ts';
 import type { Ballast } from './ballast.ts';
 import { type BlobStore, type BlobWriter, INLINE_MAX_BYTES } from './blobs.ts';
@@ -114,7 +114,7 @@ export class BlobFiles implements BlobStore {
   /** For the writer: makes a finished temporary file durable under its name. */
   async publish(handle: FileHandle, name: BlobName): Promise<void> {
     // The order is the promise: the bytes, then the name, then the folder that holds the name.
-    await this.#files.sync(handle);
+    await this.#files.syncNew(handle);
     await handle.close();
     this.#failure.assertSound();
     await this.#files.rename(this.temporary(name), this.path(name));
@@ -245,8 +245,7 @@ async function freeBytes(dir: string): Promise<number> {
 
 function storageError(error: unknown): Error {
   if (error instanceof SpoolFull || error instanceof SpoolUnavailable) return error;
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return code === 'ENOSPC' || code === 'EDQUOT'
+  return isDiskFull(error)
     ? new SpoolFull('the disk is full', { cause: error })
     : new SpoolUnavailable('the blob folder cannot be written', { cause: error });
 }

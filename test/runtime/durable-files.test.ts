@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, jest, test } from '@jest/globals';
 import {
   DurableFiles,
   makeFileOnce,
@@ -82,4 +83,25 @@ test('a file is renewed in another one of its name, and rewritten in the same', 
   mkdirSync(join(dir, 'log.tmp'));
   expect(() => renewFile(file)).toThrow();
   expect(readFileSync(file).equals(bytes)).toBe(true);
+});
+
+/** A new file on a disk that says so when it is synced. */
+async function failingWith(code: string) {
+  const handle = await open(join(dir, randomUUID()), 'wx');
+  ends(() => handle.close());
+  jest.spyOn(handle, 'datasync').mockRejectedValue(Object.assign(new Error(code), { code }));
+  return handle;
+}
+
+test('a new file for which there is no space is not told: it rejects, and nothing is in doubt', async () => {
+  const told: Error[] = [];
+  const files = new DurableFiles((cause) => void told.push(cause));
+  for (const code of ['ENOSPC', 'EDQUOT']) {
+    await expect(files.syncNew(await failingWith(code))).rejects.toMatchObject({ code });
+  }
+  expect(told).toEqual([]);
+  await expect(files.syncNew(await failingWith('EIO'))).rejects.toMatchObject({ code: 'EIO' });
+  // What was there before is in doubt, whatever the error.
+  await expect(files.sync(await failingWith('ENOSPC'))).rejects.toMatchObject({ code: 'ENOSPC' });
+  expect(told).toMatchObject([{ code: 'EIO' }, { code: 'ENOSPC' }]);
 });

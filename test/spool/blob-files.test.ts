@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { mkdir, rmdir, statfs } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rmdir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, jest, test } from '@jest/globals';
 import { DurableFiles } from '../../src/runtime/durable-files.ts';
 import { BlobFiles } from '../../src/spool/blob-files.ts';
 import { SpoolFull, SpoolUnavailable } from '../../src/spool/errors.ts';
+import { StoreFailure } from '../../src/spool/store-failure.ts';
 import { ends } from '../support/ends.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -33,6 +34,33 @@ test('a folder that could not be asked for its room is asked again by the next m
   await mkdir(dir);
   await expect(blobs.assertSpace()).resolves.toBeUndefined();
 });
+
+test.each([
+  { code: 'ENOSPC', refusal: SpoolFull, hasFailed: false },
+  { code: 'EIO', refusal: SpoolUnavailable, hasFailed: true },
+])('a sync of a new file that says $code: has the store failed? $hasFailed', async (row) => {
+  const temp = tempDir();
+  ends(() => temp.remove());
+  const failure = new StoreFailure();
+  const blobs = await BlobFiles.open({ dir: temp.path, reserveBytes: 0, failure });
+  const writer = blobs.writer({ inlineMaxBytes: 0 });
+  writer.end('bytes');
+  await once(writer, 'finish');
+  const datasync = jest.spyOn(await handlePrototype(), 'datasync');
+  ends(() => datasync.mockRestore());
+  datasync.mockRejectedValueOnce(Object.assign(new Error(row.code), { code: row.code }));
+  await expect(writer.commit()).rejects.toThrow(row.refusal);
+  expect(failure.hasFailed).toBe(row.hasFailed);
+  expect(await blobs.names()).toEqual([]);
+});
+
+/** Node does not export the class of its file handles. */
+async function handlePrototype(): Promise<FileHandle> {
+  const handle = await open('/dev/null');
+  ends(() => handle.close());
+  // Of the same type as its instances.
+  return Object.getPrototypeOf(handle) as FileHandle;
+}
 
 test('a file whose name could not be made durable is removed', async () => {
   const temp = tempDir();

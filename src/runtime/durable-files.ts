@@ -103,11 +103,14 @@ export class DurableFiles {
     await this.syncFolder(dirname(to));
   }
 
-  /** Replaces a file, readable by its owner alone, as a whole or not at all. */
+  /**
+   * Replaces a file, readable by its owner alone, as a whole or not at all. For one writer, one call
+   * after the other: the copy has the same name each time, so that what a crash leaves is written over.
+   */
   async replace(file: string, content: string): Promise<void> {
-    const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`;
+    const temporary = `${file}.tmp`;
     try {
-      const handle = await open(temporary, 'wx', 0o600);
+      const handle = await open(temporary, 'w', 0o600);
       try {
         await handle.writeFile(content);
         await this.syncNew(handle);

@@ -11,6 +11,7 @@ import {
   rewriteFile,
 } from '../../src/runtime/durable-files.ts';
 import { ends } from '../support/ends.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 let dir = '';
@@ -32,6 +33,10 @@ test('a file is replaced as a whole, for its owner alone, and nothing is left be
   const file = join(dir, 'a.json');
   const files = new DurableFiles();
   await files.replace(file, 'first');
+  // A process that ended here leaves its copy; the next one has it as its own.
+  const rename = jest.spyOn(files, 'rename').mockReturnValueOnce(new Promise(() => undefined));
+  void files.replace(file, 'a long text of a process that has ended');
+  await waitFor('its end', () => rename.mock.calls.length === 1);
   await files.replace(file, 'second');
   expect(readFileSync(file, 'utf8')).toBe('second');
   expect(statSync(file).mode & 0o777).toBe(0o600);

@@ -7,7 +7,7 @@ import { crc32 } from 'node:zlib';
 import { DurableFiles, isDiskFull, makeFolder } from '../runtime/durable-files.ts';
 import { asBlobName, type BlobName } from '../types/ids.ts';
 import type { Ballast } from './ballast.ts';
-import { type BlobStore, type BlobWriter, INLINE_MAX_BYTES } from './blobs.ts';
+import { type BlobStore, type BlobWriter, exactCopy, INLINE_MAX_BYTES } from './blobs.ts';
 import type { RawForm } from './entry.ts';
 import { SpoolFull, SpoolUnavailable } from './errors.ts';
 import { StoreFailure } from './store-failure.ts';
@@ -37,17 +37,14 @@ export class BlobFiles implements BlobStore {
   readonly #files: DurableFiles;
   #space: { checkedAt: number; check: Promise<number> } | undefined;
 
-  private constructor(options: BlobFilesOptions) {
+  /** Makes the folder. */
+  constructor(options: BlobFilesOptions) {
     const { dir, failure = new StoreFailure() } = options;
+    makeFolder(dir);
     this.#options = options;
     this.#dir = dir;
     this.#failure = failure;
     this.#files = new DurableFiles((cause) => failure.fail(cause));
-  }
-
-  static open(options: BlobFilesOptions): Promise<BlobFiles> {
-    makeFolder(options.dir);
-    return Promise.resolve(new BlobFiles(options));
   }
 
   writer(options: { inlineMaxBytes?: number } = {}): BlobWriter {
@@ -188,7 +185,7 @@ class FileBlobWriter extends Writable implements BlobWriter {
     if (this.#done) throw new SpoolUnavailable('this writer has ended');
     this.#done = true;
     if (this.#handle === undefined && this.#size <= this.#inlineMaxBytes) {
-      const bytes = concat(this.#held, this.#size);
+      const bytes = exactCopy(this.#held, this.#size);
       return { kind: 'inline', bytes, checksum: this.#checksum };
     }
     try {
@@ -222,20 +219,6 @@ class FileBlobWriter extends Writable implements BlobWriter {
       await rm(path, { force: true }).catch(() => undefined);
     }
   }
-}
-
-/**
- * A copy of exactly this size. A view into a larger buffer would take all of it along to the
- * database's thread: 64 KiB for each small message that came in one read.
- */
-function concat(chunks: readonly Uint8Array[], size: number): Uint8Array {
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return bytes;
 }
 
 async function freeBytes(dir: string): Promise<number> {

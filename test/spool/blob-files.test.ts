@@ -15,11 +15,11 @@ test('room is what is free beyond the reserve and beyond what is to be spared', 
   const { bavail, bsize } = await statfs(temp.path);
   // Others write to the same disk meanwhile: far from the edge on both sides.
   const half = Math.floor((bavail * bsize) / 2);
-  const roomy = await BlobFiles.open({ dir: temp.path, reserveBytes: 0 });
+  const roomy = new BlobFiles({ dir: temp.path, reserveBytes: 0 });
   await expect(roomy.assertSpace()).resolves.toBeUndefined();
   await expect(roomy.assertSpace(half)).resolves.toBeUndefined();
   await expect(roomy.assertSpace(4 * half)).rejects.toThrow(SpoolFull);
-  const reserved = await BlobFiles.open({ dir: temp.path, reserveBytes: half });
+  const reserved = new BlobFiles({ dir: temp.path, reserveBytes: half });
   await expect(reserved.assertSpace()).resolves.toBeUndefined();
   await expect(reserved.assertSpace(2 * half)).rejects.toThrow(SpoolFull);
 });
@@ -28,7 +28,7 @@ test('a folder that could not be asked for its room is asked again by the next m
   const temp = tempDir();
   ends(() => temp.remove());
   const dir = join(temp.path, 'blobs');
-  const blobs = await BlobFiles.open({ dir, reserveBytes: 0 });
+  const blobs = new BlobFiles({ dir, reserveBytes: 0 });
   await rmdir(dir);
   await expect(blobs.assertSpace()).rejects.toThrow(SpoolUnavailable);
   await mkdir(dir);
@@ -42,7 +42,7 @@ test.each([
   const temp = tempDir();
   ends(() => temp.remove());
   const failure = new StoreFailure();
-  const blobs = await BlobFiles.open({ dir: temp.path, reserveBytes: 0, failure });
+  const blobs = new BlobFiles({ dir: temp.path, reserveBytes: 0, failure });
   const writer = blobs.writer({ inlineMaxBytes: 0 });
   writer.end('bytes');
   await once(writer, 'finish');
@@ -65,7 +65,7 @@ async function handlePrototype(): Promise<FileHandle> {
 test('a file whose name could not be made durable is removed', async () => {
   const temp = tempDir();
   ends(() => temp.remove());
-  const blobs = await BlobFiles.open({ dir: temp.path, reserveBytes: 0 });
+  const blobs = new BlobFiles({ dir: temp.path, reserveBytes: 0 });
   const folder = jest.spyOn(DurableFiles.prototype, 'syncFolder');
   ends(() => folder.mockRestore());
   folder.mockRejectedValueOnce(Object.assign(new Error('too many files'), { code: 'EMFILE' }));

@@ -75,7 +75,7 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
       logGrowthBytes: () => logGrowthBytes(join(dir, 'spool.db')),
     });
     const blobLock = new SharedLock(join(dir, BLOB_LOCK));
-    const blobs = await BlobFiles.open({
+    const blobs = new BlobFiles({
       ...{ dir: join(dir, 'blobs'), reserveBytes, ballast, failure },
       ...(!isOwner && { beforeFile: () => blobLock.share() }),
     });

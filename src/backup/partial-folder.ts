@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { SharedLock } from '../spool/shared-lock.ts';
-import { codeOf } from '../spool/sqlite/sqlite-code.ts';
+import { isDiskFull } from '../runtime/durable-files.ts';
 
 /** In the data folder: where a backup of it is being made. Their names end as those left out do. */
 const NOTED = /^backup-([0-9a-f-]{36})\.part$/;
@@ -45,7 +45,7 @@ async function writeNote(note: string, partial: string): Promise<void> {
   try {
     await writeFile(note, partial, { mode: 0o600, flag: 'wx' });
   } catch (error) {
-    if (!['ENOSPC', 'EDQUOT'].includes(codeOf(error))) throw error;
+    if (!isDiskFull(error)) throw error;
   }
 }
 

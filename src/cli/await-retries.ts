@@ -22,30 +22,30 @@ export interface WaitOptions {
 const LOOK_EVERY_MS = 100;
 
 /**
- * Waits until each of these entries was tried since `retriedAt`, for at most `timeoutMs`.
+ * Waits until each of these entries was tried, or for so long.
+ * @param before when each was last tried before: by the gateway's clock, which is none of ours
  * @throws the reason of the signal when that is aborted
  */
 export async function awaitRetries(
   spool: Pick<Spool, 'get'>,
-  ids: readonly EntryId[],
-  retriedAt: number,
+  before: ReadonlyMap<EntryId, number>,
   { timeoutMs, signal, onProgress }: WaitOptions,
 ): Promise<ReadonlyMap<EntryId, RetryResult>> {
   const endsAt = performance.now() + timeoutMs;
   const results = new Map<EntryId, RetryResult>();
-  const open = new Set(ids);
+  const open = new Map(before);
   for (;;) {
-    for (const id of open) {
+    for (const [id, lastAttemptAt] of open) {
       const entry = await spool.get(id);
       if (entry === undefined) {
         open.delete(id);
         continue;
       }
-      const result = resultOf(entry, retriedAt);
-      results.set(id, result);
-      if (result.tried) open.delete(id);
+      const now = resultOf(entry, lastAttemptAt);
+      results.set(id, now);
+      if (now.tried) open.delete(id);
     }
-    onProgress(ids.length - open.size);
+    onProgress(before.size - open.size);
     if (open.size === 0 || performance.now() >= endsAt) return results;
     await delay(LOOK_EVERY_MS, undefined, { signal });
   }
@@ -53,10 +53,10 @@ export async function awaitRetries(
 
 function resultOf(
   { state, reason, lastAttemptAt, nextAttemptAt }: Entry,
-  retriedAt: number,
+  triedBeforeAt: number,
 ): RetryResult {
   const waits = state === 'queued' || state === 'delivering';
-  const tried = !waits || (state === 'queued' && lastAttemptAt >= retriedAt);
+  const tried = !waits || (state === 'queued' && lastAttemptAt !== triedBeforeAt);
   return { state, tried, nextAttemptAt, ...(reason !== undefined && { reason }) };
 }
 

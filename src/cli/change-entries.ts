@@ -68,7 +68,7 @@ async function byId(
 ): Promise<void> {
   const { options, terminal } = surroundings;
   const { json } = options;
-  const startedAt = Date.now();
+  const triedBefore = new Map<EntryId, number>();
   const results: (Moved & { readonly id: EntryId })[] = [];
   const probed = new ProbedShops(open, move);
   for (const id of ids.map(asEntryId)) {
@@ -76,14 +76,14 @@ async function byId(
     const moved = await moveEntry(open, move, id, entry);
     results.push({ ...moved, id });
     if (!moved.ok) continue;
+    if (entry !== undefined) triedBefore.set(id, entry.lastAttemptAt);
     await open.audit(move.name, id, moved.result);
     await probed.add(entry?.shopId);
   }
-  const changed = results.flatMap(({ id, ok }) => (ok ? id : []));
   const waits = move.name === 'retry' && options.wait !== false && isDelivering(open);
   const retried =
-    waits && changed.length > 0 && changed.length <= AWAITED_AT_MOST
-      ? await waitFor(open, changed, startedAt, surroundings)
+    waits && triedBefore.size > 0 && triedBefore.size <= AWAITED_AT_MOST
+      ? await waitFor(open, triedBefore, surroundings)
       : undefined;
   const now = Date.now();
   const shown = results.map(({ id, ok, result }) => ({ id, ok, result, after: retried?.get(id) }));
@@ -115,15 +115,14 @@ const isDelivering = ({ config }: OpenSpool): boolean =>
 
 async function waitFor(
   { spool }: OpenSpool,
-  ids: readonly EntryId[],
-  since: number,
+  before: ReadonlyMap<EntryId, number>,
   { terminal, events }: Surroundings,
 ): Promise<ReadonlyMap<EntryId, RetryResult>> {
-  const progress = progressOf(terminal, { name: 'tried', total: ids.length, unit: 'entries' });
-  const onProgress = (done: number) => progress.at(done, `${done} of ${ids.length}`);
+  const progress = progressOf(terminal, { name: 'tried', total: before.size, unit: 'entries' });
+  const onProgress = (done: number) => progress.at(done, `${done} of ${before.size}`);
   try {
     return await interruptible(events, (signal) =>
-      awaitRetries(spool, ids, since, { timeoutMs: AWAITED_MS, signal, onProgress }),
+      awaitRetries(spool, before, { timeoutMs: AWAITED_MS, signal, onProgress }),
     );
   } finally {
     progress.end();

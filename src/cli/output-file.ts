@@ -42,7 +42,7 @@ export async function withOutput<T>(
           }
         },
       });
-      await durableFiles.sync(handle);
+      await durableFiles.syncNew(handle);
       await handle.close();
       await durableFiles.rename(temporary, file);
       return result;

@@ -43,7 +43,7 @@ export async function tryShopNow(
     let trial: ShopTrial;
     try {
       trial = await interruptible(events, (signal) =>
-        tryShop(spool, shopId, { clock: Date.now, timeoutMs: TRIAL_TIMEOUT_MS, signal }),
+        tryShop(spool, shopId, { timeoutMs: TRIAL_TIMEOUT_MS, signal }),
       );
     } finally {
       line.end();

@@ -1,5 +1,4 @@
 import express, { type Router } from 'express';
-import type { Clock } from '../runtime/clock.ts';
 import type { Spool } from '../spool/spool.ts';
 import { tryShop } from '../spool/try-shop.ts';
 import type { ShopId } from '../types/ids.ts';
@@ -14,7 +13,6 @@ export interface ShopRouteParts {
   readonly spool: Pick<Spool, 'shopHealth' | 'requestProbe' | 'hasten' | 'counts'>;
   readonly shops: ShopNames;
   readonly audit: Audit;
-  readonly clock: Clock;
   readonly deliveryPaused: () => boolean;
   /** Something may be claimed now. */
   readonly wake: () => void;
@@ -29,8 +27,9 @@ export function shopRoutes({ audit, ...parts }: ShopRouteParts): Router {
   const tried = (shopId: ShopId): Promise<ShopTrial> => {
     const known = underWay.get(shopId);
     if (known !== undefined) return known;
-    const options = { clock: parts.clock, timeoutMs: TRIAL_TIMEOUT_MS };
-    const trial = tryShop(parts.spool, shopId, options).finally(() => underWay.delete(shopId));
+    const trial = tryShop(parts.spool, shopId, { timeoutMs: TRIAL_TIMEOUT_MS }).finally(() =>
+      underWay.delete(shopId),
+    );
     underWay.set(shopId, trial);
     return trial;
   };

@@ -12,8 +12,8 @@ import { Probing } from './probing.ts';
 import type { ShopPlatform } from './shop-platform.ts';
 import { Watchdog } from './watchdog.ts';
 
-const LEASE_MS = 60_000;
-const RENEW_EVERY_MS = 20_000;
+const LEASE_MS = 45_000;
+const RENEW_EVERY_MS = 10_000;
 const LOOK_EVERY_MS = 250;
 /** One shop leaves room for the others, however slow its platform is. */
 const SHARE_OF_ONE_SHOP = 0.75;

@@ -12,6 +12,8 @@ type Marks = Pick<Spool, 'mark' | 'setMark'>;
 
 /** So often a form of answer has to be seen beside the message that it answers. */
 const TIMES_SEEN = 5;
+/** More than a platform and the proxies before it have; what comes after these stays unclear. */
+const MAX_FORMS = 20;
 
 /**
  * What one platform's answers to create message mean (API §4.7 rule 6: not shown). Learned once
@@ -20,7 +22,7 @@ const TIMES_SEEN = 5;
  */
 export class LearnedAnswers {
   readonly #prefix: string;
-  readonly #known = new Map<string, number | undefined>();
+  readonly #known = new Map<string, number>();
 
   constructor(shopId: ShopId, platformUrl: string) {
     const url = createHash('sha256').update(platformUrl).digest('hex').slice(0, 16);
@@ -47,20 +49,31 @@ export class LearnedAnswers {
     if (times < 0 || times >= TIMES_SEEN) return;
     const isLast = times + 1 === TIMES_SEEN;
     if (isLast && (await this.#get('taken', marks)) !== undefined) return;
+    if (!(await this.#mayLearn(form, marks))) return;
     await this.#set(form, times + 1, marks);
     if (isLast) await this.#set('taken', 1, marks);
   }
 
   /** After an answer of this form the message was not there: it never means anything. */
   async notFound(form: string, marks: Marks): Promise<void> {
-    if ((await this.#get(form, marks)) !== -1) await this.#set(form, -1, marks);
+    if ((await this.#get(form, marks)) === -1) return;
+    if (await this.#mayLearn(form, marks)) await this.#set(form, -1, marks);
+  }
+
+  /** Marks are kept for ever, and what a platform answers is its own choice. */
+  async #mayLearn(form: string, marks: Marks): Promise<boolean> {
+    if ((await this.#get(form, marks)) !== undefined) return true;
+    const forms = (await this.#get('forms', marks)) ?? 0;
+    if (forms >= MAX_FORMS) return false;
+    await this.#set('forms', forms + 1, marks);
+    return true;
   }
 
   async #get(what: string, marks: Marks): Promise<number | undefined> {
-    if (!this.#known.has(what)) {
-      this.#known.set(what, await marks.mark(`${this.#prefix}/${what}`));
-    }
-    return this.#known.get(what);
+    const known = this.#known.get(what) ?? (await marks.mark(`${this.#prefix}/${what}`));
+    // What has no mark is not remembered either: there is no end to it.
+    if (known !== undefined) this.#known.set(what, known);
+    return known;
   }
 
   async #set(what: string, value: number, marks: Marks): Promise<void> {

@@ -1,6 +1,7 @@
 import { errorFields } from '../observability/logger.ts';
 import { type ClaimSource, WAITS_FOR } from '../spool/entry.ts';
 import { PARTS } from '../spool/shop-health.ts';
+import { SpoolFull } from '../spool/errors.ts';
 import type { ShopId } from '../types/ids.ts';
 import type { Part } from './answer.ts';
 import type { AttemptOptions, AttemptParts } from './attempt.ts';
@@ -149,6 +150,14 @@ export class Probing {
     if (this.#told.get(shopId) === text) return;
     this.#told.set(shopId, text);
     // The next claim does not wait for it.
-    this.#begin(() => this.#parts.spool.saveShopHealth(shopId, report));
+    this.#begin(async () => {
+      try {
+        await this.#parts.spool.saveShopHealth(shopId, report);
+      } catch (error) {
+        this.#told.delete(shopId);
+        // It does not take the space that deliveries need: it is told once there is some.
+        if (!(error instanceof SpoolFull)) throw error;
+      }
+    });
   }
 }

@@ -150,7 +150,7 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
       }),
       actionRoutes(actions, shops),
       shopRoutes({
-        ...{ spool: store.spool, shops, audit, clock, wake: parts.wake },
+        ...{ spool: store.spool, shops, audit, wake: parts.wake },
         deliveryPaused: () => live.value.delivery.paused,
       }),
       platformRoutes((name) => parts.shops().find(isCalled(name))?.client),

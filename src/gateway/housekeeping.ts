@@ -24,7 +24,7 @@ export interface HousekeepingParts {
 export class Housekeeping {
   readonly #parts: HousekeepingParts;
   #timers: NodeJS.Timeout[] = [];
-  #running: Promise<void> = Promise.resolve();
+  readonly #running = new Map<string, Promise<void>>();
 
   constructor(parts: HousekeepingParts) {
     this.#parts = parts;
@@ -41,14 +41,19 @@ export class Housekeeping {
 
   async stop(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
-    await this.#running;
+    await Promise.all(this.#running.values());
   }
 
-  /** One after the other; a failure is logged and the next turn tries again. */
+  /**
+   * The same work one after the other: a long sweep does not keep the intake from knowing what waits.
+   * A failure is logged and the next turn tries again.
+   */
   #later(what: string, work: () => Promise<void>): void {
-    this.#running = this.#running.then(work).catch((error: unknown) => {
+    const before = this.#running.get(what) ?? Promise.resolve();
+    const running = before.then(work).catch((error: unknown) => {
       this.#parts.logger.error('housekeeping.failed', { what, ...errorFields(error) });
     });
+    this.#running.set(what, running);
   }
 
   async #count(): Promise<void> {

@@ -37,7 +37,9 @@ export async function connectPlatforms(parts: PlatformsParts): Promise<Platforms
   const running = new Holder<RunningLocal | undefined>(undefined);
   stack.push('local platform', () => running.value?.platform.stop());
   running.value = await startLocalPlatform(live.value, logger);
-  const pool = new ConnectionPool();
+  // `delivery.concurrency` is the bound: requests of a shop whose host another one keeps waiting
+  // would run out of time in a queue of the pool's own.
+  const pool = new ConnectionPool(Infinity);
   stack.push('connections', () => pool.close());
   // Made once: one of each reload would hold on to the configuration before it, and so to all of them.
   const onRequest: RequestObserver = (operation, status, seconds) =>

@@ -38,6 +38,12 @@ export type AcceptedChat = Accepted & { readonly seq: number; readonly at: numbe
  * @throws {SpoolFull} {SpoolUnavailable} nothing was stored, the sender should try again
  */
 export interface Intake {
+  /**
+   * Asked before the bytes of a message come: what `accept` would refuse has not been sent, nor
+   * written, for nothing. Cheap.
+   * @throws {SpoolFull} the disk is short, or one of these shops takes up its share of it
+   */
+  assertSpace(shopIds: readonly ShopId[]): Promise<void>;
   accept(arrivals: readonly Arrival[]): Promise<readonly Accepted[]>;
   /** An entry for what is to be stored in somebody else's commit. */
   entryFor(arrival: Arrival): NewEntry;
@@ -69,14 +75,14 @@ export function createIntake(parts: IntakeParts): Intake {
     onAccepted(arrival.shopId, id, arrival.channel);
   };
   /** Of the space that is free and the space that a shop's backlog takes, half is the shop's. */
-  const assertSpace = (arrivals: readonly Arrival[]): Promise<void> =>
-    spool.blobs.assertSpace(
-      Math.max(0, ...arrivals.map(({ shopId }) => backlog?.bytesOf(shopId) ?? 0)),
-    );
+  const assertSpace = (shopIds: readonly ShopId[]): Promise<void> =>
+    spool.blobs.assertSpace(Math.max(0, ...shopIds.map((shopId) => backlog?.bytesOf(shopId) ?? 0)));
 
   return {
+    assertSpace,
+
     async accept(arrivals) {
-      await assertSpace(arrivals);
+      await assertSpace(arrivals.map(({ shopId }) => shopId));
       const now = clock();
       const accepted = await spool.accept(
         arrivals.map((arrival) => toEntry(arrival, newId(), now)),
@@ -93,7 +99,7 @@ export function createIntake(parts: IntakeParts): Intake {
     entryFor: (arrival) => toEntry(arrival, newId(), clock()),
 
     async acceptChat(arrival, message) {
-      await assertSpace([arrival]);
+      await assertSpace([arrival.shopId]);
       const result = await chat.acceptMessage(toEntry(arrival, newId(), clock()), message);
       if (typeof result !== 'string') count(arrival, result);
       return result;

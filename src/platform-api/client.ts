@@ -84,7 +84,9 @@ const VERSION = '/v2026-04';
 const REQUEST_TIMEOUT_MS = 30_000;
 const MEDIA_TIMEOUT_MS = 120_000;
 const MAX_ANSWER_BYTES = 1024 * 1024;
-const MAX_FORM_CHARS = 100;
+const MAX_FORM_KEYS = 8;
+/** A key that is none of these may be a person's address, or an id that never comes again. */
+const FORM_KEY = /^[a-z][a-z_]{0,30}$/i;
 const ticketPage = pageSchema(ticketSchema);
 const messagePage = pageSchema(messageSchema);
 const contactPage = pageSchema(contactSchema);
@@ -341,7 +343,8 @@ function createdOf(body: unknown): { message: CreatedMessage } | { form: string 
     const message = createdMessageSchema.safeParse(candidate).data;
     if (message?.id !== undefined) return { message };
   }
-  return { form: Object.keys(body).toSorted().join(' ').slice(0, MAX_FORM_CHARS) || 'object' };
+  const keys = Object.keys(body).filter((key) => FORM_KEY.test(key));
+  return { form: keys.toSorted().slice(0, MAX_FORM_KEYS).join(' ') || 'object' };
 }
 
 const member = (body: object, name: string): unknown =>

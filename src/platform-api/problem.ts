@@ -113,7 +113,8 @@ function namedFields(body: unknown): RequestField[] {
     for (const [key, value] of Object.entries(node)) {
       if (NAMING.includes(key)) name(tokensOf(value));
       const here = [...at, ...tokensOf(key)];
-      name(here);
+      // A lone `type` or `timestamp` is the error's own (RFC 9457), unless mistakes are listed there.
+      if (here.length > 1 || (typeof value === 'object' && value !== null)) name(here);
       walk(value, here);
     }
   };

@@ -34,13 +34,14 @@ export class SyncFailed extends Error {
  * if it is new or was renamed, its folder too: a file that is synced is lost without its name.
  *
  * An fsync that fails is never tried again: Linux drops the pages that it could not write, and the
- * next fsync, which finds nothing left to write, succeeds.
+ * next fsync, which finds nothing left to write, succeeds. It is told, and ends the store, unless all
+ * that it says is that there is no space for a file which does not count yet (`syncNew`).
  */
 export class DurableFiles {
   readonly #onSyncFailure: (cause: SyncFailed) => void;
   readonly #folders = new Map<string, { running: Promise<void>; next?: Promise<void> }>();
 
-  /** @param onSyncFailure told of every fsync that fails, before whoever asked for it is */
+  /** @param onSyncFailure told of every fsync that fails (see `syncNew`), before whoever asked for it is */
   constructor(onSyncFailure: (cause: SyncFailed) => void = () => undefined) {
     this.#onSyncFailure = onSyncFailure;
   }
@@ -48,6 +49,20 @@ export class DurableFiles {
   /** The bytes of a file, and its size. */
   async sync(handle: FileHandle): Promise<void> {
     await this.#told(handle.datasync());
+  }
+
+  /**
+   * The same of a new file that nothing relies on before it has its name. Some file systems find out
+   * only now that they have no space (delayed allocation, NFS): that is no failure of the disk, and
+   * puts no other file in doubt. The caller removes this one.
+   */
+  async syncNew(handle: FileHandle): Promise<void> {
+    try {
+      await handle.datasync();
+    } catch (error) {
+      if (!isDiskFull(error)) this.#onSyncFailure(new SyncFailed(error));
+      throw error;
+    }
   }
 
   /**
@@ -88,14 +103,17 @@ export class DurableFiles {
     await this.syncFolder(dirname(to));
   }
 
-  /** Replaces a file, readable by its owner alone, as a whole or not at all. */
+  /**
+   * Replaces a file, readable by its owner alone, as a whole or not at all. For one writer, one call
+   * after the other: the copy has the same name each time, so that what a crash leaves is written over.
+   */
   async replace(file: string, content: string): Promise<void> {
-    const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`;
+    const temporary = `${file}.tmp`;
     try {
-      const handle = await open(temporary, 'wx', 0o600);
+      const handle = await open(temporary, 'w', 0o600);
       try {
         await handle.writeFile(content);
-        await this.sync(handle);
+        await this.syncNew(handle);
       } finally {
         await handle.close();
       }
@@ -203,6 +221,12 @@ function copyBytes(from: string, to: string, flag: 'w' | 'r+'): void {
   } finally {
     closeSync(source);
   }
+}
+
+/** Whether a system error says that there is no space, or none left for this user. */
+export function isDiskFull(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === 'ENOSPC' || code === 'EDQUOT';
 }
 
 /** By the property: system errors are of another class in each context that loads them. */

@@ -1,7 +1,7 @@
 import { createCipheriv, randomBytes } from 'node:crypto';
 import { open, rename, rm, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { DurableFiles } from '../runtime/durable-files.ts';
+import type { DurableFiles } from '../runtime/durable-files.ts';
 import { SpoolFull } from './errors.ts';
 
 /** In the data folder. */
@@ -23,7 +23,7 @@ export interface BallastOptions {
   readonly file: string;
   /** Of free space, to remain beside the ballast: what the intake needs before it accepts. */
   readonly reserveBytes: number;
-  readonly onSyncFailure: (cause: Error) => void;
+  readonly files: DurableFiles;
   /** What the database's log may still grow by. */
   readonly logGrowthBytes: () => number;
 }
@@ -107,10 +107,10 @@ export class Ballast {
     const room = await this.#room();
     if (room < this.#neededBytes) return false;
     const bytes = Math.min(BALLAST_BYTES, room);
-    const { file, onSyncFailure } = this.#options;
+    const { file, files } = this.#options;
     const temporary = `${file}.part`;
     try {
-      await fill(temporary, bytes, onSyncFailure);
+      await fill(temporary, bytes, files);
       await rename(temporary, file);
       return true;
     } catch {
@@ -138,15 +138,7 @@ export class Ballast {
 }
 
 /** With bytes that no file system can make smaller. */
-async function fill(
-  file: string,
-  size: number,
-  onSyncFailure: (cause: Error) => void,
-): Promise<void> {
-  // Some file systems find out only now that they are full, which is no failure of the disk.
-  const files = new DurableFiles((cause) => {
-    if (!/^(?:ENOSPC|EDQUOT)$/.test(cause.code)) onSyncFailure(cause);
-  });
+async function fill(file: string, size: number, files: DurableFiles): Promise<void> {
   // Quicker than the system's random numbers.
   const random = createCipheriv('aes-128-ctr', randomBytes(16), randomBytes(16));
   const zeros = Buffer.alloc(BLOCK_BYTES);
@@ -156,7 +148,7 @@ async function fill(
       const { bytesWritten } = await handle.write(random.update(zeros));
       if (bytesWritten < BLOCK_BYTES) throw new SpoolFull('short write');
     }
-    await files.sync(handle);
+    await files.syncNew(handle);
   } finally {
     await handle.close();
   }

@@ -4,10 +4,10 @@ import { open, readdir, rm, statfs, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Readable, Writable } from 'node:stream';
 import { crc32 } from 'node:zlib';
-import { DurableFiles, makeFolder } from '../runtime/durable-files.ts';
+import { DurableFiles, isDiskFull, makeFolder } from '../runtime/durable-files.ts';
 import { asBlobName, type BlobName } from '../types/ids.ts';
 import type { Ballast } from './ballast.ts';
-import { type BlobStore, type BlobWriter, INLINE_MAX_BYTES } from './blobs.ts';
+import { type BlobStore, type BlobWriter, exactCopy, INLINE_MAX_BYTES } from './blobs.ts';
 import type { RawForm } from './entry.ts';
 import { SpoolFull, SpoolUnavailable } from './errors.ts';
 import { StoreFailure } from './store-failure.ts';
@@ -37,17 +37,14 @@ export class BlobFiles implements BlobStore {
   readonly #files: DurableFiles;
   #space: { checkedAt: number; check: Promise<number> } | undefined;
 
-  private constructor(options: BlobFilesOptions) {
+  /** Makes the folder. */
+  constructor(options: BlobFilesOptions) {
     const { dir, failure = new StoreFailure() } = options;
+    makeFolder(dir);
     this.#options = options;
     this.#dir = dir;
     this.#failure = failure;
     this.#files = new DurableFiles((cause) => failure.fail(cause));
-  }
-
-  static open(options: BlobFilesOptions): Promise<BlobFiles> {
-    makeFolder(options.dir);
-    return Promise.resolve(new BlobFiles(options));
   }
 
   writer(options: { inlineMaxBytes?: number } = {}): BlobWriter {
@@ -114,7 +111,7 @@ export class BlobFiles implements BlobStore {
   /** For the writer: makes a finished temporary file durable under its name. */
   async publish(handle: FileHandle, name: BlobName): Promise<void> {
     // The order is the promise: the bytes, then the name, then the folder that holds the name.
-    await this.#files.sync(handle);
+    await this.#files.syncNew(handle);
     await handle.close();
     this.#failure.assertSound();
     await this.#files.rename(this.temporary(name), this.path(name));
@@ -188,7 +185,7 @@ class FileBlobWriter extends Writable implements BlobWriter {
     if (this.#done) throw new SpoolUnavailable('this writer has ended');
     this.#done = true;
     if (this.#handle === undefined && this.#size <= this.#inlineMaxBytes) {
-      const bytes = concat(this.#held, this.#size);
+      const bytes = exactCopy(this.#held, this.#size);
       return { kind: 'inline', bytes, checksum: this.#checksum };
     }
     try {
@@ -216,23 +213,12 @@ class FileBlobWriter extends Writable implements BlobWriter {
     await this.#writing.catch(() => undefined);
     await this.#handle?.close().catch(() => undefined);
     if (this.#handle === undefined) return;
-    // One that cannot be removed is named by no row: the next start does it.
-    await rm(this.#files.temporary(this.#name), { force: true }).catch(() => undefined);
+    // A rename that is not durable has been made all the same. One that cannot be removed is named
+    // by no row: the next start does it.
+    for (const path of [this.#files.temporary(this.#name), this.#files.path(this.#name)]) {
+      await rm(path, { force: true }).catch(() => undefined);
+    }
   }
-}
-
-/**
- * A copy of exactly this size. A view into a larger buffer would take all of it along to the
- * database's thread: 64 KiB for each small message that came in one read.
- */
-function concat(chunks: readonly Uint8Array[], size: number): Uint8Array {
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return bytes;
 }
 
 async function freeBytes(dir: string): Promise<number> {
@@ -242,8 +228,7 @@ async function freeBytes(dir: string): Promise<number> {
 
 function storageError(error: unknown): Error {
   if (error instanceof SpoolFull || error instanceof SpoolUnavailable) return error;
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return code === 'ENOSPC' || code === 'EDQUOT'
+  return isDiskFull(error)
     ? new SpoolFull('the disk is full', { cause: error })
     : new SpoolUnavailable('the blob folder cannot be written', { cause: error });
 }

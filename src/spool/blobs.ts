@@ -6,6 +6,20 @@ import type { RawForm } from './entry.ts';
 export const INLINE_MAX_BYTES = 64 * 1024;
 
 /**
+ * The chunks in a copy of exactly their size. A view into a larger buffer, a socket's read buffer of
+ * 64 KiB, would take all of it along to the database's thread.
+ */
+export function exactCopy(chunks: readonly Uint8Array[], size: number): Uint8Array {
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return bytes;
+}
+
+/**
  * Takes a raw form as it streams in. Bytes are held in memory up to `INLINE_MAX_BYTES`, then in a
  * temporary file in the blob folder.
  */

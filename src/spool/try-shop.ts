@@ -1,8 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Clock } from '../runtime/clock.ts';
 import type { ShopId } from '../types/ids.ts';
+import {
+  type HealthPart,
+  type PartHealth,
+  PARTS,
+  type ShopHealth,
+  shopHealthOf,
+} from './shop-health.ts';
 import type { PartTrial, ShopTrial } from '../types/shop-trial.ts';
-import { type HealthPart, PARTS, type ShopHealth, shopHealthOf } from './shop-health.ts';
 import type { Spool } from './spool.ts';
 
 const LOOK_EVERY_MS = 100;
@@ -12,7 +17,6 @@ const TOLD_AFTER_MS = 1200;
 const CANARY_MS = 5000;
 
 export interface TrialOptions {
-  readonly clock: Clock;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
 }
@@ -27,34 +31,35 @@ type Asked = Pick<Spool, 'shopHealth' | 'requestProbe' | 'hasten' | 'counts'>;
 export async function tryShop(
   spool: Asked,
   shopId: ShopId,
-  { clock, timeoutMs, signal }: TrialOptions,
+  { timeoutMs, signal }: TrialOptions,
 ): Promise<ShopTrial> {
-  const askedAt = clock();
+  const askedAt = performance.now();
   const before = await shopHealthOf(spool, shopId);
   // First, so that the probe finds them.
   const released = await spool.hasten(shopId, 1);
   await spool.requestProbe(shopId);
   let troubled = new Set<HealthPart>(before === undefined ? [] : inTrouble(before));
   const alike = new Set(before?.refusedAlike.map(({ words }) => words));
+  const trials = PARTS.map((part) => new Trial(part, before?.[part]));
   let now = before;
   for (;;) {
     await delay(LOOK_EVERY_MS, undefined, { ...(signal && { signal }) });
     now = await shopHealthOf(spool, shopId);
-    const waitedMs = clock() - askedAt;
+    const waitedMs = performance.now() - askedAt;
     if (now !== undefined) troubled = new Set([...troubled, ...inTrouble(now)]);
-    const isDone = [...troubled].every((part) => outcomeOf(part, now, askedAt) !== 'no_answer');
+    for (const trial of trials) trial.see(now);
+    const isDone = trials.every(
+      ({ part, outcome }) => !troubled.has(part) || outcome !== 'no_answer',
+    );
     const hasCanaries = [...alike].some((words) => isAlike(now, words));
     if (waitedMs >= timeoutMs) break;
     if (isDone && waitedMs >= (hasCanaries ? CANARY_MS : TOLD_AFTER_MS)) break;
   }
-  const parts = PARTS.filter((part) => troubled.has(part)).map((part) =>
-    trialOf(part, now, askedAt),
-  );
   const queued = (await spool.counts()).filter(
     (each) => each.shopId === shopId && each.state === 'queued',
   );
   return {
-    parts,
+    parts: trials.filter(({ part }) => troubled.has(part)).map((trial) => trial.result()),
     refusedAlike: [...alike].map((words) => ({ words, over: !isAlike(now, words) })),
     released,
     waiting: queued.reduce((sum, { count }) => sum + count, 0),
@@ -67,26 +72,52 @@ const inTrouble = (health: ShopHealth): HealthPart[] =>
 const isAlike = (health: ShopHealth | undefined, words: string): boolean =>
   health?.refusedAlike.some((each) => each.words === words) === true;
 
-/** Only a probe that began after the request counts; what is well again needs none. */
-function outcomeOf(
-  part: HealthPart,
-  health: ShopHealth | undefined,
-  askedAt: number,
-): PartTrial['outcome'] {
-  const { state, lastProbe } = health?.[part] ?? {};
-  const probed = lastProbe && lastProbe.begunAt >= askedAt ? lastProbe.outcome : undefined;
-  if (state === 'steady') return probed === 'nothing_to_try' ? probed : 'delivered';
-  return probed ?? 'no_answer';
-}
+/**
+ * One endpoint from the request on. Only a probe that began later counts: known by those before it,
+ * since the gateway's clock, by which it tells when a probe began, may be another one than ours.
+ */
+class Trial {
+  readonly part: HealthPart;
+  #earlier: number | undefined;
+  #isOneUnderWay: boolean;
+  #now: PartHealth | undefined;
 
-function trialOf(part: HealthPart, health: ShopHealth | undefined, askedAt: number): PartTrial {
-  const outcome = outcomeOf(part, health, askedAt);
-  const { lastProbe, nextProbeAt, reason = lastProbe?.reason } = health?.[part] ?? {};
-  if (outcome === 'delivered' || outcome === 'nothing_to_try') return { part, outcome };
-  return {
-    part,
-    outcome,
-    ...(reason !== undefined && { reason }),
-    ...(nextProbeAt !== undefined && { nextProbeAt }),
-  };
+  constructor(part: HealthPart, before: PartHealth | undefined) {
+    this.part = part;
+    this.#now = before;
+    this.#earlier = before?.lastProbe?.begunAt;
+    this.#isOneUnderWay = before?.probing === true;
+  }
+
+  see(health: ShopHealth | undefined): void {
+    this.#now = health?.[this.part];
+    if (!this.#isOneUnderWay || this.#probe === undefined) return;
+    // It had begun before the request.
+    this.#earlier = this.#probe.begunAt;
+    this.#isOneUnderWay = false;
+  }
+
+  get #probe(): PartHealth['lastProbe'] {
+    const probe = this.#now?.lastProbe;
+    return probe?.begunAt === this.#earlier ? undefined : probe;
+  }
+
+  /** What is well again needs no probe. */
+  get outcome(): PartTrial['outcome'] {
+    const probed = this.#isOneUnderWay ? undefined : this.#probe?.outcome;
+    if (this.#now?.state === 'steady') return probed === 'nothing_to_try' ? probed : 'delivered';
+    return probed ?? 'no_answer';
+  }
+
+  result(): PartTrial {
+    const { part, outcome } = this;
+    const { lastProbe, nextProbeAt, reason = lastProbe?.reason } = this.#now ?? {};
+    if (outcome === 'delivered' || outcome === 'nothing_to_try') return { part, outcome };
+    return {
+      part,
+      outcome,
+      ...(reason !== undefined && { reason }),
+      ...(nextProbeAt !== undefined && { nextProbeAt }),
+    };
+  }
 }

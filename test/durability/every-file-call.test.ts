@@ -182,12 +182,13 @@ const keysAfter = (word: string, lines: readonly string[]): readonly string[] =>
 /**
  * Whether the store depends on it. Not on the locks, whose content is nothing. SQLite syncs the folder
  * and keeps a failure to itself; the store does it once more before it is open. Without space there is
- * no ballast, and the store knows; and the copy of a log is made once more, when that has made room.
+ * no ballast, and the store knows; the message of a new file is refused; and the copy of a log is made
+ * once more, when that has made room.
  */
 const isFailedSync = (line: string, error: ErrorName): boolean =>
   line.startsWith('failed sync ') &&
   !/^failed sync (?:\.$|[a-z]+\.lock)/.test(line) &&
-  !(error === 'ENOSPC' && /(?:ballast|spool\.db-wal)\.[a-z]+$/.test(line));
+  !(error === 'ENOSPC' && /(?:ballast|spool\.db-wal|blobs\/[\w-]+)\.[a-z]+$/.test(line));
 
 /** What is wrong with how the process went. */
 function wrongsOf({ code, signal, lines, errors }: Ran, { error, goesOn }: Fault): string[] {

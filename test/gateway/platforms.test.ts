@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -11,6 +14,7 @@ import { configSource } from '../../src/gateway/config-source.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { StopStack } from '../../src/runtime/stop-stack.ts';
+import { asShopId } from '../../src/types/ids.ts';
 import { ends } from '../support/ends.ts';
 import { gatewayConfig } from '../support/gateway-config.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -32,11 +36,13 @@ const withKey = (config: CompleteConfig, key: string): CompleteConfig => ({
   shops: config.shops.map((shop) => ({ ...shop, apiKey: new Secret(key) })),
 });
 
+const connected = async () => connectedBy(await someConfig());
+
 /** The shops of a configuration, and whose entries were made due. */
-async function connected() {
+async function connectedBy(config: CompleteConfig) {
   const stack = new StopStack();
   ends(() => stack.unwind(() => undefined));
-  const live = new LiveConfig(await someConfig(), silentLogger);
+  const live = new LiveConfig(config, silentLogger);
   const hastened: [string, number][] = [];
   const platforms = await connectPlatforms({
     ...{ live, stack, logger: silentLogger, metrics: createMetrics(), clock: Date.now },
@@ -52,7 +58,7 @@ async function connected() {
     if (first === undefined) throw new Error('no shop');
     return first;
   };
-  return { live, shop, hastened };
+  return { live, platforms, shop, hastened };
 }
 
 test.each<[string, (config: CompleteConfig) => CompleteConfig, string]>([
@@ -93,6 +99,44 @@ test('what is known of a platform stays with other settings, and its trouble is 
   expect(after.health.messages.isProbeDue).toBe(true);
   expect(after.health.media.isProbeDue).toBe(true);
   expect(hastened).toEqual([]);
+});
+
+test('a shop whose requests hang leaves sockets of their host to others', async () => {
+  const [hanging, other] = [
+    'f0000000-0000-4000-8000-000000000001',
+    'f0000000-0000-4000-8000-000000000002',
+  ] as const;
+  const server = createServer((request, response) => {
+    if (request.headers['x-shop-id'] === other) {
+      response.setHeader('Content-Type', 'application/json').end('{"results":[]}');
+    }
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const stop = new AbortController();
+  ends(async () => {
+    stop.abort();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  // Of a server that listens on a port.
+  const { port } = server.address() as AddressInfo;
+  const config = await someConfig();
+  const [shop] = config.shops;
+  if (shop === undefined) throw new Error('no shop');
+  const { platforms } = await connectedBy({
+    ...config,
+    shops: [hanging, other].map((shopId) => ({
+      ...{ ...shop, shopId: asShopId(shopId), platformUrl: `http://127.0.0.1:${port}` },
+    })),
+  });
+  const [one, two] = platforms.shops.value.map(({ settings }) => settings.client);
+  if (one === undefined || two === undefined) throw new Error('no two shops');
+  const { signal } = stop;
+  const hung = Array.from({ length: 48 }, () => one.listContacts({ limit: 1 }, signal));
+  void Promise.allSettled(hung);
+  expect(await two.listContacts({ limit: 1 }, AbortSignal.timeout(5000))).toMatchObject({
+    results: [],
+  });
 });
 
 test('nothing holds on to a configuration that was replaced, nor to its keys', async () => {

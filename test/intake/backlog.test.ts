@@ -49,6 +49,9 @@ function anArrival(shopId = SHOP, bytes = 300): Arrival {
 test('a shop whose backlog is larger than what is free is refused, and others are not', async () => {
   for (let n = 0; n < 4; n += 1) await intake.accept([anArrival()]);
   await expect(intake.accept([anArrival()])).rejects.toThrow(SpoolFull);
+  // It is refused before its bytes come, too.
+  await expect(intake.assertSpace([SHOP])).rejects.toThrow(SpoolFull);
+  await intake.assertSpace([OTHER_SHOP]);
   await intake.accept([anArrival(OTHER_SHOP)]);
   // For both or for neither.
   await expect(intake.accept([anArrival(OTHER_SHOP), anArrival()])).rejects.toThrow(SpoolFull);

@@ -52,6 +52,10 @@ describe('the fields that an error names', () => {
     ['a list at the top', [{ path: 'contact.phone' }], ['contact.phone']],
     ['nothing', { detail: 'the request is not valid' }, []],
     ['a sentence with a field’s name', { detail: 'contact.email is no' }, []],
+    ['problem details without a list', { type: 'about:blank', status: 400, title: 'no' }, []],
+    ['Spring’s', { timestamp: '2026-01-01', status: 400, path: '/v2026-04/messages/' }, []],
+    ['members without a value', { content: null, name: null, subject: null }, []],
+    ['members of an error in an envelope', { data: { type: 'x', format: 'y' } }, []],
     ['an id of the error’s own', { error: { id: 'e1', type: 'invalid', code: 7 } }, []],
     [
       'fields that no request has',

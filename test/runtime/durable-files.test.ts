@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, jest, test } from '@jest/globals';
 import {
   DurableFiles,
   makeFileOnce,
@@ -10,6 +11,7 @@ import {
   rewriteFile,
 } from '../../src/runtime/durable-files.ts';
 import { ends } from '../support/ends.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 let dir = '';
@@ -31,6 +33,10 @@ test('a file is replaced as a whole, for its owner alone, and nothing is left be
   const file = join(dir, 'a.json');
   const files = new DurableFiles();
   await files.replace(file, 'first');
+  // A process that ended here leaves its copy; the next one has it as its own.
+  const rename = jest.spyOn(files, 'rename').mockReturnValueOnce(new Promise(() => undefined));
+  void files.replace(file, 'a long text of a process that has ended');
+  await waitFor('its end', () => rename.mock.calls.length === 1);
   await files.replace(file, 'second');
   expect(readFileSync(file, 'utf8')).toBe('second');
   expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -82,4 +88,25 @@ test('a file is renewed in another one of its name, and rewritten in the same', 
   mkdirSync(join(dir, 'log.tmp'));
   expect(() => renewFile(file)).toThrow();
   expect(readFileSync(file).equals(bytes)).toBe(true);
+});
+
+/** A new file on a disk that says so when it is synced. */
+async function failingWith(code: string) {
+  const handle = await open(join(dir, randomUUID()), 'wx');
+  ends(() => handle.close());
+  jest.spyOn(handle, 'datasync').mockRejectedValue(Object.assign(new Error(code), { code }));
+  return handle;
+}
+
+test('a new file for which there is no space is not told: it rejects, and nothing is in doubt', async () => {
+  const told: Error[] = [];
+  const files = new DurableFiles((cause) => void told.push(cause));
+  for (const code of ['ENOSPC', 'EDQUOT']) {
+    await expect(files.syncNew(await failingWith(code))).rejects.toMatchObject({ code });
+  }
+  expect(told).toEqual([]);
+  await expect(files.syncNew(await failingWith('EIO'))).rejects.toMatchObject({ code: 'EIO' });
+  // What was there before is in doubt, whatever the error.
+  await expect(files.sync(await failingWith('ENOSPC'))).rejects.toMatchObject({ code: 'ENOSPC' });
+  expect(told).toMatchObject([{ code: 'EIO' }, { code: 'ENOSPC' }]);
 });

@@ -1,8 +1,11 @@
-import { mkdir, rmdir, statfs } from 'node:fs/promises';
+import { once } from 'node:events';
+import { type FileHandle, mkdir, open, rmdir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
+import { DurableFiles } from '../../src/runtime/durable-files.ts';
 import { BlobFiles } from '../../src/spool/blob-files.ts';
 import { SpoolFull, SpoolUnavailable } from '../../src/spool/errors.ts';
+import { StoreFailure } from '../../src/spool/store-failure.ts';
 import { ends } from '../support/ends.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -12,11 +15,11 @@ test('room is what is free beyond the reserve and beyond what is to be spared', 
   const { bavail, bsize } = await statfs(temp.path);
   // Others write to the same disk meanwhile: far from the edge on both sides.
   const half = Math.floor((bavail * bsize) / 2);
-  const roomy = await BlobFiles.open({ dir: temp.path, reserveBytes: 0 });
+  const roomy = new BlobFiles({ dir: temp.path, reserveBytes: 0 });
   await expect(roomy.assertSpace()).resolves.toBeUndefined();
   await expect(roomy.assertSpace(half)).resolves.toBeUndefined();
   await expect(roomy.assertSpace(4 * half)).rejects.toThrow(SpoolFull);
-  const reserved = await BlobFiles.open({ dir: temp.path, reserveBytes: half });
+  const reserved = new BlobFiles({ dir: temp.path, reserveBytes: half });
   await expect(reserved.assertSpace()).resolves.toBeUndefined();
   await expect(reserved.assertSpace(2 * half)).rejects.toThrow(SpoolFull);
 });
@@ -25,9 +28,50 @@ test('a folder that could not be asked for its room is asked again by the next m
   const temp = tempDir();
   ends(() => temp.remove());
   const dir = join(temp.path, 'blobs');
-  const blobs = await BlobFiles.open({ dir, reserveBytes: 0 });
+  const blobs = new BlobFiles({ dir, reserveBytes: 0 });
   await rmdir(dir);
   await expect(blobs.assertSpace()).rejects.toThrow(SpoolUnavailable);
   await mkdir(dir);
   await expect(blobs.assertSpace()).resolves.toBeUndefined();
+});
+
+test.each([
+  { code: 'ENOSPC', refusal: SpoolFull, hasFailed: false },
+  { code: 'EIO', refusal: SpoolUnavailable, hasFailed: true },
+])('a sync of a new file that says $code: has the store failed? $hasFailed', async (row) => {
+  const temp = tempDir();
+  ends(() => temp.remove());
+  const failure = new StoreFailure();
+  const blobs = new BlobFiles({ dir: temp.path, reserveBytes: 0, failure });
+  const writer = blobs.writer({ inlineMaxBytes: 0 });
+  writer.end('bytes');
+  await once(writer, 'finish');
+  const datasync = jest.spyOn(await handlePrototype(), 'datasync');
+  ends(() => datasync.mockRestore());
+  datasync.mockRejectedValueOnce(Object.assign(new Error(row.code), { code: row.code }));
+  await expect(writer.commit()).rejects.toThrow(row.refusal);
+  expect(failure.hasFailed).toBe(row.hasFailed);
+  expect(await blobs.names()).toEqual([]);
+});
+
+/** Node does not export the class of its file handles. */
+async function handlePrototype(): Promise<FileHandle> {
+  const handle = await open('/dev/null');
+  ends(() => handle.close());
+  // Of the same type as its instances.
+  return Object.getPrototypeOf(handle) as FileHandle;
+}
+
+test('a file whose name could not be made durable is removed', async () => {
+  const temp = tempDir();
+  ends(() => temp.remove());
+  const blobs = new BlobFiles({ dir: temp.path, reserveBytes: 0 });
+  const folder = jest.spyOn(DurableFiles.prototype, 'syncFolder');
+  ends(() => folder.mockRestore());
+  folder.mockRejectedValueOnce(Object.assign(new Error('too many files'), { code: 'EMFILE' }));
+  const writer = blobs.writer({ inlineMaxBytes: 0 });
+  writer.end('bytes');
+  await once(writer, 'finish');
+  await expect(writer.commit()).rejects.toThrow(SpoolUnavailable);
+  expect(await blobs.names()).toEqual([]);
 });

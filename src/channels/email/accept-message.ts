@@ -2,8 +2,9 @@ import type { Intake } from '../../intake/intake.ts';
 import type { AddressDirectory } from '../../intake/routing.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
 import type { Accepted } from '../../spool/entry.ts';
+import { SpoolFull } from '../../spool/errors.ts';
 import { type Envelope, toArrivals } from './arrivals.ts';
-import type { MessageSink } from './message-sink.ts';
+import type { MessageSink, StoredMessage } from './message-sink.ts';
 import { type DoorCheck, refuseForged } from './refuse-forged.ts';
 import { SmtpRefusal } from './smtp-reply.ts';
 
@@ -31,11 +32,29 @@ export interface AcceptParts {
 export async function acceptMessage(
   sink: MessageSink,
   envelope: Envelope,
-  { intake, directory, blobs, authenticator }: AcceptParts,
+  parts: AcceptParts,
 ): Promise<readonly [Taken, ...Taken[]]> {
   if (sink.head().count('received') > MAX_RECEIVED) throw new SmtpRefusal('loop');
   // First the bytes, then the entries that name them.
   const message = await sink.store();
+  try {
+    return await acceptStored(message, envelope, parts);
+  } catch (error) {
+    // After any other failure the entries may be there all the same, and name the file.
+    const isUnnamed = error instanceof SmtpRefusal || error instanceof SpoolFull;
+    if (isUnnamed && message.raw.kind === 'file') {
+      // The answer does not depend on it: what stays is swept at the next start.
+      await parts.blobs.remove(message.raw.blob).catch(() => undefined);
+    }
+    throw error;
+  }
+}
+
+async function acceptStored(
+  message: StoredMessage,
+  envelope: Envelope,
+  { intake, directory, blobs, authenticator }: AcceptParts,
+): Promise<readonly [Taken, ...Taken[]]> {
   const arrivals = await refuseForged(
     toArrivals(directory, message, envelope),
     directory,

@@ -1,7 +1,6 @@
-import type { SMTPServer } from 'smtp-server';
-import type { AddressDirectory } from '../../intake/routing.ts';
+import type { SMTPServer, SMTPServerSession } from 'smtp-server';
+import type { Intake } from '../../intake/intake.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
-import type { BlobStore } from '../../spool/blobs.ts';
 import { SpoolFull } from '../../spool/errors.ts';
 import type { Networks } from './client-address.ts';
 import { createMessageRate, type MessageRateOptions } from './message-rate.ts';
@@ -13,7 +12,7 @@ export interface EnvelopeOptions {
 }
 
 export interface EnvelopeParts {
-  readonly blobs: BlobStore;
+  readonly intake: Pick<Intake, 'assertSpace'>;
   readonly directories: TransactionDirectories;
   readonly trusted: Networks;
   readonly logger: Logger;
@@ -23,13 +22,18 @@ export interface EnvelopeParts {
 /** What MAIL FROM and RCPT TO are answered. */
 export function createEnvelopeHandlers(
   { messageRate }: EnvelopeOptions,
-  { blobs, directories, trusted, logger, onRefused }: EnvelopeParts,
+  { intake, directories, trusted, logger, onRefused }: EnvelopeParts,
 ): Pick<SMTPServer, 'onMailFrom' | 'onRcptTo'> {
   const countMessage = createMessageRate(messageRate, trusted);
 
   const mayBegin = async (remoteAddress: string): Promise<void> => {
     await countMessage(remoteAddress);
-    await blobs.assertSpace();
+    await intake.assertSpace([]);
+  };
+  const mayReceive = async (recipient: string, session: SMTPServerSession): Promise<void> => {
+    const route = directories.of(session).route(recipient);
+    if (typeof route === 'string') throw new SmtpRefusal(route);
+    await intake.assertSpace([route.shopId]);
   };
   const refusal = (error: unknown, sessionId: string): SmtpRefusal => {
     const refused = toRefusal(error);
@@ -52,19 +56,16 @@ export function createEnvelopeHandlers(
       );
     },
     onRcptTo({ address }, session, callback) {
-      const reason = recipientTrouble(directories.of(session), address);
-      callback(reason === undefined ? null : refusal(reason, session.id));
+      mayReceive(address, session).then(
+        () => {
+          callback();
+        },
+        (error: unknown) => {
+          callback(refusal(error, session.id));
+        },
+      );
     },
   };
-}
-
-function recipientTrouble(directory: AddressDirectory, recipient: string): unknown {
-  try {
-    const route = directory.route(recipient);
-    return typeof route === 'string' ? new SmtpRefusal(route) : undefined;
-  } catch (error) {
-    return error ?? new SmtpRefusal('unavailable');
-  }
 }
 
 /** Whatever went wrong, as the reply to the client; never 5xx for trouble that is ours. */

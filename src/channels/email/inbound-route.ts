@@ -49,7 +49,7 @@ export interface InboundOptions {
 }
 
 export interface InboundParts {
-  readonly intake: Pick<Intake, 'accept'>;
+  readonly intake: Pick<Intake, 'accept' | 'assertSpace'>;
   readonly blobs: BlobStore;
   readonly authenticator?: DoorCheck;
   readonly directory: AddressDirectory;
@@ -121,7 +121,7 @@ class InboundDoor {
     this.#underWay.set(shopId, others + 1);
     try {
       await this.#countMessage(this.#parts.clientIp(req));
-      await this.#parts.blobs.assertSpace();
+      await this.#parts.intake.assertSpace([shopId]);
       await this.#take(req, res, envelope);
     } finally {
       this.#underWay.set(shopId, (this.#underWay.get(shopId) ?? 1) - 1);

@@ -1,7 +1,7 @@
 import { createHash, type Hash, hash } from 'node:crypto';
 import { idOfRaw, messageIdOf } from '../../intake/email-identity.ts';
 import { type HeaderBlock, HeaderCollector } from '../../intake/header-block.ts';
-import { type BlobStore, type BlobWriter, INLINE_MAX_BYTES } from '../../spool/blobs.ts';
+import { type BlobStore, type BlobWriter, exactCopy, INLINE_MAX_BYTES } from '../../spool/blobs.ts';
 import type { RawForm } from '../../spool/entry.ts';
 
 /** A message whose raw bytes are ready to be named by entries, and what intake needs to know. */
@@ -145,15 +145,4 @@ class LargeMessage {
   async abort(): Promise<void> {
     await this.#writer.abort();
   }
-}
-
-/** A view into a socket's read buffer would take all 64 KiB of it along to the database. */
-function exactCopy(chunks: readonly Uint8Array[], size: number): Uint8Array {
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
 }

@@ -12,12 +12,12 @@ export type DoorCheck = Pick<Authenticator, 'check'>;
  * For shops with `dmarc: reject`: asks who sent a message, before it is accepted, and writes down
  * the answer with it. A message that is for other shops too is taken for these, and held for the
  * one that would have refused it: one answer has to do for all.
- * @throws {SmtpRefusal} every shop refuses it; its bytes are gone
+ * @throws {SmtpRefusal} every shop refuses it
  */
 export async function refuseForged(
   arrivals: readonly EmailArrival[],
   directory: AddressDirectory,
-  blobs: Pick<BlobStore, 'path' | 'remove'>,
+  blobs: Pick<BlobStore, 'path'>,
   authenticator: DoorCheck | undefined,
 ): Promise<readonly EmailArrival[]> {
   if (authenticator === undefined) return arrivals;
@@ -31,11 +31,10 @@ export async function refuseForged(
       return { ...arrival, meta: { ...arrival.meta, authentication } };
     }),
   );
-  const [first] = checked;
-  if (first === undefined) return checked;
-  if (!checked.every(({ meta }) => isRejected(meta.authentication))) return checked;
-  if (first.raw.kind === 'file') await blobs.remove(first.raw.blob);
-  throw new SmtpRefusal('dmarc');
+  if (checked.length > 0 && checked.every(({ meta }) => isRejected(meta.authentication))) {
+    throw new SmtpRefusal('dmarc');
+  }
+  return checked;
 }
 
 function source(raw: RawForm, blobs: Pick<BlobStore, 'path'>) {

@@ -10,7 +10,7 @@ const INTAKE: ReadonlySet<OperationName> = new Set([
   'acceptMessage',
   'addUpload',
 ]);
-/** Nor has what a visitor or a health check asks for. */
+/** Nor has what a visitor or a health check asks for, or what is only told to commands. */
 const WITHOUT_BALLAST: ReadonlySet<OperationName> = new Set([
   ...INTAKE,
   'fileSome',
@@ -19,6 +19,7 @@ const WITHOUT_BALLAST: ReadonlySet<OperationName> = new Set([
   'startConversation',
   'updateVisitor',
   'probe',
+  'saveShopHealth',
 ]);
 
 /** Calls of the store; on a full disk those that finish work are given the ballast's space. */

@@ -112,10 +112,12 @@ export function prepareEntryStatements(db: Db) {
          settled_at = @settledAt
        WHERE seq = @seq`,
     ),
+    // Due by the clock of whoever claims it, too: a command's may be ahead of the gateway's.
     requeue: db.prepare(
       `UPDATE entries SET state = 'queued', in_lane = 1, claimable = 0, detached = 0, lease_until = NULL,
          released = @released, attempts = 0, failures = 0, failing_ms = 0, waits = 0, notes = NULL,
-         next_attempt_at = @now, settled_at = NULL
+         next_attempt_at = min(@now, max(received_at, last_attempt_at)),
+         settled_at = NULL
        WHERE seq = @seq`,
     ),
     hasten: db.prepare(

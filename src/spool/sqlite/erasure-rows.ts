@@ -143,6 +143,18 @@ export class ErasureRows {
     });
   }
 
+  /** The same in what a platform said of late, which is kept for commands beside the gateway. */
+  shopHealth(person: Person): void {
+    const withoutName = (_key: string, value: unknown) =>
+      typeof value === 'string' && person.isNamedIn(value) ? BLACKENED : value;
+    this.#transact(() => {
+      for (const { shop, health } of this.#sql.health.all()) {
+        const clean = JSON.stringify(JSON.parse(health), withoutName);
+        if (clean !== health) this.#sql.setHealth.run(clean, shop);
+      }
+    });
+  }
+
   /** What has yet to follow, from this run or one that was killed. */
   rest(kind: RestKind): string[] {
     return this.#sql.rest.all(kind).map(({ name }) => name);
@@ -210,6 +222,10 @@ function prepare(db: Db) {
       `SELECT steps FROM timeline WHERE seq = ? AND no = ?`,
     ),
     setSteps: db.prepare(`UPDATE timeline SET steps = ? WHERE seq = ? AND no = ?`),
+    health: db.prepare<[], { shop: string; health: string }>(
+      `SELECT shop, health FROM shop_health`,
+    ),
+    setHealth: db.prepare(`UPDATE shop_health SET health = ? WHERE shop = ?`),
     leaveRest: db.prepare(`INSERT OR IGNORE INTO erasure_rest (kind, name) VALUES (?, ?)`),
     rest: db.prepare<[string], { name: string }>(
       `SELECT name FROM erasure_rest WHERE kind = ? ORDER BY name`,

@@ -101,6 +101,7 @@ export class SpoolEraser {
     rows.conversations(conversations);
     rows.optOuts(optOuts);
     rows.notes(notes, person);
+    rows.shopHealth(person);
     return { mailRates: rows.mailRates(person, shops), inFlight: left };
   }
 

@@ -64,19 +64,18 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
   const lock = isOwner ? DataFolderLock.take(dir) : undefined;
   try {
     const failure = new StoreFailure();
-    const onSyncFailure = (cause: Error) => failure.fail(cause);
-    const files = new DurableFiles(onSyncFailure);
+    const files = new DurableFiles((cause) => failure.fail(cause));
     const client = await StoreClient.open(
       { file: join(dir, 'spool.db'), role },
       failure,
       options.onCommit ?? (() => undefined),
     );
     const ballast = new Ballast({
-      ...{ file: join(dir, BALLAST_FILE), reserveBytes, onSyncFailure },
+      ...{ file: join(dir, BALLAST_FILE), reserveBytes, files },
       logGrowthBytes: () => logGrowthBytes(join(dir, 'spool.db')),
     });
     const blobLock = new SharedLock(join(dir, BLOB_LOCK));
-    const blobs = await BlobFiles.open({
+    const blobs = new BlobFiles({
       ...{ dir: join(dir, 'blobs'), reserveBytes, ballast, failure },
       ...(!isOwner && { beforeFile: () => blobLock.share() }),
     });

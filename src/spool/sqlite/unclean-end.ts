@@ -1,7 +1,7 @@
 import { rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
-import { renewFile, rewriteFile } from '../../runtime/durable-files.ts';
+import { isDiskFull, renewFile, rewriteFile } from '../../runtime/durable-files.ts';
 import { BALLAST_FILE } from '../ballast.ts';
 import { codeOf } from './sqlite-code.ts';
 
@@ -24,7 +24,8 @@ export function secureLog(file: string, role: 'owner' | 'guest'): void {
   try {
     secure(file, role);
   } catch (error) {
-    if (role === 'guest' || !/^(?:ENOSPC|EDQUOT|SQLITE_FULL)$/.test(codeOf(error))) throw error;
+    const isFull = isDiskFull(error) || codeOf(error) === 'SQLITE_FULL';
+    if (role === 'guest' || !isFull) throw error;
     // What waits is delivered from a full disk too.
     rmSync(join(dirname(file), BALLAST_FILE), { force: true });
     secure(file, role);

@@ -49,7 +49,7 @@ function claim(
 async function normalize(claimed: Claimed, trusted = false): Promise<Normalized> {
   const temp = tempDir();
   try {
-    const blobs = await BlobFiles.open({ dir: temp.path, reserveBytes: 0 });
+    const blobs = new BlobFiles({ dir: temp.path, reserveBytes: 0 });
     const normalizer = createChatNormalizer({ blobs, trustUnverifiedEmail: () => trusted });
     return await normalizer(claimed, AbortSignal.timeout(1_000));
   } finally {

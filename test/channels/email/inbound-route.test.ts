@@ -186,6 +186,19 @@ describe('POST /email/inbound', () => {
       change: { parts: () => ({ intake: failing(new SpoolFull('full')) }) },
     },
     {
+      title: 'a shop that has its share of the disk, before its message is read',
+      ...{ status: 503, error: /disk space/, retryAfter: true },
+      change: {
+        parts: () => ({
+          intake: {
+            assertSpace: ([shopId]) =>
+              shopId === ACME ? Promise.reject(new SpoolFull('full')) : Promise.resolve(),
+            accept: () => Promise.reject(new Error('it was read')),
+          },
+        }),
+      },
+    },
+    {
       title: 'a spool that is down',
       ...{ status: 503, error: /later/, retryAfter: true },
       change: { parts: () => ({ intake: failing(new SpoolUnavailable('fsync')) }) },
@@ -200,7 +213,9 @@ describe('POST /email/inbound', () => {
       ...{ status: 503, error: /later/, retryAfter: true },
       change: {
         answerWithinMs: 50,
-        parts: () => ({ intake: { accept: () => new Promise(() => undefined) } }),
+        parts: () => ({
+          intake: { ...failing(new Error()), accept: () => new Promise(() => undefined) },
+        }),
       },
     },
   ];
@@ -327,7 +342,7 @@ test('an envelope of a long query is read in linear time', async () => {
 });
 
 function failing(error: Error) {
-  return { accept: () => Promise.reject(error) };
+  return { assertSpace: () => Promise.resolve(), accept: () => Promise.reject(error) };
 }
 
 /** Each occurrence another number. */

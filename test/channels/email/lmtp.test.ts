@@ -122,7 +122,14 @@ test('tells every recipient of a full disk', async () => {
     throw new Error('unused');
   };
   const at = await open({
-    parts: () => ({ intake: { accept: full, acceptChat: full, entryFor: unused } }),
+    parts: () => ({
+      intake: {
+        assertSpace: () => Promise.resolve(),
+        accept: full,
+        acceptChat: full,
+        entryFor: unused,
+      },
+    }),
   });
   const client = await greeted(at);
   const answers = await deliver(client, ['support@acme.example', 'hello@other.example']);

@@ -1,9 +1,11 @@
 // Longer than usual: one table of dialogues, a row for each reply.
 import { Writable } from 'node:stream';
 import { afterEach, describe, expect, test } from '@jest/globals';
+import type { Intake } from '../../../src/intake/intake.ts';
 import type { BlobStore } from '../../../src/spool/blobs.ts';
 import { SpoolFull, SpoolUnavailable } from '../../../src/spool/errors.ts';
-import { type DoorChange, type EmailDoor, openDoor } from '../../support/email-door.ts';
+import type { ShopId } from '../../../src/types/ids.ts';
+import { ACME, type DoorChange, type EmailDoor, openDoor } from '../../support/email-door.ts';
 import { converse } from '../../support/smtp-client.ts';
 
 const HELLO = `
@@ -217,11 +219,24 @@ const cases: readonly Case[] = [
   {
     title: 'a disk that is short before the message',
     change: {
-      parts: ({ blobs }) => ({ blobs: withoutSpace(blobs) }),
+      parts: ({ intake }) => ({
+        intake: { ...intake, assertSpace: () => Promise.reject(new SpoolFull('full')) },
+      }),
     },
     script: `${HELLO}
       c: MAIL FROM:<ann@example.com>
       s: 452 4.3.1`,
+  },
+  {
+    title: 'a shop that has its share of the disk, and one that has not',
+    change: { parts: ({ intake }) => ({ intake: { ...intake, assertSpace: fullOf(ACME) } }) },
+    script: `${HELLO}
+      c: MAIL FROM:<ann@example.com>
+      s: 250
+      c: RCPT TO:<support@acme.example>
+      s: 452 4.3.1
+      c: RCPT TO:<hello@other.example>
+      s: 250`,
   },
   {
     title: 'a disk that is full when the message is stored',
@@ -457,6 +472,7 @@ describe('the door answers', () => {
 
 function failing(error: Error) {
   return {
+    assertSpace: () => Promise.resolve(),
     accept: () => Promise.reject(error),
     acceptChat: () => Promise.reject(error),
     entryFor: () => {
@@ -465,20 +481,17 @@ function failing(error: Error) {
   };
 }
 
-function withoutSpace(blobs: BlobStore): BlobStore {
-  return {
-    writer: (options) => blobs.writer(options),
-    read: (blob) => blobs.read(blob),
-    path: (blob) => blobs.path(blob),
-    remove: (blob) => blobs.remove(blob),
-    assertSpace: () => Promise.reject(new SpoolFull('full')),
-  };
+function fullOf(full: ShopId): Intake['assertSpace'] {
+  return (shopIds) =>
+    shopIds.includes(full) ? Promise.reject(new SpoolFull('full')) : Promise.resolve();
 }
 
 /** Its files fail at the second write, as a full disk does. */
 function fillingUp(blobs: BlobStore): BlobStore {
   return {
-    ...withoutSpace(blobs),
+    read: (blob) => blobs.read(blob),
+    path: (blob) => blobs.path(blob),
+    remove: (blob) => blobs.remove(blob),
     assertSpace: () => Promise.resolve(),
     writer: () => {
       let writes = 0;

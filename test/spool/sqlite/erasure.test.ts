@@ -148,6 +148,22 @@ test("what was written of others' entries is blackened; their own words are list
   });
 });
 
+test('what a platform said of late, which may quote a message, is blackened too', async () => {
+  const { db, operations, eraser } = aStore();
+  const said = (reason: string) => ({ state: 'open', reason, lastProbe: { at: 1, reason } });
+  operations.saveShopHealth(SHOP, {
+    messages: said('400 "ann@example.com is no address"'),
+    media: said('400 "bob@example.com is no address"'),
+  });
+  await eraseAll(eraser);
+  expect(operations.shopHealth(SHOP)).toEqual({
+    messages: said('[erased]'),
+    media: said('400 "bob@example.com is no address"'),
+  });
+  await eraser.purge(ANN);
+  expect(bytesOf(db)).not.toContain('ann@example.com');
+});
+
 test('a name is seen behind a line break in JSON, and blackened there', async () => {
   const { operations, eraser } = aStore();
   const bobs = anEntry({

@@ -1,4 +1,5 @@
-import { clientKey, type Networks } from './client-address.ts';
+import { ipNetwork } from '../../runtime/ip-network.ts';
+import type { Networks } from './client-address.ts';
 import { ConnectionRate, type RateOptions } from './connection-rate.ts';
 
 export interface ConnectionLimitOptions {
@@ -51,12 +52,12 @@ export class ConnectionLimits {
   admitWhenRoom(address: string): Admission {
     if (this.#open >= this.#options.maxConnections) return 'full';
     this.#open += 1;
-    this.#perClient.set(clientKey(address), this.#held(address) + 1);
+    this.#perClient.set(ipNetwork(address), this.#held(address) + 1);
     return 'admitted';
   }
 
   release(address: string): void {
-    const key = clientKey(address);
+    const key = ipNetwork(address);
     const held = this.#perClient.get(key) ?? 0;
     this.#open -= 1;
     if (held > 1) this.#perClient.set(key, held - 1);
@@ -64,7 +65,7 @@ export class ConnectionLimits {
   }
 
   #held(address: string): number {
-    return this.#perClient.get(clientKey(address)) ?? 0;
+    return this.#perClient.get(ipNetwork(address)) ?? 0;
   }
 
   #share(): number {

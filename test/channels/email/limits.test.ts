@@ -84,6 +84,17 @@ describe('connection limits', () => {
     ]);
   });
 
+  test('leave a quarter of all connections to others when trusted relays want everything', () => {
+    const counted = limits({ maxConnections: 1000, maxConnectionsPerIp: 20 });
+    const relays = times(1000, () => counted.admit('127.0.0.1', 0));
+    expect(relays.filter((each) => each === 'admitted')).toHaveLength(750);
+    expect(relays.at(-1)).toBe('refused');
+    expect(times(20, () => counted.admit('192.0.2.1', 0))).not.toContain('refused');
+    counted.release('127.0.0.1');
+    expect(counted.admit('127.0.0.1', 0)).toBe('admitted');
+    expect(counted.open).toBe(770);
+  });
+
   test('keep connections back for clients that have none, however many a few others want', () => {
     const counted = limits({ maxConnections: 1000, maxConnectionsPerIp: 20 });
     for (let client = 0; client < 50; client += 1) {

@@ -1,5 +1,5 @@
 import type { AddressMatcher } from './address-matcher.ts';
-import { type Mailbox, matchKey, parseAddressList } from './email-addresses.ts';
+import { isInternetHost, type Mailbox, matchKey, parseAddressList } from './email-addresses.ts';
 import type { HeaderBlock } from './header-block.ts';
 
 export interface SenderOptions {
@@ -39,10 +39,8 @@ export function selectSender(
   ourAddresses: AddressMatcher,
   options: SenderOptions,
 ): Sender {
-  if (head.count('from') > 1) return { kind: 'several' };
-  const from = mailboxes(head.first('from'));
-  if (from.length > 1) return { kind: 'several' };
-  const [author] = from;
+  const author = authorOf(head);
+  if (author === 'several') return { kind: 'several' };
   if (author === undefined) return { kind: 'none' };
 
   const because = whyNotFrom(author, head, ourAddresses, options);
@@ -61,6 +59,22 @@ export function selectSender(
 /** Undefined when nobody can tell who wrote. */
 export function mailboxOf(sender: Sender): Mailbox | undefined {
   return sender.kind === 'from' || sender.kind === 'reply-to' ? sender.mailbox : undefined;
+}
+
+/**
+ * The one mailbox in From (RFC 5322 §3.6.2); undefined when it names nobody. Parts of a name that
+ * stand before an unquoted comma are no mailbox of their own: `Doe, Jane <j@x.example>` is one
+ * person, and so are `Doe@Work, Jane <j@x.example>`, whose first part is no address on the internet,
+ * and an address that is named twice.
+ */
+export function authorOf(head: HeaderBlock): Mailbox | 'several' | undefined {
+  if (head.count('from') > 1) return 'several';
+  const all = mailboxes(head.first('from'));
+  const named = all.filter(({ name, address }) => name !== '' || isInternetHost(address));
+  const candidates = named.length > 0 ? named : all;
+  const keys = new Set(candidates.map(({ address }) => matchKey(address)));
+  if (keys.size > 1) return 'several';
+  return candidates.find(({ name }) => name !== '') ?? candidates[0];
 }
 
 function whyNotFrom(

@@ -1,4 +1,5 @@
-import { canonicalDomain, domainOf, parseAddressList } from '../../../intake/email-addresses.ts';
+import { canonicalDomain, domainOf } from '../../../intake/email-addresses.ts';
+import { authorOf } from '../../../intake/email-sender.ts';
 import type { HeaderBlock } from '../../../intake/header-block.ts';
 import type { RawSource } from '../raw-source.ts';
 import { isAligned } from './alignment.ts';
@@ -30,7 +31,6 @@ export interface CheckSettings {
   readonly totalMs: number;
 }
 
-const MAX_FROM_LENGTH = 8 * 1024;
 /** Made once: a signal without a reason of its own makes an error, with its stack, for each message. */
 const OVER = new Error('the check is over');
 /** Organizational domains of sealers are configured; their servers seal under names below. */
@@ -157,10 +157,10 @@ function carriedBy(
 
 /** Of one From line with one mailbox; else there is no author that could be verified. */
 function authorDomain(head: HeaderBlock): string | undefined {
-  const from = head.count('from') === 1 ? head.first('from') : undefined;
-  const [author, other] = from === undefined ? [] : parseAddressList(from, MAX_FROM_LENGTH);
-  if (author === undefined || other !== undefined) return undefined;
-  return canonicalDomain(domainOf(author.address));
+  const author = authorOf(head);
+  return author === undefined || author === 'several'
+    ? undefined
+    : canonicalDomain(domainOf(author.address));
 }
 
 function outOfTime(head: SignedHead, fromDomain: string): SignatureCheck {

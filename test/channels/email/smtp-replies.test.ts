@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import type { BlobStore } from '../../../src/spool/blobs.ts';
 import { SpoolFull, SpoolUnavailable } from '../../../src/spool/errors.ts';
 import { type DoorChange, type EmailDoor, openDoor } from '../../support/email-door.ts';
-import { converse } from '../../support/smtp-client.ts';
+import { converse, SmtpClient } from '../../support/smtp-client.ts';
 
 const HELLO = `
   s: 220 mx.acme.example ESMTP
@@ -494,6 +494,20 @@ describe('the door answers', () => {
     expect(await second.reply()).toBe('');
     expect(await first.say('NOOP')).toMatch(/^250 /);
     first.destroy();
+  });
+
+  test('another sender while a trusted relay wants every connection', async () => {
+    door = await openDoor({ maxConnections: 8, trustedRelays: ['127.0.0.1'] });
+    const relays = [];
+    for (let count = 0; count < 8; count += 1) relays.push(await door.connect());
+    const greetings = await Promise.all(relays.map((relay) => relay.reply()));
+    expect(greetings.map((each) => each.slice(0, 3))).toEqual([
+      ...Array<string>(6).fill('220'),
+      ...['421', '421'],
+    ]);
+    const other = await SmtpClient.connect(door.port, '127.0.0.2');
+    expect(await other.reply()).toMatch(/^220 /);
+    for (const client of [...relays, other]) client.destroy();
   });
 
   test('a session while the door shuts down', async () => {

@@ -7,6 +7,7 @@ import {
 import { parseAddress, subscriberOf } from '../channels/sms/address.ts';
 import { domainOf, matchKey, parseAddressList } from '../intake/email-addresses.ts';
 import type { ErasableEntry, Person } from '../spool/erasure.ts';
+import { countedWhenForged } from '../spool/mail-rates.ts';
 import { UsageError } from './exit-codes.ts';
 
 /** How what was typed is read. The text itself may always be a visitor's id or subject as well. */
@@ -102,7 +103,7 @@ function emailPerson(key: string, typed: string): NamedPerson {
     wrote: (entry, raw) => writtenBy(entry, raw, is),
     hasSmsLane: () => false,
     ...finders([pattern], String.raw`[\w.+-]`, String.raw`[\w-]|\.\w`),
-    countedAs: [key],
+    countedAs: [key, countedWhenForged(key)],
   };
 }
 

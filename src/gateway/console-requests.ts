@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import proxyAddr from 'proxy-addr';
-import { ipNetwork } from '../channels/chat/ip-network.ts';
 import type { CompleteConfig } from '../config/complete.ts';
+import { ipNetwork } from '../runtime/ip-network.ts';
 import type { Channel } from '../types/channel.ts';
 import { clientIpOf } from './public-http.ts';
 

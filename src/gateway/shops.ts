@@ -24,7 +24,10 @@ export function emailShops(config: CompleteConfig): EmailShop[] {
     formSenders: email.formSenders,
     severalInboxes: email.severalInboxes,
     ...(email.dmarc === 'reject' && {
-      refusesForged: { trustedArcSealers: email.trustedArcSealers },
+      refusesForged: {
+        trustedArcSealers: email.trustedArcSealers,
+        senders: { addresses: email.addresses, formSenders: email.formSenders },
+      },
     }),
   }));
 }

@@ -2,10 +2,20 @@ import type { Current } from '../runtime/current.ts';
 import type { ShopId } from '../types/ids.ts';
 import { type AddressMatch, type AddressMatcher, createAddressMatcher } from './address-matcher.ts';
 import type { SenderOptions } from './email-sender.ts';
+import { createFormSenders } from './known-forms.ts';
 import { domainOf, matchKey } from './email-addresses.ts';
 
 /** RFC 5321 §4.5.1, RFC 2142 §4: every domain that takes mail has these. */
 const ROLE_ACCOUNTS: ReadonlySet<string> = new Set(['postmaster', 'abuse']);
+
+/** By what the door tells who sent a message. */
+export interface RefusesForged {
+  readonly trustedArcSealers: readonly string[];
+  readonly senders: {
+    readonly addresses: readonly string[];
+    readonly formSenders: readonly string[];
+  };
+}
 
 export interface EmailShop {
   readonly shopId: ShopId;
@@ -16,7 +26,7 @@ export interface EmailShop {
   /** One entry for a message to several of this shop's inboxes, or one each. */
   readonly severalInboxes: 'first' | 'each';
   /** The door asks who sent a message, and refuses what the sender's domain disowns. */
-  readonly refusesForged?: { readonly trustedArcSealers: readonly string[] };
+  readonly refusesForged?: RefusesForged;
 }
 
 /** One recipient that is ours. */
@@ -48,7 +58,7 @@ export interface DirectoryShop {
   readonly own: AddressMatcher;
   readonly sender: SenderOptions;
   readonly severalInboxes: 'first' | 'each';
-  readonly refusesForged?: EmailShop['refusesForged'];
+  readonly refusesForged?: RefusesForged;
 }
 
 /** Earlier shops win where two name the same address; the configuration refuses that. */
@@ -56,7 +66,7 @@ export function createAddressDirectory(shops: readonly EmailShop[]): AddressDire
   const members: DirectoryShop[] = shops.map((shop) => ({
     shopId: shop.shopId,
     own: createAddressMatcher(shop.addresses),
-    sender: { formSenders: createAddressMatcher(shop.formSenders) },
+    sender: { formSenders: createFormSenders(shop.formSenders) },
     severalInboxes: shop.severalInboxes,
     ...(shop.refusesForged && { refusesForged: shop.refusesForged }),
   }));

@@ -13,6 +13,14 @@ export interface MailLimits {
 
 export type MailLimit = keyof MailLimits;
 
+/**
+ * The name under which mail counts that may be forged in a person's name: apart from what the person
+ * is known to have sent.
+ */
+export function countedWhenForged(person: string): string {
+  return `forged ${person}`;
+}
+
 /** One message, as it counts. Of the texts only hashes are stored. */
 export interface CountedMail {
   readonly shopId: ShopId;

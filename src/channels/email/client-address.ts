@@ -2,21 +2,6 @@ import { BlockList, isIP, isIPv4 } from 'node:net';
 
 const MAX_REMEMBERED = 4096;
 
-/**
- * The key under which limits count a client: its IPv4 address, or its IPv6 /64, which is what one
- * customer is given.
- */
-export function clientKey(address: string): string {
-  if (isIP(address) !== 6) return address;
-  const [head = '', tail] = address.split('::');
-  const groups = head === '' ? [] : head.split(':');
-  if (tail !== undefined) {
-    const after = tail === '' ? 0 : tail.split(':').length;
-    while (groups.length + after < 8) groups.push('0');
-  }
-  return `${groups.slice(0, 4).join(':')}::/64`;
-}
-
 export interface Networks {
   has(address: string): boolean;
 }

@@ -1,4 +1,5 @@
-import { clientKey, type Networks } from './client-address.ts';
+import { ipNetwork } from '../../runtime/ip-network.ts';
+import type { Networks } from './client-address.ts';
 import { ConnectionRate, type RateOptions } from './connection-rate.ts';
 
 export interface ConnectionLimitOptions {
@@ -7,15 +8,23 @@ export interface ConnectionLimitOptions {
   readonly connectionRate: RateOptions;
 }
 
-/** `full`: the client may, as far as it is concerned, but no connection is left. */
+/**
+ * `refused`: the client has, or trusted relays have, as many as they may. `full`: the client may,
+ * as far as it is concerned, but no connection is left.
+ */
 export type Admission = 'admitted' | 'refused' | 'full';
 
 /** What one client may have of the connections that are left. */
 const SHARE = 0.1;
+/**
+ * The part of all connections that trusted relays leave to others. Of a quarter a tenth is still
+ * more than the 20 that one client may have by default.
+ */
+const RESERVE = 0.25;
 
 /**
  * Counts open connections, in all and per client, and how often a client comes; trusted relays
- * have no limits of their own.
+ * have no limits of their own, but for a quarter of all connections that they leave to others.
  *
  * While less than half of all connections are taken a client may have `maxConnectionsPerIp`. After
  * that it may not have more than a tenth of what is left, or one: a few clients cannot take
@@ -27,6 +36,7 @@ export class ConnectionLimits {
   readonly #rate: ConnectionRate;
   readonly #perClient = new Map<string, number>();
   #open = 0;
+  #openTrusted = 0;
 
   constructor(options: ConnectionLimitOptions, trusted: Networks) {
     this.#options = options;
@@ -40,7 +50,11 @@ export class ConnectionLimits {
 
   /** What is admitted counts until it is released. `now` in milliseconds, never going back. */
   admit(address: string, now: number): Admission {
-    if (!this.#trusted.has(address)) {
+    if (this.#trusted.has(address)) {
+      const { maxConnections } = this.#options;
+      const reserve = Math.floor(maxConnections * RESERVE);
+      if (reserve > 0 && this.#openTrusted >= maxConnections - reserve) return 'refused';
+    } else {
       if (!this.#rate.take(address, now)) return 'refused';
       if (this.#held(address) >= this.#share()) return 'refused';
     }
@@ -51,20 +65,22 @@ export class ConnectionLimits {
   admitWhenRoom(address: string): Admission {
     if (this.#open >= this.#options.maxConnections) return 'full';
     this.#open += 1;
-    this.#perClient.set(clientKey(address), this.#held(address) + 1);
+    if (this.#trusted.has(address)) this.#openTrusted += 1;
+    this.#perClient.set(ipNetwork(address), this.#held(address) + 1);
     return 'admitted';
   }
 
   release(address: string): void {
-    const key = clientKey(address);
+    const key = ipNetwork(address);
     const held = this.#perClient.get(key) ?? 0;
     this.#open -= 1;
+    if (this.#trusted.has(address)) this.#openTrusted -= 1;
     if (held > 1) this.#perClient.set(key, held - 1);
     else this.#perClient.delete(key);
   }
 
   #held(address: string): number {
-    return this.#perClient.get(clientKey(address)) ?? 0;
+    return this.#perClient.get(ipNetwork(address)) ?? 0;
   }
 
   #share(): number {

@@ -1,4 +1,4 @@
-import { clientKey } from './client-address.ts';
+import { ipNetwork } from '../../runtime/ip-network.ts';
 
 /** As many clients are told apart in one window; what more there are is not counted. */
 const MAX_CLIENTS = 65_536;
@@ -28,7 +28,7 @@ export class ConnectionRate {
       this.#counts.clear();
       this.#windowFrom = now;
     }
-    const key = clientKey(address);
+    const key = ipNetwork(address);
     const count = (this.#counts.get(key) ?? 0) + 1;
     if (count > 1 || this.#counts.size < MAX_CLIENTS) this.#counts.set(key, count);
     return count <= connections;

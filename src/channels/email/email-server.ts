@@ -152,14 +152,14 @@ export function createEmailServer(
   };
   listener.onRcptTo = (address, session, callback) => {
     const connection = listener.connectionOf(session);
-    // The library does not count one that is named again; in LMTP each has an answer.
-    if (options.lmtp && (connection?.rcpts.length ?? 0) >= options.maxRecipients) {
+    // The library does not count one that is named again: it could be named without end.
+    if ((connection?.rcpts.length ?? 0) >= options.maxRecipients) {
       onRefused('too_many_recipients', session.id);
       callback(new SmtpRefusal('too_many_recipients'));
       return;
     }
     envelope.onRcptTo(address, session, (error) => {
-      if (options.lmtp && !error) connection?.rcptAccepted(address.address);
+      if (!error) connection?.rcptAccepted(address.address);
       callback(error);
     });
   };

@@ -1,5 +1,6 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
-import { clientKey, type Networks } from './client-address.ts';
+import { ipNetwork } from '../../runtime/ip-network.ts';
+import type { Networks } from './client-address.ts';
 import { SmtpRefusal } from './smtp-reply.ts';
 
 export interface MessageRateOptions {
@@ -19,7 +20,7 @@ export function createMessageRate(
   return async (remoteAddress) => {
     if (trusted.has(remoteAddress)) return;
     try {
-      await rate.consume(clientKey(remoteAddress));
+      await rate.consume(ipNetwork(remoteAddress));
     } catch (error) {
       // The limiter rejects with its own verdict, which is no Error.
       throw error instanceof RateLimiterRes ? new SmtpRefusal('rate') : error;

@@ -25,9 +25,8 @@ export async function refuseForged(
     arrivals.map(async (arrival) => {
       const rules = directory.shop(arrival.shopId)?.refusesForged;
       if (rules === undefined) return arrival;
-      const { trustedArcSealers } = rules;
       const raw = source(arrival.raw, blobs);
-      const authentication = await authenticator.check({ ...arrival.meta, raw, trustedArcSealers });
+      const authentication = await authenticator.check({ ...arrival.meta, raw, ...rules });
       return { ...arrival, meta: { ...arrival.meta, authentication } };
     }),
   );

@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type { TLSSocket } from 'node:tls';
@@ -25,6 +26,12 @@ export interface ConnectionRules {
 const MAX_OVERSHOOT = 1000;
 const JUNK = new Set(['NOOP', 'RSET', 'HELO', 'EHLO', 'LHLO', 'VRFY', 'EXPN', 'HELP', 'ETRN']);
 const NOT_IMPLEMENTED = new Set(['AUTH', 'VRFY', 'EXPN', 'HELP', 'ETRN', 'TURN']);
+/**
+ * The parameters that are understood (RFC 5321 §4.1.1.11). Those of DSN (RFC 3461) are not offered
+ * and are passed over: whoever asks for a report that never comes loses less than a message.
+ */
+const MAIL_PARAMETERS: ReadonlySet<string> = new Set(['SIZE', 'BODY', 'SMTPUTF8', 'RET', 'ENVID']);
+const RCPT_PARAMETERS: ReadonlySet<string> = new Set(['NOTIFY', 'ORCPT']);
 
 /**
  * One SMTP session: smtp-server's, with what it leaves to others. Greets without its 100 ms delay
@@ -99,7 +106,7 @@ export class SmtpConnection extends SMTPConnection {
     else this._socket.destroySoon();
   }
 
-  /** In LMTP, the recipients of this transaction: one for each RCPT that was answered 250. */
+  /** The recipients of this transaction: one for each RCPT that was answered 250. */
   get rcpts(): readonly string[] {
     return this.#rcpts;
   }
@@ -183,6 +190,30 @@ export class SmtpConnection extends SMTPConnection {
     super._onCommand(command, done);
   }
 
+  override handler_MAIL(command: Buffer, callback: () => void): void {
+    const parsed = this._parseAddressCommand('mail from', command);
+    const parameters = argumentsOf(parsed);
+    // RFC 6531 §3.4; in the command as it came, for the library shows domains in Unicode.
+    const reason =
+      whyNotParameters(parameters, MAIL_PARAMETERS) ??
+      (parsed !== false && !parameters.includes('SMTPUTF8') && !isAscii(command)
+        ? 'needs_smtputf8'
+        : undefined);
+    if (reason === undefined) super.handler_MAIL(command, callback);
+    else this.#refuseCommand(reason, callback);
+  }
+
+  override handler_RCPT(command: Buffer, callback: () => void): void {
+    const parsed = this._parseAddressCommand('rcpt to', command);
+    const reason =
+      whyNotParameters(argumentsOf(parsed), RCPT_PARAMETERS) ??
+      (parsed !== false && !this.session.envelope.smtpUtf8 && !isAscii(command)
+        ? 'needs_smtputf8'
+        : undefined);
+    if (reason === undefined) super.handler_RCPT(command, callback);
+    else this.#refuseCommand(reason, callback);
+  }
+
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
     // One message that is refused is one error, also in LMTP where each recipient is told.
     const isInMessage = this.#messageStalledMs !== undefined;
@@ -213,6 +244,13 @@ export class SmtpConnection extends SMTPConnection {
     this.#release();
   }
 
+  #refuseCommand(reason: RefusalReason, callback: () => void): void {
+    const { responseCode, message } = new SmtpRefusal(reason);
+    this.#rules.onRefused(reason, this.id);
+    this.send(responseCode, message);
+    callback();
+  }
+
   #release(): void {
     if (this.#admittedAs === undefined) return;
     this.#rules.release(this.#admittedAs);
@@ -235,6 +273,20 @@ export class SmtpConnection extends SMTPConnection {
     }
     this.connectionReady();
   }
+}
+
+type ParsedCommand = ReturnType<SMTPConnection['_parseAddressCommand']>;
+
+/** The names of the parameters in capitals; none of a command that the library refuses itself. */
+function argumentsOf(parsed: ParsedCommand): readonly string[] {
+  return parsed === false || !parsed.args ? [] : Object.keys(parsed.args);
+}
+
+function whyNotParameters(
+  given: readonly string[],
+  known: ReadonlySet<string>,
+): 'unknown_parameter' | undefined {
+  return given.every((name) => known.has(name)) ? undefined : 'unknown_parameter';
 }
 
 function verbOf(command: Buffer): string {

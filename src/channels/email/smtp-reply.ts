@@ -35,6 +35,8 @@ const REFUSALS = {
   dmarc: [550, '5.7.1', "The sender's domain asks to refuse this message (DMARC)"],
   too_large: [552, '5.3.4', 'Message exceeds the size limit'],
   loop: [554, '5.4.6', 'Too many Received lines: the message loops'],
+  unknown_parameter: [555, '5.5.4', 'Parameter not recognized'],
+  needs_smtputf8: [553, '5.6.7', 'An address that is not ASCII needs the SMTPUTF8 parameter'],
   not_implemented: [502, '5.5.1', 'Command not implemented'],
 } as const satisfies Record<string, readonly [number, string, string]>;
 

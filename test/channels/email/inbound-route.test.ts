@@ -55,6 +55,18 @@ describe('POST /email/inbound', () => {
     });
   });
 
+  test('gives each IPv4 client a rate of its own where the server listens on ::', async () => {
+    const at = await open({
+      messageRate: { messages: 1, perMs: 60_000 },
+      parts: () => ({ clientIp: ({ headers }) => `::ffff:${String(headers['x-client'])}` }),
+    });
+    const statusFor = async (client: string) =>
+      (await at.send(MESSAGE, { headers: { 'x-client': client } })).status;
+    expect(await statusFor('192.0.2.1')).toBe(202);
+    expect(await statusFor('192.0.2.1')).toBe(429);
+    expect(await statusFor('192.0.2.2')).toBe(200);
+  });
+
   test('keeps a large message byte for byte, in a file', async () => {
     const at = await open();
     expect((await at.send(LARGE)).status).toBe(202);

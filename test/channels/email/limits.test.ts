@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { clientKey, createNetworks } from '../../../src/channels/email/client-address.ts';
+import { createNetworks } from '../../../src/channels/email/client-address.ts';
 import {
   type Admission,
   type ConnectionLimitOptions,
@@ -7,23 +7,14 @@ import {
 } from '../../../src/channels/email/connection-limits.ts';
 import { DataPace } from '../../../src/channels/email/data-pace.ts';
 
-test.each([
-  ['192.0.2.1', '192.0.2.1'],
-  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
-  ['2001:db8:1:2::9', '2001:db8:1:2::/64'],
-  ['2001:db8::9', '2001:db8:0:0::/64'],
-  ['::1', '0:0:0:0::/64'],
-  ['::', '0:0:0:0::/64'],
-])('%s is counted as %s', (address, key) => {
-  expect(clientKey(address)).toBe(key);
-});
-
 describe('trusted relays', () => {
   const trusted = createNetworks(['127.0.0.0/8', '::1/128', '192.0.2.7', '2001:db8::/32']);
 
   test.each([
     ['127.0.0.1', true],
     ['127.255.0.1', true],
+    ['::ffff:127.0.0.1', true],
+    ['::ffff:192.0.2.8', false],
     ['::1', true],
     ['192.0.2.7', true],
     ['2001:db8:ffff::1', true],
@@ -77,12 +68,31 @@ describe('connection limits', () => {
     expect(admitted).toEqual(['admitted', 'admitted', 'refused', 'admitted']);
   });
 
+  test('tell IPv4 clients apart where the server listens on ::', () => {
+    const counted = limits();
+    const admitted = [1, 2, 3].map((host) => counted.admit(`::ffff:192.0.2.${String(host)}`, 0));
+    expect(admitted).toEqual(['admitted', 'admitted', 'admitted']);
+    counted.admit('192.0.2.1', 0);
+    expect(counted.admit('::ffff:192.0.2.1', 0)).toBe('refused');
+  });
+
   test('hold for trusted relays only in all', () => {
     const counted = limits({ maxConnections: 3 });
     expect(times(4, () => counted.admit('127.0.0.1', 0))).toEqual([
       ...['admitted', 'admitted', 'admitted'],
       'full',
     ]);
+  });
+
+  test('leave a quarter of all connections to others when trusted relays want everything', () => {
+    const counted = limits({ maxConnections: 1000, maxConnectionsPerIp: 20 });
+    const relays = times(1000, () => counted.admit('127.0.0.1', 0));
+    expect(relays.filter((each) => each === 'admitted')).toHaveLength(750);
+    expect(relays.at(-1)).toBe('refused');
+    expect(times(20, () => counted.admit('192.0.2.1', 0))).not.toContain('refused');
+    counted.release('127.0.0.1');
+    expect(counted.admit('127.0.0.1', 0)).toBe('admitted');
+    expect(counted.open).toBe(770);
   });
 
   test('keep connections back for clients that have none, however many a few others want', () => {

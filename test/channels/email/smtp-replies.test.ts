@@ -6,7 +6,7 @@ import type { BlobStore } from '../../../src/spool/blobs.ts';
 import { SpoolFull, SpoolUnavailable } from '../../../src/spool/errors.ts';
 import type { ShopId } from '../../../src/types/ids.ts';
 import { ACME, type DoorChange, type EmailDoor, openDoor } from '../../support/email-door.ts';
-import { converse } from '../../support/smtp-client.ts';
+import { converse, SmtpClient } from '../../support/smtp-client.ts';
 
 const HELLO = `
   s: 220 mx.acme.example ESMTP
@@ -26,6 +26,9 @@ const MESSAGE = `
   c:
   c: Hi
 `;
+
+/** The client of these tests sends a byte for each character. */
+const utf8 = (text: string) => Buffer.from(text).toString('latin1');
 
 interface Case {
   readonly title: string;
@@ -142,6 +145,84 @@ const cases: readonly Case[] = [
       c: .
       s: 250 2.0.0`,
     stored: 1,
+  },
+  {
+    title: 'one recipient named 3,000 times: counted each time',
+    script: `${HELLO}
+      c: MAIL FROM:<ann@example.com>
+      s: 250 2.1.0
+      ${'c: RCPT TO:<support@acme.example>\ns: 250 2.1.5\n'.repeat(100)}
+      ${'c: RCPT TO:<Support@Acme.example>\ns: 452 4.5.3\n'.repeat(1001)}
+      c: RCPT TO:<support@acme.example>
+      s: 421 4.7.0`,
+    closes: true,
+  },
+  {
+    title: 'one recipient named more than 100 times: the message is for it all the same',
+    script: `${HELLO}
+      c: MAIL FROM:<ann@example.com>
+      s: 250 2.1.0
+      ${'c: RCPT TO:<support@acme.example>\ns: 250 2.1.5\n'.repeat(100)}
+      c: RCPT TO:<support@acme.example>
+      s: 452 4.5.3
+      c: DATA
+      s: 354
+      ${MESSAGE}
+      c: .
+      s: 250 2.0.0
+      c: MAIL FROM:<ann@example.com>
+      s: 250 2.1.0
+      c: RCPT TO:<support@acme.example>
+      s: 250 2.1.5`,
+    stored: 1,
+  },
+  {
+    title: 'parameters that nobody has offered (RFC 5321 §4.1.1.11)',
+    script: `${HELLO}
+      c: MAIL FROM:<ann@example.com> FOO=bar
+      s: 555 5.5.4
+      c: MAIL FROM:<ann@example.com> SIZE=10 X-FLAG
+      s: 555 5.5.4
+      c: MAIL FROM:<ann@example.com> AUTH=<>
+      s: 555 5.5.4
+      c: MAIL FROM:<ann@example.com> REQUIRETLS
+      s: 555 5.5.4
+      c: MAIL FROM:<ann@example.com> size=10 body=8bitmime
+      s: 250 2.1.0
+      c: RCPT TO:<support@acme.example> FOO=bar
+      s: 555 5.5.4
+      c: RCPT TO:<support@acme.example> SMTPUTF8
+      s: 555 5.5.4
+      c: RCPT TO:<support@acme.example>
+      s: 250 2.1.5`,
+  },
+  {
+    title: 'parameters of DSN, which is not offered either, are passed over',
+    script: `${HELLO}
+      c: MAIL FROM:<ann@example.com> RET=HDRS ENVID=one
+      s: 250 2.1.0
+      c: RCPT TO:<support@acme.example> NOTIFY=NEVER ORCPT=rfc822;support@acme.example
+      s: 250 2.1.5`,
+  },
+  {
+    title: 'an address in UTF-8 without SMTPUTF8 (RFC 6531 §3.4)',
+    script: `${HELLO}
+      c: MAIL FROM:<${utf8('jörg@example.com')}>
+      s: 553 5.6.7
+      c: MAIL FROM:<${utf8('ann@bücher.example')}> BODY=8BITMIME
+      s: 553 5.6.7
+      c: MAIL FROM:<ann@xn--bcher-kva.example>
+      s: 250 2.1.0
+      c: RCPT TO:<${utf8('süpport@help.acme.example')}>
+      s: 553 5.6.7
+      c: RCPT TO:<support@acme.example>
+      s: 250 2.1.5
+      c: RSET
+      s: 250
+      c: MAIL FROM:<${utf8('jörg@bücher.example')}> SMTPUTF8
+      s: 250 2.1.0
+      c: RCPT TO:<${utf8('süpport@help.acme.example')}>
+      s: 250 2.1.5`,
   },
   {
     title: 'a message that has been through more than 50 servers',
@@ -428,6 +509,20 @@ describe('the door answers', () => {
     expect(await second.reply()).toBe('');
     expect(await first.say('NOOP')).toMatch(/^250 /);
     first.destroy();
+  });
+
+  test('another sender while a trusted relay wants every connection', async () => {
+    door = await openDoor({ maxConnections: 8, trustedRelays: ['127.0.0.1'] });
+    const relays = [];
+    for (let count = 0; count < 8; count += 1) relays.push(await door.connect());
+    const greetings = await Promise.all(relays.map((relay) => relay.reply()));
+    expect(greetings.map((each) => each.slice(0, 3))).toEqual([
+      ...Array<string>(6).fill('220'),
+      ...['421', '421'],
+    ]);
+    const other = await SmtpClient.connect(door.port, '127.0.0.2');
+    expect(await other.reply()).toMatch(/^220 /);
+    for (const client of [...relays, other]) client.destroy();
   });
 
   test('a session while the door shuts down', async () => {

@@ -96,5 +96,10 @@ test('the verdict about a sender is told line by line', () => {
     'Vouched for by none warning',
   ]);
   for (const { meaning } of lines) expect(meaning).toMatch(/\.$/);
+  for (const claimed of ['verified', 'none', 'quarantine', 'reject', 'temperror']) {
+    expect(checkWords({ claimed })).toMatchObject([
+      { name: 'Named outside From', result: claimed, meaning: expect.stringMatching(/: .+\.$/) },
+    ]);
+  }
   expect(checkWords({ spf: 'hasOwnProperty' })).toMatchObject([{ meaning: '', tone: 'plain' }]);
 });

@@ -1,14 +1,15 @@
-import { canonicalDomain, domainOf, parseAddressList } from '../../../intake/email-addresses.ts';
+import { canonicalDomain, domainOf } from '../../../intake/email-addresses.ts';
+import { authorOf } from '../../../intake/email-sender.ts';
 import type { HeaderBlock } from '../../../intake/header-block.ts';
 import type { RawSource } from '../raw-source.ts';
 import { isAligned } from './alignment.ts';
-import { parseAuthenticationResults } from './authentication-results.ts';
 import { checkSignatures, type SignatureCheck } from './check-signatures.ts';
 import { checkSpf, type SpfCheck } from './check-spf.ts';
+import { claimOf, policyOf, sealedFor, type SenderLists } from './claimed-sender.ts';
 import { type DmarcRecord, readDmarcRecord } from './dmarc-record.ts';
 import type { Resolve } from './dns-resolver.ts';
 import { readHead } from './message-bytes.ts';
-import { relayResults, reportedSpf, vouchesFor } from './reported-results.ts';
+import { carriedBy, relayResults, reportedSpf, vouchesFor } from './reported-results.ts';
 import { readSignedHead, type SignedHead } from './signed-head.ts';
 import type { AuthenticationVerdict } from './verdict.ts';
 
@@ -20,6 +21,8 @@ export interface CheckRequest {
   readonly envelopeFrom: string;
   readonly trustedRelay: boolean;
   readonly trustedArcSealers: readonly string[];
+  /** By these the person is told whom the message is from; without them only From is looked at. */
+  readonly senders?: SenderLists;
 }
 
 export interface CheckSettings {
@@ -30,7 +33,6 @@ export interface CheckSettings {
   readonly totalMs: number;
 }
 
-const MAX_FROM_LENGTH = 8 * 1024;
 /** Made once: a signal without a reason of its own makes an error, with its stack, for each message. */
 const OVER = new Error('the check is over');
 /** Organizational domains of sealers are configured; their servers seal under names below. */
@@ -74,17 +76,25 @@ async function check(
         domain: domainOf(request.envelopeFrom),
       });
   const fromDomain = authorDomain(head);
+  const claim = claimOf(head, request.senders, request.envelopeFrom);
+  const claimRecord =
+    claim === undefined
+      ? undefined
+      : inTime(signal, readDmarcRecord(claim.domain, resolve), { kind: 'temperror' as const });
   if (fromDomain === undefined) {
     const { result } = await spf;
     const other = { dkim: 'none', arc: 'none', policy: 'none', aligned: 'none' } as const;
-    return { ...other, spf: result, dmarc: 'permerror' };
+    // The envelope's sender is covered by SPF, and by nothing else.
+    const isCovered = claim?.isEnvelope === true && result === 'pass';
+    const claimed = isCovered ? 'none' : policyOf(await claimRecord);
+    return { ...other, spf: result, dmarc: 'permerror', ...(claimed && { claimed }) };
   }
 
   const isTrustedSealer = (domain: string) =>
     trustedArcSealers.some((sealer) => isBelow(domain.toLowerCase(), sealer));
   const signed = readSignedHead(bytes, !head.truncated, fromDomain, isTrustedSealer);
   const question = { raw, head: signed, headBytes: head.byteLength, fromDomain, isTrustedSealer };
-  const [spfCheck, signatures, record] = await Promise.all([
+  const [spfCheck, signatures, record, claimPolicy] = await Promise.all([
     spf,
     inTime(
       signal,
@@ -92,9 +102,13 @@ async function check(
       outOfTime(signed, fromDomain),
     ),
     inTime(signal, readDmarcRecord(fromDomain, resolve), { kind: 'temperror' as const }),
+    claimRecord,
   ]);
   const carried = carriedBy(signed, signatures, fromDomain);
+  const sealed = claim === undefined ? 'none' : sealedFor(claim, head, signed, signatures);
+  const claimed = sealed === 'none' ? policyOf(claimPolicy) : sealed;
   return {
+    ...(claimed && { claimed }),
     spf: spfCheck.result,
     dkim: signatures.dkim,
     arc: signatures.arc,
@@ -141,26 +155,12 @@ function conclude(evidence: Evidence): Pick<AuthenticationVerdict, 'dmarc' | 'po
   return { dmarc: mightPass ? 'temperror' : 'fail', policy, aligned: 'none' };
 }
 
-/** What the sealers whom the shop trusts found, when their seals hold (RFC 8617 §7.2). */
-function carriedBy(
-  { arc }: SignedHead,
-  signatures: SignatureCheck,
-  fromDomain: string,
-): Evidence['carried'] {
-  if (signatures.arc === 'temperror') return 'undecided';
-  if (signatures.arc !== 'pass') return 'none';
-  const vouched = arc.some(({ results }) =>
-    vouchesFor(parseAuthenticationResults(results), fromDomain),
-  );
-  return vouched ? 'pass' : 'none';
-}
-
 /** Of one From line with one mailbox; else there is no author that could be verified. */
 function authorDomain(head: HeaderBlock): string | undefined {
-  const from = head.count('from') === 1 ? head.first('from') : undefined;
-  const [author, other] = from === undefined ? [] : parseAddressList(from, MAX_FROM_LENGTH);
-  if (author === undefined || other !== undefined) return undefined;
-  return canonicalDomain(domainOf(author.address));
+  const author = authorOf(head);
+  return author === undefined || author === 'several'
+    ? undefined
+    : canonicalDomain(domainOf(author.address));
 }
 
 function outOfTime(head: SignedHead, fromDomain: string): SignatureCheck {

@@ -15,7 +15,7 @@ export class KeptVerdicts {
   }
 
   set(id: EntryId, verdict: AuthenticationVerdict): void {
-    if (verdict.dmarc === 'temperror') return;
+    if (verdict.dmarc === 'temperror' || verdict.claimed === 'temperror') return;
     this.#verdicts.set(id, verdict);
     if (this.#verdicts.size <= MAX_ENTRIES) return;
     for (const oldest of this.#verdicts.keys()) {

@@ -4,7 +4,9 @@ import {
   type AuthenticationResults,
   parseAuthenticationResults,
 } from './authentication-results.ts';
+import type { SignatureCheck } from './check-signatures.ts';
 import type { SpfCheck } from './check-spf.ts';
+import type { SignedHead } from './signed-head.ts';
 import type { MethodResult } from './verdict.ts';
 
 /** The nearest relay's own line stands on top; a few others may have been added above it. */
@@ -50,4 +52,18 @@ export function vouchesFor(
       method === 'dmarc' && isAligned(fromDomain, domain.slice(domain.lastIndexOf('@') + 1), false)
     );
   });
+}
+
+/** What the sealers whom the shop trusts found, when their seals hold (RFC 8617 §7.2). */
+export function carriedBy(
+  { arc }: SignedHead,
+  signatures: SignatureCheck,
+  fromDomain: string,
+): 'pass' | 'none' | 'undecided' {
+  if (signatures.arc === 'temperror') return 'undecided';
+  if (signatures.arc !== 'pass') return 'none';
+  const vouched = arc.some(({ results }) =>
+    vouchesFor(parseAuthenticationResults(results), fromDomain),
+  );
+  return vouched ? 'pass' : 'none';
 }

@@ -18,6 +18,8 @@ export interface ArcSet {
   readonly sealer: string;
   /** The value of ARC-Authentication-Results. */
   readonly results: string;
+  /** What ARC-Message-Signature covers of the header (RFC 8617 §4.1.2), in lower case. */
+  readonly signedFields: readonly string[];
 }
 
 /** What of a header block is worth checking signatures against. */
@@ -88,9 +90,12 @@ function isStrong({ field, value }: NamedField): boolean {
   if (field.length > MAX_SIGNATURE_LENGTH || tagOf(value, 'l') !== undefined) return false;
   if (![tagOf(value, 't'), tagOf(value, 'x')].every((time) => TIME.test(time ?? '0'))) return false;
   // RFC 6376 §5.4: From must be signed; else whoever has such a message could write as anyone.
-  const signed = (tagOf(value, 'h') ?? '').split(':');
-  if (!signed.some((name) => name.trim().toLowerCase() === 'from')) return false;
+  if (!namesIn(tagOf(value, 'h') ?? '').includes('from')) return false;
   return /-sha256$/i.test(tagOf(value, 'a') ?? '');
+}
+
+function namesIn(fields: string): readonly string[] {
+  return fields.split(':').map((name) => name.trim().toLowerCase());
 }
 
 /** The sets from the newest down, as far as their sealers are trusted. */
@@ -108,12 +113,18 @@ function trustedChain(
     );
   const seals = of('arc-seal');
   const results = of('arc-authentication-results');
+  const messageSignatures = of('arc-message-signature');
   const chain: ArcSet[] = [];
   const newest = Math.max(0, ...[...seals.keys()].map((instance) => instance ?? 0));
   for (let instance = newest; instance > 0; instance -= 1) {
     const sealer = tagOf(seals.get(instance) ?? '', 'd')?.toLowerCase() ?? '';
     if (!isTrustedSealer(sealer)) break;
-    chain.push({ instance, sealer, results: results.get(instance) ?? '' });
+    chain.push({
+      instance,
+      sealer,
+      results: results.get(instance) ?? '',
+      signedFields: namesIn(tagOf(messageSignatures.get(instance) ?? '', 'h') ?? ''),
+    });
   }
   return chain;
 }

@@ -27,6 +27,11 @@ export const verdictSchema = z.object({
   policy: z.enum(['none', 'quarantine', 'reject']),
   /** What vouches for the domain in From. */
   aligned: z.enum(['none', 'spf', 'dkim', 'arc', 'relay']),
+  /**
+   * Of the person whom the message names outside From (Reply-To, X-Original-From …), if it does:
+   * `verified` by a trusted seal; else what their domain publishes, as far as DNS tells.
+   */
+  claimed: z.exactOptional(z.enum(['verified', 'none', 'quarantine', 'reject', 'temperror'])),
 });
 
 export type AuthenticationVerdict = Readonly<z.infer<typeof verdictSchema>>;

@@ -99,8 +99,8 @@ export function createEmailNormalizer(
     // Whoever released it has decided already.
     const known = meta.authentication ?? kept.get(entry.id);
     if (known !== undefined || released) return known;
-    const { trustedArcSealers } = shop;
-    const verdict = await deps.authenticator?.check({ ...meta, raw, trustedArcSealers });
+    const { trustedArcSealers, senders } = shop;
+    const verdict = await deps.authenticator?.check({ ...meta, raw, trustedArcSealers, senders });
     if (verdict !== undefined) kept.set(entry.id, verdict);
     return verdict;
   };

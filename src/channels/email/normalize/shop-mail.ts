@@ -1,7 +1,9 @@
-import { type AddressMatcher, createAddressMatcher } from '../../../intake/address-matcher.ts';
+import { createAddressMatcher } from '../../../intake/address-matcher.ts';
 import { canonicalDomain } from '../../../intake/email-addresses.ts';
+import { createFormSenders } from '../../../intake/known-forms.ts';
 import type { MailLimits } from '../../../spool/mail-rates.ts';
 import type { ShopId } from '../../../types/ids.ts';
+import type { SenderLists } from '../authentication/claimed-sender.ts';
 import type { SenderRules } from '../authentication/sender-policy.ts';
 import type { BodyMode } from './body/choose-body.ts';
 import type { ClassifyRules, MailClass } from './head/classify.ts';
@@ -32,7 +34,7 @@ export interface ShopMailSettings {
 
 /** The same, ready to ask. */
 export interface ShopMail extends ClassifyRules {
-  readonly formSenders: AddressMatcher;
+  readonly senders: SenderLists;
   readonly body: BodyMode;
   readonly showImages: boolean;
   readonly quotes: ShopMailSettings['quotes'];
@@ -47,7 +49,8 @@ export function compileShop(settings: ShopMailSettings): ShopMail {
   const domains = settings.replyDomains.flatMap((domain) => canonicalDomain(domain) ?? []);
   return {
     own,
-    formSenders: createAddressMatcher(settings.formSenders),
+    formSenders: createFormSenders(settings.formSenders),
+    senders: { addresses: settings.addresses, formSenders: settings.formSenders },
     allowSenders: createAddressMatcher(settings.allowSenders),
     replyDomains: new Set([...own.domains, ...domains]),
     body: settings.body,

@@ -71,13 +71,28 @@ const ALIGNED: Readonly<Record<string, string>> = {
   relay: 'A trusted relay vouches for it',
 };
 
+/** Of the person whom the message names outside From. */
+const CLAIMED: Readonly<Record<string, { readonly meaning: string; readonly tone: Tone }>> = {
+  verified: { meaning: 'a trusted forwarder vouches for the sender', tone: 'good' },
+  none: { meaning: 'nothing vouches for the sender, whose domain asks for nothing', tone: 'plain' },
+  quarantine: {
+    meaning: 'nothing vouches for the sender, whose domain asks to set such mail aside',
+    tone: 'warning',
+  },
+  reject: {
+    meaning: 'nothing vouches for the sender, whose domain asks to refuse such mail',
+    tone: 'warning',
+  },
+  temperror: { meaning: 'nothing vouches for the sender, and DNS did not answer', tone: 'warning' },
+};
+
 /** The verdict line by line, the methods in the order in which people know them. */
 export function checkWords(verdict: Readonly<Record<string, string>>): readonly CheckWords[] {
   const lines = METHODS.flatMap((method): CheckWords[] => {
     const result = verdict[method.key];
     return result === undefined ? [] : [{ name: method.name, result, ...said(method, result) }];
   });
-  const { policy, aligned } = verdict;
+  const { policy, aligned, claimed } = verdict;
   if (policy !== undefined) {
     const asks = Object.hasOwn(POLICIES, policy) ? POLICIES[policy] : undefined;
     lines.push({
@@ -94,6 +109,18 @@ export function checkWords(verdict: Readonly<Record<string, string>>): readonly 
       result: aligned,
       meaning: vouches === undefined ? '' : `${vouches}.`,
       tone: aligned === 'none' ? 'warning' : 'good',
+    });
+  }
+  if (claimed !== undefined) {
+    const known = Object.hasOwn(CLAIMED, claimed) ? CLAIMED[claimed] : undefined;
+    lines.push({
+      name: 'Named outside From',
+      result: claimed,
+      meaning:
+        known === undefined
+          ? ''
+          : `The message is taken from Reply-To or a header like it: ${known.meaning}.`,
+      tone: known?.tone ?? 'plain',
     });
   }
   return lines;

@@ -39,8 +39,8 @@ const KNOWN: Known = {
   dmarc: {
     short: 'Fails DMARC',
     meaning:
-      'The domain in From asks that mail like this be quarantined or refused: nothing proves that it comes from there.',
-    todo: 'Look at the verdict below. Release it only when you know the sender some other way.',
+      'The sender’s domain asks that mail like this be quarantined or refused: nothing proves that it comes from there. The sender is named in From, or in Reply-To or a header like it.',
+    todo: 'Look at the verdict below. Release it only when you know the sender some other way. When it comes from a form of yours, name the form’s sender in formSenders.',
   },
   unverified: {
     short: 'Unverified sender',

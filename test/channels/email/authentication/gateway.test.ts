@@ -23,11 +23,13 @@ interface Choices {
   readonly unverified?: string;
   readonly silentDns?: boolean;
   readonly lmtp?: boolean;
+  readonly formSenders?: readonly string[];
 }
 
 /** A gateway, its platform, and the name server that it asks. */
 async function setting(choices: Choices) {
   const { dmarc = 'hold', unverified = 'deliver', silentDns = false, lmtp = false } = choices;
+  const { formSenders = [] } = choices;
   const dns = await DnsServer.start(authZone());
   ends(() => dns.stop());
   dns.silentTo = () => silentDns;
@@ -42,7 +44,10 @@ async function setting(choices: Choices) {
     ...base,
     smtp: { ...base.smtp, trustedRelays: [], lmtp },
     dns: { servers: [dns.address] },
-    shops: base.shops.map((shop) => ({ ...shop, email: { ...shop.email, dmarc, unverified } })),
+    shops: base.shops.map((shop) => ({
+      ...shop,
+      email: { ...shop.email, dmarc, unverified, formSenders },
+    })),
   };
   writeFileSync(file, JSON.stringify(config));
   const loaded = loadConfig({ file, env: {} });
@@ -97,6 +102,46 @@ test('a forged sender under p=none goes without the copies he asked for', async 
       content:
         '(It could not be verified who sent this message.)\n\nHello,\n\nWhere is my order 1001?',
     },
+  });
+  expect(platform.payloads[0]?.message.email).not.toHaveProperty('cc');
+});
+
+/** From none.example, which passes, in the name of somebody at reject.example. */
+const claiming = (...head: readonly string[]) =>
+  Buffer.from(
+    authFixture('signed-none')
+      .toString('latin1')
+      .replace(/^(?=DKIM-Signature)/, head.map((line) => `${line}\r\n`).join('')),
+    'latin1',
+  );
+
+test.each([
+  ['X-Original-From', ['X-Original-From: Boss <boss@reject.example>']],
+  ['List-Post', ['List-Post: <mailto:ann@none.example>', 'Reply-To: boss@reject.example']],
+])('nobody passes by p=reject with %s', async (_, head) => {
+  for (const dmarc of ['hold', 'reject']) {
+    const { send, dataDir, platform } = await setting({ dmarc });
+    expect(await send(claiming(...head))).toMatch(/^250 /);
+    await waitFor('the entry', async () => (await entriesOf(dataDir))[0]?.state === 'held');
+    expect((await entriesOf(dataDir))[0]).toMatchObject({ reason: 'dmarc' });
+    expect(platform.payloads).toEqual([]);
+    const [entry] = await entriesOf(dataDir);
+    if (entry === undefined) throw new Error('the entry is gone');
+    const steps = await withSpool(dataDir, (spool) => spool.timeline(entry.id));
+    expect(steps.find(({ step }) => step === 'authenticated')?.detail).toMatchObject({
+      dmarc: 'pass',
+      claimed: 'reject',
+    });
+  }
+});
+
+test('a form that is configured and passes may, labelled and without copies', async () => {
+  const { send, platform } = await setting({ formSenders: ['ann@none.example'] });
+  await send(claiming('Reply-To: Boss <boss@reject.example>'));
+  await waitFor('the message', () => platform.payloads.length === 1);
+  expect(platform.payloads[0]).toMatchObject({
+    contact: { email: 'boss@reject.example', name: 'Boss' },
+    message: { content: expect.stringMatching(/^\(It could not be verified/) },
   });
   expect(platform.payloads[0]?.message.email).not.toHaveProperty('cc');
 });

@@ -7,8 +7,10 @@ import { readSubject } from '../../../../src/channels/email/normalize/head/heade
 import { createAddressMatcher } from '../../../../src/intake/address-matcher.ts';
 import { selectSender } from '../../../../src/intake/email-sender.ts';
 import { parseHeaderBlock } from '../../../../src/intake/header-block.ts';
+import { createFormSenders } from '../../../../src/intake/known-forms.ts';
 
 const ALL: readonly MailClass[] = ['auto-reply', 'bounce', 'loop', 'bulk'];
+const formSenders = createFormSenders(['forms@market.example']);
 const UUID = '0b8f6a52-3c1d-4e7f-9a2b-5d6e7f8a9b0c';
 
 interface Case {
@@ -23,9 +25,7 @@ function verdict(lines: string, options: Case = {}): string {
   const own = createAddressMatcher(['support@acme.example', 'first.line@acme.example']);
   const found = classify({
     head,
-    sender: selectSender(head, own, {
-      formSenders: createAddressMatcher(['forms@market.example']),
-    }),
+    sender: selectSender(head, own, { formSenders }),
     subject: readSubject(head.first('subject')),
     meta: {
       envelopeFrom: options.envelopeFrom ?? 'ann@x.example',
@@ -36,6 +36,7 @@ function verdict(lines: string, options: Case = {}): string {
       replyDomains: new Set([...own.domains, 'mail.platform.example']),
       suppress: new Set(options.suppress ?? ALL),
       allowSenders: createAddressMatcher(options.allow ?? []),
+      formSenders,
     },
   });
   return found.kind === 'deliver' ? 'deliver' : `${found.kind} ${found.reason}`;
@@ -246,11 +247,26 @@ describe('allowSenders', () => {
     expect(verdict(`${from}${lines}`, { allow: ['*@y.example'] })).not.toBe('deliver');
   });
 
-  test('names the form, or the person behind it', () => {
-    const form = 'From: forms@market.example\r\nReply-To: ann@x.example\r\nPrecedence: bulk';
-    expect(verdict(form)).toBe('suppressed bulk');
-    expect(verdict(form, { allow: ['forms@market.example'] })).toBe('deliver');
-    expect(verdict(form, { allow: ['ann@x.example'] })).toBe('deliver');
+  test('names the machine, or the person behind it', () => {
+    const machine = 'From: no-reply@news.example\r\nReply-To: ann@x.example\r\nPrecedence: bulk';
+    expect(verdict(machine)).toBe('suppressed bulk');
+    expect(verdict(machine, { allow: ['no-reply@news.example'] })).toBe('deliver');
+    expect(verdict(machine, { allow: ['ann@x.example'] })).toBe('deliver');
+  });
+});
+
+describe('a form sender, configured or known,', () => {
+  const forms = ['forms@market.example', 'mailer@shopify.com'];
+  test.each(forms)('%s is no machine and no list: a customer wrote it', (form) => {
+    for (const line of ['Auto-Submitted: auto-generated', 'Precedence: bulk', 'List-Id: <a.b>']) {
+      expect(verdict(`From: ${form}\r\n${line}`)).toBe('deliver');
+      expect(verdict(`From: ${form}\r\nReply-To: ann@x.example\r\n${line}`)).toBe('deliver');
+    }
+  });
+
+  test.each(forms)('%s is still an automatic answer or a bounce when it says so', (form) => {
+    expect(verdict(`From: ${form}\r\nAuto-Submitted: auto-replied`)).toBe('suppressed auto-reply');
+    expect(verdict(`From: ${form}\r\nX-Failed-Recipients: a@b.c`)).toBe('suppressed bounce');
   });
 });
 

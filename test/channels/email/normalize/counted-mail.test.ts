@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
+import { UNKNOWN_VERDICT } from '../../../../src/channels/email/authentication/verdict.ts';
 import type { EmailJob, EmailResult } from '../../../../src/channels/email/normalize/email-job.ts';
 import { normalizeMessage } from '../../../../src/channels/email/normalize/normalize-message.ts';
 import {
@@ -60,6 +61,16 @@ describe('the person whose mail is counted', () => {
   ])('is nobody for %s', async (_, headers, choices) => {
     expect(await counted(headers, choices)).toBeUndefined();
   });
+});
+
+test('what may be forged in a name does not use up the limits of the person', async () => {
+  const verdict = { ...UNKNOWN_VERDICT, dmarc: 'pass', claimed: 'none' } as const;
+  const checked = { job: { authentication: verdict } };
+  expect(await counted([FROM], checked)).toMatchObject({ person: 'ann@customer.example' });
+  const headers = ['From: no-reply@attack.example', 'Reply-To: ann@customer.example'];
+  expect(await counted(headers, checked)).toMatchObject({ person: 'forged ann@customer.example' });
+  const forged = { job: { authentication: { ...UNKNOWN_VERDICT, dmarc: 'fail' } as const } };
+  expect(await counted([FROM], forged)).toMatchObject({ person: 'forged ann@customer.example' });
 });
 
 describe('the thread', () => {

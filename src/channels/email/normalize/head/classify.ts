@@ -31,6 +31,8 @@ export interface ClassifyRules {
   readonly replyDomains: ReadonlySet<string>;
   readonly suppress: ReadonlySet<MailClass>;
   readonly allowSenders: AddressMatcher;
+  /** Who sends in the name of others: the shop's own, and the known services. */
+  readonly formSenders: AddressMatcher;
 }
 
 /** Headers by which automatic answers of some systems say what they are. */
@@ -50,6 +52,9 @@ export function classify(message: Classified): Verdict {
   if (sender.kind === 'several') return { kind: 'held', reason: 'several_from' };
   if (isAllowedSender(head, sender, allowSenders)) return { kind: 'deliver' };
   const found = mailClass(message, addresses(head, 'from'));
+  const isForm = isFrom(head, shop.formSenders);
+  // A machine has sent it, often to many: and in it are a customer's words.
+  if (isForm && (found === 'auto-generated' || found === 'bulk')) return { kind: 'deliver' };
   if (found === 'auto-generated') return { kind: 'held', reason: found };
   if (found !== undefined && suppress.has(found)) return { kind: 'suppressed', reason: found };
   if (sender.kind === 'none' && meta.envelopeFrom === '') {
@@ -107,7 +112,7 @@ function isLoop(message: Classified, froms: readonly string[]): boolean {
   const { head, sender, shop } = message;
   const { own } = shop;
   if (isOwnMessageId(message, froms)) return true;
-  if (sender.kind === 'reply-to' || hasReplyToOfStranger(head, own)) return false;
+  if (sender.kind === 'claimed' || hasReplyToOfStranger(head, own)) return false;
   // A list of our own (a support address that is a Google Group) signs as Sender what it passes on.
   const senders = isOwnList(head, own) ? [] : addresses(head, 'sender');
   return [...froms, ...senders].some((address) => own.has(address));

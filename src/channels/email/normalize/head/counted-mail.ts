@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { matchKey } from '../../../../intake/email-addresses.ts';
 import { mailboxOf, type Sender } from '../../../../intake/email-sender.ts';
 import type { HeaderBlock } from '../../../../intake/header-block.ts';
-import type { CountedMail } from '../../../../spool/mail-rates.ts';
+import { type CountedMail, countedWhenForged } from '../../../../spool/mail-rates.ts';
 import type { EmailMeta } from '../../email-meta.ts';
 import { isAllowedSender, isFrom } from './classify.ts';
 import type { AttachedFile } from '../email-job.ts';
@@ -13,21 +13,31 @@ import type { ShopMail } from '../shop-mail.ts';
 /** As what a message counts among those of its person; the body is added when it is known. */
 export type CountedHead = Pick<CountedMail, 'person' | 'thread'>;
 
-/** Undefined for who may send as much as he likes: forms and market places, `allowSenders`. */
-export function countedHead(
-  head: HeaderBlock,
-  sender: Sender,
-  meta: EmailMeta,
-  remoteId: string,
-  subject: string | undefined,
-  shop: Pick<ShopMail, 'formSenders' | 'allowSenders'>,
-): CountedHead | undefined {
+export interface CountedMessage {
+  readonly head: HeaderBlock;
+  readonly sender: Sender;
+  readonly meta: EmailMeta;
+  readonly remoteId: string;
+  readonly subject: string | undefined;
+  readonly shop: Pick<ShopMail, 'formSenders' | 'allowSenders'>;
+  /** Somebody may have written it in the person's name. */
+  readonly isForged: boolean;
+}
+
+/**
+ * Undefined for who may send as much as he likes: forms and market places, `allowSenders`. What may
+ * be forged counts apart from what the person is known to have sent: a stranger must not use up the
+ * limits of another.
+ */
+export function countedHead(message: CountedMessage): CountedHead | undefined {
+  const { head, sender, meta, remoteId, subject, shop } = message;
   if (isFrom(head, shop.formSenders) || isAllowedSender(head, sender, shop.allowSenders)) {
     return undefined;
   }
   const person = matchKey(mailboxOf(sender)?.address ?? meta.envelopeFrom);
   if (person === undefined) return undefined;
-  return { person, thread: threadOf(head, subject) ?? meta.messageId ?? remoteId };
+  const thread = threadOf(head, subject) ?? meta.messageId ?? remoteId;
+  return { person: message.isForged ? countedWhenForged(person) : person, thread };
 }
 
 /**

@@ -2,7 +2,7 @@ import { mailboxOf, type Sender, selectSender } from '../../../../intake/email-s
 import type { HeaderBlock } from '../../../../intake/header-block.ts';
 import type { Verdict } from '../../../../intake/normalizer.ts';
 import type { CreateMessageRequest } from '../../../../platform-api/schemas.ts';
-import { treatSender } from '../../authentication/sender-policy.ts';
+import { type Claim, treatSender } from '../../authentication/sender-policy.ts';
 import { classify } from './classify.ts';
 import { type CountedHead, countedHead } from './counted-mail.ts';
 import type { EmailJob } from '../email-job.ts';
@@ -36,19 +36,25 @@ export function readHead(head: HeaderBlock, job: HeadJob, shop: ShopMail): Messa
   const contact = contactOf(sender, head, meta.envelopeFrom);
   const subject = readSubject(head.first('subject'));
   const { inReplyTo, references } = readThreading(head);
-  const treatment = treatSender(job.authentication, sender.kind === 'reply-to', shop.senderRules);
+  const treatment = treatSender(job.authentication, claimIn(sender), shop.senderRules);
   const copies = readCopyRecipients(head, shop.own, contact.email);
   const { cc, bcc } = treatment.dropCopies ? { cc: [], bcc: [] } : copies;
   const found: Verdict = job.released
     ? { kind: 'deliver' }
     : classify({ head, sender, subject, meta, shop });
   const isAutoReply = found.kind === 'suppressed' && found.reason === 'auto-reply';
-  const verdict: Verdict = isAutoReply
-    ? { ...found, events: autoReplyEvents(contact, subject, job.receivedAt) }
-    : heldFor(treatment.hold, found, job.released);
+  // Nobody puts a line on another person's timeline by naming him.
+  const verdict: Verdict =
+    isAutoReply && !treatment.dropCopies
+      ? { ...found, events: autoReplyEvents(contact, subject, job.receivedAt) }
+      : heldFor(treatment.hold, found, job.released);
   const counted =
     verdict.kind === 'deliver' && !job.released
-      ? countedHead(head, sender, meta, job.remoteId, subject, shop)
+      ? countedHead({
+          ...{ head, sender, meta, subject, shop },
+          remoteId: job.remoteId,
+          isForged: job.authentication !== undefined && treatment.dropCopies,
+        })
       : undefined;
   return {
     verdict,
@@ -72,6 +78,13 @@ export function readHead(head: HeaderBlock, job: HeadJob, shop: ShopMail): Messa
       },
     }),
   };
+}
+
+/** Without an author the envelope's sender is taken for him, which anybody can write too. */
+function claimIn(sender: Sender): Claim | undefined {
+  if (sender.kind === 'none') return 'by-anybody';
+  if (sender.kind !== 'claimed') return undefined;
+  return sender.byForm ? 'by-form' : 'by-anybody';
 }
 
 /** What is suppressed stays so: nobody has to look at a forged automatic answer. */

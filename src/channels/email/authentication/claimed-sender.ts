@@ -1,0 +1,101 @@
+import { createAddressMatcher } from '../../../intake/address-matcher.ts';
+import {
+  canonicalDomain,
+  domainOf,
+  matchKey,
+  parseAddressList,
+} from '../../../intake/email-addresses.ts';
+import { mailboxOf, selectSender } from '../../../intake/email-sender.ts';
+import type { HeaderBlock } from '../../../intake/header-block.ts';
+import { createFormSenders } from '../../../intake/known-forms.ts';
+import { isSharedDomain } from '../../../intake/shared-domains.ts';
+import { parseAuthenticationResults } from './authentication-results.ts';
+import type { SignatureCheck } from './check-signatures.ts';
+import type { DmarcRecord } from './dmarc-record.ts';
+import { carriedBy, vouchesFor } from './reported-results.ts';
+import type { SignedHead } from './signed-head.ts';
+import type { AuthenticationVerdict } from './verdict.ts';
+
+/** Where a group that rewrites From keeps the person who wrote. */
+const ORIGINAL_SENDER = ['x-original-from', 'x-original-sender'];
+
+/** What a shop configures of senders: addresses and `*@domain`. */
+export interface SenderLists {
+  readonly addresses: readonly string[];
+  readonly formSenders: readonly string[];
+}
+
+/** A person whom no check of From covers. */
+export interface Claim {
+  readonly address: string;
+  readonly domain: string;
+  readonly isEnvelope: boolean;
+}
+
+/** Undefined when From names the person, or nobody. */
+export function claimOf(
+  head: HeaderBlock,
+  senders: SenderLists | undefined,
+  envelopeFrom: string,
+): Claim | undefined {
+  if (senders === undefined) return undefined;
+  const sender = selectSender(head, createAddressMatcher(senders.addresses), {
+    formSenders: createFormSenders(senders.formSenders),
+  });
+  if (sender.kind === 'from' || sender.kind === 'several') return undefined;
+  const address = mailboxOf(sender)?.address ?? envelopeFrom;
+  const domain = canonicalDomain(domainOf(address));
+  if (domain === undefined) return undefined;
+  return { address, domain, isEnvelope: sender.kind === 'none' };
+}
+
+/**
+ * Whether a sealer whom the shop trusts found that the message is from the claimed domain;
+ * `temperror` when DNS trouble leaves the seal open. Where
+ * strangers share a domain that says nothing of the address: there the sealer must name the address
+ * itself, in the reverse-path that it saw, or in a header that its signature covers and that no
+ * sender can add to (a group replaces it).
+ */
+export function sealedFor(
+  { address, domain }: Claim,
+  head: HeaderBlock,
+  signed: SignedHead,
+  signatures: SignatureCheck,
+): 'verified' | 'none' | 'temperror' {
+  const carried = carriedBy(signed, signatures, domain);
+  if (carried === 'undecided') return 'temperror';
+  if (carried === 'none') return 'none';
+  return !isSharedDomain(domain) || namesAddress(signed, head, address, domain)
+    ? 'verified'
+    : 'none';
+}
+
+function namesAddress(
+  signed: SignedHead,
+  head: HeaderBlock,
+  address: string,
+  domain: string,
+): boolean {
+  const key = matchKey(address);
+  const isNamedIn = (name: string): boolean =>
+    head.count(name) === 1 &&
+    parseAddressList(head.first(name) ?? '').some((each) => matchKey(each.address) === key);
+  return signed.arc.some(({ results }, index) => {
+    const found = parseAuthenticationResults(results);
+    if (!vouchesFor(found, domain)) return false;
+    const spf = found?.methods.find(({ method }) => method === 'spf');
+    const mailFrom = spf?.result === 'pass' ? spf.properties.get('smtp.mailfrom') : undefined;
+    if (mailFrom !== undefined && matchKey(mailFrom) === key) return true;
+    // The newer sets must cover it too: each found the one before it whole, and not what it left out.
+    const sets = signed.arc.slice(0, index + 1);
+    return ORIGINAL_SENDER.some(
+      (name) => sets.every(({ signedFields }) => signedFields.includes(name)) && isNamedIn(name),
+    );
+  });
+}
+
+/** What the claimed domain publishes, as the verdict tells it. */
+export function policyOf(record: DmarcRecord | undefined): AuthenticationVerdict['claimed'] {
+  if (record === undefined) return undefined;
+  return record.kind === 'found' ? record.policy : record.kind;
+}

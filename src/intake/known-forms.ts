@@ -1,0 +1,136 @@
+import { type AddressMatcher, createAddressMatcher } from './address-matcher.ts';
+
+export interface FormService {
+  readonly service: string;
+  /** What it writes in From, for every shop that uses it: addresses, or `*@domain`. */
+  readonly senders: readonly string[];
+  /** Where that is said: a page, or what received mail shows. */
+  readonly source: string;
+}
+
+/** As it stands in From of received mail that public repositories read or quote (seen in 2026). */
+const RECEIVED = 'received mail';
+
+/**
+ * Services that send a visitor's or buyer's message in their own name, with the person in Reply-To.
+ * Only addresses under which a service sends nothing else of a customer's choosing: whoever can
+ * write under one of them can name anybody in Reply-To. Others are for `email.formSenders`.
+ */
+export const FORM_SERVICES: readonly FormService[] = [
+  // Shop systems and site builders.
+  {
+    service: 'Shopify',
+    senders: ['mailer@shopify.com'],
+    source: RECEIVED,
+  },
+  {
+    service: 'Squarespace',
+    senders: ['form-submission@squarespace.info'],
+    source: 'https://support.squarespace.com/hc/en-us/articles/211694327',
+  },
+  {
+    service: 'Wix',
+    senders: ['*@wix-forms.com', 'no-reply@crm.wix.com'],
+    source: RECEIVED,
+  },
+  {
+    service: 'Webflow',
+    senders: ['no-reply-forms@webflow.com', 'no-reply@webforms.io'],
+    source: 'https://wishlist.webflow.com/ideas/WEBFLOW-I-32378',
+  },
+  {
+    service: 'Weebly',
+    senders: ['no-reply@weebly.com'],
+    source: RECEIVED,
+  },
+  {
+    service: 'Framer',
+    senders: ['noreply@framer.com'],
+    source: RECEIVED,
+  },
+  // Forms.
+  {
+    service: 'Jotform',
+    senders: ['noreply@jotform.com'],
+    source: RECEIVED,
+  },
+  {
+    service: 'Wufoo',
+    senders: ['no-reply@wufoo.com'],
+    source: RECEIVED,
+  },
+  {
+    service: 'Formspree',
+    senders: ['noreply@formspree.io'],
+    source: RECEIVED,
+  },
+  {
+    service: 'Netlify Forms',
+    senders: ['formresponses@netlify.com'],
+    source: RECEIVED,
+  },
+  {
+    service: 'Cognito Forms',
+    senders: ['notifications@cognitoforms.com'],
+    source: RECEIVED,
+  },
+  {
+    service: 'Tally',
+    senders: ['notifications@tally.so'],
+    source: RECEIVED,
+  },
+  {
+    service: 'FormSubmit',
+    senders: ['submissions@formsubmit.co'],
+    source: RECEIVED,
+  },
+  {
+    service: 'Web3Forms',
+    senders: ['notify@web3forms.com'],
+    source: 'https://docs.web3forms.com/getting-started/customizations/custom-reply-to',
+  },
+  {
+    service: 'Formstack',
+    senders: ['noreply@formstack.com'],
+    source: RECEIVED,
+  },
+  {
+    service: '123FormBuilder',
+    senders: ['noreply@123formbuilder.com'],
+    source: RECEIVED,
+  },
+  // Market places, which write under an address of theirs that stands for the buyer.
+  {
+    service: 'Amazon',
+    senders: ['com', 'com.br', 'co.uk', 'de', 'fr', 'it', 'es'].map(
+      (country) => `*@marketplace.amazon.${country}`,
+    ),
+    source: RECEIVED,
+  },
+  {
+    service: 'eBay',
+    senders: ['com', 'co.uk', 'de', 'fr', 'it', 'es'].map((country) => `*@members.ebay.${country}`),
+    source: RECEIVED,
+  },
+  {
+    service: 'Kleinanzeigen',
+    senders: ['*@mail.kleinanzeigen.de'],
+    source: RECEIVED,
+  },
+];
+
+const KNOWN = createAddressMatcher(FORM_SERVICES.flatMap(({ senders }) => senders));
+
+/**
+ * Who sends in the name of others: a shop's own `formSenders`, and the services that all know.
+ * @throws {TypeError} for an entry that is neither an address nor `*@domain`
+ */
+export function createFormSenders(configured: readonly string[]): AddressMatcher {
+  const own = createAddressMatcher(configured);
+  const match = (address: string) => own.match(address) ?? KNOWN.match(address);
+  return {
+    match,
+    has: (address) => match(address) !== undefined,
+    domains: [...own.domains, ...KNOWN.domains],
+  };
+}

@@ -116,7 +116,7 @@ function numberPerson(number: string, typed: string): NamedPerson {
     // AC…/transport/ours/theirs
     hasSmsLane: (lane) => is(lane.slice(lane.lastIndexOf('/') + 1)),
     ...finders(writtenForms(number), String.raw`\d`, String.raw`\d`),
-    countedAs: [],
+    countedAs: [key],
   };
 }
 

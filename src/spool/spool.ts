@@ -17,7 +17,7 @@ import type {
   TimelineStep,
 } from './entry.ts';
 import type { DeliveryRecord } from './operator-store.ts';
-import type { CountedMail, MailLimit, MailLimits } from './mail-rates.ts';
+import type { CountedMessage, RateLimit, RateLimits } from './sender-rates.ts';
 
 /** One lane of one shop: where order is kept and where a conversation is remembered. */
 export interface LaneKey {
@@ -175,10 +175,10 @@ export interface Spool {
   ownPlatformMessages(shopId: ShopId, ids: readonly string[]): Promise<ReadonlySet<string>>;
 
   /**
-   * Counts an email among those that its person sent of late, and tells the limit that it is over.
+   * Counts a message among those that its person sent of late, and tells the limit that it is over.
    * Counted again it answers the same and changes nothing. Call it in the order of arrival.
    */
-  countMail(mail: CountedMail, limits: MailLimits): Promise<MailLimit | undefined>;
+  countMessage(message: CountedMessage, limits: RateLimits): Promise<RateLimit | undefined>;
 
   /** An operator's `retry` or `release`: back to `queued`, due now. False: not in such a state. */
   requeue(id: EntryId): Promise<boolean>;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { subscriberOf } from '../../src/channels/sms/address.ts';
 import { countriesOf, readPerson } from '../../src/cli/erase-person.ts';
 
 const US = ['+15550001111'];
@@ -124,10 +125,12 @@ test('both forms of a number that networks write in two ways are one person', ()
       [other, one],
     ] as const) {
       const person = readPerson(typed, []);
-      expect([typed, person.is(stored), person.isNamedIn(`from ${stored}.`)]).toEqual([
+      const named = person.isNamedIn(`from ${stored}.`);
+      expect([typed, person.is(stored), named, person.countedAs]).toEqual([
         typed,
         true,
         true,
+        [subscriberOf(stored)],
       ]);
     }
   }

@@ -145,7 +145,7 @@ export function simulatedSpool(disk: SimulatedDisk, hooks: StoreHooks): Spool {
     knownEmailIds: (shopId, ids) => call('knownEmailIds', shopId, ids),
     knownKeys: (shopId, channel, keys) => call('knownKeys', shopId, channel, keys),
     ownPlatformMessages: (shopId, ids) => call('ownPlatformMessages', shopId, ids),
-    countMail: (mail, limits) => call('countMail', mail, limits),
+    countMessage: (mail, limits) => call('countMessage', mail, limits),
     requeue: (id) => call('requeue', id),
     discard: (id) => call('discard', id),
     hasten: (...args) => call('hasten', ...args),

@@ -8,6 +8,7 @@ import type { Claimed } from '../../spool/entry.ts';
 import type { OptOutStore } from '../../spool/opt-out-store.ts';
 import { type ChannelAddress, isE164, parseAddress } from './address.ts';
 import { contentOf, followUpContentOf, lineOf } from './content.ts';
+import { type CountMessage, floodHold } from './flood.ts';
 import type { FormFields } from './form.ts';
 import { createDownloader } from './media/download.ts';
 import { fetchLate, onDemand } from './media/late-media.ts';
@@ -38,6 +39,7 @@ export interface SmsNormalizerOptions {
 
 export interface SmsNormalizerDeps {
   readonly optOuts: OptOutStore;
+  readonly countMessage: CountMessage;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -87,7 +89,13 @@ export function createSmsNormalizer(
       ? { kind: 'deliver' }
       : (senderHold(from) ??
         (await consentVerdict(shop, claimed, fields, from, request, deps.optOuts)) ??
-        transportHold(shop, from) ?? { kind: 'deliver' });
+        transportHold(shop, from) ??
+        (await floodHold(
+          claimed.entry,
+          { from: from.address, content, media: found.media.map(({ part }) => part) },
+          shop.loop,
+          deps.countMessage,
+        )) ?? { kind: 'deliver' });
     return {
       verdict,
       request,

@@ -150,7 +150,7 @@ function createSpool(
     knownEmailIds: (shopId, ids) => calls.call('knownEmailIds', shopId, ids),
     knownKeys: (shopId, channel, keys) => calls.call('knownKeys', shopId, channel, keys),
     ownPlatformMessages: (shopId, ids) => calls.call('ownPlatformMessages', shopId, ids),
-    countMail: (mail, limits) => calls.call('countMail', mail, limits),
+    countMessage: (mail, limits) => calls.call('countMessage', mail, limits),
     requeue: (id) => calls.call('requeue', id),
     discard: (id) => calls.call('discard', id),
     hasten: (...args) => calls.call('hasten', ...args),
@@ -284,7 +284,7 @@ async function sweep(
   retention: Retention,
 ): Promise<Swept> {
   const total = { entries: 0, raws: 0, files: 0 };
-  while (await calls.call('sweepMailRates')) continue;
+  while (await calls.call('sweepSenderRates')) continue;
   for (;;) {
     const swept = await calls.call('sweep', retention);
     for (const blob of swept.unused) await blobs.remove(blob);

@@ -41,6 +41,7 @@ const normalizerOf = (store: Store, dir: string, changes: Partial<SmsShop> = {})
     { shops: [smsShop(changes)], scratchDir: join(dir, 'scratch') },
     {
       optOuts: store.optOuts,
+      countMessage: () => Promise.resolve(undefined),
       clock: Date.now,
       logger: silentLogger,
       metrics: createMetrics(),

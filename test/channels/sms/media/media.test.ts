@@ -106,6 +106,7 @@ async function arrive({
     },
     {
       optOuts: webhook.store.optOuts,
+      countMessage: () => Promise.resolve(undefined),
       clock: () => now,
       logger: recordingLogger(log),
       metrics: webhook.metrics,

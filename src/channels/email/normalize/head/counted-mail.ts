@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { matchKey } from '../../../../intake/email-addresses.ts';
 import { mailboxOf, type Sender } from '../../../../intake/email-sender.ts';
 import type { HeaderBlock } from '../../../../intake/header-block.ts';
-import type { CountedMail } from '../../../../spool/mail-rates.ts';
+import type { CountedMessage } from '../../../../spool/sender-rates.ts';
 import type { EmailMeta } from '../../email-meta.ts';
 import { isAllowedSender, isFrom } from './classify.ts';
 import type { AttachedFile } from '../email-job.ts';
@@ -11,7 +11,7 @@ import { answeredSubject } from './reply-subject.ts';
 import type { ShopMail } from '../shop-mail.ts';
 
 /** As what a message counts among those of its person; the body is added when it is known. */
-export type CountedHead = Pick<CountedMail, 'person' | 'thread'>;
+export type CountedHead = Required<Pick<CountedMessage, 'person' | 'thread'>>;
 
 /** Undefined for who may send as much as he likes: forms and market places, `allowSenders`. */
 export function countedHead(

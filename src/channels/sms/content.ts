@@ -1,3 +1,4 @@
+import { cleanLine } from '../../runtime/clean-text.ts';
 import type { FormFields } from './form.ts';
 
 export const NO_TEXT = '(no text)';
@@ -47,9 +48,13 @@ function submittable(text: string): string {
   return text.replace(CONTROLS, '').replace(/\p{Surrogate}/gu, '\uFFFD');
 }
 
-/** On one line, for what stands within a line. */
-export function lineOf(fields: FormFields, name: string): string | undefined {
-  return textOf(fields, name)?.trim().replace(/\s+/g, ' ');
+/**
+ * On one line, for what stands within a line, as email's names are read: without control
+ * characters, bidirectional overrides and what is invisible. Undefined when nothing is left.
+ */
+export function lineOf(fields: FormFields, name: string, maxLength = 1000): string | undefined {
+  const line = cleanLine(fields.first(name) ?? '', maxLength);
+  return line === '' ? undefined : line;
 }
 
 const DECIMAL = /^-?\d{1,3}(\.\d{1,20})?$/;

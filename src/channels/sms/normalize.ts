@@ -162,7 +162,7 @@ function requestOf(
   to: ChannelAddress,
 ): CreateMessageRequest {
   const person = isE164(from.address);
-  const profileName = nameOf(fields);
+  const profileName = lineOf(fields, 'ProfileName', MAX_NAME_LENGTH);
   // A released short code or brand has no number; without a name it would be nobody at all.
   const name = profileName ?? (person ? undefined : from.address);
   return {
@@ -175,12 +175,6 @@ function requestOf(
       timestamp: new Date(entry.receivedAt).toISOString(),
     },
   };
-}
-
-function nameOf(fields: FormFields): string | undefined {
-  const name = lineOf(fields, 'ProfileName');
-  // By code points: half a surrogate pair is no text.
-  return name === undefined ? undefined : Array.from(name).slice(0, MAX_NAME_LENGTH).join('');
 }
 
 /** One-time codes and advertising; nobody could be answered there. */

@@ -121,15 +121,17 @@ function numberPerson(number: string, typed: string): NamedPerson {
 }
 
 function visitorPerson(id: string): NamedPerson {
-  const is = (identity: string) => identity === id;
+  // A WhatsApp user without a number has an id as well.
+  const bare = parseAddress(id).address;
+  const is = (identity: string) => identity === id || parseAddress(identity).address === bare;
   const patterns = id.length < MIN_LOOKED_FOR ? [] : [escape(id)];
   return {
     reading: { kind: 'visitor', id },
     is,
     wrote: (entry, raw) => writtenBy(entry, raw, is),
-    hasSmsLane: () => false,
+    hasSmsLane: (lane) => is(lane.slice(lane.lastIndexOf('/') + 1)),
     ...finders(patterns, String.raw`[\w-]`, String.raw`[\w-]`),
-    countedAs: [],
+    countedAs: [bare],
   };
 }
 

@@ -135,3 +135,14 @@ test('both forms of a number that networks write in two ways are one person', ()
     }
   }
 });
+
+test('a WhatsApp user without a number is found by the id, with and without its prefix', () => {
+  const id = 'US.13491208655302741918';
+  for (const typed of [id, `whatsapp:${id}`]) {
+    const person = readPerson(typed, []);
+    expect(person.is(`whatsapp:${id}`)).toBe(true);
+    expect(person.hasSmsLane(`AC0/whatsapp/+15550001111/${id}`)).toBe(true);
+    expect(person.hasSmsLane(`AC0/whatsapp/+15550001111/${id}0`)).toBe(false);
+    expect(person.countedAs).toEqual([id]);
+  }
+});

@@ -34,6 +34,17 @@ export function isE164(address: string): boolean {
 }
 
 /**
+ * Whether a WhatsApp user stands for themselves without a number: since there are usernames, a
+ * number may be withheld, and Meta's business-scoped user id stands in its place, two letters of a
+ * country and up to 128 letters and digits (`US.13491208655302741918`, `US.ENT.118157992128868`;
+ * Meta, "Business-scoped user IDs"). Twilio has sent `ID.4566546130240823` so, in ExternalUserId.
+ * A username is taken as well: nobody but people writes to a business on WhatsApp.
+ */
+export function isUserId({ transport, address }: ChannelAddress): boolean {
+  return transport === 'whatsapp' && /^@?(?=.*\p{L})[\p{L}\p{N}._-]{1,140}$/u.test(address);
+}
+
+/**
  * Mobile numbers that networks write in two ways, each with the form that stands for both.
  * - Brazil: a ninth digit, 9, went before the eight of mobile numbers, which began with 6 to 9
  *   (Anatel, Resolução 553). Eight digits that begin with 2 to 5 are a landline, and the number with

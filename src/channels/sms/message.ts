@@ -5,7 +5,8 @@ import { parseAddress, subscriberOf } from './address.ts';
 import { FormFields, type FormPairs } from './form.ts';
 import type { SmsShop } from './shops.ts';
 
-const MESSAGE_SID = /^(SM|MM)[0-9a-fA-F]{32}$/;
+/** Of a message in either direction (Twilio, "String identifier (SID)"). */
+export const MESSAGE_SID = /^(SM|MM)[0-9a-fA-F]{32}$/;
 const ACCOUNT_SID = /^AC[0-9a-fA-F]{32}$/;
 const MAX_ADDRESS_LENGTH = 320;
 

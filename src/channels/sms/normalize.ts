@@ -6,8 +6,9 @@ import type { CreateMessageRequest } from '../../platform-api/schemas.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Claimed } from '../../spool/entry.ts';
 import type { OptOutStore } from '../../spool/opt-out-store.ts';
-import { type ChannelAddress, isE164, parseAddress } from './address.ts';
-import { contentOf, followUpContentOf, lineOf } from './content.ts';
+import { type ChannelAddress, isE164, isUserId, parseAddress } from './address.ts';
+import { contentOf, followUpContentOf, saidIn } from './content.ts';
+import { lineOf } from './field-text.ts';
 import { type CountMessage, floodHold } from './flood.ts';
 import type { FormFields } from './form.ts';
 import { createDownloader } from './media/download.ts';
@@ -77,7 +78,7 @@ export function createSmsNormalizer(
     const { identity, fields, late } = readArrival(claimed);
     const shop = shopOf(options.shops, claimed, identity.accountSid);
     const from = parseAddress(identity.from);
-    const content = late === undefined ? contentOf(fields) : followUpContentOf(fields);
+    const content = late === undefined ? contentOf(fields, identity.to) : followUpContentOf(fields);
     const request = requestOf(claimed, fields, content, from, parseAddress(identity.to));
     const found = readMedia({ identity, fields, account: shop.twilio }, mediaParts);
     if (late !== undefined) {
@@ -92,7 +93,11 @@ export function createSmsNormalizer(
         transportHold(shop, from) ??
         (await floodHold(
           claimed.entry,
-          { from: from.address, content, media: found.media.map(({ part }) => part) },
+          {
+            from: from.address,
+            content: saidIn(fields),
+            media: found.media.map(({ part }) => part),
+          },
           shop.loop,
           deps.countMessage,
         )) ?? { kind: 'deliver' });
@@ -161,12 +166,13 @@ function requestOf(
   from: ChannelAddress,
   to: ChannelAddress,
 ): CreateMessageRequest {
-  const person = isE164(from.address);
+  const hasNumber = isE164(from.address);
   const profileName = lineOf(fields, 'ProfileName', MAX_NAME_LENGTH);
-  // A released short code or brand has no number; without a name it would be nobody at all.
-  const name = profileName ?? (person ? undefined : from.address);
+  // A WhatsApp user without a number, a released short code or brand: without a name it would be
+  // nobody at all. The lane remembers the conversation.
+  const name = profileName ?? (hasNumber ? undefined : from.address);
   return {
-    contact: { ...(person && { phone: from.address }), ...(name !== undefined && { name }) },
+    contact: { ...(hasNumber && { phone: from.address }), ...(name !== undefined && { name }) },
     conversation: { direction: 'inbound', type: 'sms', agent_contact: to.address },
     message: {
       content,
@@ -178,8 +184,9 @@ function requestOf(
 }
 
 /** One-time codes and advertising; nobody could be answered there. */
-function senderHold({ address }: ChannelAddress): Verdict | undefined {
-  if (isE164(address)) return undefined;
+function senderHold(from: ChannelAddress): Verdict | undefined {
+  const { address } = from;
+  if (isE164(address) || isUserId(from)) return undefined;
   if (/^\d{3,8}$/.test(address)) return { kind: 'held', reason: 'short-code' };
   const reason = /^\+?\d+$/.test(address) ? 'impossible-number' : 'alphanumeric-sender';
   return { kind: 'held', reason };
@@ -220,6 +227,8 @@ async function consentVerdict(
     if (consent === 'opt-in-if-out' && !wasOut) return undefined;
   }
   const { name } = request.contact;
+  // An event finds its contact by a number (API §4.1); the state is kept for the lane.
+  if (!isE164(from.address)) return { kind: 'suppressed', reason };
   return {
     kind: 'suppressed',
     reason,

@@ -61,6 +61,7 @@ const sms = z.strictObject({
   continuity: durationOrForever().prefault('forever'),
   optOut: choice('twilio', 'none').prefault('twilio'),
   whatsapp: choice('deliver', 'hold').prefault('deliver'),
+  whatsappTemplate: z.exactOptional(twilioSid('HX')),
   mediaPermission: PRIVATE(),
   loop: z
     .strictObject({

@@ -26,6 +26,14 @@ export interface LaneKey {
   readonly lane: string;
 }
 
+/** What the platform knows of a message. */
+export interface KnownMessage {
+  readonly shopId: ShopId;
+  readonly channel: Channel;
+  readonly dedupKey: string | undefined;
+  readonly conversationId: string;
+}
+
 export interface RememberedConversation {
   readonly id: string;
   /** When the lane last delivered into it. */
@@ -171,6 +179,11 @@ export interface Spool {
     channel: Channel,
     dedupKeys: readonly string[],
   ): Promise<ReadonlySet<string>>;
+  /**
+   * The lane of a message by its dedup key; when that is not known, or its entry was swept, the one
+   * that writes into the conversation.
+   */
+  laneOf(known: KnownMessage): Promise<string | undefined>;
   /** Which of these chat messages this gateway created on the platform: they are no replies. */
   ownPlatformMessages(shopId: ShopId, ids: readonly string[]): Promise<ReadonlySet<string>>;
 

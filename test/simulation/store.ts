@@ -144,6 +144,7 @@ export function simulatedSpool(disk: SimulatedDisk, hooks: StoreHooks): Spool {
     assertSound: () => undefined,
     knownEmailIds: (shopId, ids) => call('knownEmailIds', shopId, ids),
     knownKeys: (shopId, channel, keys) => call('knownKeys', shopId, channel, keys),
+    laneOf: (known) => call('laneOf', known),
     ownPlatformMessages: (shopId, ids) => call('ownPlatformMessages', shopId, ids),
     countMessage: (mail, limits) => call('countMessage', mail, limits),
     requeue: (id) => call('requeue', id),

@@ -869,10 +869,44 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
       });
     });
 
+    describe('the lane of a message', () => {
+      const of = (dedupKey: string | undefined, conversationId = 'none') =>
+        spool.laneOf({ shopId: SHOP, channel: 'sms', dedupKey, conversationId });
+
+      test('is known by its dedup key, before and after it is delivered', async () => {
+        await accept(anEntry({ channel: 'sms', lane: 'AC/sms/a/b', dedupKey: 'SM1' }));
+        expect(await of('SM1')).toBe('AC/sms/a/b');
+        await deliver((await claimOne()).lease);
+        expect(await of('SM1')).toBe('AC/sms/a/b');
+        expect(await of('SM2')).toBeUndefined();
+        const elsewhere = { dedupKey: 'SM1', conversationId: 'none' };
+        expect(await spool.laneOf({ shopId: OTHER_SHOP, channel: 'sms', ...elsewhere })).toBe(
+          undefined,
+        );
+        expect(await spool.laneOf({ shopId: SHOP, channel: 'web_chat', ...elsewhere })).toBe(
+          undefined,
+        );
+      });
+
+      test('is known by the conversation that the lane writes into', async () => {
+        const lane = { shopId: SHOP, channel: 'sms', lane: 'AC/whatsapp/a/b' } as const;
+        await spool.rememberConversation(lane, 'c9');
+        expect(await of('swept', 'c9')).toBe('AC/whatsapp/a/b');
+        expect(await of(undefined, 'c9')).toBe('AC/whatsapp/a/b');
+        const known = { shopId: SHOP, dedupKey: undefined, conversationId: 'c9' };
+        expect(await spool.laneOf({ ...known, channel: 'web_chat' })).toBeUndefined();
+      });
+    });
+
     describe('counting the messages of a person', () => {
       const MINUTE = 60_000;
       const start = Math.floor(Date.now() / HOUR) * HOUR;
-      const limits: RateLimits = { per10min: 10, perHour: 25, perThreadPer10min: 5, sameBodyPerHour: 3 };
+      const limits: RateLimits = {
+        per10min: 10,
+        perHour: 25,
+        perThreadPer10min: 5,
+        sameBodyPerHour: 3,
+      };
       let messages = 0;
       /** What each message is told; of its own thread and body unless told otherwise. */
       const count = async (sent: readonly Partial<CountedMessage>[], allowed = limits) => {

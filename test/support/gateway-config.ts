@@ -47,12 +47,12 @@ export interface ConfigChoices {
   readonly mediaPermission?: 'private' | 'public';
   /** How much of one person is a loop; without it, more than any test sends. */
   readonly loop?: RateLimits;
-  /** The same of texts. */
-  readonly smsLoop?: RateLimits;
   /** How the embedded platform's answers leave. */
   readonly replies?: Readonly<Record<string, unknown>>;
   /** More of the console's keys: operators, hosts, another password. */
   readonly admin?: Readonly<Record<string, unknown>>;
+  /** More of the texts' own keys: numbers, limits, a template. */
+  readonly sms?: Readonly<Record<string, unknown>>;
   /** More of the chat's own keys: origins, identity secrets, how the widget is shown. */
   readonly chat?: Readonly<Record<string, unknown>>;
   /** Alerts and traces, as in the file. */
@@ -97,7 +97,8 @@ export function gatewayConfig(choices: ConfigChoices) {
             // Reconciliation must find nobody rather than Twilio.
             baseUrl: choices.twilioUrl ?? NO_TWILIO,
           },
-          loop: choices.smsLoop ?? { ...NO_LIMITS, perDay: 1e6 },
+          loop: { ...NO_LIMITS, perDay: 1e6 },
+          ...choices.sms,
         },
         chat: {
           key: CHAT_KEY,

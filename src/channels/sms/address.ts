@@ -1,7 +1,8 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 
 /** How a message travelled. Twilio names it as a prefix of From and To; plain SMS and MMS have none. */
-export type Transport = 'sms' | 'whatsapp' | 'rcs';
+export const TRANSPORTS = ['sms', 'whatsapp', 'rcs'] as const;
+export type Transport = (typeof TRANSPORTS)[number];
 
 export interface ChannelAddress {
   readonly transport: Transport;

@@ -149,6 +149,7 @@ function createSpool(
     counts: () => calls.call('counts'),
     knownEmailIds: (shopId, ids) => calls.call('knownEmailIds', shopId, ids),
     knownKeys: (shopId, channel, keys) => calls.call('knownKeys', shopId, channel, keys),
+    laneOf: (known) => calls.call('laneOf', known),
     ownPlatformMessages: (shopId, ids) => calls.call('ownPlatformMessages', shopId, ids),
     countMessage: (mail, limits) => calls.call('countMessage', mail, limits),
     requeue: (id) => calls.call('requeue', id),

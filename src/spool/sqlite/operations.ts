@@ -66,6 +66,7 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
     counts: queries.counts.bind(queries),
     knownEmailIds: queries.knownEmailIds.bind(queries),
     knownKeys: queries.knownKeys.bind(queries),
+    laneOf: queries.laneOf.bind(queries),
     ownPlatformMessages: queries.ownPlatformMessages.bind(queries),
 
     conversation: conversations.get.bind(conversations),

@@ -5,12 +5,8 @@ import nodemailer from 'nodemailer';
 import { io } from 'socket.io-client';
 
 /** A few people write all the time here. */
-const NO_LOOP = {
-  per10min: 1_000,
-  perHour: 1_000,
-  perThreadPer10min: 1_000,
-  sameBodyPerHour: 1_000,
-};
+const NO_FLOOD = { per10min: 1_000, perHour: 1_000, sameBodyPerHour: 1_000 };
+const NO_LOOP = { ...NO_FLOOD, perThreadPer10min: 1_000 };
 
 /** The same each time. */
 export const SHOP = {
@@ -23,6 +19,7 @@ export const SHOP = {
   },
   sms: {
     numbers: ['+12025550142'],
+    loop: { ...NO_FLOOD, perDay: 1_000 },
     twilio: {
       accountSid: `AC${'5e'.repeat(16)}`,
       authTokens: ['token-of-northwind'],

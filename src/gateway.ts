@@ -173,7 +173,7 @@ async function start(
   const store = await openStore(base, fail);
   health.add('spool', () => store.spool.probe());
 
-  const { shops, local } = await connectPlatforms({ ...base, spool: store.spool });
+  const { shops, local } = await connectPlatforms({ ...base, store });
 
   // Intake wakes the dispatcher, which is built with the intake.
   let wake: () => void = () => undefined;

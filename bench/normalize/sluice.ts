@@ -24,7 +24,7 @@ export function start({ folder }: { readonly folder: string }) {
     {
       blobs: { path: (blob) => join(folder, blob) },
       knownRemoteIds: () => Promise.resolve(true),
-      countMail: () => Promise.resolve(undefined),
+      countMessage: () => Promise.resolve(undefined),
       logger: silentLogger,
     },
   );

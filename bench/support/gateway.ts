@@ -112,6 +112,7 @@ function configuration(folder: string, options: GatewayOptions): object {
         },
         sms: {
           numbers: [SHOP.number],
+          loop: { per10min: MANY, perHour: MANY, perDay: MANY, sameBodyPerHour: MANY },
           twilio: {
             accountSid: SHOP.accountSid,
             authTokens: [SHOP.authToken],

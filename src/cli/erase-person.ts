@@ -7,7 +7,7 @@ import {
 import { parseAddress, subscriberOf } from '../channels/sms/address.ts';
 import { domainOf, matchKey, parseAddressList } from '../intake/email-addresses.ts';
 import type { ErasableEntry, Person } from '../spool/erasure.ts';
-import { countedWhenForged } from '../spool/mail-rates.ts';
+import { countedWhenForged } from '../spool/sender-rates.ts';
 import { UsageError } from './exit-codes.ts';
 
 /** How what was typed is read. The text itself may always be a visitor's id or subject as well. */
@@ -117,20 +117,22 @@ function numberPerson(number: string, typed: string): NamedPerson {
     // AC…/transport/ours/theirs
     hasSmsLane: (lane) => is(lane.slice(lane.lastIndexOf('/') + 1)),
     ...finders(writtenForms(number), String.raw`\d`, String.raw`\d`),
-    countedAs: [],
+    countedAs: [key],
   };
 }
 
 function visitorPerson(id: string): NamedPerson {
-  const is = (identity: string) => identity === id;
+  // A WhatsApp user without a number has an id as well.
+  const bare = parseAddress(id).address;
+  const is = (identity: string) => identity === id || parseAddress(identity).address === bare;
   const patterns = id.length < MIN_LOOKED_FOR ? [] : [escape(id)];
   return {
     reading: { kind: 'visitor', id },
     is,
     wrote: (entry, raw) => writtenBy(entry, raw, is),
-    hasSmsLane: () => false,
+    hasSmsLane: (lane) => is(lane.slice(lane.lastIndexOf('/') + 1)),
     ...finders(patterns, String.raw`[\w-]`, String.raw`[\w-]`),
-    countedAs: [],
+    countedAs: [bare],
   };
 }
 

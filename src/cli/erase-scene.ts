@@ -25,7 +25,7 @@ export interface EraseFound {
 
 export interface Erased {
   readonly files: number;
-  readonly mailRates: number;
+  readonly senderRates: number;
   readonly inFlight: readonly TracedEntry[];
   /** Of each database, by the name of its file. */
   readonly bytes: Readonly<Record<string, Purged>>;
@@ -118,14 +118,14 @@ export class EraseScene {
   async erase(request: EraseRequest, found: EraseFound, signal: AbortSignal): Promise<Erased> {
     const { person } = request;
     let { traces } = found;
-    let [files, mailRates] = [0, 0];
+    let [files, senderRates] = [0, 0];
     const inFlight: TracedEntry[] = [];
     for (let round = 0; round < MOST_ROUNDS; round++) {
       const shops = request.shopId === undefined ? this.#shops : [request.shopId];
       const rows = await this.#spool.eraseRows(traces, {
         ...{ person, shops, waitMs: WAIT_FOR_DELIVERIES_MS, signal },
       });
-      mailRates += rows.mailRates;
+      senderRates += rows.senderRates;
       inFlight.push(...rows.inFlight);
       files += await this.#spool.eraseBlobs();
       signal.throwIfAborted();
@@ -144,7 +144,7 @@ export class EraseScene {
     if (this.#platform !== undefined) {
       bytes['platform.sqlite'] = await this.#spool.purgeOther(this.#platform.db, person);
     }
-    return { files, mailRates, inFlight, bytes };
+    return { files, senderRates, inFlight, bytes };
   }
 
   /** What by its messages alone leads to him is forgotten only when all of it is done. */

@@ -36,20 +36,29 @@ export const senderPattern = () =>
     parseInbox,
   );
 
-/** E.164 (ITU-T), or a short code of 3 to 8 digits, which Twilio sends as it is. */
+/**
+ * E.164 (ITU-T), a short code of 3 to 8 digits, or an RCS sender: each as Twilio sends it in To
+ * (Twilio, "Twilio's request to your incoming message Webhook URL").
+ */
 export const phoneNumber = () =>
   field(
     {
-      expected: 'a phone number in E.164 form (+ and up to 15 digits), or a short code',
+      expected:
+        'a phone number in E.164 form (+ and up to 15 digits), a short code, or an RCS sender (rcs:...)',
       example: '"+15550001111"',
       hint: (value) => {
-        const digits = value.replace(/^00/, '+').replace(/[\s().-]/g, '');
+        const digits = value
+          .replace(/^whatsapp:/i, '')
+          .replace(/^00/, '+')
+          .replace(/[\s().-]/g, '');
         if (isE164(digits)) return `"${digits}"`;
         return isE164(`+1${digits}`) && digits.length === 10 ? `"+1${digits}"` : undefined;
       },
     },
-    (value) => (isE164(value) || /^\d{3,8}$/.test(value) ? value : undefined),
+    (value) => (isE164(value) || SENDER.test(value) ? value : undefined),
   );
+
+const SENDER = /^(?:\d{3,8}|rcs:[A-Za-z0-9][A-Za-z0-9_.-]{0,99})$/;
 
 /** Possible, not assigned: numbering plans grow faster than any table. */
 const isE164 = (value: string): boolean =>

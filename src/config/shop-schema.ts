@@ -61,7 +61,16 @@ const sms = z.strictObject({
   continuity: durationOrForever().prefault('forever'),
   optOut: choice('twilio', 'none').prefault('twilio'),
   whatsapp: choice('deliver', 'hold').prefault('deliver'),
+  whatsappTemplate: z.exactOptional(twilioSid('HX')),
   mediaPermission: PRIVATE(),
+  loop: z
+    .strictObject({
+      per10min: whole(1, 1_000_000, 30).prefault('30'),
+      perHour: whole(1, 1_000_000, 60).prefault('60'),
+      perDay: whole(1, 1_000_000, 150).prefault('150'),
+      sameBodyPerHour: whole(1, 1_000_000, 5).prefault('5'),
+    })
+    .prefault({}),
 });
 
 /** A page's own `data-` attributes win over these. */

@@ -86,7 +86,7 @@ function previews({ live, store, logger, metrics, clock, stack }: ContentParts) 
       blobs: store.spool.blobs,
       knownRemoteIds: async (shopId, ids) =>
         (await store.spool.knownEmailIds(shopId, ids)).size > 0,
-      countMail: () => Promise.resolve(undefined),
+      countMessage: () => Promise.resolve(undefined),
       logger,
     },
   );
@@ -110,7 +110,11 @@ function previews({ live, store, logger, metrics, clock, stack }: ContentParts) 
       // A person opens one of them and waits for it; delivery shares its time among all.
       media: { overdueMs: 10 * 60_000 },
     },
-    { optOuts: store.optOuts, clock, logger, metrics },
+    {
+      optOuts: store.optOuts,
+      countMessage: () => Promise.resolve(undefined),
+      ...{ clock, logger, metrics },
+    },
   );
   const chat = createChatNormalizer({
     blobs: store.spool.blobs,

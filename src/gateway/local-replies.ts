@@ -1,6 +1,6 @@
 import { connectTwilio } from '../channels/sms/twilio-api.ts';
 import type { CompleteConfig } from '../config/complete.ts';
-import type { ConnectTwilio } from '../local-platform/outbound/twilio-sms.ts';
+import type { TwilioSender } from '../local-platform/outbound/twilio-sms.ts';
 import type { RepliesOptions } from '../local-platform/outbound/ways-out.ts';
 import { relayOf } from './relay-options.ts';
 
@@ -12,19 +12,19 @@ const TWILIO_TIMEOUT_MS = 30_000;
  */
 export function localReplies(
   config: CompleteConfig,
-  accounts: ReadonlyMap<string, ConnectTwilio> = twilioAccounts(config),
+  senders: ReadonlyMap<string, TwilioSender> = twilioSenders(config),
 ): RepliesOptions {
   const relay = relayOf(config.localPlatform.replies, config.smtp.hostname);
   return {
     ...(relay && { relay }),
-    ...(config.localPlatform.replies.sms === 'twilio' && { twilio: accounts }),
+    ...(config.localPlatform.replies.sms === 'twilio' && { twilio: senders }),
   };
 }
 
 /** The Twilio accounts by the shop's id; for `localReplies`, which looks into the map as it goes. */
-export function twilioAccounts({ shops }: CompleteConfig): Map<string, ConnectTwilio> {
+export function twilioSenders({ shops }: CompleteConfig): Map<string, TwilioSender> {
   return new Map(
-    shops.flatMap(({ shopId, sms }): [string, ConnectTwilio][] => {
+    shops.flatMap(({ shopId, sms }): [string, TwilioSender][] => {
       if (sms === undefined) return [];
       const { accountSid, authTokens, apiKeySid, apiKeySecret, baseUrl } = sms.twilio;
       const [username, password] =
@@ -39,7 +39,8 @@ export function twilioAccounts({ shops }: CompleteConfig): Map<string, ConnectTw
           baseUrl,
           timeoutMs: TWILIO_TIMEOUT_MS,
         });
-      return [[shopId.toLowerCase(), connect]];
+      const { whatsappTemplate } = sms;
+      return [[shopId, { connect, ...(whatsappTemplate !== undefined && { whatsappTemplate }) }]];
     }),
   );
 }

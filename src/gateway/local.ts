@@ -3,8 +3,9 @@ import type { CompleteConfig } from '../config/complete.ts';
 import { createLocalPlatform, type LocalPlatform } from '../local-platform/local-platform.ts';
 import type { Logger } from '../observability/logger.ts';
 import { localAgent, withoutAgent } from './local-agent.ts';
-import { localReplies, twilioAccounts } from './local-replies.ts';
+import { localReplies, twilioSenders } from './local-replies.ts';
 import { LOCAL, platformUrlOf } from './platform-url.ts';
+import { type RoutedStore, textRoutes } from './text-routes.ts';
 
 export interface RunningLocal {
   readonly platform: LocalPlatform;
@@ -15,11 +16,12 @@ export interface RunningLocal {
 /** Starts the embedded platform when a shop uses it. On loopback: it is for one machine. */
 export async function startLocalPlatform(
   config: CompleteConfig,
+  store: RoutedStore,
   logger: Logger,
 ): Promise<RunningLocal | undefined> {
   const shops = localShops(config);
   if (shops.length === 0) return undefined;
-  const accounts = twilioAccounts(config);
+  const senders = twilioSenders(config);
   const platform = createLocalPlatform({
     dir: join(config.dataDir, 'platform'),
     host: '127.0.0.1',
@@ -30,7 +32,7 @@ export async function startLocalPlatform(
     shops,
     logger,
     ...localAgent(config),
-    replies: localReplies(config, accounts),
+    replies: { ...localReplies(config, senders), findTextRoute: textRoutes(store) },
     onReply: (reply) => logger.info('agent.replied', { ...reply }),
   });
   await platform.start();
@@ -38,8 +40,8 @@ export async function startLocalPlatform(
     platform,
     serve: (next) => {
       platform.serve(localShops(next), withoutAgent(next));
-      accounts.clear();
-      for (const [shop, connect] of twilioAccounts(next)) accounts.set(shop, connect);
+      senders.clear();
+      for (const [shop, sender] of twilioSenders(next)) senders.set(shop, sender);
     },
   };
 }

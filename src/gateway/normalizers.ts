@@ -38,7 +38,7 @@ export function createNormalizers(parts: NormalizerParts): Record<Channel, Norma
       blobs: store.spool.blobs,
       knownRemoteIds: async (shopId, ids) =>
         (await store.spool.knownEmailIds(shopId, ids)).size > 0,
-      countMail: (mail, limits) => store.spool.countMail(mail, limits),
+      countMessage: (message, limits) => store.spool.countMessage(message, limits),
       authenticator: parts.authenticator,
       logger,
     },
@@ -60,7 +60,11 @@ export function createNormalizers(parts: NormalizerParts): Record<Channel, Norma
       },
       scratchDir: join(dataDir, 'tmp', 'sms'),
     },
-    { optOuts: store.optOuts, clock, logger, metrics },
+    {
+      optOuts: store.optOuts,
+      countMessage: (message, limits) => store.spool.countMessage(message, limits),
+      ...{ clock, logger, metrics },
+    },
   );
   const trusting = live.derive('chat normalizer', ['shops'], trustingShops);
   const withEmail = live.derive('shops with email', ['shops'], (config) => idsOf(config, 'email'));

@@ -14,10 +14,11 @@ import { changedPaths } from './config-leaves.ts';
 import type { LiveConfig } from './live-config.ts';
 import { type RunningLocal, startLocalPlatform } from './local.ts';
 import { LOCAL, platformUrlOf } from './platform-url.ts';
+import type { RoutedStore } from './text-routes.ts';
 
 export interface PlatformsParts {
   readonly live: LiveConfig;
-  readonly spool: Pick<Spool, 'hasten'>;
+  readonly store: RoutedStore & { readonly spool: Pick<Spool, 'hasten'> };
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly clock: Clock;
@@ -33,10 +34,10 @@ export interface Platforms {
 
 /** Connects every shop, and starts the embedded platform for those that use it. */
 export async function connectPlatforms(parts: PlatformsParts): Promise<Platforms> {
-  const { live, stack, logger, metrics } = parts;
+  const { live, store, stack, logger, metrics } = parts;
   const running = new Holder<RunningLocal | undefined>(undefined);
   stack.push('local platform', () => running.value?.platform.stop());
-  running.value = await startLocalPlatform(live.value, logger);
+  running.value = await startLocalPlatform(live.value, store, logger);
   // `delivery.concurrency` is the bound: requests of a shop whose host another one keeps waiting
   // would run out of time in a queue of the pool's own.
   const pool = new ConnectionPool(Infinity);
@@ -52,7 +53,7 @@ export async function connectPlatforms(parts: PlatformsParts): Promise<Platforms
     name: 'platforms',
     reads: ['shops', 'platform', 'delivery.requestTimeout', 'delivery.mediaTimeout'],
     prepare: async (next, config) => {
-      const local = running.value ?? (await startLocalPlatform(next, logger));
+      const local = running.value ?? (await startLocalPlatform(next, store, logger));
       const before = { config, shops: shops.value };
       const connected = connect(next, local, before);
       return {
@@ -61,7 +62,7 @@ export async function connectPlatforms(parts: PlatformsParts): Promise<Platforms
           local?.serve(next);
           shops.value = connected;
         },
-        after: () => hastened(before.shops, connected, parts.spool),
+        after: () => hastened(before.shops, connected, store.spool),
         undo: async () => {
           if (local !== running.value) await local?.platform.stop();
         },
@@ -82,7 +83,7 @@ export async function connectPlatforms(parts: PlatformsParts): Promise<Platforms
 async function hastened(
   before: readonly ShopPlatform[],
   now: readonly ShopPlatform[],
-  spool: PlatformsParts['spool'],
+  spool: PlatformsParts['store']['spool'],
 ): Promise<void> {
   for (const shop of now) {
     if (before.some((old) => old.isSameAs(shop))) shop.tryNow();

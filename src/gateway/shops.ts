@@ -75,6 +75,7 @@ export function smsShops(config: Pick<CompleteConfig, 'shops'>): SmsShop[] {
       },
       optOut: sms.optOut,
       whatsapp: sms.whatsapp,
+      loop: sms.loop,
     };
   });
 }

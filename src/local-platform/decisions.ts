@@ -168,7 +168,7 @@ export const DECISION_TABLE: readonly Decision[] = [
   ],
   [
     'how an SMS reply leaves',
-    "through the shop's Twilio account when configured, else as a line of `sms.log`: from the number that the customer wrote to, to the one that he wrote from, WhatsApp to WhatsApp, at most 5 parts of 1600 characters, each cut at the end of a sentence. Twilio's id is the reply's `remote_id`. Replies of a conversation keep their order",
+    "through the shop's Twilio account when configured, else as a line of `sms.log`: from the number that the customer wrote to, to the one that he wrote from, over WhatsApp or RCS when the text came so, never by SMS instead; WhatsApp later than 24 hours after the customer's last message by the configured template, else FAILED; nothing to who has opted out; at most 5 parts of 1600 characters, each cut at the end of a sentence. Twilio's id is the reply's `remote_id`. Replies of a conversation keep their order",
   ],
   [
     'the WebSocket of web chat (§1: no protocol is shown)',

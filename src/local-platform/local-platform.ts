@@ -215,6 +215,7 @@ function createDepartures(
     logger,
     now,
     schedule: replies.schedule ?? RETRY_SCHEDULE,
+    ...(replies.findTextRoute && { findTextRoute: replies.findTextRoute }),
     onReply: onReply ?? (() => undefined),
     onSettled: (reply) => sockets.updated(reply),
   });

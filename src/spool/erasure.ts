@@ -25,7 +25,7 @@ export interface Person {
    * as a file has texts side by side.
    */
   readonly occursIn: (bytes: string) => boolean;
-  /** Under what his mails are counted (`CountedMail.person`). */
+  /** Under what his mails are counted (`CountedMessage.person`). */
   readonly countedAs: readonly string[];
 }
 

@@ -17,13 +17,21 @@ import type {
   TimelineStep,
 } from './entry.ts';
 import type { DeliveryRecord } from './operator-store.ts';
-import type { CountedMail, MailLimit, MailLimits } from './mail-rates.ts';
+import type { CountedMessage, RateLimit, RateLimits } from './sender-rates.ts';
 
 /** One lane of one shop: where order is kept and where a conversation is remembered. */
 export interface LaneKey {
   readonly shopId: ShopId;
   readonly channel: Channel;
   readonly lane: string;
+}
+
+/** What the platform knows of a message. */
+export interface KnownMessage {
+  readonly shopId: ShopId;
+  readonly channel: Channel;
+  readonly dedupKey: string | undefined;
+  readonly conversationId: string;
 }
 
 export interface RememberedConversation {
@@ -171,14 +179,19 @@ export interface Spool {
     channel: Channel,
     dedupKeys: readonly string[],
   ): Promise<ReadonlySet<string>>;
+  /**
+   * The lane of a message by its dedup key; when that is not known, or its entry was swept, the one
+   * that writes into the conversation.
+   */
+  laneOf(known: KnownMessage): Promise<string | undefined>;
   /** Which of these chat messages this gateway created on the platform: they are no replies. */
   ownPlatformMessages(shopId: ShopId, ids: readonly string[]): Promise<ReadonlySet<string>>;
 
   /**
-   * Counts an email among those that its person sent of late, and tells the limit that it is over.
+   * Counts a message among those that its person sent of late, and tells the limit that it is over.
    * Counted again it answers the same and changes nothing. Call it in the order of arrival.
    */
-  countMail(mail: CountedMail, limits: MailLimits): Promise<MailLimit | undefined>;
+  countMessage(message: CountedMessage, limits: RateLimits): Promise<RateLimit | undefined>;
 
   /** An operator's `retry` or `release`: back to `queued`, due now. False: not in such a state. */
   requeue(id: EntryId): Promise<boolean>;

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { scene } from '../e2e/scene.ts';
 import { sendEmail } from '../support/gateway-setting.ts';
+import { sendSms, sidOf } from '../support/sms-sender.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
 import { ends } from '../support/ends.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -45,3 +46,20 @@ test('a platform that goes is told by a webhook, and its return too', async () =
   expect(platform.messages).toHaveLength(2);
   expect(JSON.stringify(hook.taken)).not.toMatch(/canary|example\.com|ann/i);
 }, 150_000);
+
+test('a flood of texts is held, and tells whoever is on call', async () => {
+  const hook = await startWebhook();
+  const { platform, gateway } = await scene({
+    sms: { loop: { per10min: 30, perHour: 60, perDay: 150, sameBodyPerHour: 5 } },
+    alerts: { ...QUICK, webhook: { url: hook.url } },
+  });
+  const Body = 'canary-text that somebody sends again and again';
+  for (let n = 0; n < 6; n += 1) {
+    const answer = await sendSms(gateway.httpUrl, { MessageSid: sidOf(`flood ${n}`), Body });
+    expect(answer.status).toBe(200);
+  }
+  await waitFor('the alert', () => hook.taken.length > 0, 30_000, 20);
+  expect(hook.taken[0]).toMatchObject({ text: '[Sluice gw.acme.example] 1 alert: held acme' });
+  await waitFor('those that pass', () => platform.messages.length === 4);
+  expect(JSON.stringify(hook.taken)).not.toContain('canary');
+}, 90_000);

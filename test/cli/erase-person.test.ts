@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { subscriberOf } from '../../src/channels/sms/address.ts';
 import { countriesOf, readPerson } from '../../src/cli/erase-person.ts';
 
 const US = ['+15550001111'];
@@ -124,11 +125,24 @@ test('both forms of a number that networks write in two ways are one person', ()
       [other, one],
     ] as const) {
       const person = readPerson(typed, []);
-      expect([typed, person.is(stored), person.isNamedIn(`from ${stored}.`)]).toEqual([
+      const named = person.isNamedIn(`from ${stored}.`);
+      expect([typed, person.is(stored), named, person.countedAs]).toEqual([
         typed,
         true,
         true,
+        [subscriberOf(stored)],
       ]);
     }
+  }
+});
+
+test('a WhatsApp user without a number is found by the id, with and without its prefix', () => {
+  const id = 'US.13491208655302741918';
+  for (const typed of [id, `whatsapp:${id}`]) {
+    const person = readPerson(typed, []);
+    expect(person.is(`whatsapp:${id}`)).toBe(true);
+    expect(person.hasSmsLane(`AC0/whatsapp/+15550001111/${id}`)).toBe(true);
+    expect(person.hasSmsLane(`AC0/whatsapp/+15550001111/${id}0`)).toBe(false);
+    expect(person.countedAs).toEqual([id]);
   }
 });

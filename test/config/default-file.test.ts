@@ -49,6 +49,7 @@ describe('config/default.yaml', () => {
       email: { addresses: sample.email?.addresses },
       sms: {
         numbers: sample.sms?.numbers,
+        whatsappTemplate: sample.sms?.whatsappTemplate,
         twilio: {
           accountSid: sample.sms?.twilio.accountSid,
           authTokens: ['x'],

@@ -97,6 +97,10 @@ describe('fields', () => {
     ['+0123456789', false],
     ['+1 555 000 1111', false],
     ['+123', false],
+    ['rcs:acme_agent', true],
+    ['rcs:', false],
+    ['rcs:acme agent', false],
+    ['acme_agent', false],
   ])('number %s: %s', (text, ok) => expect(phoneNumber().safeParse(text).success).toBe(ok));
 
   test.each([

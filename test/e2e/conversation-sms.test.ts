@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { ends } from '../support/ends.ts';
@@ -60,6 +60,61 @@ test('who opted out is not written to, and the answer is FAILED', async () => {
   );
   expect(twilio.sent).toEqual([]);
   expect(scene.log.find((line) => line.includes('reply.failed'))).toContain('21610');
+});
+
+test('who wrote STOP gets nothing until START, whoever would answer', async () => {
+  const twilio = await aTwilio();
+  const scene = await embeddedScene({ twilioUrl: twilio.url, replies: { sms: 'twilio' } });
+  const say = (Body: string, name = Body) =>
+    sendSms(scene.gateway.httpUrl, { MessageSid: sidOf(name), Body });
+  await say('STOP');
+  await say('Where is my order?');
+  await waitFor('the refusal', async () =>
+    (await scene.messages()).some(({ role, status }) => role === 'agent' && status === 'FAILED'),
+  );
+  expect(twilio.sent).toEqual([]);
+  expect(scene.log.find((line) => line.includes('reply.failed'))).toContain('opted_out');
+  expect(await scene.tickets()).toMatchObject([{ status: 'WaitingUser' }]);
+
+  await say('START');
+  await say('How can I return my shoes?');
+  await waitFor('the answer', () => twilio.sent[0]);
+  expect(scene.log.join('\n')).not.toContain(THEIR_NUMBER);
+});
+
+test('without Twilio, who wrote STOP is not answered in the log either', async () => {
+  const scene = await embeddedScene();
+  const say = (Body: string) => sendSms(scene.gateway.httpUrl, { MessageSid: sidOf(Body), Body });
+  await say('STOP');
+  await say('Where is my order?');
+  await waitFor('the refusal', async () =>
+    (await scene.messages()).some(({ role, status }) => role === 'agent' && status === 'FAILED'),
+  );
+  expect(existsSync(join(scene.dataDir, 'platform', 'outbox', 'sms.log'))).toBe(false);
+});
+
+test.each([
+  ['WhatsApp', `whatsapp:${THEIR_NUMBER}`, `whatsapp:${OUR_NUMBER}`],
+  ['RCS', `rcs:${THEIR_NUMBER}`, 'rcs:Acme_Agent'],
+  ['WhatsApp without a number', 'whatsapp:US.13491208655302741918', `whatsapp:${OUR_NUMBER}`],
+])('what comes over %s is answered the same way', async (_label, From, To) => {
+  const twilio = await aTwilio();
+  const scene = await embeddedScene({
+    twilioUrl: twilio.url,
+    replies: { sms: 'twilio' },
+    sms: { numbers: [OUR_NUMBER, 'rcs:Acme_Agent'] },
+  });
+  const say = (Body: string) =>
+    sendSms(scene.gateway.httpUrl, { MessageSid: sidOf(From + Body), From, To, Body });
+  await say('How can I return my shoes?');
+  await waitFor('the answer', () => twilio.sent[0]);
+  await say('And which sizes do you have?');
+  await waitFor('the next answer', () => twilio.sent[1]);
+  expect(twilio.sent).toMatchObject([1, 2].map(() => ({ from: To, to: From })));
+  await scene.delivered(2);
+  const messages = await scene.messages();
+  expect(new Set(messages.map(({ conversation_id: id }) => id)).size).toBe(1);
+  expect(new Set(messages.map(({ contact_id: id }) => id)).size).toBe(1);
 });
 
 test('without Twilio, the answers are lines of the log', async () => {

@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import nodemailer from 'nodemailer';
 import { INBOX } from '../support/gateway-config.ts';
 import { ends } from '../support/ends.ts';
+import { sendSms, sidOf } from '../support/sms-sender.ts';
 import { entriesOf } from '../support/spool-guest.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { echoAgent, scene } from './scene.ts';
@@ -109,3 +110,21 @@ test.each<[string, Habits, number, string]>([
   },
   30_000,
 );
+
+test('a robot that answers every text of the agent is stopped', async () => {
+  const loop = { per10min: 8, perHour: 60, perDay: 150, sameBodyPerHour: 5 };
+  const { dataDir, platform, gateway } = await scene({ agent: echoAgent, sms: { loop } });
+  const log = join(dataDir, 'platform', 'outbox', 'sms.log');
+  const answers = () =>
+    existsSync(log) ? readFileSync(log, 'utf8').trimEnd().split('\n').length : 0;
+  const held = async () => (await entriesOf(dataDir)).filter(({ state }) => state === 'held');
+  for (let n = 1; (await held()).length === 0; n += 1) {
+    await sendSms(gateway.httpUrl, { MessageSid: sidOf(`robot ${n}`), Body: counting(n) });
+    await waitFor('an answer, or the end of it', async () => {
+      return answers() === n || (await held()).length > 0;
+    });
+  }
+  expect(await held()).toMatchObject([{ reason: 'loop: per10min' }]);
+  expect(platform.messages).toHaveLength(8);
+  expect(answers()).toBe(8);
+}, 30_000);

@@ -17,7 +17,9 @@ import { waitFor } from '../support/wait-for.ts';
 import { scene } from './scene.ts';
 
 const PNG = Buffer.concat([
-  Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'),
+  // A head of one pixel, and the start of its data (PNG §5.3).
+  Buffer.from('89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489', 'hex'),
+  Buffer.from('0000400049444154', 'hex'),
   randomBytes(20_000),
 ]);
 const picture: StandInAnswer = { status: 200, headers: { 'Content-Type': 'image/png' }, body: PNG };

@@ -50,6 +50,6 @@ test("the relay's own authority is read from its file", async () => {
 test('with twilio, each shop has its own account', async () => {
   const { twilio } = await repliesOf({ sms: 'twilio' });
   expect([...(twilio?.keys() ?? [])]).toEqual([ACME.shopId]);
-  const client = await twilio?.get(ACME.shopId)?.();
+  const client = await twilio?.get(ACME.shopId)?.connect();
   expect(inspect(client?.accountSid)).toContain('ACa1a1');
 });

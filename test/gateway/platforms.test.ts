@@ -46,11 +46,15 @@ async function connectedBy(config: CompleteConfig) {
   const hastened: [string, number][] = [];
   const platforms = await connectPlatforms({
     ...{ live, stack, logger: silentLogger, metrics: createMetrics(), clock: Date.now },
-    spool: {
-      hasten: (shopId, spreadMs) => {
-        hastened.push([shopId, spreadMs]);
-        return Promise.resolve(0);
+    store: {
+      spool: {
+        hasten: (shopId, spreadMs) => {
+          hastened.push([shopId, spreadMs]);
+          return Promise.resolve(0);
+        },
+        laneOf: () => Promise.resolve(undefined),
       },
+      optOuts: { isOptedOut: () => Promise.resolve(false) },
     },
   });
   const shop = () => {
@@ -148,7 +152,10 @@ test('nothing holds on to a configuration that was replaced, nor to its keys', a
   const live = new LiveConfig(await someConfig(), silentLogger);
   const platforms = await connectPlatforms({
     ...{ live, stack, logger: silentLogger, metrics: createMetrics(), clock: Date.now },
-    spool: { hasten: () => Promise.resolve(0) },
+    store: {
+      spool: { hasten: () => Promise.resolve(0), laneOf: () => Promise.resolve(undefined) },
+      optOuts: { isOptedOut: () => Promise.resolve(false) },
+    },
   });
   const replaced: WeakRef<CompleteConfig>[] = [];
   for (const key of ['first', 'second', 'third']) {

@@ -13,7 +13,7 @@ import {
   type Settlement,
   WAITS_FOR,
 } from '../../src/spool/entry.ts';
-import type { CountedMail, MailLimit } from '../../src/spool/mail-rates.ts';
+import type { CountedMessage, RateLimit, RateLimits } from '../../src/spool/sender-rates.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import { SHOP, OTHER_SHOP, anEntry, claimFrom, retryLater } from '../support/entries.ts';
 
@@ -869,41 +869,83 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
       });
     });
 
-    describe('counting the mail of a person', () => {
+    describe('the lane of a message', () => {
+      const of = (dedupKey: string | undefined, conversationId = 'none') =>
+        spool.laneOf({ shopId: SHOP, channel: 'sms', dedupKey, conversationId });
+
+      test('is known by its dedup key, before and after it is delivered', async () => {
+        await accept(anEntry({ channel: 'sms', lane: 'AC/sms/a/b', dedupKey: 'SM1' }));
+        expect(await of('SM1')).toBe('AC/sms/a/b');
+        await deliver((await claimOne()).lease);
+        expect(await of('SM1')).toBe('AC/sms/a/b');
+        expect(await of('SM2')).toBeUndefined();
+        const elsewhere = { dedupKey: 'SM1', conversationId: 'none' };
+        expect(await spool.laneOf({ shopId: OTHER_SHOP, channel: 'sms', ...elsewhere })).toBe(
+          undefined,
+        );
+        expect(await spool.laneOf({ shopId: SHOP, channel: 'web_chat', ...elsewhere })).toBe(
+          undefined,
+        );
+      });
+
+      test('is known by the conversation that the lane writes into', async () => {
+        const lane = { shopId: SHOP, channel: 'sms', lane: 'AC/whatsapp/a/b' } as const;
+        await spool.rememberConversation(lane, 'c9');
+        expect(await of('swept', 'c9')).toBe('AC/whatsapp/a/b');
+        expect(await of(undefined, 'c9')).toBe('AC/whatsapp/a/b');
+        const known = { shopId: SHOP, dedupKey: undefined, conversationId: 'c9' };
+        expect(await spool.laneOf({ ...known, channel: 'web_chat' })).toBeUndefined();
+      });
+    });
+
+    describe('counting the messages of a person', () => {
       const MINUTE = 60_000;
       const start = Math.floor(Date.now() / HOUR) * HOUR;
-      const limits = { per10min: 10, perHour: 25, perThreadPer10min: 5, sameBodyPerHour: 3 };
+      const limits: RateLimits = {
+        per10min: 10,
+        perHour: 25,
+        perThreadPer10min: 5,
+        sameBodyPerHour: 3,
+      };
       let messages = 0;
       /** What each message is told; of its own thread and body unless told otherwise. */
-      const count = async (sent: readonly Partial<CountedMail>[], allowed = limits) => {
-        const told: (MailLimit | undefined)[] = [];
+      const count = async (sent: readonly Partial<CountedMessage>[], allowed = limits) => {
+        const told: (RateLimit | undefined)[] = [];
         for (const change of sent) {
           const message = `m${(messages += 1)}`;
           const own = { message, thread: message, body: message, person: 'ann', at: start };
-          told.push(await spool.countMail({ shopId: SHOP, ...own, ...change }, allowed));
+          told.push(await spool.countMessage({ shopId: SHOP, ...own, ...change }, allowed));
         }
         return told;
       };
-      const every = (ms: number, times: number, change: Partial<CountedMail> = {}) =>
+      const every = (ms: number, times: number, change: Partial<CountedMessage> = {}) =>
         Array.from({ length: times }, (_, n) => ({ ...change, at: start + n * ms }));
       const none = (times: number) => Array.from({ length: times }, () => undefined);
 
-      test.each<[string, MailLimit, readonly Partial<CountedMail>[], number]>([
+      test.each<[string, RateLimit, readonly Partial<CountedMessage>[], number]>([
         ['more than 10 in 10 minutes', 'per10min', every(MINUTE - 1, 12), 10],
         ['more than 25 in an hour', 'perHour', every(2 * MINUTE, 26), 25],
         ['more than 5 of a thread', 'perThreadPer10min', every(1000, 6, { thread: 't' }), 5],
         ['the same body three times', 'sameBodyPerHour', every(19 * MINUTE, 3, { body: 'b' }), 2],
         ['also across the turn of the hour', 'per10min', every(MINUTE - 1, 71).slice(55, 66), 10],
+        ['more than 30 in a day', 'perDay', every(47 * MINUTE, 31), 30],
+        [
+          'more than 30 in a day, from noon to noon',
+          'perDay',
+          every(47 * MINUTE, 46).slice(15),
+          30,
+        ],
       ])('%s', async (_, limit, sent, passing) => {
-        expect(await count(sent)).toEqual([
+        expect(await count(sent, { ...limits, perDay: 30 })).toEqual([
           ...none(passing),
           ...Array.from({ length: sent.length - passing }, () => limit),
         ]);
       });
 
-      test.each<[string, readonly Partial<CountedMail>[]]>([
+      test.each<[string, readonly Partial<CountedMessage>[]]>([
         ['10 in 10 minutes', every(MINUTE - 1, 10)],
         ['one every 2.5 minutes, all hour long', every(2.5 * MINUTE, 24)],
+        ['one every 49 minutes, for three days', every(49 * MINUTE, 88)],
         ['5 of a thread', every(1000, 5, { thread: 't' })],
         ['the same body three times in more than an hour', every(31 * MINUTE, 4, { body: 'b' })],
         ['the same of others', every(1, 30).map((each, n) => ({ ...each, person: `p${n}` }))],
@@ -912,7 +954,28 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
           every(1, 30).map((each, n) => ({ ...each, person: `p${n}`, body: 'b', thread: 't' })),
         ],
       ])('%s: passes', async (_, sent) => {
-        expect(await count(sent)).toEqual(none(sent.length));
+        expect(await count(sent, { ...limits, perDay: 30 })).toEqual(none(sent.length));
+      });
+
+      test('without a thread or a body, the person alone counts', async () => {
+        const told: (RateLimit | undefined)[] = [];
+        for (let n = 0; n < 11; n += 1) {
+          const message = { shopId: SHOP, person: 'bare', message: `bare${n}`, at: start + n };
+          told.push(await spool.countMessage(message, limits));
+        }
+        expect(told).toEqual([...none(10), 'per10min']);
+      });
+
+      test('a day is swept once no window needs it, and not before', async () => {
+        const daily = { ...limits, perDay: 3 };
+        const DAY = 24 * HOUR;
+        const of = (person: string, at: number) => [0, 1, 2].map((n) => ({ person, at: at + n }));
+        const old = start - 3 * DAY;
+        expect(await count(of('old', old), daily)).toEqual(none(3));
+        expect(await count(of('new', start - 23 * HOUR), daily)).toEqual(none(3));
+        await spool.sweep({ rawMs: HOUR, deadMs: HOUR, entriesMs: HOUR });
+        expect(await count([{ person: 'old', at: old + HOUR }], daily)).toEqual([undefined]);
+        expect(await count([{ person: 'new', at: start }], daily)).toEqual(['perDay']);
       });
 
       test('a message that is counted again counts once, and is told the same', async () => {
@@ -948,7 +1011,7 @@ export function describeSpool(backend: string, open: () => Promise<SpoolUnderTes
         const sent = every(1, 20_000, { person: 'robot', thread: 't', body: 'b' });
         const told = await Promise.all(
           sent.map((each, n) =>
-            spool.countMail(
+            spool.countMessage(
               { shopId: SHOP, person: '', thread: '', body: '', message: `x${n}`, ...each },
               high,
             ),

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import type { MailLimits } from '../../src/spool/mail-rates.ts';
+import type { RateLimits } from '../../src/spool/sender-rates.ts';
 import { ACCOUNT_SID, AUTH_TOKEN, OUR_NUMBER } from './twilio-stand-in.ts';
 
 /** The shop of every gateway that runs whole in a test or a benchmark. */
@@ -20,12 +20,7 @@ export const PUBLIC_URL = 'https://gw.acme.example';
 /** Nothing listens on the discard port. */
 const NO_TWILIO = 'http://127.0.0.1:9';
 
-const NO_LIMITS: MailLimits = {
-  per10min: 1e6,
-  perHour: 1e6,
-  perThreadPer10min: 1e6,
-  sameBodyPerHour: 1e6,
-};
+const NO_LIMITS: RateLimits = { per10min: 1e6, perHour: 1e6, sameBodyPerHour: 1e6 };
 
 /** Where a gateway listens; 0 takes a free port. */
 export interface Ports {
@@ -51,11 +46,13 @@ export interface ConfigChoices {
   /** Who may read what is uploaded of emails. */
   readonly mediaPermission?: 'private' | 'public';
   /** How much of one person is a loop; without it, more than any test sends. */
-  readonly loop?: MailLimits;
+  readonly loop?: RateLimits;
   /** How the embedded platform's answers leave. */
   readonly replies?: Readonly<Record<string, unknown>>;
   /** More of the console's keys: operators, hosts, another password. */
   readonly admin?: Readonly<Record<string, unknown>>;
+  /** More of the texts' own keys: numbers, limits, a template. */
+  readonly sms?: Readonly<Record<string, unknown>>;
   /** More of the chat's own keys: origins, identity secrets, how the widget is shown. */
   readonly chat?: Readonly<Record<string, unknown>>;
   /** Alerts and traces, as in the file. */
@@ -90,7 +87,7 @@ export function gatewayConfig(choices: ConfigChoices) {
           addresses: [INBOX],
           inboundTokens: [INBOUND_TOKEN],
           mediaPermission: choices.mediaPermission ?? 'private',
-          loop: choices.loop ?? NO_LIMITS,
+          loop: choices.loop ?? { ...NO_LIMITS, perThreadPer10min: 1e6 },
         },
         sms: {
           numbers: [OUR_NUMBER],
@@ -100,6 +97,8 @@ export function gatewayConfig(choices: ConfigChoices) {
             // Reconciliation must find nobody rather than Twilio.
             baseUrl: choices.twilioUrl ?? NO_TWILIO,
           },
+          loop: { ...NO_LIMITS, perDay: 1e6 },
+          ...choices.sms,
         },
         chat: {
           key: CHAT_KEY,

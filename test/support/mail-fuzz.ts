@@ -101,7 +101,7 @@ class MailFuzz {
       {
         blobs: { path: (blob) => join(options.folder, blob) },
         knownRemoteIds: () => Promise.resolve(true),
-        countMail: () => Promise.resolve(undefined),
+        countMessage: () => Promise.resolve(undefined),
         logger: {
           ...silentLogger,
           warn: (event) => {

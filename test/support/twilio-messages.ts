@@ -42,6 +42,8 @@ export interface SentText {
   readonly from: string;
   readonly to: string;
   readonly body: string;
+  /** Of a template: which, and what it is filled with. */
+  readonly template?: { readonly sid: string; readonly variables: unknown };
 }
 
 export interface TwilioMessagesOptions {
@@ -131,13 +133,20 @@ export function serveMessages(
   const create = (form: URLSearchParams): StandInAnswer => {
     const instead = nextTexts.shift();
     if (instead?.isKept === false) return instead.answer;
-    const [from = '', to = '', body = ''] = ['From', 'To', 'Body'].map(
-      (key) => form.get(key) ?? '',
-    );
+    const [from = '', to = '', text = '', contentSid = ''] = [
+      'From',
+      'To',
+      'Body',
+      'ContentSid',
+    ].map((key) => form.get(key) ?? '');
+    const variables: unknown = JSON.parse(form.get('ContentVariables') ?? '{}');
+    const filledIn = Object.values(variables ?? {}).join(' ');
+    const body = contentSid === '' ? text : `From the template: ${filledIn}.`;
     const refused = refusalOf(to, body, optedOut);
     if (refused !== undefined) return refused;
     const sid = `SM${(0x500 + sent.length).toString(16).padStart(32, '0')}`;
-    sent.push({ sid, from, to, body });
+    const template = contentSid !== '' && { template: { sid: contentSid, variables } };
+    sent.push({ sid, from, to, body, ...template });
     const message: KeptMessage = {
       ...{ sid, from, to, body, sentAt: Date.now(), messagingServiceSid: null, media: [] },
       direction: 'outbound-api',
@@ -205,7 +214,7 @@ function refusalOf(
   const refuse = (code: number, message: string) => json(400, { code, message, status: 400 });
   if (body === '') return refuse(21602, 'Message body is required');
   if (body.length > 1600) return refuse(21617, 'The concatenated message body exceeds 1600');
-  if (!/^(?:whatsapp:)?\+[1-9]\d{6,14}$/.test(to))
+  if (!/^(?:(?:whatsapp:|rcs:)?\+[1-9]\d{6,14}|whatsapp:[A-Z]{2}[.]\w+)$/.test(to))
     return refuse(21211, "Invalid 'To' Phone Number");
   if (optedOut.has(to)) return refuse(21610, 'Attempt to send to unsubscribed recipient');
   return undefined;

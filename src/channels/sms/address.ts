@@ -1,7 +1,8 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 
 /** How a message travelled. Twilio names it as a prefix of From and To; plain SMS and MMS have none. */
-export type Transport = 'sms' | 'whatsapp' | 'rcs';
+export const TRANSPORTS = ['sms', 'whatsapp', 'rcs'] as const;
+export type Transport = (typeof TRANSPORTS)[number];
 
 export interface ChannelAddress {
   readonly transport: Transport;
@@ -31,6 +32,17 @@ export function isE164(address: string): boolean {
   return [address, subscriberOf(address)].some(
     (form) => parsePhoneNumberFromString(form)?.isPossible() ?? false,
   );
+}
+
+/**
+ * Whether a WhatsApp user stands for themselves without a number: since there are usernames, a
+ * number may be withheld, and Meta's business-scoped user id stands in its place, two letters of a
+ * country and up to 128 letters and digits (`US.13491208655302741918`, `US.ENT.118157992128868`;
+ * Meta, "Business-scoped user IDs"). Twilio has sent `ID.4566546130240823` so, in ExternalUserId.
+ * A username is taken as well: nobody but people writes to a business on WhatsApp.
+ */
+export function isUserId({ transport, address }: ChannelAddress): boolean {
+  return transport === 'whatsapp' && /^@?(?=.*\p{L})[\p{L}\p{N}._-]{1,140}$/u.test(address);
 }
 
 /**

@@ -1,22 +1,37 @@
 import type { FormFields } from './form.ts';
+import { lineOf, textOf } from './field-text.ts';
+import { choiceOf, contextOf, formOf } from './whatsapp-content.ts';
 
 export const NO_TEXT = '(no text)';
 
 /**
- * What stands in a message: its Body; else the text of the button that was pressed (WhatsApp,
- * RCS); else the place that was shared; else a line that says so, since content is required
+ * What the person says: the Body; else the text of the button that was pressed, or the item that
+ * was chosen from a list (WhatsApp, RCS); and the form that was filled in (WhatsApp Flows). Without
+ * any of these the place that was shared; else a line that says so, since content is required
  * (API §4.7). Not trimmed.
  */
-export function contentOf(fields: FormFields): string {
-  const candidates = [textOf(fields, 'Body'), textOf(fields, 'ButtonText'), locationOf(fields)];
-  return candidates.find((text) => text !== undefined) ?? NO_TEXT;
+export function saidIn(fields: FormFields): string {
+  const chosen = textOf(fields, 'ButtonText') ?? choiceOf(fields);
+  // What was chosen may stand in InteractiveData once more.
+  const form = chosen === undefined ? formOf(fields) : undefined;
+  const said = [textOf(fields, 'Body') ?? chosen, form].filter((text) => text !== undefined);
+  return said.length > 0 ? said.join('\n\n') : (locationOf(fields) ?? NO_TEXT);
+}
+
+/**
+ * What stands in a message: what the person says, and below it what WhatsApp shows around it.
+ * @param to the shop's own address, as in To
+ */
+export function contentOf(fields: FormFields, to: string): string {
+  const around = contextOf(fields, to);
+  return [saidIn(fields), ...(around.length > 0 ? [around.join('\n')] : [])].join('\n\n');
 }
 
 const FIRST_WORDS_CHARS = 60;
 
 /** The content of the message that brings a text's late media. */
 export function followUpContentOf(fields: FormFields): string {
-  return `Picture for: \u201C${firstWords(contentOf(fields))}\u201D`;
+  return `Picture for: \u201C${firstWords(saidIn(fields))}\u201D`;
 }
 
 /** The beginning of a text on one line, cut between words where it has any. */
@@ -28,28 +43,6 @@ function firstWords(text: string): string {
   const head = chars.slice(0, FIRST_WORDS_CHARS + 1).join('');
   const words = head.slice(0, Math.max(head.lastIndexOf(' '), 0));
   return `${words === '' ? chars.slice(0, FIRST_WORDS_CHARS).join('') : words}\u2026`;
-}
-
-/** The parameter's text as it may be submitted; undefined when it is missing or blank. */
-export function textOf(fields: FormFields, name: string): string | undefined {
-  const text = submittable(fields.first(name) ?? '');
-  return text.trim() === '' ? undefined : text;
-}
-
-/** C0 and C1 controls, less tab, line feed and carriage return. NUL is one of them. */
-const CONTROLS = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g;
-
-/**
- * Without NUL, which databases refuse, and without other controls, as in email: no person types
- * them, and a terminal obeys them. Half a surrogate pair (JSON can say one) is replaced.
- */
-function submittable(text: string): string {
-  return text.replace(CONTROLS, '').replace(/\p{Surrogate}/gu, '\uFFFD');
-}
-
-/** On one line, for what stands within a line. */
-export function lineOf(fields: FormFields, name: string): string | undefined {
-  return textOf(fields, name)?.trim().replace(/\s+/g, ' ');
 }
 
 const DECIMAL = /^-?\d{1,3}(\.\d{1,20})?$/;

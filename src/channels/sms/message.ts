@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { Arrival } from '../../intake/intake.ts';
 import type { Claimed } from '../../spool/entry.ts';
-import { parseAddress, subscriberOf } from './address.ts';
+import { parseAddress, subscriberOf, type Transport, TRANSPORTS } from './address.ts';
 import { FormFields, type FormPairs } from './form.ts';
 import type { SmsShop } from './shops.ts';
 
-const MESSAGE_SID = /^(SM|MM)[0-9a-fA-F]{32}$/;
+/** Of a message in either direction (Twilio, "String identifier (SID)"). */
+export const MESSAGE_SID = /^(SM|MM)[0-9a-fA-F]{32}$/;
 const ACCOUNT_SID = /^AC[0-9a-fA-F]{32}$/;
 const MAX_ADDRESS_LENGTH = 320;
 
@@ -95,6 +96,19 @@ export function laneOf({ accountSid, to, from }: MessageIdentity): string {
   const ours = parseAddress(to);
   const theirs = subscriberOf(parseAddress(from).address);
   return [accountSid, ours.transport, ours.address, theirs].join('/');
+}
+
+/** Reads back what `laneOf` wrote. */
+export function readLane(lane: string): {
+  readonly transport: Transport;
+  /** Without the transport's prefix; `theirs` in the form that stands for both. */
+  readonly ours: string;
+  readonly theirs: string;
+} {
+  const [, found, ours = '', theirs = ''] = lane.split('/');
+  const transport = TRANSPORTS.find((one) => one === found);
+  if (transport === undefined) throw new TypeError('not the lane of a text');
+  return { transport, ours, theirs };
 }
 
 /** The arrival of one message. Its raw form is the list of parameters as they came, as JSON. */

@@ -6,8 +6,10 @@ import type { CreateMessageRequest } from '../../platform-api/schemas.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Claimed } from '../../spool/entry.ts';
 import type { OptOutStore } from '../../spool/opt-out-store.ts';
-import { type ChannelAddress, isE164, parseAddress } from './address.ts';
-import { contentOf, followUpContentOf, lineOf } from './content.ts';
+import { type ChannelAddress, isE164, isUserId, parseAddress } from './address.ts';
+import { contentOf, followUpContentOf, saidIn } from './content.ts';
+import { lineOf } from './field-text.ts';
+import { type CountMessage, floodHold } from './flood.ts';
 import type { FormFields } from './form.ts';
 import { createDownloader } from './media/download.ts';
 import { fetchLate, onDemand } from './media/late-media.ts';
@@ -38,6 +40,7 @@ export interface SmsNormalizerOptions {
 
 export interface SmsNormalizerDeps {
   readonly optOuts: OptOutStore;
+  readonly countMessage: CountMessage;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -75,7 +78,7 @@ export function createSmsNormalizer(
     const { identity, fields, late } = readArrival(claimed);
     const shop = shopOf(options.shops, claimed, identity.accountSid);
     const from = parseAddress(identity.from);
-    const content = late === undefined ? contentOf(fields) : followUpContentOf(fields);
+    const content = late === undefined ? contentOf(fields, identity.to) : followUpContentOf(fields);
     const request = requestOf(claimed, fields, content, from, parseAddress(identity.to));
     const found = readMedia({ identity, fields, account: shop.twilio }, mediaParts);
     if (late !== undefined) {
@@ -87,7 +90,17 @@ export function createSmsNormalizer(
       ? { kind: 'deliver' }
       : (senderHold(from) ??
         (await consentVerdict(shop, claimed, fields, from, request, deps.optOuts)) ??
-        transportHold(shop, from) ?? { kind: 'deliver' });
+        transportHold(shop, from) ??
+        (await floodHold(
+          claimed.entry,
+          {
+            from: from.address,
+            content: saidIn(fields),
+            media: found.media.map(({ part }) => part),
+          },
+          shop.loop,
+          deps.countMessage,
+        )) ?? { kind: 'deliver' });
     return {
       verdict,
       request,
@@ -153,12 +166,13 @@ function requestOf(
   from: ChannelAddress,
   to: ChannelAddress,
 ): CreateMessageRequest {
-  const person = isE164(from.address);
-  const profileName = nameOf(fields);
-  // A released short code or brand has no number; without a name it would be nobody at all.
-  const name = profileName ?? (person ? undefined : from.address);
+  const hasNumber = isE164(from.address);
+  const profileName = lineOf(fields, 'ProfileName', MAX_NAME_LENGTH);
+  // A WhatsApp user without a number, a released short code or brand: without a name it would be
+  // nobody at all. The lane remembers the conversation.
+  const name = profileName ?? (hasNumber ? undefined : from.address);
   return {
-    contact: { ...(person && { phone: from.address }), ...(name !== undefined && { name }) },
+    contact: { ...(hasNumber && { phone: from.address }), ...(name !== undefined && { name }) },
     conversation: { direction: 'inbound', type: 'sms', agent_contact: to.address },
     message: {
       content,
@@ -169,15 +183,10 @@ function requestOf(
   };
 }
 
-function nameOf(fields: FormFields): string | undefined {
-  const name = lineOf(fields, 'ProfileName');
-  // By code points: half a surrogate pair is no text.
-  return name === undefined ? undefined : Array.from(name).slice(0, MAX_NAME_LENGTH).join('');
-}
-
 /** One-time codes and advertising; nobody could be answered there. */
-function senderHold({ address }: ChannelAddress): Verdict | undefined {
-  if (isE164(address)) return undefined;
+function senderHold(from: ChannelAddress): Verdict | undefined {
+  const { address } = from;
+  if (isE164(address) || isUserId(from)) return undefined;
   if (/^\d{3,8}$/.test(address)) return { kind: 'held', reason: 'short-code' };
   const reason = /^\+?\d+$/.test(address) ? 'impossible-number' : 'alphanumeric-sender';
   return { kind: 'held', reason };
@@ -218,6 +227,8 @@ async function consentVerdict(
     if (consent === 'opt-in-if-out' && !wasOut) return undefined;
   }
   const { name } = request.contact;
+  // An event finds its contact by a number (API §4.1); the state is kept for the lane.
+  if (!isE164(from.address)) return { kind: 'suppressed', reason };
   return {
     kind: 'suppressed',
     reason,

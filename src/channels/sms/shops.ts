@@ -1,3 +1,4 @@
+import type { RateLimits } from '../../spool/sender-rates.ts';
 import type { ShopId } from '../../types/ids.ts';
 import { parseAddress } from './address.ts';
 
@@ -14,6 +15,8 @@ export interface SmsShop {
   /** `twilio`: Twilio answers STOP and START on these numbers itself. */
   readonly optOut: 'twilio' | 'none';
   readonly whatsapp: 'deliver' | 'hold';
+  /** What of one person is held as a flood, or a loop of two machines. */
+  readonly loop: RateLimits;
 }
 
 export interface TwilioAccount {

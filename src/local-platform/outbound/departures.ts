@@ -6,9 +6,16 @@ import type { ConversationRow, MessageRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import { setTurn } from '../ticket-turn.ts';
 import { addressed } from './addressed.ts';
-import { type Attempt, type Outbound, SendFailed, type Sent } from './outbound.ts';
+import {
+  type Attempt,
+  type Outbound,
+  type OutgoingReply,
+  SendFailed,
+  type Sent,
+} from './outbound.ts';
 import { emailRefusal } from './refusal.ts';
 import { nextAttemptAt, type RetrySchedule } from './retry-schedule.ts';
+import { type FindTextRoute, onItsRoute } from './text-route.ts';
 
 const CONVERSATIONS_AT_ONCE = 8;
 /** How long attempts in hand may go on once the program is to end. */
@@ -29,6 +36,8 @@ export interface DeparturesOptions {
   readonly store: Store;
   /** By the type of the conversation. */
   readonly outbound: Readonly<Record<string, Outbound>>;
+  /** How texts came; without it, they are answered by SMS. */
+  readonly findTextRoute?: FindTextRoute;
   /** The shop's name by its id. */
   readonly shopNames: ReadonlyMap<string, string>;
   readonly logger: Logger;
@@ -141,16 +150,20 @@ export class Departures {
 
   /** One attempt. False when the reply stays. */
   async #depart(row: DepartureRow, conversation: ConversationRow | undefined): Promise<boolean> {
-    const { store, shopNames, outbound } = this.#options;
+    const { store, outbound } = this.#options;
     const reply = store.messages.byId(row.shop, row.message_id);
     const way = conversation && outbound[conversation.type];
     if (reply?.status !== 'PENDING' || conversation === undefined || way === undefined) {
       await this.#settle(row, reply?.status === 'PENDING' ? 'FAILED' : undefined);
       return true;
     }
-    const out = addressed(store, conversation, reply, shopNames.get(reply.shop) ?? '');
-    const refusal = conversation.type === 'email' ? emailRefusal(store, out) : undefined;
-    if (refusal !== undefined) return this.#failed(row, reply, way, refusal);
+    let out;
+    try {
+      out = await this.#cleared(conversation, reply);
+    } catch (error) {
+      if (error instanceof SendFailed) return this.#failed(row, reply, way, error);
+      throw error;
+    }
     if (!way.canRepeat) {
       await store.write(() => store.departures.begin(row.message_id, this.#options.now()));
     }
@@ -163,6 +176,18 @@ export class Departures {
     }
     await this.#sent(row, conversation, sent);
     return true;
+  }
+
+  /** @throws {SendFailed} it must not leave, or not yet */
+  async #cleared(conversation: ConversationRow, reply: MessageRow): Promise<OutgoingReply> {
+    const { store, shopNames, findTextRoute, now } = this.#options;
+    const out = addressed(store, conversation, reply, shopNames.get(reply.shop) ?? '');
+    if (conversation.type === 'sms' && findTextRoute !== undefined) {
+      return onItsRoute(store, conversation, out, findTextRoute, now());
+    }
+    const refusal = conversation.type === 'email' ? emailRefusal(store, out) : undefined;
+    if (refusal !== undefined) throw refusal;
+    return out;
   }
 
   #attempt(row: DepartureRow): Attempt {

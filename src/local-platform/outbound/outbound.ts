@@ -12,6 +12,8 @@ export interface OutgoingReply {
   readonly to: string | undefined;
   readonly toName: string | undefined;
   readonly at: Date;
+  /** WhatsApp only: the customer wrote too long ago for a text of one's own. */
+  readonly needsTemplate?: boolean;
   /** Email only: what the reply's headers are made of. */
   readonly email: EmailThread | undefined;
 }

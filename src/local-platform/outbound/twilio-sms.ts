@@ -14,6 +14,18 @@ import { twilioFailure } from './twilio-failure.ts';
 /** The client of a shop's Twilio account; made at its first message. */
 export type ConnectTwilio = () => Promise<TwilioSDK.Twilio>;
 
+export interface TwilioSender {
+  readonly connect: ConnectTwilio;
+  /** The SID of a template with the variable 1, for WhatsApp replies that come too late. */
+  readonly whatsappTemplate?: string;
+}
+
+/**
+ * A template's body has up to 1,024 characters with its variables, which are one line each
+ * (Meta, "Templates"; Twilio, "Using variables with Content Templates").
+ */
+const VARIABLE_MAX_CHARS = 900;
+
 /** Twilio's clock and ours differ; a message of ours is looked for from that much earlier. */
 const CLOCKS_DIFFER_MS = 60_000;
 const LOOKED_AT_MAX = 200;
@@ -29,30 +41,31 @@ const LOOKED_AT_MAX = 200;
 export class TwilioSms implements Outbound {
   readonly inOrder = true;
   readonly canRepeat = false;
-  readonly #accounts: ReadonlyMap<string, ConnectTwilio>;
+  readonly #senders: ReadonlyMap<string, TwilioSender>;
   readonly #elsewhere: Outbound;
   // Weak: one of an account that was replaced goes with its last message.
   readonly #clients = new WeakMap<ConnectTwilio, Promise<TwilioSDK.Twilio>>();
 
   /**
-   * @param accounts by the shop's id; looked into for each message
+   * @param senders by the shop's id; looked into for each message
    * @param elsewhere for shops without an account
    */
-  constructor(accounts: ReadonlyMap<string, ConnectTwilio>, elsewhere: Outbound) {
-    this.#accounts = accounts;
+  constructor(senders: ReadonlyMap<string, TwilioSender>, elsewhere: Outbound) {
+    this.#senders = senders;
     this.#elsewhere = elsewhere;
   }
 
   async send(reply: OutgoingReply, attempt: Attempt): Promise<Sent> {
-    const connect = this.#accounts.get(reply.shop);
-    if (connect === undefined) return this.#elsewhere.send(reply, attempt);
+    const sender = this.#senders.get(reply.shop);
+    if (sender === undefined) return this.#elsewhere.send(reply, attempt);
     const { from, to } = reply;
     if (from === undefined || to === undefined) throw unreachable('a number');
-    const client = await this.#client(connect);
+    const messages = messagesOf(reply, sender);
+    const client = await this.#client(sender.connect);
     const ends = smsAddresses(from, to);
     let { unsureSince } = attempt;
-    for (const body of smsParts(reply.content).slice(attempt.partsSent)) {
-      const message = { ...ends, body };
+    for (const words of messages.slice(attempt.partsSent)) {
+      const message = { ...ends, ...words };
       const found =
         unsureSince && (await uncut(find(client, message, unsureSince, attempt), attempt));
       unsureSince = undefined;
@@ -69,15 +82,38 @@ export class TwilioSms implements Outbound {
   }
 }
 
-interface Text {
-  readonly from: string;
-  readonly to: string;
-  readonly body: string;
+type Words =
+  | { readonly body: string }
+  | { readonly contentSid: string; readonly contentVariables: string; readonly shown: string };
+type Text = Words & { readonly from: string; readonly to: string };
+
+/** @throws {SendFailed} permanent, when a template is needed and the shop has none */
+function messagesOf({ content, needsTemplate }: OutgoingReply, sender: TwilioSender): Words[] {
+  if (needsTemplate !== true) return smsParts(content).map((body) => ({ body }));
+  const { whatsappTemplate: contentSid } = sender;
+  if (contentSid === undefined) {
+    throw new SendFailed('permanent', 'they wrote more than 24 hours ago', {
+      code: 'window_closed',
+    });
+  }
+  const line = content.replace(/\s+/g, ' ');
+  return smsParts(line, VARIABLE_MAX_CHARS, 1).map((shown) => ({
+    contentSid,
+    contentVariables: JSON.stringify({ 1: shown }),
+    shown,
+  }));
+}
+
+function requested(message: Text) {
+  const { from, to } = message;
+  if ('body' in message) return { from, to, body: message.body };
+  const { contentSid, contentVariables } = message;
+  return { from, to, contentSid, contentVariables };
 }
 
 async function create(client: TwilioSDK.Twilio, message: Text): Promise<string> {
   try {
-    const { sid } = await client.messages.create(message);
+    const { sid } = await client.messages.create(requested(message));
     return sid;
   } catch (error) {
     throw twilioFailure(error);
@@ -87,10 +123,11 @@ async function create(client: TwilioSDK.Twilio, message: Text): Promise<string> 
 /** The same text to the same person since then, if Twilio has it and no other reply is it. */
 async function find(
   client: TwilioSDK.Twilio,
-  { from, to, body }: Text,
+  message: Text,
   since: Date,
   { isKnown }: Attempt,
 ): Promise<string | undefined> {
+  const { from, to } = message;
   try {
     // Not by `dateSentAfter`: what waits in a queue has no such date yet.
     const listed = await client.messages.list({ from, to, limit: LOOKED_AT_MAX });
@@ -98,7 +135,7 @@ async function find(
       ({ dateCreated }) => dateCreated.getTime() >= since.getTime() - CLOCKS_DIFFER_MS,
     );
     return sent.find(
-      (message) => message.body === body && !isLost(message.status) && !isKnown(message.sid),
+      ({ body, status, sid }) => isBodyOf(message, body) && !isLost(status) && !isKnown(sid),
     )?.sid;
   } catch (error) {
     const failure = twilioFailure(error);
@@ -106,6 +143,10 @@ async function find(
     throw new SendFailed('unsure', 'Twilio was not asked', { code: failure.code });
   }
 }
+
+/** A template's own words stand around what was filled in. */
+const isBodyOf = (message: Text, body: string): boolean =>
+  'body' in message ? body === message.body : body.includes(message.shown);
 
 const isLost = (status: string) => ['failed', 'undelivered', 'canceled'].includes(status);
 

@@ -100,6 +100,10 @@ export class MessageTable {
       after: db.prepare<[string, number, number], MessageRow>(
         `SELECT * FROM messages WHERE conversation_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
       ),
+      lastOfCustomer: db.prepare<[string], MessageRow>(
+        `SELECT * FROM messages WHERE conversation_id = ? AND role = 'customer'
+         ORDER BY seq DESC LIMIT 1`,
+      ),
       isSentAs: db.prepare<[string, string], { one: number }>(
         `SELECT 1 AS one FROM messages WHERE shop = ? AND remote_id = ? AND role = 'agent'`,
       ),
@@ -117,6 +121,10 @@ export class MessageTable {
   /** The customer's message that a reply answers. */
   answeredBy(reply: MessageRow): MessageRow | undefined {
     return reply.in_reply_to === null ? undefined : this.byId(reply.shop, reply.in_reply_to);
+  }
+
+  lastOfCustomer(conversationId: string): MessageRow | undefined {
+    return this.#sql.lastOfCustomer.get(conversationId);
   }
 
   byDedupKey(shop: string, remoteId: string): MessageRow | undefined {

@@ -2,7 +2,7 @@ import type { Channel } from '../../types/channel.ts';
 import type { EntryId, ShopId } from '../../types/ids.ts';
 import type { Entry, RawForm, TimelineStep } from '../entry.ts';
 import type { EntrySearch } from '../operator-store.ts';
-import type { EntryCount, EntryFilter } from '../spool.ts';
+import type { EntryCount, EntryFilter, KnownMessage } from '../spool.ts';
 import type { Db } from './database.ts';
 import { type EntryRow, toEntry, toRawForm } from './entry-row.ts';
 import type { ErasedKeys } from './erased-keys.ts';
@@ -119,6 +119,13 @@ export class EntryQueries {
     );
   }
 
+  laneOf({ shopId, channel, dedupKey, conversationId }: KnownMessage): string | undefined {
+    const hash = dedupKey === undefined ? undefined : dedupHash({ shopId, channel, dedupKey });
+    const fresh = hash && this.#fresh.idOf(hash);
+    const entry = fresh ? this.#sql.byId.get(fresh) : hash && this.#sql.laneByKey.get(hash);
+    return entry?.lane ?? this.#sql.laneOfConversation.get(shopId, conversationId, channel)?.lane;
+  }
+
   ownPlatformMessages(shopId: ShopId, ids: readonly string[]): ReadonlySet<string> {
     return new Set(ids.filter((id) => this.#sql.platformMessage.get(id, shopId) !== undefined));
   }
@@ -156,6 +163,12 @@ function prepare(db: Db) {
        LIMIT 1`,
     ),
     dedup: db.prepare<[Uint8Array]>(`SELECT 1 FROM entries WHERE dedup_hash = ? AND filed = 1`),
+    laneByKey: db.prepare<[Uint8Array], { lane: string }>(
+      `SELECT lane FROM entries WHERE dedup_hash = ? AND filed = 1`,
+    ),
+    laneOfConversation: db.prepare<[string, string, string], { lane: string }>(
+      `SELECT lane FROM conversations WHERE shop = ? AND conversation_id = ? AND channel = ?`,
+    ),
     platformMessage: db.prepare<[string, string]>(
       `SELECT 1 FROM entries
        WHERE platform_message_id = ? AND channel = 'web_chat' AND shop = ? LIMIT 1`,

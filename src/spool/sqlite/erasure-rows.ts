@@ -109,7 +109,7 @@ export class ErasureRows {
   }
 
   /** How much the person has written of late. */
-  mailRates(person: Person, shops: readonly ShopId[]): number {
+  senderRates(person: Person, shops: readonly ShopId[]): number {
     return this.#transact(() => {
       let rows = 0;
       for (const shop of shops) {

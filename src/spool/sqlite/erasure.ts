@@ -22,7 +22,7 @@ const ENTRIES_AT_ONCE = 20;
 const LOOK_EVERY_MS = 200;
 
 export interface ErasedRows {
-  readonly mailRates: number;
+  readonly senderRates: number;
   /** Entries whose delivery was still under way when they were taken away. */
   readonly inFlight: readonly TracedEntry[];
 }
@@ -102,7 +102,7 @@ export class SpoolEraser {
     rows.optOuts(optOuts);
     rows.notes(notes, person);
     rows.shopHealth(person);
-    return { mailRates: rows.mailRates(person, shops), inFlight: left };
+    return { senderRates: rows.senderRates(person, shops), inFlight: left };
   }
 
   async #eraseEntries(

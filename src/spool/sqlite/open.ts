@@ -148,8 +148,9 @@ function createSpool(
     counts: () => calls.call('counts'),
     knownEmailIds: (shopId, ids) => calls.call('knownEmailIds', shopId, ids),
     knownKeys: (shopId, channel, keys) => calls.call('knownKeys', shopId, channel, keys),
+    laneOf: (known) => calls.call('laneOf', known),
     ownPlatformMessages: (shopId, ids) => calls.call('ownPlatformMessages', shopId, ids),
-    countMail: (mail, limits) => calls.call('countMail', mail, limits),
+    countMessage: (mail, limits) => calls.call('countMessage', mail, limits),
     requeue: (id) => calls.call('requeue', id),
     discard: (id) => calls.call('discard', id),
     hasten: (...args) => calls.call('hasten', ...args),
@@ -283,7 +284,7 @@ async function sweep(
   retention: Retention,
 ): Promise<Swept> {
   const total = { entries: 0, raws: 0, files: 0 };
-  while (await calls.call('sweepMailRates')) continue;
+  while (await calls.call('sweepSenderRates')) continue;
   for (;;) {
     const swept = await calls.call('sweep', retention);
     for (const blob of swept.unused) await blobs.remove(blob);

@@ -7,7 +7,7 @@ import { EntryQueries } from './entry-queries.ts';
 import { type BacklogLimits, EntryTable } from './entry-table.ts';
 import { ErasedKeys } from './erased-keys.ts';
 import { FreshEntries } from './fresh-entries.ts';
-import { MailRateTable } from './mail-rate-table.ts';
+import { SenderRateTable } from './sender-rate-table.ts';
 import { MarkTable } from './mark-table.ts';
 import { OperatorMoves } from './operator-moves.ts';
 import { OptOutTable } from './opt-out-table.ts';
@@ -30,7 +30,7 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
   const chat = new ChatTables(db, entries);
   const identities = new VisitorIdentities(db, chat);
   const optOuts = new OptOutTable(db, clock, erased);
-  const mailRates = new MailRateTable(db, clock);
+  const senderRates = new SenderRateTable(db, clock);
   const marks = new MarkTable(db);
   const health = new ShopHealthTable(db);
   const moves = new OperatorMoves(db, clock, entries);
@@ -66,6 +66,7 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
     counts: queries.counts.bind(queries),
     knownEmailIds: queries.knownEmailIds.bind(queries),
     knownKeys: queries.knownKeys.bind(queries),
+    laneOf: queries.laneOf.bind(queries),
     ownPlatformMessages: queries.ownPlatformMessages.bind(queries),
 
     conversation: conversations.get.bind(conversations),
@@ -94,8 +95,8 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
     optOut: optOuts.optOut.bind(optOuts),
     optIn: optOuts.optIn.bind(optOuts),
 
-    countMail: mailRates.count.bind(mailRates),
-    sweepMailRates: mailRates.sweep.bind(mailRates),
+    countMessage: senderRates.count.bind(senderRates),
+    sweepSenderRates: senderRates.sweep.bind(senderRates),
 
     mark: marks.get.bind(marks),
     setMark: marks.set.bind(marks),

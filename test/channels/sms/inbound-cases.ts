@@ -200,6 +200,108 @@ const texts: readonly InboundCase[] = [
     ...delivered({ content: 'Track my order' }),
   },
   {
+    label: 'an item of a list, without a Body',
+    form: { Body: '', ListTitle: 'Large', ListId: 'size-l' },
+    ...delivered({ content: 'Large (size-l)' }),
+  },
+  {
+    label: 'an item of a list with the Body that WhatsApp gives it',
+    form: { Body: 'Large', ListTitle: 'Large', ListId: 'size-l' },
+    ...delivered({ content: 'Large' }),
+  },
+  {
+    label: 'a form that was filled in',
+    form: {
+      Body: '',
+      MessageType: 'interactive',
+      InteractiveData: JSON.stringify({
+        flow_token: 'secret-of-the-form',
+        'order\u202E number': 'A-17\u0007',
+        reasons: ['too small', 'wrong \n colour'],
+        address: { city: 'Bern', floor: 2, lift: false, note: null },
+      }),
+    },
+    ...delivered({
+      content:
+        'Form:\norder number: A-17\nreasons: too small\nreasons: wrong colour\n' +
+        'address / city: Bern\naddress / floor: 2\naddress / lift: false',
+    }),
+  },
+  {
+    label: 'a form that is no JSON, below its Body',
+    form: { Body: 'Sent', InteractiveData: 'name=Ann' },
+    ...delivered({ content: 'Sent\n\nForm:\nname=Ann' }),
+  },
+  {
+    label: 'a form as deep as it can be',
+    form: { Body: '', InteractiveData: '['.repeat(9000) + ']'.repeat(9000) },
+    ...delivered({ content: '(no text)' }),
+  },
+  {
+    label: 'a button whose answer stands in InteractiveData once more',
+    form: { Body: 'Track it', ButtonText: 'Track it', InteractiveData: '{"title":"Track it"}' },
+    ...delivered({ content: 'Track it' }),
+  },
+  {
+    label: 'a reply to one of our messages',
+    form: {
+      Body: 'This one',
+      OriginalRepliedMessageSid: `SM${'d'.repeat(32)}`,
+      OriginalRepliedMessageSender: `whatsapp:${OUR_NUMBER}`,
+    },
+    ...delivered({ content: `This one\n\n[In reply to our message SM${'d'.repeat(32)}]` }),
+  },
+  {
+    label: 'a reply to their own message',
+    form: {
+      OriginalRepliedMessageSid: `MM${'d'.repeat(32)}`,
+      OriginalRepliedMessageSender: 'whatsapp:+14155550100',
+    },
+    ...delivered({ content: `${TEXT}\n\n[In reply to their own message MM${'d'.repeat(32)}]` }),
+  },
+  {
+    label: 'a reply to what is no message',
+    form: { OriginalRepliedMessageSid: 'SM1] [Forwarded' },
+    ...delivered({ content: TEXT }),
+  },
+  {
+    label: 'a first message from an ad',
+    form: {
+      Body: 'Is it still there?',
+      ...{ ReferralHeadline: 'Lamps\u202E', ReferralBody: 'Half price', ReferralSourceId: '7' },
+      ...{ ReferralSourceUrl: 'https://fb.me/x', ReferralNumMedia: '0' },
+    },
+    ...delivered({
+      content:
+        'Is it still there?\n\n[Came from an ad: Lamps \u2013 Half price \u2013 https://fb.me/x]',
+    }),
+  },
+  {
+    label: 'an ad of which only the id is known, or a script',
+    form: { ReferralSourceId: '7', ReferralSourceUrl: 'javascript:alert(1)' },
+    ...delivered({ content: `${TEXT}\n\n[Came from an ad]` }),
+  },
+  {
+    label: 'forwarded',
+    form: { Forwarded: 'true', FrequentlyForwarded: 'false' },
+    ...delivered({ content: `${TEXT}\n\n[Forwarded]` }),
+  },
+  {
+    label: 'forwarded many times, in reply',
+    form: {
+      ...{ Forwarded: 'true', FrequentlyForwarded: 'true' },
+      OriginalRepliedMessageSid: `SM${'e'.repeat(32)}`,
+    },
+    ...delivered({
+      content: `${TEXT}\n\n[Forwarded many times]\n[In reply to message SM${'e'.repeat(32)}]`,
+    }),
+  },
+  {
+    label: 'not forwarded',
+    form: { Forwarded: 'false', FrequentlyForwarded: 'false', ReferralNumMedia: '0' },
+    ...delivered(),
+  },
+  {
     label: 'JSON with bodySHA256',
     json: { hashed: 'the body' },
     form: { Body: `${ASTRONAUT} \u00FC` },
@@ -376,6 +478,39 @@ const parties: readonly InboundCase[] = [
       ProfileName: 'J\u00FAlia',
     },
     ...delivered({ contact: { phone: '+5511987654321', name: 'J\u00FAlia' } }),
+  },
+  {
+    label: 'a WhatsApp user without a number',
+    form: {
+      From: 'whatsapp:US.13491208655302741918',
+      To: `whatsapp:${OUR_NUMBER}`,
+      ProfileName: 'J\u00FAlia',
+    },
+    ...delivered({ contact: { name: 'J\u00FAlia' } }),
+  },
+  {
+    label: 'a WhatsApp user of several businesses, without a number and a name',
+    form: { From: 'whatsapp:US.ENT.11815799212886844830', To: `whatsapp:${OUR_NUMBER}` },
+    ...delivered({ contact: { name: 'US.ENT.11815799212886844830' } }),
+  },
+  {
+    label: 'a WhatsApp user by name',
+    form: { From: 'whatsapp:@maria.lopez', To: `whatsapp:${OUR_NUMBER}` },
+    ...delivered({ contact: { name: '@maria.lopez' } }),
+  },
+  {
+    label: 'a WhatsApp user without a number who opts out',
+    form: {
+      From: 'whatsapp:ID.4566546130240823',
+      To: `whatsapp:${OUR_NUMBER}`,
+      ...{ Body: 'STOP', OptOutType: 'STOP' },
+    },
+    ...suppressed('opt-out'),
+  },
+  {
+    label: 'a WhatsApp number that cannot be',
+    form: { From: 'whatsapp:+1', To: `whatsapp:${OUR_NUMBER}` },
+    ...held('impossible-number'),
   },
   {
     label: 'STOP on WhatsApp, which Twilio does not handle',

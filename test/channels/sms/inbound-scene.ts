@@ -92,6 +92,7 @@ export async function startInboundScene(): Promise<InboundScene> {
     },
     {
       optOuts: store.optOuts,
+      countMessage: (message, limits) => store.spool.countMessage(message, limits),
       clock: Date.now,
       logger: silentLogger,
       metrics,

@@ -31,6 +31,7 @@ const normalizer = (changes: Partial<SmsShop> = {}) =>
     { shops: [smsShop(changes)], scratchDir: join(webhook.dir, 'scratch') },
     {
       optOuts: webhook.store.optOuts,
+      countMessage: () => Promise.resolve(undefined),
       clock: Date.now,
       logger: silentLogger,
       metrics: webhook.metrics,
@@ -131,6 +132,18 @@ describe('a message becomes a request', () => {
     ['a profile name', { ProfileName: 'Ann' }, { phone: THEIR_NUMBER, name: 'Ann' }, OUR_NUMBER],
     ['a blank profile name', { ProfileName: ' ' }, { phone: THEIR_NUMBER }, OUR_NUMBER],
     [
+      'a profile name that turns around and hides',
+      { ProfileName: 'Ann \u202Egnp.exe\u2066\u200B\u0007' },
+      { phone: THEIR_NUMBER, name: 'Ann gnp.exe' },
+      OUR_NUMBER,
+    ],
+    [
+      'a profile name of nothing else',
+      { ProfileName: '\u202E\u2069' },
+      { phone: THEIR_NUMBER },
+      OUR_NUMBER,
+    ],
+    [
       'WhatsApp',
       {
         From: 'whatsapp:+5511987654321',
@@ -156,7 +169,7 @@ describe('a message becomes a request', () => {
     [
       'a very long profile name cut between code points',
       { ProfileName: '\u{1F600}'.repeat(300) },
-      { phone: THEIR_NUMBER, name: '\u{1F600}'.repeat(200) },
+      { phone: THEIR_NUMBER, name: '\u{1F600}'.repeat(100) },
       OUR_NUMBER,
     ],
   ];

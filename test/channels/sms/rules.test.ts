@@ -41,6 +41,7 @@ const normalizerOf = (store: Store, dir: string, changes: Partial<SmsShop> = {})
     { shops: [smsShop(changes)], scratchDir: join(dir, 'scratch') },
     {
       optOuts: store.optOuts,
+      countMessage: () => Promise.resolve(undefined),
       clock: Date.now,
       logger: silentLogger,
       metrics: createMetrics(),
@@ -108,7 +109,7 @@ describe('short codes and alphanumeric senders are held, until somebody releases
     ['72345', 'short-code'],
     ['123', 'short-code'],
     ['AMAZON', 'alphanumeric-sender'],
-    ['whatsapp:US.13491208655302741918', 'alphanumeric-sender'],
+    ['Acme Ltd', 'alphanumeric-sender'],
     ['+999123456789', 'impossible-number'],
     ['14155552671', 'impossible-number'],
   ])('%s: %s', async (From, reason) => {

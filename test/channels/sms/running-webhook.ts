@@ -36,6 +36,7 @@ export function smsShop(changes: Partial<SmsShop> = {}): SmsShop {
     twilio: { accountSid: ACCOUNT_SID, authTokens: [AUTH_TOKEN] },
     optOut: 'twilio',
     whatsapp: 'deliver',
+    loop: { per10min: 30, perHour: 60, perDay: 150, sameBodyPerHour: 5 },
     ...changes,
   };
 }

@@ -89,7 +89,7 @@ async function failureOf(sending: Promise<unknown>): Promise<SendFailed> {
 
 const way = (baseUrl: string, password?: string, timeoutMs?: number) =>
   new TwilioSms(
-    new Map([[SHOP.shopId, connectTo(baseUrl, password, timeoutMs)]]),
+    new Map([[SHOP.shopId, { connect: connectTo(baseUrl, password, timeoutMs) }]]),
     new SmsLog(newFolder()),
   );
 
@@ -244,7 +244,10 @@ describe('on the platform', () => {
     startPlatform({
       dir,
       agent: { kind: 'custom', agent: echo },
-      replies: { twilio: new Map([[SHOP.shopId, connectTo(baseUrl)]]), schedule: SOON },
+      replies: {
+        twilio: new Map([[SHOP.shopId, { connect: connectTo(baseUrl) }]]),
+        schedule: SOON,
+      },
     });
 
   const repliesIn = async (platform: LocalPlatform, { conversation_id: id }: Message) =>
@@ -271,7 +274,10 @@ describe('on the platform', () => {
     const verbose: Agent = { answer: () => Promise.resolve({ text, escalate: false }) };
     const platform = await startPlatform({
       agent: { kind: 'custom', agent: verbose },
-      replies: { twilio: new Map([[SHOP.shopId, connectTo(twilio.baseUrl)]]), schedule: SOON },
+      replies: {
+        twilio: new Map([[SHOP.shopId, { connect: connectTo(twilio.baseUrl) }]]),
+        schedule: SOON,
+      },
     });
     const { body } = await create(platform, {
       contact: { phone: THEIR_NUMBER },

@@ -1,6 +1,6 @@
 import type { CreateMessageRequest } from '../../../platform-api/schemas.ts';
 import type { Verdict } from '../../../intake/normalizer.ts';
-import type { CountedMail } from '../../../spool/mail-rates.ts';
+import type { CountedMessage } from '../../../spool/sender-rates.ts';
 import type { AuthenticationVerdict } from '../authentication/verdict.ts';
 import type { EmailMeta } from '../email-meta.ts';
 import type { RawSource } from '../raw-source.ts';
@@ -32,7 +32,7 @@ export interface EmailResult {
   /** The quote and the signature that are not in the content: for a person's eyes, never the log. */
   readonly trimmed?: string;
   /** Absent when it does not count toward the loop limits. `message` is absent without an id. */
-  readonly counted?: Pick<CountedMail, 'person' | 'thread' | 'body'> & {
+  readonly counted?: Required<Pick<CountedMessage, 'person' | 'thread' | 'body'>> & {
     readonly message?: string;
   };
   /** There are files in the job's scratch folder. */

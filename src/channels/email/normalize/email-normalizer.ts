@@ -7,7 +7,7 @@ import type { Logger } from '../../../observability/logger.ts';
 import { workerUrl } from '../../../runtime/worker-url.ts';
 import type { BlobStore } from '../../../spool/blobs.ts';
 import type { Claimed, Entry } from '../../../spool/entry.ts';
-import type { CountedMail, MailLimit, MailLimits } from '../../../spool/mail-rates.ts';
+import type { CountedMessage, RateLimit, RateLimits } from '../../../spool/sender-rates.ts';
 import type { ShopId } from '../../../types/ids.ts';
 import type { Authenticator } from '../authentication/authenticator.ts';
 import { KeptVerdicts } from '../authentication/kept-verdicts.ts';
@@ -45,7 +45,7 @@ export interface EmailNormalizerDeps {
   /** Whether a message with one of these ids has passed here, in either direction. */
   knownRemoteIds(shopId: ShopId, ids: readonly string[]): Promise<boolean>;
   /** Counts a message of a person, once; answers the limit that it is over. */
-  countMail(mail: CountedMail, limits: MailLimits): Promise<MailLimit | undefined>;
+  countMessage(mail: CountedMessage, limits: RateLimits): Promise<RateLimit | undefined>;
   /** Without one, senders are not checked. */
   readonly authenticator?: Pick<Authenticator, 'check'>;
   readonly logger: Logger;
@@ -164,15 +164,15 @@ async function overLimit(
   entry: Entry,
   shop: ShopMail,
   deps: EmailNormalizerDeps,
-): Promise<MailLimit | undefined> {
+): Promise<RateLimit | undefined> {
   // What is not submitted does not count: a forger must not use up the limits of another.
   if (counted === undefined || verdict.kind !== 'deliver') return undefined;
   const { id, shopId, receivedAt } = entry;
   const { person, thread, body, message = id } = counted;
-  return deps.countMail({ shopId, message, person, thread, body, at: receivedAt }, shop.loop);
+  return deps.countMessage({ shopId, message, person, thread, body, at: receivedAt }, shop.loop);
 }
 
-function heldAsLoop(result: EmailResult, limit: MailLimit): EmailResult {
+function heldAsLoop(result: EmailResult, limit: RateLimit): EmailResult {
   return { ...result, verdict: { kind: 'held', reason: `loop: ${limit}` } };
 }
 

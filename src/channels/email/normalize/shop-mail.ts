@@ -1,7 +1,7 @@
 import { createAddressMatcher } from '../../../intake/address-matcher.ts';
 import { canonicalDomain } from '../../../intake/email-addresses.ts';
 import { createFormSenders } from '../../../intake/known-forms.ts';
-import type { MailLimits } from '../../../spool/mail-rates.ts';
+import type { RateLimits } from '../../../spool/sender-rates.ts';
 import type { ShopId } from '../../../types/ids.ts';
 import type { SenderLists } from '../authentication/claimed-sender.ts';
 import type { SenderRules } from '../authentication/sender-policy.ts';
@@ -29,7 +29,7 @@ export interface ShopMailSettings {
   /** Domains of forwarders whose ARC seal vouches for the original sender. */
   readonly trustedArcSealers?: readonly string[];
   /** What of one person is held as a loop. */
-  readonly loop: MailLimits;
+  readonly loop: RateLimits;
 }
 
 /** The same, ready to ask. */
@@ -40,7 +40,7 @@ export interface ShopMail extends ClassifyRules {
   readonly quotes: ShopMailSettings['quotes'];
   readonly senderRules: SenderRules;
   readonly trustedArcSealers: readonly string[];
-  readonly loop: MailLimits;
+  readonly loop: RateLimits;
 }
 
 /** @throws {TypeError} for an address that is none; the configuration refuses it */

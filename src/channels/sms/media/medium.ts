@@ -1,8 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FileTypeParser } from 'file-type';
-import libmime from 'libmime';
 import type { OpenAttachment } from '../../../intake/normalizer.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import type { Metrics } from '../../../observability/metrics.ts';
@@ -10,21 +8,11 @@ import type { FormFields } from '../form.ts';
 import type { MessageIdentity } from '../message.ts';
 import type { TwilioAccount } from '../shops.ts';
 import { type Download, DownloadFailed, type Downloader } from './download.ts';
+import { readMediaType } from './media-type.ts';
 import { type MediaReference, readMediaUrl } from './media-url.ts';
 
 /** Twilio sends no more with one message. */
 const MAX_MEDIA = 10;
-const SNIFF_TIMEOUT_MS = 10_000;
-/** What phones send, where the library's table has an uncommon extension or none. */
-const EXTENSIONS: ReadonlyMap<string, string> = new Map([
-  ['image/jpeg', 'jpg'],
-  ['image/jpg', 'jpg'],
-  ['image/heic', 'heic'],
-  ['audio/amr', 'amr'],
-  ['audio/mpeg', 'mp3'],
-  ['audio/ogg', 'ogg'],
-  ['audio/mp4', 'm4a'],
-]);
 const MIME_TYPE = /^[a-z0-9][\w.+-]{0,60}\/[a-z0-9][\w.+-]{0,100}$/;
 
 export interface MediaParts {
@@ -106,6 +94,8 @@ export class Medium {
     const path = await scratch.newPath();
     try {
       const download = await this.#parts.download(reference.target, account, path, signal);
+      // Nobody can open it, and some platforms refuse it: its line says more.
+      if (download.size === 0) throw new DownloadFailed('never', 'empty');
       return await describe(path, download, this.#facts);
     } catch (error) {
       await rm(path, { force: true });
@@ -141,10 +131,10 @@ async function describe(
   download: Download,
   { declared, position }: MediumFacts,
 ): Promise<OpenAttachment> {
-  const sniffed = await sniff(path);
-  const type =
-    sniffed?.mime ?? declared ?? mimeType(download.contentType) ?? 'application/octet-stream';
-  const extension = sniffed?.ext ?? EXTENSIONS.get(type) ?? libmime.detectExtension(type);
+  const { type, extension } = await readMediaType(
+    path,
+    declared ?? mimeType(download.contentType) ?? 'application/octet-stream',
+  );
   const [family = ''] = type.split('/', 1);
   const kind = ['image', 'video', 'audio'].includes(family) ? family : 'file';
   return {
@@ -153,16 +143,6 @@ async function describe(
     size: download.size,
     stream: () => createReadStream(path),
   };
-}
-
-/** A broken file has no type of its own; what was declared stands. */
-async function sniff(path: string) {
-  try {
-    const parser = new FileTypeParser({ signal: AbortSignal.timeout(SNIFF_TIMEOUT_MS) });
-    return await parser.fromFile(path);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The type of a Content-Type without its parameters; undefined unless it is well-formed. */

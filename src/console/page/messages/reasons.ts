@@ -142,6 +142,7 @@ const KNOWN: Known = {
 const LOOP_LIMITS: Readonly<Record<string, string>> = {
   per10min: 'in ten minutes',
   perHour: 'in an hour',
+  perDay: 'in a day',
   perThreadPer10min: 'in one thread in ten minutes',
   sameBodyPerHour: 'with the same text in an hour',
 };
@@ -158,7 +159,7 @@ const BY_PATTERN: readonly {
     explain: ([, limit = '']) => ({
       short: 'Too many',
       meaning: `One sender wrote more than is allowed ${LOOP_LIMITS[limit] ?? ''}: probably two machines that answer each other.`,
-      todo: 'Release it when a person wrote it. The limits are shops[].email.loop.',
+      todo: 'Release it when a person wrote it. The limits are shops[].email.loop and shops[].sms.loop.',
     }),
   },
   {

@@ -36,7 +36,7 @@ function start(
     {
       blobs: { path: (blob) => join(folder.path, blob) },
       knownRemoteIds: (_, ids) => Promise.resolve(ids.some((id) => known.includes(id))),
-      countMail: () => Promise.resolve(undefined),
+      countMessage: () => Promise.resolve(undefined),
       logger: silentLogger,
     },
   );
@@ -114,7 +114,7 @@ describe('reading mail in worker threads', () => {
       {
         blobs: { path: (blob) => join(folder.path, blob) },
         knownRemoteIds: () => Promise.resolve(false),
-        countMail: (mail, limits) => {
+        countMessage: (mail, limits) => {
           asked.push([mail, limits]);
           return Promise.resolve('perHour');
         },

@@ -45,7 +45,7 @@ test('a part that cannot be written is trouble to try again, and ends no worker'
     {
       blobs: { path: (blob) => join(folder.path, blob) },
       knownRemoteIds: () => Promise.resolve(false),
-      countMail: () => Promise.resolve(undefined),
+      countMessage: () => Promise.resolve(undefined),
       logger: { ...silentLogger, warn: (event) => void events.push(event) },
     },
   );

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { decodeText } from '../../../../src/channels/email/normalize/body/charset.ts';
-import { cleanText } from '../../../../src/channels/email/normalize/body/clean-text.ts';
+import { cleanText } from '../../../../src/runtime/clean-text.ts';
 import {
   fitContent,
   MAX_CONTENT_LENGTH,

@@ -8,7 +8,8 @@ import { THEIR_NUMBER } from '../../../support/twilio-stand-in.ts';
 import { type LateScene, lateScene, ME, MINUTE, placeholder } from './late-scene.ts';
 
 const HOUR = 60 * MINUTE;
-const picture = { status: 200, body: 'a picture' };
+/** The start of a JPEG (ISO/IEC 10918-1, B.1.1.3). */
+const picture = { status: 200, body: Buffer.from('ffd8ffe000104a4649460001', 'hex') };
 
 describe('late pictures', () => {
   let scene: LateScene;

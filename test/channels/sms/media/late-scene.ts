@@ -95,6 +95,7 @@ export class LateScene {
       },
       {
         optOuts: this.#store.optOuts,
+        countMessage: () => Promise.resolve(undefined),
         clock: () => this.now,
         logger: silentLogger,
         metrics: this.#metrics,

@@ -106,6 +106,7 @@ async function arrive({
     },
     {
       optOuts: webhook.store.optOuts,
+      countMessage: () => Promise.resolve(undefined),
       clock: () => now,
       logger: recordingLogger(log),
       metrics: webhook.metrics,
@@ -149,17 +150,48 @@ describe('a medium', () => {
   it.each([
     ['text/vcard', 'BEGIN:VCARD\nEND:VCARD', 'file-1.vcf', 'text/vcard'],
     ['Text/CSV; charset=utf-8', 'a,b', 'file-1.csv', 'text/csv'],
-    ['image/jpeg', 'a broken picture', 'image-1.jpg', 'image/jpeg'],
-    ['audio/amr', 'a broken sound', 'audio-1.amr', 'audio/amr'],
-    ['not a type', 'bytes', 'file-1.bin', 'application/octet-stream'],
+    ['text/x-vcard', 'VERSION:2.1\nEND:VCARD', 'file-1.vcf', 'text/x-vcard'],
+    ['text/plain', '1 < 2', 'file-1.txt', 'text/plain'],
   ])(
-    'that tells nothing by itself has its declared type: %s',
+    'that is a text of a kind that bytes do not tell has its declared type: %s',
     async (declared, body, name, type) => {
       twilio.script(PATH, { status: 200, body });
       await arrive({ form: { MediaContentType0: declared } });
       expect(await open()).toMatchObject({ name, type });
     },
   );
+
+  const UTF16 = Buffer.from('\ufeff<script>alert(1)</script>', 'utf16le');
+  it.each<[string, string, string | Buffer]>([
+    ['HTML as a JPEG', 'image/jpeg', '<!doctype html><script>alert(1)</script>'],
+    ['HTML as a text', 'text/plain', ' \n<script>alert(1)</script>'],
+    ['HTML as a contact card', 'text/vcard', '\ufeff<html onload=alert(1)>'],
+    ['HTML as HTML', 'text/html', 'hello <script>alert(1)</script>'],
+    ['HTML in UTF-16 as a sound', 'audio/mpeg', UTF16],
+    ['HTML in UTF-16 as a text', 'text/plain', UTF16],
+    ['SVG as a picture', 'image/svg+xml', '<svg xmlns="http://www.w3.org/2000/svg"/>'],
+    ['SVG as a PNG, behind a long comment', 'image/png', `<!--${'x'.repeat(9000)}--><svg/>`],
+    ['XHTML with prefixes', 'application/xml', '<?xml version="1.0"?><h:html/>'],
+    ['a page as a script', 'text/javascript', 'alert(1)'],
+    ['a broken picture', 'image/jpeg', 'a broken picture'],
+    ['a broken sound', 'audio/amr', 'a broken sound'],
+    ['what has no type', 'not a type', 'bytes'],
+  ])('that no browser may show is bytes and nothing more: %s', async (_label, declared, body) => {
+    twilio.script(PATH, { status: 200, body });
+    await arrive({ form: { MediaContentType0: declared } });
+    const [name, type] = ['file-1.bin', 'application/octet-stream'];
+    expect(await open()).toMatchObject({ name, type });
+  });
+
+  it('that is empty is not uploaded, and its line stands for it', async () => {
+    twilio.script(PATH, { status: 200, body: '' });
+    await arrive();
+    expect(await failure()).toBeInstanceOf(AttachmentUnavailable);
+    expect(paths()).toEqual([PATH]);
+    expect(log).toMatchObject([{ event: 'sms.media-failed', fields: { reason: 'empty' } }]);
+    const [folder = ''] = await readdir(join(webhook.dir, 'scratch'));
+    expect(await readdir(join(webhook.dir, 'scratch', folder))).toEqual([]);
+  });
 
   it('is asked for with the account and its token, or with an API key where there is one', async () => {
     twilio.script(PATH, { status: 200, body: PNG });

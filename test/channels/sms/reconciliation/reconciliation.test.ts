@@ -74,6 +74,7 @@ describe('what was missing', () => {
       { shops: [smsShop(), other], scratchDir: 'unused' },
       {
         optOuts: store.optOuts,
+        countMessage: () => Promise.resolve(undefined),
         ...{ clock: Date.now, logger: silentLogger, metrics: createMetrics() },
       },
     );

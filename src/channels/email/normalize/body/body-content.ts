@@ -1,6 +1,6 @@
 import type { Alternative } from '../parts/body-parts.ts';
 import { type BodyMode, type Chosen, chooseBody } from './choose-body.ts';
-import { cutText } from './clean-text.ts';
+import { cutText } from '../../../../runtime/clean-text.ts';
 import { type Line, joinLines, textLines } from '../quotes/lines.ts';
 import { escapeLineStart, escapeMarkdown } from '../html/markdown-syntax.ts';
 import type { InlineImage } from '../html/inline-image.ts';

@@ -1,5 +1,5 @@
 import { decodeText } from './charset.ts';
-import { cleanText } from './clean-text.ts';
+import { cleanText } from '../../../../runtime/clean-text.ts';
 import { joinFlowed } from './flowed.ts';
 import { type HtmlElement, parseHtml } from '../html/html-tree.ts';
 import { stripTags } from '../html/html-scan.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { cutText } from './clean-text.ts';
+import { cutText } from '../../../../runtime/clean-text.ts';
 import type { AttachedFile } from '../email-job.ts';
 import type { Format } from './body-content.ts';
 import { formatNote } from './format-note.ts';

@@ -4,7 +4,7 @@ import {
   type CalendarProperty,
   textOf,
 } from './calendar-event.ts';
-import { cleanLine } from '../body/clean-text.ts';
+import { cleanLine } from '../../../../runtime/clean-text.ts';
 
 const MAX_LINES = 3;
 const MAX_LINE_LENGTH = 800;

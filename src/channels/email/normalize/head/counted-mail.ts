@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { matchKey } from '../../../../intake/email-addresses.ts';
 import { mailboxOf, type Sender } from '../../../../intake/email-sender.ts';
 import type { HeaderBlock } from '../../../../intake/header-block.ts';
-import { type CountedMail, countedWhenForged } from '../../../../spool/mail-rates.ts';
+import { type CountedMessage, countedWhenForged } from '../../../../spool/sender-rates.ts';
 import type { EmailMeta } from '../../email-meta.ts';
 import { isAllowedSender, isFrom } from './classify.ts';
 import type { AttachedFile } from '../email-job.ts';
@@ -11,9 +11,9 @@ import { answeredSubject } from './reply-subject.ts';
 import type { ShopMail } from '../shop-mail.ts';
 
 /** As what a message counts among those of its person; the body is added when it is known. */
-export type CountedHead = Pick<CountedMail, 'person' | 'thread'>;
+export type CountedHead = Required<Pick<CountedMessage, 'person' | 'thread'>>;
 
-export interface CountedMessage {
+export interface EmailToCount {
   readonly head: HeaderBlock;
   readonly sender: Sender;
   readonly meta: EmailMeta;
@@ -29,7 +29,7 @@ export interface CountedMessage {
  * be forged counts apart from what the person is known to have sent: a stranger must not use up the
  * limits of another.
  */
-export function countedHead(message: CountedMessage): CountedHead | undefined {
+export function countedHead(message: EmailToCount): CountedHead | undefined {
   const { head, sender, meta, remoteId, subject, shop } = message;
   if (isFrom(head, shop.formSenders) || isAllowedSender(head, sender, shop.allowSenders)) {
     return undefined;

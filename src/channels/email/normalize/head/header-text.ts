@@ -1,5 +1,5 @@
 import libmime from 'libmime';
-import { cleanLine } from '../body/clean-text.ts';
+import { cleanLine } from '../../../../runtime/clean-text.ts';
 
 const MAX_SUBJECT_LENGTH = 1000;
 const MAX_NAME_LENGTH = 200;

@@ -1,7 +1,7 @@
 import type { AddressMatcher } from '../../../../intake/address-matcher.ts';
 import type { CreateEventRequest } from '../../../../platform-api/schemas.ts';
 import type { BounceReport, FailedRecipient } from './bounce-report.ts';
-import { cleanLine } from '../body/clean-text.ts';
+import { cleanLine } from '../../../../runtime/clean-text.ts';
 import { platformAddress } from './recipients.ts';
 
 const MAX_DIAGNOSTIC = 300;

@@ -1,5 +1,5 @@
 import { Parser } from 'htmlparser2';
-import { cleanText } from '../body/clean-text.ts';
+import { cleanText } from '../../../../runtime/clean-text.ts';
 import { visibility } from './html-visibility.ts';
 
 /** Real mail nests tables about 40 deep; beyond this it is an attack on whoever walks the tree. */

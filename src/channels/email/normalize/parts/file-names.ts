@@ -1,5 +1,5 @@
 import libmime from 'libmime';
-import { cleanLine, cutText } from '../body/clean-text.ts';
+import { cleanLine, cutText } from '../../../../runtime/clean-text.ts';
 import { decodeWords } from '../head/header-text.ts';
 
 const MAX_NAME_LENGTH = 120;

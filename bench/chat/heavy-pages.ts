@@ -32,9 +32,9 @@ export async function measureHeavyPages(bench: Workbench, quick: boolean): Promi
   const attacker = await bench.part<typeof ChatReplies>(load, undefined);
   await visitors.call('open', gateway.httpPort, SHOP.chatKey, HONEST, 'Hello?');
   await attacker.call('open', gateway.httpPort, SHOP.chatKey, 1, 'Hello!');
-  let isOver = false;
+  const over = new AbortController();
   const attack = (async () => {
-    for (let nth = 0; nth < LONG_TEXTS && !isOver; nth += 1)
+    for (let nth = 0; nth < LONG_TEXTS && !over.signal.aborted; nth += 1)
       await attacker.call('ask', 1, LONG_TEXT);
   })();
   const lateness: number[] = [];
@@ -51,7 +51,7 @@ export async function measureHeavyPages(bench: Workbench, quick: boolean): Promi
     );
     lateness.push(...arrivals.map((time, nth) => time - (answers[nth]?.[1] ?? NaN)));
   }
-  isOver = true;
+  over.abort();
   await attack;
   await visitors.call('close');
   await attacker.call('close');

@@ -36,6 +36,7 @@ import { LineFeed, toEvent } from './line-feed.ts';
 import type { Presence } from './presence.ts';
 import { drained, MAX_UNREAD_BYTES, STEP_BYTES, unreadBytes } from './unread-output.ts';
 import type { VisitorTokens } from './visitor-token.ts';
+import { isVisible } from './visible-text.ts';
 import { type Tab, TooManyVisitors, type Visitor, type Visitors } from './visitors.ts';
 
 /** What clients send is unknown until a schema has seen it. */
@@ -337,7 +338,7 @@ function faultOf({ text, uploads = [] }: MessageRequest): ErrorWord | undefined 
   if (text.length > MAX_TEXT && Array.from(text).length > MAX_TEXT) return 'too_large';
   if (uploads.length > MAX_FILES) return 'too_large';
   if (new Set(uploads).size !== uploads.length) return 'invalid';
-  return text.trim() === '' && uploads.length === 0 ? 'invalid' : undefined;
+  return !isVisible(text) && uploads.length === 0 ? 'invalid' : undefined;
 }
 
 /** socket.io appends a function only when the client asked for an answer. */

@@ -7,7 +7,7 @@ import type { Batch } from './batches.ts';
 import { type ReaderParts, type Reading, readMessages, readOn } from './message-reader.ts';
 import type { Urgency } from './pacer.ts';
 import { type Place, Places } from './place.ts';
-import { createdAt } from './reply-order.ts';
+import { createdAt, ListDirection } from './reply-order.ts';
 import { CursorRefused } from './reply-source.ts';
 import type { Depth } from './turn.ts';
 
@@ -66,6 +66,7 @@ export class ConversationLists {
   readonly #readTo = new Map<VisitorId, Map<string, number>>();
   /** In conversations that are longer than one reading. */
   readonly #places = new Places();
+  readonly #direction = new ListDirection();
   readonly #heavy = new Map<string, Heavy>();
 
   constructor(shopId: ShopId, parts: ConversationListsParts) {
@@ -112,7 +113,7 @@ export class ConversationLists {
       }
     }
     if (lists.length === 0 && failure !== undefined) throw failure.error;
-    const messages = lists.flatMap((list) => list.messages);
+    const messages = lists.flatMap((list) => this.#direction.oldestFirst(list.messages));
     const now = this.#parts.clock();
     for (const message of messages) {
       const at = createdAt(message) ?? 0;

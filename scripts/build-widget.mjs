@@ -9,7 +9,7 @@ import { DIST, ROOT, SRC, swapFolder } from './workspace.mjs';
 
 const SOURCE = join(SRC, 'widget');
 const KIB = 1024;
-const LIMITS = { loader: 5 * KIB, main: 35 * KIB };
+const LIMITS = { loader: 5 * KIB, main: 36 * KIB };
 /** What main.tsx imports; the other languages stand in for it. */
 const ENGLISH = join(SOURCE, 'texts/en.ts');
 

@@ -41,12 +41,17 @@ export async function start() {
     asked: (question: string) => platform.asked(question).length,
     /**
      * Answers each conversation that has this question, at moments spread over so long.
+     * @param opening what each reply begins with
      * @returns each reply's text with the time of day from which it is listed
      */
-    answer: async (question: string, overMs: number): Promise<[text: string, at: number][]> => {
+    answer: async (
+      question: string,
+      overMs: number,
+      opening = 'About',
+    ): Promise<[text: string, at: number][]> => {
       const all = platform.asked(question).map(async (id, nth): Promise<[string, number]> => {
         await delay(Math.random() * overMs);
-        const text = `About "${question}" (${nth})`;
+        const text = `${opening} "${question}" (${nth})`;
         platform.reply(id, text);
         return [text, timeOfDay()];
       });

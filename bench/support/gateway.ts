@@ -17,6 +17,8 @@ export interface GatewayOptions {
   readonly paused: boolean;
   /** Messages on their way to the platform at the same time; the default otherwise. */
   readonly concurrency?: number;
+  /** The chat's limits as they are by default: strangers write. */
+  readonly strictChat?: boolean;
   /** A data folder that is there already, of which nothing is swept; a new one otherwise. */
   readonly dataDir?: string;
   /** A folder for CPU profiles of every thread, written when the gateway stops. */
@@ -123,7 +125,13 @@ function configuration(folder: string, options: GatewayOptions): object {
         chat: {
           key: SHOP.chatKey,
           allowNoOrigin: 'true',
-          limits: { messagesPer10s: '10000', newVisitorsPerHourPerIp: MANY, socketsPerIp: '10000' },
+          ...(options.strictChat !== true && {
+            limits: {
+              messagesPer10s: '10000',
+              newVisitorsPerHourPerIp: MANY,
+              socketsPerIp: '10000',
+            },
+          }),
         },
       },
     ],

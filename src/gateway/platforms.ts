@@ -104,6 +104,9 @@ interface Before {
   readonly shops: readonly ShopPlatform[];
 }
 
+/** Many of them may be read at once; a page that is larger is asked for in parts. */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+
 /**
  * One client per shop, all on the same sockets. A shop that has not changed keeps its client; one
  * with the same platform and key keeps what is known of the platform's health.
@@ -135,6 +138,7 @@ function connectShops(
           shopId: shop.shopId,
           requestTimeoutMs: config.delivery.requestTimeout,
           mediaTimeoutMs: config.delivery.mediaTimeout,
+          maxAnswerBytes: MAX_ANSWER_BYTES,
           pool,
           onRequest,
         }),

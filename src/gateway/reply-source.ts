@@ -1,13 +1,15 @@
-import { CursorRefused, type ReplySource } from '../channels/chat/replies/reply-source.ts';
+import {
+  CursorRefused,
+  PAGE,
+  PageTooLarge,
+  type ReplySource,
+} from '../channels/chat/replies/reply-source.ts';
 import type { ShopPlatform } from '../delivery/shop-platform.ts';
 import type { PlatformClient } from '../platform-api/client.ts';
 import { PlatformError } from '../platform-api/errors.ts';
 import { cursorOf } from '../platform-api/pages.ts';
 import type { Current } from '../runtime/current.ts';
 import type { ShopId } from '../types/ids.ts';
-
-/** Messages of a page: fewer requests than by the platform's default, which is not documented. */
-const PAGE = 200;
 
 const REFUSALS: ReadonlySet<number> = new Set([400, 404, 410, 422]);
 
@@ -18,19 +20,20 @@ export function replySource(shops: Current<readonly ShopPlatform[]>): ReplySourc
   /** Platforms that refuse pages of this size: the greatest `limit` is not documented either (API §8). */
   const strict = new Set<ShopId>();
   return {
-    listMessages: async (shopId, conversationIds, cursor, signal) => {
+    listMessages: async (shopId, conversationIds, cursor, signal, limit = PAGE) => {
       const client = clientOf(shopId);
       if (client === undefined) return { results: [] };
-      const list = async (limit?: number) => {
+      const list = async (most?: number) => {
         const query = {
           conversation_id__in: conversationIds,
           ...(cursor !== undefined && { cursor }),
-          ...(limit !== undefined && { limit }),
+          ...(most !== undefined && { limit: most }),
         };
         const { results, next } = await client.listMessages(query, signal);
         return { results, next: cursorOf(next) };
       };
       const listLargely = async () => {
+        if (limit < PAGE) return list(limit);
         if (strict.has(shopId)) return list();
         try {
           return await list(PAGE);
@@ -44,6 +47,9 @@ export function replySource(shops: Current<readonly ShopPlatform[]>): ReplySourc
       try {
         return await listLargely();
       } catch (error) {
+        if (isTooLarge(error) || (limit > 1 && limit < PAGE && isRefusedSize(error))) {
+          throw new PageTooLarge(`a page of ${limit}`, { cause: error });
+        }
         if (cursor === undefined || !isRefusal(error)) throw error;
         throw new CursorRefused('the platform refuses a cursor', { cause: error });
       }
@@ -57,6 +63,9 @@ function isRefusal(error: unknown): boolean {
 }
 
 function isRefusedSize(error: unknown): boolean {
-  if (!(error instanceof PlatformError)) return false;
-  return error.status === 400 || error.status === 422 || error.code === 'too_large';
+  return error instanceof PlatformError && (error.status === 400 || error.status === 422);
+}
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof PlatformError && error.code === 'too_large';
 }

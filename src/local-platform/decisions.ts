@@ -6,7 +6,7 @@
 export const DECISIONS = {
   pageDefault: 50,
   pageMax: 200,
-  messagesPageMaxBytes: 8 * 1024 * 1024,
+  messagesPageMaxBytes: 2 * 1024 * 1024,
   headersMaxBytes: 64 * 1024,
   jsonMaxBytes: 2 * 1024 * 1024,
   uploadMaxBytes: 100 * 1024 * 1024,

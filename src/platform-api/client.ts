@@ -50,7 +50,7 @@ export interface PlatformClientOptions {
   readonly requestTimeoutMs?: number;
   /** The same for an upload. Default 120 s. */
   readonly mediaTimeoutMs?: number;
-  /** An answer that is larger is refused: `too_large`. Default 1 MiB. */
+  /** An answer that is larger is refused: `too_large`. Default 64 MiB for what reads, else 1 MiB. */
   readonly maxAnswerBytes?: number;
   /** Without it, every call is one request. */
   readonly retry?: RetryOptions;
@@ -83,7 +83,6 @@ type Pages<Item> = AsyncGenerator<Page<Item>, void, undefined>;
 const VERSION = '/v2026-04';
 const REQUEST_TIMEOUT_MS = 30_000;
 const MEDIA_TIMEOUT_MS = 120_000;
-const MAX_ANSWER_BYTES = 1024 * 1024;
 const MAX_FORM_KEYS = 8;
 /** A key that is none of these may be a person's address, or an id that never comes again. */
 const FORM_KEY = /^[a-z][a-z_]{0,30}$/i;
@@ -124,7 +123,7 @@ export class PlatformClient {
     }
     const pool = options.pool ?? new ConnectionPool();
     this.#ownPool = options.pool === undefined ? pool : undefined;
-    const { baseUrl, apiKey, shopId, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
+    const { baseUrl, apiKey, shopId, maxAnswerBytes } = options;
     this.#transport = new Transport({
       apiKey,
       send: options.send ?? axiosSender({ baseUrl, apiKey, shopId, maxAnswerBytes, pool }),

@@ -6,6 +6,8 @@ import { parseRetryAfter } from '../runtime/retry-after.ts';
 import { PlatformError, TransportFailure } from './errors.ts';
 
 const SOCKETS = 32;
+/** A page of 200 long emails has some megabytes; what is made is answered with itself alone. */
+const MAX_ANSWER_BYTES = { GET: 64 * 1024 * 1024, POST: 1024 * 1024 } as const;
 
 /** Called once per request with the operation's name, its status or error code, and its seconds. */
 export type RequestObserver = (operation: string, status: string, seconds: number) => void;
@@ -64,7 +66,7 @@ export function axiosSender(options: {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly shopId: string;
-  readonly maxAnswerBytes: number;
+  readonly maxAnswerBytes?: number | undefined;
   readonly pool: ConnectionPool;
 }): Send {
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
@@ -74,7 +76,6 @@ export function axiosSender(options: {
     httpsAgent: options.pool.https,
     maxRedirects: 0,
     proxy: false,
-    maxContentLength: options.maxAnswerBytes,
     responseType: 'text',
     validateStatus: () => true,
     transformRequest: [(data: unknown) => data],
@@ -91,6 +92,7 @@ export function axiosSender(options: {
       url: `${baseUrl}${call.path}${call.query ? `?${call.query}` : ''}`,
       data: call.body,
       headers: { ...call.headers },
+      maxContentLength: options.maxAnswerBytes ?? MAX_ANSWER_BYTES[call.method],
       signal,
     });
     // An answer that came before the body was sent (413) leaves the request open: nobody would

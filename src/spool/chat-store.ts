@@ -157,19 +157,23 @@ export interface ChatStore {
     messageId: string,
     state: 'delivered' | 'failed',
   ): Promise<VisitorId | undefined>;
-  /** Lines with `seq > after`, oldest first. */
+  /**
+   * Lines with `seq > after`, oldest first: as many as have `maxBytes` of text as JSON, one at least.
+   */
   linesAfter(
     shopId: ShopId,
     id: VisitorId,
     after: number,
     limit: number,
+    maxBytes?: number,
   ): Promise<readonly JournalLine[]>;
-  /** Lines with `seq < before`, oldest first, the newest `limit` of them. */
+  /** Lines with `seq < before`, oldest first, the newest `limit` of them; likewise. */
   linesBefore(
     shopId: ShopId,
     id: VisitorId,
     before: number,
     limit: number,
+    maxBytes?: number,
   ): Promise<readonly JournalLine[]>;
   /** The conversations that lanes of these visitors remember, and of those who joined them. */
   conversationsOf(

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { CursorRefused } from '../../src/channels/chat/replies/reply-source.ts';
+import { CursorRefused, PageTooLarge } from '../../src/channels/chat/replies/reply-source.ts';
 import { ShopPlatform } from '../../src/delivery/shop-platform.ts';
 import { replySource } from '../../src/gateway/reply-source.ts';
 import { PlatformClient } from '../../src/platform-api/client.ts';
@@ -21,7 +21,7 @@ async function source(script: Script) {
   const platformUrl = await platform.start();
   const client = new PlatformClient({
     ...{ baseUrl: platformUrl, apiKey: 'key', shopId: SHOP, pool },
-    ...{ requestTimeoutMs: 10_000, mediaTimeoutMs: 10_000 },
+    ...{ requestTimeoutMs: 10_000, mediaTimeoutMs: 10_000, maxAnswerBytes: 100_000 },
   });
   const permissions = { email: 'private', sms: 'private', web_chat: 'private' } as const;
   const settings = {
@@ -30,8 +30,8 @@ async function source(script: Script) {
   const shop = new ShopPlatform(settings, { clock: Date.now, random: () => 0 });
   const replies = replySource({ value: [shop] });
   return {
-    list: (cursor?: string) =>
-      replies.listMessages(SHOP, [CONVERSATION], cursor, new AbortController().signal),
+    list: (cursor?: string, limit?: number) =>
+      replies.listMessages(SHOP, [CONVERSATION], cursor, new AbortController().signal, limit),
     limits: () =>
       platform
         .of('GET /messages/')
@@ -76,4 +76,29 @@ test.each([
   const { list } = await source(() => ({ status }));
   await expect(list('2')).rejects.toThrow(kind);
   await expect(list()).rejects.toThrow(PlatformError);
+});
+
+test('a page that is too large is said to be so, and stays one of this size', async () => {
+  const { list, limits } = await source(({ path }) =>
+    Number(/limit=(\d+)/.exec(path)?.[1]) > 50
+      ? { status: 200, body: `"${'x'.repeat(200_000)}"` }
+      : EMPTY,
+  );
+  await expect(list()).rejects.toThrow(PageTooLarge);
+  await expect(list('2', 100)).rejects.toThrow(PageTooLarge);
+  await expect(list('2', 50)).resolves.toEqual({ results: [], next: undefined });
+  await expect(list()).rejects.toThrow(PageTooLarge);
+  expect(limits()).toEqual(['200', '100', '50', '200']);
+});
+
+test('a platform that refuses large pages is asked for a smaller one until it takes it', async () => {
+  const { list, limits } = await source(({ path }) => {
+    const limit = /limit=(\d+)/.exec(path)?.[1];
+    if (limit === undefined) return { status: 200, body: `"${'x'.repeat(200_000)}"` };
+    return Number(limit) > 50 ? { status: 400 } : EMPTY;
+  });
+  await expect(list()).rejects.toThrow(PageTooLarge);
+  await expect(list(undefined, 100)).rejects.toThrow(PageTooLarge);
+  await expect(list(undefined, 50)).resolves.toEqual({ results: [], next: undefined });
+  expect(limits()).toEqual(['200', null, '100', '50']);
 });

@@ -170,7 +170,7 @@ describe('createMessage reports', () => {
     expect((await failureOf(client.createMessage(REQUEST))).retryAfterMs).toBe(3_600_000);
   });
 
-  it('an answer of 2 MiB, without reading it whole', async () => {
+  it('what was made, answered with 2 MiB, without reading it whole', async () => {
     server.answer = (response) => response.writeHead(200).end(Buffer.alloc(2 * 1024 * 1024, 0x20));
     expect(await failureOf(client.createMessage(REQUEST))).toMatchObject({
       code: 'too_large',

@@ -19,6 +19,18 @@ const written = (nodes: readonly RichNode[]): string =>
 describe('Markdown', () => {
   const cases: readonly (readonly [label: string, markdown: string, expected: string])[] = [
     ['nothing', '', ''],
+    [
+      'a table',
+      'Sizes:\n| Size | *Left* |\n|:-----|---:|\n| 42 | a \\| b |\n| 43 |\n\nThat is all.',
+      '<p>Sizes:</p><table><tr><th>Size</th><th><i>Left</i></th></tr><tr><td>42</td><td>a | b</td></tr><tr><td>43</td></tr></table><p>That is all.</p>',
+    ],
+    [
+      'a table without bars around it',
+      'a | b\n--- | ---\n1 | 2',
+      '<table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table>',
+    ],
+    ['bars that are no table', 'a | b\nc | d', '<p>a | b<br>c | d</p>'],
+    ['a rule below a bar', 'a | b\n\n---', '<p>a | b</p><hr>'],
     ['a paragraph', 'Hello', '<p>Hello</p>'],
     ['a line break as it is', 'one\ntwo', '<p>one<br>two</p>'],
     ['two paragraphs', 'one\n\n\ntwo', '<p>one</p><p>two</p>'],

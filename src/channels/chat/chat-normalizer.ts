@@ -10,6 +10,7 @@ import type { UploadRecord } from '../../spool/chat-store.ts';
 import { assertIntact } from '../../spool/raw-checksum.ts';
 import type { ShopId } from '../../types/ids.ts';
 import { type ChatMeta, chatMeta, chatRaw } from './chat-entry.ts';
+import { isVisible } from './visible-text.ts';
 
 export interface ChatNormalizerParts {
   readonly blobs: BlobStore;
@@ -45,7 +46,7 @@ function normalize(
       // API §4.7: `agent_contact` is omitted for web_chat.
       conversation: { direction: 'inbound', type: 'web_chat' },
       message: {
-        content: text.trim() === '' ? NO_TEXT : text,
+        content: isVisible(text) ? text : NO_TEXT,
         format: 'TEXT',
         remote_id: entry.remoteId,
         timestamp: new Date(entry.receivedAt).toISOString(),

@@ -11,6 +11,7 @@ import type { ChatStore, JournalLine } from '../../spool/chat-store.ts';
 import type { ShopId, VisitorId } from '../../types/ids.ts';
 import type { ChatShop } from './chat-shop.ts';
 import { ChatSession, type ChatSocket, type SocketData } from './chat-session.ts';
+import { ReconnectWaits } from './conduct.ts';
 import { Connections } from './connections.ts';
 import { CHAT_PATH, type ServerToClientEvents } from './events.ts';
 import { type Admission, Handshake, HandshakeRefused } from './handshake.ts';
@@ -22,6 +23,7 @@ import { Origins } from './origins.ts';
 import type { Presence } from './presence.ts';
 import { Recognition } from './recognition.ts';
 import { ShopLimits } from './shop-limits.ts';
+import { cutOff, unreadBytes } from './unread-output.ts';
 import { createUploadRouter } from './upload-router.ts';
 import { type SigningKey, VisitorTokens } from './visitor-token.ts';
 import { Visitors } from './visitors.ts';
@@ -76,7 +78,7 @@ export interface ChatServer {
 }
 
 const MAX_SOCKETS = 20_000;
-const MAX_BUFFER_BYTES = 64 * 1024;
+const MAX_BUFFER_BYTES = 128 * 1024;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** At a stop, for clients to say goodbye. */
 const HANG_UP_MS = 1_000;
@@ -84,6 +86,10 @@ const HANG_UP_MS = 1_000;
 const RETRY_FULL_SECONDS = 30;
 /** A connection that keeps failing its handshake is guessing. */
 const MAX_FAILED_HANDSHAKES = 3;
+/** How often it is looked whether clients read what they are sent. */
+const LOOK_AT_UNREAD_MS = 1_000;
+/** Packets in ten seconds besides messages: other calls, refusals, heartbeats and handshakes. */
+const OTHER_PACKETS = 200;
 
 /** The chat channel's server side; `attach` begins it. */
 export function createChatServer(options: ChatServerOptions, parts: ChatServerParts): ChatServer {
@@ -104,12 +110,28 @@ export function createChatServer(options: ChatServerOptions, parts: ChatServerPa
   const networkOf = (request: IncomingMessage): string => ipNetwork(parts.clientIp(request));
   // Connections that never say who they want must not crowd out those that do.
   let maxPerNetwork = mostPerNetwork(options.shops);
+  let maxPackets = mostPackets(options.shops);
+  const waits = new ReconnectWaits();
+  const open = new Set<ChatSocket['conn']>();
+  const visitorOf = new WeakMap<ChatSocket['conn'], string>();
+
+  const end = (connection: ChatSocket['conn'], reason: 'flood' | 'unread'): void => {
+    if (connection.readyState !== 'open') return;
+    const visitor = visitorOf.get(connection);
+    for (const key of [connections.peerOf(connection)?.network, visitor]) {
+      if (key !== undefined) waits.cutOff(key, clock());
+    }
+    metrics.refused.inc({ channel: 'web_chat', reason });
+    logger.warn('chat.cut_off', { reason, visitor });
+    cutOff(connection);
+  };
 
   const io = createServer({
     admits: (origin) => origins.someAdmits(origin),
     refusalOf: (request) => {
       if (inFlight.closed || io.engine.clientsCount >= mostConnections) return 'busy';
       if (!origins.someAdmits(request.headers.origin)) return 'origin';
+      if (waits.isTooEager(networkOf(request), clock())) return 'rate_limited';
       return connections.countOf(networkOf(request)) >= maxPerNetwork ? 'rate_limited' : undefined;
     },
   });
@@ -120,7 +142,14 @@ export function createChatServer(options: ChatServerOptions, parts: ChatServerPa
     if (io.engine.clientsCount > maxSockets) {
       throw new HandshakeRefused('busy', { retryAfter: RETRY_FULL_SECONDS });
     }
-    socket.data.admission = await handshake.admit(socket.handshake.auth, peer);
+    const admission = await handshake.admit(socket.handshake.auth, peer);
+    // An office shares an address: who has written before waits for their own conduct alone.
+    const keys = [keyOf(admission), ...(admission.record === undefined ? [peer.network] : [])];
+    for (const key of keys) {
+      const retryAfter = waits.retryAfter(key, clock());
+      if (retryAfter !== undefined) throw new HandshakeRefused('rate_limited', { retryAfter });
+    }
+    socket.data.admission = admission;
     // It held the tokens; nothing needs them any more.
     socket.handshake.auth = {};
   };
@@ -162,6 +191,9 @@ export function createChatServer(options: ChatServerOptions, parts: ChatServerPa
   const sessionParts = {
     ...{ store, intake: parts.intake, visitors, presence, tokens, limits: limitsOf },
     ...{ inFlight, clock, logger, metrics },
+    onRefused: (connection: ChatSocket['conn']) => {
+      if (connections.conductOf(connection)?.refused(clock()) === true) end(connection, 'flood');
+    },
   };
   io.on('connection', (socket) => {
     const { admission } = socket.data;
@@ -171,6 +203,7 @@ export function createChatServer(options: ChatServerOptions, parts: ChatServerPa
       return;
     }
     delete socket.data.admission;
+    visitorOf.set(socket.conn, keyOf(admission));
     metrics.chatSockets.inc();
     socket.on('disconnect', () => {
       metrics.chatSockets.dec();
@@ -184,6 +217,19 @@ export function createChatServer(options: ChatServerOptions, parts: ChatServerPa
     ...{ limits: limitsOf, shops, origins, networkOf },
   });
 
+  // One function for all of them: there are many thousands.
+  function onPacket(this: ChatSocket['conn']): void {
+    if (connections.conductOf(this)?.sent(clock(), maxPackets) === true) end(this, 'flood');
+  }
+
+  const lookAtUnread = setInterval(() => {
+    const now = clock();
+    for (const connection of open) {
+      const conduct = connections.conductOf(connection);
+      if (conduct?.leftUnread(unreadBytes(connection), now) === true) end(connection, 'unread');
+    }
+  }, LOOK_AT_UNREAD_MS).unref();
+
   let attached = false;
   return {
     attach: (httpServer) => {
@@ -192,7 +238,12 @@ export function createChatServer(options: ChatServerOptions, parts: ChatServerPa
       // socket.io types its engine as an event emitter of anything.
       io.engine.on('connection', (connection: ChatSocket['conn']) => {
         connections.open(connection, connection.request, networkOf(connection.request));
-        connection.once('close', () => connections.close(connection));
+        open.add(connection);
+        connection.on('packet', onPacket);
+        connection.once('close', () => {
+          open.delete(connection);
+          connections.close(connection);
+        });
         // The first request would stay in memory for as long as the socket (1 to 2 kB each).
         Reflect.set(connection, 'request', null);
       });
@@ -221,9 +272,11 @@ export function createChatServer(options: ChatServerOptions, parts: ChatServerPa
       origins.serve(next);
       limits.serve(next);
       maxPerNetwork = mostPerNetwork(next);
+      maxPackets = mostPackets(next);
       for (const shopId of gone) visitors.closeShop(shopId);
     },
     stop: async () => {
+      clearInterval(lookAtUnread);
       await Promise.all([inFlight.close(), uploads.stop()]);
       // The connections, not the sockets: clients come back by themselves from a lost connection,
       // and stay away when the server has disconnected them. Not io.close(): the HTTP server is
@@ -235,6 +288,12 @@ export function createChatServer(options: ChatServerOptions, parts: ChatServerPa
 
 const mostPerNetwork = (shops: readonly ChatShop[]): number =>
   2 * Math.max(...shops.map((shop) => shop.limits.socketsPerIp), 1);
+
+const mostPackets = (shops: readonly ChatShop[]): number =>
+  OTHER_PACKETS + Math.max(...shops.map((shop) => shop.limits.messagesPer10s), 0);
+
+/** What a visitor is known by who was cut off. */
+const keyOf = ({ shop, visitorId }: Admission): string => `${shop.shopId}/${visitorId}`;
 
 interface Gate {
   readonly admits: (origin: string | undefined) => boolean;

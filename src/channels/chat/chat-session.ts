@@ -34,7 +34,9 @@ import { joined } from './joined-writes.ts';
 import type { ChatLimits, Limited } from './limits.ts';
 import { LineFeed, toEvent } from './line-feed.ts';
 import type { Presence } from './presence.ts';
+import { drained, MAX_UNREAD_BYTES, STEP_BYTES, unreadBytes } from './unread-output.ts';
 import type { VisitorTokens } from './visitor-token.ts';
+import { isVisible } from './visible-text.ts';
 import { type Tab, TooManyVisitors, type Visitor, type Visitors } from './visitors.ts';
 
 /** What clients send is unknown until a schema has seen it. */
@@ -54,6 +56,8 @@ export interface SessionParts {
   readonly tokens: VisitorTokens;
   readonly limits: (shop: ChatShop) => ChatLimits;
   readonly inFlight: InFlight;
+  /** Told of everything that was refused to a connection. */
+  readonly onRefused: (connection: ChatSocket['conn']) => void;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -64,8 +68,8 @@ type Ack<Answer> = (answer: Answer | Failure) => void;
 /** Without a bound, a store that hangs would fill the memory. */
 const MAX_IN_FLIGHT = 10_000;
 const RETRY_BUSY: Limited = { retryAfter: 1 };
-/** For a client that reads slowly or not at all: some 16 MB of the longest lines. */
-const MAX_UNSENT_LINES = 500;
+/** Lines of one step of a replay. */
+const STEP_LINES = 100;
 /** Older lines than this are left to `history`. */
 const MAX_REPLAY = 1_000;
 const DEFAULT_HISTORY = 50;
@@ -78,9 +82,6 @@ export class ChatSession implements Tab {
   readonly #visitor: Visitor;
   readonly #feed: LineFeed;
   #turn: Promise<void> = Promise.resolve();
-  /** Emitted since the transport last took everything. */
-  #unsentLines = 0;
-  readonly #onDrain = (): void => void (this.#unsentLines = 0);
 
   /** Enters the visitor's room first and then reads what it missed: so nothing falls in between. */
   constructor(socket: ChatSocket, admission: Admission, parts: SessionParts) {
@@ -90,9 +91,11 @@ export class ChatSession implements Tab {
     this.#network = network;
     this.#visitor = parts.visitors.enter(shop, visitorId, record, this);
     this.#feed = new LineFeed(Math.max(lastSeq, (record?.lastSeq ?? 0) - MAX_REPLAY), {
-      read: (after, limit) => parts.store.linesAfter(shop.shopId, visitorId, after, limit),
+      read: (after) =>
+        parts.store.linesAfter(shop.shopId, visitorId, after, STEP_LINES, STEP_BYTES),
       emit: (line, state) => this.#emitLine(line, state),
-      drained: () => drained(socket),
+      hasRoom: () => unreadBytes(socket.conn) <= MAX_UNREAD_BYTES,
+      drained: () => drained(socket.conn),
       // A client that reconnects is sent what it misses.
       onError: (error) => {
         parts.logger.error('chat.replay_failed', { visitor: visitorId, ...errorFields(error) });
@@ -101,7 +104,6 @@ export class ChatSession implements Tab {
     });
     parts.presence.arrived(shop.shopId, visitorId, parts.clock());
     socket.on('disconnect', () => this.#leave());
-    socket.conn.on('drain', this.#onDrain);
     this.#greet(record?.lastSeq ?? 0);
     this.#feed.catchUp();
     this.#listen();
@@ -109,8 +111,6 @@ export class ChatSession implements Tab {
 
   offer(line: MessageEvent): void {
     this.#feed.offer(line);
-    // It comes back and is sent what it misses, if it reads at all.
-    if (this.#unsentLines > MAX_UNSENT_LINES) this.#socket.conn.close();
   }
 
   status(status: StatusEvent): void {
@@ -141,14 +141,12 @@ export class ChatSession implements Tab {
   }
 
   #leave(): void {
-    this.#socket.conn.off('drain', this.#onDrain);
     this.#feed.close();
     this.#parts.visitors.leave(this.#visitor, this);
     this.#parts.presence.left(this.#visitor.shop.shopId, this.#visitor.id);
   }
 
   #emitLine(line: MessageEvent, state: JournalLine['state'] | undefined): void {
-    this.#unsentLines += 1;
     this.#socket.emit('message', line);
     if (state !== undefined && line.from === 'visitor') this.status({ id: line.id, state });
   }
@@ -159,16 +157,17 @@ export class ChatSession implements Tab {
     this.#on('seen', this.#limited(this.#seen));
     this.#on('profile', this.#limited(this.#profile));
     this.#on('new_conversation', this.#limited(this.#newConversation));
+    const known = new Set<string | symbol>(this.#socket.eventNames());
+    this.#socket.onAny((event: string, ...args: unknown[]) => {
+      if (!known.has(event)) ackOf(args)(this.#refuse('invalid'));
+    });
   }
 
   /** Every event is answered, with a word when it fails; nothing it does ends the socket. */
   #on<Answer>(event: string, handle: (payload: unknown, ack: Ack<Answer>) => Promise<void>): void {
     const { inFlight } = this.#parts;
     this.#socket.on(event, (...args: unknown[]) => {
-      const last = args.at(-1);
-      // socket.io appends a function only when the client asked for an answer.
-      const send = typeof last === 'function' ? (last as Ack<Answer>) : undefined;
-      const ack: Ack<Answer> = (answer) => send?.(answer);
+      const ack = ackOf<Answer>(args);
       if (inFlight.closed || inFlight.count >= MAX_IN_FLIGHT) {
         ack(this.#refuse('busy', inFlight.closed ? undefined : RETRY_BUSY));
         return;
@@ -259,21 +258,22 @@ export class ChatSession implements Tab {
   async #history(payload: unknown): Promise<HistoryAck> {
     const request = historyRequestSchema.safeParse(payload ?? {}).data;
     if (request === undefined) return this.#refuse('invalid');
-    const { shop, id } = this.#visitor;
-    const lines = await this.#parts.store.linesBefore(
-      shop.shopId,
-      id,
-      request.before ?? Number.MAX_SAFE_INTEGER,
-      Math.min(request.limit ?? DEFAULT_HISTORY, MAX_HISTORY),
-    );
-    // Whoever asks and does not read what he is sent would fill the memory.
-    if (this.#unsentLines + lines.length > MAX_UNSENT_LINES)
-      return this.#refuse('busy', RETRY_BUSY);
-    this.#unsentLines += lines.length;
-    for (const { from, id: messageId, state } of lines) {
-      if (from === 'visitor') this.status({ id: messageId, state });
-    }
-    return { ok: true, messages: lines.map(toEvent), more: (lines[0]?.seq ?? 1) > 1 };
+    return this.#inOrder(async () => {
+      // Whoever asks and does not read what is sent would fill the memory.
+      if (unreadBytes(this.#socket.conn) > STEP_BYTES / 2) return this.#refuse('busy', RETRY_BUSY);
+      const { shop, id } = this.#visitor;
+      const lines = await this.#parts.store.linesBefore(
+        shop.shopId,
+        id,
+        request.before ?? Number.MAX_SAFE_INTEGER,
+        Math.min(request.limit ?? DEFAULT_HISTORY, MAX_HISTORY),
+        STEP_BYTES,
+      );
+      for (const { from, id: messageId, state } of lines) {
+        if (from === 'visitor') this.status({ id: messageId, state });
+      }
+      return { ok: true, messages: lines.map(toEvent), more: (lines[0]?.seq ?? 1) > 1 };
+    });
   }
 
   async #seen(payload: unknown): Promise<PlainAck> {
@@ -318,6 +318,7 @@ export class ChatSession implements Tab {
 
   #refuse(error: ErrorWord, limited?: Limited): Failure {
     this.#parts.metrics.refused.inc({ channel: 'web_chat', reason: error });
+    this.#parts.onRefused(this.#socket.conn);
     return { ok: false, error, ...limited };
   }
 
@@ -337,19 +338,12 @@ function faultOf({ text, uploads = [] }: MessageRequest): ErrorWord | undefined 
   if (text.length > MAX_TEXT && Array.from(text).length > MAX_TEXT) return 'too_large';
   if (uploads.length > MAX_FILES) return 'too_large';
   if (new Set(uploads).size !== uploads.length) return 'invalid';
-  return text.trim() === '' && uploads.length === 0 ? 'invalid' : undefined;
+  return !isVisible(text) && uploads.length === 0 ? 'invalid' : undefined;
 }
 
-/** Resolves when what was written has gone to the transport, or nobody is there to take it. */
-function drained({ conn }: ChatSocket): Promise<void> {
-  if (conn.readyState !== 'open' || conn.transport.writable) return Promise.resolve();
-  return new Promise((resolve) => {
-    const done = (): void => {
-      conn.off('drain', done);
-      conn.off('close', done);
-      resolve();
-    };
-    conn.on('drain', done);
-    conn.on('close', done);
-  });
+/** socket.io appends a function only when the client asked for an answer. */
+function ackOf<Answer>(args: readonly unknown[]): Ack<Answer> {
+  const last = args.at(-1);
+  const send = typeof last === 'function' ? (last as Ack<Answer>) : undefined;
+  return (answer) => send?.(answer);
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { Conduct } from './conduct.ts';
 import type { Peer } from './handshake.ts';
 
 /** Transport connections by network, from their first byte to their last. */
@@ -7,11 +8,13 @@ export class Connections {
   // Weak: a connection that goes takes its entry with it.
   readonly #peers = new WeakMap<object, Peer>();
   readonly #failures = new WeakMap<object, number>();
+  readonly #conducts = new WeakMap<object, Conduct>();
   readonly #taken = new WeakSet<object>();
 
   open(connection: object, request: IncomingMessage, network: string): void {
     const ordinal = this.countOf(network) + 1;
     this.#byNetwork.set(network, ordinal);
+    this.#conducts.set(connection, new Conduct());
     this.#peers.set(connection, { origin: request.headers.origin, network, ordinal });
   }
 
@@ -25,6 +28,11 @@ export class Connections {
 
   countOf(network: string): number {
     return this.#byNetwork.get(network) ?? 0;
+  }
+
+  /** Of an open connection. */
+  conductOf(connection: object): Conduct | undefined {
+    return this.#conducts.get(connection);
   }
 
   peerOf(connection: object): Peer | undefined {

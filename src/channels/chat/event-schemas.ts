@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { cleanName } from './visible-text.ts';
 import type { HistoryRequest, MessageRequest, ProfileRequest, SeenRequest } from './events.ts';
 
 /** What clients send is checked against these before anything is done with it. */
@@ -20,9 +21,7 @@ export const historyRequestSchema: Schema<HistoryRequest> = z.object({
 export const seenRequestSchema: Schema<SeenRequest> = z.object({ seq });
 
 export const profileRequestSchema: Schema<ProfileRequest> = z.object({
-  name: z.optional(
-    z.string().check(z.trim(), z.minLength(1), z.maxLength(200), z.regex(/^\P{Cc}*$/u)),
-  ),
+  name: z.optional(z.string().check(z.overwrite(cleanName), z.minLength(1), z.maxLength(200))),
   email: z.optional(
     z.string().check(z.trim(), z.maxLength(254), z.regex(/^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>"]+$/)),
   ),

@@ -1,5 +1,6 @@
 import { jwtVerify } from 'jose';
 import { z } from 'zod';
+import { cleanName } from './visible-text.ts';
 
 /** Who the shop's own server says this visitor is. */
 export interface Identity {
@@ -17,7 +18,7 @@ const claimsSchema = z.object({
   sub: z.string().min(1).max(255),
   exp: z.number(),
   email: z.email().max(254).optional().catch(undefined),
-  name: z.string().trim().min(1).max(200).optional().catch(undefined),
+  name: z.string().overwrite(cleanName).min(1).max(200).optional().catch(undefined),
 });
 
 /**

@@ -2,15 +2,15 @@ import type { JournalLine } from '../../spool/chat-store.ts';
 import type { MessageEvent } from './events.ts';
 
 export interface LineFeedParts {
-  /** Lines with `seq > after`, oldest first. */
-  readonly read: (after: number, limit: number) => Promise<readonly JournalLine[]>;
+  /** Lines with `seq > after`, oldest first: a step of the replay, none when there are none. */
+  readonly read: (after: number) => Promise<readonly JournalLine[]>;
   readonly emit: (line: MessageEvent, state?: JournalLine['state']) => void;
-  /** Resolves when the socket has room for more, or is gone. */
+  /** Whether a line may go out at once; else it waits in the journal. */
+  readonly hasRoom: () => boolean;
+  /** Resolves when the socket has taken everything, or is gone. */
   readonly drained: () => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
-
-const PAGE = 100;
 
 /**
  * One socket's view of its visitor's numbered record. Whatever order lines are offered in, and
@@ -38,7 +38,7 @@ export class LineFeed {
   /** A line that was just stored. */
   offer(line: MessageEvent): void {
     if (this.#closed || line.seq <= this.#sent) return;
-    if (!this.#reading && line.seq === this.#sent + 1) {
+    if (!this.#reading && line.seq === this.#sent + 1 && this.#parts.hasRoom()) {
       this.#sent = line.seq;
       this.#parts.emit(line);
       return;
@@ -68,9 +68,10 @@ export class LineFeed {
 
   async #read(): Promise<void> {
     try {
+      if (!this.#parts.hasRoom()) await this.#parts.drained();
       for (;;) {
         const [asked, announced] = [this.#asked, this.#wanted];
-        const lines = await this.#parts.read(this.#sent, PAGE);
+        const lines = await this.#parts.read(this.#sent);
         // A socket that closed while the journal was read gets nothing more.
         if (this.#closed) return;
         for (const line of lines) {
@@ -79,7 +80,7 @@ export class LineFeed {
         }
         // What was announced before this reading and is not in it is gone for good.
         const found = lines.length === 0 ? Math.max(this.#sent, announced) : this.#sent;
-        const isMore = lines.length === PAGE || this.#wanted > found || asked !== this.#asked;
+        const isMore = lines.length > 0 || this.#wanted > found || asked !== this.#asked;
         // No turn lies between this look and the end of the reading: no offer can fall in between.
         if (!isMore) return;
         await this.#parts.drained();

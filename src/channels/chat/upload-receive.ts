@@ -144,7 +144,7 @@ async function storeFile(
 /** The last part of a path, without what terminals and headers stumble over; never empty. */
 function cleanName(name: string): string {
   const base = name.replaceAll(/[\p{Cc}\p{Cf}]/gu, '').replace(/^.*[\\/]/, '');
-  const trimmed = base.trim().replace(/^\.+/, '');
+  const trimmed = base.replace(/^[.\s]+|[.\s]+$/g, '');
   if (trimmed.length <= 200) return trimmed || 'file';
   const extension = /\.[^.]{1,16}$/.exec(trimmed)?.[0] ?? '';
   return `${trimmed.slice(0, 200 - extension.length)}${extension}`;

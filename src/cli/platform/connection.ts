@@ -17,8 +17,6 @@ export interface Connection {
 
 /** Somebody is waiting. */
 const RETRY = { retries: 2, minDelayMs: 150, maxRetryAfterMs: 30_000 };
-/** A page of 200 long emails has some megabytes. */
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 /**
  * Does `work` on the platform of a shop.
@@ -41,7 +39,6 @@ export async function onPlatform<T>(
     shopId: where.shop.shopId,
     requestTimeoutMs: options.timeout ?? config.delivery.requestTimeout,
     mediaTimeoutMs: options.timeout ?? config.delivery.mediaTimeout,
-    maxAnswerBytes: MAX_ANSWER_BYTES,
     retry: RETRY,
   });
   try {

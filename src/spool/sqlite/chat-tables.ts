@@ -175,15 +175,28 @@ export class ChatTables {
     return visitor.id;
   }
 
-  linesAfter(shopId: ShopId, id: VisitorId, after: number, limit: number): JournalLine[] {
+  linesAfter(
+    shopId: ShopId,
+    id: VisitorId,
+    after: number,
+    limit: number,
+    maxBytes?: number,
+  ): JournalLine[] {
     const visitor = this.#sql.visitorNo.get(shopId, id);
-    return visitor ? this.#sql.linesAfter.all(visitor.no, after, limit).map(toLine) : [];
+    return visitor ? lines(this.#sql.linesAfter.iterate(visitor.no, after, limit), maxBytes) : [];
   }
 
-  linesBefore(shopId: ShopId, id: VisitorId, before: number, limit: number): JournalLine[] {
+  linesBefore(
+    shopId: ShopId,
+    id: VisitorId,
+    before: number,
+    limit: number,
+    maxBytes?: number,
+  ): JournalLine[] {
     const visitor = this.#sql.visitorNo.get(shopId, id);
     if (visitor === undefined) return [];
-    return this.#sql.linesBefore.all(visitor.no, before, limit).map(toLine).reverse();
+    // Read from the newest on.
+    return lines(this.#sql.linesBefore.iterate(visitor.no, before, limit), maxBytes).reverse();
   }
 
   conversationsOf(shopId: ShopId, visitors: readonly VisitorId[]): WatchedConversation[] {
@@ -294,6 +307,18 @@ const toLine = (row: LineRow): JournalLine => ({
   at: row.at,
   state: row.state,
 });
+
+/** The first of these rows, up to so much text as JSON; one at least. */
+function lines(rows: Iterable<LineRow>, maxBytes = Infinity): JournalLine[] {
+  const taken: JournalLine[] = [];
+  let bytes = 0;
+  for (const row of rows) {
+    bytes += Buffer.byteLength(JSON.stringify(row.text));
+    if (taken.length > 0 && bytes > maxBytes) break;
+    taken.push(toLine(row));
+  }
+  return taken;
+}
 
 function prepare(db: Db) {
   return {

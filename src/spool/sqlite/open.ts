@@ -193,9 +193,10 @@ function createChatStore(calls: BallastedCalls): ChatStore {
     appendReply: (reply) => calls.call('appendReply', reply),
     markMessage: (shopId, visitorId, messageId, state) =>
       calls.call('markMessage', shopId, visitorId, messageId, state),
-    linesAfter: (shopId, id, after, limit) => calls.call('linesAfter', shopId, id, after, limit),
-    linesBefore: (shopId, id, before, limit) =>
-      calls.call('linesBefore', shopId, id, before, limit),
+    linesAfter: (shopId, id, after, limit, maxBytes) =>
+      calls.call('linesAfter', shopId, id, after, limit, maxBytes),
+    linesBefore: (shopId, id, before, limit, maxBytes) =>
+      calls.call('linesBefore', shopId, id, before, limit, maxBytes),
     conversationsOf: (shopId, visitors) => calls.call('conversationsOf', shopId, visitors),
     addUpload: (upload) => calls.call('addUpload', upload),
     unusedUploads: (shopId, visitorId, ids) => calls.call('unusedUploads', shopId, visitorId, ids),

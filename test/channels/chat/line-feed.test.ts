@@ -32,11 +32,15 @@ class Journal {
   }
 }
 
-function feedOf(journal: Journal, sent = 0) {
+/** Lines of one step. */
+const STEP = 2;
+
+function feedOf(journal: Journal, sent = 0, hasRoom = () => true) {
   const emitted: number[] = [];
   const feed = new LineFeed(sent, {
-    read: (after, limit) => journal.read(after, limit),
+    read: (after) => journal.read(after, STEP),
     emit: ({ seq }) => void emitted.push(seq),
+    hasRoom,
     drained: () => Promise.resolve(),
     onError: (error) => {
       throw error;
@@ -58,6 +62,17 @@ test('a line that is stored and announced while an empty journal is read goes ou
   expect(journal.answer()).toBe(true);
   await settle(journal);
   expect(emitted).toEqual([1]);
+});
+
+test('a line for which there is no room waits in the journal, and goes out when there is', async () => {
+  const journal = new Journal();
+  let hasRoom = false;
+  const { feed, emitted } = feedOf(journal, 0, () => hasRoom);
+  for (let nth = 0; nth < 5; nth += 1) feed.offer(journal.store());
+  expect(emitted).toEqual([]);
+  hasRoom = true;
+  await settle(journal);
+  expect(emitted).toEqual([1, 2, 3, 4, 5]);
 });
 
 test('a line that was announced and is gone is not looked for again and again', async () => {

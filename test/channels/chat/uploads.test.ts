@@ -102,10 +102,13 @@ describe('an upload', () => {
     ['HTML', 'a.txt', Buffer.from('<!DOCTYPE html><p>'), '', 415, ''],
     ['HTML after blanks', 'a.txt', Buffer.from(`${' '.repeat(3000)}<HTML>`), '', 415, ''],
     ['HTML in UTF-16', 'a.txt', Buffer.from('\ufeff<html>', 'utf16le'), '', 415, ''],
-    ['a script', 'a.txt', Buffer.from('hi <script>x</script>'), '', 415, ''],
+    ['tags in a log', 'a.txt', Buffer.from('hi <b>x</b>'), '', 201, 'application/octet-stream'],
+    ['a program', 'a.exe', Buffer.from('MZ\0\0\0'), '', 201, 'application/octet-stream'],
+    ['an invoice', 'a.xml', Buffer.from('<Invoice/>'), '', 201, 'application/octet-stream'],
     ['SVG', 'a.png', Buffer.from('<svg xmlns="…" onload="x">'), 'image/png', 415, ''],
     ['SVG behind XML', 'a.xml', Buffer.from('<?xml version="1.0"?><svg/>'), '', 415, ''],
     ['a name that ends in svg', 'a.SVG', PNG, 'image/png', 415, ''],
+    ['a name that ends in svg and a dot', 'a.svg.', PNG, 'image/png', 415, ''],
     ['a name that ends in html', 'a.html', Buffer.from('hi'), 'text/plain', 415, ''],
     ['a type of HTML', 'a.txt', Buffer.from('hi'), 'text/html', 415, ''],
     ['nothing', 'a.txt', Buffer.alloc(0), '', 400, ''],
@@ -122,6 +125,7 @@ describe('an upload', () => {
     ['.htaccess', 'htaccess'],
     ['a\u202egnp.exe', 'agnp.exe'],
     [`${'x'.repeat(400)}.png`, `${'x'.repeat(196)}.png`],
+    ['photo.png. .', 'photo.png'],
     ['..', 'file'],
   ])('called %s is kept as %s', async (name, kept) => {
     expect(await uploaded(await client.upload({ name, bytes: PNG }))).toMatchObject({ name: kept });

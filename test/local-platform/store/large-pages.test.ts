@@ -1,10 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { DECISIONS } from '../../../src/local-platform/decisions.ts';
+import { PlatformClient } from '../../../src/platform-api/client.ts';
 import type { Message, Page } from '../../../src/platform-api/resources.ts';
-import { anEmail, call, create, startPlatform } from '../harness.ts';
+import { anEmail, call, create, SHOP, startPlatform } from '../harness.ts';
 
 /** Of content and text together. */
-const CHARS = 1_000_000;
+const CHARS = 250_000;
 const FITTING = Math.floor(DECISIONS.messagesPageMaxBytes / (2 * CHARS));
 const MESSAGES = 3 * FITTING + 1;
 
@@ -59,4 +60,19 @@ test('a message that is larger than a page should be is a page of its own', asyn
   const { body } = await call<Page<Message>>(platform, 'GET', '/messages/?limit=1');
   expect(body.results).toHaveLength(1);
   expect(body.next).not.toBeNull();
+});
+
+test('the largest pages are read by the exported client as it is', async () => {
+  const platform = await startPlatform();
+  // Six bytes of JSON for each of them.
+  const content = '\u0001'.repeat(300_000);
+  for (let n = 0; n < 4; n += 1) await create(platform, anEmail({ message: { content } }));
+  const client = new PlatformClient({ ...SHOP, baseUrl: platform.url });
+  try {
+    const { results } = await client.listMessages({ limit: 200 });
+    expect(results.length).toBeGreaterThanOrEqual(3);
+    expect(results[0]?.content).toBe(content);
+  } finally {
+    client.close();
+  }
 });

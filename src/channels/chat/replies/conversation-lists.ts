@@ -7,7 +7,7 @@ import type { Batch } from './batches.ts';
 import { type ReaderParts, type Reading, readMessages, readOn } from './message-reader.ts';
 import type { Urgency } from './pacer.ts';
 import { type Place, Places } from './place.ts';
-import { createdAt } from './reply-order.ts';
+import { createdAt, ListDirection } from './reply-order.ts';
 import { CursorRefused } from './reply-source.ts';
 import type { Depth } from './turn.ts';
 
@@ -40,6 +40,16 @@ interface Part extends Omit<Listed, 'readTo'> {
   readonly unfinished: readonly { readonly visitorId: VisitorId; readonly place: Place }[];
 }
 
+/** A conversation whose messages make pages too large. */
+interface Heavy {
+  /** Messages of a page at most. */
+  readonly limit: number;
+  readonly isRead: boolean;
+}
+
+/** More of them are forgotten, and found again. */
+const MAX_HEAVY = 1_000;
+
 /** A message may become visible later than newer ones by so much, and must still be found. */
 const LATE_MS = 60_000;
 
@@ -56,6 +66,8 @@ export class ConversationLists {
   readonly #readTo = new Map<VisitorId, Map<string, number>>();
   /** In conversations that are longer than one reading. */
   readonly #places = new Places();
+  readonly #direction = new ListDirection();
+  readonly #heavy = new Map<string, Heavy>();
 
   constructor(shopId: ShopId, parts: ConversationListsParts) {
     this.#shopId = shopId;
@@ -67,14 +79,15 @@ export class ConversationLists {
     this.#readTo.delete(visitorId);
   }
 
-  /** It is longer than one reading, and is read alone. */
-  isLong({ conversationId }: WatchedConversation): boolean {
-    return this.#places.get(conversationId) !== undefined;
+  /** It is longer than one reading, or its pages are too large: no other waits for it. */
+  isReadAlone({ conversationId }: WatchedConversation): boolean {
+    return this.#places.get(conversationId) !== undefined || this.#heavy.has(conversationId);
   }
 
   /** There is more of it than was read. */
   isUnfinished({ conversationId }: WatchedConversation): boolean {
-    return this.#places.get(conversationId)?.isAtEnd === false;
+    const isLeftOut = this.#heavy.get(conversationId)?.isRead === false;
+    return isLeftOut || this.#places.get(conversationId)?.isAtEnd === false;
   }
 
   /** Reading on in it has failed a moment ago. */
@@ -92,7 +105,7 @@ export class ConversationLists {
     if (together.length > 0) lists.push(await this.#readTogether(together, how, signal));
     for (const conversation of alone) {
       try {
-        lists.push(await this.#readOn(conversation, how, signal));
+        lists.push(await this.#readAlone(conversation, how, signal));
       } catch (error) {
         if (signal.aborted) throw error;
         this.#noteFailure(conversation, error);
@@ -100,7 +113,7 @@ export class ConversationLists {
       }
     }
     if (lists.length === 0 && failure !== undefined) throw failure.error;
-    const messages = lists.flatMap((list) => list.messages);
+    const messages = lists.flatMap((list) => this.#direction.oldestFirst(list.messages));
     const now = this.#parts.clock();
     for (const message of messages) {
       const at = createdAt(message) ?? 0;
@@ -130,6 +143,8 @@ export class ConversationLists {
       urgency,
       thorough: depth === 'end',
       backTo: depth === 'back' ? since - LATE_MS : since,
+      // Whatever is heavy comes alone.
+      limit: conversations.length === 1 ? this.#limitOf(conversations[0]) : undefined,
     };
     const reading = { ...common, conversationIds: conversations.map(idOf) };
     const reads = [await readMessages(reading, this.#parts, signal)];
@@ -140,6 +155,10 @@ export class ConversationLists {
       reads.push(await readMessages(theirs, this.#parts, signal));
     }
     const unfinished = new Map(reads.flatMap((read) => [...read.unfinished]));
+    const leftOut = new Set(reads.flatMap((read) => [...read.leftOut]));
+    for (const [conversationId, limit] of reads.flatMap((read) => [...read.heavy])) {
+      this.#foundHeavy(conversationId, { limit, isRead: !leftOut.has(conversationId) });
+    }
     const messages = reads.flatMap((read) => [...read.messages]);
     const wasKnown = idsOf(messages.filter(isKnown));
     return {
@@ -151,7 +170,7 @@ export class ConversationLists {
       taken: (held) => {
         for (const conversation of conversations) {
           const { conversationId } = conversation;
-          if (held.has(conversationId)) continue;
+          if (held.has(conversationId) || leftOut.has(conversationId)) continue;
           const place = unfinished.get(conversationId);
           const own = messages.filter(({ conversation_id: id }) => id === conversationId);
           // Read back before, in another tab's time perhaps, and nothing has come since.
@@ -164,17 +183,25 @@ export class ConversationLists {
     };
   }
 
-  /** Goes on in a list that is longer than one reading. */
-  async #readOn(conversation: WatchedConversation, how: How, signal: AbortSignal): Promise<Part> {
+  /** Goes on in a list that is longer than one reading; one that is only heavy is read as it is. */
+  async #readAlone(
+    conversation: WatchedConversation,
+    how: How,
+    signal: AbortSignal,
+  ): Promise<Part> {
     const { conversationId, visitorId } = conversation;
     const place = this.#places.get(conversationId);
-    if (place === undefined) return { messages: [], unfinished: [], taken: () => undefined };
+    if (place === undefined) return this.#readTogether([conversation], how, signal);
     if (place.isNewestFirst) return this.#readBack(conversation, place, how, signal);
     const { depth, urgency } = how;
     const isFurtherBack = depth !== 'known' && place.isAtEnd && place.before !== undefined;
     const from = isFurtherBack ? place.before : place.cursor;
-    const reading = { shopId: this.#shopId, conversationIds: [conversationId], urgency };
+    const limit = this.#limitOf(conversation);
+    const reading = { shopId: this.#shopId, conversationIds: [conversationId], urgency, limit };
     const read = await readOn(reading, { place, from }, this.#parts, signal);
+    if (read.limit !== undefined) {
+      this.#foundHeavy(conversationId, { limit: read.limit, isRead: true });
+    }
     return {
       messages: read.messages,
       unfinished: [{ visitorId, place: read.place }],
@@ -193,7 +220,8 @@ export class ConversationLists {
   ): Promise<Part> {
     const { conversationId } = conversation;
     const readTo = this.#newestAt;
-    const reading = { shopId: this.#shopId, conversationIds: [conversationId], urgency };
+    const limit = this.#limitOf(conversation);
+    const reading = { shopId: this.#shopId, conversationIds: [conversationId], urgency, limit };
     const toKnown = { ...reading, isKnown, thorough: false, backTo: Infinity };
     const newest = await readMessages(toKnown, this.#parts, signal);
     // More has come than one reading takes: the way back begins anew, and the old one lies on it.
@@ -225,6 +253,20 @@ export class ConversationLists {
       conversationId,
       ...errorFields(error),
     });
+  }
+
+  #limitOf(conversation: WatchedConversation | undefined): number | undefined {
+    return conversation && this.#heavy.get(conversation.conversationId)?.limit;
+  }
+
+  #foundHeavy(conversationId: string, heavy: Heavy): void {
+    const before = this.#heavy.get(conversationId);
+    this.#heavy.set(conversationId, heavy);
+    if (before?.limit === heavy.limit) return;
+    const [oldest] = this.#heavy.keys();
+    if (this.#heavy.size > MAX_HEAVY && oldest !== undefined) this.#heavy.delete(oldest);
+    const { limit } = heavy;
+    this.#parts.logger.warn('chat.replies_heavy', { shop: this.#shopId, conversationId, limit });
   }
 
   #foundLong({ conversationId }: WatchedConversation, place: Place): void {

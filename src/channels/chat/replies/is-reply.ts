@@ -1,5 +1,6 @@
 import type { Message } from '../../../platform-api/resources.ts';
 import type { ChatFormat } from '../../../spool/chat-store.ts';
+import { isVisible, isVisibleHtml } from '../visible-text.ts';
 
 /** Names that platforms give the customer's side of a conversation. */
 const CUSTOMER_ROLES = new Set(['contact', 'customer', 'visitor', 'end_user', 'end-user']);
@@ -41,11 +42,12 @@ const MAX_REPLY = 100_000;
 /** What the visitor is shown, undefined while there is nothing in it. */
 export function shownText(message: Message): { text: string; format: ChatFormat } | undefined {
   const { content = '', text = '', format } = message;
-  if ((format === 'HTML' || format === 'MARKDOWN') && content.trim() !== '') {
-    return { text: content.slice(0, MAX_REPLY), format };
-  }
+  const shown = content.slice(0, MAX_REPLY);
+  if (format === 'MARKDOWN' && isVisible(shown)) return { text: shown, format };
+  // What is sanitized to nothing would be an empty bubble.
+  if (format === 'HTML' && isVisibleHtml(shown)) return { text: shown, format };
   const isPlain = format === undefined || format === 'TEXT';
   // RICH_TEXT is the platform's own markup, and so is whatever else API §2.2 does not name.
-  const plain = isPlain && content.trim() !== '' ? content : text;
-  return plain.trim() === '' ? undefined : { text: plain.slice(0, MAX_REPLY), format: 'TEXT' };
+  const plain = isPlain && isVisible(content) ? content : text;
+  return isVisible(plain) ? { text: plain.slice(0, MAX_REPLY), format: 'TEXT' } : undefined;
 }

@@ -4,7 +4,13 @@ import type { ShopId } from '../../../types/ids.ts';
 import type { Pacer, Urgency } from './pacer.ts';
 import { type Pages, type Place, placeAfter } from './place.ts';
 import { createdAt, isNewestFirst } from './reply-order.ts';
-import { CursorRefused, type ReplySource } from './reply-source.ts';
+import {
+  CursorRefused,
+  type MessagePage,
+  PAGE,
+  PageTooLarge,
+  type ReplySource,
+} from './reply-source.ts';
 
 export interface Reading {
   readonly shopId: ShopId;
@@ -16,6 +22,8 @@ export interface Reading {
   /** Read on to messages that were created before this, known or not; by the platform's clock. */
   readonly backTo: number;
   readonly urgency: Urgency;
+  /** Messages of a page at most, where larger pages have turned out to be too large. */
+  readonly limit?: number | undefined;
 }
 
 export interface ReaderParts {
@@ -32,6 +40,10 @@ export interface Read {
   readonly isWhole: boolean;
   /** Conversations that are longer than one reading, and how far it came. */
   readonly unfinished: ReadonlyMap<string, Place>;
+  /** Conversations that make pages too large, and how many messages a page may have of each. */
+  readonly heavy: ReadonlyMap<string, number>;
+  /** Those of them that were left out, for a reading of their own. */
+  readonly leftOut: ReadonlySet<string>;
 }
 
 const RETRIES = 2;
@@ -39,35 +51,80 @@ const RETRIES = 2;
 const KNOWN_RUN = 20;
 /** Of one long list at a time: others wait for their turn meanwhile. */
 const MAX_PAGES_ON = 4;
+/** Whose messages are more of a page than this share makes it too large, as far as it shows. */
+const HEAVY_SHARE = 1 / 8;
 
 /**
  * Reads the messages of some conversations, in whatever order the platform lists them (API §4.5
  * does not say). Only a list that shows itself to be newest first can be left early, at a page that
  * ends with what is known and reaches far enough back. A list that is longer than one reading is
  * divided by conversations; one conversation's own goes on where it was left (`readOn`).
+ *
+ * A page that is too large is asked for again with half as many messages, down to one. The
+ * conversations that fill it are left out then, so that nobody waits for small pages of them.
+ * @throws {PageTooLarge} by one conversation alone: a single message is too large
  */
 export async function readMessages(
   reading: Reading,
   parts: ReaderParts,
   signal: AbortSignal,
 ): Promise<Read> {
-  const pages = await readPages(reading, parts, signal);
-  const { messages, next, isLeft } = pages;
-  if (next === undefined) return { messages, isWhole: !isLeft, unfinished: new Map() };
   const { conversationIds } = reading;
   const [only, ...others] = conversationIds;
-  if (only === undefined || others.length === 0) {
-    const unfinished = new Map(only === undefined ? [] : [[only, placeAfter(pages)]]);
-    return { messages, isWhole: unfinished.size === 0, unfinished };
+  const isAlone = only === undefined || others.length === 0;
+  const pages = await readPages(reading, parts, signal).catch((error: unknown) => {
+    if (isAlone || !(error instanceof PageTooLarge)) throw error;
+    return undefined;
+  });
+  // A single message of one of them is too large, and nothing shows of which.
+  if (pages === undefined) return readParts(halves(conversationIds), reading, parts, signal);
+  const { messages, next, isLeft, limit } = pages;
+  const common = { messages, heavy: new Map<string, number>(), leftOut: new Set<string>() };
+  if (isAlone) {
+    const unfinished = new Map(
+      only === undefined || next === undefined ? [] : [[only, placeAfter(pages)]],
+    );
+    if (only !== undefined && limit !== undefined) common.heavy.set(only, limit);
+    return { ...common, isWhole: unfinished.size === 0 && !isLeft, unfinished };
   }
+  if (limit !== undefined) {
+    const heavy = heaviest(messages);
+    const rest = conversationIds.filter((id) => !heavy.includes(id));
+    const read = await readParts(rest.length > 0 ? [rest] : [], reading, parts, signal);
+    return {
+      ...read,
+      heavy: new Map([...read.heavy, ...heavy.map((id) => [id, limit] as const)]),
+      leftOut: new Set([...read.leftOut, ...heavy]),
+    };
+  }
+  if (next === undefined) return { ...common, isWhole: !isLeft, unfinished: new Map() };
+  return readParts(divided(conversationIds, messages), reading, parts, signal);
+}
+
+async function readParts(
+  idsOfParts: readonly (readonly string[])[],
+  reading: Reading,
+  parts: ReaderParts,
+  signal: AbortSignal,
+): Promise<Read> {
   const reads: Read[] = [];
-  for (const part of divided(conversationIds, messages)) {
-    reads.push(await readMessages({ ...reading, conversationIds: part }, parts, signal));
+  for (const conversationIds of idsOfParts) {
+    try {
+      reads.push(await readMessages({ ...reading, conversationIds }, parts, signal));
+    } catch (error) {
+      if (!(error instanceof PageTooLarge)) throw error;
+      // Of one conversation alone, then. It fails by itself in a reading of its own.
+      const heavy = new Map(conversationIds.map((id) => [id, 1]));
+      const leftOut = new Set(conversationIds);
+      reads.push({ messages: [], isWhole: false, unfinished: new Map(), heavy, leftOut });
+    }
   }
   return {
     messages: reads.flatMap((read) => read.messages),
     isWhole: reads.every((read) => read.isWhole),
     unfinished: new Map(reads.flatMap((read) => [...read.unfinished])),
+    heavy: new Map(reads.flatMap((read) => [...read.heavy])),
+    leftOut: new Set(reads.flatMap((read) => [...read.leftOut])),
   };
 }
 
@@ -80,14 +137,17 @@ export async function readOn(
   { place, from }: { readonly place: Place; readonly from: string | undefined },
   parts: ReaderParts,
   signal: AbortSignal,
-): Promise<{ readonly messages: readonly Message[]; readonly place: Place }> {
+): Promise<
+  Pick<Read, 'messages'> & { readonly place: Place; readonly limit?: number | undefined }
+> {
   const toTheEnd = { thorough: true, backTo: 0, isKnown: () => false };
   const maxPages = Math.min(parts.maxPages, MAX_PAGES_ON);
   // Where it has failed before, others wait no longer than for one answer that does not come.
   const retries = place.failures > 0 ? 0 : RETRIES;
   const less = { ...parts, maxPages, retries };
   const pages = await readPages({ ...reading, ...toTheEnd }, less, signal, from);
-  return { messages: pages.messages, place: placeAfter(pages, place) };
+  const { messages, limit } = pages;
+  return { messages, limit, place: placeAfter(pages, place) };
 }
 
 /** In two: a conversation that fills most of the list by itself and the rest, or halves. */
@@ -99,39 +159,65 @@ function divided(
   for (const { conversation_id: id } of messages) counts.set(id, (counts.get(id) ?? 0) + 1);
   const long = conversationIds.filter((id) => (counts.get(id) ?? 0) > messages.length / 2);
   if (long.length > 0) return [conversationIds.filter((id) => !long.includes(id)), long];
+  return halves(conversationIds);
+}
+
+function halves(conversationIds: readonly string[]): readonly (readonly string[])[] {
   const middle = Math.ceil(conversationIds.length / 2);
   return [conversationIds.slice(0, middle), conversationIds.slice(middle)];
+}
+
+/** The conversations that fill most of these messages by their length; one at least. */
+function heaviest(messages: readonly Message[]): readonly string[] {
+  const lengths = new Map<string, number>();
+  let total = 0;
+  for (const message of messages) {
+    const id = message.conversation_id;
+    const length = JSON.stringify(message).length;
+    total += length;
+    if (id !== null) lengths.set(id, (lengths.get(id) ?? 0) + length);
+  }
+  const sorted = [...lengths].sort(([, one], [, other]) => other - one);
+  return sorted
+    .filter(([, length], nth) => nth === 0 || length > total * HEAVY_SHARE)
+    .map(([id]) => id);
 }
 
 interface PageParts extends ReaderParts {
   readonly retries?: number;
 }
 
+interface PagesRead extends Pages {
+  readonly isLeft: boolean;
+  /** Set when larger pages were too large, now or before. */
+  readonly limit?: number | undefined;
+}
+
 async function readPages(
-  { shopId, conversationIds, isKnown, thorough, backTo, urgency }: Reading,
+  { shopId, conversationIds, isKnown, thorough, backTo, urgency, limit: mostAtFirst }: Reading,
   { source, pacer, maxPages, requestTimeoutMs, retries = RETRIES }: PageParts,
   signal: AbortSignal,
   from?: string,
-): Promise<Pages & { readonly isLeft: boolean }> {
+): Promise<PagesRead> {
   // By id: what comes while pages are read may push the end of one onto the next.
   const read = new Map<string, Message>();
   const cursors: (string | undefined)[] = [];
   let cursor = from;
+  let limit = mostAtFirst;
   const result = (next: string | undefined, isLeft = false) => ({
     messages: [...read.values()],
     cursors,
     next,
     isLeft,
+    limit,
   });
-  for (;;) {
-    const at = cursor;
-    cursors.push(at);
-    // Here, and not only by the next round: a long list would never be read through a flaky line.
-    const { results, next } = await pRetry(
+  // Here, and not only by the next round: a long list would never be read through a flaky line.
+  const onePage = (at: string | undefined) =>
+    pRetry(
       async () => {
         await pacer.turn(signal, urgency);
         return withDeadline(requestTimeoutMs, signal, (deadline) =>
-          source.listMessages(shopId, conversationIds, at, deadline),
+          source.listMessages(shopId, conversationIds, at, deadline, limit),
         );
       },
       {
@@ -139,10 +225,27 @@ async function readPages(
         minTimeout: 250,
         randomize: true,
         signal,
-        shouldRetry: ({ error }) => !(error instanceof CursorRefused),
+        shouldRetry: ({ error }) =>
+          !(error instanceof CursorRefused || error instanceof PageTooLarge),
       },
     );
+  const fittingPage = async (at: string | undefined): Promise<MessagePage> => {
+    for (;;) {
+      try {
+        return await onePage(at);
+      } catch (error) {
+        if (!(error instanceof PageTooLarge) || limit === 1) throw error;
+        limit = Math.floor((limit ?? PAGE) / 2);
+      }
+    }
+  };
+  for (;;) {
+    const at = cursor;
+    cursors.push(at);
+    const { results, next } = await fittingPage(at);
     for (const message of results) read.set(message.id, message);
+    // Some of these are read by themselves from now on, and the others without them.
+    if (limit !== mostAtFirst && conversationIds.length > 1) return result(next ?? undefined);
     // A cursor that comes back would go round for ever.
     if (!next || cursors.includes(next)) return result(undefined);
     const isOld = (oldestOf(results) ?? -Infinity) <= backTo;

@@ -4,7 +4,7 @@ const SLOWEST_MS = 15_000;
 const WAITING_MS = 2 * 60_000;
 
 /** An agent who has answered may say a second thing. */
-const FOLLOW_UP_MS = 15_000;
+const FOLLOW_UP_MS = 60_000;
 const ANSWERED_MS = 5_000;
 
 /**

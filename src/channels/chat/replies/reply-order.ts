@@ -16,6 +16,40 @@ export function inOrder(messages: readonly Message[]): Message[] {
     .map(({ message }) => message);
 }
 
+/** Which way a platform's lists run, learned from those that show it. */
+export class ListDirection {
+  #isNewestFirst = false;
+
+  /**
+   * One reading of lists with the messages of each conversation the oldest first, so that those
+   * with one time keep their order. A conversation all of whose messages have the same time runs
+   * as the last one did that showed its direction.
+   */
+  oldestFirst(messages: readonly Message[]): Message[] {
+    const places = new Map<string | null, number[]>();
+    for (const [place, { conversation_id: id }] of messages.entries()) {
+      const own = places.get(id);
+      if (own === undefined) places.set(id, [place]);
+      else own.push(place);
+    }
+    const ordered = [...messages];
+    for (const own of places.values()) {
+      const listed = own.flatMap((place) => messages[place] ?? []);
+      if (isNewestFirst(listed)) this.#isNewestFirst = true;
+      else if (new Set(listed.map(createdAt)).size > 1) {
+        if (!isOldestFirst(listed)) continue;
+        this.#isNewestFirst = false;
+      }
+      if (!this.#isNewestFirst) continue;
+      for (const [nth, place] of own.toReversed().entries()) {
+        const message = listed[nth];
+        if (message !== undefined) ordered[place] = message;
+      }
+    }
+    return ordered;
+  }
+}
+
 /** Milliseconds since the epoch. */
 export function createdAt({ created_at: text }: Message): number | undefined {
   const time = text === undefined ? Number.NaN : Date.parse(text);

@@ -154,9 +154,15 @@ class ShopLoop {
       // Who returns sees an old page until he is read.
       const isUrgent = queue === 'waiting' || turn.depth === 'end';
       await this.#collect(turn, isUrgent ? 'urgent' : 'usual');
+      // A reply moves its visitor into the other queue, which may be asleep.
+      for (const other of QUEUES) this.#rounds[other].wakeBy(this.#nextAt(other) ?? Infinity);
     }
-    const nextAt = nextDueAt(queue, this.#watched);
-    return nextAt && Math.max(nextAt, this.#quietUntil);
+    return this.#nextAt(queue);
+  }
+
+  #nextAt(queue: Queue): number | undefined {
+    const dueAt = nextDueAt(queue, this.#watched);
+    return dueAt && Math.max(dueAt, this.#quietUntil);
   }
 
   async #collect({ visitors, depth }: Turn, urgency: Urgency): Promise<void> {

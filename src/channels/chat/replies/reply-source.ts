@@ -12,10 +12,19 @@ export class CursorRefused extends Error {
   override name = 'CursorRefused';
 }
 
+/** A page of so many messages is larger than the reader takes. */
+export class PageTooLarge extends Error {
+  override name = 'PageTooLarge';
+}
+
+/** Messages of a page: fewer requests than by the platform's default, which is not documented. */
+export const PAGE = 200;
+
 /**
  * Where replies come from: `GET /messages/?conversation_id__in=…` (API §4.5), injected, because a
  * channel does not know the platform's client. Rejects when the platform cannot be read now, and
- * with `CursorRefused` when it refuses the page that was asked for.
+ * with `CursorRefused` when it refuses the page that was asked for, and with `PageTooLarge` when
+ * fewer messages have to be asked for.
  */
 export interface ReplySource {
   listMessages(
@@ -23,5 +32,7 @@ export interface ReplySource {
     conversationIds: readonly string[],
     cursor: string | undefined,
     signal: AbortSignal,
+    /** Messages of the page at most; `PAGE` when absent, or the platform's own number. */
+    limit?: number,
   ): Promise<MessagePage>;
 }

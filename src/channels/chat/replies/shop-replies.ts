@@ -10,6 +10,7 @@ import { ConversationLists, type How, type Listed } from './conversation-lists.t
 import { isReply, isUnsigned, shownText } from './is-reply.ts';
 import type { ReaderParts } from './message-reader.ts';
 import { createdAt, inOrder } from './reply-order.ts';
+import { PageTooLarge } from './reply-source.ts';
 
 export interface ShopRepliesParts extends ReaderParts {
   readonly chatStore: ChatStore;
@@ -93,7 +94,7 @@ export class ShopReplies {
     const left = new Set<VisitorId>();
     let failure: { readonly error: unknown } | undefined;
     let [isAnyRead, failuresInARow, alone] = [false, 0, 0];
-    for (const batch of batchesOf(watched, (each) => this.#lists.isLong(each))) {
+    for (const batch of batchesOf(watched, (each) => this.#lists.isReadAlone(each))) {
       const own = [...batch.together, ...batch.alone].map(({ visitorId }) => visitorId);
       if (failuresInARow >= FAILURES_IN_A_ROW || (batch.alone.length > 0 && alone >= MOST_ALONE)) {
         for (const visitorId of own) left.add(visitorId);
@@ -109,8 +110,10 @@ export class ShopReplies {
       } catch (error) {
         if (signal.aborted) throw error;
         failure ??= { error };
-        failuresInARow += 1;
         for (const visitorId of own) outcome.failed.add(visitorId);
+        // The platform has answered: it is this conversation that cannot be read, and nothing else.
+        if (error instanceof PageTooLarge) isAnyRead = true;
+        else failuresInARow += 1;
       }
     }
     if (failure !== undefined && !isAnyRead) throw failure.error;

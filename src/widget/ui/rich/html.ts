@@ -65,7 +65,7 @@ function read(node: Node, depth: number): readonly RichNode[] {
   if (DROPPED.has(name)) return [];
   if (name === 'BR') return [BREAK];
   if (name === 'HR') return [{ tag: 'hr', children: [] }];
-  if (name === 'IMG') return [picture(node)];
+  if (name === 'IMG') return [picture(node), ' '];
   if (depth > MAX_DEPTH) return [node.textContent];
   if (name === 'PRE') return [{ tag: 'pre', children: [node.textContent] }];
   const children = childrenOf(node, depth + 1);

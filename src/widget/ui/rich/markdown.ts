@@ -63,6 +63,7 @@ function blockAt(
   const heading = HEADING.exec(line)?.[1];
   if (heading !== undefined)
     return { node: { tag: 'h', children: parseInline(withoutHashes(heading)) }, next: at + 1 };
+  if (line.includes('|') && isTable(lines[at + 1])) return table(lines, at);
   if (RULE.test(line)) return { node: { tag: 'hr', children: [] }, next: at + 1 };
   if (depth >= MAX_DEPTH) return undefined;
   if (QUOTE.test(line)) return quote(lines, at, depth);
@@ -71,6 +72,29 @@ function blockAt(
   if (item && !(inParagraph && item[2] !== undefined && item[2] !== '1'))
     return list(lines, at, depth, item[2]);
   return undefined;
+}
+
+/** What stands below the head of a table (GitHub Flavored Markdown §4.10), more or less. */
+const isTable = (line = ''): boolean =>
+  /^[ |:-]+$/.test(line) && line.includes('|') && line.includes('-');
+
+/** Rows as far as lines have a bar. */
+function table(lines: readonly string[], at: number): Block {
+  let next = at;
+  while (lines[next]?.includes('|')) next += 1;
+  const children = lines.slice(at, next).map((line, nth): RichElement => {
+    const cells = line
+      .trim()
+      .replace(/^\||\|$/g, '')
+      .split(/(?<!\\)\|/);
+    const cell = (text: string): RichElement => ({
+      tag: nth === 0 ? 'th' : 'td',
+      children: parseInline(text.trim()),
+    });
+    return { tag: 'tr', children: cells.map(cell) };
+  });
+  children.splice(1, 1);
+  return { node: { tag: 'table', children }, next };
 }
 
 const withoutHashes = (heading: string): string => {

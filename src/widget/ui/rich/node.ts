@@ -12,6 +12,10 @@ export type RichTag =
   | 'li'
   | 'blockquote'
   | 'a'
+  | 'table'
+  | 'tr'
+  | 'th'
+  | 'td'
   | 'br'
   | 'hr';
 

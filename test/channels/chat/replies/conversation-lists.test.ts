@@ -34,7 +34,7 @@ async function readToItsEnd() {
   });
   const how = { depth: 'known', urgency: 'usual', isKnown: () => false } as const;
   const read = async (): Promise<void> => {
-    const batch = lists.isLong(CONVERSATION)
+    const batch = lists.isReadAlone(CONVERSATION)
       ? { together: [], alone: [CONVERSATION] }
       : { together: [CONVERSATION], alone: [] };
     const { taken } = await lists.read(batch, how, new AbortController().signal);
@@ -62,7 +62,7 @@ test('an outage does not lose the place in a long list', async () => {
 test('a cursor that is refused again and again is given up, and the list begins anew', async () => {
   const { read, fail, asked, lists } = await readToItsEnd();
   for (let round = 0; round < 3; round += 1) await fail(new CursorRefused('gone'));
-  expect(lists.isLong(CONVERSATION)).toBe(false);
+  expect(lists.isReadAlone(CONVERSATION)).toBe(false);
   await read();
   expect(asked).toEqual([undefined, '3', '6']);
 });

@@ -55,6 +55,27 @@ describe('what is shown', () => {
       { format: 'HTML', content: '<b>a</b>', text: 'a' },
       { text: '<b>a</b>', format: 'HTML' },
     ],
+    [
+      'HTML of which nothing is left',
+      { format: 'HTML', content: '<script>a</script><p> </p>' },
+      undefined,
+    ],
+    [
+      'the same with a text',
+      { format: 'HTML', content: '<style>a</style><div>\u200b</div>', text: 'a' },
+      { text: 'a', format: 'TEXT' },
+    ],
+    [
+      'HTML of a picture',
+      { format: 'HTML', content: '<img src="https://x.test/a.png">' },
+      { text: '<img src="https://x.test/a.png">', format: 'HTML' },
+    ],
+    [
+      'HTML with a head',
+      { format: 'HTML', content: '<head><title>t</title><body>a' },
+      { text: '<head><title>t</title><body>a', format: 'HTML' },
+    ],
+    ['blanks of another kind', { format: 'TEXT', content: '\u200b\u2800\u3164' }, undefined],
     ['HTML without content', { format: 'HTML', text: 'a' }, { text: 'a', format: 'TEXT' }],
     [
       'RICH_TEXT',

@@ -1,6 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { inOrder, isNewestFirst } from '../../../../src/channels/chat/replies/reply-order.ts';
+import {
+  inOrder,
+  isNewestFirst,
+  ListDirection,
+} from '../../../../src/channels/chat/replies/reply-order.ts';
 import { backoffMs, pollIntervalMs } from '../../../../src/channels/chat/replies/poll-interval.ts';
 import { bareMessage } from './platform-messages.ts';
 
@@ -9,6 +13,37 @@ const at = (id: string, second?: number) =>
     id,
     created_at: second === undefined ? undefined : new Date(second * 1000).toISOString(),
   });
+
+describe('messages with one time', () => {
+  const listed = (ids: string) =>
+    Array.from(ids, (id) => ({ ...at(id, id === 'q' ? 1 : 2), conversation_id: 'c' }));
+  const order = (direction: ListDirection, ids: string): string =>
+    inOrder(direction.oldestFirst(listed(ids)))
+      .map(({ id }) => id)
+      .join('');
+
+  test('keep the order of the conversation, whichever way the list runs', () => {
+    expect(order(new ListDirection(), 'cbaq')).toBe('qabc');
+    expect(order(new ListDirection(), 'qabc')).toBe('qabc');
+  });
+
+  test('run as the lists before did, when nothing else shows it', () => {
+    const direction = new ListDirection();
+    expect(order(direction, 'cba')).toBe('cba');
+    order(direction, 'aq');
+    expect(order(direction, 'cba')).toBe('abc');
+    order(direction, 'qa');
+    expect(order(direction, 'abc')).toBe('abc');
+  });
+
+  test('are told apart by conversation, however the list mixes them', () => {
+    const other = { ...at('x', 5), conversation_id: 'd' };
+    const [c, b, a, q] = listed('cbaq');
+    if (!a || !b || !c || !q) throw new Error('there are four');
+    const ordered = inOrder(new ListDirection().oldestFirst([c, other, b, a, q]));
+    expect(ordered.map(({ id }) => id).join('')).toBe('qabcx');
+  });
+});
 
 describe('the order of replies', () => {
   test('is that of their times', () => {

@@ -55,6 +55,21 @@ describe('replies', () => {
     },
   );
 
+  test('that come second are found as soon as the first, in a shop with one visitor', async () => {
+    const source = new ListedMessages();
+    // A look further back every 30 s: only what is due in between finds the second one in time.
+    const chat = await start(source, { replies: { fastestMs: 1_000 } });
+    const { one, conversation } = await talking(chat);
+    for (const question of ['Where is it?', 'And when?']) {
+      await one.send(question);
+      await deliverAll(chat, conversation);
+      for (const content of [`Let me see: ${question}`, `Tomorrow: ${question}`]) {
+        source.add(aReply({ conversation_id: conversation, content }));
+        await waitFor(content, () => repliesTo(one).at(-1) === content);
+      }
+    }
+  });
+
   test('are told from what is internal, hidden or the visitor’s own', async () => {
     const source = new ListedMessages();
     const chat = await start(source);

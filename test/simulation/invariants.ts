@@ -134,6 +134,9 @@ function isDeliverable(run: Run, fate: Fate): boolean {
 
 /** Of each shop's lanes, those in which nothing is that the platform will not take. */
 function progress(run: Run): string[] {
+  const { duplicateAnswer, faults } = run.scenario.traits;
+  // While only the list could tell what an empty answer meant, the message waits by its schedule.
+  if (duplicateAnswer === 'empty' && faults.some(({ paths }) => paths === 'reads')) return [];
   const spoiled = new Set(
     run.fates.filter((fate) => !isDeliverable(run, fate)).map(({ message }) => laneOf(message)),
   );

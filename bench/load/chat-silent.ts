@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { silentClient, maskedFrame } from '../../test/support/silent-client.ts';
+import { silentClient, maskedFrame } from '../../test/support/raw-web-socket.ts';
 
 /** Tabs of one visitor that ask for their record again and again, and never read it. */
 export function start({ port, auth }: { port: number; auth: object }) {

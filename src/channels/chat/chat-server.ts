@@ -218,7 +218,9 @@ export function createChatServer(options: ChatServerOptions, parts: ChatServerPa
   });
 
   // One function for all of them: there are many thousands.
-  function onPacket(this: ChatSocket['conn']): void {
+  function onPacket(this: ChatSocket['conn'], { type }: { readonly type: string }): void {
+    // engine.io looks at it in long polling alone (engine.io protocol v4, "close").
+    if (type === 'close') this.close();
     if (connections.conductOf(this)?.sent(clock(), maxPackets) === true) end(this, 'flood');
   }
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { expect, test } from '@jest/globals';
 import { type ChatClient, ConnectRefused } from '../../support/chat-client.ts';
 import { ends } from '../../support/ends.ts';
-import { silentClient } from '../../support/silent-client.ts';
+import { silentClient } from '../../support/raw-web-socket.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { aShop, ChatGateway, type GatewayOptions, ROOMY } from './chat-gateway.ts';
 

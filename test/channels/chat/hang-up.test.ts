@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { expect, test } from '@jest/globals';
 import { ends } from '../../support/ends.ts';
-import { silentClient } from '../../support/silent-client.ts';
+import { silentClient } from '../../support/raw-web-socket.ts';
 import { aShop, ChatGateway } from './chat-gateway.ts';
 
 test('a stop waits a second for clients that do not answer, with a session or without', async () => {

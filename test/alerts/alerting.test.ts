@@ -14,7 +14,7 @@ import { ends } from '../support/ends.ts';
 import { startMailRelay } from '../support/mail-relay.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { counted, HOUR, RULES, someFacts } from './some-facts.ts';
+import { counted, HOUR, MINUTE, RULES, someFacts } from './some-facts.ts';
 import { startWebhook, TOKEN, type WebhookStandIn } from './webhook-stand-in.ts';
 
 const QUICK: AlertingOptions = {
@@ -94,10 +94,13 @@ test('tells the beginning and the end, once each', async () => {
 });
 
 test('what changes together is one message', async () => {
-  await start({ groupMs: 200 });
+  await start({ groupMs: MINUTE });
   facts = isDead;
   await looked(2);
   facts = { counts: [...isDead.counts, ...isHeld.counts] };
+  await looked(2);
+  expect(texts()).toEqual([]);
+  aheadMs = MINUTE;
   await told(1);
   expect(texts()).toEqual(['2 alerts: dead acme, held acme']);
 });

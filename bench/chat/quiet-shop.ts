@@ -1,11 +1,9 @@
-import type * as ChatReplies from '../load/chat-replies.ts';
-import type * as AnsweringPlatform from '../platform/answering-platform.ts';
-import { startGateway } from '../support/gateway.ts';
 import { SHOP } from '../support/shop.ts';
 import { percentile } from '../support/statistics.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import type { Workbench } from '../support/workbench.ts';
 import type { Line } from './lines.ts';
+import { setStage } from './stage.ts';
 
 const QUESTIONS = 10;
 const WITHIN_MS = 2_000;
@@ -15,16 +13,8 @@ const DELIVERED_WITHIN_MS = 30_000;
 
 /** One visitor alone in a shop, and two replies to each question: when each is on the screen. */
 export async function measureQuietShop(bench: Workbench, quick: boolean): Promise<Line[]> {
-  const at = (file: string) => new URL(file, import.meta.url);
-  const platform = await bench.part<typeof AnsweringPlatform>(
-    at('../platform/answering-platform.ts'),
-    undefined,
-  );
-  const gateway = await startGateway(bench, {
-    platformUrl: await platform.call('url'),
-    paused: false,
-  });
-  const visitor = await bench.part<typeof ChatReplies>(at('../load/chat-replies.ts'), undefined);
+  const { platform, gateway, newVisitors } = await setStage(bench);
+  const visitor = await newVisitors();
   await visitor.call('open', gateway.httpPort, SHOP.chatKey, 1, 'Is somebody there?');
   const openings = ['First, about', 'Then, about'] as const;
   const lateness = new Map<string, number[]>(openings.map((opening) => [opening, []]));

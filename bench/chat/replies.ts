@@ -1,11 +1,9 @@
-import type * as ChatReplies from '../load/chat-replies.ts';
-import type * as AnsweringPlatform from '../platform/answering-platform.ts';
-import { startGateway } from '../support/gateway.ts';
 import { SHOP } from '../support/shop.ts';
 import { percentile } from '../support/statistics.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import type { Workbench } from '../support/workbench.ts';
 import type { Line } from './lines.ts';
+import { setStage } from './stage.ts';
 
 const OPEN = 1000;
 const WAITING = 100;
@@ -16,16 +14,8 @@ const DELIVERED_WITHIN_MS = 120_000;
 
 /** From the moment a reply is listed to its arrival, and how often the platform was asked. */
 export async function measureReplies(bench: Workbench, quick: boolean): Promise<Line[]> {
-  const at = (file: string) => new URL(file, import.meta.url);
-  const platform = await bench.part<typeof AnsweringPlatform>(
-    at('../platform/answering-platform.ts'),
-    undefined,
-  );
-  const gateway = await startGateway(bench, {
-    platformUrl: await platform.call('url'),
-    paused: false,
-  });
-  const visitors = await bench.part<typeof ChatReplies>(at('../load/chat-replies.ts'), undefined);
+  const { platform, gateway, newVisitors } = await setStage(bench);
+  const visitors = await newVisitors();
   const asked = async (question: string, count: number): Promise<void> => {
     await waitUntil('the questions at the platform', DELIVERED_WITHIN_MS, async () =>
       (await platform.call('asked', question)) >= count ? true : undefined,

@@ -60,7 +60,7 @@ export class Dispatcher {
   #loop: Promise<void> | undefined;
   #wake: (() => void) | undefined;
   #woken = false;
-  /** When the leases of what is in flight were last renewed, and when to try again. */
+  /** When the leases in flight were last renewed, and when to renew them next. */
   #renewedAt = 0;
   #renewAt = 0;
   #interrupted = false;
@@ -130,7 +130,7 @@ export class Dispatcher {
     if (this.#parts.clock() >= this.#renewAt) await this.#renew();
     const shops = [...this.#shops.values()];
     if (this.#options.paused === true) return 0;
-    // Neither keeps deliveries from going on.
+    // A failure of either must not stop deliveries.
     await this.#look('dispatcher.probing_failed', () => this.#probing.look(shops));
     await this.#look('dispatcher.watchdog_failed', () =>
       this.#watchdog.look(shops, (shopId) => this.#lastBusyAt(shopId)),

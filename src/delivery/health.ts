@@ -9,11 +9,11 @@ const FORBIDDEN_LANES_THAT_OPEN = 3;
 const FIRST_PROBE_AFTER_MS = 1000;
 const PROBE_AFTER_MS = 5000;
 const PROBE_JITTER_MS = 20_000;
-/** Of a Retry-After. */
+/** The longest Retry-After that is honoured. */
 const PATIENT_AT_MOST_MS = 3_600_000;
 /** Trouble that was over sooner left nothing behind that could come all at once. */
 const RAMP_AFTER_MS = 5000;
-/** Concurrency may be configured to this much at the most: no limit. */
+/** The largest `delivery.concurrency`: no limit. */
 const FULL_ALLOWANCE = 1000;
 const CALM_AFTER_MS = 15_000;
 const SLOWED_AT_MOST_MS = 2000;
@@ -76,7 +76,7 @@ export class Health {
   #allowance = FULL_ALLOWANCE;
   #growsSlowly = false;
   #notBefore = 0;
-  /** Since when heads failed at their first try, and when the latest did; until that is over. */
+  /** When heads began to fail at their first try, and when the latest did. */
   #unrest: { readonly since: number; readonly latest: number } | undefined;
   #lastProbe: PartHealth['lastProbe'];
 
@@ -255,8 +255,8 @@ export class Health {
   }
 
   /**
-   * Once, when heads failed of late, none does any more, and others were delivered since: since when
-   * they failed. What failed since then need not wait for all of its own time.
+   * The time at which heads began to fail, once they no longer do and others were delivered since;
+   * it is returned once. What failed since then need not wait for its full time.
    */
   takeUnrest(): number | undefined {
     const unrest = this.#unrest;

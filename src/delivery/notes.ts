@@ -30,7 +30,7 @@ const notesSchema = z.object({
   learning: z.number().default(0),
   /** The same payload was submitted once more, to learn its conversation. */
   resubmitted: z.boolean().default(false),
-  /** Answers 429. */
+  /** How many answers were 429. */
   throttled: z.number().default(0),
   /** It has waited among others that were refused alike. */
   waitedAlike: z.boolean().default(false),

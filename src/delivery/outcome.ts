@@ -21,7 +21,7 @@ const LEARN_AGAIN_AFTER_MS = 5000;
 const UNCLEAR_AT_MOST = 3;
 /** No entry that fails by itself waits for longer: a Retry-After and the last step of the schedule. */
 const LONGEST_WAIT_MS = 2 * 3_600_000;
-/** 429s of one entry while others were delivered: then it is not the rate that it is refused for. */
+/** After so many 429s of one entry while others are delivered, its rate is not the cause. */
 const THROTTLED_AT_MOST = 20;
 /** Between the tries of an entry whose text is forbidden: three within an hour. */
 const FORBIDDEN_WAITS_MS = [60_000, 20 * 60_000];
@@ -101,7 +101,7 @@ function onOwnTime(
     return { ...wait(now + retryDelayMs(tries, random), reason), failed: true };
   }
   const attempts = entry.attempts + 1;
-  // What is more was an outage of the shop, or the gateway did not run: that does not count.
+  // Time beyond that was an outage, or the gateway was not running: it does not count.
   const sinceMs = now - Math.max(entry.lastAttemptAt, entry.receivedAt);
   const failingMs = Math.min(LONGEST_WAIT_MS, Math.max(0, sinceMs));
   if (entry.failingMs + failingMs >= giveUpAfterMs) {

@@ -16,7 +16,7 @@ const MEDIA_PROBE_TIMEOUT_MS = 30_000;
  * in any number, could take every probe.
  */
 const PROBED: readonly ClaimSource[] = ['untried', WAITS_FOR.shop, WAITS_FOR.media, 'due'];
-/** A delivery on its own is not worth a write. */
+/** The time of the last delivery is written at most this often. */
 const DELIVERED_TOLD_EVERY_MS = 10_000;
 /** What is hastened comes spread over this time. */
 const HASTEN_SPREAD_MS = 5000;
@@ -155,7 +155,7 @@ export class Probing {
         await this.#parts.spool.saveShopHealth(shopId, report);
       } catch (error) {
         this.#told.delete(shopId);
-        // It does not take the space that deliveries need: it is told once there is some.
+        // On a full disk the state is not written; it is tried again at the next look.
         if (!(error instanceof SpoolFull)) throw error;
       }
     });

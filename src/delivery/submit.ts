@@ -9,7 +9,7 @@ import { findByRemoteId } from './evidence.ts';
 import { nextRung, type Rung, without } from './ladder.ts';
 import { forbidden, type Submitted, type Work } from './work.ts';
 
-/** Of a message to a conversation that is there, although the answer to the message denies it. */
+/** Tries of a message that is answered 404 although its conversation exists. */
 const TRIES_WHILE_DENIED = 6;
 
 export interface Submission extends Composed {

@@ -17,7 +17,7 @@ export class Watchdog {
   readonly #parts: Pick<AttemptParts, 'spool' | 'logger' | 'metrics' | 'clock'>;
   readonly #wake: () => void;
   #lookAt: number;
-  /** Since when, look by look, each shop has had something due, might send, and claimed nothing. */
+  /** Since when each shop has had something due that it could send and did not claim. */
   readonly #dueSince = new Map<ShopId, number>();
   #lanesAfter = Number.MIN_SAFE_INTEGER;
 
@@ -41,7 +41,7 @@ export class Watchdog {
     const wasPaused = now - this.#lookAt > LOOK_EVERY_MS;
     this.#lookAt = now + LOOK_EVERY_MS;
     if (wasPaused) {
-      // The whole process: what is due, and what is under way, has not had its time.
+      // The process itself was paused: what is due, and what is under way, gets its full time.
       this.#dueSince.clear();
       return;
     }

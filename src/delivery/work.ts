@@ -31,7 +31,7 @@ export interface Submitted {
   readonly message: CreatedMessage | undefined;
   /** What an operator should know of it. */
   readonly caveat?: string;
-  /** By an earlier attempt: the request is not to the letter the one that went through. */
+  /** An earlier attempt submitted it: this request may differ from the one that was accepted. */
   readonly isRecalled?: true;
 }
 

@@ -10,6 +10,7 @@ const scene = sharedScene({ shops: { acme: {} } });
 test('oddly addressed emails are delivered, and hold up nobody', async () => {
   const report = await oddAddresses(scene(), scene().shops.acme, {
     odd: ODD,
+    hopeless: 8,
     ordinary: ORDINARY,
     withinMs: 8_000,
     p95WithinMs: 5_000,

@@ -143,7 +143,7 @@ describe('a project that has installed the package', () => {
         join(dir, 'inside.js'),
         `import * as sluice from 'sluice';
          console.log(Object.keys(sluice).sort().join());
-         await import('sluice/dist/gateway.js').catch(({ code }) => console.log(code));`,
+         await import('sluice/dist/gateway/gateway.js').catch(({ code }) => console.log(code));`,
       );
       expect(await node('inside.js')).toEqual({
         code: 0,

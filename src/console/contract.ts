@@ -13,7 +13,13 @@ import type { Channel } from '../domain/channel.ts';
 
 export type { Channel };
 export type EntryState =
-  'queued' | 'delivering' | 'delivered' | 'dead' | 'held' | 'suppressed' | 'discarded';
+  | 'queued'
+  | 'delivering'
+  | 'delivered'
+  | 'dead'
+  | 'held'
+  | 'suppressed'
+  | 'discarded';
 
 /** Of every answer of 400 and above. `message` is for people. */
 export interface Problem {

@@ -19,7 +19,13 @@ import type { BlobName, EntryId, ShopId } from '../domain/ids.ts';
  * anything that is not `delivered` or `delivering` to `discarded`.
  */
 export type EntryState =
-  'queued' | 'delivering' | 'delivered' | 'dead' | 'held' | 'suppressed' | 'discarded';
+  | 'queued'
+  | 'delivering'
+  | 'delivered'
+  | 'dead'
+  | 'held'
+  | 'suppressed'
+  | 'discarded';
 
 export const ENTRY_STATES: readonly EntryState[] = [
   'queued',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { agentSchema } from './agent-schema.ts';
 import { alertSchema } from './alert-schema.ts';
-import { consolePassword, operatorName } from './admin-fields.ts';
+import { consolePassword, metricsToken, operatorName } from './admin-fields.ts';
 import {
   dnsServer,
   domain,
@@ -66,6 +66,7 @@ export const configSchema = z.strictObject({
     operators: z.exactOptional(
       z.array(z.strictObject({ name: operatorName(), password: consolePassword() })),
     ),
+    metricsToken: z.exactOptional(metricsToken()),
     hosts: z.array(host('console.acme.example')),
   }),
   dns: z.strictObject({

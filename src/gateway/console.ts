@@ -1,3 +1,4 @@
+import { createHash, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
@@ -8,6 +9,7 @@ import { Actions } from '../console/actions.ts';
 import { createAudit } from '../console/audit.ts';
 import { contentRoutes } from '../console/content-routes.ts';
 import type { Alert } from '../console/contract.ts';
+import { Devices } from '../console/devices.ts';
 import { entryRoutes } from '../console/entry-routes.ts';
 import { LiveFigures } from '../console/live-figures.ts';
 import { liveRoutes } from '../console/live-routes.ts';
@@ -110,8 +112,13 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
     network: networkOf(http.trustProxy),
     isSecure: isSecureOf(http.trustProxy),
   }));
+  const isMetricsToken = live.derive('metrics token', ['admin.metricsToken'], ({ admin }) =>
+    equals(admin.metricsToken?.reveal()),
+  );
+  const devices = new Devices({ key: deviceKeyOf(config), operators, clock });
   const signIn = new SignIn({
-    ...{ operators, sessions, audit, clock },
+    ...{ operators, sessions, devices, audit, clock },
+    isMetricsToken: (given) => isMetricsToken.value(given),
     network: (request) => proxies.value.network(request),
     isSecure: (request) => proxies.value.isSecure(request),
   });
@@ -194,6 +201,20 @@ function accountsOf({ admin }: CompleteConfig): OperatorAccount[] {
     { name: OPERATOR, password: admin.password.reveal() },
     ...(admin.operators ?? []).map(({ name, password }) => ({ name, password: password.reveal() })),
   ];
+}
+
+/** A key of its own (RFC 5869 §3.2), made of one that outlives restarts. */
+function deviceKeyOf({ chatTokenKeys: [first] }: CompleteConfig): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', first?.secret.reveal() ?? '', '', 'console device', 32));
+}
+
+const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** Compares in constant time; nothing equals a secret that is not configured. */
+function equals(secret: string | undefined): (given: string) => boolean {
+  if (secret === undefined) return () => false;
+  const known = digestOf(secret);
+  return (given) => timingSafeEqual(digestOf(given), known);
 }
 
 const isCalled =

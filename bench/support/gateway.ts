@@ -99,7 +99,10 @@ function configuration(folder: string, options: GatewayOptions): object {
     }),
     log: { level: 'info', format: 'json' },
     smtp: { host: '127.0.0.1', port: '0', hostname: `mx.${BENCH_DOMAIN}` },
-    http: { host: '127.0.0.1', port: '0', publicUrl: PUBLIC_URL },
+    http: {
+      ...{ host: '127.0.0.1', port: '0', publicUrl: PUBLIC_URL },
+      ...{ maxConnections: '100000', maxConnectionsPerIp: '100000' },
+    },
     admin: { port: '0', password: ADMIN_PASSWORD },
     delivery: { paused: String(paused), ...(concurrency && { concurrency: String(concurrency) }) },
     platform: { url: platformUrl },

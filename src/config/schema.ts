@@ -58,6 +58,8 @@ export const configSchema = z.strictObject({
       'https://gw.acme.example',
     ),
     trustProxy: z.array(network('10.0.0.5')),
+    maxConnections: whole(1, 100_000, 4000),
+    maxConnectionsPerIp: whole(1, 100_000, 200),
   }),
   admin: z.strictObject({
     host: host('127.0.0.1'),

@@ -28,7 +28,6 @@ import type { Health } from '../observability/health.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { createHttpListener } from '../runtime/http-listener.ts';
 import type { Entry, Outcome } from '../spool/entry.ts';
 import type { Store } from '../spool/sqlite/open.ts';
 import type { StopStack } from '../runtime/stop-stack.ts';
@@ -38,6 +37,7 @@ import { consoleContents } from './console-contents.ts';
 import { Arrivals } from './console-arrivals.ts';
 import { examineGateway } from './console-doctor.ts';
 import { type Doors, sendTestMessage } from './console-test-message.ts';
+import { createHttpDoor } from './http-door.ts';
 import { enabledChannels, networkOf, isSecureOf } from './console-requests.ts';
 import type { LiveConfig } from './live-config.ts';
 import { version } from './version.ts';
@@ -175,7 +175,7 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
   });
   await figures.start();
   stream.start();
-  const listener = createHttpListener(app);
+  const listener = createHttpDoor('console', app, { live, logger, metrics });
   const bound = await listener.listen(host, port);
   return {
     port: bound,

@@ -1,4 +1,4 @@
-import type { HealthPart } from '../types/health-part.ts';
+import type { HealthPart } from '../domain/health-part.ts';
 
 /** How a data folder lies there, whoever it belongs to. */
 export interface DataFolderFacts {

@@ -1,0 +1,114 @@
+import type { Clock } from '../../runtime/clock.ts';
+import { GuessBudget } from './guess-budget.ts';
+
+/** Where a password is given: in the page's form, or with each request of a program. */
+export type Door = 'page' | 'program';
+
+/**
+ * How many wrong passwords are looked at. Of clients that nobody knows at most 100 in an hour, both
+ * doors together (OWASP ASVS 4.0.3, 2.2.1), however many addresses they come from.
+ */
+const IN_ALL = {
+  page: { burst: 30, perHour: 30 },
+  program: { burst: 20, perHour: 20 },
+} as const;
+const PER_ADDRESS = { burst: 15, perHour: 15 } as const;
+const PER_DEVICE = { burst: 10, perHour: 10 } as const;
+const ALL = 'all';
+/** Addresses from which somebody signed in of late: what is tried elsewhere does not lock them out. */
+const MAX_KNOWN = 1000;
+/** Wrong tries that are remembered. */
+const MAX_WRONG = 1000;
+
+export interface Try {
+  readonly address: string;
+  readonly door: Door;
+  /** The same for the same name and password, as long as they mean the same. */
+  readonly mark: string;
+  /** A browser in which this operator has signed in before. */
+  readonly device?: string | undefined;
+}
+
+/** How a try ended; with too many before it nobody looked. */
+export type Tried =
+  { readonly kind: 'right' | 'wrong' } | { readonly kind: 'too_many'; readonly retryAfter: number };
+
+/** A budget, and whose part of it. */
+type Purse = readonly [budget: GuessBudget, key: string];
+
+/**
+ * How often a password may be guessed (docs/decisions/0026-who-waits-when-somebody-guesses.md).
+ * Over a limit nobody looks, whatever came: an answer to the right password alone would let a
+ * guesser go on. So each has limits of their own who can be told apart from the guesser: a browser
+ * that has signed in before, the sign-in page and programs, and each address.
+ *
+ * A right password costs nothing, and neither does the same wrong one again: a scraper that nobody
+ * told of a new password guesses nothing.
+ */
+export class LoginLimits {
+  readonly #clock: Clock;
+  readonly #perDevice = new GuessBudget(PER_DEVICE);
+  readonly #perAddress = new GuessBudget(PER_ADDRESS);
+  readonly #inAll = {
+    page: new GuessBudget(IN_ALL.page),
+    program: new GuessBudget(IN_ALL.program),
+  };
+  readonly #known = new Set<string>();
+  readonly #wrong = new Set<string>();
+  readonly #turns = new Map<string, Promise<unknown>>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /**
+   * Looks, unless there were too many wrong ones. Tries of one client are looked at one after the
+   * other: many at once are neither more guesses, nor too many when they are right.
+   */
+  async look(attempt: Try, isRight: () => Promise<boolean>): Promise<Tried> {
+    const client = attempt.device ?? `${attempt.door} ${attempt.address}`;
+    const before = this.#turns.get(client) ?? Promise.resolve();
+    const mine = before.then(() => this.#look(attempt, isRight));
+    const ended = mine.catch(() => undefined);
+    this.#turns.set(client, ended);
+    try {
+      return await mine;
+    } finally {
+      if (this.#turns.get(client) === ended) this.#turns.delete(client);
+    }
+  }
+
+  async #look(attempt: Try, isRight: () => Promise<boolean>): Promise<Tried> {
+    const now = this.#clock();
+    const purses = this.#pursesOf(attempt);
+    const waitMs = Math.max(...purses.map(([budget, key]) => budget.waitMs(key, now)));
+    if (waitMs > 0) return { kind: 'too_many', retryAfter: Math.ceil(waitMs / 1000) };
+    const wrong = `${attempt.address} ${attempt.mark}`;
+    if (this.#wrong.has(wrong)) return { kind: 'wrong' };
+    // Spent before anybody looks: addresses do not wait for one another.
+    for (const [budget, key] of purses) budget.spend(key, now);
+    if (await isRight()) {
+      for (const [budget, key] of purses) budget.giveBack(key, this.#clock());
+      keep(this.#known, attempt.address, MAX_KNOWN);
+      return { kind: 'right' };
+    }
+    keep(this.#wrong, wrong, MAX_WRONG);
+    return { kind: 'wrong' };
+  }
+
+  #pursesOf({ address, door, device }: Try): readonly Purse[] {
+    if (device !== undefined) return [[this.#perDevice, device]];
+    const own: Purse = [this.#perAddress, `${door} ${address}`];
+    return this.#known.has(address) ? [own] : [own, [this.#inAll[door], ALL]];
+  }
+}
+
+/** The last added are kept. */
+function keep(set: Set<string>, value: string, most: number): void {
+  set.delete(value);
+  set.add(value);
+  for (const oldest of set) {
+    if (set.size <= most) break;
+    set.delete(oldest);
+  }
+}

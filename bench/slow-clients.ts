@@ -6,11 +6,15 @@
  * relay: each is cut off within five minutes, and an honest client from another address has its
  * message acknowledged in under a second meanwhile. It takes six minutes; --quick divides the
  * door's time limits by twenty.
+ *
+ * Before that the same over HTTP, with a whole gateway: on the public port and on the console's, 500
+ * bodies and 500 headers that trickle, from one address and from 250; --quick has 100 of each.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { EMAIL_SERVER_DEFAULTS } from '../src/channels/email/email-server.ts';
 import { SmtpSession } from './load/smtp-session.ts';
 import type * as Door from './slow/door.ts';
+import { besiegeHttp, type HttpResult } from './slow/http-siege.ts';
 import type * as Trickle from './slow/trickle.ts';
 import { readOptions } from './support/options.ts';
 import { percentile } from './support/statistics.ts';
@@ -40,11 +44,16 @@ const faster = options.quick ? 20 : 1;
 const cutWithinMs = EMAIL_SERVER_DEFAULTS.noMessageMs / faster + LATE_MS;
 
 await withWorkbench(async (bench) => {
+  const http: HttpResult[] = [];
+  for (const addresses of [1, 250]) {
+    http.push(await besiegeHttp(bench, { addresses, clients: options.quick ? 100 : 500 }));
+  }
+  if (!options.json) for (const result of http) printHttp(result);
   // Side by side: one of them alone takes five minutes.
   const results = await Promise.all([besiege(bench, 50, 1), besiege(bench, CLIENTS, 2)]);
-  if (options.json) console.log(JSON.stringify(results, null, 2));
+  if (options.json) console.log(JSON.stringify({ http, smtp: results }, null, 2));
   else for (const result of results) print(result);
-  if (!results.every(({ met }) => met)) process.exitCode = 1;
+  if (![...http, ...results].every(({ met }) => met)) process.exitCode = 1;
 });
 
 async function besiege(bench: Workbench, addresses: number, network: number): Promise<Result> {
@@ -125,4 +134,19 @@ function print(result: Result): void {
     `     ${honest} honest messages meanwhile: ${honestRefused} refused, acknowledged in ` +
       `${honestP95Ms.toFixed(0)} ms at the 95th percentile (goal ${ANSWERED_WITHIN_MS} ms)`,
   );
+}
+
+function printHttp(result: HttpResult): void {
+  const { clients, addresses, refused, stillOpen, longestSeconds, goals, honest, met } = result;
+  console.log(
+    `${met ? 'PASS' : 'FAIL'} HTTP: ${clients} slow clients from ${addresses} addresses: ${refused} refused, ` +
+      `the slowest of the others lived ${longestSeconds.toFixed(1)} s (goal ` +
+      `${goals.longestSeconds} s), ${stillOpen} still there`,
+  );
+  for (const { what, count, refusals, p95Ms } of honest) {
+    console.log(
+      `     ${count} honest ${what} meanwhile: ${refusals} refused (goal 0), answered in ` +
+        `${p95Ms.toFixed(0)} ms at the 95th percentile (goal ${goals.p95Ms} ms)`,
+    );
+  }
 }

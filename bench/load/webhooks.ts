@@ -35,7 +35,8 @@ export function start() {
   });
 }
 
-function signedRequest(index: number): Buffer {
+/** A whole request: one text of a customer, as Twilio posts it. */
+export function signedRequest(index: number): Buffer {
   const params = {
     MessageSid: `SM${randomBytes(16).toString('hex')}`,
     AccountSid: SHOP.accountSid,

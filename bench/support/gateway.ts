@@ -19,6 +19,8 @@ export interface GatewayOptions {
   readonly concurrency?: number;
   /** The chat's limits as they are by default: strangers write. */
   readonly strictChat?: boolean;
+  /** The limits on HTTP connections as they are by default: strangers connect. */
+  readonly strictHttp?: boolean;
   /** A data folder that is there already, of which nothing is swept; a new one otherwise. */
   readonly dataDir?: string;
   /** A folder for CPU profiles of every thread, written when the gateway stops. */
@@ -99,7 +101,13 @@ function configuration(folder: string, options: GatewayOptions): object {
     }),
     log: { level: 'info', format: 'json' },
     smtp: { host: '127.0.0.1', port: '0', hostname: `mx.${BENCH_DOMAIN}` },
-    http: { host: '127.0.0.1', port: '0', publicUrl: PUBLIC_URL },
+    http: {
+      ...{ host: '127.0.0.1', port: '0', publicUrl: PUBLIC_URL },
+      ...(options.strictHttp !== true && {
+        maxConnections: '100000',
+        maxConnectionsPerIp: '100000',
+      }),
+    },
     admin: { port: '0', password: ADMIN_PASSWORD },
     delivery: { paused: String(paused), ...(concurrency && { concurrency: String(concurrency) }) },
     platform: { url: platformUrl },

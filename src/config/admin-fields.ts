@@ -22,6 +22,21 @@ export const consolePassword = () =>
     },
   );
 
+/** Long enough that nobody guesses it, however often they try. */
+export const metricsToken = () =>
+  field(
+    {
+      expected:
+        'a token of 32 to 500 letters, digits or any of -._~+/= (openssl rand -hex 32 makes one)',
+      example: '"${NAME_OF_A_VARIABLE}"',
+      secret: true,
+    },
+    (value) => {
+      const bare = value.replace(/[\r\n]+$/, '');
+      return /^[\w.~+/=-]{32,500}$/.test(bare) ? new Secret(bare) : undefined;
+    },
+  );
+
 /** As the audit shows it: nothing that looks like a terminal's user (`terminal:ann`). */
 export const operatorName = () =>
   field(

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { agentSchema } from './agent-schema.ts';
 import { alertSchema } from './alert-schema.ts';
-import { consolePassword, operatorName } from './admin-fields.ts';
+import { consolePassword, metricsToken, operatorName } from './admin-fields.ts';
 import {
   dnsServer,
   domain,
@@ -58,6 +58,8 @@ export const configSchema = z.strictObject({
       'https://gw.acme.example',
     ),
     trustProxy: z.array(network('10.0.0.5')),
+    maxConnections: whole(1, 100_000, 4000),
+    maxConnectionsPerIp: whole(1, 100_000, 200),
   }),
   admin: z.strictObject({
     host: host('127.0.0.1'),
@@ -66,6 +68,7 @@ export const configSchema = z.strictObject({
     operators: z.exactOptional(
       z.array(z.strictObject({ name: operatorName(), password: consolePassword() })),
     ),
+    metricsToken: z.exactOptional(metricsToken()),
     hosts: z.array(host('console.acme.example')),
   }),
   dns: z.strictObject({

@@ -1,3 +1,4 @@
+import { createHash, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
@@ -8,6 +9,7 @@ import { Actions } from '../console/server/actions.ts';
 import { createAudit } from '../console/server/audit.ts';
 import { contentRoutes } from '../console/server/content-routes.ts';
 import type { Alert } from '../console/contract.ts';
+import { Devices } from '../console/server/devices.ts';
 import { entryRoutes } from '../console/server/entry-routes.ts';
 import { LiveFigures } from '../console/server/live-figures.ts';
 import { liveRoutes } from '../console/server/live-routes.ts';
@@ -26,7 +28,6 @@ import type { Health } from '../observability/health.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { createHttpListener } from '../runtime/http-listener.ts';
 import type { Entry, Outcome } from '../spool/entry.ts';
 import type { Store } from '../spool/sqlite/open.ts';
 import type { StopStack } from '../runtime/stop-stack.ts';
@@ -36,6 +37,7 @@ import { consoleContents } from './console-contents.ts';
 import { Arrivals } from './console-arrivals.ts';
 import { examineGateway } from './console-doctor.ts';
 import { type Doors, sendTestMessage } from './console-test-message.ts';
+import { createHttpDoor } from './http-door.ts';
 import { enabledChannels, networkOf, isSecureOf } from './console-requests.ts';
 import type { LiveConfig } from './live-config.ts';
 import { version } from './version.ts';
@@ -110,8 +112,13 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
     network: networkOf(http.trustProxy),
     isSecure: isSecureOf(http.trustProxy),
   }));
+  const isMetricsToken = live.derive('metrics token', ['admin.metricsToken'], ({ admin }) =>
+    equals(admin.metricsToken?.reveal()),
+  );
+  const devices = new Devices({ key: deviceKeyOf(config), operators, clock });
   const signIn = new SignIn({
-    ...{ operators, sessions, audit, clock },
+    ...{ operators, sessions, devices, audit, clock },
+    isMetricsToken: (given) => isMetricsToken.value(given),
     network: (request) => proxies.value.network(request),
     isSecure: (request) => proxies.value.isSecure(request),
   });
@@ -168,7 +175,7 @@ export async function openConsole(parts: ConsoleParts): Promise<RunningConsole> 
   });
   await figures.start();
   stream.start();
-  const listener = createHttpListener(app);
+  const listener = createHttpDoor('console', app, { live, logger, metrics });
   const bound = await listener.listen(host, port);
   return {
     port: bound,
@@ -194,6 +201,20 @@ function accountsOf({ admin }: CompleteConfig): OperatorAccount[] {
     { name: OPERATOR, password: admin.password.reveal() },
     ...(admin.operators ?? []).map(({ name, password }) => ({ name, password: password.reveal() })),
   ];
+}
+
+/** A key of its own (RFC 5869 §3.2), made of one that outlives restarts. */
+function deviceKeyOf({ chatTokenKeys: [first] }: CompleteConfig): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', first?.secret.reveal() ?? '', '', 'console device', 32));
+}
+
+const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** Compares in constant time; nothing equals a secret that is not configured. */
+function equals(secret: string | undefined): (given: string) => boolean {
+  if (secret === undefined) return () => false;
+  const known = digestOf(secret);
+  return (given) => timingSafeEqual(digestOf(given), known);
 }
 
 const isCalled =

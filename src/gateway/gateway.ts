@@ -23,6 +23,7 @@ import {
   tlsOptions,
 } from './email-options.ts';
 import { createFacts } from './facts.ts';
+import { createHttpDoor } from './http-door.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { startLiveAlerts } from './live-alerts.ts';
 import { LiveConfig } from './live-config.ts';
@@ -41,7 +42,6 @@ import { errorFields, type Logger } from '../observability/logger.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import { type Clock, createMonotonicClock } from '../runtime/clock.ts';
-import { createHttpListener } from '../runtime/http-listener.ts';
 import type { Current } from '../runtime/current.ts';
 import { StopStack } from '../runtime/stop-stack.ts';
 import type { Entry, Outcome } from '../spool/entry.ts';
@@ -381,7 +381,8 @@ async function openHttp(
   );
   const demo = live.derive('demo page', ['shops', 'platform'], demoRouter);
   const routers = [through(sms), through(email), ...(chat?.routers ?? []), through(demo)];
-  const listener = createHttpListener(createPublicApp({ routers, health, logger }));
+  const app = createPublicApp({ routers, health, logger });
+  const listener = createHttpDoor('public', app, { live, logger, metrics });
   chat?.attach(listener.server);
   const bound = await listener.listen(host, port);
   stack.pushDoor('http', () => listener.stop(grace.ms));

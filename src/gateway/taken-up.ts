@@ -10,6 +10,7 @@ export const TAKEN_UP: readonly string[] = [
   'http.trustProxy',
   'admin.password',
   'admin.operators',
+  'admin.metricsToken',
   'spool.retain',
   'delivery',
   'platform',

@@ -1,7 +1,5 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { errorFields, type Logger } from '../observability/logger.ts';
+import type { Logger } from '../observability/logger.ts';
 import { AgentDesk } from './agent/agent-desk.ts';
 import type { Agent } from './agent/agent.ts';
 import { type AgentChoice, createAgent } from './agent/create-agent.ts';
@@ -16,7 +14,7 @@ import { ChatSockets } from './outbound/chat-sockets.ts';
 import { Departures, type ReplyNotice } from './outbound/departures.ts';
 import { RETRY_SCHEDULE } from './outbound/retry-schedule.ts';
 import { type RepliesOptions, waysOut } from './outbound/ways-out.ts';
-import { refuseUnreadable } from './refuse-unreadable.ts';
+import { createPlatformListener } from './platform-listener.ts';
 import { ServedShops } from './served-shops.ts';
 import { Store } from './store/store.ts';
 
@@ -132,14 +130,12 @@ function assemble(
       ...(options.faults && { faults: options.faults }),
     },
   );
-  const server = createServer({ maxHeaderSize: DECISIONS.headersMaxBytes }, app);
-  sockets.attach(server);
-  refuseUnreadable(server);
-  server.on('error', (error) => logger.error('platform.server', errorFields(error)));
+  const listener = createPlatformListener(app);
+  sockets.attach(listener.server);
 
   const start = async () => {
     await media.sweep((id) => store.media.byLink(id) !== undefined);
-    const { port } = await listen(server, options.host, options.port);
+    const port = await listener.listen(options.host, options.port);
     url = `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`;
     await departures.start();
     desk.start();
@@ -147,7 +143,8 @@ function assemble(
   };
   const stop = () => {
     sockets.stop();
-    stopped ??= close(server)
+    stopped ??= listener
+      .stop(STOP_GRACE_MS)
       .then(() => desk.stop())
       .then(() => departures.stop())
       .finally(closeStore);
@@ -219,26 +216,4 @@ function createDepartures(
     onReply: onReply ?? (() => undefined),
     onSettled: (reply) => sockets.updated(reply),
   });
-}
-
-/** @throws the listen error, for instance EADDRINUSE */
-function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      // The address of a server on a port is never a string or null.
-      resolve(server.address() as AddressInfo);
-    });
-  });
-}
-
-/** Lets requests in flight finish; connections that still hang after the grace are cut. */
-async function close(server: Server): Promise<void> {
-  if (!server.listening) return;
-  const closed = new Promise((resolve) => server.close(resolve));
-  server.closeIdleConnections();
-  const cut = setTimeout(() => server.closeAllConnections(), STOP_GRACE_MS);
-  await closed;
-  clearTimeout(cut);
 }

@@ -95,6 +95,18 @@ export function createMetrics() {
       help: 'Open SMTP connections',
       registers,
     }),
+    httpConnections: new Gauge({
+      name: 'sluice_http_connections',
+      help: 'Open HTTP connections, by door (public, console); WebSockets are not among them',
+      labelNames: ['door'] as const,
+      registers,
+    }),
+    httpCutOff: new Counter({
+      name: 'sluice_http_cut_off_total',
+      help: 'HTTP connections refused or cut off, by door and reason',
+      labelNames: ['door', 'reason'] as const,
+      registers,
+    }),
     webhookSignatureFailures: new Counter({
       name: 'sluice_webhook_signature_failures_total',
       help: 'Webhooks whose signature did not match: an attack, or a wrong http.publicUrl',

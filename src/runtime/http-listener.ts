@@ -1,7 +1,64 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { performance } from 'node:perf_hooks';
+import { type CutOff, type HttpBounds, HttpConnections } from './http-connections.ts';
+import { Farewells, type LastWords } from './last-words.ts';
+import type { Networks } from './networks.ts';
 
 const SECOND = 1000;
+
+export interface HttpListenerOptions extends HttpBounds {
+  /** Reverse proxies: many clients come through each of them. */
+  readonly trusted: Networks;
+  readonly maxHeaderBytes: number;
+  /** How often slow clients are looked for. */
+  readonly checkEveryMs: number;
+  /** What is said to a client that is refused before, or without, a whole request. */
+  readonly lastWords: (status: RefusedStatus) => Pick<LastWords, 'type' | 'body'>;
+  readonly onCutOff: (why: CutOff) => void;
+  readonly onOpen: (connections: number) => void;
+}
+
+/** Nothing is trusted, and nobody is told; `config/default.yaml` has the same limits. */
+export const HTTP_LISTENER_DEFAULTS: HttpListenerOptions = {
+  maxConnections: 4000,
+  maxConnectionsPerIp: 200,
+  headersMs: 15 * SECOND,
+  keepAliveMs: 65 * SECOND,
+  // An upload of 25 MiB over a poor line may take most of an hour; one that stands still may not.
+  bodyPace: { minBytesPerSecond: 500, windowMs: 15 * SECOND, totalMs: 3600 * SECOND },
+  drainMs: 10 * SECOND,
+  unreadMs: 120 * SECOND,
+  displaceAfterMs: 5 * SECOND,
+  trusted: { has: () => false },
+  maxHeaderBytes: 16 * 1024,
+  checkEveryMs: SECOND,
+  lastWords: (status) => ({ type: 'text/plain; charset=utf-8', body: `${REASONS[status]}\n` }),
+  onCutOff: () => undefined,
+  onOpen: () => undefined,
+};
+
+const REASONS = {
+  400: 'Bad Request',
+  408: 'Request Timeout',
+  413: 'Content Too Large',
+  431: 'Request Header Fields Too Large',
+  503: 'Service Unavailable',
+} as const;
+export type RefusedStatus = keyof typeof REASONS;
+/** What Node's parser finds wrong; all else is a 400. */
+const UNREADABLE: Readonly<Record<string, RefusedStatus>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  HPE_HEADER_OVERFLOW: 431,
+};
+const RETRY_AFTER_SECONDS = 10;
 
 export interface HttpListener {
   readonly server: Server;
@@ -10,30 +67,74 @@ export interface HttpListener {
   stop(graceMs: number): Promise<void>;
 }
 
-/** An HTTP server with bounds on slow clients, and an end. */
-export function createHttpListener(onRequest: RequestListener): HttpListener {
+/**
+ * An HTTP server with bounds on slow clients and on connections, and an end. A slow client is
+ * answered 408 (RFC 9110 §15.5.9) and one too many 503 with Retry-After, and each is closed a
+ * moment later, whether its client closes or not: a server that only ends its own side keeps a
+ * connection for as long as the client likes.
+ */
+export function createHttpListener(
+  onRequest: RequestListener,
+  change: Partial<HttpListenerOptions> = {},
+): HttpListener {
+  const options = { ...HTTP_LISTENER_DEFAULTS, ...change };
+  const farewells = new Farewells();
+  const refuse = (socket: Socket, status: RefusedStatus): void =>
+    farewells.say(socket, {
+      ...{ status, reason: REASONS[status], ...options.lastWords(status) },
+      ...(status === 503 && { retryAfterSeconds: RETRY_AFTER_SECONDS }),
+    });
+  const connections = new HttpConnections(options, options.trusted, (socket, why, mayAnswer) => {
+    options.onCutOff(why);
+    options.onOpen(connections.open);
+    if (!mayAnswer) socket.destroy();
+    else if (why === 'displaced') refuse(socket, 503);
+    else refuse(socket, 408);
+  });
   const server = createServer(
     {
-      headersTimeout: 15 * SECOND,
-      // An upload of 25 MiB over a poor line; the routes have tighter bounds of their own.
-      requestTimeout: 300 * SECOND,
-      keepAliveTimeout: 65 * SECOND,
-      connectionsCheckingInterval: 5 * SECOND,
-      maxHeaderSize: 16 * 1024,
+      headersTimeout: options.headersMs,
+      // Flat, whatever comes; the pace of a body bounds it instead.
+      requestTimeout: 0,
+      keepAliveTimeout: options.keepAliveMs,
+      connectionsCheckingInterval: options.checkEveryMs,
+      maxHeaderSize: options.maxHeaderBytes,
     },
     onRequest,
   );
-  server.on('clientError', (_error, socket) => {
-    if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
+  admitBeforeParsing(server, (socket) => {
+    const isAdmitted = connections.admit(socket, performance.now());
+    options.onOpen(connections.open);
+    if (isAdmitted) {
+      socket.once('close', () => options.onOpen(connections.open));
+      return true;
+    }
+    options.onCutOff('too_many_connections');
+    refuse(socket, 503);
+    return false;
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException, stream) => {
+    // An HTTP server that is not over TLS has sockets of TCP.
+    const socket = stream as Socket;
+    const status = UNREADABLE[error.code ?? ''] ?? 400;
+    const mayAnswer = error.code !== 'ECONNRESET' && connections.mayAnswer(socket);
+    if (status === 408) options.onCutOff('slow_headers');
+    connections.forget(socket);
+    options.onOpen(connections.open);
+    if (mayAnswer) refuse(socket, status);
     else socket.destroy();
   });
+  let timer: NodeJS.Timeout | undefined;
   return {
     server,
     listen: (host, port) =>
       new Promise((resolve, reject) => {
         server.once('error', reject);
+        watch(server, connections, options.onOpen);
         server.listen(port, host, () => {
           server.off('error', reject);
+          timer = setInterval(() => connections.look(performance.now()), options.checkEveryMs);
+          timer.unref();
           // Later errors (EMFILE on accept) pass; each connection has its own end.
           server.on('error', () => undefined);
           // A listening TCP server has an AddressInfo; the other types are for pipes.
@@ -44,9 +145,43 @@ export function createHttpListener(onRequest: RequestListener): HttpListener {
       if (!server.listening) return;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
-      const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+      farewells.endAll();
+      const cut = setTimeout(() => {
+        server.closeAllConnections();
+        farewells.endAll();
+      }, graceMs);
       await closed;
-      clearTimeout(timer);
+      clearTimeout(cut);
+      clearInterval(timer);
     },
   };
+}
+
+/** Node's own listener makes a parser for each connection: one that is refused needs none. */
+function admitBeforeParsing(server: Server, admits: (socket: Socket) => boolean): void {
+  const serve = server.listeners('connection');
+  server.removeAllListeners('connection');
+  server.on('connection', (socket: Socket) => {
+    if (!admits(socket)) return;
+    for (const listener of serve) listener.call(server, socket);
+  });
+}
+
+/**
+ * Last, before all listeners that others have added: socket.io calls only its own for its paths.
+ * A listener for upgrades where nobody takes them would leave such a request without an answer.
+ */
+function watch(
+  server: Server,
+  connections: HttpConnections,
+  onOpen: HttpListenerOptions['onOpen'],
+): void {
+  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) =>
+    connections.requestBegan(request, response, performance.now()),
+  );
+  if (server.listenerCount('upgrade') === 0) return;
+  server.prependListener('upgrade', ({ socket }: IncomingMessage) => {
+    connections.forget(socket);
+    onOpen(connections.open);
+  });
 }

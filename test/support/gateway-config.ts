@@ -36,8 +36,8 @@ export interface ConfigChoices {
   readonly twilioUrl?: string;
   readonly host?: string;
   readonly ports?: Ports;
-  /** How the world reaches the HTTP port, when that is not as usual. */
-  readonly http?: { readonly publicUrl?: string; readonly trustProxy?: readonly string[] };
+  /** More of the HTTP port's own keys: how the world reaches it, its limits. */
+  readonly http?: Readonly<Record<string, unknown>>;
   readonly requestTimeout?: string;
   /** The largest email; the default otherwise. */
   readonly maxMessageBytes?: number;
@@ -70,7 +70,10 @@ export function gatewayConfig(choices: ConfigChoices) {
       ...{ host, port: ports.smtp, hostname: 'mx.acme.example' },
       ...(choices.maxMessageBytes && { maxMessageBytes: choices.maxMessageBytes }),
     },
-    http: { host, port: ports.http, publicUrl: PUBLIC_URL, ...choices.http },
+    http: {
+      ...{ host, port: ports.http, publicUrl: PUBLIC_URL },
+      ...{ maxConnections: 100_000, maxConnectionsPerIp: 100_000, ...choices.http },
+    },
     admin: { host, port: ports.admin, password: 'of-the-console', ...choices.admin },
     localPlatform: { port: 0, ...(choices.replies && { replies: choices.replies }) },
     delivery: {

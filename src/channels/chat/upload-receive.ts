@@ -60,6 +60,7 @@ export async function receiveUpload(
   // Ends the file's own stream when the request does not get to its end.
   const abort = new AbortController();
   let file: Promise<ReceivedFile> | undefined;
+  let onStop = (): void => undefined;
   try {
     await new Promise<void>((resolve, reject) => {
       busboy.on('file', (field, stream, name, _encoding, type) => {
@@ -78,8 +79,9 @@ export async function receiveUpload(
       request.on('close', () => {
         if (!request.complete) reject(new UploadAborted('the client went away'));
       });
-      signal.addEventListener('abort', () => reject(new UploadAborted('out of time')));
-      if (signal.aborted) reject(new UploadAborted('out of time'));
+      onStop = (): void => reject(new UploadAborted('the gateway stops'));
+      signal.addEventListener('abort', onStop);
+      if (signal.aborted) onStop();
       // Not `pipeline`: it would destroy the request, and with it the way to answer.
       request.pipe(busboy);
     });
@@ -94,6 +96,8 @@ export async function receiveUpload(
       () => undefined,
     );
     throw error;
+  } finally {
+    signal.removeEventListener('abort', onStop);
   }
 }
 

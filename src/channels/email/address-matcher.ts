@@ -1,9 +1,4 @@
-import {
-  canonicalAddress,
-  canonicalDomain,
-  domainOf,
-  matchKey,
-} from '../../domain/email-addresses.ts';
+import { canonicalAddress, canonicalDomain, domainOf, matchKey } from '../../domain/email-addresses.ts';
 
 const CATCH_ALL = '*@';
 

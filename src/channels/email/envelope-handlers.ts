@@ -2,7 +2,7 @@ import type { SMTPServer, SMTPServerSession } from 'smtp-server';
 import type { Intake } from '../../intake/intake.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import { SpoolFull } from '../../spool/errors.ts';
-import type { Networks } from './client-address.ts';
+import type { Networks } from '../../runtime/networks.ts';
 import { createMessageRate, type MessageRateOptions } from './message-rate.ts';
 import { type RefusalReason, SmtpRefusal } from './smtp-reply.ts';
 import type { TransactionDirectories } from './transaction-directories.ts';

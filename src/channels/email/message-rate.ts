@@ -1,6 +1,6 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { ipNetwork } from '../../runtime/ip-network.ts';
-import type { Networks } from './client-address.ts';
+import type { Networks } from '../../runtime/networks.ts';
 import { SmtpRefusal } from './smtp-reply.ts';
 
 export interface MessageRateOptions {

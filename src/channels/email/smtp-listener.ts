@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
 import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
-import type { Networks } from './client-address.ts';
+import type { Networks } from '../../runtime/networks.ts';
 import { ReplyBatch } from './reply-batch.ts';
 import { type ConnectionRules, SmtpConnection } from './smtp-connection.ts';
 

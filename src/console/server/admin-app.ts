@@ -28,7 +28,7 @@ const SELF = ["'self'"];
 
 /**
  * The operator's listener: health for anyone who reaches it, the console's page, its API behind a
- * session, and the metrics behind the password.
+ * session, and the metrics behind a token of their own or the password.
  */
 export function createAdminApp(parts: AdminParts): Express {
   const { health, metrics, logger, signIn, host, hosts } = parts;
@@ -86,7 +86,7 @@ function securityHeaders() {
   });
 }
 
-/** HTTP Basic with any user name, or the password as a bearer token, for scrapers. */
+/** The token for metrics; or HTTP Basic with any user name, or the password as a bearer token. */
 function requirePassword(signIn: SignIn) {
   return async (req: Request, res: Response, next: NextFunction): Promise<void> => {
     res.set('Cache-Control', 'no-store');
@@ -96,7 +96,7 @@ function requirePassword(signIn: SignIn) {
       return;
     }
     try {
-      if ((await signIn.recognize(req)) !== undefined) {
+      if (await signIn.mayReadMetrics(req)) {
         next();
         return;
       }
@@ -107,6 +107,6 @@ function requirePassword(signIn: SignIn) {
       return;
     }
     res.status(401).set('WWW-Authenticate', 'Basic realm="Sluice"').type('text/plain');
-    res.end('The console password is needed\n');
+    res.end('The console password, or the token for metrics, is needed\n');
   };
 }

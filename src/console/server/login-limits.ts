@@ -1,80 +1,105 @@
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import type { Clock } from '../../runtime/clock.ts';
+import { GuessBudget } from './guess-budget.ts';
 
-/** Wrong passwords in `WINDOW_SECONDS`, from one address and from all of them. */
-const PER_ADDRESS = 10;
-const IN_ALL = 200;
-const WINDOW_SECONDS = 600;
-const ONE = 'all';
-/** Addresses from which somebody signed in of late: what others try does not lock them out. */
+/** Where a password is given: in the page's form, or with each request of a program. */
+export type Door = 'page' | 'program';
+
+/**
+ * How many wrong passwords are looked at. Of clients that nobody knows at most 100 in an hour, both
+ * doors together (OWASP ASVS 4.0.3, 2.2.1), however many addresses they come from.
+ */
+const IN_ALL = {
+  page: { burst: 30, perHour: 30 },
+  program: { burst: 20, perHour: 20 },
+} as const;
+const PER_ADDRESS = { burst: 15, perHour: 15 } as const;
+const PER_DEVICE = { burst: 10, perHour: 10 } as const;
+const ALL = 'all';
+/** Addresses from which somebody signed in of late: what is tried elsewhere does not lock them out. */
 const MAX_KNOWN = 1000;
 /** Wrong tries that are remembered. */
 const MAX_WRONG = 1000;
 
 export interface Try {
   readonly address: string;
+  readonly door: Door;
   /** The same for the same name and password, as long as they mean the same. */
   readonly mark: string;
+  /** A browser in which this operator has signed in before. */
+  readonly device?: string | undefined;
 }
 
 /** How a try ended; with too many before it nobody looked. */
 export type Tried =
-  | { readonly kind: 'right' | 'wrong' }
-  | { readonly kind: 'too_many'; readonly retryAfter: number };
+  { readonly kind: 'right' | 'wrong' } | { readonly kind: 'too_many'; readonly retryAfter: number };
+
+/** A budget, and whose part of it. */
+type Purse = readonly [budget: GuessBudget, key: string];
 
 /**
- * How often a password may be guessed. A right one costs nothing, and neither does the same wrong
- * one again: a scraper that nobody told of a new password guesses nothing, and must not keep out
- * whoever signs in from the same machine.
+ * How often a password may be guessed (docs/decisions/0026-who-waits-when-somebody-guesses.md).
+ * Over a limit nobody looks, whatever came: an answer to the right password alone would let a
+ * guesser go on. So each has limits of their own who can be told apart from the guesser: a browser
+ * that has signed in before, the sign-in page and programs, and each address.
+ *
+ * A right password costs nothing, and neither does the same wrong one again: a scraper that nobody
+ * told of a new password guesses nothing.
  */
 export class LoginLimits {
-  readonly #perAddress = new RateLimiterMemory({ points: PER_ADDRESS, duration: WINDOW_SECONDS });
-  readonly #inAll = new RateLimiterMemory({ points: IN_ALL, duration: WINDOW_SECONDS });
+  readonly #clock: Clock;
+  readonly #perDevice = new GuessBudget(PER_DEVICE);
+  readonly #perAddress = new GuessBudget(PER_ADDRESS);
+  readonly #inAll = {
+    page: new GuessBudget(IN_ALL.page),
+    program: new GuessBudget(IN_ALL.program),
+  };
   readonly #known = new Set<string>();
   readonly #wrong = new Set<string>();
   readonly #turns = new Map<string, Promise<unknown>>();
 
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
   /**
-   * Looks, unless there were too many wrong ones. Tries of one address are looked at one after the
+   * Looks, unless there were too many wrong ones. Tries of one client are looked at one after the
    * other: many at once are neither more guesses, nor too many when they are right.
    */
   async look(attempt: Try, isRight: () => Promise<boolean>): Promise<Tried> {
-    const { address } = attempt;
-    const before = this.#turns.get(address) ?? Promise.resolve();
+    const client = attempt.device ?? `${attempt.door} ${attempt.address}`;
+    const before = this.#turns.get(client) ?? Promise.resolve();
     const mine = before.then(() => this.#look(attempt, isRight));
     const ended = mine.catch(() => undefined);
-    this.#turns.set(address, ended);
+    this.#turns.set(client, ended);
     try {
       return await mine;
     } finally {
-      if (this.#turns.get(address) === ended) this.#turns.delete(address);
+      if (this.#turns.get(client) === ended) this.#turns.delete(client);
     }
   }
 
-  async #look({ address, mark }: Try, isRight: () => Promise<boolean>): Promise<Tried> {
-    const spent = await this.#perAddress.get(address);
-    if (spent !== null && spent.consumedPoints >= PER_ADDRESS) return tooMany(spent);
-    const wrong = `${address} ${mark}`;
+  async #look(attempt: Try, isRight: () => Promise<boolean>): Promise<Tried> {
+    const now = this.#clock();
+    const purses = this.#pursesOf(attempt);
+    const waitMs = Math.max(...purses.map(([budget, key]) => budget.waitMs(key, now)));
+    if (waitMs > 0) return { kind: 'too_many', retryAfter: Math.ceil(waitMs / 1000) };
+    const wrong = `${attempt.address} ${attempt.mark}`;
     if (this.#wrong.has(wrong)) return { kind: 'wrong' };
-    const refused = await this.#take(address);
-    if (refused !== undefined) return tooMany(refused);
+    // Spent before anybody looks: addresses do not wait for one another.
+    for (const [budget, key] of purses) budget.spend(key, now);
     if (await isRight()) {
-      await this.#giveBack(address);
+      for (const [budget, key] of purses) budget.giveBack(key, this.#clock());
+      keep(this.#known, attempt.address, MAX_KNOWN);
       return { kind: 'right' };
     }
     keep(this.#wrong, wrong, MAX_WRONG);
     return { kind: 'wrong' };
   }
 
-  /** Counted before anybody looks: addresses do not wait for one another. */
-  async #take(address: string): Promise<RateLimiterRes | undefined> {
-    const refused = this.#known.has(address) ? undefined : await consume(this.#inAll, ONE);
-    return refused ?? consume(this.#perAddress, address);
-  }
-
-  async #giveBack(address: string): Promise<void> {
-    await this.#perAddress.reward(address);
-    if (!this.#known.has(address)) await this.#inAll.reward(ONE);
-    keep(this.#known, address, MAX_KNOWN);
+  #pursesOf({ address, door, device }: Try): readonly Purse[] {
+    if (device !== undefined) return [[this.#perDevice, device]];
+    const own: Purse = [this.#perAddress, `${door} ${address}`];
+    return this.#known.has(address) ? [own] : [own, [this.#inAll[door], ALL]];
   }
 }
 
@@ -85,23 +110,5 @@ function keep(set: Set<string>, value: string, most: number): void {
   for (const oldest of set) {
     if (set.size <= most) break;
     set.delete(oldest);
-  }
-}
-
-const tooMany = ({ msBeforeNext }: RateLimiterRes): Tried => ({
-  kind: 'too_many',
-  retryAfter: Math.max(1, Math.ceil(msBeforeNext / 1000)),
-});
-
-async function consume(
-  limiter: RateLimiterMemory,
-  key: string,
-): Promise<RateLimiterRes | undefined> {
-  try {
-    await limiter.consume(key);
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof RateLimiterRes)) throw error;
-    return error;
   }
 }

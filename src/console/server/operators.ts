@@ -25,6 +25,7 @@ export class Operators {
   /** What was found right already, by name: a scraper need not pay for scrypt each time. */
   readonly #right = new Map<string, Buffer>();
   #key = randomBytes(32);
+  #hashing: Promise<unknown> = Promise.resolve();
 
   constructor(accounts: readonly OperatorAccount[]) {
     this.replace(accounts);
@@ -62,16 +63,27 @@ export class Operators {
     const known = account ?? this.#nobody;
     if (known.kind === 'plain') {
       const right = timingSafeEqual(digestOf(password), known.digest) && account !== undefined;
-      if (!right && this.#nobody.kind === 'hash') await matchesHash(password, this.#nobody.hash);
+      if (!right && this.#nobody.kind === 'hash')
+        await this.#matchesHash(password, this.#nobody.hash);
       return right;
     }
     const seen = this.#seen(password);
     const before = this.#right.get(name);
     if (before !== undefined && timingSafeEqual(before, seen)) return true;
-    const right = (await matchesHash(password, known.hash)) && account !== undefined;
+    const right = (await this.#matchesHash(password, known.hash)) && account !== undefined;
     // Another password may have been configured meanwhile.
     if (right && this.#accounts.get(name) === account) this.#right.set(name, seen);
     return right;
+  }
+
+  /**
+   * One at a time: each takes 64 MiB and one of the four threads on which the spool's files are
+   * written too. How many may wait is bounded by the limits on wrong passwords.
+   */
+  #matchesHash(password: string, hash: PasswordHash): Promise<boolean> {
+    const mine = this.#hashing.then(() => matchesHash(password, hash));
+    this.#hashing = mine.catch(() => undefined);
+    return mine;
   }
 
   #seen(text: string): Buffer {

@@ -3,14 +3,18 @@ import { z } from 'zod';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Audit } from './audit.ts';
 import type { Session } from '../contract.ts';
+import { DEVICE_MS, type Devices } from './devices.ts';
 import { FailedLogins } from './failed-logins.ts';
-import { LoginLimits } from './login-limits.ts';
+import { type Door, LoginLimits } from './login-limits.ts';
 import { OPERATOR, type Operators } from './operators.ts';
 import { Refusal } from './refusal.ts';
 import type { LiveSession, Sessions } from './sessions.ts';
 import { checked } from './checked.ts';
 
 const COOKIE = 'sluice_session';
+const DEVICE_COOKIE = 'sluice_device';
+/** The one request that the device cookie is for. */
+const LOGIN = '/login';
 const MAX_PASSWORD = 1024;
 
 const loginSchema = z.strictObject({
@@ -21,12 +25,23 @@ const loginSchema = z.strictObject({
 export interface SignInParts {
   readonly operators: Operators;
   readonly sessions: Sessions;
+  readonly devices: Devices;
   readonly audit: Audit;
   readonly clock: Clock;
   /** Whose tries count together; a proxy's word is taken where proxies are trusted. */
   readonly network: (req: Request) => string;
   /** The browser's connection is encrypted. */
   readonly isSecure: (req: Request) => boolean;
+  /** Whether this is the token that reads the metrics, and nothing else. */
+  readonly isMetricsToken: (given: string) => boolean;
+}
+
+/** What a request gives to be recognized by; `device` only where somebody signs in. */
+interface Given {
+  readonly name: string;
+  readonly password: string;
+  readonly door: Door;
+  readonly device?: string | undefined;
 }
 
 /** Who asks: a browser with a session, or a program with the password. */
@@ -38,23 +53,26 @@ export interface Visitor {
 /** Recognizes who asks, and lets operators in and out. */
 export class SignIn {
   readonly #parts: SignInParts;
-  readonly #limits = new LoginLimits();
+  readonly #limits: LoginLimits;
   readonly #failed: FailedLogins;
 
   constructor(parts: SignInParts) {
     this.#parts = parts;
+    this.#limits = new LoginLimits(parts.clock);
     this.#failed = new FailedLogins(parts.audit, parts.clock);
   }
 
   /** `POST /login`, which needs no session. */
   loginRoute(): Router {
     const router = express.Router();
-    router.post('/login', express.json({ limit: '8kb' }), async (req, res) => {
+    router.post(LOGIN, express.json({ limit: '8kb' }), async (req, res) => {
       const { operator, password } = checked(loginSchema, req.body);
       const name = operator === undefined || operator === '' ? OPERATOR : operator;
       // Before the look: a password that is replaced meanwhile must not get a session of the new one.
       const configured = this.#parts.operators.passwordOf(name);
-      if (!(await this.#isRight(req, name, password))) {
+      const { devices } = this.#parts;
+      const device = devices.idOf(cookieOf(req, DEVICE_COOKIE), name);
+      if (!(await this.#isRight(req, { name, password, door: 'page', device }))) {
         throw new Refusal('wrong_password', 'Name or password is wrong');
       }
       const old = this.#session(req);
@@ -62,6 +80,7 @@ export class SignIn {
       const { token, session } = await this.#parts.sessions.begin(name, configured);
       await this.#parts.audit.write({ who: name, action: 'login', target: 'console' });
       this.#setCookie(req, res, token, session.endsAt);
+      this.#knowDevice(req, res, devices.issue(name, configured));
       res.json({ operator: name, endsAt: session.endsAt } satisfies Session);
     });
     return router;
@@ -103,13 +122,27 @@ export class SignIn {
     if (given === undefined) return undefined;
     // Any name did before there were names: it is the console's own password then.
     const name = this.#parts.operators.has(given.name) ? given.name : OPERATOR;
-    return (await this.#isRight(req, name, given.password)) ? { operator: name } : undefined;
+    const { password } = given;
+    const isRight = await this.#isRight(req, { name, password, door: 'program' });
+    return isRight ? { operator: name } : undefined;
   }
 
-  async #isRight(req: Request, name: string, password: string): Promise<boolean> {
+  /**
+   * Whoever is recognized may read the metrics, and the token for them. That one is never too many:
+   * it is made by chance and too long to be guessed.
+   * @throws {Refusal} too many wrong passwords came from there
+   */
+  async mayReadMetrics(req: Request): Promise<boolean> {
+    const given = presented(req.headers.authorization ?? '');
+    if (given !== undefined && this.#parts.isMetricsToken(given.password)) return true;
+    return (await this.recognize(req)) !== undefined;
+  }
+
+  async #isRight(req: Request, { name, password, door, device }: Given): Promise<boolean> {
     const { network, operators } = this.#parts;
     const address = network(req);
-    const tried = await this.#limits.look({ address, mark: operators.markOf(name, password) }, () =>
+    const mark = operators.markOf(name, password);
+    const tried = await this.#limits.look({ address, door, device, mark }, () =>
       operators.verify(name, password),
     );
     if (tried.kind === 'too_many') {
@@ -122,14 +155,23 @@ export class SignIn {
   }
 
   #session(req: Request): LiveSession | undefined {
-    return this.#parts.sessions.find(cookieOf(req.headers.cookie ?? ''));
+    return this.#parts.sessions.find(cookieOf(req, COOKIE));
   }
 
   #setCookie(req: Request, res: Response, token: string, endsAt: number): void {
     const maxAge = Math.max(0, Math.floor((endsAt - this.#parts.clock()) / 1000));
+    this.#append(req, res, `${COOKIE}=${token}; Path=/; Max-Age=${maxAge}`);
+  }
+
+  #knowDevice(req: Request, res: Response, token: string): void {
+    const path = `${req.baseUrl}${LOGIN}`;
+    const maxAge = DEVICE_MS / 1000;
+    this.#append(req, res, `${DEVICE_COOKIE}=${token}; Path=${path}; Max-Age=${maxAge}`);
+  }
+
+  #append(req: Request, res: Response, cookie: string): void {
     const secure = this.#parts.isSecure(req) ? '; Secure' : '';
-    const attributes = `Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure}`;
-    res.append('Set-Cookie', `${COOKIE}=${token}; ${attributes}`);
+    res.append('Set-Cookie', `${cookie}; HttpOnly; SameSite=Strict${secure}`);
   }
 }
 
@@ -141,10 +183,10 @@ export function visitorOf(res: Response): Visitor {
   return res.locals[VISITOR] as Visitor;
 }
 
-function cookieOf(header: string): string | undefined {
-  for (const pair of header.split(';')) {
+function cookieOf({ headers }: Request, name: string): string | undefined {
+  for (const pair of (headers.cookie ?? '').split(';')) {
     const at = pair.indexOf('=');
-    if (at !== -1 && pair.slice(0, at).trim() === COOKIE) return pair.slice(at + 1).trim();
+    if (at !== -1 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim();
   }
   return undefined;
 }

@@ -18,7 +18,7 @@ describeConsole('signing in', (test) => {
 
   test('too many wrong passwords bar the form for a while that counts down', async (visit) => {
     const { page, gateway } = await visit({ signedIn: false });
-    for (let tries = 0; tries < 10; tries += 1) {
+    for (let tries = 0; tries < 15; tries += 1) {
       await fetch(`${gateway.adminUrl}/api/login`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'x-sluice-console': '1' },

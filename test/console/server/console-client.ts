@@ -20,6 +20,8 @@ export interface Asked {
 export interface ConsoleClient {
   readonly url: string;
   cookie: string;
+  /** What the browser is known by after a sign-in: `name=value`. */
+  device: string;
   ask(path: string, asked?: Asked): Promise<Answer>;
   get(path: string): Promise<Answer>;
   post(path: string, body?: unknown): Promise<Answer>;
@@ -30,10 +32,16 @@ export function consoleClient(url: string): ConsoleClient {
   const client: ConsoleClient = {
     url,
     cookie: '',
+    device: '',
     async ask(path, asked = {}) {
-      const answer = await send(url, path, client.cookie, asked);
-      const [cookie] = [answer.headers['set-cookie']].flat();
-      if (cookie !== undefined) client.cookie = cookie.split(';', 1)[0] ?? '';
+      const device = path === '/api/login' ? client.device : '';
+      const cookies = [client.cookie, device].filter((each) => each !== '').join('; ');
+      const answer = await send(url, path, cookies, asked);
+      for (const cookie of [answer.headers['set-cookie'] ?? []].flat()) {
+        const [pair = ''] = cookie.split(';', 1);
+        if (pair.startsWith('sluice_device=')) client.device = pair;
+        else client.cookie = pair;
+      }
       return answer;
     },
     get: (path) => client.ask(path),

@@ -1,15 +1,16 @@
-import { ipNetwork } from '../../runtime/ip-network.ts';
-import type { Networks } from './client-address.ts';
+import { ipNetwork } from './ip-network.ts';
+import type { Networks } from './networks.ts';
 import { ConnectionRate, type RateOptions } from './connection-rate.ts';
 
 export interface ConnectionLimitOptions {
   readonly maxConnections: number;
   readonly maxConnectionsPerIp: number;
-  readonly connectionRate: RateOptions;
+  /** None when absent. */
+  readonly connectionRate?: RateOptions;
 }
 
 /**
- * `refused`: the client has, or trusted relays have, as many as they may. `full`: the client may,
+ * `refused`: the client has, or trusted ones have, as many as they may. `full`: the client may,
  * as far as it is concerned, but no connection is left.
  */
 export type Admission = 'admitted' | 'refused' | 'full';
@@ -17,14 +18,22 @@ export type Admission = 'admitted' | 'refused' | 'full';
 /** What one client may have of the connections that are left. */
 const SHARE = 0.1;
 /**
- * The part of all connections that trusted relays leave to others. Of a quarter a tenth is still
+ * The part of all connections that trusted clients leave to others. Of a quarter a tenth is still
  * more than the 20 that one client may have by default.
  */
 const RESERVE = 0.25;
 
+interface Held {
+  readonly open: number;
+  /** Of those, as many were admitted as a trusted client's: who is trusted can change meanwhile. */
+  readonly trusted: number;
+}
+const NONE: Held = { open: 0, trusted: 0 };
+
 /**
- * Counts open connections, in all and per client, and how often a client comes; trusted relays
- * have no limits of their own, but for a quarter of all connections that they leave to others.
+ * Counts open connections, in all and per client, and how often a client comes. Trusted clients
+ * (mail relays, reverse proxies), through which many others come, have no limits of their own, but
+ * for a quarter of all connections that they leave to others.
  *
  * While less than half of all connections are taken a client may have `maxConnectionsPerIp`. After
  * that it may not have more than a tenth of what is left, or one: a few clients cannot take
@@ -33,15 +42,16 @@ const RESERVE = 0.25;
 export class ConnectionLimits {
   readonly #options: ConnectionLimitOptions;
   readonly #trusted: Networks;
-  readonly #rate: ConnectionRate;
-  readonly #perClient = new Map<string, number>();
+  readonly #rate: ConnectionRate | undefined;
+  readonly #perClient = new Map<string, Held>();
   #open = 0;
   #openTrusted = 0;
 
   constructor(options: ConnectionLimitOptions, trusted: Networks) {
     this.#options = options;
     this.#trusted = trusted;
-    this.#rate = new ConnectionRate(options.connectionRate);
+    const { connectionRate } = options;
+    this.#rate = connectionRate && new ConnectionRate(connectionRate);
   }
 
   get open(): number {
@@ -55,8 +65,8 @@ export class ConnectionLimits {
       const reserve = Math.floor(maxConnections * RESERVE);
       if (reserve > 0 && this.#openTrusted >= maxConnections - reserve) return 'refused';
     } else {
-      if (!this.#rate.take(address, now)) return 'refused';
-      if (this.#held(address) >= this.#share()) return 'refused';
+      if (this.#rate?.take(address, now) === false) return 'refused';
+      if (this.#held(address).open >= this.#share()) return 'refused';
     }
     return this.admitWhenRoom(address);
   }
@@ -64,23 +74,26 @@ export class ConnectionLimits {
   /** For a client whose own limits have been looked at. */
   admitWhenRoom(address: string): Admission {
     if (this.#open >= this.#options.maxConnections) return 'full';
-    this.#open += 1;
-    if (this.#trusted.has(address)) this.#openTrusted += 1;
-    this.#perClient.set(ipNetwork(address), this.#held(address) + 1);
+    this.#count(address, this.#trusted.has(address) ? 1 : 0, 1);
     return 'admitted';
   }
 
   release(address: string): void {
+    this.#count(address, this.#held(address).trusted > 0 ? -1 : 0, -1);
+  }
+
+  #count(address: string, trusted: number, open: number): void {
+    const held = this.#held(address);
+    const next = { open: held.open + open, trusted: held.trusted + trusted };
+    this.#open += open;
+    this.#openTrusted += trusted;
     const key = ipNetwork(address);
-    const held = this.#perClient.get(key) ?? 0;
-    this.#open -= 1;
-    if (this.#trusted.has(address)) this.#openTrusted -= 1;
-    if (held > 1) this.#perClient.set(key, held - 1);
+    if (next.open > 0) this.#perClient.set(key, next);
     else this.#perClient.delete(key);
   }
 
-  #held(address: string): number {
-    return this.#perClient.get(ipNetwork(address)) ?? 0;
+  #held(address: string): Held {
+    return this.#perClient.get(ipNetwork(address)) ?? NONE;
   }
 
   #share(): number {

@@ -3,7 +3,7 @@ export interface DataPaceOptions {
   readonly minBytesPerSecond: number;
   /** Over how long the rate is measured. */
   readonly windowMs: number;
-  /** For the whole message, however fast. */
+  /** For the whole message, however fast it comes. */
   readonly totalMs: number;
 }
 

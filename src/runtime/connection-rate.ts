@@ -1,6 +1,6 @@
-import { ipNetwork } from '../../runtime/ip-network.ts';
+import { ipNetwork } from './ip-network.ts';
 
-/** As many clients are told apart in one window; what more there are is not counted. */
+/** As many clients are told apart in one window; further ones are not counted. */
 const MAX_CLIENTS = 65_536;
 
 export interface RateOptions {

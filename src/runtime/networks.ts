@@ -2,6 +2,7 @@ import { BlockList, isIP, isIPv4 } from 'node:net';
 
 const MAX_REMEMBERED = 4096;
 
+/** Addresses and blocks of them that somebody has named. */
 export interface Networks {
   has(address: string): boolean;
 }

@@ -1,5 +1,7 @@
 import type { DataFolderFacts, SpoolFacts } from '../observability/data-folder-facts.ts';
 import { counted } from '../runtime/counted.ts';
+import { isOpenToOthers, openFolderTrouble } from '../runtime/open-to-others.ts';
+import { octal } from '../runtime/system-trouble.ts';
 import { type CheckResult, verdicts } from './check-result.ts';
 
 export interface FolderCircumstances {
@@ -10,7 +12,6 @@ export interface FolderCircumstances {
   readonly paused: boolean;
 }
 
-const OTHERS = 0o077;
 /** Somebody who watches would wonder after this long. */
 const STALE_MS = 10 * 60_000;
 
@@ -42,16 +43,15 @@ function checkOwner(
       `run the gateway and its commands as user ${owner}, or give it to this one: chown -R ${uid} ${dir}`,
     );
   }
-  if ((mode & OTHERS) !== 0) {
-    return warning(`others may look into it (mode ${octal(mode)})`, `chmod 700 ${dir}`);
-  }
+  const open = openFolderTrouble(dir, mode);
+  if (open !== undefined) return warning(open.found, open.todo);
   return ok(`of this user alone (mode ${octal(mode)})`);
 }
 
 function checkSecrets({ dir, secrets }: DataFolderFacts): CheckResult[] {
   return secrets.map(({ name, mode }) => {
     const { ok, failed } = verdicts('data-folder.keys', name, 'readable by its owner alone');
-    return (mode & OTHERS) === 0
+    return !isOpenToOthers(mode)
       ? ok(`mode ${octal(mode)}`)
       : failed(
           `others may read the keys in it (mode ${octal(mode)})`,
@@ -152,4 +152,3 @@ function checkMoves(
 }
 
 const minutes = (ms: number): string => counted(Math.max(0, Math.round(ms / 60_000)), 'minute');
-const octal = (mode: number): string => `0${mode.toString(8)}`;

@@ -44,7 +44,13 @@ export async function runGateway(
   };
   await serve(open, logger, events, {
     dataDir: config.dataDir,
-    onReady: (addresses) => terminal.out(banner(complete, addresses, named)),
+    onReady: (addresses) =>
+      terminal.out(
+        banner(complete, addresses, {
+          ...named,
+          isPasswordConfigured: config.admin.password !== undefined,
+        }),
+      ),
     onRefused: (mistakes) =>
       terminal.err(`The configuration was not taken up:\n\n${mistakes.join('\n\n')}\n`),
     terminalHasGone: terminalWatch(),

@@ -2,6 +2,7 @@ import type { DataFolderFacts, SpoolFacts } from '../observability/data-folder-f
 import { counted } from '../runtime/counted.ts';
 import { isOpenToOthers, openFolderTrouble } from '../runtime/open-to-others.ts';
 import { octal } from '../runtime/system-trouble.ts';
+import type { Trouble } from '../types/trouble.ts';
 import { type CheckResult, verdicts } from './check-result.ts';
 
 export interface FolderCircumstances {
@@ -20,15 +21,32 @@ export function checkDataFolder(
   facts: DataFolderFacts,
   circumstances: FolderCircumstances,
 ): CheckResult[] {
-  const { dir, folder } = facts;
+  const { dir, folder, trouble } = facts;
   if (folder === undefined) {
+    if (trouble !== undefined) return [checkAccess(dir, trouble)];
     const { skipped } = verdicts('data-folder', dir, 'a folder of this user alone');
     return [skipped('it does not exist: no gateway has run with it yet')];
   }
   const owner = checkOwner(facts, folder, circumstances);
   // What is in a folder that one may not look into would be guessed.
   if (owner.status === 'failed') return [owner];
-  return [owner, ...checkSecrets(facts), checkLock(facts), ...checkSpool(facts, circumstances)];
+  return [
+    owner,
+    ...(trouble ? [checkAccess(dir, trouble)] : []),
+    ...checkSecrets(facts),
+    checkLock(facts),
+    ...checkSpool(facts, circumstances),
+  ];
+}
+
+/** With it, a gateway of this user refuses to start, in the same words. */
+function checkAccess(dir: string, { found, todo }: Trouble): CheckResult {
+  const { failed } = verdicts(
+    'data-folder.access',
+    dir,
+    'all in it is at the disposal of this user',
+  );
+  return failed(found, todo);
 }
 
 function checkOwner(

@@ -1,6 +1,6 @@
 import { accessSync, constants, readFileSync, type Stats, statSync } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
-import type { Trouble } from '../types/trouble.ts';
+import { RAISE_DESCRIPTORS, type Trouble } from '../types/trouble.ts';
 
 /** What a system error says of itself. Looked at by its properties: its class differs by context. */
 interface SystemError {
@@ -84,7 +84,7 @@ export function outOfDescriptors(code: 'EMFILE' | 'ENFILE'): Trouble {
   return code === 'EMFILE'
     ? {
         found: 'this process may not open more files and sockets (EMFILE)',
-        todo: 'Raise its limit: LimitNOFILE=65536 in the systemd unit, or ulimit -n 65536 before the start',
+        todo: RAISE_DESCRIPTORS,
         mayPass: false,
       }
     : {

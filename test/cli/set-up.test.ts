@@ -13,7 +13,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import {
   mayBeNobody,
   NOBODY,
@@ -23,6 +23,9 @@ import {
 } from '../support/built-program.ts';
 import { ends } from '../support/ends.ts';
 import { tempDir } from '../support/temp-dir.ts';
+
+// Each starts the built program, some of them several times.
+jest.setTimeout(120_000);
 
 const READY = /Sluice is ready/;
 
@@ -104,6 +107,18 @@ function makeNewer(file: string): void {
     if (before !== undefined) expect(readFileSync(file)).toEqual(before);
   });
 
+  test('the doctor says the same', async () => {
+    const scene = await ranOnce();
+    giveToRoot(join(scene.dataDir, 'keys.json'), 0o600);
+    const { code, output } = await serve(scene, {
+      args: ['doctor', '--only', 'data-folder', '--config', scene.config],
+      uid: NOBODY,
+    });
+    expect(output).toMatch(/^failed +data-folder\.access .*keys\.json cannot be read by user/m);
+    expect(output).toContain(`chown -R ${NOBODY} ${scene.dataDir}\n`);
+    expect(code).toBe(1);
+  });
+
   test('a data folder that cannot be made names the folder in its way', async () => {
     const scene = openScene();
     const { code, output } = await serve(scene, { uid: NOBODY, dir: join(scene.path, 'a/b') });
@@ -147,6 +162,18 @@ test('a file in the place of the data folder, or of one above it, is named', asy
     expect(output).not.toContain('bug');
     expect(code).toBe(2);
   }
+});
+
+test('the doctor looks at a file in the place of the data folder', async () => {
+  const scene = openScene();
+  writeFileSync(scene.dataDir, '');
+  const { code, output } = await serve(scene, {
+    args: ['doctor', '--only', 'data-folder', 'disk', '--config', scene.config],
+    dir: join(scene.dataDir, 'below'),
+  });
+  expect(output).toMatch(/^failed +disk .* is a file where a folder has to be$/m);
+  expect(output).toMatch(/^failed +data-folder\.access .* is a file where a folder has to be$/m);
+  expect(code).toBe(1);
 });
 
 test.each([
@@ -222,9 +249,20 @@ const limited = (descriptors: number): readonly string[] => [
 ];
 
 test('a low limit of descriptors is told at the start, with the number that is needed', async () => {
-  const { code, output } = await serve(openScene(), { wrapper: limited(400) });
+  const scene = openScene();
+  let doctor = '';
+  const { code, output } = await serve(scene, {
+    wrapper: limited(400),
+    meanwhile: async () => {
+      const args = ['doctor', '--only', 'descriptors', '--config', scene.config];
+      doctor = (await runBuilt({ args, env: { SLUICE_DATA_DIR: scene.dataDir } })).output;
+    },
+  });
   expect(output).toMatch(/^warning: .* 400 files and sockets open, and needs up to 3200 /m);
   expect(output).toMatch(/LimitNOFILE=65536 .*ulimit -n 65536/);
+  expect(doctor).toMatch(
+    /^warning +descriptors .* 400 files and sockets open, and needs up to 3200/m,
+  );
   expect(code).toBe(0);
 });
 
@@ -276,4 +314,27 @@ test('all that is made is for its owner alone', async () => {
   expect(readdirSync(scene.dataDir)).toEqual(
     expect.arrayContaining(['ballast', 'blobs', 'keys.json', 'search', 'spool.db']),
   );
-}, 30_000);
+});
+
+test('a password of the environment signs in, and is nowhere in what is printed', async () => {
+  const scene = openScene();
+  const file = join(scene.path, 'password');
+  writeFileSync(file, 'hunter2-of-a-file\n');
+  for (const env of [
+    { SLUICE_ADMIN_PASSWORD: 'hunter2-of-a-file', SLUICE_LOG_LEVEL: 'debug' },
+    { SLUICE_ADMIN_PASSWORD_FILE: file, SLUICE_LOG_LEVEL: 'debug' },
+  ]) {
+    let status = 0;
+    const { output } = await serve(scene, {
+      env,
+      meanwhile: async (said) => {
+        const [, admin = ''] = /admin +(http:\S+)/.exec(said) ?? [];
+        const headers = { authorization: 'Bearer hunter2-of-a-file' };
+        status = (await fetch(`${admin}/metrics`, { headers })).status;
+      },
+    });
+    expect(status).toBe(200);
+    expect(output).not.toContain('hunter2');
+    expect(output).toContain('admin password      (as configured)');
+  }
+});

@@ -60,8 +60,7 @@ export function readEnvironment(env: Environment): ReadEnvironment {
 }
 
 type FromFile =
-  | { readonly text: string }
-  | { readonly mistake: Pick<Mistake, 'expected' | 'came' | 'fix'> };
+  { readonly text: string } | { readonly mistake: Pick<Mistake, 'expected' | 'came' | 'fix'> };
 
 function fromFile(env: Environment, name: string, file: string): FromFile {
   const variable = name + FROM_FILE;

@@ -6,8 +6,8 @@ import type { EntryState } from '../../src/spool/entry.ts';
 import { indexFileOf, openIndex } from '../../src/spool/search/index-database.ts';
 import { IndexEntries, type IndexedRow } from '../../src/spool/search/index-entries.ts';
 import { openDatabase } from '../../src/spool/sqlite/database.ts';
-import type { Channel } from '../../src/types/channel.ts';
-import { asShopId, type EntryId, type ShopId } from '../../src/types/ids.ts';
+import type { Channel } from '../../src/domain/channel.ts';
+import { asShopId, type EntryId, type ShopId } from '../../src/domain/ids.ts';
 
 /** Entries written over so many days until now. */
 export const DAYS = 60;

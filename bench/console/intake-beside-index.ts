@@ -4,7 +4,7 @@ import type { NewEntry } from '../../src/spool/entry.ts';
 import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
 import { StoreFailure } from '../../src/spool/store-failure.ts';
 import { StoreClient } from '../../src/spool/sqlite/store-client.ts';
-import { asEntryId, asShopId } from '../../src/types/ids.ts';
+import { asEntryId, asShopId } from '../../src/domain/ids.ts';
 import { printProgress, ratioOf, takeTurns } from '../support/rounds.ts';
 import type { Workbench } from '../support/workbench.ts';
 

@@ -1,4 +1,4 @@
-import type { Channel } from '../../src/types/channel.ts';
+import type { Channel } from '../../src/domain/channel.ts';
 
 /** An attachment as it was sent. */
 export interface SentFile {

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { createEmailNormalizer } from '../../src/channels/email/normalize/email-normalizer.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 import type { RawForm } from '../../src/spool/entry.ts';
-import { asBlobName } from '../../src/types/ids.ts';
+import { asBlobName } from '../../src/domain/ids.ts';
 import { claimedEmail, shopSettings } from '../../test/channels/email/normalize/jobs.ts';
 import { inLanes } from './lanes.ts';
 

@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { createEmailServer, EMAIL_SERVER_DEFAULTS } from '../../src/channels/email/email-server.ts';
 import { openTls } from '../../src/channels/email/tls.ts';
 import { createIntake } from '../../src/intake/intake.ts';
-import { createAddressDirectory } from '../../src/intake/routing.ts';
+import { createAddressDirectory } from '../../src/channels/email/routing.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
-import { asShopId } from '../../src/types/ids.ts';
+import { asShopId } from '../../src/domain/ids.ts';
 import { SHOP } from '../support/shop.ts';
 import { BENCH_DOMAIN } from '../support/smtp-source.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Entry, EntryState } from '../spool/entry.ts';
 import type { Spool } from '../spool/spool.ts';
-import type { EntryId } from '../types/ids.ts';
+import type { EntryId } from '../domain/ids.ts';
 import { shortSpan } from './time-argument.ts';
 
 /** The result of a retry. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { checkBackup } from '../backup/check-backup.ts';
-import { BackupRefused, makeBackup } from '../backup/make-backup.ts';
+import { checkBackup } from '../operations/backup/check-backup.ts';
+import { BackupRefused, makeBackup } from '../operations/backup/make-backup.ts';
 import { counted } from '../runtime/counted.ts';
 import { configuration } from './configuration.ts';
 import { CommandFailed } from './exit-codes.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { counted } from '../runtime/counted.ts';
 import { isServed } from '../spool/data-folder.ts';
-import { asEntryId, type EntryId, type ShopId } from '../types/ids.ts';
+import { asEntryId, type EntryId, type ShopId } from '../domain/ids.ts';
 import { awaitRetries, type RetryResult, resultWords } from './await-retries.ts';
 import { oneLine } from './cell.ts';
 import { confirm } from './confirm.ts';

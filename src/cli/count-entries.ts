@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { EntryState } from '../spool/entry.ts';
 import type { EntryCount } from '../spool/spool.ts';
-import type { Channel } from '../types/channel.ts';
+import type { Channel } from '../domain/channel.ts';
 import { paintFor } from './cell.ts';
 import { jsonText } from './json.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';

@@ -1,5 +1,5 @@
 import type { FoundEntry, OperatorStore } from '../spool/operator-store.ts';
-import { asEntryId, type EntryId } from '../types/ids.ts';
+import { asEntryId, type EntryId } from '../domain/ids.ts';
 import type { OpenSpool } from './open-spool.ts';
 import type { Filter } from './queue-filter.ts';
 

@@ -5,7 +5,7 @@ import {
   parsePhoneNumberFromString,
 } from 'libphonenumber-js/min';
 import { parseAddress, subscriberOf } from '../channels/sms/address.ts';
-import { domainOf, matchKey, parseAddressList } from '../intake/email-addresses.ts';
+import { domainOf, matchKey, parseAddressList } from '../domain/email-addresses.ts';
 import type { ErasableEntry, Person } from '../spool/erasure.ts';
 import { countedWhenForged } from '../spool/sender-rates.ts';
 import { UsageError } from './exit-codes.ts';

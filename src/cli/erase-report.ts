@@ -1,5 +1,5 @@
 import { counted } from '../runtime/counted.ts';
-import type { ShopId } from '../types/ids.ts';
+import type { ShopId } from '../domain/ids.ts';
 import { type Erased, type EraseFound, isNothing, isNothingOf } from './erase-scene.ts';
 import { printable } from './terminal.ts';
 

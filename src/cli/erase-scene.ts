@@ -5,7 +5,7 @@ import type { ErasedPerson } from '../local-platform/store/erase-finder.ts';
 import type { LineMention, Mention, TracedEntry, Traces } from '../spool/erasure.ts';
 import { SpoolEraser } from '../spool/sqlite/erasure.ts';
 import type { Purged } from '../spool/sqlite/erasure-bytes.ts';
-import type { ShopId } from '../types/ids.ts';
+import type { ShopId } from '../domain/ids.ts';
 import type { NamedPerson } from './erase-person.ts';
 
 /** Longer than an attempt usually takes, its uploads included. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ENTRY_STATES, type TimelineStep } from '../spool/entry.ts';
 import type { DeliveryRecord, FoundEntry } from '../spool/operator-store.ts';
-import { CHANNELS } from '../types/channel.ts';
+import { CHANNELS } from '../domain/channel.ts';
 import { jsonText } from './json.ts';
 import { foundJson, iso } from './queue-entry.ts';
 

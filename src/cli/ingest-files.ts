@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { firstInbox } from '../gateway/sample-messages/first-inbox.ts';
 import { emailShops } from '../gateway/shops.ts';
-import { canonicalAddress } from '../intake/email-addresses.ts';
+import { canonicalAddress } from '../domain/email-addresses.ts';
 import { createIntake } from '../intake/intake.ts';
-import { createAddressDirectory } from '../intake/routing.ts';
+import { createAddressDirectory } from '../channels/email/routing.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { counted } from '../runtime/counted.ts';
 import { CommandFailed, UsageError } from './exit-codes.ts';

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type Entry, type EntryState, waitOf } from '../spool/entry.ts';
 import type { EntrySearch, FoundEntry } from '../spool/operator-store.ts';
 import { SHOP_NOT_CONFIGURED } from '../spool/shown-reason.ts';
-import { asEntryId } from '../types/ids.ts';
+import { asEntryId } from '../domain/ids.ts';
 import { jsonText } from './json.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';
 import type { ProcessEvents } from './process-end.ts';

@@ -8,7 +8,7 @@ import {
   type ShopHealth,
   shopHealthOf,
 } from '../spool/shop-health.ts';
-import type { ShopId } from '../types/ids.ts';
+import type { ShopId } from '../domain/ids.ts';
 import type { Colour } from './cell.ts';
 import { jsonText } from './json.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';

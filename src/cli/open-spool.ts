@@ -9,7 +9,7 @@ import type { OperatorStore } from '../spool/operator-store.ts';
 import { shownReason } from '../spool/shown-reason.ts';
 import type { Spool } from '../spool/spool.ts';
 import { openSqliteStore } from '../spool/sqlite/open.ts';
-import type { ShopId } from '../types/ids.ts';
+import type { ShopId } from '../domain/ids.ts';
 import { configuration } from './configuration.ts';
 import { CommandFailed, UsageError } from './exit-codes.ts';
 import { operatorName } from './operator-name.ts';

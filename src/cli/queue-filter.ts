@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander';
 import { ENTRY_STATES, type EntryState } from '../spool/entry.ts';
 import type { EntrySearch } from '../spool/operator-store.ts';
-import { CHANNELS, type Channel } from '../types/channel.ts';
+import { CHANNELS, type Channel } from '../domain/channel.ts';
 import type { OpenSpool } from './open-spool.ts';
 import { moment, type Moment } from './time-argument.ts';
 

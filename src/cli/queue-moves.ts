@@ -1,5 +1,5 @@
 import type { Entry, EntryState } from '../spool/entry.ts';
-import type { EntryId } from '../types/ids.ts';
+import type { EntryId } from '../domain/ids.ts';
 import type { OpenSpool } from './open-spool.ts';
 
 /** What an operator may do with an entry. */

@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { CHANNELS } from '../types/channel.ts';
+import { CHANNELS } from '../domain/channel.ts';
 import type { StatsOptions } from './count-entries.ts';
 import type { ProcessEvents } from './process-end.ts';
 import type { Terminal } from './terminal.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { isatty } from 'node:tty';
 import { completeConfig } from '../config/complete.ts';
-import type { Addresses, Gateway } from '../gateway.ts';
+import type { Addresses, Gateway } from '../gateway/gateway.ts';
 import { configSource } from '../gateway/config-source.ts';
 import { createLogger, errorFields, type Logger } from '../observability/logger.ts';
 import { troubleInWords, unusable } from '../runtime/set-up-unusable.ts';
@@ -34,7 +34,7 @@ export async function runGateway(
   const named = file === undefined ? {} : { file };
   const open = async () => {
     // Most of the gateway is loaded here, when signals are heard already.
-    const { createGateway } = await import('../gateway.ts');
+    const { createGateway } = await import('../gateway/gateway.ts');
     return createGateway({
       config: complete,
       logger,

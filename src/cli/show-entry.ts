@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type Entry, type RawForm, type TimelineStep, waitOf } from '../spool/entry.ts';
 import type { DeliveryRecord, EntryCard } from '../spool/operator-store.ts';
-import { asEntryId } from '../types/ids.ts';
+import { asEntryId } from '../domain/ids.ts';
 import { paintFor } from './cell.ts';
 import { CommandFailed } from './exit-codes.ts';
 import { jsonText } from './json.ts';

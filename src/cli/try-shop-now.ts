@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { TRIAL_TIMEOUT_MS, type TrialWords, trialWords } from '../console/trial-words.ts';
 import { isServed } from '../spool/data-folder.ts';
 import { tryShop } from '../spool/try-shop.ts';
-import type { ShopTrial } from '../types/shop-trial.ts';
+import type { ShopTrial } from '../domain/shop-trial.ts';
 import { CommandFailed } from './exit-codes.ts';
 import { interruptible } from './interruption.ts';
 import { jsonText } from './json.ts';

@@ -1,4 +1,4 @@
-import { domainOf, matchKey } from '../intake/email-addresses.ts';
+import { domainOf, matchKey } from '../domain/email-addresses.ts';
 import { nodeAt, scalarsAt } from './layers.ts';
 import { type Mistake, showPath } from './mistakes.ts';
 import type { SourceNode } from './source-tree.ts';

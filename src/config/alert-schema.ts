@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { canonicalAddress } from '../intake/email-addresses.ts';
+import { canonicalAddress } from '../domain/email-addresses.ts';
 import { field } from './field.ts';
 import { relayUrl } from './network-fields.ts';
 import { bytes, choice, duration, path, whole } from './scalar-fields.ts';

@@ -1,5 +1,5 @@
 import { accessSync, constants } from 'node:fs';
-import { matchKey } from '../intake/email-addresses.ts';
+import { matchKey } from '../domain/email-addresses.ts';
 import { alertMistakes } from './alert-checks.ts';
 import { nodeAt, scalarsAt, type Located } from './layers.ts';
 import { showPath, showPlace, type Mistake, type Path } from './mistakes.ts';

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { canonicalDomain } from '../intake/email-addresses.ts';
+import { canonicalDomain } from '../domain/email-addresses.ts';
 import { field } from './field.ts';
 import { Secret } from './secret.ts';
 

@@ -1,7 +1,7 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { z } from 'zod';
-import { canonicalAddress, canonicalDomain } from '../intake/email-addresses.ts';
-import { asShopId, type ShopId } from '../types/ids.ts';
+import { canonicalAddress, canonicalDomain } from '../domain/email-addresses.ts';
+import { asShopId, type ShopId } from '../domain/ids.ts';
 import { field } from './field.ts';
 
 /** An address of the shop, or `*@domain` for all addresses of a domain. */

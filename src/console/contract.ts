@@ -9,7 +9,7 @@
  */
 
 import type { ShopFacts } from '../observability/facts.ts';
-import type { Channel } from '../types/channel.ts';
+import type { Channel } from '../domain/channel.ts';
 
 export type { Channel };
 export type EntryState =
@@ -100,7 +100,7 @@ export interface ShopFigures extends ShopFacts {
  * `POST /api/shops/:shop/try`: has one of its messages tried at once, and answers with the result,
  * after 15 s at the latest.
  */
-export type { ShopTrial } from '../types/shop-trial.ts';
+export type { ShopTrial } from '../domain/shop-trial.ts';
 
 /** `GET /api/history`: one point each 10 s, of the last hour, kept by the process. */
 export interface History {

@@ -1,5 +1,5 @@
 import { counted } from '../runtime/counted.ts';
-import type { PartTrial, ShopTrial } from '../types/shop-trial.ts';
+import type { PartTrial, ShopTrial } from '../domain/shop-trial.ts';
 
 /** The server and the command line wait for the result of a try for at most this long. */
 export const TRIAL_TIMEOUT_MS = 15_000;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../runtime/clock.ts';
 import { FIRST_REFUSAL_NUMBER } from '../spool/entry.ts';
 import type { AlikeReport } from '../spool/shop-health.ts';
-import type { EntryId } from '../types/ids.ts';
+import type { EntryId } from '../domain/ids.ts';
 
 const LANES_ALIKE = 5;
 const WITHIN_MS = 10 * 60_000;

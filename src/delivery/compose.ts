@@ -1,4 +1,4 @@
-import { isInternetHost } from '../intake/email-addresses.ts';
+import { isInternetHost } from '../domain/email-addresses.ts';
 import type { Attachment, Normalized } from '../intake/normalizer.ts';
 import type { CreateMessageRequest } from '../platform-api/schemas.ts';
 import { withImageNames, withShownImages } from './shown-images.ts';

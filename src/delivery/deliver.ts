@@ -7,8 +7,8 @@ import { type CreateEventRequest, createEventRequestSchema } from '../platform-a
 import type { NewEntry, Outcome, RawForm } from '../spool/entry.ts';
 import { assertIntact } from '../spool/raw-checksum.ts';
 import type { Spool } from '../spool/spool.ts';
-import type { Channel } from '../types/channel.ts';
-import { CONTACTS_NOT_READABLE, NO_SUCH_CONTACT } from '../types/reasons.ts';
+import type { Channel } from '../domain/channel.ts';
+import { CONTACTS_NOT_READABLE, NO_SUCH_CONTACT } from '../domain/reasons.ts';
 import { readAnswer, Refused } from './answer.ts';
 import { compose } from './compose.ts';
 import type { Conversations } from './conversations.ts';

@@ -6,7 +6,7 @@ import {
   type Lease,
   WAITS_FOR,
 } from '../spool/entry.ts';
-import type { ShopId } from '../types/ids.ts';
+import type { ShopId } from '../domain/ids.ts';
 import { attempt, type AttemptOptions, type AttemptParts } from './attempt.ts';
 import { Probing } from './probing.ts';
 import type { ShopPlatform } from './shop-platform.ts';

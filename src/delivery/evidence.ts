@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { PlatformClient } from '../platform-api/client.ts';
 import type { Message } from '../platform-api/resources.ts';
 import type { Spool } from '../spool/spool.ts';
-import type { ShopId } from '../types/ids.ts';
+import type { ShopId } from '../domain/ids.ts';
 
 const PAGES_READ = 4;
 const MESSAGES_A_PAGE = 50;

@@ -1,4 +1,4 @@
-import { isDoubtfulAddress } from '../intake/email-addresses.ts';
+import { isDoubtfulAddress } from '../domain/email-addresses.ts';
 import type { RequestField } from '../platform-api/problem.ts';
 import type { CreateMessageRequest } from '../platform-api/schemas.ts';
 

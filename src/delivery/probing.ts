@@ -2,7 +2,7 @@ import { errorFields } from '../observability/logger.ts';
 import { type ClaimSource, WAITS_FOR } from '../spool/entry.ts';
 import { PARTS } from '../spool/shop-health.ts';
 import { SpoolFull } from '../spool/errors.ts';
-import type { ShopId } from '../types/ids.ts';
+import type { ShopId } from '../domain/ids.ts';
 import type { Part } from './answer.ts';
 import type { AttemptOptions, AttemptParts } from './attempt.ts';
 import type { ShopPlatform } from './shop-platform.ts';

@@ -1,7 +1,7 @@
 import { PlatformError } from '../platform-api/errors.ts';
 import type { CreatedMessage, Message } from '../platform-api/resources.ts';
 import type { CreateMessageRequest } from '../platform-api/schemas.ts';
-import { CANNOT_BE_ANSWERED, UNCLEAR } from '../types/reasons.ts';
+import { CANNOT_BE_ANSWERED, UNCLEAR } from '../domain/reasons.ts';
 import type { Composed } from './compose.ts';
 import { lookUp } from './conversations.ts';
 import { Later, mayHaveArrived, readAnswer, Refused, Unclear } from './answer.ts';

@@ -1,5 +1,5 @@
 import { PARTS } from '../spool/shop-health.ts';
-import type { ShopId } from '../types/ids.ts';
+import type { ShopId } from '../domain/ids.ts';
 import type { AttemptParts } from './attempt.ts';
 import type { ShopPlatform } from './shop-platform.ts';
 

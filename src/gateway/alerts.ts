@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { AlertFile } from '../alerts/alert-file.ts';
-import { Alerting, type AlertingParts } from '../alerts/alerting.ts';
-import { createEmailTarget } from '../alerts/email-target.ts';
-import type { Target } from '../alerts/target.ts';
-import { createWebhookTarget } from '../alerts/webhook-target.ts';
+import { AlertFile } from '../operations/alerts/alert-file.ts';
+import { Alerting, type AlertingParts } from '../operations/alerts/alerting.ts';
+import { createEmailTarget } from '../operations/alerts/email-target.ts';
+import type { Target } from '../operations/alerts/target.ts';
+import { createWebhookTarget } from '../operations/alerts/webhook-target.ts';
 import type { Config } from '../config/config.ts';
 import type { DurableFiles } from '../runtime/durable-files.ts';
 import { relayOf } from './relay-options.ts';

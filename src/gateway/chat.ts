@@ -13,7 +13,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Current } from '../runtime/current.ts';
 import type { Entry, Outcome } from '../spool/entry.ts';
 import type { Store } from '../spool/sqlite/open.ts';
-import { asVisitorId } from '../types/ids.ts';
+import { asVisitorId } from '../domain/ids.ts';
 import type { LiveConfig } from './live-config.ts';
 import { clientIpOf, through } from './public-http.ts';
 import { replySource } from './reply-source.ts';

@@ -1,6 +1,6 @@
 import type { Spool } from '../spool/spool.ts';
 import type { Entry } from '../spool/entry.ts';
-import type { EntryId } from '../types/ids.ts';
+import type { EntryId } from '../domain/ids.ts';
 
 /** Of one watch: a test message is taken within seconds. */
 const MAX_SEEN = 5000;

@@ -7,7 +7,7 @@ import type { RawSource } from '../channels/email/raw-source.ts';
 import { MessageViewer } from '../channels/email/view/message-viewer.ts';
 import { readArrival } from '../channels/sms/message.ts';
 import { createSmsNormalizer } from '../channels/sms/normalize.ts';
-import { type EntryContents, NotReadable } from '../console/entry-contents.ts';
+import { type EntryContents, NotReadable } from '../console/server/entry-contents.ts';
 import type { Normalizer } from '../intake/normalizer.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -15,7 +15,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { StopStack } from '../runtime/stop-stack.ts';
 import type { Claimed, Entry, RawForm } from '../spool/entry.ts';
 import type { Store } from '../spool/sqlite/open.ts';
-import type { Channel } from '../types/channel.ts';
+import type { Channel } from '../domain/channel.ts';
 import type { LiveConfig } from './live-config.ts';
 import { mailSettings, smsShops, trustingShops } from './shops.ts';
 

@@ -1,6 +1,6 @@
 import type { CompleteConfig } from '../config/complete.ts';
-import type { CheckResult } from '../doctor/check-result.ts';
-import { examine } from '../doctor/doctor.ts';
+import type { CheckResult } from '../operations/doctor/check-result.ts';
+import { examine } from '../operations/doctor/doctor.ts';
 import { patientOf } from './doctor-patient.ts';
 
 /** Less than `sluice doctor` waits: a person looks at a page. */

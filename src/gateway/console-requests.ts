@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import proxyAddr from 'proxy-addr';
 import type { CompleteConfig } from '../config/complete.ts';
 import { ipNetwork } from '../runtime/ip-network.ts';
-import type { Channel } from '../types/channel.ts';
+import type { Channel } from '../domain/channel.ts';
 import { clientIpOf } from './public-http.ts';
 
 /** Whose tries at the password count together. */

@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto';
 import type { CompleteConfig } from '../config/complete.ts';
 import type { ShopConfig } from '../config/config.ts';
-import { NotSent } from '../console/upkeep-routes.ts';
+import { NotSent } from '../console/server/upkeep-routes.ts';
 import { reachable } from '../runtime/reachable.ts';
 import type { Spool } from '../spool/spool.ts';
-import type { Channel } from '../types/channel.ts';
-import type { EntryId } from '../types/ids.ts';
+import type { Channel } from '../domain/channel.ts';
+import type { EntryId } from '../domain/ids.ts';
 import type { Arrivals } from './console-arrivals.ts';
 import { ChatVisitor } from './sample-messages/chat-visitor.ts';
 import { sendEmail } from './sample-messages/email.ts';

@@ -1,4 +1,4 @@
-import type { Alerting } from '../alerts/alerting.ts';
+import type { Alerting } from '../operations/alerts/alerting.ts';
 import { alertTargets, startAlerts } from './alerts.ts';
 import type { LiveConfig } from './live-config.ts';
 

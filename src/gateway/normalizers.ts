@@ -10,8 +10,8 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Current } from '../runtime/current.ts';
 import type { StopStack } from '../runtime/stop-stack.ts';
 import type { Store } from '../spool/sqlite/open.ts';
-import type { Channel } from '../types/channel.ts';
-import type { ShopId } from '../types/ids.ts';
+import type { Channel } from '../domain/channel.ts';
+import type { ShopId } from '../domain/ids.ts';
 import type { LiveConfig } from './live-config.ts';
 import { mailSettings, smsShops, trustingShops } from './shops.ts';
 

@@ -9,7 +9,7 @@ import type { PlatformClient } from '../platform-api/client.ts';
 import { PlatformError } from '../platform-api/errors.ts';
 import { cursorOf } from '../platform-api/pages.ts';
 import type { Current } from '../runtime/current.ts';
-import type { ShopId } from '../types/ids.ts';
+import type { ShopId } from '../domain/ids.ts';
 
 const REFUSALS: ReadonlySet<number> = new Set([400, 404, 410, 422]);
 

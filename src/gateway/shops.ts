@@ -4,7 +4,7 @@ import type { ShopMailSettings } from '../channels/email/normalize/shop-mail.ts'
 import type { SmsShop } from '../channels/sms/shops.ts';
 import type { CompleteConfig } from '../config/complete.ts';
 import type { ShopConfig } from '../config/config.ts';
-import type { EmailShop } from '../intake/routing.ts';
+import type { EmailShop } from '../channels/email/routing.ts';
 
 /** What each part knows of a shop, taken from the configuration: no part reads it itself. */
 

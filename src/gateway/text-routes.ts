@@ -2,7 +2,7 @@ import { readLane } from '../channels/sms/message.ts';
 import type { FindTextRoute } from '../local-platform/outbound/text-route.ts';
 import type { OptOutStore } from '../spool/opt-out-store.ts';
 import type { Spool } from '../spool/spool.ts';
-import { asShopId } from '../types/ids.ts';
+import { asShopId } from '../domain/ids.ts';
 
 export interface RoutedStore {
   readonly spool: Pick<Spool, 'laneOf'>;

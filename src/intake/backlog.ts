@@ -1,5 +1,5 @@
 import type { RawForm } from '../spool/entry.ts';
-import type { ShopId } from '../types/ids.ts';
+import type { ShopId } from '../domain/ids.ts';
 
 /**
  * How many bytes of raw forms wait for each shop: as the store has counted them every so often, and

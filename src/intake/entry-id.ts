@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import { v7 } from 'uuid';
-import { asEntryId, type EntryId } from '../types/ids.ts';
+import { asEntryId, type EntryId } from '../domain/ids.ts';
 
 const POOL_BYTES = 4096;
 const ID_BYTES = 16;

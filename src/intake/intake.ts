@@ -4,8 +4,8 @@ import type { ChatStore, VisitorMessage } from '../spool/chat-store.ts';
 import type { Accepted, EntryKind, EntryMeta, NewEntry, RawForm } from '../spool/entry.ts';
 import { withChecksum } from '../spool/raw-checksum.ts';
 import type { Spool } from '../spool/spool.ts';
-import type { Channel } from '../types/channel.ts';
-import type { EntryId, ShopId } from '../types/ids.ts';
+import type { Channel } from '../domain/channel.ts';
+import type { EntryId, ShopId } from '../domain/ids.ts';
 import type { Backlog } from './backlog.ts';
 import { createEntryIds } from './entry-id.ts';
 

@@ -1,5 +1,5 @@
-import type { HealthPart } from '../types/health-part.ts';
-import type { Trouble } from '../types/trouble.ts';
+import type { HealthPart } from '../domain/health-part.ts';
+import type { Trouble } from '../domain/trouble.ts';
 
 /** How a data folder lies there, whoever it belongs to. */
 export interface DataFolderFacts {

@@ -1,5 +1,5 @@
-import type { Channel } from '../types/channel.ts';
-import type { HealthPart } from '../types/health-part.ts';
+import type { Channel } from '../domain/channel.ts';
+import type { HealthPart } from '../domain/health-part.ts';
 
 /**
  * How the gateway is at one moment, for the console's overview and for alerts: one collection for

@@ -1,5 +1,5 @@
 import winston from 'winston';
-import { RAISE_DESCRIPTORS } from '../types/trouble.ts';
+import { RAISE_DESCRIPTORS } from '../domain/trouble.ts';
 import { LINE, LineBatch } from './line-batch.ts';
 
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug';

@@ -1,4 +1,4 @@
-import type { Channel } from '../types/channel.ts';
+import type { Channel } from '../domain/channel.ts';
 
 /** What a trace tells of an entry: ids, names of the configuration and counts, nothing of a person. */
 export interface TracedEntry {

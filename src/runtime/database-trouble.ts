@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Trouble } from '../types/trouble.ts';
+import type { Trouble } from '../domain/trouble.ts';
 import { accessTrouble, diskFull, systemTrouble, type TroubleContext } from './system-trouble.ts';
 
 /** Less than any database can work with. */

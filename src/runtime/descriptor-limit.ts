@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Trouble } from '../types/trouble.ts';
+import type { Trouble } from '../domain/trouble.ts';
 import { outOfDescriptors } from './system-trouble.ts';
 
 /**

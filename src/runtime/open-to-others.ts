@@ -1,4 +1,4 @@
-import type { Trouble } from '../types/trouble.ts';
+import type { Trouble } from '../domain/trouble.ts';
 import { octal } from './system-trouble.ts';
 
 /** Of the group and of everybody. */

@@ -1,4 +1,4 @@
-import type { Trouble } from '../types/trouble.ts';
+import type { Trouble } from '../domain/trouble.ts';
 
 /**
  * What the program stands on cannot be used as it is: a folder, a file, a port, a limit. No bug; the

@@ -1,6 +1,6 @@
 import { accessSync, constants, readFileSync, type Stats, statSync } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
-import { RAISE_DESCRIPTORS, type Trouble } from '../types/trouble.ts';
+import { RAISE_DESCRIPTORS, type Trouble } from '../domain/trouble.ts';
 
 /** What a system error says of itself. Looked at by its properties: its class differs by context. */
 interface SystemError {

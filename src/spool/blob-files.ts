@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Readable, Writable } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import { DurableFiles, isDiskFull, makeFolder } from '../runtime/durable-files.ts';
-import { asBlobName, type BlobName } from '../types/ids.ts';
+import { asBlobName, type BlobName } from '../domain/ids.ts';
 import type { Ballast } from './ballast.ts';
 import { type BlobStore, type BlobWriter, exactCopy, INLINE_MAX_BYTES } from './blobs.ts';
 import type { RawForm } from './entry.ts';

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import type { BlobName } from '../types/ids.ts';
+import type { BlobName } from '../domain/ids.ts';
 import type { RawForm } from './entry.ts';
 
 /** Up to this many bytes a raw form lives in its row; measured: files win from about here. */

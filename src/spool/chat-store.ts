@@ -1,4 +1,4 @@
-import type { BlobName, ShopId, VisitorId } from '../types/ids.ts';
+import type { BlobName, ShopId, VisitorId } from '../domain/ids.ts';
 import type { Accepted, NewEntry } from './entry.ts';
 
 /** The formats of a chat text, as the platform names them (API §2.2). */

@@ -1,5 +1,5 @@
-import type { Channel } from '../types/channel.ts';
-import type { BlobName, EntryId, ShopId } from '../types/ids.ts';
+import type { Channel } from '../domain/channel.ts';
+import type { BlobName, EntryId, ShopId } from '../domain/ids.ts';
 
 /**
  * The states of an entry.

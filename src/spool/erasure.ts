@@ -1,5 +1,5 @@
-import type { Channel } from '../types/channel.ts';
-import type { EntryId, ShopId, VisitorId } from '../types/ids.ts';
+import type { Channel } from '../domain/channel.ts';
+import type { EntryId, ShopId, VisitorId } from '../domain/ids.ts';
 import type { EntryKind, EntryMeta, EntryState } from './entry.ts';
 
 /** What is known of an entry without reading its raw form. */

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { join } from 'node:path';
 import { accessTrouble, folderTrouble } from '../runtime/system-trouble.ts';
-import type { Trouble } from '../types/trouble.ts';
+import type { Trouble } from '../domain/trouble.ts';
 
 const { R_OK, W_OK, X_OK } = constants;
 

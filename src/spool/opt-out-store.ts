@@ -1,4 +1,4 @@
-import type { ShopId } from '../types/ids.ts';
+import type { ShopId } from '../domain/ids.ts';
 
 /**
  * Who has opted out of texts; the key is the SMS lane (account, channel, our number, theirs).

@@ -1,4 +1,4 @@
-import type { ShopId } from '../types/ids.ts';
+import type { ShopId } from '../domain/ids.ts';
 
 /** How much one person may send before it is taken for a flood, or a loop of two machines. */
 export interface RateLimits {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { HealthPart } from '../types/health-part.ts';
-import type { ShopId } from '../types/ids.ts';
+import type { HealthPart } from '../domain/health-part.ts';
+import type { ShopId } from '../domain/ids.ts';
 import type { Spool } from './spool.ts';
 
 const probeSchema = z.object({

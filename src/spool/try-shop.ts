@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ShopId } from '../types/ids.ts';
+import type { ShopId } from '../domain/ids.ts';
 import {
   type HealthPart,
   type PartHealth,
@@ -7,7 +7,7 @@ import {
   type ShopHealth,
   shopHealthOf,
 } from './shop-health.ts';
-import type { PartTrial, ShopTrial } from '../types/shop-trial.ts';
+import type { PartTrial, ShopTrial } from '../domain/shop-trial.ts';
 import type { Spool } from './spool.ts';
 
 const LOOK_EVERY_MS = 100;

@@ -17,7 +17,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import type { Entry } from '../../src/spool/entry.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
-import type { ShopId } from '../../src/types/ids.ts';
+import type { ShopId } from '../../src/domain/ids.ts';
 import { captureTerminal } from '../support/capture-terminal.ts';
 import { ends } from '../support/ends.ts';
 import { anEntry } from '../support/entries.ts';

@@ -7,7 +7,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { type Entry, type NewEntry, WAITS_FOR } from '../../src/spool/entry.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
-import { asShopId, type EntryId, type ShopId } from '../../src/types/ids.ts';
+import { asShopId, type EntryId, type ShopId } from '../../src/domain/ids.ts';
 import { captureTerminal } from '../support/capture-terminal.ts';
 import { anEntry, claimFrom, retryLater } from '../support/entries.ts';
 import { tempDir } from '../support/temp-dir.ts';

@@ -5,7 +5,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { runCli } from '../../src/cli/run.ts';
 import { completeConfig } from '../../src/config/complete.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { asVisitorId } from '../../src/types/ids.ts';
+import { asVisitorId } from '../../src/domain/ids.ts';
 import { aShop, ChatGateway, ROOMY } from '../channels/chat/chat-gateway.ts';
 import { captureTerminal } from '../support/capture-terminal.ts';
 import { ends } from '../support/ends.ts';

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { expect, test } from '@jest/globals';
 import { CommandFailed, EXIT } from '../../src/cli/exit-codes.ts';
 import { serve, type ServeHooks } from '../../src/cli/run-gateway.ts';
-import type { Gateway } from '../../src/gateway.ts';
+import type { Gateway } from '../../src/gateway/gateway.ts';
 import { silentLogger, type LogFields, type Logger } from '../../src/observability/logger.ts';
 import { SpoolUnusable } from '../../src/spool/errors.ts';
 import { waitFor } from '../support/wait-for.ts';

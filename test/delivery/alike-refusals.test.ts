@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { AlikeRefusals } from '../../src/delivery/alike-refusals.ts';
 import { FIRST_REFUSAL_NUMBER } from '../../src/spool/entry.ts';
-import { asEntryId } from '../../src/types/ids.ts';
+import { asEntryId } from '../../src/domain/ids.ts';
 
 const MINUTE = 60_000;
 const WORDS = '422 invalid contact.email';

@@ -10,7 +10,7 @@ import { PlatformClient } from '../../src/platform-api/client.ts';
 import { ConnectionPool } from '../../src/platform-api/transport.ts';
 import type { Entry, EntryState, NewEntry, Outcome } from '../../src/spool/entry.ts';
 import { openSqliteStore, type Store } from '../../src/spool/sqlite/open.ts';
-import { asShopId, type ShopId } from '../../src/types/ids.ts';
+import { asShopId, type ShopId } from '../../src/domain/ids.ts';
 import { ends } from '../support/ends.ts';
 import { anEntry, SHOP } from '../support/entries.ts';
 import { type Answer, ScriptedPlatform, type Seen } from '../support/scripted-platform.ts';

@@ -6,7 +6,7 @@ import { runCli } from '../../src/cli/run.ts';
 import { completeConfig } from '../../src/config/complete.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
-import { asEntryId } from '../../src/types/ids.ts';
+import { asEntryId } from '../../src/domain/ids.ts';
 import { captureTerminal } from '../support/capture-terminal.ts';
 import { anEntry } from '../support/entries.ts';
 import { tempDir } from '../support/temp-dir.ts';

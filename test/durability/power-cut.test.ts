@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe as group, expect, test } from '@jest/globals';
 import { LyingDisk } from '../../bench/power-cut/disk.ts';
 import { describe, faultsOf, powerCut } from '../../bench/power-cut/run.ts';
-import { consoleClient } from '../console/console-client.ts';
+import { consoleClient } from '../console/server/console-client.ts';
 import { ends } from '../support/ends.ts';
 import { freePorts, ownLoopbackAddress } from '../support/gateway-config.ts';
 import { GatewayProcess } from '../support/gateway-process.ts';

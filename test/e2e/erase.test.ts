@@ -6,7 +6,7 @@ import nodemailer from 'nodemailer';
 import { runCli } from '../../src/cli/run.ts';
 import { laneOf } from '../../src/channels/sms/message.ts';
 import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
-import { asShopId } from '../../src/types/ids.ts';
+import { asShopId } from '../../src/domain/ids.ts';
 import { captureTerminal } from '../support/capture-terminal.ts';
 import { ChatClient } from '../support/chat-client.ts';
 import { ends } from '../support/ends.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { completeConfig } from '../../src/config/complete.ts';
-import { examine } from '../../src/doctor/doctor.ts';
+import { examine } from '../../src/operations/doctor/doctor.ts';
 import { configSource } from '../../src/gateway/config-source.ts';
 import { patientOf } from '../../src/gateway/doctor-patient.ts';
 import { ends } from '../support/ends.ts';

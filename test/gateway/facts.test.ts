@@ -7,7 +7,7 @@ import { createMetrics } from '../../src/observability/metrics.ts';
 import { PlatformClient } from '../../src/platform-api/client.ts';
 import { ConnectionPool } from '../../src/platform-api/transport.ts';
 import type { EntryCount } from '../../src/spool/spool.ts';
-import { asEntryId, asShopId } from '../../src/types/ids.ts';
+import { asEntryId, asShopId } from '../../src/domain/ids.ts';
 import { ends } from '../support/ends.ts';
 import { ACME } from '../support/gateway-config.ts';
 import { tempDir } from '../support/temp-dir.ts';

@@ -14,7 +14,7 @@ import { configSource } from '../../src/gateway/config-source.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { StopStack } from '../../src/runtime/stop-stack.ts';
-import { asShopId } from '../../src/types/ids.ts';
+import { asShopId } from '../../src/domain/ids.ts';
 import { ends } from '../support/ends.ts';
 import { gatewayConfig } from '../support/gateway-config.ts';
 import { tempDir } from '../support/temp-dir.ts';

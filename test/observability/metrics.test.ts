@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 import { createMetrics } from '../../src/observability/metrics.ts';
-import { someFacts, NOW, openShop, DAY } from '../alerts/some-facts.ts';
+import { someFacts, NOW, openShop, DAY } from '../operations/alerts/some-facts.ts';
 
 const PAGE = fileURLToPath(new URL('../../docs/metrics.md', import.meta.url));
 

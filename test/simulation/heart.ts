@@ -12,7 +12,7 @@ import type { CreateMessageRequest } from '../../src/platform-api/schemas.ts';
 import type { Send } from '../../src/platform-api/transport.ts';
 import type { Entry, Outcome } from '../../src/spool/entry.ts';
 import type { Spool } from '../../src/spool/spool.ts';
-import { asShopId } from '../../src/types/ids.ts';
+import { asShopId } from '../../src/domain/ids.ts';
 import type { PlatformModel } from './platform-model.ts';
 import type { Random } from './random.ts';
 import type { VirtualTime } from './virtual-time.ts';

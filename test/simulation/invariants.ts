@@ -1,4 +1,4 @@
-import { isDoubtfulAddress } from '../../src/intake/email-addresses.ts';
+import { isDoubtfulAddress } from '../../src/domain/email-addresses.ts';
 import { acceptabilityOf } from './platform-markers.ts';
 import { EPOCH, type Fate, type Run } from './run.ts';
 import { oddAddresses, SILENT } from './scenario.ts';

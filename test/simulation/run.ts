@@ -11,7 +11,7 @@ import type {
 } from '../../src/spool/entry.ts';
 import type { ErasureKey } from '../../src/spool/erasure-key.ts';
 import type { OperationName } from '../../src/spool/sqlite/operations.ts';
-import { asEntryId, asShopId } from '../../src/types/ids.ts';
+import { asEntryId, asShopId } from '../../src/domain/ids.ts';
 import { Heart } from './heart.ts';
 import type { PlatformAnswer } from './platform-answers.ts';
 import { createPlatformModel, type PlatformModel } from './platform-model.ts';

@@ -1,5 +1,5 @@
-import { isDoubtfulAddress } from '../../src/intake/email-addresses.ts';
-import type { Channel } from '../../src/types/channel.ts';
+import { isDoubtfulAddress } from '../../src/domain/email-addresses.ts';
+import type { Channel } from '../../src/domain/channel.ts';
 import type { Wanted } from './heart.ts';
 import { MARKERS } from './platform-markers.ts';
 import { DEFAULT_TRAITS, type PlatformTraits, randomTraits } from './platform-traits.ts';

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { EntryState, NewEntry, Outcome } from '../../src/spool/entry.ts';
 import type { DeliveryRecord, EntrySearch, OperatorStore } from '../../src/spool/operator-store.ts';
 import type { Spool } from '../../src/spool/spool.ts';
-import type { EntryId } from '../../src/types/ids.ts';
+import type { EntryId } from '../../src/domain/ids.ts';
 import { anEntry, claimFrom, OTHER_SHOP, retryLater, SHOP } from '../support/entries.ts';
 import { waitFor } from '../support/wait-for.ts';
 

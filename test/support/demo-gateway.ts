@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { completeConfig } from '../../src/config/complete.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { renderMistakes } from '../../src/config/mistakes.ts';
-import { createGateway } from '../../src/gateway.ts';
+import { createGateway } from '../../src/gateway/gateway.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 import { freePorts, ownLoopbackAddress } from './gateway-config.ts';
 

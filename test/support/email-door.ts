@@ -8,13 +8,13 @@ import {
 } from '../../src/channels/email/email-server.ts';
 import { openTls } from '../../src/channels/email/tls.ts';
 import { createIntake } from '../../src/intake/intake.ts';
-import { createAddressDirectory, type EmailShop } from '../../src/intake/routing.ts';
+import { createAddressDirectory, type EmailShop } from '../../src/channels/email/routing.ts';
 import type { LogFields, Logger } from '../../src/observability/logger.ts';
 import { createMetrics, type Metrics } from '../../src/observability/metrics.ts';
 import type { Entry } from '../../src/spool/entry.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
-import { asShopId } from '../../src/types/ids.ts';
+import { asShopId } from '../../src/domain/ids.ts';
 import { SmtpClient } from './smtp-client.ts';
 import { tempDir } from './temp-dir.ts';
 

@@ -8,7 +8,7 @@ import {
 } from '../../src/spool/entry.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import type { Operations } from '../../src/spool/sqlite/operations.ts';
-import { asEntryId, asShopId, type ShopId } from '../../src/types/ids.ts';
+import { asEntryId, asShopId, type ShopId } from '../../src/domain/ids.ts';
 
 export const SHOP = asShopId('00000000-0000-4000-8000-000000000001');
 export const OTHER_SHOP = asShopId('00000000-0000-4000-8000-000000000002');

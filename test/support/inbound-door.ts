@@ -8,7 +8,7 @@ import {
 } from '../../src/channels/email/inbound-route.ts';
 import { createPublicApp } from '../../src/gateway/public-http.ts';
 import { createIntake, type Intake } from '../../src/intake/intake.ts';
-import { createAddressDirectory } from '../../src/intake/routing.ts';
+import { createAddressDirectory } from '../../src/channels/email/routing.ts';
 import { createHealth } from '../../src/observability/health.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';

@@ -11,7 +11,7 @@ import {
   createMessageRequestSchema,
 } from '../../src/platform-api/schemas.ts';
 import type { Claimed, RawForm } from '../../src/spool/entry.ts';
-import { asBlobName, asShopId } from '../../src/types/ids.ts';
+import { asBlobName, asShopId } from '../../src/domain/ids.ts';
 import { claimedEmail, shopSettings } from '../channels/email/normalize/jobs.ts';
 import { type MailSeed, mutateMail, readMailSeeds } from './mail-mutations.ts';
 

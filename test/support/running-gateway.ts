@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { completeConfig } from '../../src/config/complete.ts';
 import { renderMistakes } from '../../src/config/mistakes.ts';
-import { createGateway } from '../../src/gateway.ts';
+import { createGateway } from '../../src/gateway/gateway.ts';
 import { configSource } from '../../src/gateway/config-source.ts';
 import { type Logger, silentLogger } from '../../src/observability/logger.ts';
 import { type ConfigChoices, gatewayConfig } from './gateway-config.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Arrival } from '../../intake/intake.ts';
 import type { UploadRecord, VisitorRecord } from '../../spool/chat-store.ts';
 import type { Entry } from '../../spool/entry.ts';
-import { asBlobName, type ShopId } from '../../types/ids.ts';
+import { asBlobName, type ShopId } from '../../domain/ids.ts';
 
 /** How a visitor's message lies in the spool: this file writes it and reads it back. */
 

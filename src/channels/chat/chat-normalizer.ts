@@ -8,7 +8,7 @@ import {
 import type { BlobStore } from '../../spool/blobs.ts';
 import type { UploadRecord } from '../../spool/chat-store.ts';
 import { assertIntact } from '../../spool/raw-checksum.ts';
-import type { ShopId } from '../../types/ids.ts';
+import type { ShopId } from '../../domain/ids.ts';
 import { type ChatMeta, chatMeta, chatRaw } from './chat-entry.ts';
 import { isVisible } from './visible-text.ts';
 

@@ -8,7 +8,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { ipNetwork } from '../../runtime/ip-network.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
 import type { ChatStore, JournalLine } from '../../spool/chat-store.ts';
-import type { ShopId, VisitorId } from '../../types/ids.ts';
+import type { ShopId, VisitorId } from '../../domain/ids.ts';
 import type { ChatShop } from './chat-shop.ts';
 import { ChatSession, type ChatSocket, type SocketData } from './chat-session.ts';
 import { ReconnectWaits } from './conduct.ts';

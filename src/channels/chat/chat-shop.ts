@@ -1,4 +1,4 @@
-import type { ShopId } from '../../types/ids.ts';
+import type { ShopId } from '../../domain/ids.ts';
 import type { WidgetConfig } from './widget-config.ts';
 
 /** What the chat channel knows of one shop. */

@@ -1,5 +1,5 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
-import type { VisitorId } from '../../types/ids.ts';
+import type { VisitorId } from '../../domain/ids.ts';
 import type { ChatLimitOptions } from './chat-shop.ts';
 
 /** Over a limit: try again after so many seconds. */

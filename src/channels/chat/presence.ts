@@ -1,4 +1,4 @@
-import type { ShopId, VisitorId } from '../../types/ids.ts';
+import type { ShopId, VisitorId } from '../../domain/ids.ts';
 
 /** A visitor with at least one open tab. */
 export interface PresentVisitor {

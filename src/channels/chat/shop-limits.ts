@@ -1,4 +1,4 @@
-import type { ShopId } from '../../types/ids.ts';
+import type { ShopId } from '../../domain/ids.ts';
 import type { ChatLimitOptions, ChatShop } from './chat-shop.ts';
 import { ChatLimits } from './limits.ts';
 

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import type { BlobStore } from '../../spool/blobs.ts';
-import type { BlobName } from '../../types/ids.ts';
+import type { BlobName } from '../../domain/ids.ts';
 import { MAX_FILE_BYTES } from './events.ts';
 import { assertInert, TypeSniffer } from './upload-sniff.ts';
 

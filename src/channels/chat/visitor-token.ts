@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../runtime/clock.ts';
-import { asVisitorId, type VisitorId } from '../../types/ids.ts';
+import { asVisitorId, type VisitorId } from '../../domain/ids.ts';
 
 export interface SigningKey {
   /** Letters, digits, `_` and `-`; stands in the token. */

@@ -1,5 +1,5 @@
 import type { Intake } from '../../intake/intake.ts';
-import type { AddressDirectory } from '../../intake/routing.ts';
+import type { AddressDirectory } from './routing.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
 import type { Accepted } from '../../spool/entry.ts';
 import { SpoolFull } from '../../spool/errors.ts';

@@ -3,11 +3,11 @@ import {
   emailLane,
   messageIdOf,
   remoteIdIfTaken,
-} from '../../intake/email-identity.ts';
-import { type Inbox, selectInboxes } from '../../intake/email-inboxes.ts';
-import { selectSender } from '../../intake/email-sender.ts';
+} from './identity.ts';
+import { type Inbox, selectInboxes } from './inboxes.ts';
+import { selectSender } from './sender.ts';
 import type { Arrival } from '../../intake/intake.ts';
-import type { AddressDirectory, DirectoryShop } from '../../intake/routing.ts';
+import type { AddressDirectory, DirectoryShop } from './routing.ts';
 import type { EmailMeta } from './email-meta.ts';
 import type { StoredMessage } from './message-sink.ts';
 

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
-import { canonicalAddress } from '../../intake/email-addresses.ts';
+import { canonicalAddress } from '../../domain/email-addresses.ts';
 import type { Intake } from '../../intake/intake.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';

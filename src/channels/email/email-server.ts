@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import type { SMTPServerOptions } from 'smtp-server';
 import type { Intake } from '../../intake/intake.ts';
-import type { AddressDirectory } from '../../intake/routing.ts';
+import type { AddressDirectory } from './routing.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { errorFields } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';

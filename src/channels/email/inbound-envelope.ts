@@ -1,6 +1,6 @@
-import { canonicalAddress } from '../../intake/email-addresses.ts';
-import type { AddressDirectory } from '../../intake/routing.ts';
-import type { ShopId } from '../../types/ids.ts';
+import { canonicalAddress } from '../../domain/email-addresses.ts';
+import type { AddressDirectory } from './routing.ts';
+import type { ShopId } from '../../domain/ids.ts';
 import { InboundRefusal } from './inbound-refusal.ts';
 
 export interface InboundEnvelope {

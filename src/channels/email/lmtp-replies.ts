@@ -1,4 +1,4 @@
-import { canonicalAddress } from '../../intake/email-addresses.ts';
+import { canonicalAddress } from '../../domain/email-addresses.ts';
 import type { Taken } from './accept-message.ts';
 import { SmtpRefusal } from './smtp-reply.ts';
 

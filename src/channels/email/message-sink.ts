@@ -1,6 +1,6 @@
 import { createHash, type Hash, hash } from 'node:crypto';
-import { idOfRaw, messageIdOf } from '../../intake/email-identity.ts';
-import { type HeaderBlock, HeaderCollector } from '../../intake/header-block.ts';
+import { idOfRaw, messageIdOf } from './identity.ts';
+import { type HeaderBlock, HeaderCollector } from './header-block.ts';
 import { type BlobStore, type BlobWriter, exactCopy, INLINE_MAX_BYTES } from '../../spool/blobs.ts';
 import type { RawForm } from '../../spool/entry.ts';
 

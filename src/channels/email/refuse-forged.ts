@@ -1,4 +1,4 @@
-import type { AddressDirectory } from '../../intake/routing.ts';
+import type { AddressDirectory } from './routing.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
 import type { RawForm } from '../../spool/entry.ts';
 import type { EmailArrival } from './arrivals.ts';

@@ -1,4 +1,4 @@
-import type { AddressDirectory } from '../../intake/routing.ts';
+import type { AddressDirectory } from './routing.ts';
 
 /**
  * The shops as they were at each session's last MAIL FROM: a recipient that was answered 250 is

@@ -1,5 +1,5 @@
 import type { RateLimits } from '../../spool/sender-rates.ts';
-import type { ShopId } from '../../types/ids.ts';
+import type { ShopId } from '../../domain/ids.ts';
 import { parseAddress } from './address.ts';
 
 /** What the SMS channel knows of a shop. */

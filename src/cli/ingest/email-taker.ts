@@ -4,7 +4,7 @@ import { type Envelope, toArrivals } from '../../channels/email/arrivals.ts';
 import { receivedHeader } from '../../channels/email/received-header.ts';
 import { SmtpRefusal } from '../../channels/email/smtp-reply.ts';
 import type { Intake } from '../../intake/intake.ts';
-import type { AddressDirectory } from '../../intake/routing.ts';
+import type { AddressDirectory } from '../../channels/email/routing.ts';
 import { INLINE_MAX_BYTES } from '../../spool/blobs.ts';
 import { SpoolFull } from '../../spool/errors.ts';
 import type { Spool } from '../../spool/spool.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { StoredMessage } from '../../channels/email/message-sink.ts';
 import { MessageSink } from '../../channels/email/message-sink.ts';
-import { idOfRaw, messageIdOf } from '../../intake/email-identity.ts';
-import { type HeaderBlock, HeaderCollector } from '../../intake/header-block.ts';
+import { idOfRaw, messageIdOf } from '../../channels/email/identity.ts';
+import { type HeaderBlock, HeaderCollector } from '../../channels/email/header-block.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
 
 /** A message on its way in: written piece by piece, then stored. */

@@ -1,7 +1,7 @@
-import { parseAddressList } from '../../intake/email-addresses.ts';
-import type { HeaderBlock } from '../../intake/header-block.ts';
-import type { AddressDirectory } from '../../intake/routing.ts';
-import type { ShopId } from '../../types/ids.ts';
+import { parseAddressList } from '../../domain/email-addresses.ts';
+import type { HeaderBlock } from '../../channels/email/header-block.ts';
+import type { AddressDirectory } from '../../channels/email/routing.ts';
+import type { ShopId } from '../../domain/ids.ts';
 
 /** Where a message's recipients may stand, the most telling first. */
 const WRITTEN_BY_FORWARDERS = ['delivered-to', 'x-original-to', 'envelope-to', 'x-forwarded-to'];

@@ -1,6 +1,6 @@
 import libmime from 'libmime';
-import { parseHeaderBlock } from '../../intake/header-block.ts';
-import type { Channel } from '../../types/channel.ts';
+import { parseHeaderBlock } from '../../channels/email/header-block.ts';
+import type { Channel } from '../../domain/channel.ts';
 import type { EntryKind, EntryMeta } from '../entry.ts';
 import type { EntryCard } from '../operator-store.ts';
 

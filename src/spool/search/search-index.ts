@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import type { EntryId } from '../../types/ids.ts';
+import type { EntryId } from '../../domain/ids.ts';
 import type { EntryCard, EntrySearch, FoundEntry } from '../operator-store.ts';
 import { type EntryRow, toEntry } from '../sqlite/entry-row.ts';
 import type { IndexDb } from './index-database.ts';

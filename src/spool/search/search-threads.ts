@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { workerUrl } from '../../runtime/worker-url.ts';
-import type { EntryId } from '../../types/ids.ts';
+import type { EntryId } from '../../domain/ids.ts';
 import { SpoolUnavailable } from '../errors.ts';
 import type {
   FromSearchWorker,

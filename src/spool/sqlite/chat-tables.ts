@@ -1,4 +1,4 @@
-import type { BlobName, EntryId, ShopId, VisitorId } from '../../types/ids.ts';
+import type { BlobName, EntryId, ShopId, VisitorId } from '../../domain/ids.ts';
 import type {
   ChatAttachment,
   ChatFormat,

@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts';
-import type { EntryId } from '../../types/ids.ts';
+import type { EntryId } from '../../domain/ids.ts';
 import type { LaneKey, RememberedConversation } from '../spool.ts';
 import type { Db } from './database.ts';
 import type { ErasedKeys } from './erased-keys.ts';

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import type { BlobName } from '../../types/ids.ts';
+import type { BlobName } from '../../domain/ids.ts';
 
 /** A file that rows of a spool name, with the size that it was stored with. */
 export interface NamedBlob {

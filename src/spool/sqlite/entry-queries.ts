@@ -1,5 +1,5 @@
-import type { Channel } from '../../types/channel.ts';
-import type { EntryId, ShopId } from '../../types/ids.ts';
+import type { Channel } from '../../domain/channel.ts';
+import type { EntryId, ShopId } from '../../domain/ids.ts';
 import type { Entry, RawForm, TimelineStep } from '../entry.ts';
 import type { EntrySearch } from '../operator-store.ts';
 import type { EntryCount, EntryFilter, KnownMessage } from '../spool.ts';

@@ -1,5 +1,5 @@
-import type { Channel } from '../../types/channel.ts';
-import type { BlobName, EntryId, ShopId } from '../../types/ids.ts';
+import type { Channel } from '../../domain/channel.ts';
+import type { BlobName, EntryId, ShopId } from '../../domain/ids.ts';
 import type { Entry, EntryKind, EntryMeta, EntryState, RawForm } from '../entry.ts';
 
 /** A row of `entries`. SQLite is trusted to hold what this module wrote: nothing is checked. */

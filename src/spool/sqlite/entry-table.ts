@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts';
-import type { EntryId, ShopId } from '../../types/ids.ts';
+import type { EntryId, ShopId } from '../../domain/ids.ts';
 import type {
   Accepted,
   Claimed,

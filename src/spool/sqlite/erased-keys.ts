@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import type { EntryId, ShopId } from '../../types/ids.ts';
+import type { EntryId, ShopId } from '../../domain/ids.ts';
 import { ErasureKey } from '../erasure-key.ts';
 import type { Db } from './database.ts';
 

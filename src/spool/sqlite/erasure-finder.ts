@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { inflateRawSync } from 'node:zlib';
-import type { ShopId, VisitorId } from '../../types/ids.ts';
+import type { ShopId, VisitorId } from '../../domain/ids.ts';
 import type { EntryMeta, TimelineStep } from '../entry.ts';
 import { blackened } from '../erasure-note.ts';
 import { bodyTexts, readableTexts, textOfJson } from '../erasure-text.ts';

@@ -1,4 +1,4 @@
-import type { BlobName, ShopId } from '../../types/ids.ts';
+import type { BlobName, ShopId } from '../../domain/ids.ts';
 import type { Note, Person, TracedEntry, TracedLane, TracedVisitor } from '../erasure.ts';
 import type { ErasureKey } from '../erasure-key.ts';
 import { BLACKENED, blackened } from '../erasure-note.ts';

@@ -1,4 +1,4 @@
-import type { ShopId, VisitorId } from '../../types/ids.ts';
+import type { ShopId, VisitorId } from '../../domain/ids.ts';
 import type { Person, TracedVisitor } from '../erasure.ts';
 import type { Db } from './database.ts';
 

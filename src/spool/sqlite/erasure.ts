@@ -3,7 +3,7 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { durableFiles } from '../../runtime/durable-files.ts';
-import { asBlobName, type ShopId } from '../../types/ids.ts';
+import { asBlobName, type ShopId } from '../../domain/ids.ts';
 import type { Person, TracedEntry, Traces } from '../erasure.ts';
 import { eraseFromIndex } from '../erasure-index.ts';
 import { ErasureKey } from '../erasure-key.ts';

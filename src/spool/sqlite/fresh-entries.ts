@@ -1,4 +1,4 @@
-import type { EntryId, ShopId } from '../../types/ids.ts';
+import type { EntryId, ShopId } from '../../domain/ids.ts';
 import type { Db } from './database.ts';
 import type { EntryRow } from './entry-row.ts';
 

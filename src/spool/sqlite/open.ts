@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { DurableFiles, makeFolder } from '../../runtime/durable-files.ts';
-import type { BlobName, EntryId } from '../../types/ids.ts';
+import type { BlobName, EntryId } from '../../domain/ids.ts';
 import { Ballast, BALLAST_FILE } from '../ballast.ts';
 import { BlobFiles } from '../blob-files.ts';
 import type { ChatStore } from '../chat-store.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts';
-import type { EntryId } from '../../types/ids.ts';
+import type { EntryId } from '../../domain/ids.ts';
 import type { StoredRecord } from '../delivery-record.ts';
 import type { EntryState } from '../entry.ts';
 import type { Db } from './database.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts';
-import type { ShopId } from '../../types/ids.ts';
+import type { ShopId } from '../../domain/ids.ts';
 import type { Db } from './database.ts';
 import type { ErasedKeys } from './erased-keys.ts';
 

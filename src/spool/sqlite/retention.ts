@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts';
-import type { BlobName, EntryId } from '../../types/ids.ts';
+import type { BlobName, EntryId } from '../../domain/ids.ts';
 import { FIRST_REFUSAL_NUMBER, WAITS_FOR } from '../entry.ts';
 import type { Retention } from '../spool.ts';
 import type { Db } from './database.ts';

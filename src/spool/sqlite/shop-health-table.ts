@@ -1,4 +1,4 @@
-import type { ShopId } from '../../types/ids.ts';
+import type { ShopId } from '../../domain/ids.ts';
 import type { EntryMeta } from '../entry.ts';
 import type { Db } from './database.ts';
 

@@ -6,7 +6,7 @@ import { createMessageRequestSchema } from '../../../src/platform-api/schemas.ts
 import { BlobFiles } from '../../../src/spool/blob-files.ts';
 import type { UploadRecord, VisitorRecord } from '../../../src/spool/chat-store.ts';
 import { type Claimed, WAITS_FOR } from '../../../src/spool/entry.ts';
-import { asBlobName, asEntryId, asVisitorId } from '../../../src/types/ids.ts';
+import { asBlobName, asEntryId, asVisitorId } from '../../../src/domain/ids.ts';
 import { SHOP } from '../../support/entries.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { SignJWT } from 'jose';
 import { VisitorTokens } from '../../../src/channels/chat/visitor-token.ts';
-import { asVisitorId } from '../../../src/types/ids.ts';
+import { asVisitorId } from '../../../src/domain/ids.ts';
 import { type ChatClient, ConnectRefused } from '../../support/chat-client.ts';
 import { SHOP } from '../../support/entries.ts';
 import { waitFor } from '../../support/wait-for.ts';

@@ -4,7 +4,7 @@ import { SignJWT } from 'jose';
 import { type ChatClient, ConnectRefused } from '../../support/chat-client.ts';
 import { SHOP } from '../../support/entries.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { asVisitorId } from '../../../src/types/ids.ts';
+import { asVisitorId } from '../../../src/domain/ids.ts';
 import { aShop, ChatGateway, type GatewayOptions, ROOMY, SECRET } from './chat-gateway.ts';
 import { aReply } from './replies/platform-messages.ts';
 

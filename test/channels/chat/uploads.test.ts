@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createChatNormalizer } from '../../../src/channels/chat/chat-normalizer.ts';
 import { VisitorTokens } from '../../../src/channels/chat/visitor-token.ts';
-import { asVisitorId } from '../../../src/types/ids.ts';
+import { asVisitorId } from '../../../src/domain/ids.ts';
 import type { ChatClient } from '../../support/chat-client.ts';
 import { claimFrom, SHOP } from '../../support/entries.ts';
 import { waitFor } from '../../support/wait-for.ts';

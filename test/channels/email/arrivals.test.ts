@@ -2,10 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import { type Envelope, toArrivals } from '../../../src/channels/email/arrivals.ts';
 import { toNamedAddress } from '../../../src/channels/email/normalize/head/recipients.ts';
 import type { StoredMessage } from '../../../src/channels/email/message-sink.ts';
-import { selectSender } from '../../../src/intake/email-sender.ts';
-import { parseHeaderBlock } from '../../../src/intake/header-block.ts';
-import { createAddressDirectory } from '../../../src/intake/routing.ts';
-import { asShopId } from '../../../src/types/ids.ts';
+import { selectSender } from '../../../src/channels/email/sender.ts';
+import { parseHeaderBlock } from '../../../src/channels/email/header-block.ts';
+import { createAddressDirectory } from '../../../src/channels/email/routing.ts';
+import { asShopId } from '../../../src/domain/ids.ts';
 
 const ACME = asShopId('acme');
 const OTHER = asShopId('other');

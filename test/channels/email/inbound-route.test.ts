@@ -7,7 +7,7 @@ import { fromSmtp } from '../../../src/channels/email/inbound-refusal.ts';
 import { createInboundTokens } from '../../../src/channels/email/inbound-tokens.ts';
 import { SmtpRefusal } from '../../../src/channels/email/smtp-reply.ts';
 import { SpoolFull, SpoolUnavailable } from '../../../src/spool/errors.ts';
-import { asBlobName } from '../../../src/types/ids.ts';
+import { asBlobName } from '../../../src/domain/ids.ts';
 import { ACME, MESSAGE, OTHER, openDoor } from '../../support/email-door.ts';
 import {
   ACME_NEXT_TOKEN,

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { parseEmailMeta } from '../../../src/channels/email/email-meta.ts';
 import { lmtpReplies } from '../../../src/channels/email/lmtp-replies.ts';
 import { SpoolFull } from '../../../src/spool/errors.ts';
-import { asEntryId } from '../../../src/types/ids.ts';
+import { asEntryId } from '../../../src/domain/ids.ts';
 import {
   type DoorChange,
   type EmailDoor,

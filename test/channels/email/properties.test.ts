@@ -4,7 +4,7 @@ import { createMessageRequestSchema } from '../../../src/platform-api/schemas.ts
 import type { Entry, EntryState } from '../../../src/spool/entry.ts';
 import type { Spool } from '../../../src/spool/spool.ts';
 import { openSqliteStore } from '../../../src/spool/sqlite/open.ts';
-import { asEntryId } from '../../../src/types/ids.ts';
+import { asEntryId } from '../../../src/domain/ids.ts';
 import { INBOX } from '../../support/gateway-config.ts';
 import { mimeMail, shapelessMail } from '../../support/mail-arbitraries.ts';
 import { type RunningGateway, startGateway } from '../../support/running-gateway.ts';

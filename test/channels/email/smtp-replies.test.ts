@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Intake } from '../../../src/intake/intake.ts';
 import type { BlobStore } from '../../../src/spool/blobs.ts';
 import { SpoolFull, SpoolUnavailable } from '../../../src/spool/errors.ts';
-import type { ShopId } from '../../../src/types/ids.ts';
+import type { ShopId } from '../../../src/domain/ids.ts';
 import { ACME, type DoorChange, type EmailDoor, openDoor } from '../../support/email-door.ts';
 import { converse, SmtpClient } from '../../support/smtp-client.ts';
 

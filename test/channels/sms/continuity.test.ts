@@ -6,7 +6,7 @@ import { isE164, subscriberOf } from '../../../src/channels/sms/address.ts';
 import { completeConfig } from '../../../src/config/complete.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { renderMistakes } from '../../../src/config/mistakes.ts';
-import { createGateway } from '../../../src/gateway.ts';
+import { createGateway } from '../../../src/gateway/gateway.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { ends } from '../../support/ends.ts';
 import { ACME, gatewayConfig } from '../../support/gateway-config.ts';

@@ -7,7 +7,7 @@ import { createIntake } from '../../../src/intake/intake.ts';
 import type { Normalizer } from '../../../src/intake/normalizer.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { PlatformClient } from '../../../src/platform-api/client.ts';
-import { asShopId } from '../../../src/types/ids.ts';
+import { asShopId } from '../../../src/domain/ids.ts';
 import { ScriptedPlatform, uuid } from '../../support/scripted-platform.ts';
 import {
   ACCOUNT_SID,

@@ -12,7 +12,7 @@ import type { LogFields, Logger } from '../../../src/observability/logger.ts';
 import { createMetrics, type Metrics } from '../../../src/observability/metrics.ts';
 import type { Claimed } from '../../../src/spool/entry.ts';
 import { openSqliteStore, type Store } from '../../../src/spool/sqlite/open.ts';
-import { asShopId } from '../../../src/types/ids.ts';
+import { asShopId } from '../../../src/domain/ids.ts';
 import { claimFrom } from '../../support/entries.ts';
 import {
   ACCOUNT_SID,

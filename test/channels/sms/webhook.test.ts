@@ -6,7 +6,7 @@ import net from 'node:net';
 import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js';
 import { createShopDirectory } from '../../../src/channels/sms/shops.ts';
 import { SpoolFull, SpoolUnavailable } from '../../../src/spool/errors.ts';
-import { asShopId } from '../../../src/types/ids.ts';
+import { asShopId } from '../../../src/domain/ids.ts';
 import {
   ACCOUNT_SID,
   AUTH_TOKEN,

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { completeConfig } from '../../../src/config/complete.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { createGateway } from '../../../src/gateway.ts';
+import { createGateway } from '../../../src/gateway/gateway.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import type { Message } from '../../../src/platform-api/resources.ts';
 import { ends } from '../../support/ends.ts';

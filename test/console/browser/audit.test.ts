@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { waitFor } from '../../support/wait-for.ts';
-import { consoleClient } from '../console-client.ts';
-import { PASSWORD } from '../console-scene.ts';
+import { consoleClient } from '../server/console-client.ts';
+import { PASSWORD } from '../server/console-scene.ts';
 import { describeConsole } from './console-visit.ts';
 
 describeConsole('audit and doctor', (test) => {

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from '@jest/globals';
-import { PASSWORD } from '../console-scene.ts';
+import { PASSWORD } from '../server/console-scene.ts';
 import { AUTH_TOKEN } from '../../support/twilio-stand-in.ts';
 import { ACME, CHAT_KEY, INBOX, PUBLIC_URL } from '../../support/gateway-config.ts';
 import { describeConsole } from './console-visit.ts';

@@ -8,7 +8,7 @@ import { ends } from '../../support/ends.ts';
 import type { ConfigChoices } from '../../support/gateway-config.ts';
 import { type RunningGateway, startGateway } from '../../support/running-gateway.ts';
 import { tempDir } from '../../support/temp-dir.ts';
-import { PASSWORD } from '../console-scene.ts';
+import { PASSWORD } from '../server/console-scene.ts';
 
 /** More than any test takes on an idle machine, by far. */
 const TEST_TIMEOUT_MS = 300_000;

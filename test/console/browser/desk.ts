@@ -9,7 +9,7 @@ import { type RunningGateway, startGateway } from '../../support/running-gateway
 import { sendSms, sidOf } from '../../support/sms-sender.ts';
 import { SmtpClient } from '../../support/smtp-client.ts';
 import { tempDir } from '../../support/temp-dir.ts';
-import { PASSWORD } from '../console-scene.ts';
+import { PASSWORD } from '../server/console-scene.ts';
 
 /** More than any test takes on an idle machine, by far. */
 const TEST_TIMEOUT_MS = 240_000;

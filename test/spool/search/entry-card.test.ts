@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { cardOf } from '../../../src/spool/search/entry-card.ts';
-import type { Channel } from '../../../src/types/channel.ts';
+import type { Channel } from '../../../src/domain/channel.ts';
 
 const card = (channel: Channel, head: string, meta: Record<string, unknown> = {}) =>
   cardOf({ kind: 'message', channel, meta, head: Buffer.from(head) });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { NewEntry } from '../../../src/spool/entry.ts';
 import { openSqliteStore, type Store } from '../../../src/spool/sqlite/open.ts';
-import { asBlobName, asVisitorId } from '../../../src/types/ids.ts';
+import { asBlobName, asVisitorId } from '../../../src/domain/ids.ts';
 import { anEntry, OTHER_SHOP, SHOP } from '../../support/entries.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 

@@ -6,7 +6,7 @@ import { openIndex } from '../../../src/spool/search/index-database.ts';
 import { openDatabase } from '../../../src/spool/sqlite/database.ts';
 import { MIGRATIONS } from '../../../src/spool/sqlite/migrations.ts';
 import { openSqliteStore, type Store } from '../../../src/spool/sqlite/open.ts';
-import type { EntryId } from '../../../src/types/ids.ts';
+import type { EntryId } from '../../../src/domain/ids.ts';
 import { anEntry, claimFrom, SHOP } from '../../support/entries.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { waitFor } from '../../support/wait-for.ts';

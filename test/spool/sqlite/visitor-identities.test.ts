@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import type { VisitorIdentity } from '../../../src/spool/chat-store.ts';
 import { MIGRATIONS } from '../../../src/spool/sqlite/migrations.ts';
 import { openSqliteStore, type Store } from '../../../src/spool/sqlite/open.ts';
-import { asBlobName, asVisitorId, type VisitorId } from '../../../src/types/ids.ts';
+import { asBlobName, asVisitorId, type VisitorId } from '../../../src/domain/ids.ts';
 import { ends } from '../../support/ends.ts';
 import { anEntry, SHOP } from '../../support/entries.ts';
 import { tempDir } from '../../support/temp-dir.ts';

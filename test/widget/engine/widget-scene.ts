@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 import type { Intake } from '../../../src/intake/intake.ts';
 import type { Chat } from '../../../src/widget/engine/chat.ts';
-import { asVisitorId, type VisitorId } from '../../../src/types/ids.ts';
+import { asVisitorId, type VisitorId } from '../../../src/domain/ids.ts';
 import {
   aShop,
   ChatGateway,

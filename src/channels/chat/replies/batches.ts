@@ -1,5 +1,5 @@
 import type { WatchedConversation } from '../../../spool/chat-store.ts';
-import type { VisitorId } from '../../../types/ids.ts';
+import type { VisitorId } from '../../../domain/ids.ts';
 
 /** Longer URLs are refused by common servers. */
 const MAX_CONVERSATIONS = 150;

@@ -2,7 +2,7 @@ import { errorFields, type Logger } from '../../../observability/logger.ts';
 import type { Message } from '../../../platform-api/resources.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { WatchedConversation } from '../../../spool/chat-store.ts';
-import type { ShopId, VisitorId } from '../../../types/ids.ts';
+import type { ShopId, VisitorId } from '../../../domain/ids.ts';
 import type { Batch } from './batches.ts';
 import { type ReaderParts, type Reading, readMessages, readOn } from './message-reader.ts';
 import type { Urgency } from './pacer.ts';

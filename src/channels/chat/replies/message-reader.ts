@@ -1,6 +1,6 @@
 import pRetry from 'p-retry';
 import type { Message } from '../../../platform-api/resources.ts';
-import type { ShopId } from '../../../types/ids.ts';
+import type { ShopId } from '../../../domain/ids.ts';
 import type { Pacer, Urgency } from './pacer.ts';
 import { type Pages, type Place, placeAfter } from './place.ts';
 import { createdAt, isNewestFirst } from './reply-order.ts';

@@ -2,7 +2,7 @@ import { errorFields, type Logger } from '../../../observability/logger.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { ChatStore, JournalLine } from '../../../spool/chat-store.ts';
 import type { Spool } from '../../../spool/spool.ts';
-import type { ShopId, VisitorId } from '../../../types/ids.ts';
+import type { ShopId, VisitorId } from '../../../domain/ids.ts';
 import type { Presence, PresenceChange, PresentVisitor } from '../presence.ts';
 import { Pacer, type Urgency } from './pacer.ts';
 import { backoffMs, FASTEST_MS, pollIntervalMs } from './poll-interval.ts';

@@ -1,5 +1,5 @@
 import type { Message } from '../../../platform-api/resources.ts';
-import type { ShopId } from '../../../types/ids.ts';
+import type { ShopId } from '../../../domain/ids.ts';
 
 export interface MessagePage {
   readonly results: readonly Message[];

@@ -4,7 +4,7 @@ import type { Clock } from '../../../runtime/clock.ts';
 import type { ChatStore, JournalLine, WatchedConversation } from '../../../spool/chat-store.ts';
 import { REMOTE_ID_PREFIX } from '../chat-entry.ts';
 import type { Spool } from '../../../spool/spool.ts';
-import type { ShopId, VisitorId } from '../../../types/ids.ts';
+import type { ShopId, VisitorId } from '../../../domain/ids.ts';
 import { batchesOf } from './batches.ts';
 import { ConversationLists, type How, type Listed } from './conversation-lists.ts';
 import { isReply, isUnsigned, shownText } from './is-reply.ts';

@@ -1,6 +1,6 @@
-import { canonicalDomain, domainOf } from '../../../intake/email-addresses.ts';
-import { authorOf } from '../../../intake/email-sender.ts';
-import type { HeaderBlock } from '../../../intake/header-block.ts';
+import { canonicalDomain, domainOf } from '../../../domain/email-addresses.ts';
+import { authorOf } from '../sender.ts';
+import type { HeaderBlock } from '../header-block.ts';
 import type { RawSource } from '../raw-source.ts';
 import { isAligned } from './alignment.ts';
 import { checkSignatures, type SignatureCheck } from './check-signatures.ts';

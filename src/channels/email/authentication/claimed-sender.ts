@@ -1,14 +1,14 @@
-import { createAddressMatcher } from '../../../intake/address-matcher.ts';
+import { createAddressMatcher } from '../address-matcher.ts';
 import {
   canonicalDomain,
   domainOf,
   matchKey,
   parseAddressList,
-} from '../../../intake/email-addresses.ts';
-import { mailboxOf, selectSender } from '../../../intake/email-sender.ts';
-import type { HeaderBlock } from '../../../intake/header-block.ts';
-import { createFormSenders } from '../../../intake/known-forms.ts';
-import { isSharedDomain } from '../../../intake/shared-domains.ts';
+} from '../../../domain/email-addresses.ts';
+import { mailboxOf, selectSender } from '../sender.ts';
+import type { HeaderBlock } from '../header-block.ts';
+import { createFormSenders } from '../known-forms.ts';
+import { isSharedDomain } from '../shared-domains.ts';
 import { parseAuthenticationResults } from './authentication-results.ts';
 import type { SignatureCheck } from './check-signatures.ts';
 import type { DmarcRecord } from './dmarc-record.ts';

@@ -1,4 +1,4 @@
-import type { EntryId } from '../../../types/ids.ts';
+import type { EntryId } from '../../../domain/ids.ts';
 import type { AuthenticationVerdict } from './verdict.ts';
 
 const MAX_ENTRIES = 5000;

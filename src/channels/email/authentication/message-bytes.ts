@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { HeaderCollector, type HeaderBlock } from '../../../intake/header-block.ts';
+import { HeaderCollector, type HeaderBlock } from '../header-block.ts';
 import type { RawSource } from '../raw-source.ts';
 
 const READ_BYTES = 64 * 1024;

@@ -1,4 +1,4 @@
-import type { HeaderBlock } from '../../../intake/header-block.ts';
+import type { HeaderBlock } from '../header-block.ts';
 import { isAligned } from './alignment.ts';
 import {
   type AuthenticationResults,

@@ -4,7 +4,7 @@ import type { CountedMessage } from '../../../spool/sender-rates.ts';
 import type { AuthenticationVerdict } from '../authentication/verdict.ts';
 import type { EmailMeta } from '../email-meta.ts';
 import type { RawSource } from '../raw-source.ts';
-import type { ShopId } from '../../../types/ids.ts';
+import type { ShopId } from '../../../domain/ids.ts';
 import type { PartContent } from './parts/collect-part.ts';
 
 /** One message to be read; all of it can be cloned to another thread. */

@@ -8,7 +8,7 @@ import { workerUrl } from '../../../runtime/worker-url.ts';
 import type { BlobStore } from '../../../spool/blobs.ts';
 import type { Claimed, Entry } from '../../../spool/entry.ts';
 import type { CountedMessage, RateLimit, RateLimits } from '../../../spool/sender-rates.ts';
-import type { ShopId } from '../../../types/ids.ts';
+import type { ShopId } from '../../../domain/ids.ts';
 import type { Authenticator } from '../authentication/authenticator.ts';
 import { KeptVerdicts } from '../authentication/kept-verdicts.ts';
 import type { AuthenticationVerdict } from '../authentication/verdict.ts';

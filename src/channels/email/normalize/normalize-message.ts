@@ -3,7 +3,7 @@ import {
   type HeaderBlock,
   HeaderCollector,
   parseHeaderBlock,
-} from '../../../intake/header-block.ts';
+} from '../header-block.ts';
 import type { Verdict } from '../../../intake/normalizer.ts';
 import { attachedFiles, MAX_ATTACHMENTS, rawFile, toAttachedFile } from './parts/attached-files.ts';
 import { type BodyContent, type BodyOptions, readBody } from './body/body-content.ts';

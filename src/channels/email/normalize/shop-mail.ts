@@ -1,8 +1,8 @@
-import { createAddressMatcher } from '../../../intake/address-matcher.ts';
-import { canonicalDomain } from '../../../intake/email-addresses.ts';
-import { createFormSenders } from '../../../intake/known-forms.ts';
+import { createAddressMatcher } from '../address-matcher.ts';
+import { canonicalDomain } from '../../../domain/email-addresses.ts';
+import { createFormSenders } from '../known-forms.ts';
 import type { RateLimits } from '../../../spool/sender-rates.ts';
-import type { ShopId } from '../../../types/ids.ts';
+import type { ShopId } from '../../../domain/ids.ts';
 import type { SenderLists } from '../authentication/claimed-sender.ts';
 import type { SenderRules } from '../authentication/sender-policy.ts';
 import type { BodyMode } from './body/choose-body.ts';

@@ -1,5 +1,5 @@
 import { open, stat } from 'node:fs/promises';
-import { MAX_HEADER_BYTES, parseHeaderBlock } from '../../../intake/header-block.ts';
+import { MAX_HEADER_BYTES, parseHeaderBlock } from '../header-block.ts';
 import { rawFile } from './parts/attached-files.ts';
 import type { EmailJob, EmailResult } from './email-job.ts';
 import type { RawSource } from '../raw-source.ts';

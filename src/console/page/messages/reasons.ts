@@ -3,7 +3,7 @@ import {
   CONTACTS_NOT_READABLE,
   NO_SUCH_CONTACT,
   UNCLEAR,
-} from '../../../types/reasons.ts';
+} from '../../../domain/reasons.ts';
 import type { EntryState } from '../../contract.ts';
 
 /** What a reason means and what an operator can do about it. */

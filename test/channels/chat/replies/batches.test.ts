@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { batchesOf } from '../../../../src/channels/chat/replies/batches.ts';
 import type { WatchedConversation } from '../../../../src/spool/chat-store.ts';
-import { asVisitorId } from '../../../../src/types/ids.ts';
+import { asVisitorId } from '../../../../src/domain/ids.ts';
 
 const conversationsOf = (visitor: string, count: number): WatchedConversation[] =>
   Array.from({ length: count }, (_, index) => ({

@@ -3,7 +3,7 @@ import { ConversationLists } from '../../../../src/channels/chat/replies/convers
 import { Pacer } from '../../../../src/channels/chat/replies/pacer.ts';
 import { CursorRefused } from '../../../../src/channels/chat/replies/reply-source.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
-import { asVisitorId } from '../../../../src/types/ids.ts';
+import { asVisitorId } from '../../../../src/domain/ids.ts';
 import { SHOP } from '../../../support/entries.ts';
 import { aReply } from './platform-messages.ts';
 

@@ -1,4 +1,4 @@
-import { asVisitorId } from '../../../../src/types/ids.ts';
+import { asVisitorId } from '../../../../src/domain/ids.ts';
 import type { ChatClient } from '../../../support/chat-client.ts';
 import { claimFrom, SHOP } from '../../../support/entries.ts';
 import type { ChatGateway } from '../chat-gateway.ts';

@@ -8,7 +8,7 @@ import {
   type Queue,
   type Watched,
 } from '../../../../src/channels/chat/replies/turn.ts';
-import { asVisitorId } from '../../../../src/types/ids.ts';
+import { asVisitorId } from '../../../../src/domain/ids.ts';
 import { SHOP } from '../../../support/entries.ts';
 
 function watched(

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { runCli } from '../../../../src/cli/run.ts';
 import { completeConfig } from '../../../../src/config/complete.ts';
 import { loadConfig } from '../../../../src/config/load.ts';
-import { createGateway } from '../../../../src/gateway.ts';
+import { createGateway } from '../../../../src/gateway/gateway.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import { captureTerminal } from '../../../support/capture-terminal.ts';
 import { DnsServer } from '../../../support/dns-server.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { readBounceReport } from '../../../../src/channels/email/normalize/head/bounce-report.ts';
 import { bounceEvents } from '../../../../src/channels/email/normalize/head/mail-events.ts';
-import { createAddressMatcher } from '../../../../src/intake/address-matcher.ts';
-import { parseHeaderBlock } from '../../../../src/intake/header-block.ts';
+import { createAddressMatcher } from '../../../../src/channels/email/address-matcher.ts';
+import { parseHeaderBlock } from '../../../../src/channels/email/header-block.ts';
 import { createEventRequestSchema } from '../../../../src/platform-api/schemas.ts';
 import { withinProcessorTime } from '../../../support/processor-time.ts';
 

@@ -4,10 +4,10 @@ import {
   type MailClass,
 } from '../../../../src/channels/email/normalize/head/classify.ts';
 import { readSubject } from '../../../../src/channels/email/normalize/head/header-text.ts';
-import { createAddressMatcher } from '../../../../src/intake/address-matcher.ts';
-import { selectSender } from '../../../../src/intake/email-sender.ts';
-import { parseHeaderBlock } from '../../../../src/intake/header-block.ts';
-import { createFormSenders } from '../../../../src/intake/known-forms.ts';
+import { createAddressMatcher } from '../../../../src/channels/email/address-matcher.ts';
+import { selectSender } from '../../../../src/channels/email/sender.ts';
+import { parseHeaderBlock } from '../../../../src/channels/email/header-block.ts';
+import { createFormSenders } from '../../../../src/channels/email/known-forms.ts';
 
 const ALL: readonly MailClass[] = ['auto-reply', 'bounce', 'loop', 'bulk'];
 const formSenders = createFormSenders(['forms@market.example']);

@@ -11,7 +11,7 @@ import {
 } from '../../../../src/channels/email/normalize/email-normalizer.ts';
 import { NormalizingUnavailable } from '../../../../src/channels/email/normalize/threads/mail-worker-pool.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
-import { asBlobName } from '../../../../src/types/ids.ts';
+import { asBlobName } from '../../../../src/domain/ids.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 import { claimedEmail, inline, shopSettings } from './jobs.ts';
 

@@ -11,8 +11,8 @@ import {
 } from '../../../../src/channels/email/normalize/head/message-ids.ts';
 import { readCopyRecipients } from '../../../../src/channels/email/normalize/head/recipients.ts';
 import { readSentAt } from '../../../../src/channels/email/normalize/head/sent-at.ts';
-import { createAddressMatcher } from '../../../../src/intake/address-matcher.ts';
-import { parseHeaderBlock } from '../../../../src/intake/header-block.ts';
+import { createAddressMatcher } from '../../../../src/channels/email/address-matcher.ts';
+import { parseHeaderBlock } from '../../../../src/channels/email/header-block.ts';
 
 const block = (lines: string) => parseHeaderBlock(Buffer.from(`${lines}\r\n\r\n`));
 const ids = (count: number) => Array.from({ length: count }, (_, index) => `<${index}@x>`);

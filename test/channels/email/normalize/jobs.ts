@@ -3,7 +3,7 @@ import type { EmailMeta } from '../../../../src/channels/email/email-meta.ts';
 import type { EmailJob } from '../../../../src/channels/email/normalize/email-job.ts';
 import type { ShopMailSettings } from '../../../../src/channels/email/normalize/shop-mail.ts';
 import { type Claimed, type RawForm, WAITS_FOR } from '../../../../src/spool/entry.ts';
-import { asEntryId, asShopId } from '../../../../src/types/ids.ts';
+import { asEntryId, asShopId } from '../../../../src/domain/ids.ts';
 
 export const SHOP = asShopId('7b0d5a3e-1f2c-4a3b-8c4d-000000000001');
 /** Half an hour after the Date header of the fixtures. */

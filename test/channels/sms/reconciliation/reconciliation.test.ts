@@ -16,7 +16,7 @@ import {
   THEIR_NUMBER,
 } from '../../../support/twilio-stand-in.ts';
 import { waitFor } from '../../../support/wait-for.ts';
-import { asShopId } from '../../../../src/types/ids.ts';
+import { asShopId } from '../../../../src/domain/ids.ts';
 import { smsShop } from '../running-webhook.ts';
 import { bodyOf, MARK, reconciling, valueOf } from './running-reconciliation.ts';
 

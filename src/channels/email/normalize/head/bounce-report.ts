@@ -2,8 +2,8 @@ import {
   canonicalAddress,
   matchKey,
   parseAddressList,
-} from '../../../../intake/email-addresses.ts';
-import { type HeaderBlock, parseHeaderBlock } from '../../../../intake/header-block.ts';
+} from '../../../../domain/email-addresses.ts';
+import { type HeaderBlock, parseHeaderBlock } from '../../header-block.ts';
 import { messageIds } from './message-ids.ts';
 
 /** One recipient that a bounce says was not reached. */

@@ -1,15 +1,15 @@
 import { isIP } from 'node:net';
 import libmime from 'libmime';
-import type { AddressMatcher } from '../../../../intake/address-matcher.ts';
-import { domainOf, parseAddressList } from '../../../../intake/email-addresses.ts';
-import { messageIdOf } from '../../../../intake/email-identity.ts';
+import type { AddressMatcher } from '../../address-matcher.ts';
+import { domainOf, parseAddressList } from '../../../../domain/email-addresses.ts';
+import { messageIdOf } from '../../identity.ts';
 import {
   hasReplyToOfStranger,
   listPost,
   mailboxOf,
   type Sender,
-} from '../../../../intake/email-sender.ts';
-import type { HeaderBlock } from '../../../../intake/header-block.ts';
+} from '../../sender.ts';
+import type { HeaderBlock } from '../../header-block.ts';
 import type { Verdict } from '../../../../intake/normalizer.ts';
 import type { EmailMeta } from '../../email-meta.ts';
 import { isAutoReplySubject, isBounceSubject } from './automatic-subjects.ts';

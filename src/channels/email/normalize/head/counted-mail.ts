@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { matchKey } from '../../../../intake/email-addresses.ts';
-import { mailboxOf, type Sender } from '../../../../intake/email-sender.ts';
-import type { HeaderBlock } from '../../../../intake/header-block.ts';
+import { matchKey } from '../../../../domain/email-addresses.ts';
+import { mailboxOf, type Sender } from '../../sender.ts';
+import type { HeaderBlock } from '../../header-block.ts';
 import { type CountedMessage, countedWhenForged } from '../../../../spool/sender-rates.ts';
 import type { EmailMeta } from '../../email-meta.ts';
 import { isAllowedSender, isFrom } from './classify.ts';

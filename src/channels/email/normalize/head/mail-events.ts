@@ -1,4 +1,4 @@
-import type { AddressMatcher } from '../../../../intake/address-matcher.ts';
+import type { AddressMatcher } from '../../address-matcher.ts';
 import type { CreateEventRequest } from '../../../../platform-api/schemas.ts';
 import type { BounceReport, FailedRecipient } from './bounce-report.ts';
 import { cleanLine } from '../../../../runtime/clean-text.ts';

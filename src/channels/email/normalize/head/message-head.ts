@@ -1,5 +1,5 @@
-import { mailboxOf, type Sender, selectSender } from '../../../../intake/email-sender.ts';
-import type { HeaderBlock } from '../../../../intake/header-block.ts';
+import { mailboxOf, type Sender, selectSender } from '../../sender.ts';
+import type { HeaderBlock } from '../../header-block.ts';
 import type { Verdict } from '../../../../intake/normalizer.ts';
 import type { CreateMessageRequest } from '../../../../platform-api/schemas.ts';
 import { type Claim, treatSender } from '../../authentication/sender-policy.ts';

@@ -1,4 +1,4 @@
-import type { HeaderBlock } from '../../../../intake/header-block.ts';
+import type { HeaderBlock } from '../../header-block.ts';
 
 /** RFC 5322 §3.6.4, read leniently: anything in angle brackets without white space. */
 const MESSAGE_ID = /<[^<>\s]+>/g;

@@ -1,6 +1,6 @@
-import type { AddressMatcher } from '../../../../intake/address-matcher.ts';
-import { type Mailbox, matchKey, parseAddressList } from '../../../../intake/email-addresses.ts';
-import type { HeaderBlock } from '../../../../intake/header-block.ts';
+import type { AddressMatcher } from '../../address-matcher.ts';
+import { type Mailbox, matchKey, parseAddressList } from '../../../../domain/email-addresses.ts';
+import type { HeaderBlock } from '../../header-block.ts';
 import { createMessageRequestSchema } from '../../../../platform-api/schemas.ts';
 import { readDisplayName } from './header-text.ts';
 

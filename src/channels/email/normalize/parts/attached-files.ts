@@ -1,4 +1,4 @@
-import { parseHeaderBlock } from '../../../../intake/header-block.ts';
+import { parseHeaderBlock } from '../../header-block.ts';
 import type { AttachedFile } from '../email-job.ts';
 import { safeFileName } from './file-names.ts';
 import { readSubject } from '../head/header-text.ts';

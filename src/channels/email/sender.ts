@@ -1,0 +1,175 @@
+import type { AddressMatcher } from './address-matcher.ts';
+import {
+  domainOf,
+  isInternetHost,
+  type Mailbox,
+  matchKey,
+  parseAddressList,
+} from '../../domain/email-addresses.ts';
+import type { HeaderBlock } from './header-block.ts';
+import { isSharedDomain } from './shared-domains.ts';
+
+export interface SenderOptions {
+  /** From addresses of forms and market places: the person is in Reply-To. */
+  readonly formSenders: AddressMatcher;
+}
+
+/** The person who wrote. `name` is raw: encoded words are not decoded. */
+export type Sender =
+  | { readonly kind: 'from'; readonly mailbox: Mailbox }
+  | {
+      /**
+       * Named in a header that no check of From covers, and anybody can write: a claim. It counts
+       * as unverified.
+       */
+      readonly kind: 'claimed';
+      readonly mailbox: Mailbox;
+      readonly because: WhyNotFrom | 'no-author';
+      /**
+       * From is an address that sends in the name of others: one of ours, at one of our domains, or
+       * a form sender. It counts only when From passes authentication.
+       */
+      readonly byForm: boolean;
+    }
+  /** More than one From line or mailbox: which one is meant cannot be told; held. */
+  | { readonly kind: 'several' }
+  /** Nobody is named in the message: there is only the envelope. */
+  | { readonly kind: 'none' };
+
+type WhyNotFrom = 'no-reply' | 'form' | 'list-rewrite' | 'own-address';
+
+const NO_REPLY = /(?:^|[-_.+])(?:no|do[-_.]?not|dont|never)[-_.]?reply(?:$|[-_.+\d])/i;
+const MAX_SENDER_LENGTH = 8 * 1024;
+
+/**
+ * Who a message is from.
+ *
+ * From, when there is exactly one From line with one mailbox. Reply-To instead when From
+ * - was rewritten by a mailing list or group (X-Original-From, or From is the address of List-Post),
+ * - is one of our own addresses, or is at one of our domains and Reply-To is not: a contact form,
+ * - is a form sender, or a no-reply address;
+ * never a Reply-To that is one of our own addresses or the list's (List-Post, RFC 2369 §3.4).
+ * When a list or group left no Reply-To of a person, X-Original-From or X-Original-Sender names
+ * him: else all mail of a support address that is a Google Group would look like our own.
+ *
+ * Without a From that names anybody: Reply-To, then Sender; else it is for the caller to take the
+ * envelope's.
+ */
+export function selectSender(
+  head: HeaderBlock,
+  ourAddresses: AddressMatcher,
+  options: SenderOptions,
+): Sender {
+  const author = authorOf(head);
+  if (author === 'several') return { kind: 'several' };
+  if (author === undefined) {
+    const mailbox = firstStranger(head, ['reply-to', 'sender'], ourAddresses);
+    if (mailbox === undefined) return { kind: 'none' };
+    return { kind: 'claimed', mailbox, because: 'no-author', byForm: false };
+  }
+  const because = whyNotFrom(author, head, ourAddresses, options);
+  const mailbox =
+    because === undefined ? undefined : claimedMailbox(author, because, head, ourAddresses);
+  if (because === undefined || mailbox === undefined) return { kind: 'from', mailbox: author };
+  const byForm = isOurs(author.address, ourAddresses) || options.formSenders.has(author.address);
+  return { kind: 'claimed', mailbox, because, byForm };
+}
+
+/** Undefined when nobody can tell who wrote. */
+export function mailboxOf(sender: Sender): Mailbox | undefined {
+  return sender.kind === 'from' || sender.kind === 'claimed' ? sender.mailbox : undefined;
+}
+
+/**
+ * The one mailbox in From (RFC 5322 §3.6.2); undefined when it names nobody. Parts of a name that
+ * stand before an unquoted comma are no mailbox of their own: `Doe, Jane <j@x.example>` is one
+ * person, and so are `Doe@Work, Jane <j@x.example>`, whose first part is no address on the internet,
+ * and an address that is named twice.
+ */
+export function authorOf(head: HeaderBlock): Mailbox | 'several' | undefined {
+  if (head.count('from') > 1) return 'several';
+  const all = mailboxes(head.first('from'));
+  const named = all.filter(({ name, address }) => name !== '' || isInternetHost(address));
+  const candidates = named.length > 0 ? named : all;
+  const keys = new Set(candidates.map(({ address }) => matchKey(address)));
+  if (keys.size > 1) return 'several';
+  return candidates.find(({ name }) => name !== '') ?? candidates[0];
+}
+
+function whyNotFrom(
+  { address }: Mailbox,
+  head: HeaderBlock,
+  ourAddresses: AddressMatcher,
+  { formSenders }: SenderOptions,
+): WhyNotFrom | undefined {
+  const key = matchKey(address);
+  const original = mailboxes(head.first('x-original-from'));
+  if (original.some((each) => matchKey(each.address) !== key)) return 'list-rewrite';
+  // Nobody writes as a list's own address: Mailman leaves no other sign of having rewritten From.
+  if (listKey(head) === key) return 'list-rewrite';
+  if (isOurs(address, ourAddresses)) return 'own-address';
+  if (formSenders.has(address)) return 'form';
+  return NO_REPLY.test(address.slice(0, address.lastIndexOf('@'))) ? 'no-reply' : undefined;
+}
+
+function claimedMailbox(
+  { address }: Mailbox,
+  because: WhyNotFrom,
+  head: HeaderBlock,
+  ourAddresses: AddressMatcher,
+): Mailbox | undefined {
+  const isList = because === 'list-rewrite' || ourAddresses.has(address);
+  const names = isList ? ['reply-to', 'x-original-from', 'x-original-sender'] : ['reply-to'];
+  const claimed = firstStranger(head, names, ourAddresses, address);
+  // A colleague who has the answer sent to another colleague is the author.
+  const isColleague = because === 'own-address' && !ourAddresses.has(address);
+  return isColleague && claimed !== undefined && isOurs(claimed.address, ourAddresses)
+    ? undefined
+    : claimed;
+}
+
+/** The first mailbox in these headers that is neither ours, nor the list's, nor the author's. */
+function firstStranger(
+  head: HeaderBlock,
+  names: readonly string[],
+  ourAddresses: AddressMatcher,
+  author?: string,
+): Mailbox | undefined {
+  const list = listKey(head);
+  const authorKey = author === undefined ? undefined : matchKey(author);
+  return names
+    .flatMap((name) => mailboxes(head.first(name)))
+    .find(({ address }) => {
+      const key = matchKey(address);
+      return key !== list && key !== authorKey && !ourAddresses.has(address);
+    });
+}
+
+/** One of our addresses, or at one of our domains or below it; not where strangers have addresses too. */
+function isOurs(address: string, ourAddresses: AddressMatcher): boolean {
+  if (ourAddresses.has(address)) return true;
+  const domain = domainOf(address);
+  return (
+    ourAddresses.domains.some((ours) => domain === ours || domain.endsWith(`.${ours}`)) &&
+    !isSharedDomain(domain)
+  );
+}
+
+/** Whether Reply-To names someone who is not us, be it the author himself. */
+export function hasReplyToOfStranger(head: HeaderBlock, ourAddresses: AddressMatcher): boolean {
+  return firstStranger(head, ['reply-to'], ourAddresses) !== undefined;
+}
+
+/** The address of the list, as it came (RFC 2369 §3.4: `List-Post: <mailto:list@example.com>`). */
+export function listPost(head: HeaderBlock): string | undefined {
+  return /<mailto:([^>?]{1,320})/i.exec(head.first('list-post')?.slice(0, 2000) ?? '')?.[1];
+}
+
+function listKey(head: HeaderBlock): string | undefined {
+  const address = listPost(head);
+  return address === undefined ? undefined : matchKey(address);
+}
+
+function mailboxes(value: string | undefined): readonly Mailbox[] {
+  return value === undefined ? [] : parseAddressList(value, MAX_SENDER_LENGTH);
+}

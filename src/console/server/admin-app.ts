@@ -1,0 +1,112 @@
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import helmet from 'helmet';
+import type { Health } from '../../observability/health.ts';
+import { errorFields, type Logger } from '../../observability/logger.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import { createApi } from './api.ts';
+import { pageFiles } from './page-files.ts';
+import { Refusal } from './refusal.ts';
+import { isFromElsewhere, requireKnownHost } from './request-guards.ts';
+import type { SignIn } from './sign-in.ts';
+
+export interface AdminParts {
+  readonly health: Health;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  readonly signIn: SignIn;
+  /** Of the API, behind the session. */
+  readonly routes: readonly express.Router[];
+  /** The name that it listens by, if it is one. */
+  readonly host: string;
+  /** More names of the console, beside this machine's and every address: those of a proxy. */
+  readonly hosts: readonly string[];
+  /** Where the build puts the page. */
+  readonly pageFolder: string;
+}
+
+const SELF = ["'self'"];
+
+/**
+ * The operator's listener: health for anyone who reaches it, the console's page, its API behind a
+ * session, and the metrics behind the password.
+ */
+export function createAdminApp(parts: AdminParts): Express {
+  const { health, metrics, logger, signIn, host, hosts } = parts;
+  const app = express();
+  app.disable('x-powered-by');
+  app.set('etag', false);
+  app.use(securityHeaders());
+  app.get('/healthz', health.healthz);
+  app.get('/readyz', health.readyz);
+  app.get('/metrics', requirePassword(signIn), async (_req, res) => {
+    res.type(metrics.registry.contentType).end(await metrics.registry.metrics());
+  });
+  app.use(requireKnownHost([host, ...hosts], logger));
+  app.use('/api', createApi({ signIn, routes: parts.routes, hosts, logger }));
+  app.use(pageFiles(parts.pageFolder));
+  app.use((_req: Request, res: Response) => {
+    res.status(404).type('text/plain').end('Not found\n');
+  });
+  // eslint-disable-next-line @typescript-eslint/no-unused-vars -- express tells it by its four parameters
+  app.use((error: unknown, _req: Request, res: Response, _next: NextFunction) => {
+    if (error instanceof URIError && !res.headersSent) {
+      res.status(400).type('text/plain').end('The path is not valid\n');
+      return;
+    }
+    logger.warn('admin.failed', errorFields(error));
+    if (res.headersSent) res.destroy();
+    else res.status(500).type('text/plain').end('Internal error\n');
+  });
+  return app;
+}
+
+/** The page may load and ask its own origin and nothing else, and nobody may frame it. */
+function securityHeaders() {
+  return helmet({
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: {
+        defaultSrc: ["'none'"],
+        scriptSrc: SELF,
+        styleSrc: SELF,
+        connectSrc: SELF,
+        imgSrc: [...SELF, 'data:'],
+        frameSrc: SELF,
+        baseUri: ["'none'"],
+        formAction: SELF,
+        frameAncestors: ["'none'"],
+      },
+    },
+    crossOriginOpenerPolicy: { policy: 'same-origin' },
+    crossOriginResourcePolicy: { policy: 'same-origin' },
+    referrerPolicy: { policy: 'no-referrer' },
+    xFrameOptions: { action: 'deny' },
+    // The operator's listener speaks HTTP; whoever puts TLS before it says this there.
+    strictTransportSecurity: false,
+  });
+}
+
+/** HTTP Basic with any user name, or the password as a bearer token, for scrapers. */
+function requirePassword(signIn: SignIn) {
+  return async (req: Request, res: Response, next: NextFunction): Promise<void> => {
+    res.set('Cache-Control', 'no-store');
+    // A link with a password in it, on any page, would spend the tries of this machine.
+    if (isFromElsewhere(req)) {
+      res.status(403).type('text/plain').end('Not from another site\n');
+      return;
+    }
+    try {
+      if ((await signIn.recognize(req)) !== undefined) {
+        next();
+        return;
+      }
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      res.set('Retry-After', String(error.problem.retryAfter ?? 60));
+      res.status(error.status).type('text/plain').end(`${error.message}\n`);
+      return;
+    }
+    res.status(401).set('WWW-Authenticate', 'Basic realm="Sluice"').type('text/plain');
+    res.end('The console password is needed\n');
+  };
+}

@@ -1,0 +1,22 @@
+import { errorFields, type Logger } from '../../observability/logger.ts';
+import type { NewAuditLine, OperatorStore } from '../../spool/operator-store.ts';
+
+export type AuditEntry = Omit<NewAuditLine, 'outcome'> & { readonly outcome?: string };
+
+/** Where operators' actions are written down. */
+export interface Audit {
+  /** Resolves when the line is kept, or could not be: what was done is done all the same. */
+  write(line: AuditEntry): Promise<void>;
+}
+
+export function createAudit(store: Pick<OperatorStore, 'audit'>, logger: Logger): Audit {
+  return {
+    async write({ outcome = 'ok', ...line }) {
+      try {
+        await store.audit({ ...line, outcome });
+      } catch (error) {
+        logger.error('console.audit_failed', { action: line.action, ...errorFields(error) });
+      }
+    },
+  };
+}

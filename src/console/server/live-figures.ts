@@ -1,0 +1,157 @@
+import { errorFields, type Logger } from '../../observability/logger.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { type Channel, CHANNELS } from '../../domain/channel.ts';
+import type { History, HistoryPoint } from '../contract.ts';
+import { Latencies, type Quantiles } from './latencies.ts';
+
+const STEP_MS = 10_000;
+const POINTS = 360;
+/** `Overview.latency` is of the last 15 minutes. */
+const LATENCY_STEPS = 90;
+const SAMPLE_EVERY_MS = 2000;
+const MINUTE_MS = 60_000;
+
+type PerChannel = Readonly<Record<Channel, number>>;
+
+interface Totals {
+  readonly at: number;
+  readonly accepted: PerChannel;
+  readonly delivered: PerChannel;
+  readonly refused: PerChannel;
+}
+
+export interface LiveFiguresParts {
+  readonly metrics: Pick<Metrics, 'accepted' | 'settled' | 'refused'>;
+  readonly clock: Clock;
+  /** How many entries are queued now. */
+  readonly queued: () => Promise<number>;
+  readonly logger: Logger;
+}
+
+/** Rates of the last minute, latency of the last quarter of an hour, and an hour in points. */
+export class LiveFigures {
+  readonly #parts: LiveFiguresParts;
+  /** Of the last minute, the oldest first. */
+  #samples: Totals[] = [];
+  readonly #points: HistoryPoint[] = [];
+  #lastPoint: Totals | undefined;
+  #now = new Latencies();
+  /** Of the last steps, beside the one that is not over. */
+  readonly #latencies: Latencies[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #sampling: Promise<void> = Promise.resolve();
+
+  constructor(parts: LiveFiguresParts) {
+    this.#parts = parts;
+  }
+
+  async start(): Promise<void> {
+    const first = await this.#totals();
+    this.#samples = [first];
+    this.#lastPoint = first;
+    this.#timer = setInterval(() => {
+      this.#sampling = this.#sampling
+        .then(() => this.#sample())
+        .catch((error: unknown) => this.#parts.logger.warn('console.failed', errorFields(error)));
+    }, SAMPLE_EVERY_MS);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#sampling;
+  }
+
+  /** On the way of every delivered message: cheap. */
+  delivered(latencyMs: number): void {
+    this.#now.add(latencyMs);
+  }
+
+  /** Of the last minute by channel, and accepted since the start. */
+  async rates(): Promise<
+    Readonly<Record<'accepted' | 'delivered' | 'refused' | 'acceptedInAll', PerChannel>>
+  > {
+    const now = await this.#totals();
+    const first = this.#samples[0] ?? now;
+    return {
+      accepted: difference(now.accepted, first.accepted),
+      delivered: difference(now.delivered, first.delivered),
+      refused: difference(now.refused, first.refused),
+      acceptedInAll: now.accepted,
+    };
+  }
+
+  latency(): Quantiles | undefined {
+    const all = new Latencies();
+    for (const each of this.#latencies) all.addAll(each);
+    all.addAll(this.#now);
+    return all.quantiles();
+  }
+
+  history(): History {
+    return { stepMs: STEP_MS, points: [...this.#points] };
+  }
+
+  async #sample(): Promise<void> {
+    const now = await this.#totals();
+    this.#samples = [...this.#samples.filter(({ at }) => now.at - at <= MINUTE_MS), now];
+    const last = this.#lastPoint ?? now;
+    // A timer is early or late by a little.
+    if (now.at - last.at < STEP_MS - SAMPLE_EVERY_MS / 2) return;
+    this.#lastPoint = now;
+    const quantiles = this.#now.quantiles();
+    keepLast(this.#latencies, this.#now, LATENCY_STEPS - 1);
+    this.#now = new Latencies();
+    keepLast(
+      this.#points,
+      {
+        at: now.at,
+        accepted: difference(now.accepted, last.accepted),
+        delivered: difference(now.delivered, last.delivered),
+        queued: await this.#parts.queued(),
+        ...(quantiles && { p50: quantiles.p50, p95: quantiles.p95 }),
+      },
+      POINTS,
+    );
+  }
+
+  async #totals(): Promise<Totals> {
+    const { metrics, clock } = this.#parts;
+    const [accepted, settled, refused] = await Promise.all([
+      metrics.accepted.get(),
+      metrics.settled.get(),
+      metrics.refused.get(),
+    ]);
+    return {
+      at: clock(),
+      accepted: perChannel(accepted.values, ({ duplicate }) => duplicate === 'false'),
+      delivered: perChannel(settled.values, ({ outcome }) => outcome === 'delivered'),
+      refused: perChannel(refused.values, () => true),
+    };
+  }
+}
+
+type Labels = Readonly<Record<string, string | number | undefined>>;
+
+function perChannel(
+  values: readonly { readonly labels: Labels; readonly value: number }[],
+  counts: (labels: Labels) => boolean,
+): PerChannel {
+  const sums = { email: 0, sms: 0, web_chat: 0 };
+  for (const { labels, value } of values) {
+    const channel = CHANNELS.find((each) => each === labels['channel']);
+    if (channel !== undefined && counts(labels)) sums[channel] += value;
+  }
+  return sums;
+}
+
+const difference = (now: PerChannel, before: PerChannel): PerChannel => ({
+  email: now.email - before.email,
+  sms: now.sms - before.sms,
+  web_chat: now.web_chat - before.web_chat,
+});
+
+function keepLast<Item>(items: Item[], item: Item, most: number): void {
+  items.push(item);
+  if (items.length > most) items.splice(0, items.length - most);
+}

@@ -1,0 +1,67 @@
+import type { CollectFacts, Facts } from '../../observability/facts.ts';
+import { type Channel, CHANNELS } from '../../domain/channel.ts';
+import type { Alert, Overview, ShopFigures } from '../contract.ts';
+import type { LiveFigures } from './live-figures.ts';
+
+export interface OverviewParts {
+  readonly facts: CollectFacts;
+  readonly figures: LiveFigures;
+  readonly alerts: () => readonly Alert[];
+  readonly version: string;
+  readonly demo: boolean;
+  readonly deliveryPaused: boolean;
+  /** Channels with a door that is open. */
+  readonly enabled: () => ReadonlySet<Channel>;
+}
+
+/** How the gateway is now, for one look. */
+export async function overviewOf(parts: OverviewParts): Promise<Overview> {
+  const [facts, rates] = await Promise.all([parts.facts(), parts.figures.rates()]);
+  const enabled = parts.enabled();
+  const latency = parts.figures.latency();
+  const { at, startedAt, disk, certificate, sockets } = facts;
+  return {
+    at,
+    startedAt,
+    version: parts.version,
+    demo: parts.demo,
+    deliveryPaused: parts.deliveryPaused,
+    channels: CHANNELS.map((channel) => ({
+      channel,
+      enabled: enabled.has(channel),
+      acceptedPerMinute: rates.accepted[channel],
+      deliveredPerMinute: rates.delivered[channel],
+      refusedPerMinute: rates.refused[channel],
+      accepted: rates.acceptedInAll[channel],
+    })),
+    ...(latency && { latency }),
+    queue: queueOf(facts),
+    shops: facts.shops.map((shop) => shopFigures(shop, facts)),
+    disk,
+    ...(certificate && { certificate }),
+    sockets,
+    alerts: parts.alerts(),
+  };
+}
+
+function queueOf({ counts }: Facts): Overview['queue'] {
+  const of = (state: string) => sum(counts.filter((each) => each.state === state));
+  const queuedSince = counts.flatMap(({ state, oldestAt }) => (state === 'queued' ? oldestAt : []));
+  return {
+    queued: of('queued'),
+    delivering: of('delivering'),
+    ...(queuedSince.length > 0 && { oldestQueuedAt: Math.min(...queuedSince) }),
+    dead: of('dead'),
+    held: of('held'),
+    suppressed: of('suppressed'),
+  };
+}
+
+function shopFigures(shop: Facts['shops'][number], { counts }: Facts): ShopFigures {
+  const own = counts.filter((each) => each.shop === shop.shop);
+  const of = (state: string) => sum(own.filter((each) => each.state === state));
+  return { ...shop, queued: of('queued'), dead: of('dead'), held: of('held') };
+}
+
+const sum = (counts: readonly { readonly count: number }[]): number =>
+  counts.reduce((total, { count }) => total + count, 0);

@@ -1,0 +1,142 @@
+import express, { type Request, type Router } from 'express';
+import { z } from 'zod';
+import type { PlatformClient } from '../../platform-api/client.ts';
+import { PlatformError } from '../../platform-api/errors.ts';
+import type { Conversation, Page } from '../../platform-api/resources.ts';
+import {
+  listContactsQuerySchema,
+  listMessagesQuerySchema,
+  listTicketsQuerySchema,
+} from '../../platform-api/schemas.ts';
+import { checked } from './checked.ts';
+import { Refusal } from './refusal.ts';
+
+/** A person waits for it. */
+const DEADLINE_MS = 15_000;
+const MAX_CONVERSATIONS = 50;
+const AT_ONCE = 8;
+
+export type ClientOf = (shop: string) => PlatformClient | undefined;
+
+/** Theirs are UUIDs; whatever else one could be, it is one step of a path. */
+const idSchema = z.string().regex(/^[\w-]{1,100}$/);
+const idsSchema = z
+  .string()
+  .max(4000)
+  .transform((text) => text.split(',').map((id) => id.trim()))
+  .pipe(z.array(idSchema).max(MAX_CONVERSATIONS));
+const conversationsSchema = z.object({
+  id: idsSchema.optional(),
+  id__in: idsSchema.optional(),
+  ...listMessagesQuerySchema.pick({ cursor: true, limit: true }).shape,
+});
+
+/**
+ * `GET /platform/:shop/...`: what the platform has of a shop, through the gateway's own client. The
+ * filters are the API's (§4); conversations, which it does not list, are those of the newest
+ * messages, or those asked for by `id`.
+ */
+export function platformRoutes(clientOf: ClientOf): Router {
+  const router = express.Router();
+  router.get('/platform/:shop/tickets', async (req, res) => {
+    const query = checked(listTicketsQuerySchema, req.query);
+    res.json(await asked(req, clientOf, (client, signal) => client.listTickets(query, signal)));
+  });
+  router.get('/platform/:shop/tickets/:id', async (req, res) => {
+    const { id } = req.params;
+    res.json(await asked(req, clientOf, (client, signal) => client.getTicket(id, signal)));
+  });
+  router.get('/platform/:shop/contacts', async (req, res) => {
+    const query = checked(listContactsQuerySchema, req.query);
+    res.json(await asked(req, clientOf, (client, signal) => client.listContacts(query, signal)));
+  });
+  router.get('/platform/:shop/contacts/:id', async (req, res) => {
+    const { id } = req.params;
+    res.json(await asked(req, clientOf, (client, signal) => client.getContact(id, signal)));
+  });
+  router.get('/platform/:shop/messages', async (req, res) => {
+    const query = checked(listMessagesQuerySchema, req.query);
+    res.json(await asked(req, clientOf, (client, signal) => client.listMessages(query, signal)));
+  });
+  router.get('/platform/:shop/messages/:id', async (req, res) => {
+    const { id } = req.params;
+    res.json(await asked(req, clientOf, (client, signal) => client.getMessage(id, signal)));
+  });
+  router.get('/platform/:shop/conversations', async (req, res) => {
+    const query = checked(conversationsSchema, req.query);
+    res.json(await asked(req, clientOf, (client, signal) => conversations(client, query, signal)));
+  });
+  router.get('/platform/:shop/conversations/:id', async (req, res) => {
+    const { id } = req.params;
+    res.json(await asked(req, clientOf, (client, signal) => client.getConversation(id, signal)));
+  });
+  return router;
+}
+
+async function conversations(
+  client: PlatformClient,
+  { id, id__in, ...page }: z.output<typeof conversationsSchema>,
+  signal: AbortSignal,
+): Promise<Page<Conversation>> {
+  const wanted = [...(id ?? []), ...(id__in ?? [])];
+  if (wanted.length > 0) return { results: await each(client, wanted, signal) };
+  const limit = Math.min(page.limit ?? MAX_CONVERSATIONS, MAX_CONVERSATIONS);
+  const { results, next, previous } = await client.listMessages({ ...page, limit }, signal);
+  const ids = results.flatMap(({ conversation_id }) => conversation_id ?? []);
+  return { results: await each(client, [...new Set(ids)], signal), next, previous };
+}
+
+/** In the order of the ids; one that is gone is left out. */
+async function each(
+  client: PlatformClient,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<Conversation[]> {
+  const found: Conversation[] = [];
+  for (let from = 0; from < ids.length; from += AT_ONCE) {
+    const some = await Promise.all(
+      ids.slice(from, from + AT_ONCE).map(async (id) => {
+        try {
+          return [await client.getConversation(id, signal)];
+        } catch (error) {
+          if (error instanceof PlatformError && error.status === 404) return [];
+          throw error;
+        }
+      }),
+    );
+    found.push(...some.flat());
+  }
+  return found;
+}
+
+/** @throws {Refusal} no such shop, or what the platform says instead */
+async function asked<Found>(
+  req: Request,
+  clientOf: ClientOf,
+  request: (client: PlatformClient, signal: AbortSignal) => Promise<Found>,
+): Promise<Found> {
+  const { shop, id } = req.params;
+  if (id !== undefined) checked(idSchema, id);
+  const client = clientOf(typeof shop === 'string' ? shop : '');
+  if (client === undefined) throw new Refusal('not_found', 'There is no such shop');
+  const gone = new AbortController();
+  req.res?.once('close', () => gone.abort());
+  try {
+    return await request(client, AbortSignal.any([gone.signal, AbortSignal.timeout(DEADLINE_MS)]));
+  } catch (error) {
+    if (error instanceof PlatformError) throw refusalOf(error);
+    throw error;
+  }
+}
+
+function refusalOf(error: PlatformError): Refusal {
+  const { code, status, retryAfterMs, problem } = error;
+  if (code === 'invalid') return new Refusal('invalid', 'That is no id');
+  if (status === 404) return new Refusal('not_found', 'The platform does not have it');
+  const said = status === undefined || code !== 'http' ? `no answer (${code})` : String(status);
+  const why = status === 400 ? `: ${(problem?.message ?? 'no reason given').slice(0, 200)}` : '';
+  const retryAfter =
+    retryAfterMs === undefined ? {} : { retryAfter: Math.ceil(retryAfterMs / 1000) };
+  const message = `The platform: ${said}${why}`;
+  return new Refusal('unavailable', message, { status: 502, cause: error, ...retryAfter });
+}

@@ -1,0 +1,42 @@
+import type { Response } from 'express';
+import type { Problem } from '../contract.ts';
+
+const STATUS: Readonly<Record<Problem['code'], number>> = {
+  invalid: 400,
+  signed_out: 401,
+  wrong_password: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  too_many_tries: 429,
+  internal: 500,
+  unavailable: 503,
+};
+
+/** Why a request is not answered with what it asked for; thrown anywhere behind `/api`. */
+export class Refusal extends Error {
+  override name = 'Refusal';
+  readonly problem: Problem;
+  readonly status: number;
+
+  /** @param status when the code's own does not say it well enough */
+  constructor(code: Problem['code'], message: string, more: RefusalDetails = {}) {
+    super(message, { cause: more.cause });
+    const { retryAfter, status = STATUS[code] } = more;
+    this.problem = { code, message, ...(retryAfter !== undefined && { retryAfter }) };
+    this.status = status;
+  }
+}
+
+export interface RefusalDetails {
+  readonly status?: number;
+  /** Seconds. */
+  readonly retryAfter?: number;
+  readonly cause?: unknown;
+}
+
+/** No `WWW-Authenticate`: a browser would ask for a password by itself, and keep it. */
+export function refuse(res: Response, { status, problem }: Refusal): void {
+  if (problem.retryAfter !== undefined) res.set('Retry-After', String(problem.retryAfter));
+  res.set('Cache-Control', 'no-store').status(status).json(problem);
+}

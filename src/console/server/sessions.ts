@@ -1,0 +1,126 @@
+import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { errorFields, type Logger } from '../../observability/logger.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { DurableFiles } from '../../runtime/durable-files.ts';
+import type { Operators } from './operators.ts';
+import { type KeptSession, readSessions } from './session-file.ts';
+
+/** One session that was ended, or everything of an operator whose password is another one now. */
+export type Ended = { readonly session: string } | { readonly operator: string };
+
+/** How long a session lasts, however much it is used. */
+export const SESSION_MS = 12 * 60 * 60 * 1000;
+/** The oldest ends when one more begins. */
+const MAX_SESSIONS = 200;
+const TOKEN = /^[\w-]{43}$/;
+
+export interface LiveSession {
+  readonly id: string;
+  readonly operator: string;
+  readonly endsAt: number;
+}
+
+export interface SessionParts {
+  /** Outlives the process. */
+  readonly file: string;
+  readonly files: Pick<DurableFiles, 'replace'>;
+  readonly operators: Operators;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Who has signed in. A session is a random token that only the browser has; here lies its hash, and
+ * a seal of the operator's password under it, so that a changed password ends it. They outlive a
+ * restart, and an ended one does not come back with it.
+ */
+export class Sessions {
+  readonly #parts: SessionParts;
+  #kept: Map<string, KeptSession>;
+  readonly #listeners = new Set<(ended: Ended) => void>();
+  #written: Promise<void> = Promise.resolve();
+
+  static async open(parts: SessionParts): Promise<Sessions> {
+    return new Sessions(parts, await readSessions(parts.file));
+  }
+
+  constructor(parts: SessionParts, kept: readonly KeptSession[]) {
+    this.#parts = parts;
+    this.#kept = new Map(kept.map((session) => [session.id, session]));
+  }
+
+  /**
+   * Resolves with the token once the session is kept.
+   * @param password as it is configured: the session ends with it
+   */
+  async begin(operator: string, password = ''): Promise<{ token: string; session: LiveSession }> {
+    const now = this.#parts.clock();
+    for (const { id, endsAt } of this.#kept.values()) if (endsAt <= now) this.#drop(id);
+    for (const id of this.#kept.keys()) {
+      if (this.#kept.size < MAX_SESSIONS) break;
+      this.#drop(id);
+    }
+    const token = randomBytes(32).toString('base64url');
+    const id = idOf(token);
+    const seal = sealOf(token, password);
+    const session = { id, operator, endsAt: now + SESSION_MS };
+    this.#kept.set(id, { ...session, seal });
+    await this.#write();
+    return { token, session };
+  }
+
+  /** The session of a token that a request came with. */
+  find(token: string | undefined): LiveSession | undefined {
+    if (token === undefined || !TOKEN.test(token)) return undefined;
+    const kept = this.#kept.get(idOf(token));
+    if (kept === undefined || kept.endsAt <= this.#parts.clock()) return undefined;
+    const password = this.#parts.operators.passwordOf(kept.operator);
+    if (password === undefined || sealOf(token, password) !== kept.seal) return undefined;
+    return { id: kept.id, operator: kept.operator, endsAt: kept.endsAt };
+  }
+
+  /** Resolves when no restart brings it back. */
+  async end(id: string): Promise<void> {
+    this.#drop(id);
+    await this.#write();
+  }
+
+  /** Ends all sessions of these operators: their password is another one now. */
+  async endOf(operators: readonly string[]): Promise<void> {
+    const ended = [...this.#kept.values()].filter(({ operator }) => operators.includes(operator));
+    for (const operator of operators) this.#tell({ operator });
+    for (const { id } of ended) this.#drop(id);
+    if (ended.length > 0) await this.#write();
+  }
+
+  /** Calls back with what was ended. Answers how to stop it. */
+  onEnd(listener: (ended: Ended) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #drop(id: string): void {
+    if (!this.#kept.delete(id)) return;
+    this.#tell({ session: id });
+  }
+
+  #tell(ended: Ended): void {
+    for (const listener of this.#listeners) listener(ended);
+  }
+
+  /**
+   * One write after the other; each writes what there is by then. A full disk keeps nobody out: it is
+   * what the operator comes for, and the session lives as long as this process.
+   */
+  #write(): Promise<void> {
+    const { file, files, logger } = this.#parts;
+    this.#written = this.#written
+      .then(() => files.replace(file, JSON.stringify([...this.#kept.values()])))
+      .catch((error: unknown) => logger.error('console.sessions_not_kept', errorFields(error)));
+    return this.#written;
+  }
+}
+
+const idOf = (token: string): string => createHash('sha256').update(token).digest('hex');
+const sealOf = (token: string, password: string): string =>
+  createHmac('sha256', token).update(password).digest('hex');

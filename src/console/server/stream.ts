@@ -1,0 +1,180 @@
+import type { Request, Response } from 'express';
+import { errorFields, type Logger } from '../../observability/logger.ts';
+import type { Overview, StreamEvent } from '../contract.ts';
+import { Refusal } from './refusal.ts';
+import type { Ended, Sessions } from './sessions.ts';
+import type { Visitor } from './sign-in.ts';
+
+const MAX_STREAMS = 50;
+/** Of one session: a browser opens six to one host, and has gone from others that are not closed. */
+const MAX_OF_ONE = 12;
+const OVERVIEW_EVERY_MS = 2000;
+const IDS_EVERY_MS = 1000;
+const MAX_IDS = 100;
+const HEARTBEAT_MS = 15_000;
+/** A reader that is this far behind is slower than the news, or gone: he comes back by himself. */
+const MAX_BEHIND_BYTES = 1024 * 1024;
+
+export interface StreamParts {
+  readonly overview: () => Promise<Overview>;
+  readonly sessions: Sessions;
+  readonly logger: Logger;
+}
+
+interface Reader {
+  readonly res: Response;
+  readonly operator: string;
+  /** None: a program with the password. */
+  readonly sessionId: string | undefined;
+  /** When his session ends by itself. */
+  readonly end: NodeJS.Timeout | undefined;
+  heardAt: number;
+}
+
+/** `GET /api/stream`: what is new, to everybody who looks (HTML Living Standard §9.2). */
+export class Stream {
+  readonly #parts: StreamParts;
+  readonly #readers = new Set<Reader>();
+  /** Entries that are new or changed since they were told last. */
+  readonly #ids = new Set<string>();
+  #timers: NodeJS.Timeout[] = [];
+  #telling = false;
+  #stopListening: () => void = () => undefined;
+  #stopped = false;
+
+  constructor(parts: StreamParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#timers = [
+      setInterval(() => void this.#tellOverview(), OVERVIEW_EVERY_MS),
+      setInterval(() => this.#tellIds(), IDS_EVERY_MS),
+    ];
+    this.#stopListening = this.#parts.sessions.onEnd((ended) => this.#signOut(ended));
+  }
+
+  /** Ends every stream; none begins after it. */
+  stop(): void {
+    this.#stopped = true;
+    for (const timer of this.#timers) clearInterval(timer);
+    this.#stopListening();
+    for (const reader of this.#readers) this.#close(reader);
+  }
+
+  /** On the way of every message: nothing when nobody looks. */
+  entryChanged(id: string): void {
+    if (this.#readers.size > 0 && this.#ids.size < MAX_IDS) this.#ids.add(id);
+  }
+
+  publish(event: StreamEvent): void {
+    const text = frame(event);
+    for (const reader of this.#readers) this.#write(reader, text);
+  }
+
+  /** @throws {Refusal} as many look as may */
+  async open(req: Request, res: Response, visitor: Visitor): Promise<void> {
+    const { operator, session } = visitor;
+    const own = [...this.#readers].filter(
+      (reader) => reader.operator === operator && reader.sessionId === session?.id,
+    );
+    if (this.#stopped || this.#readers.size >= MAX_STREAMS || own.length >= MAX_OF_ONE) {
+      throw new Refusal('unavailable', 'Too many streams are open', { retryAfter: 10 });
+    }
+    res.status(200).set({
+      'Content-Type': 'text/event-stream; charset=utf-8',
+      // A proxy that collects the answer before it passes it on would keep back all news.
+      'X-Accel-Buffering': 'no',
+    });
+    if (req.method === 'HEAD') {
+      res.end();
+      return;
+    }
+    res.flushHeaders();
+    req.socket.setNoDelay(true);
+    const reader: Reader = {
+      res,
+      operator,
+      sessionId: session?.id,
+      end: session && this.#endOf(session),
+      heardAt: Date.now(),
+    };
+    this.#readers.add(reader);
+    res.on('close', () => this.#forget(reader));
+    res.on('error', () => this.#forget(reader));
+    this.#write(reader, 'retry: 2000\n\n');
+    try {
+      this.#write(reader, frame({ event: 'overview', data: await this.#parts.overview() }));
+    } catch (error) {
+      // The next turn brings it.
+      this.#parts.logger.warn('console.failed', errorFields(error));
+    }
+  }
+
+  #endOf({ id, endsAt }: NonNullable<Visitor['session']>): NodeJS.Timeout {
+    return setTimeout(
+      () => this.#signOut({ session: id }),
+      Math.max(0, endsAt - Date.now()),
+    ).unref();
+  }
+
+  #signOut(ended: Ended): void {
+    for (const reader of this.#readers) {
+      const isHis =
+        'session' in ended
+          ? reader.sessionId === ended.session
+          : reader.operator === ended.operator;
+      if (!isHis) continue;
+      this.#write(reader, frame({ event: 'signed_out', data: {} }));
+      this.#close(reader);
+    }
+  }
+
+  async #tellOverview(): Promise<void> {
+    if (this.#telling || this.#readers.size === 0) return;
+    this.#telling = true;
+    try {
+      this.publish({ event: 'overview', data: await this.#parts.overview() });
+    } catch (error) {
+      this.#parts.logger.warn('console.failed', errorFields(error));
+      const now = Date.now();
+      for (const reader of this.#readers) {
+        if (now - reader.heardAt > HEARTBEAT_MS) this.#write(reader, ': still here\n\n');
+      }
+    } finally {
+      this.#telling = false;
+    }
+  }
+
+  #tellIds(): void {
+    if (this.#ids.size === 0) return;
+    const ids = [...this.#ids];
+    this.#ids.clear();
+    this.publish({ event: 'entries', data: { ids } });
+  }
+
+  #write(reader: Reader, text: string): void {
+    const { res } = reader;
+    if (res.writableEnded || res.destroyed) return;
+    if (res.writableLength > MAX_BEHIND_BYTES) {
+      this.#forget(reader);
+      res.destroy();
+      return;
+    }
+    reader.heardAt = Date.now();
+    res.write(text);
+  }
+
+  #close(reader: Reader): void {
+    this.#forget(reader);
+    reader.res.end();
+  }
+
+  #forget(reader: Reader): void {
+    clearTimeout(reader.end);
+    this.#readers.delete(reader);
+  }
+}
+
+const frame = ({ event, data }: StreamEvent): string =>
+  `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;

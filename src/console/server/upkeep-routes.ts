@@ -1,0 +1,128 @@
+import express, { type Router } from 'express';
+import { z } from 'zod';
+import type { CheckResult } from '../../operations/doctor/check-result.ts';
+import type { OperatorStore } from '../../spool/operator-store.ts';
+import { type Channel, CHANNELS } from '../../domain/channel.ts';
+import type { Audit } from './audit.ts';
+import { checked } from './checked.ts';
+import type {
+  AuditPage,
+  ConfigurationView,
+  DoctorReport,
+  ReloadResult,
+  TestMessage,
+} from '../contract.ts';
+import { Refusal } from './refusal.ts';
+import { visitorOf } from './sign-in.ts';
+
+const AUDIT_PAGE = 50;
+const MAX_AUDIT_PAGE = 200;
+const DOCTOR_MS = 30_000;
+
+/** The test message could not be sent, or was not taken; the message is for people. */
+export class NotSent extends Error {
+  override name = 'NotSent';
+}
+
+export interface UpkeepRouteParts {
+  readonly operator: Pick<OperatorStore, 'auditLines'>;
+  readonly audit: Audit;
+  readonly configuration: {
+    view(): Promise<ConfigurationView>;
+    /** Writes its own line of the audit. */
+    reload(who: string): Promise<ReloadResult>;
+  };
+  readonly examine: () => Promise<readonly CheckResult[]>;
+  /** Through the channel's own door. @throws {NotSent} */
+  readonly sendTest: (shop: string, channel: Channel) => Promise<string>;
+}
+
+const page = z.strictObject({
+  before: z
+    .string()
+    .regex(/^\d{1,15}$/)
+    .transform(Number)
+    .optional(),
+  limit: z
+    .string()
+    .regex(/^\d{1,4}$/)
+    .transform(Number)
+    .pipe(z.number().min(1).max(MAX_AUDIT_PAGE))
+    .optional(),
+});
+const testSchema = z.strictObject({ shop: z.string().min(1).max(100), channel: z.enum(CHANNELS) });
+
+/** Configuration, reload, doctor, test messages and the audit. */
+export function upkeepRoutes(parts: UpkeepRouteParts): Router {
+  const router = express.Router();
+  const { configuration, audit } = parts;
+  const examine = oneAtATime(parts.examine);
+
+  router.get('/configuration', async (_req, res) => {
+    res.json(await configuration.view());
+  });
+  router.post('/configuration/reload', async (_req, res) => {
+    res.json(await configuration.reload(visitorOf(res).operator));
+  });
+  router.get('/doctor', async (_req, res) => {
+    const checks = await withinTime(examine(), DOCTOR_MS);
+    res.json({
+      checks: checks.map(({ check, subject, status, expected, found, todo }) => ({
+        ...{ check, subject, status, expected, found },
+        ...(todo !== undefined && { todo }),
+      })),
+    } satisfies DoctorReport);
+  });
+  router.post('/test-message', express.json({ limit: '8kb' }), async (req, res) => {
+    const { shop, channel } = checked(testSchema, req.body);
+    const who = visitorOf(res).operator;
+    const line = { who, action: 'test_message', target: shop };
+    try {
+      const id = await parts.sendTest(shop, channel);
+      await audit.write({ ...line, outcome: channel });
+      res.json({ id } satisfies TestMessage);
+    } catch (error) {
+      if (!(error instanceof NotSent)) throw error;
+      await audit.write({ ...line, outcome: `${channel}: not sent` });
+      throw new Refusal('unavailable', error.message, { cause: error });
+    }
+  });
+  router.get('/audit', async (req, res) => {
+    const { before, limit = AUDIT_PAGE } = checked(page, req.query);
+    const lines = await parts.operator.auditLines({
+      limit,
+      ...(before !== undefined && { before }),
+    });
+    const last = lines.at(-1);
+    const more = lines.length === limit && last !== undefined && last.no > 1;
+    res.json({ lines, ...(more && { next: last.no }) } satisfies AuditPage);
+  });
+  return router;
+}
+
+/** Whoever asks while it is under way gets the same answer. */
+function oneAtATime<Result>(work: () => Promise<Result>): () => Promise<Result> {
+  let running: Promise<Result> | undefined;
+  return () => {
+    running ??= work().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+}
+
+async function withinTime<Result>(work: Promise<Result>, ms: number): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new Refusal('unavailable', `The checks take longer than ${ms / 1000} s`));
+    }, ms);
+  });
+  // It may still fail when nobody waits any more.
+  work.catch(() => undefined);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

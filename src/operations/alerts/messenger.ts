@@ -1,0 +1,110 @@
+import { errorFields, type Logger } from '../../observability/logger.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Alert } from './alert.ts';
+import { alertOf } from './alert-of.ts';
+import { type News, newsFor, type NewsTiming } from './news.ts';
+import type { Notice } from './notice.ts';
+import type { AlertRecord } from './record.ts';
+import { RETRIES, type Retries, sendNotice } from './send-notice.ts';
+import { type Target, TargetFailed } from './target.ts';
+
+/** A target that fails is left alone, at first for this long, then twice as long each time. */
+const FIRST_REST_MS = 30_000;
+const LONGEST_REST_MS = 15 * 60_000;
+const STOP_GRACE_MS = 3000;
+
+export interface MessengerOptions extends NewsTiming {
+  readonly source: string;
+  readonly retries?: Retries;
+}
+
+interface MessengerParts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Tells one target, one notice at a time. A target that is slow or gone holds up nobody else. */
+export class Messenger {
+  readonly #target: Target;
+  readonly #options: MessengerOptions;
+  readonly #parts: MessengerParts;
+  readonly #abort = new AbortController();
+  #sending: Promise<void> | undefined;
+  #stopping = false;
+  #restUntil = 0;
+  #restMs = FIRST_REST_MS;
+
+  constructor(target: Target, options: MessengerOptions, parts: MessengerParts) {
+    this.#target = target;
+    this.#options = options;
+    this.#parts = parts;
+  }
+
+  get name(): Target['name'] {
+    return this.#target.name;
+  }
+
+  /** Nothing is on its way, and the last one arrived. */
+  get isFree(): boolean {
+    return this.#sending === undefined && this.#parts.clock() >= this.#restUntil;
+  }
+
+  /** Sends what the target does not know yet, if it is time; `onTold` follows once it arrived. */
+  tell(records: readonly AlertRecord[], onTold: (news: News, at: number) => Promise<void>): void {
+    if (!this.isFree || this.#stopping) return;
+    const at = this.#parts.clock();
+    const news = newsFor(this.name, records, at, this.#options);
+    if (news === undefined) return;
+    this.#sending = this.#send(news, at, onTold).finally(() => {
+      this.#sending = undefined;
+    });
+  }
+
+  /** What is on its way may arrive: interrupted, it would be told once more after the next start. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    const timer = setTimeout(() => this.#abort.abort(), STOP_GRACE_MS);
+    await this.#sending;
+    clearTimeout(timer);
+    this.#target.close();
+  }
+
+  /** Never rejects. */
+  async #send(
+    news: News,
+    at: number,
+    onTold: (news: News, at: number) => Promise<void>,
+  ): Promise<void> {
+    const { logger, metrics, clock } = this.#parts;
+    const target = this.name;
+    const { source, retries = RETRIES } = this.#options;
+    try {
+      await sendNotice(this.#target, noticeOf(news, source, at), this.#abort.signal, retries);
+      metrics.alertNotifications.inc({ target, outcome: 'sent' });
+      this.#restMs = FIRST_REST_MS;
+      await onTold(news, at);
+    } catch (error) {
+      if (this.#abort.signal.aborted) return;
+      const isKnown = error instanceof TargetFailed;
+      metrics.alertNotifications.inc({ target, outcome: isKnown ? error.kind : 'failed' });
+      logger.error('alerts.not_sent', {
+        target,
+        ...(isKnown ? { kind: error.kind, code: error.code } : errorFields(error)),
+      });
+      const asked = isKnown ? (error.retryAfterMs ?? 0) : 0;
+      this.#restUntil = clock() + Math.max(this.#restMs, asked);
+      this.#restMs = Math.min(this.#restMs * 2, LONGEST_REST_MS);
+    }
+  }
+}
+
+function noticeOf({ fired, worse, resolved, still }: News, source: string, at: number): Notice {
+  const alerts = (records: readonly AlertRecord[]): Alert[] => records.map(alertOf);
+  return {
+    ...{ source, at, isTest: false },
+    ...{ fired: alerts(fired), worse: alerts(worse) },
+    ...{ resolved: alerts(resolved), still: alerts(still) },
+  };
+}

@@ -1,0 +1,134 @@
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, readdir, realpath, rename, statfs, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve, sep } from 'node:path';
+import { durableFiles } from '../../runtime/durable-files.ts';
+import { contentsOf, copyDatabase, type NamedBlob } from '../../spool/sqlite/database-copy.ts';
+import { copyDurably, DATABASES, plainFiles } from './files.ts';
+import { withPartialFolder } from './partial-folder.ts';
+
+/** `backup.json`, beside the data. */
+export interface BackupNote {
+  /** When the database was read, ISO 8601: what came later is not in it. */
+  readonly at: string;
+  /** Of the spool's schema. */
+  readonly schema: number;
+  readonly entries: number;
+  readonly files: number;
+  readonly bytes: number;
+  /** Named by the database and not there to copy: swept meanwhile, as a rule. */
+  readonly gone: readonly string[];
+}
+
+export const NOTE = 'backup.json';
+
+/** The backup cannot be made; the message is for people. */
+export class BackupRefused extends Error {
+  override name = 'BackupRefused';
+}
+
+export interface BackupOptions {
+  readonly dataDir: string;
+  /** The folder to make; it must not be there, or be empty. */
+  readonly target: string;
+  readonly now: () => Date;
+  /** Breaks it off between two files; nothing of it is left then. */
+  readonly signal?: AbortSignal;
+  /** Called after each file. */
+  readonly onProgress: (done: number, total: number) => void;
+}
+
+/**
+ * Copies a data folder beside a running gateway, or without one, to a folder that a gateway can be
+ * started on. The database first, at one moment; then the files that it names, which are never
+ * changed once they are there. All of it is on the disk before the folder has its name.
+ * @throws {BackupRefused} the target cannot be used, or there is no room for it
+ * @throws the reason of the signal
+ */
+export async function makeBackup(options: BackupOptions): Promise<BackupNote> {
+  const dataDir = resolve(options.dataDir);
+  const named = resolve(options.target);
+  const target = existsSync(named) ? await realpath(named) : named;
+  await assertUsable(dataDir, target);
+  return withPartialFolder(dataDir, target, async (partial) => {
+    const note = await fill(partial, dataDir, options);
+    await durableFiles.syncFolder(partial);
+    options.signal?.throwIfAborted();
+    await rename(partial, target).catch((cause: unknown) => {
+      // An empty folder gives way; another backup may have filled it meanwhile.
+      throw existsSync(target)
+        ? new BackupRefused(`${target} cannot be replaced`, { cause })
+        : cause;
+    });
+    await durableFiles.syncFolder(dirname(target));
+    return note;
+  });
+}
+
+async function fill(partial: string, dataDir: string, options: BackupOptions): Promise<BackupNote> {
+  const at = options.now();
+  let bytes = 0;
+  const databases = DATABASES.filter((file) => existsSync(join(dataDir, file)));
+  for (const file of databases) {
+    const copy = join(partial, file);
+    await mkdir(dirname(copy), { recursive: true, mode: 0o700 });
+    copyDatabase(join(dataDir, file), copy);
+    await chmod(copy, 0o600);
+    bytes += await durableFiles.syncPath(copy);
+    options.signal?.throwIfAborted();
+  }
+  const { schema, entries, blobs } = contentsOf(join(partial, DATABASES[0]));
+  const plain = await plainFiles(dataDir);
+  await assertRoom(partial, blobs);
+  const paths = [...blobs.map(({ blob }) => join('blobs', blob)), ...plain];
+  const gone: string[] = [];
+  let files = databases.length;
+  for (const [index, path] of paths.entries()) {
+    const size = await copyDurably(join(dataDir, path), join(partial, path));
+    if (size === undefined) {
+      gone.push(path);
+    } else {
+      files += 1;
+      bytes += size;
+    }
+    options.onProgress(index + 1, paths.length);
+    options.signal?.throwIfAborted();
+  }
+  const note = { at: at.toISOString(), schema, entries, files, bytes, gone };
+  await writeFile(join(partial, NOTE), `${JSON.stringify(note, null, 2)}\n`, { mode: 0o600 });
+  await syncFolders(partial);
+  return note;
+}
+
+/** A file is found again after a power cut only when its folder is on the disk too. */
+async function syncFolders(root: string): Promise<void> {
+  const all = await readdir(root, { recursive: true, withFileTypes: true });
+  for (const entry of all) {
+    if (entry.isDirectory()) await durableFiles.syncFolder(join(entry.parentPath, entry.name));
+  }
+  await durableFiles.syncPath(join(root, NOTE));
+}
+
+async function assertUsable(dataDir: string, target: string): Promise<void> {
+  if (!existsSync(join(dataDir, DATABASES[0]))) {
+    throw new BackupRefused(
+      `there is no spool in ${dataDir}: name the gateway's configuration with --config`,
+    );
+  }
+  if (target === dataDir || target.startsWith(dataDir + sep)) {
+    throw new BackupRefused(`${target} is in the data folder: name a folder outside of it`);
+  }
+  if (existsSync(target) && (await readdir(target)).length > 0) {
+    throw new BackupRefused(`${target} is not empty: name a new folder, ${target}-2 for instance`);
+  }
+}
+
+async function assertRoom(folder: string, blobs: readonly NamedBlob[]): Promise<void> {
+  const needed = blobs.reduce((sum, { size }) => sum + size, 0);
+  const { bavail, bsize } = await statfs(folder);
+  if (needed > bavail * bsize) {
+    const megabytes = (count: number): string => `${Math.ceil(count / 1_000_000)} MB`;
+    throw new BackupRefused(
+      `there is no room for it: ${megabytes(needed)} of files, ${megabytes(bavail * bsize)} free`,
+    );
+  }
+}

@@ -1,0 +1,166 @@
+import type TwilioSDK from 'twilio';
+import type { TwilioAccount } from '../../../channels/sms/shops.ts';
+import { connectTwilio, refusedStatus, TwilioUnreachable } from '../../../channels/sms/twilio-api.ts';
+import {
+  type InboundSettings,
+  type MessagingService,
+  type Sender,
+  type TwilioSettings,
+  TwilioTrouble,
+} from './settings.ts';
+import type { Credential } from './credentials.ts';
+
+/** More services than any account is known to have numbers in. */
+const MAX_SERVICES = 200;
+const MAX_SENDERS = 2000;
+/** The filter by number finds parts of numbers too. */
+const MAX_MATCHES = 100;
+
+/** An account with what a credential may do in it. */
+export interface ConnectedAccount extends TwilioSettings {
+  /** Asks for next to nothing. @throws {TwilioTrouble} when the credential is not accepted */
+  ping(): Promise<void>;
+}
+
+/** The account over Twilio's REST API (2010-04-01 and Messaging v1). */
+export async function connectAccount(
+  account: TwilioAccount,
+  credential: Credential,
+  timeoutMs: number,
+): Promise<ConnectedAccount> {
+  const { accountSid, apiBaseUrl } = account;
+  const client = await connectTwilio({
+    accountSid,
+    username: credential.username,
+    password: credential.password,
+    ...(apiBaseUrl !== undefined && { baseUrl: apiBaseUrl }),
+    timeoutMs,
+  });
+  return {
+    ping: () =>
+      told(async () => {
+        await client.incomingPhoneNumbers.list({ limit: 1 });
+      }),
+    find: (number) => told(() => findSender(client, number)),
+    application: (sid) => told(async () => ofSms(await client.applications(sid).fetch())),
+    services: () => told(() => listServices(client)),
+    update: (sender, changes) => told(() => updateSender(client, sender, changes)),
+  };
+}
+
+async function findSender(client: TwilioSDK.Twilio, number: string): Promise<Sender | undefined> {
+  if (number.startsWith('+')) {
+    const found = await client.incomingPhoneNumbers.list({
+      phoneNumber: number,
+      limit: MAX_MATCHES,
+    });
+    const own = found.find(({ phoneNumber }) => phoneNumber === number);
+    return own && toNumber(own);
+  }
+  const found = await client.shortCodes.list({ shortCode: number, limit: MAX_MATCHES });
+  const own = found.find(({ shortCode }) => shortCode === number);
+  return own && toShortCode(own);
+}
+
+async function updateSender(
+  client: TwilioSDK.Twilio,
+  sender: Sender,
+  changes: Partial<InboundSettings>,
+): Promise<Sender> {
+  const params = {
+    ...(changes.url !== undefined && { smsUrl: changes.url }),
+    ...(changes.method !== undefined && { smsMethod: changes.method }),
+    ...(changes.fallbackUrl !== undefined && { smsFallbackUrl: changes.fallbackUrl }),
+    ...(changes.fallbackMethod !== undefined && { smsFallbackMethod: changes.fallbackMethod }),
+  };
+  return sender.kind === 'number'
+    ? toNumber(await client.incomingPhoneNumbers(sender.sid).update(params))
+    : toShortCode(await client.shortCodes(sender.sid).update(params));
+}
+
+async function listServices(client: TwilioSDK.Twilio): Promise<MessagingService[]> {
+  const services: MessagingService[] = [];
+  for (const service of await client.messaging.v1.services.list({ limit: MAX_SERVICES })) {
+    const { sid, useInboundWebhookOnNumber: usesNumbersOwn } = service;
+    services.push({
+      sid,
+      usesNumbersOwn,
+      senders: usesNumbersOwn ? [] : await sendersOf(client, sid),
+      url: text(service.inboundRequestUrl),
+      method: text(service.inboundMethod),
+      fallbackUrl: text(service.fallbackUrl),
+      fallbackMethod: text(service.fallbackMethod),
+    });
+  }
+  return services;
+}
+
+async function sendersOf(client: TwilioSDK.Twilio, service: string): Promise<string[]> {
+  const context = client.messaging.v1.services(service);
+  const numbers = await context.phoneNumbers.list({ limit: MAX_SENDERS });
+  const codes = await context.shortCodes.list({ limit: MAX_SENDERS });
+  return [...numbers, ...codes].map(({ sid }) => sid);
+}
+
+interface SmsFields {
+  readonly smsUrl: string | null;
+  readonly smsMethod: string | null;
+  readonly smsFallbackUrl: string | null;
+  readonly smsFallbackMethod: string | null;
+}
+
+const ofSms = (fields: SmsFields): InboundSettings => ({
+  url: text(fields.smsUrl),
+  method: text(fields.smsMethod),
+  fallbackUrl: text(fields.smsFallbackUrl),
+  fallbackMethod: text(fields.smsFallbackMethod),
+});
+
+const toNumber = (
+  number: SmsFields & { readonly sid: string; readonly smsApplicationSid: string | null },
+): Sender => ({
+  kind: 'number',
+  sid: number.sid,
+  applicationSid: text(number.smsApplicationSid) || undefined,
+  ...ofSms(number),
+});
+
+const toShortCode = (code: SmsFields & { readonly sid: string }): Sender => ({
+  kind: 'short code',
+  sid: code.sid,
+  applicationSid: undefined,
+  ...ofSms(code),
+});
+
+/** The library's types say that everything is there; the API has nulls. */
+const text = (value: string | null | undefined): string => value ?? '';
+
+async function told<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw trouble(error);
+  }
+}
+
+function trouble(error: unknown): unknown {
+  if (error instanceof TwilioUnreachable) {
+    return new TwilioTrouble(
+      'unreachable',
+      error.code === 'unexpected'
+        ? "what answered is not Twilio's API"
+        : `no answer from Twilio (${error.code})`,
+    );
+  }
+  const status = refusedStatus(error);
+  // Anything else is a bug.
+  if (status === undefined) return error;
+  const code = error instanceof Error && 'code' in error && Number(error.code);
+  const said = `Twilio answered ${status}${code ? ` (error ${code})` : ''}`;
+  if (status === 401) return new TwilioTrouble('refused', said);
+  if (status === 403) return new TwilioTrouble('forbidden', said);
+  if (status === 429 || status >= 500) {
+    return new TwilioTrouble('unreachable', `${said}; try again later`);
+  }
+  return new TwilioTrouble('other', said);
+}

@@ -1,0 +1,158 @@
+import type { SmsShop } from '../../../channels/sms/shops.ts';
+import type { Change, CheckResult } from '../check-result.ts';
+import { isReachable } from '../public-url.ts';
+import { type ConnectedAccount, connectAccount } from './account.ts';
+import {
+  type Acceptance,
+  checkCredentials,
+  credentialsOf,
+  type TriedCredential,
+} from './credentials.ts';
+import { changesBetween, neededChanges } from './inbound.ts';
+import {
+  checkNumber,
+  type Handler,
+  type NumberFacts,
+  numberSkipped,
+  whyNotLookedUp,
+} from './number.ts';
+import { checkService, servicesUnknown } from './service.ts';
+import { type MessagingService, type Sender, TwilioTrouble } from './settings.ts';
+
+export interface TwilioCheckOptions {
+  readonly publicUrl: string;
+  /** Sets what is wrong at the numbers; else nothing is ever changed. */
+  readonly fix: boolean;
+  /** For one call. */
+  readonly timeoutMs: number;
+}
+
+export type TwilioShop = Pick<SmsShop, 'name' | 'numbers' | 'messagingServiceSids' | 'twilio'>;
+
+/** Everything about one shop that Twilio knows: credentials, numbers, services. */
+export async function checkTwilioShop(
+  shop: TwilioShop,
+  options: TwilioCheckOptions,
+): Promise<CheckResult[]> {
+  const { account, results } = await connect(shop, options);
+  if (account === undefined) {
+    const untried = 'not looked at: Twilio accepted no credential that may read numbers';
+    const notes = shop.numbers.map((number) => numberSkipped(shop.name, number, untried));
+    return [...results, ...notes];
+  }
+  const services = await attempt(() => account.services());
+  if (services instanceof TwilioTrouble) {
+    const configured = (shop.messagingServiceSids ?? []).length > 0;
+    results.push(servicesUnknown(shop.name, configured, services.message));
+  }
+  const known = services instanceof TwilioTrouble ? [] : services;
+  const involved = new Set(services instanceof TwilioTrouble ? [] : shop.messagingServiceSids);
+  for (const number of shop.numbers) {
+    const reason = whyNotLookedUp(number);
+    if (reason !== undefined) {
+      results.push(numberSkipped(shop.name, number, reason));
+      continue;
+    }
+    const facts = await lookUp(account, number, known);
+    if (facts.kind === 'there' && facts.handler.kind === 'service') involved.add(facts.handler.sid);
+    results.push(...(await checkOrFix(account, shop.name, number, facts, options)));
+  }
+  for (const sid of involved) {
+    const service = known.find((each) => each.sid === sid);
+    results.push(...checkService(shop.name, sid, service, options.publicUrl));
+  }
+  return results;
+}
+
+/** The account by the first credential that may read it. */
+async function connect(
+  shop: TwilioShop,
+  options: TwilioCheckOptions,
+): Promise<{ account: ConnectedAccount | undefined; results: CheckResult[] }> {
+  const tried: TriedCredential[] = [];
+  let account: ConnectedAccount | undefined;
+  for (const credential of credentialsOf(shop.twilio)) {
+    const candidate = await connectAccount(shop.twilio, credential, options.timeoutMs);
+    const answer = await attempt(() => candidate.ping());
+    const acceptance: Acceptance =
+      answer instanceof TwilioTrouble
+        ? { kind: answer.kind, said: answer.message }
+        : { kind: 'accepted' };
+    tried.push({ credential, acceptance });
+    if (acceptance.kind === 'accepted') account ??= candidate;
+    // The others would wait as long for nothing.
+    if (acceptance.kind === 'unreachable') break;
+  }
+  return { account, results: checkCredentials(shop.name, tried) };
+}
+
+async function lookUp(
+  account: ConnectedAccount,
+  number: string,
+  services: readonly MessagingService[],
+): Promise<NumberFacts> {
+  const facts = await attempt(async (): Promise<NumberFacts> => {
+    const sender = await account.find(number);
+    if (sender === undefined) return { kind: 'missing' };
+    return { kind: 'there', sender, handler: await handlerOf(account, sender, services) };
+  });
+  return facts instanceof TwilioTrouble ? { kind: 'unknown', said: facts.message } : facts;
+}
+
+async function handlerOf(
+  account: ConnectedAccount,
+  sender: Sender,
+  services: readonly MessagingService[],
+): Promise<Handler> {
+  const service = services.find(({ senders }) => senders.includes(sender.sid));
+  if (service !== undefined) return { kind: 'service', sid: service.sid };
+  const { applicationSid: sid } = sender;
+  if (sid === undefined) return { kind: 'own' };
+  return { kind: 'application', sid, settings: await account.application(sid) };
+}
+
+async function checkOrFix(
+  account: ConnectedAccount,
+  shop: string,
+  number: string,
+  facts: NumberFacts,
+  { publicUrl, fix }: TwilioCheckOptions,
+): Promise<CheckResult[]> {
+  const found = checkNumber(shop, number, facts, publicUrl);
+  if (!fix || facts.kind !== 'there' || facts.handler.kind !== 'own') return found;
+  const changes = neededChanges(facts.sender, publicUrl);
+  if (Object.keys(changes).length === 0) return found;
+  if (!isReachable(publicUrl)) {
+    return instead(found, 'not changed: set http.publicUrl to one that Twilio reaches first');
+  }
+  const after = await attempt(() => account.update(facts.sender, changes));
+  if (after instanceof TwilioTrouble) {
+    return instead(found, `not changed: ${after.message}; set it in Twilio's console`);
+  }
+  const [there, webhook, fallback] = checkNumber(
+    shop,
+    number,
+    { ...facts, sender: after },
+    publicUrl,
+  );
+  const [ofWebhook, ofFallback] = changesBetween(facts.sender, after);
+  const withChanges = (result: CheckResult | undefined, changed: readonly Change[]) =>
+    result === undefined ? [] : [changed.length === 0 ? result : { ...result, changed }];
+  return [
+    ...withChanges(there, []),
+    ...withChanges(webhook, ofWebhook),
+    ...withChanges(fallback, ofFallback),
+  ];
+}
+
+const instead = (results: readonly CheckResult[], todo: string): CheckResult[] =>
+  results.map((result) => (result.status === 'failed' ? { ...result, todo } : result));
+
+async function attempt<T>(call: () => Promise<T>): Promise<T | TwilioTrouble> {
+  try {
+    return await call();
+  } catch (error) {
+    if (error instanceof TwilioTrouble) return error;
+    throw error;
+  }
+}

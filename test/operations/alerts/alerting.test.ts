@@ -1,0 +1,215 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from '@jest/globals';
+import { AlertFile } from '../../../src/operations/alerts/alert-file.ts';
+import { Alerting, type AlertingOptions } from '../../../src/operations/alerts/alerting.ts';
+import { createEmailTarget } from '../../../src/operations/alerts/email-target.ts';
+import type { Target } from '../../../src/operations/alerts/target.ts';
+import { createWebhookTarget } from '../../../src/operations/alerts/webhook-target.ts';
+import type { Facts } from '../../../src/observability/facts.ts';
+import { type LogFields, silentLogger } from '../../../src/observability/logger.ts';
+import { createMetrics } from '../../../src/observability/metrics.ts';
+import { durableFiles } from '../../../src/runtime/durable-files.ts';
+import { ends } from '../../support/ends.ts';
+import { startMailRelay } from '../../support/mail-relay.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { counted, HOUR, MINUTE, RULES, someFacts } from './some-facts.ts';
+import { startWebhook, TOKEN, type WebhookStandIn } from './webhook-stand-in.ts';
+
+const QUICK: AlertingOptions = {
+  ...{ everyMs: 10, settleMs: 20, groupMs: 20, repeatMs: HOUR, source: 'gw.acme.example' },
+  rules: { ...RULES, forMs: 0 },
+  retries: { times: 0, firstAfterMs: 1 },
+};
+const isDead = { counts: [counted('dead', 1)] };
+const isHeld = { counts: [counted('held', 1)] };
+
+let folder: string;
+let hook: WebhookStandIn;
+let facts: Partial<Facts>;
+/** What the gateway's clock is ahead of the machine's. */
+let aheadMs: number;
+let looks: number;
+const logged: { event: string; fields: LogFields | undefined }[] = [];
+
+beforeEach(async () => {
+  const dir = tempDir();
+  ends(() => dir.remove());
+  folder = dir.path;
+  hook = await startWebhook();
+  facts = {};
+  aheadMs = 0;
+  looks = 0;
+  logged.length = 0;
+});
+
+/** Alerts over the facts of this test, as a process would run them. */
+async function start(options: Partial<AlertingOptions> = {}, targets?: readonly Target[]) {
+  const clock = () => Date.now() + aheadMs;
+  const metrics = createMetrics();
+  const note = (event: string, fields?: LogFields) => void logged.push({ event, fields });
+  const alerting = new Alerting(
+    { ...QUICK, ...options },
+    {
+      facts: () => {
+        looks += 1;
+        return Promise.resolve(someFacts({ ...facts, at: clock() }));
+      },
+      file: new AlertFile(join(folder, 'alerts.json'), durableFiles),
+      targets: targets ?? [createWebhookTarget({ url: hook.url, timeoutMs: 20_000 })],
+      ...{ metrics, clock, logger: { ...silentLogger, warn: note, error: note } },
+    },
+  );
+  await alerting.start();
+  ends(() => alerting.stop());
+  return { alerting, metrics };
+}
+
+const texts = () => hook.taken.map(({ text }) => text.replace('[Sluice gw.acme.example] ', ''));
+const told = (count: number) => waitFor('notices', () => hook.taken.length >= count);
+async function looked(times: number): Promise<void> {
+  const until = looks + times;
+  await waitFor('some looks', () => looks >= until);
+}
+
+test('tells the beginning and the end, once each', async () => {
+  const { alerting, metrics } = await start();
+  await looked(3);
+  facts = isDead;
+  await told(1);
+  expect(alerting.current).toMatchObject([{ rule: 'dead', severity: 'critical', shop: 'acme' }]);
+  expect(await metrics.registry.metrics()).toContain(
+    'sluice_alerts_firing{rule="dead",severity="critical"} 1',
+  );
+  await looked(5);
+  facts = {};
+  await told(2);
+  await looked(5);
+  expect(texts()).toEqual(['1 alert: dead acme', '1 is over: dead acme']);
+  expect(alerting.current).toEqual([]);
+  expect(await metrics.registry.metrics()).toContain(
+    'sluice_alert_notifications_total{target="webhook",outcome="sent"} 2',
+  );
+});
+
+test('what changes together is one message', async () => {
+  await start({ groupMs: MINUTE });
+  facts = isDead;
+  await looked(2);
+  facts = { counts: [...isDead.counts, ...isHeld.counts] };
+  await looked(2);
+  expect(texts()).toEqual([]);
+  aheadMs = MINUTE;
+  await told(1);
+  expect(texts()).toEqual(['2 alerts: dead acme, held acme']);
+});
+
+test('a restart neither repeats nor forgets', async () => {
+  const first = await start();
+  facts = isDead;
+  await told(1);
+  await first.alerting.stop();
+  const second = await start();
+  await looked(5);
+  expect(second.alerting.current).toMatchObject([{ rule: 'dead' }]);
+  await second.alerting.stop();
+  expect(texts()).toEqual(['1 alert: dead acme']);
+  facts = {};
+  await start();
+  await told(2);
+  expect(texts()).toEqual(['1 alert: dead acme', '1 is over: dead acme']);
+});
+
+test('what could not be told before a restart is told after it', async () => {
+  hook.answerNext(500);
+  const first = await start();
+  facts = isDead;
+  await waitFor('the refusal', () => hook.requests === 1);
+  await first.alerting.stop();
+  await start();
+  await told(1);
+  expect(texts()).toEqual(['1 alert: dead acme']);
+});
+
+test('a clock that was ahead before a restart keeps no news back', async () => {
+  aheadMs = 48 * HOUR;
+  hook.answerNext(500);
+  const first = await start();
+  facts = isDead;
+  await waitFor('the refusal', () => hook.requests === 1);
+  await first.alerting.stop();
+  aheadMs = 0;
+  const second = await start();
+  await told(1);
+  expect(second.alerting.current[0]?.since).toBeLessThanOrEqual(Date.now());
+  aheadMs = HOUR + 1000;
+  await told(2);
+  expect(texts()).toEqual(['1 alert: dead acme', '1 alert goes on: dead acme']);
+});
+
+test('what goes on is told again after the time for it', async () => {
+  await start();
+  facts = isDead;
+  await told(1);
+  aheadMs = HOUR + 1000;
+  await told(2);
+  expect(texts()[1]).toBe('1 alert goes on: dead acme');
+});
+
+test('a target that fails is left alone for a while, is counted by kind, and holds up no other', async () => {
+  const relay = await startMailRelay();
+  ends(() => relay.close());
+  hook.answerNext(404, 'hang');
+  const { metrics } = await start({}, [
+    createWebhookTarget({ url: hook.url, timeoutMs: 20_000 }),
+    createEmailTarget({
+      to: ['oncall@ops.example'],
+      from: 'sluice@acme.example',
+      relay: { host: '127.0.0.1', port: relay.port, implicitTls: false, tls: 'auto' },
+    }),
+  ]);
+  facts = isDead;
+  await waitFor('the email', () => relay.taken.length === 1);
+  await waitFor('the refusal', () => logged.some(({ event }) => event === 'alerts.not_sent'));
+  await looked(10);
+  expect(hook.requests).toBe(1);
+  expect(logged.find(({ event }) => event === 'alerts.not_sent')?.fields).toEqual({
+    ...{ target: 'webhook', kind: 'refused', code: '404' },
+  });
+  expect(await metrics.registry.metrics()).toContain(
+    'sluice_alert_notifications_total{target="webhook",outcome="refused"} 1',
+  );
+  // The next one hangs; the end is told by email all the same.
+  aheadMs = 31_000;
+  await waitFor('another try', () => hook.requests === 2);
+  facts = {};
+  await waitFor('the end by email', () => relay.taken.length === 2);
+  expect(JSON.stringify(logged)).not.toContain(TOKEN);
+});
+
+test('a damaged file is said, and everything is told anew', async () => {
+  writeFileSync(join(folder, 'alerts.json'), '{"version": 1, "alerts": [');
+  facts = isDead;
+  await start();
+  await told(1);
+  expect(logged.map(({ event }) => event)).toContain('alerts.state_unreadable');
+  const kept: unknown = JSON.parse(readFileSync(join(folder, 'alerts.json'), 'utf8'));
+  expect(kept).toMatchObject({ version: 1, alerts: [{ key: 'dead/acme' }] });
+});
+
+test('facts that cannot be collected end nothing and begin nothing', async () => {
+  const { alerting } = await start();
+  facts = isDead;
+  await told(1);
+  const broken = { ...facts };
+  facts = Object.defineProperty(broken, 'counts', {
+    enumerable: true,
+    get: () => {
+      throw new Error('the store is gone');
+    },
+  });
+  await looked(5);
+  expect(alerting.current).toMatchObject([{ rule: 'dead' }]);
+  expect(logged.map(({ event }) => event)).toContain('alerts.failed');
+});

@@ -1,0 +1,207 @@
+import { describe, expect, test } from '@jest/globals';
+import type { AlertRule } from '../../../src/operations/alerts/alert.ts';
+import { evaluate } from '../../../src/operations/alerts/evaluate.ts';
+import type { Reading } from '../../../src/operations/alerts/reading.ts';
+import { readAll, type Recent } from '../../../src/operations/alerts/rules.ts';
+import type { Facts } from '../../../src/observability/facts.ts';
+import {
+  closedShop,
+  counted,
+  DAY,
+  HOUR,
+  MINUTE,
+  NOW,
+  openShop,
+  RULES,
+  someFacts,
+} from './some-facts.ts';
+
+const QUIET: Recent = { badSignatures: 0, isWhole: true };
+
+const read = (facts: Partial<Facts>, recent = QUIET): Reading[] =>
+  readAll(someFacts(facts), recent, RULES);
+
+const one = (rule: AlertRule, facts: Partial<Facts>, recent = QUIET): Reading => {
+  const [first] = read(facts, recent).filter((reading) => reading.rule === rule);
+  if (first === undefined) throw new Error(`nothing of ${rule}`);
+  return first;
+};
+
+test('a gateway that is well is good in every rule', () => {
+  const readings = read({});
+  expect(new Set(readings.map(({ verdict }) => verdict))).toEqual(new Set(['good']));
+  expect(new Set(readings.map(({ rule }) => rule)).size).toBe(7);
+  expect(new Set(readings.map(({ key }) => key)).size).toBe(readings.length);
+});
+
+test.each([
+  [
+    'dead',
+    { counts: [counted('dead', 1)] },
+    'critical',
+    '1 message of acme could not be delivered',
+  ],
+  [
+    'held',
+    { counts: [counted('held', 3)] },
+    'warning',
+    "3 messages of acme wait for a person's decision",
+  ],
+  [
+    'oldest-queued',
+    { counts: [counted('queued', 1, 2 * HOUR)] },
+    'critical',
+    'The oldest queued message of acme has waited for 2 hours',
+  ],
+  [
+    'breaker-open',
+    { shops: [openShop] },
+    'critical',
+    'Deliveries of acme have been stopped since 2026-11-22 11:58 UTC: its platform fails or refuses them',
+  ],
+  [
+    'certificate',
+    { certificate: { subject: 'mx.acme.example', endsAt: NOW + 5 * DAY, selfSigned: false } },
+    'warning',
+    'The certificate of SMTP (mx.acme.example) ends in 5 days, on 2026-11-27',
+  ],
+  [
+    'certificate',
+    { certificate: { subject: '', endsAt: NOW - DAY, selfSigned: true } },
+    'critical',
+    'The certificate of SMTP ended on 2026-11-21',
+  ],
+  [
+    'disk',
+    { disk: { freeBytes: 9e8, totalBytes: 1e11, reserveBytes: 55e6 } },
+    'warning',
+    '900 MB of 100.0 GB are free on the disk of the data folder',
+  ],
+  [
+    'disk',
+    { disk: { freeBytes: 5e7, totalBytes: 1e11, reserveBytes: 55e6 } },
+    'critical',
+    '50 MB of 100.0 GB are free on the disk of the data folder: new messages are refused',
+  ],
+] as const)('%s: %j is %s', (rule, facts, severity, summary) => {
+  expect(one(rule, facts)).toMatchObject({ verdict: 'bad', severity, summary });
+});
+
+test('the oldest of all channels counts, and it must be well below its threshold to be well', () => {
+  const aged = (ms: number) =>
+    one('oldest-queued', {
+      counts: [counted('queued', 4, MINUTE), { ...counted('queued', 1, ms), channel: 'sms' }],
+    }).verdict;
+  expect([aged(10 * MINUTE), aged(9 * MINUTE), aged(7 * MINUTE)]).toEqual([
+    'bad',
+    'between',
+    'good',
+  ]);
+});
+
+test('free space a little above the threshold is neither bad nor good', () => {
+  const free = (freeBytes: number) =>
+    one('disk', { disk: { freeBytes, totalBytes: 1e11, reserveBytes: 55e6 } }).verdict;
+  expect([free(0.99e9), free(1.05e9), free(1.1e9)]).toEqual(['bad', 'between', 'good']);
+  const small = { freeBytes: 8e8, totalBytes: 8e8, reserveBytes: 55e6 };
+  expect(one('disk', { disk: small }).verdict).toBe('bad');
+});
+
+test('what the platform said when it failed is in no alert: it may quote a message', () => {
+  const [messages, media] = openShop.breakers;
+  const reason = 'the platform answered 401 (http) to /messages/: no such person as Ann';
+  const shops = [{ ...openShop, breakers: [{ ...messages, reason }, media] }] as const;
+  // The types of the fixture are of any part.
+  const told = JSON.stringify(read({ shops: shops as unknown as Facts['shops'] }));
+  expect(told).toContain('Deliveries of acme have been stopped');
+  expect(told).not.toMatch(/Ann|answered 401/);
+});
+
+describe('a refusal that many got alike', () => {
+  const words = '422 invalid message.format';
+  const alike = (count: number, more: Facts['shops'][number]['refusedAlike'] = []) =>
+    read({
+      shops: [
+        { ...closedShop, refusedAlike: [{ words, since: NOW - 2 * MINUTE, count }, ...more] },
+      ],
+    }).filter(({ rule }) => rule === 'refused-alike');
+
+  test('is told once, with its words, how many, and since when', () => {
+    expect(alike(7)).toMatchObject([
+      {
+        ...{ key: `refused-alike/acme/${words}`, shop: 'acme', figure: 7 },
+        ...{ verdict: 'bad', severity: 'warning' },
+        summary: `The platform has refused 7 messages of acme in the same words since 2026-11-22 11:58 UTC: ${words}`,
+        todo: expect.stringContaining('sluice shops try acme'),
+      },
+    ]);
+    const other = { words: '400 contact.phone', since: NOW, count: 5 };
+    expect(alike(7, [other]).map(({ key }) => key)).toEqual([
+      `refused-alike/acme/${words}`,
+      'refused-alike/acme/400 contact.phone',
+    ]);
+  });
+
+  test('is critical once there are five times as many', () => {
+    expect([alike(24), alike(25)].map(([reading]) => reading?.severity)).toEqual([
+      'warning',
+      'critical',
+    ]);
+  });
+
+  test('is over when it is told no more', () => {
+    const settle = MINUTE;
+    const fired = evaluate([], alike(7), NOW, settle);
+    expect(fired).toMatchObject([{ phase: 'firing', rule: 'refused-alike' }]);
+    const well = evaluate(fired, [], NOW + MINUTE, settle);
+    expect(evaluate(well, [], NOW + 2 * MINUTE, settle)).toMatchObject([{ phase: 'resolved' }]);
+  });
+});
+
+test('a probing breaker is still open', () => {
+  const breakers = [{ part: 'messages', state: 'probing' }] as const;
+  expect(one('breaker-open', { shops: [{ ...closedShop, breakers }] }).verdict).toBe('bad');
+});
+
+test('a breaker that is closed since a restart says nothing while messages wait', () => {
+  const { lastDeliveredAt: _none, ...fresh } = closedShop;
+  const verdict = (counts: Facts['counts']) =>
+    one('breaker-open', { shops: [fresh], counts }).verdict;
+  expect(verdict([counted('queued', 1)])).toBe('between');
+  expect(verdict([counted('dead', 1)])).toBe('good');
+});
+
+test('bad signatures: of ten minutes, and a young process cannot say that it is over', () => {
+  const verdict = (badSignatures: number, isWhole = true) =>
+    one('bad-signatures', {}, { badSignatures, isWhole }).verdict;
+  expect([verdict(10), verdict(9), verdict(5), verdict(4)]).toEqual([
+    'bad',
+    'between',
+    'between',
+    'good',
+  ]);
+  expect(verdict(0, false)).toBe('between');
+  expect(verdict(10, false)).toBe('bad');
+});
+
+test('a shop that is no longer configured is told by its id as long as it has entries', () => {
+  const counts = [{ ...counted('dead', 2), shop: 'b6d1' }];
+  expect(read({ counts }).filter(({ key }) => key === 'dead/b6d1')).toMatchObject([
+    { verdict: 'bad', figure: 2 },
+  ]);
+});
+
+test('what waits for such a shop is said to wait for its configuration, not for its platform', () => {
+  const counts = [{ ...counted('queued', 2, HOUR), shop: 'b6d1' }];
+  const [reading] = read({ counts }).filter(({ key }) => key === 'oldest-queued/b6d1');
+  expect(reading).toMatchObject({
+    verdict: 'bad',
+    summary: 'Messages have waited for 1 hour for the shop b6d1, which is not configured',
+    todo: expect.stringMatching(/reload it, or discard/),
+  });
+});
+
+test('without SMTP there is no certificate to look at', () => {
+  const { certificate: _none, ...facts } = someFacts();
+  expect(readAll(facts, QUIET, RULES).some(({ rule }) => rule === 'certificate')).toBe(false);
+});

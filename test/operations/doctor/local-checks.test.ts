@@ -1,0 +1,265 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { generate } from 'selfsigned';
+import { type Answer, get } from '../../../src/operations/doctor/answer.ts';
+import { checkBreakers } from '../../../src/operations/doctor/breaker.ts';
+import { checkCertificate } from '../../../src/operations/doctor/certificate.ts';
+import { checkClock } from '../../../src/operations/doctor/clock.ts';
+import { checkDisk, freeBytes } from '../../../src/operations/doctor/disk.ts';
+import { checkMx, resolveMx } from '../../../src/operations/doctor/mx.ts';
+import { checkPlatform, judgePlatform } from '../../../src/operations/doctor/platform.ts';
+import { checkReach } from '../../../src/operations/doctor/reach.ts';
+import type { PlatformErrorCode } from '../../../src/platform-api/errors.ts';
+import { DnsServer } from '../../support/dns-server.ts';
+import { ends } from '../../support/ends.ts';
+import { freePorts } from '../../support/gateway-config.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+
+const TIMEOUT_MS = 60_000;
+
+async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  ends(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  // A listening TCP server has an address of this kind.
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const answer = (status: number, headers: Record<string, string> = {}, at = 0): Answer => ({
+  status,
+  headers: new Headers(headers),
+  at,
+});
+
+describe('reach', () => {
+  test.each([
+    ['the webhook answers', answer(405, { allow: 'POST' }), 'ok', /405/],
+    ['a redirect', answer(301, { location: 'https://www.acme.example/' }), 'warning', /redirect/],
+    ['a proxy without the gateway', answer(502), 'warning', /gateway behind it/],
+    ['another program', answer(404), 'warning', /something else/],
+    ['another 405', answer(405, { allow: 'GET' }), 'warning', /something else/],
+    ['nobody', { failure: 'no answer (ECONNREFUSED)' }, 'warning', /ECONNREFUSED/],
+  ] as const)('%s', (_name, given, status, found) => {
+    const result = checkReach('https://gw.acme.example', given);
+    expect(result).toMatchObject({ status, found: expect.stringMatching(found) });
+  });
+
+  test.each([
+    ['ENOTFOUND', /A or AAAA record for gw\.acme\.example/],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', /certificate for gw\.acme\.example/],
+    ['CERT_HAS_EXPIRED', /certificate for gw\.acme\.example/],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', /certificate for gw\.acme\.example/],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', /certificate for gw\.acme\.example/],
+    ['ECONNREFUSED', /start the proxy and the gateway/],
+    [undefined, /start the proxy and the gateway/],
+  ])('%s has its own cure', (code, todo) => {
+    const failed = { failure: 'no answer', ...(code !== undefined && { code }) };
+    const result = checkReach('https://gw.acme.example', failed);
+    expect(result).toMatchObject({ status: 'warning', todo: expect.stringMatching(todo) });
+  });
+
+  test('a plain GET: nothing is sent along, no redirect is followed', async () => {
+    const seen: (string | undefined)[] = [];
+    const url = await serve((request, response) => {
+      seen.push(`${request.method} ${request.url} ${request.headers.authorization}`);
+      response.writeHead(302, { location: '/elsewhere' }).end();
+    });
+    const got = await get(`${url}/sms/twilio`, TIMEOUT_MS, Date.now);
+    expect(got).toMatchObject({ status: 302 });
+    expect(seen).toEqual(['GET /sms/twilio undefined']);
+  });
+
+  test('what went wrong is named', async () => {
+    const silent = await serve(() => undefined);
+    expect(await get(silent, 50, Date.now)).toEqual({ failure: 'no answer in time' });
+    expect(await get('http://127.0.0.1:1/', TIMEOUT_MS, Date.now)).toEqual({
+      failure: expect.stringMatching(/^no answer \(\w+\)$/),
+    });
+    const { http: free } = await freePorts('127.0.0.1');
+    expect(await get(`http://127.0.0.1:${free}/`, TIMEOUT_MS, Date.now)).toMatchObject({
+      code: 'ECONNREFUSED',
+    });
+  });
+});
+
+describe('platform', () => {
+  const shop = { name: 'acme', shopId: 's', apiKey: 'k', baseUrl: '', embedded: false };
+
+  test('one list call with a limit of 1, with the key of the shop', async () => {
+    const seen: (string | undefined)[] = [];
+    const baseUrl = await serve((request, response) => {
+      seen.push(request.url, request.headers.authorization);
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"results": []}');
+    });
+    expect(await checkPlatform({ ...shop, baseUrl }, TIMEOUT_MS)).toMatchObject({ status: 'ok' });
+    expect(seen).toEqual(['/v2026-04/contacts/?limit=1', 'Bearer k']);
+  });
+
+  test('a key that is refused, over a real connection', async () => {
+    const baseUrl = await serve((_request, response) => response.writeHead(401).end('{}'));
+    expect(await checkPlatform({ ...shop, baseUrl }, TIMEOUT_MS)).toMatchObject({
+      status: 'failed',
+      found: '401: refused',
+      todo: expect.stringContaining('apiKey'),
+    });
+  });
+
+  test.each<[PlatformErrorCode, number | undefined, boolean, string, RegExp]>([
+    ['http', 403, false, 'failed', /apiKey/],
+    ['http', 404, false, 'failed', /without \/v2026-04/],
+    ['http', 503, false, 'failed', /try again later/],
+    ['http', 429, false, 'failed', /try again later/],
+    ['network', undefined, false, 'failed', /network/],
+    ['timeout', undefined, false, 'failed', /network/],
+    ['not_json', 200, false, 'failed', /something else/],
+    ['network', undefined, true, 'skipped', /does not run/],
+  ])('%s %s, embedded: %s', (code, status, embedded, expected, said) => {
+    const error = status === undefined ? { code } : { code, status };
+    const result = judgePlatform({ ...shop, embedded }, error);
+    expect(result.status).toBe(expected);
+    expect(`${result.found} ${result.todo ?? ''}`).toMatch(said);
+  });
+});
+
+describe('breaker', () => {
+  const now = Date.UTC(2026, 10, 22, 12);
+  const shops = [{ name: 'acme', shopId: 's' }];
+  const open = { text: 'sluice_breaker_open{shop="acme",part="messages"} 1' };
+  const failing = [
+    { shopId: 's', reason: 'the platform answered 503 (http) to /m/: Ann', count: 2 },
+  ];
+  const stopped = [
+    {
+      ...({ shopId: 's', part: 'messages', since: now - 3 * 60_000 } as const),
+      reason: 'the platform answered 401 (http) to /contacts/: {"detail": "Dear Ann"}',
+    },
+  ];
+
+  test('that is open is explained by what the gateway told the store, without what may quote a message', () => {
+    const [result] = checkBreakers({ shops, failing, stopped, now }, open);
+    expect(result).toMatchObject({
+      status: 'failed',
+      found:
+        'open for messages: deliveries are stopped; for 3 minutes: the platform answered 401 (http) to /contacts/',
+      todo: expect.stringMatching(/every 5 to 25 s; .*"sluice shops try acme"/),
+    });
+    expect(JSON.stringify(result)).not.toContain('Ann');
+  });
+
+  test('that is open and not explained yet is told with what messages failed with', () => {
+    const [result] = checkBreakers({ shops, failing, stopped: [], now }, open);
+    expect(result?.found).toMatch(/2 entries wait, the last attempt: the platform answered 503/);
+    expect(JSON.stringify(result)).not.toContain('Ann');
+  });
+
+  test('of a gateway that cannot be asked is told as it was last known', () => {
+    const asked = { failure: 'ECONNREFUSED' };
+    const [known] = checkBreakers({ shops, failing: [], stopped, now }, asked);
+    expect(known).toMatchObject({ status: 'warning', found: expect.stringContaining('401') });
+    const [unknown] = checkBreakers({ shops, failing: [], stopped: [], now }, asked);
+    expect(unknown?.status).toBe('skipped');
+  });
+});
+
+describe('clock', () => {
+  const DATE = 'Sat, 21 Nov 2026 12:00:00 GMT';
+  const at = (seconds: number) => answer(404, { date: DATE }, Date.parse(DATE) + seconds * 1000);
+
+  test.each([
+    [0.5, 'ok', '0 s apart'],
+    [-20, 'ok', '21 s apart'],
+    [61, 'warning', '61 s ahead'],
+    [-60, 'warning', '61 s behind'],
+    [3600, 'failed', '3600 s ahead'],
+  ])('%d s from the platform: %s', (seconds, status, found) => {
+    expect(checkClock('https://p.example', at(seconds))).toMatchObject({ status, found });
+  });
+
+  test('nothing to compare with', () => {
+    expect(checkClock('https://p.example', { failure: 'no answer' }).status).toBe('skipped');
+    expect(checkClock('https://p.example', answer(200)).status).toBe('skipped');
+  });
+});
+
+describe('disk', () => {
+  test.each([
+    [149, 'failed'],
+    [150, 'warning'],
+    [999, 'warning'],
+    [1000, 'ok'],
+  ])('%d MB free for messages of 100 MB: %s', (free, status) => {
+    expect(checkDisk('./data', free * 1_000_000, 100_000_000).status).toBe(status);
+  });
+
+  test('of a folder that is not made yet', async () => {
+    const dir = tempDir();
+    ends(dir.remove);
+    expect(await freeBytes(join(dir.path, 'not', 'yet'))).toBeGreaterThan(0);
+  });
+});
+
+describe('mx', () => {
+  test.each([
+    ['named', { exchanges: ['other.example', 'MX.acme.example.'] }, 'ok', /mx\.acme\.example/],
+    ['another', { exchanges: ['other.example'] }, 'warning', /other\.example/],
+    ['none', { exchanges: [] }, 'warning', /no MX record/],
+    ['no answer', { failure: 'ETIMEOUT' }, 'warning', /ETIMEOUT/],
+  ] as const)('%s', (_name, given, status, found) => {
+    const result = checkMx('acme.example', 'mx.acme.example', given);
+    expect(result).toMatchObject({ status, found: expect.stringMatching(found) });
+  });
+
+  test('the default host name is nothing to compare with', () => {
+    const result = checkMx('acme.example', 'localhost', { exchanges: ['localhost'] });
+    expect(result).toMatchObject({ status: 'warning', todo: expect.stringContaining('hostname') });
+  });
+
+  test('asks the configured name servers', async () => {
+    const dns = await DnsServer.start({
+      'acme.example MX': ['20 b.example', '10 a.example'],
+      'bare.example A': ['192.0.2.1'],
+    });
+    ends(() => dns.stop());
+    const ask = (domain: string) => resolveMx(domain, [dns.address]);
+    expect(await ask('acme.example')).toEqual({ exchanges: ['a.example', 'b.example'] });
+    expect(await ask('bare.example')).toEqual({ exchanges: [] });
+    expect(await ask('gone.example')).toEqual({ exchanges: [] });
+    dns.failsOn = () => true;
+    expect(await ask('acme.example')).toEqual({ failure: 'ESERVFAIL' });
+  });
+});
+
+describe('certificate', () => {
+  const DAY_MS = 86_400_000;
+  const now = Date.UTC(2026, 5, 1);
+  const made = async (from: number, to: number) => {
+    const { cert } = await generate([{ name: 'commonName', value: 'mx.acme.example' }], {
+      notBeforeDate: new Date(now + from * DAY_MS),
+      notAfterDate: new Date(now + to * DAY_MS),
+      extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'mx.acme.example' }] }],
+    });
+    return cert;
+  };
+
+  test.each([
+    ['valid', -1, 60, 'mx.acme.example', 'ok', /until 2026-07-31/],
+    ['near its end', -1, 5, 'mx.acme.example', 'warning', /in 5 days/],
+    ['ended', -9, -1, 'mx.acme.example', 'failed', /ended on/],
+    ['from tomorrow on', 1, 60, 'mx.acme.example', 'failed', /not valid yet/],
+    ['of another host', -1, 60, 'mx.other.example', 'warning', /other names/],
+  ])('%s', async (_name, from, to, hostname, status, found) => {
+    const result = checkCertificate(await made(from, to), hostname, now);
+    expect(result).toMatchObject({ status, found: expect.stringMatching(found) });
+  });
+
+  test('none, and one that is none', () => {
+    expect(checkCertificate(undefined, 'x', now).status).toBe('skipped');
+    expect(checkCertificate('hello', 'x', now).status).toBe('failed');
+  });
+});

@@ -11,6 +11,7 @@ import { ROOT } from './workspace.mjs';
 
 const { configSchema } = await import('../src/config/schema.ts');
 const { descriptions } = await import('../src/config/field.ts');
+const { VARIABLES } = await import('../src/config/environment.ts');
 
 const PAGE = join(ROOT, 'docs/configuration.md');
 
@@ -101,17 +102,37 @@ const cell = (text) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
 const code = (text) =>
   text === undefined || text === '' ? '' : `\`${text.replaceAll('|', '\\|')}\``;
 
+const variablesTable = () =>
+  [...VARIABLES].map(([name, path]) => `| \`${name}\` | \`${path.join('.')}\` |`).join('\n');
+
 const INTRODUCTION = `# Configuration
 
 One YAML or JSON file, laid over [\`config/default.yaml\`](../config/default.yaml). It needs only what differs: mappings
 merge, lists and single values replace. Name it with \`--config FILE\` or \`SLUICE_CONFIG\`.
 
 - \`\${NAME}\` takes an environment variable, which must be set; \`\${NAME:-default}\` gives a default; \`$\${\` is a plain \`\${\`.
+- Some keys have [a variable of their own](#environment-variables), which needs no line in the file.
 - Durations are a whole number and a unit: \`30s\`, \`10m\`, \`72h\`, \`7d\`. Sizes are in bytes.
 - An unknown key is a mistake; the nearest known key is suggested.
 - \`sluice config check\` prints all mistakes at once. What a reload takes up is in [reload.md](reload.md).
 
 A complete small one is [\`config/example.yaml\`](../config/example.yaml). This page is made from the schema.
+
+## Environment variables
+
+Each sets its key without a line in the file.
+
+| variable | key |
+| --- | --- |
+${variablesTable()}
+
+- **The file wins**: a key that it has counts, and its variable does not, since a container image sets some variables. A warning says so
+  when the two differ.
+- **With \`_FILE\` after its name**, each takes the path of a file that holds the value, such as a Docker or Kubernetes secret:
+  \`SLUICE_ADMIN_PASSWORD_FILE=/run/secrets/admin-password\`. The line end at the end of the file is left out. To set both names is a
+  mistake. Where the file has \`\${SLUICE_ADMIN_PASSWORD}\`, that takes the value from there too.
+- Any other variable that begins with \`SLUICE_\` does nothing unless the file takes it by \`\${NAME}\`; a warning names the nearest known
+  one.
 `;
 
 /** What stands above the mapping that a key is in, when that is no section of its own. */

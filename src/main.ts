@@ -1,18 +1,30 @@
 #!/usr/bin/env node
-import { EXIT } from './cli/exit-codes.ts';
-import { runCli } from './cli/run.ts';
-import { processTerminal } from './cli/terminal.ts';
+/*
+ * Looks at the version of Node before anything else is loaded: an old one stumbles over the syntax and
+ * the imports of the program, and says nothing that helps. So this file imports nothing by itself, and
+ * is written in what Node 12 understands.
+ */
 
-/** What still holds the process open after a command has ended is a leak, not work. */
-const LINGER_MS = 5000;
+/** As `engines` in package.json says. */
+const NEEDED = { major: 20, minor: 19 };
+/** Of `cli/exit-codes.ts`: another try does not help. */
+const EXIT_USAGE = 2;
 
-const terminal = processTerminal();
-try {
-  process.exitCode = await runCli(process.argv.slice(2), terminal, process);
-} catch (error) {
-  // Everything unexpected ends here. Not the whole object: its properties may hold a key.
-  const told = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  terminal.err(`sluice: an unexpected error, which is a bug\n${told}\n`);
-  process.exitCode = EXIT.failed;
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+if (major < NEEDED.major || (major === NEEDED.major && minor < NEEDED.minor)) {
+  process.stderr.write(
+    `sluice: this is Node ${process.versions.node} (${process.execPath}), and Sluice needs Node ` +
+      `${NEEDED.major}.${NEEDED.minor} or later. Install it, and see that "node" is that one.\n`,
+  );
+  process.exitCode = EXIT_USAGE;
+} else {
+  import('./cli/start.ts')
+    .then((program) => program.start())
+    .catch((error: unknown) => {
+      process.stderr.write(
+        'sluice: the program cannot be loaded; npm ci && npm run build makes it anew\n' +
+          `${error instanceof Error ? String(error.stack) : String(error)}\n`,
+      );
+      process.exitCode = 1;
+    });
 }
-setTimeout(() => process.exit(), LINGER_MS).unref();

@@ -7,16 +7,26 @@ import { SAMPLE_NUMBER, SAMPLE_QUESTION, SAMPLE_SENDER } from './samples.ts';
 import { reachable } from '../runtime/reachable.ts';
 import { signedWebhook, SMS_PATH } from '../gateway/sample-messages/sms-webhook.ts';
 
+export interface BannerOptions {
+  readonly file?: string;
+  /** It was not made at the first start. */
+  readonly isPasswordConfigured?: boolean;
+}
+
 /** What `serve` prints when everything listens: where, and one line to try each channel. */
 export function banner(
   config: CompleteConfig,
   addresses: Addresses,
-  options: { readonly file?: string } = {},
+  options: BannerOptions = {},
 ): string {
   const command = `node dist/main.js${options.file === undefined ? '' : ` --config ${quote(options.file)}`}`;
   const sections = [listening(config, addresses)];
   if (config.demo) {
-    sections.push(keys(config), ...tries(config, addresses, command), answers(config, command));
+    sections.push(
+      keys(config, options),
+      ...tries(config, addresses, command),
+      answers(config, command),
+    );
   } else {
     sections.push(`Try it with a message of your own: ${command} send email|sms|chat --help`);
   }
@@ -45,11 +55,13 @@ function listening(config: CompleteConfig, addresses: Addresses): string {
     .join('\n');
 }
 
-function keys(config: CompleteConfig): string {
+function keys(config: CompleteConfig, { isPasswordConfigured }: BannerOptions): string {
+  // One that somebody chose is nobody's to read in a log.
+  const password = isPasswordConfigured ? '(as configured)' : config.admin.password.reveal();
   const [shop] = config.shops;
   const lines = [
     `Keys of the demo shop, made at the first start and kept in ${shown(config.dataDir)}:`,
-    `  admin password      ${config.admin.password.reveal()}`,
+    `  admin password      ${password}`,
   ];
   if (shop !== undefined) {
     lines.push(

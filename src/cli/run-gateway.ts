@@ -4,11 +4,13 @@ import { completeConfig } from '../config/complete.ts';
 import type { Addresses, Gateway } from '../gateway/gateway.ts';
 import { configSource } from '../gateway/config-source.ts';
 import { createLogger, errorFields, type Logger } from '../observability/logger.ts';
-import { SpoolUnusable } from '../spool/errors.ts';
+import { troubleInWords, unusable } from '../runtime/set-up-unusable.ts';
+import { systemTrouble } from '../runtime/system-trouble.ts';
 import { banner } from './banner.ts';
 import { configFile, configuration } from './configuration.ts';
 import { CommandFailed, EXIT } from './exit-codes.ts';
 import { watchProcess, type ProcessEnd, type ProcessEvents } from './process-end.ts';
+import { assertUsableFolder, setUpWarnings } from './set-up-warnings.ts';
 import type { Terminal } from './terminal.ts';
 
 /** A graceful stop that takes longer has hung; what was acknowledged is on disk anyway. */
@@ -23,9 +25,11 @@ export async function runGateway(
   events: ProcessEvents,
 ): Promise<void> {
   const { config, warnings } = configuration(command, terminal);
+  assertUsableFolder(config.dataDir);
   const complete = await completeConfig(config);
   const logger = createLogger(config.log);
-  for (const warning of warnings) terminal.err(`warning: ${warning}\n`);
+  for (const warning of [...warnings, ...setUpWarnings(config)])
+    terminal.err(`warning: ${warning}\n`);
   const file = configFile(command);
   const named = file === undefined ? {} : { file };
   const open = async () => {
@@ -39,7 +43,14 @@ export async function runGateway(
     });
   };
   await serve(open, logger, events, {
-    onReady: (addresses) => terminal.out(banner(complete, addresses, named)),
+    dataDir: config.dataDir,
+    onReady: (addresses) =>
+      terminal.out(
+        banner(complete, addresses, {
+          ...named,
+          isPasswordConfigured: config.admin.password !== undefined,
+        }),
+      ),
     onRefused: (mistakes) =>
       terminal.err(`The configuration was not taken up:\n\n${mistakes.join('\n\n')}\n`),
     terminalHasGone: terminalWatch(),
@@ -57,6 +68,8 @@ function terminalWatch(): () => boolean {
 }
 
 export interface ServeHooks {
+  /** For what is said of files in it. */
+  readonly dataDir?: string;
   readonly onReady: (addresses: Addresses) => void;
   /** A configuration that was to be taken up has mistakes. */
   readonly onRefused?: (mistakes: readonly string[]) => void;
@@ -73,12 +86,16 @@ export async function serve(
   open: () => Promise<Gateway>,
   logger: Logger,
   events: ProcessEvents,
-  { onReady, onRefused, terminalHasGone = () => false }: ServeHooks,
+  { dataDir, onReady, onRefused, terminalHasGone = () => false }: ServeHooks,
 ): Promise<void> {
   const hangUps: { take?: () => void; isOneDue: boolean } = { isOneDue: false };
   const end = watchProcess(
     events,
-    (error) => logger.error('process.unexpected', bugFields(error)),
+    (error) => {
+      const found = systemTrouble(error)?.found;
+      if (found === undefined) logger.error('process.unexpected', bugFields(error));
+      else logger.error('process.failed', { ...errorFields(error), found });
+    },
     undefined,
     () => {
       if (terminalHasGone()) return true;
@@ -94,7 +111,7 @@ export async function serve(
       // Not a graceful stop: it would close the database, which syncs it once more.
       setTimeout(() => events.exit(EXIT.failed), FAILED_DEADLINE_MS).unref();
     });
-    onReady(await started(gateway));
+    onReady(await started(gateway, dataDir));
     logger.info('gateway.ready');
     hangUps.take = () => reload(gateway, logger, onRefused);
     if (hangUps.isOneDue) hangUps.take();
@@ -116,18 +133,13 @@ function reload(gateway: Gateway, logger: Logger, onRefused: ServeHooks['onRefus
   );
 }
 
-async function started(gateway: Gateway): Promise<Addresses> {
+/** @throws {SetUpUnusable} what the machine does not give it */
+async function started(gateway: Gateway, dataDir: string | undefined): Promise<Addresses> {
   try {
     return await gateway.start();
   } catch (error) {
-    if (error instanceof SpoolUnusable) throw error;
-    const taken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
-    if (!taken) throw error;
-    const where = 'port' in error ? ` ${String(error.port)}` : '';
-    throw new CommandFailed(
-      `port${where} is in use by another program. Stop it, or configure another port.`,
-      { cause: error },
-    );
+    const trouble = systemTrouble(error, dataDir === undefined ? {} : { dataDir });
+    throw trouble === undefined ? error : unusable(trouble, error);
   }
 }
 
@@ -148,8 +160,11 @@ async function ended(
     case 'failed':
       logger.error('gateway.failed', errorFields(reason.error));
       return 'the gateway cannot go on: the store failed. Look at the disk, then start it again.';
-    case 'unexpected':
+    case 'unexpected': {
+      const trouble = systemTrouble(reason.error);
+      if (trouble !== undefined) return `the gateway stopped: ${troubleInWords(trouble)}`;
       return 'the gateway met an unexpected error and stopped; the log says where.';
+    }
   }
 }
 

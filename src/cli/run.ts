@@ -1,7 +1,8 @@
 import { CommanderError } from 'commander';
 import { NeverStarted } from '../config/never-started.ts';
-import { UnusableKeys } from '../config/secret-file.ts';
-import { SpoolUnavailable, SpoolUnusable } from '../spool/errors.ts';
+import { SetUpUnusable, unusable } from '../runtime/set-up-unusable.ts';
+import { systemTrouble } from '../runtime/system-trouble.ts';
+import { SpoolUnavailable } from '../spool/errors.ts';
 import { ConfigurationRefused } from './configuration-refused.ts';
 import { CommandFailed, EXIT, UsageError, type ExitCode } from './exit-codes.ts';
 import type { ProcessEvents } from './process-end.ts';
@@ -10,7 +11,7 @@ import { createProgram } from './program.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Errors whose message is meant for whoever typed the command. */
-const FAILURES = [CommandFailed, NeverStarted, UnusableKeys, SpoolUnusable, SpoolUnavailable];
+const FAILURES = [CommandFailed, NeverStarted, SpoolUnavailable];
 
 /**
  * Runs one command line and resolves with the exit code.
@@ -44,6 +45,13 @@ export async function runCli(
     if (error instanceof Error && FAILURES.some((kind) => error instanceof kind)) {
       terminal.err(`${error.message.trimEnd()}\n`);
       return EXIT.failed;
+    }
+    const trouble = systemTrouble(error);
+    const setUp = trouble === undefined ? error : unusable(trouble, error);
+    if (setUp instanceof SetUpUnusable) {
+      terminal.err(`${setUp.message.trimEnd()}\n`);
+      // 2 tells a service manager that another try does not help.
+      return setUp.mayPass ? EXIT.failed : EXIT.usage;
     }
     throw error;
   }

@@ -103,7 +103,10 @@ function suggest(
 ): string | undefined {
   const key = path.findLast((part) => typeof part === 'string') ?? '';
   const isItem = typeof path.at(-1) === 'number';
-  const write = (value: string) => `write ${isItem ? '- ' : `${key}: `}${value}`;
+  // A variable has the value alone.
+  const isVariable = node !== undefined && node.place.line === undefined;
+  const before = isVariable ? '' : isItem ? '- ' : `${key}: `;
+  const write = (value: string) => `write ${before}${value}`;
   if (description !== undefined) {
     const hint =
       node?.kind === 'text' && node.written === undefined && description.secret !== true

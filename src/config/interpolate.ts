@@ -1,6 +1,6 @@
 /** What became of one scalar. `text` is only there when every variable could be had. */
 export type Interpolated =
-  | { readonly ok: true; readonly text: string; readonly used: boolean }
+  | { readonly ok: true; readonly text: string; readonly names: readonly string[] }
   | { readonly ok: false; readonly missing: readonly string[]; readonly malformed: boolean };
 
 const PLACEHOLDER = /\$\$\{|\$\{(?:([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\})?/g;
@@ -15,7 +15,8 @@ export function interpolate(
   env: Readonly<Record<string, string | undefined>>,
 ): Interpolated {
   const missing: string[] = [];
-  const found = { malformed: false, used: false };
+  const names: string[] = [];
+  const found = { malformed: false };
   const replaced = text.replace(
     PLACEHOLDER,
     (match: string, name: string | undefined, fallback: string | undefined) => {
@@ -24,7 +25,7 @@ export function interpolate(
         found.malformed = true;
         return match;
       }
-      found.used = true;
+      names.push(name);
       const value = env[name];
       if (fallback !== undefined) return value === undefined || value === '' ? fallback : value;
       if (value === undefined) missing.push(name);
@@ -34,5 +35,5 @@ export function interpolate(
   if (found.malformed || missing.length > 0) {
     return { ok: false, missing, malformed: found.malformed };
   }
-  return { ok: true, text: replaced, used: found.used };
+  return { ok: true, text: replaced, names };
 }

@@ -2,9 +2,16 @@ import { readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Config } from './config.ts';
 import { crossChecks } from './cross-checks.ts';
+import {
+  configFileOf,
+  type Environment,
+  environmentWarnings,
+  readEnvironment,
+  VARIABLES,
+} from './environment.ts';
 import { explain } from './explain.ts';
-import { overlay, plainValue } from './layers.ts';
-import { showPath, type Mistake } from './mistakes.ts';
+import { nodeAt, overlay, plainValue } from './layers.ts';
+import { showPath, showPlace, type Mistake } from './mistakes.ts';
 import { configSchema } from './schema.ts';
 import { readSource, type Source } from './source-tree.ts';
 import { warningsOf } from './warnings.ts';
@@ -12,7 +19,7 @@ import { warningsOf } from './warnings.ts';
 export interface LoadOptions {
   /** The file that overrides the defaults; without it `SLUICE_CONFIG` names one, or there is none. */
   readonly file?: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   readonly defaultsPath?: string;
   /** A pipe or a device is a mistake: a process that has other things to do would wait at it. */
   readonly regularFileOnly?: boolean;
@@ -29,18 +36,23 @@ const DEFAULTS = fileURLToPath(new URL('../../config/default.yaml', import.meta.
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
- * Reads `config/default.yaml`, lays the operator's file over it, and checks the whole. Never
+ * Reads `config/default.yaml`, lays what environment variables set over it, then the operator's file,
+ * and checks the whole: a container image sets variables, and the file has the last word. Never
  * throws for what stands in the files: everything that is wrong is in `mistakes`, all at once.
  */
 export function loadConfig(options: LoadOptions): Loaded {
-  const overrideFile = options.file ?? options.env['SLUICE_CONFIG'];
-  const defaults = readFile(options.defaultsPath ?? DEFAULTS, options);
+  const { env, source: environment } = readEnvironment(options.env);
+  const overrideFile = options.file ?? configFileOf(env);
+  const defaults = readFile(options.defaultsPath ?? DEFAULTS, { ...options, env });
   const override =
-    overrideFile === undefined || overrideFile === '' ? undefined : readFile(overrideFile, options);
+    overrideFile === undefined || overrideFile === ''
+      ? undefined
+      : readFile(overrideFile, { ...options, env });
 
-  const root = overlay(defaults.root, override?.root);
-  const reported = [...defaults.mistakes, ...(override?.mistakes ?? [])];
-  const broken = [...defaults.broken, ...(override?.broken ?? [])].map(showPath);
+  const root = overlay(overlay(defaults.root, environment.root), override?.root);
+  const sources = [defaults, environment, ...(override ? [override] : [])];
+  const reported = sources.flatMap(({ mistakes }) => mistakes);
+  const broken = sources.flatMap((source) => source.broken).map(showPath);
   // A document that cannot be read says nothing about its values.
   if (broken.includes('')) return { ok: false, mistakes: inOrder(reported) };
 
@@ -49,7 +61,23 @@ export function loadConfig(options: LoadOptions): Loaded {
   const mistakes = [...reported, ...[...found, ...crossChecks(root)].filter(isNews(broken))];
   if (!parsed.success || mistakes.length > 0) return { ok: false, mistakes: inOrder(mistakes) };
   const config: Config = deepFreeze(parsed.data);
-  return { ok: true, config, warnings: warningsOf(config) };
+  const used = new Set(sources.flatMap(({ names }) => names));
+  const warnings = [
+    ...environmentWarnings(env, used),
+    ...overruled(environment, override),
+    ...warningsOf(config),
+  ];
+  return { ok: true, config, warnings };
+}
+
+/** Whoever sets a variable does not expect that it does nothing. */
+function overruled(environment: Source, override: Source | undefined): string[] {
+  return [...VARIABLES].flatMap(([name, path]) => {
+    const ours = nodeAt(environment.root, path);
+    const theirs = nodeAt(override?.root, path);
+    if (ours?.kind !== 'text' || theirs?.kind !== 'text' || ours.text === theirs.text) return [];
+    return [`${name} does nothing: ${showPath(path)} in ${showPlace(theirs.place)} says otherwise`];
+  });
 }
 
 function readFile(file: string, { env, regularFileOnly = false }: LoadOptions): Source {
@@ -76,6 +104,7 @@ const unusable = (expected: string, came: string): Source => ({
   root: undefined,
   mistakes: [{ path: '', expected, came }],
   broken: [[]],
+  names: [],
 });
 
 /** A value that could not even be read is reported once, not once more as missing. */

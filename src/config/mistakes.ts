@@ -1,8 +1,8 @@
-/** Where a value was written. Lines and columns count from 1. */
+/** Where a value was written. Lines and columns count from 1; the environment has none. */
 export interface Place {
   readonly file: string;
-  readonly line: number;
-  readonly column: number;
+  readonly line?: number;
+  readonly column?: number;
 }
 
 /** One thing that is wrong with a configuration. No field ever holds the value of a secret. */
@@ -28,7 +28,8 @@ export function showPath(path: Path): string {
 }
 
 export function showPlace(place: Place): string {
-  return `${place.file}:${place.line}:${place.column}`;
+  const { file, line, column } = place;
+  return line === undefined ? file : `${file}:${line}:${column ?? 1}`;
 }
 
 /** The report that `config check` and `serve` print: every mistake, in the order of the file. */

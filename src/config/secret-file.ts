@@ -1,14 +1,21 @@
-import { open, readFile } from 'node:fs/promises';
+import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { z } from 'zod';
 import { makeFileOnce, makeFolder } from '../runtime/durable-files.ts';
+import { isOpenToOthers } from '../runtime/open-to-others.ts';
+import { SetUpUnusable, troubleInWords } from '../runtime/set-up-unusable.ts';
+import { systemTrouble } from '../runtime/system-trouble.ts';
 
 /** A file of generated keys is there and cannot be used. It is never replaced by itself. */
-export class UnusableKeys extends Error {
+export class UnusableKeys extends SetUpUnusable {
   override name = 'UnusableKeys';
 }
 
-/** Reads a file of generated keys; undefined when there is none. */
+/**
+ * Reads a file of generated keys; undefined when there is none.
+ * @throws {UnusableKeys} this user may not read it, or it is damaged: two things, since the way out of
+ * the second would destroy what is well in the first
+ */
 export async function readSecretFile<T>(
   file: string,
   schema: z.ZodType<T>,
@@ -18,20 +25,47 @@ export async function readSecretFile<T>(
     handle = await open(file, 'r');
   } catch (error) {
     if (isMissing(error)) return undefined;
-    throw new UnusableKeys(`${file} cannot be read`, { cause: error });
+    throw unreadable(file, error, 'read');
   }
   try {
-    // A backup that was unpacked may have left it open to others.
-    const { mode } = await handle.stat();
-    if ((mode & 0o077) !== 0) await handle.chmod(0o600);
-    return schema.parse(JSON.parse(await readFile(handle, 'utf8')));
+    const text = await readPrivately(handle, file);
+    return parsed(file, text, schema);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function readPrivately(handle: FileHandle, file: string): Promise<string> {
+  // A backup that was unpacked may have left it open to others.
+  const { mode } = await handle.stat();
+  if (isOpenToOthers(mode)) {
+    await handle.chmod(0o600).catch((error: unknown) => {
+      throw unreadable(file, error, 'made private');
+    });
+  }
+  return readFile(handle, 'utf8').catch((error: unknown) => {
+    throw unreadable(file, error, 'read');
+  });
+}
+
+/** Calls on an open file do not name it in their errors. */
+function unreadable(file: string, error: unknown, to: 'read' | 'made private'): UnusableKeys {
+  const code = errorCode(error);
+  const named = { code, syscall: 'open', path: file };
+  const trouble = systemTrouble(named, { dataDir: dirname(file), to });
+  const message =
+    trouble === undefined ? `${file} cannot be ${to} (${code})` : troubleInWords(trouble);
+  return new UnusableKeys(message, { cause: error, mayPass: trouble?.mayPass ?? false });
+}
+
+function parsed<T>(file: string, text: string, schema: z.ZodType<T>): T {
+  try {
+    return schema.parse(JSON.parse(text));
   } catch (error) {
     throw new UnusableKeys(
       `${file} is damaged. Restore it from a backup, or move it away to have new keys made.`,
       { cause: error },
     );
-  } finally {
-    await handle.close();
   }
 }
 
@@ -55,6 +89,9 @@ export async function readOrMakeSecretFile<T>(
   return first;
 }
 
-function isMissing(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT';
+const isMissing = (error: unknown): boolean => errorCode(error) === 'ENOENT';
+
+function errorCode(error: unknown): string {
+  const has = typeof error === 'object' && error !== null && 'code' in error;
+  return has && typeof error.code === 'string' ? error.code : 'unknown';
 }

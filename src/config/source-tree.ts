@@ -43,6 +43,8 @@ export interface Source {
   readonly mistakes: readonly Mistake[];
   /** Where values are already reported: nothing more is to be said about them. */
   readonly broken: readonly Path[];
+  /** Of the environment variables in it. */
+  readonly names: readonly string[];
 }
 
 /** Aliases multiply: what they expand to is bounded by this many nodes. */
@@ -95,7 +97,9 @@ export function readSource(
     expected: 'YAML',
     came: SYNTAX[code] ?? MISREAD,
   }));
-  if (misread !== undefined) return { root: undefined, mistakes, broken: [[]] };
+  if (misread !== undefined) {
+    return { root: undefined, mistakes, broken: [[]], names: [] };
+  }
   const tree = new TreeReader(document, placeAt, env).read();
   return { ...tree, mistakes: [...mistakes, ...tree.mistakes] };
 }
@@ -106,6 +110,7 @@ class TreeReader {
   readonly #env: Readonly<Record<string, string | undefined>>;
   readonly #mistakes: Mistake[] = [];
   readonly #broken: Path[] = [];
+  readonly #names: string[] = [];
   #nodes = 0;
 
   constructor(
@@ -121,7 +126,7 @@ class TreeReader {
   read(): Source {
     const { contents } = this.#document;
     const root = contents === null ? undefined : this.#node(contents, []);
-    return { root, mistakes: this.#mistakes, broken: this.#broken };
+    return { root, mistakes: this.#mistakes, broken: this.#broken, names: this.#names };
   }
 
   #node(node: unknown, path: Path): SourceNode | undefined {
@@ -175,7 +180,8 @@ class TreeReader {
     const place = this.#place(node);
     const result = interpolate(raw, this.#env);
     if (result.ok) {
-      if (!result.used) return { kind: 'text', place, text: result.text };
+      this.#names.push(...result.names);
+      if (result.names.length === 0) return { kind: 'text', place, text: result.text };
       return result.text === ''
         ? undefined
         : { kind: 'text', place, text: result.text, written: raw };

@@ -1,3 +1,4 @@
+import { configFileOf } from '../config/environment.ts';
 import { type Loaded, loadConfig, type LoadOptions } from '../config/load.ts';
 
 /** Where the configuration comes from: the same files and the same environment as at the start. */
@@ -11,7 +12,7 @@ export interface ConfigSource {
 }
 
 export function configSource(options: LoadOptions): ConfigSource {
-  const file = options.file ?? options.env['SLUICE_CONFIG'];
+  const file = options.file ?? configFileOf(options.env);
   return {
     ...(file !== undefined && file !== '' && { file }),
     load: () => loadConfig({ ...options, regularFileOnly: true }),

@@ -8,6 +8,7 @@ import type { RelayToCheck } from '../operations/doctor/relay.ts';
 import type { DataFolderFacts } from '../observability/data-folder-facts.ts';
 import { isPasswordHash } from '../runtime/password-hash.ts';
 import { inspectDataFolder } from '../spool/data-folder.ts';
+import { NEEDED_FOR, neededDescriptors } from './needed-descriptors.ts';
 import { LOCAL } from './platform-url.ts';
 import { relayOf } from './relay-options.ts';
 import { smsShops } from './shops.ts';
@@ -47,6 +48,7 @@ export function patientOf(
     }),
     dataDir,
     maxMessageBytes: smtp.maxMessageBytes,
+    descriptors: { needed: neededDescriptors(config), why: NEEDED_FOR },
     dataFolder,
     paused: config.delivery.paused,
     doors: doorsOf(config),

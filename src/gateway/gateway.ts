@@ -45,6 +45,7 @@ import { type Clock, createMonotonicClock } from '../runtime/clock.ts';
 import type { Current } from '../runtime/current.ts';
 import { StopStack } from '../runtime/stop-stack.ts';
 import type { Entry, Outcome } from '../spool/entry.ts';
+import { SpoolFull } from '../spool/errors.ts';
 import { openSqliteStore, type Store } from '../spool/sqlite/open.ts';
 
 export interface ListenAddress {
@@ -196,6 +197,8 @@ async function start(
   });
   wake = () => dispatcher.wake();
 
+  health.add('disk', () => takesMessages(intake));
+
   startHousekeeping(base, store, backlog);
   const tls = await openCertificate(base);
   const facts = createFacts({
@@ -258,6 +261,20 @@ const reserveBytes = ({ smtp }: CompleteConfig): number => 1.5 * smtp.maxMessage
 
 function notReady(why: string): never {
   throw new NotReady(why);
+}
+
+/**
+ * What the intake would refuse for want of space, whoever sends it: a load balancer that asks sends it
+ * elsewhere. It asks on every look, so that it is ready again by itself.
+ * @throws {NotReady}
+ */
+async function takesMessages(intake: Intake): Promise<void> {
+  try {
+    await intake.assertSpace([]);
+  } catch (error) {
+    if (error instanceof SpoolFull) notReady(`no messages are taken in: ${error.message}`);
+    throw error;
+  }
 }
 
 async function openStore(

@@ -1,6 +1,8 @@
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
+import { databaseTrouble } from '../runtime/database-trouble.ts';
+import { troubleInWords } from '../runtime/set-up-unusable.ts';
 import { LocalPlatformUnusable } from './store/database.ts';
 
 /**
@@ -20,14 +22,21 @@ export class FolderLock {
    * @throws {LocalPlatformUnusable} another one has it
    */
   static take(folder: string): FolderLock {
-    mkdirSync(folder, { recursive: true });
-    const db = new Database(join(folder, 'platform.lock'), { timeout: 0 });
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const file = join(folder, 'platform.lock');
+    let db: Database.Database | undefined;
     try {
+      db = new Database(file, { timeout: 0 });
       db.exec('BEGIN EXCLUSIVE');
       return new FolderLock(db);
     } catch (cause) {
-      db.close();
-      throw new LocalPlatformUnusable(`${folder} is in use by another platform`, { cause });
+      db?.close();
+      const trouble = databaseTrouble(file, cause, { dataDir: dirname(folder) });
+      const why = trouble && troubleInWords(trouble);
+      throw new LocalPlatformUnusable(why ?? `${folder} is in use by another platform`, {
+        cause,
+        mayPass: trouble?.mayPass ?? true,
+      });
     }
   }
 

@@ -1,4 +1,5 @@
 import type { HealthPart } from '../domain/health-part.ts';
+import type { Trouble } from '../domain/trouble.ts';
 
 /** How a data folder lies there, whoever it belongs to. */
 export interface DataFolderFacts {
@@ -11,6 +12,8 @@ export interface DataFolderFacts {
     readonly uid: number;
     readonly mode: number;
   }[];
+  /** Why this user cannot run a gateway with it; absent when nothing is in the way. */
+  readonly trouble?: Trouble;
   /** `left`: the last gateway ended without letting go of it. */
   readonly lock: 'held' | 'free' | 'left';
   readonly pid?: string;

@@ -1,4 +1,5 @@
 import winston from 'winston';
+import { RAISE_DESCRIPTORS } from '../domain/trouble.ts';
 import { LINE, LineBatch } from './line-batch.ts';
 
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
@@ -117,5 +118,7 @@ export function errorFields(error: unknown): LogFields {
     ...(code && { code }),
     ...(cause && { cause: cause.name }),
     ...(causeCode && { causeCode }),
+    // Whoever finds this in the log of a busy day looks for a bug otherwise.
+    ...([code, causeCode].includes('EMFILE') && { todo: RAISE_DESCRIPTORS }),
   };
 }

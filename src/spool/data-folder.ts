@@ -2,6 +2,7 @@ import { readFileSync, statSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { DataFolderFacts, SpoolFacts } from '../observability/data-folder-facts.ts';
+import { dataFolderTrouble } from './folder-access.ts';
 import { PARTS, readShopHealth } from './shop-health.ts';
 import { MIGRATIONS } from './sqlite/migrations.ts';
 import { codeOf } from './sqlite/sqlite-code.ts';
@@ -13,13 +14,15 @@ const SECRETS = ['keys.json', 'demo.json'];
 
 /** Looks without changing anything. Never throws: what cannot be looked at is a fact too. */
 export function inspectDataFolder(dir: string, now: number): DataFolderFacts {
+  const found = dataFolderTrouble(dir);
+  const trouble = found === undefined ? {} : { trouble: found };
   const folder = statOf(dir);
-  if (folder === undefined) return { dir, secrets: [], lock: 'free' };
+  if (folder?.isDirectory() !== true) return { dir, secrets: [], lock: 'free', ...trouble };
   const pid = readPid(join(dir, 'spool.pid'));
   const held = isServed(dir);
   const spool = inspectSpool(join(dir, 'spool.db'), now);
   return {
-    dir,
+    ...{ dir, ...trouble },
     folder: { uid: folder.uid, mode: folder.mode & 0o777 },
     secrets: SECRETS.flatMap((name) => {
       const found = statOf(join(dir, name));

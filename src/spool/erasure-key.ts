@@ -2,6 +2,8 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFileOnce } from '../runtime/durable-files.ts';
+import { troubleInWords } from '../runtime/set-up-unusable.ts';
+import { systemTrouble } from '../runtime/system-trouble.ts';
 import { SpoolUnusable } from './errors.ts';
 
 /** What a keyed hash stands for. The same text of two kinds has two hashes. */
@@ -56,7 +58,10 @@ function readKey(dir: string): Buffer | undefined {
     text = readFileSync(join(dir, FILE), 'utf8');
   } catch (error) {
     if (isMissing(error)) return undefined;
-    throw new SpoolUnusable(`${join(dir, FILE)} cannot be read`, { cause: error });
+    const trouble = systemTrouble(error, { dataDir: dir, to: 'read' });
+    const why =
+      trouble === undefined ? `${join(dir, FILE)} cannot be read` : troubleInWords(trouble);
+    throw new SpoolUnusable(why, { cause: error });
   }
   const [, key] = KEY.exec(text) ?? [];
   if (key === undefined) {

@@ -1,3 +1,5 @@
+import { SetUpUnusable } from '../runtime/set-up-unusable.ts';
+
 /**
  * The spool could not make an entry durable now; the sender should try again later
  * (SMTP 451, HTTP 503, chat `busy`). Nothing of what was offered is stored.
@@ -12,6 +14,6 @@ export class SpoolFull extends Error {
 }
 
 /** The data folder cannot be used: locked by another process, damaged, or of a newer version. */
-export class SpoolUnusable extends Error {
+export class SpoolUnusable extends SetUpUnusable {
   override name = 'SpoolUnusable';
 }

@@ -2,6 +2,8 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { SpoolUnusable } from './errors.ts';
+import { spoolUnusable } from './sqlite/database.ts';
+import { codeOf } from './sqlite/sqlite-code.ts';
 
 /**
  * One gateway per data folder. The lock is the operating system's, on `spool.lock`, and so ends
@@ -17,23 +19,27 @@ export class DataFolderLock {
     this.#pidFile = pidFile;
   }
 
-  /** @throws {SpoolUnusable} another process serves this folder */
+  /** @throws {SpoolUnusable} another process serves this folder, or this user may not */
   static take(dir: string): DataFolderLock {
     const pidFile = join(dir, 'spool.pid');
-    const db = new Database(join(dir, 'spool.lock'), { timeout: 0 });
+    const file = join(dir, 'spool.lock');
+    let db: Database.Database | undefined;
     try {
+      db = new Database(file, { timeout: 0 });
       db.pragma('locking_mode = EXCLUSIVE');
       db.exec('BEGIN EXCLUSIVE');
+      writeFileSync(pidFile, `${process.pid}\n`);
+      return new DataFolderLock(db, pidFile);
     } catch (cause) {
-      db.close();
+      db?.close();
+      if (!codeOf(cause).startsWith('SQLITE_BUSY')) throw spoolUnusable(file, cause);
       throw new SpoolUnusable(
         `${dir} is in use by another gateway (process ${readPid(pidFile)}). Stop it first, or ` +
           'give this one another dataDir.',
-        { cause },
+        // One that is being stopped lets go of it.
+        { cause, mayPass: true },
       );
     }
-    writeFileSync(pidFile, `${process.pid}\n`);
-    return new DataFolderLock(db, pidFile);
   }
 
   release(): void {

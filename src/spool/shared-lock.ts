@@ -1,6 +1,9 @@
 import { accessSync, constants } from 'node:fs';
+import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import Database from 'better-sqlite3';
+import { databaseTrouble } from '../runtime/database-trouble.ts';
+import { troubleInWords } from '../runtime/set-up-unusable.ts';
 import { SpoolUnavailable } from './errors.ts';
 import { codeOf } from './sqlite/sqlite-code.ts';
 
@@ -86,7 +89,9 @@ export class SharedLock {
     } catch (error) {
       db?.close();
       if (codeOf(error) === 'SQLITE_BUSY') return undefined;
-      throw new SpoolUnavailable(`${this.#file} cannot be locked`, { cause: error });
+      const trouble = databaseTrouble(this.#file, error, { dataDir: dirname(this.#file) });
+      const why = trouble === undefined ? '' : `: ${troubleInWords(trouble)}`;
+      throw new SpoolUnavailable(`${this.#file} cannot be locked${why}`, { cause: error });
     }
   }
 }

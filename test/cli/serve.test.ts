@@ -110,6 +110,16 @@ test('a bug that nobody caught is logged without its message, and ends in a grac
   expect(JSON.stringify(logged)).not.toContain('ada@');
 });
 
+test('a limit of the system that is reached while it runs is told as that, not as a bug', async () => {
+  const { events, logged, run } = scene();
+  const error = Object.assign(new Error('open'), { code: 'EMFILE', syscall: 'open' });
+  const ended = run(() => events.emit('uncaughtException', error));
+  await expect(ended).rejects.toThrow(/more files and sockets \(EMFILE\).*ulimit -n/);
+  expect(logged).toMatchObject([
+    ['process.failed', { code: 'EMFILE', found: expect.stringContaining('EMFILE') }],
+  ]);
+});
+
 test('a store that failed ends the process in failure', async () => {
   const { steps, logged, run } = scene({ failed: Promise.resolve(new Error('EIO')) });
   await expect(run(() => undefined)).rejects.toThrow(/the store failed/);
@@ -141,9 +151,12 @@ async function startFailing(failure: Error): Promise<unknown> {
 }
 
 test('a port that is taken is named', async () => {
-  const taken = Object.assign(new Error('listen'), { code: 'EADDRINUSE', port: 2525 });
+  const taken = Object.assign(new Error('listen'), {
+    ...{ code: 'EADDRINUSE', syscall: 'listen', port: 2525 },
+  });
   expect(await startFailing(taken)).toMatchObject({
-    name: 'CommandFailed',
+    name: 'SetUpUnusable',
+    mayPass: true,
     message: expect.stringMatching(/^port 2525 is in use/),
   });
 });

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from '@jest/globals';
-import { jsonLogger } from '../../src/observability/logger.ts';
+import { errorFields, jsonLogger } from '../../src/observability/logger.ts';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -45,4 +45,12 @@ test('what a program logs last is written before it ends', () => {
     process.exit(0);`;
   const { stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program]);
   expect(String(stderr)).toContain('"message":"last"');
+});
+
+test('too few descriptors are logged with what to do, at whichever depth they were the cause', () => {
+  const emfile = Object.assign(new Error('open'), { code: 'EMFILE' });
+  for (const error of [emfile, new Error('store', { cause: emfile })]) {
+    expect(errorFields(error)['todo']).toMatch(/LimitNOFILE=65536.*ulimit -n/);
+  }
+  expect(errorFields(new Error('other'))).not.toHaveProperty('todo');
 });

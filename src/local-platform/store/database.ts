@@ -1,4 +1,7 @@
+import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
+import { databaseTrouble } from '../../runtime/database-trouble.ts';
+import { SetUpUnusable, troubleInWords } from '../../runtime/set-up-unusable.ts';
 import { normalAddress } from '../normal-address.ts';
 import { normalPhone } from '../phone-number.ts';
 import { MIGRATIONS } from './migrations.ts';
@@ -6,7 +9,7 @@ import { MIGRATIONS } from './migrations.ts';
 export type Db = Database.Database;
 
 /** The platform's own database cannot be used. */
-export class LocalPlatformUnusable extends Error {
+export class LocalPlatformUnusable extends SetUpUnusable {
   override name = 'LocalPlatformUnusable';
 }
 
@@ -36,6 +39,13 @@ export function openDatabase(file: string): Db {
   } catch (error) {
     db?.close();
     if (error instanceof LocalPlatformUnusable) throw error;
+    const trouble = databaseTrouble(file, error, { dataDir: dirname(dirname(file)) });
+    if (trouble !== undefined) {
+      throw new LocalPlatformUnusable(troubleInWords(trouble), {
+        cause: error,
+        mayPass: trouble.mayPass,
+      });
+    }
     const reason = error instanceof Error ? error.message : 'unknown';
     throw new LocalPlatformUnusable(`${file} cannot be used: ${reason}`, { cause: error });
   }

@@ -6,6 +6,7 @@ export const CHECKS = [
   'platform',
   'clock',
   'disk',
+  'descriptors',
   'mx',
   'certificate',
   'ports',

@@ -1,5 +1,8 @@
 import type { DataFolderFacts, SpoolFacts } from '../../observability/data-folder-facts.ts';
 import { counted } from '../../runtime/counted.ts';
+import { isOpenToOthers, openFolderTrouble } from '../../runtime/open-to-others.ts';
+import { octal } from '../../runtime/system-trouble.ts';
+import type { Trouble } from '../../domain/trouble.ts';
 import { type CheckResult, verdicts } from './check-result.ts';
 
 export interface FolderCircumstances {
@@ -10,7 +13,6 @@ export interface FolderCircumstances {
   readonly paused: boolean;
 }
 
-const OTHERS = 0o077;
 /** Somebody who watches would wonder after this long. */
 const STALE_MS = 10 * 60_000;
 
@@ -19,15 +21,32 @@ export function checkDataFolder(
   facts: DataFolderFacts,
   circumstances: FolderCircumstances,
 ): CheckResult[] {
-  const { dir, folder } = facts;
+  const { dir, folder, trouble } = facts;
   if (folder === undefined) {
+    if (trouble !== undefined) return [checkAccess(dir, trouble)];
     const { skipped } = verdicts('data-folder', dir, 'a folder of this user alone');
     return [skipped('it does not exist: no gateway has run with it yet')];
   }
   const owner = checkOwner(facts, folder, circumstances);
   // What is in a folder that one may not look into would be guessed.
   if (owner.status === 'failed') return [owner];
-  return [owner, ...checkSecrets(facts), checkLock(facts), ...checkSpool(facts, circumstances)];
+  return [
+    owner,
+    ...(trouble ? [checkAccess(dir, trouble)] : []),
+    ...checkSecrets(facts),
+    checkLock(facts),
+    ...checkSpool(facts, circumstances),
+  ];
+}
+
+/** With it, a gateway of this user refuses to start, in the same words. */
+function checkAccess(dir: string, { found, todo }: Trouble): CheckResult {
+  const { failed } = verdicts(
+    'data-folder.access',
+    dir,
+    'all in it is at the disposal of this user',
+  );
+  return failed(found, todo);
 }
 
 function checkOwner(
@@ -42,16 +61,15 @@ function checkOwner(
       `run the gateway and its commands as user ${owner}, or give it to this one: chown -R ${uid} ${dir}`,
     );
   }
-  if ((mode & OTHERS) !== 0) {
-    return warning(`others may look into it (mode ${octal(mode)})`, `chmod 700 ${dir}`);
-  }
+  const open = openFolderTrouble(dir, mode);
+  if (open !== undefined) return warning(open.found, open.todo);
   return ok(`of this user alone (mode ${octal(mode)})`);
 }
 
 function checkSecrets({ dir, secrets }: DataFolderFacts): CheckResult[] {
   return secrets.map(({ name, mode }) => {
     const { ok, failed } = verdicts('data-folder.keys', name, 'readable by its owner alone');
-    return (mode & OTHERS) === 0
+    return !isOpenToOthers(mode)
       ? ok(`mode ${octal(mode)}`)
       : failed(
           `others may read the keys in it (mode ${octal(mode)})`,
@@ -152,4 +170,3 @@ function checkMoves(
 }
 
 const minutes = (ms: number): string => counted(Math.max(0, Math.round(ms / 60_000)), 'minute');
-const octal = (mode: number): string => `0${mode.toString(8)}`;

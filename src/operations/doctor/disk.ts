@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { systemTrouble } from '../../runtime/system-trouble.ts';
 import { type CheckResult, verdicts } from './check-result.ts';
 import { errorCode } from './error-code.ts';
 
@@ -24,6 +25,16 @@ export function checkDisk(
     return failed(`${found}: new messages are refused`, todo);
   }
   return freeBytes < WARNS_BELOW * maxMessageBytes ? warning(found, todo) : ok(found);
+}
+
+/** @throws what is no trouble of the folder's */
+export function unknownDisk(dataDir: string, error: unknown): CheckResult {
+  const trouble = systemTrouble(error, { dataDir });
+  if (trouble === undefined) throw error;
+  return verdicts('disk', dataDir, 'a folder whose disk can be looked at').failed(
+    trouble.found,
+    trouble.todo,
+  );
 }
 
 /** Of the disk that the folder is on, or will be on once it is made. */

@@ -1,4 +1,5 @@
 import type { DataFolderFacts } from '../../observability/data-folder-facts.ts';
+import { descriptorLimit } from '../../runtime/descriptor-limit.ts';
 import { checkAlertWebhook, noAlerts } from './alert-webhook.ts';
 import { get } from './answer.ts';
 import { backupHint } from './backup.ts';
@@ -8,7 +9,8 @@ import { CHECKS, type CheckName } from './check-names.ts';
 import { type CheckResult, verdicts } from './check-result.ts';
 import { checkClock } from './clock.ts';
 import { checkDataFolder } from './data-folder.ts';
-import { checkDisk, freeBytes } from './disk.ts';
+import { checkDescriptors, type NeededDescriptors } from './descriptors.ts';
+import { checkDisk, freeBytes, unknownDisk } from './disk.ts';
 import { checkMx, resolveMx } from './mx.ts';
 import { checkPlatform, type PlatformShop } from './platform.ts';
 import { askDoor, type Door, type GatewayState, judgeDoor } from './ports.ts';
@@ -25,6 +27,7 @@ export interface Patient {
   readonly platforms: readonly PlatformShop[];
   readonly dataDir: string;
   readonly maxMessageBytes: number;
+  readonly descriptors: NeededDescriptors;
   /** Looks at the data folder; kept until it is asked, and asked once. */
   readonly dataFolder: () => DataFolderFacts;
   /** `delivery.paused`. */
@@ -104,8 +107,19 @@ const TABLE: Readonly<Record<CheckName, Check>> = {
   },
 
   disk: async ({ dataDir, maxMessageBytes }) => [
-    checkDisk(dataDir, await freeBytes(dataDir), maxMessageBytes),
+    await freeBytes(dataDir).then(
+      (free) => checkDisk(dataDir, free, maxMessageBytes),
+      (error: unknown) => unknownDisk(dataDir, error),
+    ),
   ],
+
+  descriptors: ({ dataFolder, descriptors }) => {
+    const { lock, pid } = dataFolder();
+    // The limit is a process's own: what this shell may open says nothing of a service.
+    return lock === 'held' && pid !== undefined
+      ? [checkDescriptors(pid, descriptorLimit(pid), descriptors)]
+      : [];
+  },
 
   mx: async ({ mail }) => {
     const { hostname = '', domains = [], dnsServers = [] } = mail ?? {};

@@ -53,7 +53,7 @@ export function judgeDoor(door: Door, answer: DoorAnswer, gateway: GatewayState)
   if (answer.status === 503) {
     return failed(
       'not ready (503)',
-      'look into the log of the gateway: it is starting, or its store fails',
+      `see why at http://${authority(host)}:${port}/readyz: it is starting, its store fails, or its disk is full`,
     );
   }
   return failed(
@@ -68,10 +68,11 @@ export async function askDoor(
   clock: () => number,
 ): Promise<DoorAnswer> {
   if (name === 'smtp') return greeting(host, port, timeoutMs);
-  const shown = host.includes(':') ? `[${host}]` : host;
-  const answer = await get(`http://${shown}:${port}/readyz`, timeoutMs, clock);
+  const answer = await get(`http://${authority(host)}:${port}/readyz`, timeoutMs, clock);
   return 'failure' in answer ? answer : { status: answer.status };
 }
+
+const authority = (host: string): string => (host.includes(':') ? `[${host}]` : host);
 
 async function greeting(host: string, port: number, timeoutMs: number): Promise<DoorAnswer> {
   const socket = connect({ host, port });

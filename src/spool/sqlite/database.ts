@@ -1,7 +1,11 @@
 import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
+import { databaseTrouble } from '../../runtime/database-trouble.ts';
+import { troubleInWords } from '../../runtime/set-up-unusable.ts';
 import { SpoolUnusable } from '../errors.ts';
 import { MIGRATIONS } from './migrations.ts';
+import { codeOf } from './sqlite-code.ts';
 import { secureLog } from './unclean-end.ts';
 
 export type Db = Database.Database;
@@ -53,12 +57,28 @@ export function openDatabase(file: string, role: 'owner' | 'guest' = 'guest'): D
   } catch (error) {
     db?.close();
     if (error instanceof SpoolUnusable) throw error;
-    throw new SpoolUnusable(
-      `${file} cannot be used as a spool: ${error instanceof Error ? error.message : 'unknown'}. ` +
-        'Move it away to start with an empty one, or restore a backup.',
-      { cause: error },
-    );
+    throw spoolUnusable(file, error);
   }
+}
+
+/** What a database of the data folder could not be opened for, in words. */
+export function spoolUnusable(file: string, cause: unknown): SpoolUnusable {
+  const trouble = databaseTrouble(file, cause, { dataDir: dirname(file) });
+  if (trouble !== undefined) {
+    return new SpoolUnusable(troubleInWords(trouble), { cause, mayPass: trouble.mayPass });
+  }
+  const reason = cause instanceof Error ? cause.message : 'unknown';
+  if (codeOf(cause).startsWith('SQLITE_BUSY')) {
+    return new SpoolUnusable(`${file} is kept busy by another process (${reason})`, {
+      cause,
+      mayPass: true,
+    });
+  }
+  return new SpoolUnusable(
+    `${file} cannot be used as a spool: ${reason}. ` +
+      'Move it away to start with an empty one, or restore a backup.',
+    { cause },
+  );
 }
 
 function assertDurable(db: Db): void {

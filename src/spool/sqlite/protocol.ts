@@ -32,7 +32,7 @@ export type CallResult =
 
 export type FromWorker =
   | { readonly ready: true }
-  | { readonly unusable: string }
+  | { readonly unusable: string; readonly mayPass: boolean }
   | {
       readonly results: readonly CallResult[];
       /** How long the commit took, in seconds. */

@@ -59,8 +59,9 @@ export class StoreClient {
           resolve();
           return;
         }
-        const reason = 'unusable' in message ? message.unusable : 'it did not start';
-        reject(new SpoolUnusable(reason));
+        const { unusable = 'it did not start', mayPass = false } =
+          'unusable' in message ? message : {};
+        reject(new SpoolUnusable(unusable, { mayPass }));
       });
     });
     worker.on('message', (message: FromWorker) => client.#receive(message));

@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { createMonotonicClock } from '../../runtime/clock.ts';
+import { SpoolUnusable } from '../errors.ts';
 import { isMarked, markFailed } from '../store-failure.ts';
 import { runBatch, StoreFailed } from './batch.ts';
 import { logBytes, MAX_LOG_BYTES, openDatabase } from './database.ts';
@@ -78,5 +79,8 @@ try {
   });
   say({ ready: true });
 } catch (error) {
-  say({ unusable: error instanceof Error ? error.message : 'unknown' });
+  say({
+    unusable: error instanceof Error ? error.message : 'unknown',
+    mayPass: error instanceof SpoolUnusable && error.mayPass,
+  });
 }

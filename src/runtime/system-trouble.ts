@@ -1,0 +1,243 @@
+import { accessSync, constants, readFileSync, type Stats, statSync } from 'node:fs';
+import { dirname, isAbsolute, relative, resolve } from 'node:path';
+import { RAISE_DESCRIPTORS, type Trouble } from '../domain/trouble.ts';
+
+/** What a system error says of itself. Looked at by its properties: its class differs by context. */
+interface SystemError {
+  readonly code: string;
+  readonly syscall: string;
+  readonly path?: unknown;
+  readonly port?: unknown;
+  readonly address?: unknown;
+}
+
+export interface TroubleContext {
+  /** The data folder: advice to change an owner is about all of it. */
+  readonly dataDir?: string;
+  /** What was to be done with the path. */
+  readonly to?: 'used' | 'read' | 'written' | 'made private';
+}
+
+/**
+ * A system error in words for whoever set the machine up, with what to do. Undefined: it is none, or
+ * one that a correct set-up can have too, and that only a bug lets through.
+ */
+export function systemTrouble(error: unknown, context: TroubleContext = {}): Trouble | undefined {
+  if (!isSystemError(error)) return undefined;
+  const { dataDir } = context;
+  const path = typeof error.path === 'string' ? resolve(error.path) : undefined;
+  switch (error.code) {
+    case 'EMFILE':
+    case 'ENFILE':
+      return outOfDescriptors(error.code);
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return diskFull(path ?? dataDir);
+    case 'EROFS':
+      return path === undefined ? undefined : readOnly(path);
+    case 'EADDRINUSE':
+    case 'EADDRNOTAVAIL':
+      return noPort(error);
+    case 'EACCES':
+    case 'EPERM':
+      if (error.syscall === 'listen' || error.syscall === 'bind') return noPort(error);
+      return path === undefined ? undefined : notAllowed(path, context);
+    case 'ENOTDIR':
+    case 'EEXIST':
+    case 'ENOENT':
+      // Of other calls these are how a program learns what is there.
+      return path !== undefined && (error.syscall === 'mkdir' || error.code === 'ENOTDIR')
+        ? noFolder(path)
+        : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** The same for a path that nothing has tried yet. Undefined: this user may, or it is not there. */
+export function accessTrouble(
+  path: string,
+  mode: number,
+  context: TroubleContext,
+): Trouble | undefined {
+  try {
+    accessSync(path, mode);
+    return undefined;
+  } catch (error) {
+    return systemTrouble(error, context);
+  }
+}
+
+const { R_OK, W_OK, X_OK } = constants;
+
+/** Whether this user may work in a data folder, or make it. Looks without changing anything. */
+export function folderTrouble(dataDir: string): Trouble | undefined {
+  const { path } = nearest(resolve(dataDir));
+  // With the dot, a file in the folder's place is refused too.
+  return path === resolve(dataDir)
+    ? accessTrouble(`${path}/.`, R_OK | W_OK | X_OK, { dataDir })
+    : accessTrouble(`${path}/.`, W_OK | X_OK, { dataDir, to: 'written' });
+}
+
+/** Of this process, or of the whole machine (`ENFILE`). */
+export function outOfDescriptors(code: 'EMFILE' | 'ENFILE'): Trouble {
+  return code === 'EMFILE'
+    ? {
+        found: 'this process may not open more files and sockets (EMFILE)',
+        todo: RAISE_DESCRIPTORS,
+        mayPass: false,
+      }
+    : {
+        found: 'this machine has no more files and sockets to give (ENFILE)',
+        todo: 'Find what keeps so many open (lsof), or raise the sysctl fs.file-max',
+        mayPass: true,
+      };
+}
+
+export function diskFull(path?: string): Trouble {
+  const on = path === undefined ? '' : ` of ${path}`;
+  return {
+    found: `no space is left on the disk${on}, or none of this user's share of it`,
+    todo: 'Make room there, then start again',
+    mayPass: true,
+  };
+}
+
+function readOnly(path: string): Trouble {
+  return {
+    found: `${path} is on a file system that is mounted read-only`,
+    todo: 'Mount it writable, or configure another dataDir (SLUICE_DATA_DIR)',
+    mayPass: false,
+  };
+}
+
+function noPort({ code, port, address }: SystemError): Trouble {
+  const at = typeof port === 'number' ? `port ${port}` : 'the port';
+  if (code === 'EADDRINUSE') {
+    return {
+      found: `${at} is in use by another program`,
+      todo: 'Stop it, or configure another port',
+      mayPass: true,
+    };
+  }
+  if (code === 'EADDRNOTAVAIL') {
+    const host = typeof address === 'string' ? address : 'the configured one';
+    return {
+      found: `this machine has no address ${host} to listen on`,
+      todo: 'Configure a host that is its own, or 0.0.0.0 for all of them',
+      mayPass: false,
+    };
+  }
+  return {
+    found: `this user may not listen on ${at}: ports below 1024 need a right of their own`,
+    todo:
+      'Give it CAP_NET_BIND_SERVICE (AmbientCapabilities= in the systemd unit), or configure a ' +
+      'higher port and forward this one to it',
+    mayPass: false,
+  };
+}
+
+/** A folder was to be made, or something in it, and something else stands in the way. */
+function noFolder(path: string): Trouble {
+  const at = nearest(path);
+  const mayPass = false;
+  if (at.stats?.isDirectory() === false) {
+    const todo = 'Move it away, or configure another dataDir (SLUICE_DATA_DIR)';
+    return { found: `${at.path} is a file where a folder has to be`, todo, mayPass };
+  }
+  const todo = 'Configure another dataDir (SLUICE_DATA_DIR)';
+  return { found: `the folder ${path} cannot be made in ${at.path}`, todo, mayPass };
+}
+
+function notAllowed(path: string, { dataDir, to = 'used' }: TroubleContext): Trouble {
+  const at = refusing(path);
+  const me = process.getuid?.() ?? -1;
+  const whose = at.stats === undefined ? 'another user' : namedUser(at.stats.uid);
+  const mode = at.stats === undefined ? '' : `, mode ${octal(at.stats.mode)}`;
+  const found = `${at.path} cannot be ${at.isOnTheWay ? 'entered' : to} by ${namedUser(me)}: it belongs to ${whose}${mode}`;
+  const isOurs = dataDir !== undefined && isWithin(at.path, dataDir);
+  return { found, todo: howToAllow(), mayPass: false };
+
+  function howToAllow(): string {
+    if (at.stats?.uid === me) return `Give it its rights back: chmod u+rwX ${at.path}`;
+    if (isOurs) return `Run this as ${whose}, or as root run: chown -R ${me} ${dataDir}`;
+    if (dataDir === undefined)
+      return `Run this as ${whose}, or as root run: chown ${me} ${at.path}`;
+    const elsewhere = 'configure another dataDir (SLUICE_DATA_DIR)';
+    return at.isOnTheWay
+      ? `Run this as ${whose}, or ${elsewhere}`
+      : `As root run: install -d -m 0700 -o ${me} ${dataDir}; or ${elsewhere}`;
+  }
+}
+
+/** The first on the way down that does not let this user pass; else the last that is there. */
+function refusing(path: string): Found & { readonly isOnTheWay: boolean } {
+  const above: string[] = [];
+  for (let at = path; ; at = dirname(at)) {
+    above.unshift(at);
+    if (at === dirname(at)) break;
+  }
+  for (const folder of above) {
+    const stats = statOf(folder);
+    if (stats?.isDirectory() !== true) break;
+    try {
+      accessSync(folder, X_OK);
+    } catch {
+      return { path: folder, stats, isOnTheWay: true };
+    }
+  }
+  return { ...nearest(path), isOnTheWay: false };
+}
+
+export const octal = (mode: number): string => `0${(mode & 0o777).toString(8)}`;
+
+interface Found {
+  readonly path: string;
+  readonly stats: Stats | undefined;
+}
+
+/** It, or the nearest folder above it that is there. */
+function nearest(path: string): Found {
+  for (let at = path; ; at = dirname(at)) {
+    const stats = statOf(at);
+    if (stats !== undefined || at === dirname(at)) return { path: at, stats };
+  }
+}
+
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+function isWithin(path: string, folder: string): boolean {
+  const way = relative(resolve(folder), path);
+  return !isAbsolute(way) && way.split(/[\\/]/)[0] !== '..';
+}
+
+/** `user 1000 (ann)`; the number alone when no list has a name for it, as in a container. */
+function namedUser(uid: number): string {
+  try {
+    const [name] =
+      readFileSync('/etc/passwd', 'utf8')
+        .split('\n')
+        .map((line) => line.split(':'))
+        .find(([, , number]) => number === String(uid)) ?? [];
+    if (name !== undefined) return `user ${uid} (${name})`;
+  } catch {
+    // No such list on this system.
+  }
+  return `user ${uid}`;
+}
+
+function isSystemError(error: unknown): error is SystemError {
+  return (
+    typeof error === 'object' &&
+    error !== null &&
+    'code' in error &&
+    typeof error.code === 'string' &&
+    'syscall' in error
+  );
+}

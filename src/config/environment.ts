@@ -26,7 +26,7 @@ const FROM_FILE = '_FILE';
 const MAX_BYTES = 64 * 1024;
 
 /** The file that `SLUICE_CONFIG` names. An empty variable counts as none, here and below. */
-export const configFileOf = (env: Environment): string | undefined => env[CONFIG_FILE] || undefined;
+export const configFileOf = (env: Environment): string | undefined => env[CONFIG_FILE] ?? undefined;
 
 export interface ReadEnvironment {
   /** With what stood in files; for `${NAME}` too. */
@@ -42,7 +42,7 @@ export function readEnvironment(env: Environment): ReadEnvironment {
   const broken: Path[] = [];
   let root: SourceNode | undefined;
   for (const [name, path] of VARIABLES) {
-    const file = env[name + FROM_FILE] || undefined;
+    const file = env[name + FROM_FILE] ?? undefined;
     const result = file === undefined ? { text: env[name] } : fromFile(env, name, file);
     if ('mistake' in result) {
       mistakes.push({ path: showPath(path), ...result.mistake });
@@ -60,7 +60,8 @@ export function readEnvironment(env: Environment): ReadEnvironment {
 }
 
 type FromFile =
-  { readonly text: string } | { readonly mistake: Pick<Mistake, 'expected' | 'came' | 'fix'> };
+  | { readonly text: string }
+  | { readonly mistake: Pick<Mistake, 'expected' | 'came' | 'fix'> };
 
 function fromFile(env: Environment, name: string, file: string): FromFile {
   const variable = name + FROM_FILE;

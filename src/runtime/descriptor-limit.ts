@@ -7,7 +7,7 @@ import { outOfDescriptors } from './system-trouble.ts';
  * raises to the hard one at its start. Undefined: unlimited, or this system does not tell.
  * @param pid another process's; this one's without it
  */
-export function descriptorLimit(pid: string = 'self'): number | undefined {
+export function descriptorLimit(pid = 'self'): number | undefined {
   try {
     const limits = readFileSync(`/proc/${pid}/limits`, 'utf8');
     const [, soft] = /^Max open files\s+(\d+)/m.exec(limits) ?? [];

@@ -7,7 +7,11 @@ import type { Networks } from './networks.ts';
 
 /** Why a connection was refused or cut off. */
 export type CutOff =
-  'too_many_connections' | 'displaced' | 'slow_headers' | 'slow_body' | 'unread_answer';
+  | 'too_many_connections'
+  | 'displaced'
+  | 'slow_headers'
+  | 'slow_body'
+  | 'unread_answer';
 
 /** Times in milliseconds. */
 export interface HttpBounds extends ConnectionLimitOptions {

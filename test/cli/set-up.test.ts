@@ -145,7 +145,7 @@ function makeNewer(file: string): void {
     }
     const scene = openScene();
     makeOwnFolder(scene.dataDir);
-    writeFileSync(scene.config, `${readFileSync(scene.config, 'utf8').replace('0', '25')}`);
+    writeFileSync(scene.config, readFileSync(scene.config, 'utf8').replace('0', '25'));
     const { code, output } = await serve(scene, { uid: NOBODY });
     expect(output).toMatch(/may not listen on port 25: .*CAP_NET_BIND_SERVICE/s);
     expect(output).not.toContain('bug');

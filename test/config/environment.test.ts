@@ -43,7 +43,7 @@ function documented(): ReadonlySet<string> {
   const files = [
     ...['README.md', 'Dockerfile', 'compose.yaml'],
     ...readdirSync(join(ROOT, 'docs')).flatMap((name) =>
-      /\.md$/.test(name) ? [`docs/${name}`] : [],
+      name.endsWith('.md') ? [`docs/${name}`] : [],
     ),
     ...readdirSync(join(ROOT, 'config'), { recursive: true, encoding: 'utf8' })
       .filter((name) => /\.(?:ya?ml|service)$/.test(name))

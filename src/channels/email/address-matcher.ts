@@ -1,4 +1,9 @@
-import { canonicalAddress, canonicalDomain, domainOf, matchKey } from '../../domain/email-addresses.ts';
+import {
+  canonicalAddress,
+  canonicalDomain,
+  domainOf,
+  matchKey,
+} from '../../domain/email-addresses.ts';
 
 const CATCH_ALL = '*@';
 

@@ -1,9 +1,4 @@
-import {
-  emailDedupKey,
-  emailLane,
-  messageIdOf,
-  remoteIdIfTaken,
-} from './identity.ts';
+import { emailDedupKey, emailLane, messageIdOf, remoteIdIfTaken } from './identity.ts';
 import { type Inbox, selectInboxes } from './inboxes.ts';
 import { selectSender } from './sender.ts';
 import type { Arrival } from '../../intake/intake.ts';

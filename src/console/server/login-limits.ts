@@ -31,7 +31,8 @@ export interface Try {
 
 /** How a try ended; with too many before it nobody looked. */
 export type Tried =
-  { readonly kind: 'right' | 'wrong' } | { readonly kind: 'too_many'; readonly retryAfter: number };
+  | { readonly kind: 'right' | 'wrong' }
+  | { readonly kind: 'too_many'; readonly retryAfter: number };
 
 /** A budget, and whose part of it. */
 type Purse = readonly [budget: GuessBudget, key: string];

@@ -1,5 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { hashPassword, matchesHash, parsePasswordHash } from '../../../src/runtime/password-hash.ts';
+import {
+  hashPassword,
+  matchesHash,
+  parsePasswordHash,
+} from '../../../src/runtime/password-hash.ts';
 
 test('a password is known again by its hash, and no other is', async () => {
   const text = await hashPassword('correct horse');

@@ -1,7 +1,10 @@
 // Longer than 400 lines: it is one table of situations.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { CheckResult } from '../../../src/operations/doctor/check-result.ts';
-import { checkTwilioShop, type TwilioShop } from '../../../src/operations/doctor/twilio/check-shop.ts';
+import {
+  checkTwilioShop,
+  type TwilioShop,
+} from '../../../src/operations/doctor/twilio/check-shop.ts';
 import { ends } from '../../support/ends.ts';
 import {
   serveTwilioNumbers,

@@ -1,9 +1,5 @@
 import { stat } from 'node:fs/promises';
-import {
-  type HeaderBlock,
-  HeaderCollector,
-  parseHeaderBlock,
-} from '../header-block.ts';
+import { type HeaderBlock, HeaderCollector, parseHeaderBlock } from '../header-block.ts';
 import type { Verdict } from '../../../intake/normalizer.ts';
 import { attachedFiles, MAX_ATTACHMENTS, rawFile, toAttachedFile } from './parts/attached-files.ts';
 import { type BodyContent, type BodyOptions, readBody } from './body/body-content.ts';

@@ -1,6 +1,10 @@
 import type TwilioSDK from 'twilio';
 import type { TwilioAccount } from '../../../channels/sms/shops.ts';
-import { connectTwilio, refusedStatus, TwilioUnreachable } from '../../../channels/sms/twilio-api.ts';
+import {
+  connectTwilio,
+  refusedStatus,
+  TwilioUnreachable,
+} from '../../../channels/sms/twilio-api.ts';
 import {
   type InboundSettings,
   type MessagingService,

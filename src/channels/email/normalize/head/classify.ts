@@ -3,12 +3,7 @@ import libmime from 'libmime';
 import type { AddressMatcher } from '../../address-matcher.ts';
 import { domainOf, parseAddressList } from '../../../../domain/email-addresses.ts';
 import { messageIdOf } from '../../identity.ts';
-import {
-  hasReplyToOfStranger,
-  listPost,
-  mailboxOf,
-  type Sender,
-} from '../../sender.ts';
+import { hasReplyToOfStranger, listPost, mailboxOf, type Sender } from '../../sender.ts';
 import type { HeaderBlock } from '../../header-block.ts';
 import type { Verdict } from '../../../../intake/normalizer.ts';
 import type { EmailMeta } from '../../email-meta.ts';

@@ -2,7 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { SpoolUnavailable } from './errors.ts';
-import { codeOf } from './sqlite/sqlite-code.ts';
+import { codeOf } from './sqlite/database.ts';
 
 /**
  * In the data folder. Shared by commands that write into `blobs/` beside a gateway, from their first

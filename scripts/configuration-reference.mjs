@@ -3,6 +3,7 @@
 // it writes nothing and fails when the page is not what it would write.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { format } from 'oxfmt';
 import { isMap, isSeq, parseDocument } from 'yaml';
 import { z } from 'zod';
 import './ts-loader.mjs';
@@ -155,8 +156,7 @@ function render() {
   return `${INTRODUCTION}${tables.join('')}`;
 }
 
-const { format, resolveConfig } = await import('prettier');
-const page = await format(render(), { ...(await resolveConfig(PAGE)), parser: 'markdown' });
+const { code: page } = await format(PAGE, render());
 if (!process.argv.includes('--check')) {
   writeFileSync(PAGE, page);
 } else if (readFileSync(PAGE, 'utf8') !== page) {

@@ -82,7 +82,7 @@ function parsed(text: string, country?: CountryCode): string | undefined {
     extract: false,
     ...(country && { defaultCountry: country }),
   });
-  if (number === undefined || number.ext) return undefined;
+  if (number === undefined || number.ext !== undefined) return undefined;
   // Mexican numbers with their former 1 are still sent, and no longer in the library's tables.
   return number.isPossible() || subscriberOf(number.number) !== number.number
     ? number.number

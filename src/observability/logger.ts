@@ -36,7 +36,6 @@ export function createLogger({ level, format }: LogOptions): AdjustableLogger {
   const terminal = new winston.transports.Console({
     stderrLevels: ['error', 'warn', 'info', 'debug'],
   });
-  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- its base class is declared twice
   return start(level, pretty(), terminal);
 }
 
@@ -49,7 +48,6 @@ export function jsonLogger(level: LogLevel, write: (text: string) => void): Adju
     return info;
   });
   const batch = new LineBatch(write);
-  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- its base class is declared twice
   return start(level, line(), batch);
 }
 

@@ -70,84 +70,60 @@ function shopOf(shopId: string): SceneShop {
   return shop;
 }
 
-test.concurrent(
-  'an empty 200 from a platform that answers with messages is a proxy: nothing is lost, nothing comes twice',
-  async () => {
-    const { proxied: shop } = scene().shops;
-    const before = await sendTexts(shop, 3);
-    await allArrived(before, WITHIN_MS);
-    const unasked = emptyAtFirst(1, false);
-    const asked = emptyAtFirst(1, true);
-    shop.platform.gate = (received, platform) => {
-      const isOdd = /[13579]$/.test(contentOf(received.body));
-      return (isOdd ? unasked : asked)(received, platform);
-    };
-    const during = await sendTexts(shop, 6, 10);
-    const mail = await MailSession.open(scene());
-    for (let n = 0; n < 6; n += 1) {
-      const from = `ann${n}@example.com`;
-      during.push(await mail.send(shop, { from, content: `email ${n}` }));
-    }
-    mail.close();
-    await allArrived(during, WITHIN_MS);
-    expect(statesOf(await settledEntries(shop))).toEqual(['delivered']);
-    expect(faultsOf([...before, ...during])).toEqual([]);
-  },
-  60_000,
-);
+test.concurrent('an empty 200 from a platform that answers with messages is a proxy: nothing is lost, nothing comes twice', async () => {
+  const { proxied: shop } = scene().shops;
+  const before = await sendTexts(shop, 3);
+  await allArrived(before, WITHIN_MS);
+  const unasked = emptyAtFirst(1, false);
+  const asked = emptyAtFirst(1, true);
+  shop.platform.gate = (received, platform) => {
+    const isOdd = /[13579]$/.test(contentOf(received.body));
+    return (isOdd ? unasked : asked)(received, platform);
+  };
+  const during = await sendTexts(shop, 6, 10);
+  const mail = await MailSession.open(scene());
+  for (let n = 0; n < 6; n += 1) {
+    const from = `ann${n}@example.com`;
+    during.push(await mail.send(shop, { from, content: `email ${n}` }));
+  }
+  mail.close();
+  await allArrived(during, WITHIN_MS);
+  expect(statesOf(await settledEntries(shop))).toEqual(['delivered']);
+  expect(faultsOf([...before, ...during])).toEqual([]);
+}, 60_000);
 
-test.concurrent(
-  'a platform whose every answer is an empty 2xx gets each message once',
-  async () => {
-    await isGivenEachOnce(scene().shops.silent);
-  },
-  60_000,
-);
+test.concurrent('a platform whose every answer is an empty 2xx gets each message once', async () => {
+  await isGivenEachOnce(scene().shops.silent);
+}, 60_000);
 
-test.concurrent(
-  'a platform whose every answer is a list of numbers gets each message once',
-  async () => {
-    const { listing: shop } = scene().shops;
-    shop.platform.gate = (received, platform) => {
-      const answer = platform();
-      return received.call === 'POST /messages/' ? answered(201, '[1,2]') : answer;
-    };
-    await isGivenEachOnce(shop);
-  },
-  60_000,
-);
+test.concurrent('a platform whose every answer is a list of numbers gets each message once', async () => {
+  const { listing: shop } = scene().shops;
+  shop.platform.gate = (received, platform) => {
+    const answer = platform();
+    return received.call === 'POST /messages/' ? answered(201, '[1,2]') : answer;
+  };
+  await isGivenEachOnce(shop);
+}, 60_000);
 
-test.concurrent(
-  'what a platform answers with an empty 2xx and never has is held, with an alarm',
-  async () => {
-    const { storing_nothing: shop } = scene().shops;
-    shop.platform.gate = ({ call }, platform) =>
-      call === 'POST /messages/' ? answered(200) : platform();
-    await sendTexts(shop, 3);
-    const entries = await settledEntries(shop);
-    expect(statesOf(entries)).toEqual(['held']);
-    for (const { reason } of entries) expect(reason).toMatch(/\S/);
-    // No other test of this file gives cause for one.
-    expect(await scene().alarms()).toBeGreaterThan(0);
-  },
-  60_000,
-);
+test.concurrent('what a platform answers with an empty 2xx and never has is held, with an alarm', async () => {
+  const { storing_nothing: shop } = scene().shops;
+  shop.platform.gate = ({ call }, platform) =>
+    call === 'POST /messages/' ? answered(200) : platform();
+  await sendTexts(shop, 3);
+  const entries = await settledEntries(shop);
+  expect(statesOf(entries)).toEqual(['held']);
+  for (const { reason } of entries) expect(reason).toMatch(/\S/);
+  // No other test of this file gives cause for one.
+  expect(await scene().alarms()).toBeGreaterThan(0);
+}, 60_000);
 
-test.concurrent(
-  "a visitor's first message that a proxy swallows twice is lost by neither, and begins one conversation",
-  async () => {
-    await isOneConversation(scene().shops.forgetful, emptyAtFirst(2, false));
-  },
-  60_000,
-);
+test.concurrent("a visitor's first message that a proxy swallows twice is lost by neither, and begins one conversation", async () => {
+  await isOneConversation(scene().shops.forgetful, emptyAtFirst(2, false));
+}, 60_000);
 
-test.concurrent(
-  "a visitor's first message that is stored behind two empty answers begins one conversation",
-  async () => {
-    await isOneConversation(scene().shops.hiding, emptyAtFirst(2, true));
-  },
-  60_000,
-);
+test.concurrent("a visitor's first message that is stored behind two empty answers begins one conversation", async () => {
+  await isOneConversation(scene().shops.hiding, emptyAtFirst(2, true));
+}, 60_000);
 
 async function isGivenEachOnce(shop: SceneShop): Promise<void> {
   const mail = await MailSession.open(scene());

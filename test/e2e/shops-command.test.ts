@@ -66,52 +66,44 @@ async function isAskedDuring(shop: SceneShop, command: () => Promise<unknown>): 
   return shop.platform.received.length > before;
 }
 
-test.concurrent(
-  'shops shows why a shop is stopped, and shops try probes it at once',
-  async () => {
-    const { tried: shop, well } = scene().shops;
-    await allArrived(await sendTexts(well, 'well'), 15_000);
-    const startedAt = Date.now();
-    const { shown, accepted } = await stopped(shop);
-    expect(shown.reason).toMatch(/401|This key was withdrawn/);
-    const since = Date.parse(shown.since ?? '');
-    expect(since).toBeGreaterThanOrEqual(startedAt);
-    expect(since).toBeLessThanOrEqual(Date.now());
-    expect(Date.parse(shown.nextTryAt ?? '')).toBeLessThanOrEqual(Date.now() + 30_000);
-    const other = (await listedShops()).get('well')?.messages;
-    expect(other).not.toHaveProperty('reason');
-    expect(other).not.toHaveProperty('nextTryAt');
+test.concurrent('shops shows why a shop is stopped, and shops try probes it at once', async () => {
+  const { tried: shop, well } = scene().shops;
+  await allArrived(await sendTexts(well, 'well'), 15_000);
+  const startedAt = Date.now();
+  const { shown, accepted } = await stopped(shop);
+  expect(shown.reason).toMatch(/401|This key was withdrawn/);
+  const since = Date.parse(shown.since ?? '');
+  expect(since).toBeGreaterThanOrEqual(startedAt);
+  expect(since).toBeLessThanOrEqual(Date.now());
+  expect(Date.parse(shown.nextTryAt ?? '')).toBeLessThanOrEqual(Date.now() + 30_000);
+  const other = (await listedShops()).get('well')?.messages;
+  expect(other).not.toHaveProperty('reason');
+  expect(other).not.toHaveProperty('nextTryAt');
 
-    let told = '';
-    const tryIt = async (): Promise<number> => {
-      const { code, out, err } = await scene().command('shops', 'try', shop.name);
-      told = out + err;
-      return code;
-    };
-    expect(await isAskedDuring(shop, tryIt)).toBe(true);
-    expect(told).toMatch(/401|This key was withdrawn/);
+  let told = '';
+  const tryIt = async (): Promise<number> => {
+    const { code, out, err } = await scene().command('shops', 'try', shop.name);
+    told = out + err;
+    return code;
+  };
+  expect(await isAskedDuring(shop, tryIt)).toBe(true);
+  expect(told).toMatch(/401|This key was withdrawn/);
 
-    shop.platform.gate = (_received, platform) => platform();
-    expect(await tryIt()).toBe(0);
-    await allArrived(accepted, AT_ONCE_MS);
-    expect(faultsOf(accepted)).toEqual([]);
-    expect((await listedShops()).get(shop.name)?.messages.state).toBe(other?.state);
-  },
-  90_000,
-);
+  shop.platform.gate = (_received, platform) => platform();
+  expect(await tryIt()).toBe(0);
+  await allArrived(accepted, AT_ONCE_MS);
+  expect(faultsOf(accepted)).toEqual([]);
+  expect((await listedShops()).get(shop.name)?.messages.state).toBe(other?.state);
+}, 90_000);
 
-test.concurrent(
-  'queue retry probes a stopped shop at once, and the others follow',
-  async () => {
-    const { retried: shop } = scene().shops;
-    const { accepted } = await stopped(shop);
-    const entries = await scene().entries(shop);
-    const waiting = entries.find(({ state }) => state === 'queued');
-    shop.platform.gate = (_received, platform) => platform();
-    const { code } = await scene().command('queue', 'retry', waiting?.id ?? 'none is queued');
-    expect(code).toBe(0);
-    await allArrived(accepted, AT_ONCE_MS);
-    expect(faultsOf(accepted)).toEqual([]);
-  },
-  90_000,
-);
+test.concurrent('queue retry probes a stopped shop at once, and the others follow', async () => {
+  const { retried: shop } = scene().shops;
+  const { accepted } = await stopped(shop);
+  const entries = await scene().entries(shop);
+  const waiting = entries.find(({ state }) => state === 'queued');
+  shop.platform.gate = (_received, platform) => platform();
+  const { code } = await scene().command('queue', 'retry', waiting?.id ?? 'none is queued');
+  expect(code).toBe(0);
+  await allArrived(accepted, AT_ONCE_MS);
+  expect(faultsOf(accepted)).toEqual([]);
+}, 90_000);

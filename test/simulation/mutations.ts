@@ -13,7 +13,7 @@ export interface Mutation {
   readonly meddling: Meddling;
 }
 
-/* eslint-disable @typescript-eslint/unbound-method -- methods are taken to be called on their own kind */
+/* oxlint-disable typescript/unbound-method -- methods are taken to be called on their own kind */
 
 /** Puts functions in the place of a prototype's; returns what puts the old ones back. */
 function replaced<T extends object>(

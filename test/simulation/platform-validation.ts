@@ -56,7 +56,8 @@ export interface MediaForm {
 }
 
 export type Checked<Body> =
-  { readonly body: Body; readonly errors?: undefined } | { readonly errors: readonly FieldError[] };
+  | { readonly body: Body; readonly errors?: undefined }
+  | { readonly errors: readonly FieldError[] };
 
 const string = { type: 'string' };
 const nullableString = { type: ['string', 'null'] };

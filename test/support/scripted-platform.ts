@@ -15,7 +15,9 @@ interface CreateBody {
 
 /** A whole answer, or what to do with the connection instead. */
 export type Answer =
-  { status: number; body?: unknown; headers?: Record<string, string> } | 'reset' | 'hang';
+  | { status: number; body?: unknown; headers?: Record<string, string> }
+  | 'reset'
+  | 'hang';
 
 export type Script = (seen: Seen, nth: number) => Answer | undefined;
 

@@ -41,7 +41,7 @@ import { type Tab, TooManyVisitors, type Visitor, type Visitors } from './visito
 
 /** What clients send is unknown until a schema has seen it. */
 // `any` is how socket.io spells "whatever event, whatever arguments".
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
+// oxlint-disable-next-line typescript/no-explicit-any
 type Anything = Record<string, (...args: any[]) => void>;
 export interface SocketData {
   admission?: Admission;
@@ -156,10 +156,22 @@ export class ChatSession implements Tab {
 
   #listen(): void {
     this.#on('message', (payload, ack: Ack<MessageAck>) => this.#message(payload, ack));
-    this.#on('history', this.#limited(this.#history));
-    this.#on('seen', this.#limited(this.#seen));
-    this.#on('profile', this.#limited(this.#profile));
-    this.#on('new_conversation', this.#limited(this.#newConversation));
+    this.#on(
+      'history',
+      this.#limited((payload) => this.#history(payload)),
+    );
+    this.#on(
+      'seen',
+      this.#limited((payload) => this.#seen(payload)),
+    );
+    this.#on(
+      'profile',
+      this.#limited((payload) => this.#profile(payload)),
+    );
+    this.#on(
+      'new_conversation',
+      this.#limited(() => this.#newConversation()),
+    );
     const known = new Set<string | symbol>(this.#socket.eventNames());
     this.#socket.onAny((event: string, ...args: unknown[]) => {
       if (!known.has(event)) ackOf(args)(this.#refuse('invalid'));
@@ -182,11 +194,11 @@ export class ChatSession implements Tab {
     });
   }
 
-  #limited<Answer>(handle: (this: ChatSession, payload: unknown) => Promise<Answer | Failure>) {
+  #limited<Answer>(handle: (payload: unknown) => Promise<Answer | Failure>) {
     return async (payload: unknown, ack: Ack<Answer>): Promise<void> => {
       const { shop, id } = this.#visitor;
       const limited = await this.#parts.limits(shop).call(id);
-      ack(limited ? this.#refuse('rate_limited', limited) : await handle.call(this, payload));
+      ack(limited ? this.#refuse('rate_limited', limited) : await handle(payload));
     };
   }
 

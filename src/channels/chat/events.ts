@@ -19,7 +19,12 @@ export type HandshakeCode = 'unknown_key' | 'origin' | 'bad_identity' | 'rate_li
 
 /** Why an event was not taken. */
 export type ErrorWord =
-  'too_large' | 'rate_limited' | 'invalid' | 'unauthorized' | 'busy' | 'unknown_upload';
+  | 'too_large'
+  | 'rate_limited'
+  | 'invalid'
+  | 'unauthorized'
+  | 'busy'
+  | 'unknown_upload';
 
 export interface Failure {
   readonly ok: false;

@@ -47,7 +47,7 @@ export function createAdminApp(parts: AdminParts): Express {
   app.use((_req: Request, res: Response) => {
     res.status(404).type('text/plain').end('Not found\n');
   });
-  // eslint-disable-next-line @typescript-eslint/no-unused-vars -- express tells it by its four parameters
+  // oxlint-disable-next-line no-unused-vars -- express tells it by its four parameters
   app.use((error: unknown, _req: Request, res: Response, _next: NextFunction) => {
     if (error instanceof URIError && !res.headersSent) {
       res.status(400).type('text/plain').end('The path is not valid\n');

@@ -18,7 +18,8 @@ export interface Try {
 
 /** How a try ended; with too many before it nobody looked. */
 export type Tried =
-  { readonly kind: 'right' | 'wrong' } | { readonly kind: 'too_many'; readonly retryAfter: number };
+  | { readonly kind: 'right' | 'wrong' }
+  | { readonly kind: 'too_many'; readonly retryAfter: number };
 
 /**
  * How often a password may be guessed. A right one costs nothing, and neither does the same wrong

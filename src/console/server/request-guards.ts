@@ -83,7 +83,7 @@ function isOwnOrigin({ headers }: IncomingMessage, known: ReadonlySet<string>): 
 
 /** The one place where what was thrown behind `/api` becomes an answer. */
 export function answerFailures(logger: Logger) {
-  // eslint-disable-next-line @typescript-eslint/no-unused-vars -- express tells it by its four parameters
+  // oxlint-disable-next-line no-unused-vars -- express tells it by its four parameters
   return (error: unknown, _req: Request, res: Response, _next: NextFunction): void => {
     const refusal = asRefusal(error);
     if (refusal.status >= 500) logger.warn('console.failed', errorFields(refusal.cause ?? error));

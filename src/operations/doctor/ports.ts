@@ -17,7 +17,9 @@ export type GatewayState = 'running' | 'stopped' | 'never-started';
 
 /** What a door said: its first line, the status of `/readyz`, or why nothing came. */
 export type DoorAnswer =
-  { readonly greeting: string } | { readonly status: number } | { readonly failure: string };
+  | { readonly greeting: string }
+  | { readonly status: number }
+  | { readonly failure: string };
 
 /** Whether the gateway answers at its own doors, as seen from this machine. */
 export function judgeDoor(door: Door, answer: DoorAnswer, gateway: GatewayState): CheckResult {

@@ -19,7 +19,7 @@ function start(): void {
   const script = scriptTag();
   const key = script?.dataset['key'];
   if (!script || !key) {
-    // eslint-disable-next-line no-console -- the developer who adds the tag reads it there
+    // oxlint-disable-next-line no-console -- the developer who adds the tag reads it there
     console.error('Sluice: the script tag needs a data-key.');
     return;
   }

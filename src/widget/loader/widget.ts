@@ -99,7 +99,7 @@ export function createWidget(options: {
       // Closed again before it was there: then it stays closed.
       main?.setOpen(isOpen);
     } catch (error) {
-      // eslint-disable-next-line no-console -- what stands in the way is the page's developer's
+      // oxlint-disable-next-line no-console -- what stands in the way is the page's developer's
       console.error('Sluice: the chat could not be loaded.', error);
       setOpen(false);
       failure = show(failedText, 'alert', () => failure?.remove());

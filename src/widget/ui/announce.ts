@@ -79,7 +79,7 @@ function announceRefusals(
     // It lasts for a moment, since the visitor is let in without it: what is said must last longer.
     if (code === 'bad_identity') trouble.value = texts.notSignedIn;
     const advice = adviceFor(code, gatewayUrl, key);
-    // eslint-disable-next-line no-console -- for the page's developer, who can mend it
+    // oxlint-disable-next-line no-console -- for the page's developer, who can mend it
     if (advice !== undefined) console.error(advice);
     emit('error', { code });
   });

@@ -97,7 +97,7 @@ export function useRef<T>(initial: T): { current: T } {
 }
 
 /** For `ref`: the element, while it is on the page. */
-// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- as `useRef` has
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as `useRef` has
 export const useElement = <T extends Element>(): { current: T | null } => useRef<T | null>(null);
 
 /** A value whose change draws the view again. */

@@ -173,7 +173,8 @@ describe('uploads that wait to be used', () => {
     expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0);
 
     const taken = attempts.find(({ status }) => status === 201);
-    const { id } = (await taken?.json()) as Uploaded;
+    if (taken === undefined) throw new Error('every upload was refused');
+    const { id } = (await taken.json()) as Uploaded;
     await client.send('one is used', { uploads: [id] });
     expect((await client.upload({ name: 'a.png', bytes: PNG })).status).toBe(201);
     const stranger = await gateway.connect();

@@ -30,7 +30,7 @@ export class EventStream {
   }
 
   // What an event carries stands in the contract; this gateway's own tests check it.
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- its caller says which
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- its caller says which
   of<Data>(event: string): readonly Data[] {
     return this.events.filter((each) => each.event === event).map(({ data }) => data as Data);
   }

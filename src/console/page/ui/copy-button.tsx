@@ -54,7 +54,7 @@ function copyBySelection(text: string): boolean {
   document.body.append(area);
   area.select();
   // Deprecated, and the only way where `navigator.clipboard` is missing.
-  // eslint-disable-next-line @typescript-eslint/no-deprecated
+  // oxlint-disable-next-line typescript/no-deprecated
   const done = document.execCommand('copy');
   area.remove();
   if (before instanceof HTMLElement) before.focus();

@@ -112,7 +112,7 @@ export const Composer = view(() => {
 
 /** Enter that sends: not one that ends a composition, which Safari tells only by its code. */
 const isPlainEnter = (event: KeyboardEvent): boolean =>
-  // eslint-disable-next-line @typescript-eslint/no-deprecated -- nothing else tells it in Safari
+  // oxlint-disable-next-line typescript/no-deprecated -- nothing else tells it in Safari
   event.key === 'Enter' && !event.shiftKey && !event.isComposing && event.keyCode !== 229;
 
 /** As high as its text, up to the style sheet's limit. */

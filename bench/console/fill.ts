@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createEntryIds } from '../../src/intake/entry-id.ts';
-import type { EntryState } from '../../src/spool/entry.ts';
+import type { EntryState } from '../../src/domain/entry-state.ts';
 import { indexFileOf, openIndex } from '../../src/spool/search/index-database.ts';
 import { IndexEntries, type IndexedRow } from '../../src/spool/search/index-entries.ts';
 import { openDatabase } from '../../src/spool/sqlite/database.ts';

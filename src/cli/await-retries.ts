@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Entry, EntryState } from '../spool/entry.ts';
+import type { Entry } from '../spool/entry.ts';
+import type { EntryState } from '../domain/entry-state.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { EntryId } from '../domain/ids.ts';
 import { shortSpan } from './time-argument.ts';

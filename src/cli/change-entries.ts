@@ -1,3 +1,4 @@
+import { isMoveAllowed, OPERATOR_MOVES } from '../domain/entry-state.ts';
 import type { Command } from 'commander';
 import { counted } from '../runtime/counted.ts';
 import { isServed } from '../spool/data-folder.ts';
@@ -192,13 +193,13 @@ function movable(move: Move, filter: Filter): Filter {
   const states = filter.states ?? move.usual;
   if (states === undefined) {
     throw new UsageError(
-      `${move.name} --all needs --state: one or more of ${move.from.join(', ')}`,
+      `${move.name} --all needs --state: one or more of ${OPERATOR_MOVES[move.name].join(', ')}`,
     );
   }
-  const wrong = states.filter((state) => !move.from.includes(state));
+  const wrong = states.filter((state) => !isMoveAllowed(move.name, state));
   if (wrong.length > 0) {
     throw new UsageError(
-      `${move.name} is for ${move.from.join(', ')}; not for ${wrong.join(', ')}`,
+      `${move.name} is for ${OPERATOR_MOVES[move.name].join(', ')}; not for ${wrong.join(', ')}`,
     );
   }
   return { ...filter, states, to: filter.to ?? Date.now() + 1 };

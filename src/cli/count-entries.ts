@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { EntryState } from '../spool/entry.ts';
+import type { EntryState } from '../domain/entry-state.ts';
 import type { EntryCount } from '../spool/spool.ts';
 import type { Channel } from '../domain/channel.ts';
 import { paintFor } from './cell.ts';

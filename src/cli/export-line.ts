@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { ENTRY_STATES, type TimelineStep } from '../spool/entry.ts';
+import type { TimelineStep } from '../spool/entry.ts';
+import { ENTRY_STATES } from '../domain/entry-state.ts';
 import type { DeliveryRecord, FoundEntry } from '../spool/operator-store.ts';
 import { CHANNELS } from '../domain/channel.ts';
 import { jsonText } from './json.ts';

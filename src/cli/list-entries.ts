@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { type Entry, type EntryState, waitOf } from '../spool/entry.ts';
+import { type Entry, waitOf } from '../spool/entry.ts';
+import type { EntryState } from '../domain/entry-state.ts';
 import type { EntrySearch, FoundEntry } from '../spool/operator-store.ts';
 import { SHOP_NOT_CONFIGURED } from '../spool/shown-reason.ts';
 import { asEntryId } from '../domain/ids.ts';

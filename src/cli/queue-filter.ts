@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { ENTRY_STATES, type EntryState } from '../spool/entry.ts';
+import { ENTRY_STATES, type EntryState } from '../domain/entry-state.ts';
 import type { EntrySearch } from '../spool/operator-store.ts';
 import { CHANNELS, type Channel } from '../domain/channel.ts';
 import type { OpenSpool } from './open-spool.ts';

@@ -1,14 +1,18 @@
-import type { Entry, EntryState } from '../spool/entry.ts';
+import type { Entry } from '../spool/entry.ts';
+import {
+  type EntryState,
+  isMoveAllowed,
+  OPERATOR_MOVES,
+  type OperatorMove,
+} from '../domain/entry-state.ts';
 import type { EntryId } from '../domain/ids.ts';
 import type { OpenSpool } from './open-spool.ts';
 
 /** What an operator may do with an entry. */
 export interface Move {
-  readonly name: 'retry' | 'release' | 'discard' | 'restore';
+  readonly name: OperatorMove;
   readonly done: string;
   readonly description: string;
-  /** The states that it is meant for. */
-  readonly from: readonly EntryState[];
   /** What --all means without --state; without it --state has to be given. */
   readonly usual?: readonly EntryState[];
   readonly apply: (open: Pick<OpenSpool, 'spool' | 'operator'>, id: EntryId) => Promise<boolean>;
@@ -19,7 +23,6 @@ export const MOVES: readonly Move[] = [
     name: 'retry',
     done: 'retried now',
     description: 'tries dead or waiting entries again, at once',
-    from: ['dead', 'queued'],
     usual: ['dead'],
     apply: ({ spool }, id) => spool.requeue(id),
   },
@@ -27,7 +30,6 @@ export const MOVES: readonly Move[] = [
     name: 'release',
     done: 'released',
     description: 'lets held or suppressed entries go out as usual',
-    from: ['held', 'suppressed'],
     usual: ['held'],
     apply: ({ spool }, id) => spool.requeue(id),
   },
@@ -35,14 +37,12 @@ export const MOVES: readonly Move[] = [
     name: 'discard',
     done: 'discarded',
     description: 'gives up entries that are not delivered; they stay visible',
-    from: ['queued', 'dead', 'held', 'suppressed'],
     apply: ({ spool }, id) => spool.discard(id),
   },
   {
     name: 'restore',
     done: 'restored',
     description: 'takes a discard back: entries are what they were before it',
-    from: ['discarded'],
     usual: ['discarded'],
     apply: ({ operator }, id) => operator.restore(id),
   },
@@ -66,8 +66,8 @@ export async function moveEntry(
   if (entry === undefined) return { id, ok: false, result: 'there is no such entry' };
   const { state, reason } = entry;
   const why = reason === undefined ? {} : { reason };
-  if (!move.from.includes(state)) {
-    const meant = move.from.join(', ');
+  if (!isMoveAllowed(move.name, state)) {
+    const meant = OPERATOR_MOVES[move.name].join(', ');
     return { id, ok: false, result: `is ${state}; ${move.name} is for ${meant}`, ...why };
   }
   // False when the entry moved on meanwhile, or its raw form has been swept.

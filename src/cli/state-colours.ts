@@ -1,4 +1,4 @@
-import type { EntryState } from '../spool/entry.ts';
+import type { EntryState } from '../domain/entry-state.ts';
 import type { Colour } from './cell.ts';
 
 export const STATE_COLOURS: Readonly<Record<EntryState, Colour | undefined>> = {

@@ -10,16 +10,9 @@
 
 import type { ShopFacts } from '../observability/facts.ts';
 import type { Channel } from '../domain/channel.ts';
+import type { EntryState, OperatorMove } from '../domain/entry-state.ts';
 
-export type { Channel };
-export type EntryState =
-  | 'queued'
-  | 'delivering'
-  | 'delivered'
-  | 'dead'
-  | 'held'
-  | 'suppressed'
-  | 'discarded';
+export type { Channel, EntryState };
 
 /** Of every answer of 400 and above. `message` is for people. */
 export interface Problem {
@@ -229,7 +222,7 @@ export interface EntryContent {
 //                                   Content-Security-Policy: sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:
 // GET /api/entries/:id/attachments/:part   as a download, never shown by the browser
 
-export type EntryAction = 'retry' | 'release' | 'discard' | 'restore';
+export type EntryAction = OperatorMove;
 
 /**
  * `POST /api/actions`: `ids` (up to 10,000), or `filter` (the parameters of the list) for all that it

@@ -1,41 +1,6 @@
 import type { Channel } from '../domain/channel.ts';
+import type { EntryState } from '../domain/entry-state.ts';
 import type { BlobName, EntryId, ShopId } from '../domain/ids.ts';
-
-/**
- * The states of an entry.
- *
- * ```
- *            accept                    claim
- *   (adapter) ────▶ queued ──────────────────────▶ delivering
- *      │               ▲  retry later, lease ran out   │
- *      │               └───────────────────────────────┤
- *      │ accept with hold                              ├──▶ delivered   the platform has it
- *      └──────────────▶ held ◀─────────────────────────┤    dead        needs an operator
- *                       │ release ▶ queued             └──▶ suppressed  kept, not submitted
- *                       └ discard ▶ discarded
- * ```
- *
- * An operator moves `dead` (retry), `held` and `suppressed` (release) back to `queued`, and
- * anything that is not `delivered` or `delivering` to `discarded`.
- */
-export type EntryState =
-  | 'queued'
-  | 'delivering'
-  | 'delivered'
-  | 'dead'
-  | 'held'
-  | 'suppressed'
-  | 'discarded';
-
-export const ENTRY_STATES: readonly EntryState[] = [
-  'queued',
-  'delivering',
-  'delivered',
-  'dead',
-  'held',
-  'suppressed',
-  'discarded',
-];
 
 /**
  * What arrived, byte for byte. Small ones live in the row, larger ones in a file. The checksum

@@ -1,6 +1,7 @@
 import type { Channel } from '../domain/channel.ts';
 import type { EntryId, ShopId, VisitorId } from '../domain/ids.ts';
-import type { EntryKind, EntryMeta, EntryState } from './entry.ts';
+import type { EntryKind, EntryMeta, TimelineStep } from './entry.ts';
+import type { EntryState } from '../domain/entry-state.ts';
 
 /** What is known of an entry without reading its raw form. */
 export interface ErasableEntry {
@@ -85,4 +86,19 @@ export interface LineMention {
   readonly shopId: ShopId;
   readonly visitorId: VisitorId;
   readonly seq: number;
+}
+
+/** In place of what named the person. */
+export const BLACKENED = '[erased]';
+
+/** The step without the texts that name the person; the same step when none does. */
+export function blackened(step: TimelineStep, person: Person): TimelineStep {
+  const { detail } = step;
+  if (detail === undefined) return step;
+  const names = (value: unknown) => typeof value === 'string' && person.isNamedIn(value);
+  if (!Object.values(detail).some(names)) return step;
+  const clean = Object.entries(detail).map(
+    ([key, value]) => [key, names(value) ? BLACKENED : value] as const,
+  );
+  return { ...step, detail: Object.fromEntries(clean) };
 }

@@ -1,6 +1,7 @@
 import type { Channel } from '../domain/channel.ts';
 import type { EntryId, ShopId } from '../domain/ids.ts';
-import type { Entry, EntryState } from './entry.ts';
+import type { Entry } from './entry.ts';
+import type { EntryState } from '../domain/entry-state.ts';
 
 /** What a list shows of an entry beside the entry itself. Empty texts where nothing is known. */
 export interface EntryCard {

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import type { Lease, NewEntry } from '../../src/spool/entry.ts';
+import type { NewEntry } from '../../src/spool/entry.ts';
 import { SpoolFull, SpoolUnavailable } from '../../src/spool/errors.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import { runBatch, StoreFailed } from '../../src/spool/sqlite/batch.ts';
@@ -9,6 +9,7 @@ import {
   type OperationName,
   type Operations,
 } from '../../src/spool/sqlite/operations.ts';
+import { type OperationCaller, remoteOperations } from '../../src/spool/sqlite/store-calls.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 
 /** What becomes of one call of the store. */
@@ -83,14 +84,9 @@ export interface StoreHooks {
   readonly prepare: (name: OperationName, args: unknown[]) => unknown[];
 }
 
-type Caller = <Name extends OperationName>(
-  name: Name,
-  ...args: Parameters<Operations[Name]>
-) => Promise<ReturnType<Operations[Name]>>;
-
 /** The spool as one process sees it. */
 export function simulatedSpool(disk: SimulatedDisk, hooks: StoreHooks): Spool {
-  const call: Caller = (name, ...args) =>
+  const call: OperationCaller = (name, ...args) =>
     new Promise((resolve, reject) => {
       if (!hooks.isAlive()) return;
       // What goes to another thread is a copy.
@@ -118,6 +114,7 @@ export function simulatedSpool(disk: SimulatedDisk, hooks: StoreHooks): Spool {
         hooks.answer(afterMs, () => reject(error instanceof Error ? error : new Error('unknown')));
       }
     });
+  const remote = remoteOperations(Object.keys(disk.operations) as OperationName[], call);
   return {
     blobs: {
       assertSpace: () => Promise.resolve(),
@@ -126,41 +123,16 @@ export function simulatedSpool(disk: SimulatedDisk, hooks: StoreHooks): Spool {
       read: unused,
       path: unused,
     },
-    accept: (entries: readonly NewEntry[]) => call('accept', entries),
-    claim: async (...args) => (await call('claim', ...args)).map(({ claimed }) => claimed),
-    renew: (leases: readonly Lease[], leaseMs: number) => call('renew', leases, leaseMs),
-    settle: (lease, outcome, settlement) => call('settle', lease, outcome, settlement),
-    saveMedia: (lease, part, media) => call('saveMedia', lease, part, media),
-    conversation: (lane) => call('conversation', key(lane)),
+    ...remote,
+    claim: async (...args) => (await remote.claim(...args)).map(({ claimed }) => claimed),
+    settle: (lease, outcome, settlement) => remote.settle(lease, outcome, settlement),
+    conversation: (lane) => remote.conversation(key(lane)),
     rememberConversation: (lane, id) =>
-      call('rememberConversation', { ...key(lane), ...(lane.id && { id: lane.id }) }, id),
-    forgetConversation: (lane) => call('forgetConversation', key(lane)),
-    get: (id) => call('get', id),
-    raw: (id) => call('raw', id),
-    list: (filter) => call('list', filter),
-    timeline: (id) => call('timeline', id),
-    counts: () => call('counts'),
-    backlogBytes: () => call('backlogBytes'),
+      remote.rememberConversation({ ...key(lane), ...(lane.id && { id: lane.id }) }, id),
+    forgetConversation: (lane) => remote.forgetConversation(key(lane)),
+    recover: async () => ({ requeued: await remote.requeueAll(), orphans: 0, missing: [] }),
     assertSound: () => undefined,
-    knownEmailIds: (shopId, ids) => call('knownEmailIds', shopId, ids),
-    knownKeys: (shopId, channel, keys) => call('knownKeys', shopId, channel, keys),
-    laneOf: (known) => call('laneOf', known),
-    ownPlatformMessages: (shopId, ids) => call('ownPlatformMessages', shopId, ids),
-    countMessage: (mail, limits) => call('countMessage', mail, limits),
-    requeue: (id) => call('requeue', id),
-    discard: (id) => call('discard', id),
-    hasten: (...args) => call('hasten', ...args),
-    releaseWaiting: (shopId, waitsFor) => call('releaseWaiting', shopId, waitsFor),
-    repair: (request) => call('repair', request),
-    saveShopHealth: (shopId, health) => call('saveShopHealth', shopId, health),
-    shopHealth: (shopId) => call('shopHealth', shopId),
-    requestProbe: (shopId) => call('requestProbe', shopId),
-    takeProbeRequests: () => call('takeProbeRequests'),
-    mark: (name) => call('mark', name),
-    setMark: (name, at) => call('setMark', name, at),
-    recover: async () => ({ requeued: await call('requeueAll'), orphans: 0, missing: [] }),
     sweep: unused,
-    probe: () => call('probe'),
     onFatal: () => undefined,
     close: () => Promise.resolve(),
   };

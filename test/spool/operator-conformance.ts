@@ -1,6 +1,7 @@
 // Longer than usual: what every backend promises to operators, in one suite.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { EntryState, NewEntry, Outcome } from '../../src/spool/entry.ts';
+import type { NewEntry, Outcome } from '../../src/spool/entry.ts';
+import type { EntryState } from '../../src/domain/entry-state.ts';
 import type { DeliveryRecord, EntrySearch, OperatorStore } from '../../src/spool/operator-store.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import type { EntryId } from '../../src/domain/ids.ts';

@@ -1,4 +1,5 @@
-import type { Entry, EntryState } from '../../src/spool/entry.ts';
+import type { Entry } from '../../src/spool/entry.ts';
+import type { EntryState } from '../../src/domain/entry-state.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
 

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { errorFields, type Logger } from '../../observability/logger.ts';
-import type { Entry, EntryState } from '../../spool/entry.ts';
+import type { Entry } from '../../spool/entry.ts';
+import { type EntryState, isMoveAllowed } from '../../domain/entry-state.ts';
 import type { OperatorStore } from '../../spool/operator-store.ts';
 import type { Spool } from '../../spool/spool.ts';
 import type { EntryId, ShopId } from '../../domain/ids.ts';
 import type { Audit } from './audit.ts';
 import type { ActionProgress, EntryAction } from '../contract.ts';
-import { isAllowed } from './entry-actions.ts';
 import type { Filter } from './entry-search.ts';
 import { Refusal } from './refusal.ts';
 
@@ -236,7 +236,7 @@ export class Actions {
     const { action } = running;
     const entry = await spool.get(id);
     if (entry === undefined) return 'there is no such entry';
-    if (!isAllowed(action, entry.state)) return `it is ${entry.state}`;
+    if (!isMoveAllowed(action, entry.state)) return `it is ${entry.state}`;
     const changed =
       action === 'discard'
         ? await spool.discard(id)

@@ -4,7 +4,7 @@ import type { OperatorStore } from '../../spool/operator-store.ts';
 import type { Spool } from '../../spool/spool.ts';
 import { checked } from './checked.ts';
 import type { EntryDetail, EntryList } from '../contract.ts';
-import { actionsOf } from './entry-actions.ts';
+import { movesOf } from '../../domain/entry-state.ts';
 import { NO_CARD, rowOf } from './entry-rows.ts';
 import { entryIdSchema, readList } from './entry-search.ts';
 import { authenticationOf, classificationOf, timelineOf } from './entry-timeline.ts';
@@ -77,7 +77,7 @@ async function detailOf(entry: Entry, parts: EntryRouteParts): Promise<EntryDeta
     ...(conversationId !== undefined && { conversationId }),
     ...(ticketId !== undefined && { ticketId }),
     timeline: timelineOf(steps),
-    actions: actionsOf(state, rawKept),
+    actions: movesOf(state, rawKept),
     rawKept,
     ...(authentication && { authentication }),
     ...(classification && { classification }),

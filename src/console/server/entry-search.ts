@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ENTRY_STATES } from '../../spool/entry.ts';
+import { ENTRY_STATES } from '../../domain/entry-state.ts';
 import type { EntrySearch } from '../../spool/operator-store.ts';
 import { CHANNELS } from '../../domain/channel.ts';
 import { asEntryId, asShopId, type ShopId } from '../../domain/ids.ts';

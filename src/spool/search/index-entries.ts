@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { EntryState } from '../entry.ts';
+import type { EntryState } from '../../domain/entry-state.ts';
 import type { EntryRow } from '../sqlite/entry-row.ts';
 import type { FullCard } from './entry-card.ts';
 import type { IndexDb } from './index-database.ts';

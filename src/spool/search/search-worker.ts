@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { codeOf } from '../sqlite/sqlite-code.ts';
+import { codeOf } from '../sqlite/database.ts';
 import { runAtLowPriority } from './low-priority.ts';
 import { OpenSearch } from './open-search.ts';
 import type {

@@ -2,8 +2,8 @@ import type { Db } from './database.ts';
 import type { ErasedKeys } from './erased-keys.ts';
 import type { FreshEntries } from './fresh-entries.ts';
 import type { Operations } from './operations.ts';
-import type { Call, CallResult } from './protocol.ts';
-import { codeOf } from './sqlite-code.ts';
+import type { Call, CallResult } from './store-client.ts';
+import { codeOf } from './database.ts';
 
 /** The store itself has failed: what is on disk is no longer certain. Never retried. */
 export class StoreFailed extends Error {

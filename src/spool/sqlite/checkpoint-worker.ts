@@ -2,8 +2,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import { isMarked, markFailed } from '../store-failure.ts';
 import { logBytes } from './database.ts';
-import type { WorkerOptions } from './protocol.ts';
-import { codeOf } from './sqlite-code.ts';
+import type { WorkerOptions } from './store-client.ts';
+import { codeOf } from './database.ts';
 
 /**
  * The thread that copies the write-ahead log back into the database, so that no acknowledgement

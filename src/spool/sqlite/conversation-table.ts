@@ -35,12 +35,12 @@ export class ConversationTable {
     };
   }
 
-  get({ shopId, channel, lane }: LaneKey): RememberedConversation | undefined {
+  conversation({ shopId, channel, lane }: LaneKey): RememberedConversation | undefined {
     return this.#sql.get.get(shopId, channel, lane);
   }
 
   /** Nothing for an entry that was erased while it was delivered: its lane names the person. */
-  remember({ shopId, channel, lane, id }: EntryLane, conversationId: string): boolean {
+  rememberConversation({ shopId, channel, lane, id }: EntryLane, conversationId: string): boolean {
     if (id !== undefined && !this.#erased.isEmpty && this.#sql.entry.get(id) === undefined) {
       return false;
     }
@@ -50,7 +50,7 @@ export class ConversationTable {
     return true;
   }
 
-  forget({ shopId, channel, lane }: LaneKey): void {
+  forgetConversation({ shopId, channel, lane }: LaneKey): void {
     this.#sql.forget.run(shopId, channel, lane);
   }
 }

@@ -5,7 +5,6 @@ import { databaseTrouble } from '../../runtime/database-trouble.ts';
 import { troubleInWords } from '../../runtime/set-up-unusable.ts';
 import { SpoolUnusable } from '../errors.ts';
 import { MIGRATIONS } from './migrations.ts';
-import { codeOf } from './sqlite-code.ts';
 import { secureLog } from './unclean-end.ts';
 
 export type Db = Database.Database;
@@ -124,4 +123,13 @@ function assertWhole(db: Db, file: string): void {
   if (verdict !== 'ok') {
     throw new SpoolUnusable(`${file} is damaged (${String(verdict).split('\n')[0] ?? ''}).`);
   }
+}
+
+/**
+ * The code of a SQLite error (`SQLITE_FULL`), or ''. By the property: the driver's error class is
+ * another one in each context that loads it.
+ */
+export function codeOf(error: unknown): string {
+  const has = typeof error === 'object' && error !== null && 'code' in error;
+  return has && typeof error.code === 'string' ? error.code : '';
 }

@@ -3,6 +3,7 @@ import type { EntryId, ShopId } from '../../domain/ids.ts';
 import type { Entry, RawForm, TimelineStep } from '../entry.ts';
 import type { EntrySearch } from '../operator-store.ts';
 import type { EntryCount, EntryFilter, KnownMessage } from '../spool.ts';
+import type { StoredRecord } from '../delivery-record.ts';
 import type { Db } from './database.ts';
 import { type EntryRow, toEntry, toRawForm } from './entry-row.ts';
 import type { ErasedKeys } from './erased-keys.ts';
@@ -66,6 +67,10 @@ export class EntryQueries {
       .prepare<(string | number)[], EntryRow>(sql)
       .all(...params, filter.limit)
       .map(toEntry);
+  }
+
+  record(id: EntryId): StoredRecord | undefined {
+    return this.#sql.record.get(id)?.body;
   }
 
   timeline(id: EntryId): TimelineStep[] {
@@ -133,6 +138,9 @@ export class EntryQueries {
 
 function prepare(db: Db) {
   return {
+    record: db.prepare<[string], { body: StoredRecord }>(
+      `SELECT body FROM records WHERE seq = (SELECT seq FROM entries WHERE id = ?)`,
+    ),
     byId: db.prepare<[string], EntryRow>(`SELECT * FROM entries WHERE id = ?`),
     raw: db.prepare<[number], { bytes: Uint8Array }>(`SELECT bytes FROM raws WHERE seq = ?`),
     steps: db.prepare<[number], { steps: string }>(

@@ -1,6 +1,7 @@
 import type { Channel } from '../../domain/channel.ts';
 import type { BlobName, EntryId, ShopId } from '../../domain/ids.ts';
-import type { Entry, EntryKind, EntryMeta, EntryState, RawForm } from '../entry.ts';
+import type { Entry, EntryKind, EntryMeta, RawForm } from '../entry.ts';
+import type { EntryState } from '../../domain/entry-state.ts';
 
 /** A row of `entries`. SQLite is trusted to hold what this module wrote: nothing is checked. */
 export interface EntryRow {

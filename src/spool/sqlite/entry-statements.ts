@@ -1,5 +1,4 @@
 import type { Db } from './database.ts';
-import { FIRST_REFUSAL_NUMBER, WAITS_FOR } from '../entry.ts';
 import type { EntryRow } from './entry-row.ts';
 
 const FRESH_COLUMNS = 'seq, id, shop, channel, lane_hash, dedup_hash, remote_id';
@@ -16,13 +15,9 @@ export interface MediaRow {
   readonly media_id: string;
   readonly url: string | null;
 }
-interface LaneParams {
-  readonly laneHash: number;
-}
 
 /** The statements of `entry-table.ts`. */
 export function prepareEntryStatements(db: Db) {
-  const lane = `lane_hash = @laneHash AND in_lane = 1`;
   return {
     insert: db.prepare(
       `INSERT INTO entries (id, kind, shop, channel, lane, lane_hash, dedup_hash, remote_id,
@@ -91,7 +86,6 @@ export function prepareEntryStatements(db: Db) {
     held: db.prepare<[string, number], Pick<EntryRow, 'seq' | 'detached' | 'lane_hash'>>(
       `SELECT seq, detached, lane_hash FROM entries WHERE id = ? AND generation = ? AND state = 'delivering'`,
     ),
-    byId: db.prepare<[string], EntryRow>(`SELECT * FROM entries WHERE id = ?`),
     delivered: db.prepare(
       `UPDATE entries SET state = 'delivered', in_lane = 0, claimable = 0, lease_until = NULL, reason = @caveat,
          notes = NULL, attempts = attempts + 1, last_attempt_at = @now, settled_at = @now,
@@ -112,59 +106,14 @@ export function prepareEntryStatements(db: Db) {
          settled_at = @settledAt
        WHERE seq = @seq`,
     ),
-    // Due by the clock of whoever claims it, too: a command's may be ahead of the gateway's.
-    requeue: db.prepare(
-      `UPDATE entries SET state = 'queued', in_lane = 1, claimable = 0, detached = 0, lease_until = NULL,
-         released = @released, attempts = 0, failures = 0, failing_ms = 0, waits = 0, notes = NULL,
-         next_attempt_at = min(@now, max(received_at, last_attempt_at)),
-         settled_at = NULL
-       WHERE seq = @seq`,
-    ),
-    hasten: db.prepare(
-      `UPDATE entries SET next_attempt_at = @now + (seq * 7919) % @spreadMs
-       WHERE shop = @shop AND state = 'queued' AND claimable = 1 AND waits = 0
-         AND next_attempt_at > @now + @spreadMs
-         AND (@since IS NULL OR (detached = 0 AND failures > 0 AND last_attempt_at >= @since))`,
-    ),
-    releaseWaiting: db.prepare(
-      `UPDATE entries SET waits = ${WAITS_FOR.shop}
-       WHERE shop = ? AND state = 'queued' AND claimable = 1 AND waits > 0 AND waits = ?`,
-    ),
-    refusalsWaitedFor: db.prepare<[string], Pick<EntryRow, 'waits'>>(
-      `SELECT DISTINCT waits FROM entries
-       WHERE shop = ? AND state = 'queued' AND claimable = 1 AND waits > 0
-         AND waits >= ${FIRST_REFUSAL_NUMBER}`,
-    ),
-    lanesAfter: db.prepare<[number, number], { lane_hash: number; ready: number }>(
-      `SELECT lane_hash, sum(claimable) AS ready FROM entries
-       WHERE in_lane = 1 AND lane_hash > ? GROUP BY lane_hash ORDER BY lane_hash LIMIT ?`,
-    ),
     insertSteps: db.prepare(
       `INSERT INTO timeline (seq, no, at, steps)
        VALUES (@seq, coalesce((SELECT max(no) FROM timeline WHERE seq = @seq), 0) + 1, @at, @steps)`,
     ),
     insertRecord: db.prepare(`INSERT OR REPLACE INTO records (seq, body) VALUES (?, ?)`),
-    rememberMove: db.prepare(
-      `INSERT OR REPLACE INTO moves (seq, move, generation, state, reason, settled_at,
-         last_attempt_at, next_attempt_at, attempts, failing_ms, detached, released)
-       SELECT seq, @move, generation, state, reason, settled_at,
-         last_attempt_at, next_attempt_at, attempts, failing_ms, detached, released
-       FROM entries WHERE seq = @seq`,
-    ),
-    insertChange: db.prepare(`INSERT INTO changes (seq) VALUES (?)`),
     insertMedia: db.prepare(
       `INSERT INTO media (seq, part, media_id, url) VALUES (?, ?, ?, ?)
        ON CONFLICT (seq, part) DO UPDATE SET media_id = excluded.media_id, url = excluded.url`,
     ),
-    laneInFlight: db.prepare<[LaneParams], Seq>(
-      `SELECT seq FROM entries WHERE ${lane} AND +state = 'delivering' LIMIT 1`,
-    ),
-    laneHead: db.prepare<[LaneParams], Seq>(
-      `SELECT seq FROM entries WHERE ${lane} ORDER BY seq LIMIT 1`,
-    ),
-    unclaimLane: db.prepare(
-      `UPDATE entries SET claimable = 0 WHERE ${lane} AND claimable = 1 AND seq <> @head`,
-    ),
-    makeClaimable: db.prepare(`UPDATE entries SET claimable = 1 WHERE seq = ?`),
   };
 }

@@ -12,7 +12,6 @@ import type {
   SavedMedia,
   Settlement,
 } from '../entry.ts';
-import type { Repaired, RepairRequest } from '../spool.ts';
 import type { Db } from './database.ts';
 import { type EntryRow, toEntry, toRawForm } from './entry-row.ts';
 import type { ErasedKeys } from './erased-keys.ts';
@@ -25,15 +24,13 @@ import {
 import type { FreshEntries } from './fresh-entries.ts';
 import type { StoredRecord } from '../delivery-record.ts';
 import { dedupHash, laneHash, remoteHash } from './hashes.ts';
+import type { LaneHeads } from './lane-heads.ts';
 
 /** While nothing is claimed, `mostFresh` stay fresh; what comes on top is filed in large portions. */
 export interface BacklogLimits {
   readonly mostFresh: number;
   readonly filedAtOnce: number;
 }
-
-/** Lanes that one call looks at: others' acknowledgements wait for it. */
-const LANES_PER_REPAIR = 1000;
 
 /** What one request of a claim comes to. */
 export interface ClaimAnswer {
@@ -42,16 +39,15 @@ export interface ClaimAnswer {
   more: boolean;
 }
 
-/** What is known of entries that the indexes do not tell. */
-export interface KnownEntries {
+export interface EntryTableParts {
+  readonly lanes: LaneHeads;
   readonly fresh: FreshEntries;
   readonly erased: ErasedKeys;
 }
 
 /**
- * The writes of the state machine in `spool/entry.ts`. Every method runs inside the batch's
- * transaction and is synchronous. The invariant that all of them keep: of each lane, the first
- * entry that is filed, `queued` or `delivering`, and not detached is claimable, and no other.
+ * What intake and delivery write of entries (the states: `domain/entry-state.ts`). Every method
+ * runs inside the batch's transaction, is synchronous, and keeps the invariant of `lane-heads.ts`.
  *
  * An entry is accepted fresh: its row is appended, and the three indexes that are ordered by
  * hashes do not know it yet. Each would cost every acknowledgement a page of its own. It is filed
@@ -61,13 +57,20 @@ export class EntryTable {
   readonly #clock: Clock;
   readonly #fresh: FreshEntries;
   readonly #erased: ErasedKeys;
+  readonly #lanes: LaneHeads;
   readonly #backlog: BacklogLimits;
   readonly #sql;
 
-  constructor(db: Db, clock: Clock, known: KnownEntries, backlog: BacklogLimits) {
+  constructor(
+    db: Db,
+    clock: Clock,
+    { lanes, fresh, erased }: EntryTableParts,
+    backlog: BacklogLimits,
+  ) {
     this.#clock = clock;
-    this.#fresh = known.fresh;
-    this.#erased = known.erased;
+    this.#fresh = fresh;
+    this.#erased = erased;
+    this.#lanes = lanes;
     this.#backlog = backlog;
     this.#sql = prepareEntryStatements(db);
   }
@@ -170,7 +173,7 @@ export class EntryTable {
   #file(rows: readonly FreshRow[], leases: number, leaseUntil: number): EntryRow[] {
     const leased: EntryRow[] = [];
     for (const row of rows) {
-      const isHead = this.#sql.laneHead.get({ laneHash: row.lane_hash }) === undefined;
+      const isHead = !this.#lanes.has(row);
       if (isHead && leased.length < leases) {
         const lease = this.#sql.fileAndLease.get(leaseUntil, row.seq);
         if (lease !== undefined) leased.push(lease);
@@ -241,7 +244,7 @@ export class EntryTable {
     const raw = toRawForm(row, bytes);
     if (raw === undefined) {
       this.#sql.lostRaw.run(now, row.seq);
-      this.#promoteNext(row);
+      this.#lanes.promoteNext(row);
       return undefined;
     }
     // Before the first attempt there is none.
@@ -315,7 +318,7 @@ export class EntryTable {
         break;
     }
     const leavesLane = outcome.state !== 'queued' || outcome.detach;
-    if (leavesLane && row.detached === 0) this.#promoteNext(row);
+    if (leavesLane && row.detached === 0) this.#lanes.promoteNext(row);
     return true;
   }
 
@@ -324,115 +327,6 @@ export class EntryTable {
     if (row === undefined) return false;
     this.#sql.insertMedia.run(row.seq, part, id, url ?? null);
     return true;
-  }
-
-  requeue(id: EntryId): boolean {
-    return this.#byOperator(
-      id,
-      ['dead', 'held', 'suppressed', 'queued'],
-      'requeued',
-      (row, now) => {
-        // A fresh entry is due already, and comes to its lane in its turn.
-        if (row.filed === 0) return;
-        this.#sql.requeue.run({
-          now,
-          seq: row.seq,
-          released: row.state === 'held' || row.state === 'suppressed' ? 1 : row.released,
-        });
-      },
-    );
-  }
-
-  hasten(shop: ShopId, spreadMs: number, failedSince?: number): number {
-    const [now, since] = [this.#clock(), failedSince ?? null];
-    return this.#sql.hasten.run({ shop, now, since, spreadMs: Math.max(1, spreadMs) }).changes;
-  }
-
-  releaseWaiting(shopId: ShopId, waitsFor: number): number {
-    return this.#sql.releaseWaiting.run(shopId, waitsFor).changes;
-  }
-
-  /** Every lane has one entry that can be claimed or is in flight. */
-  repair({ shops, lanesAfter }: RepairRequest): Repaired {
-    const rows = this.#sql.lanesAfter.all(lanesAfter, LANES_PER_REPAIR);
-    const broken = rows.filter(({ ready }) => ready !== 1);
-    for (const row of broken) this.#refreshLane(row);
-    return {
-      lanesUpTo: rows.length < LANES_PER_REPAIR ? undefined : rows.at(-1)?.lane_hash,
-      lanes: broken.length,
-      due: shops.flatMap(({ shopId }) =>
-        this.#sql.due.get(shopId, this.#clock(), 1) === undefined ? [] : [shopId],
-      ),
-      released: shops.reduce((sum, shop) => sum + this.#releaseRefusals(shop), 0),
-    };
-  }
-
-  #releaseRefusals({ shopId, refusals }: RepairRequest['shops'][number]): number {
-    const waited = this.#sql.refusalsWaitedFor.all(shopId).map(({ waits }) => waits);
-    return waited
-      .filter((number) => !refusals.includes(number))
-      .reduce((sum, number) => sum + this.releaseWaiting(shopId, number), 0);
-  }
-
-  discard(id: EntryId): boolean {
-    return this.#byOperator(
-      id,
-      ['dead', 'held', 'suppressed', 'queued'],
-      'discarded',
-      (row, now) => {
-        this.#sql.setAside.run({
-          now,
-          seq: row.seq,
-          state: 'discarded',
-          reason: row.reason,
-          counts: 0,
-          settledAt: now,
-        });
-      },
-    );
-  }
-
-  #byOperator(
-    id: EntryId,
-    from: readonly string[],
-    step: string,
-    change: (row: EntryRow, now: number) => void,
-  ): boolean {
-    const now = this.#clock();
-    const row = this.#sql.byId.get(id);
-    if (row === undefined || !from.includes(row.state) || row.has_raw === 0) return false;
-    this.#sql.rememberMove.run({ seq: row.seq, move: step });
-    change(row, now);
-    this.operatorMoved(row, step, now);
-    return true;
-  }
-
-  /** After an operator's move of an entry: its lane, its timeline, and who follows the changes. */
-  operatorMoved(row: Pick<EntryRow, 'seq' | 'lane_hash'>, step: string, now: number): void {
-    this.#refreshLane(row);
-    this.#sql.insertSteps.run({
-      seq: row.seq,
-      at: now,
-      steps: JSON.stringify([{ at: now, step }]),
-    });
-    this.#sql.insertChange.run(row.seq);
-  }
-
-  /** The head has left its lane, and with it the only one that could be in flight. */
-  #promoteNext(left: Pick<EntryRow, 'lane_hash'>): void {
-    const head = this.#sql.laneHead.get({ laneHash: left.lane_hash });
-    if (head !== undefined) this.#sql.makeClaimable.run(head.seq);
-  }
-
-  /**
-   * Finds the head anew after an operator moved an entry, which may come back before the present
-   * head. Reads the whole lane, so it is not for the path of every message.
-   */
-  #refreshLane(moved: Pick<EntryRow, 'lane_hash'>): void {
-    const key = { laneHash: moved.lane_hash };
-    const head = this.#sql.laneInFlight.get(key) ?? this.#sql.laneHead.get(key);
-    this.#sql.unclaimLane.run({ ...key, head: head?.seq ?? 0 });
-    if (head !== undefined) this.#sql.makeClaimable.run(head.seq);
   }
 }
 

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { inflateRawSync } from 'node:zlib';
 import type { ShopId, VisitorId } from '../../domain/ids.ts';
 import type { EntryMeta, TimelineStep } from '../entry.ts';
-import { blackened } from '../erasure-note.ts';
+import { blackened } from '../erasure.ts';
 import { bodyTexts, readableTexts, textOfJson } from '../erasure-text.ts';
 import type {
   LineMention,

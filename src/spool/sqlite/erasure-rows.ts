@@ -1,11 +1,11 @@
 import type { BlobName, ShopId } from '../../domain/ids.ts';
 import type { Note, Person, TracedEntry, TracedLane, TracedVisitor } from '../erasure.ts';
 import type { ErasureKey } from '../erasure-key.ts';
-import { BLACKENED, blackened } from '../erasure-note.ts';
+import { BLACKENED, blackened } from '../erasure.ts';
 import type { TimelineStep } from '../entry.ts';
 import type { Db } from './database.ts';
 import type { EntryRow } from './entry-row.ts';
-import { prepareEntryStatements } from './entry-statements.ts';
+import { LaneHeads } from './lane-heads.ts';
 import { rateHash } from './hashes.ts';
 
 /**
@@ -31,7 +31,7 @@ export class ErasureRows {
     this.#db = db;
     this.#makeKey = key;
     this.#sql = prepare(db);
-    this.#lanes = prepareEntryStatements(db);
+    this.#lanes = new LaneHeads(db);
   }
 
   /**
@@ -69,10 +69,7 @@ export class ErasureRows {
     this.#sql.deleteEntry.run(seq);
     // Who follows the changes forgets it as well.
     this.#sql.insertChange.run(seq);
-    const lane = { laneHash: row.lane_hash };
-    const head = this.#lanes.laneInFlight.get(lane) ?? this.#lanes.laneHead.get(lane);
-    this.#lanes.unclaimLane.run({ ...lane, head: head?.seq ?? 0 });
-    if (head !== undefined) this.#lanes.makeClaimable.run(head.seq);
+    this.#lanes.refresh(row);
   }
 
   /** Visitors with their histories and uploads. */

@@ -6,25 +6,17 @@ import { BlobFiles } from '../blob-files.ts';
 import type { ChatStore } from '../chat-store.ts';
 import { DataFolderLock } from '../lock.ts';
 import { BLOB_LOCK, SharedLock } from '../shared-lock.ts';
-import { encodeRecord } from '../delivery-record.ts';
-import type {
-  Accepted,
-  Claimed,
-  ClaimRequest,
-  Lease,
-  NewEntry,
-  Outcome,
-  Settlement,
-} from '../entry.ts';
-import type { DeliveryRecord, OperatorStore } from '../operator-store.ts';
+import { decodeRecord, encodeRecord } from '../delivery-record.ts';
+import type { Accepted, Claimed, ClaimRequest, NewEntry } from '../entry.ts';
+import type { OperatorStore } from '../operator-store.ts';
 import type { OptOutStore } from '../opt-out-store.ts';
 import type { Recovered, Retention, Spool, Swept } from '../spool.ts';
 import { StoreFailure } from '../store-failure.ts';
 import { indexFileOf, removeIndex } from '../search/index-database.ts';
 import { SearchThreads } from '../search/search-threads.ts';
-import { BallastedCalls } from './ballasted-calls.ts';
 import { logGrowthBytes } from './database.ts';
-import { createOperatorStore } from './operator-store.ts';
+import type { Operations } from './operations.ts';
+import { type Remote, storeOperations } from './store-calls.ts';
 import { type OnCommit, StoreClient } from './store-client.ts';
 
 export interface SqliteSpoolOptions {
@@ -84,7 +76,7 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
     if (isOwner) await ballast.hold();
     // Where earlier versions had the index.
     if (isOwner) removeIndex(join(dir, 'search.db'));
-    const calls = new BallastedCalls(client, ballast);
+    const remote = storeOperations(client, ballast);
     const index = new SearchThreads(
       {
         spoolFile: join(dir, 'spool.db'),
@@ -97,15 +89,11 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
     return {
       files,
       neededBytes: () => blobs.neededBytes,
-      spool: createSpool(client, calls, { blobs, blobLock, ballast, failure }, index, lock),
-      operator: createOperatorStore(calls, index),
+      spool: createSpool(remote, { client, blobs, blobLock, ballast, failure, index, lock }),
+      operator: createOperatorStore(remote, index),
+      chat: remote,
+      optOuts: remote,
       rewriteIndex: () => index.ask('rewrite'),
-      chat: createChatStore(calls),
-      optOuts: {
-        isOptedOut: (shopId, lane) => calls.call('isOptedOut', shopId, lane),
-        optOut: (shopId, lane, messageSid) => calls.call('optOut', shopId, lane, messageSid),
-        optIn: (shopId, lane, messageSid) => calls.call('optIn', shopId, lane, messageSid),
-      },
     };
   } catch (error) {
     lock?.release();
@@ -114,61 +102,39 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
 }
 
 interface SpoolParts {
+  readonly client: StoreClient;
   readonly blobs: BlobFiles;
   readonly blobLock: SharedLock;
   readonly ballast: Ballast;
   readonly failure: StoreFailure;
+  readonly index: SearchThreads;
+  /** Only an owner has one. */
+  readonly lock: DataFolderLock | undefined;
 }
 
 function createSpool(
-  client: StoreClient,
-  calls: BallastedCalls,
-  { blobs, blobLock, ballast, failure }: SpoolParts,
-  index: SearchThreads,
-  lock?: DataFolderLock,
+  remote: Remote<Operations>,
+  { client, blobs, blobLock, ballast, failure, index, lock }: SpoolParts,
 ): Spool {
   return {
+    ...remote,
     blobs,
-    // Only an owner has a lock.
     accept: (entries) =>
-      lock === undefined ? acceptAsGuest(calls, entries) : calls.call('accept', entries),
-    claim: (requests, ...rest) => claim(calls, requests, ...rest),
-    renew: (leases, leaseMs) => calls.call('renew', leases, leaseMs),
-    settle: (lease, outcome, settlement, record) =>
-      settle(calls, index, lease, outcome, settlement, record),
-    saveMedia: (lease, part, media) => calls.call('saveMedia', lease, part, media),
-    conversation: (lane) => calls.call('conversation', lane),
-    rememberConversation: (lane, id) => calls.call('rememberConversation', lane, id),
-    forgetConversation: (lane) => calls.call('forgetConversation', lane),
-    get: (id) => calls.call('get', id),
-    raw: (id) => calls.call('raw', id),
-    list: (filter) => calls.call('list', filter),
-    timeline: (id) => calls.call('timeline', id),
-    backlogBytes: () => calls.call('backlogBytes'),
-    counts: () => calls.call('counts'),
-    knownEmailIds: (shopId, ids) => calls.call('knownEmailIds', shopId, ids),
-    knownKeys: (shopId, channel, keys) => calls.call('knownKeys', shopId, channel, keys),
-    laneOf: (known) => calls.call('laneOf', known),
-    ownPlatformMessages: (shopId, ids) => calls.call('ownPlatformMessages', shopId, ids),
-    countMessage: (mail, limits) => calls.call('countMessage', mail, limits),
-    requeue: (id) => calls.call('requeue', id),
-    discard: (id) => calls.call('discard', id),
-    hasten: (...args) => calls.call('hasten', ...args),
-    releaseWaiting: (shopId, waitsFor) => calls.call('releaseWaiting', shopId, waitsFor),
-    repair: (request) => calls.call('repair', request),
-    saveShopHealth: (shopId, health) => calls.call('saveShopHealth', shopId, health),
-    shopHealth: (shopId) => calls.call('shopHealth', shopId),
-    requestProbe: (shopId) => calls.call('requestProbe', shopId),
-    takeProbeRequests: () => calls.call('takeProbeRequests'),
-    mark: (name) => calls.call('mark', name),
-    setMark: (name, at) => calls.call('setMark', name, at),
-    recover: () => recover(calls, blobs, blobLock),
+      lock === undefined ? acceptAsGuest(remote, entries) : remote.accept(entries),
+    claim: (...args) => claim(remote, ...args),
+    // The record is made small here: the database's thread has other things to do.
+    settle: async (lease, outcome, settlement, record) => {
+      const stored = record && (await encodeRecord(record));
+      const settled = await remote.settle(lease, outcome, settlement, stored);
+      if (settled) index.settled(lease.id);
+      return settled;
+    },
+    recover: () => recover(remote, blobs, blobLock),
     sweep: async (retention) => {
-      const swept = await sweep(calls, blobs, retention);
+      const swept = await sweep(remote, blobs, retention);
       await ballast.hold();
       return swept;
     },
-    probe: () => calls.call('probe'),
     assertSound: () => failure.assertSound(),
     onFatal: (listener) => failure.onFail(listener),
     close: async () => {
@@ -181,58 +147,34 @@ function createSpool(
   };
 }
 
-function createChatStore(calls: BallastedCalls): ChatStore {
+/** What operators ask, of the database and of the index beside it. */
+function createOperatorStore(remote: Remote<Operations>, index: SearchThreads): OperatorStore {
   return {
-    visitor: (shopId, id) => calls.call('visitor', shopId, id),
-    visitorBySubject: (shopId, subject) => calls.call('visitorBySubject', shopId, subject),
-    createVisitor: (visitor) => calls.call('createVisitor', visitor),
-    updateVisitor: (shopId, id, change) => calls.call('updateVisitor', shopId, id, change),
-    identifyVisitor: (identity) => calls.call('identifyVisitor', identity),
-    startConversation: (shopId, id) => calls.call('startConversation', shopId, id),
-    acceptMessage: (entry, message) => calls.call('acceptMessage', entry, message),
-    appendReply: (reply) => calls.call('appendReply', reply),
-    markMessage: (shopId, visitorId, messageId, state) =>
-      calls.call('markMessage', shopId, visitorId, messageId, state),
-    linesAfter: (shopId, id, after, limit, maxBytes) =>
-      calls.call('linesAfter', shopId, id, after, limit, maxBytes),
-    linesBefore: (shopId, id, before, limit, maxBytes) =>
-      calls.call('linesBefore', shopId, id, before, limit, maxBytes),
-    conversationsOf: (shopId, visitors) => calls.call('conversationsOf', shopId, visitors),
-    addUpload: (upload) => calls.call('addUpload', upload),
-    unusedUploads: (shopId, visitorId, ids) => calls.call('unusedUploads', shopId, visitorId, ids),
-    upload: (shopId, visitorId, id) => calls.call('upload', shopId, visitorId, id),
-    removeUpload: (shopId, visitorId, id) => calls.call('removeUpload', shopId, visitorId, id),
-    countUnusedUploads: (shopId, visitorId) => calls.call('countUnusedUploads', shopId, visitorId),
+    ...remote,
+    search: (search) => index.ask('search', search),
+    countFound: (filters, most) => index.ask('count', filters, most),
+    searchBacklog: () => index.ask('backlog'),
+    cards: (ids) => index.ask('cards', ids),
+    neighbours: (id) => index.ask('neighbours', id),
+    record: async (id) => {
+      const stored = await remote.record(id);
+      return stored === undefined ? undefined : decodeRecord(stored);
+    },
   };
-}
-
-/** The record is made small here: the database's thread has other things to do. */
-async function settle(
-  calls: BallastedCalls,
-  index: SearchThreads,
-  lease: Lease,
-  outcome: Outcome,
-  settlement: Settlement,
-  record: DeliveryRecord | undefined,
-): Promise<boolean> {
-  const stored = record && (await encodeRecord(record));
-  const settled = await calls.call('settle', lease, outcome, settlement, stored);
-  if (settled) index.settled(lease.id);
-  return settled;
 }
 
 /** A large backlog is filed in portions: the gateway's own commits must not wait long. */
 async function acceptAsGuest(
-  calls: BallastedCalls,
+  remote: Remote<Operations>,
   entries: readonly NewEntry[],
 ): Promise<readonly Accepted[]> {
-  while (await calls.call('fileSome')) continue;
-  return calls.call('acceptFiled', entries);
+  while (await remote.fileSome()) continue;
+  return remote.acceptFiled(entries);
 }
 
 /** Asks again where there may be more: one call files only so many fresh entries. */
 async function claim(
-  calls: BallastedCalls,
+  remote: Remote<Operations>,
   requests: readonly ClaimRequest[],
   leaseMs: number,
   atMost: number,
@@ -246,7 +188,7 @@ async function claim(
       ...request,
       limit: request.limit - (all[index]?.length ?? 0),
     }));
-    const answers = await calls.call('claim', rest, leaseMs, left, expiredBefore);
+    const answers = await remote.claim(rest, leaseMs, left, expiredBefore);
     open = open.filter(([index], nth) => {
       const { claimed = [], more = false } = answers[nth] ?? {};
       all[index]?.push(...claimed);
@@ -258,13 +200,13 @@ async function claim(
 }
 
 async function recover(
-  calls: BallastedCalls,
+  remote: Remote<Operations>,
   blobs: BlobFiles,
   lock: SharedLock,
 ): Promise<Recovered> {
-  const requeued = await calls.call('requeueAll');
+  const requeued = await remote.requeueAll();
   return lock.whileAlone(async (isAlone) => {
-    const named = await calls.call('namedBlobs');
+    const named = await remote.namedBlobs();
     const files = new Set<BlobName>(await blobs.names());
     const missing: EntryId[] = [];
     for (const { blob, entry } of named) {
@@ -280,14 +222,14 @@ async function recover(
 }
 
 async function sweep(
-  calls: BallastedCalls,
+  remote: Remote<Operations>,
   blobs: BlobFiles,
   retention: Retention,
 ): Promise<Swept> {
   const total = { entries: 0, raws: 0, files: 0 };
-  while (await calls.call('sweepSenderRates')) continue;
+  while (await remote.sweepSenderRates()) continue;
   for (;;) {
-    const swept = await calls.call('sweep', retention);
+    const swept = await remote.sweep(retention);
     for (const blob of swept.unused) await blobs.remove(blob);
     total.entries += swept.entries;
     total.raws += swept.raws;

@@ -1,5 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
-import { AuditTable } from './audit-table.ts';
+import type { ShopId } from '../../domain/ids.ts';
+import type { EntryMeta } from '../entry.ts';
+import type { AuditLine, NewAuditLine } from '../operator-store.ts';
 import { ChatTables } from './chat-tables.ts';
 import { ConversationTable } from './conversation-table.ts';
 import type { Db } from './database.ts';
@@ -7,118 +9,162 @@ import { EntryQueries } from './entry-queries.ts';
 import { type BacklogLimits, EntryTable } from './entry-table.ts';
 import { ErasedKeys } from './erased-keys.ts';
 import { FreshEntries } from './fresh-entries.ts';
-import { SenderRateTable } from './sender-rate-table.ts';
-import { MarkTable } from './mark-table.ts';
+import { LaneHeads } from './lane-heads.ts';
 import { OperatorMoves } from './operator-moves.ts';
 import { OptOutTable } from './opt-out-table.ts';
 import { RetentionTable } from './retention.ts';
-import { ShopHealthTable } from './shop-health-table.ts';
+import { SenderRateTable } from './sender-rate-table.ts';
 import { VisitorIdentities } from './visitor-identities.ts';
+import { WaitingEntries } from './waiting-entries.ts';
 
 const BACKLOG: BacklogLimits = { mostFresh: 200_000, filedAtOnce: 2000 };
 
 /**
- * Everything that the database's thread can be asked, by name. Each is synchronous, runs inside
- * the transaction of its batch, and takes and returns only what can be cloned to another thread.
+ * Everything that the database's thread can be asked: the public methods of the tables, by their
+ * names, which are those of the store's ports (`spool.ts`, `chat-store.ts`, `operator-store.ts`).
+ * Each is synchronous, runs inside the transaction of its batch, and takes and returns only what
+ * can be cloned to another thread.
  */
 export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
   const fresh = new FreshEntries(db);
   const erased = new ErasedKeys(db);
-  const entries = new EntryTable(db, clock, { fresh, erased }, backlog);
-  const queries = new EntryQueries(db, fresh, erased);
-  const conversations = new ConversationTable(db, clock, erased);
+  const lanes = new LaneHeads(db);
+  const entries = new EntryTable(db, clock, { lanes, fresh, erased }, backlog);
   const chat = new ChatTables(db, entries);
-  const identities = new VisitorIdentities(db, chat);
-  const optOuts = new OptOutTable(db, clock, erased);
-  const senderRates = new SenderRateTable(db, clock);
-  const marks = new MarkTable(db);
-  const health = new ShopHealthTable(db);
-  const moves = new OperatorMoves(db, clock, entries);
-  const audit = new AuditTable(db, clock);
-  const retention = new RetentionTable(db, clock);
-  const probe = db.prepare(
-    `PRAGMA user_version = ${Number(db.pragma('user_version', { simple: true }))}`,
-  );
   const operations = {
-    accept: entries.accept.bind(entries),
-    acceptFiled: entries.acceptFiled.bind(entries),
-    fileSome: entries.fileSome.bind(entries),
-    claim: entries.claim.bind(entries),
-    renew: entries.renew.bind(entries),
-    settle: entries.settle.bind(entries),
-    saveMedia: entries.saveMedia.bind(entries),
-    requeue: entries.requeue.bind(entries),
-    discard: entries.discard.bind(entries),
-    hasten: entries.hasten.bind(entries),
-    releaseWaiting: entries.releaseWaiting.bind(entries),
-    repair: entries.repair.bind(entries),
-
-    saveShopHealth: health.save.bind(health),
-    shopHealth: health.of.bind(health),
-    requestProbe: health.requestProbe.bind(health),
-    takeProbeRequests: health.takeProbeRequests.bind(health),
-
-    get: queries.get.bind(queries),
-    raw: queries.raw.bind(queries),
-    list: queries.list.bind(queries),
-    timeline: queries.timeline.bind(queries),
-    backlogBytes: queries.backlogBytes.bind(queries),
-    counts: queries.counts.bind(queries),
-    knownEmailIds: queries.knownEmailIds.bind(queries),
-    knownKeys: queries.knownKeys.bind(queries),
-    laneOf: queries.laneOf.bind(queries),
-    ownPlatformMessages: queries.ownPlatformMessages.bind(queries),
-
-    conversation: conversations.get.bind(conversations),
-    rememberConversation: conversations.remember.bind(conversations),
-    forgetConversation: conversations.forget.bind(conversations),
-
-    visitor: chat.visitor.bind(chat),
-    visitorBySubject: chat.visitorBySubject.bind(chat),
-    createVisitor: chat.createVisitor.bind(chat),
-    updateVisitor: chat.updateVisitor.bind(chat),
-    identifyVisitor: identities.identify.bind(identities),
-    startConversation: chat.startConversation.bind(chat),
-    acceptMessage: chat.acceptMessage.bind(chat),
-    appendReply: chat.appendReply.bind(chat),
-    markMessage: chat.markMessage.bind(chat),
-    linesAfter: chat.linesAfter.bind(chat),
-    linesBefore: chat.linesBefore.bind(chat),
-    conversationsOf: chat.conversationsOf.bind(chat),
-    addUpload: chat.addUpload.bind(chat),
-    unusedUploads: chat.unusedUploads.bind(chat),
-    upload: chat.upload.bind(chat),
-    removeUpload: chat.removeUpload.bind(chat),
-    countUnusedUploads: chat.countUnusedUploads.bind(chat),
-
-    isOptedOut: optOuts.isOptedOut.bind(optOuts),
-    optOut: optOuts.optOut.bind(optOuts),
-    optIn: optOuts.optIn.bind(optOuts),
-
-    countMessage: senderRates.count.bind(senderRates),
-    sweepSenderRates: senderRates.sweep.bind(senderRates),
-
-    mark: marks.get.bind(marks),
-    setMark: marks.set.bind(marks),
-
-    record: moves.record.bind(moves),
-    restore: moves.restore.bind(moves),
-    takeBack: moves.takeBack.bind(moves),
-    audit: audit.add.bind(audit),
-    auditLines: audit.lines.bind(audit),
-
-    requeueAll: retention.requeueAll.bind(retention),
-    namedBlobs: retention.namedBlobs.bind(retention),
-    isNamed: retention.isNamed.bind(retention),
-    sweep: retention.sweep.bind(retention),
-
-    /** A write that changes nothing, committed and synced like any other. */
-    probe: (): void => {
-      probe.run();
-    },
+    ...methodsOf(entries),
+    ...methodsOf(new OperatorMoves(db, clock, lanes)),
+    ...methodsOf(new WaitingEntries(db, clock, lanes)),
+    ...methodsOf(new EntryQueries(db, fresh, erased)),
+    ...methodsOf(new ConversationTable(db, clock, erased)),
+    ...methodsOf(chat),
+    ...methodsOf(new VisitorIdentities(db, chat)),
+    ...methodsOf(new OptOutTable(db, clock, erased)),
+    ...methodsOf(new SenderRateTable(db, clock)),
+    ...methodsOf(new ShopHealthTable(db)),
+    ...methodsOf(new MarkTable(db)),
+    ...methodsOf(new AuditTable(db, clock)),
+    ...methodsOf(new RetentionTable(db, clock)),
+    ...methodsOf(new Probe(db)),
   };
   return { operations, fresh, erased };
 }
 
 export type Operations = ReturnType<typeof createOperations>['operations'];
 export type OperationName = keyof Operations;
+
+type Methods<Table> = {
+  readonly [
+    Name in keyof Table as Table[Name] extends (...args: never[]) => unknown ? Name : never
+  ]: Table[Name];
+};
+
+function methodsOf<Table extends object>(table: Table): Methods<Table> {
+  const own = Object.getOwnPropertyDescriptors(Object.getPrototypeOf(table) as object);
+  const methods = Object.entries(own).flatMap(([name, { value }]) =>
+    name !== 'constructor' && typeof value === 'function'
+      ? [[name, (value as () => unknown).bind(table)] as const]
+      : [],
+  );
+  // The prototype's own methods are those that the type lists: no table extends another.
+  return Object.fromEntries(methods) as Methods<Table>;
+}
+
+/** What operators did. Lines are only ever added; `retention.ts` sweeps the old ones. */
+class AuditTable {
+  readonly #clock: Clock;
+  readonly #sql;
+
+  constructor(db: Db, clock: Clock) {
+    this.#clock = clock;
+    this.#sql = {
+      add: db.prepare(
+        `INSERT INTO audit (at, who, action, target, outcome) VALUES (?, ?, ?, ?, ?)`,
+      ),
+      before: db.prepare<[number, number], AuditLine>(
+        `SELECT no, at, who, action, target, outcome FROM audit
+         WHERE no < ? ORDER BY no DESC LIMIT ?`,
+      ),
+    };
+  }
+
+  audit({ who, action, target, outcome }: NewAuditLine): void {
+    this.#sql.add.run(this.#clock(), who, action, target, outcome);
+  }
+
+  /** Newest first. */
+  auditLines(page: { before?: number; limit: number }): AuditLine[] {
+    return this.#sql.before.all(page.before ?? Number.MAX_SAFE_INTEGER, page.limit);
+  }
+}
+
+/** Times that outlive the process, by name. */
+class MarkTable {
+  readonly #sql;
+
+  constructor(db: Db) {
+    this.#sql = {
+      get: db.prepare<[string], { at: number }>(`SELECT at FROM marks WHERE name = ?`),
+      set: db.prepare(
+        `INSERT INTO marks (name, at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at`,
+      ),
+    };
+  }
+
+  mark(name: string): number | undefined {
+    return this.#sql.get.get(name)?.at;
+  }
+
+  setMark(name: string, at: number): void {
+    this.#sql.set.run(name, at);
+  }
+}
+
+/** How the gateway finds its shops, for commands beside it; and what these ask of it. */
+class ShopHealthTable {
+  readonly #sql;
+
+  constructor(db: Db) {
+    this.#sql = {
+      save: db.prepare(`INSERT OR REPLACE INTO shop_health (shop, health) VALUES (?, ?)`),
+      of: db.prepare<[string], { health: string }>(`SELECT health FROM shop_health WHERE shop = ?`),
+      request: db.prepare(`INSERT OR IGNORE INTO probe_requests (shop) VALUES (?)`),
+      requests: db.prepare<[], { shop: ShopId }>(`SELECT shop FROM probe_requests ORDER BY shop`),
+      taken: db.prepare(`DELETE FROM probe_requests`),
+    };
+  }
+
+  saveShopHealth(shopId: ShopId, health: EntryMeta): void {
+    this.#sql.save.run(shopId, JSON.stringify(health));
+  }
+
+  shopHealth(shopId: ShopId): EntryMeta | undefined {
+    const row = this.#sql.of.get(shopId);
+    // Written by `saveShopHealth`.
+    return row === undefined ? undefined : (JSON.parse(row.health) as EntryMeta);
+  }
+
+  requestProbe(shopId: ShopId): void {
+    this.#sql.request.run(shopId);
+  }
+
+  takeProbeRequests(): ShopId[] {
+    const shops = this.#sql.requests.all().map(({ shop }) => shop);
+    if (shops.length > 0) this.#sql.taken.run();
+    return shops;
+  }
+}
+
+class Probe {
+  readonly #write;
+
+  constructor(db: Db) {
+    const version = Number(db.pragma('user_version', { simple: true }));
+    this.#write = db.prepare(`PRAGMA user_version = ${version}`);
+  }
+
+  /** A write that changes nothing, committed and synced like any other. */
+  probe(): void {
+    this.#write.run();
+  }
+}

@@ -1,45 +1,64 @@
 import type { Clock } from '../../runtime/clock.ts';
+import { type EntryState, isMoveAllowed } from '../../domain/entry-state.ts';
 import type { EntryId } from '../../domain/ids.ts';
-import type { StoredRecord } from '../delivery-record.ts';
-import type { EntryState } from '../entry.ts';
 import type { Db } from './database.ts';
 import type { EntryRow } from './entry-row.ts';
-import type { EntryTable } from './entry-table.ts';
+import type { LaneHeads } from './lane-heads.ts';
 
-/** What an entry was before an operator moved it; written by `EntryTable`. */
+/** What an entry was before an operator moved it. */
 interface MoveRow {
   readonly seq: number;
   readonly generation: number;
   readonly state: EntryState;
 }
 
-/** Takes back what operators did to single entries, and tells what attempts made of them. */
+/** What operators do with single entries, and take back (`domain/entry-state.ts`). */
 export class OperatorMoves {
   readonly #clock: Clock;
-  readonly #entries: EntryTable;
+  readonly #lanes: LaneHeads;
   readonly #sql;
 
-  constructor(db: Db, clock: Clock, entries: EntryTable) {
+  constructor(db: Db, clock: Clock, lanes: LaneHeads) {
     this.#clock = clock;
-    this.#entries = entries;
+    this.#lanes = lanes;
     this.#sql = prepare(db);
   }
 
-  record(id: EntryId): StoredRecord | undefined {
-    return this.#sql.record.get(id)?.body;
+  requeue(id: EntryId): boolean {
+    const row = this.#movable(id);
+    if (row === undefined) return false;
+    const isRelease = isMoveAllowed('release', row.state);
+    if (!isRelease && !isMoveAllowed('retry', row.state)) return false;
+    this.#sql.rememberMove.run({ seq: row.seq, move: 'requeued' });
+    // A fresh entry is due already, and comes to its lane in its turn.
+    if (row.filed === 1) {
+      const released = isRelease ? 1 : row.released;
+      this.#sql.requeue.run({ now: this.#clock(), seq: row.seq, released });
+    }
+    this.#moved(row, 'requeued');
+    return true;
+  }
+
+  discard(id: EntryId): boolean {
+    const row = this.#movable(id);
+    if (row === undefined || !isMoveAllowed('discard', row.state)) return false;
+    this.#sql.rememberMove.run({ seq: row.seq, move: 'discarded' });
+    this.#sql.discard.run({ now: this.#clock(), seq: row.seq });
+    this.#moved(row, 'discarded');
+    return true;
   }
 
   /** False: it is not discarded, its raw form was swept, or nobody knows what it was. */
   restore(id: EntryId): boolean {
-    const row = this.#sql.byId.get(id);
-    if (row?.state !== 'discarded' || row.has_raw === 0) return false;
+    const row = this.#movable(id);
+    if (row === undefined || !isMoveAllowed('restore', row.state)) return false;
     return this.#moveBack(row, this.#sql.move.get(row.seq, 'discarded'), 'restored');
   }
 
   /** False: an attempt has claimed it since, or something else was done with it. */
   takeBack(id: EntryId, to: EntryState, reason: string | undefined): boolean {
-    const row = this.#sql.byId.get(id);
-    if (row?.state !== 'queued' || row.has_raw === 0) return false;
+    const row = this.#movable(id);
+    if (row?.state !== 'queued') return false;
     const move = this.#sql.move.get(row.seq, 'requeued');
     // Every claim raises the generation.
     if (move?.state !== to || move.generation !== row.generation) return false;
@@ -48,21 +67,51 @@ export class OperatorMoves {
     return true;
   }
 
+  /** An entry whose raw form is kept: there is something to submit. */
+  #movable(id: EntryId): EntryRow | undefined {
+    const row = this.#sql.byId.get(id);
+    return row?.has_raw === 0 ? undefined : row;
+  }
+
   #moveBack(row: EntryRow, move: MoveRow | undefined, step: string): boolean {
     if (move === undefined) return false;
     this.#sql.moveBack.run({ seq: row.seq });
     this.#sql.forgetMove.run(row.seq);
-    this.#entries.operatorMoved(row, step, this.#clock());
+    this.#moved(row, step);
     return true;
+  }
+
+  /** The entry's lane, its timeline, and who follows the changes. */
+  #moved({ seq, lane_hash }: EntryRow, step: string): void {
+    const at = this.#clock();
+    this.#lanes.refresh({ lane_hash });
+    this.#sql.insertSteps.run({ seq, at, steps: JSON.stringify([{ at, step }]) });
+    this.#sql.insertChange.run(seq);
   }
 }
 
 function prepare(db: Db) {
+  const before = `generation, state, reason, settled_at, last_attempt_at, next_attempt_at, attempts,
+         failing_ms, detached, released`;
   return {
-    record: db.prepare<[string], { body: StoredRecord }>(
-      `SELECT body FROM records WHERE seq = (SELECT seq FROM entries WHERE id = ?)`,
-    ),
     byId: db.prepare<[string], EntryRow>(`SELECT * FROM entries WHERE id = ?`),
+    // Due by the clock of whoever claims it, too: a command's may be ahead of the gateway's.
+    requeue: db.prepare(
+      `UPDATE entries SET state = 'queued', in_lane = 1, claimable = 0, detached = 0, lease_until = NULL,
+         released = @released, attempts = 0, failures = 0, failing_ms = 0, waits = 0, notes = NULL,
+         next_attempt_at = min(@now, max(received_at, last_attempt_at)),
+         settled_at = NULL
+       WHERE seq = @seq`,
+    ),
+    discard: db.prepare(
+      `UPDATE entries SET state = 'discarded', filed = 1, in_lane = 0, claimable = 0,
+         lease_until = NULL, last_attempt_at = @now, settled_at = @now
+       WHERE seq = @seq`,
+    ),
+    rememberMove: db.prepare(
+      `INSERT OR REPLACE INTO moves (seq, move, ${before})
+       SELECT seq, @move, ${before} FROM entries WHERE seq = @seq`,
+    ),
     move: db.prepare<[number, string], MoveRow>(
       `SELECT seq, generation, state FROM moves WHERE seq = ? AND move = ?`,
     ),
@@ -79,5 +128,10 @@ function prepare(db: Db) {
     ),
     setReason: db.prepare(`UPDATE entries SET reason = ? WHERE seq = ?`),
     forgetMove: db.prepare(`DELETE FROM moves WHERE seq = ?`),
+    insertSteps: db.prepare(
+      `INSERT INTO timeline (seq, no, at, steps)
+       VALUES (@seq, coalesce((SELECT max(no) FROM timeline WHERE seq = @seq), 0) + 1, @at, @steps)`,
+    ),
+    insertChange: db.prepare(`INSERT INTO changes (seq) VALUES (?)`),
   };
 }

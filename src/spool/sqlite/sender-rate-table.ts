@@ -48,7 +48,7 @@ export class SenderRateTable {
   }
 
   /** Counts a message, unless it has been counted. Answers the limit that it is over, both times. */
-  count(sent: CountedMessage, limits: RateLimits): RateLimit | undefined {
+  countMessage(sent: CountedMessage, limits: RateLimits): RateLimit | undefined {
     const hour = Math.floor(sent.at / HOUR);
     const person = rateHash(sent.shopId, 'person', sent.person);
     const message = rateHash(sent.shopId, 'message', sent.message);
@@ -85,7 +85,7 @@ export class SenderRateTable {
   }
 
   /** Deletes some of what is too old to count. True: there may be more. */
-  sweep(): boolean {
+  sweepSenderRates(): boolean {
     const before = Math.floor((this.#clock() - KEPT_MS) / HOUR);
     return this.#sql.sweep.run({ before }).changes === ROWS_PER_CALL;
   }

@@ -4,7 +4,48 @@ import { workerUrl } from '../../runtime/worker-url.ts';
 import { SpoolFull, SpoolUnavailable, SpoolUnusable } from '../errors.ts';
 import type { StoreFailure } from '../store-failure.ts';
 import type { OperationName, Operations } from './operations.ts';
-import type { Call, CallResult, FromWorker, ToWorker, WorkerOptions } from './protocol.ts';
+
+/** What travels between the gateway's thread and the database's. */
+export interface WorkerOptions {
+  readonly file: string;
+  /** `owner`: the one process that serves it; it also copies the log back, in a thread beside. */
+  readonly role: 'owner' | 'guest';
+  /** `StoreFailure.shared` of the store that the database belongs to. */
+  readonly failed: SharedArrayBuffer;
+}
+
+export interface Call {
+  readonly id: number;
+  readonly name: OperationName;
+  readonly args: readonly unknown[];
+}
+
+export type ToWorker = { readonly calls: readonly Call[] } | { readonly close: true };
+
+/**
+ * `full`: no space, try again when there is some. `bug`: this call is at fault, nothing of it was
+ * stored. A failure of the store itself is not a result but `fatal`.
+ */
+export type CallResult =
+  | { readonly id: number; readonly ok: true; readonly value: unknown }
+  | {
+      readonly id: number;
+      readonly ok: false;
+      readonly kind: 'full' | 'bug';
+      readonly message: string;
+    };
+
+export type FromWorker =
+  /** What it can be asked. */
+  | { readonly ready: readonly OperationName[] }
+  | { readonly unusable: string; readonly mayPass: boolean }
+  | {
+      readonly results: readonly CallResult[];
+      /** How long the commit took, in seconds. */
+      readonly seconds: number;
+    }
+  | { readonly fatal: string }
+  | { readonly closed: true };
 
 /**
  * In a long turn of the event loop the thread begins while this one still works: under load the
@@ -26,6 +67,8 @@ export type OnCommit = (seconds: number, calls: number) => void;
  */
 export class StoreClient {
   readonly #worker: Worker;
+  /** What can be asked, once it is open. */
+  operations: readonly OperationName[] = [];
   #checkpoints: Worker | undefined;
   #reader: Database.Database | undefined;
   readonly #failure: StoreFailure;
@@ -56,6 +99,7 @@ export class StoreClient {
       worker.once('message', (message: FromWorker) => {
         worker.off('error', reject);
         if ('ready' in message) {
+          client.operations = message.ready;
           resolve();
           return;
         }

@@ -5,9 +5,9 @@ import { SpoolUnusable } from '../errors.ts';
 import { isMarked, markFailed } from '../store-failure.ts';
 import { runBatch, StoreFailed } from './batch.ts';
 import { logBytes, MAX_LOG_BYTES, openDatabase } from './database.ts';
-import { createOperations } from './operations.ts';
-import type { Call, FromWorker, ToWorker, WorkerOptions } from './protocol.ts';
-import { codeOf } from './sqlite-code.ts';
+import { createOperations, type OperationName } from './operations.ts';
+import type { Call, FromWorker, ToWorker, WorkerOptions } from './store-client.ts';
+import { codeOf } from './database.ts';
 
 /**
  * The thread that owns the database. Group commit: whatever has arrived while a commit was
@@ -77,7 +77,7 @@ try {
       port.close();
     }
   });
-  say({ ready: true });
+  say({ ready: Object.keys(store.operations) as OperationName[] });
 } catch (error) {
   say({
     unusable: error instanceof Error ? error.message : 'unknown',

@@ -21,7 +21,7 @@ export class VisitorIdentities {
     this.#sql = prepare(db);
   }
 
-  identify(identity: VisitorIdentity): Identified {
+  identifyVisitor(identity: VisitorIdentity): Identified {
     const { shopId, subject, guestId } = identity;
     const guest = guestId === undefined ? undefined : this.#chat.visitor(shopId, guestId);
     // A guest of whom nothing is stored yet may be writing his first line at this moment.

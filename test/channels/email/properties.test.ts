@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createMessageRequestSchema } from '../../../src/platform-api/schemas.ts';
-import type { Entry, EntryState } from '../../../src/spool/entry.ts';
+import type { Entry } from '../../../src/spool/entry.ts';
+import type { EntryState } from '../../../src/domain/entry-state.ts';
 import type { Spool } from '../../../src/spool/spool.ts';
 import { openSqliteStore } from '../../../src/spool/sqlite/open.ts';
 import { asEntryId } from '../../../src/domain/ids.ts';

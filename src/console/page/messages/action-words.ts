@@ -1,6 +1,6 @@
 import type { ActionProgress, EntryAction, EntryState } from '../../contract.ts';
 import { plural, STATE_NAMES } from '../formats.ts';
-import { ACTS_ON } from './selection.ts';
+import { isMoveAllowed } from '../../../domain/entry-state.ts';
 
 /** The button, the question before it, and what is said when it is done. */
 export interface ActionWords {
@@ -57,7 +57,7 @@ export function leftAlone(
   let affected = 0;
   const notes: string[] = [];
   for (const [state, n] of states) {
-    if (ACTS_ON[action].includes(state)) affected += n;
+    if (isMoveAllowed(action, state)) affected += n;
     else notes.push(`${messages(n)} ${n === 1 ? 'is' : 'are'} ${STATE_NAMES[state].toLowerCase()}`);
   }
   return { affected, notes };

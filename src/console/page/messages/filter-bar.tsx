@@ -4,7 +4,8 @@ import { overview } from '../stream.ts';
 import { Button } from '../ui/button.tsx';
 import { Input, SearchInput, Select } from '../ui/field.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { isFiltered, STATES } from './filters.ts';
+import { ENTRY_STATES } from '../../../domain/entry-state.ts';
+import { isFiltered } from './filters.ts';
 import { OFFERED_REASONS } from './reasons.ts';
 import { TimeFields } from './time-fields.tsx';
 import type { FilterState } from './use-filters.ts';
@@ -50,7 +51,7 @@ export function FilterBar(props: {
       </div>
       <div id={id} class={`filter-more${isOpen ? ' open' : ''}`}>
         <div class="chips" role="group" aria-label="States">
-          {STATES.map((each) => {
+          {ENTRY_STATES.map((each) => {
             const isOn = shown.states.includes(each);
             return (
               <button
@@ -60,7 +61,7 @@ export function FilterBar(props: {
                 aria-pressed={isOn}
                 onClick={() =>
                   choose({
-                    states: STATES.filter((one) =>
+                    states: ENTRY_STATES.filter((one) =>
                       one === each ? !isOn : shown.states.includes(one),
                     ),
                   })

@@ -1,3 +1,4 @@
+import { ENTRY_STATES } from '../../../domain/entry-state.ts';
 import type { Channel, EntryState } from '../../contract.ts';
 import { CHANNELS } from '../formats.ts';
 
@@ -25,16 +26,6 @@ const PRESET_MS: Readonly<Record<Preset, number>> = {
   '7d': 7 * 24 * 60 * MINUTE_MS,
   '30d': 30 * 24 * 60 * MINUTE_MS,
 };
-
-export const STATES: readonly EntryState[] = [
-  'queued',
-  'delivering',
-  'delivered',
-  'dead',
-  'held',
-  'suppressed',
-  'discarded',
-];
 
 /** What a list shows. Everything empty: all there is. */
 export interface Filters {
@@ -66,7 +57,7 @@ export function readFilters(query: string): Filters {
     text: params.get('text') ?? '',
     shop: params.get('shop') ?? '',
     channel,
-    states: STATES.filter((state) => wanted.includes(state)),
+    states: ENTRY_STATES.filter((state) => wanted.includes(state)),
     reason: params.get('reason') ?? '',
     time: readTime(params),
   };

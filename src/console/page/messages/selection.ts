@@ -1,3 +1,4 @@
+import { OPERATOR_MOVES } from '../../../domain/entry-state.ts';
 import type { EntryAction, EntryRow, EntryState } from '../../contract.ts';
 
 /** Which entries an action is meant for: picked ones, or all that the filters find. */
@@ -49,20 +50,12 @@ export function selectAll(ids: readonly string[]): Selection {
   };
 }
 
-/** From which states an action leads somewhere, as the spool has it. */
-export const ACTS_ON: Readonly<Record<EntryAction, readonly EntryState[]>> = {
-  retry: ['dead', 'queued'],
-  release: ['held', 'suppressed'],
-  discard: ['dead', 'held', 'suppressed', 'queued'],
-  restore: ['discarded'],
-};
-
 export const ACTIONS: readonly EntryAction[] = ['retry', 'release', 'discard', 'restore'];
 
 /** What can be done with entries of these states; everything, when the states are not known. */
 export function actionsFor(states: ReadonlySet<EntryState>): readonly EntryAction[] {
   if (states.size === 0) return ACTIONS;
-  return ACTIONS.filter((action) => ACTS_ON[action].some((state) => states.has(state)));
+  return ACTIONS.filter((action) => OPERATOR_MOVES[action].some((state) => states.has(state)));
 }
 
 /** How many of each state are picked, of those that are loaded. */

@@ -1,0 +1,63 @@
+import type { Ballast } from '../ballast.ts';
+import { SpoolFull } from '../errors.ts';
+import type { OperationName, Operations } from './operations.ts';
+import type { StoreClient } from './store-client.ts';
+
+/** What takes new messages in: it has no claim on the ballast, and none on the space it leaves. */
+const INTAKE: ReadonlySet<OperationName> = new Set([
+  'accept',
+  'acceptFiled',
+  'acceptMessage',
+  'addUpload',
+]);
+/** Nor has what a visitor or a health check asks for, or what is only told to commands. */
+const WITHOUT_BALLAST: ReadonlySet<OperationName> = new Set([
+  ...INTAKE,
+  'fileSome',
+  'createVisitor',
+  'identifyVisitor',
+  'startConversation',
+  'updateVisitor',
+  'probe',
+  'saveShopHealth',
+]);
+
+/** Operations as their callers see them: each is a call to the database's thread. */
+export type Remote<Sync> = {
+  readonly [Name in keyof Sync]: Sync[Name] extends (...args: infer Args) => infer Result
+    ? (...args: Args) => Promise<Result>
+    : never;
+};
+
+export type OperationCaller = <Name extends OperationName>(
+  name: Name,
+  ...args: Parameters<Operations[Name]>
+) => Promise<ReturnType<Operations[Name]>>;
+
+/** One method for each operation, which calls it by its name. */
+export function remoteOperations(
+  names: readonly OperationName[],
+  call: OperationCaller,
+): Remote<Operations> {
+  const methods = names.map(
+    (name) =>
+      [name, (...args: Parameters<Operations[typeof name]>) => call(name, ...args)] as const,
+  );
+  // `names` are all keys of Operations: the thread lists them itself.
+  return Object.fromEntries(methods) as Remote<Operations>;
+}
+
+/** The store's operations; on a full disk those that finish work are given the ballast's space. */
+export function storeOperations(client: StoreClient, ballast: Ballast): Remote<Operations> {
+  return remoteOperations(client.operations, async (name, ...args) => {
+    if (INTAKE.has(name)) await ballast.assertHeld();
+    try {
+      return await client.call(name, ...args);
+    } catch (error) {
+      if (!(error instanceof SpoolFull) || WITHOUT_BALLAST.has(name)) throw error;
+      // Nothing more is taken in from now on. What is on its way finds the disk as full as it was.
+      await ballast.drop(() => client.call('mark', ''));
+      return client.call(name, ...args);
+    }
+  });
+}

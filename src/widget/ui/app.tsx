@@ -1,4 +1,4 @@
-import { UiProvider } from './view.ts';
+import { UiProvider } from './ui.ts';
 import type { Ui } from './ui.ts';
 import { effect, signal } from '@preact/signals-core';
 import { render } from 'preact';

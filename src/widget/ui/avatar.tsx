@@ -1,8 +1,9 @@
-import { useState, useUi, view } from './view.ts';
+import { useState } from 'preact/hooks';
+import { useUi } from './ui.ts';
 import { Icon } from './icon.tsx';
 
 /** The shop's picture; its sign where there is none, or the page's policy does not let it in. */
-export const Avatar = view(() => {
+export function Avatar() {
   const { logo } = useUi().settings;
   const [isBroken, setBroken] = useState(false);
   return (
@@ -14,4 +15,4 @@ export const Avatar = view(() => {
       )}
     </span>
   );
-});
+}

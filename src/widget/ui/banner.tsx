@@ -1,4 +1,5 @@
-import { useEffect, useState, useUi, view } from './view.ts';
+import { useEffect, useState } from 'preact/hooks';
+import { useUi } from './ui.ts';
 import { Countdown } from './countdown.tsx';
 import { Icon } from './icon.tsx';
 import { isShutOut } from './refusal.ts';
@@ -7,7 +8,7 @@ import { isShutOut } from './refusal.ts';
 const GRACE_MS = 1_200;
 
 /** What stands between the visitor and the conversation. */
-export const Banner = view(() => {
+export function Banner() {
   const { chat, texts } = useUi();
   const connection = chat.connection.value;
   const isOffline = useDelayed(connection.state === 'offline');
@@ -40,7 +41,7 @@ export const Banner = view(() => {
       </div>
     </div>
   );
-});
+}
 
 function useDelayed(isSo: boolean): boolean {
   const [isShown, setShown] = useState(false);

@@ -1,4 +1,4 @@
-import { useRef, useState } from './view.ts';
+import { useRef, useState } from 'preact/hooks';
 
 const carriesFiles = (event: DragEvent): boolean =>
   event.dataTransfer?.types.includes('Files') ?? false;

@@ -1,4 +1,5 @@
-import { useEffect, useState, useUi, view } from './view.ts';
+import { useEffect, useState } from 'preact/hooks';
+import { useUi } from './ui.ts';
 import { fill } from '../texts/fill.ts';
 import { Avatar } from './avatar.tsx';
 import { Tool } from './tool.tsx';
@@ -7,7 +8,7 @@ import { Menu } from './menu.tsx';
 /** A connection that takes longer than this is worth a word. */
 const PATIENCE_MS = 1_500;
 
-export const Header = view(() => {
+export function Header() {
   const { chat, texts, settings, close } = useUi();
   const session = chat.session.value;
   const isConnecting = chat.connection.value.state === 'connecting';
@@ -30,4 +31,4 @@ export const Header = view(() => {
       <Tool icon="down" label={texts.minimize} onClick={close} />
     </header>
   );
-});
+}

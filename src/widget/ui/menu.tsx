@@ -1,9 +1,9 @@
-import { useUi, view } from './view.ts';
+import { useUi } from './ui.ts';
 import { chime } from './chime.ts';
 import { Icon } from './icon.tsx';
 import { Popover } from './popover.tsx';
 
-export const Menu = view(() => {
+export function Menu() {
   const { chat, texts, hasSound, trouble } = useUi();
   const begin = async (): Promise<void> => {
     trouble.value = (await chat.newConversation()) ? '' : texts.trouble;
@@ -52,4 +52,4 @@ export const Menu = view(() => {
       }}
     />
   );
-});
+}

@@ -1,4 +1,5 @@
-import { useEffect, useElement, useUi, view } from './view.ts';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useUi } from './ui.ts';
 import { Banner } from './banner.tsx';
 import { Composer } from './composer/composer.tsx';
 import { useDrop } from './drop.ts';
@@ -9,16 +10,16 @@ import { PreChat, needsPreChat } from './pre-chat.tsx';
 import { isShutOut } from './refusal.ts';
 
 /** The dialog: who one talks with, what was said, and where one writes. */
-export const Panel = view(() => {
+export function Panel() {
   const ui = useUi();
   const { chat, texts, settings, isOpen, isFullScreen } = ui;
-  const panel = useElement<HTMLDivElement>();
+  const panel = useRef<HTMLDivElement>(null);
   const drop = useDrop((files) => chat.attach(files));
   const open = isOpen.value;
   const asks = needsPreChat(ui);
   const shutOut = isShutOut(chat.connection.value);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (open && panel.current) focusFirst(panel.current);
   }, [open, asks]);
 
@@ -49,7 +50,7 @@ export const Panel = view(() => {
       )}
     </div>
   );
-});
+}
 
 /** A keyboard on a touch screen would hide what the visitor came to read. */
 function focusFirst(panel: HTMLElement): void {

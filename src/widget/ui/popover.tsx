@@ -2,40 +2,38 @@ import type { ComponentChild } from 'preact';
 import { moveFocus } from './focus.ts';
 import type { IconName } from './icon.tsx';
 import { Tool } from './tool.tsx';
-import { useEffect, useElement, useState, view } from './view.ts';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 /** A button, and what it opens above the rest. */
-export const Popover = view(
-  (props: {
-    readonly kind: 'menu' | 'dialog';
-    readonly class: string;
-    readonly icon: IconName;
-    readonly label: string;
-    /** Of its buttons, for the arrow keys. */
-    readonly columns: number;
-    readonly content: (close: () => void) => ComponentChild;
-  }) => {
-    const { kind, icon, label } = props;
-    const { isOpen, toggle, close, box, button, onKeyDown } = usePopover(props.columns);
-    return (
-      <div class={props.class}>
-        <Tool
-          icon={icon}
-          label={label}
-          button={button}
-          popup={kind}
-          isOpen={isOpen}
-          onClick={toggle}
-        />
-        {isOpen && (
-          <div class="popover" role={kind} aria-label={label} ref={box} onKeyDown={onKeyDown}>
-            {props.content(close)}
-          </div>
-        )}
-      </div>
-    );
-  },
-);
+export function Popover(props: {
+  readonly kind: 'menu' | 'dialog';
+  readonly class: string;
+  readonly icon: IconName;
+  readonly label: string;
+  /** Of its buttons, for the arrow keys. */
+  readonly columns: number;
+  readonly content: (close: () => void) => ComponentChild;
+}) {
+  const { kind, icon, label } = props;
+  const { isOpen, toggle, close, box, button, onKeyDown } = usePopover(props.columns);
+  return (
+    <div class={props.class}>
+      <Tool
+        icon={icon}
+        label={label}
+        button={button}
+        popup={kind}
+        isOpen={isOpen}
+        onClick={toggle}
+      />
+      {isOpen && (
+        <div class="popover" role={kind} aria-label={label} ref={box} onKeyDown={onKeyDown}>
+          {props.content(close)}
+        </div>
+      )}
+    </div>
+  );
+}
 
 /**
  * The focus goes into what was opened and, by Escape, back to the button; a press elsewhere closes
@@ -43,8 +41,8 @@ export const Popover = view(
  */
 function usePopover(columns: number) {
   const [isOpen, setOpen] = useState(false);
-  const box = useElement<HTMLDivElement>();
-  const button = useElement<HTMLButtonElement>();
+  const box = useRef<HTMLDivElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
   const buttons = (): HTMLElement[] => [
     ...(box.current?.querySelectorAll<HTMLElement>('button') ?? []),
   ];
@@ -53,7 +51,7 @@ function usePopover(columns: number) {
     button.current?.focus();
   };
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isOpen) return undefined;
     buttons()[0]?.focus();
     const root = box.current?.getRootNode();

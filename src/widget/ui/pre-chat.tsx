@@ -1,4 +1,5 @@
-import { useState, useUi, view } from './view.ts';
+import { useState } from 'preact/hooks';
+import { useUi } from './ui.ts';
 import type { Ui } from './ui.ts';
 
 const EMAIL = /^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>"]+$/;
@@ -12,7 +13,7 @@ export function needsPreChat({ chat, settings, isIntroduced }: Ui): boolean {
   return isAsked && !isKnown && chat.lines.value.length === 0 && !isIntroduced.value;
 }
 
-export const PreChat = view(() => {
+export function PreChat() {
   const { chat, texts, settings, isIntroduced } = useUi();
   const isRequired = settings.preChat === 'required';
   const [name, setName] = useState('');
@@ -75,7 +76,7 @@ export const PreChat = view(() => {
       </button>
     </form>
   );
-});
+}
 
 interface FieldProps {
   readonly label: string;

@@ -1,4 +1,9 @@
+// Components are drawn again when a signal changes that they have read: importing this package is
+// what makes Preact do so.
+import '@preact/signals';
 import type { Signal } from '@preact/signals-core';
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
 import type { Chat } from '../engine/chat.ts';
 import type { Settings } from '../settings.ts';
 import type { Texts } from '../texts/en.ts';
@@ -21,4 +26,13 @@ export interface Ui {
   /** What went wrong last, for the composer to say. */
   readonly trouble: Signal<string>;
   readonly close: () => void;
+}
+
+const UiContext = createContext<Ui | undefined>(undefined);
+export const UiProvider = UiContext.Provider;
+
+export function useUi(): Ui {
+  const ui = useContext(UiContext);
+  if (!ui) throw new Error('drawn outside of the panel');
+  return ui;
 }

@@ -1,4 +1,5 @@
-import { useEffect, useElement, useUi, view } from '../view.ts';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useUi } from '../ui.ts';
 import type { SendRefusal } from '../../engine/chat.ts';
 import { MAX_TEXT } from '../../../channels/chat/events.ts';
 import type { Texts } from '../../texts/en.ts';
@@ -11,18 +12,18 @@ import { Tray } from './tray.tsx';
 const NEAR_LIMIT = 0.9;
 
 /** Where one writes. The draft lives in the engine: it survives a reload. */
-export const Composer = view(() => {
+export function Composer() {
   const { chat, texts, formats, trouble } = useUi();
   const draft = chat.draft.value;
   const files = chat.files.value;
   const limit = chat.session.value?.limits.text ?? MAX_TEXT;
-  const field = useElement<HTMLTextAreaElement>();
-  const picker = useElement<HTMLInputElement>();
+  const field = useRef<HTMLTextAreaElement>(null);
+  const picker = useRef<HTMLInputElement>(null);
   const isNearLimit = draft.length > limit * NEAR_LIMIT;
   const isEmpty = draft.trim() === '' && files.length === 0;
 
   useGrowing(field, draft);
-  useEffect(() => {
+  useLayoutEffect(() => {
     trouble.value = '';
   }, [draft, files.length]);
 
@@ -108,7 +109,7 @@ export const Composer = view(() => {
       </div>
     </form>
   );
-});
+}
 
 /** Enter that sends: not one that ends a composition, which Safari tells only by its code. */
 const isPlainEnter = (event: KeyboardEvent): boolean =>
@@ -117,7 +118,7 @@ const isPlainEnter = (event: KeyboardEvent): boolean =>
 
 /** As high as its text, up to the style sheet's limit. */
 function useGrowing(field: { readonly current: HTMLTextAreaElement | null }, text: string): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const { current } = field;
     if (!current) return;
     current.style.height = '0';

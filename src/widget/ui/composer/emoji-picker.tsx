@@ -1,4 +1,4 @@
-import { useUi, view } from '../view.ts';
+import { useUi } from '../ui.ts';
 import { Popover } from '../popover.tsx';
 
 /** What people use most in a conversation with a shop. A screen reader knows their names. */
@@ -9,27 +9,29 @@ const EMOJI = [
 ].map(({ segment }) => segment);
 const COLUMNS = 8;
 
-export const EmojiPicker = view(({ onPick }: { readonly onPick: (emoji: string) => void }) => (
-  <Popover
-    kind="dialog"
-    class="emoji"
-    icon="emoji"
-    label={useUi().texts.emoji}
-    columns={COLUMNS}
-    content={(close) =>
-      EMOJI.map((emoji, i) => (
-        <button
-          key={emoji}
-          type="button"
-          tabIndex={i === 0 ? 0 : -1}
-          onClick={() => {
-            close();
-            onPick(emoji);
-          }}
-        >
-          {emoji}
-        </button>
-      ))
-    }
-  />
-));
+export function EmojiPicker({ onPick }: { readonly onPick: (emoji: string) => void }) {
+  return (
+    <Popover
+      kind="dialog"
+      class="emoji"
+      icon="emoji"
+      label={useUi().texts.emoji}
+      columns={COLUMNS}
+      content={(close) =>
+        EMOJI.map((emoji, i) => (
+          <button
+            key={emoji}
+            type="button"
+            tabIndex={i === 0 ? 0 : -1}
+            onClick={() => {
+              close();
+              onPick(emoji);
+            }}
+          >
+            {emoji}
+          </button>
+        ))
+      }
+    />
+  );
+}

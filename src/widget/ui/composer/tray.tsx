@@ -1,5 +1,5 @@
 import type { Ui } from '../ui.ts';
-import { useUi, view } from '../view.ts';
+import { useUi } from '../ui.ts';
 import type { PendingFile } from '../../engine/chat.ts';
 import { MAX_FILE_BYTES, MAX_FILES } from '../../../channels/chat/events.ts';
 import { fill } from '../../texts/fill.ts';
@@ -18,7 +18,7 @@ export const Tray = ({ files }: { readonly files: readonly PendingFile[] }) => (
 
 const THUMBNAIL_PX = 36;
 
-const Pending = view(({ file }: { readonly file: PendingFile }) => {
+function Pending({ file }: { readonly file: PendingFile }) {
   const ui = useUi();
   const { chat, texts, formats } = ui;
   const { key, name, state, progress } = file;
@@ -72,7 +72,7 @@ const Pending = view(({ file }: { readonly file: PendingFile }) => {
       )}
     </li>
   );
-});
+}
 
 const isWorthRetrying = ({ error }: PendingFile): boolean =>
   error === 'failed' || error === 'rate_limited';

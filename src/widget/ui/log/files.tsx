@@ -1,4 +1,5 @@
-import { useEffect, useState, useUi, view } from '../view.ts';
+import { useEffect, useState } from 'preact/hooks';
+import { useUi } from '../ui.ts';
 import type { AttachmentInfo } from '../../../channels/chat/events.ts';
 import { fill } from '../../texts/fill.ts';
 import { Icon } from '../icon.tsx';
@@ -31,7 +32,7 @@ export function Files({ files }: { readonly files: readonly AttachmentInfo[] }) 
   );
 }
 
-const Picture = view(({ file, box }: { readonly file: AttachmentInfo; readonly box: Box }) => {
+function Picture({ file, box }: { readonly file: AttachmentInfo; readonly box: Box }) {
   const { chat, texts } = useUi();
   const [blob, setBlob] = useState<Blob | null | undefined>(undefined);
   useEffect(() => {
@@ -55,10 +56,10 @@ const Picture = view(({ file, box }: { readonly file: AttachmentInfo; readonly b
       {blob && <Thumbnail blob={blob} {...box} onBroken={() => setBlob(null)} />}
     </button>
   );
-});
+}
 
 /** A reply's file is a link; one of the visitor's own is handed back. */
-const Card = view(({ file }: { readonly file: AttachmentInfo }) => {
+function Card({ file }: { readonly file: AttachmentInfo }) {
   const { chat, texts, formats } = useUi();
   const href = file.url === undefined ? undefined : safeUrl(file.url);
   const content = (
@@ -91,7 +92,7 @@ const Card = view(({ file }: { readonly file: AttachmentInfo }) => {
       {content}
     </button>
   );
-});
+}
 
 function save(blob: Blob, name: string): void {
   const link = document.createElement('a');

@@ -1,4 +1,4 @@
-import { useUi, view } from '../view.ts';
+import { useUi } from '../ui.ts';
 import type { Line } from '../../engine/chat.ts';
 import type { Texts } from '../../texts/en.ts';
 import { Avatar } from '../avatar.tsx';
@@ -16,42 +16,40 @@ const STATE_ICONS: Readonly<Record<Line['state'], IconName>> = {
 };
 
 /** One message with its files, and at the end of a group when it was written and where it is. */
-export const LineRow = view(
-  (props: {
-    readonly line: Line;
-    readonly first: boolean;
-    readonly last: boolean;
-    /** It has just come: it moves into its place. */
-    readonly fresh: boolean;
-  }) => {
-    const { texts, settings } = useUi();
-    const { line, first, last, fresh } = props;
-    const isOwn = line.from === 'visitor';
-    return (
-      <div
-        class="line"
-        data-line={line.id}
-        data-from={line.from}
-        data-state={line.state}
-        data-first={first}
-        data-last={last}
-        data-fresh={fresh}
-      >
-        {!isOwn && last && <Avatar />}
-        <span class="sr">{isOwn ? texts.you : (settings.name ?? texts.title)}: </span>
-        {line.text !== '' && (
-          <div class="say" dir="auto">
-            <Rich text={line.text} format={line.format} />
-          </div>
-        )}
-        <Files files={line.files} />
-        {line.state === 'failed' ? <Failure line={line} /> : last && <Meta line={line} />}
-      </div>
-    );
-  },
-);
+export function LineRow(props: {
+  readonly line: Line;
+  readonly first: boolean;
+  readonly last: boolean;
+  /** It has just come: it moves into its place. */
+  readonly fresh: boolean;
+}) {
+  const { texts, settings } = useUi();
+  const { line, first, last, fresh } = props;
+  const isOwn = line.from === 'visitor';
+  return (
+    <div
+      class="line"
+      data-line={line.id}
+      data-from={line.from}
+      data-state={line.state}
+      data-first={first}
+      data-last={last}
+      data-fresh={fresh}
+    >
+      {!isOwn && last && <Avatar />}
+      <span class="sr">{isOwn ? texts.you : (settings.name ?? texts.title)}: </span>
+      {line.text !== '' && (
+        <div class="say" dir="auto">
+          <Rich text={line.text} format={line.format} />
+        </div>
+      )}
+      <Files files={line.files} />
+      {line.state === 'failed' ? <Failure line={line} /> : last && <Meta line={line} />}
+    </div>
+  );
+}
 
-const Meta = view(({ line }: { readonly line: Line }) => {
+function Meta({ line }: { readonly line: Line }) {
   const { texts, formats } = useUi();
   const { state, at, from, retryAt } = line;
   const waits = state === 'queued';
@@ -70,9 +68,9 @@ const Meta = view(({ line }: { readonly line: Line }) => {
       )}
     </p>
   );
-});
+}
 
-const Failure = view(({ line }: { readonly line: Line }) => {
+function Failure({ line }: { readonly line: Line }) {
   const { chat, texts } = useUi();
   return (
     <div class="meta failure">
@@ -92,7 +90,7 @@ const Failure = view(({ line }: { readonly line: Line }) => {
       )}
     </div>
   );
-});
+}
 
 function faultOf({ error, retryAt }: Line, texts: Texts) {
   if (retryAt !== undefined) return <Countdown text={texts.tooFast} until={retryAt} />;

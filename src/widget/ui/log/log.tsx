@@ -1,4 +1,5 @@
-import { useRef, useUi, view } from '../view.ts';
+import { useRef } from 'preact/hooks';
+import { useUi } from '../ui.ts';
 import type { Line } from '../../engine/chat.ts';
 import { Avatar } from '../avatar.tsx';
 import { Icon } from '../icon.tsx';
@@ -7,7 +8,7 @@ import { LineRow } from './line.tsx';
 import { useScroll } from './scroll.ts';
 
 /** What was said, oldest first; it begins with the greeting. */
-export const Log = view(() => {
+export function Log() {
   const { chat, texts, settings, formats } = useUi();
   const lines = chat.lines.value;
   const older = chat.older.value;
@@ -76,7 +77,7 @@ export const Log = view(() => {
       )}
     </div>
   );
-});
+}
 
 /** Lines that came below what was already there: not the first ones, and not older ones. */
 function useFresh(lines: readonly Line[]): ReadonlySet<string> {

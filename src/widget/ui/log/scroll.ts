@@ -1,4 +1,5 @@
-import { useEffect, useElement, useRef, useState, useUi } from '../view.ts';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useUi } from '../ui.ts';
 import type { Line } from '../../engine/chat.ts';
 
 /** Nearer to the end than this is at the end. */
@@ -12,8 +13,8 @@ const AHEAD_PX = 240;
  */
 export function useScroll(lines: readonly Line[]) {
   const { chat, isOpen, isAtEnd } = useUi();
-  const box = useElement<HTMLDivElement>();
-  const content = useElement<HTMLDivElement>();
+  const box = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
   const place = useRef({
     isAtEnd: true,
     fromEnd: 0,
@@ -41,7 +42,7 @@ export function useScroll(lines: readonly Line[]) {
     if (box.current.scrollTop < AHEAD_PX && chat.older.peek() === 'some') void chat.loadOlder();
   };
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const { current } = place;
     const last = lines.at(-1);
     const isOwnNew = last?.id !== current.last && last?.from === 'visitor';
@@ -56,7 +57,7 @@ export function useScroll(lines: readonly Line[]) {
     fetchOlder();
   }, [lines]);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const observer = new ResizeObserver(() => {
       if (place.current.isAtEnd) toEnd();
     });

@@ -1,4 +1,4 @@
-import { useEffect, useElement, view } from '../view.ts';
+import { useEffect, useRef } from 'preact/hooks';
 
 /** Kinds that browsers can decode; a drawing of markup is none of them. */
 export const isPicture = ({ type }: { readonly type: string }): boolean =>
@@ -8,39 +8,37 @@ export const isPicture = ({ type }: { readonly type: string }): boolean =>
  * A picture drawn on a canvas, as an `<img>` would need the page's policy to allow `blob:`.
  * @param fit `cover` fills the box and cuts off what is over
  */
-export const Thumbnail = view(
-  (props: {
-    readonly blob: Blob;
-    readonly width: number;
-    readonly height: number;
-    readonly fit?: 'cover' | 'contain';
-    readonly onBroken?: () => void;
-  }) => {
-    const { blob, width, height, fit = 'cover', onBroken } = props;
-    const canvas = useElement<HTMLCanvasElement>();
-    useEffect(() => {
-      let isGone = false;
-      const draw = async (): Promise<void> => {
-        const picture = await createImageBitmap(blob);
-        if (canvas.current && !isGone) paint(canvas.current, picture, { width, height, fit });
-        picture.close();
-      };
-      draw().catch(() => {
-        if (!isGone) onBroken?.();
-      });
-      return () => {
-        isGone = true;
-      };
-    }, [blob, width, height]);
-    return (
-      <canvas
-        ref={canvas}
-        aria-hidden="true"
-        style={{ width: `${width}px`, height: `${height}px` }}
-      />
-    );
-  },
-);
+export function Thumbnail(props: {
+  readonly blob: Blob;
+  readonly width: number;
+  readonly height: number;
+  readonly fit?: 'cover' | 'contain';
+  readonly onBroken?: () => void;
+}) {
+  const { blob, width, height, fit = 'cover', onBroken } = props;
+  const canvas = useRef<HTMLCanvasElement>(null);
+  useEffect(() => {
+    let isGone = false;
+    const draw = async (): Promise<void> => {
+      const picture = await createImageBitmap(blob);
+      if (canvas.current && !isGone) paint(canvas.current, picture, { width, height, fit });
+      picture.close();
+    };
+    draw().catch(() => {
+      if (!isGone) onBroken?.();
+    });
+    return () => {
+      isGone = true;
+    };
+  }, [blob, width, height]);
+  return (
+    <canvas
+      ref={canvas}
+      aria-hidden="true"
+      style={{ width: `${width}px`, height: `${height}px` }}
+    />
+  );
+}
 
 function paint(
   canvas: HTMLCanvasElement,

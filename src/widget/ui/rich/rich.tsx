@@ -1,4 +1,4 @@
-import { useMemo, view } from '../view.ts';
+import { useMemo } from 'preact/hooks';
 import { createElement, type ComponentChild } from 'preact';
 import type { Line } from '../../engine/chat.ts';
 import { parseHtml } from './html.ts';
@@ -9,9 +9,9 @@ import { parsePlain } from './plain.ts';
 const PARSERS = { TEXT: parsePlain, MARKDOWN: parseMarkdown, HTML: parseHtml };
 
 /** The text of a line, as elements; no text is ever read as markup by the page. */
-export const Rich = view(({ text, format }: Pick<Line, 'text' | 'format'>) => {
+export function Rich({ text, format }: Pick<Line, 'text' | 'format'>) {
   return useMemo(() => <>{parse(text, format).map(draw)}</>, [text, format]);
-});
+}
 
 /** A reply that a parser stumbles over must not end the panel: it stays in the record. */
 function parse(text: string, format: Line['format']): readonly RichNode[] {

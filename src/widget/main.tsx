@@ -1,6 +1,6 @@
 import { createChat } from './engine/create-chat.ts';
 import type { Main, MainOptions } from './main-part.ts';
-import { pageStorage } from './page-storage.ts';
+import { pageStorage } from './storage.ts';
 // The build puts the visitor's language in its place: each has a bundle of its own.
 import { texts } from './texts/en.ts';
 import { createApp } from './ui/app.tsx';

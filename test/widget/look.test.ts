@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { choose } from '../../src/widget/language.ts';
+import { choose, chosen } from '../../src/widget/settings.ts';
 import { accentOf } from '../../src/widget/look/accent.ts';
-import { chosen } from '../../src/widget/settings.ts';
 
 const COLORS = [
   '#000000',

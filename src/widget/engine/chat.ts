@@ -1,5 +1,7 @@
 import type { ReadonlySignal } from '@preact/signals-core';
 import type { AttachmentInfo, ErrorWord, SessionEvent } from '../../channels/chat/events.ts';
+import type { Timing } from './timing.ts';
+import type { UploadRequest } from './upload-request.ts';
 
 /**
  * The conversation as a page sees it. The engine behind it keeps the session, the outbox and the
@@ -7,7 +9,7 @@ import type { AttachmentInfo, ErrorWord, SessionEvent } from '../../channels/cha
  * of a visitor has one, and all of them show the same.
  */
 export interface Chat {
-  readonly connection: ReadonlySignal<Connection>;
+  readonly connection: ReadonlySignal<ConnectionState>;
   /** The last `session` of the server; undefined before the first one, and after `logout`. */
   readonly session: ReadonlySignal<SessionEvent | undefined>;
   /** In the order to show: what the server has numbered by `seq`, then the outbox as it was written. */
@@ -67,7 +69,7 @@ export interface Chat {
   stop(): void;
 }
 
-export type Connection =
+export type ConnectionState =
   | { readonly state: 'idle' | 'connecting' | 'online' }
   /** Was or will be online; it tries again by itself. */
   | { readonly state: 'offline' }
@@ -114,3 +116,18 @@ export interface PendingFile {
 export type FileError = 'too_large' | 'too_many' | 'unsupported' | 'rate_limited' | 'failed';
 
 export type SendRefusal = 'empty' | 'too_large' | 'uploading' | 'failed_file' | 'changed';
+
+export interface ChatOptions {
+  /** The gateway's public URL; its path, if it has one, is kept. */
+  readonly gatewayUrl: string;
+  /** The widget's. */
+  readonly key: string;
+  /** `localStorage`; undefined where a browser forbids it: then all is kept in memory. */
+  readonly storage: Storage | undefined;
+  /** Where `storage`, `online`, `pageshow` and the like are heard; the window. */
+  readonly page: EventTarget | undefined;
+  readonly upload?: UploadRequest;
+  readonly fetch?: typeof fetch;
+  readonly now?: () => number;
+  readonly timing?: Partial<Timing>;
+}

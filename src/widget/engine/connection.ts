@@ -3,6 +3,7 @@ import {
   CHAT_PATH,
   type ClientToServerEvents,
   type HandshakeAuth,
+  type HandshakeCode,
   type HistoryAck,
   type HistoryRequest,
   type MessageAck,
@@ -15,11 +16,10 @@ import {
   type SessionEvent,
   type StatusEvent,
 } from '../../channels/chat/events.ts';
-import { backoffMs } from './backoff.ts';
-import type { Connection as ConnectionState } from './chat.ts';
-import { refusalOf } from './refusal.ts';
-import type { GatewayAddress } from './storage-names.ts';
-import type { Timing } from './timing.ts';
+import { backoffMs, type Timing } from './timing.ts';
+import type { ConnectionState } from './chat.ts';
+import type { GatewayAddress } from '../storage.ts';
+import type { ReadonlySignal } from '@preact/signals-core';
 
 type ChatSocket = Socket<ServerToClientEvents, ClientToServerEvents>;
 /** What can be asked of the server. */
@@ -223,5 +223,65 @@ export class Connection {
     if (before === state.state && state.state !== 'refused') return;
     this.#state = state;
     this.#parts.onState(state);
+  }
+}
+
+/** Resolves when there is a connection, when none is to be expected, or after a while without. */
+export async function untilOnline(
+  connection: ReadonlySignal<ConnectionState>,
+  timeoutMs: number,
+): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let unsubscribe: (() => void) | undefined;
+  await new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs);
+    unsubscribe = connection.subscribe(({ state }) => {
+      if (state === 'online' || state === 'idle') resolve();
+    });
+  });
+  clearTimeout(timer);
+  unsubscribe?.();
+}
+
+/** Why a server did not let us in, and when it may. */
+export interface Refusal {
+  readonly code: HandshakeCode;
+  /** Seconds. */
+  readonly retryAfter?: number;
+}
+
+const CODES: readonly unknown[] = [
+  'unknown_key',
+  'origin',
+  'bad_identity',
+  'rate_limited',
+  'busy',
+] satisfies HandshakeCode[];
+
+/**
+ * Reads a `connect_error`. The handshake's own refusal comes in `data`; one of the HTTP request
+ * below it is the answer's body, which only long polling gets to see.
+ * @returns undefined for an error of the network
+ */
+export function refusalOf(error: unknown): Refusal | undefined {
+  const { data, context } = asRecord(error);
+  const { code, retryAfter } = asRecord(data);
+  if (isCode(code)) return { code, ...(typeof retryAfter === 'number' && { retryAfter }) };
+  const { message } = asRecord(bodyOf(context));
+  return isCode(message) ? { code: message } : undefined;
+}
+
+const isCode = (value: unknown): value is HandshakeCode => CODES.includes(value);
+
+const asRecord = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+
+function bodyOf(request: unknown): unknown {
+  try {
+    // A body of another type makes this getter throw.
+    const { responseText } = asRecord(request);
+    return typeof responseText === 'string' ? JSON.parse(responseText) : undefined;
+  } catch {
+    return undefined;
   }
 }

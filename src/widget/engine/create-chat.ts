@@ -10,26 +10,18 @@ import {
   type SessionEvent,
   UPLOAD_PATH,
 } from '../../channels/chat/events.ts';
-import type { Chat, Connection as ConnectionState, Line, SendRefusal } from './chat.ts';
-import type { ChatOptions } from './chat-options.ts';
-import { Connection } from './connection.ts';
+import type { Chat, ChatOptions, ConnectionState, Line, SendRefusal } from './chat.ts';
+import { Connection, untilOnline } from './connection.ts';
 import { Conversation } from './conversation.ts';
-import { Draft, DRAFT, isLonger } from './draft.ts';
-import { mergeLines } from './merge-lines.ts';
-import { newId } from './new-id.ts';
-import { Outbox } from './outbox.ts';
+import { DRAFT, Draft, isLonger, newId, Outbox } from './outbox.ts';
+import { mergeLines } from './line-record.ts';
 import { listenToPage } from './page-events.ts';
-import { parsed, SafeStorage } from './safe-storage.ts';
-import { SeenTeller } from './seen-teller.ts';
-import { LEASE, SendLease } from './send-lease.ts';
-import { Sender } from './sender.ts';
-import { gatewayAddress, SESSION, storagePrefix } from './storage-names.ts';
-import { TabVisitor } from './tab-visitor.ts';
-import { type Timing, TIMING } from './timing.ts';
-import { untilOnline } from './until-online.ts';
+import { gatewayAddress, parsed, SafeStorage, SESSION, storagePrefix } from '../storage.ts';
+import { LEASE, SeenTeller, Sender, SendLease } from './sender.ts';
+import { asStoredSession, BREAKS, SEEN, type StoredSession, TabVisitor } from './tab-visitor.ts';
+import { TIMING, type Timing } from './timing.ts';
 import { uploadByXhr } from './upload-request.ts';
 import { FILES, Uploads } from './uploads.ts';
-import { asStoredSession, BREAKS, SEEN, type StoredSession } from './visitor-notes.ts';
 
 const LIMITS = { text: MAX_TEXT, files: MAX_FILES, fileBytes: MAX_FILE_BYTES };
 

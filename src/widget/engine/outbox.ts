@@ -1,6 +1,82 @@
 import { type ReadonlySignal, signal } from '@preact/signals-core';
-import { byPlace, isOutboxItem, type OutboxItem } from './outbox-item.ts';
-import { parsed, type SafeStorage } from './safe-storage.ts';
+import { parsed, type SafeStorage } from '../storage.ts';
+import type { AttachmentInfo, ErrorWord } from '../../channels/chat/events.ts';
+
+export const DRAFT = 'draft';
+
+/** What is typed and not sent, in all tabs. */
+export class Draft {
+  readonly #storage: SafeStorage;
+  readonly #text = signal('');
+
+  constructor(storage: SafeStorage) {
+    this.#storage = storage;
+    this.reread();
+  }
+
+  get text(): ReadonlySignal<string> {
+    return this.#text;
+  }
+
+  write(text: string): void {
+    this.#text.value = text;
+    if (text === '') this.#storage.remove(DRAFT);
+    else this.#storage.set(DRAFT, text);
+  }
+
+  reread(): void {
+    const stored = this.#storage.get(DRAFT);
+    this.#text.value = typeof stored === 'string' ? stored : '';
+  }
+}
+
+/** Characters as the server counts them: code points. */
+export const isLonger = (text: string, limit: number): boolean =>
+  text.length > limit && Array.from(text).length > limit;
+
+/** A message that the server has not acknowledged yet, as it lies in the storage. */
+export interface OutboxItem {
+  readonly id: string;
+  /** Its place in the queue; no clock has a say in it. */
+  readonly place: number;
+  /** Whose it is; absent until this browser has its first session. */
+  readonly visitorId?: string;
+  readonly text: string;
+  readonly files: readonly AttachmentInfo[];
+  readonly at: number;
+  /** Refused: waits for its visitor. */
+  readonly error?: ErrorWord;
+  /** Not before; milliseconds since the epoch. */
+  readonly retryAt?: number;
+  /** Acknowledged under this number; on its way out. */
+  readonly seq?: number;
+}
+
+/** No server asks for more; a later time comes from a clock that was set back. */
+const MAX_WAIT_MS = 3_700_000;
+
+/** Milliseconds until an item may be sent. */
+export function waitOf({ retryAt = 0 }: OutboxItem, now: number): number {
+  const wait = retryAt - now;
+  return wait > MAX_WAIT_MS ? 0 : Math.max(0, wait);
+}
+
+/** Two tabs may have taken the same place: the id decides, alike in both. */
+export const byPlace = (one: OutboxItem, other: OutboxItem): number =>
+  one.place - other.place || (one.id < other.id ? -1 : 1);
+
+/** Whoever else can write into this storage: what is no item of ours is left alone. */
+export function isOutboxItem(value: unknown): value is OutboxItem {
+  if (typeof value !== 'object' || value === null) return false;
+  const item = value as Partial<Record<keyof OutboxItem, unknown>>;
+  return (
+    typeof item.id === 'string' &&
+    typeof item.place === 'number' &&
+    typeof item.text === 'string' &&
+    typeof item.at === 'number' &&
+    Array.isArray(item.files)
+  );
+}
 
 const PREFIX = 'out:';
 
@@ -138,4 +214,13 @@ export class Outbox {
     const isKept = item !== undefined && !this.#isSettled(item);
     this.#items.value = isKept ? [...others, item].sort(byPlace) : others;
   }
+}
+
+/** A random UUID (RFC 9562 §5.4), also on pages without TLS, where `crypto.randomUUID` is missing. */
+export function newId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return hex.replace(/(.{8})(.{4})(.{4})(.{4})(.{12})/, '$1-$2-$3-$4-$5');
 }

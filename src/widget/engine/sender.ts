@@ -1,9 +1,15 @@
 import { signal, untracked } from '@preact/signals-core';
-import type { MessageAck, MessageRequest } from '../../channels/chat/events.ts';
-import { backoffMs } from './backoff.ts';
-import type { Outbox } from './outbox.ts';
-import { type OutboxItem, waitOf } from './outbox-item.ts';
-import type { SendLease } from './send-lease.ts';
+import type {
+  MessageAck,
+  MessageRequest,
+  PlainAck,
+  SeenRequest,
+  SessionEvent,
+} from '../../channels/chat/events.ts';
+import { backoffMs } from './timing.ts';
+import { type Outbox, type OutboxItem, waitOf } from './outbox.ts';
+import type { SafeStorage } from '../storage.ts';
+import type { TabVisitor } from './tab-visitor.ts';
 
 export interface SenderParts {
   readonly outbox: Outbox;
@@ -115,5 +121,88 @@ export class Sender {
   #wakeIn(ms: number): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.pump(), ms);
+  }
+}
+
+export const LEASE = 'sender';
+
+/**
+ * Which of the tabs sends. It only spares the server the same message from each of them (and the
+ * visitor his rate): two that send by mistake send the same first message, which is one message.
+ */
+export class SendLease {
+  readonly #storage: SafeStorage;
+  readonly #tab: string;
+  readonly #leaseMs: number;
+  readonly #now: () => number;
+
+  constructor(storage: SafeStorage, tab: string, leaseMs: number, now: () => number) {
+    this.#storage = storage;
+    this.#tab = tab;
+    this.#leaseMs = leaseMs;
+    this.#now = now;
+  }
+
+  /** Takes or keeps it. @returns 0, or the milliseconds for which another tab has it */
+  take(): number {
+    const now = this.#now();
+    const { tab, until } = this.#read();
+    const wait = tab === this.#tab ? 0 : until - now;
+    // Longer than any lease: a clock that was set back.
+    if (wait > 0 && wait <= this.#leaseMs) return wait;
+    this.#storage.set(LEASE, [this.#tab, now + this.#leaseMs]);
+    return 0;
+  }
+
+  release(): void {
+    if (this.#read().tab === this.#tab) this.#storage.remove(LEASE);
+  }
+
+  #read(): { tab: unknown; until: number } {
+    const value = this.#storage.get(LEASE);
+    const [tab, until] = Array.isArray(value) ? (value as unknown[]) : [];
+    return { tab, until: typeof until === 'number' ? until : 0 };
+  }
+}
+
+export interface SeenTellerParts {
+  readonly visitor: TabVisitor;
+  /** Undefined while there is no connection. */
+  readonly session: () => SessionEvent | undefined;
+  readonly request: (seen: SeenRequest) => Promise<PlainAck | undefined>;
+  readonly delayMs: number;
+}
+
+/**
+ * Tells the server what was looked at, for the visitor's other devices. Not for every line of a
+ * replay: the server answers only so many calls. What it does not take is told the next time.
+ */
+export class SeenTeller {
+  readonly #parts: SeenTellerParts;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(parts: SeenTellerParts) {
+    this.#parts = parts;
+  }
+
+  soon(): void {
+    this.#timer ??= setTimeout(() => void this.#tell(), this.#parts.delayMs);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async #tell(): Promise<void> {
+    this.#timer = undefined;
+    const { visitor, request } = this.#parts;
+    const session = this.#parts.session();
+    const seq = visitor.seen.peek();
+    if (session === undefined || seq <= session.seenSeq) return;
+    const answer = await request({ seq });
+    if (answer?.ok === true && this.#parts.session()?.visitorId === session.visitorId) {
+      visitor.update({ seenSeq: seq });
+    }
   }
 }

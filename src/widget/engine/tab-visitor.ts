@@ -1,16 +1,61 @@
-import { batch, type ReadonlySignal, signal } from '@preact/signals-core';
 import type { HandshakeAuth, SessionEvent } from '../../channels/chat/events.ts';
-import { type Greeting, greetingOf } from './greeting.ts';
-import type { SafeStorage } from './safe-storage.ts';
-import { SESSION } from './storage-names.ts';
-import {
-  asStoredSession,
-  BREAKS,
-  LAST,
-  SEEN,
-  type StoredSession,
-  VisitorNotes,
-} from './visitor-notes.ts';
+import { type SafeStorage, SESSION } from '../storage.ts';
+import { batch, type ReadonlySignal, signal } from '@preact/signals-core';
+
+/** Who this browser is, as it lies in the storage. */
+export type StoredSession = Pick<
+  SessionEvent,
+  'token' | 'visitorId' | 'verified' | 'name' | 'email'
+>;
+
+export function asStoredSession(value: unknown): StoredSession | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { token, visitorId, verified, name, email } = value as Partial<
+    Record<keyof StoredSession, unknown>
+  >;
+  if (typeof token !== 'string' || typeof visitorId !== 'string') return undefined;
+  return {
+    ...{ token, visitorId, verified: verified === true },
+    ...(typeof name === 'string' && { name }),
+    ...(typeof email === 'string' && { email }),
+  };
+}
+
+export const LAST = 'last';
+export const SEEN = 'seen';
+export const BREAKS = 'breaks';
+
+/**
+ * What is remembered about a visitor under a name, with whose it is: another visitor's is as good
+ * as none.
+ */
+export class VisitorNotes {
+  readonly #storage: SafeStorage;
+
+  constructor(storage: SafeStorage) {
+    this.#storage = storage;
+  }
+
+  number(name: string, visitorId: string | undefined): number {
+    const value = this.#read(name, visitorId);
+    return typeof value === 'number' ? value : 0;
+  }
+
+  numbers(name: string, visitorId: string | undefined): readonly number[] {
+    const value = this.#read(name, visitorId);
+    return Array.isArray(value) ? value.filter((each) => typeof each === 'number') : [];
+  }
+
+  write(name: string, visitorId: string, value: number | readonly number[]): void {
+    this.#storage.set(name, [visitorId, value]);
+  }
+
+  #read(name: string, visitorId: string | undefined): unknown {
+    const stored = this.#storage.get(name);
+    if (visitorId === undefined || !Array.isArray(stored) || stored[0] !== visitorId) return;
+    return stored[1] as unknown;
+  }
+}
 
 /**
  * Who the tab's lines belong to, and what is remembered about him: all of it in the storage, which
@@ -163,4 +208,28 @@ export class TabVisitor {
       this.reread();
     });
   }
+}
+
+/**
+ * What a session means for the tab that it greets. `stale`: meanwhile another tab has become
+ * somebody else, or nobody; `other`: this is not the visitor whom the tab shows; `reset`: it is,
+ * but the server has lost lines of his.
+ */
+export type Greeting = 'same' | 'other' | 'reset' | 'stale';
+
+export interface GreetingCase {
+  /** What the session answers. */
+  readonly asked: HandshakeAuth;
+  /** What is in the storage now: the last word of all tabs. */
+  readonly stored: StoredSession | undefined;
+  /** Whom the tab shows. */
+  readonly shown: StoredSession | undefined;
+  readonly session: SessionEvent;
+}
+
+export function greetingOf({ asked, stored, shown, session }: GreetingCase): Greeting {
+  const hasMovedOn = stored?.token !== asked.token && stored?.visitorId !== session.visitorId;
+  if (hasMovedOn && asked.identity === undefined) return 'stale';
+  if (shown !== undefined && shown.visitorId !== session.visitorId) return 'other';
+  return session.lastSeq < (asked.lastSeq ?? 0) ? 'reset' : 'same';
 }

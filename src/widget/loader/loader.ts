@@ -1,12 +1,8 @@
 import { WIDGET_CONFIG_PATH } from '../../channels/chat/widget-config.ts';
-import { storagePrefix } from '../engine/storage-names.ts';
-import { choose, type Language } from '../language.ts';
-import { forget, pageStorage } from '../page-storage.ts';
-import { chosen } from '../settings.ts';
+import { forget, pageStorage, storagePrefix } from '../storage.ts';
+import { choose, chosen, type Language } from '../settings.ts';
 import { createWidget } from './widget.ts';
-import { createEvents } from './events.ts';
-import { isTaken, publish } from './page-api.ts';
-import { bodyReady, scriptTag } from './script-tag.ts';
+import { createEvents, isTaken, publish } from './page-api.ts';
 
 /** Where the main part lies, by language, relative to this script; the build puts it in. */
 declare const MAIN_FILES: Readonly<Record<Language, string>>;
@@ -69,5 +65,18 @@ async function configOf(src: string, key: string): Promise<object> {
   }
   return {};
 }
+
+/** The tag that brought this script in; a module or an injected script has no `currentScript`. */
+const scriptTag = (): HTMLScriptElement | null =>
+  // Of HTML: the loader is no part of a drawing.
+  (document.currentScript as HTMLScriptElement | null) ??
+  document.querySelector('script[src*="/widget.js"][data-key]');
+
+/** Resolves when there is a body: an async script may run before it. */
+const bodyReady = (): Promise<unknown> =>
+  new Promise((resolve) => {
+    if (document.readyState === 'loading') addEventListener('DOMContentLoaded', resolve);
+    else resolve(undefined);
+  });
 
 start();

@@ -1,4 +1,4 @@
-import type { Language } from '../language.ts';
+import type { Language } from '../settings.ts';
 
 /** What is said before the panel is there: the launcher's name, "put away", and what went wrong. */
 export type LauncherTexts = readonly [open: string, dismiss: string, failed: string];

@@ -1,17 +1,12 @@
-import { SESSION } from '../engine/storage-names.ts';
+import { read, SESSION, write } from '../storage.ts';
 import { adopt } from '../look/style-sheet.ts';
-import type { Main, MainOptions } from '../main-part.ts';
-import { read } from '../page-storage.ts';
+import type { Main, MainModule, MainOptions } from '../main-part.ts';
 import type { Settings } from '../settings.ts';
-import { createBubble } from './bubble.ts';
-import { el } from './dom.ts';
-import type { Events } from './events.ts';
-import { greet } from './greeting.ts';
-import { createLauncher } from './launcher.ts';
+import { createBubble, createLauncher, el } from './launcher.ts';
+import type { Events } from './page-api.ts';
 import css from './launcher.css?inline';
-import { createMainLoader } from './main-loader.ts';
 import { TEXTS } from './texts.ts';
-import { dress } from './theme.ts';
+import { accentOf } from '../look/accent.ts';
 
 /**
  * The widget as a page first has it: a launcher and perhaps a greeting. It owns whether the chat is
@@ -156,4 +151,68 @@ export function createWidget(options: {
       main?.logout();
     },
   };
+}
+
+/** Fetches the main part, once; after a failure it can be asked for again. */
+export function createMainLoader(url: string): () => Promise<MainModule> {
+  let address = url;
+  let failures = 0;
+  let fetching: Promise<MainModule> | undefined;
+  return () => {
+    fetching ??= (import(/* @vite-ignore */ address) as Promise<MainModule>).catch(
+      (error: unknown) => {
+        // Some browsers remember that an address failed: another attempt is another address.
+        address = `${url}?${++failures}`;
+        fetching = undefined;
+        throw error;
+      },
+    );
+    return fetching;
+  };
+}
+
+/** Long enough to have looked around, short enough to still be there. */
+const DELAY_MS = 4_000;
+
+/**
+ * Shows the greeting beside the launcher after a few seconds, once: a visitor who has put it away
+ * or opened the chat does not see that greeting again.
+ * @returns a function that takes it away, for good
+ */
+export function greet(options: {
+  /** Nothing is shown without one. */
+  readonly greeting: string | undefined;
+  readonly noteKey: string;
+  readonly storage: Storage | undefined;
+  readonly show: (greeting: string) => HTMLElement;
+}): () => void {
+  const { greeting, noteKey, storage, show } = options;
+  if (!greeting || read(storage, noteKey) === greeting) return () => undefined;
+  let card: HTMLElement | undefined;
+  const timer = setTimeout(() => {
+    card = show(greeting);
+  }, DELAY_MS);
+  return () => {
+    clearTimeout(timer);
+    card?.remove();
+    write(storage, noteKey, greeting);
+  };
+}
+
+/** Sets language, direction, side, scheme and accent; the scheme follows the visitor's system. */
+export function dress(frame: HTMLElement, settings: Settings): void {
+  const { language, locale, position, scheme = '', color } = settings;
+  frame.lang = locale;
+  frame.dir = language === 'ar' ? 'rtl' : 'ltr';
+  frame.dataset['position'] = position === 'left' ? position : 'right';
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  const draw = (): void => {
+    const isDark = scheme === 'dark' || (scheme !== 'light' && dark.matches);
+    const shown = isDark ? 'dark' : 'light';
+    frame.dataset['scheme'] = shown;
+    const accent = Object.entries(accentOf(color, shown));
+    for (const [name, value] of accent) frame.style.setProperty(`--${name}`, value);
+  };
+  draw();
+  dark.onchange = draw;
 }

@@ -1,19 +1,15 @@
-import { UiProvider } from './ui.ts';
-import type { Ui } from './ui.ts';
+import { type Ui, UiProvider } from './ui.ts';
 import { effect, signal } from '@preact/signals-core';
 import { render } from 'preact';
 import type { Chat } from '../engine/chat.ts';
-import { storagePrefix } from '../engine/storage-names.ts';
+import { read, storagePrefix, write } from '../storage.ts';
 import { adopt } from '../look/style-sheet.ts';
 import type { Main, MainOptions } from '../main-part.ts';
-import { read, write } from '../page-storage.ts';
 import type { Texts } from '../texts/en.ts';
-import { fill } from '../texts/fill.ts';
+import { createFormats, fill } from './formats.ts';
 import { announce } from './announce.ts';
-import { createFormats } from './formats.ts';
 import css from './panel.css?inline';
 import { Panel } from './panel.tsx';
-import { coverScreen } from './viewport.ts';
 
 /** Puts the panel into the widget's frame and binds it to a conversation. */
 export function createApp(
@@ -75,4 +71,41 @@ export function createApp(
       chat.logout();
     },
   };
+}
+
+/** The same as in the style sheets. */
+const SMALL = '(max-width: 480px), (max-height: 460px)';
+
+/**
+ * On a small screen the open panel is the screen: the page behind it does not scroll, and the
+ * panel is as high as what the keyboard leaves of it.
+ */
+export function coverScreen(place: HTMLElement, { isOpen, isFullScreen }: Ui): void {
+  const small = matchMedia(SMALL);
+  const visual = window.visualViewport;
+  const page = document.documentElement;
+  const fit = (): void => {
+    if (!visual || visual.scale > 1.01) return;
+    place.style.setProperty('--top', `${visual.offsetTop}px`);
+    place.style.setProperty('--height', `${visual.height}px`);
+  };
+  const measure = (): void => {
+    isFullScreen.value = small.matches;
+    fit();
+  };
+  let overflow: string | undefined;
+  small.addEventListener('change', measure);
+  visual?.addEventListener('resize', fit);
+  visual?.addEventListener('scroll', fit);
+  measure();
+  effect(() => {
+    const covers = isOpen.value && isFullScreen.value;
+    if (covers && overflow === undefined) {
+      overflow = page.style.overflow;
+      page.style.overflow = 'hidden';
+    } else if (!covers && overflow !== undefined) {
+      page.style.overflow = overflow;
+      overflow = undefined;
+    }
+  });
 }

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useUi } from './ui.ts';
-import { Countdown } from './countdown.tsx';
 import { Icon } from './icon.tsx';
-import { isShutOut } from './refusal.ts';
+import { fill } from './formats.ts';
+import type { ConnectionState } from '../engine/chat.ts';
 
 /** A connection that is back before anyone looks is not worth a word. */
 const GRACE_MS = 1_200;
@@ -51,3 +51,20 @@ function useDelayed(isSo: boolean): boolean {
   }, [isSo]);
   return isShown;
 }
+
+/** A text whose `#` is the time until then, "in 5 seconds". */
+export function Countdown({ text, until }: { readonly text: string; readonly until: number }) {
+  const { formats } = useUi();
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    return () => clearInterval(timer);
+  }, []);
+  const seconds = Math.max(0, Math.ceil((until - now) / 1_000));
+  // Only the sentence is for the ear, not each of its seconds.
+  return <span aria-live="off">{fill(text, formats.inSeconds(seconds))}</span>;
+}
+
+/** Nothing that the visitor does can help: the page or the shop has to be put right. */
+export const isShutOut = (connection: ConnectionState): boolean =>
+  connection.state === 'refused' && ['unknown_key', 'origin'].includes(connection.code);

@@ -50,3 +50,8 @@ export function createFormats(locale: string): Formats {
 
 /** Midnight of the visitor's own day. */
 export const startOfDay = (at: number): number => new Date(at).setHours(0, 0, 0, 0);
+
+/** A text with its `#` filled in. */
+export const fill = (text: string, value: string | number): string =>
+  // A function, so that nothing in the value is read as a pattern.
+  text.replace('#', () => String(value));

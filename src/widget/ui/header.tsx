@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useUi } from './ui.ts';
-import { fill } from '../texts/fill.ts';
-import { Avatar } from './avatar.tsx';
-import { Tool } from './tool.tsx';
-import { Menu } from './menu.tsx';
+import { fill } from './formats.ts';
+import { Avatar, Icon, Tool } from './icon.tsx';
+import { chime } from './announce.ts';
+import { Popover } from './popover.tsx';
 
 /** A connection that takes longer than this is worth a word. */
 const PATIENCE_MS = 1_500;
@@ -30,5 +30,56 @@ export function Header() {
       <Menu />
       <Tool icon="down" label={texts.minimize} onClick={close} />
     </header>
+  );
+}
+
+export function Menu() {
+  const { chat, texts, hasSound, trouble } = useUi();
+  const begin = async (): Promise<void> => {
+    trouble.value = (await chat.newConversation()) ? '' : texts.trouble;
+  };
+  const toggleSound = (): void => {
+    hasSound.value = !hasSound.value;
+    if (hasSound.value) chime();
+  };
+  const isLoud = hasSound.value;
+  return (
+    <Popover
+      kind="menu"
+      class="menu"
+      icon="more"
+      label={texts.more}
+      columns={1}
+      content={(close) => {
+        const choose = (action: () => void) => () => {
+          close();
+          action();
+        };
+        return (
+          <>
+            <button
+              type="button"
+              role="menuitem"
+              tabIndex={-1}
+              onClick={choose(() => void begin())}
+            >
+              <Icon name="plus" />
+              {texts.newConversation}
+            </button>
+            <button
+              type="button"
+              role="menuitemcheckbox"
+              tabIndex={-1}
+              aria-checked={isLoud}
+              onClick={choose(toggleSound)}
+            >
+              <Icon name="sound" />
+              {texts.sound}
+              {isLoud && <Icon name="tick" />}
+            </button>
+          </>
+        );
+      }}
+    />
   );
 }

@@ -1,3 +1,7 @@
+import type { Ref } from 'preact';
+import { useState } from 'preact/hooks';
+import { useUi } from './ui.ts';
+
 const PATHS = {
   close: 'M7 7l10 10M17 7L7 17',
   down: 'M6 9.5l6 6 6-6',
@@ -25,3 +29,42 @@ export const Icon = ({ name }: { readonly name: IconName }) => (
     <path d={PATHS[name]} />
   </svg>
 );
+
+/** A button that is only a picture: its name is read out, and shown to a resting pointer. */
+export const Tool = (props: {
+  readonly icon: IconName;
+  readonly label: string;
+  readonly onClick: () => void;
+  readonly class?: string;
+  readonly button?: Ref<HTMLButtonElement>;
+  readonly popup?: 'menu' | 'dialog';
+  readonly isOpen?: boolean;
+}) => (
+  <button
+    type="button"
+    class={props.class ?? 'tool'}
+    {...(props.button && { ref: props.button })}
+    aria-label={props.label}
+    title={props.label}
+    aria-haspopup={props.popup}
+    aria-expanded={props.isOpen}
+    onClick={props.onClick}
+  >
+    <Icon name={props.icon} />
+  </button>
+);
+
+/** The shop's picture; its sign where there is none, or the page's policy does not let it in. */
+export function Avatar() {
+  const { logo } = useUi().settings;
+  const [isBroken, setBroken] = useState(false);
+  return (
+    <span class="avatar" aria-hidden="true">
+      {logo && !isBroken ? (
+        <img src={logo} alt="" onError={() => setBroken(true)} />
+      ) : (
+        <Icon name="chat" />
+      )}
+    </span>
+  );
+}

@@ -1,13 +1,10 @@
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useUi } from './ui.ts';
-import { Banner } from './banner.tsx';
-import { Composer } from './composer/composer.tsx';
-import { useDrop } from './drop.ts';
-import { keepFocusWithin } from './focus.ts';
+import { Banner, isShutOut } from './banner.tsx';
+import { Composer } from './composer.tsx';
 import { Header } from './header.tsx';
-import { Log } from './log/log.tsx';
-import { PreChat, needsPreChat } from './pre-chat.tsx';
-import { isShutOut } from './refusal.ts';
+import { Log } from './log.tsx';
+import { needsPreChat, PreChat } from './pre-chat.tsx';
 
 /** The dialog: who one talks with, what was said, and where one writes. */
 export function Panel() {
@@ -57,4 +54,50 @@ function focusFirst(panel: HTMLElement): void {
   const isTouch = matchMedia('(pointer: coarse)').matches;
   const field = panel.querySelector<HTMLElement>('input:not([type=file]), textarea');
   (isTouch ? panel : (field ?? panel)).focus({ preventScroll: true });
+}
+
+const carriesFiles = (event: DragEvent): boolean =>
+  event.dataTransfer?.types.includes('Files') ?? false;
+
+/** Files that are dragged over the panel and dropped on it. */
+export function useDrop(attach: (files: FileList) => void) {
+  const [isOver, setOver] = useState(false);
+  // Entering a child comes before leaving its parent.
+  const depth = useRef(0);
+  const count = (event: DragEvent, by: number): void => {
+    if (!carriesFiles(event)) return;
+    depth.current = Math.max(0, depth.current + by);
+    setOver(depth.current > 0);
+  };
+  return {
+    isOver,
+    handlers: {
+      onDragEnter: (event: DragEvent) => count(event, 1),
+      onDragLeave: (event: DragEvent) => count(event, -1),
+      onDragOver: (event: DragEvent) => {
+        if (carriesFiles(event)) event.preventDefault();
+      },
+      onDrop: (event: DragEvent) => {
+        if (!carriesFiles(event) || !event.dataTransfer) return;
+        event.preventDefault();
+        count(event, -depth.current);
+        attach(event.dataTransfer.files);
+      },
+    },
+  };
+}
+
+const FOCUSABLE = 'a[href],button:not([disabled]),input:not([hidden]),textarea,[tabindex="0"]';
+
+/** Tab goes round within the panel, as nothing else is on the screen. */
+export function keepFocusWithin(panel: HTMLElement, event: KeyboardEvent): void {
+  const all = [...panel.querySelectorAll<HTMLElement>(FOCUSABLE)].filter(
+    (element) => element.tabIndex >= 0 && element.checkVisibility(),
+  );
+  const root = panel.getRootNode() as ShadowRoot;
+  const at = all.findIndex((element) => element === root.activeElement);
+  const isAtEnd = event.shiftKey ? at <= 0 : at === all.length - 1;
+  if (!isAtEnd) return;
+  event.preventDefault();
+  all.at(event.shiftKey ? -1 : 0)?.focus();
 }

@@ -1,7 +1,5 @@
 import type { ComponentChild } from 'preact';
-import { moveFocus } from './focus.ts';
-import type { IconName } from './icon.tsx';
-import { Tool } from './tool.tsx';
+import { type IconName, Tool } from './icon.tsx';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 /** A button, and what it opens above the rest. */
@@ -79,4 +77,30 @@ function usePopover(columns: number) {
       close();
     },
   };
+}
+
+/** Moves the focus among siblings with the arrow keys; returns whether the key was one of them. */
+export function moveFocus(
+  event: KeyboardEvent,
+  buttons: readonly HTMLElement[],
+  columns: number,
+): boolean {
+  const root = (event.currentTarget as HTMLElement).getRootNode() as ShadowRoot;
+  const at = buttons.findIndex((button) => button === root.activeElement);
+  const forward = getComputedStyle(event.currentTarget as HTMLElement).direction === 'rtl' ? -1 : 1;
+  const steps: Record<string, number> = {
+    ArrowRight: columns > 1 ? forward : 0,
+    ArrowLeft: columns > 1 ? -forward : 0,
+    ArrowDown: columns,
+    ArrowUp: -columns,
+    Home: -at,
+    End: buttons.length - 1 - at,
+  };
+  const step = steps[event.key];
+  if (step === undefined) return false;
+  event.preventDefault();
+  const count = buttons.length;
+  const next = at + step;
+  buttons[columns > 1 ? Math.min(count - 1, Math.max(0, next)) : (next + count) % count]?.focus();
+  return true;
 }

@@ -1,11 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import type { SessionEvent } from '../../../src/channels/chat/events.ts';
-import { backoffMs } from '../../../src/widget/engine/backoff.ts';
-import { greetingOf } from '../../../src/widget/engine/greeting.ts';
-import { newId } from '../../../src/widget/engine/new-id.ts';
-import { refusalOf } from '../../../src/widget/engine/refusal.ts';
-import { SafeStorage } from '../../../src/widget/engine/safe-storage.ts';
-import { gatewayAddress, storagePrefix } from '../../../src/widget/engine/storage-names.ts';
+import { backoffMs } from '../../../src/widget/engine/timing.ts';
+import { greetingOf } from '../../../src/widget/engine/tab-visitor.ts';
+import { newId } from '../../../src/widget/engine/outbox.ts';
+import { refusalOf } from '../../../src/widget/engine/connection.ts';
+import { gatewayAddress, SafeStorage, storagePrefix } from '../../../src/widget/storage.ts';
 import { BrowserStorage } from './browser-storage.ts';
 
 const stored = (visitorId: string, token = `token of ${visitorId}`) => ({

@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { expect, test } from '@jest/globals';
 import type { UploadRequest } from '../../../src/widget/engine/upload-request.ts';
-import { storagePrefix } from '../../../src/widget/engine/storage-names.ts';
+import { storagePrefix } from '../../../src/widget/storage.ts';
 import { ends } from '../../support/ends.ts';
 import { SHOP } from '../../support/entries.ts';
 import { waitFor } from '../../support/wait-for.ts';

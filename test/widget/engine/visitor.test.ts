@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { storagePrefix } from '../../../src/widget/engine/storage-names.ts';
+import { storagePrefix } from '../../../src/widget/storage.ts';
 import { ends } from '../../support/ends.ts';
 import { aShop, ROOMY } from '../../channels/chat/chat-gateway.ts';
 import { tempDir } from '../../support/temp-dir.ts';

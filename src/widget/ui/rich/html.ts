@@ -1,6 +1,4 @@
-import { link, safeUrl } from './links.ts';
-import { BREAK, type RichNode, type RichTag } from './node.ts';
-import { parsePlain } from './plain.ts';
+import { BREAK, link, parsePlain, type RichNode, type RichTag, safeUrl } from './plain.ts';
 
 const TAGS: Readonly<Record<string, RichTag>> = {
   P: 'p',

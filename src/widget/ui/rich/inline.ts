@@ -1,5 +1,4 @@
-import { ADDRESS, link, linkOf, safeUrl } from './links.ts';
-import { BREAK, type RichNode, type RichTag } from './node.ts';
+import { ADDRESS, BREAK, link, linkOf, type RichNode, type RichTag, safeUrl } from './plain.ts';
 
 const EMPHASIS: Readonly<Record<string, RichTag>> = {
   '**': 'b',

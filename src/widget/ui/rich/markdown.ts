@@ -1,5 +1,5 @@
 import { parseInline } from './inline.ts';
-import type { RichElement, RichNode } from './node.ts';
+import type { RichElement, RichNode } from './plain.ts';
 
 /** Quotes and lists within each other; what lies deeper is text. */
 const MAX_DEPTH = 5;

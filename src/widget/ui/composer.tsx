@@ -1,12 +1,11 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { useUi } from '../ui.ts';
-import type { SendRefusal } from '../../engine/chat.ts';
-import { MAX_TEXT } from '../../../channels/chat/events.ts';
-import type { Texts } from '../../texts/en.ts';
-import { Icon } from '../icon.tsx';
-import { Tool } from '../tool.tsx';
-import { EmojiPicker } from './emoji-picker.tsx';
+import { useUi } from './ui.ts';
+import type { SendRefusal } from '../engine/chat.ts';
+import { MAX_TEXT } from '../../channels/chat/events.ts';
+import type { Texts } from '../texts/en.ts';
+import { Icon, Tool } from './icon.tsx';
 import { Tray } from './tray.tsx';
+import { Popover } from './popover.tsx';
 
 /** From this share of the limit on, the count shows. */
 const NEAR_LIMIT = 0.9;
@@ -138,4 +137,39 @@ function reason(refusal: SendRefusal, texts: Texts): string {
     case 'failed_file':
       return texts.failedFile;
   }
+}
+
+/** What people use most in a conversation with a shop. A screen reader knows their names. */
+const EMOJI = [
+  ...new Intl.Segmenter().segment(
+    '😀😄😅😂🙂😉😊😍😎🤔😐😢😭😱🥳😴👍👎👌🙏👏🙌👋🤝✌️❤️💔🔥🎉🎁✅❌⚠️❓⏰📦🚚💳💡☕',
+  ),
+].map(({ segment }) => segment);
+const COLUMNS = 8;
+
+export function EmojiPicker({ onPick }: { readonly onPick: (emoji: string) => void }) {
+  return (
+    <Popover
+      kind="dialog"
+      class="emoji"
+      icon="emoji"
+      label={useUi().texts.emoji}
+      columns={COLUMNS}
+      content={(close) =>
+        EMOJI.map((emoji, i) => (
+          <button
+            key={emoji}
+            type="button"
+            tabIndex={i === 0 ? 0 : -1}
+            onClick={() => {
+              close();
+              onPick(emoji);
+            }}
+          >
+            {emoji}
+          </button>
+        ))
+      }
+    />
+  );
 }

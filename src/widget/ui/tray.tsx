@@ -1,11 +1,9 @@
-import type { Ui } from '../ui.ts';
-import { useUi } from '../ui.ts';
-import type { PendingFile } from '../../engine/chat.ts';
-import { MAX_FILE_BYTES, MAX_FILES } from '../../../channels/chat/events.ts';
-import { fill } from '../../texts/fill.ts';
-import { Icon } from '../icon.tsx';
-import { Tool } from '../tool.tsx';
-import { isPicture, Thumbnail } from '../log/thumbnail.tsx';
+import { type Ui, useUi } from './ui.ts';
+import type { PendingFile } from '../engine/chat.ts';
+import { MAX_FILE_BYTES, MAX_FILES } from '../../channels/chat/events.ts';
+import { fill } from './formats.ts';
+import { Icon, Tool } from './icon.tsx';
+import { isPicture, Thumbnail } from './files.tsx';
 
 /** The files that the next message will carry. */
 export const Tray = ({ files }: { readonly files: readonly PendingFile[] }) => (

@@ -1,3 +1,56 @@
+/** Where the widget keeps what it remembers: also the loader looks here whether there is a session. */
+
+export const SESSION = 'session';
+
+/** Apart for each gateway and key: a site may have several, and one gateway serves many. */
+export function storagePrefix(gatewayUrl: string, key: string): string {
+  const { origin, basePath } = gatewayAddress(gatewayUrl);
+  return `sluice:${origin}${basePath}:${encodeURIComponent(key)}:`;
+}
+
+export interface GatewayAddress {
+  readonly origin: string;
+  /** Empty, or as `/support`: a gateway behind a path of a larger site. */
+  readonly basePath: string;
+}
+
+/** @throws {TypeError} this is no URL */
+export function gatewayAddress(gatewayUrl: string): GatewayAddress {
+  const { origin, pathname } = new URL(gatewayUrl);
+  return { origin, basePath: pathname.replace(/\/+$/, '') };
+}
+
+/** The page's storage; undefined where a browser or a sandbox forbids it. */
+export function pageStorage(): Storage | undefined {
+  try {
+    return window.localStorage;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A note that may be missing, or lost. */
+export function read(storage: Storage | undefined, key: string): string | undefined {
+  try {
+    return storage?.getItem(key) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function write(storage: Storage | undefined, key: string, value: string): void {
+  try {
+    storage?.setItem(key, value);
+  } catch {
+    // Full or forbidden: what is noted here only spares the visitor a repetition.
+  }
+}
+
+/** Removes every note whose key begins so. */
+export function forget(storage: Storage | undefined, prefix: string): void {
+  for (const key in storage) if (key.startsWith(prefix)) storage.removeItem(key);
+}
+
 /**
  * JSON values in a browser's storage, under a prefix. It never throws: what the storage refuses
  * (full, forbidden, missing) is kept in memory for as long as the page lives.

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { useUi } from '../ui.ts';
-import type { Line } from '../../engine/chat.ts';
+import { useUi } from './ui.ts';
+import type { Line } from '../engine/chat.ts';
 
 /** Nearer to the end than this is at the end. */
 const END_PX = 48;

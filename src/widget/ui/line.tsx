@@ -1,11 +1,14 @@
-import { useUi } from '../ui.ts';
-import type { Line } from '../../engine/chat.ts';
-import type { Texts } from '../../texts/en.ts';
-import { Avatar } from '../avatar.tsx';
-import { Countdown } from '../countdown.tsx';
-import { Icon, type IconName } from '../icon.tsx';
-import { Rich } from '../rich/rich.tsx';
+import { useUi } from './ui.ts';
+import type { Line } from '../engine/chat.ts';
+import type { Texts } from '../texts/en.ts';
+import { Avatar, Icon, type IconName } from './icon.tsx';
+import { Countdown } from './banner.tsx';
 import { Files } from './files.tsx';
+import { useMemo } from 'preact/hooks';
+import { type ComponentChild, createElement } from 'preact';
+import { parseHtml } from './rich/html.ts';
+import { parseMarkdown } from './rich/markdown.ts';
+import { parsePlain, type RichElement, type RichNode } from './rich/plain.ts';
 
 const STATE_ICONS: Readonly<Record<Line['state'], IconName>> = {
   queued: 'clock',
@@ -96,4 +99,35 @@ function faultOf({ error, retryAt }: Line, texts: Texts) {
   if (retryAt !== undefined) return <Countdown text={texts.tooFast} until={retryAt} />;
   if (error === 'too_large') return texts.tooLong;
   return texts.failed;
+}
+
+const PARSERS = { TEXT: parsePlain, MARKDOWN: parseMarkdown, HTML: parseHtml };
+
+/** The text of a line, as elements; no text is ever read as markup by the page. */
+export function Rich({ text, format }: Pick<Line, 'text' | 'format'>) {
+  return useMemo(() => <>{parse(text, format).map(draw)}</>, [text, format]);
+}
+
+/** A reply that a parser stumbles over must not end the panel: it stays in the record. */
+function parse(text: string, format: Line['format']): readonly RichNode[] {
+  try {
+    return PARSERS[format](text);
+  } catch {
+    return [text];
+  }
+}
+
+function draw(node: RichNode): ComponentChild {
+  if (typeof node === 'string') return node;
+  const { tag, children } = node;
+  if (tag === 'br' || tag === 'hr') return createElement(tag, null);
+  return createElement(tag === 'h' ? 'strong' : tag, attributesOf(node), ...children.map(draw));
+}
+
+function attributesOf({ tag, href, start }: RichElement): Record<string, unknown> | null {
+  if (tag === 'a') return { href, target: '_blank', rel: 'noopener noreferrer' };
+  if (tag === 'h') return { class: 'heading' };
+  // What can be scrolled can be reached by the keyboard.
+  if (tag === 'pre') return { tabIndex: 0, dir: 'ltr' };
+  return tag === 'ol' ? { start } : null;
 }

@@ -1,8 +1,9 @@
-/** Where the widget keeps what it remembers: also the loader looks here whether there is a session. */
+// The browser's storage: the names under which the widget keeps data, and safe access to it.
 
+/** The visitor's session. The loader reads it too, to decide whether to load the main part at once. */
 export const SESSION = 'session';
 
-/** Apart for each gateway and key: a site may have several, and one gateway serves many. */
+/** What all names begin with. Each gateway and key has its own: a site may use several widgets. */
 export function storagePrefix(gatewayUrl: string, key: string): string {
   const { origin, basePath } = gatewayAddress(gatewayUrl);
   return `sluice:${origin}${basePath}:${encodeURIComponent(key)}:`;
@@ -10,11 +11,11 @@ export function storagePrefix(gatewayUrl: string, key: string): string {
 
 export interface GatewayAddress {
   readonly origin: string;
-  /** Empty, or as `/support`: a gateway behind a path of a larger site. */
+  /** Without a slash at its end; empty, or `/support` for a gateway behind a path of a larger site. */
   readonly basePath: string;
 }
 
-/** @throws {TypeError} this is no URL */
+/** @throws {TypeError} `gatewayUrl` is not a URL */
 export function gatewayAddress(gatewayUrl: string): GatewayAddress {
   const { origin, pathname } = new URL(gatewayUrl);
   return { origin, basePath: pathname.replace(/\/+$/, '') };
@@ -29,8 +30,8 @@ export function pageStorage(): Storage | undefined {
   }
 }
 
-/** A note that may be missing, or lost. */
-export function read(storage: Storage | undefined, key: string): string | undefined {
+/** Undefined when the note is missing or the storage cannot be read. */
+export function readNote(storage: Storage | undefined, key: string): string | undefined {
   try {
     return storage?.getItem(key) ?? undefined;
   } catch {
@@ -38,22 +39,22 @@ export function read(storage: Storage | undefined, key: string): string | undefi
   }
 }
 
-export function write(storage: Storage | undefined, key: string, value: string): void {
+export function writeNote(storage: Storage | undefined, key: string, value: string): void {
   try {
     storage?.setItem(key, value);
   } catch {
-    // Full or forbidden: what is noted here only spares the visitor a repetition.
+    // The storage is full or forbidden. A lost note only means that the visitor sees something again.
   }
 }
 
-/** Removes every note whose key begins so. */
-export function forget(storage: Storage | undefined, prefix: string): void {
+/** Removes every note whose key begins with `prefix`. */
+export function removeNotes(storage: Storage | undefined, prefix: string): void {
   for (const key in storage) if (key.startsWith(prefix)) storage.removeItem(key);
 }
 
 /**
- * JSON values in a browser's storage, under a prefix. It never throws: what the storage refuses
- * (full, forbidden, missing) is kept in memory for as long as the page lives.
+ * JSON values in a browser's storage, under a prefix. It never throws: a value that the storage
+ * refuses (full, forbidden, missing) is kept in memory until the page is closed.
  */
 export class SafeStorage {
   readonly #storage: Storage | undefined;
@@ -65,7 +66,7 @@ export class SafeStorage {
     this.#prefix = prefix;
   }
 
-  /** Undefined when there is none, or it is not JSON. */
+  /** Undefined when there is no value, or it is not JSON. */
   get(name: string): unknown {
     return parsed(this.#memory.get(name) ?? attempt(() => this.#storage?.getItem(this.#key(name))));
   }
@@ -80,10 +81,10 @@ export class SafeStorage {
     else this.#memory.set(name, json);
   }
 
-  /** @param isKept only what is in memory goes: what is stored is somebody else's */
-  remove(name: string, isKept?: boolean): void {
+  /** @param onlyInMemory the stored value stays, because it belongs to another visitor */
+  remove(name: string, onlyInMemory?: boolean): void {
     this.#memory.delete(name);
-    if (!isKept) attempt(() => this.#storage?.removeItem(this.#key(name)));
+    if (!onlyInMemory) attempt(() => this.#storage?.removeItem(this.#key(name)));
   }
 
   names(): string[] {
@@ -91,7 +92,7 @@ export class SafeStorage {
     return [...new Set([...stored, ...this.#memory.keys()])];
   }
 
-  /** The name behind a storage's own key; undefined when it is somebody else's. */
+  /** The name that a key of the storage stands for; undefined when the key is not the widget's. */
   nameOf(key: string): string | undefined {
     return key.startsWith(this.#prefix) ? key.slice(this.#prefix.length) : undefined;
   }
@@ -109,7 +110,7 @@ export class SafeStorage {
   }
 }
 
-/** What was stored as JSON; undefined when it is not. */
+/** Undefined when `json` is missing or not JSON. */
 export const parsed = (json: string | null | undefined): unknown =>
   typeof json === 'string' ? attempt((): unknown => JSON.parse(json)) : undefined;
 

@@ -11,23 +11,23 @@ import { type Outbox, type OutboxItem, waitOf } from './outbox.ts';
 import type { SafeStorage } from '../storage.ts';
 import type { TabVisitor } from './tab-visitor.ts';
 
-export interface SenderParts {
+interface SenderParts {
   readonly outbox: Outbox;
   readonly lease: SendLease;
   readonly leaseMs: number;
   readonly now: () => number;
-  /** As whom this tab is connected; undefined while it is not. */
+  /** The visitor of this tab's connection; undefined without a connection. */
   readonly visitorId: () => string | undefined;
   readonly request: (message: MessageRequest) => Promise<MessageAck | undefined>;
   /** The server did not answer in time. */
-  readonly onHung: () => void;
+  readonly onNoAnswer: () => void;
 }
 
 const BUSY = { minMs: 2_000, maxMs: 30_000 };
 
 /**
- * Empties the outbox: one message at a time, in order, each until it is acknowledged or refused for
- * good. `pump` is called after everything that could make the next step possible.
+ * Sends the outbox: one message at a time, in order, each until it is acknowledged or permanently
+ * refused. `pump` is called after every event that may allow the next step.
  */
 export class Sender {
   readonly #parts: SenderParts;
@@ -68,7 +68,7 @@ export class Sender {
     else void this.#send(item);
   }
 
-  /** Resolves when there is nothing to send; with false when that will take its time. */
+  /** Resolves with true when the outbox is empty, and with false when its next message has to wait. */
   drained(): Promise<boolean> {
     return new Promise((resolve) => {
       this.#onDrained.push(resolve);
@@ -89,8 +89,8 @@ export class Sender {
     const answer = await this.#parts.request({ id, text, ...(uploads.length > 0 && { uploads }) });
     this.#inFlight.value = undefined;
     if (answer === undefined) {
-      // Still connected as the same visitor: it was the answer that did not come.
-      if (this.#parts.visitorId() === item.visitorId) this.#parts.onHung();
+      // The connection is still the same visitor's, so the server did not answer in time.
+      if (this.#parts.visitorId() === item.visitorId) this.#parts.onNoAnswer();
     } else {
       this.#settle(id, answer);
     }
@@ -127,8 +127,8 @@ export class Sender {
 export const LEASE = 'sender';
 
 /**
- * Which of the tabs sends. It only spares the server the same message from each of them (and the
- * visitor his rate): two that send by mistake send the same first message, which is one message.
+ * Decides which tab sends. Without it each tab would send the same messages, and use up the visitor's
+ * rate limit. It need not be exact: when two tabs send the same message, the gateway stores it once.
  */
 export class SendLease {
   readonly #storage: SafeStorage;
@@ -143,12 +143,12 @@ export class SendLease {
     this.#now = now;
   }
 
-  /** Takes or keeps it. @returns 0, or the milliseconds for which another tab has it */
+  /** Takes or renews the lease. @returns 0, or the milliseconds for which another tab holds it */
   take(): number {
     const now = this.#now();
     const { tab, until } = this.#read();
     const wait = tab === this.#tab ? 0 : until - now;
-    // Longer than any lease: a clock that was set back.
+    // A wait longer than a lease means that the clock was set back.
     if (wait > 0 && wait <= this.#leaseMs) return wait;
     this.#storage.set(LEASE, [this.#tab, now + this.#leaseMs]);
     return 0;
@@ -165,7 +165,7 @@ export class SendLease {
   }
 }
 
-export interface SeenTellerParts {
+interface SeenReporterParts {
   readonly visitor: TabVisitor;
   /** Undefined while there is no connection. */
   readonly session: () => SessionEvent | undefined;
@@ -174,19 +174,20 @@ export interface SeenTellerParts {
 }
 
 /**
- * Tells the server what was looked at, for the visitor's other devices. Not for every line of a
- * replay: the server answers only so many calls. What it does not take is told the next time.
+ * Tells the server which lines were seen, for the visitor's other devices. Several lines are reported
+ * together, because the server limits the rate of requests. A report that fails is repeated with the
+ * next one.
  */
-export class SeenTeller {
-  readonly #parts: SeenTellerParts;
+export class SeenReporter {
+  readonly #parts: SeenReporterParts;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(parts: SeenTellerParts) {
+  constructor(parts: SeenReporterParts) {
     this.#parts = parts;
   }
 
-  soon(): void {
-    this.#timer ??= setTimeout(() => void this.#tell(), this.#parts.delayMs);
+  schedule(): void {
+    this.#timer ??= setTimeout(() => void this.#report(), this.#parts.delayMs);
   }
 
   stop(): void {
@@ -194,7 +195,7 @@ export class SeenTeller {
     this.#timer = undefined;
   }
 
-  async #tell(): Promise<void> {
+  async #report(): Promise<void> {
     this.#timer = undefined;
     const { visitor, request } = this.#parts;
     const session = this.#parts.session();

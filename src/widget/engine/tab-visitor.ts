@@ -2,7 +2,7 @@ import type { HandshakeAuth, SessionEvent } from '../../channels/chat/events.ts'
 import { type SafeStorage, SESSION } from '../storage.ts';
 import { batch, type ReadonlySignal, signal } from '@preact/signals-core';
 
-/** Who this browser is, as it lies in the storage. */
+/** The browser's visitor, as it is stored. */
 export type StoredSession = Pick<
   SessionEvent,
   'token' | 'visitorId' | 'verified' | 'name' | 'email'
@@ -21,15 +21,15 @@ export function asStoredSession(value: unknown): StoredSession | undefined {
   };
 }
 
-export const LAST = 'last';
+const LAST = 'last';
 export const SEEN = 'seen';
 export const BREAKS = 'breaks';
 
 /**
- * What is remembered about a visitor under a name, with whose it is: another visitor's is as good
- * as none.
+ * Values that are stored for a visitor, together with the visitor's id. A value of another visitor is
+ * treated as missing.
  */
-export class VisitorNotes {
+class VisitorNotes {
   readonly #storage: SafeStorage;
 
   constructor(storage: SafeStorage) {
@@ -58,8 +58,8 @@ export class VisitorNotes {
 }
 
 /**
- * Who the tab's lines belong to, and what is remembered about him: all of it in the storage, which
- * has the last word when tabs disagree.
+ * The tab's visitor, and what is remembered about them. All of it is in the storage, which decides
+ * when tabs disagree.
  */
 export class TabVisitor {
   readonly #key: string;
@@ -69,9 +69,9 @@ export class TabVisitor {
   readonly #seen = signal(0);
   readonly #breaks = signal<readonly number[]>([]);
   #shown: StoredSession | undefined;
-  /** Not shown to the server yet. */
+  /** A JWT that the server has not answered yet. */
   #identity: string | undefined;
-  /** What the server has believed. */
+  /** The JWT that the server has accepted. */
   #accepted: string | undefined;
   #asked: HandshakeAuth;
 
@@ -88,7 +88,7 @@ export class TabVisitor {
     return this.#session;
   }
 
-  /** What this visitor has looked at in a tab of this browser. */
+  /** The last line that this visitor has seen in any tab of this browser. */
   get seen(): ReadonlySignal<number> {
     return this.#seen;
   }
@@ -105,12 +105,12 @@ export class TabVisitor {
     return asStoredSession(this.#storage.get(SESSION));
   }
 
-  /** As whom a message is written; undefined: as whoever the next session says. */
+  /** Who writes a message now; undefined: the visitor of the next session. */
   get writesAs(): string | undefined {
     return this.#identity === undefined ? this.#shown?.visitorId : undefined;
   }
 
-  /** @returns false when there is nothing new in it */
+  /** @returns false when the JWT is already known */
   identify(jwt: string): boolean {
     if (jwt === this.#identity || jwt === this.#accepted) return false;
     this.#identity = jwt;
@@ -121,7 +121,7 @@ export class TabVisitor {
     this.#identity = undefined;
   }
 
-  /** For the next handshake. @param top the last line that the tab has; 0 without one */
+  /** The next handshake's data. @param top the last line that the tab has; 0 without one */
   auth(top: number): HandshakeAuth {
     const { stored } = this;
     const lastSeq = top || this.#notes.number(LAST, stored?.visitorId);
@@ -133,12 +133,17 @@ export class TabVisitor {
     return this.#asked;
   }
 
-  greetingOf(session: SessionEvent): Greeting {
-    return greetingOf({ asked: this.#asked, stored: this.stored, shown: this.#shown, session });
+  classifySession(session: SessionEvent): SessionKind {
+    return classifySession({
+      asked: this.#asked,
+      stored: this.stored,
+      shown: this.#shown,
+      session,
+    });
   }
 
-  /** Takes a session over, and writes it down for the other tabs and the next page. */
-  keep(session: SessionEvent): void {
+  /** Keeps the session, and stores it for the other tabs and the next page. */
+  save(session: SessionEvent): void {
     const { identity } = this.#asked;
     const isSame = session.visitorId === this.#shown?.visitorId;
     this.#accepted = identity ?? (isSame ? this.#accepted : undefined);
@@ -146,21 +151,21 @@ export class TabVisitor {
     this.#write(session);
   }
 
-  /** What the server has changed about this session. */
+  /** Applies a change that the server has made to the session. */
   update(change: Partial<SessionEvent>): void {
     const session = this.#session.peek();
     if (session !== undefined) this.#write({ ...session, ...change });
   }
 
-  /** Another tab has written the session of the same visitor. */
+  /** Another tab has stored a newer session of the same visitor. */
   refresh(stored: StoredSession): void {
     this.#shown = stored;
     const session = this.#session.peek();
     if (session !== undefined) this.#session.value = { ...session, ...stored };
   }
 
-  /** From now on the tab shows another visitor, or nobody. */
-  become(visitor: StoredSession | undefined): void {
+  /** Makes the tab show another visitor, or none. */
+  switchTo(visitor: StoredSession | undefined): void {
     this.#shown = visitor;
     this.#accepted = undefined;
     batch(() => {
@@ -169,13 +174,13 @@ export class TabVisitor {
     });
   }
 
-  /** What was remembered of the lines says nothing any more. */
+  /** Removes what is remembered about lines: the server has lost them. */
   forgetNotes(): void {
     for (const name of [LAST, SEEN, BREAKS]) this.#storage.remove(name);
     this.reread();
   }
 
-  /** Takes over what other tabs have noted. */
+  /** Reads what other tabs have stored. */
   reread(): void {
     const visitorId = this.#shown?.visitorId;
     this.#seen.value = this.#notes.number(SEEN, visitorId);
@@ -211,23 +216,23 @@ export class TabVisitor {
 }
 
 /**
- * What a session means for the tab that it greets. `stale`: meanwhile another tab has become
- * somebody else, or nobody; `other`: this is not the visitor whom the tab shows; `reset`: it is,
- * but the server has lost lines of his.
+ * What a new session means for the tab. `same`: the visitor that the tab shows; `other`: another
+ * visitor; `reset`: the same visitor, but the server has lost lines; `stale`: meanwhile another tab
+ * has switched to another visitor or logged out, so that this session is not used.
  */
-export type Greeting = 'same' | 'other' | 'reset' | 'stale';
+type SessionKind = 'same' | 'other' | 'reset' | 'stale';
 
-export interface GreetingCase {
-  /** What the session answers. */
+interface SessionCase {
+  /** The handshake that the session answers. */
   readonly asked: HandshakeAuth;
-  /** What is in the storage now: the last word of all tabs. */
+  /** The session in the storage now, which is valid for all tabs. */
   readonly stored: StoredSession | undefined;
-  /** Whom the tab shows. */
+  /** The visitor that the tab shows. */
   readonly shown: StoredSession | undefined;
   readonly session: SessionEvent;
 }
 
-export function greetingOf({ asked, stored, shown, session }: GreetingCase): Greeting {
+export function classifySession({ asked, stored, shown, session }: SessionCase): SessionKind {
   const hasMovedOn = stored?.token !== asked.token && stored?.visitorId !== session.visitorId;
   if (hasMovedOn && asked.identity === undefined) return 'stale';
   if (shown !== undefined && shown.visitorId !== session.visitorId) return 'other';

@@ -1,17 +1,17 @@
 import type { Emit, WidgetEvents } from '../main-part.ts';
 
-/** `window.Sluice`: what a page can do with the widget. */
-export interface PageApi {
+/** `window.Sluice`: the calls that a page can make. */
+interface PageApi {
   open(): void;
   close(): void;
-  /** @param jwt made by the shop's own server, which vouches for the visitor by it */
+  /** @param jwt issued by the shop's own server, to say who the visitor is */
   identify(jwt: string): void;
   /** Forgets the visitor on this device. */
   logout(): void;
   on: Events['on'];
 }
 
-/** What a page may have queued before this script came: `(window.Sluice ||= []).push(['open'])`. */
+/** Calls from before this script was loaded: `(window.Sluice ||= []).push(['open'])`. */
 type Queued = readonly (readonly [string, ...unknown[]])[];
 
 declare global {
@@ -20,11 +20,11 @@ declare global {
   }
 }
 
-/** Whether a widget is here already: two tags are one widget. */
-export const isTaken = (): boolean => !!(window.Sluice as Partial<PageApi> | undefined)?.open;
+/** Whether the page has a widget already: a second script tag does nothing. */
+export const isLoaded = (): boolean => !!(window.Sluice as Partial<PageApi> | undefined)?.open;
 
-/** Puts the API in the page's hands, and does what the page has queued. */
-export function publish(api: PageApi): void {
+/** Makes the API available to the page, and does the queued calls. */
+export function publishApi(api: PageApi): void {
   const queued = window.Sluice;
   window.Sluice = api;
   if (!Array.isArray(queued)) return;
@@ -41,8 +41,8 @@ export interface Events {
 }
 
 /**
- * What a page hears. A listener that throws is the page's own mistake: it is reported as any other
- * and stops neither the widget nor the next listener.
+ * The page's event listeners. An error of a listener is reported as an uncaught error of the page; it
+ * stops neither the widget nor the next listener.
  */
 export function createEvents(): Events {
   const listeners = new Map<string, Set<Listener>>();
@@ -61,7 +61,7 @@ export function createEvents(): Events {
     on: (event, listener) => {
       const set = listeners.get(event) ?? new Set();
       listeners.set(event, set.add(listener));
-      // Whoever comes late has not missed that it is ready.
+      // A listener that is added later still gets `ready`.
       if (event === 'ready' && ready) queueMicrotask(() => listener(undefined));
       return () => void set.delete(listener);
     },

@@ -32,7 +32,7 @@ function announceLines({ chat, hasSound }: Ui, { emit }: MainOptions): void {
       hasReply ||= from === 'agent';
       emit('message', { id, from, text, at });
     }
-    if (hasReply && hasSound.peek()) chime();
+    if (hasReply && hasSound.peek()) playChime();
   });
 }
 
@@ -64,7 +64,7 @@ function announceUnread({ chat, isOpen, isAtEnd }: Ui, { emit }: MainOptions): v
 
 /** The visitor reads that it is not available; what to do about it is for the page's developer. */
 function announceRefusals(
-  { chat, texts, trouble }: Ui,
+  { chat, texts, errorText }: Ui,
   { emit, gatewayUrl, key }: MainOptions,
 ): void {
   let told = '';
@@ -75,7 +75,7 @@ function announceRefusals(
     told = code;
     if (code === '') return;
     // It lasts for a moment, since the visitor is let in without it: what is said must last longer.
-    if (code === 'bad_identity') trouble.value = texts.notSignedIn;
+    if (code === 'bad_identity') errorText.value = texts.notSignedIn;
     const advice = adviceFor(code, gatewayUrl, key);
     // eslint-disable-next-line no-console -- for the page's developer, who can mend it
     if (advice !== undefined) console.error(advice);
@@ -84,7 +84,7 @@ function announceRefusals(
 }
 
 /** What the page's developer reads in the console, and what to do about it. */
-export function adviceFor(code: string, gatewayUrl: string, key: string): string | undefined {
+function adviceFor(code: string, gatewayUrl: string, key: string): string | undefined {
   switch (code) {
     case 'unknown_key':
       return `Sluice: ${gatewayUrl} has no chat with the key "${key}" (data-key).`;
@@ -105,7 +105,7 @@ const LOUDNESS = 0.06;
 let context: AudioContext | undefined;
 
 /** A short tone; silence where the browser does not let a page make any. */
-export function chime(): void {
+export function playChime(): void {
   try {
     context ??= new AudioContext();
     void context.resume().catch(() => undefined);

@@ -2,8 +2,8 @@ import { type Ui, UiProvider } from './ui.ts';
 import { effect, signal } from '@preact/signals-core';
 import { render } from 'preact';
 import type { Chat } from '../engine/chat.ts';
-import { read, storagePrefix, write } from '../storage.ts';
-import { adopt } from '../look/style-sheet.ts';
+import { readNote, storagePrefix, writeNote } from '../storage.ts';
+import { adoptStyleSheet } from '../look/style-sheet.ts';
 import type { Main, MainOptions } from '../main-part.ts';
 import type { Texts } from '../texts/en.ts';
 import { createFormats, fill } from './formats.ts';
@@ -27,19 +27,19 @@ export function createApp(
     settings,
     isOpen: signal(false),
     isFullScreen: signal(false),
-    hasSound: signal(read(storage, soundNote) === 'on'),
+    hasSound: signal(readNote(storage, soundNote) === 'on'),
     isIntroduced: signal(false),
     isAtEnd: signal(true),
-    trouble: signal(''),
+    errorText: signal(''),
     close,
   };
   const place = document.createElement('div');
   let isDrawn = false;
 
-  adopt(root, css);
+  adoptStyleSheet(root, css);
   frame.prepend(place);
   coverScreen(place, ui);
-  effect(() => write(storage, soundNote, ui.hasSound.value ? 'on' : 'off'));
+  effect(() => writeNote(storage, soundNote, ui.hasSound.value ? 'on' : 'off'));
   announce(ui, options);
 
   return {
@@ -80,7 +80,7 @@ const SMALL = '(max-width: 480px), (max-height: 460px)';
  * On a small screen the open panel is the screen: the page behind it does not scroll, and the
  * panel is as high as what the keyboard leaves of it.
  */
-export function coverScreen(place: HTMLElement, { isOpen, isFullScreen }: Ui): void {
+function coverScreen(place: HTMLElement, { isOpen, isFullScreen }: Ui): void {
   const small = matchMedia(SMALL);
   const visual = window.visualViewport;
   const page = document.documentElement;

@@ -3,7 +3,7 @@ import { useUi } from './ui.ts';
 import type { SendRefusal } from '../engine/chat.ts';
 import { MAX_TEXT } from '../../channels/chat/events.ts';
 import type { Texts } from '../texts/en.ts';
-import { Icon, Tool } from './icon.tsx';
+import { Icon, IconButton } from './icon.tsx';
 import { Tray } from './tray.tsx';
 import { Popover } from './popover.tsx';
 
@@ -12,7 +12,7 @@ const NEAR_LIMIT = 0.9;
 
 /** Where one writes. The draft lives in the engine: it survives a reload. */
 export function Composer() {
-  const { chat, texts, formats, trouble } = useUi();
+  const { chat, texts, formats, errorText } = useUi();
   const draft = chat.draft.value;
   const files = chat.files.value;
   const limit = chat.session.value?.limits.text ?? MAX_TEXT;
@@ -21,14 +21,14 @@ export function Composer() {
   const isNearLimit = draft.length > limit * NEAR_LIMIT;
   const isEmpty = draft.trim() === '' && files.length === 0;
 
-  useGrowing(field, draft);
+  useAutoHeight(field, draft);
   useLayoutEffect(() => {
-    trouble.value = '';
+    errorText.value = '';
   }, [draft, files.length]);
 
   const send = (): void => {
     const refusal = chat.send();
-    trouble.value = refusal === undefined ? '' : reason(refusal, texts);
+    errorText.value = refusal === undefined ? '' : refusalText(refusal, texts);
     field.current?.focus();
   };
   const insert = (text: string): void => {
@@ -47,7 +47,7 @@ export function Composer() {
         send();
       }}
     >
-      <div role="alert">{trouble.value && <p class="fault">{trouble.value}</p>}</div>
+      <div role="alert">{errorText.value && <p class="fault">{errorText.value}</p>}</div>
       <div class="box">
         {files.length > 0 && <Tray files={files} />}
         <textarea
@@ -87,7 +87,7 @@ export function Composer() {
               field.current?.focus();
             }}
           />
-          <Tool icon="attach" label={texts.attach} onClick={() => picker.current?.click()} />
+          <IconButton icon="attach" label={texts.attach} onClick={() => picker.current?.click()} />
           <EmojiPicker onPick={insert} />
           <span class="gap" />
           {isNearLimit && (
@@ -116,7 +116,10 @@ const isPlainEnter = (event: KeyboardEvent): boolean =>
   event.key === 'Enter' && !event.shiftKey && !event.isComposing && event.keyCode !== 229;
 
 /** As high as its text, up to the style sheet's limit. */
-function useGrowing(field: { readonly current: HTMLTextAreaElement | null }, text: string): void {
+function useAutoHeight(
+  field: { readonly current: HTMLTextAreaElement | null },
+  text: string,
+): void {
   useLayoutEffect(() => {
     const { current } = field;
     if (!current) return;
@@ -125,7 +128,7 @@ function useGrowing(field: { readonly current: HTMLTextAreaElement | null }, tex
   }, [text]);
 }
 
-function reason(refusal: SendRefusal, texts: Texts): string {
+function refusalText(refusal: SendRefusal, texts: Texts): string {
   switch (refusal) {
     case 'empty':
     case 'changed':
@@ -147,7 +150,7 @@ const EMOJI = [
 ].map(({ segment }) => segment);
 const COLUMNS = 8;
 
-export function EmojiPicker({ onPick }: { readonly onPick: (emoji: string) => void }) {
+function EmojiPicker({ onPick }: { readonly onPick: (emoji: string) => void }) {
   return (
     <Popover
       kind="dialog"

@@ -25,7 +25,7 @@ export function Files({ files }: { readonly files: readonly AttachmentInfo[] }) 
       {files
         .filter((file) => !pictures.includes(file))
         .map((file, i) => (
-          <Card key={file.id ?? i} file={file} />
+          <FileCard key={file.id ?? i} file={file} />
         ))}
     </>
   );
@@ -43,7 +43,7 @@ function Picture({ file, box }: { readonly file: AttachmentInfo; readonly box: B
       isGone = true;
     };
   }, [file.id]);
-  if (blob === null) return <Card file={file} />;
+  if (blob === null) return <FileCard file={file} />;
   return (
     <button
       type="button"
@@ -58,7 +58,7 @@ function Picture({ file, box }: { readonly file: AttachmentInfo; readonly box: B
 }
 
 /** A reply's file is a link; one of the visitor's own is handed back. */
-function Card({ file }: { readonly file: AttachmentInfo }) {
+function FileCard({ file }: { readonly file: AttachmentInfo }) {
   const { chat, texts, formats } = useUi();
   const href = file.url === undefined ? undefined : safeUrl(file.url);
   const content = (

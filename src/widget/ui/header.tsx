@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useUi } from './ui.ts';
 import { fill } from './formats.ts';
-import { Avatar, Icon, Tool } from './icon.tsx';
-import { chime } from './announce.ts';
+import { Avatar, Icon, IconButton } from './icon.tsx';
+import { playChime } from './announce.ts';
 import { Popover } from './popover.tsx';
 
 /** A connection that takes longer than this is worth a word. */
@@ -28,19 +28,19 @@ export function Header() {
         {note && <p>{note}</p>}
       </div>
       <Menu />
-      <Tool icon="down" label={texts.minimize} onClick={close} />
+      <IconButton icon="down" label={texts.minimize} onClick={close} />
     </header>
   );
 }
 
-export function Menu() {
-  const { chat, texts, hasSound, trouble } = useUi();
+function Menu() {
+  const { chat, texts, hasSound, errorText } = useUi();
   const begin = async (): Promise<void> => {
-    trouble.value = (await chat.newConversation()) ? '' : texts.trouble;
+    errorText.value = (await chat.newConversation()) ? '' : texts.trouble;
   };
   const toggleSound = (): void => {
     hasSound.value = !hasSound.value;
-    if (hasSound.value) chime();
+    if (hasSound.value) playChime();
   };
   const isLoud = hasSound.value;
   return (

@@ -31,7 +31,7 @@ export const Icon = ({ name }: { readonly name: IconName }) => (
 );
 
 /** A button that is only a picture: its name is read out, and shown to a resting pointer. */
-export const Tool = (props: {
+export const IconButton = (props: {
   readonly icon: IconName;
   readonly label: string;
   readonly onClick: () => void;

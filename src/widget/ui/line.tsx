@@ -47,12 +47,12 @@ export function LineRow(props: {
         </div>
       )}
       <Files files={line.files} />
-      {line.state === 'failed' ? <Failure line={line} /> : last && <Meta line={line} />}
+      {line.state === 'failed' ? <LineFailure line={line} /> : last && <LineFooter line={line} />}
     </div>
   );
 }
 
-function Meta({ line }: { readonly line: Line }) {
+function LineFooter({ line }: { readonly line: Line }) {
   const { texts, formats } = useUi();
   const { state, at, from, retryAt } = line;
   const waits = state === 'queued';
@@ -73,13 +73,13 @@ function Meta({ line }: { readonly line: Line }) {
   );
 }
 
-function Failure({ line }: { readonly line: Line }) {
+function LineFailure({ line }: { readonly line: Line }) {
   const { chat, texts } = useUi();
   return (
     <div class="meta failure">
       <span role="alert">
         <Icon name="alert" />
-        <span>{faultOf(line, texts)}</span>
+        <span>{errorTextOf(line, texts)}</span>
       </span>
       {line.seq === undefined && (
         <>
@@ -95,7 +95,7 @@ function Failure({ line }: { readonly line: Line }) {
   );
 }
 
-function faultOf({ error, retryAt }: Line, texts: Texts) {
+function errorTextOf({ error, retryAt }: Line, texts: Texts) {
   if (retryAt !== undefined) return <Countdown text={texts.tooFast} until={retryAt} />;
   if (error === 'too_large') return texts.tooLong;
   return texts.failed;
@@ -104,8 +104,8 @@ function faultOf({ error, retryAt }: Line, texts: Texts) {
 const PARSERS = { TEXT: parsePlain, MARKDOWN: parseMarkdown, HTML: parseHtml };
 
 /** The text of a line, as elements; no text is ever read as markup by the page. */
-export function Rich({ text, format }: Pick<Line, 'text' | 'format'>) {
-  return useMemo(() => <>{parse(text, format).map(draw)}</>, [text, format]);
+function Rich({ text, format }: Pick<Line, 'text' | 'format'>) {
+  return useMemo(() => <>{parse(text, format).map(drawNode)}</>, [text, format]);
 }
 
 /** A reply that a parser stumbles over must not end the panel: it stays in the record. */
@@ -117,11 +117,11 @@ function parse(text: string, format: Line['format']): readonly RichNode[] {
   }
 }
 
-function draw(node: RichNode): ComponentChild {
+function drawNode(node: RichNode): ComponentChild {
   if (typeof node === 'string') return node;
   const { tag, children } = node;
   if (tag === 'br' || tag === 'hr') return createElement(tag, null);
-  return createElement(tag === 'h' ? 'strong' : tag, attributesOf(node), ...children.map(draw));
+  return createElement(tag === 'h' ? 'strong' : tag, attributesOf(node), ...children.map(drawNode));
 }
 
 function attributesOf({ tag, href, start }: RichElement): Record<string, unknown> | null {

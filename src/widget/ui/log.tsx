@@ -68,7 +68,7 @@ export function Log() {
           })}
         </div>
       </div>
-      {scroll.hasNews && (
+      {scroll.hasNewLines && (
         <button type="button" class="news" onClick={scroll.toEnd}>
           <Icon name="down" />
           {texts.newMessages}
@@ -93,7 +93,7 @@ function useFresh(lines: readonly Line[]): ReadonlySet<string> {
 }
 
 /** What stands in the log, in order. */
-export type Item =
+type Item =
   | { readonly kind: 'day'; readonly key: string; readonly at: number }
   | { readonly kind: 'break'; readonly key: string }
   | {
@@ -109,7 +109,7 @@ export type Item =
 const GROUP_GAP_MS = 5 * 60_000;
 
 /** Lines with days and conversations between them, and grouped. */
-export function arrange(lines: readonly Line[], breaks: readonly number[]): Item[] {
+function arrange(lines: readonly Line[], breaks: readonly number[]): Item[] {
   const items: Item[] = [];
   const open = [...breaks].sort((a, b) => a - b);
   for (const [i, line] of lines.entries()) {
@@ -118,7 +118,7 @@ export function arrange(lines: readonly Line[], breaks: readonly number[]): Item
     const isNewDay = !previous || startOfDay(previous.at) !== startOfDay(at);
     let isBroken = false;
     for (; (open[0] ?? Infinity) < seq; open.shift()) isBroken = previous !== undefined;
-    const first = isNewDay || isBroken || !together(previous, line);
+    const first = isNewDay || isBroken || !isSameGroup(previous, line);
     const before = items.at(-1);
     if (first && before?.kind === 'line') items[items.length - 1] = { ...before, last: true };
     if (isNewDay) items.push({ kind: 'day', key: `day-${key}`, at });
@@ -129,7 +129,7 @@ export function arrange(lines: readonly Line[], breaks: readonly number[]): Item
   return items;
 }
 
-const together = (a: Line, b: Line): boolean =>
+const isSameGroup = (a: Line, b: Line): boolean =>
   a.from === b.from &&
   b.at - a.at < GROUP_GAP_MS &&
   // A line that has gone wrong or waits says so itself.

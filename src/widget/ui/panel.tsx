@@ -60,7 +60,7 @@ const carriesFiles = (event: DragEvent): boolean =>
   event.dataTransfer?.types.includes('Files') ?? false;
 
 /** Files that are dragged over the panel and dropped on it. */
-export function useDrop(attach: (files: FileList) => void) {
+function useDrop(attach: (files: FileList) => void) {
   const [isOver, setOver] = useState(false);
   // Entering a child comes before leaving its parent.
   const depth = useRef(0);
@@ -90,7 +90,7 @@ export function useDrop(attach: (files: FileList) => void) {
 const FOCUSABLE = 'a[href],button:not([disabled]),input:not([hidden]),textarea,[tabindex="0"]';
 
 /** Tab goes round within the panel, as nothing else is on the screen. */
-export function keepFocusWithin(panel: HTMLElement, event: KeyboardEvent): void {
+function keepFocusWithin(panel: HTMLElement, event: KeyboardEvent): void {
   const all = [...panel.querySelectorAll<HTMLElement>(FOCUSABLE)].filter(
     (element) => element.tabIndex >= 0 && element.checkVisibility(),
   );

@@ -1,5 +1,5 @@
 import type { ComponentChild } from 'preact';
-import { type IconName, Tool } from './icon.tsx';
+import { type IconName, IconButton } from './icon.tsx';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 /** A button, and what it opens above the rest. */
@@ -16,7 +16,7 @@ export function Popover(props: {
   const { isOpen, toggle, close, box, button, onKeyDown } = usePopover(props.columns);
   return (
     <div class={props.class}>
-      <Tool
+      <IconButton
         icon={icon}
         label={label}
         button={button}
@@ -80,7 +80,7 @@ function usePopover(columns: number) {
 }
 
 /** Moves the focus among siblings with the arrow keys; returns whether the key was one of them. */
-export function moveFocus(
+function moveFocus(
   event: KeyboardEvent,
   buttons: readonly HTMLElement[],
   columns: number,

@@ -22,7 +22,7 @@ export function useScroll(lines: readonly Line[]) {
     first: lines[0]?.id,
     last: lines.at(-1)?.id,
   });
-  const [hasNews, setNews] = useState(false);
+  const [hasNewLines, setNewLines] = useState(false);
 
   const toEnd = (): void => {
     if (box.current) box.current.scrollTop = box.current.scrollHeight;
@@ -35,7 +35,7 @@ export function useScroll(lines: readonly Line[]) {
     place.current.height = scrollHeight - clientHeight;
     place.current.isAtEnd = scrollHeight - scrollTop - clientHeight < END_PX;
     isAtEnd.value = place.current.isAtEnd;
-    if (place.current.isAtEnd) setNews(false);
+    if (place.current.isAtEnd) setNewLines(false);
   };
   const fetchOlder = (): void => {
     if (!box.current || !isOpen.peek()) return;
@@ -50,7 +50,7 @@ export function useScroll(lines: readonly Line[]) {
     if (current.isAtEnd || isOwnNew) toEnd();
     else if (isPrepended && box.current)
       box.current.scrollTop = box.current.scrollHeight - current.fromEnd;
-    else if (last?.id !== current.last) setNews(true);
+    else if (last?.id !== current.last) setNewLines(true);
     current.first = lines[0]?.id;
     current.last = last?.id;
     note();
@@ -68,7 +68,7 @@ export function useScroll(lines: readonly Line[]) {
   return {
     box,
     content,
-    hasNews,
+    hasNewLines,
     toEnd,
     onScroll: () => {
       const { scrollHeight = 0, clientHeight = 0 } = box.current ?? {};

@@ -2,7 +2,7 @@ import { type Ui, useUi } from './ui.ts';
 import type { PendingFile } from '../engine/chat.ts';
 import { MAX_FILE_BYTES, MAX_FILES } from '../../channels/chat/events.ts';
 import { fill } from './formats.ts';
-import { Icon, Tool } from './icon.tsx';
+import { Icon, IconButton } from './icon.tsx';
 import { isPicture, Thumbnail } from './files.tsx';
 
 /** The files that the next message will carry. */
@@ -36,21 +36,21 @@ function Pending({ file }: { readonly file: PendingFile }) {
         </span>
         <span class="note">
           {state === 'failed' ? (
-            <span role="alert">{faultOf(file, ui)}</span>
+            <span role="alert">{errorTextOf(file, ui)}</span>
           ) : (
             formats.bytes(file.size)
           )}
         </span>
       </span>
       {state === 'failed' && isWorthRetrying(file) && (
-        <Tool
+        <IconButton
           icon="again"
           label={texts.tryAgain}
           class="tool small"
           onClick={() => chat.retryFile(key)}
         />
       )}
-      <Tool
+      <IconButton
         icon="close"
         label={fill(texts.remove, name)}
         class="tool small"
@@ -75,7 +75,7 @@ function Pending({ file }: { readonly file: PendingFile }) {
 const isWorthRetrying = ({ error }: PendingFile): boolean =>
   error === 'failed' || error === 'rate_limited';
 
-function faultOf({ error = 'failed' }: PendingFile, { chat, texts, formats }: Ui): string {
+function errorTextOf({ error = 'failed' }: PendingFile, { chat, texts, formats }: Ui): string {
   const limits = chat.session.peek()?.limits;
   switch (error) {
     case 'too_large':

@@ -24,7 +24,7 @@ export interface Ui {
   /** The latest line is on the screen, when the panel is. */
   readonly isAtEnd: Signal<boolean>;
   /** What went wrong last, for the composer to say. */
-  readonly trouble: Signal<string>;
+  readonly errorText: Signal<string>;
   readonly close: () => void;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { SessionEvent } from '../../../src/channels/chat/events.ts';
 import { backoffMs } from '../../../src/widget/engine/timing.ts';
-import { greetingOf } from '../../../src/widget/engine/tab-visitor.ts';
+import { classifySession } from '../../../src/widget/engine/tab-visitor.ts';
 import { newId } from '../../../src/widget/engine/outbox.ts';
 import { refusalOf } from '../../../src/widget/engine/connection.ts';
 import { gatewayAddress, SafeStorage, storagePrefix } from '../../../src/widget/storage.ts';
@@ -34,7 +34,7 @@ test.each([
   'a session is taken as what it is: %s',
   (_case, question, inStorage, shown, answer, greeting) => {
     const which = { asked: question, stored: inStorage, shown, session: answer };
-    expect(greetingOf(which)).toBe(greeting);
+    expect(classifySession(which)).toBe(greeting);
   },
 );
 

@@ -1,3 +1,4 @@
+import type { ReadonlySignal } from '@preact/signals-core';
 import { io, type Socket } from 'socket.io-client';
 import {
   CHAT_PATH,
@@ -16,10 +17,9 @@ import {
   type SessionEvent,
   type StatusEvent,
 } from '../../channels/chat/events.ts';
-import { backoffMs, type Timing } from './timing.ts';
-import type { ConnectionState } from './chat.ts';
 import type { GatewayAddress } from '../storage.ts';
-import type { ReadonlySignal } from '@preact/signals-core';
+import type { ConnectionState } from './chat.ts';
+import { backoffMs, type Timing } from './timing.ts';
 
 type ChatSocket = Socket<ServerToClientEvents, ClientToServerEvents>;
 /** The requests that the server answers. */

@@ -10,13 +10,13 @@ import {
   type SessionEvent,
   UPLOAD_PATH,
 } from '../../channels/chat/events.ts';
+import { gatewayAddress, parsed, SafeStorage, SESSION, storagePrefix } from '../storage.ts';
 import type { Chat, ChatOptions, ConnectionState, Line, SendRefusal } from './chat.ts';
 import { Connection, untilOnline } from './connection.ts';
 import { Conversation } from './conversation.ts';
-import { DRAFT, Draft, isLonger, newId, Outbox } from './outbox.ts';
 import { mergeLines } from './line-record.ts';
+import { DRAFT, Draft, isLonger, newId, Outbox } from './outbox.ts';
 import { listenToPage } from './page-events.ts';
-import { gatewayAddress, parsed, SafeStorage, SESSION, storagePrefix } from '../storage.ts';
 import { LEASE, SeenReporter, Sender, SendLease } from './sender.ts';
 import { asStoredSession, BREAKS, SEEN, type StoredSession, TabVisitor } from './tab-visitor.ts';
 import { TIMING, type Timing } from './timing.ts';

@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from '@preact/signals-core';
-import { parsed, type SafeStorage } from '../storage.ts';
 import type { AttachmentInfo, ErrorWord } from '../../channels/chat/events.ts';
+import { parsed, type SafeStorage } from '../storage.ts';
 
 export const DRAFT = 'draft';
 

@@ -6,10 +6,10 @@ import type {
   SeenRequest,
   SessionEvent,
 } from '../../channels/chat/events.ts';
-import { backoffMs } from './timing.ts';
-import { type Outbox, type OutboxItem, waitOf } from './outbox.ts';
 import type { SafeStorage } from '../storage.ts';
+import { type Outbox, type OutboxItem, waitOf } from './outbox.ts';
 import type { TabVisitor } from './tab-visitor.ts';
+import { backoffMs } from './timing.ts';
 
 interface SenderParts {
   readonly outbox: Outbox;

@@ -1,6 +1,6 @@
+import { batch, type ReadonlySignal, signal } from '@preact/signals-core';
 import type { HandshakeAuth, SessionEvent } from '../../channels/chat/events.ts';
 import { type SafeStorage, SESSION } from '../storage.ts';
-import { batch, type ReadonlySignal, signal } from '@preact/signals-core';
 
 /** The browser's visitor, as it is stored. */
 export type StoredSession = Pick<

@@ -1,9 +1,9 @@
 import { signal } from '@preact/signals-core';
 import type { AttachmentInfo, SessionEvent } from '../../channels/chat/events.ts';
-import { backoffMs } from './timing.ts';
+import { parsed, type SafeStorage } from '../storage.ts';
 import type { FileError, PendingFile } from './chat.ts';
 import { newId } from './outbox.ts';
-import { parsed, type SafeStorage } from '../storage.ts';
+import { backoffMs } from './timing.ts';
 import type { UploadAnswer, UploadRequest } from './upload-request.ts';
 
 interface UploadsParts {

@@ -3,8 +3,8 @@ import type { MainOptions } from '../main-part.ts';
 import type { Ui } from './ui.ts';
 
 /**
- * Tells the page, the launcher, the tab's title and, when wanted, the ear, what happens in the
- * conversation; and the conversation, when the visitor looks at it.
+ * Reports new lines, the unread count and refusals to the page, and updates the tab's title. Plays the
+ * chime when sound is on, and marks lines as seen when they are on the screen.
  */
 export function announce(ui: Ui, options: MainOptions): void {
   announceLines(ui, options);
@@ -12,7 +12,7 @@ export function announce(ui: Ui, options: MainOptions): void {
   announceRefusals(ui, options);
 }
 
-/** Lines that come while this page is there, and replies that the visitor has not seen yet. */
+/** Emits `message` for lines that arrive while the page is open, and for unseen replies. */
 function announceLines({ chat, hasSound }: Ui, { emit }: MainOptions): void {
   const told = new Set<string>();
   let after: number | undefined;
@@ -23,7 +23,7 @@ function announceLines({ chat, hasSound }: Ui, { emit }: MainOptions): void {
       after = undefined;
       return;
     }
-    // What was said before this page, and seen, is no news.
+    // Lines that were seen before this page was opened are not reported.
     after ??= session.seenSeq;
     let hasReply = false;
     for (const { id, seq, from, text, at } of lines) {
@@ -36,7 +36,7 @@ function announceLines({ chat, hasSound }: Ui, { emit }: MainOptions): void {
   });
 }
 
-/** The count shows while the visitor looks elsewhere: on the launcher, and before the tab's title. */
+/** Emits `unread`, and shows the count in the tab's title while the tab is hidden. */
 function announceUnread({ chat, isOpen, isAtEnd }: Ui, { emit }: MainOptions): void {
   let title: string | undefined;
   let count = 0;
@@ -62,7 +62,7 @@ function announceUnread({ chat, isOpen, isAtEnd }: Ui, { emit }: MainOptions): v
   });
 }
 
-/** The visitor reads that it is not available; what to do about it is for the page's developer. */
+/** Emits `error`, and tells the page's developer in the console what to do about it. */
 function announceRefusals(
   { chat, texts, errorText }: Ui,
   { emit, gatewayUrl, key }: MainOptions,
@@ -74,16 +74,16 @@ function announceRefusals(
     if (code === told) return;
     told = code;
     if (code === '') return;
-    // It lasts for a moment, since the visitor is let in without it: what is said must last longer.
+    // The refusal lasts only a moment, because the tab connects again without the JWT; the text stays.
     if (code === 'bad_identity') errorText.value = texts.notSignedIn;
     const advice = adviceFor(code, gatewayUrl, key);
-    // eslint-disable-next-line no-console -- for the page's developer, who can mend it
+    // eslint-disable-next-line no-console -- for the page's developer
     if (advice !== undefined) console.error(advice);
     emit('error', { code });
   });
 }
 
-/** What the page's developer reads in the console, and what to do about it. */
+/** For the page's developer: why the gateway refuses, and what to do about it. */
 function adviceFor(code: string, gatewayUrl: string, key: string): string | undefined {
   switch (code) {
     case 'unknown_key':
@@ -104,14 +104,14 @@ const LOUDNESS = 0.06;
 
 let context: AudioContext | undefined;
 
-/** A short tone; silence where the browser does not let a page make any. */
+/** Plays a short tone, unless the browser forbids it. */
 export function playChime(): void {
   try {
     context ??= new AudioContext();
     void context.resume().catch(() => undefined);
     for (const [i, hertz] of NOTES_HZ.entries()) note(context, hertz, i * NOTE_S);
   } catch {
-    // No sound device, or not allowed before the visitor has touched the page.
+    // There is no sound device, or the visitor has not interacted with the page yet.
   }
 }
 

@@ -1,17 +1,17 @@
-import { type Ui, UiProvider } from './ui.ts';
 import { effect, signal } from '@preact/signals-core';
 import { render } from 'preact';
 import type { Chat } from '../engine/chat.ts';
-import { readNote, storagePrefix, writeNote } from '../storage.ts';
 import { adoptStyleSheet } from '../look/style-sheet.ts';
 import type { Main, MainOptions } from '../main-part.ts';
+import { readNote, storagePrefix, writeNote } from '../storage.ts';
 import type { Texts } from '../texts/en.ts';
-import { createFormats, fill } from './formats.ts';
 import { announce } from './announce.ts';
+import { createFormats, fill } from './formats.ts';
 import css from './panel.css?inline';
 import { Panel } from './panel.tsx';
+import { type Ui, UiProvider } from './ui.ts';
 
-/** Puts the panel into the widget's frame and binds it to a conversation. */
+/** Puts the panel into the widget's frame and connects it to a conversation. */
 export function createApp(
   options: MainOptions,
   chat: Chat,
@@ -53,7 +53,7 @@ export function createApp(
           </UiProvider>,
           place,
         );
-        // Drawn closed and then opened, so that it is seen to come out of the launcher.
+        // Laid out closed before it is opened, so that the opening is animated.
         place.getBoundingClientRect();
       }
       ui.isOpen.value = open;
@@ -77,8 +77,8 @@ export function createApp(
 const SMALL = '(max-width: 480px), (max-height: 460px)';
 
 /**
- * On a small screen the open panel is the screen: the page behind it does not scroll, and the
- * panel is as high as what the keyboard leaves of it.
+ * On a small screen the open panel covers the screen: the page behind it does not scroll, and the
+ * panel is as high as the part of the screen above the keyboard.
  */
 function coverScreen(place: HTMLElement, { isOpen, isFullScreen }: Ui): void {
   const small = matchMedia(SMALL);

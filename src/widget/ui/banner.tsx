@@ -1,13 +1,13 @@
 import { useEffect, useState } from 'preact/hooks';
-import { useUi } from './ui.ts';
-import { Icon } from './icon.tsx';
-import { fill } from './formats.ts';
 import type { ConnectionState } from '../engine/chat.ts';
+import { fill } from './formats.ts';
+import { Icon } from './icon.tsx';
+import { useUi } from './ui.ts';
 
-/** A connection that is back before anyone looks is not worth a word. */
+/** A shorter interruption is not shown. */
 const GRACE_MS = 1_200;
 
-/** What stands between the visitor and the conversation. */
+/** Says that the visitor is offline, or that the gateway refuses the connection. */
 export function Banner() {
   const { chat, texts } = useUi();
   const connection = chat.connection.value;
@@ -52,7 +52,7 @@ function useDelayed(isSo: boolean): boolean {
   return isShown;
 }
 
-/** A text whose `#` is the time until then, "in 5 seconds". */
+/** A text whose `#` is replaced by the time until `until`: "in 5 seconds". */
 export function Countdown({ text, until }: { readonly text: string; readonly until: number }) {
   const { formats } = useUi();
   const [now, setNow] = useState(Date.now());
@@ -61,10 +61,10 @@ export function Countdown({ text, until }: { readonly text: string; readonly unt
     return () => clearInterval(timer);
   }, []);
   const seconds = Math.max(0, Math.ceil((until - now) / 1_000));
-  // Only the sentence is for the ear, not each of its seconds.
+  // A screen reader says the sentence once, not each second.
   return <span aria-live="off">{fill(text, formats.inSeconds(seconds))}</span>;
 }
 
-/** Nothing that the visitor does can help: the page or the shop has to be put right. */
+/** Only the page's developer or the shop can resolve the refusal. */
 export const isShutOut = (connection: ConnectionState): boolean =>
   connection.state === 'refused' && ['unknown_key', 'origin'].includes(connection.code);

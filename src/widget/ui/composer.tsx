@@ -1,27 +1,26 @@
+import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { useUi } from './ui.ts';
-import type { SendRefusal } from '../engine/chat.ts';
 import { MAX_TEXT } from '../../channels/chat/events.ts';
+import type { SendRefusal } from '../engine/chat.ts';
 import type { Texts } from '../texts/en.ts';
 import { Icon, IconButton } from './icon.tsx';
-import { Tray } from './tray.tsx';
 import { Popover } from './popover.tsx';
+import { Tray } from './tray.tsx';
+import { useUi } from './ui.ts';
 
-/** From this share of the limit on, the count shows. */
+/** The count is shown from this share of the limit on. */
 const NEAR_LIMIT = 0.9;
 
-/** Where one writes. The draft lives in the engine: it survives a reload. */
+/** The field for the next message. The draft is kept by the engine, so it survives a reload. */
 export function Composer() {
   const { chat, texts, formats, errorText } = useUi();
   const draft = chat.draft.value;
   const files = chat.files.value;
   const limit = chat.session.value?.limits.text ?? MAX_TEXT;
   const field = useRef<HTMLTextAreaElement>(null);
-  const picker = useRef<HTMLInputElement>(null);
   const isNearLimit = draft.length > limit * NEAR_LIMIT;
   const isEmpty = draft.trim() === '' && files.length === 0;
 
-  useAutoHeight(field, draft);
   useLayoutEffect(() => {
     errorText.value = '';
   }, [draft, files.length]);
@@ -50,44 +49,9 @@ export function Composer() {
       <div role="alert">{errorText.value && <p class="fault">{errorText.value}</p>}</div>
       <div class="box">
         {files.length > 0 && <Tray files={files} />}
-        <textarea
-          ref={field}
-          rows={1}
-          // The hint stands on the widget's own side; what is typed goes its own way.
-          {...(draft && { dir: 'auto' })}
-          aria-label={texts.message}
-          placeholder={texts.placeholder}
-          enterkeyhint="send"
-          value={draft}
-          {...(isNearLimit && { 'aria-describedby': 'count' })}
-          onInput={(event) => chat.setDraft(event.currentTarget.value)}
-          onKeyDown={(event) => {
-            if (!isPlainEnter(event)) return;
-            event.preventDefault();
-            send();
-          }}
-          onPaste={(event) => {
-            const data = event.clipboardData;
-            // What comes out of a document is text first, and a picture of that text besides.
-            if (!data?.files.length || data.getData('text/plain') !== '') return;
-            event.preventDefault();
-            chat.attach(data.files);
-          }}
-        />
+        <MessageField field={field} isNearLimit={isNearLimit} onSend={send} />
         <div class="tools">
-          <input
-            ref={picker}
-            type="file"
-            multiple
-            hidden
-            tabIndex={-1}
-            onChange={(event) => {
-              chat.attach(event.currentTarget.files ?? []);
-              event.currentTarget.value = '';
-              field.current?.focus();
-            }}
-          />
-          <IconButton icon="attach" label={texts.attach} onClick={() => picker.current?.click()} />
+          <AttachButton onAttached={() => field.current?.focus()} />
           <EmojiPicker onPick={insert} />
           <span class="gap" />
           {isNearLimit && (
@@ -110,12 +74,71 @@ export function Composer() {
   );
 }
 
-/** Enter that sends: not one that ends a composition, which Safari tells only by its code. */
+function MessageField(props: {
+  readonly field: RefObject<HTMLTextAreaElement | null>;
+  readonly isNearLimit: boolean;
+  readonly onSend: () => void;
+}) {
+  const { chat, texts } = useUi();
+  const { field, isNearLimit, onSend } = props;
+  const draft = chat.draft.value;
+  useAutoHeight(field, draft);
+  return (
+    <textarea
+      ref={field}
+      rows={1}
+      // The placeholder has the widget's direction; typed text has its own.
+      {...(draft && { dir: 'auto' })}
+      aria-label={texts.message}
+      placeholder={texts.placeholder}
+      enterkeyhint="send"
+      value={draft}
+      {...(isNearLimit && { 'aria-describedby': 'count' })}
+      onInput={(event) => chat.setDraft(event.currentTarget.value)}
+      onKeyDown={(event) => {
+        if (!isPlainEnter(event)) return;
+        event.preventDefault();
+        onSend();
+      }}
+      onPaste={(event) => {
+        const data = event.clipboardData;
+        // A copied part of a document has text and a picture of it: the text is pasted.
+        if (!data?.files.length || data.getData('text/plain') !== '') return;
+        event.preventDefault();
+        chat.attach(data.files);
+      }}
+    />
+  );
+}
+
+function AttachButton({ onAttached }: { readonly onAttached: () => void }) {
+  const { chat, texts } = useUi();
+  const picker = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <input
+        ref={picker}
+        type="file"
+        multiple
+        hidden
+        tabIndex={-1}
+        onChange={(event) => {
+          chat.attach(event.currentTarget.files ?? []);
+          event.currentTarget.value = '';
+          onAttached();
+        }}
+      />
+      <IconButton icon="attach" label={texts.attach} onClick={() => picker.current?.click()} />
+    </>
+  );
+}
+
+/** Whether the key sends: an Enter that ends a composition does not (Safari marks it only by its code). */
 const isPlainEnter = (event: KeyboardEvent): boolean =>
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- nothing else tells it in Safari
   event.key === 'Enter' && !event.shiftKey && !event.isComposing && event.keyCode !== 229;
 
-/** As high as its text, up to the style sheet's limit. */
+/** Makes the field as high as its text; the style sheet limits it. */
 function useAutoHeight(
   field: { readonly current: HTMLTextAreaElement | null },
   text: string,
@@ -142,7 +165,7 @@ function refusalText(refusal: SendRefusal, texts: Texts): string {
   }
 }
 
-/** What people use most in a conversation with a shop. A screen reader knows their names. */
+/** Common emoji in conversations with a shop. Screen readers read their names. */
 const EMOJI = [
   ...new Intl.Segmenter().segment(
     '😀😄😅😂🙂😉😊😍😎🤔😐😢😭😱🥳😴👍👎👌🙏👏🙌👋🤝✌️❤️💔🔥🎉🎁✅❌⚠️❓⏰📦🚚💳💡☕',

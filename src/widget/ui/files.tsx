@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { useUi } from './ui.ts';
 import type { AttachmentInfo } from '../../channels/chat/events.ts';
 import { fill } from './formats.ts';
 import { Icon } from './icon.tsx';
 import { safeUrl } from './rich/plain.ts';
+import { useUi } from './ui.ts';
 
-/** One picture alone is shown whole; several beside each other are cut to squares. */
+/** A single picture is shown whole; several are cropped to squares. */
 const ALONE = { width: 228, height: 160, fit: 'contain' } as const;
 const BESIDE = { width: 112, height: 112, fit: 'cover' } as const;
 type Box = typeof ALONE | typeof BESIDE;
@@ -57,7 +57,7 @@ function Picture({ file, box }: { readonly file: AttachmentInfo; readonly box: B
   );
 }
 
-/** A reply's file is a link; one of the visitor's own is handed back. */
+/** A reply's file is a link; the visitor's own file is downloaded from the gateway. */
 function FileCard({ file }: { readonly file: AttachmentInfo }) {
   const { chat, texts, formats } = useUi();
   const href = file.url === undefined ? undefined : safeUrl(file.url);
@@ -98,17 +98,17 @@ function save(blob: Blob, name: string): void {
   link.href = URL.createObjectURL(blob);
   link.download = name;
   link.click();
-  // The browser has begun to read it by then.
+  // By then the browser has started the download.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
-/** Kinds that browsers can decode; a drawing of markup is none of them. */
+/** Bitmaps that browsers can decode; not SVG, which is markup. */
 export const isPicture = ({ type }: { readonly type: string }): boolean =>
   /^image\/(png|jpe?g|gif|webp|avif|bmp)$/.test(type);
 
 /**
- * A picture drawn on a canvas, as an `<img>` would need the page's policy to allow `blob:`.
- * @param fit `cover` fills the box and cuts off what is over
+ * A picture on a canvas. An `<img>` would require that the page's policy allows `blob:`.
+ * @param fit `cover` fills the box and crops the picture
  */
 export function Thumbnail(props: {
   readonly blob: Blob;
@@ -149,7 +149,7 @@ function paint(
 ): void {
   const density = Math.max(1, Math.min(3, devicePixelRatio));
   const scales = [box.width / picture.width, box.height / picture.height];
-  // Never larger than it is, when all of it is shown.
+  // `contain` never enlarges a picture.
   const scale = box.fit === 'cover' ? Math.max(...scales) : Math.min(1, ...scales);
   const shown =
     box.fit === 'cover' ? box : { width: picture.width * scale, height: picture.height * scale };

@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
-import { useUi } from './ui.ts';
+import { playChime } from './announce.ts';
 import { fill } from './formats.ts';
 import { Avatar, Icon, IconButton } from './icon.tsx';
-import { playChime } from './announce.ts';
 import { Popover } from './popover.tsx';
+import { useUi } from './ui.ts';
 
-/** A connection that takes longer than this is worth a word. */
+/** A connection that takes longer is mentioned. */
 const PATIENCE_MS = 1_500;
 
 export function Header() {

@@ -23,14 +23,14 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** A picture of strokes, in the colour of the text; what it means is said beside it. */
+/** A decorative icon in the colour of the text. */
 export const Icon = ({ name }: { readonly name: IconName }) => (
   <svg viewBox="0 0 24 24" aria-hidden="true" class={`i-${name}`}>
     <path d={PATHS[name]} />
   </svg>
 );
 
-/** A button that is only a picture: its name is read out, and shown to a resting pointer. */
+/** A button with only an icon; its label is the accessible name and the tooltip. */
 export const IconButton = (props: {
   readonly icon: IconName;
   readonly label: string;
@@ -54,7 +54,7 @@ export const IconButton = (props: {
   </button>
 );
 
-/** The shop's picture; its sign where there is none, or the page's policy does not let it in. */
+/** The shop's logo; an icon when there is none, or when the page's policy blocks it. */
 export function Avatar() {
   const { logo } = useUi().settings;
   const [isBroken, setBroken] = useState(false);

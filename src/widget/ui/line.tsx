@@ -1,14 +1,14 @@
-import { useUi } from './ui.ts';
+import { type ComponentChild, createElement } from 'preact';
+import { useMemo } from 'preact/hooks';
 import type { Line } from '../engine/chat.ts';
 import type { Texts } from '../texts/en.ts';
-import { Avatar, Icon, type IconName } from './icon.tsx';
 import { Countdown } from './banner.tsx';
 import { Files } from './files.tsx';
-import { useMemo } from 'preact/hooks';
-import { type ComponentChild, createElement } from 'preact';
+import { Avatar, Icon, type IconName } from './icon.tsx';
 import { parseHtml } from './rich/html.ts';
 import { parseMarkdown } from './rich/markdown.ts';
 import { parsePlain, type RichElement, type RichNode } from './rich/plain.ts';
+import { useUi } from './ui.ts';
 
 const STATE_ICONS: Readonly<Record<Line['state'], IconName>> = {
   queued: 'clock',
@@ -18,12 +18,12 @@ const STATE_ICONS: Readonly<Record<Line['state'], IconName>> = {
   failed: 'alert',
 };
 
-/** One message with its files, and at the end of a group when it was written and where it is. */
+/** One message with its files; the last of a group also shows its time and state. */
 export function LineRow(props: {
   readonly line: Line;
   readonly first: boolean;
   readonly last: boolean;
-  /** It has just come: it moves into its place. */
+  /** It has just arrived, and is animated. */
   readonly fresh: boolean;
 }) {
   const { texts, settings } = useUi();
@@ -103,12 +103,12 @@ function errorTextOf({ error, retryAt }: Line, texts: Texts) {
 
 const PARSERS = { TEXT: parsePlain, MARKDOWN: parseMarkdown, HTML: parseHtml };
 
-/** The text of a line, as elements; no text is ever read as markup by the page. */
+/** A line's text as elements; the page never parses it as markup. */
 function Rich({ text, format }: Pick<Line, 'text' | 'format'>) {
   return useMemo(() => <>{parse(text, format).map(drawNode)}</>, [text, format]);
 }
 
-/** A reply that a parser stumbles over must not end the panel: it stays in the record. */
+/** When a parser fails, the reply is shown as plain text, so that the panel keeps working. */
 function parse(text: string, format: Line['format']): readonly RichNode[] {
   try {
     return PARSERS[format](text);
@@ -127,7 +127,7 @@ function drawNode(node: RichNode): ComponentChild {
 function attributesOf({ tag, href, start }: RichElement): Record<string, unknown> | null {
   if (tag === 'a') return { href, target: '_blank', rel: 'noopener noreferrer' };
   if (tag === 'h') return { class: 'heading' };
-  // What can be scrolled can be reached by the keyboard.
+  // It scrolls, so it has to be reachable by keyboard.
   if (tag === 'pre') return { tabIndex: 0, dir: 'ltr' };
   return tag === 'ol' ? { start } : null;
 }

@@ -1,12 +1,12 @@
 import { useRef } from 'preact/hooks';
-import { useUi } from './ui.ts';
 import type { Line } from '../engine/chat.ts';
+import { startOfDay } from './formats.ts';
 import { Avatar, Icon } from './icon.tsx';
 import { LineRow } from './line.tsx';
 import { useScroll } from './scroll.ts';
-import { startOfDay } from './formats.ts';
+import { useUi } from './ui.ts';
 
-/** What was said, oldest first; it begins with the greeting. */
+/** The lines of the conversation, oldest first, after the greeting. */
 export function Log() {
   const { chat, texts, settings, formats } = useUi();
   const lines = chat.lines.value;
@@ -78,7 +78,7 @@ export function Log() {
   );
 }
 
-/** Lines that came below what was already there: not the first ones, and not older ones. */
+/** The ids of lines that were added at the end while the log was shown. */
 function useFresh(lines: readonly Line[]): ReadonlySet<string> {
   const memory = useRef({ known: new Set<string>(), fresh: new Set<string>(), isBegun: false });
   const { known, fresh, isBegun } = memory.current;
@@ -92,7 +92,7 @@ function useFresh(lines: readonly Line[]): ReadonlySet<string> {
   return fresh;
 }
 
-/** What stands in the log, in order. */
+/** An element of the log. */
 type Item =
   | { readonly kind: 'day'; readonly key: string; readonly at: number }
   | { readonly kind: 'break'; readonly key: string }
@@ -100,15 +100,15 @@ type Item =
       readonly kind: 'line';
       readonly key: string;
       readonly line: Line;
-      /** Begins a group: lines of one side, written soon after each other. */
+      /** The first of a group: lines of one side, written shortly after each other. */
       readonly first: boolean;
-      /** Ends it, and so shows when it was written and where it is. */
+      /** The last of a group, which shows its time and state. */
       readonly last: boolean;
     };
 
 const GROUP_GAP_MS = 5 * 60_000;
 
-/** Lines with days and conversations between them, and grouped. */
+/** Groups the lines, and puts days and new conversations between them. */
 function arrange(lines: readonly Line[], breaks: readonly number[]): Item[] {
   const items: Item[] = [];
   const open = [...breaks].sort((a, b) => a - b);
@@ -132,7 +132,7 @@ function arrange(lines: readonly Line[], breaks: readonly number[]): Item[] {
 const isSameGroup = (a: Line, b: Line): boolean =>
   a.from === b.from &&
   b.at - a.at < GROUP_GAP_MS &&
-  // A line that has gone wrong or waits says so itself.
+  // A queued or failed line shows its own state.
   (a.state === 'queued') === (b.state === 'queued') &&
   a.state !== 'failed' &&
   b.state !== 'failed';

@@ -1,12 +1,12 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { useUi } from './ui.ts';
 import { Banner, isShutOut } from './banner.tsx';
 import { Composer } from './composer.tsx';
 import { Header } from './header.tsx';
 import { Log } from './log.tsx';
 import { needsPreChat, PreChat } from './pre-chat.tsx';
+import { useUi } from './ui.ts';
 
-/** The dialog: who one talks with, what was said, and where one writes. */
+/** The chat's dialog: header, log and composer. */
 export function Panel() {
   const ui = useUi();
   const { chat, texts, settings, isOpen, isFullScreen } = ui;
@@ -49,7 +49,7 @@ export function Panel() {
   );
 }
 
-/** A keyboard on a touch screen would hide what the visitor came to read. */
+/** On a touch screen a focused field would open the keyboard, which covers the log. */
 function focusFirst(panel: HTMLElement): void {
   const isTouch = matchMedia('(pointer: coarse)').matches;
   const field = panel.querySelector<HTMLElement>('input:not([type=file]), textarea');
@@ -59,10 +59,10 @@ function focusFirst(panel: HTMLElement): void {
 const carriesFiles = (event: DragEvent): boolean =>
   event.dataTransfer?.types.includes('Files') ?? false;
 
-/** Files that are dragged over the panel and dropped on it. */
+/** Handlers for files that are dragged over the panel and dropped on it. */
 function useDrop(attach: (files: FileList) => void) {
   const [isOver, setOver] = useState(false);
-  // Entering a child comes before leaving its parent.
+  // Counted, because `dragenter` of a child is fired before `dragleave` of its parent.
   const depth = useRef(0);
   const count = (event: DragEvent, by: number): void => {
     if (!carriesFiles(event)) return;
@@ -89,7 +89,7 @@ function useDrop(attach: (files: FileList) => void) {
 
 const FOCUSABLE = 'a[href],button:not([disabled]),input:not([hidden]),textarea,[tabindex="0"]';
 
-/** Tab goes round within the panel, as nothing else is on the screen. */
+/** Keeps Tab within the panel, which covers the page. */
 function keepFocusWithin(panel: HTMLElement, event: KeyboardEvent): void {
   const all = [...panel.querySelectorAll<HTMLElement>(FOCUSABLE)].filter(
     (element) => element.tabIndex >= 0 && element.checkVisibility(),

@@ -1,14 +1,14 @@
 import type { ComponentChild } from 'preact';
-import { type IconName, IconButton } from './icon.tsx';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { type IconName, IconButton } from './icon.tsx';
 
-/** A button, and what it opens above the rest. */
+/** A button, and the popover that it opens. */
 export function Popover(props: {
   readonly kind: 'menu' | 'dialog';
   readonly class: string;
   readonly icon: IconName;
   readonly label: string;
-  /** Of its buttons, for the arrow keys. */
+  /** The columns of its buttons, for the arrow keys. */
   readonly columns: number;
   readonly content: (close: () => void) => ComponentChild;
 }) {
@@ -34,8 +34,8 @@ export function Popover(props: {
 }
 
 /**
- * The focus goes into what was opened and, by Escape, back to the button; a press elsewhere closes
- * it. Arrow keys go through its buttons.
+ * Opening moves the focus into the popover, and Escape returns it to the button; a press elsewhere
+ * closes the popover. The arrow keys move between its buttons.
  */
 function usePopover(columns: number) {
   const [isOpen, setOpen] = useState(false);
@@ -57,7 +57,7 @@ function usePopover(columns: number) {
       const path = event.composedPath();
       if (!path.some((node) => node === box.current || node === button.current)) setOpen(false);
     };
-    // In the panel the path has its parts; from outside only the host.
+    // Within the shadow root the event's path has the panel's elements; outside, only the host.
     for (const target of [root, document]) target?.addEventListener('pointerdown', press);
     return () => {
       for (const target of [root, document]) target?.removeEventListener('pointerdown', press);
@@ -79,7 +79,7 @@ function usePopover(columns: number) {
   };
 }
 
-/** Moves the focus among siblings with the arrow keys; returns whether the key was one of them. */
+/** Moves the focus between buttons with the arrow keys, Home and End. */
 function moveFocus(
   event: KeyboardEvent,
   buttons: readonly HTMLElement[],

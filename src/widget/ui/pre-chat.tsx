@@ -5,7 +5,7 @@ import type { Ui } from './ui.ts';
 const EMAIL = /^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>"]+$/;
 const MAX_LENGTH = { name: 200, email: 254 };
 
-/** Whether the visitor is asked who they are before the first line: never one who is known. */
+/** Whether the visitor is asked for name and address before the first message. */
 export function needsPreChat({ chat, settings, isIntroduced }: Ui): boolean {
   const session = chat.session.value;
   const isAsked = settings.preChat === 'optional' || settings.preChat === 'required';

@@ -1,15 +1,15 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { useUi } from './ui.ts';
 import type { Line } from '../engine/chat.ts';
+import { useUi } from './ui.ts';
 
-/** Nearer to the end than this is at the end. */
+/** A log that is nearer to its end counts as scrolled to the end. */
 const END_PX = 48;
-/** Older lines are fetched before their place is reached. */
+/** Older lines are fetched this long before the top is reached. */
 const AHEAD_PX = 240;
 
 /**
- * Keeps the place: at the end it stays at the end, whatever comes or grows; above, what was read
- * stays where it is, also when older lines come in before it.
+ * Keeps the scroll position. At the end, the log stays at its end when lines are added or grow;
+ * elsewhere the visible lines stay in place, also when older lines are added before them.
  */
 export function useScroll(lines: readonly Line[]) {
   const { chat, isOpen, isAtEnd } = useUi();
@@ -72,7 +72,7 @@ export function useScroll(lines: readonly Line[]) {
     toEnd,
     onScroll: () => {
       const { scrollHeight = 0, clientHeight = 0 } = box.current ?? {};
-      // Where something has grown meanwhile, it is not the visitor who has left the end.
+      // When the height has changed, the visitor has not scrolled: the content has grown.
       if (place.current.isAtEnd && place.current.height !== scrollHeight - clientHeight) toEnd();
       else note();
       fetchOlder();

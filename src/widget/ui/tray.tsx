@@ -1,11 +1,11 @@
-import { type Ui, useUi } from './ui.ts';
-import type { PendingFile } from '../engine/chat.ts';
 import { MAX_FILE_BYTES, MAX_FILES } from '../../channels/chat/events.ts';
+import type { PendingFile } from '../engine/chat.ts';
+import { isPicture, Thumbnail } from './files.tsx';
 import { fill } from './formats.ts';
 import { Icon, IconButton } from './icon.tsx';
-import { isPicture, Thumbnail } from './files.tsx';
+import { type Ui, useUi } from './ui.ts';
 
-/** The files that the next message will carry. */
+/** The next message's files. */
 export const Tray = ({ files }: { readonly files: readonly PendingFile[] }) => (
   <ul class="tray">
     {files.map((file) => (

@@ -87,7 +87,7 @@ describe('the outbox', () => {
   });
 
   test.each([
-    ['a guest’s items go with him', false, ['a', 'c']],
+    ['a guest’s items go with them', false, ['a', 'c']],
     ['a verified visitor’s items go with nobody', true, ['c']],
   ])('when the visitor changes, %s', (_case, verified, left) => {
     const { outbox } = tabOf(new BrowserStorage());

@@ -1,4 +1,4 @@
-/** What a reply may be made of. Nothing else is ever drawn, whatever it was written in. */
+/** The elements that a reply may have, in every format. Nothing else is rendered. */
 export type RichTag =
   | 'p'
   | 'h'
@@ -22,7 +22,7 @@ export type RichTag =
 export interface RichElement {
   readonly tag: RichTag;
   readonly children: readonly RichNode[];
-  /** Of a link, checked by `safeUrl`. */
+  /** A link's address, checked by `safeUrl`. */
   readonly href?: string;
   /** The first number of an ordered list. */
   readonly start?: number;
@@ -33,7 +33,7 @@ export type RichNode = string | RichElement;
 
 export const BREAK: RichElement = { tag: 'br', children: [] };
 
-/** Plain text with its addresses made into links; line breaks stay. */
+/** Turns the addresses in plain text into links, and keeps its line breaks. */
 export function parsePlain(text: string): RichNode[] {
   const token = new RegExp(`\\n|${ADDRESS}`, 'gi');
   const nodes: RichNode[] = [];
@@ -53,12 +53,12 @@ const MAX_URL = 2_000;
 const LABEL = '[a-z0-9-]{1,63}';
 
 /**
- * A web or mail address in a text, as the source of a pattern. Each part has a bound, so that the
- * time it takes grows with the text and no faster.
+ * A web or mail address in a text, as the source of a pattern. Each part is bounded, so that matching
+ * takes linear time.
  */
 export const ADDRESS = `\\b(?:https?://|www\\.)[^\\s<>"\`|\\\\^{}]{2,${MAX_URL}}|\\b[\\w.+-]{1,64}@${LABEL}(?:\\.${LABEL}){1,9}`;
 
-/** Where a link leads when following it is harmless; relative ones lead nowhere from a chat. */
+/** The address of a link that is safe to follow; undefined for others, and for relative ones. */
 export function safeUrl(address: string): string | undefined {
   try {
     const url = new URL(address.trim());
@@ -68,13 +68,13 @@ export function safeUrl(address: string): string | undefined {
   }
 }
 
-/** A link, or its text alone where the address is not one to follow. */
+/** A link, or only its text when the address is not safe. */
 export function link(address: string, text: string): RichElement | string {
   const href = safeUrl(address);
   return href === undefined ? text : { tag: 'a', href, children: [text] };
 }
 
-/** What `ADDRESS` has found, as a link and the length of its text. */
+/** A match of `ADDRESS`, as a link and the length of its text. */
 export function linkOf(found: string): { readonly node: RichElement | string; length: number } {
   const shown = found.slice(0, lengthOfAddress(found));
   const isWeb = /^(https?:|www\.)/i.test(shown);
@@ -82,7 +82,7 @@ export function linkOf(found: string): { readonly node: RichElement | string; le
   return { node: link(scheme + shown, shown), length: shown.length };
 }
 
-/** Without the sentence's punctuation, and without a bracket that was opened before the address. */
+/** Leaves out the sentence's punctuation, and a closing bracket that was opened before the address. */
 function lengthOfAddress(found: string): number {
   let open = 0;
   for (const char of found) open += char === '(' ? 1 : char === ')' ? -1 : 0;

@@ -1,6 +1,7 @@
-// Bundles src/widget/ to dist/widget/: widget.js, the loader that a page names, and main-<hash>.js,
-// which the loader fetches when it is needed, one for each language. Fails when either is larger
-// than it may be. The folder is swapped when all is done: a gateway that runs never serves half.
+// Bundles src/widget/ to dist/widget/: widget.js, the loader that a page embeds, and one
+// main-<hash>.js for each language, which the loader fetches when it is needed. Fails when a file is
+// larger than its limit. The folder is replaced at the end, so that a running gateway never serves a
+// half-finished build.
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -10,10 +11,10 @@ import { DIST, ROOT, SRC, swapFolder } from './workspace.mjs';
 const SOURCE = join(SRC, 'widget');
 const KIB = 1024;
 const LIMITS = { loader: 6 * KIB, main: 48 * KIB };
-/** What main.tsx imports; the other languages stand in for it. */
+/** The texts that main.tsx imports; each language's bundle has that language's file instead. */
 const ENGLISH = join(SOURCE, 'texts/en.ts');
 
-/** Bundles one entry with everything it needs to one file. */
+/** Bundles an entry and everything that it imports into one file. */
 export async function bundle({ entry, folder, format, fileName, define = {}, language = 'en' }) {
   await build({
     root: ROOT,
@@ -50,13 +51,13 @@ function inLanguage(language) {
   };
 }
 
-/** Every language that has a file. */
+/** The languages that have a file of texts. */
 export const languages = () =>
   readdirSync(join(SOURCE, 'texts'))
     .map((file) => /^([a-z]{2})\.ts$/.exec(file)?.[1])
     .filter((language) => language !== undefined);
 
-/** Whether a file fits; says how large it is, as a visitor downloads it. */
+/** Prints a file's compressed size. @returns whether it is within `limit` */
 function fits(name, file, limit) {
   const bytes = gzipSync(readFileSync(file), { level: 9 }).length;
   const figure = `${bytes} of ${limit} bytes gzipped`;
@@ -88,7 +89,7 @@ async function buildInto(folder) {
 if (process.argv[1] === import.meta.filename) {
   mkdirSync(DIST, { recursive: true });
   const folder = mkdtempSync(join(DIST, '.widget-'));
-  // In an image the gateway runs as somebody else than whoever built it.
+  // In a container image the gateway runs as another user than the one that built it.
   chmodSync(folder, 0o755);
   try {
     if (!(await buildInto(folder))) {

@@ -11,7 +11,9 @@ export interface Settings extends WidgetConfig {
 
 const NAMES = ['name', 'greeting', 'color', 'position', 'logo', 'preChat', 'scheme'];
 
-/** @param attributes the script tag's `data-*`; they take precedence over the shop's configuration */
+/**
+ * @param attributes the script tag's `data-*`; they take precedence over the shop's configuration
+ */
 export const mergeSettings = (
   attributes: Readonly<Record<string, string | undefined>>,
   config: object,

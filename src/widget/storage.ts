@@ -1,6 +1,8 @@
 // The browser's storage: the names under which the widget keeps data, and safe access to it.
 
-/** The visitor's session. The loader reads it too, to decide whether to load the main part at once. */
+/**
+ * The visitor's session. The loader reads it too, to decide whether to load the main part at once.
+ */
 export const SESSION = 'session';
 
 /** What all names begin with. Each gateway and key has its own: a site may use several widgets. */
@@ -11,7 +13,9 @@ export function storagePrefix(gatewayUrl: string, key: string): string {
 
 export interface GatewayAddress {
   readonly origin: string;
-  /** Without a slash at its end; empty, or `/support` for a gateway behind a path of a larger site. */
+  /**
+   * Without a slash at its end; empty, or `/support` for a gateway behind a path of a larger site.
+   */
   readonly basePath: string;
 }
 
@@ -43,7 +47,8 @@ export function writeNote(storage: Storage | undefined, key: string, value: stri
   try {
     storage?.setItem(key, value);
   } catch {
-    // The storage is full or forbidden. A lost note only means that the visitor sees something again.
+    // The storage is full or forbidden. A lost note only means that the visitor sees something
+    // again.
   }
 }
 

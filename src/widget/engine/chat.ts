@@ -5,8 +5,8 @@ import type { UploadRequest } from './upload-request.ts';
 
 /**
  * The engine's interface. The engine keeps the session, the outbox and the connection, and does not
- * use the DOM; the panel draws these signals and calls these functions. Each tab of a visitor has one
- * engine, and all tabs show the same.
+ * use the DOM; the panel draws these signals and calls these functions. Each tab of a visitor has
+ * one engine, and all tabs show the same.
  */
 export interface Chat {
   readonly connection: ReadonlySignal<ConnectionState>;
@@ -29,8 +29,8 @@ export interface Chat {
   start(): void;
   setDraft(text: string): void;
   /**
-   * Moves the draft and the uploaded files into the outbox. A message is sent from there until it is
-   * acknowledged, across reloads.
+   * Moves the draft and the uploaded files into the outbox. A message is sent from there until it
+   * is acknowledged, across reloads.
    * @returns the reason when nothing is sent: there is nothing to send, it is too long, a file is
    *   still being uploaded, or another tab has just changed the files (`files` shows them now)
    */
@@ -51,13 +51,16 @@ export interface Chat {
   loadOlder(): Promise<void>;
   /** Marks all lines as seen. */
   markSeen(): void;
-  /** Starts one after the outbox is empty. False: not now (no connection, or the server is busy). */
+  /**
+   * Starts one after the outbox is empty. False: not now (no connection, or the server is busy).
+   */
   newConversation(): Promise<boolean>;
   /** Waits a while for a connection. @returns `busy` when there was no connection or no answer */
   setProfile(profile: { name?: string; email?: string }): Promise<ErrorWord | undefined>;
   /**
    * Connects as the customer whom the shop's own server names in the JWT. When the gateway rejects
-   * the JWT, `connection` is `refused` with `bad_identity` for a moment, and the visitor is unchanged.
+   * the JWT, `connection` is `refused` with `bad_identity` for a moment, and the visitor is
+   * unchanged.
    */
   identify(jwt: string): void;
   /**
@@ -89,8 +92,8 @@ export interface Line {
   readonly at: number;
   /**
    * `queued`: waits for the connection or for earlier messages; `sending`: not acknowledged yet;
-   * `accepted`: stored by the gateway; `delivered`: at the platform; `failed`: see `error`. A reply is
-   * always `delivered`.
+   * `accepted`: stored by the gateway; `delivered`: at the platform; `failed`: see `error`. A reply
+   * is always `delivered`.
    */
   readonly state: 'queued' | 'sending' | 'accepted' | 'delivered' | 'failed';
   /** Why the gateway refused the message; absent when the platform did not accept it. */
@@ -107,7 +110,9 @@ export interface PendingFile {
   readonly state: 'waiting' | 'uploading' | 'uploaded' | 'failed';
   /** 0 to 1. */
   readonly progress: number;
-  /** Why it failed. A failed file without it cannot be retried: this tab does not have its bytes. */
+  /**
+   * Why it failed. A failed file without it cannot be retried: this tab does not have its bytes.
+   */
   readonly error?: FileError;
   /** The bytes, for a preview; absent when an earlier page or another tab uploaded the file. */
   readonly blob?: Blob;

@@ -88,7 +88,9 @@ export class Connection {
     this.#connect();
   }
 
-  /** The page or the network is back: checks the connection, or connects without further waiting. */
+  /**
+   * The page or the network is back: checks the connection, or connects without further waiting.
+   */
   checkNow(): void {
     const { state } = this.#state;
     if (state === 'online') void this.#probe();
@@ -163,7 +165,10 @@ export class Connection {
     this.#set({ state: 'online' });
   }
 
-  /** Some proxies drop WebSocket requests without an answer: the next attempt uses the other transport first. */
+  /**
+   * Some proxies drop WebSocket requests without an answer: the next attempt uses the other
+   * transport first.
+   */
   #timedOut(): void {
     this.#transports.reverse();
     this.#failed(undefined);
@@ -259,8 +264,8 @@ const CODES: readonly unknown[] = [
 ] satisfies HandshakeCode[];
 
 /**
- * Reads a `connect_error`. A refusal by the handshake is in `data`; a refusal of the HTTP request is
- * in the response's body, which only long polling can read.
+ * Reads a `connect_error`. A refusal by the handshake is in `data`; a refusal of the HTTP request
+ * is in the response's body, which only long polling can read.
  * @returns undefined for an error of the network
  */
 export function refusalOf(error: unknown): Refusal | undefined {

@@ -377,8 +377,8 @@ class WidgetChat implements Chat {
       this.#draft.reread();
       this.#uploads.clear();
     } else if (!to.verified) {
-      // The server keeps the uploads of a guest who identifies themselves, but not of a guest whom it
-      // has forgotten.
+      // The server keeps the uploads of a guest who identifies themselves, but not of a guest whom
+      // it has forgotten.
       this.#storage.remove(FILES, isSwitched);
       this.#uploads.restart();
     }

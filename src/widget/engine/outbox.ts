@@ -128,9 +128,9 @@ export class Outbox {
   }
 
   /**
-   * The server has stored the message as `seq`. The item stays in memory until that line arrives. The
-   * number is written before the key is removed, so that other tabs can tell an acknowledged message
-   * from a discarded one.
+   * The server has stored the message as `seq`. The item stays in memory until that line arrives.
+   * The number is written before the key is removed, so that other tabs can tell an acknowledged
+   * message from a discarded one.
    */
   acknowledge(id: string, seq: number): void {
     const item = this.find(id);
@@ -191,7 +191,9 @@ export class Outbox {
     return true;
   }
 
-  /** After a time without storage events (a frozen page): items that are no longer stored were sent. */
+  /**
+   * After a time without storage events (a frozen page): items that are no longer stored were sent.
+   */
   reread(): void {
     this.#items.value = this.#items.peek().filter(({ seq }) => seq !== undefined);
     this.#readAll();
@@ -218,7 +220,9 @@ export class Outbox {
   }
 }
 
-/** A random UUID (RFC 9562 §5.4), also on pages without TLS, where `crypto.randomUUID` is missing. */
+/**
+ * A random UUID (RFC 9562 §5.4), also on pages without TLS, where `crypto.randomUUID` is missing.
+ */
 export function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;

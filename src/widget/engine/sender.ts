@@ -68,7 +68,9 @@ export class Sender {
     else void this.#send(item);
   }
 
-  /** Resolves with true when the outbox is empty, and with false when its next message has to wait. */
+  /**
+   * Resolves with true when the outbox is empty, and with false when its next message has to wait.
+   */
   drained(): Promise<boolean> {
     return new Promise((resolve) => {
       this.#onDrained.push(resolve);
@@ -127,8 +129,9 @@ export class Sender {
 export const LEASE = 'sender';
 
 /**
- * Decides which tab sends. Without it each tab would send the same messages, and use up the visitor's
- * rate limit. It need not be exact: when two tabs send the same message, the gateway stores it once.
+ * Decides which tab sends. Without it each tab would send the same messages, and use up the
+ * visitor's rate limit. It need not be exact: when two tabs send the same message, the gateway
+ * stores it once.
  */
 export class SendLease {
   readonly #storage: SafeStorage;
@@ -174,9 +177,9 @@ interface SeenReporterParts {
 }
 
 /**
- * Tells the server which lines were seen, for the visitor's other devices. Several lines are reported
- * together, because the server limits the rate of requests. A report that fails is repeated with the
- * next one.
+ * Tells the server which lines were seen, for the visitor's other devices. Several lines are
+ * reported together, because the server limits the rate of requests. A report that fails is
+ * repeated with the next one.
  */
 export class SeenReporter {
   readonly #parts: SeenReporterParts;

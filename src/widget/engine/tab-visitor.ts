@@ -26,8 +26,8 @@ export const SEEN = 'seen';
 export const BREAKS = 'breaks';
 
 /**
- * Values that are stored for a visitor, together with the visitor's id. A value of another visitor is
- * treated as missing.
+ * Values that are stored for a visitor, together with the visitor's id. A value of another visitor
+ * is treated as missing.
  */
 class VisitorNotes {
   readonly #storage: SafeStorage;

@@ -21,7 +21,9 @@ interface UploadsParts {
 }
 
 export const FILES = 'files';
-/** The server keeps an unused file for a day; in the last hour the widget no longer relies on it. */
+/**
+ * The server keeps an unused file for a day; in the last hour the widget no longer relies on it.
+ */
 const KEPT_MS = 23 * 3_600_000;
 /** For a removal, whose answer is not needed: the server removes an unused file after a day. */
 const REMOVAL_TIMEOUT_MS = 10_000;
@@ -52,9 +54,9 @@ interface StoredUpload extends Upload {
 }
 
 /**
- * The files of the next message. They are uploaded one after the other, as soon as they are attached
- * and while there is a connection; an interrupted upload starts again with the next connection.
- * Uploaded files are stored, like the draft: all tabs and the next page show them.
+ * The files of the next message. They are uploaded one after the other, as soon as they are
+ * attached and while there is a connection; an interrupted upload starts again with the next
+ * connection. Uploaded files are stored, like the draft: all tabs and the next page show them.
  */
 export class Uploads {
   readonly files = signal<readonly PendingFile[]>([]);
@@ -75,8 +77,8 @@ export class Uploads {
   }
 
   /**
-   * Shows exactly the uploads that are in the storage. One that the server no longer keeps is uploaded
-   * again, or has failed when this tab does not have its bytes.
+   * Shows exactly the uploads that are in the storage. One that the server no longer keeps is
+   * uploaded again, or has failed when this tab does not have its bytes.
    * @returns whether files were added or removed
    */
   reread(): boolean {
@@ -172,7 +174,10 @@ export class Uploads {
     if (local !== undefined) void this.#upload(next.key, local, token);
   }
 
-  /** The uploads belong to a visitor that the server has forgotten: uploads them again for the new one. */
+  /**
+   * The uploads belong to a visitor that the server has forgotten: uploads them again for the new
+   * one.
+   */
   restart(): void {
     this.#current?.abort.abort();
     // This tab does not have the bytes of files that an earlier page has uploaded.

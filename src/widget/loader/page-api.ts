@@ -41,8 +41,8 @@ export interface Events {
 }
 
 /**
- * The page's event listeners. An error of a listener is reported as an uncaught error of the page; it
- * stops neither the widget nor the next listener.
+ * The page's event listeners. An error of a listener is reported as an uncaught error of the page;
+ * it stops neither the widget nor the next listener.
  */
 export function createEvents(): Events {
   const listeners = new Map<string, Set<Listener>>();

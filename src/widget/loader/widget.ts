@@ -20,9 +20,9 @@ interface WidgetOptions {
 }
 
 /**
- * The widget as it first appears on a page: the launcher, and perhaps a greeting. It decides whether
- * the chat is open. The main part, with the panel, is loaded when the chat is first opened; for a
- * visitor who has written before it is loaded at once, to show the unread count.
+ * The widget as it first appears on a page: the launcher, and perhaps a greeting. It decides
+ * whether the chat is open. The main part, with the panel, is loaded when the chat is first opened;
+ * for a visitor who has written before it is loaded at once, to show the unread count.
  */
 export class Widget {
   readonly #options: WidgetOptions;
@@ -90,7 +90,9 @@ export class Widget {
     this.#main?.identify(jwt);
   }
 
-  /** Until the main part is loaded, the visitor exists only in the storage, which `logout` clears. */
+  /**
+   * Until the main part is loaded, the visitor exists only in the storage, which `logout` clears.
+   */
   logout(): void {
     this.#identity = '';
     this.#main?.logout();
@@ -171,7 +173,9 @@ export class Widget {
   }
 }
 
-/** Returns a function that fetches the main part once; after a failure, the next call tries again. */
+/**
+ * Returns a function that fetches the main part once; after a failure, the next call tries again.
+ */
 function createMainLoader(url: string): () => Promise<MainModule> {
   let address = url;
   let failures = 0;
@@ -192,8 +196,8 @@ function createMainLoader(url: string): () => Promise<MainModule> {
 const GREETING_DELAY_MS = 4_000;
 
 /**
- * Shows the greeting beside the launcher after a few seconds. A visitor who has dismissed it or opened
- * the chat does not see the same greeting again.
+ * Shows the greeting beside the launcher after a few seconds. A visitor who has dismissed it or
+ * opened the chat does not see the same greeting again.
  * @returns a function that dismisses the greeting
  */
 function scheduleGreeting(options: {

@@ -36,7 +36,10 @@ function luminance(color: Rgb): number {
 const contrast = (a: number, b: number): number =>
   (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
 
-/** Mixes `color` with black (0) or white (255), as little as possible, until it has the contrast `ratio`. */
+/**
+ * Mixes `color` with black (0) or white (255), as little as possible, until it has the contrast
+ * `ratio`.
+ */
 function fitted(color: Rgb, towards: number, surface: number, ratio: number): Rgb {
   for (let share = 0; ; share += STEP) {
     const mixed = color.map((c) => Math.round(c + (towards - c) * share)) as unknown as Rgb;
@@ -47,8 +50,8 @@ function fitted(color: Rgb, towards: number, surface: number, ratio: number): Rg
 const css = (color: Rgb): string => `rgb(${color.join()})`;
 
 /**
- * Adapts a brand colour to a scheme, so that text on it and text in it are legible, whatever colour a
- * shop has chosen.
+ * Adapts a brand colour to a scheme, so that text on it and text in it are legible, whatever colour
+ * a shop has chosen.
  * @param color `#rrggbb`; anything else gives the widget's own accent
  */
 export function accentOf(color: string | undefined, scheme: Scheme): Accent {

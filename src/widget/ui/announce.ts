@@ -3,8 +3,8 @@ import type { MainOptions } from '../main-part.ts';
 import type { Ui } from './ui.ts';
 
 /**
- * Reports new lines, the unread count and refusals to the page, and updates the tab's title. Plays the
- * chime when sound is on, and marks lines as seen when they are on the screen.
+ * Reports new lines, the unread count and refusals to the page, and updates the tab's title. Plays
+ * the chime when sound is on, and marks lines as seen when they are on the screen.
  */
 export function announce(ui: Ui, options: MainOptions): void {
   announceLines(ui, options);
@@ -74,7 +74,8 @@ function announceRefusals(
     if (code === told) return;
     told = code;
     if (code === '') return;
-    // The refusal lasts only a moment, because the tab connects again without the JWT; the text stays.
+    // The refusal lasts only a moment, because the tab connects again without the JWT; the text
+    // stays.
     if (code === 'bad_identity') errorText.value = texts.notSignedIn;
     const advice = adviceFor(code, gatewayUrl, key);
     // eslint-disable-next-line no-console -- for the page's developer

@@ -133,7 +133,10 @@ function AttachButton({ onAttached }: { readonly onAttached: () => void }) {
   );
 }
 
-/** Whether the key sends: an Enter that ends a composition does not (Safari marks it only by its code). */
+/**
+ * Whether the key sends: an Enter that ends a composition does not (Safari marks it only by its
+ * code).
+ */
 const isPlainEnter = (event: KeyboardEvent): boolean =>
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- nothing else tells it in Safari
   event.key === 'Enter' && !event.shiftKey && !event.isComposing && event.keyCode !== 229;

@@ -36,8 +36,9 @@ const ELEMENT_NODE = 1;
 const MAX_DEPTH = 40;
 
 /**
- * Converts a reply in HTML to the allowed elements. The parser's document is inert: it runs no script
- * and fetches nothing. Only texts, list numbers and checked link addresses are taken from it.
+ * Converts a reply in HTML to the allowed elements. The parser's document is inert: it runs no
+ * script and fetches nothing. Only texts, list numbers and checked link addresses are taken from
+ * it.
  */
 export function parseHtml(html: string): RichNode[] {
   let body: HTMLElement;

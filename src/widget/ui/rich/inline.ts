@@ -26,8 +26,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 /**
  * The tokens of inline Markdown, by group: an escaped character, the backticks of code, emphasis, a
  * link or picture with its text and address, an address in angle brackets, an entity; and addresses
- * and line breaks. No part looks past the next bracket, quote or bound, so that matching takes linear
- * time.
+ * and line breaks. No part looks past the next bracket, quote or bound, so that matching takes
+ * linear time.
  */
 const TOKEN = [
   '\\\\([!-/:-@[-`{-~])',
@@ -52,8 +52,8 @@ interface Open {
 const NOTHING: Open = { marker: '', nodes: [] };
 
 /**
- * Parses emphasis, code, links and line breaks of one block of Markdown, in one pass. Each marker is
- * open at most once, so that every node is moved a bounded number of times.
+ * Parses emphasis, code, links and line breaks of one block of Markdown, in one pass. Each marker
+ * is open at most once, so that every node is moved a bounded number of times.
  */
 export function parseInline(text: string, isLabel = false): RichNode[] {
   const token = new RegExp(TOKEN, 'gi');

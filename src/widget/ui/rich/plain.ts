@@ -53,8 +53,8 @@ const MAX_URL = 2_000;
 const LABEL = '[a-z0-9-]{1,63}';
 
 /**
- * A web or mail address in a text, as the source of a pattern. Each part is bounded, so that matching
- * takes linear time.
+ * A web or mail address in a text, as the source of a pattern. Each part is bounded, so that
+ * matching takes linear time.
  */
 export const ADDRESS = `\\b(?:https?://|www\\.)[^\\s<>"\`|\\\\^{}]{2,${MAX_URL}}|\\b[\\w.+-]{1,64}@${LABEL}(?:\\.${LABEL}){1,9}`;
 
@@ -82,7 +82,9 @@ export function linkOf(found: string): { readonly node: RichElement | string; le
   return { node: link(scheme + shown, shown), length: shown.length };
 }
 
-/** Leaves out the sentence's punctuation, and a closing bracket that was opened before the address. */
+/**
+ * Leaves out the sentence's punctuation, and a closing bracket that was opened before the address.
+ */
 function lengthOfAddress(found: string): number {
   let open = 0;
   for (const char of found) open += char === '(' ? 1 : char === ')' ? -1 : 0;

@@ -26,30 +26,15 @@ export function gatewayAddress(gatewayUrl: string): GatewayAddress {
 }
 
 /** The page's storage; undefined where a browser or a sandbox forbids it. */
-export function pageStorage(): Storage | undefined {
-  try {
-    return window.localStorage;
-  } catch {
-    return undefined;
-  }
-}
+export const pageStorage = (): Storage | undefined => attempt(() => window.localStorage);
 
 /** Undefined when the note is missing or the storage cannot be read. */
-export function readNote(storage: Storage | undefined, key: string): string | undefined {
-  try {
-    return storage?.getItem(key) ?? undefined;
-  } catch {
-    return undefined;
-  }
-}
+export const readNote = (storage: Storage | undefined, key: string): string | undefined =>
+  attempt(() => storage?.getItem(key)) ?? undefined;
 
+/** A full or forbidden storage loses the note: the visitor then sees something a second time. */
 export function writeNote(storage: Storage | undefined, key: string, value: string): void {
-  try {
-    storage?.setItem(key, value);
-  } catch {
-    // The storage is full or forbidden. A lost note only means that the visitor sees something
-    // again.
-  }
+  attempt(() => storage?.setItem(key, value));
 }
 
 /** Removes every note whose key begins with `prefix`. */

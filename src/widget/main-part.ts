@@ -1,6 +1,6 @@
 import type { Settings } from './settings.ts';
 
-/** What a page hears by `Sluice.on`. */
+/** The events of `Sluice.on`. */
 export interface WidgetEvents {
   ready: undefined;
   open: undefined;
@@ -20,25 +20,25 @@ export type Emit = <Name extends keyof WidgetEvents>(
   detail: WidgetEvents[Name],
 ) => void;
 
-/** What the loader hands to the part that it has fetched. */
+/** What the loader passes to the main part. */
 export interface MainOptions {
   readonly root: ShadowRoot;
-  /** Where the panel goes: language, direction, scheme and accent are set around it. */
+  /** The panel's parent; it carries the language, direction, colour scheme and accent. */
   readonly frame: HTMLElement;
   readonly gatewayUrl: string;
   readonly key: string;
   readonly settings: Settings;
-  /** Somebody has written here before: their unread count shows before anything is opened. */
+  /** A visitor has written in this browser before: connect at once, to show the unread count. */
   readonly hasSession: boolean;
   readonly emit: Emit;
-  /** Asks the loader to close: the launcher and the page hear of it there. */
+  /** Asks the loader to close the chat; the loader updates the launcher and tells the page. */
   readonly close: () => void;
 }
 
-/** The part behind the launcher: the panel and the conversation. */
+/** The main part: the panel and the conversation. */
 export interface Main {
   setOpen(open: boolean): void;
-  /** The launcher's name: what it does, and how many replies wait. */
+  /** The launcher's accessible name: what it does, and how many replies are unread. */
   labelOf(isOpen: boolean, unread: number): string;
   identify(jwt: string): void;
   logout(): void;

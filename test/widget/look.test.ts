@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { choose } from '../../src/widget/language.ts';
+import { chooseLanguage, mergeSettings } from '../../src/widget/settings.ts';
 import { accentOf } from '../../src/widget/look/accent.ts';
-import { chosen } from '../../src/widget/settings.ts';
 
 const COLORS = [
   '#000000',
@@ -69,14 +68,14 @@ describe('the language', () => {
     [['den', '!', 'x'], { language: 'en', locale: 'en' }],
     [[], { language: 'en', locale: 'en' }],
   ])('of %j', (wanted, expected) => {
-    expect(choose(wanted, known)).toEqual(expected);
+    expect(chooseLanguage(wanted, known)).toEqual(expected);
   });
 });
 
 test('attributes win over the configuration, empty ones do not', () => {
   const attributes = { name: ' Acme ', greeting: '', preChat: 'required', other: 'x' };
   const config = { name: 'Shop', greeting: 'Hi', color: '#123456' };
-  expect(chosen(attributes, config)).toEqual({
+  expect(mergeSettings(attributes, config)).toEqual({
     name: 'Acme',
     greeting: 'Hi',
     color: '#123456',

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { parseMarkdown } from '../../src/widget/ui/rich/markdown.ts';
-import type { RichNode } from '../../src/widget/ui/rich/node.ts';
-import { parsePlain } from '../../src/widget/ui/rich/plain.ts';
+import { parsePlain, type RichNode } from '../../src/widget/ui/rich/plain.ts';
 
 /** Nodes as a page would write them, to compare at a glance. */
 const written = (nodes: readonly RichNode[]): string =>

@@ -1,81 +1,86 @@
 import type { ReadonlySignal } from '@preact/signals-core';
 import type { AttachmentInfo, ErrorWord, SessionEvent } from '../../channels/chat/events.ts';
+import type { Timing } from './timing.ts';
+import type { UploadRequest } from './upload-request.ts';
 
 /**
- * The conversation as a page sees it. The engine behind it keeps the session, the outbox and the
- * connection and knows no page; the page draws these signals and calls these functions. Every tab
- * of a visitor has one, and all of them show the same.
+ * The engine's interface. The engine keeps the session, the outbox and the connection, and does not
+ * use the DOM; the panel draws these signals and calls these functions. Each tab of a visitor has
+ * one engine, and all tabs show the same.
  */
 export interface Chat {
-  readonly connection: ReadonlySignal<Connection>;
+  readonly connection: ReadonlySignal<ConnectionState>;
   /** The last `session` of the server; undefined before the first one, and after `logout`. */
   readonly session: ReadonlySignal<SessionEvent | undefined>;
-  /** In the order to show: what the server has numbered by `seq`, then the outbox as it was written. */
+  /** In display order: the lines that the server has numbered by `seq`, then the outbox. */
   readonly lines: ReadonlySignal<readonly Line[]>;
   /** Whether older lines can be fetched. */
   readonly older: ReadonlySignal<'unknown' | 'some' | 'loading' | 'none'>;
-  /** Replies that came after what this visitor has seen, in any tab. */
+  /** How many replies came after the last line that this visitor has seen in any tab. */
   readonly unread: ReadonlySignal<number>;
   /** A conversation begins after each of these numbers (`newConversation`). */
   readonly breaks: ReadonlySignal<readonly number[]>;
-  /** Files that the next message will carry; those that are uploaded survive a reload. */
+  /** The next message's files; uploaded ones survive a reload. */
   readonly files: ReadonlySignal<readonly PendingFile[]>;
-  /** What is typed and not sent; it survives a reload. */
+  /** Text that is typed and not sent; it survives a reload. */
   readonly draft: ReadonlySignal<string>;
 
-  /** Begins to connect; harmless when it already has. `send` and `identify` do it too. */
+  /** Connects, unless it already has. `send` and `identify` do so too. */
   start(): void;
   setDraft(text: string): void;
   /**
-   * Puts the draft and the uploaded files into the outbox, from where they are sent until they are
-   * acknowledged, across reloads.
-   * @returns why not, when there is nothing to send, it is too long, a file is still on its way, or
-   *   another tab has just changed the files, which are shown now
+   * Moves the draft and the uploaded files into the outbox. A message is sent from there until it
+   * is acknowledged, across reloads.
+   * @returns the reason when nothing is sent: there is nothing to send, it is too long, a file is
+   *   still being uploaded, or another tab has just changed the files (`files` shows them now)
    */
   send(): SendRefusal | undefined;
   /**
-   * Sends a line again that has failed, in its old place. Only a line without `seq`: one that the
-   * gateway has taken and the platform has not is for the shop's operator to send again.
+   * Sends a failed line again, in its old place. Only a line without `seq`: when the gateway has
+   * accepted a message and the platform has not, the shop's operator sends it again.
    */
   retry(id: string): void;
-  /** Takes a line out of the outbox that has failed, or has not left yet; not one with a `seq`. */
+  /** Removes a failed or queued line from the outbox; not a line with a `seq`. */
   discard(id: string): void;
   attach(files: Iterable<File>): void;
   retryFile(key: string): void;
   removeFile(key: string): void;
-  /** The bytes of a file of a line, for a picture; undefined when they cannot be had any more. */
+  /** The bytes of a line's file; undefined when they are no longer available. */
   open(file: AttachmentInfo): Promise<Blob | undefined>;
-  /** Resolves when they are in `lines`, or cannot be had now. */
+  /** Resolves when older lines are in `lines`, or could not be fetched. */
   loadOlder(): Promise<void>;
-  /** Everything that is shown has been looked at. */
+  /** Marks all lines as seen. */
   markSeen(): void;
-  /** Once what waits has been sent. False: not now (no connection, or the server is busy). */
+  /**
+   * Starts one after the outbox is empty. False: not now (no connection, or the server is busy).
+   */
   newConversation(): Promise<boolean>;
-  /** Waits a while for a connection; `busy` when there was none, or no answer. */
+  /** Waits a while for a connection. @returns `busy` when there was no connection or no answer */
   setProfile(profile: { name?: string; email?: string }): Promise<ErrorWord | undefined>;
   /**
-   * Connects as the person whom the shop's own server vouches for. When the server does not believe
-   * it, `connection` is `refused` with `bad_identity` for a moment, and the visitor stays who he is.
+   * Connects as the customer whom the shop's own server names in the JWT. When the gateway rejects
+   * the JWT, `connection` is `refused` with `bad_identity` for a moment, and the visitor is
+   * unchanged.
    */
   identify(jwt: string): void;
   /**
-   * Forgets the visitor, in every tab; each is `idle` then, until `start`, `identify` or `send`
-   * makes a new one.
+   * Forgets the visitor in every tab. Each tab is `idle` then, until `start`, `identify` or `send`
+   * creates a new visitor.
    */
   logout(): void;
-  /** The end: no timer, listener or connection is left. */
+  /** Stops for good: no timer, listener or connection is left. */
   stop(): void;
 }
 
-export type Connection =
+export type ConnectionState =
   | { readonly state: 'idle' | 'connecting' | 'online' }
-  /** Was or will be online; it tries again by itself. */
+  /** Not connected; it reconnects by itself. */
   | { readonly state: 'offline' }
-  /** The server does not let this page in; `rate_limited` and `busy` are tried again. */
+  /** The gateway refuses the connection; after `rate_limited` and `busy` it tries again. */
   | { readonly state: 'refused'; readonly code: string; readonly retryAt?: number };
 
 export interface Line {
-  /** The client's message id, or the platform's of a reply. */
+  /** The client's message id; of a reply, the platform's. */
   readonly id: string;
   /** Absent until the server has numbered it. */
   readonly seq?: number;
@@ -86,14 +91,14 @@ export interface Line {
   /** Milliseconds since the epoch. */
   readonly at: number;
   /**
-   * `queued`: waits for the connection or its turn; `sending`: not acknowledged yet; `accepted`:
-   * durable at the gateway; `delivered`: at the platform; `failed`: see `error`. A reply is always
-   * `delivered`.
+   * `queued`: waits for the connection or for earlier messages; `sending`: not acknowledged yet;
+   * `accepted`: stored by the gateway; `delivered`: at the platform; `failed`: see `error`. A reply
+   * is always `delivered`.
    */
   readonly state: 'queued' | 'sending' | 'accepted' | 'delivered' | 'failed';
-  /** Why a line of the outbox was refused; absent when the platform did not take it. */
+  /** Why the gateway refused the message; absent when the platform did not accept it. */
   readonly error?: ErrorWord;
-  /** When a refused line is sent again by itself; milliseconds since the epoch. */
+  /** When a refused message is sent again automatically; milliseconds since the epoch. */
   readonly retryAt?: number;
 }
 
@@ -105,12 +110,29 @@ export interface PendingFile {
   readonly state: 'waiting' | 'uploading' | 'uploaded' | 'failed';
   /** 0 to 1. */
   readonly progress: number;
-  /** Absent from one that has failed: its bytes are not here to be tried again. */
+  /**
+   * Why it failed. A failed file without it cannot be retried: this tab does not have its bytes.
+   */
   readonly error?: FileError;
-  /** The bytes, for a preview; an earlier page, or another tab, has had them. */
+  /** The bytes, for a preview; absent when an earlier page or another tab uploaded the file. */
   readonly blob?: Blob;
 }
 
 export type FileError = 'too_large' | 'too_many' | 'unsupported' | 'rate_limited' | 'failed';
 
 export type SendRefusal = 'empty' | 'too_large' | 'uploading' | 'failed_file' | 'changed';
+
+export interface ChatOptions {
+  /** The gateway's public URL; its path, if it has one, is kept. */
+  readonly gatewayUrl: string;
+  /** The shop's widget key. */
+  readonly key: string;
+  /** `localStorage`; undefined where the browser forbids it: everything is kept in memory then. */
+  readonly storage: Storage | undefined;
+  /** The window, which dispatches `storage`, `online`, `pageshow` and the like. */
+  readonly page: EventTarget | undefined;
+  readonly upload?: UploadRequest;
+  readonly fetch?: typeof fetch;
+  readonly now?: () => number;
+  readonly timing?: Partial<Timing>;
+}

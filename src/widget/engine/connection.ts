@@ -1,8 +1,10 @@
+import type { ReadonlySignal } from '@preact/signals-core';
 import { io, type Socket } from 'socket.io-client';
 import {
   CHAT_PATH,
   type ClientToServerEvents,
   type HandshakeAuth,
+  type HandshakeCode,
   type HistoryAck,
   type HistoryRequest,
   type MessageAck,
@@ -15,14 +17,12 @@ import {
   type SessionEvent,
   type StatusEvent,
 } from '../../channels/chat/events.ts';
-import { backoffMs } from './backoff.ts';
-import type { Connection as ConnectionState } from './chat.ts';
-import { refusalOf } from './refusal.ts';
-import type { GatewayAddress } from './storage-names.ts';
-import type { Timing } from './timing.ts';
+import type { GatewayAddress } from '../storage.ts';
+import type { ConnectionState } from './chat.ts';
+import { backoffMs, type Timing } from './timing.ts';
 
 type ChatSocket = Socket<ServerToClientEvents, ClientToServerEvents>;
-/** What can be asked of the server. */
+/** The requests that the server answers. */
 interface Requests {
   message: { payload: MessageRequest; answer: MessageAck };
   history: { payload: HistoryRequest; answer: HistoryAck };
@@ -31,27 +31,27 @@ interface Requests {
   new_conversation: { payload: undefined; answer: PlainAck };
 }
 
-export interface ConnectionParts {
+interface ConnectionParts {
   readonly address: GatewayAddress;
   readonly timing: Timing;
   readonly now: () => number;
-  /** Asked anew for every attempt. */
+  /** Called for every attempt. */
   readonly auth: () => HandshakeAuth;
   readonly onState: (state: ConnectionState) => void;
-  /** @returns false when this session is not wanted: the connection is begun anew */
+  /** @returns false when the session is out of date: the tab connects again */
   readonly onSession: (session: SessionEvent) => boolean;
   readonly onMessage: (message: MessageEvent) => void;
   readonly onStatus: (status: StatusEvent) => void;
   readonly onBadIdentity: () => void;
 }
 
-/** A connection that lasted so long was a good one. */
+/** After a connection that lasted this long, the backoff starts again at its minimum. */
 const STEADY_MS = 5_000;
 
 /**
- * The way to the server: it connects, and connects again whenever that is lost. Each attempt has a
- * socket of its own, so that nothing which was meant for an earlier one is ever sent: socket.io
- * keeps what is emitted on a dead connection and sends it to whoever comes next.
+ * The connection to the gateway, which is made again whenever it is lost. Each attempt has its own
+ * socket: socket.io buffers what is emitted on a closed socket and sends it after a reconnect, when
+ * the visitor may be another one.
  *
  * `idle` → `connecting` → `online`; from there to `connecting`, to `offline` once an attempt has
  * failed, and to `refused` when the server says why. `stop` ends in `idle` from anywhere.
@@ -74,7 +74,7 @@ export class Connection {
   }
 
   start(): void {
-    if (this.#state.state === 'idle') this.#begin();
+    if (this.#state.state === 'idle') this.#connect();
   }
 
   stop(): void {
@@ -82,14 +82,16 @@ export class Connection {
     this.#set({ state: 'idle' });
   }
 
-  /** Begins anew, as whoever `auth` says now. */
+  /** Connects again, as the visitor that `auth` names now. */
   restart(): void {
     this.#attempt = 0;
-    this.#begin();
+    this.#connect();
   }
 
-  /** The page came back, or the network: do not wait for the next attempt. */
-  hurry(): void {
+  /**
+   * The page or the network is back: checks the connection, or connects without further waiting.
+   */
+  checkNow(): void {
     const { state } = this.#state;
     if (state === 'online') void this.#probe();
     else if (state === 'offline' || (state === 'connecting' && this.#socket === undefined)) {
@@ -97,8 +99,8 @@ export class Connection {
     }
   }
 
-  /** The connection is gone, or as good as gone: nothing answers, or there is no network. */
-  lose(isOffline = false): void {
+  /** Closes a connection that is lost: the server does not answer, or there is no network. */
+  drop(isOffline = false): void {
     const { state } = this.#state;
     if (this.#socket === undefined) {
       if (isOffline && state === 'connecting') this.#set({ state: 'offline' });
@@ -111,7 +113,7 @@ export class Connection {
     this.#retryIn(this.#backoff());
   }
 
-  /** Undefined: there was no answer in time, or there is nobody to ask. */
+  /** Undefined: there was no answer in time, or there is no connection. */
   async request<Event extends keyof Requests>(
     event: Event,
     payload: Requests[Event]['payload'],
@@ -121,7 +123,7 @@ export class Connection {
     if (!this.isOnline || socket === undefined) return undefined;
     return new Promise((resolve) => {
       const timed = socket.timeout(timeoutMs);
-      // socket.io types each event apart; `Requests` says the same for any of them.
+      // socket.io has a type for each event; `Requests` has the same types for a generic event.
       const emit = timed.emit.bind(timed) as (event: string, ...args: unknown[]) => void;
       const args = payload === undefined ? [] : [payload];
       emit(event, ...args, (error: unknown, answer: Requests[Event]['answer']) =>
@@ -130,7 +132,7 @@ export class Connection {
     });
   }
 
-  #begin(): void {
+  #connect(): void {
     this.#close();
     const { address, auth, timing, ...parts } = this.#parts;
     if (this.#state.state !== 'offline') this.#set({ state: 'connecting' });
@@ -141,29 +143,32 @@ export class Connection {
       tryAllTransports: true,
       reconnection: false,
       forceNew: true,
-      // The timer below is sooner: it knows what to do next.
+      // Longer than the timer below, which also decides what to do next.
       timeout: 2 * timing.connectTimeoutMs,
     });
     this.#socket = socket;
     this.#timer = setTimeout(() => this.#timedOut(), timing.connectTimeoutMs);
-    socket.on('session', (session) => this.#greeted(session));
+    socket.on('session', (session) => this.#acceptSession(session));
     socket.on('message', parts.onMessage);
     socket.on('status', parts.onStatus);
     socket.on('connect_error', (error) => this.#failed(error));
-    socket.on('disconnect', () => this.lose());
+    socket.on('disconnect', () => this.drop());
   }
 
-  #greeted(session: SessionEvent): void {
+  #acceptSession(session: SessionEvent): void {
     clearTimeout(this.#timer);
     if (!this.#parts.onSession(session)) {
-      this.#begin();
+      this.#connect();
       return;
     }
     this.#onlineSince = performance.now();
     this.#set({ state: 'online' });
   }
 
-  /** A proxy that swallows WebSockets answers nothing at all: next time the other transport. */
+  /**
+   * Some proxies drop WebSocket requests without an answer: the next attempt uses the other
+   * transport first.
+   */
   #timedOut(): void {
     this.#transports.reverse();
     this.#failed(undefined);
@@ -183,7 +188,7 @@ export class Connection {
     } else if (code === 'bad_identity') {
       this.#set({ state: 'refused', code });
       this.#parts.onBadIdentity();
-      this.#begin();
+      this.#connect();
     } else {
       const wait = retryAfter * 1000 + this.#backoff();
       this.#set({ state: 'refused', code, retryAt: this.#parts.now() + wait });
@@ -191,11 +196,11 @@ export class Connection {
     }
   }
 
-  /** The page may have slept for longer than a connection lives, and nobody has noticed yet. */
+  /** Detects a connection that was lost unnoticed, for example while the page was suspended. */
   async #probe(): Promise<void> {
     const socket = this.#socket;
     const answer = await this.request('seen', { seq: 0 }, this.#parts.timing.probeTimeoutMs);
-    if (answer === undefined && socket !== undefined && socket === this.#socket) this.lose();
+    if (answer === undefined && socket !== undefined && socket === this.#socket) this.drop();
   }
 
   #backoff(): number {
@@ -207,7 +212,7 @@ export class Connection {
 
   #retryIn(ms: number): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#begin(), ms);
+    this.#timer = setTimeout(() => this.#connect(), ms);
   }
 
   #close(): void {
@@ -223,5 +228,65 @@ export class Connection {
     if (before === state.state && state.state !== 'refused') return;
     this.#state = state;
     this.#parts.onState(state);
+  }
+}
+
+/** Resolves when there is a connection, when none is being made, or after `timeoutMs`. */
+export async function untilOnline(
+  connection: ReadonlySignal<ConnectionState>,
+  timeoutMs: number,
+): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let unsubscribe: (() => void) | undefined;
+  await new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs);
+    unsubscribe = connection.subscribe(({ state }) => {
+      if (state === 'online' || state === 'idle') resolve();
+    });
+  });
+  clearTimeout(timer);
+  unsubscribe?.();
+}
+
+/** Why the gateway refused the connection, and when to try again. */
+export interface Refusal {
+  readonly code: HandshakeCode;
+  /** Seconds. */
+  readonly retryAfter?: number;
+}
+
+const CODES: readonly unknown[] = [
+  'unknown_key',
+  'origin',
+  'bad_identity',
+  'rate_limited',
+  'busy',
+] satisfies HandshakeCode[];
+
+/**
+ * Reads a `connect_error`. A refusal by the handshake is in `data`; a refusal of the HTTP request
+ * is in the response's body, which only long polling can read.
+ * @returns undefined for an error of the network
+ */
+export function refusalOf(error: unknown): Refusal | undefined {
+  const { data, context } = asRecord(error);
+  const { code, retryAfter } = asRecord(data);
+  if (isCode(code)) return { code, ...(typeof retryAfter === 'number' && { retryAfter }) };
+  const { message } = asRecord(bodyOf(context));
+  return isCode(message) ? { code: message } : undefined;
+}
+
+const isCode = (value: unknown): value is HandshakeCode => CODES.includes(value);
+
+const asRecord = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+
+function bodyOf(request: unknown): unknown {
+  try {
+    // This getter throws when the response is not text.
+    const { responseText } = asRecord(request);
+    return typeof responseText === 'string' ? JSON.parse(responseText) : undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -10,7 +10,7 @@ import {
 import type { Chat, Line } from './chat.ts';
 import { LineRecord } from './line-record.ts';
 
-export interface ConversationParts {
+interface ConversationParts {
   /** Undefined: no answer, or no connection. */
   readonly history: (request: HistoryRequest) => Promise<HistoryAck | undefined>;
   /** The highest number of the record has changed; 0 when it is empty. */
@@ -20,7 +20,7 @@ export interface ConversationParts {
 
 const PAGE = 50;
 
-/** The numbered lines as signals, with the fetching of what the room does not send. */
+/** The numbered lines as signals; it fetches the lines that the server does not send by itself. */
 export class Conversation {
   readonly older: Chat['older'] = computed(() => this.#older());
   readonly #parts: ConversationParts;
@@ -29,7 +29,7 @@ export class Conversation {
   readonly #isComplete = signal(false);
   readonly #isLoading = signal(false);
   readonly #session = signal<SessionEvent | undefined>(undefined);
-  /** Counts records: an answer about an earlier one says nothing about this one. */
+  /** Counts `clear`s: an answer to a request from before is ignored. */
   #epoch = 0;
   #isRepairing = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -56,13 +56,13 @@ export class Conversation {
     if (this.#record.mark(status)) this.#changed();
   }
 
-  /** Connected: a page that knows nothing yet asks for the newest lines. */
+  /** There is a connection: fetches the newest lines when there are none, and missing states. */
   connected(session: SessionEvent): void {
     this.#session.value = session;
     if (this.#record.gap !== undefined) void this.#repair();
     if (this.#record.lines.length === 0 && session.lastSeq > 0) void this.loadOlder();
-    // A tick is told once, to whoever is connected: of lines that are known here, only `history`
-    // tells it again, by a `status` for each.
+    // The server sends a state once, to the tabs that are connected. For lines that this tab has
+    // already, only `history` makes it send the states again.
     const { unsettled } = this.#record;
     if (unsettled !== undefined) void this.#parts.history(unsettled);
   }
@@ -100,13 +100,13 @@ export class Conversation {
         this.#changed();
       }
     });
-    // Nothing to look at yet: nobody will scroll for more. Without a connection, the next one asks.
+    // The log is empty, so no scrolling would ask again. After a lost connection, `connected` asks.
     if (answer?.ok === false && this.#record.lines.length === 0) {
       this.#retryIn(answer.retryAfter, () => void this.loadOlder());
     }
   }
 
-  /** Fetches what is missing below a line that came too early. */
+  /** Fetches the missing lines before those that arrived early. */
   async #repair(): Promise<void> {
     if (this.#isRepairing) return;
     this.#isRepairing = true;

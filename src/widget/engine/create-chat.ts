@@ -10,30 +10,22 @@ import {
   type SessionEvent,
   UPLOAD_PATH,
 } from '../../channels/chat/events.ts';
-import type { Chat, Connection as ConnectionState, Line, SendRefusal } from './chat.ts';
-import type { ChatOptions } from './chat-options.ts';
-import { Connection } from './connection.ts';
+import { gatewayAddress, parsed, SafeStorage, SESSION, storagePrefix } from '../storage.ts';
+import type { Chat, ChatOptions, ConnectionState, Line, SendRefusal } from './chat.ts';
+import { Connection, untilOnline } from './connection.ts';
 import { Conversation } from './conversation.ts';
-import { Draft, DRAFT, isLonger } from './draft.ts';
-import { mergeLines } from './merge-lines.ts';
-import { newId } from './new-id.ts';
-import { Outbox } from './outbox.ts';
+import { mergeLines } from './line-record.ts';
+import { DRAFT, Draft, isLonger, newId, Outbox } from './outbox.ts';
 import { listenToPage } from './page-events.ts';
-import { parsed, SafeStorage } from './safe-storage.ts';
-import { SeenTeller } from './seen-teller.ts';
-import { LEASE, SendLease } from './send-lease.ts';
-import { Sender } from './sender.ts';
-import { gatewayAddress, SESSION, storagePrefix } from './storage-names.ts';
-import { TabVisitor } from './tab-visitor.ts';
-import { type Timing, TIMING } from './timing.ts';
-import { untilOnline } from './until-online.ts';
+import { LEASE, SeenReporter, Sender, SendLease } from './sender.ts';
+import { asStoredSession, BREAKS, SEEN, type StoredSession, TabVisitor } from './tab-visitor.ts';
+import { TIMING, type Timing } from './timing.ts';
 import { uploadByXhr } from './upload-request.ts';
 import { FILES, Uploads } from './uploads.ts';
-import { asStoredSession, BREAKS, SEEN, type StoredSession } from './visitor-notes.ts';
 
 const LIMITS = { text: MAX_TEXT, files: MAX_FILES, fileBytes: MAX_FILE_BYTES };
 
-/** @throws {TypeError} the gateway's URL is none */
+/** @throws {TypeError} `gatewayUrl` is not a URL */
 export function createChat(options: ChatOptions): Chat {
   return new WidgetChat(options);
 }
@@ -52,7 +44,7 @@ class WidgetChat implements Chat {
   readonly #link: Connection;
   readonly #conversation: Conversation;
   readonly #sender: Sender;
-  readonly #seenTeller: SeenTeller;
+  readonly #seenReporter: SeenReporter;
   readonly #uploads: Uploads;
   readonly #unlisten: () => void;
   #isStarted = false;
@@ -70,9 +62,9 @@ class WidgetChat implements Chat {
     const link = new Connection({
       ...{ address, timing, now },
       auth: () => this.#auth(),
-      onState: (state) => this.#moved(state),
-      onSession: (greeting) => this.#greeted(greeting),
-      onMessage: (message) => this.#received(message),
+      onState: (state) => this.#connectionChanged(state),
+      onSession: (greeting) => this.#acceptSession(greeting),
+      onMessage: (message) => this.#messageReceived(message),
       onStatus: (status) => this.#conversation.mark(status),
       onBadIdentity: () => visitor.forgetIdentity(),
     });
@@ -96,9 +88,9 @@ class WidgetChat implements Chat {
       lease: new SendLease(storage, newId(), leaseMs, now),
       visitorId: () => session()?.visitorId,
       request: (message) => link.request('message', message),
-      onHung: () => link.lose(),
+      onNoAnswer: () => link.drop(),
     });
-    this.#seenTeller = new SeenTeller({
+    this.#seenReporter = new SeenReporter({
       ...{ visitor, session, delayMs: timing.seenMs },
       request: (seen) => link.request('seen', seen),
     });
@@ -110,10 +102,10 @@ class WidgetChat implements Chat {
       renewToken: () => link.restart(),
     });
     this.#unlisten = listenToPage(options.page, options.storage, {
-      onBack: (isFromCache) => this.#back(isFromCache),
-      onOffline: () => link.lose(true),
-      onHide: () => this.#hide(),
-      onStored: (name, json) => this.#stored(name, json),
+      onBack: (isFromCache) => this.#pageReturned(isFromCache),
+      onOffline: () => link.drop(true),
+      onHide: () => this.#pageHidden(),
+      onStored: (name, json) => this.#storageChanged(name, json),
     });
   }
 
@@ -207,11 +199,11 @@ class WidgetChat implements Chat {
     const { top } = this.#conversation;
     if (top <= untracked(() => this.#seenSeq())) return;
     this.#visitor.noteSeen(top);
-    this.#seenTeller.soon();
+    this.#seenReporter.schedule();
   }
 
   async newConversation(): Promise<boolean> {
-    // What was written before belongs to the conversation before.
+    // Unsent messages belong to the old conversation.
     if (!(await this.#sender.drained())) return false;
     const answer = await this.#link.request('new_conversation', undefined);
     if (answer?.ok !== true) return false;
@@ -236,7 +228,7 @@ class WidgetChat implements Chat {
 
   logout(): void {
     for (const name of this.#storage.names()) this.#storage.remove(name);
-    this.#forget();
+    this.#forgetVisitor();
   }
 
   stop(): void {
@@ -246,7 +238,7 @@ class WidgetChat implements Chat {
     this.#sender.stop();
     this.#conversation.stop();
     this.#uploads.stop();
-    this.#seenTeller.stop();
+    this.#seenReporter.stop();
   }
 
   #connectedAs(): SessionEvent | undefined {
@@ -259,15 +251,15 @@ class WidgetChat implements Chat {
 
   #auth(): HandshakeAuth {
     const { stored, shown } = this.#visitor;
-    // Another tab's change, of which the event has not come yet.
-    if (stored?.visitorId !== shown?.visitorId) this.#become(stored);
+    // Another tab has changed the visitor, and the storage event has not arrived yet.
+    if (stored?.visitorId !== shown?.visitorId) this.#switchVisitor(stored);
     return this.#visitor.auth(this.#conversation.top);
   }
 
-  /** @returns false when the session is not wanted any more */
-  #greeted(session: SessionEvent): boolean {
+  /** @returns false when the session is out of date */
+  #acceptSession(session: SessionEvent): boolean {
     const before = this.#visitor.shown;
-    const greeting = this.#visitor.greetingOf(session);
+    const greeting = this.#visitor.classifySession(session);
     if (greeting === 'stale') return false;
     if (greeting === 'other' && before !== undefined) {
       this.#conversation.clear();
@@ -278,24 +270,24 @@ class WidgetChat implements Chat {
       this.#visitor.forgetNotes();
     }
     this.#outbox.claim(session.visitorId);
-    this.#visitor.keep(session);
+    this.#visitor.save(session);
     return true;
   }
 
-  #moved(state: ConnectionState): void {
+  #connectionChanged(state: ConnectionState): void {
     this.connection.value = state;
     const session = this.#connectedAs();
     if (session !== undefined) {
       this.#conversation.connected(session);
       this.#uploads.resume();
-      this.#seenTeller.soon();
+      this.#seenReporter.schedule();
     }
     this.#sender.pump();
   }
 
-  #received(message: MessageEvent): void {
+  #messageReceived(message: MessageEvent): void {
     this.#conversation.add(message);
-    // Its line tells it as well as the answer that may never come.
+    // The line proves that the message was stored; the answer may be lost.
     if (message.from === 'visitor') this.#outbox.acknowledge(message.id, message.seq);
   }
 
@@ -317,13 +309,14 @@ class WidgetChat implements Chat {
     return this.#conversation.lines.value.filter(isUnread).length;
   }
 
-  #back(isFromCache: boolean): void {
+  #pageReturned(isFromCache: boolean): void {
     if (!this.#isHidden && !isFromCache) {
-      this.#link.hurry();
+      this.#link.checkNow();
       return;
     }
     this.#isHidden = false;
-    if (this.#visitor.stored === undefined && this.#visitor.shown !== undefined) this.#forget();
+    if (this.#visitor.stored === undefined && this.#visitor.shown !== undefined)
+      this.#forgetVisitor();
     this.#outbox.reread();
     this.#draft.reread();
     this.#uploads.reread();
@@ -331,16 +324,16 @@ class WidgetChat implements Chat {
     if (this.#isStarted) this.#link.start();
   }
 
-  #hide(): void {
+  #pageHidden(): void {
     this.#isHidden = true;
     this.#link.stop();
   }
 
-  /** Another tab has written: all tabs show the same. */
-  #stored(key: string | null, json: string | null): void {
-    // A storage that was cleared has forgotten the visitor.
+  /** Another tab has written to the storage: shows the same in this one. */
+  #storageChanged(key: string | null, json: string | null): void {
+    // Clearing the storage removes the session too.
     const name = key === null ? SESSION : this.#storage.nameOf(key);
-    if (name === SESSION) this.#sessionStored(asStoredSession(parsed(json)));
+    if (name === SESSION) this.#storedSessionChanged(asStoredSession(parsed(json)));
     else if (name === DRAFT) this.#draft.reread();
     else if (name === FILES) this.#uploads.reread();
     else if (name === SEEN || name === BREAKS) this.#visitor.reread();
@@ -348,20 +341,20 @@ class WidgetChat implements Chat {
     else if (name !== undefined && this.#outbox.onStored(name, json)) this.#sender.pump();
   }
 
-  #sessionStored(stored: StoredSession | undefined): void {
+  #storedSessionChanged(stored: StoredSession | undefined): void {
     if (stored === undefined) {
-      this.#forget();
+      this.#forgetVisitor();
     } else if (stored.visitorId !== this.#visitor.shown?.visitorId) {
-      this.#become(stored);
+      this.#switchVisitor(stored);
       if (this.#isStarted) this.#link.restart();
     } else {
       this.#visitor.refresh(stored);
     }
   }
 
-  #become(visitor: StoredSession | undefined): void {
+  #switchVisitor(visitor: StoredSession | undefined): void {
     const before = this.#visitor.shown;
-    this.#visitor.become(visitor);
+    this.#visitor.switchTo(visitor);
     this.#conversation.clear();
     if (visitor === undefined) {
       this.#outbox.clear();
@@ -373,28 +366,29 @@ class WidgetChat implements Chat {
     }
   }
 
-  /** What was not sent yet: a guest's goes on with him, a verified visitor's ends here. */
+  /** Unsent data: a guest keeps it when the visitor changes; a verified visitor's is removed. */
   #handOver(from: StoredSession, to: Pick<StoredSession, 'visitorId' | 'verified'>): void {
     this.#outbox.handOver(from, to.visitorId);
-    // Another tab has taken this one over before, and done the rest: what is stored is his.
-    const hasBegun = this.#visitor.stored?.visitorId === to.visitorId;
+    // When another tab has switched first, the stored data already belongs to the new visitor.
+    const isSwitched = this.#visitor.stored?.visitorId === to.visitorId;
     if (from.verified) {
-      this.#storage.remove(DRAFT, hasBegun);
-      this.#storage.remove(FILES, hasBegun);
+      this.#storage.remove(DRAFT, isSwitched);
+      this.#storage.remove(FILES, isSwitched);
       this.#draft.reread();
       this.#uploads.clear();
     } else if (!to.verified) {
-      // Uploads follow a guest who says who he is; those of one whom the server forgot are lost.
-      this.#storage.remove(FILES, hasBegun);
+      // The server keeps the uploads of a guest who identifies themselves, but not of a guest whom
+      // it has forgotten.
+      this.#storage.remove(FILES, isSwitched);
       this.#uploads.restart();
     }
   }
 
-  #forget(): void {
+  #forgetVisitor(): void {
     this.#isStarted = false;
     this.#visitor.forgetIdentity();
     this.#link.stop();
-    this.#become(undefined);
+    this.#switchVisitor(undefined);
     this.#draft.reread();
   }
 }

@@ -1,17 +1,18 @@
 import { MAX_HISTORY, type MessageEvent, type StatusEvent } from '../../channels/chat/events.ts';
 import type { Line } from './chat.ts';
+import type { OutboxItem } from './outbox.ts';
 
 type State = StatusEvent['state'];
 
-/** A state never goes back: a stale `accepted` may come after the tick it is older than. */
+/** A line's state only moves up: an outdated `accepted` may arrive after `delivered`. */
 const RANK: Readonly<Record<State, number>> = { accepted: 0, failed: 1, delivered: 2 };
-/** A larger hole is not fetched: what is below it is forgotten, and comes back by paging. */
+/** A larger gap is not filled: the lines before it are dropped, and fetched again by paging. */
 const MAX_GAP = 200;
 
 /**
- * What a tab knows of its visitor's numbered record: one run of lines in which nothing that exists
- * is missing. It grows upwards by what the room sends, whatever is repeated, and downwards by
- * pages of history. A line that comes too early waits until the hole before it is filled.
+ * The lines of the visitor's numbered record that a tab has: one run without gaps. New lines extend
+ * it at the end, and pages of history at the beginning; repeated lines are ignored. A line that
+ * arrives early is held until the gap before it is filled.
  */
 export class LineRecord {
   #lines: Line[] = [];
@@ -38,14 +39,14 @@ export class LineRecord {
     return this.#isComplete || this.bottom === 1;
   }
 
-  /** The hole that keeps lines waiting: a page of history to ask for. */
+  /** The page of history that fills the gap before the held lines. */
   get gap(): { readonly before: number; readonly limit: number } | undefined {
     if (this.#held.size === 0) return undefined;
     const before = Math.min(...this.#held.keys());
     return { before, limit: before - this.top - 1 };
   }
 
-  /** The page of history with every own line of which no end is known yet. */
+  /** The page of history with all of the visitor's lines whose final state is not known. */
   get unsettled(): { readonly before: number; readonly limit: number } | undefined {
     const open = this.#lines.filter(
       ({ from, state }) => from === 'visitor' && state === 'accepted',
@@ -55,7 +56,7 @@ export class LineRecord {
     return { before: last + 1, limit: Math.min(last - first + 1, MAX_HISTORY) };
   }
 
-  /** A line from the room. */
+  /** Adds a line that the server has sent. */
   add(event: MessageEvent): void {
     const { seq } = event;
     if (this.#lines.length > 0 && seq <= this.top) return;
@@ -66,7 +67,7 @@ export class LineRecord {
     else this.#releaseNext();
   }
 
-  /** A page of what is older than the run, or the newest one when there is no run. */
+  /** Adds a page from before the run, or the newest page when there is no run. */
   addOlder(page: readonly MessageEvent[], more: boolean): void {
     const { bottom = Infinity } = this;
     const older = page.filter(({ seq }) => seq < bottom).map((event) => this.#line(event));
@@ -75,7 +76,7 @@ export class LineRecord {
     this.#releaseNext();
   }
 
-  /** What was answered for `gap`: whatever it still lacks does not exist. */
+  /** Adds the page that `gap` asked for. Numbers that the page lacks do not exist. */
   fillGap(before: number, page: readonly MessageEvent[], more: boolean): void {
     for (const event of page) {
       if (event.seq > this.top && event.seq < before) this.#held.set(event.seq, this.#line(event));
@@ -95,7 +96,7 @@ export class LineRecord {
     return true;
   }
 
-  /** Another visitor, or another database. */
+  /** Drops everything: the visitor or the server's database is another one. */
   clear(): void {
     this.#forgetLines();
     this.#states.clear();
@@ -111,7 +112,7 @@ export class LineRecord {
     if (this.#held.has(this.top + 1)) this.#release(this.top + 1);
   }
 
-  /** Takes what waits into the run: everything up to `seq`, and what follows without a hole. */
+  /** Moves held lines into the run: all up to `seq`, and those that follow without a gap. */
   #release(seq: number): void {
     const waiting = [...this.#held].sort(([one], [other]) => one - other);
     const lines = [...this.#lines];
@@ -129,4 +130,47 @@ export class LineRecord {
     const state = from === 'agent' ? 'delivered' : (this.#states.get(id) ?? 'accepted');
     return { ...event, files: attachments, state };
   }
+}
+
+/**
+ * The conversation in display order: the numbered lines, then the outbox. A message that is in both
+ * is shown once, as the numbered line.
+ * @param sending the id of the message that waits for its acknowledgement
+ */
+export function mergeLines(
+  numbered: readonly Line[],
+  outbox: readonly OutboxItem[],
+  sending: string | undefined,
+): readonly Line[] {
+  if (outbox.length === 0) return numbered;
+  const own = new Set(numbered.flatMap(({ id, from }) => (from === 'visitor' ? id : [])));
+  const waiting = outbox.filter(({ id }) => !own.has(id));
+  const acknowledged = waiting.filter(({ seq }) => seq !== undefined);
+  acknowledged.sort((one, other) => (one.seq ?? 0) - (other.seq ?? 0));
+  const queued = waiting.filter(({ seq }) => seq === undefined);
+  // The browser's clock may be wrong: no line gets an earlier time than the one above it.
+  let latest = numbered.at(-1)?.at ?? 0;
+  return [
+    ...numbered,
+    ...[...acknowledged, ...queued].map((item) => {
+      latest = Math.max(latest, item.at);
+      return lineOf(item, latest, sending);
+    }),
+  ];
+}
+
+function lineOf(item: OutboxItem, at: number, sending: string | undefined): Line {
+  const { id, text, files, error, retryAt } = item;
+  const state = stateOf(item, sending);
+  return {
+    ...{ id, from: 'visitor', text, format: 'TEXT', files, at, state },
+    ...(error !== undefined && { error }),
+    ...(retryAt !== undefined && state === 'queued' && { retryAt }),
+  };
+}
+
+function stateOf({ id, error, seq }: OutboxItem, sending: string | undefined): Line['state'] {
+  if (seq !== undefined) return 'accepted';
+  if (error !== undefined) return 'failed';
+  return id === sending ? 'sending' : 'queued';
 }

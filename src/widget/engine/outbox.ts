@@ -1,18 +1,94 @@
 import { type ReadonlySignal, signal } from '@preact/signals-core';
-import { byPlace, isOutboxItem, type OutboxItem } from './outbox-item.ts';
-import { parsed, type SafeStorage } from './safe-storage.ts';
+import type { AttachmentInfo, ErrorWord } from '../../channels/chat/events.ts';
+import { parsed, type SafeStorage } from '../storage.ts';
+
+export const DRAFT = 'draft';
+
+/** The text that is typed and not sent, shared by all tabs. */
+export class Draft {
+  readonly #storage: SafeStorage;
+  readonly #text = signal('');
+
+  constructor(storage: SafeStorage) {
+    this.#storage = storage;
+    this.reread();
+  }
+
+  get text(): ReadonlySignal<string> {
+    return this.#text;
+  }
+
+  write(text: string): void {
+    this.#text.value = text;
+    if (text === '') this.#storage.remove(DRAFT);
+    else this.#storage.set(DRAFT, text);
+  }
+
+  reread(): void {
+    const stored = this.#storage.get(DRAFT);
+    this.#text.value = typeof stored === 'string' ? stored : '';
+  }
+}
+
+/** Counts characters as the server does: code points. */
+export const isLonger = (text: string, limit: number): boolean =>
+  text.length > limit && Array.from(text).length > limit;
+
+/** A message that the server has not acknowledged, as it is stored. */
+export interface OutboxItem {
+  readonly id: string;
+  /** Its place in the queue, independent of clocks. */
+  readonly place: number;
+  /** Who wrote it; absent until this browser has its first session. */
+  readonly visitorId?: string;
+  readonly text: string;
+  readonly files: readonly AttachmentInfo[];
+  readonly at: number;
+  /** Why it was refused; it is sent again only when the visitor asks for it. */
+  readonly error?: ErrorWord;
+  /** It is not sent before this time; milliseconds since the epoch. */
+  readonly retryAt?: number;
+  /** The number under which it was acknowledged; the item is about to be removed. */
+  readonly seq?: number;
+}
+
+/** The longest wait that a server asks for. A longer one means that the clock was set back. */
+const MAX_WAIT_MS = 3_700_000;
+
+/** Milliseconds until an item may be sent. */
+export function waitOf({ retryAt = 0 }: OutboxItem, now: number): number {
+  const wait = retryAt - now;
+  return wait > MAX_WAIT_MS ? 0 : Math.max(0, wait);
+}
+
+/** Two tabs may have used the same place; the id decides then, so that all tabs agree. */
+const byPlace = (one: OutboxItem, other: OutboxItem): number =>
+  one.place - other.place || (one.id < other.id ? -1 : 1);
+
+/** Other code of the page can write to the storage too: values of another form are ignored. */
+function isOutboxItem(value: unknown): value is OutboxItem {
+  if (typeof value !== 'object' || value === null) return false;
+  const item = value as Partial<Record<keyof OutboxItem, unknown>>;
+  return (
+    typeof item.id === 'string' &&
+    typeof item.place === 'number' &&
+    typeof item.text === 'string' &&
+    typeof item.at === 'number' &&
+    Array.isArray(item.files)
+  );
+}
 
 const PREFIX = 'out:';
 
 /**
- * The messages that are not acknowledged, each under a key of its own, so that tabs which write at
- * the same time never lose each other's. Every tab has them in memory too, and hears of changes by
- * storage events: memory survives a storage that fails.
+ * The messages that are not acknowledged. Each has its own key in the storage, so that tabs which
+ * write at the same time do not overwrite each other's messages. Each tab also has them in memory,
+ * updated by storage events, so that a failing storage loses nothing.
  */
 export class Outbox {
   readonly #storage: SafeStorage;
   readonly #items = signal<readonly OutboxItem[]>([]);
-  /** Acknowledged items up to here are lines of the record, or older than it. */
+  /** The highest number of the record; acknowledged items up to it are no longer needed. */
   #top = 0;
 
   constructor(storage: SafeStorage) {
@@ -20,7 +96,7 @@ export class Outbox {
     this.#readAll();
   }
 
-  /** In the order in which they are sent; acknowledged ones too until their line is there. */
+  /** In sending order; acknowledged items stay until their line has arrived. */
   get items(): ReadonlySignal<readonly OutboxItem[]> {
     return this.#items;
   }
@@ -29,7 +105,7 @@ export class Outbox {
     return this.#items.peek().find((item) => item.id === id);
   }
 
-  /** What this visitor has to send next. */
+  /** The message that this visitor sends next. */
   head(visitorId: string): OutboxItem | undefined {
     return this.#items.value.find(
       (item) => item.visitorId === visitorId && item.error === undefined && item.seq === undefined,
@@ -52,8 +128,9 @@ export class Outbox {
   }
 
   /**
-   * The server has it under this number. Here it stays until that line comes; the number is
-   * written before the key is removed, so that other tabs can tell this from a discarded one.
+   * The server has stored the message as `seq`. The item stays in memory until that line arrives.
+   * The number is written before the key is removed, so that other tabs can tell an acknowledged
+   * message from a discarded one.
    */
   acknowledge(id: string, seq: number): void {
     const item = this.find(id);
@@ -63,19 +140,19 @@ export class Outbox {
     this.#storage.remove(PREFIX + id);
   }
 
-  /** The record has reached `top`. */
+  /** The record has reached `top`: removes the acknowledged items that are in it. */
   settle(top: number): void {
     this.#top = top;
     const left = this.#items.peek().filter((item) => !this.#isSettled(item));
     if (left.length < this.#items.peek().length) this.#items.value = left;
   }
 
-  /** Their lines will not come: the record that they are in is gone. */
+  /** Removes acknowledged items: the server has lost the record that their lines were in. */
   dropAcknowledged(): void {
     this.#items.value = this.#items.peek().filter(({ seq }) => seq === undefined);
   }
 
-  /** What was written before the first session belongs to the visitor of this one. */
+  /** Assigns messages from before the first session to the session's visitor. */
   claim(visitorId: string): void {
     for (const item of this.#items.peek()) {
       if (item.visitorId === undefined) this.put({ ...item, visitorId });
@@ -83,9 +160,10 @@ export class Outbox {
   }
 
   /**
-   * This browser's visitor is another one now. What a verified one has left is nobody else's. An
-   * anonymous one is still the same person, whether he has said who he is or the server has
-   * forgotten him; what he has sent already it knows again when his history has joined another.
+   * This browser's visitor has changed. A verified visitor's messages are removed: nobody else may
+   * send them. An anonymous visitor is still the same person, who has identified themselves or whom
+   * the server has forgotten: their unsent messages pass to the new visitor. Acknowledged ones come
+   * back with the merged history.
    */
   handOver(from: { visitorId: string; verified: boolean }, to: string): void {
     for (const item of this.#items.peek()) {
@@ -95,14 +173,14 @@ export class Outbox {
     }
   }
 
-  /** Forgets everything, in this tab. */
+  /** Removes all items from this tab's memory. */
   clear(): void {
     this.#items.value = [];
   }
 
   /**
    * Another tab has written or removed a name.
-   * @returns whether it was an item
+   * @returns whether the name is an item's
    */
   onStored(name: string, json: string | null): boolean {
     if (!name.startsWith(PREFIX)) return false;
@@ -113,7 +191,9 @@ export class Outbox {
     return true;
   }
 
-  /** After a time without storage events (a frozen page): what is not stored any more was sent. */
+  /**
+   * After a time without storage events (a frozen page): items that are no longer stored were sent.
+   */
   reread(): void {
     this.#items.value = this.#items.peek().filter(({ seq }) => seq !== undefined);
     this.#readAll();
@@ -123,7 +203,7 @@ export class Outbox {
     for (const name of this.#storage.names()) {
       const item = name.startsWith(PREFIX) ? this.#storage.get(name) : undefined;
       if (!isOutboxItem(item)) continue;
-      // A page that ended between the acknowledgement and the removal.
+      // With a number, the page was closed between the acknowledgement and the removal.
       if (item.seq === undefined) this.#replace(item.id, item);
       else this.#storage.remove(name);
     }
@@ -138,4 +218,15 @@ export class Outbox {
     const isKept = item !== undefined && !this.#isSettled(item);
     this.#items.value = isKept ? [...others, item].sort(byPlace) : others;
   }
+}
+
+/**
+ * A random UUID (RFC 9562 §5.4), also on pages without TLS, where `crypto.randomUUID` is missing.
+ */
+export function newId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return hex.replace(/(.{8})(.{4})(.{4})(.{4})(.{12})/, '$1-$2-$3-$4-$5');
 }

@@ -1,15 +1,15 @@
-/** What the engine hears of its page. */
-export interface PageListeners {
-  /** The page or the network is back. */
+/** The page's events that the engine reacts to. */
+interface PageListeners {
+  /** The page is visible again, or the network is back. */
   readonly onBack: (isFromCache: boolean) => void;
   readonly onOffline: () => void;
-  /** The page goes, perhaps to come back by `onBack`. */
+  /** The page is left; it may return from the browser's cache (`onBack`). */
   readonly onHide: () => void;
-  /** Another tab has written (or removed) a key of the storage, or all of them. */
+  /** Another tab has written or removed a key of the storage; null: it has cleared the storage. */
   readonly onStored: (key: string | null, json: string | null) => void;
 }
 
-/** @returns the way to end it */
+/** @returns a function that removes the listeners */
 export function listenToPage(
   page: EventTarget | undefined,
   storage: Storage | undefined,
@@ -24,7 +24,7 @@ export function listenToPage(
   });
   on('online', () => listeners.onBack(false));
   on('offline', () => listeners.onOffline());
-  // `persisted`: it was kept frozen, and has heard nothing meanwhile.
+  // `persisted`: the page was frozen in the cache, and received no events meanwhile.
   on('pageshow', (event) => listeners.onBack((event as PageTransitionEvent).persisted));
   on('pagehide', () => listeners.onHide());
   on('storage', (event) => {

@@ -1,27 +1,33 @@
 import { signal, untracked } from '@preact/signals-core';
-import type { MessageAck, MessageRequest } from '../../channels/chat/events.ts';
-import { backoffMs } from './backoff.ts';
-import type { Outbox } from './outbox.ts';
-import { type OutboxItem, waitOf } from './outbox-item.ts';
-import type { SendLease } from './send-lease.ts';
+import type {
+  MessageAck,
+  MessageRequest,
+  PlainAck,
+  SeenRequest,
+  SessionEvent,
+} from '../../channels/chat/events.ts';
+import type { SafeStorage } from '../storage.ts';
+import { type Outbox, type OutboxItem, waitOf } from './outbox.ts';
+import type { TabVisitor } from './tab-visitor.ts';
+import { backoffMs } from './timing.ts';
 
-export interface SenderParts {
+interface SenderParts {
   readonly outbox: Outbox;
   readonly lease: SendLease;
   readonly leaseMs: number;
   readonly now: () => number;
-  /** As whom this tab is connected; undefined while it is not. */
+  /** The visitor of this tab's connection; undefined without a connection. */
   readonly visitorId: () => string | undefined;
   readonly request: (message: MessageRequest) => Promise<MessageAck | undefined>;
   /** The server did not answer in time. */
-  readonly onHung: () => void;
+  readonly onNoAnswer: () => void;
 }
 
 const BUSY = { minMs: 2_000, maxMs: 30_000 };
 
 /**
- * Empties the outbox: one message at a time, in order, each until it is acknowledged or refused for
- * good. `pump` is called after everything that could make the next step possible.
+ * Sends the outbox: one message at a time, in order, each until it is acknowledged or permanently
+ * refused. `pump` is called after every event that may allow the next step.
  */
 export class Sender {
   readonly #parts: SenderParts;
@@ -62,7 +68,9 @@ export class Sender {
     else void this.#send(item);
   }
 
-  /** Resolves when there is nothing to send; with false when that will take its time. */
+  /**
+   * Resolves with true when the outbox is empty, and with false when its next message has to wait.
+   */
   drained(): Promise<boolean> {
     return new Promise((resolve) => {
       this.#onDrained.push(resolve);
@@ -83,8 +91,8 @@ export class Sender {
     const answer = await this.#parts.request({ id, text, ...(uploads.length > 0 && { uploads }) });
     this.#inFlight.value = undefined;
     if (answer === undefined) {
-      // Still connected as the same visitor: it was the answer that did not come.
-      if (this.#parts.visitorId() === item.visitorId) this.#parts.onHung();
+      // The connection is still the same visitor's, so the server did not answer in time.
+      if (this.#parts.visitorId() === item.visitorId) this.#parts.onNoAnswer();
     } else {
       this.#settle(id, answer);
     }
@@ -115,5 +123,90 @@ export class Sender {
   #wakeIn(ms: number): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.pump(), ms);
+  }
+}
+
+export const LEASE = 'sender';
+
+/**
+ * Decides which tab sends. Without it each tab would send the same messages, and use up the
+ * visitor's rate limit. It need not be exact: when two tabs send the same message, the gateway
+ * stores it once.
+ */
+export class SendLease {
+  readonly #storage: SafeStorage;
+  readonly #tab: string;
+  readonly #leaseMs: number;
+  readonly #now: () => number;
+
+  constructor(storage: SafeStorage, tab: string, leaseMs: number, now: () => number) {
+    this.#storage = storage;
+    this.#tab = tab;
+    this.#leaseMs = leaseMs;
+    this.#now = now;
+  }
+
+  /** Takes or renews the lease. @returns 0, or the milliseconds for which another tab holds it */
+  take(): number {
+    const now = this.#now();
+    const { tab, until } = this.#read();
+    const wait = tab === this.#tab ? 0 : until - now;
+    // A wait longer than a lease means that the clock was set back.
+    if (wait > 0 && wait <= this.#leaseMs) return wait;
+    this.#storage.set(LEASE, [this.#tab, now + this.#leaseMs]);
+    return 0;
+  }
+
+  release(): void {
+    if (this.#read().tab === this.#tab) this.#storage.remove(LEASE);
+  }
+
+  #read(): { tab: unknown; until: number } {
+    const value = this.#storage.get(LEASE);
+    const [tab, until] = Array.isArray(value) ? (value as unknown[]) : [];
+    return { tab, until: typeof until === 'number' ? until : 0 };
+  }
+}
+
+interface SeenReporterParts {
+  readonly visitor: TabVisitor;
+  /** Undefined while there is no connection. */
+  readonly session: () => SessionEvent | undefined;
+  readonly request: (seen: SeenRequest) => Promise<PlainAck | undefined>;
+  readonly delayMs: number;
+}
+
+/**
+ * Tells the server which lines were seen, for the visitor's other devices. Several lines are
+ * reported together, because the server limits the rate of requests. A report that fails is
+ * repeated with the next one.
+ */
+export class SeenReporter {
+  readonly #parts: SeenReporterParts;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(parts: SeenReporterParts) {
+    this.#parts = parts;
+  }
+
+  schedule(): void {
+    this.#timer ??= setTimeout(() => void this.#report(), this.#parts.delayMs);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async #report(): Promise<void> {
+    this.#timer = undefined;
+    const { visitor, request } = this.#parts;
+    const session = this.#parts.session();
+    const seq = visitor.seen.peek();
+    if (session === undefined || seq <= session.seenSeq) return;
+    const answer = await request({ seq });
+    if (answer?.ok === true && this.#parts.session()?.visitorId === session.visitorId) {
+      visitor.update({ seenSeq: seq });
+    }
   }
 }

@@ -1,20 +1,65 @@
 import { batch, type ReadonlySignal, signal } from '@preact/signals-core';
 import type { HandshakeAuth, SessionEvent } from '../../channels/chat/events.ts';
-import { type Greeting, greetingOf } from './greeting.ts';
-import type { SafeStorage } from './safe-storage.ts';
-import { SESSION } from './storage-names.ts';
-import {
-  asStoredSession,
-  BREAKS,
-  LAST,
-  SEEN,
-  type StoredSession,
-  VisitorNotes,
-} from './visitor-notes.ts';
+import { type SafeStorage, SESSION } from '../storage.ts';
+
+/** The browser's visitor, as it is stored. */
+export type StoredSession = Pick<
+  SessionEvent,
+  'token' | 'visitorId' | 'verified' | 'name' | 'email'
+>;
+
+export function asStoredSession(value: unknown): StoredSession | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { token, visitorId, verified, name, email } = value as Partial<
+    Record<keyof StoredSession, unknown>
+  >;
+  if (typeof token !== 'string' || typeof visitorId !== 'string') return undefined;
+  return {
+    ...{ token, visitorId, verified: verified === true },
+    ...(typeof name === 'string' && { name }),
+    ...(typeof email === 'string' && { email }),
+  };
+}
+
+const LAST = 'last';
+export const SEEN = 'seen';
+export const BREAKS = 'breaks';
 
 /**
- * Who the tab's lines belong to, and what is remembered about him: all of it in the storage, which
- * has the last word when tabs disagree.
+ * Values that are stored for a visitor, together with the visitor's id. A value of another visitor
+ * is treated as missing.
+ */
+class VisitorNotes {
+  readonly #storage: SafeStorage;
+
+  constructor(storage: SafeStorage) {
+    this.#storage = storage;
+  }
+
+  number(name: string, visitorId: string | undefined): number {
+    const value = this.#read(name, visitorId);
+    return typeof value === 'number' ? value : 0;
+  }
+
+  numbers(name: string, visitorId: string | undefined): readonly number[] {
+    const value = this.#read(name, visitorId);
+    return Array.isArray(value) ? value.filter((each) => typeof each === 'number') : [];
+  }
+
+  write(name: string, visitorId: string, value: number | readonly number[]): void {
+    this.#storage.set(name, [visitorId, value]);
+  }
+
+  #read(name: string, visitorId: string | undefined): unknown {
+    const stored = this.#storage.get(name);
+    if (visitorId === undefined || !Array.isArray(stored) || stored[0] !== visitorId) return;
+    return stored[1] as unknown;
+  }
+}
+
+/**
+ * The tab's visitor, and what is remembered about them. All of it is in the storage, which decides
+ * when tabs disagree.
  */
 export class TabVisitor {
   readonly #key: string;
@@ -24,9 +69,9 @@ export class TabVisitor {
   readonly #seen = signal(0);
   readonly #breaks = signal<readonly number[]>([]);
   #shown: StoredSession | undefined;
-  /** Not shown to the server yet. */
+  /** A JWT that the server has not answered yet. */
   #identity: string | undefined;
-  /** What the server has believed. */
+  /** The JWT that the server has accepted. */
   #accepted: string | undefined;
   #asked: HandshakeAuth;
 
@@ -43,7 +88,7 @@ export class TabVisitor {
     return this.#session;
   }
 
-  /** What this visitor has looked at in a tab of this browser. */
+  /** The last line that this visitor has seen in any tab of this browser. */
   get seen(): ReadonlySignal<number> {
     return this.#seen;
   }
@@ -60,12 +105,12 @@ export class TabVisitor {
     return asStoredSession(this.#storage.get(SESSION));
   }
 
-  /** As whom a message is written; undefined: as whoever the next session says. */
+  /** Who writes a message now; undefined: the visitor of the next session. */
   get writesAs(): string | undefined {
     return this.#identity === undefined ? this.#shown?.visitorId : undefined;
   }
 
-  /** @returns false when there is nothing new in it */
+  /** @returns false when the JWT is already known */
   identify(jwt: string): boolean {
     if (jwt === this.#identity || jwt === this.#accepted) return false;
     this.#identity = jwt;
@@ -76,7 +121,7 @@ export class TabVisitor {
     this.#identity = undefined;
   }
 
-  /** For the next handshake. @param top the last line that the tab has; 0 without one */
+  /** The next handshake's data. @param top the last line that the tab has; 0 without one */
   auth(top: number): HandshakeAuth {
     const { stored } = this;
     const lastSeq = top || this.#notes.number(LAST, stored?.visitorId);
@@ -88,12 +133,17 @@ export class TabVisitor {
     return this.#asked;
   }
 
-  greetingOf(session: SessionEvent): Greeting {
-    return greetingOf({ asked: this.#asked, stored: this.stored, shown: this.#shown, session });
+  classifySession(session: SessionEvent): SessionKind {
+    return classifySession({
+      asked: this.#asked,
+      stored: this.stored,
+      shown: this.#shown,
+      session,
+    });
   }
 
-  /** Takes a session over, and writes it down for the other tabs and the next page. */
-  keep(session: SessionEvent): void {
+  /** Keeps the session, and stores it for the other tabs and the next page. */
+  save(session: SessionEvent): void {
     const { identity } = this.#asked;
     const isSame = session.visitorId === this.#shown?.visitorId;
     this.#accepted = identity ?? (isSame ? this.#accepted : undefined);
@@ -101,21 +151,21 @@ export class TabVisitor {
     this.#write(session);
   }
 
-  /** What the server has changed about this session. */
+  /** Applies a change that the server has made to the session. */
   update(change: Partial<SessionEvent>): void {
     const session = this.#session.peek();
     if (session !== undefined) this.#write({ ...session, ...change });
   }
 
-  /** Another tab has written the session of the same visitor. */
+  /** Another tab has stored a newer session of the same visitor. */
   refresh(stored: StoredSession): void {
     this.#shown = stored;
     const session = this.#session.peek();
     if (session !== undefined) this.#session.value = { ...session, ...stored };
   }
 
-  /** From now on the tab shows another visitor, or nobody. */
-  become(visitor: StoredSession | undefined): void {
+  /** Makes the tab show another visitor, or none. */
+  switchTo(visitor: StoredSession | undefined): void {
     this.#shown = visitor;
     this.#accepted = undefined;
     batch(() => {
@@ -124,13 +174,13 @@ export class TabVisitor {
     });
   }
 
-  /** What was remembered of the lines says nothing any more. */
+  /** Removes what is remembered about lines: the server has lost them. */
   forgetNotes(): void {
     for (const name of [LAST, SEEN, BREAKS]) this.#storage.remove(name);
     this.reread();
   }
 
-  /** Takes over what other tabs have noted. */
+  /** Reads what other tabs have stored. */
   reread(): void {
     const visitorId = this.#shown?.visitorId;
     this.#seen.value = this.#notes.number(SEEN, visitorId);
@@ -163,4 +213,28 @@ export class TabVisitor {
       this.reread();
     });
   }
+}
+
+/**
+ * What a new session means for the tab. `same`: the visitor that the tab shows; `other`: another
+ * visitor; `reset`: the same visitor, but the server has lost lines; `stale`: meanwhile another tab
+ * has switched to another visitor or logged out, so that this session is not used.
+ */
+type SessionKind = 'same' | 'other' | 'reset' | 'stale';
+
+interface SessionCase {
+  /** The handshake that the session answers. */
+  readonly asked: HandshakeAuth;
+  /** The session in the storage now, which is valid for all tabs. */
+  readonly stored: StoredSession | undefined;
+  /** The visitor that the tab shows. */
+  readonly shown: StoredSession | undefined;
+  readonly session: SessionEvent;
+}
+
+export function classifySession({ asked, stored, shown, session }: SessionCase): SessionKind {
+  const hasMovedOn = stored?.token !== asked.token && stored?.visitorId !== session.visitorId;
+  if (hasMovedOn && asked.identity === undefined) return 'stale';
+  if (shown !== undefined && shown.visitorId !== session.visitorId) return 'other';
+  return session.lastSeq < (asked.lastSeq ?? 0) ? 'reset' : 'same';
 }

@@ -1,17 +1,17 @@
-/** How long the engine waits for what; tests are in more of a hurry. Milliseconds. */
+/** How long the engine waits, in milliseconds; tests use shorter times. */
 export interface Timing {
-  /** Between attempts to connect, at first and at most. */
+  /** Between attempts to connect: the first wait, and the longest. */
   readonly reconnectMs: number;
   readonly maxReconnectMs: number;
-  /** From the beginning of an attempt to the session. */
+  /** From the start of an attempt to the `session` event. */
   readonly connectTimeoutMs: number;
   /** For the answer to an event. */
   readonly ackTimeoutMs: number;
-  /** For a sign of life from a connection that may have died while the page slept. */
+  /** For the answer on a connection that may have been lost while the page was suspended. */
   readonly probeTimeoutMs: number;
-  /** For how long a tab that does not answer any more keeps others from sending. */
+  /** How long a tab that has stopped responding keeps other tabs from sending. */
   readonly leaseMs: number;
-  /** Between what was looked at and telling the server. */
+  /** From marking lines as seen to telling the server. */
   readonly seenMs: number;
 }
 
@@ -24,3 +24,21 @@ export const TIMING: Timing = {
   leaseMs: 5_000,
   seenMs: 500,
 };
+
+interface Backoff {
+  readonly minMs: number;
+  readonly maxMs: number;
+}
+
+/**
+ * How long to wait before attempt `attempt` (from 0): doubled each time, and half of it random, so
+ * that clients which lost the server together do not reconnect at the same moment.
+ */
+export function backoffMs(
+  attempt: number,
+  { minMs, maxMs }: Backoff,
+  random = Math.random,
+): number {
+  const full = Math.min(maxMs, minMs * 2 ** Math.min(attempt, 30));
+  return full / 2 + (random() * full) / 2;
+}

@@ -1,5 +1,5 @@
-/** One file on its way to `POST /chat/uploads`. */
-export interface UploadOrder {
+/** A file to send to `POST /chat/uploads`. */
+interface UploadOrder {
   readonly url: string;
   readonly token: string;
   readonly file: File;
@@ -17,7 +17,7 @@ export interface UploadAnswer {
 /** Never rejects. */
 export type UploadRequest = (order: UploadOrder) => Promise<UploadAnswer>;
 
-/** By XMLHttpRequest: `fetch` tells nothing about how far an upload is. */
+/** Uses XMLHttpRequest, because `fetch` does not report an upload's progress. */
 export const uploadByXhr: UploadRequest = ({ url, token, file, onProgress, signal }) =>
   new Promise((resolve) => {
     const request = new XMLHttpRequest();
@@ -27,7 +27,7 @@ export const uploadByXhr: UploadRequest = ({ url, token, file, onProgress, signa
     request.setRequestHeader('Authorization', `Bearer ${token}`);
     const form = new FormData();
     form.append('file', file, file.name);
-    // After `open`: aborting a request that was never sent tells nobody.
+    // After `open`: aborting earlier would fire no `loadend`, and the promise would never settle.
     signal.addEventListener('abort', () => request.abort());
     request.send(form);
   });

@@ -1,19 +1,19 @@
 import { signal } from '@preact/signals-core';
 import type { AttachmentInfo, SessionEvent } from '../../channels/chat/events.ts';
-import { backoffMs } from './backoff.ts';
+import { parsed, type SafeStorage } from '../storage.ts';
 import type { FileError, PendingFile } from './chat.ts';
-import { newId } from './new-id.ts';
-import { parsed, type SafeStorage } from './safe-storage.ts';
+import { newId } from './outbox.ts';
+import { backoffMs } from './timing.ts';
 import type { UploadAnswer, UploadRequest } from './upload-request.ts';
 
-export interface UploadsParts {
+interface UploadsParts {
   readonly url: string;
   readonly request: UploadRequest;
   readonly fetch: typeof fetch | undefined;
   readonly limits: () => Pick<SessionEvent['limits'], 'files' | 'fileBytes'>;
-  /** Of the session of the connection that is open now. */
+  /** The token of the open connection's session; undefined without a connection. */
   readonly token: () => string | undefined;
-  /** The token was refused: a new session brings another one. */
+  /** Called when the token was refused: reconnects, to get another one. */
   readonly renewToken: () => void;
   readonly retryMs: number;
   readonly storage: SafeStorage;
@@ -21,12 +21,14 @@ export interface UploadsParts {
 }
 
 export const FILES = 'files';
-/** The server keeps a file for a day that no message uses; in the last hour it is not relied upon. */
+/**
+ * The server keeps an unused file for a day; in the last hour the widget no longer relies on it.
+ */
 const KEPT_MS = 23 * 3_600_000;
-/** For an answer that is not needed: without it, the server finds out in a day. */
+/** For a removal, whose answer is not needed: the server removes an unused file after a day. */
 const REMOVAL_TIMEOUT_MS = 10_000;
 
-/** Of a network that loses uploads while the connection stands, or a server that fails. */
+/** Per file, when uploads fail although there is a connection. */
 const MAX_ATTEMPTS = 4;
 
 const ERRORS: Readonly<Record<number, FileError>> = {
@@ -35,8 +37,8 @@ const ERRORS: Readonly<Record<number, FileError>> = {
   429: 'rate_limited',
 };
 
-/** What an upload has gone through so far. */
-interface Course {
+/** A file that was attached in this tab, and its attempts so far. */
+interface LocalFile {
   readonly file: File;
   attempts: number;
   hasRenewedToken: boolean;
@@ -44,29 +46,29 @@ interface Course {
 
 type Upload = AttachmentInfo & { readonly id: string };
 
-/** An upload that waits for its message, as it lies in the storage. */
+/** An uploaded file of the next message, as it is stored. */
 interface StoredUpload extends Upload {
-  /** Of its file in the tray, in every tab. */
+  /** Identifies the file in the tray, in every tab. */
   readonly key: string;
   readonly at: number;
 }
 
 /**
  * The files of the next message. They are uploaded one after the other, as soon as they are
- * attached and while there is a connection; what is interrupted begins again when it is back. What
- * is uploaded is in the storage, as the draft is: all tabs show it, and so does the next page.
+ * attached and while there is a connection; an interrupted upload starts again with the next
+ * connection. Uploaded files are stored, like the draft: all tabs and the next page show them.
  */
 export class Uploads {
   readonly files = signal<readonly PendingFile[]>([]);
   readonly #parts: UploadsParts;
-  readonly #courses = new Map<string, Course>();
-  /** By upload: the visitor's own files need not be fetched again. */
+  readonly #localFiles = new Map<string, LocalFile>();
+  /** By upload id, so that the visitor's own files need not be fetched again. */
   readonly #blobs = new Map<string, Blob>();
   #current: { readonly key: string; readonly abort: AbortController } | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Ids of what was taken back, and the gateway is still to hear of. */
+  /** Ids of uploads that the visitor has removed, and the gateway not yet. */
   readonly #removed: string[] = [];
-  /** What was taken back makes room for the next one. */
+  /** Removals under way. The next upload waits for them: the server limits unused files. */
   #removals: Promise<unknown> | undefined;
 
   constructor(parts: UploadsParts) {
@@ -75,9 +77,9 @@ export class Uploads {
   }
 
   /**
-   * Shows the uploads that are in the storage, and no others. One that the server has forgotten by
-   * now is uploaded once more; where its bytes are not here, it has failed.
-   * @returns whether there are more files now, or fewer
+   * Shows exactly the uploads that are in the storage. One that the server no longer keeps is
+   * uploaded again, or has failed when this tab does not have its bytes.
+   * @returns whether files were added or removed
    */
   reread(): boolean {
     const stored = this.#stored();
@@ -88,7 +90,7 @@ export class Uploads {
       const { key, state } = file;
       if (state !== 'uploaded' || isIn(stored, key)) return file;
       if (!isIn(this.#stored(0), key)) return [];
-      return { ...file, state: this.#courses.has(key) ? 'waiting' : 'failed', progress: 0 };
+      return { ...file, state: this.#localFiles.has(key) ? 'waiting' : 'failed', progress: 0 };
     });
     const added = stored.filter(({ key }) => !isIn(files, key));
     this.files.value = [
@@ -105,7 +107,7 @@ export class Uploads {
       const room = this.files.value.filter(({ error }) => error !== 'too_many').length < maxFiles;
       const error = room ? file.size > fileBytes && 'too_large' : 'too_many';
       const key = newId();
-      this.#courses.set(key, { file, attempts: 0, hasRenewedToken: false });
+      this.#localFiles.set(key, { file, attempts: 0, hasRenewedToken: false });
       const { name, type, size } = file;
       const common = { key, name, type, size, progress: 0, blob: file };
       this.files.value = [
@@ -117,16 +119,16 @@ export class Uploads {
   }
 
   retry(key: string): void {
-    const course = this.#courses.get(key);
+    const local = this.#localFiles.get(key);
     const file = this.files.value.find((each) => each.key === key);
-    if (course === undefined || file?.state !== 'failed') return;
+    if (local === undefined || file?.state !== 'failed') return;
     this.remove(key);
-    this.add([course.file]);
+    this.add([local.file]);
   }
 
   remove(key: string): void {
     if (this.#current?.key === key) this.#current.abort.abort();
-    this.#courses.delete(key);
+    this.#localFiles.delete(key);
     this.files.value = this.files.value.filter((file) => file.key !== key);
     const stored = this.#stored();
     const upload = stored.find((each) => each.key === key);
@@ -136,7 +138,7 @@ export class Uploads {
     this.resume();
   }
 
-  /** Takes the uploaded files out, for a message that carries them. */
+  /** Removes the uploaded files from the tray, for the message that carries them. */
   take(): AttachmentInfo[] {
     const stored = this.#stored();
     const taken = this.files.value.flatMap(({ key, blob }) => {
@@ -145,48 +147,51 @@ export class Uploads {
       if (blob) this.#blobs.set(upload.id, blob);
       return upload;
     });
-    // Another tab may have put one beside them.
+    // Another tab may have added one.
     this.#store(stored.filter((each) => !taken.includes(each)));
-    this.#courses.clear();
+    this.#localFiles.clear();
     this.files.value = [];
     return taken.map(({ id, name, type, size }) => ({ id, name, type, size }));
   }
 
-  /** The bytes of an upload; undefined when they cannot be had. */
+  /** The bytes of an upload; undefined when they are not available. */
   async open(uploadId: string, token: string | undefined): Promise<Blob | undefined> {
     return this.#blobs.get(uploadId) ?? this.#ask(uploadId, token);
   }
 
-  /** Goes on, when there is something to do and a connection to do it. */
+  /** Starts the next removal and upload, when there is a connection. */
   resume(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const token = this.#parts.token();
     if (token === undefined) return;
-    // They would count among those that wait, for a day.
+    // Otherwise they would count as unused files for a day.
     const removals = this.#removed.splice(0).map((id) => this.#ask(id, token, true));
     this.#removals = Promise.all([this.#removals, ...removals]);
     const next = this.files.value.find(({ state }) => state === 'waiting');
     if (next === undefined || this.#current !== undefined) return;
-    const course = this.#courses.get(next.key);
-    if (course !== undefined) void this.#upload(next.key, course, token);
+    const local = this.#localFiles.get(next.key);
+    if (local !== undefined) void this.#upload(next.key, local, token);
   }
 
-  /** What was uploaded belongs to a visitor who has gone: once more, for the one who is here. */
+  /**
+   * The uploads belong to a visitor that the server has forgotten: uploads them again for the new
+   * one.
+   */
   restart(): void {
     this.#current?.abort.abort();
-    // Of what an earlier page has uploaded the bytes are not here.
-    this.files.value = this.files.value.filter(({ key }) => this.#courses.has(key));
+    // This tab does not have the bytes of files that an earlier page has uploaded.
+    this.files.value = this.files.value.filter(({ key }) => this.#localFiles.has(key));
     for (const { key, state } of this.files.value) {
       if (state !== 'failed') this.#change(key, { state: 'waiting', progress: 0 });
     }
     this.reread();
   }
 
-  /** What this tab has belongs to a visitor who has gone: from now on it shows what is stored. */
+  /** Drops this tab's files, which belong to another visitor, and shows those that are stored. */
   clear(): void {
     this.#current?.abort.abort();
-    this.#courses.clear();
+    this.#localFiles.clear();
     this.files.value = [];
     this.reread();
   }
@@ -196,7 +201,7 @@ export class Uploads {
     this.#current?.abort.abort();
   }
 
-  async #upload(key: string, course: Course, token: string): Promise<void> {
+  async #upload(key: string, local: LocalFile, token: string): Promise<void> {
     const { url, request } = this.#parts;
     const abort = new AbortController();
     this.#current = { key, abort };
@@ -208,54 +213,54 @@ export class Uploads {
       : request({
           url,
           token,
-          file: course.file,
+          file: local.file,
           signal: abort.signal,
           onProgress: (progress) => {
             if (!isAborted()) this.#change(key, { progress });
           },
         }));
     this.#current = undefined;
-    if (answer && !isAborted()) this.#settle(key, course, answer);
+    if (answer && !isAborted()) this.#settle(key, local, answer);
     if (this.#timer === undefined) this.resume();
   }
 
-  #settle(key: string, course: Course, { status, body }: UploadAnswer): void {
+  #settle(key: string, local: LocalFile, { status, body }: UploadAnswer): void {
     const info = status === 201 ? asUpload(parsed(body)) : undefined;
     if (info !== undefined) {
       this.#store([...this.#stored(), { ...info, key, at: this.#parts.now() }]);
       this.#change(key, { state: 'uploaded', progress: 1 });
-    } else if (status === 401 && !course.hasRenewedToken) {
-      course.hasRenewedToken = true;
+    } else if (status === 401 && !local.hasRenewedToken) {
+      local.hasRenewedToken = true;
       this.#change(key, { state: 'waiting', progress: 0 });
       this.#parts.renewToken();
     } else if (status === 0 || status >= 500) {
-      this.#again(key, course);
+      this.#again(key, local);
     } else {
       this.#change(key, { state: 'failed', progress: 0, error: ERRORS[status] ?? 'failed' });
     }
   }
 
-  #again(key: string, course: Course): void {
-    // Without a connection it is nobody's fault, and it goes on with the next one.
+  #again(key: string, local: LocalFile): void {
+    // A lost connection does not count as an attempt; the next connection resumes the upload.
     if (this.#parts.token() === undefined) {
       this.#change(key, { state: 'waiting', progress: 0 });
       return;
     }
-    course.attempts += 1;
-    if (course.attempts >= MAX_ATTEMPTS) {
+    local.attempts += 1;
+    if (local.attempts >= MAX_ATTEMPTS) {
       this.#change(key, { state: 'failed', progress: 0, error: 'failed' });
       return;
     }
     this.#change(key, { state: 'waiting', progress: 0 });
     const minMs = this.#parts.retryMs;
-    const wait = backoffMs(course.attempts - 1, { minMs, maxMs: 8 * minMs });
+    const wait = backoffMs(local.attempts - 1, { minMs, maxMs: 8 * minMs });
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.resume();
     }, wait);
   }
 
-  /** Read anew each time: another tab may have put one beside it. */
+  /** Read again each time: another tab may have added one. */
   #stored(since = this.#parts.now() - KEPT_MS): StoredUpload[] {
     const stored = this.#parts.storage.get(FILES);
     return Array.isArray(stored) ? stored.filter((each) => isStored(each, since)) : [];
@@ -267,13 +272,13 @@ export class Uploads {
     else storage.set(FILES, uploads);
   }
 
-  /** The bytes that are answered; undefined when there are none, or no answer. */
+  /** Fetches or removes an upload. @returns the body; undefined after an error */
   async #ask(
     id: string,
     token: string | undefined,
     isRemoval?: boolean,
   ): Promise<Blob | undefined> {
-    // A browser's `fetch` is a method of its window.
+    // `fetch` has to be called as a method of the window.
     const { url, fetch = globalThis.fetch.bind(globalThis) } = this.#parts;
     if (token === undefined) return undefined;
     try {

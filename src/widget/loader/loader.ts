@@ -1,71 +1,76 @@
 import { WIDGET_CONFIG_PATH } from '../../channels/chat/widget-config.ts';
-import { storagePrefix } from '../engine/storage-names.ts';
-import { choose, type Language } from '../language.ts';
-import { forget, pageStorage } from '../page-storage.ts';
-import { chosen } from '../settings.ts';
-import { createWidget } from './widget.ts';
-import { createEvents } from './events.ts';
-import { isTaken, publish } from './page-api.ts';
-import { bodyReady, scriptTag } from './script-tag.ts';
+import { chooseLanguage, mergeSettings, type Language } from '../settings.ts';
+import { pageStorage, removeNotes, storagePrefix } from '../storage.ts';
+import { createEvents, isLoaded, publishApi } from './page-api.ts';
+import { Widget } from './widget.ts';
 
-/** Where the main part lies, by language, relative to this script; the build puts it in. */
+/** The main part's file of each language, relative to this script; the build fills it in. */
 declare const MAIN_FILES: Readonly<Record<Language, string>>;
 
-/** A gateway that does not answer shall not keep the launcher from the page. */
+/** After this time the launcher is shown without the shop's configuration. */
 const CONFIG_TIMEOUT_MS = 3_000;
 
 function start(): void {
-  if (isTaken()) return;
+  if (isLoaded()) return;
   const script = scriptTag();
   const key = script?.dataset['key'];
   if (!script || !key) {
-    // oxlint-disable-next-line no-console -- the developer who adds the tag reads it there
+    // eslint-disable-next-line no-console -- for the developer who adds the tag
     console.error('Sluice: the script tag needs a data-key.');
     return;
   }
   const { src, dataset } = script;
   const gatewayUrl = new URL('.', src).href;
   const storage = pageStorage();
-  const notes = storagePrefix(gatewayUrl, key);
+  const prefix = storagePrefix(gatewayUrl, key);
   const events = createEvents();
-  const widget = Promise.all([configOf(src, key), bodyReady()]).then(([config]) => {
+  const widget = Promise.all([fetchConfig(src, key), bodyReady()]).then(([config]) => {
     const languages = [dataset['lang'], document.documentElement.lang, ...navigator.languages];
-    // Named once: each time, the build would put all of it in.
+    // Named only once: the build puts the whole table wherever the name stands.
     const files = MAIN_FILES;
-    const settings = { ...chosen(dataset, config), ...choose(languages, Object.keys(files)) };
-    return createWidget({
-      mainUrl: new URL(files[settings.language], src).href,
-      gatewayUrl,
-      key,
-      storage,
-      notes,
-      settings,
-      events,
-    });
+    const settings = {
+      ...mergeSettings(dataset, config),
+      ...chooseLanguage(languages, Object.keys(files)),
+    };
+    const mainUrl = new URL(files[settings.language], src).href;
+    return new Widget({ mainUrl, gatewayUrl, key, storage, prefix, settings, events });
   });
-  // Each call waits for the widget, in the order of the calls.
-  publish({
+  // Calls before the widget exists are done when it does, in their order.
+  publishApi({
     open: () => void widget.then((it) => it.setOpen(true)),
     close: () => void widget.then((it) => it.setOpen(false)),
     identify: (jwt?: string) => void widget.then((it) => it.identify(jwt ?? '')),
     logout: () => {
-      // At once: the page may leave for another before anything else is there.
-      forget(storage, notes);
+      // Removed at once, because the page may be left before the widget exists.
+      removeNotes(storage, prefix);
       void widget.then((it) => it.logout());
     },
     on: events.on,
   });
 }
 
-/** The shop's choices; without an answer, the widget's own. */
-async function configOf(src: string, key: string): Promise<object> {
+/** The script tag of this script. A module or an injected script has no `currentScript`. */
+const scriptTag = (): HTMLScriptElement | null =>
+  // Not an SVG script: the loader is embedded in HTML.
+  (document.currentScript as HTMLScriptElement | null) ??
+  document.querySelector('script[src*="/widget.js"][data-key]');
+
+/** Resolves when there is a body: an async script may run before it. */
+const bodyReady = (): Promise<unknown> =>
+  new Promise((resolve) => {
+    if (document.readyState === 'loading') addEventListener('DOMContentLoaded', resolve);
+    else resolve(undefined);
+  });
+
+/** The shop's configuration; empty when the gateway does not answer in time. */
+async function fetchConfig(src: string, key: string): Promise<object> {
   const url = new URL(WIDGET_CONFIG_PATH.slice(1) + encodeURIComponent(key), src);
   try {
     const signal = AbortSignal.timeout(CONFIG_TIMEOUT_MS);
     const answer = await fetch(url, { credentials: 'omit', signal });
     if (answer.ok) return (await answer.json()) as object;
   } catch {
-    // Nobody there, or not in time.
+    // No answer, or too late.
   }
   return {};
 }

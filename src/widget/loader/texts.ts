@@ -1,7 +1,7 @@
-import type { Language } from '../language.ts';
+import type { Language } from '../settings.ts';
 
-/** What is said before the panel is there: the launcher's name, "put away", and what went wrong. */
-export type LauncherTexts = readonly [open: string, dismiss: string, failed: string];
+/** The loader's texts: the launcher's name, "Dismiss", and the notice that loading has failed. */
+type LauncherTexts = readonly [open: string, dismiss: string, failed: string];
 
 export const TEXTS: Readonly<Record<Language, LauncherTexts>> = {
   en: ['Open chat', 'Dismiss', 'The chat did not load. Try again'],

@@ -1,159 +1,239 @@
-import { SESSION } from '../engine/storage-names.ts';
-import { adopt } from '../look/style-sheet.ts';
-import type { Main, MainOptions } from '../main-part.ts';
-import { read } from '../page-storage.ts';
+import { accentOf } from '../look/accent.ts';
+import { adoptStyleSheet } from '../look/style-sheet.ts';
+import type { Main, MainModule, MainOptions } from '../main-part.ts';
 import type { Settings } from '../settings.ts';
-import { createBubble } from './bubble.ts';
-import { el } from './dom.ts';
-import type { Events } from './events.ts';
-import { greet } from './greeting.ts';
-import { createLauncher } from './launcher.ts';
+import { readNote, SESSION, writeNote } from '../storage.ts';
 import css from './launcher.css?inline';
-import { createMainLoader } from './main-loader.ts';
+import { createCard, createLauncher, el } from './launcher.ts';
+import type { Events } from './page-api.ts';
 import { TEXTS } from './texts.ts';
-import { dress } from './theme.ts';
 
-/**
- * The widget as a page first has it: a launcher and perhaps a greeting. It owns whether the chat is
- * open; the panel itself comes with the main part, when it is first opened, or at once for a visitor
- * who has written before, so that the unread count shows.
- */
-export function createWidget(options: {
+interface WidgetOptions {
   readonly mainUrl: string;
   readonly gatewayUrl: string;
   readonly key: string;
   readonly storage: Storage | undefined;
-  /** What the keys of its notes in `storage` begin with. */
-  readonly notes: string;
+  /** What the widget's keys in `storage` begin with. */
+  readonly prefix: string;
   readonly settings: Settings;
   readonly events: Events;
-}) {
-  const { mainUrl, gatewayUrl, key, storage, notes, settings, events } = options;
-  const [openLabel, dismissLabel, failedText] = TEXTS[settings.language];
-  const host = document.createElement('sluice-chat');
-  const root = host.attachShadow({ mode: 'open' });
-  const frame = el('aside', { class: 'frame', 'aria-label': settings.name ?? 'Chat' });
-  const { launcher, draw: drawLauncher } = createLauncher(openLabel);
+}
 
-  let isOpen = false;
-  let unread = 0;
-  let main: Main | undefined;
-  let opener: Element | null;
-  let failure: HTMLElement | undefined;
-  /** Waits for the main part; empty when none does. */
-  let identity = '';
+/**
+ * The widget as it first appears on a page: the launcher, and perhaps a greeting. It decides
+ * whether the chat is open. The main part, with the panel, is loaded when the chat is first opened;
+ * for a visitor who has written before it is loaded at once, to show the unread count.
+ */
+export class Widget {
+  readonly #options: WidgetOptions;
+  readonly #host = document.createElement('sluice-chat');
+  readonly #root = this.#host.attachShadow({ mode: 'open' });
+  readonly #frame: HTMLElement;
+  readonly #launcher: ReturnType<typeof createLauncher>;
+  readonly #fetchMain: () => Promise<MainModule>;
+  readonly #dismissGreeting: () => void;
+  #isOpen = false;
+  #unread = 0;
+  #main: Main | undefined;
+  /** What had the focus when the chat was opened. */
+  #opener: Element | null = null;
+  #failure: HTMLElement | undefined;
+  /** A JWT for the main part, until that is loaded; else empty. */
+  #identity = '';
 
-  const draw = (): void => drawLauncher(isOpen, unread, main?.labelOf(isOpen, unread));
-  const show = (text: string, role: 'note' | 'alert', onDismiss: () => void): HTMLElement => {
-    const card = createBubble({
-      text,
-      role,
-      dismissLabel,
-      onDismiss,
-      onClick: () => setOpen(true),
+  constructor(options: WidgetOptions) {
+    const { mainUrl, storage, prefix, settings, events } = options;
+    const frame = el('aside', { class: 'frame', 'aria-label': settings.name ?? 'Chat' });
+    this.#options = options;
+    this.#frame = frame;
+    this.#launcher = createLauncher(TEXTS[settings.language][0]);
+    this.#fetchMain = createMainLoader(mainUrl);
+    this.#dismissGreeting = scheduleGreeting({
+      greeting: settings.greeting,
+      noteKey: `${prefix}greeted`,
+      storage,
+      show: (text) => this.#showCard(text, 'note', () => this.#dismissGreeting()),
     });
-    frame.prepend(card);
-    return card;
-  };
-  const fetchMain = createMainLoader(mainUrl);
-  const mainOptions: MainOptions = {
-    root,
-    frame,
-    gatewayUrl,
-    key,
-    settings,
-    // Asked anew: the visitor may have logged out while the main part was on its way.
-    get hasSession() {
-      return read(storage, notes + SESSION) !== undefined;
-    },
-    close: () => setOpen(false),
-    emit: (event, detail) => {
-      if (event === 'unread') {
-        unread = detail as number;
-        draw();
-      }
-      events.emit(event, detail);
-    },
-  };
-  const dismissGreeting = greet({
-    greeting: settings.greeting,
-    noteKey: `${notes}greeted`,
-    storage,
-    show: (text) => show(text, 'note', () => dismissGreeting()),
-  });
-
-  async function load(): Promise<void> {
-    const { mount } = await fetchMain();
-    if (!main) {
-      main = mount(mainOptions);
-      if (identity) main.identify(identity);
-    }
-    draw();
+    adoptStyleSheet(this.#root, css);
+    applyTheme(frame, settings);
+    this.#draw();
+    const { button } = this.#launcher;
+    frame.append(button);
+    this.#root.append(frame);
+    document.body.append(this.#host);
+    button.onclick = () => this.setOpen(!this.#isOpen);
+    // The main part is fetched before it is needed; a failure shows when the chat is opened.
+    button.onpointerenter = button.onfocus = () => void this.#fetchMain().catch(() => undefined);
+    if (this.#hasSession()) void this.#load().catch(() => undefined);
+    events.emit('ready', undefined);
   }
 
-  async function loadToOpen(): Promise<void> {
-    launcher.dataset['busy'] = '';
-    failure?.remove();
+  setOpen(isOpen: boolean): void {
+    if (isOpen === this.#isOpen) return;
+    this.#isOpen = isOpen;
+    this.#frame.toggleAttribute('data-open', isOpen);
+    if (isOpen) {
+      this.#opener = document.activeElement;
+      this.#dismissGreeting();
+      if (this.#main) this.#main.setOpen(true);
+      else void this.#loadToOpen();
+    } else {
+      this.#main?.setOpen(false);
+      this.#restoreFocus();
+    }
+    this.#draw();
+    this.#options.events.emit(isOpen ? 'open' : 'close', undefined);
+  }
+
+  identify(jwt: string): void {
+    this.#identity = jwt;
+    this.#main?.identify(jwt);
+  }
+
+  /**
+   * Until the main part is loaded, the visitor exists only in the storage, which `logout` clears.
+   */
+  logout(): void {
+    this.#identity = '';
+    this.#main?.logout();
+  }
+
+  #hasSession(): boolean {
+    const { storage, prefix } = this.#options;
+    return readNote(storage, prefix + SESSION) !== undefined;
+  }
+
+  async #load(): Promise<void> {
+    const { mount } = await this.#fetchMain();
+    if (!this.#main) {
+      this.#main = mount(this.#mainOptions());
+      if (this.#identity) this.#main.identify(this.#identity);
+    }
+    this.#draw();
+  }
+
+  async #loadToOpen(): Promise<void> {
+    const { button } = this.#launcher;
+    const { settings, events } = this.#options;
+    button.dataset['busy'] = '';
+    this.#failure?.remove();
     try {
-      await load();
-      // Closed again before it was there: then it stays closed.
-      main?.setOpen(isOpen);
+      await this.#load();
+      // The visitor may have closed the chat meanwhile.
+      this.#main?.setOpen(this.#isOpen);
     } catch (error) {
-      // oxlint-disable-next-line no-console -- what stands in the way is the page's developer's
+      // eslint-disable-next-line no-console -- for the page's developer
       console.error('Sluice: the chat could not be loaded.', error);
-      setOpen(false);
-      failure = show(failedText, 'alert', () => failure?.remove());
+      this.setOpen(false);
+      const text = TEXTS[settings.language][2];
+      this.#failure = this.#showCard(text, 'alert', () => this.#failure?.remove());
       events.emit('error', { code: 'load' });
     }
-    delete launcher.dataset['busy'];
+    delete button.dataset['busy'];
   }
 
-  function setOpen(now: boolean): void {
-    if (now === isOpen) return;
-    isOpen = now;
-    frame.toggleAttribute('data-open', now);
-    if (now) {
-      opener = document.activeElement;
-      dismissGreeting();
-      if (main) main.setOpen(now);
-      else void loadToOpen();
-    } else {
-      main?.setOpen(now);
-      giveFocusBack();
-    }
-    draw();
-    events.emit(now ? 'open' : 'close', undefined);
+  #mainOptions(): MainOptions {
+    const { gatewayUrl, key, settings, events } = this.#options;
+    return {
+      root: this.#root,
+      frame: this.#frame,
+      ...{ gatewayUrl, key, settings },
+      // Read now: the visitor may have logged out while the main part was being loaded.
+      hasSession: this.#hasSession(),
+      close: () => this.setOpen(false),
+      emit: (event, detail) => {
+        if (event === 'unread') {
+          this.#unread = detail as number;
+          this.#draw();
+        }
+        events.emit(event, detail);
+      },
+    };
   }
 
-  /** To what had it when the chat was opened, when it is in the panel that goes. */
-  function giveFocusBack(): void {
-    if (!root.activeElement) return;
-    const isElsewhere = opener?.isConnected && opener !== host && opener !== document.body;
-    (isElsewhere ? (opener as HTMLElement) : launcher).focus();
+  #draw(): void {
+    const label = this.#main?.labelOf(this.#isOpen, this.#unread);
+    this.#launcher.draw(this.#isOpen, this.#unread, label);
   }
 
-  adopt(root, css);
-  dress(frame, settings);
-  draw();
-  frame.append(launcher);
-  root.append(frame);
-  document.body.append(host);
-  launcher.onclick = () => setOpen(!isOpen);
-  // Before it is needed; a failure shows when it is.
-  launcher.onpointerenter = launcher.onfocus = () => void fetchMain().catch(() => undefined);
-  if (mainOptions.hasSession) void load().catch(() => undefined);
-  events.emit('ready', undefined);
+  #showCard(text: string, role: 'note' | 'alert', onDismiss: () => void): HTMLElement {
+    const dismissLabel = TEXTS[this.#options.settings.language][1];
+    const onClick = (): void => this.setOpen(true);
+    const card = createCard({ text, role, dismissLabel, onDismiss, onClick });
+    this.#frame.prepend(card);
+    return card;
+  }
 
-  return {
-    setOpen,
-    identify: (jwt: string) => {
-      identity = jwt;
-      main?.identify(jwt);
-    },
-    /** Without the main part, the notes in `storage` are all there is to forget. */
-    logout: () => {
-      identity = '';
-      main?.logout();
-    },
+  /** When the focus is in the panel, which is about to close, returns it to what had it before. */
+  #restoreFocus(): void {
+    if (!this.#root.activeElement) return;
+    const opener = this.#opener;
+    const isElsewhere = opener?.isConnected && opener !== this.#host && opener !== document.body;
+    (isElsewhere ? (opener as HTMLElement) : this.#launcher.button).focus();
+  }
+}
+
+/**
+ * Returns a function that fetches the main part once; after a failure, the next call tries again.
+ */
+function createMainLoader(url: string): () => Promise<MainModule> {
+  let address = url;
+  let failures = 0;
+  let fetching: Promise<MainModule> | undefined;
+  return () => {
+    fetching ??= (import(/* @vite-ignore */ address) as Promise<MainModule>).catch(
+      (error: unknown) => {
+        // Some browsers cache a failed import by its URL, so the next attempt uses another URL.
+        address = `${url}?${++failures}`;
+        fetching = undefined;
+        throw error;
+      },
+    );
+    return fetching;
   };
+}
+
+const GREETING_DELAY_MS = 4_000;
+
+/**
+ * Shows the greeting beside the launcher after a few seconds. A visitor who has dismissed it or
+ * opened the chat does not see the same greeting again.
+ * @returns a function that dismisses the greeting
+ */
+function scheduleGreeting(options: {
+  /** Undefined: there is no greeting. */
+  readonly greeting: string | undefined;
+  readonly noteKey: string;
+  readonly storage: Storage | undefined;
+  readonly show: (greeting: string) => HTMLElement;
+}): () => void {
+  const { greeting, noteKey, storage, show } = options;
+  if (!greeting || readNote(storage, noteKey) === greeting) return () => undefined;
+  let card: HTMLElement | undefined;
+  const timer = setTimeout(() => {
+    card = show(greeting);
+  }, GREETING_DELAY_MS);
+  return () => {
+    clearTimeout(timer);
+    card?.remove();
+    writeNote(storage, noteKey, greeting);
+  };
+}
+
+/** Sets language, direction, side, scheme and accent; the scheme follows the visitor's system. */
+function applyTheme(frame: HTMLElement, settings: Settings): void {
+  const { language, locale, position, scheme = '', color } = settings;
+  frame.lang = locale;
+  frame.dir = language === 'ar' ? 'rtl' : 'ltr';
+  frame.dataset['position'] = position === 'left' ? position : 'right';
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  const draw = (): void => {
+    const isDark = scheme === 'dark' || (scheme !== 'light' && dark.matches);
+    const shown = isDark ? 'dark' : 'light';
+    frame.dataset['scheme'] = shown;
+    const accent = Object.entries(accentOf(color, shown));
+    for (const [name, value] of accent) frame.style.setProperty(`--${name}`, value);
+  };
+  draw();
+  dark.onchange = draw;
 }

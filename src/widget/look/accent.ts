@@ -4,15 +4,15 @@ type Rgb = readonly [number, number, number];
 export type Scheme = 'light' | 'dark';
 
 /**
- * CSS colours of one scheme. `fill`: buttons and the visitor's own lines; `on`: text on it, at least
- * 4.5:1; `ink`: links and focus rings on the panel and on a bubble, at least 4.5:1.
+ * CSS colours of one scheme. `fill`: buttons and the visitor's own lines; `on`: text on `fill`, at
+ * least 4.5:1; `ink`: links and focus rings on the panel and on a bubble, at least 4.5:1.
  */
 export type Accent = Readonly<Record<'fill' | 'on' | 'ink', string>>;
 
 const DEFAULT: Rgb = [59, 91, 219];
 /** WCAG 2.2 §1.4.3. */
 const TEXT_CONTRAST = 4.5;
-/** A fill that nearly is the surface would leave a button without a shape. */
+/** Of a fill against the surface around it, so that a button's shape can be seen. */
 const FILL_CONTRAST = 1.3;
 const STEP = 0.04;
 
@@ -36,7 +36,10 @@ function luminance(color: Rgb): number {
 const contrast = (a: number, b: number): number =>
   (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
 
-/** The colour nearest to `color`, on the way to black (0) or white (255), that stands out. */
+/**
+ * Mixes `color` with black (0) or white (255), as little as possible, until it has the contrast
+ * `ratio`.
+ */
 function fitted(color: Rgb, towards: number, surface: number, ratio: number): Rgb {
   for (let share = 0; ; share += STEP) {
     const mixed = color.map((c) => Math.round(c + (towards - c) * share)) as unknown as Rgb;
@@ -47,16 +50,16 @@ function fitted(color: Rgb, towards: number, surface: number, ratio: number): Rg
 const css = (color: Rgb): string => `rgb(${color.join()})`;
 
 /**
- * Fits a brand colour to a scheme, so that what is written on it and in it can be read, whatever
- * colour a shop has chosen.
- * @param color `#rrggbb`; anything else is the widget's own accent
+ * Adapts a brand colour to a scheme, so that text on it and text in it are legible, whatever colour
+ * a shop has chosen.
+ * @param color `#rrggbb`; anything else gives the widget's own accent
  */
 export function accentOf(color: string | undefined, scheme: Scheme): Accent {
   const brand = parseHex(color ?? '') ?? DEFAULT;
-  // The luminances of `--bg`, and of `--raised`, which is the harder one for a text.
+  // The luminances of `--bg` and of `--raised`, on which text has less contrast.
   const [towards, panel, raised] = scheme === 'light' ? [0, 1, 0.896] : [255, 0.0112, 0.0229];
   const fill = fitted(brand, towards, panel, FILL_CONTRAST);
-  // White reads calmer than black on most brand colours; one of the two always reaches 4.5:1.
+  // White is preferred on brand colours; either white or black always reaches 4.5:1.
   const isDark = contrast(1, luminance(fill)) >= TEXT_CONTRAST;
   return {
     fill: css(fill),

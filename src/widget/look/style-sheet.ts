@@ -1,12 +1,12 @@
 /**
- * Gives a shadow root a style sheet. A constructed sheet is allowed under every content security
- * policy; only a browser without them gets an element, which a strict policy may refuse.
+ * Adds a style sheet to a shadow root. Every content security policy allows constructed sheets. A
+ * browser that lacks them gets a `<style>` element, which a strict policy may refuse.
  */
-export function adopt(root: ShadowRoot, text: string): void {
+export function adoptStyleSheet(root: ShadowRoot, text: string): void {
   try {
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(text);
-    // Not pushed: it was a frozen array once.
+    // Assigned, not pushed: older browsers have a frozen array here.
     root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
   } catch {
     const element = document.createElement('style');

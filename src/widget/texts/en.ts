@@ -1,4 +1,4 @@
-/** The panel's words; `#` stands for a name, a number or a time. */
+/** The panel's texts; `#` is replaced by a name, a number or a time. */
 export const texts = {
   title: 'Chat with us',
   openChat: 'Open chat',
@@ -53,7 +53,7 @@ export const texts = {
   badEmail: 'Please check this address.',
 };
 
-/** By plural rule; a language has those that it tells apart. */
+/** By plural category; a language has those that it distinguishes. */
 type Plural = Readonly<Partial<Record<Intl.LDMLPluralRule, string>>> & { readonly other: string };
 
 export type Texts = Readonly<Record<Exclude<keyof typeof texts, 'unread'>, string>> & {

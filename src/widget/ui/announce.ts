@@ -1,12 +1,10 @@
 import { effect } from '@preact/signals-core';
 import type { MainOptions } from '../main-part.ts';
-import { chime } from './chime.ts';
-import { adviceFor } from './refusal.ts';
 import type { Ui } from './ui.ts';
 
 /**
- * Tells the page, the launcher, the tab's title and, when wanted, the ear, what happens in the
- * conversation; and the conversation, when the visitor looks at it.
+ * Reports new lines, the unread count and refusals to the page, and updates the tab's title. Plays
+ * the chime when sound is on, and marks lines as seen when they are on the screen.
  */
 export function announce(ui: Ui, options: MainOptions): void {
   announceLines(ui, options);
@@ -14,7 +12,7 @@ export function announce(ui: Ui, options: MainOptions): void {
   announceRefusals(ui, options);
 }
 
-/** Lines that come while this page is there, and replies that the visitor has not seen yet. */
+/** Emits `message` for lines that arrive while the page is open, and for unseen replies. */
 function announceLines({ chat, hasSound }: Ui, { emit }: MainOptions): void {
   const told = new Set<string>();
   let after: number | undefined;
@@ -25,7 +23,7 @@ function announceLines({ chat, hasSound }: Ui, { emit }: MainOptions): void {
       after = undefined;
       return;
     }
-    // What was said before this page, and seen, is no news.
+    // Lines that were seen before this page was opened are not reported.
     after ??= session.seenSeq;
     let hasReply = false;
     for (const { id, seq, from, text, at } of lines) {
@@ -34,11 +32,11 @@ function announceLines({ chat, hasSound }: Ui, { emit }: MainOptions): void {
       hasReply ||= from === 'agent';
       emit('message', { id, from, text, at });
     }
-    if (hasReply && hasSound.peek()) chime();
+    if (hasReply && hasSound.peek()) playChime();
   });
 }
 
-/** The count shows while the visitor looks elsewhere: on the launcher, and before the tab's title. */
+/** Emits `unread`, and shows the count in the tab's title while the tab is hidden. */
 function announceUnread({ chat, isOpen, isAtEnd }: Ui, { emit }: MainOptions): void {
   let title: string | undefined;
   let count = 0;
@@ -64,9 +62,9 @@ function announceUnread({ chat, isOpen, isAtEnd }: Ui, { emit }: MainOptions): v
   });
 }
 
-/** The visitor reads that it is not available; what to do about it is for the page's developer. */
+/** Emits `error`, and tells the page's developer in the console what to do about it. */
 function announceRefusals(
-  { chat, texts, trouble }: Ui,
+  { chat, texts, errorText }: Ui,
   { emit, gatewayUrl, key }: MainOptions,
 ): void {
   let told = '';
@@ -76,11 +74,57 @@ function announceRefusals(
     if (code === told) return;
     told = code;
     if (code === '') return;
-    // It lasts for a moment, since the visitor is let in without it: what is said must last longer.
-    if (code === 'bad_identity') trouble.value = texts.notSignedIn;
+    // The refusal lasts only a moment, because the tab connects again without the JWT; the text
+    // stays.
+    if (code === 'bad_identity') errorText.value = texts.notSignedIn;
     const advice = adviceFor(code, gatewayUrl, key);
-    // oxlint-disable-next-line no-console -- for the page's developer, who can mend it
+    // eslint-disable-next-line no-console -- for the page's developer
     if (advice !== undefined) console.error(advice);
     emit('error', { code });
   });
+}
+
+/** For the page's developer: why the gateway refuses, and what to do about it. */
+function adviceFor(code: string, gatewayUrl: string, key: string): string | undefined {
+  switch (code) {
+    case 'unknown_key':
+      return `Sluice: ${gatewayUrl} has no chat with the key "${key}" (data-key).`;
+    case 'origin':
+      return `Sluice: add ${location.origin} to the chat's origins in the gateway's configuration.`;
+    case 'bad_identity':
+      return 'Sluice: the JWT was refused. It needs HS256, sub, aud (the chat key) and exp (1 h at most).';
+    default:
+      return undefined;
+  }
+}
+
+/** Two soft notes, up a fourth. */
+const NOTES_HZ = [587.3, 784];
+const NOTE_S = 0.11;
+const LOUDNESS = 0.06;
+
+let context: AudioContext | undefined;
+
+/** Plays a short tone, unless the browser forbids it. */
+export function playChime(): void {
+  try {
+    context ??= new AudioContext();
+    void context.resume().catch(() => undefined);
+    for (const [i, hertz] of NOTES_HZ.entries()) note(context, hertz, i * NOTE_S);
+  } catch {
+    // There is no sound device, or the visitor has not interacted with the page yet.
+  }
+}
+
+function note(audio: AudioContext, hertz: number, afterS: number): void {
+  const start = audio.currentTime + afterS;
+  const tone = audio.createOscillator();
+  const volume = audio.createGain();
+  tone.frequency.value = hertz;
+  volume.gain.setValueAtTime(0, start);
+  volume.gain.linearRampToValueAtTime(LOUDNESS, start + 0.01);
+  volume.gain.exponentialRampToValueAtTime(0.000_1, start + 3 * NOTE_S);
+  tone.connect(volume).connect(audio.destination);
+  tone.start(start);
+  tone.stop(start + 3 * NOTE_S);
 }

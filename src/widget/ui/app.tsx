@@ -1,21 +1,17 @@
-import { UiProvider } from './view.ts';
-import type { Ui } from './ui.ts';
 import { effect, signal } from '@preact/signals-core';
 import { render } from 'preact';
 import type { Chat } from '../engine/chat.ts';
-import { storagePrefix } from '../engine/storage-names.ts';
-import { adopt } from '../look/style-sheet.ts';
+import { adoptStyleSheet } from '../look/style-sheet.ts';
 import type { Main, MainOptions } from '../main-part.ts';
-import { read, write } from '../page-storage.ts';
+import { readNote, storagePrefix, writeNote } from '../storage.ts';
 import type { Texts } from '../texts/en.ts';
-import { fill } from '../texts/fill.ts';
 import { announce } from './announce.ts';
-import { createFormats } from './formats.ts';
+import { createFormats, fill } from './formats.ts';
 import css from './panel.css?inline';
 import { Panel } from './panel.tsx';
-import { coverScreen } from './viewport.ts';
+import { type Ui, UiProvider } from './ui.ts';
 
-/** Puts the panel into the widget's frame and binds it to a conversation. */
+/** Puts the panel into the widget's frame and connects it to a conversation. */
 export function createApp(
   options: MainOptions,
   chat: Chat,
@@ -31,19 +27,19 @@ export function createApp(
     settings,
     isOpen: signal(false),
     isFullScreen: signal(false),
-    hasSound: signal(read(storage, soundNote) === 'on'),
+    hasSound: signal(readNote(storage, soundNote) === 'on'),
     isIntroduced: signal(false),
     isAtEnd: signal(true),
-    trouble: signal(''),
+    errorText: signal(''),
     close,
   };
   const place = document.createElement('div');
   let isDrawn = false;
 
-  adopt(root, css);
+  adoptStyleSheet(root, css);
   frame.prepend(place);
   coverScreen(place, ui);
-  effect(() => write(storage, soundNote, ui.hasSound.value ? 'on' : 'off'));
+  effect(() => writeNote(storage, soundNote, ui.hasSound.value ? 'on' : 'off'));
   announce(ui, options);
 
   return {
@@ -57,7 +53,7 @@ export function createApp(
           </UiProvider>,
           place,
         );
-        // Drawn closed and then opened, so that it is seen to come out of the launcher.
+        // Laid out closed before it is opened, so that the opening is animated.
         place.getBoundingClientRect();
       }
       ui.isOpen.value = open;
@@ -75,4 +71,41 @@ export function createApp(
       chat.logout();
     },
   };
+}
+
+/** The same as in the style sheets. */
+const SMALL = '(max-width: 480px), (max-height: 460px)';
+
+/**
+ * On a small screen the open panel covers the screen: the page behind it does not scroll, and the
+ * panel is as high as the part of the screen above the keyboard.
+ */
+function coverScreen(place: HTMLElement, { isOpen, isFullScreen }: Ui): void {
+  const small = matchMedia(SMALL);
+  const visual = window.visualViewport;
+  const page = document.documentElement;
+  const fit = (): void => {
+    if (!visual || visual.scale > 1.01) return;
+    place.style.setProperty('--top', `${visual.offsetTop}px`);
+    place.style.setProperty('--height', `${visual.height}px`);
+  };
+  const measure = (): void => {
+    isFullScreen.value = small.matches;
+    fit();
+  };
+  let overflow: string | undefined;
+  small.addEventListener('change', measure);
+  visual?.addEventListener('resize', fit);
+  visual?.addEventListener('scroll', fit);
+  measure();
+  effect(() => {
+    const covers = isOpen.value && isFullScreen.value;
+    if (covers && overflow === undefined) {
+      overflow = page.style.overflow;
+      page.style.overflow = 'hidden';
+    } else if (!covers && overflow !== undefined) {
+      page.style.overflow = overflow;
+      overflow = undefined;
+    }
+  });
 }

@@ -1,13 +1,14 @@
-import { useEffect, useState, useUi, view } from './view.ts';
-import { Countdown } from './countdown.tsx';
+import { useEffect, useState } from 'preact/hooks';
+import type { ConnectionState } from '../engine/chat.ts';
+import { fill } from './formats.ts';
 import { Icon } from './icon.tsx';
-import { isShutOut } from './refusal.ts';
+import { useUi } from './ui.ts';
 
-/** A connection that is back before anyone looks is not worth a word. */
+/** A shorter interruption is not shown. */
 const GRACE_MS = 1_200;
 
-/** What stands between the visitor and the conversation. */
-export const Banner = view(() => {
+/** Says that the visitor is offline, or that the gateway refuses the connection. */
+export function Banner() {
   const { chat, texts } = useUi();
   const connection = chat.connection.value;
   const isOffline = useDelayed(connection.state === 'offline');
@@ -40,7 +41,7 @@ export const Banner = view(() => {
       </div>
     </div>
   );
-});
+}
 
 function useDelayed(isSo: boolean): boolean {
   const [isShown, setShown] = useState(false);
@@ -50,3 +51,20 @@ function useDelayed(isSo: boolean): boolean {
   }, [isSo]);
   return isShown;
 }
+
+/** A text whose `#` is replaced by the time until `until`: "in 5 seconds". */
+export function Countdown({ text, until }: { readonly text: string; readonly until: number }) {
+  const { formats } = useUi();
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    return () => clearInterval(timer);
+  }, []);
+  const seconds = Math.max(0, Math.ceil((until - now) / 1_000));
+  // A screen reader says the sentence once, not each second.
+  return <span aria-live="off">{fill(text, formats.inSeconds(seconds))}</span>;
+}
+
+/** Only the page's developer or the shop can resolve the refusal. */
+export const isShutOut = (connection: ConnectionState): boolean =>
+  connection.state === 'refused' && ['unknown_key', 'origin'].includes(connection.code);

@@ -1,4 +1,4 @@
-/** Numbers and times as the visitor's language writes them. */
+/** Formats numbers and times in the visitor's language. */
 export interface Formats {
   time(at: number): string;
   /** "Today", "Yesterday", "Monday, 3 March". */
@@ -50,3 +50,8 @@ export function createFormats(locale: string): Formats {
 
 /** Midnight of the visitor's own day. */
 export const startOfDay = (at: number): number => new Date(at).setHours(0, 0, 0, 0);
+
+/** Replaces the `#` of a text. */
+export const fill = (text: string, value: string | number): string =>
+  // A function, so that `$&` and the like in the value are not interpreted.
+  text.replace('#', () => String(value));

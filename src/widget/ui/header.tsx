@@ -1,13 +1,14 @@
-import { useEffect, useState, useUi, view } from './view.ts';
-import { fill } from '../texts/fill.ts';
-import { Avatar } from './avatar.tsx';
-import { Tool } from './tool.tsx';
-import { Menu } from './menu.tsx';
+import { useEffect, useState } from 'preact/hooks';
+import { playChime } from './announce.ts';
+import { fill } from './formats.ts';
+import { Avatar, Icon, IconButton } from './icon.tsx';
+import { Popover } from './popover.tsx';
+import { useUi } from './ui.ts';
 
-/** A connection that takes longer than this is worth a word. */
+/** A connection that takes longer is mentioned. */
 const PATIENCE_MS = 1_500;
 
-export const Header = view(() => {
+export function Header() {
   const { chat, texts, settings, close } = useUi();
   const session = chat.session.value;
   const isConnecting = chat.connection.value.state === 'connecting';
@@ -27,7 +28,58 @@ export const Header = view(() => {
         {note && <p>{note}</p>}
       </div>
       <Menu />
-      <Tool icon="down" label={texts.minimize} onClick={close} />
+      <IconButton icon="down" label={texts.minimize} onClick={close} />
     </header>
   );
-});
+}
+
+function Menu() {
+  const { chat, texts, hasSound, errorText } = useUi();
+  const begin = async (): Promise<void> => {
+    errorText.value = (await chat.newConversation()) ? '' : texts.trouble;
+  };
+  const toggleSound = (): void => {
+    hasSound.value = !hasSound.value;
+    if (hasSound.value) playChime();
+  };
+  const isLoud = hasSound.value;
+  return (
+    <Popover
+      kind="menu"
+      class="menu"
+      icon="more"
+      label={texts.more}
+      columns={1}
+      content={(close) => {
+        const choose = (action: () => void) => () => {
+          close();
+          action();
+        };
+        return (
+          <>
+            <button
+              type="button"
+              role="menuitem"
+              tabIndex={-1}
+              onClick={choose(() => void begin())}
+            >
+              <Icon name="plus" />
+              {texts.newConversation}
+            </button>
+            <button
+              type="button"
+              role="menuitemcheckbox"
+              tabIndex={-1}
+              aria-checked={isLoud}
+              onClick={choose(toggleSound)}
+            >
+              <Icon name="sound" />
+              {texts.sound}
+              {isLoud && <Icon name="tick" />}
+            </button>
+          </>
+        );
+      }}
+    />
+  );
+}

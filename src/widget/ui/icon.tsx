@@ -1,3 +1,7 @@
+import type { Ref } from 'preact';
+import { useState } from 'preact/hooks';
+import { useUi } from './ui.ts';
+
 const PATHS = {
   close: 'M7 7l10 10M17 7L7 17',
   down: 'M6 9.5l6 6 6-6',
@@ -19,9 +23,48 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** A picture of strokes, in the colour of the text; what it means is said beside it. */
+/** A decorative icon in the colour of the text. */
 export const Icon = ({ name }: { readonly name: IconName }) => (
   <svg viewBox="0 0 24 24" aria-hidden="true" class={`i-${name}`}>
     <path d={PATHS[name]} />
   </svg>
 );
+
+/** A button with only an icon; its label is the accessible name and the tooltip. */
+export const IconButton = (props: {
+  readonly icon: IconName;
+  readonly label: string;
+  readonly onClick: () => void;
+  readonly class?: string;
+  readonly button?: Ref<HTMLButtonElement>;
+  readonly popup?: 'menu' | 'dialog';
+  readonly isOpen?: boolean;
+}) => (
+  <button
+    type="button"
+    class={props.class ?? 'tool'}
+    {...(props.button && { ref: props.button })}
+    aria-label={props.label}
+    title={props.label}
+    aria-haspopup={props.popup}
+    aria-expanded={props.isOpen}
+    onClick={props.onClick}
+  >
+    <Icon name={props.icon} />
+  </button>
+);
+
+/** The shop's logo; an icon when there is none, or when the page's policy blocks it. */
+export function Avatar() {
+  const { logo } = useUi().settings;
+  const [isBroken, setBroken] = useState(false);
+  return (
+    <span class="avatar" aria-hidden="true">
+      {logo && !isBroken ? (
+        <img src={logo} alt="" onError={() => setBroken(true)} />
+      ) : (
+        <Icon name="chat" />
+      )}
+    </span>
+  );
+}

@@ -1,24 +1,22 @@
-import { useEffect, useElement, useUi, view } from './view.ts';
-import { Banner } from './banner.tsx';
-import { Composer } from './composer/composer.tsx';
-import { useDrop } from './drop.ts';
-import { keepFocusWithin } from './focus.ts';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { Banner, isShutOut } from './banner.tsx';
+import { Composer } from './composer.tsx';
 import { Header } from './header.tsx';
-import { Log } from './log/log.tsx';
-import { PreChat, needsPreChat } from './pre-chat.tsx';
-import { isShutOut } from './refusal.ts';
+import { Log } from './log.tsx';
+import { needsPreChat, PreChat } from './pre-chat.tsx';
+import { useUi } from './ui.ts';
 
-/** The dialog: who one talks with, what was said, and where one writes. */
-export const Panel = view(() => {
+/** The chat's dialog: header, log and composer. */
+export function Panel() {
   const ui = useUi();
   const { chat, texts, settings, isOpen, isFullScreen } = ui;
-  const panel = useElement<HTMLDivElement>();
+  const panel = useRef<HTMLDivElement>(null);
   const drop = useDrop((files) => chat.attach(files));
   const open = isOpen.value;
   const asks = needsPreChat(ui);
   const shutOut = isShutOut(chat.connection.value);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (open && panel.current) focusFirst(panel.current);
   }, [open, asks]);
 
@@ -49,11 +47,57 @@ export const Panel = view(() => {
       )}
     </div>
   );
-});
+}
 
-/** A keyboard on a touch screen would hide what the visitor came to read. */
+/** On a touch screen a focused field would open the keyboard, which covers the log. */
 function focusFirst(panel: HTMLElement): void {
   const isTouch = matchMedia('(pointer: coarse)').matches;
   const field = panel.querySelector<HTMLElement>('input:not([type=file]), textarea');
   (isTouch ? panel : (field ?? panel)).focus({ preventScroll: true });
+}
+
+const carriesFiles = (event: DragEvent): boolean =>
+  event.dataTransfer?.types.includes('Files') ?? false;
+
+/** Handlers for files that are dragged over the panel and dropped on it. */
+function useDrop(attach: (files: FileList) => void) {
+  const [isOver, setOver] = useState(false);
+  // Counted, because `dragenter` of a child is fired before `dragleave` of its parent.
+  const depth = useRef(0);
+  const count = (event: DragEvent, by: number): void => {
+    if (!carriesFiles(event)) return;
+    depth.current = Math.max(0, depth.current + by);
+    setOver(depth.current > 0);
+  };
+  return {
+    isOver,
+    handlers: {
+      onDragEnter: (event: DragEvent) => count(event, 1),
+      onDragLeave: (event: DragEvent) => count(event, -1),
+      onDragOver: (event: DragEvent) => {
+        if (carriesFiles(event)) event.preventDefault();
+      },
+      onDrop: (event: DragEvent) => {
+        if (!carriesFiles(event) || !event.dataTransfer) return;
+        event.preventDefault();
+        count(event, -depth.current);
+        attach(event.dataTransfer.files);
+      },
+    },
+  };
+}
+
+const FOCUSABLE = 'a[href],button:not([disabled]),input:not([hidden]),textarea,[tabindex="0"]';
+
+/** Keeps Tab within the panel, which covers the page. */
+function keepFocusWithin(panel: HTMLElement, event: KeyboardEvent): void {
+  const all = [...panel.querySelectorAll<HTMLElement>(FOCUSABLE)].filter(
+    (element) => element.tabIndex >= 0 && element.checkVisibility(),
+  );
+  const root = panel.getRootNode() as ShadowRoot;
+  const at = all.findIndex((element) => element === root.activeElement);
+  const isAtEnd = event.shiftKey ? at <= 0 : at === all.length - 1;
+  if (!isAtEnd) return;
+  event.preventDefault();
+  all.at(event.shiftKey ? -1 : 0)?.focus();
 }

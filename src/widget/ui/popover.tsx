@@ -1,50 +1,46 @@
 import type { ComponentChild } from 'preact';
-import { moveFocus } from './focus.ts';
-import type { IconName } from './icon.tsx';
-import { Tool } from './tool.tsx';
-import { useEffect, useElement, useState, view } from './view.ts';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { type IconName, IconButton } from './icon.tsx';
 
-/** A button, and what it opens above the rest. */
-export const Popover = view(
-  (props: {
-    readonly kind: 'menu' | 'dialog';
-    readonly class: string;
-    readonly icon: IconName;
-    readonly label: string;
-    /** Of its buttons, for the arrow keys. */
-    readonly columns: number;
-    readonly content: (close: () => void) => ComponentChild;
-  }) => {
-    const { kind, icon, label } = props;
-    const { isOpen, toggle, close, box, button, onKeyDown } = usePopover(props.columns);
-    return (
-      <div class={props.class}>
-        <Tool
-          icon={icon}
-          label={label}
-          button={button}
-          popup={kind}
-          isOpen={isOpen}
-          onClick={toggle}
-        />
-        {isOpen && (
-          <div class="popover" role={kind} aria-label={label} ref={box} onKeyDown={onKeyDown}>
-            {props.content(close)}
-          </div>
-        )}
-      </div>
-    );
-  },
-);
+/** A button, and the popover that it opens. */
+export function Popover(props: {
+  readonly kind: 'menu' | 'dialog';
+  readonly class: string;
+  readonly icon: IconName;
+  readonly label: string;
+  /** The columns of its buttons, for the arrow keys. */
+  readonly columns: number;
+  readonly content: (close: () => void) => ComponentChild;
+}) {
+  const { kind, icon, label } = props;
+  const { isOpen, toggle, close, box, button, onKeyDown } = usePopover(props.columns);
+  return (
+    <div class={props.class}>
+      <IconButton
+        icon={icon}
+        label={label}
+        button={button}
+        popup={kind}
+        isOpen={isOpen}
+        onClick={toggle}
+      />
+      {isOpen && (
+        <div class="popover" role={kind} aria-label={label} ref={box} onKeyDown={onKeyDown}>
+          {props.content(close)}
+        </div>
+      )}
+    </div>
+  );
+}
 
 /**
- * The focus goes into what was opened and, by Escape, back to the button; a press elsewhere closes
- * it. Arrow keys go through its buttons.
+ * Opening moves the focus into the popover, and Escape returns it to the button; a press elsewhere
+ * closes the popover. The arrow keys move between its buttons.
  */
 function usePopover(columns: number) {
   const [isOpen, setOpen] = useState(false);
-  const box = useElement<HTMLDivElement>();
-  const button = useElement<HTMLButtonElement>();
+  const box = useRef<HTMLDivElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
   const buttons = (): HTMLElement[] => [
     ...(box.current?.querySelectorAll<HTMLElement>('button') ?? []),
   ];
@@ -53,7 +49,7 @@ function usePopover(columns: number) {
     button.current?.focus();
   };
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isOpen) return undefined;
     buttons()[0]?.focus();
     const root = box.current?.getRootNode();
@@ -61,7 +57,7 @@ function usePopover(columns: number) {
       const path = event.composedPath();
       if (!path.some((node) => node === box.current || node === button.current)) setOpen(false);
     };
-    // In the panel the path has its parts; from outside only the host.
+    // Within the shadow root the event's path has the panel's elements; outside, only the host.
     for (const target of [root, document]) target?.addEventListener('pointerdown', press);
     return () => {
       for (const target of [root, document]) target?.removeEventListener('pointerdown', press);
@@ -81,4 +77,30 @@ function usePopover(columns: number) {
       close();
     },
   };
+}
+
+/** Moves the focus between buttons with the arrow keys, Home and End. */
+function moveFocus(
+  event: KeyboardEvent,
+  buttons: readonly HTMLElement[],
+  columns: number,
+): boolean {
+  const root = (event.currentTarget as HTMLElement).getRootNode() as ShadowRoot;
+  const at = buttons.findIndex((button) => button === root.activeElement);
+  const forward = getComputedStyle(event.currentTarget as HTMLElement).direction === 'rtl' ? -1 : 1;
+  const steps: Record<string, number> = {
+    ArrowRight: columns > 1 ? forward : 0,
+    ArrowLeft: columns > 1 ? -forward : 0,
+    ArrowDown: columns,
+    ArrowUp: -columns,
+    Home: -at,
+    End: buttons.length - 1 - at,
+  };
+  const step = steps[event.key];
+  if (step === undefined) return false;
+  event.preventDefault();
+  const count = buttons.length;
+  const next = at + step;
+  buttons[columns > 1 ? Math.min(count - 1, Math.max(0, next)) : (next + count) % count]?.focus();
+  return true;
 }

@@ -1,10 +1,11 @@
-import { useState, useUi, view } from './view.ts';
+import { useState } from 'preact/hooks';
+import { useUi } from './ui.ts';
 import type { Ui } from './ui.ts';
 
 const EMAIL = /^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>"]+$/;
 const MAX_LENGTH = { name: 200, email: 254 };
 
-/** Whether the visitor is asked who they are before the first line: never one who is known. */
+/** Whether the visitor is asked for name and address before the first message. */
 export function needsPreChat({ chat, settings, isIntroduced }: Ui): boolean {
   const session = chat.session.value;
   const isAsked = settings.preChat === 'optional' || settings.preChat === 'required';
@@ -12,7 +13,7 @@ export function needsPreChat({ chat, settings, isIntroduced }: Ui): boolean {
   return isAsked && !isKnown && chat.lines.value.length === 0 && !isIntroduced.value;
 }
 
-export const PreChat = view(() => {
+export function PreChat() {
   const { chat, texts, settings, isIntroduced } = useUi();
   const isRequired = settings.preChat === 'required';
   const [name, setName] = useState('');
@@ -75,7 +76,7 @@ export const PreChat = view(() => {
       </button>
     </form>
   );
-});
+}
 
 interface FieldProps {
   readonly label: string;

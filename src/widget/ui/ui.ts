@@ -1,24 +1,37 @@
+// With this package, Preact renders a component again when a signal that it has read changes.
+import '@preact/signals';
 import type { Signal } from '@preact/signals-core';
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
 import type { Chat } from '../engine/chat.ts';
 import type { Settings } from '../settings.ts';
 import type { Texts } from '../texts/en.ts';
 import type { Formats } from './formats.ts';
 
-/** What every part of the panel has at hand. */
+/** What every component of the panel can use. */
 export interface Ui {
   readonly chat: Chat;
   readonly texts: Texts;
   readonly formats: Formats;
   readonly settings: Settings;
   readonly isOpen: Signal<boolean>;
-  /** Phones, and windows as low as one: the panel is the whole screen. */
+  /** The panel covers the screen: on phones, and in windows that are as low as a phone. */
   readonly isFullScreen: Signal<boolean>;
   readonly hasSound: Signal<boolean>;
-  /** The visitor has been asked who they are. */
+  /** The visitor has answered the questions before the chat. */
   readonly isIntroduced: Signal<boolean>;
-  /** The latest line is on the screen, when the panel is. */
+  /** The log is scrolled to its end. */
   readonly isAtEnd: Signal<boolean>;
-  /** What went wrong last, for the composer to say. */
-  readonly trouble: Signal<string>;
+  /** The last error, which the composer shows; empty when there is none. */
+  readonly errorText: Signal<string>;
   readonly close: () => void;
+}
+
+const UiContext = createContext<Ui | undefined>(undefined);
+export const UiProvider = UiContext.Provider;
+
+export function useUi(): Ui {
+  const ui = useContext(UiContext);
+  if (!ui) throw new Error('rendered outside of the panel');
+  return ui;
 }

@@ -61,7 +61,7 @@ describeInBrowser('files', (test) => {
     await give(chat, 'paste', file);
     await uploaded(chat, file.name);
     await chat.button('Send').click();
-    await chat.log.locator('[data-line][data-state="delivered"]').waitFor();
+    await chat.log.locator('[data-from="visitor"][data-state="delivered"]').waitFor();
     const stored = setting.platform.messages.flatMap(({ id }) =>
       setting.platform.inspect.attachments(id).filter(({ name }) => name === 'pasted.png'),
     );

@@ -66,7 +66,7 @@ test.each([1, 2, 3])(
       await new Promise((resolve) => setTimeout(resolve, random() * 60));
     }
     relay.restore(gateway.url);
-    // Whoever has just come back does not know yet who he is.
+    // A client that has just come back does not know its visitor yet.
     for (const tab of tabs) await online(tab);
     await waitFor('an empty outbox', () => outboxOf(browser).length === 0, 60_000);
     const journal = await journalOf(gateway, tabAt(0));

@@ -1,5 +1,4 @@
-import type { Chat } from '../../../src/widget/engine/chat.ts';
-import type { ChatOptions } from '../../../src/widget/engine/chat-options.ts';
+import type { Chat, ChatOptions } from '../../../src/widget/engine/chat.ts';
 import { createChat } from '../../../src/widget/engine/create-chat.ts';
 import { ends } from '../../support/ends.ts';
 import { waitFor } from '../../support/wait-for.ts';

@@ -1,10 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { mergeLines } from '../../../src/widget/engine/merge-lines.ts';
-import { Outbox } from '../../../src/widget/engine/outbox.ts';
-import { type OutboxItem, waitOf } from '../../../src/widget/engine/outbox-item.ts';
-import { SafeStorage } from '../../../src/widget/engine/safe-storage.ts';
-import { SendLease } from '../../../src/widget/engine/send-lease.ts';
+import { mergeLines } from '../../../src/widget/engine/line-record.ts';
+import { Outbox, type OutboxItem, waitOf } from '../../../src/widget/engine/outbox.ts';
+import { SafeStorage } from '../../../src/widget/storage.ts';
+import { SendLease } from '../../../src/widget/engine/sender.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { BrowserStorage, type PageStorage } from './browser-storage.ts';
 
@@ -88,7 +87,7 @@ describe('the outbox', () => {
   });
 
   test.each([
-    ['a guest’s items go with him', false, ['a', 'c']],
+    ['a guest’s items go with them', false, ['a', 'c']],
     ['a verified visitor’s items go with nobody', true, ['c']],
   ])('when the visitor changes, %s', (_case, verified, left) => {
     const { outbox } = tabOf(new BrowserStorage());

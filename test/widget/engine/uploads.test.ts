@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { expect, test } from '@jest/globals';
 import type { UploadRequest } from '../../../src/widget/engine/upload-request.ts';
-import { storagePrefix } from '../../../src/widget/engine/storage-names.ts';
+import { storagePrefix } from '../../../src/widget/storage.ts';
 import { ends } from '../../support/ends.ts';
 import { SHOP } from '../../support/entries.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -369,7 +369,7 @@ test('a file that is removed while offline is removed at the gateway when it is 
   );
 });
 
-test('who logs out takes his files along, and what is no upload is none', async () => {
+test('whoever logs out takes their files along, and what is no upload is none', async () => {
   const gateway = await start();
   const browser = new Browser(gateway.url, { upload: uploadByHttp });
   const tab = await browser.open();
@@ -388,7 +388,7 @@ test('who logs out takes his files along, and what is no upload is none', async 
   }
 });
 
-test("a guest's uploads go with him when he says who he is, and with nobody else", async () => {
+test("a guest's uploads go with them when they say who they are, and with nobody else", async () => {
   const gateway = await start();
   const tab = await new Browser(gateway.url, { upload: uploadByHttp }).open();
   tab.chat.attach([textFile('mine.txt')]);

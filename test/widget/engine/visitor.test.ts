@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { storagePrefix } from '../../../src/widget/engine/storage-names.ts';
+import { storagePrefix } from '../../../src/widget/storage.ts';
 import { ends } from '../../support/ends.ts';
 import { aShop, ROOMY } from '../../channels/chat/chat-gateway.ts';
 import { tempDir } from '../../support/temp-dir.ts';
@@ -28,7 +28,7 @@ const states = ({ chat }: Tab): string[] => {
   return seen;
 };
 
-test('a page view later the visitor is the same, with all his lines', async () => {
+test('a page view later the visitor is the same, with all their lines', async () => {
   const gateway = await start();
   const browser = new Browser(gateway.url);
   const first = await browser.open();
@@ -87,7 +87,7 @@ test('who identifies as somebody else sees that one in all tabs, and sends nothi
   expect(await journalOf(gateway, tab)).toEqual(['of bob']);
 });
 
-test('what a guest has sent is one message, also when he says who he is before the answer', async () => {
+test('what a guest has sent is one message, also when they say who they are before the answer', async () => {
   const slow = slowAnswers();
   const gateway = await start({ intake: slow.intake });
   const bob = new Browser(gateway.url).page();

@@ -1,10 +1,10 @@
 import { signal } from '@preact/signals-core';
 import type { AttachmentInfo, SessionEvent } from '../../../src/channels/chat/events.ts';
-import type { Chat, Connection, Line, PendingFile } from '../../../src/widget/engine/chat.ts';
+import type { Chat, ConnectionState, Line, PendingFile } from '../../../src/widget/engine/chat.ts';
 
 /** How a conversation stands when a picture is taken of it. */
 export interface Scene {
-  readonly connection?: Connection;
+  readonly connection?: ConnectionState;
   readonly session?: Partial<SessionEvent> | null;
   readonly lines?: readonly Line[];
   readonly older?: 'unknown' | 'some' | 'loading' | 'none';

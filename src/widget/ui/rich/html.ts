@@ -1,6 +1,4 @@
-import { link, safeUrl } from './links.ts';
-import { BREAK, type RichNode, type RichTag } from './node.ts';
-import { parsePlain } from './plain.ts';
+import { BREAK, link, parsePlain, type RichNode, type RichTag, safeUrl } from './plain.ts';
 
 const TAGS: Readonly<Record<string, RichTag>> = {
   P: 'p',
@@ -26,7 +24,7 @@ const TAGS: Readonly<Record<string, RichTag>> = {
   BLOCKQUOTE: 'blockquote',
   TR: 'p',
 };
-/** What is not for reading: it goes with everything in it. Anything else unknown is its content. */
+/** Removed with their content. Of other unknown elements the content is kept. */
 const DROPPED = new Set(
   'SCRIPT STYLE TEMPLATE SVG MATH IFRAME OBJECT EMBED NOSCRIPT TITLE HEAD TEXTAREA SELECT AUDIO VIDEO CANVAS'.split(
     ' ',
@@ -34,19 +32,20 @@ const DROPPED = new Set(
 );
 const TEXT_NODE = 3;
 const ELEMENT_NODE = 1;
-/** Deeper than anyone writes; below, only the text is taken. */
+/** Of deeper elements only the text is kept. */
 const MAX_DEPTH = 40;
 
 /**
- * A reply in HTML as nodes of the allow-list. The parser's document is inert: it runs nothing and
- * fetches nothing, and of it only texts, list numbers and checked link addresses are taken over.
+ * Converts a reply in HTML to the allowed elements. The parser's document is inert: it runs no
+ * script and fetches nothing. Only texts, list numbers and checked link addresses are taken from
+ * it.
  */
 export function parseHtml(html: string): RichNode[] {
   let body: HTMLElement;
   try {
     body = new DOMParser().parseFromString(html, 'text/html').body;
   } catch {
-    // A page that demands trusted types refuses the parser.
+    // A page that requires trusted types forbids the parser.
     return parsePlain(html.replace(/<[^<>]*>/g, ' ').trim());
   }
   return childrenOf(body, 0);
@@ -76,7 +75,7 @@ function read(node: Node, depth: number): readonly RichNode[] {
   if (name === 'TD' || name === 'TH') return [...children, ' '];
   const tag = TAGS[name];
   if (tag === undefined) return children;
-  // Paragraphs within a paragraph would only add space.
+  // A `div` around blocks would only add space.
   if (name === 'DIV' && children.some(isBlock)) return children;
   if (children.length === 0) return [];
   const start = Number(node.getAttribute('start'));
@@ -86,7 +85,7 @@ function read(node: Node, depth: number): readonly RichNode[] {
 const isBlock = (node: RichNode): boolean =>
   typeof node !== 'string' && /^(p|h|pre|ul|ol|blockquote|hr)$/.test(node.tag);
 
-/** White space between blocks is the source's, not the reader's. */
+/** Collapses white space, and drops it between blocks. */
 function textOf(node: Node, depth: number): readonly RichNode[] {
   const text = (node.nodeValue ?? '').replace(/\s+/g, ' ');
   if (text.trim() === '' && (depth === 0 || node.parentNode?.nodeName !== 'P'))
@@ -95,7 +94,7 @@ function textOf(node: Node, depth: number): readonly RichNode[] {
   return inLink ? [text] : parsePlain(text);
 }
 
-/** Fetching a picture would tell a stranger that it was read: it is a link. */
+/** A picture becomes a link: fetching it would tell its host that the reply was read. */
 function picture(image: Element): RichNode {
   const address = image.getAttribute('src') ?? '';
   const words = [image.getAttribute('alt')?.trim(), address.slice(0, 80)].find(Boolean);

@@ -1,5 +1,13 @@
-import { ADDRESS, link, linkOf, safeUrl } from './links.ts';
-import { BREAK, type RichNode, type RichTag } from './node.ts';
+import {
+  ADDRESS,
+  BREAK,
+  link,
+  linkOf,
+  type RichElement,
+  type RichNode,
+  type RichTag,
+  safeUrl,
+} from './plain.ts';
 
 const EMPHASIS: Readonly<Record<string, RichTag>> = {
   '**': 'b',
@@ -16,9 +24,10 @@ const ENTITIES: Readonly<Record<string, string>> = {
   nbsp: '\u00a0',
 };
 /**
- * What is more than a letter, by group: an escaped sign, the backticks of code, emphasis, a link or
- * picture with its words and address, an address in angles, an entity; and addresses and breaks.
- * No part looks past the next bracket, quote or bound, so that all of them together stay linear.
+ * The tokens of inline Markdown, by group: an escaped character, the backticks of code, emphasis, a
+ * link or picture with its text and address, an address in angle brackets, an entity; and addresses
+ * and line breaks. No part looks past the next bracket, quote or bound, so that matching takes
+ * linear time.
  */
 const TOKEN = [
   '\\\\([!-/:-@[-`{-~])',
@@ -34,7 +43,7 @@ const TOKEN = [
 const isSpace = (char: string): boolean => /^\s?$/.test(char);
 const isWord = (char: string): boolean => /[\p{L}\p{N}]/u.test(char);
 
-/** Something that was opened and waits for its end. */
+/** An opened element that is not closed yet. */
 interface Open {
   readonly marker: string;
   readonly nodes: RichNode[];
@@ -43,20 +52,20 @@ interface Open {
 const NOTHING: Open = { marker: '', nodes: [] };
 
 /**
- * Emphasis, code, links and line breaks of one block of Markdown, in one pass: of each marker at
- * most one is open, so that every node moves up a bounded number of times.
+ * Parses emphasis, code, links and line breaks of one block of Markdown, in one pass. Each marker
+ * is open at most once, so that every node is moved a bounded number of times.
  */
 export function parseInline(text: string, isLabel = false): RichNode[] {
   const token = new RegExp(TOKEN, 'gi');
   const stack: Open[] = [{ marker: '', nodes: [] }];
-  /** Lengths of backticks of which no more come. */
+  /** Lengths of backtick runs that have no closing run. */
   const unclosed = new Set<number>();
   let done = 0;
   const push = (...nodes: readonly RichNode[]): void => {
     const top = stack.at(-1)?.nodes;
     for (const node of nodes) if (node !== '') top?.push(node);
   };
-  /** What has no end is what it looks like: its marker, and what came after. */
+  /** Elements without an end become text: their marker, and what follows it. */
   const unwind = (depth: number): void => {
     while (stack.length > depth) {
       const { marker, nodes } = stack.pop() ?? NOTHING;
@@ -65,23 +74,19 @@ export function parseInline(text: string, isLabel = false): RichNode[] {
   };
 
   const code = (ticks: string, start: number): number => {
-    if (unclosed.has(ticks.length)) return 0;
-    const run = /`+/g;
-    run.lastIndex = start + ticks.length;
-    for (let found = run.exec(text); found; found = run.exec(text)) {
-      if (found[0].length !== ticks.length) continue;
-      const inner = text.slice(start + ticks.length, found.index).replaceAll('\n', ' ');
-      push({ tag: 'code', children: [/^ .*\S.* $/.test(inner) ? inner.slice(1, -1) : inner] });
-      return run.lastIndex - start;
+    const span = unclosed.has(ticks.length) ? undefined : codeSpan(text, ticks, start);
+    if (span === undefined) {
+      unclosed.add(ticks.length);
+      return 0;
     }
-    unclosed.add(ticks.length);
-    return 0;
+    push(span.node);
+    return span.length;
   };
 
   const emphasis = (found: string, start: number): number => {
     const sign = found.charAt(0);
     const top = stack.at(-1)?.marker ?? '';
-    // The three of "***both***" close the inner one first.
+    // In "***both***" the closing run ends the inner element first.
     const marker = top === sign && text.charAt(start + 2) === sign ? sign : found;
     const before = text.charAt(start - 1);
     const after = text.charAt(start + marker.length);
@@ -119,11 +124,28 @@ export function parseInline(text: string, isLabel = false): RichNode[] {
       push(node);
       length = shown;
     }
-    // Where nothing was made of it, its first signs are text.
+    // A token that means nothing here is text.
     done += length;
     token.lastIndex = length > 0 ? done : at + (ticks ?? marker ?? ' ').length;
   }
   push(text.slice(done));
   unwind(1);
   return stack[0]?.nodes ?? [];
+}
+
+/** The code span whose backticks begin at `start`; undefined when they are not closed. */
+function codeSpan(
+  text: string,
+  ticks: string,
+  start: number,
+): { readonly node: RichElement; readonly length: number } | undefined {
+  const run = /`+/g;
+  run.lastIndex = start + ticks.length;
+  for (let found = run.exec(text); found; found = run.exec(text)) {
+    if (found[0].length !== ticks.length) continue;
+    const inner = text.slice(start + ticks.length, found.index).replaceAll('\n', ' ');
+    const content = /^ .*\S.* $/.test(inner) ? inner.slice(1, -1) : inner;
+    return { node: { tag: 'code', children: [content] }, length: run.lastIndex - start };
+  }
+  return undefined;
 }

@@ -1,7 +1,7 @@
 import { parseInline } from './inline.ts';
-import type { RichElement, RichNode } from './node.ts';
+import type { RichElement, RichNode } from './plain.ts';
 
-/** Quotes and lists within each other; what lies deeper is text. */
+/** How deep quotes and lists may be nested; deeper ones are text. */
 const MAX_DEPTH = 5;
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})[^`]*$/;
@@ -10,10 +10,10 @@ const RULE = /^ {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$/;
 const QUOTE = /^ {0,3}> ?/;
 const ITEM = /^( {0,8})(?:[-*+•]|(\d{1,9})[.)])(?:[ \t]+|$)/;
 const BLANK = /^[ \t]*$/;
-/** A line longer than this is text: no pattern has to look at it. */
+/** A longer line is text, so that no pattern has to be matched against it. */
 const MAX_MARKED_LINE = 20_000;
 
-/** Markdown as people and language models write it in a chat: a line break is a line break. */
+/** Parses Markdown as people and language models write it in a chat: line breaks are kept. */
 export function parseMarkdown(text: string): RichNode[] {
   const lines = text.replace(/\r\n?/g, '\n').replaceAll('\t', '    ').split('\n');
   return blocks(lines, 0);
@@ -68,17 +68,17 @@ function blockAt(
   if (depth >= MAX_DEPTH) return undefined;
   if (QUOTE.test(line)) return quote(lines, at, depth);
   const item = ITEM.exec(line);
-  // "1986. What a year" within a paragraph is no list.
+  // "1986. What a year" within a paragraph is not a list.
   if (item && !(inParagraph && item[2] !== undefined && item[2] !== '1'))
     return list(lines, at, depth, item[2]);
   return undefined;
 }
 
-/** What stands below the head of a table (GitHub Flavored Markdown §4.10), more or less. */
+/** Whether a line is a table's delimiter row (GitHub Flavored Markdown §4.10), roughly. */
 const isTable = (line = ''): boolean =>
   /^[ |:-]+$/.test(line) && line.includes('|') && line.includes('-');
 
-/** Rows as far as lines have a bar. */
+/** The table extends as far as lines contain a bar. */
 function table(lines: readonly string[], at: number): Block {
   let next = at;
   while (lines[next]?.includes('|')) next += 1;
@@ -106,7 +106,7 @@ const withoutHashes = (heading: string): string => {
     : text;
 };
 
-/** A block without an end reaches to the end: a reply may have been cut. */
+/** A block without an end extends to the end of the text, which may have been cut off. */
 function codeBlock(lines: readonly string[], at: number, fence: string): Block {
   let end = at + 1;
   while (end < lines.length && !closes(lines[end] ?? '', fence)) end += 1;
@@ -128,7 +128,7 @@ function quote(lines: readonly string[], at: number, depth: number): Block {
 
 const indentOf = (line: string): number => line.length - line.trimStart().length;
 
-/** Items of one kind; what is indented below an item belongs to it. */
+/** A list of items of one kind; indented lines belong to the item above them. */
 function list(lines: readonly string[], first: number, depth: number, start?: string): Block {
   const base = indentOf(lines[first] ?? '');
   const items: RichElement[] = [];
@@ -155,7 +155,7 @@ function list(lines: readonly string[], first: number, depth: number, start?: st
     : { node: { tag: 'ol', start: Number(start), children }, next: at };
 }
 
-/** Whether a line goes on with the item above it. */
+/** Whether a line continues the item above it. */
 function belongs(lines: readonly string[], at: number, base: number): boolean {
   const line = lines[at] ?? '';
   if (BLANK.test(line)) {
@@ -163,16 +163,16 @@ function belongs(lines: readonly string[], at: number, base: number): boolean {
     return !BLANK.test(next) && indentOf(next) > base + 1;
   }
   if (indentOf(line) > base + 1) return true;
-  // A lazy line of the item's paragraph, unless something new begins with it.
+  // A lazy continuation line of the item's paragraph, unless it starts another block.
   const follows = !BLANK.test(lines[at - 1] ?? '');
   return follows && ![ITEM, FENCE, HEADING, RULE, QUOTE].some((pattern) => pattern.test(line));
 }
 
-/** One blank line between two items does not end their list. */
+/** A single blank line between two items does not end the list. */
 const nextItem = (lines: readonly string[], at: number): number =>
   BLANK.test(lines[at] ?? '') && ITEM.test(lines[at + 1] ?? '') ? at + 1 : at;
 
-/** The only paragraph of an item needs no space around it. */
+/** Unwraps an item's first paragraph, which needs no space around it. */
 const tight = (children: readonly RichNode[]): readonly RichNode[] =>
   children.flatMap((child, i) =>
     i === 0 && typeof child !== 'string' && child.tag === 'p' ? child.children : [child],

@@ -1,12 +1,9 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { SessionEvent } from '../../../src/channels/chat/events.ts';
-import { backoffMs } from '../../../src/widget/engine/backoff.ts';
-import { greetingOf } from '../../../src/widget/engine/greeting.ts';
-import { newId } from '../../../src/widget/engine/new-id.ts';
-import { refusalOf } from '../../../src/widget/engine/refusal.ts';
-import { SafeStorage } from '../../../src/widget/engine/safe-storage.ts';
-import { gatewayAddress, storagePrefix } from '../../../src/widget/engine/storage-names.ts';
-import { BrowserStorage } from './browser-storage.ts';
+import { backoffMs } from '../../../src/widget/engine/timing.ts';
+import { classifySession } from '../../../src/widget/engine/tab-visitor.ts';
+import { newId } from '../../../src/widget/engine/outbox.ts';
+import { refusalOf } from '../../../src/widget/engine/connection.ts';
 
 const stored = (visitorId: string, token = `token of ${visitorId}`) => ({
   ...{ visitorId, token, verified: false },
@@ -35,7 +32,7 @@ test.each([
   'a session is taken as what it is: %s',
   (_case, question, inStorage, shown, answer, greeting) => {
     const which = { asked: question, stored: inStorage, shown, session: answer };
-    expect(greetingOf(which)).toBe(greeting);
+    expect(classifySession(which)).toBe(greeting);
   },
 );
 
@@ -68,62 +65,4 @@ test('ids are random UUIDs', () => {
     expect(id).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
   }
   expect(new Set(ids).size).toBe(100);
-});
-
-describe('the storage', () => {
-  test('is apart for each gateway and key', () => {
-    const prefixes = [
-      ['https://gw.example', 'a'],
-      ['https://gw.example', 'a:b'],
-      ['https://gw.example:8443', 'a'],
-      ['https://gw.example/chat-of-acme', 'a'],
-    ].map(([url = '', key = '']) => storagePrefix(url, key));
-    for (const prefix of prefixes) {
-      expect(prefixes.filter((other) => other.startsWith(prefix))).toEqual([prefix]);
-    }
-    expect(storagePrefix('https://gw.example/', 'a')).toBe(prefixes[0]);
-    expect(gatewayAddress('https://gw.example/sub/')).toEqual({
-      origin: 'https://gw.example',
-      basePath: '/sub',
-    });
-  });
-
-  test('keeps in memory what it cannot write, and takes it back when it can', () => {
-    const page = new BrowserStorage().page();
-    const storage = new SafeStorage(page, 'p:');
-    storage.set('name', 1);
-    page.refuses = new Error('full');
-    storage.set('name', 2);
-    storage.set('other', 'x');
-    expect([storage.get('name'), storage.get('other')]).toEqual([2, 'x']);
-    expect(storage.names().sort()).toEqual(['name', 'other']);
-    page.refuses = undefined;
-    storage.set('name', 3);
-    expect(new SafeStorage(page, 'p:').get('name')).toBe(3);
-    storage.remove('other');
-    expect(storage.get('other')).toBeUndefined();
-  });
-
-  test('whose every call throws is no storage', () => {
-    const fail = (): never => {
-      throw new Error('SecurityError');
-    };
-    const broken = new Proxy({} as Storage, { get: fail, ownKeys: fail });
-    const storage = new SafeStorage(broken, 'p:');
-    storage.set('name', { a: 1 });
-    expect(storage.get('name')).toEqual({ a: 1 });
-    expect(storage.names()).toEqual(['name']);
-    storage.remove('name');
-    expect(storage.get('name')).toBeUndefined();
-  });
-
-  test('tells its own keys from others’', () => {
-    const page = new BrowserStorage().page();
-    page.setItem('of the site', '1');
-    page.setItem('p:', 'not JSON');
-    const storage = new SafeStorage(page, 'p:');
-    expect(storage.names()).toEqual(['']);
-    expect(storage.get('')).toBeUndefined();
-    expect(storage.nameOf('of the site')).toBeUndefined();
-  });
 });

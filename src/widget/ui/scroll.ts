@@ -1,19 +1,20 @@
-import { useEffect, useElement, useRef, useState, useUi } from '../view.ts';
-import type { Line } from '../../engine/chat.ts';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { Line } from '../engine/chat.ts';
+import { useUi } from './ui.ts';
 
-/** Nearer to the end than this is at the end. */
+/** A log that is nearer to its end counts as scrolled to the end. */
 const END_PX = 48;
-/** Older lines are fetched before their place is reached. */
+/** Older lines are fetched this long before the top is reached. */
 const AHEAD_PX = 240;
 
 /**
- * Keeps the place: at the end it stays at the end, whatever comes or grows; above, what was read
- * stays where it is, also when older lines come in before it.
+ * Keeps the scroll position. At the end, the log stays at its end when lines are added or grow;
+ * elsewhere the visible lines stay in place, also when older lines are added before them.
  */
 export function useScroll(lines: readonly Line[]) {
   const { chat, isOpen, isAtEnd } = useUi();
-  const box = useElement<HTMLDivElement>();
-  const content = useElement<HTMLDivElement>();
+  const box = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
   const place = useRef({
     isAtEnd: true,
     fromEnd: 0,
@@ -21,7 +22,7 @@ export function useScroll(lines: readonly Line[]) {
     first: lines[0]?.id,
     last: lines.at(-1)?.id,
   });
-  const [hasNews, setNews] = useState(false);
+  const [hasNewLines, setNewLines] = useState(false);
 
   const toEnd = (): void => {
     if (box.current) box.current.scrollTop = box.current.scrollHeight;
@@ -34,14 +35,14 @@ export function useScroll(lines: readonly Line[]) {
     place.current.height = scrollHeight - clientHeight;
     place.current.isAtEnd = scrollHeight - scrollTop - clientHeight < END_PX;
     isAtEnd.value = place.current.isAtEnd;
-    if (place.current.isAtEnd) setNews(false);
+    if (place.current.isAtEnd) setNewLines(false);
   };
   const fetchOlder = (): void => {
     if (!box.current || !isOpen.peek()) return;
     if (box.current.scrollTop < AHEAD_PX && chat.older.peek() === 'some') void chat.loadOlder();
   };
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const { current } = place;
     const last = lines.at(-1);
     const isOwnNew = last?.id !== current.last && last?.from === 'visitor';
@@ -49,14 +50,14 @@ export function useScroll(lines: readonly Line[]) {
     if (current.isAtEnd || isOwnNew) toEnd();
     else if (isPrepended && box.current)
       box.current.scrollTop = box.current.scrollHeight - current.fromEnd;
-    else if (last?.id !== current.last) setNews(true);
+    else if (last?.id !== current.last) setNewLines(true);
     current.first = lines[0]?.id;
     current.last = last?.id;
     note();
     fetchOlder();
   }, [lines]);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const observer = new ResizeObserver(() => {
       if (place.current.isAtEnd) toEnd();
     });
@@ -67,11 +68,11 @@ export function useScroll(lines: readonly Line[]) {
   return {
     box,
     content,
-    hasNews,
+    hasNewLines,
     toEnd,
     onScroll: () => {
       const { scrollHeight = 0, clientHeight = 0 } = box.current ?? {};
-      // Where something has grown meanwhile, it is not the visitor who has left the end.
+      // When the height has changed, the visitor has not scrolled: the content has grown.
       if (place.current.isAtEnd && place.current.height !== scrollHeight - clientHeight) toEnd();
       else note();
       fetchOlder();

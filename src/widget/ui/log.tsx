@@ -1,13 +1,13 @@
-import { useRef, useUi, view } from '../view.ts';
-import type { Line } from '../../engine/chat.ts';
-import { Avatar } from '../avatar.tsx';
-import { Icon } from '../icon.tsx';
-import { arrange } from './arrange.ts';
+import { useRef } from 'preact/hooks';
+import type { Line } from '../engine/chat.ts';
+import { startOfDay } from './formats.ts';
+import { Avatar, Icon } from './icon.tsx';
 import { LineRow } from './line.tsx';
 import { useScroll } from './scroll.ts';
+import { useUi } from './ui.ts';
 
-/** What was said, oldest first; it begins with the greeting. */
-export const Log = view(() => {
+/** The lines of the conversation, oldest first, after the greeting. */
+export function Log() {
   const { chat, texts, settings, formats } = useUi();
   const lines = chat.lines.value;
   const older = chat.older.value;
@@ -68,7 +68,7 @@ export const Log = view(() => {
           })}
         </div>
       </div>
-      {scroll.hasNews && (
+      {scroll.hasNewLines && (
         <button type="button" class="news" onClick={scroll.toEnd}>
           <Icon name="down" />
           {texts.newMessages}
@@ -76,9 +76,9 @@ export const Log = view(() => {
       )}
     </div>
   );
-});
+}
 
-/** Lines that came below what was already there: not the first ones, and not older ones. */
+/** The ids of lines that were added at the end while the log was shown. */
 function useFresh(lines: readonly Line[]): ReadonlySet<string> {
   const memory = useRef({ known: new Set<string>(), fresh: new Set<string>(), isBegun: false });
   const { known, fresh, isBegun } = memory.current;
@@ -91,3 +91,48 @@ function useFresh(lines: readonly Line[]): ReadonlySet<string> {
   memory.current.isBegun = true;
   return fresh;
 }
+
+/** An element of the log. */
+type Item =
+  | { readonly kind: 'day'; readonly key: string; readonly at: number }
+  | { readonly kind: 'break'; readonly key: string }
+  | {
+      readonly kind: 'line';
+      readonly key: string;
+      readonly line: Line;
+      /** The first of a group: lines of one side, written shortly after each other. */
+      readonly first: boolean;
+      /** The last of a group, which shows its time and state. */
+      readonly last: boolean;
+    };
+
+const GROUP_GAP_MS = 5 * 60_000;
+
+/** Groups the lines, and puts days and new conversations between them. */
+function arrange(lines: readonly Line[], breaks: readonly number[]): Item[] {
+  const items: Item[] = [];
+  const open = [...breaks].sort((a, b) => a - b);
+  for (const [i, line] of lines.entries()) {
+    const { id: key, at, seq = Infinity } = line;
+    const previous = lines[i - 1];
+    const isNewDay = !previous || startOfDay(previous.at) !== startOfDay(at);
+    let isBroken = false;
+    for (; (open[0] ?? Infinity) < seq; open.shift()) isBroken = previous !== undefined;
+    const first = isNewDay || isBroken || !isSameGroup(previous, line);
+    const before = items.at(-1);
+    if (first && before?.kind === 'line') items[items.length - 1] = { ...before, last: true };
+    if (isNewDay) items.push({ kind: 'day', key: `day-${key}`, at });
+    if (isBroken) items.push({ kind: 'break', key: `break-${key}` });
+    items.push({ kind: 'line', key, line, first, last: i === lines.length - 1 });
+  }
+  if (lines.length > 0 && open.length > 0) items.push({ kind: 'break', key: 'break' });
+  return items;
+}
+
+const isSameGroup = (a: Line, b: Line): boolean =>
+  a.from === b.from &&
+  b.at - a.at < GROUP_GAP_MS &&
+  // A queued or failed line shows its own state.
+  (a.state === 'queued') === (b.state === 'queued') &&
+  a.state !== 'failed' &&
+  b.state !== 'failed';

@@ -1,13 +1,11 @@
-import type { Ui } from '../ui.ts';
-import { useUi, view } from '../view.ts';
-import type { PendingFile } from '../../engine/chat.ts';
-import { MAX_FILE_BYTES, MAX_FILES } from '../../../channels/chat/events.ts';
-import { fill } from '../../texts/fill.ts';
-import { Icon } from '../icon.tsx';
-import { Tool } from '../tool.tsx';
-import { isPicture, Thumbnail } from '../log/thumbnail.tsx';
+import { MAX_FILE_BYTES, MAX_FILES } from '../../channels/chat/events.ts';
+import type { PendingFile } from '../engine/chat.ts';
+import { isPicture, Thumbnail } from './files.tsx';
+import { fill } from './formats.ts';
+import { Icon, IconButton } from './icon.tsx';
+import { type Ui, useUi } from './ui.ts';
 
-/** The files that the next message will carry. */
+/** The next message's files. */
 export const Tray = ({ files }: { readonly files: readonly PendingFile[] }) => (
   <ul class="tray">
     {files.map((file) => (
@@ -18,7 +16,7 @@ export const Tray = ({ files }: { readonly files: readonly PendingFile[] }) => (
 
 const THUMBNAIL_PX = 36;
 
-const Pending = view(({ file }: { readonly file: PendingFile }) => {
+function Pending({ file }: { readonly file: PendingFile }) {
   const ui = useUi();
   const { chat, texts, formats } = ui;
   const { key, name, state, progress } = file;
@@ -38,21 +36,21 @@ const Pending = view(({ file }: { readonly file: PendingFile }) => {
         </span>
         <span class="note">
           {state === 'failed' ? (
-            <span role="alert">{faultOf(file, ui)}</span>
+            <span role="alert">{errorTextOf(file, ui)}</span>
           ) : (
             formats.bytes(file.size)
           )}
         </span>
       </span>
       {state === 'failed' && isWorthRetrying(file) && (
-        <Tool
+        <IconButton
           icon="again"
           label={texts.tryAgain}
           class="tool small"
           onClick={() => chat.retryFile(key)}
         />
       )}
-      <Tool
+      <IconButton
         icon="close"
         label={fill(texts.remove, name)}
         class="tool small"
@@ -72,12 +70,12 @@ const Pending = view(({ file }: { readonly file: PendingFile }) => {
       )}
     </li>
   );
-});
+}
 
 const isWorthRetrying = ({ error }: PendingFile): boolean =>
   error === 'failed' || error === 'rate_limited';
 
-function faultOf({ error = 'failed' }: PendingFile, { chat, texts, formats }: Ui): string {
+function errorTextOf({ error = 'failed' }: PendingFile, { chat, texts, formats }: Ui): string {
   const limits = chat.session.peek()?.limits;
   switch (error) {
     case 'too_large':

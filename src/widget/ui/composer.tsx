@@ -1,0 +1,204 @@
+import type { RefObject } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { MAX_TEXT } from '../../channels/chat/events.ts';
+import type { SendRefusal } from '../engine/chat.ts';
+import type { Texts } from '../texts/en.ts';
+import { Icon, IconButton } from './icon.tsx';
+import { Popover } from './popover.tsx';
+import { Tray } from './tray.tsx';
+import { useUi } from './ui.ts';
+
+/** The count is shown from this share of the limit on. */
+const NEAR_LIMIT = 0.9;
+
+/** The field for the next message. The draft is kept by the engine, so it survives a reload. */
+export function Composer() {
+  const { chat, texts, formats, errorText } = useUi();
+  const draft = chat.draft.value;
+  const files = chat.files.value;
+  const limit = chat.session.value?.limits.text ?? MAX_TEXT;
+  const field = useRef<HTMLTextAreaElement>(null);
+  const isNearLimit = draft.length > limit * NEAR_LIMIT;
+  const isEmpty = draft.trim() === '' && files.length === 0;
+
+  useLayoutEffect(() => {
+    errorText.value = '';
+  }, [draft, files.length]);
+
+  const send = (): void => {
+    const refusal = chat.send();
+    errorText.value = refusal === undefined ? '' : refusalText(refusal, texts);
+    field.current?.focus();
+  };
+  const insert = (text: string): void => {
+    const { current } = field;
+    if (!current) return;
+    current.focus();
+    current.setRangeText(text, current.selectionStart, current.selectionEnd, 'end');
+    chat.setDraft(current.value);
+  };
+
+  return (
+    <form
+      class="composer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      <div role="alert">{errorText.value && <p class="fault">{errorText.value}</p>}</div>
+      <div class="box">
+        {files.length > 0 && <Tray files={files} />}
+        <MessageField field={field} isNearLimit={isNearLimit} onSend={send} />
+        <div class="tools">
+          <AttachButton onAttached={() => field.current?.focus()} />
+          <EmojiPicker onPick={insert} />
+          <span class="gap" />
+          {isNearLimit && (
+            <span id="count" class={draft.length > limit ? 'count over' : 'count'}>
+              {formats.number(draft.length)} / {formats.number(limit)}
+            </span>
+          )}
+          <button
+            type="submit"
+            class="send"
+            aria-label={texts.send}
+            title={texts.send}
+            aria-disabled={isEmpty}
+          >
+            <Icon name="send" />
+          </button>
+        </div>
+      </div>
+    </form>
+  );
+}
+
+function MessageField(props: {
+  readonly field: RefObject<HTMLTextAreaElement | null>;
+  readonly isNearLimit: boolean;
+  readonly onSend: () => void;
+}) {
+  const { chat, texts } = useUi();
+  const { field, isNearLimit, onSend } = props;
+  const draft = chat.draft.value;
+  useAutoHeight(field, draft);
+  return (
+    <textarea
+      ref={field}
+      rows={1}
+      // The placeholder has the widget's direction; typed text has its own.
+      {...(draft && { dir: 'auto' })}
+      aria-label={texts.message}
+      placeholder={texts.placeholder}
+      enterkeyhint="send"
+      value={draft}
+      {...(isNearLimit && { 'aria-describedby': 'count' })}
+      onInput={(event) => chat.setDraft(event.currentTarget.value)}
+      onKeyDown={(event) => {
+        if (!isPlainEnter(event)) return;
+        event.preventDefault();
+        onSend();
+      }}
+      onPaste={(event) => {
+        const data = event.clipboardData;
+        // A copied part of a document has text and a picture of it: the text is pasted.
+        if (!data?.files.length || data.getData('text/plain') !== '') return;
+        event.preventDefault();
+        chat.attach(data.files);
+      }}
+    />
+  );
+}
+
+function AttachButton({ onAttached }: { readonly onAttached: () => void }) {
+  const { chat, texts } = useUi();
+  const picker = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <input
+        ref={picker}
+        type="file"
+        multiple
+        hidden
+        tabIndex={-1}
+        onChange={(event) => {
+          chat.attach(event.currentTarget.files ?? []);
+          event.currentTarget.value = '';
+          onAttached();
+        }}
+      />
+      <IconButton icon="attach" label={texts.attach} onClick={() => picker.current?.click()} />
+    </>
+  );
+}
+
+/**
+ * Whether the key sends: an Enter that ends a composition does not (Safari marks it only by its
+ * code).
+ */
+const isPlainEnter = (event: KeyboardEvent): boolean =>
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- nothing else tells it in Safari
+  event.key === 'Enter' && !event.shiftKey && !event.isComposing && event.keyCode !== 229;
+
+/** Makes the field as high as its text; the style sheet limits it. */
+function useAutoHeight(
+  field: { readonly current: HTMLTextAreaElement | null },
+  text: string,
+): void {
+  useLayoutEffect(() => {
+    const { current } = field;
+    if (!current) return;
+    current.style.height = '0';
+    current.style.height = `${current.scrollHeight}px`;
+  }, [text]);
+}
+
+function refusalText(refusal: SendRefusal, texts: Texts): string {
+  switch (refusal) {
+    case 'empty':
+    case 'changed':
+      return '';
+    case 'too_large':
+      return texts.tooLong;
+    case 'uploading':
+      return texts.uploading;
+    case 'failed_file':
+      return texts.failedFile;
+  }
+}
+
+/** Common emoji in conversations with a shop. Screen readers read their names. */
+const EMOJI = [
+  ...new Intl.Segmenter().segment(
+    '😀😄😅😂🙂😉😊😍😎🤔😐😢😭😱🥳😴👍👎👌🙏👏🙌👋🤝✌️❤️💔🔥🎉🎁✅❌⚠️❓⏰📦🚚💳💡☕',
+  ),
+].map(({ segment }) => segment);
+const COLUMNS = 8;
+
+function EmojiPicker({ onPick }: { readonly onPick: (emoji: string) => void }) {
+  return (
+    <Popover
+      kind="dialog"
+      class="emoji"
+      icon="emoji"
+      label={useUi().texts.emoji}
+      columns={COLUMNS}
+      content={(close) =>
+        EMOJI.map((emoji, i) => (
+          <button
+            key={emoji}
+            type="button"
+            tabIndex={i === 0 ? 0 : -1}
+            onClick={() => {
+              close();
+              onPick(emoji);
+            }}
+          >
+            {emoji}
+          </button>
+        ))
+      }
+    />
+  );
+}

@@ -1,0 +1,133 @@
+import { type ComponentChild, createElement } from 'preact';
+import { useMemo } from 'preact/hooks';
+import type { Line } from '../engine/chat.ts';
+import type { Texts } from '../texts/en.ts';
+import { Countdown } from './banner.tsx';
+import { Files } from './files.tsx';
+import { Avatar, Icon, type IconName } from './icon.tsx';
+import { parseHtml } from './rich/html.ts';
+import { parseMarkdown } from './rich/markdown.ts';
+import { parsePlain, type RichElement, type RichNode } from './rich/plain.ts';
+import { useUi } from './ui.ts';
+
+const STATE_ICONS: Readonly<Record<Line['state'], IconName>> = {
+  queued: 'clock',
+  sending: 'clock',
+  accepted: 'tick',
+  delivered: 'ticks',
+  failed: 'alert',
+};
+
+/** One message with its files; the last of a group also shows its time and state. */
+export function LineRow(props: {
+  readonly line: Line;
+  readonly first: boolean;
+  readonly last: boolean;
+  /** It has just arrived, and is animated. */
+  readonly fresh: boolean;
+}) {
+  const { texts, settings } = useUi();
+  const { line, first, last, fresh } = props;
+  const isOwn = line.from === 'visitor';
+  return (
+    <div
+      class="line"
+      data-line={line.id}
+      data-from={line.from}
+      data-state={line.state}
+      data-first={first}
+      data-last={last}
+      data-fresh={fresh}
+    >
+      {!isOwn && last && <Avatar />}
+      <span class="sr">{isOwn ? texts.you : (settings.name ?? texts.title)}: </span>
+      {line.text !== '' && (
+        <div class="say" dir="auto">
+          <Rich text={line.text} format={line.format} />
+        </div>
+      )}
+      <Files files={line.files} />
+      {line.state === 'failed' ? <LineFailure line={line} /> : last && <LineFooter line={line} />}
+    </div>
+  );
+}
+
+function LineFooter({ line }: { readonly line: Line }) {
+  const { texts, formats } = useUi();
+  const { state, at, from, retryAt } = line;
+  const waits = state === 'queued';
+  return (
+    <p class="meta">
+      {waits && retryAt !== undefined ? (
+        <Countdown text={texts.tooFast} until={retryAt} />
+      ) : (
+        <time dateTime={new Date(at).toISOString()}>{formats.time(at)}</time>
+      )}
+      {from === 'visitor' && (
+        <>
+          <span class={waits && retryAt === undefined ? 'state' : 'sr'}>{texts[state]}</span>
+          <Icon name={STATE_ICONS[state]} />
+        </>
+      )}
+    </p>
+  );
+}
+
+function LineFailure({ line }: { readonly line: Line }) {
+  const { chat, texts } = useUi();
+  return (
+    <div class="meta failure">
+      <span role="alert">
+        <Icon name="alert" />
+        <span>{errorTextOf(line, texts)}</span>
+      </span>
+      {line.seq === undefined && (
+        <>
+          <button type="button" onClick={() => chat.retry(line.id)}>
+            {texts.tryAgain}
+          </button>
+          <button type="button" onClick={() => chat.discard(line.id)}>
+            {texts.delete}
+          </button>
+        </>
+      )}
+    </div>
+  );
+}
+
+function errorTextOf({ error, retryAt }: Line, texts: Texts) {
+  if (retryAt !== undefined) return <Countdown text={texts.tooFast} until={retryAt} />;
+  if (error === 'too_large') return texts.tooLong;
+  return texts.failed;
+}
+
+const PARSERS = { TEXT: parsePlain, MARKDOWN: parseMarkdown, HTML: parseHtml };
+
+/** A line's text as elements; the page never parses it as markup. */
+function Rich({ text, format }: Pick<Line, 'text' | 'format'>) {
+  return useMemo(() => <>{parse(text, format).map(drawNode)}</>, [text, format]);
+}
+
+/** When a parser fails, the reply is shown as plain text, so that the panel keeps working. */
+function parse(text: string, format: Line['format']): readonly RichNode[] {
+  try {
+    return PARSERS[format](text);
+  } catch {
+    return [text];
+  }
+}
+
+function drawNode(node: RichNode): ComponentChild {
+  if (typeof node === 'string') return node;
+  const { tag, children } = node;
+  if (tag === 'br' || tag === 'hr') return createElement(tag, null);
+  return createElement(tag === 'h' ? 'strong' : tag, attributesOf(node), ...children.map(drawNode));
+}
+
+function attributesOf({ tag, href, start }: RichElement): Record<string, unknown> | null {
+  if (tag === 'a') return { href, target: '_blank', rel: 'noopener noreferrer' };
+  if (tag === 'h') return { class: 'heading' };
+  // It scrolls, so it has to be reachable by keyboard.
+  if (tag === 'pre') return { tabIndex: 0, dir: 'ltr' };
+  return tag === 'ol' ? { start } : null;
+}

@@ -94,8 +94,8 @@ export class SafeStorage {
   #storedNames(): string[] {
     const storage = this.#storage;
     if (storage === undefined) return [];
-    return Array.from({ length: storage.length }, (_, index) => storage.key(index)).flatMap(
-      (key) => (key === null ? [] : (this.nameOf(key) ?? [])),
+    return Array.from({ length: storage.length }, (_, index) => storage.key(index)).flatMap((key) =>
+      key === null ? [] : (this.nameOf(key) ?? []),
     );
   }
 }

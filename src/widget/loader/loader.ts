@@ -15,7 +15,7 @@ function start(): void {
   const script = scriptTag();
   const key = script?.dataset['key'];
   if (!script || !key) {
-    // eslint-disable-next-line no-console -- for the developer who adds the tag
+    // oxlint-disable-next-line no-console -- for the developer who adds the tag
     console.error('Sluice: the script tag needs a data-key.');
     return;
   }

@@ -122,7 +122,7 @@ export class Widget {
       // The visitor may have closed the chat meanwhile.
       this.#main?.setOpen(this.#isOpen);
     } catch (error) {
-      // eslint-disable-next-line no-console -- for the page's developer
+      // oxlint-disable-next-line no-console -- for the page's developer
       console.error('Sluice: the chat could not be loaded.', error);
       this.setOpen(false);
       const text = TEXTS[settings.language][2];

@@ -78,7 +78,7 @@ function announceRefusals(
     // stays.
     if (code === 'bad_identity') errorText.value = texts.notSignedIn;
     const advice = adviceFor(code, gatewayUrl, key);
-    // eslint-disable-next-line no-console -- for the page's developer
+    // oxlint-disable-next-line no-console -- for the page's developer
     if (advice !== undefined) console.error(advice);
     emit('error', { code });
   });

@@ -138,7 +138,7 @@ function AttachButton({ onAttached }: { readonly onAttached: () => void }) {
  * code).
  */
 const isPlainEnter = (event: KeyboardEvent): boolean =>
-  // eslint-disable-next-line @typescript-eslint/no-deprecated -- nothing else tells it in Safari
+  // oxlint-disable-next-line typescript/no-deprecated -- nothing else tells it in Safari
   event.key === 'Enter' && !event.shiftKey && !event.isComposing && event.keyCode !== 229;
 
 /** Makes the field as high as its text; the style sheet limits it. */

@@ -23,7 +23,7 @@ export function createPlatformListener(app: RequestListener): HttpListener {
   return createHttpListener(app, {
     maxHeaderBytes: DECISIONS.headersMaxBytes,
     trusted: { has: () => true },
-    lastWords: (status) => {
+    finalAnswer: (status) => {
       const [code, message] = WORDS[status];
       return {
         type: 'application/json; charset=utf-8',

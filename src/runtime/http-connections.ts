@@ -23,9 +23,9 @@ export interface HttpBounds extends ConnectionLimitOptions {
   readonly bodyPace: DataPaceOptions;
   /** For the rest of a body whose answer has gone out already. */
   readonly drainMs: number;
-  /** A client that takes nothing of its answer for so long has gone. */
+  /** A client that reads nothing of its answer for so long is cut off. */
   readonly unreadMs: number;
-  /** Who has stood still for so long gives way when there is no connection left. */
+  /** A connection without progress for so long is closed when another client needs one. */
   readonly displaceAfterMs: number;
 }
 
@@ -52,14 +52,14 @@ interface Exchange {
 }
 
 /**
- * Who may have a connection, and which of them stand still. It looks at the connection and not at
- * the routes: a body that no route reads is bounded too.
+ * Admits connections and ends those that make no progress. It watches the connection, not the
+ * routes: a body that no route reads is bounded too.
  *
- * In each state another clock runs: no request yet, or none after the last (`headersMs`,
+ * Each state has a time limit of its own: no request yet, or none after the last (`headersMs`,
  * `keepAliveMs`); a body on its way (`bodyPace`); a body whose answer has gone out (`drainMs`); an
  * answer on its way (`unreadMs`, only while the client does not read: event streams and long polls
- * may be silent). What was upgraded to a WebSocket is none of these: it is forgotten here, and
- * bounded by whoever took it over.
+ * may be silent). What was upgraded to a WebSocket leaves this class: whoever
+ * took it over bounds it.
  */
 export class HttpConnections {
   readonly #bounds: HttpBounds;
@@ -90,7 +90,7 @@ export class HttpConnections {
   /** False when the client may not have this connection. It counts until it closes. */
   admit(socket: Socket, now: number): boolean {
     const address = socket.remoteAddress ?? '';
-    if (!this.#finds(address, now)) return false;
+    if (!this.#makesRoom(address, now)) return false;
     this.#live.set(socket, { socket, address, quietSince: now });
     socket.once('close', () => this.forget(socket));
     return true;
@@ -126,7 +126,7 @@ export class HttpConnections {
     return !exchange.isBehindAnother && !exchange.response.headersSent;
   }
 
-  /** Cuts off whoever stands still. */
+  /** Ends the connections that make no progress. */
   look(now: number): void {
     for (const connection of this.#live.values()) {
       const why = this.#whyCutOff(connection, now);
@@ -134,8 +134,8 @@ export class HttpConnections {
     }
   }
 
-  /** A connection of its own that stands still makes room for another one of the same client. */
-  #finds(address: string, now: number): boolean {
+  /** A connection without progress makes room for a new one; for a client at its own limit, one of its own. */
+  #makesRoom(address: string, now: number): boolean {
     let admission = this.#limits.admit(address, now);
     if (admission === 'admitted') return true;
     const network = admission === 'refused' ? ipNetwork(address) : undefined;
@@ -207,7 +207,7 @@ function stalledMs({ socket, exchange, quietSince }: Connection, now: number): n
 const isDone = (response: ServerResponse): boolean =>
   response.writableFinished || response.destroyed;
 const isOver = ({ request, response }: Exchange): boolean => request.complete && isDone(response);
-/** What it has sent has not been read yet. */
+/** Bytes of its body wait to be read by us. */
 const waitsForUs = ({ request }: Exchange): boolean => request.readableLength > 0;
 
 /** The part of a socket's handle that is declared nowhere: what the kernel has not taken yet. */

@@ -8,7 +8,7 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { type CutOff, type HttpBounds, HttpConnections } from './http-connections.ts';
-import { Farewells, type LastWords } from './last-words.ts';
+import { FinalAnswers, type FinalAnswer } from './final-answer.ts';
 import type { Networks } from './networks.ts';
 
 const SECOND = 1000;
@@ -19,13 +19,13 @@ export interface HttpListenerOptions extends HttpBounds {
   readonly maxHeaderBytes: number;
   /** How often slow clients are looked for. */
   readonly checkEveryMs: number;
-  /** What is said to a client that is refused before, or without, a whole request. */
-  readonly lastWords: (status: RefusedStatus) => Pick<LastWords, 'type' | 'body'>;
+  /** The answer to a client that is refused before its request is whole. */
+  readonly finalAnswer: (status: RefusedStatus) => Pick<FinalAnswer, 'type' | 'body'>;
   readonly onCutOff: (why: CutOff) => void;
   readonly onOpen: (connections: number) => void;
 }
 
-/** Nothing is trusted, and nobody is told; `config/default.yaml` has the same limits. */
+/** The limits of `config/default.yaml`; no proxy is trusted. */
 export const HTTP_LISTENER_DEFAULTS: HttpListenerOptions = {
   maxConnections: 4000,
   maxConnectionsPerIp: 200,
@@ -39,7 +39,7 @@ export const HTTP_LISTENER_DEFAULTS: HttpListenerOptions = {
   trusted: { has: () => false },
   maxHeaderBytes: 16 * 1024,
   checkEveryMs: SECOND,
-  lastWords: (status) => ({ type: 'text/plain; charset=utf-8', body: `${REASONS[status]}\n` }),
+  finalAnswer: (status) => ({ type: 'text/plain; charset=utf-8', body: `${REASONS[status]}\n` }),
   onCutOff: () => undefined,
   onOpen: () => undefined,
 };
@@ -52,7 +52,7 @@ const REASONS = {
   503: 'Service Unavailable',
 } as const;
 export type RefusedStatus = keyof typeof REASONS;
-/** What Node's parser finds wrong; all else is a 400. */
+/** Statuses for errors of Node's parser; any other is a 400. */
 const UNREADABLE: Readonly<Record<string, RefusedStatus>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
@@ -68,7 +68,7 @@ export interface HttpListener {
 }
 
 /**
- * An HTTP server with bounds on slow clients and on connections, and an end. A slow client is
+ * An HTTP server that bounds slow clients and the number of connections. A slow client is
  * answered 408 (RFC 9110 §15.5.9) and one too many 503 with Retry-After, and each is closed a
  * moment later, whether its client closes or not: a server that only ends its own side keeps a
  * connection for as long as the client likes.
@@ -78,10 +78,10 @@ export function createHttpListener(
   change: Partial<HttpListenerOptions> = {},
 ): HttpListener {
   const options = { ...HTTP_LISTENER_DEFAULTS, ...change };
-  const farewells = new Farewells();
+  const finalAnswers = new FinalAnswers();
   const refuse = (socket: Socket, status: RefusedStatus): void =>
-    farewells.say(socket, {
-      ...{ status, reason: REASONS[status], ...options.lastWords(status) },
+    finalAnswers.send(socket, {
+      ...{ status, reason: REASONS[status], ...options.finalAnswer(status) },
       ...(status === 503 && { retryAfterSeconds: RETRY_AFTER_SECONDS }),
     });
   const connections = new HttpConnections(options, options.trusted, (socket, why, mayAnswer) => {
@@ -94,7 +94,7 @@ export function createHttpListener(
   const server = createServer(
     {
       headersTimeout: options.headersMs,
-      // Flat, whatever comes; the pace of a body bounds it instead.
+      // A fixed time for every request; `bodyPace` bounds bodies instead.
       requestTimeout: 0,
       keepAliveTimeout: options.keepAliveMs,
       connectionsCheckingInterval: options.checkEveryMs,
@@ -145,10 +145,10 @@ export function createHttpListener(
       if (!server.listening) return;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
-      farewells.endAll();
+      finalAnswers.endAll();
       const cut = setTimeout(() => {
         server.closeAllConnections();
-        farewells.endAll();
+        finalAnswers.endAll();
       }, graceMs);
       await closed;
       clearTimeout(cut);

@@ -29,22 +29,22 @@ export interface Try {
   readonly device?: string | undefined;
 }
 
-/** How a try ended; with too many before it nobody looked. */
+/** How a try ended; `too_many`: the password was not checked. */
 export type Tried =
   | { readonly kind: 'right' | 'wrong' }
   | { readonly kind: 'too_many'; readonly retryAfter: number };
 
-/** A budget, and whose part of it. */
-type Purse = readonly [budget: GuessBudget, key: string];
+/** A budget, and the key in it. */
+type BudgetKey = readonly [budget: GuessBudget, key: string];
 
 /**
  * How often a password may be guessed (docs/decisions/0026-who-waits-when-somebody-guesses.md).
- * Over a limit nobody looks, whatever came: an answer to the right password alone would let a
- * guesser go on. So each has limits of their own who can be told apart from the guesser: a browser
+ * Over a limit no password is checked, not even the right one: an answer to that alone would let a
+ * guesser go on. Clients that can be told apart from the guesser have limits of their own: a browser
  * that has signed in before, the sign-in page and programs, and each address.
  *
- * A right password costs nothing, and neither does the same wrong one again: a scraper that nobody
- * told of a new password guesses nothing.
+ * A right password costs nothing, and neither does the same wrong one again: a scraper with an old
+ * password does not guess.
  */
 export class LoginLimits {
   readonly #clock: Clock;
@@ -81,15 +81,15 @@ export class LoginLimits {
 
   async #look(attempt: Try, isRight: () => Promise<boolean>): Promise<Tried> {
     const now = this.#clock();
-    const purses = this.#pursesOf(attempt);
-    const waitMs = Math.max(...purses.map(([budget, key]) => budget.waitMs(key, now)));
+    const budgets = this.#budgetsOf(attempt);
+    const waitMs = Math.max(...budgets.map(([budget, key]) => budget.waitMs(key, now)));
     if (waitMs > 0) return { kind: 'too_many', retryAfter: Math.ceil(waitMs / 1000) };
     const wrong = `${attempt.address} ${attempt.mark}`;
     if (this.#wrong.has(wrong)) return { kind: 'wrong' };
     // Spent before anybody looks: addresses do not wait for one another.
-    for (const [budget, key] of purses) budget.spend(key, now);
+    for (const [budget, key] of budgets) budget.spend(key, now);
     if (await isRight()) {
-      for (const [budget, key] of purses) budget.giveBack(key, this.#clock());
+      for (const [budget, key] of budgets) budget.giveBack(key, this.#clock());
       keep(this.#known, attempt.address, MAX_KNOWN);
       return { kind: 'right' };
     }
@@ -97,9 +97,9 @@ export class LoginLimits {
     return { kind: 'wrong' };
   }
 
-  #pursesOf({ address, door, device }: Try): readonly Purse[] {
+  #budgetsOf({ address, door, device }: Try): readonly BudgetKey[] {
     if (device !== undefined) return [[this.#perDevice, device]];
-    const own: Purse = [this.#perAddress, `${door} ${address}`];
+    const own: BudgetKey = [this.#perAddress, `${door} ${address}`];
     return this.#known.has(address) ? [own] : [own, [this.#inAll[door], ALL]];
   }
 }

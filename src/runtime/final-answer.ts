@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 
 /** A final answer to a client that did not get as far as a request, or not to its end. */
-export interface LastWords {
+export interface FinalAnswer {
   readonly status: number;
   /** Of the status line (RFC 9112 §4). */
   readonly reason: string;
@@ -12,15 +12,15 @@ export interface LastWords {
 
 /** For how long what still comes is read: a close with unread data is a reset, which overtakes the answer. */
 const LINGER_MS = 1000;
-/** Beyond so many at once there is no answer. */
+/** With so many at once, further ones are closed without an answer. */
 const MAX_LINGERING = 200;
 
-/** Ends connections with an answer, and none of them lasts longer than a moment. */
-export class Farewells {
+/** Answers and closes connections; none stays open longer than `LINGER_MS` after its answer. */
+export class FinalAnswers {
   readonly #lingering = new Map<Socket, NodeJS.Timeout>();
 
-  /** Says so and closes, whatever the client does. Nothing of an answer may have gone out before. */
-  say(socket: Socket, { status, reason, type, body, retryAfterSeconds }: LastWords): void {
+  /** Sends the answer and closes, whatever the client does. Nothing of another answer may have been sent. */
+  send(socket: Socket, { status, reason, type, body, retryAfterSeconds }: FinalAnswer): void {
     if (!socket.writable || this.#lingering.has(socket) || this.#lingering.size >= MAX_LINGERING) {
       socket.destroy();
       return;

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { chatRaw } from '../channels/chat/chat-entry.ts';
-import { createChatNormalizer } from '../channels/chat/chat-normalizer.ts';
+import { chatRaw } from '../channels/chat/stored.ts';
+import { createChatNormalizer } from '../channels/chat/normalize.ts';
 import { createEmailNormalizer } from '../channels/email/normalize/email-normalizer.ts';
 import type { RawSource } from '../channels/email/raw-source.ts';
 import { MessageViewer } from '../channels/email/view/message-viewer.ts';
-import { readArrival } from '../channels/sms/message.ts';
+import { readArrival } from '../channels/sms/receive.ts';
 import { createSmsNormalizer } from '../channels/sms/normalize.ts';
 import { type EntryContents, NotReadable } from '../console/server/entry-contents.ts';
 import type { Normalizer } from '../intake/normalizer.ts';

@@ -1,4 +1,4 @@
-import { connectTwilio } from '../channels/sms/twilio-api.ts';
+import { connectTwilio } from '../channels/sms/providers/twilio/transport.ts';
 import type { CompleteConfig } from '../config/complete.ts';
 import type { TwilioSender } from '../local-platform/outbound/twilio-sms.ts';
 import type { RepliesOptions } from '../local-platform/outbound/ways-out.ts';

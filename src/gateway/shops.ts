@@ -1,7 +1,7 @@
-import type { ChatShop } from '../channels/chat/chat-shop.ts';
+import type { ChatShop } from '../channels/chat/shop.ts';
 import type { TokenShop } from '../channels/email/inbound-tokens.ts';
 import type { ShopMailSettings } from '../channels/email/normalize/shop-mail.ts';
-import type { SmsShop } from '../channels/sms/shops.ts';
+import type { SmsShop } from '../channels/sms/shop.ts';
 import type { CompleteConfig } from '../config/complete.ts';
 import type { ShopConfig } from '../config/config.ts';
 import type { EmailShop } from '../channels/email/routing.ts';

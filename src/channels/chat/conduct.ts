@@ -1,4 +1,4 @@
-import { MAX_UNREAD_BYTES } from './unread-output.ts';
+import { MAX_UNREAD_BYTES } from './engine.ts';
 
 const WINDOW_MS = 10_000;
 /** So many refusals in that time, and nobody is listening. */

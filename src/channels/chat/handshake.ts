@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Clock } from '../../runtime/clock.ts';
 import type { VisitorRecord } from '../../spool/chat-store.ts';
 import type { VisitorId } from '../../domain/ids.ts';
-import type { ChatShop } from './chat-shop.ts';
+import type { ChatShop } from './shop.ts';
 import type { HandshakeCode } from './events.ts';
 import { type Identity, verifyIdentity } from './identity.ts';
 import type { ChatLimits, Limited } from './limits.ts';

@@ -1,6 +1,6 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { VisitorId } from '../../domain/ids.ts';
-import type { ChatLimitOptions } from './chat-shop.ts';
+import type { ChatLimitOptions } from './shop.ts';
 
 /** Over a limit: try again after so many seconds. */
 export interface Limited {

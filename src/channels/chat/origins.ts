@@ -1,4 +1,4 @@
-import type { ChatShop } from './chat-shop.ts';
+import type { ChatShop } from './shop.ts';
 
 /**
  * Who may speak to the chat. Browsers tell the page's origin on every cross-origin request and on

@@ -2,7 +2,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { ChatStore, VisitorRecord } from '../../spool/chat-store.ts';
 import type { VisitorId } from '../../domain/ids.ts';
-import type { ChatShop } from './chat-shop.ts';
+import type { ChatShop } from './shop.ts';
 import type { Identity } from './identity.ts';
 import { newVisitorId, type TokenBearer } from './visitor-token.ts';
 import type { Visitors } from './visitors.ts';

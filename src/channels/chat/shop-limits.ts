@@ -1,5 +1,5 @@
 import type { ShopId } from '../../domain/ids.ts';
-import type { ChatLimitOptions, ChatShop } from './chat-shop.ts';
+import type { ChatLimitOptions, ChatShop } from './shop.ts';
 import { ChatLimits } from './limits.ts';
 
 interface Kept {

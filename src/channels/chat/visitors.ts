@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { ChatStore, VisitorRecord } from '../../spool/chat-store.ts';
 import type { VisitorId } from '../../domain/ids.ts';
-import type { ChatShop } from './chat-shop.ts';
+import type { ChatShop } from './shop.ts';
 import type { MessageEvent, StatusEvent } from './events.ts';
 import type { ChatLimits, Limited } from './limits.ts';
 

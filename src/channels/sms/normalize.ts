@@ -7,17 +7,17 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Claimed } from '../../spool/entry.ts';
 import type { OptOutStore } from '../../spool/opt-out-store.ts';
 import { type ChannelAddress, isE164, isUserId, parseAddress } from './address.ts';
-import { contentOf, followUpContentOf, saidIn } from './content.ts';
-import { lineOf } from './field-text.ts';
-import { type CountMessage, floodHold } from './flood.ts';
+import { contentOf, followUpContentOf, saidIn } from './normalize/content.ts';
+import { lineOf } from './normalize/field-text.ts';
+import { type CountMessage, floodHold } from './limits.ts';
 import type { FormFields } from './form.ts';
-import { createDownloader } from './media/download.ts';
-import { fetchLate, onDemand } from './media/late-media.ts';
-import { type MediaParts, type MessageMedia, readMedia } from './media/medium.ts';
-import { TextMedia, type TextMediaOptions } from './media/text-media.ts';
-import { type LateMedia, readArrival, toFollowUp } from './message.ts';
-import { consentOf } from './opt-out.ts';
-import type { SmsShop } from './shops.ts';
+import { createDownloader } from './providers/twilio/media.ts';
+import { fetchLate, onDemand } from './normalize/late-media.ts';
+import { type MediaParts, type MessageMedia, readMedia } from './normalize/medium.ts';
+import { TextMedia, type TextMediaOptions } from './normalize/text-media.ts';
+import { type LateMedia, readArrival, toFollowUp } from './receive.ts';
+import { consentOf } from './normalize/consent.ts';
+import type { SmsShop } from './shop.ts';
 
 const MAX_NAME_LENGTH = 200;
 

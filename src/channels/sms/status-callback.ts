@@ -1,5 +1,5 @@
 import type { FormFields } from './form.ts';
-import { BadParameter } from './message.ts';
+import { BadParameter } from './receive.ts';
 
 /** Twilio's states of a message (REST API, Message resource), so that metric labels stay few. */
 const STATUSES = new Set([

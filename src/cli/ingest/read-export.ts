@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Arrival, Intake } from '../../intake/intake.ts';
-import { chatMeta, chatRaw } from '../../channels/chat/chat-entry.ts';
+import { chatMeta, chatRaw } from '../../channels/chat/stored.ts';
 import type { ShopId } from '../../domain/ids.ts';
 import { type ExportedEntry, readExportLine } from '../export-line.ts';
 import type { EmailTaker } from './email-taker.ts';

@@ -55,7 +55,7 @@ function emailCard({ meta, head }: CardSource): FullCard {
   };
 }
 
-/** `src/channels/sms/message.ts` stores the form as a list of pairs. */
+/** `src/channels/sms/receive.ts` stores the form as a list of pairs. */
 function smsCard({ meta, head }: CardSource): FullCard {
   const pairs = parsed(head);
   const field = (name: string): string => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { connectTwilio } from '../../../src/channels/sms/twilio-api.ts';
+import { connectTwilio } from '../../../src/channels/sms/providers/twilio/transport.ts';
 import type { LocalPlatformOptions } from '../../../src/local-platform/local-platform.ts';
 import type { FindTextRoute, TextRoute } from '../../../src/local-platform/outbound/text-route.ts';
 import type { LogFields } from '../../../src/observability/logger.ts';

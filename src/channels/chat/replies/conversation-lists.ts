@@ -6,10 +6,10 @@ import type { ShopId, VisitorId } from '../../../domain/ids.ts';
 import type { Batch } from './batches.ts';
 import { type ReaderParts, type Reading, readMessages, readOn } from './message-reader.ts';
 import type { Urgency } from './pacer.ts';
-import { type Place, Places } from './place.ts';
-import { createdAt, ListDirection } from './reply-order.ts';
+import { type Place, Places } from './list-position.ts';
+import { createdAt, ListDirection } from './platform-message.ts';
 import { CursorRefused } from './reply-source.ts';
-import type { Depth } from './turn.ts';
+import type { Depth } from './schedule.ts';
 
 export interface ConversationListsParts extends ReaderParts {
   readonly clock: Clock;

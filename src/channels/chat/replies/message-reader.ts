@@ -2,8 +2,8 @@ import pRetry from 'p-retry';
 import type { Message } from '../../../platform-api/resources.ts';
 import type { ShopId } from '../../../domain/ids.ts';
 import type { Pacer, Urgency } from './pacer.ts';
-import { type Pages, type Place, placeAfter } from './place.ts';
-import { createdAt, isNewestFirst } from './reply-order.ts';
+import { type Pages, type Place, placeAfter } from './list-position.ts';
+import { createdAt, isNewestFirst } from './platform-message.ts';
 import {
   CursorRefused,
   type MessagePage,

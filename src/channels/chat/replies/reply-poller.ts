@@ -17,7 +17,7 @@ import {
   type Queue,
   type Turn,
   type Watched,
-} from './turn.ts';
+} from './schedule.ts';
 
 export interface ReplyPollerOptions {
   /** List requests a second of all shops together. */

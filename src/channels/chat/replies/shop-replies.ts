@@ -2,14 +2,14 @@ import type { Logger } from '../../../observability/logger.ts';
 import type { Message } from '../../../platform-api/resources.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { ChatStore, JournalLine, WatchedConversation } from '../../../spool/chat-store.ts';
-import { REMOTE_ID_PREFIX } from '../chat-entry.ts';
+import { REMOTE_ID_PREFIX } from '../stored.ts';
 import type { Spool } from '../../../spool/spool.ts';
 import type { ShopId, VisitorId } from '../../../domain/ids.ts';
 import { batchesOf } from './batches.ts';
 import { ConversationLists, type How, type Listed } from './conversation-lists.ts';
 import { isReply, isUnsigned, shownText } from './is-reply.ts';
 import type { ReaderParts } from './message-reader.ts';
-import { createdAt, inOrder } from './reply-order.ts';
+import { createdAt, inOrder } from './platform-message.ts';
 import { PageTooLarge } from './reply-source.ts';
 
 export interface ShopRepliesParts extends ReaderParts {

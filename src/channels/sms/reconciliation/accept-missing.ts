@@ -3,12 +3,12 @@ import type { Logger } from '../../../observability/logger.ts';
 import type { Metrics } from '../../../observability/metrics.ts';
 import type { Spool } from '../../../spool/spool.ts';
 import { FormFields } from '../form.ts';
-import { BadParameter, readIdentity, toArrival } from '../message.ts';
-import type { SmsShop } from '../shops.ts';
-import { ApiFailed } from './api-failed.ts';
-import { type ListedMedium, toPairs } from './listed-message.ts';
+import { BadParameter, readIdentity, toArrival } from '../receive.ts';
+import type { SmsShop } from '../shop.ts';
+import { ApiFailed } from '../providers/twilio/api-failed.ts';
+import { type ListedMedium, toPairs } from '../providers/twilio/listed-message.ts';
 import type { SentMessage } from './span-messages.ts';
-import type { MessageLists } from './message-lists.ts';
+import type { MessageLists } from '../providers/twilio/message-lists.ts';
 
 /** Accepted in one call: few enough that little is asked again after a failure. */
 const BATCH = 100;

@@ -1,5 +1,5 @@
 import { isE164, parseAddress } from '../address.ts';
-import type { SmsShop, TwilioAccount } from '../shops.ts';
+import type { SmsShop, TwilioAccount } from '../shop.ts';
 
 /** The user and the password of Basic auth. */
 export interface ApiCredentials {

@@ -1,13 +1,13 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Spool } from '../../../spool/spool.ts';
-import type { ShopDirectory } from '../shops.ts';
+import type { ShopDirectory } from '../shop.ts';
 import { type AcceptParts, acceptMissing, type ForShop } from './accept-missing.ts';
 import type { ReconciledAccount } from './accounts.ts';
-import { ApiFailed } from './api-failed.ts';
-import type { ListedMessage } from './listed-message.ts';
+import { ApiFailed } from '../providers/twilio/api-failed.ts';
+import type { ListedMessage } from '../providers/twilio/listed-message.ts';
 import { messagesOf } from './span-messages.ts';
 import { halves, type Span, spansSince } from './spans.ts';
-import type { MessageLists } from './message-lists.ts';
+import type { MessageLists } from '../providers/twilio/message-lists.ts';
 
 const HOUR_MS = 3_600_000;
 /**

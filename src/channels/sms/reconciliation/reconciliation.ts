@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorFields } from '../../../observability/logger.ts';
-import { createShopDirectory, type SmsShop } from '../shops.ts';
+import { createShopDirectory, type SmsShop } from '../shop.ts';
 import { accountsOf, type ReconciledAccount } from './accounts.ts';
-import { ApiFailed } from './api-failed.ts';
-import { type ApiPace, ApiRequests } from './api-requests.ts';
+import { ApiFailed } from '../providers/twilio/api-failed.ts';
+import { type ApiPace, ApiRequests } from '../providers/twilio/api-requests.ts';
 import { reconcileAccount, type ReconcileParts } from './reconcile-account.ts';
-import { connectMessageLists, type MessageLists } from './message-lists.ts';
+import { connectMessageLists, type MessageLists } from '../providers/twilio/message-lists.ts';
 
 const EVERY_MS = 10 * 60_000;
 const MAX_PAGES = 100;

@@ -1,6 +1,6 @@
-import { type ListedMessage, sentAt } from './listed-message.ts';
+import { type ListedMessage, sentAt } from '../providers/twilio/listed-message.ts';
 import type { Span } from './spans.ts';
-import type { MessageLists } from './message-lists.ts';
+import type { MessageLists } from '../providers/twilio/message-lists.ts';
 
 export interface SentMessage {
   readonly message: ListedMessage;

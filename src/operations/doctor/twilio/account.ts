@@ -1,10 +1,10 @@
 import type TwilioSDK from 'twilio';
-import type { TwilioAccount } from '../../../channels/sms/shops.ts';
+import type { TwilioAccount } from '../../../channels/sms/shop.ts';
 import {
   connectTwilio,
   refusedStatus,
   TwilioUnreachable,
-} from '../../../channels/sms/twilio-api.ts';
+} from '../../../channels/sms/providers/twilio/transport.ts';
 import {
   type InboundSettings,
   type MessagingService,

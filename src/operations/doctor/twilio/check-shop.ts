@@ -1,4 +1,4 @@
-import type { SmsShop } from '../../../channels/sms/shops.ts';
+import type { SmsShop } from '../../../channels/sms/shop.ts';
 import type { Change, CheckResult } from '../check-result.ts';
 import { isReachable } from '../public-url.ts';
 import { type ConnectedAccount, connectAccount } from './account.ts';

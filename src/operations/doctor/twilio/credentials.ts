@@ -1,4 +1,4 @@
-import type { TwilioAccount } from '../../../channels/sms/shops.ts';
+import type { TwilioAccount } from '../../../channels/sms/shop.ts';
 import { type CheckResult, verdicts } from '../check-result.ts';
 
 /** A way to prove who we are, by its name in the configuration. */

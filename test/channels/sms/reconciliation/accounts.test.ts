@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { accountsOf } from '../../../../src/channels/sms/reconciliation/accounts.ts';
 import { ACCOUNT_SID, AUTH_TOKEN, OUR_NUMBER } from '../../../support/twilio-stand-in.ts';
-import { smsShop } from '../running-webhook.ts';
+import { smsShop } from '../running-door.ts';
 
 const KEY = { apiKeySid: `SK${'1'.repeat(32)}`, apiKeySecret: 'of the key' };
 const twilio = smsShop().twilio;

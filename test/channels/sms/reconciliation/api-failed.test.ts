@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { failureOf } from '../../../../src/channels/sms/reconciliation/api-failed.ts';
+import { failureOf } from '../../../../src/channels/sms/providers/twilio/api-failed.ts';
 
 const NOW = Date.UTC(2026, 4, 1);
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createSmsNormalizer } from '../../../../src/channels/sms/normalize.ts';
-import { readArrival, readIdentity, toArrival } from '../../../../src/channels/sms/message.ts';
+import { readArrival, readIdentity, toArrival } from '../../../../src/channels/sms/receive.ts';
 import { FormFields } from '../../../../src/channels/sms/form.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import { createMetrics } from '../../../../src/observability/metrics.ts';
@@ -17,7 +17,7 @@ import {
 } from '../../../support/twilio-stand-in.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { asShopId } from '../../../../src/domain/ids.ts';
-import { smsShop } from '../running-webhook.ts';
+import { smsShop } from '../running-door.ts';
 import { bodyOf, MARK, reconciling, valueOf } from './running-reconciliation.ts';
 
 const MINUTE = 60_000;

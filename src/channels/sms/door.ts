@@ -4,12 +4,33 @@ import type { Intake } from '../../intake/intake.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import { SpoolFull, SpoolUnavailable } from '../../spool/errors.ts';
-import { BodyRefused, readBody } from './body.ts';
-import { FormFields, type FormPairs, MalformedForm, parseJson, parseUrlencoded } from './form.ts';
-import { BadParameter, readIdentity, readSids, toArrival } from './receive.ts';
+import {
+  BodyRefused,
+  FormFields,
+  type FormPairs,
+  MalformedForm,
+  parseJson,
+  parseUrlencoded,
+  readBody,
+} from './form.ts';
+import { BadParameter, messageStatus, readIdentity, readSids, toArrival } from './receive.ts';
 import { createShopDirectory, type ShopDirectory, type SmsShop } from './shop.ts';
 import { isSigned, loggableUrl, type SignedContent } from './providers/twilio/signature.ts';
-import { messageStatus } from './status-callback.ts';
+
+/**
+ * One text, from Twilio's request to the payload:
+ * - `POST /sms/twilio` comes in here; `form.ts` reads the body as parameters, up to 64 KiB.
+ * - `receive.ts` reads who wrote to whom; `shop.ts` finds the shop; `providers/twilio/signature.ts`
+ *   checks that one of its tokens signed the request.
+ * - `receive.ts` makes the arrival: shop, lane, dedup key and remote id; `stored.ts` is its form in
+ *   the spool.
+ * - `intake/intake.ts` stores it durably; only then this file answers 200.
+ * - What Twilio could not bring, `reconciliation/` finds over the REST API; it goes the same way.
+ * - Delivery calls `normalize.ts`: `normalize/consent.ts` (STOP, START), `limits.ts` (floods),
+ *   `normalize/content.ts` (the text), `normalize/medium.ts` and `normalize/text-media.ts` (media;
+ *   late ones follow in a message of their own).
+ * - Twilio is called through `providers/twilio/transport.ts` alone.
+ */
 
 const PATH = '/sms/twilio';
 /** A 1,600 character text with ten media URLs is under 20 KiB. */
@@ -154,7 +175,7 @@ class TwilioWebhook {
     this.#logger.info('sms.accepted', { entry: id, shop: shop.name, messageSid, duplicate });
   }
 
-  /** A callback tells what became of one of our messages: its `To` is the customer. */
+  /** A callback reports what became of one of our messages: its `To` is the customer. */
   #statusCallback(
     req: Request,
     res: Response,

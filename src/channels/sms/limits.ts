@@ -14,8 +14,8 @@ export type CountMessage = (
 ) => Promise<RateLimit | undefined>;
 
 /**
- * Holds what of one number is over the shop's limits: a flood, or a machine that answers ours. Call
- * it for what would be submitted and for nothing else. One person is counted under both forms of
+ * Holds messages of one number over the shop's limits: a flood, or a machine that answers ours. Call
+ * it only for messages that would be submitted. One person is counted under both forms of
  * their number, and on all of a shop's numbers and transports together.
  */
 export async function floodHold(
@@ -39,7 +39,7 @@ export async function floodHold(
 }
 
 /**
- * Stands for what the person sent; undefined when it is too short to tell a machine. Each medium
+ * A key of what the person sent; undefined when it is too short to show a machine. Each medium
  * has a SID of its own, so five pictures under one caption are five bodies.
  */
 function bodyKey(content: string, media: readonly string[]): string | undefined {

@@ -1,23 +1,10 @@
-import { z } from 'zod';
 import type { Arrival } from '../../intake/intake.ts';
-import type { Claimed } from '../../spool/entry.ts';
 import { parseAddress, subscriberOf, type Transport, TRANSPORTS } from './address.ts';
-import { FormFields, type FormPairs } from './form.ts';
+import type { FormFields, FormPairs } from './form.ts';
 import type { SmsShop } from './shop.ts';
+import { ACCOUNT_SID, MESSAGE_SID, type MessageIdentity, storedForm } from './stored.ts';
 
-/** Of a message in either direction (Twilio, "String identifier (SID)"). */
-export const MESSAGE_SID = /^(SM|MM)[0-9a-fA-F]{32}$/;
-const ACCOUNT_SID = /^AC[0-9a-fA-F]{32}$/;
 const MAX_ADDRESS_LENGTH = 320;
-
-/** What names an inbound message, whether Twilio pushed it or it was found over the API. */
-export interface MessageIdentity {
-  readonly messageSid: string;
-  readonly accountSid: string;
-  /** As Twilio writes them, with a `whatsapp:` or `rcs:` prefix. */
-  readonly from: string;
-  readonly to: string;
-}
 
 /** A parameter that every webhook has is missing, doubled or malformed. `parameter` names it. */
 export class BadParameter extends Error {
@@ -68,26 +55,6 @@ export function readIdentity(fields: FormFields): MessageIdentity {
   };
 }
 
-const lateMediaSchema = z.object({
-  /** Their SIDs. */
-  parts: z.array(z.string()).readonly(),
-  /** Twilio asked not to be called before this time. Milliseconds since the epoch, as `until`. */
-  notBefore: z.number(),
-  /** The end of the hour, when the message is sent with what could be fetched. */
-  until: z.number(),
-});
-/** What a follow-up knows of the media that it brings. */
-export type LateMedia = z.output<typeof lateMediaSchema>;
-
-const metaSchema = z.object({
-  messageSid: z.string().regex(MESSAGE_SID),
-  accountSid: z.string().regex(ACCOUNT_SID),
-  from: z.string(),
-  to: z.string(),
-  late: lateMediaSchema.optional(),
-});
-const rawSchema = z.array(z.tuple([z.string(), z.string()]));
-
 /**
  * The conversation that a message belongs to: account, transport, our number, their number. Both
  * forms of a number that has two make one lane: texts of one person never race each other.
@@ -111,7 +78,7 @@ export function readLane(lane: string): {
   return { transport, ours, theirs };
 }
 
-/** The arrival of one message. Its raw form is the list of parameters as they came, as JSON. */
+/** The arrival of one message. */
 export function toArrival(
   shop: SmsShop,
   identity: MessageIdentity,
@@ -124,41 +91,36 @@ export function toArrival(
     lane: laneOf(identity),
     dedupKey: identity.messageSid,
     remoteId: identity.messageSid,
-    meta: { ...identity },
-    raw: { kind: 'inline', bytes: Buffer.from(JSON.stringify(pairs)) },
+    ...storedForm(identity, pairs),
     ...(receivedAt !== undefined && { receivedAt }),
   };
 }
 
+/** Twilio's states of a message (REST API, Message resource), so that metric labels stay few. */
+const STATUSES = new Set([
+  'accepted',
+  'scheduled',
+  'queued',
+  'sending',
+  'sent',
+  'delivered',
+  'undelivered',
+  'failed',
+  'canceled',
+  'read',
+  'receiving',
+]);
+
+const NAMES = ['MessageStatus', 'SmsStatus'];
+
 /**
- * The arrival of the message that brings a text's late media: the same parameters again, and which
- * media. It has the lane of the text, to be in the same conversation, and never holds that lane back.
+ * The status that a callback reports: one of Twilio's, or `other`. Undefined for an inbound
+ * message, whose status is `received` or not given.
+ * @throws {BadParameter} when the request says two things
  */
-export function toFollowUp({ entry, raw }: Claimed, late: LateMedia): Arrival {
-  const id = `${entry.remoteId}/media`;
-  return {
-    shopId: entry.shopId,
-    channel: 'sms',
-    lane: entry.lane,
-    dedupKey: id,
-    remoteId: id,
-    meta: { ...entry.meta, late },
-    raw,
-    detached: true,
-  };
-}
-
-export interface StoredMessage {
-  readonly identity: MessageIdentity;
-  readonly fields: FormFields;
-  /** Of a follow-up: what it brings. */
-  readonly late: LateMedia | undefined;
-}
-
-/** Reads back what `toArrival` or `toFollowUp` wrote. */
-export function readArrival(claimed: Claimed): StoredMessage {
-  if (claimed.raw.kind !== 'inline') throw new Error('An SMS is always stored inline');
-  const pairs = rawSchema.parse(JSON.parse(Buffer.from(claimed.raw.bytes).toString('utf8')));
-  const { late, ...identity } = metaSchema.parse(claimed.entry.meta);
-  return { identity, fields: new FormFields(pairs), late };
+export function messageStatus(fields: FormFields): string | undefined {
+  const [status = 'received', ...more] = NAMES.flatMap((name) => fields.all(name)).filter(Boolean);
+  if (more.some((other) => other !== status)) throw new BadParameter('SmsStatus');
+  if (status === 'received') return undefined;
+  return STATUSES.has(status) ? status : 'other';
 }

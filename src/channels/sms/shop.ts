@@ -15,7 +15,7 @@ export interface SmsShop {
   /** `twilio`: Twilio answers STOP and START on these numbers itself. */
   readonly optOut: 'twilio' | 'none';
   readonly whatsapp: 'deliver' | 'hold';
-  /** What of one person is held as a flood, or a loop of two machines. */
+  /** Messages of one person over these are held: a flood, or a loop of two machines. */
   readonly loop: RateLimits;
 }
 

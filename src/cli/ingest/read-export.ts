@@ -110,7 +110,7 @@ async function takeArrival(
   }
 }
 
-/** As the channel made it (`sms/message.ts`, `chat/chat-entry.ts`). */
+/** As the channel made it (`sms/receive.ts`, `chat/receive.ts`). */
 function dedupKeyOf({ channel, meta }: ExportedEntry, raw: Buffer): string | undefined {
   if (channel === 'sms') return smsSchema.safeParse(meta).data?.messageSid;
   try {

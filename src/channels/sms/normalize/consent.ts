@@ -1,3 +1,11 @@
+import type { Verdict } from '../../../intake/normalizer.ts';
+import type { CreateMessageRequest } from '../../../platform-api/schemas.ts';
+import type { Claimed } from '../../../spool/entry.ts';
+import type { OptOutStore } from '../../../spool/opt-out-store.ts';
+import { type ChannelAddress, isE164 } from '../address.ts';
+import type { FormFields } from '../form.ts';
+import type { SmsShop } from '../shop.ts';
+
 /**
  * What a message is, for consent. `help`: Twilio was asked for help, and has answered.
  * `opt-in-if-out`: a keyword that opts in who had opted out, and is plain text from anyone else,
@@ -49,4 +57,48 @@ export function consentOf(
   const word = BARE_WORD.exec(message.body)?.[1]?.toUpperCase() ?? '';
   if (OPT_OUT.has(word)) return 'opt-out';
   return OPT_IN.has(word) ? 'opt-in-if-out' : 'none';
+}
+
+/**
+ * Undefined for what is no matter of consent. The state changes before the entry settles; an
+ * attempt that ended in between is made again and comes to the same verdict, since the store
+ * knows which message changed the state.
+ */
+export async function consentVerdict(
+  shop: SmsShop,
+  { entry }: Claimed,
+  fields: FormFields,
+  from: ChannelAddress,
+  request: CreateMessageRequest,
+  optOuts: OptOutStore,
+): Promise<Verdict | undefined> {
+  // Twilio's default keyword handling does not cover WhatsApp; there only OptOutType shows it.
+  const keywords = shop.optOut === 'twilio' && from.transport !== 'whatsapp';
+  const consent = consentOf(
+    { body: fields.first('Body') ?? '', optOutType: fields.first('OptOutType') ?? '' },
+    keywords,
+  );
+  const { shopId, lane, remoteId } = entry;
+  if (consent === 'none') return undefined;
+  if (consent === 'help') return { kind: 'suppressed', reason: 'help-keyword' };
+  const reason = consent === 'opt-out' ? 'opt-out' : 'opt-in';
+  if (reason === 'opt-out') await optOuts.optOut(shopId, lane, remoteId);
+  else {
+    const wasOut = await optOuts.optIn(shopId, lane, remoteId);
+    if (consent === 'opt-in-if-out' && !wasOut) return undefined;
+  }
+  const { name } = request.contact;
+  // An event finds its contact by a number (API §4.1); the state is kept for the lane.
+  if (!isE164(from.address)) return { kind: 'suppressed', reason };
+  return {
+    kind: 'suppressed',
+    reason,
+    events: [
+      {
+        name: `SMS ${reason}`,
+        event_time: new Date(entry.receivedAt).toISOString(),
+        contact: { phone: from.address, ...(name !== undefined && { name }) },
+      },
+    ],
+  };
 }

@@ -1,15 +1,21 @@
 import { createReadStream } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import libmime from 'libmime';
 import type { OpenAttachment } from '../../../intake/normalizer.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import type { Metrics } from '../../../observability/metrics.ts';
+import { fileKindAt } from '../../../runtime/file-kind.ts';
 import type { FormFields } from '../form.ts';
-import type { MessageIdentity } from '../receive.ts';
+import type { MessageIdentity } from '../stored.ts';
 import type { TwilioAccount } from '../shop.ts';
-import { type Download, DownloadFailed, type Downloader } from '../providers/twilio/media.ts';
-import { readMediaType } from './media-type.ts';
-import { type MediaReference, readMediaUrl } from '../providers/twilio/media-url.ts';
+import {
+  type Download,
+  type Downloader,
+  type MediaReference,
+  readMediaUrl,
+} from '../providers/twilio/media.ts';
+import { TwilioFailed } from '../providers/twilio/transport.ts';
 
 /** Twilio sends no more with one message. */
 const MAX_MEDIA = 10;
@@ -86,16 +92,16 @@ export class Medium {
 
   /**
    * One try; it starts at the MediaUrl, since what that redirects to expires.
-   * @throws {DownloadFailed}
+   * @throws {TwilioFailed}
    */
   async fetch(signal: AbortSignal): Promise<OpenAttachment> {
     const { reference, account, scratch } = this.#facts;
-    if (reference === undefined) throw new DownloadFailed('never', 'url-refused');
+    if (reference === undefined) throw new TwilioFailed('never', 'url-refused');
     const path = await scratch.newPath();
     try {
       const download = await this.#parts.download(reference.target, account, path, signal);
-      // Nobody can open it, and some platforms refuse it: its line says more.
-      if (download.size === 0) throw new DownloadFailed('never', 'empty');
+      // An empty file cannot be opened, and some platforms refuse it: the placeholder says more.
+      if (download.size === 0) throw new TwilioFailed('never', 'empty');
       return await describe(path, download, this.#facts);
     } catch (error) {
       await rm(path, { force: true });
@@ -104,7 +110,7 @@ export class Medium {
   }
 
   /** What an error says about it. */
-  complaint({ message: reason }: DownloadFailed): string {
+  complaint({ message: reason }: TwilioFailed): string {
     return `Media ${this.part}: ${reason}`;
   }
 
@@ -112,7 +118,7 @@ export class Medium {
    * Logs that it could not be fetched. Refused credentials also raise an alarm.
    * @param waitMs until the next try, if there will be one
    */
-  report({ kind, message: reason }: DownloadFailed, waitMs?: number): void {
+  report({ kind, message: reason }: TwilioFailed, waitMs?: number): void {
     const { metrics, logger } = this.#parts;
     const isAlarm = kind === 'credentials';
     if (isAlarm) metrics.alarms.inc({ alarm: 'sms_media_credentials' });
@@ -131,9 +137,9 @@ async function describe(
   download: Download,
   { declared, position }: MediumFacts,
 ): Promise<OpenAttachment> {
-  const { type, extension } = await readMediaType(
+  const { type, extension } = await mediaTypeOf(
     path,
-    declared ?? mimeType(download.contentType) ?? 'application/octet-stream',
+    declared ?? mimeType(download.contentType) ?? UNKNOWN,
   );
   const [family = ''] = type.split('/', 1);
   const kind = ['image', 'video', 'audio'].includes(family) ? family : 'file';
@@ -143,6 +149,51 @@ async function describe(
     size: download.size,
     stream: () => createReadStream(path),
   };
+}
+
+const UNKNOWN = 'application/octet-stream';
+
+/** What phones send, where the library's table has an uncommon extension or none. */
+const EXTENSIONS: ReadonlyMap<string, string> = new Map([
+  ['audio/mp4', 'm4a'],
+  ['text/x-vcard', 'vcf'],
+  ['text/directory', 'vcf'],
+  ['text/x-vcalendar', 'vcs'],
+]);
+
+/** Texts that bytes do not tell from each other. Nothing runs when one of these is opened. */
+const INERT_TEXTS: ReadonlySet<string> = new Set([
+  'text/plain',
+  'text/csv',
+  'text/markdown',
+  'text/vcard',
+  'text/x-vcard',
+  'text/directory',
+  'text/calendar',
+  'text/x-vcalendar',
+  'application/json',
+]);
+
+/**
+ * What a downloaded medium is, by its bytes: the sender chooses what is declared of it, and it is
+ * served with the type that it gets here. The declared type counts only among texts, which bytes
+ * do not tell apart; everything else that is not recognized, and whatever begins like markup, is
+ * `application/octet-stream`, which browsers neither show nor run.
+ */
+async function mediaTypeOf(
+  path: string,
+  declared: string,
+): Promise<{ readonly type: string; readonly extension: string }> {
+  const found = await fileKindAt(path);
+  const isShown =
+    found.kind === 'recognized' || (found.kind === 'text' && found.type?.startsWith('text/'));
+  if (isShown && found.type !== undefined && found.extension !== undefined) {
+    const { type } = found;
+    return { type, extension: EXTENSIONS.get(type) ?? found.extension };
+  }
+  const isText = found.kind === 'text' && found.type === undefined && found.markup !== 'start';
+  const type = isText && INERT_TEXTS.has(declared) ? declared : UNKNOWN;
+  return { type, extension: EXTENSIONS.get(type) ?? libmime.detectExtension(type) };
 }
 
 /** The type of a Content-Type without its parameters; undefined unless it is well-formed. */

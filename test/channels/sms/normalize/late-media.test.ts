@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { followUpContentOf } from '../../../../src/channels/sms/normalize/content.ts';
 import { FormFields } from '../../../../src/channels/sms/form.ts';
-import { nextTryMs } from '../../../../src/channels/sms/normalize/late-media.ts';
+import { nextTryMs } from '../../../../src/channels/sms/normalize/text-media.ts';
 import { THEIR_NUMBER } from '../../../support/twilio-stand-in.ts';
 import { type LateScene, lateScene, ME, MINUTE, placeholder } from './late-scene.ts';
 

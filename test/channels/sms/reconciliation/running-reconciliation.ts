@@ -1,5 +1,5 @@
-import { readArrival } from '../../../../src/channels/sms/receive.ts';
-import type { ApiPace } from '../../../../src/channels/sms/providers/twilio/api-requests.ts';
+import { readStored } from '../../../../src/channels/sms/stored.ts';
+import type { ApiPace } from '../../../../src/channels/sms/providers/twilio/message-lists.ts';
 import {
   type Reconciliation,
   startReconciliation,
@@ -105,7 +105,7 @@ export async function reconciling(options: TwilioMessagesOptions = {}) {
 }
 
 export const bodyOf = (claimed: Claimed): string | undefined =>
-  readArrival(claimed).fields.first('Body');
+  readStored(claimed).fields.first('Body');
 
 export async function valueOf(
   metrics: Metrics,

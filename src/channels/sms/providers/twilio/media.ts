@@ -1,33 +1,108 @@
 import { createWriteStream } from 'node:fs';
-import http from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import axios, { type AxiosResponse } from 'axios';
+import type { AxiosResponse } from 'axios';
 import type { Clock } from '../../../../runtime/clock.ts';
-import { parseRetryAfter } from '../../../../runtime/retry-after.ts';
+import { createPublicLookup } from '../../../../runtime/public-address.ts';
 import type { TwilioAccount } from '../../shop.ts';
-import { type MediaTarget, readRedirect } from './media-url.ts';
-import { createPublicLookup, PrivateAddress } from '../../../../runtime/public-address.ts';
+import {
+  type Credential,
+  credentialsOf,
+  failureOf,
+  header,
+  networkFailure,
+  requestTwilio,
+  TwilioFailed,
+} from './transport.ts';
+
+const MEDIA_SID = /^ME[0-9a-fA-F]{32}$/;
+/** `api.twilio.com`, or with an edge and a region: `api.dublin.ie1.twilio.com`. */
+const API_HOST = /^api(\.[a-z0-9-]{1,32}){0,2}\.twilio\.com$/;
+const TWILIO_HOST = /^([a-z0-9-]{1,63}\.)*(twilio\.com|twiliocdn\.com)$/;
+/** Bucket names are unique in all of S3: this one is Twilio's. */
+const BUCKET = 'media.twiliocdn.com';
+/**
+ * S3's own endpoints, and no other service of that domain: who runs a load balancer there chooses
+ * how its host begins (Amazon S3 endpoints and quotas).
+ */
+const S3_HOST =
+  /^s3(-external-1|[.-](dualstack\.)?[a-z]{2}(-[a-z]{2,12}){1,2}-\d{1,2})?\.amazonaws\.com$/;
+
+/** Where a request may go. */
+export interface MediaTarget {
+  readonly url: URL;
+  /** The host stands in the configuration: its address may be private. */
+  readonly trusted: boolean;
+}
+
+export interface MediaReference {
+  readonly mediaSid: string;
+  readonly target: MediaTarget;
+}
+
+/**
+ * Reads a MediaUrl. Credentials are sent there, so it must be Twilio's API and name a medium of
+ * this very message: a path of another account or message, a query, another host or port is
+ * refused with undefined. With a base URL configured, the path is asked for there instead.
+ */
+export function readMediaUrl(
+  value: string,
+  message: { readonly accountSid: string; readonly messageSid: string },
+  account: Pick<TwilioAccount, 'apiBaseUrl'>,
+): MediaReference | undefined {
+  if (value.length > 2048 || !URL.canParse(value)) return undefined;
+  const url = new URL(value);
+  const base = proxyOf(account);
+  if (url.origin !== base?.origin && !isTwilioApi(url)) return undefined;
+  const folder = `/2010-04-01/Accounts/${message.accountSid}/Messages/${message.messageSid}/Media/`;
+  const mediaSid = url.pathname.slice(folder.length);
+  // The URL as written, not as the parser would correct it: no userinfo, dots, query or fragment.
+  if (!MEDIA_SID.test(mediaSid) || value !== `${url.origin}${folder}${mediaSid}`) return undefined;
+  if (base === undefined) return { mediaSid, target: { url, trusted: false } };
+  const prefix = base.pathname.replace(/\/+$/, '');
+  return {
+    mediaSid,
+    target: { url: new URL(`${prefix}${folder}${mediaSid}`, base), trusted: true },
+  };
+}
+
+const isTwilioApi = (url: URL): boolean =>
+  url.protocol === 'https:' && url.port === '' && API_HOST.test(url.hostname);
+
+/**
+ * The configured base URL when it stands for Twilio's API. When it is Twilio's own, as by default,
+ * each MediaUrl is asked for in its own region, and no address is trusted.
+ */
+function proxyOf({ apiBaseUrl }: Pick<TwilioAccount, 'apiBaseUrl'>): URL | undefined {
+  if (apiBaseUrl === undefined) return undefined;
+  const base = new URL(apiBaseUrl);
+  return isTwilioApi(base) ? undefined : base;
+}
+
+/**
+ * Where a redirect leads: another host of Twilio's, its storage, or the configured base URL's
+ * host; undefined for anywhere else.
+ */
+export function readRedirect(
+  location: string,
+  from: URL,
+  account: Pick<TwilioAccount, 'apiBaseUrl'>,
+): MediaTarget | undefined {
+  if (location.length > 8192 || !URL.canParse(location, from.href)) return undefined;
+  const url = new URL(location, from);
+  if (url.username !== '' || url.password !== '') return undefined;
+  if (url.origin === proxyOf(account)?.origin) return { url, trusted: true };
+  if (url.protocol !== 'https:' || url.port !== '') return undefined;
+  const inBucket =
+    (S3_HOST.test(url.hostname) && url.pathname.startsWith(`/${BUCKET}/`)) ||
+    (url.hostname.startsWith(`${BUCKET}.s3`) &&
+      S3_HOST.test(url.hostname.slice(BUCKET.length + 1)));
+  return inBucket || TWILIO_HOST.test(url.hostname) ? { url, trusted: false } : undefined;
+}
 
 const MAX_REDIRECTS = 3;
-
-/** A download that failed. `message` is a short reason that may stand in a log. */
-export class DownloadFailed extends Error {
-  override name = 'DownloadFailed';
-  /**
-   * `later`: it may work another time. `credentials`: Twilio refused ours.
-   * `never`: not the same request again.
-   */
-  readonly kind: 'later' | 'credentials' | 'never';
-  readonly retryAfterMs: number | undefined;
-  constructor(kind: DownloadFailed['kind'], reason: string, retryAfterMs?: number) {
-    super(reason);
-    this.kind = kind;
-    this.retryAfterMs = retryAfterMs;
-  }
-}
 
 export interface Download {
   readonly size: number;
@@ -44,7 +119,7 @@ export interface DownloaderOptions {
   readonly lookup?: LookupFunction;
 }
 
-/** Fetches one medium into a file that does not exist yet. @throws {DownloadFailed} */
+/** Fetches one medium into a file that does not exist yet. @throws {TwilioFailed} */
 export type Downloader = (
   target: MediaTarget,
   account: TwilioAccount,
@@ -57,65 +132,40 @@ export type Downloader = (
  * and every further host is looked at first.
  */
 export function createDownloader(options: DownloaderOptions): Downloader {
-  // Without keep-alive no socket outlives its request, so there is nothing to close.
-  const trusted = { httpAgent: new http.Agent(), httpsAgent: new https.Agent() };
   const lookup = createPublicLookup(options.lookup);
-  const guarded = { httpsAgent: new https.Agent({ lookup }) };
+  const guarded = new https.Agent({ lookup });
 
-  const get = async (target: MediaTarget, auth: BasicAuth | undefined, signal: AbortSignal) => {
-    try {
-      return await axios.get<Readable>(target.url.href, {
-        responseType: 'stream',
-        maxRedirects: 0,
-        proxy: false,
-        decompress: false, // the cap counts what arrives, and media are not compressed
-        headers: { Accept: '*/*', 'Accept-Encoding': 'identity' },
-        validateStatus: () => true,
-        signal,
-        ...(auth && { auth }),
-        ...(target.trusted ? trusted : guarded),
-      });
-    } catch (error) {
-      // Not kept as the cause: an axios error carries the credentials.
-      throw networkFailure(error);
-    }
-  };
+  const get = (target: MediaTarget, credential: Credential | undefined, signal: AbortSignal) =>
+    requestTwilio<Readable>({
+      method: 'GET',
+      url: target.url.href,
+      credential,
+      headers: { Accept: '*/*', 'Accept-Encoding': 'identity' },
+      responseType: 'stream',
+      ...(!target.trusted && { httpsAgent: guarded }),
+      signal,
+    });
 
   return async (start, account, path, outer) => {
     const timeout = AbortSignal.timeout(options.tryTimeoutMs);
     const signal = AbortSignal.any([outer, timeout]);
     let target = start;
-    let auth: BasicAuth | undefined = credentialsOf(account);
+    let [credential] = credentialsOf(account);
     for (let redirects = 0; ; redirects += 1) {
-      const response = await get(target, auth, signal);
+      const response = await get(target, credential, signal);
       const location = redirectLocation(response);
-      if (response.status !== 200 && location === undefined) {
-        response.data.destroy();
-        throw refusal(response, auth !== undefined, options.clock());
-      }
-      if (location === undefined) return save(response, path, options.maxBytes, signal);
+      if (response.status === 200) return save(response, path, options.maxBytes, signal);
       response.data.destroy();
+      if (location === undefined) {
+        throw refusal(response, credential !== undefined, options.clock());
+      }
       const next = readRedirect(location, target.url, account);
-      if (next === undefined) throw new DownloadFailed('never', 'redirect-refused');
-      if (redirects === MAX_REDIRECTS) throw new DownloadFailed('never', 'too-many-redirects');
+      if (next === undefined) throw new TwilioFailed('never', 'redirect-refused');
+      if (redirects === MAX_REDIRECTS) throw new TwilioFailed('never', 'too-many-redirects');
       target = next;
-      auth = undefined;
+      credential = undefined;
     }
   };
-}
-
-interface BasicAuth {
-  readonly username: string;
-  readonly password: string;
-}
-
-function credentialsOf(account: TwilioAccount): BasicAuth | undefined {
-  const { apiKeySid, apiKeySecret, accountSid } = account;
-  if (apiKeySid !== undefined && apiKeySecret !== undefined) {
-    return { username: apiKeySid, password: apiKeySecret };
-  }
-  const [token] = account.authTokens;
-  return token === undefined ? undefined : { username: accountSid, password: token };
 }
 
 function redirectLocation(response: AxiosResponse<Readable>): string | undefined {
@@ -131,7 +181,7 @@ async function save(
 ): Promise<Download> {
   if (Number(header(response, 'content-length') ?? 0) > maxBytes) {
     response.data.destroy();
-    throw new DownloadFailed('never', 'too-large');
+    throw new TwilioFailed('never', 'too-large');
   }
   const cap = new ByteCap(maxBytes);
   try {
@@ -140,8 +190,8 @@ async function save(
       signal,
     });
   } catch (error) {
-    if (error instanceof DownloadFailed) throw error;
-    throw new DownloadFailed('later', reasonOf(error));
+    if (error instanceof TwilioFailed) throw error;
+    throw networkFailure(error);
   }
   return { size: cap.size, contentType: header(response, 'content-type') };
 }
@@ -161,41 +211,21 @@ class ByteCap extends Transform {
     done: (error?: Error | null, data?: Buffer) => void,
   ): void {
     this.size += chunk.length;
-    if (this.size > this.#maxBytes) done(new DownloadFailed('never', 'too-large'));
+    if (this.size > this.#maxBytes) done(new TwilioFailed('never', 'too-large'));
     else done(null, chunk);
   }
 }
 
 /** @param asked whether this request had credentials: the storage's 403 says that its link is old */
-function refusal(response: AxiosResponse<Readable>, asked: boolean, now: number): DownloadFailed {
-  const { status } = response;
-  const reason = `http-${status}`;
-  if (status === 401 || status === 403) {
-    return new DownloadFailed(asked ? 'credentials' : 'later', reason);
-  }
+function refusal(
+  { status, headers }: AxiosResponse<Readable>,
+  asked: boolean,
+  now: number,
+): TwilioFailed {
+  const retryAfter: unknown = headers['retry-after'];
   // 404: Twilio calls the webhook before it has stored the media.
-  if (status === 404 || status === 408 || status === 425 || status === 429 || status >= 500) {
-    return new DownloadFailed(
-      'later',
-      reason,
-      parseRetryAfter(header(response, 'retry-after'), now),
-    );
-  }
-  // Any other 2xx or 3xx is nothing Twilio documents, so it may pass; another 4xx is final.
-  return new DownloadFailed(status >= 400 ? 'never' : 'later', reason);
-}
-
-function networkFailure(error: unknown): DownloadFailed {
-  const cause = error instanceof Error ? error.cause : undefined;
-  if (cause instanceof PrivateAddress) return new DownloadFailed('never', 'private-address');
-  return new DownloadFailed('later', reasonOf(error));
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'network';
-}
-
-function header(response: AxiosResponse, name: string): string | undefined {
-  const value: unknown = response.headers[name];
-  return typeof value === 'string' ? value : undefined;
+  const like = status === 404 || (!asked && (status === 401 || status === 403)) ? 503 : status;
+  const failure = failureOf(like, typeof retryAfter === 'string' ? retryAfter : undefined, now);
+  const { kind, retryAfterMs } = failure ?? { kind: 'later' };
+  return new TwilioFailed(kind, `http-${status}`, { status, retryAfterMs });
 }

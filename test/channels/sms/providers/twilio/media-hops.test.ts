@@ -7,10 +7,11 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import {
   createDownloader,
-  type DownloadFailed,
   type DownloaderOptions,
+  readMediaUrl,
+  readRedirect,
 } from '../../../../../src/channels/sms/providers/twilio/media.ts';
-import { readMediaUrl, readRedirect } from '../../../../../src/channels/sms/providers/twilio/media-url.ts';
+import type { TwilioFailed } from '../../../../../src/channels/sms/providers/twilio/transport.ts';
 import type { TwilioAccount } from '../../../../../src/channels/sms/shop.ts';
 import { ends } from '../../../../support/ends.ts';
 import { tempDir } from '../../../../support/temp-dir.ts';
@@ -64,11 +65,11 @@ async function download(
   return { ...got, bytes: await readFile(path) };
 }
 
-// What a download throws is a DownloadFailed; the test that reads another fails.
-const failure = (...args: Parameters<typeof download>): Promise<DownloadFailed> =>
+// What a download throws is a TwilioFailed; the test that reads another fails.
+const failure = (...args: Parameters<typeof download>): Promise<TwilioFailed> =>
   download(...args).then(
     () => Promise.reject(new Error('it did not fail')),
-    (error: unknown) => error as DownloadFailed,
+    (error: unknown) => error as TwilioFailed,
   );
 
 const resolvingTo = (...addresses: readonly string[]): LookupFunction => {

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { RequestHandler } from 'express';
 import { chatMeta } from '../channels/chat/stored.ts';
 import { type ChatServer, createChatServer } from '../channels/chat/door.ts';
-import { Presence } from '../channels/chat/presence.ts';
+import { Presence } from '../channels/chat/visitors.ts';
 import { createReplyPoller } from '../channels/chat/replies/reply-poller.ts';
 import { createWidgetRoutes } from '../channels/chat/door-widget.ts';
 import type { ShopPlatform } from '../delivery/shop-platform.ts';

@@ -13,14 +13,12 @@ import type { ChatShop } from './shop.ts';
 import { type AttachmentInfo, MAX_FILE_BYTES, MAX_FILES, UPLOAD_PATH } from './events.ts';
 import { InFlight } from './in-flight.ts';
 import type { ChatLimits } from './limits.ts';
-import type { Origins } from './origins.ts';
-import { Answer, assertStands, bearerOf, type UploadBearer } from './uploads/bearer.ts';
-import { sendUpload } from './uploads/serve.ts';
-import { removeUpload } from './uploads/remove.ts';
+import type { Origins } from './shop.ts';
+import { Answer, assertCurrent, bearerOf, type UploadBearer } from './uploads/bearer.ts';
+import { removeUpload, sendUpload } from './uploads/own-files.ts';
 import { type TakenRoom, UploadRoom } from './uploads/disk-room.ts';
-import { receiveUpload, UploadAborted, UploadRefused } from './uploads/receive.ts';
-import { UnsupportedFile } from './uploads/type.ts';
-import type { VisitorTokens } from './visitor-token.ts';
+import { receiveUpload, UnsupportedFile, UploadAborted, UploadRefused } from './uploads/receive.ts';
+import type { VisitorTokens } from './recognition.ts';
 import { TooManyVisitors, type Visitors } from './visitors.ts';
 
 export interface UploadParts {
@@ -52,106 +50,128 @@ const RETRY_WAITING_SECONDS = 60;
  * `DELETE /chat/uploads/<id>`: takes it back, as long as no message has used it.
  */
 export function createUploadRouter(parts: UploadParts): { router: Router; stop(): Promise<void> } {
-  const inFlight = new InFlight();
-  const stopping = new AbortController();
-  // One listener for each upload and download under way, and no bound on those but the limits.
-  setMaxListeners(0, stopping.signal);
-  const underWay = new Map<string, number>();
-  const room = new UploadRoom(parts.blobs, parts.logger);
-
-  const take = async (request: Request): Promise<AttachmentInfo> => {
-    const bearer = bearerOf(parts, request);
-    if (inFlight.closed) throw new Answer(503, 'busy');
-    const { shop, visitorId } = bearer;
-    const key = `${shop.shopId}/${visitorId}`;
-    // Counted before anything is awaited: uploads that begin together must see one another, and a
-    // stop must see all of them.
-    const others = underWay.get(key) ?? 0;
-    underWay.set(key, others + 1);
-    inFlight.begin();
-    try {
-      const limited = await parts.limits(shop).upload(visitorId);
-      if (limited !== undefined) throw new Answer(429, 'rate_limited', limited.retryAfter);
-      await assertStands(parts, bearer);
-      const network = parts.networkOf(request);
-      const taken = await room.take(expectedBytes(request), network, parts.limits(shop));
-      let kept = 0;
-      try {
-        await parts.visitors.stored(shop, visitorId, network);
-        const waiting = await parts.store.countUnusedUploads(shop.shopId, visitorId);
-        if (others + waiting >= MAX_FILES) {
-          throw new Answer(429, 'rate_limited', RETRY_WAITING_SECONDS);
-        }
-        const upload = await receive(parts, bearer, request, taken, stopping.signal);
-        kept = upload.size;
-        return upload;
-      } finally {
-        await taken.leave(kept);
-      }
-    } finally {
-      inFlight.end();
-      const left = (underWay.get(key) ?? 1) - 1;
-      if (left > 0) underWay.set(key, left);
-      else underWay.delete(key);
-    }
-  };
-
-  const answer = (
-    request: Request,
-    response: Response,
-    next: NextFunction,
-    respond: (bearer: UploadBearer) => Promise<void>,
-  ): void => {
-    const work = async (): Promise<void> => {
-      const bearer = bearerOf(parts, request);
-      if (inFlight.closed) throw new Answer(503, 'busy');
-      inFlight.begin();
-      await respond(bearer).finally(() => inFlight.end());
-    };
-    allowOrigin(request, response, parts.origins);
-    work()
-      .catch((error: unknown) => refuse(parts, request, response, error))
-      .catch(next);
-  };
-
+  const door = new UploadDoor(parts);
   const router = Router();
-  const preflight = (methods: string) => (request: Request, response: Response) => {
-    allowOrigin(request, response, parts.origins);
-    response.set({
-      'Access-Control-Allow-Methods': methods,
-      'Access-Control-Allow-Headers': 'authorization, content-type',
-      'Access-Control-Max-Age': '600',
-    });
-    response.status(204).end();
-  };
+  const preflight =
+    (methods: string) =>
+    (request: Request, response: Response): void => {
+      allowOrigin(request, response, parts.origins);
+      response.set({
+        'Access-Control-Allow-Methods': methods,
+        'Access-Control-Allow-Headers': 'authorization, content-type',
+        'Access-Control-Max-Age': '600',
+      });
+      response.status(204).end();
+    };
+  const answer =
+    (respond: Respond) =>
+    (request: Request, response: Response, next: NextFunction): void => {
+      allowOrigin(request, response, parts.origins);
+      door
+        .answer(request, response, respond)
+        .catch((error: unknown) => refuse(parts, request, response, error))
+        .catch(next);
+    };
   router.options(UPLOAD_PATH, preflight('POST'));
   router.options(`${UPLOAD_PATH}/:id`, preflight('GET, DELETE'));
-  router.get(`${UPLOAD_PATH}/:id`, (request: Request, response: Response, next: NextFunction) => {
-    answer(request, response, next, (bearer) =>
-      sendUpload(parts, bearer, request, response, stopping.signal),
-    );
-  });
+  router.get(
+    `${UPLOAD_PATH}/:id`,
+    answer((...each) => sendUpload(parts, ...each)),
+  );
   router.delete(
     `${UPLOAD_PATH}/:id`,
-    (request: Request, response: Response, next: NextFunction) => {
-      answer(request, response, next, (bearer) => removeUpload(parts, bearer, request, response));
-    },
+    answer((bearer, request, response) => removeUpload(parts, bearer, request, response)),
   );
-  router.post(UPLOAD_PATH, (request: Request, response: Response, next: NextFunction) => {
-    allowOrigin(request, response, parts.origins);
-    take(request)
-      .then((upload) => void response.status(201).json(upload))
-      .catch((error: unknown) => refuse(parts, request, response, error))
-      .catch(next);
-  });
+  router.post(
+    UPLOAD_PATH,
+    answer((bearer, request, response) => door.take(bearer, request, response)),
+  );
+  return { router, stop: () => door.stop() };
+}
 
-  return {
-    router,
-    stop: async () => {
-      stopping.abort();
-      await inFlight.close();
-    },
-  };
+type Respond = (
+  bearer: UploadBearer,
+  request: Request,
+  response: Response,
+  stopping: AbortSignal,
+) => Promise<void>;
+
+/** Uploads and downloads under way. */
+class UploadDoor {
+  readonly #parts: UploadParts;
+  readonly #inFlight = new InFlight();
+  readonly #stopping = new AbortController();
+  /** How many uploads each visitor has under way. */
+  readonly #underWay = new Map<string, number>();
+  readonly #room: UploadRoom;
+
+  constructor(parts: UploadParts) {
+    this.#parts = parts;
+    this.#room = new UploadRoom(parts.blobs, parts.logger);
+    // One listener for each upload and download under way, and no bound on those but the limits.
+    setMaxListeners(0, this.#stopping.signal);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#inFlight.close();
+  }
+
+  /** @throws {Answer} or whatever `respond` throws */
+  async answer(request: Request, response: Response, respond: Respond): Promise<void> {
+    const bearer = bearerOf(this.#parts, request);
+    if (this.#inFlight.closed) throw new Answer(503, 'busy');
+    // Before anything is awaited: a stop must see all of them.
+    this.#inFlight.begin();
+    try {
+      await respond(bearer, request, response, this.#stopping.signal);
+    } finally {
+      this.#inFlight.end();
+    }
+  }
+
+  async take(bearer: UploadBearer, request: Request, response: Response): Promise<void> {
+    const key = `${bearer.shop.shopId}/${bearer.visitorId}`;
+    // Counted before anything is awaited: uploads that begin together must see one another.
+    const others = this.#underWay.get(key) ?? 0;
+    this.#underWay.set(key, others + 1);
+    try {
+      const upload = await this.#takeBeside(others, bearer, request);
+      response.status(201).json(upload);
+    } finally {
+      const left = (this.#underWay.get(key) ?? 1) - 1;
+      if (left > 0) this.#underWay.set(key, left);
+      else this.#underWay.delete(key);
+    }
+  }
+
+  /** @param others uploads of this visitor that were under way before this one */
+  async #takeBeside(
+    others: number,
+    bearer: UploadBearer,
+    request: Request,
+  ): Promise<AttachmentInfo> {
+    const { limits, store, visitors, networkOf } = this.#parts;
+    const { shop, visitorId } = bearer;
+    const limited = await limits(shop).upload(visitorId);
+    if (limited !== undefined) throw new Answer(429, 'rate_limited', limited.retryAfter);
+    await assertCurrent(this.#parts, bearer);
+    const network = networkOf(request);
+    const taken = await this.#room.take(expectedBytes(request), network, limits(shop));
+    let kept = 0;
+    try {
+      await visitors.stored(shop, visitorId, network);
+      const waiting = await store.countUnusedUploads(shop.shopId, visitorId);
+      if (others + waiting >= MAX_FILES) {
+        throw new Answer(429, 'rate_limited', RETRY_WAITING_SECONDS);
+      }
+      const upload = await receive(this.#parts, bearer, request, taken, this.#stopping.signal);
+      kept = upload.size;
+      return upload;
+    } finally {
+      await taken.leave(kept);
+    }
+  }
 }
 
 async function receive(

@@ -9,24 +9,33 @@ import { ipNetwork } from '../../runtime/ip-network.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
 import type { ChatStore, JournalLine } from '../../spool/chat-store.ts';
 import type { ShopId, VisitorId } from '../../domain/ids.ts';
-import type { ChatShop } from './shop.ts';
-import { ChatSession, type ChatSocket, type SocketData } from './session.ts';
-import { ReconnectWaits } from './conduct.ts';
-import { Connections } from './connections.ts';
+import { Connections, ReconnectWaits } from './connections.ts';
+import { createUploadRouter } from './door-uploads.ts';
+import { attachBeside, closeConnections, cutOff, unreadBytes } from './engine.ts';
 import { CHAT_PATH, type ServerToClientEvents } from './events.ts';
 import { type Admission, Handshake, HandshakeRefused } from './handshake.ts';
-import { hangUp } from './hang-up.ts';
 import { InFlight } from './in-flight.ts';
-import type { ChatLimits } from './limits.ts';
+import { type ChatLimits, ShopLimits } from './limits.ts';
 import { toEvent } from './line-feed.ts';
-import { Origins } from './origins.ts';
-import type { Presence } from './presence.ts';
-import { Recognition } from './recognition.ts';
-import { ShopLimits } from './shop-limits.ts';
-import { cutOff, unreadBytes } from './engine.ts';
-import { createUploadRouter } from './door-uploads.ts';
-import { type SigningKey, VisitorTokens } from './visitor-token.ts';
-import { Visitors } from './visitors.ts';
+import { Recognition, type SigningKey, VisitorTokens } from './recognition.ts';
+import { ChatSession, type ChatSocket, type SessionParts, type SocketData } from './session.ts';
+import { type ChatShop, Origins } from './shop.ts';
+import { type Presence, Visitors } from './visitors.ts';
+
+/**
+ * One line of a visitor, from the socket to the payload:
+ * - A socket comes in here; `handshake.ts` reads its `auth`, `shop.ts` compares its origin,
+ *   `connections.ts` and `limits.ts` count it, `recognition.ts` finds which visitor it is.
+ * - `session.ts` takes the visitor's events one after the other (`events.ts` has their types).
+ * - `receive.ts` checks them and makes the arrival: shop, lane, dedup key and remote id; `stored.ts`
+ *   is its form in the spool. Files came before, through `door-uploads.ts` and `uploads/`.
+ * - `intake/intake.ts` stores it durably with its number in the visitor's record; only then
+ *   `session.ts` acknowledges it, and `visitors.ts` names the tabs that `line-feed.ts` brings it to.
+ * - Delivery calls `normalize.ts` for the payload, and `messageSettled` here for the tick.
+ * - The agent's reply is read by `replies/reply-poller.ts`, stored, and comes back by `publish`.
+ * - `engine.ts` holds what is done with engine.io beyond its interface; `door-widget.ts` serves the
+ *   widget's files.
+ */
 
 export interface ChatServerOptions {
   readonly shops: readonly ChatShop[];
@@ -81,7 +90,7 @@ const MAX_SOCKETS = 20_000;
 const MAX_BUFFER_BYTES = 128 * 1024;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** At a stop, for clients to say goodbye. */
-const HANG_UP_MS = 1_000;
+const CLOSE_GRACE_MS = 1_000;
 /** Until others have left a full gateway. */
 const RETRY_FULL_SECONDS = 30;
 /** A connection that keeps failing its handshake is guessing. */
@@ -92,200 +101,258 @@ const LOOK_AT_UNREAD_MS = 1_000;
 const OTHER_PACKETS = 200;
 
 /** The chat channel's server side; `attach` begins it. */
-export function createChatServer(options: ChatServerOptions, parts: ChatServerParts): ChatServer {
-  const { store, presence, clock, logger, metrics } = parts;
-  const maxSockets = options.maxSockets ?? MAX_SOCKETS;
-  // Beyond the bound there is some room to say so: a request that is refused shows no browser why.
-  const mostConnections = Math.ceil(maxSockets * 1.1);
-  const tokens = new VisitorTokens(options.signingKeys, clock);
-  const origins = new Origins(options.shops);
-  const connections = new Connections();
-  const inFlight = new InFlight();
-  const limits = new ShopLimits(options.shops);
-  const limitsOf = (shop: ChatShop): ChatLimits => limits.of(shop);
-  const visitors = new Visitors({ store, clock, limits: limitsOf });
-  const shops = new Map(options.shops.map((shop) => [shop.key, shop]));
-  const recognition = new Recognition({ store, visitors, clock, logger });
-  const handshake = new Handshake({ shops, tokens, recognition, clock, limits: limitsOf });
-  const networkOf = (request: IncomingMessage): string => ipNetwork(parts.clientIp(request));
-  // Connections that never say who they want must not crowd out those that do.
-  let maxPerNetwork = mostPerNetwork(options.shops);
-  let maxPackets = mostPackets(options.shops);
-  const waits = new ReconnectWaits();
-  const open = new Set<ChatSocket['conn']>();
-  const visitorOf = new WeakMap<ChatSocket['conn'], string>();
+export const createChatServer = (options: ChatServerOptions, parts: ChatServerParts): ChatServer =>
+  new ChatDoor(options, parts);
 
-  const end = (connection: ChatSocket['conn'], reason: 'flood' | 'unread'): void => {
-    if (connection.readyState !== 'open') return;
-    const visitor = visitorOf.get(connection);
-    for (const key of [connections.peerOf(connection)?.network, visitor]) {
-      if (key !== undefined) waits.cutOff(key, clock());
+type Connection = ChatSocket['conn'];
+
+class ChatDoor implements ChatServer {
+  readonly router: Router;
+  readonly #parts: ChatServerParts;
+  readonly #maxSockets: number;
+  readonly #shops: Map<string, ChatShop>;
+  readonly #origins: Origins;
+  readonly #limits: ShopLimits;
+  readonly #visitors: Visitors;
+  readonly #recognition: Recognition;
+  readonly #handshake: Handshake;
+  readonly #io: ChatIo;
+  readonly #sessionParts: SessionParts;
+  readonly #stopUploads: () => Promise<void>;
+  readonly #connections = new Connections();
+  readonly #inFlight = new InFlight();
+  readonly #waits = new ReconnectWaits();
+  readonly #open = new Set<Connection>();
+  readonly #visitorOf = new WeakMap<Connection, string>();
+  readonly #unreadTimer: NodeJS.Timeout;
+  #isAttached = false;
+  /** Connections that never say who they want must not crowd out those that do. */
+  #maxPerNetwork: number;
+  #maxPackets: number;
+
+  constructor(options: ChatServerOptions, parts: ChatServerParts) {
+    const { store, blobs, intake, presence, clock, logger, metrics } = parts;
+    const { shops } = options;
+    this.#parts = parts;
+    this.#maxSockets = options.maxSockets ?? MAX_SOCKETS;
+    this.#maxPerNetwork = mostPerNetwork(shops);
+    this.#maxPackets = mostPackets(shops);
+    this.#shops = new Map(shops.map((shop) => [shop.key, shop]));
+    this.#origins = new Origins(shops);
+    this.#limits = new ShopLimits(shops);
+    const limits = (shop: ChatShop): ChatLimits => this.#limits.of(shop);
+    const tokens = new VisitorTokens(options.signingKeys, clock);
+    const visitors = new Visitors({ store, clock, limits });
+    const recognition = new Recognition({ store, visitors, clock, logger });
+    this.#visitors = visitors;
+    this.#recognition = recognition;
+    this.#handshake = new Handshake({ shops: this.#shops, tokens, recognition, clock, limits });
+    this.#sessionParts = {
+      ...{ store, intake, visitors, presence, tokens, limits, clock, logger, metrics },
+      inFlight: this.#inFlight,
+      onRefused: (connection) => {
+        const conduct = this.#connections.conductOf(connection);
+        if (conduct?.refused(clock()) === true) this.#end(connection, 'flood');
+      },
+    };
+    const uploads = createUploadRouter({
+      ...{ store, blobs, visitors, tokens, limits, clock, logger, metrics },
+      ...{ shops: this.#shops, origins: this.#origins },
+      networkOf: (request) => this.#networkOf(request),
+    });
+    this.router = uploads.router;
+    this.#stopUploads = uploads.stop;
+    this.#io = createServer({
+      admits: (origin) => this.#origins.someAdmits(origin),
+      refusalOf: (request) => this.#refusalOf(request),
+    });
+    this.#io.use((socket, next) => this.#letIn(socket, next));
+    this.#io.on('connection', (socket) => this.#begin(socket));
+    this.#unreadTimer = setInterval(() => this.#lookAtUnread(), LOOK_AT_UNREAD_MS).unref();
+  }
+
+  attach(httpServer: HttpServer): void {
+    this.#isAttached = true;
+    attachBeside(this.#io, httpServer);
+    const { clock } = this.#parts;
+    const onPacket = (connection: Connection, type: string): void => {
+      // engine.io looks at it in long polling alone (engine.io protocol v4, "close").
+      if (type === 'close') connection.close();
+      const conduct = this.#connections.conductOf(connection);
+      if (conduct?.sent(clock(), this.#maxPackets) === true) this.#end(connection, 'flood');
+    };
+    // One function for all connections: there are many thousands.
+    function packetListener(this: Connection, { type }: { readonly type: string }): void {
+      onPacket(this, type);
     }
-    metrics.refused.inc({ channel: 'web_chat', reason });
-    logger.warn('chat.cut_off', { reason, visitor });
-    cutOff(connection);
-  };
+    // socket.io types its engine as an event emitter of anything.
+    this.#io.engine.on('connection', (connection: Connection) => {
+      const { request } = connection;
+      this.#connections.open(connection, request, this.#networkOf(request));
+      this.#open.add(connection);
+      connection.on('packet', packetListener);
+      connection.once('close', () => {
+        this.#open.delete(connection);
+        this.#connections.close(connection);
+      });
+      // The first request would stay in memory for as long as the socket (1 to 2 kB each).
+      Reflect.set(connection, 'request', null);
+    });
+  }
 
-  const io = createServer({
-    admits: (origin) => origins.someAdmits(origin),
-    refusalOf: (request) => {
-      if (inFlight.closed || io.engine.clientsCount >= mostConnections) return 'busy';
-      if (!origins.someAdmits(request.headers.origin)) return 'origin';
-      if (waits.isTooEager(networkOf(request), clock())) return 'rate_limited';
-      return connections.countOf(networkOf(request)) >= maxPerNetwork ? 'rate_limited' : undefined;
-    },
-  });
+  async messageSettled({ shopId, visitorId, messageId, state }: SettledMessage): Promise<void> {
+    const { store, presence, clock } = this.#parts;
+    // Another visitor's, when the one who wrote it has joined them since.
+    const owner = (await store.markMessage(shopId, visitorId, messageId, state)) ?? visitorId;
+    presence.active(shopId, owner, clock());
+    for (const tab of this.#visitors.find(shopId, owner)?.tabs ?? []) {
+      tab.status({ id: messageId, state });
+    }
+  }
 
-  const admit = async (socket: ChatSocket): Promise<void> => {
-    const peer = connections.peerOf(socket.conn);
-    if (inFlight.closed || peer === undefined) throw new HandshakeRefused('busy');
-    if (io.engine.clientsCount > maxSockets) {
+  publish(shopId: ShopId, visitorId: VisitorId, line: JournalLine): void {
+    const { presence, clock } = this.#parts;
+    if (line.from === 'agent') presence.answered(shopId, visitorId, clock());
+    const event = toEvent(line);
+    for (const tab of this.#visitors.find(shopId, visitorId)?.tabs ?? []) tab.offer(event);
+  }
+
+  serve(next: readonly ChatShop[]): void {
+    const gone = new Set([...this.#shops.values()].map(({ shopId }) => shopId));
+    this.#shops.clear();
+    for (const shop of next) {
+      this.#shops.set(shop.key, shop);
+      gone.delete(shop.shopId);
+    }
+    this.#origins.serve(next);
+    this.#limits.serve(next);
+    this.#maxPerNetwork = mostPerNetwork(next);
+    this.#maxPackets = mostPackets(next);
+    for (const shopId of gone) this.#visitors.closeShop(shopId);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#unreadTimer);
+    await Promise.all([this.#inFlight.close(), this.#stopUploads()]);
+    // The connections, not the sockets: clients come back by themselves from a lost connection,
+    // and stay away when the server has disconnected them. Not io.close(): the HTTP server is
+    // not ours to close.
+    if (this.#isAttached) await closeConnections(this.#io.engine, CLOSE_GRACE_MS);
+  }
+
+  #networkOf(request: IncomingMessage): string {
+    return ipNetwork(this.#parts.clientIp(request));
+  }
+
+  /** Why a connection is refused before its handshake; undefined when it is not. */
+  #refusalOf(request: IncomingMessage): string | undefined {
+    // Beyond the bound there is some room to say so: a request that is refused shows no browser why.
+    const maxConnections = Math.ceil(this.#maxSockets * 1.1);
+    if (this.#inFlight.closed || this.#io.engine.clientsCount >= maxConnections) return 'busy';
+    if (!this.#origins.someAdmits(request.headers.origin)) return 'origin';
+    const network = this.#networkOf(request);
+    if (this.#waits.isTooEager(network, this.#parts.clock())) return 'rate_limited';
+    const isFull = this.#connections.countOf(network) >= this.#maxPerNetwork;
+    return isFull ? 'rate_limited' : undefined;
+  }
+
+  /** The handshake of a socket. */
+  #letIn(socket: ChatSocket, next: (error?: HandshakeRefused) => void): void {
+    if (!this.#connections.take(socket.conn)) {
+      next(this.#refuse(socket, new HandshakeRefused('busy')));
+      return;
+    }
+    this.#inFlight.begin();
+    this.#admit(socket)
+      .then(
+        () => next(),
+        (error: unknown) => {
+          this.#connections.free(socket.conn);
+          next(this.#refuse(socket, error));
+        },
+      )
+      .finally(() => this.#inFlight.end());
+  }
+
+  /** @throws {HandshakeRefused} or whatever the store throws */
+  async #admit(socket: ChatSocket): Promise<void> {
+    const peer = this.#connections.peerOf(socket.conn);
+    if (this.#inFlight.closed || peer === undefined) throw new HandshakeRefused('busy');
+    if (this.#io.engine.clientsCount > this.#maxSockets) {
       throw new HandshakeRefused('busy', { retryAfter: RETRY_FULL_SECONDS });
     }
-    const admission = await handshake.admit(socket.handshake.auth, peer);
+    const admission = await this.#handshake.admit(socket.handshake.auth, peer);
     // An office shares an address: who has written before waits for their own conduct alone.
     const keys = [keyOf(admission), ...(admission.record === undefined ? [peer.network] : [])];
     for (const key of keys) {
-      const retryAfter = waits.retryAfter(key, clock());
+      const retryAfter = this.#waits.retryAfter(key, this.#parts.clock());
       if (retryAfter !== undefined) throw new HandshakeRefused('rate_limited', { retryAfter });
     }
     socket.data.admission = admission;
     // It held the tokens; nothing needs them any more.
     socket.handshake.auth = {};
-  };
+  }
 
-  const refuse = (socket: ChatSocket, error: unknown): HandshakeRefused => {
+  #refuse(socket: ChatSocket, error: unknown): HandshakeRefused {
+    const { logger, metrics } = this.#parts;
     if (!(error instanceof HandshakeRefused)) {
       logger.error('chat.handshake_failed', errorFields(error));
     }
     const refused = error instanceof HandshakeRefused ? error : new HandshakeRefused('busy');
     metrics.refused.inc({ channel: 'web_chat', reason: refused.data.code });
     logger.debug('chat.refused', { code: refused.data.code });
-    if (connections.failed(socket.conn) >= MAX_FAILED_HANDSHAKES) {
+    if (this.#connections.failed(socket.conn) >= MAX_FAILED_HANDSHAKES) {
       setImmediate(() => socket.conn.close());
     }
     return refused;
-  };
+  }
 
-  io.use((socket, next) => {
-    if (!connections.take(socket.conn)) {
-      next(refuse(socket, new HandshakeRefused('busy')));
-      return;
-    }
-    inFlight.begin();
-    admit(socket)
-      .then(
-        () => next(),
-        (error: unknown) => {
-          connections.free(socket.conn);
-          next(refuse(socket, error));
-        },
-      )
-      .finally(() => inFlight.end());
-  });
-
-  /** Another tab has said who this guest is while this one was being let in. */
-  const isLate = ({ shop, visitorId, record }: Admission): boolean =>
-    record?.subject === undefined && recognition.isSuperseded(shop, visitorId);
-
-  const sessionParts = {
-    ...{ store, intake: parts.intake, visitors, presence, tokens, limits: limitsOf },
-    ...{ inFlight, clock, logger, metrics },
-    onRefused: (connection: ChatSocket['conn']) => {
-      if (connections.conductOf(connection)?.refused(clock()) === true) end(connection, 'flood');
-    },
-  };
-  io.on('connection', (socket) => {
+  /** A socket whose handshake succeeded. */
+  #begin(socket: ChatSocket): void {
     const { admission } = socket.data;
     // The middleware lets nobody in without one.
-    if (admission === undefined || inFlight.closed || isLate(admission)) {
+    if (admission === undefined || this.#inFlight.closed || this.#isLate(admission)) {
       socket.conn.close();
       return;
     }
     delete socket.data.admission;
-    visitorOf.set(socket.conn, keyOf(admission));
-    metrics.chatSockets.inc();
+    this.#visitorOf.set(socket.conn, keyOf(admission));
+    const { chatSockets } = this.#parts.metrics;
+    chatSockets.inc();
     socket.on('disconnect', () => {
-      metrics.chatSockets.dec();
-      connections.free(socket.conn);
+      chatSockets.dec();
+      this.#connections.free(socket.conn);
     });
-    new ChatSession(socket, admission, sessionParts);
-  });
-
-  const uploads = createUploadRouter({
-    ...{ store, blobs: parts.blobs, visitors, tokens, clock, logger, metrics },
-    ...{ limits: limitsOf, shops, origins, networkOf },
-  });
-
-  // One function for all of them: there are many thousands.
-  function onPacket(this: ChatSocket['conn'], { type }: { readonly type: string }): void {
-    // engine.io looks at it in long polling alone (engine.io protocol v4, "close").
-    if (type === 'close') this.close();
-    if (connections.conductOf(this)?.sent(clock(), maxPackets) === true) end(this, 'flood');
+    new ChatSession(socket, admission, this.#sessionParts);
   }
 
-  const lookAtUnread = setInterval(() => {
-    const now = clock();
-    for (const connection of open) {
-      const conduct = connections.conductOf(connection);
-      if (conduct?.leftUnread(unreadBytes(connection), now) === true) end(connection, 'unread');
-    }
-  }, LOOK_AT_UNREAD_MS).unref();
+  /** Another tab has said who this guest is while this one was being let in. */
+  #isLate({ shop, visitorId, record }: Admission): boolean {
+    return record?.subject === undefined && this.#recognition.isSuperseded(shop, visitorId);
+  }
 
-  let attached = false;
-  return {
-    attach: (httpServer) => {
-      attached = true;
-      attachBeside(io, httpServer);
-      // socket.io types its engine as an event emitter of anything.
-      io.engine.on('connection', (connection: ChatSocket['conn']) => {
-        connections.open(connection, connection.request, networkOf(connection.request));
-        open.add(connection);
-        connection.on('packet', onPacket);
-        connection.once('close', () => {
-          open.delete(connection);
-          connections.close(connection);
-        });
-        // The first request would stay in memory for as long as the socket (1 to 2 kB each).
-        Reflect.set(connection, 'request', null);
-      });
-    },
-    router: uploads.router,
-    messageSettled: async ({ shopId, visitorId, messageId, state }) => {
-      // Another visitor's, when the one who wrote it has joined him since.
-      const owner = (await store.markMessage(shopId, visitorId, messageId, state)) ?? visitorId;
-      presence.active(shopId, owner, clock());
-      for (const tab of visitors.find(shopId, owner)?.tabs ?? []) {
-        tab.status({ id: messageId, state });
+  #lookAtUnread(): void {
+    const now = this.#parts.clock();
+    for (const connection of this.#open) {
+      const conduct = this.#connections.conductOf(connection);
+      if (conduct?.leftUnread(unreadBytes(connection), now) === true) {
+        this.#end(connection, 'unread');
       }
-    },
-    publish: (shopId, visitorId, line) => {
-      if (line.from === 'agent') presence.answered(shopId, visitorId, clock());
-      const event = toEvent(line);
-      for (const tab of visitors.find(shopId, visitorId)?.tabs ?? []) tab.offer(event);
-    },
-    serve: (next) => {
-      const gone = new Set([...shops.values()].map(({ shopId }) => shopId));
-      shops.clear();
-      for (const shop of next) {
-        shops.set(shop.key, shop);
-        gone.delete(shop.shopId);
-      }
-      origins.serve(next);
-      limits.serve(next);
-      maxPerNetwork = mostPerNetwork(next);
-      maxPackets = mostPackets(next);
-      for (const shopId of gone) visitors.closeShop(shopId);
-    },
-    stop: async () => {
-      clearInterval(lookAtUnread);
-      await Promise.all([inFlight.close(), uploads.stop()]);
-      // The connections, not the sockets: clients come back by themselves from a lost connection,
-      // and stay away when the server has disconnected them. Not io.close(): the HTTP server is
-      // not ours to close.
-      if (attached) await hangUp(io.engine, HANG_UP_MS);
-    },
-  };
+    }
+  }
+
+  /** Ends a connection that misbehaves; its network and its visitor wait before they reconnect. */
+  #end(connection: Connection, reason: 'flood' | 'unread'): void {
+    if (connection.readyState !== 'open') return;
+    const { metrics, logger, clock } = this.#parts;
+    const visitor = this.#visitorOf.get(connection);
+    for (const key of [this.#connections.peerOf(connection)?.network, visitor]) {
+      if (key !== undefined) this.#waits.cutOff(key, clock());
+    }
+    metrics.refused.inc({ channel: 'web_chat', reason });
+    logger.warn('chat.cut_off', { reason, visitor });
+    cutOff(connection);
+  }
 }
 
 const mostPerNetwork = (shops: readonly ChatShop[]): number =>
@@ -297,18 +364,20 @@ const mostPackets = (shops: readonly ChatShop[]): number =>
 /** What a visitor is known by who was cut off. */
 const keyOf = ({ shop, visitorId }: Admission): string => `${shop.shopId}/${visitorId}`;
 
+type ChatIo = Server<
+  Record<string, (...args: unknown[]) => void>,
+  ServerToClientEvents,
+  Record<string, never>,
+  SocketData
+>;
+
 interface Gate {
   readonly admits: (origin: string | undefined) => boolean;
   readonly refusalOf: (request: IncomingMessage) => string | undefined;
 }
 
-function createServer(gate: Gate) {
-  return new Server<
-    Record<string, (...args: unknown[]) => void>,
-    ServerToClientEvents,
-    Record<string, never>,
-    SocketData
-  >({
+function createServer(gate: Gate): ChatIo {
+  return new Server({
     path: CHAT_PATH,
     serveClient: false,
     transports: ['websocket', 'polling'],
@@ -322,22 +391,5 @@ function createServer(gate: Gate) {
       const refusal = gate.refusalOf(request);
       answer(refusal, refusal === undefined);
     },
-  });
-}
-
-/**
- * Attaches socket.io so that it takes `/chat/` alone. By itself engine.io takes every path that
- * begins so, and would answer `/chat/uploads` in the application's place.
- */
-function attachBeside(io: ReturnType<typeof createServer>, httpServer: HttpServer): void {
-  const others = httpServer.listeners('request');
-  io.attach(httpServer);
-  const engine = httpServer.listeners('request');
-  httpServer.removeAllListeners('request');
-  httpServer.on('request', (request, response) => {
-    const path = request.url?.split('?', 1)[0];
-    for (const listener of path === `${CHAT_PATH}/` ? engine : others) {
-      listener.call(httpServer, request, response);
-    }
   });
 }

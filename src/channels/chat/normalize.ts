@@ -16,7 +16,7 @@ export interface ChatNormalizerParts {
   readonly blobs: BlobStore;
   /**
    * Whether a shop wants addresses that visitors typed. Anyone can type anyone's: with it, a
-   * visitor is shown the matters of whoever he claims to be.
+   * visitor is shown the conversations of whoever they claim to be.
    */
   readonly trustUnverifiedEmail: (shopId: ShopId) => boolean;
 }

@@ -1,6 +1,18 @@
 import * as z from 'zod/mini';
-import { cleanName } from './visible-text.ts';
-import type { HistoryRequest, MessageRequest, ProfileRequest, SeenRequest } from './events.ts';
+import type { ShopId } from '../../domain/ids.ts';
+import type { Arrival } from '../../intake/intake.ts';
+import type { UploadRecord, VisitorRecord } from '../../spool/chat-store.ts';
+import {
+  type ErrorWord,
+  type HistoryRequest,
+  MAX_FILES,
+  MAX_TEXT,
+  type MessageRequest,
+  type ProfileRequest,
+  type SeenRequest,
+} from './events.ts';
+import { REMOTE_ID_PREFIX, storedForm } from './stored.ts';
+import { cleanName, isVisible } from './visible-text.ts';
 
 /** What clients send is checked against these before anything is done with it. */
 
@@ -29,3 +41,33 @@ export const profileRequestSchema: Schema<ProfileRequest> = z.object({
 
 /** A schema whose output is exactly what events.ts says. */
 type Schema<Output> = z.ZodMiniType<Output>;
+
+/** Why a message of that shape is refused all the same; undefined when it is taken. */
+export function faultOf({ text, uploads = [] }: MessageRequest): ErrorWord | undefined {
+  // Code points; code units are never fewer, and quicker to count.
+  if (text.length > MAX_TEXT && Array.from(text).length > MAX_TEXT) return 'too_large';
+  if (uploads.length > MAX_FILES) return 'too_large';
+  if (new Set(uploads).size !== uploads.length) return 'invalid';
+  return !isVisible(text) && uploads.length === 0 ? 'invalid' : undefined;
+}
+
+/**
+ * The arrival of a visitor's message. The bare client id is the visitor's to choose and could name
+ * another customer's message, hence the visitor in `remote_id` and in the dedup key.
+ */
+export function chatArrival(
+  shopId: ShopId,
+  visitor: VisitorRecord,
+  message: { id: string; text: string; uploads: readonly UploadRecord[]; receivedAt: number },
+): Arrival {
+  const key = `${visitor.id}:${message.id}`;
+  return {
+    shopId,
+    channel: 'web_chat',
+    lane: visitor.lane,
+    dedupKey: key,
+    remoteId: REMOTE_ID_PREFIX + key,
+    receivedAt: message.receivedAt,
+    ...storedForm(visitor, message),
+  };
+}

@@ -5,14 +5,7 @@ import type { Metrics } from '../../observability/metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { ChatStore, JournalLine } from '../../spool/chat-store.ts';
 import { SpoolFull, SpoolUnavailable } from '../../spool/errors.ts';
-import {
-  historyRequestSchema,
-  messageRequestSchema,
-  profileRequestSchema,
-  seenRequestSchema,
-} from './receive.ts';
-import { chatArrival } from './stored.ts';
-import type { ChatShop } from './shop.ts';
+import { drained, MAX_UNREAD_BYTES, STEP_BYTES, unreadBytes, writeTogether } from './engine.ts';
 import {
   type ErrorWord,
   type Failure,
@@ -23,23 +16,33 @@ import {
   MAX_TEXT,
   type MessageAck,
   type MessageEvent,
-  type MessageRequest,
   type PlainAck,
   type ServerToClientEvents,
   type StatusEvent,
 } from './events.ts';
 import type { Admission } from './handshake.ts';
 import type { InFlight } from './in-flight.ts';
-import { joined } from './joined-writes.ts';
 import type { ChatLimits, Limited } from './limits.ts';
 import { LineFeed, toEvent } from './line-feed.ts';
-import type { Presence } from './presence.ts';
-import { drained, MAX_UNREAD_BYTES, STEP_BYTES, unreadBytes } from './engine.ts';
-import type { VisitorTokens } from './visitor-token.ts';
-import { isVisible } from './visible-text.ts';
-import { type Tab, TooManyVisitors, type Visitor, type Visitors } from './visitors.ts';
+import {
+  chatArrival,
+  faultOf,
+  historyRequestSchema,
+  messageRequestSchema,
+  profileRequestSchema,
+  seenRequestSchema,
+} from './receive.ts';
+import type { VisitorTokens } from './recognition.ts';
+import type { ChatShop } from './shop.ts';
+import {
+  type Presence,
+  type Tab,
+  TooManyVisitors,
+  type Visitor,
+  type Visitors,
+} from './visitors.ts';
 
-/** What clients send is unknown until a schema has seen it. */
+/** Payloads are `unknown` until a schema has checked them. */
 // `any` is how socket.io spells "whatever event, whatever arguments".
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 type Anything = Record<string, (...args: any[]) => void>;
@@ -56,7 +59,7 @@ export interface SessionParts {
   readonly tokens: VisitorTokens;
   readonly limits: (shop: ChatShop) => ChatLimits;
   readonly inFlight: InFlight;
-  /** Told of everything that was refused to a connection. */
+  /** Called for each refusal. */
   readonly onRefused: (connection: ChatSocket['conn']) => void;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -81,7 +84,7 @@ export class ChatSession implements Tab {
   readonly #network: string;
   readonly #visitor: Visitor;
   readonly #feed: LineFeed;
-  /** What one socket sends is taken in the order in which it was sent. */
+  /** One socket's events are stored in the order in which they were sent. */
   readonly #writes = new Turns();
   /** History, which does not wait for a write: one at a time, so that each sees what is unread. */
   readonly #reads = new Turns();
@@ -221,14 +224,14 @@ export class ChatSession implements Tab {
       return;
     }
     if (accepted === 'joined') {
-      // This visitor has said in another tab who he is, and nothing was stored: no answer, so that
-      // the client sends it again, as the visitor he is now.
+      // The visitor was identified in another tab, and nothing was stored: no answer, so that the
+      // client sends it again, as the visitor they are now.
       this.close();
       return;
     }
     // Durable; only now is it acknowledged.
     const { seq, at, duplicate } = accepted;
-    joined(this.#socket.conn, () => {
+    writeTogether(this.#socket.conn, () => {
       ack({ ok: true, seq });
       if (duplicate) return;
       const attachments = uploads.map(({ id, name, type, size }) => ({ id, name, type, size }));
@@ -324,14 +327,6 @@ export class ChatSession implements Tab {
     });
     return this.#refuse('busy');
   }
-}
-
-function faultOf({ text, uploads = [] }: MessageRequest): ErrorWord | undefined {
-  // Code points; code units are never fewer, and quicker to count.
-  if (text.length > MAX_TEXT && Array.from(text).length > MAX_TEXT) return 'too_large';
-  if (uploads.length > MAX_FILES) return 'too_large';
-  if (new Set(uploads).size !== uploads.length) return 'invalid';
-  return !isVisible(text) && uploads.length === 0 ? 'invalid' : undefined;
 }
 
 /** socket.io appends a function only when the client asked for an answer. */

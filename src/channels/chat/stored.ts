@@ -2,9 +2,12 @@ import { z } from 'zod';
 import type { Arrival } from '../../intake/intake.ts';
 import type { UploadRecord, VisitorRecord } from '../../spool/chat-store.ts';
 import type { Entry } from '../../spool/entry.ts';
-import { asBlobName, type ShopId } from '../../domain/ids.ts';
+import { asBlobName } from '../../domain/ids.ts';
 
-/** How a visitor's message lies in the spool: this file writes it and reads it back. */
+/**
+ * How a visitor's message lies in the spool: who wrote it in its meta, the text and its files in its
+ * raw form. Nobody else reads either of them.
+ */
 
 const metaSchema = z.object({
   visitorId: z.string(),
@@ -34,15 +37,11 @@ export type ChatRaw = Readonly<z.output<typeof rawSchema>>;
 /** What the `remote_id` of every message from here begins with. */
 export const REMOTE_ID_PREFIX = 'chat:';
 
-/**
- * The entry for a visitor's message. The bare client id is the visitor's to choose and could name
- * another customer's message, hence the visitor in `remote_id` and in the dedup key.
- */
-export function chatArrival(
-  shopId: ShopId,
+/** What of a visitor's message is stored. */
+export function storedForm(
   visitor: VisitorRecord,
-  message: { id: string; text: string; uploads: readonly UploadRecord[]; receivedAt: number },
-): Arrival {
+  message: { id: string; text: string; uploads: readonly UploadRecord[] },
+): Pick<Arrival, 'meta' | 'raw'> {
   const meta: ChatMeta = {
     visitorId: visitor.id,
     messageId: message.id,
@@ -51,16 +50,7 @@ export function chatArrival(
     ...(visitor.email && { email: visitor.email }),
   };
   const raw = JSON.stringify({ text: message.text, uploads: message.uploads });
-  return {
-    shopId,
-    channel: 'web_chat',
-    lane: visitor.lane,
-    dedupKey: `${visitor.id}:${message.id}`,
-    remoteId: `${REMOTE_ID_PREFIX}${visitor.id}:${message.id}`,
-    receivedAt: message.receivedAt,
-    meta,
-    raw: { kind: 'inline', bytes: Buffer.from(raw) },
-  };
+  return { meta, raw: { kind: 'inline', bytes: Buffer.from(raw) } };
 }
 
 /**
@@ -69,6 +59,6 @@ export function chatArrival(
  */
 export const chatMeta = (entry: Pick<Entry, 'meta'>): ChatMeta => metaSchema.parse(entry.meta);
 
-/** @throws {SyntaxError} {z.ZodError} the bytes are not what `chatArrival` writes */
+/** @throws {SyntaxError} {z.ZodError} the bytes are not what `storedForm` writes */
 export const chatRaw = (bytes: Uint8Array): ChatRaw =>
   rawSchema.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));

@@ -7,7 +7,7 @@ import {
   createChatServer,
 } from '../../../src/channels/chat/door.ts';
 import type { ChatShop } from '../../../src/channels/chat/shop.ts';
-import { Presence } from '../../../src/channels/chat/presence.ts';
+import { Presence } from '../../../src/channels/chat/visitors.ts';
 import {
   createReplyPoller,
   type ReplyPollerOptions,

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Conduct, ReconnectWaits } from '../../../src/channels/chat/conduct.ts';
+import { Conduct, ReconnectWaits } from '../../../src/channels/chat/connections.ts';
 
 const MIB = 1024 * 1024;
 

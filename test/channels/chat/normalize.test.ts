@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { chatArrival } from '../../../src/channels/chat/stored.ts';
+import { chatArrival } from '../../../src/channels/chat/receive.ts';
 import { createChatNormalizer } from '../../../src/channels/chat/normalize.ts';
 import { AttachmentUnavailable, type Normalized } from '../../../src/intake/normalizer.ts';
 import { createMessageRequestSchema } from '../../../src/platform-api/schemas.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { newVisitorId, VisitorTokens } from '../../../src/channels/chat/visitor-token.ts';
+import { newVisitorId, VisitorTokens } from '../../../src/channels/chat/recognition.ts';
 
 const OLD = { id: 'old', secret: 'an old secret of sixteen bytes' };
 const NEW = { id: 'new', secret: 'a new secret of sixteen bytes.' };

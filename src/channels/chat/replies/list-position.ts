@@ -1,5 +1,5 @@
 import type { Message } from '../../../platform-api/resources.ts';
-import { backoffMs } from './poll-interval.ts';
+import { backoffMs } from './schedule.ts';
 import { createdAt, isNewestFirst, isOldestFirst } from './platform-message.ts';
 
 /**
@@ -8,7 +8,7 @@ import { createdAt, isNewestFirst, isOldestFirst } from './platform-message.ts';
  * read again. One that is sorted newest first is read back to its end once.
  * One without an order is read from its beginning, over and over.
  */
-export interface Place {
+export interface ListPosition {
   /** Of the page to go on with; undefined: the first one. */
   readonly cursor: string | undefined;
   /** Of the page before that one, for messages that become visible later than newer ones. */
@@ -45,7 +45,7 @@ export interface Pages {
 }
 
 /** Where the reading goes on that has read these pages, the first ones or those from `place` on. */
-export function placeAfter(pages: Pages, place?: Place): Place {
+export function positionAfter(pages: Pages, place?: ListPosition): ListPosition {
   const { messages, cursors } = pages;
   const isRound = goesRound(pages, place?.mark);
   const isSorted = !isRound && isOldestFirst(messages) && place?.isOldestFirst !== false;
@@ -88,27 +88,28 @@ function markAfter(next: string, mark: Mark | undefined): Mark {
 }
 
 /** More of them are forgotten; a list whose place is forgotten is read from its beginning. */
-const MAX_PLACES = 1_000;
+const MAX_POSITIONS = 1_000;
 const MAX_REFUSALS = 3;
 
 /** The places in all lists of a shop that are longer than one reading, used or not. */
-export class Places {
-  readonly #places = new Map<string, Place>();
+export class ListPositions {
+  readonly #positions = new Map<string, ListPosition>();
 
-  get(conversationId: string): Place | undefined {
-    return this.#places.get(conversationId);
+  get(conversationId: string): ListPosition | undefined {
+    return this.#positions.get(conversationId);
   }
 
-  set(conversationId: string, place: Place): void {
-    this.#places.delete(conversationId);
-    this.#places.set(conversationId, place);
-    const [oldest] = this.#places.keys();
-    if (this.#places.size > MAX_PLACES && oldest !== undefined) this.#places.delete(oldest);
+  set(conversationId: string, place: ListPosition): void {
+    this.#positions.delete(conversationId);
+    this.#positions.set(conversationId, place);
+    const [oldest] = this.#positions.keys();
+    if (this.#positions.size > MAX_POSITIONS && oldest !== undefined)
+      this.#positions.delete(oldest);
   }
 
   /** It is read as short lists are, from now on. */
   delete(conversationId: string): void {
-    this.#places.delete(conversationId);
+    this.#positions.delete(conversationId);
   }
 
   /**
@@ -116,13 +117,13 @@ export class Places {
    * in a row is given up; an outage says nothing of it.
    */
   failed(conversationId: string, isRefused: boolean, now: number): void {
-    const place = this.#places.get(conversationId);
+    const place = this.#positions.get(conversationId);
     if (place === undefined) return;
     const failures = place.failures + 1;
     const refusals = place.refusals + (isRefused ? 1 : 0);
     const quietUntil = now + backoffMs(failures);
     if (refusals < MAX_REFUSALS) {
-      this.#places.set(conversationId, { ...place, failures, refusals, quietUntil });
-    } else this.#places.delete(conversationId);
+      this.#positions.set(conversationId, { ...place, failures, refusals, quietUntil });
+    } else this.#positions.delete(conversationId);
   }
 }

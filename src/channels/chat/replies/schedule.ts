@@ -1,4 +1,8 @@
-import type { PresentVisitor } from '../presence.ts';
+import type { VisitorId } from '../../../domain/ids.ts';
+import type { WatchedConversation } from '../../../spool/chat-store.ts';
+import type { PresentVisitor } from '../visitors.ts';
+
+/** Whom to read now, how far, in which requests, and when again. */
 
 /**
  * How far a reading goes: to what is known, further back for messages that became visible later
@@ -6,17 +10,17 @@ import type { PresentVisitor } from '../presence.ts';
  */
 export type Depth = 'known' | 'back' | 'end';
 
-/** Who is read one after the other; those who wait for an answer are held up by nobody. */
+/** Each queue reads its visitors one turn after the other; waiting visitors have their own. */
 export type Queue = 'waiting' | 'others';
 
 export interface Watched {
-  /** When he is read next, if nothing happens before. */
+  /** When their conversations are read next, if nothing happens before. */
   dueAt: number;
-  /** Came since the last complete reading: everything he missed is wanted. */
+  /** They came since the last complete reading: everything they missed is wanted. */
   returning: boolean;
-  /** When he is read further back next. */
+  /** When their conversations are read further back next. */
   backAt: number;
-  /** Readings in a row in which he could not be read. */
+  /** Readings in a row that failed for them. */
   failures: number;
 }
 
@@ -30,7 +34,7 @@ type Entry = readonly [PresentVisitor, Watched];
 /** As many as one list request takes, when each has one conversation. */
 const VISITORS_PER_TURN = 150;
 
-/** He has written, and nothing has come since. */
+/** They have written, and no reply has come since. */
 export const isWaiting = ({
   activeAt,
   answeredAt,
@@ -70,7 +74,7 @@ export function nextTurn(
   return { depth, visitors };
 }
 
-/** When this queue reads somebody next; undefined while it has nobody. */
+/** When this queue has its next turn; undefined while it has no visitors. */
 export function nextDueAt(queue: Queue, watched: Iterable<Entry>): number | undefined {
   let next: number | undefined;
   for (const [visitor, entry] of watched) {
@@ -104,3 +108,90 @@ function depthOf(
 
 const oldest = (due: (readonly [unknown, number])[]): number =>
   Math.min(...due.map(([, at]) => at));
+
+/** Longer URLs are refused by common servers. */
+const MAX_CONVERSATIONS = 150;
+
+/** The conversations of one list request, and those that each need a request of their own. */
+export interface Batch {
+  readonly together: readonly WatchedConversation[];
+  readonly alone: readonly WatchedConversation[];
+}
+
+/**
+ * Divides conversations among list requests. Those of one visitor stay together: their replies are
+ * numbered in the order in which they were written, and that shows only when all are there. A
+ * visitor with a conversation that is read alone delays no other visitor: they have their own batch,
+ * behind the others.
+ * @param isLong whether a conversation's list is longer than one reading
+ */
+export function batchesOf(
+  watched: readonly WatchedConversation[],
+  isLong: (conversation: WatchedConversation) => boolean,
+  most = MAX_CONVERSATIONS,
+): Batch[] {
+  const byVisitor = new Map<VisitorId, WatchedConversation[]>();
+  for (const conversation of watched) {
+    const own = byVisitor.get(conversation.visitorId) ?? [];
+    byVisitor.set(conversation.visitorId, [...own, conversation]);
+  }
+  const shared: WatchedConversation[][] = [];
+  const apart: Batch[] = [];
+  for (const own of byVisitor.values()) {
+    const alone = own.filter(isLong);
+    const last = shared.at(-1);
+    if (alone.length > 0 || own.length > most) {
+      apart.push(...ofOne(own, alone, most));
+    } else if (last === undefined || last.length + own.length > most) {
+      shared.push([...own]);
+    } else {
+      last.push(...own);
+    }
+  }
+  return [...shared.map((together) => ({ together, alone: [] })), ...apart];
+}
+
+function ofOne(
+  own: readonly WatchedConversation[],
+  alone: readonly WatchedConversation[],
+  most: number,
+): Batch[] {
+  const together = own.filter((each) => !alone.includes(each));
+  const batches: Batch[] = [{ together: together.slice(0, most), alone }];
+  for (let start = most; start < together.length; start += most) {
+    batches.push({ together: together.slice(start, start + most), alone: [] });
+  }
+  return batches;
+}
+
+export const FASTEST_MS = 1_000;
+const SLOWEST_MS = 15_000;
+/** For this long after the last sign of life an answer is expected at any moment. */
+const WAITING_MS = 2 * 60_000;
+
+/** An agent who has answered may say a second thing. */
+const FOLLOW_UP_MS = 60_000;
+const ANSWERED_MS = 5_000;
+
+/**
+ * How long to wait before a visitor's conversations are read again: a second while they wait for an
+ * answer, a few once they have it, then longer and longer, up to 15 s after half an hour.
+ * @param quietMs since the visitor wrote, came or was answered
+ * @param isAnswered nothing was written since the last reply
+ */
+export function pollIntervalMs(
+  quietMs: number,
+  fastestMs = FASTEST_MS,
+  isAnswered = false,
+): number {
+  const shortest =
+    isAnswered && quietMs > FOLLOW_UP_MS ? (fastestMs * ANSWERED_MS) / FASTEST_MS : fastestMs;
+  if (quietMs <= WAITING_MS) return shortest;
+  const growing = Math.max(shortest, Math.round((fastestMs * quietMs) / WAITING_MS));
+  return Math.min(SLOWEST_MS, growing);
+}
+
+/** How long to pause requests to a shop's platform after this many failures in a row. */
+export function backoffMs(failures: number): number {
+  return Math.min(30_000, FASTEST_MS * 2 ** Math.min(failures - 1, 10));
+}

@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import type { ChatStore } from '../../../spool/chat-store.ts';
 import type { ChatShop } from '../shop.ts';
 import type { ErrorWord } from '../events.ts';
-import { Origins } from '../origins.ts';
-import { stands } from '../recognition.ts';
-import type { TokenBearer, VisitorTokens } from '../visitor-token.ts';
+import { Origins } from '../shop.ts';
+import { isCurrent } from '../recognition.ts';
+import type { TokenBearer, VisitorTokens } from '../recognition.ts';
 
 /** Whose token came with a request for a file. */
 export interface UploadBearer extends TokenBearer {
@@ -42,10 +42,10 @@ export function bearerOf(
 }
 
 /** @throws {Answer} 401: the token is a guest's, and the guest is another visitor now */
-export async function assertStands(
+export async function assertCurrent(
   { store }: { readonly store: ChatStore },
   bearer: UploadBearer,
 ): Promise<void> {
   const record = await store.visitor(bearer.shop.shopId, bearer.visitorId);
-  if (!stands(bearer, record)) throw new Answer(401, 'unauthorized');
+  if (!isCurrent(bearer, record)) throw new Answer(401, 'unauthorized');
 }

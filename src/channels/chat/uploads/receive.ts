@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
+import { Transform, type TransformCallback } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
+import { fileKind, HEAD_BYTES } from '../../../runtime/file-kind.ts';
 import type { BlobStore } from '../../../spool/blobs.ts';
 import type { BlobName } from '../../../domain/ids.ts';
 import { MAX_FILE_BYTES } from '../events.ts';
-import { assertInert, TypeSniffer } from './type.ts';
 
 export interface ReceivedFile {
   readonly blob: BlobName;
@@ -148,4 +149,113 @@ function cleanName(name: string): string {
   if (trimmed.length <= 200) return trimmed || 'file';
   const extension = /\.[^.]{1,16}$/.exec(trimmed)?.[0] ?? '';
   return `${trimmed.slice(0, 200 - extension.length)}${extension}`;
+}
+
+/** Trailing dots and blanks do not count: Windows drops them. */
+const ACTIVE_NAMES = /\.(?:svgz?|x?html?|xht|shtml?|mht(?:ml)?|hta|htc|xslt?)[.\s]*$/i;
+const ACTIVE_TYPES = /^(?:image\/svg\+xml|text\/html|application\/xhtml\+xml|text\/javascript)\b/i;
+/** Kinds of text that cannot be told from the bytes, so that the client's word is taken. */
+const TEXT_TYPES = new Set(['text/csv', 'text/markdown', 'text/calendar', 'text/vcard']);
+/**
+ * Types that browsers show or save and never run; any other one is stored as a download of no type.
+ * What is made of XML is not among them: a script runs in any XML document (SVG, XHTML).
+ */
+const KNOWN_TYPES = new Set([
+  ...['png', 'apng', 'jpeg', 'gif', 'webp', 'avif', 'heic', 'heif', 'bmp', 'tiff', 'x-icon'].map(
+    (image) => `image/${image}`,
+  ),
+  ...['mpeg', 'mp4', 'x-m4a', 'aac', 'ogg', 'ogg; codecs=opus', 'wav', 'flac', 'amr', 'aiff'].map(
+    (audio) => `audio/${audio}`,
+  ),
+  ...['mp4', 'x-m4v', 'webm', 'quicktime', 'matroska', 'mpeg', 'ogg', '3gpp', '3gpp2'].map(
+    (video) => `video/${video}`,
+  ),
+  ...['video/vnd.avi', 'application/pdf', 'application/rtf', 'application/x-cfb'],
+  ...['zip', 'gzip', 'x-tar', 'x-7z-compressed', 'x-rar-compressed', 'epub+zip'].map(
+    (archive) => `application/${archive}`,
+  ),
+  ...['wordprocessingml.document', 'spreadsheetml.sheet', 'presentationml.presentation'].map(
+    (office) => `application/vnd.openxmlformats-officedocument.${office}`,
+  ),
+  ...['text', 'spreadsheet', 'presentation', 'graphics'].map(
+    (office) => `application/vnd.oasis.opendocument.${office}`,
+  ),
+]);
+const UNKNOWN = 'application/octet-stream';
+
+/** This type of file is not taken (HTTP 415). */
+export class UnsupportedFile extends Error {
+  override name = 'UnsupportedFile';
+}
+
+/** @throws {UnsupportedFile} by what the client says it is; the bytes are looked at later */
+function assertInert(name: string, declaredType: string): void {
+  if (ACTIVE_NAMES.test(name) || ACTIVE_TYPES.test(declaredType)) {
+    throw new UnsupportedFile('a file that browsers would run');
+  }
+}
+
+/**
+ * The MIME type under which a file is kept. Other markup than SVG and HTML (an XML invoice, a log
+ * with tags) is taken, and so is whatever else nobody knows: as `application/octet-stream`, which
+ * browsers download and never open.
+ * @throws {UnsupportedFile} SVG, HTML and XHTML, by the root element
+ */
+async function typeOf(head: Uint8Array, declaredType: string): Promise<string> {
+  const found = await fileKind(head);
+  switch (found.kind) {
+    case 'page':
+      throw new UnsupportedFile('browsers would run it');
+    case 'recognized':
+      return KNOWN_TYPES.has(found.type) && !found.hasPage ? found.type : UNKNOWN;
+    case 'text': {
+      if (found.markup !== 'none') return UNKNOWN;
+      const named = [found.type, declaredType.toLowerCase()];
+      return named.find((type) => TEXT_TYPES.has(type ?? '')) ?? 'text/plain';
+    }
+    case 'unknown':
+      return UNKNOWN;
+  }
+}
+
+/** Passes a file through once its first bytes have shown what it is. */
+class TypeSniffer extends Transform {
+  /** Known after the stream has ended. */
+  type = UNKNOWN;
+  readonly #declaredType: string;
+  #head: Buffer[] | undefined = [];
+  #headBytes = 0;
+
+  constructor(declaredType: string) {
+    super();
+    this.#declaredType = declaredType;
+  }
+
+  override _transform(chunk: Buffer, _encoding: string, callback: TransformCallback): void {
+    if (this.#head === undefined) {
+      callback(null, chunk);
+      return;
+    }
+    this.#head.push(chunk);
+    this.#headBytes += chunk.length;
+    if (this.#headBytes < HEAD_BYTES) callback();
+    else this.#release(this.#head, callback);
+  }
+
+  override _flush(callback: TransformCallback): void {
+    if (this.#head === undefined) callback();
+    else this.#release(this.#head, callback);
+  }
+
+  #release(chunks: readonly Buffer[], callback: TransformCallback): void {
+    this.#head = undefined;
+    const head = Buffer.concat(chunks);
+    typeOf(head.subarray(0, HEAD_BYTES), this.#declaredType).then(
+      (type) => {
+        this.type = type;
+        callback(null, head);
+      },
+      (error: unknown) => callback(error instanceof Error ? error : new Error('sniffing failed')),
+    );
+  }
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createChatNormalizer } from '../../../../src/channels/chat/normalize.ts';
-import { VisitorTokens } from '../../../../src/channels/chat/visitor-token.ts';
+import { VisitorTokens } from '../../../../src/channels/chat/recognition.ts';
 import { asVisitorId } from '../../../../src/domain/ids.ts';
 import type { ChatClient } from '../../../support/chat-client.ts';
 import { claimFrom, SHOP } from '../../../support/entries.ts';

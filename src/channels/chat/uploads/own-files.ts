@@ -1,28 +1,30 @@
 import { stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
+import type { Logger } from '../../../observability/logger.ts';
 import type { BlobStore } from '../../../spool/blobs.ts';
 import type { ChatStore, UploadRecord } from '../../../spool/chat-store.ts';
 import type { ChatShop } from '../shop.ts';
 import type { ChatLimits } from '../limits.ts';
-import { Answer, assertStands, type UploadBearer } from './bearer.ts';
+import { Answer, assertCurrent, type UploadBearer } from './bearer.ts';
 
 /** 25 MiB in that time are 87 KiB a second. */
 const DOWNLOAD_TIMEOUT_MS = 5 * 60_000;
 
-export interface DownloadParts {
+export interface OwnFileParts {
   readonly store: ChatStore;
   readonly blobs: BlobStore;
   readonly limits: (shop: ChatShop) => ChatLimits;
+  readonly logger: Logger;
 }
 
 /**
- * Sends a visitor the bytes of a file of his own. Whatever it is, no browser shows it under the
- * gateway's name: it is a download, of the type that its bytes showed, in a sandbox.
+ * Sends a visitor the bytes of their own file. No browser shows it under the gateway's name: it is a
+ * download, of the type that its bytes showed, in a sandbox.
  * @throws {Answer} 401, 404, 429
  */
 export async function sendUpload(
-  { store, blobs, limits }: DownloadParts,
+  { store, blobs, limits }: OwnFileParts,
   bearer: UploadBearer,
   request: Request,
   response: Response,
@@ -31,7 +33,7 @@ export async function sendUpload(
   const { shop, visitorId } = bearer;
   const limited = await limits(shop).download(visitorId);
   if (limited !== undefined) throw new Answer(429, 'rate_limited', limited.retryAfter);
-  await assertStands({ store }, bearer);
+  await assertCurrent({ store }, bearer);
   const id = String(request.params['id']);
   const upload = id.length > 64 ? undefined : await store.upload(shop.shopId, visitorId, id);
   if (upload === undefined || !(await isKept(blobs, upload))) throw new Answer(404, 'not_found');
@@ -72,4 +74,29 @@ async function isKept(blobs: BlobStore, { blob }: UploadRecord): Promise<boolean
     () => true,
     () => false,
   );
+}
+
+/**
+ * Removes a file that the visitor has taken back before any message used it. A file that is used,
+ * another visitor's or unknown stays, and the answer is the same: asking twice is no error.
+ * @throws {Answer} 401, 429
+ */
+export async function removeUpload(
+  { store, blobs, limits, logger }: OwnFileParts,
+  bearer: UploadBearer,
+  request: Request,
+  response: Response,
+): Promise<void> {
+  const { shop, visitorId } = bearer;
+  const limited = await limits(shop).call(visitorId);
+  if (limited !== undefined) throw new Answer(429, 'rate_limited', limited.retryAfter);
+  await assertCurrent({ store }, bearer);
+  const id = String(request.params['id']);
+  const blob = id.length > 64 ? undefined : await store.removeUpload(shop.shopId, visitorId, id);
+  if (blob !== undefined) {
+    // After its row: a file that no row names is cleared away at the next start.
+    await blobs.remove(blob);
+    logger.info('chat.upload_removed', { upload: id, visitor: visitorId });
+  }
+  response.set('Cache-Control', 'no-store').status(204).end();
 }

@@ -1,9 +1,13 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from '@jest/globals';
 import { Server, type Socket } from 'socket.io';
 import { io } from 'socket.io-client';
-import { joined } from '../../../src/channels/chat/joined-writes.ts';
+import { writeTogether } from '../../../src/channels/chat/engine.ts';
+import { ends } from '../../support/ends.ts';
+import { silentClient } from '../../support/raw-web-socket.ts';
+import { aShop, ChatGateway } from './chat-gateway.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -30,7 +34,7 @@ test.each(['websocket', 'polling'] as const)(
     client.on('line', (n: number) => got.push(n));
     const last = new Promise((resolve) => client.once('last', resolve));
     for (let n = 0; n < 20; n += 2) {
-      joined(server.conn, () => {
+      writeTogether(server.conn, () => {
         server.emit('line', n);
         server.emit('line', n + 1);
       });
@@ -55,7 +59,7 @@ test('over a WebSocket it is one write, and an error in between leaves the conne
     return writev(...args);
   };
   const second = new Promise((resolve) => client.once('second', resolve));
-  joined(server.conn, () => {
+  writeTogether(server.conn, () => {
     server.emit('first');
     server.emit('second');
   });
@@ -66,7 +70,23 @@ test('over a WebSocket it is one write, and an error in between leaves the conne
   const failing = () => {
     throw new RangeError('in between');
   };
-  expect(() => joined(server.conn, failing)).toThrow(RangeError);
+  expect(() => writeTogether(server.conn, failing)).toThrow(RangeError);
   server.emit('third');
   await third;
+});
+
+test('a stop waits a second for clients that do not answer, with a session or without', async () => {
+  const gateway = await ChatGateway.start({ shops: [aShop()] });
+  ends(() => gateway.stop());
+  const silent = [
+    await silentClient(gateway.url),
+    await silentClient(gateway.url, '40{"key":"demo"}'),
+  ];
+  ends(() => silent.forEach((socket) => socket.destroy()));
+  const closed = silent.map((socket) => once(socket, 'close'));
+  const started = performance.now();
+  await gateway.server.stop();
+  await Promise.all(closed);
+  // `ws` alone would wait for 30 s.
+  expect(performance.now() - started).toBeLessThan(15_000);
 });

@@ -161,7 +161,7 @@ class ChatDoor implements ChatServer {
       networkOf: (request) => this.#networkOf(request),
     });
     this.router = uploads.router;
-    this.#stopUploads = uploads.stop;
+    this.#stopUploads = () => uploads.stop();
     this.#io = createServer({
       admits: (origin) => this.#origins.someAdmits(origin),
       refusalOf: (request) => this.#refusalOf(request),

@@ -1,14 +1,6 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Spool } from '../../../spool/spool.ts';
-import { credentialsOf, TwilioFailed } from '../providers/twilio/transport.ts';
-import type { ShopDirectory, SmsShop } from '../shop.ts';
 import { isE164, parseAddress } from '../address.ts';
-import {
-  type AcceptParts,
-  acceptMissing,
-  type ForShop,
-  type SentMessage,
-} from './accept-missing.ts';
 import {
   type ListedAccount,
   type ListedMessage,
@@ -16,6 +8,14 @@ import {
   sentAt,
   type Span,
 } from '../providers/twilio/message-lists.ts';
+import { credentialsOf, TwilioFailed } from '../providers/twilio/transport.ts';
+import type { ShopDirectory, SmsShop } from '../shop.ts';
+import {
+  type AcceptParts,
+  acceptMissing,
+  type ForShop,
+  type SentMessage,
+} from './accept-missing.ts';
 
 const HOUR_MS = 3_600_000;
 /**

@@ -7,7 +7,7 @@ import {
   type ClientToServerEvents,
   type ServerToClientEvents,
 } from '../../src/channels/chat/events.ts';
-import { joined } from '../../src/channels/chat/joined-writes.ts';
+import { writeTogether } from '../../src/channels/chat/engine.ts';
 
 export interface BareChatOptions {
   /** Each message also comes back to its sender as a line, as the chat's protocol has it. */
@@ -29,7 +29,7 @@ export async function start({ sendsLines }: BareChatOptions) {
         acknowledge?.({ ok: true, seq });
         return;
       }
-      joined(socket.conn, () => {
+      writeTogether(socket.conn, () => {
         acknowledge?.({ ok: true, seq });
         const common = { from: 'visitor', format: 'TEXT', attachments: [] } as const;
         socket.emit('message', { ...common, seq, id, text, at: Date.now() });

@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import type { RequestHandler } from 'express';
-import { chatMeta } from '../channels/chat/chat-entry.ts';
-import { type ChatServer, createChatServer } from '../channels/chat/chat-server.ts';
-import { Presence } from '../channels/chat/presence.ts';
+import { chatMeta } from '../channels/chat/stored.ts';
+import { type ChatServer, createChatServer } from '../channels/chat/door.ts';
+import { Presence } from '../channels/chat/visitors.ts';
 import { createReplyPoller } from '../channels/chat/replies/reply-poller.ts';
-import { createWidgetRoutes } from '../channels/chat/widget-routes.ts';
+import { createWidgetRoutes } from '../channels/chat/door-widget.ts';
 import type { ShopPlatform } from '../delivery/shop-platform.ts';
 import type { Intake } from '../intake/intake.ts';
 import { errorFields, type Logger } from '../observability/logger.ts';

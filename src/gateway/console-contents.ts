@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { chatRaw } from '../channels/chat/chat-entry.ts';
-import { createChatNormalizer } from '../channels/chat/chat-normalizer.ts';
+import { chatRaw } from '../channels/chat/stored.ts';
+import { createChatNormalizer } from '../channels/chat/normalize.ts';
 import { createEmailNormalizer } from '../channels/email/normalize/email-normalizer.ts';
 import type { RawSource } from '../channels/email/raw-source.ts';
 import { MessageViewer } from '../channels/email/view/message-viewer.ts';
-import { readArrival } from '../channels/sms/message.ts';
+import { readStored } from '../channels/sms/stored.ts';
 import { createSmsNormalizer } from '../channels/sms/normalize.ts';
 import { type EntryContents, NotReadable } from '../console/server/entry-contents.ts';
 import type { Normalizer } from '../intake/normalizer.ts';
@@ -177,7 +177,7 @@ function shortText(entry: Entry, raw: RawForm): string {
   try {
     if (raw.kind !== 'inline') throw new Error('a text is always stored inline');
     if (entry.channel === 'web_chat') return chatRaw(raw.bytes).text;
-    return readArrival(claimOf(entry, raw)).fields.first('Body') ?? '';
+    return readStored(claimOf(entry, raw)).fields.first('Body') ?? '';
   } catch (cause) {
     throw new NotReadable('the message cannot be read', { cause });
   }

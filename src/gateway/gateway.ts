@@ -5,7 +5,7 @@ import {
 import { createEmailServer } from '../channels/email/email-server.ts';
 import { createInboundRoute } from '../channels/email/inbound-route.ts';
 import { openTls, type TlsMaterial } from '../channels/email/tls.ts';
-import { createSmsWebhook } from '../channels/sms/webhook.ts';
+import { createSmsWebhook } from '../channels/sms/door.ts';
 import type { CompleteConfig } from '../config/complete.ts';
 import type { ReloadResult } from '../console/contract.ts';
 import { Conversations } from '../delivery/conversations.ts';

@@ -1,10 +1,11 @@
-import { connectTwilio } from '../channels/sms/twilio-api.ts';
+import { createTextSender, TextNotSent } from '../channels/sms/providers/twilio/send-text.ts';
+import type { TwilioAccount } from '../channels/sms/shop.ts';
 import type { CompleteConfig } from '../config/complete.ts';
-import type { TwilioSender } from '../local-platform/outbound/twilio-sms.ts';
+import { SendFailed } from '../local-platform/outbound/outbound.ts';
+import type { TextSender } from '../local-platform/outbound/twilio-sms.ts';
 import type { RepliesOptions } from '../local-platform/outbound/ways-out.ts';
 import { relayOf } from './relay-options.ts';
-
-const TWILIO_TIMEOUT_MS = 30_000;
+import { twilioAccount } from './shops.ts';
 
 /**
  * How the embedded platform's answers leave, by the configuration.
@@ -12,7 +13,7 @@ const TWILIO_TIMEOUT_MS = 30_000;
  */
 export function localReplies(
   config: CompleteConfig,
-  senders: ReadonlyMap<string, TwilioSender> = twilioSenders(config),
+  senders: ReadonlyMap<string, TextSender> = twilioSenders(config),
 ): RepliesOptions {
   const relay = relayOf(config.localPlatform.replies, config.smtp.hostname);
   return {
@@ -22,25 +23,30 @@ export function localReplies(
 }
 
 /** The Twilio accounts by the shop's id; for `localReplies`, which looks into the map as it goes. */
-export function twilioSenders({ shops }: CompleteConfig): Map<string, TwilioSender> {
+export function twilioSenders({ shops }: CompleteConfig): Map<string, TextSender> {
   return new Map(
-    shops.flatMap(({ shopId, sms }): [string, TwilioSender][] => {
+    shops.flatMap(({ shopId, sms }): [string, TextSender][] => {
       if (sms === undefined) return [];
-      const { accountSid, authTokens, apiKeySid, apiKeySecret, baseUrl } = sms.twilio;
-      const [username, password] =
-        apiKeySid !== undefined && apiKeySecret !== undefined
-          ? [apiKeySid, apiKeySecret]
-          : [accountSid, authTokens[0]];
-      const connect = () =>
-        connectTwilio({
-          accountSid,
-          username,
-          password: password?.reveal() ?? '',
-          baseUrl,
-          timeoutMs: TWILIO_TIMEOUT_MS,
-        });
-      const { whatsappTemplate } = sms;
-      return [[shopId, { connect, ...(whatsappTemplate !== undefined && { whatsappTemplate }) }]];
+      return [[shopId, textSender(twilioAccount(sms.twilio), sms.whatsappTemplate)]];
     }),
   );
+}
+
+/** The platform's port over the channel's sender. */
+export function textSender(
+  account: TwilioAccount,
+  whatsappTemplate?: string,
+  timeoutMs?: number,
+): TextSender {
+  const sender = createTextSender(account, timeoutMs);
+  return {
+    sendText: (text) => sender.sendText(text).catch(asSendFailed),
+    findSent: (text, since) => sender.findSent(text, since).catch(asSendFailed),
+    ...(whatsappTemplate !== undefined && { whatsappTemplate }),
+  };
+}
+
+function asSendFailed(error: unknown): never {
+  if (!(error instanceof TextNotSent)) throw error;
+  throw new SendFailed(error.kind, error.message, { code: error.code });
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { createChatNormalizer } from '../channels/chat/chat-normalizer.ts';
+import { createChatNormalizer } from '../channels/chat/normalize.ts';
 import type { Authenticator } from '../channels/email/authentication/authenticator.ts';
 import { createEmailNormalizer } from '../channels/email/normalize/email-normalizer.ts';
 import { createSmsNormalizer } from '../channels/sms/normalize.ts';

@@ -1,7 +1,7 @@
-import type { ChatShop } from '../channels/chat/chat-shop.ts';
+import type { ChatShop } from '../channels/chat/shop.ts';
 import type { TokenShop } from '../channels/email/inbound-tokens.ts';
 import type { ShopMailSettings } from '../channels/email/normalize/shop-mail.ts';
-import type { SmsShop } from '../channels/sms/shops.ts';
+import type { SmsShop, TwilioAccount } from '../channels/sms/shop.ts';
 import type { CompleteConfig } from '../config/complete.ts';
 import type { ShopConfig } from '../config/config.ts';
 import type { EmailShop } from '../channels/email/routing.ts';
@@ -59,25 +59,28 @@ export function mailSettings(config: CompleteConfig): ShopMailSettings[] {
 }
 
 export function smsShops(config: Pick<CompleteConfig, 'shops'>): SmsShop[] {
-  return config.shops.filter(has('sms')).map(({ name, shopId, sms }) => {
-    const { apiKeySid, apiKeySecret } = sms.twilio;
-    return {
-      name,
-      shopId,
-      numbers: sms.numbers,
-      messagingServiceSids: sms.twilio.messagingServiceSids,
-      twilio: {
-        accountSid: sms.twilio.accountSid,
-        authTokens: sms.twilio.authTokens.map((token) => token.reveal()),
-        apiBaseUrl: sms.twilio.baseUrl,
-        ...(apiKeySid !== undefined && { apiKeySid }),
-        ...(apiKeySecret !== undefined && { apiKeySecret: apiKeySecret.reveal() }),
-      },
-      optOut: sms.optOut,
-      whatsapp: sms.whatsapp,
-      loop: sms.loop,
-    };
-  });
+  return config.shops.filter(has('sms')).map(({ name, shopId, sms }) => ({
+    name,
+    shopId,
+    numbers: sms.numbers,
+    messagingServiceSids: sms.twilio.messagingServiceSids,
+    twilio: twilioAccount(sms.twilio),
+    optOut: sms.optOut,
+    whatsapp: sms.whatsapp,
+    loop: sms.loop,
+  }));
+}
+
+/** The account that all calls of Twilio for a shop are made with. */
+export function twilioAccount(twilio: With<'sms'>['sms']['twilio']): TwilioAccount {
+  const { accountSid, authTokens, baseUrl, apiKeySid, apiKeySecret } = twilio;
+  return {
+    accountSid,
+    authTokens: authTokens.map((token) => token.reveal()),
+    apiBaseUrl: baseUrl,
+    ...(apiKeySid !== undefined && { apiKeySid }),
+    ...(apiKeySecret !== undefined && { apiKeySecret: apiKeySecret.reveal() }),
+  };
 }
 
 export function chatShops(config: CompleteConfig): ChatShop[] {

@@ -1,4 +1,4 @@
-import { readLane } from '../channels/sms/message.ts';
+import { readLane } from '../channels/sms/receive.ts';
 import type { FindTextRoute } from '../local-platform/outbound/text-route.ts';
 import type { OptOutStore } from '../spool/opt-out-store.ts';
 import type { Spool } from '../spool/spool.ts';

@@ -15,7 +15,7 @@ import { runCli } from '../../src/cli/run.ts';
 import { completeConfig, type CompleteConfig } from '../../src/config/complete.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { smsShops } from '../../src/gateway/shops.ts';
-import { startWebhook } from '../channels/sms/running-webhook.ts';
+import { startWebhook } from '../channels/sms/running-door.ts';
 import { captureTerminal } from '../support/capture-terminal.ts';
 import { tempDir } from '../support/temp-dir.ts';
 

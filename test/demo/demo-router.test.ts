@@ -3,7 +3,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
 import express from 'express';
-import { verifyIdentity } from '../../src/channels/chat/identity.ts';
+import { verifyIdentity } from '../../src/channels/chat/recognition.ts';
 import { createDemoRouter, type DemoOptions } from '../../src/demo/demo-router.ts';
 import { LANGUAGES } from '../../src/demo/languages.ts';
 import { ends } from '../support/ends.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import nodemailer from 'nodemailer';
 import { runCli } from '../../src/cli/run.ts';
-import { laneOf } from '../../src/channels/sms/message.ts';
+import { laneOf } from '../../src/channels/sms/receive.ts';
 import { openSqliteStore } from '../../src/spool/sqlite/open.ts';
 import { asShopId } from '../../src/domain/ids.ts';
 import { captureTerminal } from '../support/capture-terminal.ts';

@@ -1,5 +1,4 @@
 import { writeFileSync } from 'node:fs';
-import { inspect } from 'node:util';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { completeConfig } from '../../src/config/complete.ts';
@@ -9,12 +8,22 @@ import { localReplies } from '../../src/gateway/local-replies.ts';
 import { ends } from '../support/ends.ts';
 import { ACME, gatewayConfig } from '../support/gateway-config.ts';
 import { tempDir } from '../support/temp-dir.ts';
+import { serveMessages } from '../support/twilio-messages.ts';
+import {
+  ACCOUNT_SID,
+  OUR_NUMBER,
+  startTwilioStandIn,
+  THEIR_NUMBER,
+} from '../support/twilio-stand-in.ts';
 
-async function repliesOf(replies: Readonly<Record<string, unknown>>) {
+async function repliesOf(replies: Readonly<Record<string, unknown>>, twilioUrl?: string) {
   const dir = tempDir();
   ends(() => dir.remove());
   const file = join(dir.path, 'gateway.json');
-  writeFileSync(file, JSON.stringify(gatewayConfig({ dataDir: dir.path, replies })));
+  writeFileSync(
+    file,
+    JSON.stringify(gatewayConfig({ dataDir: dir.path, replies, ...(twilioUrl && { twilioUrl }) })),
+  );
   const loaded = loadConfig({ file, env: {} });
   if (!loaded.ok) throw new Error(renderMistakes(loaded.mistakes));
   return localReplies(await completeConfig(loaded.config));
@@ -47,9 +56,14 @@ test("the relay's own authority is read from its file", async () => {
   expect(relay).toMatchObject({ ca: 'PEM', tls: 'required' });
 });
 
-test('with twilio, each shop has its own account', async () => {
-  const { twilio } = await repliesOf({ sms: 'twilio' });
+test("with twilio, each shop's texts go out through its own account", async () => {
+  const standIn = await startTwilioStandIn();
+  ends(() => standIn.close());
+  const kept = serveMessages(standIn);
+  const { twilio } = await repliesOf({ sms: 'twilio' }, standIn.baseUrl);
   expect([...(twilio?.keys() ?? [])]).toEqual([ACME.shopId]);
-  const client = await twilio?.get(ACME.shopId)?.connect();
-  expect(inspect(client?.accountSid)).toContain('ACa1a1');
+  const text = { from: OUR_NUMBER, to: THEIR_NUMBER, body: 'Monday to Friday.' };
+  const sid = await twilio?.get(ACME.shopId)?.sendText(text);
+  expect(kept.sent).toMatchObject([{ sid, ...text }]);
+  expect(standIn.requests[0]?.path).toContain(ACCOUNT_SID);
 });

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { Conduct } from './conduct.ts';
+import { MAX_UNREAD_BYTES } from './engine.ts';
 import type { Peer } from './handshake.ts';
 
 /** Transport connections by network, from their first byte to their last. */
@@ -59,5 +59,98 @@ export class Connections {
     const failures = (this.#failures.get(connection) ?? 0) + 1;
     this.#failures.set(connection, failures);
     return failures;
+  }
+}
+
+const WINDOW_MS = 10_000;
+/** After this many refusals in that time the connection is cut off. */
+const MAX_REFUSALS = 50;
+const UNREAD_MS = 10_000;
+
+/** How one connection behaves. Each method returns whether to cut it off. */
+export class Conduct {
+  #windowEndsAt = 0;
+  #refusals = 0;
+  #packets = 0;
+  #unreadSince: number | undefined;
+
+  /** An event of it was refused. */
+  refused(now: number): boolean {
+    this.#begin(now);
+    this.#refusals += 1;
+    return this.#refusals > MAX_REFUSALS;
+  }
+
+  /** @param most packets of whatever kind that a connection may send in ten seconds */
+  sent(now: number, most: number): boolean {
+    this.#begin(now);
+    this.#packets += 1;
+    return this.#packets > most;
+  }
+
+  /** @param bytes that it has not read; to be told at least once a second or so */
+  leftUnread(bytes: number, now: number): boolean {
+    if (bytes <= MAX_UNREAD_BYTES) {
+      this.#unreadSince = undefined;
+      return false;
+    }
+    this.#unreadSince ??= now;
+    return now - this.#unreadSince >= UNREAD_MS;
+  }
+
+  #begin(now: number): void {
+    if (now < this.#windowEndsAt) return;
+    this.#windowEndsAt = now + WINDOW_MS;
+    this.#refusals = 0;
+    this.#packets = 0;
+  }
+}
+
+/** The first wait; each further one is twice as long, up to the most. */
+const FIRST_WAIT_MS = 5_000;
+const MOST_WAIT_MS = 5 * 60_000;
+/** After this long without another reason, the next wait is a first one. */
+const FORGOTTEN_AFTER_MS = 10 * 60_000;
+/** Attempts within one wait that are still told how long it lasts. */
+const MAX_ATTEMPTS = 20;
+const MAX_KEPT = 10_000;
+
+interface Wait {
+  readonly times: number;
+  readonly until: number;
+  attempts: number;
+}
+
+/** Who was cut off, by address or by visitor, and until when they stay away. */
+export class ReconnectWaits {
+  readonly #waits = new Map<string, Wait>();
+
+  /** Further connections that are cut off within a wait are the same reason. */
+  cutOff(key: string, now: number): void {
+    const before = this.#waits.get(key);
+    if (before !== undefined && now < before.until) return;
+    const isForgotten = before === undefined || now - before.until > FORGOTTEN_AFTER_MS;
+    const times = isForgotten ? 1 : before.times + 1;
+    const until = now + Math.min(MOST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(times - 1, 10));
+    this.#waits.delete(key);
+    this.#waits.set(key, { times, until, attempts: 0 });
+    const [oldest] = this.#waits.keys();
+    if (this.#waits.size > MAX_KEPT && oldest !== undefined) this.#waits.delete(oldest);
+  }
+
+  /** In seconds; undefined when there is no wait. */
+  retryAfter(key: string, now: number): number | undefined {
+    const wait = this.#waits.get(key);
+    return wait === undefined || now >= wait.until
+      ? undefined
+      : Math.ceil((wait.until - now) / 1000);
+  }
+
+  /** Counts an attempt to connect. @returns whether there were too many within one wait */
+  isTooEager(key: string, now: number): boolean {
+    const wait = this.#waits.get(key);
+    if (wait === undefined || now >= wait.until) return false;
+    wait.attempts += 1;
+    return wait.attempts > MAX_ATTEMPTS;
   }
 }

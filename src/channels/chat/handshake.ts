@@ -2,13 +2,13 @@ import { z } from 'zod';
 import type { Clock } from '../../runtime/clock.ts';
 import type { VisitorRecord } from '../../spool/chat-store.ts';
 import type { VisitorId } from '../../domain/ids.ts';
-import type { ChatShop } from './chat-shop.ts';
+import type { ChatShop } from './shop.ts';
 import type { HandshakeCode } from './events.ts';
-import { type Identity, verifyIdentity } from './identity.ts';
+import { type Identity, verifyIdentity } from './recognition.ts';
 import type { ChatLimits, Limited } from './limits.ts';
-import { Origins } from './origins.ts';
+import { Origins } from './shop.ts';
 import type { Recognition } from './recognition.ts';
-import type { TokenBearer, VisitorTokens } from './visitor-token.ts';
+import type { TokenBearer, VisitorTokens } from './recognition.ts';
 
 /** The tab that was first has its new token by then. */
 const RETRY_SUPERSEDED_SECONDS = 1;

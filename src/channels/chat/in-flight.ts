@@ -21,7 +21,7 @@ export class InFlight {
     if (this.#count === 0) this.#onEmpty?.();
   }
 
-  /** Nothing new from now on; resolves when what has begun is done. */
+  /** Refuses new work from now on; resolves when the work that has begun is done. */
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#count > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));

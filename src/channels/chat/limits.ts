@@ -1,6 +1,6 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
-import type { VisitorId } from '../../domain/ids.ts';
-import type { ChatLimitOptions } from './chat-shop.ts';
+import type { ShopId, VisitorId } from '../../domain/ids.ts';
+import type { ChatLimitOptions, ChatShop } from './shop.ts';
 
 /** Over a limit: try again after so many seconds. */
 export interface Limited {
@@ -59,16 +59,16 @@ export class ChatLimits {
     return take(this.#uploads, visitorId);
   }
 
-  /** Counts what an upload may take at most; what it did not take is given back. */
+  /** Counts the most that an upload may take; `giveBack` returns the rest. */
   async uploadBytes(network: string, bytes: number): Promise<Limited | undefined> {
     const limited = await take(this.#uploadBytes, network, bytes);
-    // What is refused is counted by the library too, and would keep out smaller files for an hour.
+    // The library counts refused bytes too, which would keep out smaller files for an hour.
     if (limited !== undefined) await this.giveBack(network, bytes);
     return limited;
   }
 
   /**
-   * What was taken in an hour that is over is given back to nobody: the hour after it never had it.
+   * Bytes that were counted in an hour that is over are not given back: the next hour never had them.
    * @param takenAt when `uploadBytes` had counted them, in milliseconds since the epoch
    */
   async giveBack(network: string, bytes: number, takenAt = Date.now()): Promise<void> {
@@ -105,3 +105,40 @@ async function take(
     return { retryAfter: Math.max(1, Math.ceil(error.msBeforeNext / 1000)) };
   }
 }
+
+interface Kept {
+  readonly options: ChatLimitOptions;
+  readonly limits: ChatLimits;
+}
+
+/**
+ * The rates of each shop. What has been counted stays when the shops change, unless it is these
+ * rates that have changed. Those of a shop that is gone stay too: its last requests end by them.
+ */
+export class ShopLimits {
+  readonly #byShop = new Map<ShopId, Kept>();
+
+  constructor(shops: readonly ChatShop[]) {
+    this.serve(shops);
+  }
+
+  serve(shops: readonly ChatShop[]): void {
+    for (const { shopId, limits: options } of shops) {
+      const kept = this.#byShop.get(shopId);
+      if (kept !== undefined && isSame(kept.options, options)) continue;
+      this.#byShop.set(shopId, { options, limits: new ChatLimits(options) });
+    }
+  }
+
+  of({ shopId }: ChatShop): ChatLimits {
+    const kept = this.#byShop.get(shopId);
+    if (kept === undefined) throw new Error('a shop that the chat was never told of');
+    return kept.limits;
+  }
+}
+
+const isSame = (one: ChatLimitOptions, other: ChatLimitOptions): boolean =>
+  one.messagesPer10s === other.messagesPer10s &&
+  one.newVisitorsPerHourPerIp === other.newVisitorsPerHourPerIp &&
+  one.socketsPerIp === other.socketsPerIp &&
+  one.uploadBytesPerHourPerIp === other.uploadBytesPerHourPerIp;

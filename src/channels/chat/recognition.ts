@@ -1,11 +1,171 @@
-import type { Clock } from '../../runtime/clock.ts';
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { jwtVerify } from 'jose';
+import { z } from 'zod';
+import { asVisitorId, type VisitorId } from '../../domain/ids.ts';
 import type { Logger } from '../../observability/logger.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { ChatStore, VisitorRecord } from '../../spool/chat-store.ts';
-import type { VisitorId } from '../../domain/ids.ts';
-import type { ChatShop } from './chat-shop.ts';
-import type { Identity } from './identity.ts';
-import { newVisitorId, type TokenBearer } from './visitor-token.ts';
+import type { ChatShop } from './shop.ts';
+import { cleanName } from './visible-text.ts';
 import type { Visitors } from './visitors.ts';
+
+/**
+ * Who a client is: by the token that it was given (`VisitorTokens`), by a JWT of the shop's own
+ * server (`verifyIdentity`), and which visitor the two together stand for (`Recognition`).
+ */
+
+export interface SigningKey {
+  /** Letters, digits, `_` and `-`; stands in the token. */
+  readonly id: string;
+  readonly secret: string;
+}
+
+export interface TokenBearer {
+  readonly widgetKey: string;
+  readonly visitorId: VisitorId;
+  /** It was minted for a visitor whose identity was verified. */
+  readonly verified: boolean;
+}
+
+const LIFETIME_MS = 365 * 24 * 60 * 60 * 1000;
+const MAX_TOKEN_LENGTH = 512;
+const MIN_SECRET_BYTES = 16;
+const KEY_ID = /^[\w-]{1,32}$/;
+const TOKEN = /^([\w-]{1,32})\.([0-9a-f]{32})(v?)\.([0-9a-z]{1,10})\.([\w-]{1,256})\.([\w-]{43})$/;
+
+/** 128 random bits in hex. */
+export const newVisitorId = (): VisitorId => asVisitorId(randomBytes(16).toString('hex'));
+
+/**
+ * The tokens that visitors are known by: `<key id>.<visitor>.<expiry>.<widget key>.<HMAC-SHA256>`,
+ * with a `v` behind the visitor when the identity was verified. One without it is not valid for a
+ * verified visitor: whoever had it before the visitor was identified must not read on.
+ * The first key signs, all of them verify, so that a key can be replaced without losing anyone.
+ */
+export class VisitorTokens {
+  readonly #keys: ReadonlyMap<string, string>;
+  readonly #signing: SigningKey;
+  readonly #clock: Clock;
+  readonly #lifetimeMs: number;
+
+  /** @throws {RangeError} no key, or one that is too weak or badly named */
+  constructor(keys: readonly SigningKey[], clock: Clock, lifetimeMs = LIFETIME_MS) {
+    const [first] = keys;
+    if (first === undefined) throw new RangeError('expected at least one signing key');
+    for (const { id, secret } of keys) {
+      if (!KEY_ID.test(id)) throw new RangeError('expected a key id of letters, digits, _ and -');
+      if (Buffer.byteLength(secret) < MIN_SECRET_BYTES) {
+        throw new RangeError(`expected a signing secret of at least ${MIN_SECRET_BYTES} bytes`);
+      }
+    }
+    this.#signing = first;
+    this.#keys = new Map(keys.map(({ id, secret }) => [id, secret]));
+    this.#clock = clock;
+    this.#lifetimeMs = lifetimeMs;
+  }
+
+  mint({ widgetKey, visitorId, verified }: TokenBearer): string {
+    const expiry = Math.floor((this.#clock() + this.#lifetimeMs) / 1000).toString(36);
+    const key = Buffer.from(widgetKey).toString('base64url');
+    const visitor = verified ? `${visitorId}v` : visitorId;
+    const body = `${this.#signing.id}.${visitor}.${expiry}.${key}`;
+    return `${body}.${mac(this.#signing.secret, body).toString('base64url')}`;
+  }
+
+  /** Who bears this token; undefined when it is not ours, was changed, or has expired. */
+  verify(token: string): TokenBearer | undefined {
+    if (token.length > MAX_TOKEN_LENGTH) return undefined;
+    const [, keyId, visitor, verified, expiry, widgetKey, signature] = TOKEN.exec(token) ?? [];
+    const secret = keyId === undefined ? undefined : this.#keys.get(keyId);
+    if (
+      secret === undefined ||
+      visitor === undefined ||
+      expiry === undefined ||
+      widgetKey === undefined ||
+      signature === undefined
+    ) {
+      return undefined;
+    }
+    const body = token.slice(0, token.length - signature.length - 1);
+    const given = Buffer.from(signature, 'base64url');
+    const expected = mac(secret, body);
+    if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
+    if (parseInt(expiry, 36) * 1000 <= this.#clock()) return undefined;
+    return {
+      widgetKey: Buffer.from(widgetKey, 'base64url').toString(),
+      visitorId: asVisitorId(visitor),
+      verified: verified === 'v',
+    };
+  }
+}
+
+/** The prefix keeps these signatures apart from anything else signed with the same secret. */
+const mac = (secret: string, body: string): Buffer =>
+  createHmac('sha256', secret).update(`sluice visitor token\n${body}`).digest();
+
+/** Who the shop's own server says this visitor is. */
+export interface Identity {
+  readonly subject: string;
+  readonly email?: string;
+  readonly name?: string;
+}
+
+const MAX_JWT_LENGTH = 8 * 1024;
+const MAX_LIFETIME_SECONDS = 3600;
+const CLOCK_TOLERANCE_SECONDS = 60;
+
+/** A name or address that cannot be used is left out; the identity is still valid. */
+const claimsSchema = z.object({
+  sub: z.string().min(1).max(255),
+  exp: z.number(),
+  email: z.email().max(254).optional().catch(undefined),
+  name: z.string().overwrite(cleanName).min(1).max(200).optional().catch(undefined),
+});
+
+/**
+ * Checks an identity JWT. The algorithm is pinned (RFC 8725 §3.1): a token that names another one,
+ * `none` above all, is not even looked at with our secrets.
+ * @returns undefined when no secret made this token, or it is not for this widget, or not for now
+ */
+export async function verifyIdentity(
+  jwt: string,
+  expected: { secrets: readonly string[]; audience: string; now: number },
+): Promise<Identity | undefined> {
+  if (jwt.length > MAX_JWT_LENGTH) return undefined;
+  for (const secret of expected.secrets) {
+    const claims = await claimsOf(jwt, secret, expected.audience, expected.now);
+    if (claims === undefined) continue;
+    const remaining = claims.exp - expected.now / 1000;
+    if (remaining > MAX_LIFETIME_SECONDS + CLOCK_TOLERANCE_SECONDS) return undefined;
+    return {
+      subject: claims.sub,
+      ...(claims.email !== undefined && { email: claims.email }),
+      ...(claims.name !== undefined && { name: claims.name }),
+    };
+  }
+  return undefined;
+}
+
+async function claimsOf(
+  jwt: string,
+  secret: string,
+  audience: string,
+  now: number,
+): Promise<z.output<typeof claimsSchema> | undefined> {
+  try {
+    const { payload } = await jwtVerify(jwt, new TextEncoder().encode(secret), {
+      algorithms: ['HS256'],
+      audience,
+      requiredClaims: ['exp', 'sub'],
+      clockTolerance: CLOCK_TOLERANCE_SECONDS,
+      currentDate: new Date(now),
+    });
+    return claimsSchema.safeParse(payload).data;
+  } catch {
+    // Whatever is wrong with it, the visitor's answer is the same word.
+    return undefined;
+  }
+}
 
 export interface RecognitionParts {
   readonly store: ChatStore;
@@ -14,22 +174,22 @@ export interface RecognitionParts {
   readonly logger: Logger;
 }
 
-/** Who a client is; without a record he has left no trace yet. */
+/** Who a client is; without a record, nothing of the visitor is stored yet. */
 export interface Recognised {
   readonly visitorId: VisitorId;
   readonly record: VisitorRecord | undefined;
 }
 
 /**
- * Other tabs may still have the token of a guest who has just said in one of them who he is; within
- * this time they are told to ask again, with the token that the first one has got.
+ * After a guest was identified in one tab, other tabs may still have the guest's token. Within this
+ * time they are told to connect again, with the token that the first tab received.
  */
 const SUPERSEDED_MS = 60_000;
 
 /**
- * Tells visitors by their tokens and identities.
+ * Finds visitors by their tokens and identities.
  *
- * A token that was minted for a guest stands for nobody once the guest is known by his identity:
+ * A token that was minted for a guest is no longer valid once the guest is identified:
  * it may have been somebody else's before (a shared computer, a token that was planted), and would
  * open all that the verified visitor ever wrote, and will. So it neither reads nor writes there,
  * and joins nobody a second time. The one history that an identity takes along is that of the guest
@@ -51,7 +211,7 @@ export class Recognition {
     if (bearer === undefined) return { visitorId: newVisitorId(), record: undefined };
     const { visitorId } = bearer;
     const record = await this.#parts.store.visitor(shop.shopId, visitorId);
-    if (stands(bearer, record)) return { visitorId, record };
+    if (isCurrent(bearer, record)) return { visitorId, record };
     if (this.isSuperseded(shop, visitorId)) return 'superseded';
     return { visitorId: newVisitorId(), record: undefined };
   }
@@ -77,7 +237,7 @@ export class Recognition {
     return { visitorId: visitor.id, record: visitor };
   }
 
-  /** Whether this guest has said who he is within the last minute. */
+  /** Whether this guest was identified within the last minute. */
   isSuperseded(shop: ChatShop, visitorId: VisitorId): boolean {
     const until = this.#supersededUntil.get(`${shop.shopId}/${visitorId}`);
     return until !== undefined && until > this.#parts.clock();
@@ -94,8 +254,8 @@ export class Recognition {
   }
 }
 
-/** Whether a token stands for the visitor that it names. */
-export function stands(
+/** Whether a token is still valid for the visitor that it names. */
+export function isCurrent(
   { verified }: Pick<TokenBearer, 'verified'>,
   record: VisitorRecord | undefined,
 ): boolean {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { ChatStore, VisitorRecord } from '../../spool/chat-store.ts';
-import type { VisitorId } from '../../domain/ids.ts';
-import type { ChatShop } from './chat-shop.ts';
+import type { ShopId, VisitorId } from '../../domain/ids.ts';
+import type { ChatShop } from './shop.ts';
 import type { MessageEvent, StatusEvent } from './events.ts';
 import type { ChatLimits, Limited } from './limits.ts';
 
@@ -71,7 +71,7 @@ export class Visitors {
     if (visitor.tabs.size === 0 && this.#present.get(key) === visitor) this.#present.delete(key);
   }
 
-  /** Lines were stored that nobody was given. */
+  /** Lines were stored that no tab has yet. */
   catchUp(shopId: string, id: VisitorId): void {
     for (const tab of this.find(shopId, id)?.tabs ?? []) tab.catchUp();
   }
@@ -109,7 +109,7 @@ export class Visitors {
   /** Writes labels to the visitor's row, and to the copy that open tabs use. */
   async label(record: VisitorRecord, labels: Labels): Promise<VisitorRecord> {
     await this.#parts.store.updateVisitor(record.shopId, record.id, labels);
-    // He may have said who he is while the disk worked.
+    // They may have identified themselves while the disk worked.
     const now = this.find(record.shopId, record.id)?.record ?? record;
     const labelled = { ...now, ...labels, ...(now.subject !== undefined && { email: now.email }) };
     this.remember(labelled);
@@ -138,3 +138,82 @@ export class Visitors {
 }
 
 const keyOf = (shopId: string, id: VisitorId): string => `${shopId}/${id}`;
+
+/** A visitor with at least one open tab. */
+export interface PresentVisitor {
+  readonly shopId: ShopId;
+  readonly visitorId: VisitorId;
+  tabs: number;
+  /** When a tab was last opened. */
+  arrivedAt: number;
+  /** When the visitor last wrote or was delivered; 0 before. */
+  activeAt: number;
+  /** When a reply last came for them; 0 before. */
+  answeredAt: number;
+}
+
+export type PresenceChange = 'arrived' | 'left' | 'active';
+
+/**
+ * The visitors with open tabs. The chat server writes it, the reply poller reads it; neither imports
+ * the other.
+ */
+export class Presence {
+  readonly #visitors = new Map<string, PresentVisitor>();
+  readonly #listeners = new Set<(visitor: PresentVisitor, change: PresenceChange) => void>();
+
+  /** A tab was opened: replies that came in the meantime are wanted at once. */
+  arrived(shopId: ShopId, visitorId: VisitorId, now: number): void {
+    const key = keyOf(shopId, visitorId);
+    const visitor = this.#visitors.get(key) ?? {
+      shopId,
+      visitorId,
+      tabs: 0,
+      arrivedAt: now,
+      activeAt: 0,
+      answeredAt: 0,
+    };
+    visitor.tabs += 1;
+    visitor.arrivedAt = now;
+    this.#visitors.set(key, visitor);
+    this.#tell(visitor, 'arrived');
+  }
+
+  left(shopId: ShopId, visitorId: VisitorId): void {
+    const key = keyOf(shopId, visitorId);
+    const visitor = this.#visitors.get(key);
+    if (visitor === undefined) return;
+    visitor.tabs -= 1;
+    if (visitor.tabs > 0) return;
+    this.#visitors.delete(key);
+    this.#tell(visitor, 'left');
+  }
+
+  /** Something happened in the conversation, so that more is to be expected. */
+  active(shopId: ShopId, visitorId: VisitorId, now: number): void {
+    const visitor = this.#visitors.get(keyOf(shopId, visitorId));
+    if (visitor === undefined) return;
+    visitor.activeAt = now;
+    this.#tell(visitor, 'active');
+  }
+
+  /** A reply was stored: they no longer wait. */
+  answered(shopId: ShopId, visitorId: VisitorId, now: number): void {
+    const visitor = this.#visitors.get(keyOf(shopId, visitorId));
+    if (visitor !== undefined) visitor.answeredAt = now;
+  }
+
+  present(): Iterable<PresentVisitor> {
+    return this.#visitors.values();
+  }
+
+  /** Ends with the function that is returned. */
+  subscribe(listener: (visitor: PresentVisitor, change: PresenceChange) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  #tell(visitor: PresentVisitor, change: PresenceChange): void {
+    for (const listener of this.#listeners) listener(visitor, change);
+  }
+}

@@ -7,17 +7,15 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Claimed } from '../../spool/entry.ts';
 import type { OptOutStore } from '../../spool/opt-out-store.ts';
 import { type ChannelAddress, isE164, isUserId, parseAddress } from './address.ts';
-import { contentOf, followUpContentOf, saidIn } from './content.ts';
-import { lineOf } from './field-text.ts';
-import { type CountMessage, floodHold } from './flood.ts';
 import type { FormFields } from './form.ts';
-import { createDownloader } from './media/download.ts';
-import { fetchLate, onDemand } from './media/late-media.ts';
-import { type MediaParts, type MessageMedia, readMedia } from './media/medium.ts';
-import { TextMedia, type TextMediaOptions } from './media/text-media.ts';
-import { type LateMedia, readArrival, toFollowUp } from './message.ts';
-import { consentOf } from './opt-out.ts';
-import type { SmsShop } from './shops.ts';
+import { type CountMessage, floodHold } from './limits.ts';
+import { consentVerdict } from './normalize/consent.ts';
+import { contentOf, followUpContentOf, lineOf, saidIn } from './normalize/content.ts';
+import { type MediaParts, type MessageMedia, readMedia } from './normalize/medium.ts';
+import { fetchLate, onDemand, TextMedia, type TextMediaOptions } from './normalize/text-media.ts';
+import { createDownloader } from './providers/twilio/media.ts';
+import type { SmsShop } from './shop.ts';
+import { type LateMedia, readStored, toFollowUp } from './stored.ts';
 
 const MAX_NAME_LENGTH = 200;
 
@@ -75,7 +73,7 @@ export function createSmsNormalizer(
   };
 
   return async (claimed, signal) => {
-    const { identity, fields, late } = readArrival(claimed);
+    const { identity, fields, late } = readStored(claimed);
     const shop = shopOf(options.shops, claimed, identity.accountSid);
     const from = parseAddress(identity.from);
     const content = late === undefined ? contentOf(fields, identity.to) : followUpContentOf(fields);
@@ -196,48 +194,4 @@ function transportHold(shop: SmsShop, { transport }: ChannelAddress): Verdict | 
   return transport === 'whatsapp' && shop.whatsapp === 'hold'
     ? { kind: 'held', reason: 'whatsapp' }
     : undefined;
-}
-
-/**
- * Undefined for what is no matter of consent. The state changes before the entry settles; an
- * attempt that ended in between is made again and comes to the same verdict, since the store
- * knows which message changed the state.
- */
-async function consentVerdict(
-  shop: SmsShop,
-  { entry }: Claimed,
-  fields: FormFields,
-  from: ChannelAddress,
-  request: CreateMessageRequest,
-  optOuts: OptOutStore,
-): Promise<Verdict | undefined> {
-  // Twilio's default keyword handling does not cover WhatsApp; there only OptOutType tells.
-  const keywords = shop.optOut === 'twilio' && from.transport !== 'whatsapp';
-  const consent = consentOf(
-    { body: fields.first('Body') ?? '', optOutType: fields.first('OptOutType') ?? '' },
-    keywords,
-  );
-  const { shopId, lane, remoteId } = entry;
-  if (consent === 'none') return undefined;
-  if (consent === 'help') return { kind: 'suppressed', reason: 'help-keyword' };
-  const reason = consent === 'opt-out' ? 'opt-out' : 'opt-in';
-  if (reason === 'opt-out') await optOuts.optOut(shopId, lane, remoteId);
-  else {
-    const wasOut = await optOuts.optIn(shopId, lane, remoteId);
-    if (consent === 'opt-in-if-out' && !wasOut) return undefined;
-  }
-  const { name } = request.contact;
-  // An event finds its contact by a number (API §4.1); the state is kept for the lane.
-  if (!isE164(from.address)) return { kind: 'suppressed', reason };
-  return {
-    kind: 'suppressed',
-    reason,
-    events: [
-      {
-        name: `SMS ${reason}`,
-        event_time: new Date(entry.receivedAt).toISOString(),
-        contact: { phone: from.address, ...(name !== undefined && { name }) },
-      },
-    ],
-  };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Arrival, Intake } from '../../intake/intake.ts';
-import { chatMeta, chatRaw } from '../../channels/chat/chat-entry.ts';
+import { chatMeta, chatRaw } from '../../channels/chat/stored.ts';
 import type { ShopId } from '../../domain/ids.ts';
 import { type ExportedEntry, readExportLine } from '../export-line.ts';
 import type { EmailTaker } from './email-taker.ts';
@@ -110,7 +110,7 @@ async function takeArrival(
   }
 }
 
-/** As the channel made it (`sms/message.ts`, `chat/chat-entry.ts`). */
+/** As the channel made it (`sms/receive.ts`, `chat/receive.ts`). */
 function dedupKeyOf({ channel, meta }: ExportedEntry, raw: Buffer): string | undefined {
   if (channel === 'sms') return smsSchema.safeParse(meta).data?.messageSid;
   try {

@@ -1,4 +1,3 @@
-import type TwilioSDK from 'twilio';
 import {
   type Attempt,
   type Outbound,
@@ -9,13 +8,19 @@ import {
 } from './outbound.ts';
 import { smsAddresses } from './sms-addresses.ts';
 import { smsParts } from './sms-parts.ts';
-import { twilioFailure } from './twilio-failure.ts';
 
-/** The client of a shop's Twilio account; made at its first message. */
-export type ConnectTwilio = () => Promise<TwilioSDK.Twilio>;
+type Words =
+  | { readonly body: string }
+  | { readonly contentSid: string; readonly contentVariables: string; readonly shown: string };
+/** A text, or a template with what it is filled in with; `shown` is that alone. */
+export type OutgoingText = Words & { readonly from: string; readonly to: string };
 
-export interface TwilioSender {
-  readonly connect: ConnectTwilio;
+/** Sends a shop's texts. Handed in by the gateway, which knows the shop's account. */
+export interface TextSender {
+  /** Resolves with the provider's id of the message that it has taken over. @throws {SendFailed} */
+  readonly sendText: (text: OutgoingText) => Promise<string>;
+  /** The ids of messages with these words that the provider has since then. @throws {SendFailed} */
+  readonly findSent: (text: OutgoingText, since: Date) => Promise<readonly string[]>;
   /** The SID of a template with the variable 1, for WhatsApp replies that come too late. */
   readonly whatsappTemplate?: string;
 }
@@ -25,10 +30,6 @@ export interface TwilioSender {
  * (Meta, "Templates"; Twilio, "Using variables with Content Templates").
  */
 const VARIABLE_MAX_CHARS = 900;
-
-/** Twilio's clock and ours differ; a message of ours is looked for from that much earlier. */
-const CLOCKS_DIFFER_MS = 60_000;
-const LOOKED_AT_MAX = 200;
 
 /**
  * Sends replies as text messages through the shops' own Twilio accounts. DELIVERED is what Twilio
@@ -41,16 +42,14 @@ const LOOKED_AT_MAX = 200;
 export class TwilioSms implements Outbound {
   readonly inOrder = true;
   readonly canRepeat = false;
-  readonly #senders: ReadonlyMap<string, TwilioSender>;
+  readonly #senders: ReadonlyMap<string, TextSender>;
   readonly #elsewhere: Outbound;
-  // Weak: one of an account that was replaced goes with its last message.
-  readonly #clients = new WeakMap<ConnectTwilio, Promise<TwilioSDK.Twilio>>();
 
   /**
    * @param senders by the shop's id; looked into for each message
    * @param elsewhere for shops without an account
    */
-  constructor(senders: ReadonlyMap<string, TwilioSender>, elsewhere: Outbound) {
+  constructor(senders: ReadonlyMap<string, TextSender>, elsewhere: Outbound) {
     this.#senders = senders;
     this.#elsewhere = elsewhere;
   }
@@ -61,34 +60,22 @@ export class TwilioSms implements Outbound {
     const { from, to } = reply;
     if (from === undefined || to === undefined) throw unreachable('a number');
     const messages = messagesOf(reply, sender);
-    const client = await this.#client(sender.connect);
     const ends = smsAddresses(from, to);
     let { unsureSince } = attempt;
     for (const words of messages.slice(attempt.partsSent)) {
       const message = { ...ends, ...words };
       const found =
-        unsureSince && (await uncut(find(client, message, unsureSince, attempt), attempt));
+        unsureSince && (await uncut(find(sender, message, unsureSince, attempt), attempt));
       unsureSince = undefined;
-      const sid = found ?? (await uncut(create(client, message), attempt));
+      const sid = found ?? (await uncut(sender.sendText(message), attempt));
       await attempt.partSent(sid);
     }
     return {};
   }
-
-  #client(connect: ConnectTwilio): Promise<TwilioSDK.Twilio> {
-    const client = this.#clients.get(connect) ?? connect();
-    this.#clients.set(connect, client);
-    return client;
-  }
 }
 
-type Words =
-  | { readonly body: string }
-  | { readonly contentSid: string; readonly contentVariables: string; readonly shown: string };
-type Text = Words & { readonly from: string; readonly to: string };
-
 /** @throws {SendFailed} permanent, when a template is needed and the shop has none */
-function messagesOf({ content, needsTemplate }: OutgoingReply, sender: TwilioSender): Words[] {
+function messagesOf({ content, needsTemplate }: OutgoingReply, sender: TextSender): Words[] {
   if (needsTemplate !== true) return smsParts(content).map((body) => ({ body }));
   const { whatsappTemplate: contentSid } = sender;
   if (contentSid === undefined) {
@@ -104,51 +91,21 @@ function messagesOf({ content, needsTemplate }: OutgoingReply, sender: TwilioSen
   }));
 }
 
-function requested(message: Text) {
-  const { from, to } = message;
-  if ('body' in message) return { from, to, body: message.body };
-  const { contentSid, contentVariables } = message;
-  return { from, to, contentSid, contentVariables };
-}
-
-async function create(client: TwilioSDK.Twilio, message: Text): Promise<string> {
-  try {
-    const { sid } = await client.messages.create(requested(message));
-    return sid;
-  } catch (error) {
-    throw twilioFailure(error);
-  }
-}
-
-/** The same text to the same person since then, if Twilio has it and no other reply is it. */
+/** The same text to the same person since then, if the provider has it and no other reply is it. */
 async function find(
-  client: TwilioSDK.Twilio,
-  message: Text,
+  sender: TextSender,
+  text: OutgoingText,
   since: Date,
   { isKnown }: Attempt,
 ): Promise<string | undefined> {
-  const { from, to } = message;
   try {
-    // Not by `dateSentAfter`: what waits in a queue has no such date yet.
-    const listed = await client.messages.list({ from, to, limit: LOOKED_AT_MAX });
-    const sent = listed.filter(
-      ({ dateCreated }) => dateCreated.getTime() >= since.getTime() - CLOCKS_DIFFER_MS,
-    );
-    return sent.find(
-      ({ body, status, sid }) => isBodyOf(message, body) && !isLost(status) && !isKnown(sid),
-    )?.sid;
+    return (await sender.findSent(text, since)).find((id) => !isKnown(id));
   } catch (error) {
-    const failure = twilioFailure(error);
+    if (!(error instanceof SendFailed)) throw error;
     // Whether it is out is as open as before.
-    throw new SendFailed('unsure', 'Twilio was not asked', { code: failure.code });
+    throw new SendFailed('unsure', 'Twilio was not asked', { code: error.code });
   }
 }
-
-/** A template's own words stand around what was filled in. */
-const isBodyOf = (message: Text, body: string): boolean =>
-  'body' in message ? body === message.body : body.includes(message.shown);
-
-const isLost = (status: string) => ['failed', 'undelivered', 'canceled'].includes(status);
 
 /** Ends with the program, not with Twilio's answer. */
 async function uncut<T>(call: Promise<T>, { signal }: Attempt): Promise<T> {

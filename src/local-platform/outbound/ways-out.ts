@@ -5,7 +5,7 @@ import { Relay } from './relay.ts';
 import type { RetrySchedule } from './retry-schedule.ts';
 import { SmsLog } from './sms-log.ts';
 import type { FindTextRoute } from './text-route.ts';
-import { type TwilioSender, TwilioSms } from './twilio-sms.ts';
+import { type TextSender, TwilioSms } from './twilio-sms.ts';
 import { webChat } from './web-chat.ts';
 
 /** How replies leave; what is not given stays on this machine's disk. */
@@ -13,7 +13,7 @@ export interface RepliesOptions {
   /** For email; without one, each lands as an .eml file in the outbox. */
   readonly relay?: RelayOptions;
   /** For SMS, by the shop's id; without an account, each lands as a line in `sms.log`. */
-  readonly twilio?: ReadonlyMap<string, TwilioSender>;
+  readonly twilio?: ReadonlyMap<string, TextSender>;
   /** How texts came, and who has opted out; without it, texts are answered by SMS. */
   readonly findTextRoute?: FindTextRoute;
   readonly schedule?: RetrySchedule;

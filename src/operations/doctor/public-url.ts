@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { isPublicAddress } from '../../channels/sms/media/public-address.ts';
+import { isPublicAddress } from '../../runtime/public-address.ts';
 import { type CheckResult, verdicts } from './check-result.ts';
 import { webhookUrl, writesDefaultPort } from './webhook-url.ts';
 

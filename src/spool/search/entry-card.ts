@@ -55,7 +55,7 @@ function emailCard({ meta, head }: CardSource): FullCard {
   };
 }
 
-/** `src/channels/sms/message.ts` stores the form as a list of pairs. */
+/** `src/channels/sms/stored.ts` stores the form as a list of pairs. */
 function smsCard({ meta, head }: CardSource): FullCard {
   const pairs = parsed(head);
   const field = (name: string): string => {
@@ -75,7 +75,7 @@ function smsCard({ meta, head }: CardSource): FullCard {
   };
 }
 
-/** `src/channels/chat/chat-entry.ts` keeps the visitor in the meta. */
+/** `src/channels/chat/stored.ts` keeps the visitor in the meta. */
 function chatCard({ meta }: CardSource): FullCard {
   const name = textIn(meta, 'name');
   const email = textIn(meta, 'email');

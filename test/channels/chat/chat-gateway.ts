@@ -5,9 +5,9 @@ import {
   type ChatServer,
   type ChatServerOptions,
   createChatServer,
-} from '../../../src/channels/chat/chat-server.ts';
-import type { ChatShop } from '../../../src/channels/chat/chat-shop.ts';
-import { Presence } from '../../../src/channels/chat/presence.ts';
+} from '../../../src/channels/chat/door.ts';
+import type { ChatShop } from '../../../src/channels/chat/shop.ts';
+import { Presence } from '../../../src/channels/chat/visitors.ts';
 import {
   createReplyPoller,
   type ReplyPollerOptions,

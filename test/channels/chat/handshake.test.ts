@@ -2,7 +2,7 @@ import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { request } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { SignJWT } from 'jose';
-import { VisitorTokens } from '../../../src/channels/chat/visitor-token.ts';
+import { VisitorTokens } from '../../../src/channels/chat/recognition.ts';
 import { asVisitorId } from '../../../src/domain/ids.ts';
 import { type ChatClient, ConnectRefused } from '../../support/chat-client.ts';
 import { SHOP } from '../../support/entries.ts';

@@ -23,7 +23,7 @@ import {
   SHORT_CODE,
   STRICT_NUMBER,
 } from './inbound-cases.ts';
-import { type RunningWebhook, smsShop, startWebhook } from './running-webhook.ts';
+import { type RunningWebhook, smsShop, startWebhook } from './running-door.ts';
 
 /** The whole way of an SMS: webhook, spool, normalizer and delivery, between two stand-ins. */
 export interface InboundScene {

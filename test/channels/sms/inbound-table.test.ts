@@ -29,7 +29,7 @@ import {
   type Payload,
 } from './inbound-cases.ts';
 import { type InboundScene, startInboundScene } from './inbound-scene.ts';
-import { WEBHOOK_URL } from './running-webhook.ts';
+import { WEBHOOK_URL } from './running-door.ts';
 
 const SETTLED_WITHIN_MS = 30_000;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { join } from 'node:path';
 import { createSmsNormalizer } from '../../../src/channels/sms/normalize.ts';
-import type { SmsShop } from '../../../src/channels/sms/shops.ts';
+import type { SmsShop } from '../../../src/channels/sms/shop.ts';
 import type { Normalized } from '../../../src/intake/normalizer.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { createMessageRequestSchema } from '../../../src/platform-api/schemas.ts';
@@ -12,7 +12,7 @@ import {
   OUR_NUMBER,
   THEIR_NUMBER,
 } from '../../support/twilio-stand-in.ts';
-import { type RunningWebhook, smsShop, startWebhook } from './running-webhook.ts';
+import { type RunningWebhook, smsShop, startWebhook } from './running-door.ts';
 
 type Changes = Parameters<typeof inboundForm>[0];
 

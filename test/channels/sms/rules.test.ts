@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { laneOf, readIdentity, toArrival } from '../../../src/channels/sms/message.ts';
+import { laneOf, readIdentity, toArrival } from '../../../src/channels/sms/receive.ts';
 import { FormFields } from '../../../src/channels/sms/form.ts';
 import { createSmsNormalizer } from '../../../src/channels/sms/normalize.ts';
-import { consentOf } from '../../../src/channels/sms/opt-out.ts';
-import type { SmsShop } from '../../../src/channels/sms/shops.ts';
+import { consentOf } from '../../../src/channels/sms/normalize/consent.ts';
+import type { SmsShop } from '../../../src/channels/sms/shop.ts';
 import { createIntake } from '../../../src/intake/intake.ts';
 import type { Normalized } from '../../../src/intake/normalizer.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
@@ -24,7 +24,7 @@ import {
   OUR_NUMBER,
   THEIR_NUMBER,
 } from '../../support/twilio-stand-in.ts';
-import { type RunningWebhook, smsShop, startWebhook } from './running-webhook.ts';
+import { type RunningWebhook, smsShop, startWebhook } from './running-door.ts';
 
 type Changes = Parameters<typeof inboundForm>[0];
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { connectTwilio } from '../../../src/channels/sms/twilio-api.ts';
+import { textSender } from '../../../src/gateway/local-replies.ts';
 import type { LocalPlatformOptions } from '../../../src/local-platform/local-platform.ts';
 import type { FindTextRoute, TextRoute } from '../../../src/local-platform/outbound/text-route.ts';
 import type { LogFields } from '../../../src/observability/logger.ts';
@@ -42,11 +42,11 @@ async function answered(setting: Setting) {
   const standIn = await startTwilioStandIn();
   ends(() => standIn.close());
   const twilio = serveMessages(standIn);
-  const connect = () =>
-    connectTwilio({
-      ...{ accountSid: ACCOUNT_SID, username: ACCOUNT_SID, password: AUTH_TOKEN },
-      ...{ baseUrl: standIn.baseUrl, timeoutMs: 30_000 },
-    });
+  const account = {
+    accountSid: ACCOUNT_SID,
+    authTokens: [AUTH_TOKEN],
+    apiBaseUrl: standIn.baseUrl,
+  };
   const codes: unknown[] = [];
   const warn = (_event: string, fields: LogFields = {}) => void codes.push(fields['code']);
   const text = setting.answer ?? 'From nine to five.';
@@ -57,7 +57,7 @@ async function answered(setting: Setting) {
     },
     logger: { ...silentLogger, warn },
     replies: {
-      twilio: new Map([[SHOP.shopId, { connect, ...(whatsappTemplate && { whatsappTemplate }) }]]),
+      twilio: new Map([[SHOP.shopId, textSender(account, whatsappTemplate)]]),
       schedule: { delaysMs: [20], giveUpAfterMs: 60_000 },
       findTextRoute,
     },

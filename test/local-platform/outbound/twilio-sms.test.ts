@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import Database from 'better-sqlite3';
-import { connectTwilio } from '../../../src/channels/sms/twilio-api.ts';
+import { textSender } from '../../../src/gateway/local-replies.ts';
 import type { Agent } from '../../../src/local-platform/agent/agent.ts';
 import type { LocalPlatform } from '../../../src/local-platform/local-platform.ts';
 import {
@@ -37,10 +37,12 @@ async function aTwilio() {
   return { ...serveMessages(standIn), baseUrl: standIn.baseUrl };
 }
 
-const connectTo =
-  (baseUrl: string, password = AUTH_TOKEN, timeoutMs = 30_000) =>
-  () =>
-    connectTwilio({ accountSid: ACCOUNT_SID, username: ACCOUNT_SID, password, baseUrl, timeoutMs });
+const senderTo = (apiBaseUrl: string, timeoutMs?: number) =>
+  textSender(
+    { accountSid: ACCOUNT_SID, authTokens: [AUTH_TOKEN], apiBaseUrl },
+    undefined,
+    timeoutMs,
+  );
 
 const refusedWith = (status: number, code: number) => ({
   status,
@@ -87,11 +89,8 @@ async function failureOf(sending: Promise<unknown>): Promise<SendFailed> {
   throw new Error('it did not fail as expected', { cause: error });
 }
 
-const way = (baseUrl: string, password?: string, timeoutMs?: number) =>
-  new TwilioSms(
-    new Map([[SHOP.shopId, { connect: connectTo(baseUrl, password, timeoutMs) }]]),
-    new SmsLog(newFolder()),
-  );
+const way = (baseUrl: string, timeoutMs?: number) =>
+  new TwilioSms(new Map([[SHOP.shopId, senderTo(baseUrl, timeoutMs)]]), new SmsLog(newFolder()));
 
 describe('a reply by SMS', () => {
   test("goes out from the shop's number", async () => {
@@ -167,7 +166,7 @@ describe('what Twilio answers', () => {
   test('half an answer', async () => {
     const twilio = await aTwilio();
     twilio.answerNextText('stall', 'kept');
-    const failure = await failureOf(way(twilio.baseUrl, AUTH_TOKEN, 300).send(REPLY, attempt()));
+    const failure = await failureOf(way(twilio.baseUrl, 300).send(REPLY, attempt()));
     expect(failure.kind).toBe('unsure');
   });
 
@@ -245,7 +244,7 @@ describe('on the platform', () => {
       dir,
       agent: { kind: 'custom', agent: echo },
       replies: {
-        twilio: new Map([[SHOP.shopId, { connect: connectTo(baseUrl) }]]),
+        twilio: new Map([[SHOP.shopId, senderTo(baseUrl)]]),
         schedule: SOON,
       },
     });
@@ -275,7 +274,7 @@ describe('on the platform', () => {
     const platform = await startPlatform({
       agent: { kind: 'custom', agent: verbose },
       replies: {
-        twilio: new Map([[SHOP.shopId, { connect: connectTo(twilio.baseUrl) }]]),
+        twilio: new Map([[SHOP.shopId, senderTo(twilio.baseUrl)]]),
         schedule: SOON,
       },
     });

@@ -3,21 +3,21 @@ import type { Message } from '../../../platform-api/resources.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { WatchedConversation } from '../../../spool/chat-store.ts';
 import type { ShopId, VisitorId } from '../../../domain/ids.ts';
-import type { Batch } from './batches.ts';
+import type { Batch } from './schedule.ts';
 import { type ReaderParts, type Reading, readMessages, readOn } from './message-reader.ts';
 import type { Urgency } from './pacer.ts';
-import { type Place, Places } from './place.ts';
-import { createdAt, ListDirection } from './reply-order.ts';
+import { type ListPosition, ListPositions } from './list-position.ts';
+import { createdAt, ListDirection } from './platform-message.ts';
 import { CursorRefused } from './reply-source.ts';
-import type { Depth } from './turn.ts';
+import type { Depth } from './schedule.ts';
 
 export interface ConversationListsParts extends ReaderParts {
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** How a turn reads. */
-export interface How extends Pick<Reading, 'isKnown'> {
+/** How far and how urgently a turn reads. */
+export interface ReadOptions extends Pick<Reading, 'isKnown'> {
   readonly depth: Depth;
   readonly urgency: Urgency;
 }
@@ -36,8 +36,8 @@ export interface Listed {
 
 /** What one list request after the other has brought. */
 interface Part extends Omit<Listed, 'readTo'> {
-  /** Where lists were left of which there is more, and those that were read on in. */
-  readonly unfinished: readonly { readonly visitorId: VisitorId; readonly place: Place }[];
+  /** The positions in lists of which there is more, and in those that were read on. */
+  readonly unfinished: readonly { readonly visitorId: VisitorId; readonly place: ListPosition }[];
 }
 
 /** A conversation whose messages make pages too large. */
@@ -47,7 +47,7 @@ interface Heavy {
   readonly isRead: boolean;
 }
 
-/** More of them are forgotten, and found again. */
+/** Beyond this the oldest are forgotten, and found again. */
 const MAX_HEAVY = 1_000;
 
 /** A message may become visible later than newer ones by so much, and must still be found. */
@@ -65,7 +65,7 @@ export class ConversationLists {
   /** Until when each conversation was read, by that clock; nothing before it was read to its end. */
   readonly #readTo = new Map<VisitorId, Map<string, number>>();
   /** In conversations that are longer than one reading. */
-  readonly #places = new Places();
+  readonly #positions = new ListPositions();
   readonly #direction = new ListDirection();
   readonly #heavy = new Map<string, Heavy>();
 
@@ -74,32 +74,32 @@ export class ConversationLists {
     this.#parts = parts;
   }
 
-  /** He has gone; how far his long conversations were read stays known. */
+  /** The visitor has left; how far their long conversations were read stays known. */
   forget(visitorId: VisitorId): void {
     this.#readTo.delete(visitorId);
   }
 
-  /** It is longer than one reading, or its pages are too large: no other waits for it. */
+  /** Whether it is longer than one reading, or its pages are too large: no other waits for it. */
   isReadAlone({ conversationId }: WatchedConversation): boolean {
-    return this.#places.get(conversationId) !== undefined || this.#heavy.has(conversationId);
+    return this.#positions.get(conversationId) !== undefined || this.#heavy.has(conversationId);
   }
 
-  /** There is more of it than was read. */
+  /** Whether there is more of it than was read. */
   isUnfinished({ conversationId }: WatchedConversation): boolean {
     const isLeftOut = this.#heavy.get(conversationId)?.isRead === false;
-    return isLeftOut || this.#places.get(conversationId)?.isAtEnd === false;
+    return isLeftOut || this.#positions.get(conversationId)?.isAtEnd === false;
   }
 
-  /** Reading on in it has failed a moment ago. */
+  /** Whether reading on in it has just failed. */
   isQuiet({ conversationId }: WatchedConversation): boolean {
-    return (this.#places.get(conversationId)?.quietUntil ?? 0) > this.#parts.clock();
+    return (this.#positions.get(conversationId)?.quietUntil ?? 0) > this.#parts.clock();
   }
 
   /**
    * A conversation that is read alone and cannot be read holds up no other.
    * @throws {unknown} what went wrong, when nothing could be read
    */
-  async read({ together, alone }: Batch, how: How, signal: AbortSignal): Promise<Listed> {
+  async read({ together, alone }: Batch, how: ReadOptions, signal: AbortSignal): Promise<Listed> {
     const lists: Part[] = [];
     let failure: { readonly error: unknown } | undefined;
     if (together.length > 0) lists.push(await this.#readTogether(together, how, signal));
@@ -130,7 +130,7 @@ export class ConversationLists {
 
   async #readTogether(
     conversations: readonly WatchedConversation[],
-    { depth, urgency, isKnown }: How,
+    { depth, urgency, isKnown }: ReadOptions,
     signal: AbortSignal,
   ): Promise<Part> {
     const readTo = this.#newestAt;
@@ -143,7 +143,7 @@ export class ConversationLists {
       urgency,
       thorough: depth === 'end',
       backTo: depth === 'back' ? since - LATE_MS : since,
-      // Whatever is heavy comes alone.
+      // Heavy conversations are read alone.
       limit: conversations.length === 1 ? this.#limitOf(conversations[0]) : undefined,
     };
     const reading = { ...common, conversationIds: conversations.map(idOf) };
@@ -175,7 +175,7 @@ export class ConversationLists {
           const own = messages.filter(({ conversation_id: id }) => id === conversationId);
           // Read back before, in another tab's time perhaps, and nothing has come since.
           const isRead = place?.isNewestFirst === true && own.every(({ id }) => wasKnown.has(id));
-          if (this.#places.get(conversationId)?.isNewestFirst) continue;
+          if (this.#positions.get(conversationId)?.isNewestFirst) continue;
           if (place === undefined || isRead) this.#noteReadTo(conversation, readTo);
           else this.#foundLong(conversation, place);
         }
@@ -186,11 +186,11 @@ export class ConversationLists {
   /** Goes on in a list that is longer than one reading; one that is only heavy is read as it is. */
   async #readAlone(
     conversation: WatchedConversation,
-    how: How,
+    how: ReadOptions,
     signal: AbortSignal,
   ): Promise<Part> {
     const { conversationId, visitorId } = conversation;
-    const place = this.#places.get(conversationId);
+    const place = this.#positions.get(conversationId);
     if (place === undefined) return this.#readTogether([conversation], how, signal);
     if (place.isNewestFirst) return this.#readBack(conversation, place, how, signal);
     const { depth, urgency } = how;
@@ -206,7 +206,7 @@ export class ConversationLists {
       messages: read.messages,
       unfinished: [{ visitorId, place: read.place }],
       taken: (held) => {
-        if (!held.has(conversationId)) this.#places.set(conversationId, read.place);
+        if (!held.has(conversationId)) this.#positions.set(conversationId, read.place);
       },
     };
   }
@@ -214,8 +214,8 @@ export class ConversationLists {
   /** Goes on in one that is newest first, back to its end; what has come meanwhile comes first. */
   async #readBack(
     conversation: WatchedConversation,
-    place: Place,
-    { urgency, isKnown }: How,
+    place: ListPosition,
+    { urgency, isKnown }: ReadOptions,
     signal: AbortSignal,
   ): Promise<Part> {
     const { conversationId } = conversation;
@@ -235,19 +235,19 @@ export class ConversationLists {
       unfinished: [],
       taken: (held) => {
         // The other queue may have come to its end meanwhile.
-        if (held.has(conversationId) || !this.#places.get(conversationId)) return;
+        if (held.has(conversationId) || !this.#positions.get(conversationId)) return;
         if (!back.place.isAtEnd) {
-          this.#places.set(conversationId, back.place);
+          this.#positions.set(conversationId, back.place);
           return;
         }
-        this.#places.delete(conversationId);
+        this.#positions.delete(conversationId);
         this.#noteReadTo(conversation, readTo);
       },
     };
   }
 
   #noteFailure({ conversationId }: WatchedConversation, error: unknown): void {
-    this.#places.failed(conversationId, error instanceof CursorRefused, this.#parts.clock());
+    this.#positions.failed(conversationId, error instanceof CursorRefused, this.#parts.clock());
     this.#parts.logger.warn('chat.replies_long_failed', {
       shop: this.#shopId,
       conversationId,
@@ -269,8 +269,8 @@ export class ConversationLists {
     this.#parts.logger.warn('chat.replies_heavy', { shop: this.#shopId, conversationId, limit });
   }
 
-  #foundLong({ conversationId }: WatchedConversation, place: Place): void {
-    this.#places.set(conversationId, place);
+  #foundLong({ conversationId }: WatchedConversation, place: ListPosition): void {
+    this.#positions.set(conversationId, place);
     const { isOldestFirst, isNewestFirst } = place;
     this.#parts.logger.warn('chat.replies_long', {
       shop: this.#shopId,

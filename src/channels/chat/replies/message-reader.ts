@@ -2,8 +2,8 @@ import pRetry from 'p-retry';
 import type { Message } from '../../../platform-api/resources.ts';
 import type { ShopId } from '../../../domain/ids.ts';
 import type { Pacer, Urgency } from './pacer.ts';
-import { type Pages, type Place, placeAfter } from './place.ts';
-import { createdAt, isNewestFirst } from './reply-order.ts';
+import { type Pages, type ListPosition, positionAfter } from './list-position.ts';
+import { createdAt, isNewestFirst } from './platform-message.ts';
 import {
   CursorRefused,
   type MessagePage,
@@ -39,7 +39,7 @@ export interface Read {
   /** False when a list was left before its end, at what is known. */
   readonly isWhole: boolean;
   /** Conversations that are longer than one reading, and how far it came. */
-  readonly unfinished: ReadonlyMap<string, Place>;
+  readonly unfinished: ReadonlyMap<string, ListPosition>;
   /** Conversations that make pages too large, and how many messages a page may have of each. */
   readonly heavy: ReadonlyMap<string, number>;
   /** Those of them that were left out, for a reading of their own. */
@@ -47,7 +47,7 @@ export interface Read {
 }
 
 const RETRIES = 2;
-/** So many known ones in a row, and everything behind them is known as well. */
+/** After this many known messages in a row, everything behind them is known as well. */
 const KNOWN_RUN = 20;
 /** Of one long list at a time: others wait for their turn meanwhile. */
 const MAX_PAGES_ON = 4;
@@ -61,7 +61,7 @@ const HEAVY_SHARE = 1 / 8;
  * divided by conversations; one conversation's own goes on where it was left (`readOn`).
  *
  * A page that is too large is asked for again with half as many messages, down to one. The
- * conversations that fill it are left out then, so that nobody waits for small pages of them.
+ * conversations that fill it are then left out, so that no other waits for small pages of them.
  * @throws {PageTooLarge} by one conversation alone: a single message is too large
  */
 export async function readMessages(
@@ -76,13 +76,13 @@ export async function readMessages(
     if (isAlone || !(error instanceof PageTooLarge)) throw error;
     return undefined;
   });
-  // A single message of one of them is too large, and nothing shows of which.
+  // A single message of one of them is too large; which one is not known.
   if (pages === undefined) return readParts(halves(conversationIds), reading, parts, signal);
   const { messages, next, isLeft, limit } = pages;
   const common = { messages, heavy: new Map<string, number>(), leftOut: new Set<string>() };
   if (isAlone) {
     const unfinished = new Map(
-      only === undefined || next === undefined ? [] : [[only, placeAfter(pages)]],
+      only === undefined || next === undefined ? [] : [[only, positionAfter(pages)]],
     );
     if (only !== undefined && limit !== undefined) common.heavy.set(only, limit);
     return { ...common, isWhole: unfinished.size === 0 && !isLeft, unfinished };
@@ -113,7 +113,7 @@ async function readParts(
       reads.push(await readMessages({ ...reading, conversationIds }, parts, signal));
     } catch (error) {
       if (!(error instanceof PageTooLarge)) throw error;
-      // Of one conversation alone, then. It fails by itself in a reading of its own.
+      // So it is one conversation alone; it will fail by itself in its own reading.
       const heavy = new Map(conversationIds.map((id) => [id, 1]));
       const leftOut = new Set(conversationIds);
       reads.push({ messages: [], isWhole: false, unfinished: new Map(), heavy, leftOut });
@@ -134,11 +134,11 @@ async function readParts(
  */
 export async function readOn(
   reading: Omit<Reading, 'thorough' | 'backTo' | 'isKnown'>,
-  { place, from }: { readonly place: Place; readonly from: string | undefined },
+  { place, from }: { readonly place: ListPosition; readonly from: string | undefined },
   parts: ReaderParts,
   signal: AbortSignal,
 ): Promise<
-  Pick<Read, 'messages'> & { readonly place: Place; readonly limit?: number | undefined }
+  Pick<Read, 'messages'> & { readonly place: ListPosition; readonly limit?: number | undefined }
 > {
   const toTheEnd = { thorough: true, backTo: 0, isKnown: () => false };
   const maxPages = Math.min(parts.maxPages, MAX_PAGES_ON);
@@ -147,7 +147,7 @@ export async function readOn(
   const less = { ...parts, maxPages, retries };
   const pages = await readPages({ ...reading, ...toTheEnd }, less, signal, from);
   const { messages, limit } = pages;
-  return { messages, limit, place: placeAfter(pages, place) };
+  return { messages, limit, place: positionAfter(pages, place) };
 }
 
 /** In two: a conversation that fills most of the list by itself and the rest, or halves. */

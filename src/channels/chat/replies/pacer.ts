@@ -1,11 +1,11 @@
 export type Urgency = 'urgent' | 'usual';
 
-/** After so many urgent ones in a row, one that is not has its turn. */
+/** After this many urgent callers in a row, a usual one has its turn. */
 const URGENT_IN_A_ROW = 3;
 
 /**
- * Lets callers through one after the other, at least so many milliseconds apart: the urgent ones
- * first, but never them alone.
+ * Lets callers through one after the other, a fixed time apart: urgent ones first, but never only
+ * urgent ones.
  */
 export class Pacer {
   readonly #spacingMs: number;

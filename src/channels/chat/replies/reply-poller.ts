@@ -1,23 +1,25 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { errorFields, type Logger } from '../../../observability/logger.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { ChatStore, JournalLine } from '../../../spool/chat-store.ts';
 import type { Spool } from '../../../spool/spool.ts';
 import type { ShopId, VisitorId } from '../../../domain/ids.ts';
-import type { Presence, PresenceChange, PresentVisitor } from '../presence.ts';
+import type { Presence, PresenceChange, PresentVisitor } from '../visitors.ts';
 import { Pacer, type Urgency } from './pacer.ts';
-import { backoffMs, FASTEST_MS, pollIntervalMs } from './poll-interval.ts';
 import type { ReplySource } from './reply-source.ts';
-import { Rounds } from './rounds.ts';
 import { ShopReplies } from './shop-replies.ts';
 import {
+  backoffMs,
   type Depth,
+  FASTEST_MS,
   isWaiting,
   nextDueAt,
   nextTurn,
+  pollIntervalMs,
   type Queue,
   type Turn,
   type Watched,
-} from './turn.ts';
+} from './schedule.ts';
 
 export interface ReplyPollerOptions {
   /** List requests a second of all shops together. */
@@ -41,11 +43,11 @@ export interface ReplyPollerParts {
 }
 
 export interface ReplyPoller {
-  /** Ends every loop and waits for what it is writing. */
+  /** Ends every loop and waits until what it is writing is stored. */
   stop(): Promise<void>;
 }
 
-/** Between two readings further back, in readings: what shows itself late is found by then. */
+/** Readings between two that go further back, for messages that became visible late. */
 const LOOK_BACK_EVERY = 30;
 const QUEUES = ['waiting', 'others'] as const;
 
@@ -98,7 +100,7 @@ class ShopLoop {
   readonly #fastestMs: number;
   readonly #watched = new Map<PresentVisitor, Watched>();
   readonly #stopping = new AbortController();
-  readonly #rounds: Readonly<Record<Queue, Rounds>>;
+  readonly #steps: Readonly<Record<Queue, RepeatedStep>>;
   readonly #lastDepth: Partial<Record<Queue, Depth>> = {};
   #failures = 0;
   #quietUntil = 0;
@@ -108,9 +110,9 @@ class ShopLoop {
     this.#shopId = shopId;
     this.#replies = replies;
     this.#parts = parts;
-    this.#rounds = {
-      waiting: new Rounds(() => this.#round('waiting'), parts.clock),
-      others: new Rounds(() => this.#round('others'), parts.clock),
+    this.#steps = {
+      waiting: new RepeatedStep(() => this.#readNext('waiting'), parts.clock),
+      others: new RepeatedStep(() => this.#readNext('others'), parts.clock),
     };
   }
 
@@ -121,13 +123,13 @@ class ShopLoop {
       return;
     }
     const dueAt = Math.max(this.#expect(visitor, change), this.#quietUntil);
-    // Every message of every visitor comes by here: only what is due earlier than the rest wakes.
-    for (const queue of QUEUES) this.#rounds[queue].wakeBy(dueAt);
+    // Called for every message of every visitor: only an earlier time than the known one wakes a loop.
+    for (const queue of QUEUES) this.#steps[queue].wakeBy(dueAt);
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await Promise.all(QUEUES.map((queue) => this.#rounds[queue].stop()));
+    await Promise.all(QUEUES.map((queue) => this.#steps[queue].stop()));
   }
 
   #expect(visitor: PresentVisitor, change: 'arrived' | 'active'): number {
@@ -144,18 +146,18 @@ class ShopLoop {
     return watched.dueAt;
   }
 
-  /** One reading. Nothing is ever thrown out of here: what fails is tried again later. */
-  async #round(queue: Queue): Promise<number | undefined> {
+  /** One reading. Never rejects: a reading that fails is repeated later. */
+  async #readNext(queue: Queue): Promise<number | undefined> {
     const now = this.#parts.clock();
     if (now < this.#quietUntil) return this.#quietUntil;
     const turn = nextTurn(queue, this.#watched, now, this.#lastDepth[queue]);
     if (turn !== undefined) {
       this.#lastDepth[queue] = turn.depth;
-      // Who returns sees an old page until he is read.
+      // A visitor who returns sees an old page until they are read.
       const isUrgent = queue === 'waiting' || turn.depth === 'end';
       await this.#collect(turn, isUrgent ? 'urgent' : 'usual');
       // A reply moves its visitor into the other queue, which may be asleep.
-      for (const other of QUEUES) this.#rounds[other].wakeBy(this.#nextAt(other) ?? Infinity);
+      for (const other of QUEUES) this.#steps[other].wakeBy(this.#nextAt(other) ?? Infinity);
     }
     return this.#nextAt(queue);
   }
@@ -199,14 +201,14 @@ class ShopLoop {
         ...errorFields(error),
       });
     } finally {
-      // Somebody may have gone while his messages were read.
+      // A visitor may have left while their messages were read.
       for (const visitor of visitors) {
         if (!this.#watched.has(visitor)) this.#replies.forget(visitor.visitorId);
       }
     }
   }
 
-  /** Others could be read: he waits by himself, longer each time. */
+  /** Others could be read: only this visitor waits, longer each time. */
   #postpone(visitor: PresentVisitor): void {
     const watched = this.#watched.get(visitor);
     if (watched === undefined) return;
@@ -220,7 +222,7 @@ class ShopLoop {
     if (watched === undefined) return;
     watched.failures = 0;
     if (!isFinished) {
-      // There is more in a long list: he is still returning, if he was, and the list goes on soon.
+      // There is more in a long list: `returning` stays as it was, and the list goes on soon.
       watched.dueAt = startedAt + this.#fastestMs;
       watched.backAt = Math.max(watched.backAt, watched.dueAt);
       return;
@@ -233,5 +235,59 @@ class ShopLoop {
     const quietMs = this.#parts.clock() - Math.max(activeAt, arrivedAt, answeredAt);
     const isAnswered = answeredAt > 0 && !isWaiting(visitor);
     watched.dueAt = startedAt + pollIntervalMs(quietMs, this.#fastestMs, isAnswered);
+  }
+}
+
+/** Runs a step at the times that the step itself or `wakeBy` names. */
+export class RepeatedStep {
+  readonly #step: () => Promise<number | undefined>;
+  readonly #now: () => number;
+  #sleep = new AbortController();
+  #nextAt = Infinity;
+  #running: Promise<void> | undefined;
+  #isStopped = false;
+
+  /**
+   * @param step must not throw; resolves with the time of the next one, undefined when there is
+   * nothing to wait for
+   */
+  constructor(step: () => Promise<number | undefined>, now: () => number) {
+    this.#step = step;
+    this.#now = now;
+  }
+
+  /** There is something to do at this time; cheap when an earlier time is known. */
+  wakeBy(at: number): void {
+    if (this.#isStopped || at >= this.#nextAt) return;
+    this.#nextAt = at;
+    this.#sleep.abort();
+    this.#running ??= this.#run();
+  }
+
+  /** Waits for the step that is running. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#sleep.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    for (;;) {
+      const waitMs = this.#nextAt - this.#now();
+      if (this.#isStopped || waitMs === Infinity) {
+        // Before this returns, so that a later `wakeBy` starts a new run.
+        this.#running = undefined;
+        return;
+      }
+      if (waitMs > 0) {
+        this.#sleep = new AbortController();
+        await delay(waitMs, undefined, { signal: this.#sleep.signal }).catch(() => undefined);
+      } else {
+        this.#nextAt = Infinity;
+        const at = await this.#step();
+        // `wakeBy` may have named an earlier time meanwhile.
+        this.#nextAt = Math.min(this.#nextAt, at ?? Infinity);
+      }
+    }
   }
 }

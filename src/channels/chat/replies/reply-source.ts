@@ -12,7 +12,7 @@ export class CursorRefused extends Error {
   override name = 'CursorRefused';
 }
 
-/** A page of so many messages is larger than the reader takes. */
+/** A page of this many messages is larger than the reader accepts. */
 export class PageTooLarge extends Error {
   override name = 'PageTooLarge';
 }

@@ -2,14 +2,14 @@ import type { Logger } from '../../../observability/logger.ts';
 import type { Message } from '../../../platform-api/resources.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { ChatStore, JournalLine, WatchedConversation } from '../../../spool/chat-store.ts';
-import { REMOTE_ID_PREFIX } from '../chat-entry.ts';
+import { REMOTE_ID_PREFIX } from '../stored.ts';
 import type { Spool } from '../../../spool/spool.ts';
 import type { ShopId, VisitorId } from '../../../domain/ids.ts';
-import { batchesOf } from './batches.ts';
-import { ConversationLists, type How, type Listed } from './conversation-lists.ts';
-import { isReply, isUnsigned, shownText } from './is-reply.ts';
+import { batchesOf } from './schedule.ts';
+import { ConversationLists, type ReadOptions, type Listed } from './conversation-lists.ts';
+import { isReply, isUnsigned, shownText } from './platform-message.ts';
 import type { ReaderParts } from './message-reader.ts';
-import { createdAt, inOrder } from './reply-order.ts';
+import { createdAt, inOrder } from './platform-message.ts';
 import { PageTooLarge } from './reply-source.ts';
 
 export interface ShopRepliesParts extends ReaderParts {
@@ -22,15 +22,15 @@ export interface ShopRepliesParts extends ReaderParts {
   readonly unsignedWaitMs: number;
 }
 
-/** Of each visitor, the newest ones; a reply in an older one is found when he returns. */
+/** How many of each visitor's newest conversations are read; older ones when the visitor returns. */
 const WATCHED = { usual: 3, thorough: 20 };
 
 /** Conversations read alone in a turn, by visitors: others who are due wait for all of them. */
 const MOST_ALONE = 3;
-/** So many lists that fail one after the other, and it is the platform that has failed. */
+/** After this many failed lists in a row the platform counts as down. */
 const FAILURES_IN_A_ROW = 2;
 
-/** What came of a turn. Whoever is in none of these sets was read to the end. */
+/** The outcome of a turn. Visitors in none of these sets were read to the end. */
 export interface Collected {
   /** Of whom there is more to read, soon. */
   readonly unfinished: ReadonlySet<VisitorId>;
@@ -63,21 +63,21 @@ export class ShopReplies {
     this.#lists = new ConversationLists(shopId, parts);
   }
 
-  /** What was decided for a visitor who has gone need not be remembered: the journal knows. */
+  /** Decisions about a visitor who has left are not kept: the journal has the replies. */
   forget(visitorId: VisitorId): void {
     this.#decided.delete(visitorId);
     this.#lists.forget(visitorId);
   }
 
   /**
-   * Reads these visitors' conversations and stores what is new. Who cannot be read holds up nobody
-   * else; when two lists fail in a row the platform is left alone.
-   * @param visitors whoever has been due for longest goes first
+   * Reads these visitors' conversations and stores what is new. A visitor who cannot be read delays
+   * no other; when two lists fail in a row, no more are requested.
+   * @param visitors those who have been due for longest come first
    * @throws {unknown} what went wrong, when nobody could be read
    */
   async collect(
     visitors: readonly VisitorId[],
-    how: Omit<How, 'isKnown'>,
+    how: Omit<ReadOptions, 'isKnown'>,
     signal: AbortSignal,
   ): Promise<Collected> {
     const all = await this.#parts.chatStore.conversationsOf(this.#shopId, visitors);
@@ -187,7 +187,7 @@ export class ShopReplies {
     });
     // Undefined: the visitor has it already, from before a restart.
     if (appended === undefined) return;
-    // Another visitor's, when the one who was asked for has joined him meanwhile.
+    // Another visitor's, when the one who was asked for has joined them meanwhile.
     const { visitorId: owner, line } = appended;
     logger.info('chat.reply', { platformMessage: message.id, visitor: owner, seq: line.seq });
     onLine(this.#shopId, owner, line);

@@ -3,12 +3,15 @@ import type { Logger } from '../../../observability/logger.ts';
 import type { Metrics } from '../../../observability/metrics.ts';
 import type { Spool } from '../../../spool/spool.ts';
 import { FormFields } from '../form.ts';
-import { BadParameter, readIdentity, toArrival } from '../message.ts';
-import type { SmsShop } from '../shops.ts';
-import { ApiFailed } from './api-failed.ts';
-import { type ListedMedium, toPairs } from './listed-message.ts';
-import type { SentMessage } from './span-messages.ts';
-import type { MessageLists } from './message-lists.ts';
+import { BadParameter, readIdentity, toArrival } from '../receive.ts';
+import type { SmsShop } from '../shop.ts';
+import {
+  type ListedMedium,
+  type ListedMessage,
+  type MessageLists,
+  toPairs,
+} from '../providers/twilio/message-lists.ts';
+import { TwilioFailed } from '../providers/twilio/transport.ts';
 
 /** Accepted in one call: few enough that little is asked again after a failure. */
 const BATCH = 100;
@@ -20,6 +23,11 @@ export interface AcceptParts {
   readonly logger: Logger;
 }
 
+export interface SentMessage {
+  readonly message: ListedMessage;
+  readonly sentAt: number;
+}
+
 /** A listed message and the shop that it is for. */
 export interface ForShop extends SentMessage {
   readonly shop: SmsShop;
@@ -29,7 +37,7 @@ export interface ForShop extends SentMessage {
  * Accepts those whose SID has no entry, in the order given. The look-up before spares the requests
  * for media; it is the intake that decides, also when the webhook comes in between.
  * @returns how many made a new entry
- * @throws {ApiFailed} {SpoolFull} {SpoolUnavailable} those before were accepted
+ * @throws {TwilioFailed} {SpoolFull} {SpoolUnavailable} those before were accepted
  */
 export async function acceptMissing(
   messages: readonly ForShop[],
@@ -94,7 +102,7 @@ async function mediaOf(
   try {
     return await lists.media(messageSid);
   } catch (error) {
-    if (!(error instanceof ApiFailed) || error.kind !== 'never') throw error;
+    if (!(error instanceof TwilioFailed) || error.kind !== 'never') throw error;
     logger.warn('sms.media-not-listed', { messageSid, reason: error.message });
     return [];
   }

@@ -1,11 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorFields } from '../../../observability/logger.ts';
-import { createShopDirectory, type SmsShop } from '../shops.ts';
-import { accountsOf, type ReconciledAccount } from './accounts.ts';
-import { ApiFailed } from './api-failed.ts';
-import { type ApiPace, ApiRequests } from './api-requests.ts';
-import { reconcileAccount, type ReconcileParts } from './reconcile-account.ts';
-import { connectMessageLists, type MessageLists } from './message-lists.ts';
+import { createShopDirectory, type SmsShop } from '../shop.ts';
+import {
+  accountsOf,
+  reconcileAccount,
+  type ReconciledAccount,
+  type ReconcileParts,
+} from './reconcile-account.ts';
+import {
+  type ApiPace,
+  connectMessageLists,
+  type MessageLists,
+} from '../providers/twilio/message-lists.ts';
+import { TwilioFailed } from '../providers/twilio/transport.ts';
 
 const EVERY_MS = 10 * 60_000;
 const MAX_PAGES = 100;
@@ -26,7 +33,7 @@ export interface ReconciliationOptions {
 export type ReconciliationParts = Omit<ReconcileParts, 'directory' | 'openedAt' | 'maxPages'>;
 
 export interface Reconciliation {
-  /** Ends what runs; what it had accepted is accepted. */
+  /** Ends a run under way; messages that it has accepted stay accepted. */
   stop(): Promise<void>;
 }
 
@@ -63,7 +70,6 @@ class AccountLoop {
   readonly #options: ReconciliationOptions;
   readonly #parts: ReconcileParts;
   readonly #signal: AbortSignal;
-  readonly #requests: ApiRequests;
   #lists: MessageLists | undefined;
   #failures = 0;
 
@@ -77,8 +83,6 @@ class AccountLoop {
     this.#options = options;
     this.#parts = parts;
     this.#signal = signal;
-    const { apiBaseUrl: baseUrl } = account;
-    this.#requests = new ApiRequests({ ...options.pace, baseUrl, clock: parts.clock, signal });
   }
 
   /** Resolves when it is stopped; never rejects. */
@@ -94,7 +98,11 @@ class AccountLoop {
     const { everyMs = EVERY_MS } = this.#options;
     const startedAt = performance.now();
     try {
-      this.#lists ??= await connectMessageLists(this.#account, this.#requests);
+      this.#lists ??= await connectMessageLists(this.#account, {
+        ...(this.#options.pace && { pace: this.#options.pace }),
+        clock: this.#parts.clock,
+        signal: this.#signal,
+      });
       const found = await reconcileAccount(this.#account, this.#lists, this.#parts);
       const ms = Math.round(performance.now() - startedAt);
       const { accountSid } = this.#account;
@@ -111,7 +119,7 @@ class AccountLoop {
   }
 
   #failed(error: unknown, everyMs: number): number {
-    const failure = error instanceof ApiFailed ? error : undefined;
+    const failure = error instanceof TwilioFailed ? error : undefined;
     const { afterFailureMs = AFTER_FAILURE_MS } = this.#options;
     const waitMs = Math.min(
       Math.max(afterFailureMs[this.#failures] ?? everyMs, failure?.retryAfterMs ?? 0),

@@ -1,18 +1,56 @@
 import type TwilioSDK from 'twilio';
-import type { TwilioAccount } from '../../../channels/sms/shops.ts';
 import {
+  apiCalls,
   connectTwilio,
-  refusedStatus,
-  TwilioUnreachable,
-} from '../../../channels/sms/twilio-api.ts';
-import {
-  type InboundSettings,
-  type MessagingService,
-  type Sender,
-  type TwilioSettings,
-  TwilioTrouble,
-} from './settings.ts';
-import type { Credential } from './credentials.ts';
+  type Credential,
+  TwilioFailed,
+} from '../../../channels/sms/providers/twilio/transport.ts';
+import type { TwilioAccount } from '../../../channels/sms/shop.ts';
+
+/** What Twilio calls for a message that comes in; an empty URL is one that is not set. */
+export interface InboundSettings {
+  readonly url: string;
+  readonly method: string;
+  readonly fallbackUrl: string;
+  readonly fallbackMethod: string;
+}
+
+/** A number or short code of the account. */
+export interface Sender extends InboundSettings {
+  readonly kind: 'number' | 'short code';
+  /** PN… or SC… */
+  readonly sid: string;
+  /** When it is there, the application's settings count and the number's own do not. */
+  readonly applicationSid: string | undefined;
+}
+
+export interface MessagingService extends InboundSettings {
+  /** MG… */
+  readonly sid: string;
+  /** The webhook of the number is called, not that of the service. */
+  readonly usesNumbersOwn: boolean;
+  /** The SIDs of its numbers and short codes; not asked for when they use their own webhook. */
+  readonly senders: readonly string[];
+}
+
+/** What the checks ask of an account. Every method rejects with TwilioTrouble. */
+export interface TwilioSettings {
+  find(number: string): Promise<Sender | undefined>;
+  application(sid: string): Promise<InboundSettings>;
+  services(): Promise<readonly MessagingService[]>;
+  /** Resolves with what Twilio has then. */
+  update(sender: Sender, changes: Partial<InboundSettings>): Promise<Sender>;
+}
+
+/** A call that gave nothing; `message` is for an operator. */
+export class TwilioTrouble extends Error {
+  override name = 'TwilioTrouble';
+  readonly kind: 'refused' | 'forbidden' | 'unreachable' | 'other';
+  constructor(kind: TwilioTrouble['kind'], message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
 
 /** More services than any account is known to have numbers in. */
 const MAX_SERVICES = 200;
@@ -32,14 +70,8 @@ export async function connectAccount(
   credential: Credential,
   timeoutMs: number,
 ): Promise<ConnectedAccount> {
-  const { accountSid, apiBaseUrl } = account;
-  const client = await connectTwilio({
-    accountSid,
-    username: credential.username,
-    password: credential.password,
-    ...(apiBaseUrl !== undefined && { baseUrl: apiBaseUrl }),
-    timeoutMs,
-  });
+  const { accountSid, apiBaseUrl: baseUrl } = account;
+  const client = await connectTwilio(accountSid, credential, apiCalls({ baseUrl, timeoutMs }));
   return {
     ping: () =>
       told(async () => {
@@ -148,19 +180,18 @@ async function told<T>(call: () => Promise<T>): Promise<T> {
 }
 
 function trouble(error: unknown): unknown {
-  if (error instanceof TwilioUnreachable) {
+  // Anything else is a bug.
+  if (!(error instanceof TwilioFailed)) return error;
+  const { status, code } = error;
+  if (status === undefined) {
     return new TwilioTrouble(
       'unreachable',
-      error.code === 'unexpected'
+      code === 'not-json'
         ? "what answered is not Twilio's API"
-        : `no answer from Twilio (${error.code})`,
+        : `no answer from Twilio (${code ?? 'network'})`,
     );
   }
-  const status = refusedStatus(error);
-  // Anything else is a bug.
-  if (status === undefined) return error;
-  const code = error instanceof Error && 'code' in error && Number(error.code);
-  const said = `Twilio answered ${status}${code ? ` (error ${code})` : ''}`;
+  const said = `Twilio answered ${status}${code === undefined ? '' : ` (error ${code})`}`;
   if (status === 401) return new TwilioTrouble('refused', said);
   if (status === 403) return new TwilioTrouble('forbidden', said);
   if (status === 429 || status >= 500) {

@@ -1,23 +1,28 @@
-import type { SmsShop } from '../../../channels/sms/shops.ts';
-import type { Change, CheckResult } from '../check-result.ts';
-import { isReachable } from '../public-url.ts';
-import { type ConnectedAccount, connectAccount } from './account.ts';
 import {
-  type Acceptance,
-  checkCredentials,
+  type Credential,
   credentialsOf,
-  type TriedCredential,
-} from './credentials.ts';
-import { changesBetween, neededChanges } from './inbound.ts';
+} from '../../../channels/sms/providers/twilio/transport.ts';
+import type { SmsShop } from '../../../channels/sms/shop.ts';
+import { type Change, type CheckResult, verdicts } from '../check-result.ts';
+import { isReachable } from '../public-url.ts';
 import {
+  type ConnectedAccount,
+  connectAccount,
+  type MessagingService,
+  type Sender,
+  TwilioTrouble,
+} from './account.ts';
+import {
+  changesBetween,
   checkNumber,
+  checkService,
   type Handler,
+  neededChanges,
   type NumberFacts,
   numberSkipped,
+  servicesUnknown,
   whyNotLookedUp,
-} from './number.ts';
-import { checkService, servicesUnknown } from './service.ts';
-import { type MessagingService, type Sender, TwilioTrouble } from './settings.ts';
+} from './inbound.ts';
 
 export interface TwilioCheckOptions {
   readonly publicUrl: string;
@@ -156,3 +161,60 @@ async function attempt<T>(call: () => Promise<T>): Promise<T | TwilioTrouble> {
     throw error;
   }
 }
+
+type Acceptance =
+  | { readonly kind: 'accepted' }
+  /** `forbidden`: accepted, and not allowed to read numbers. */
+  | { readonly kind: 'refused' | 'forbidden' | 'unreachable' | 'other'; readonly said: string };
+
+interface TriedCredential {
+  readonly credential: Pick<Credential, 'name'>;
+  readonly acceptance: Acceptance;
+}
+
+/**
+ * An API key reads the API; a text's signature is made with the account's auth token, so the
+ * tokens are tried too: with a wrong one every text is answered 403.
+ * @param tried in the order of `credentialsOf`
+ */
+function checkCredentials(shop: string, tried: readonly TriedCredential[]): CheckResult[] {
+  const someToken = tried.some(
+    ({ credential, acceptance }) => isToken(credential) && acceptance.kind === 'accepted',
+  );
+  return tried.map(({ credential, acceptance }, index) => {
+    const { ok, warning, failed } = verdicts(
+      'twilio.credentials',
+      `${shop} ${credential.name}`,
+      'accepted by Twilio for this account',
+    );
+    switch (acceptance.kind) {
+      case 'accepted':
+        return ok('accepted');
+      case 'forbidden':
+        return warning(
+          `${acceptance.said}: it may not read phone numbers`,
+          'allow the key to read and update phone numbers and messaging services, for these checks',
+        );
+      case 'refused':
+        // The first is what media are fetched with; a further token is there for a rotation.
+        return isToken(credential) && someToken && index > 0
+          ? warning(acceptance.said, 'remove this token once the rotation is over')
+          : failed(acceptance.said, whatToSet(credential));
+      case 'unreachable':
+      case 'other':
+        return failed(
+          acceptance.said,
+          'check that this machine reaches sms.twilio.baseUrl, and that accountSid is right',
+        );
+    }
+  });
+}
+
+const isToken = ({ name }: Pick<Credential, 'name'>): boolean => name !== 'apiKeySid';
+
+const whatToSet = (credential: Pick<Credential, 'name'>): string =>
+  isToken(credential)
+    ? "set sms.twilio.accountSid and authTokens to the account's SID and its primary auth token, " +
+      "from the first page of Twilio's console"
+    : "set sms.twilio.apiKeySid and apiKeySecret to a key of this account: Twilio's console, " +
+      'Account, API keys & tokens';

@@ -1,8 +1,121 @@
+import { parseAddress } from '../../../channels/sms/address.ts';
 import { type Change, type CheckResult, verdicts } from '../check-result.ts';
 import { differences, shownUrl, webhookUrl } from '../webhook-url.ts';
-import type { InboundSettings } from './settings.ts';
+import type { InboundSettings, MessagingService, Sender } from './account.ts';
 
-export interface InboundSubject {
+/** Whether the texts of a number, or of a messaging service, come to this gateway. */
+
+/** What decides where a number's texts go (Twilio, IncomingPhoneNumber and Service resources). */
+export type Handler =
+  | { readonly kind: 'own' }
+  | { readonly kind: 'application'; readonly sid: string; readonly settings: InboundSettings }
+  | { readonly kind: 'service'; readonly sid: string };
+
+/** What Twilio says of one configured number. */
+export type NumberFacts =
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'unknown'; readonly said: string }
+  | { readonly kind: 'there'; readonly sender: Sender; readonly handler: Handler };
+
+/** Why a configured address cannot be looked up among an account's numbers, if it cannot. */
+export function whyNotLookedUp(address: string): string | undefined {
+  const { transport } = parseAddress(address);
+  if (transport === 'sms') return undefined;
+  return (
+    `${transport} senders are not among an account's numbers: ` +
+    'compare their webhook in the console with the one to set'
+  );
+}
+
+/** @param why in words for an operator */
+export const numberSkipped = (shop: string, number: string, why: string): CheckResult =>
+  verdicts('twilio.number', `${shop} ${number}`, EXISTS).skipped(why);
+
+const EXISTS = 'a number of the account';
+
+/** Whether a number is in the account, and whether its texts come here. */
+export function checkNumber(
+  shop: string,
+  number: string,
+  facts: NumberFacts,
+  publicUrl: string,
+): CheckResult[] {
+  const subject = `${shop} ${number}`;
+  const exists = verdicts('twilio.number', subject, EXISTS);
+  if (facts.kind === 'missing') {
+    const todo = 'buy or port it into this account, or correct sms.numbers and accountSid';
+    return [exists.failed('the account has no such number', todo)];
+  }
+  if (facts.kind === 'unknown') {
+    return [exists.failed(facts.said, 'try again; the credentials may not read this')];
+  }
+  const { sender, handler } = facts;
+  const there = exists.ok(`${sender.kind} ${sender.sid}`);
+  if (handler.kind === 'service') {
+    const wanted = `POST ${webhookUrl(publicUrl)}`;
+    const ignored =
+      `ignored: messaging service ${handler.sid} handles its texts, ` +
+      'and does not use the webhook of the number';
+    return [
+      there,
+      verdicts('twilio.webhook', subject, wanted).skipped(ignored),
+      verdicts('twilio.fallback', subject, wanted).skipped(ignored),
+    ];
+  }
+  const asked =
+    handler.kind === 'own'
+      ? { todo: `set it in Twilio's console, or run doctor --fix` }
+      : {
+          by: `SmsUrl is ignored, application ${handler.sid} decides`,
+          todo:
+            `set it at that application, or clear the number's SmsApplicationSid and run ` +
+            'doctor --fix (--fix leaves applications alone: others may use them)',
+        };
+  const settings = handler.kind === 'own' ? sender : handler.settings;
+  return [there, ...checkInbound({ name: subject, ...asked }, settings, publicUrl)];
+}
+
+const IN_THE_CONSOLE =
+  "set it in Twilio's console, Messaging, Services, Integration (--fix changes numbers alone)";
+
+/**
+ * Whether the texts of a messaging service come here: by the webhook of each number when
+ * UseInboundWebhookOnNumber is set, else by InboundRequestUrl and FallbackUrl. Without an
+ * InboundRequestUrl Twilio drops what arrives, unlogged.
+ * @param service undefined when the account has none with this SID
+ */
+export function checkService(
+  shop: string,
+  sid: string,
+  service: MessagingService | undefined,
+  publicUrl: string,
+): CheckResult[] {
+  const subject = `${shop} ${sid}`;
+  const { ok, failed } = verdicts('twilio.service', subject, 'a messaging service of the account');
+  if (service === undefined) {
+    const todo = 'correct sms.twilio.messagingServiceSids';
+    return [failed('the account has no such service', todo)];
+  }
+  if (service.usesNumbersOwn) return [ok('it uses the webhook of each number')];
+  const dropped = service.url === '' ? ', and with none it receives nothing' : '';
+  return [
+    ok(`its own webhook decides for its numbers${dropped}`),
+    ...checkInbound({ name: subject, todo: IN_THE_CONSOLE }, service, publicUrl),
+  ];
+}
+
+/** The services could not be read: whether a number's own webhook counts is not known then. */
+export function servicesUnknown(shop: string, configured: boolean, said: string): CheckResult {
+  const { warning, failed } = verdicts(
+    'twilio.service',
+    shop,
+    'messaging services that can be looked at',
+  );
+  const todo = 'see in the console that no messaging service takes the texts of these numbers';
+  return configured ? failed(said, todo) : warning(said, todo);
+}
+
+interface InboundSubject {
   /** `acme +15550001111` */
   readonly name: string;
   /** What decides when it is not the number itself: `application AP…`. */
@@ -11,7 +124,7 @@ export interface InboundSubject {
 }
 
 /** The webhook and its fallback, as they are set at Twilio, against what they should be. */
-export function checkInbound(
+function checkInbound(
   subject: InboundSubject,
   settings: InboundSettings,
   publicUrl: string,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createSmsNormalizer } from '../../../../src/channels/sms/normalize.ts';
-import { readArrival, readIdentity, toArrival } from '../../../../src/channels/sms/message.ts';
+import { readIdentity, toArrival } from '../../../../src/channels/sms/receive.ts';
+import { readStored } from '../../../../src/channels/sms/stored.ts';
 import { FormFields } from '../../../../src/channels/sms/form.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import { createMetrics } from '../../../../src/observability/metrics.ts';
@@ -17,7 +18,7 @@ import {
 } from '../../../support/twilio-stand-in.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { asShopId } from '../../../../src/domain/ids.ts';
-import { smsShop } from '../running-webhook.ts';
+import { smsShop } from '../running-door.ts';
 import { bodyOf, MARK, reconciling, valueOf } from './running-reconciliation.ts';
 
 const MINUTE = 60_000;
@@ -366,7 +367,7 @@ describe('the API', () => {
     await runOnce();
     const [claimed] = await claim();
     if (claimed === undefined) throw new Error('nothing was accepted');
-    const { identity, fields } = readArrival(claimed);
+    const { identity, fields } = readStored(claimed);
     expect(identity).toEqual({
       messageSid: messageSid(1),
       accountSid: ACCOUNT_SID,

@@ -1,10 +1,10 @@
-import { readArrival } from '../../../../src/channels/sms/message.ts';
-import type { ApiPace } from '../../../../src/channels/sms/reconciliation/api-requests.ts';
+import { readStored } from '../../../../src/channels/sms/stored.ts';
+import type { ApiPace } from '../../../../src/channels/sms/providers/twilio/message-lists.ts';
 import {
   type Reconciliation,
   startReconciliation,
 } from '../../../../src/channels/sms/reconciliation/reconciliation.ts';
-import type { SmsShop } from '../../../../src/channels/sms/shops.ts';
+import type { SmsShop } from '../../../../src/channels/sms/shop.ts';
 import { createIntake, type Intake } from '../../../../src/intake/intake.ts';
 import { createMetrics, type Metrics } from '../../../../src/observability/metrics.ts';
 import type { Clock } from '../../../../src/runtime/clock.ts';
@@ -16,7 +16,7 @@ import { tempDir } from '../../../support/temp-dir.ts';
 import { serveMessages, type TwilioMessagesOptions } from '../../../support/twilio-messages.ts';
 import { ACCOUNT_SID, startTwilioStandIn } from '../../../support/twilio-stand-in.ts';
 import { waitFor } from '../../../support/wait-for.ts';
-import { type LogLine, recordingLogger, smsShop } from '../running-webhook.ts';
+import { type LogLine, recordingLogger, smsShop } from '../running-door.ts';
 
 export const MARK = `sms ${ACCOUNT_SID} reconciled until`;
 const QUICK: ApiPace = { gapMs: 0, retries: 2, minTimeoutMs: 1 };
@@ -105,7 +105,7 @@ export async function reconciling(options: TwilioMessagesOptions = {}) {
 }
 
 export const bodyOf = (claimed: Claimed): string | undefined =>
-  readArrival(claimed).fields.first('Body');
+  readStored(claimed).fields.first('Body');
 
 export async function valueOf(
   metrics: Metrics,

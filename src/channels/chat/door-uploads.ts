@@ -1,0 +1,247 @@
+import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { type NextFunction, type Request, type Response, Router } from 'express';
+import { errorFields, type Logger } from '../../observability/logger.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { drainRequest } from '../../runtime/drain-request.ts';
+import type { BlobStore } from '../../spool/blobs.ts';
+import type { ChatStore } from '../../spool/chat-store.ts';
+import { SpoolFull, SpoolUnavailable } from '../../spool/errors.ts';
+import type { ChatShop } from './shop.ts';
+import { type AttachmentInfo, MAX_FILE_BYTES, MAX_FILES, UPLOAD_PATH } from './events.ts';
+import { InFlight } from './in-flight.ts';
+import type { ChatLimits } from './limits.ts';
+import type { Origins } from './shop.ts';
+import { Answer, assertCurrent, bearerOf, type UploadBearer } from './uploads/bearer.ts';
+import { removeUpload, sendUpload } from './uploads/own-files.ts';
+import { type TakenRoom, UploadRoom } from './uploads/disk-room.ts';
+import { receiveUpload, UnsupportedFile, UploadAborted, UploadRefused } from './uploads/receive.ts';
+import type { VisitorTokens } from './recognition.ts';
+import { TooManyVisitors, type Visitors } from './visitors.ts';
+
+export interface UploadParts {
+  readonly store: ChatStore;
+  readonly blobs: BlobStore;
+  readonly visitors: Visitors;
+  readonly tokens: VisitorTokens;
+  readonly shops: ReadonlyMap<string, ChatShop>;
+  readonly origins: Origins;
+  readonly networkOf: (request: IncomingMessage) => string;
+  readonly limits: (shop: ChatShop) => ChatLimits;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** A client that does not say how much it sends may send the most. */
+const expectedBytes = ({ headers }: IncomingMessage): number =>
+  Math.min(Number(headers['content-length'] ?? MAX_FILE_BYTES), MAX_FILE_BYTES);
+/** How much of a refused body is still read, so that the answer gets through. */
+const DRAIN_BYTES = MAX_FILE_BYTES + 1024 * 1024;
+/** Ten files wait: one has to be used, or its day to pass. */
+const RETRY_WAITING_SECONDS = 60;
+
+/**
+ * `POST /chat/uploads`: one file, for the visitor whose token comes with it.
+ * `GET /chat/uploads/<id>`: its bytes, for that visitor alone, while they are kept.
+ * `DELETE /chat/uploads/<id>`: takes it back, as long as no message has used it.
+ */
+export function createUploadRouter(parts: UploadParts): { router: Router; stop(): Promise<void> } {
+  const door = new UploadDoor(parts);
+  const router = Router();
+  const preflight =
+    (methods: string) =>
+    (request: Request, response: Response): void => {
+      allowOrigin(request, response, parts.origins);
+      response.set({
+        'Access-Control-Allow-Methods': methods,
+        'Access-Control-Allow-Headers': 'authorization, content-type',
+        'Access-Control-Max-Age': '600',
+      });
+      response.status(204).end();
+    };
+  const answer =
+    (respond: Respond) =>
+    (request: Request, response: Response, next: NextFunction): void => {
+      allowOrigin(request, response, parts.origins);
+      door
+        .answer(request, response, respond)
+        .catch((error: unknown) => refuse(parts, request, response, error))
+        .catch(next);
+    };
+  router.options(UPLOAD_PATH, preflight('POST'));
+  router.options(`${UPLOAD_PATH}/:id`, preflight('GET, DELETE'));
+  router.get(
+    `${UPLOAD_PATH}/:id`,
+    answer((...each) => sendUpload(parts, ...each)),
+  );
+  router.delete(
+    `${UPLOAD_PATH}/:id`,
+    answer((bearer, request, response) => removeUpload(parts, bearer, request, response)),
+  );
+  router.post(
+    UPLOAD_PATH,
+    answer((bearer, request, response) => door.take(bearer, request, response)),
+  );
+  return { router, stop: () => door.stop() };
+}
+
+type Respond = (
+  bearer: UploadBearer,
+  request: Request,
+  response: Response,
+  stopping: AbortSignal,
+) => Promise<void>;
+
+/** Uploads and downloads under way. */
+class UploadDoor {
+  readonly #parts: UploadParts;
+  readonly #inFlight = new InFlight();
+  readonly #stopping = new AbortController();
+  /** How many uploads each visitor has under way. */
+  readonly #underWay = new Map<string, number>();
+  readonly #room: UploadRoom;
+
+  constructor(parts: UploadParts) {
+    this.#parts = parts;
+    this.#room = new UploadRoom(parts.blobs, parts.logger);
+    // One listener for each upload and download under way, and no bound on those but the limits.
+    setMaxListeners(0, this.#stopping.signal);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#inFlight.close();
+  }
+
+  /** @throws {Answer} or whatever `respond` throws */
+  async answer(request: Request, response: Response, respond: Respond): Promise<void> {
+    const bearer = bearerOf(this.#parts, request);
+    if (this.#inFlight.closed) throw new Answer(503, 'busy');
+    // Before anything is awaited: a stop must see all of them.
+    this.#inFlight.begin();
+    try {
+      await respond(bearer, request, response, this.#stopping.signal);
+    } finally {
+      this.#inFlight.end();
+    }
+  }
+
+  async take(bearer: UploadBearer, request: Request, response: Response): Promise<void> {
+    const key = `${bearer.shop.shopId}/${bearer.visitorId}`;
+    // Counted before anything is awaited: uploads that begin together must see one another.
+    const others = this.#underWay.get(key) ?? 0;
+    this.#underWay.set(key, others + 1);
+    try {
+      const upload = await this.#takeBeside(others, bearer, request);
+      response.status(201).json(upload);
+    } finally {
+      const left = (this.#underWay.get(key) ?? 1) - 1;
+      if (left > 0) this.#underWay.set(key, left);
+      else this.#underWay.delete(key);
+    }
+  }
+
+  /** @param others uploads of this visitor that were under way before this one */
+  async #takeBeside(
+    others: number,
+    bearer: UploadBearer,
+    request: Request,
+  ): Promise<AttachmentInfo> {
+    const { limits, store, visitors, networkOf } = this.#parts;
+    const { shop, visitorId } = bearer;
+    const limited = await limits(shop).upload(visitorId);
+    if (limited !== undefined) throw new Answer(429, 'rate_limited', limited.retryAfter);
+    await assertCurrent(this.#parts, bearer);
+    const network = networkOf(request);
+    const taken = await this.#room.take(expectedBytes(request), network, limits(shop));
+    let kept = 0;
+    try {
+      await visitors.stored(shop, visitorId, network);
+      const waiting = await store.countUnusedUploads(shop.shopId, visitorId);
+      if (others + waiting >= MAX_FILES) {
+        throw new Answer(429, 'rate_limited', RETRY_WAITING_SECONDS);
+      }
+      const upload = await receive(this.#parts, bearer, request, taken, this.#stopping.signal);
+      kept = upload.size;
+      return upload;
+    } finally {
+      await taken.leave(kept);
+    }
+  }
+}
+
+async function receive(
+  { store, blobs, clock, logger }: UploadParts,
+  { shop, visitorId }: UploadBearer,
+  request: Request,
+  { wrote }: TakenRoom,
+  stopping: AbortSignal,
+): Promise<AttachmentInfo> {
+  // How slow it may be is the listener's concern: one that moves is alive.
+  const file = await receiveUpload(request, blobs, stopping, wrote);
+  const { blob, name, type, size } = file;
+  const id = randomUUID();
+  try {
+    await store.addUpload({
+      ...file,
+      ...{ id, visitorId },
+      shopId: shop.shopId,
+      at: clock(),
+    });
+  } catch (error) {
+    await blobs.remove(blob);
+    throw error;
+  }
+  logger.info('chat.uploaded', { upload: id, visitor: visitorId, size });
+  return { id, name, type, size };
+}
+
+function allowOrigin(request: Request, response: Response, origins: Origins): void {
+  const { origin } = request.headers;
+  response.vary('Origin');
+  if (origin !== undefined && origins.someAdmits(origin)) {
+    response.set('Access-Control-Allow-Origin', origin);
+    // A page of another origin sees no header that is not named here.
+    response.set('Access-Control-Expose-Headers', 'Retry-After');
+  }
+}
+
+function refuse(parts: UploadParts, request: Request, response: Response, error: unknown): void {
+  if (error instanceof UploadAborted) {
+    parts.logger.debug('chat.upload_aborted');
+    request.destroy();
+    return;
+  }
+  // The client sees that the file was cut off: more cannot be said.
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const answer = answerOf(error);
+  if (answer.status === 500) parts.logger.error('chat.upload_failed', errorFields(error));
+  parts.metrics.refused.inc({ channel: 'web_chat', reason: answer.word });
+  if (answer.retryAfter !== undefined) response.set('Retry-After', String(answer.retryAfter));
+  response.set({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' });
+  response.status(answer.status).json({
+    error: answer.word,
+    ...(answer.retryAfter !== undefined && { retryAfter: answer.retryAfter }),
+  });
+  drainRequest(request, DRAIN_BYTES);
+}
+
+function answerOf(error: unknown): Answer {
+  if (error instanceof Answer) return error;
+  if (error instanceof UnsupportedFile) return new Answer(415, 'unsupported');
+  if (error instanceof TooManyVisitors) {
+    return new Answer(429, 'rate_limited', error.limited.retryAfter);
+  }
+  if (error instanceof SpoolFull || error instanceof SpoolUnavailable) {
+    return new Answer(503, 'busy', 30);
+  }
+  if (!(error instanceof UploadRefused)) return new Answer(500, 'busy');
+  const word = { 400: 'invalid', 413: 'too_large', 415: 'unsupported' } as const;
+  return new Answer(error.status, word[error.status]);
+}

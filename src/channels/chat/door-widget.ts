@@ -1,0 +1,227 @@
+import { createHash } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { type NextFunction, type Request, type Response, Router } from 'express';
+import type { ChatShop } from './shop.ts';
+import { WIDGET_CONFIG_PATH } from './widget-config.ts';
+
+export interface WidgetRoutesOptions {
+  readonly shops: readonly ChatShop[];
+  /** Where the build has put the widget. */
+  readonly folder: string;
+}
+
+/** An upgrade reaches every page within this: never stale, since it names the main part's file. */
+const LOADER_CACHE = 'public, max-age=300, must-revalidate';
+/** The name holds a hash of the content. */
+const MAIN_CACHE = 'public, max-age=31536000, immutable';
+const CONFIG_CACHE = 'public, max-age=60';
+const MISSING_CACHE = 'no-store';
+const RETRY_AFTER_SECONDS = '5';
+
+/** The widget's files and each shop's wishes for it: public, the same for everyone, any origin. */
+export function createWidgetRoutes({ shops, folder }: WidgetRoutesOptions): Router {
+  const files = new WidgetFiles(folder);
+  const configs = new Map(shops.map(({ key, widget }) => [key, JSON.stringify(widget ?? {})]));
+
+  const serve =
+    (nameOf: (request: Request) => string, cache: string) =>
+    (request: Request, response: Response, next: NextFunction): void => {
+      forEveryone(response);
+      const name = nameOf(request);
+      find(files, name)
+        .then((found) => {
+          if (typeof found === 'string') refuse(response, found);
+          else send(request, response, found, cache);
+        })
+        .catch(next);
+    };
+
+  const router = Router();
+  router.get(
+    `/${LOADER_FILE}`,
+    serve(() => LOADER_FILE, LOADER_CACHE),
+  );
+  router.get(`${WIDGET_CONFIG_PATH}:key`, (request, response) => {
+    forEveryone(response);
+    const config = configs.get(request.params.key);
+    response.type('application/json');
+    if (config !== undefined) {
+      response.set('Cache-Control', CONFIG_CACHE).end(config);
+      return;
+    }
+    response.status(404).set('Cache-Control', MISSING_CACHE).end('{"error":"unknown_key"}');
+  });
+  router.get(
+    '/widget/:file',
+    // The loader has one address only, where it is not kept for a year.
+    serve(
+      ({ params }) => (params['file'] === LOADER_FILE ? '' : String(params['file'])),
+      MAIN_CACHE,
+    ),
+  );
+  return router;
+}
+
+type Missing = 'not built' | 'no such file';
+
+async function find(files: WidgetFiles, name: string): Promise<WidgetFile | Missing> {
+  const file = await files.get(name);
+  if (file !== undefined) return file;
+  const isBuilt = name !== LOADER_FILE && (await files.get(LOADER_FILE)) !== undefined;
+  return isBuilt ? 'no such file' : 'not built';
+}
+
+/** Any page may load it, with or without CORS, under `Cross-Origin-Embedder-Policy` too. */
+function forEveryone(response: Response): void {
+  response.set({
+    'Access-Control-Allow-Origin': '*',
+    'Cross-Origin-Resource-Policy': 'cross-origin',
+    'X-Content-Type-Options': 'nosniff',
+  });
+}
+
+function refuse(response: Response, why: Missing): void {
+  response.type('text/plain').set('Cache-Control', MISSING_CACHE);
+  if (why === 'no such file') {
+    const reload = 'This version of the widget is not here (any more); reload the page.\n';
+    response.status(404).end(reload);
+    return;
+  }
+  response.status(503).set('Retry-After', RETRY_AFTER_SECONDS);
+  response.end('The widget is not built: run "npm run build" where the gateway is installed.\n');
+}
+
+function send(request: Request, response: Response, file: WidgetFile, cache: string): void {
+  const encoding = encodingFor(request);
+  // Each form has an ETag of its own (RFC 9110 §8.8.3.3).
+  const etag = `"${file.hash}-${encoding}"`;
+  response.set({ 'Cache-Control': cache, ETag: etag, Vary: 'Accept-Encoding' });
+  if (isNamed(etag, request.headers['if-none-match'])) {
+    response.status(304).end();
+    return;
+  }
+  const body = file.forms[encoding];
+  response.set({
+    'Content-Type': 'text/javascript; charset=utf-8',
+    'Content-Length': String(body.length),
+  });
+  if (encoding !== 'identity') response.set('Content-Encoding', encoding);
+  response.end(body);
+}
+
+/** The smallest that the client takes, whatever order it names them in. */
+function encodingFor(request: Request): Encoding {
+  const preferred = ['br', 'gzip'] as const;
+  return preferred.find((each) => request.acceptsEncodings(each) === each) ?? 'identity';
+}
+
+/** `If-None-Match`, RFC 9110 §13.1.2: a list, compared weakly. */
+function isNamed(etag: string, header: string | undefined): boolean {
+  if (header === undefined) return false;
+  return header.split(',').some((each) => {
+    const named = each.trim().replace(/^W\//, '');
+    return named === '*' || named === etag;
+  });
+}
+
+/** The loader's name in the folder: what a page's script tag asks for. */
+const LOADER_FILE = 'widget.js';
+/** Nothing else of the folder is ever read, so that no name leads out of it. */
+const NAME = /^(?:widget|main-[\w-]{1,64})\.js$/;
+
+/** One file of the widget, in every form it is sent in. */
+interface WidgetFile {
+  /** Of the content, without quotes. */
+  readonly hash: string;
+  readonly forms: Readonly<Record<Encoding, Buffer>>;
+}
+
+type Encoding = 'br' | 'gzip' | 'identity';
+
+interface Known {
+  readonly version: string;
+  readonly file: Promise<WidgetFile>;
+}
+
+/**
+ * Files in memory. Beside those of this build (a main part for each language) there is room for the
+ * one before it: pages that were opened then still ask for its main parts.
+ */
+const MAX_KEPT = 24;
+
+/**
+ * The built widget, read and compressed once. A file is read again when it has changed, so that a
+ * rebuild needs no restart; one that is gone is still served as it was, for as long as this process
+ * lives: a build takes the folder away for a moment, and a page that was opened before an upgrade
+ * fetches the main part that its loader names.
+ */
+class WidgetFiles {
+  readonly #folder: string;
+  readonly #known = new Map<string, Known>();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** The file of that name, undefined when there is none, and never was. */
+  async get(name: string): Promise<WidgetFile | undefined> {
+    if (!NAME.test(name)) return undefined;
+    const path = join(this.#folder, name);
+    const version = await versionOf(path);
+    const known = this.#known.get(name);
+    if (version === undefined || version === known?.version) return known?.file;
+    const file = readFileForms(path);
+    this.#keep(name, { version, file });
+    try {
+      return await file;
+    } catch (error) {
+      // It went between the two calls: what was there before is as good.
+      if (known === undefined) this.#known.delete(name);
+      else this.#known.set(name, known);
+      if (isMissing(error)) return known?.file;
+      throw error;
+    }
+  }
+
+  #keep(name: string, known: Known): void {
+    this.#known.delete(name);
+    this.#known.set(name, known);
+    for (const oldest of this.#known.keys()) {
+      if (this.#known.size <= MAX_KEPT) break;
+      if (oldest !== LOADER_FILE) this.#known.delete(oldest);
+    }
+  }
+}
+
+async function versionOf(path: string): Promise<string | undefined> {
+  try {
+    const { ino, mtimeMs, size } = await stat(path);
+    return `${ino}/${mtimeMs}/${size}`;
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+/** By shape: what the system throws is not always an `Error` of this realm. */
+const isMissing = (error: unknown): boolean =>
+  typeof error === 'object' &&
+  error !== null &&
+  'code' in error &&
+  (error.code === 'ENOENT' || error.code === 'ENOTDIR');
+
+const brotli = promisify(brotliCompress);
+const zip = promisify(gzip);
+
+async function readFileForms(path: string): Promise<WidgetFile> {
+  const identity = await readFile(path);
+  const [br, gz] = await Promise.all([
+    brotli(identity, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: identity.length } }),
+    zip(identity, { level: 9 }),
+  ]);
+  const hash = createHash('sha256').update(identity).digest('base64url').slice(0, 22);
+  return { hash, forms: { br, gzip: gz, identity } };
+}

@@ -1,0 +1,395 @@
+import type { IncomingMessage, Server as HttpServer } from 'node:http';
+import type { Router } from 'express';
+import { Server } from 'socket.io';
+import type { Intake } from '../../intake/intake.ts';
+import { errorFields, type Logger } from '../../observability/logger.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { ipNetwork } from '../../runtime/ip-network.ts';
+import type { BlobStore } from '../../spool/blobs.ts';
+import type { ChatStore, JournalLine } from '../../spool/chat-store.ts';
+import type { ShopId, VisitorId } from '../../domain/ids.ts';
+import { Connections, ReconnectWaits } from './connections.ts';
+import { createUploadRouter } from './door-uploads.ts';
+import { attachBeside, closeConnections, cutOff, unreadBytes } from './engine.ts';
+import { CHAT_PATH, type ServerToClientEvents } from './events.ts';
+import { type Admission, Handshake, HandshakeRefused } from './handshake.ts';
+import { InFlight } from './in-flight.ts';
+import { type ChatLimits, ShopLimits } from './limits.ts';
+import { toEvent } from './line-feed.ts';
+import { Recognition, type SigningKey, VisitorTokens } from './recognition.ts';
+import { ChatSession, type ChatSocket, type SessionParts, type SocketData } from './session.ts';
+import { type ChatShop, Origins } from './shop.ts';
+import { type Presence, Visitors } from './visitors.ts';
+
+/**
+ * One line of a visitor, from the socket to the payload:
+ * - A socket comes in here; `handshake.ts` reads its `auth`, `shop.ts` compares its origin,
+ *   `connections.ts` and `limits.ts` count it, `recognition.ts` finds which visitor it is.
+ * - `session.ts` takes the visitor's events one after the other (`events.ts` has their types).
+ * - `receive.ts` checks them and makes the arrival: shop, lane, dedup key and remote id; `stored.ts`
+ *   is its form in the spool. Files came before, through `door-uploads.ts` and `uploads/`.
+ * - `intake/intake.ts` stores it durably with its number in the visitor's record; only then
+ *   `session.ts` acknowledges it, and `visitors.ts` names the tabs that `line-feed.ts` brings it to.
+ * - Delivery calls `normalize.ts` for the payload, and `messageSettled` here for the tick.
+ * - The agent's reply is read by `replies/reply-poller.ts`, stored, and comes back by `publish`.
+ * - `engine.ts` holds what is done with engine.io beyond its interface; `door-widget.ts` serves the
+ *   widget's files.
+ */
+
+export interface ChatServerOptions {
+  readonly shops: readonly ChatShop[];
+  /** The first one signs. */
+  readonly signingKeys: readonly SigningKey[];
+  /** Sockets of everyone together; more are `busy`. */
+  readonly maxSockets?: number;
+}
+
+export interface ChatServerParts {
+  readonly store: ChatStore;
+  readonly blobs: BlobStore;
+  readonly intake: Pick<Intake, 'acceptChat'>;
+  readonly presence: Presence;
+  /** The client's address, proxies considered. */
+  readonly clientIp: (request: IncomingMessage) => string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+export interface SettledMessage {
+  readonly shopId: ShopId;
+  readonly visitorId: VisitorId;
+  /** The client's message id. */
+  readonly messageId: string;
+  readonly state: 'delivered' | 'failed';
+}
+
+export interface ChatServer {
+  /**
+   * Serves sockets under `/chat/` on this server. Call it after the server has its own `request`
+   * listener (the express app): that one keeps everything else, `/chat/uploads` included.
+   */
+  attach(httpServer: HttpServer): void;
+  /** `POST /chat/uploads` */
+  readonly router: Router;
+  /** What became of a visitor's message: into the journal, and as a tick to every open tab. */
+  messageSettled(message: SettledMessage): Promise<void>;
+  /** A line that was just stored (a reply): to every open tab. */
+  publish(shopId: ShopId, visitorId: VisitorId, line: JournalLine): void;
+  /**
+   * The shops from now on. Tabs of a shop that is not among them are closed, and told when they
+   * come back that it is unknown; all others stay.
+   */
+  serve(shops: readonly ChatShop[]): void;
+  /** Refuses what is new, lets acknowledgements that are due go out, and closes every socket. */
+  stop(): Promise<void>;
+}
+
+const MAX_SOCKETS = 20_000;
+const MAX_BUFFER_BYTES = 128 * 1024;
+const CONNECT_TIMEOUT_MS = 10_000;
+/** At a stop, for clients to say goodbye. */
+const CLOSE_GRACE_MS = 1_000;
+/** Until others have left a full gateway. */
+const RETRY_FULL_SECONDS = 30;
+/** A connection that keeps failing its handshake is guessing. */
+const MAX_FAILED_HANDSHAKES = 3;
+/** How often it is looked whether clients read what they are sent. */
+const LOOK_AT_UNREAD_MS = 1_000;
+/** Packets in ten seconds besides messages: other calls, refusals, heartbeats and handshakes. */
+const OTHER_PACKETS = 200;
+
+/** The chat channel's server side; `attach` begins it. */
+export const createChatServer = (options: ChatServerOptions, parts: ChatServerParts): ChatServer =>
+  new ChatDoor(options, parts);
+
+type Connection = ChatSocket['conn'];
+
+class ChatDoor implements ChatServer {
+  readonly router: Router;
+  readonly #parts: ChatServerParts;
+  readonly #maxSockets: number;
+  readonly #shops: Map<string, ChatShop>;
+  readonly #origins: Origins;
+  readonly #limits: ShopLimits;
+  readonly #visitors: Visitors;
+  readonly #recognition: Recognition;
+  readonly #handshake: Handshake;
+  readonly #io: ChatIo;
+  readonly #sessionParts: SessionParts;
+  readonly #stopUploads: () => Promise<void>;
+  readonly #connections = new Connections();
+  readonly #inFlight = new InFlight();
+  readonly #waits = new ReconnectWaits();
+  readonly #open = new Set<Connection>();
+  readonly #visitorOf = new WeakMap<Connection, string>();
+  readonly #unreadTimer: NodeJS.Timeout;
+  #isAttached = false;
+  /** Connections that never say who they want must not crowd out those that do. */
+  #maxPerNetwork: number;
+  #maxPackets: number;
+
+  constructor(options: ChatServerOptions, parts: ChatServerParts) {
+    const { store, blobs, intake, presence, clock, logger, metrics } = parts;
+    const { shops } = options;
+    this.#parts = parts;
+    this.#maxSockets = options.maxSockets ?? MAX_SOCKETS;
+    this.#maxPerNetwork = mostPerNetwork(shops);
+    this.#maxPackets = mostPackets(shops);
+    this.#shops = new Map(shops.map((shop) => [shop.key, shop]));
+    this.#origins = new Origins(shops);
+    this.#limits = new ShopLimits(shops);
+    const limits = (shop: ChatShop): ChatLimits => this.#limits.of(shop);
+    const tokens = new VisitorTokens(options.signingKeys, clock);
+    const visitors = new Visitors({ store, clock, limits });
+    const recognition = new Recognition({ store, visitors, clock, logger });
+    this.#visitors = visitors;
+    this.#recognition = recognition;
+    this.#handshake = new Handshake({ shops: this.#shops, tokens, recognition, clock, limits });
+    this.#sessionParts = {
+      ...{ store, intake, visitors, presence, tokens, limits, clock, logger, metrics },
+      inFlight: this.#inFlight,
+      onRefused: (connection) => {
+        const conduct = this.#connections.conductOf(connection);
+        if (conduct?.refused(clock()) === true) this.#end(connection, 'flood');
+      },
+    };
+    const uploads = createUploadRouter({
+      ...{ store, blobs, visitors, tokens, limits, clock, logger, metrics },
+      ...{ shops: this.#shops, origins: this.#origins },
+      networkOf: (request) => this.#networkOf(request),
+    });
+    this.router = uploads.router;
+    this.#stopUploads = () => uploads.stop();
+    this.#io = createServer({
+      admits: (origin) => this.#origins.someAdmits(origin),
+      refusalOf: (request) => this.#refusalOf(request),
+    });
+    this.#io.use((socket, next) => this.#letIn(socket, next));
+    this.#io.on('connection', (socket) => this.#begin(socket));
+    this.#unreadTimer = setInterval(() => this.#lookAtUnread(), LOOK_AT_UNREAD_MS).unref();
+  }
+
+  attach(httpServer: HttpServer): void {
+    this.#isAttached = true;
+    attachBeside(this.#io, httpServer);
+    const { clock } = this.#parts;
+    const onPacket = (connection: Connection, type: string): void => {
+      // engine.io looks at it in long polling alone (engine.io protocol v4, "close").
+      if (type === 'close') connection.close();
+      const conduct = this.#connections.conductOf(connection);
+      if (conduct?.sent(clock(), this.#maxPackets) === true) this.#end(connection, 'flood');
+    };
+    // One function for all connections: there are many thousands.
+    function packetListener(this: Connection, { type }: { readonly type: string }): void {
+      onPacket(this, type);
+    }
+    // socket.io types its engine as an event emitter of anything.
+    this.#io.engine.on('connection', (connection: Connection) => {
+      const { request } = connection;
+      this.#connections.open(connection, request, this.#networkOf(request));
+      this.#open.add(connection);
+      connection.on('packet', packetListener);
+      connection.once('close', () => {
+        this.#open.delete(connection);
+        this.#connections.close(connection);
+      });
+      // The first request would stay in memory for as long as the socket (1 to 2 kB each).
+      Reflect.set(connection, 'request', null);
+    });
+  }
+
+  async messageSettled({ shopId, visitorId, messageId, state }: SettledMessage): Promise<void> {
+    const { store, presence, clock } = this.#parts;
+    // Another visitor's, when the one who wrote it has joined them since.
+    const owner = (await store.markMessage(shopId, visitorId, messageId, state)) ?? visitorId;
+    presence.active(shopId, owner, clock());
+    for (const tab of this.#visitors.find(shopId, owner)?.tabs ?? []) {
+      tab.status({ id: messageId, state });
+    }
+  }
+
+  publish(shopId: ShopId, visitorId: VisitorId, line: JournalLine): void {
+    const { presence, clock } = this.#parts;
+    if (line.from === 'agent') presence.answered(shopId, visitorId, clock());
+    const event = toEvent(line);
+    for (const tab of this.#visitors.find(shopId, visitorId)?.tabs ?? []) tab.offer(event);
+  }
+
+  serve(next: readonly ChatShop[]): void {
+    const gone = new Set([...this.#shops.values()].map(({ shopId }) => shopId));
+    this.#shops.clear();
+    for (const shop of next) {
+      this.#shops.set(shop.key, shop);
+      gone.delete(shop.shopId);
+    }
+    this.#origins.serve(next);
+    this.#limits.serve(next);
+    this.#maxPerNetwork = mostPerNetwork(next);
+    this.#maxPackets = mostPackets(next);
+    for (const shopId of gone) this.#visitors.closeShop(shopId);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#unreadTimer);
+    await Promise.all([this.#inFlight.close(), this.#stopUploads()]);
+    // The connections, not the sockets: clients come back by themselves from a lost connection,
+    // and stay away when the server has disconnected them. Not io.close(): the HTTP server is
+    // not ours to close.
+    if (this.#isAttached) await closeConnections(this.#io.engine, CLOSE_GRACE_MS);
+  }
+
+  #networkOf(request: IncomingMessage): string {
+    return ipNetwork(this.#parts.clientIp(request));
+  }
+
+  /** Why a connection is refused before its handshake; undefined when it is not. */
+  #refusalOf(request: IncomingMessage): string | undefined {
+    // Beyond the bound there is some room to say so: a request that is refused shows no browser why.
+    const maxConnections = Math.ceil(this.#maxSockets * 1.1);
+    if (this.#inFlight.closed || this.#io.engine.clientsCount >= maxConnections) return 'busy';
+    if (!this.#origins.someAdmits(request.headers.origin)) return 'origin';
+    const network = this.#networkOf(request);
+    if (this.#waits.isTooEager(network, this.#parts.clock())) return 'rate_limited';
+    const isFull = this.#connections.countOf(network) >= this.#maxPerNetwork;
+    return isFull ? 'rate_limited' : undefined;
+  }
+
+  /** The handshake of a socket. */
+  #letIn(socket: ChatSocket, next: (error?: HandshakeRefused) => void): void {
+    if (!this.#connections.take(socket.conn)) {
+      next(this.#refuse(socket, new HandshakeRefused('busy')));
+      return;
+    }
+    this.#inFlight.begin();
+    this.#admit(socket)
+      .then(
+        () => next(),
+        (error: unknown) => {
+          this.#connections.free(socket.conn);
+          next(this.#refuse(socket, error));
+        },
+      )
+      .finally(() => this.#inFlight.end());
+  }
+
+  /** @throws {HandshakeRefused} or whatever the store throws */
+  async #admit(socket: ChatSocket): Promise<void> {
+    const peer = this.#connections.peerOf(socket.conn);
+    if (this.#inFlight.closed || peer === undefined) throw new HandshakeRefused('busy');
+    if (this.#io.engine.clientsCount > this.#maxSockets) {
+      throw new HandshakeRefused('busy', { retryAfter: RETRY_FULL_SECONDS });
+    }
+    const admission = await this.#handshake.admit(socket.handshake.auth, peer);
+    // An office shares an address: who has written before waits for their own conduct alone.
+    const keys = [keyOf(admission), ...(admission.record === undefined ? [peer.network] : [])];
+    for (const key of keys) {
+      const retryAfter = this.#waits.retryAfter(key, this.#parts.clock());
+      if (retryAfter !== undefined) throw new HandshakeRefused('rate_limited', { retryAfter });
+    }
+    socket.data.admission = admission;
+    // It held the tokens; nothing needs them any more.
+    socket.handshake.auth = {};
+  }
+
+  #refuse(socket: ChatSocket, error: unknown): HandshakeRefused {
+    const { logger, metrics } = this.#parts;
+    if (!(error instanceof HandshakeRefused)) {
+      logger.error('chat.handshake_failed', errorFields(error));
+    }
+    const refused = error instanceof HandshakeRefused ? error : new HandshakeRefused('busy');
+    metrics.refused.inc({ channel: 'web_chat', reason: refused.data.code });
+    logger.debug('chat.refused', { code: refused.data.code });
+    if (this.#connections.failed(socket.conn) >= MAX_FAILED_HANDSHAKES) {
+      setImmediate(() => socket.conn.close());
+    }
+    return refused;
+  }
+
+  /** A socket whose handshake succeeded. */
+  #begin(socket: ChatSocket): void {
+    const { admission } = socket.data;
+    // The middleware lets nobody in without one.
+    if (admission === undefined || this.#inFlight.closed || this.#isLate(admission)) {
+      socket.conn.close();
+      return;
+    }
+    delete socket.data.admission;
+    this.#visitorOf.set(socket.conn, keyOf(admission));
+    const { chatSockets } = this.#parts.metrics;
+    chatSockets.inc();
+    socket.on('disconnect', () => {
+      chatSockets.dec();
+      this.#connections.free(socket.conn);
+    });
+    new ChatSession(socket, admission, this.#sessionParts);
+  }
+
+  /** Another tab has said who this guest is while this one was being let in. */
+  #isLate({ shop, visitorId, record }: Admission): boolean {
+    return record?.subject === undefined && this.#recognition.isSuperseded(shop, visitorId);
+  }
+
+  #lookAtUnread(): void {
+    const now = this.#parts.clock();
+    for (const connection of this.#open) {
+      const conduct = this.#connections.conductOf(connection);
+      if (conduct?.leftUnread(unreadBytes(connection), now) === true) {
+        this.#end(connection, 'unread');
+      }
+    }
+  }
+
+  /** Ends a connection that misbehaves; its network and its visitor wait before they reconnect. */
+  #end(connection: Connection, reason: 'flood' | 'unread'): void {
+    if (connection.readyState !== 'open') return;
+    const { metrics, logger, clock } = this.#parts;
+    const visitor = this.#visitorOf.get(connection);
+    for (const key of [this.#connections.peerOf(connection)?.network, visitor]) {
+      if (key !== undefined) this.#waits.cutOff(key, clock());
+    }
+    metrics.refused.inc({ channel: 'web_chat', reason });
+    logger.warn('chat.cut_off', { reason, visitor });
+    cutOff(connection);
+  }
+}
+
+const mostPerNetwork = (shops: readonly ChatShop[]): number =>
+  2 * Math.max(...shops.map((shop) => shop.limits.socketsPerIp), 1);
+
+const mostPackets = (shops: readonly ChatShop[]): number =>
+  OTHER_PACKETS + Math.max(...shops.map((shop) => shop.limits.messagesPer10s), 0);
+
+/** What a visitor is known by who was cut off. */
+const keyOf = ({ shop, visitorId }: Admission): string => `${shop.shopId}/${visitorId}`;
+
+type ChatIo = Server<
+  Record<string, (...args: unknown[]) => void>,
+  ServerToClientEvents,
+  Record<string, never>,
+  SocketData
+>;
+
+interface Gate {
+  readonly admits: (origin: string | undefined) => boolean;
+  readonly refusalOf: (request: IncomingMessage) => string | undefined;
+}
+
+function createServer(gate: Gate): ChatIo {
+  return new Server({
+    path: CHAT_PATH,
+    serveClient: false,
+    transports: ['websocket', 'polling'],
+    maxHttpBufferSize: MAX_BUFFER_BYTES,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    perMessageDeflate: false,
+    httpCompression: false,
+    // `cors` covers polling only: a browser opens a WebSocket to anyone who answers.
+    cors: { origin: (origin, answer) => answer(null, gate.admits(origin)) },
+    allowRequest: (request, answer) => {
+      const refusal = gate.refusalOf(request);
+      answer(refusal, refusal === undefined);
+    },
+  });
+}

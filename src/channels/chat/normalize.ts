@@ -1,0 +1,85 @@
+import { stat } from 'node:fs/promises';
+import {
+  type Attachment,
+  AttachmentUnavailable,
+  type Normalized,
+  type Normalizer,
+} from '../../intake/normalizer.ts';
+import type { BlobStore } from '../../spool/blobs.ts';
+import type { UploadRecord } from '../../spool/chat-store.ts';
+import { assertIntact } from '../../spool/raw-checksum.ts';
+import type { ShopId } from '../../domain/ids.ts';
+import { type ChatMeta, chatMeta, chatRaw } from './stored.ts';
+import { isVisible } from './visible-text.ts';
+
+export interface ChatNormalizerParts {
+  readonly blobs: BlobStore;
+  /**
+   * Whether a shop wants addresses that visitors typed. Anyone can type anyone's: with it, a
+   * visitor is shown the conversations of whoever they claim to be.
+   */
+  readonly trustUnverifiedEmail: (shopId: ShopId) => boolean;
+}
+
+/** What the platform requires as content when a message has files only (API §4.7). */
+const NO_TEXT = '(no text)';
+
+/** Turns a visitor's message into a create-message request. */
+export function createChatNormalizer(parts: ChatNormalizerParts): Normalizer {
+  return (claimed): Promise<Normalized> => {
+    // Synchronous at heart: a damaged entry must reject, not throw.
+    return new Promise((resolve) => resolve(normalize(claimed, parts)));
+  };
+}
+
+function normalize(
+  { entry, raw }: Parameters<Normalizer>[0],
+  { blobs, trustUnverifiedEmail }: ChatNormalizerParts,
+): Normalized {
+  if (raw.kind !== 'inline') throw new Error('a chat entry whose raw form is a file');
+  const meta = chatMeta(entry);
+  const { text, uploads } = chatRaw(raw.bytes);
+  return {
+    verdict: { kind: 'deliver' },
+    request: {
+      contact: contactOf(meta, trustUnverifiedEmail(entry.shopId)),
+      // API §4.7: `agent_contact` is omitted for web_chat.
+      conversation: { direction: 'inbound', type: 'web_chat' },
+      message: {
+        content: isVisible(text) ? text : NO_TEXT,
+        format: 'TEXT',
+        remote_id: entry.remoteId,
+        timestamp: new Date(entry.receivedAt).toISOString(),
+      },
+    },
+    attachments: uploads.map((upload) => attachmentOf(upload, blobs)),
+    notes: { characters: text.length, attachments: uploads.length },
+    dispose: () => Promise.resolve(),
+  };
+}
+
+function contactOf(meta: ChatMeta, trustUnverified: boolean): { name: string; email?: string } {
+  return {
+    name: meta.name ?? `Visitor ${meta.visitorId.slice(0, 4).toUpperCase()}`,
+    ...(meta.email !== undefined && (meta.verified || trustUnverified) && { email: meta.email }),
+  };
+}
+
+function attachmentOf(upload: UploadRecord, blobs: BlobStore): Attachment {
+  const { id, name, type, size, blob } = upload;
+  return {
+    part: id,
+    placeholder: `[attachment could not be delivered: ${name}, ${type}]`,
+    about: { name, type, size },
+    open: async () => {
+      try {
+        await stat(blobs.path(blob));
+      } catch (error) {
+        throw new AttachmentUnavailable('the uploaded file is gone', { cause: error });
+      }
+      // Before the upload: a read error in the middle of it would count as a failure of the platform.
+      await assertIntact({ kind: 'file', ...upload }, blobs);
+      return { name, type, size, stream: () => blobs.read(blob) };
+    },
+  };
+}

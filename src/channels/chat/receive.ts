@@ -1,0 +1,73 @@
+import * as z from 'zod/mini';
+import type { ShopId } from '../../domain/ids.ts';
+import type { Arrival } from '../../intake/intake.ts';
+import type { UploadRecord, VisitorRecord } from '../../spool/chat-store.ts';
+import {
+  type ErrorWord,
+  type HistoryRequest,
+  MAX_FILES,
+  MAX_TEXT,
+  type MessageRequest,
+  type ProfileRequest,
+  type SeenRequest,
+} from './events.ts';
+import { REMOTE_ID_PREFIX, storedForm } from './stored.ts';
+import { cleanName, isVisible } from './visible-text.ts';
+
+/** What clients send is checked against these before anything is done with it. */
+
+/** The size of `text` is checked apart: too much of it is `too_large`, not `invalid`. */
+export const messageRequestSchema: Schema<MessageRequest> = z.object({
+  id: z.guid(),
+  text: z.string(),
+  uploads: z.optional(z.array(z.string().check(z.minLength(1), z.maxLength(64)))),
+});
+
+const seq = z.int().check(z.nonnegative());
+
+export const historyRequestSchema: Schema<HistoryRequest> = z.object({
+  before: z.optional(seq),
+  limit: z.optional(z.int().check(z.positive())),
+});
+
+export const seenRequestSchema: Schema<SeenRequest> = z.object({ seq });
+
+export const profileRequestSchema: Schema<ProfileRequest> = z.object({
+  name: z.optional(z.string().check(z.overwrite(cleanName), z.minLength(1), z.maxLength(200))),
+  email: z.optional(
+    z.string().check(z.trim(), z.maxLength(254), z.regex(/^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>"]+$/)),
+  ),
+});
+
+/** A schema whose output is exactly what events.ts says. */
+type Schema<Output> = z.ZodMiniType<Output>;
+
+/** Why a message of that shape is refused all the same; undefined when it is taken. */
+export function faultOf({ text, uploads = [] }: MessageRequest): ErrorWord | undefined {
+  // Code points; code units are never fewer, and quicker to count.
+  if (text.length > MAX_TEXT && Array.from(text).length > MAX_TEXT) return 'too_large';
+  if (uploads.length > MAX_FILES) return 'too_large';
+  if (new Set(uploads).size !== uploads.length) return 'invalid';
+  return !isVisible(text) && uploads.length === 0 ? 'invalid' : undefined;
+}
+
+/**
+ * The arrival of a visitor's message. The bare client id is the visitor's to choose and could name
+ * another customer's message, hence the visitor in `remote_id` and in the dedup key.
+ */
+export function chatArrival(
+  shopId: ShopId,
+  visitor: VisitorRecord,
+  message: { id: string; text: string; uploads: readonly UploadRecord[]; receivedAt: number },
+): Arrival {
+  const key = `${visitor.id}:${message.id}`;
+  return {
+    shopId,
+    channel: 'web_chat',
+    lane: visitor.lane,
+    dedupKey: key,
+    remoteId: REMOTE_ID_PREFIX + key,
+    receivedAt: message.receivedAt,
+    ...storedForm(visitor, message),
+  };
+}

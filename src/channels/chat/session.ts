@@ -1,0 +1,363 @@
+import type { Socket } from 'socket.io';
+import type { Intake } from '../../intake/intake.ts';
+import { errorFields, type Logger } from '../../observability/logger.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { ChatStore, JournalLine } from '../../spool/chat-store.ts';
+import { SpoolFull, SpoolUnavailable } from '../../spool/errors.ts';
+import { drained, MAX_UNREAD_BYTES, STEP_BYTES, unreadBytes, writeTogether } from './engine.ts';
+import {
+  type ErrorWord,
+  type Failure,
+  type HistoryAck,
+  MAX_FILE_BYTES,
+  MAX_FILES,
+  MAX_HISTORY,
+  MAX_TEXT,
+  type MessageAck,
+  type MessageEvent,
+  type PlainAck,
+  type ServerToClientEvents,
+  type StatusEvent,
+} from './events.ts';
+import type { Admission } from './handshake.ts';
+import type { InFlight } from './in-flight.ts';
+import type { ChatLimits, Limited } from './limits.ts';
+import { LineFeed, toEvent } from './line-feed.ts';
+import {
+  chatArrival,
+  faultOf,
+  historyRequestSchema,
+  messageRequestSchema,
+  profileRequestSchema,
+  seenRequestSchema,
+} from './receive.ts';
+import type { VisitorTokens } from './recognition.ts';
+import type { ChatShop } from './shop.ts';
+import {
+  type Presence,
+  type Tab,
+  TooManyVisitors,
+  type Visitor,
+  type Visitors,
+} from './visitors.ts';
+
+/** Payloads are `unknown` until a schema has checked them. */
+// `any` is how socket.io spells "whatever event, whatever arguments".
+// oxlint-disable-next-line typescript/no-explicit-any
+type Anything = Record<string, (...args: any[]) => void>;
+export interface SocketData {
+  admission?: Admission;
+}
+export type ChatSocket = Socket<Anything, ServerToClientEvents, Record<string, never>, SocketData>;
+
+export interface SessionParts {
+  readonly store: ChatStore;
+  readonly intake: Pick<Intake, 'acceptChat'>;
+  readonly visitors: Visitors;
+  readonly presence: Presence;
+  readonly tokens: VisitorTokens;
+  readonly limits: (shop: ChatShop) => ChatLimits;
+  readonly inFlight: InFlight;
+  /** Called for each refusal. */
+  readonly onRefused: (connection: ChatSocket['conn']) => void;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+type Ack<Answer> = (answer: Answer | Failure) => void;
+
+/** Without a bound, a store that hangs would fill the memory. */
+const MAX_IN_FLIGHT = 10_000;
+const RETRY_BUSY: Limited = { retryAfter: 1 };
+/** Lines of one step of a replay. */
+const STEP_LINES = 100;
+/** Older lines than this are left to `history`. */
+const MAX_REPLAY = 1_000;
+const DEFAULT_HISTORY = 50;
+
+/** One connected tab of a visitor: the events of the table, each with its check and its answer. */
+export class ChatSession implements Tab {
+  readonly #socket: ChatSocket;
+  readonly #parts: SessionParts;
+  readonly #network: string;
+  readonly #visitor: Visitor;
+  readonly #feed: LineFeed;
+  /** One socket's events are stored in the order in which they were sent. */
+  readonly #writes = new Turns();
+  /** History, which does not wait for a write: one at a time, so that each sees what is unread. */
+  readonly #reads = new Turns();
+
+  /** Enters the visitor's room first and then reads what it missed: so nothing falls in between. */
+  constructor(socket: ChatSocket, admission: Admission, parts: SessionParts) {
+    const { shop, visitorId, record, lastSeq, network } = admission;
+    this.#socket = socket;
+    this.#parts = parts;
+    this.#network = network;
+    this.#visitor = parts.visitors.enter(shop, visitorId, record, this);
+    this.#feed = new LineFeed(Math.max(lastSeq, (record?.lastSeq ?? 0) - MAX_REPLAY), {
+      read: (after) =>
+        parts.store.linesAfter(shop.shopId, visitorId, after, STEP_LINES, STEP_BYTES),
+      emit: (line, state) => this.#emitLine(line, state),
+      hasRoom: () => unreadBytes(socket.conn) <= MAX_UNREAD_BYTES,
+      drained: () => drained(socket.conn),
+      // A client that reconnects is sent what it misses.
+      onError: (error) => {
+        parts.logger.error('chat.replay_failed', { visitor: visitorId, ...errorFields(error) });
+        socket.conn.close();
+      },
+    });
+    parts.presence.arrived(shop.shopId, visitorId, parts.clock());
+    socket.on('disconnect', () => this.#leave());
+    this.#greet(record?.lastSeq ?? 0);
+    this.#feed.catchUp();
+    this.#listen();
+  }
+
+  offer(line: MessageEvent): void {
+    this.#feed.offer(line);
+  }
+
+  status(status: StatusEvent): void {
+    this.#socket.emit('status', status);
+  }
+
+  catchUp(): void {
+    this.#feed.catchUp();
+  }
+
+  close(): void {
+    this.#socket.conn.close();
+  }
+
+  #greet(lastSeq: number): void {
+    const { shop, id, record } = this.#visitor;
+    const verified = record?.subject !== undefined;
+    this.#socket.emit('session', {
+      token: this.#parts.tokens.mint({ widgetKey: shop.key, visitorId: id, verified }),
+      visitorId: id,
+      lastSeq,
+      seenSeq: record?.seenSeq ?? 0,
+      verified,
+      limits: { text: MAX_TEXT, files: MAX_FILES, fileBytes: MAX_FILE_BYTES },
+      ...(record?.name && { name: record.name }),
+      ...(record?.email && { email: record.email }),
+    });
+  }
+
+  #leave(): void {
+    this.#feed.close();
+    this.#parts.visitors.leave(this.#visitor, this);
+    this.#parts.presence.left(this.#visitor.shop.shopId, this.#visitor.id);
+  }
+
+  #emitLine(line: MessageEvent, state: JournalLine['state'] | undefined): void {
+    this.#socket.emit('message', line);
+    if (state !== undefined && line.from === 'visitor') this.status({ id: line.id, state });
+  }
+
+  #listen(): void {
+    this.#on('message', (payload, ack: Ack<MessageAck>) => this.#message(payload, ack));
+    this.#on(
+      'history',
+      this.#limited((payload) => this.#history(payload)),
+    );
+    this.#on(
+      'seen',
+      this.#limited((payload) => this.#seen(payload)),
+    );
+    this.#on(
+      'profile',
+      this.#limited((payload) => this.#profile(payload)),
+    );
+    this.#on(
+      'new_conversation',
+      this.#limited(() => this.#newConversation()),
+    );
+    const known = new Set<string | symbol>(this.#socket.eventNames());
+    this.#socket.onAny((event: string, ...args: unknown[]) => {
+      if (!known.has(event)) ackOf(args)(this.#refuse('invalid'));
+    });
+  }
+
+  /** Every event is answered, with a word when it fails; nothing it does ends the socket. */
+  #on<Answer>(event: string, handle: (payload: unknown, ack: Ack<Answer>) => Promise<void>): void {
+    const { inFlight } = this.#parts;
+    this.#socket.on(event, (...args: unknown[]) => {
+      const ack = ackOf<Answer>(args);
+      if (inFlight.closed || inFlight.count >= MAX_IN_FLIGHT) {
+        ack(this.#refuse('busy', inFlight.closed ? undefined : RETRY_BUSY));
+        return;
+      }
+      inFlight.begin();
+      handle(typeof args[0] === 'function' ? undefined : args[0], ack)
+        .catch((error: unknown) => ack(this.#failure(error)))
+        .finally(() => inFlight.end());
+    });
+  }
+
+  #limited<Answer>(handle: (payload: unknown) => Promise<Answer | Failure>) {
+    return async (payload: unknown, ack: Ack<Answer>): Promise<void> => {
+      const { shop, id } = this.#visitor;
+      const limited = await this.#parts.limits(shop).call(id);
+      ack(limited ? this.#refuse('rate_limited', limited) : await handle(payload));
+    };
+  }
+
+  async #message(payload: unknown, ack: Ack<MessageAck>): Promise<void> {
+    const receivedAt = this.#parts.clock();
+    const limited = await this.#parts.limits(this.#visitor.shop).message(this.#visitor.id);
+    if (limited !== undefined) ack(this.#refuse('rate_limited', limited));
+    else await this.#writes.take(() => this.#accept(payload, receivedAt, ack));
+  }
+
+  async #accept(payload: unknown, receivedAt: number, ack: Ack<MessageAck>): Promise<void> {
+    const { store, intake, visitors, metrics, clock, logger } = this.#parts;
+    const { shop, id: visitorId } = this.#visitor;
+    const request = messageRequestSchema.safeParse(payload).data;
+    const fault = request === undefined ? 'invalid' : faultOf(request);
+    if (request === undefined || fault !== undefined) {
+      ack(this.#refuse(fault ?? 'invalid'));
+      return;
+    }
+    const { id: messageId, uploads: uploadIds = [] } = request;
+    // No store keeps a NUL, and nobody writes one.
+    const text = request.text.replaceAll('\0', '');
+    const record = this.#visitor.record ?? (await visitors.stored(shop, visitorId, this.#network));
+    const uploads =
+      uploadIds.length === 0 ? [] : await store.unusedUploads(shop.shopId, visitorId, uploadIds);
+    const accepted = await intake.acceptChat(
+      chatArrival(shop.shopId, record, { id: messageId, text, uploads, receivedAt }),
+      { visitorId, messageId, text, uploadIds },
+    );
+    if (accepted === 'unknown_upload') {
+      ack(this.#refuse('unknown_upload'));
+      return;
+    }
+    if (accepted === 'joined') {
+      // The visitor was identified in another tab, and nothing was stored: no answer, so that the
+      // client sends it again, as the visitor they are now.
+      this.close();
+      return;
+    }
+    // Durable; only now is it acknowledged.
+    const { seq, at, duplicate } = accepted;
+    writeTogether(this.#socket.conn, () => {
+      ack({ ok: true, seq });
+      if (duplicate) return;
+      const attachments = uploads.map(({ id, name, type, size }) => ({ id, name, type, size }));
+      const common = { from: 'visitor', format: 'TEXT' } as const;
+      this.#publish({ ...common, seq, id: messageId, text, attachments, at });
+    });
+    metrics.ackSeconds.observe({ channel: 'web_chat' }, (clock() - receivedAt) / 1000);
+    logger.info('chat.accepted', { entry: accepted.id, visitor: visitorId, seq, duplicate });
+  }
+
+  /** To every tab, the sender's own included. */
+  #publish(line: MessageEvent): void {
+    const { presence, visitors } = this.#parts;
+    const { shop, id } = this.#visitor;
+    presence.active(shop.shopId, id, line.at);
+    // Looked up again: the last tab may have left, and another come, while the disk worked.
+    for (const tab of visitors.find(shop.shopId, id)?.tabs ?? []) tab.offer(line);
+  }
+
+  async #history(payload: unknown): Promise<HistoryAck> {
+    const request = historyRequestSchema.safeParse(payload ?? {}).data;
+    if (request === undefined) return this.#refuse('invalid');
+    return this.#reads.take(async () => {
+      // Whoever asks and does not read what is sent would fill the memory.
+      if (unreadBytes(this.#socket.conn) > STEP_BYTES / 2) return this.#refuse('busy', RETRY_BUSY);
+      const { shop, id } = this.#visitor;
+      const lines = await this.#parts.store.linesBefore(
+        shop.shopId,
+        id,
+        request.before ?? Number.MAX_SAFE_INTEGER,
+        Math.min(request.limit ?? DEFAULT_HISTORY, MAX_HISTORY),
+        STEP_BYTES,
+      );
+      for (const { from, id: messageId, state } of lines) {
+        if (from === 'visitor') this.status({ id: messageId, state });
+      }
+      return { ok: true, messages: lines.map(toEvent), more: (lines[0]?.seq ?? 1) > 1 };
+    });
+  }
+
+  async #seen(payload: unknown): Promise<PlainAck> {
+    const request = seenRequestSchema.safeParse(payload).data;
+    if (request === undefined) return this.#refuse('invalid');
+    const { record } = this.#visitor;
+    // Nobody has seen what was never sent.
+    const seenSeq = Math.min(request.seq, this.#feed.sent);
+    if (record !== undefined && seenSeq > record.seenSeq) {
+      await this.#parts.store.updateVisitor(record.shopId, record.id, { seenSeq });
+      this.#parts.visitors.remember({ ...(this.#visitor.record ?? record), seenSeq });
+    }
+    return { ok: true };
+  }
+
+  async #profile(payload: unknown): Promise<PlainAck> {
+    const request = profileRequestSchema.safeParse(payload).data;
+    if (request === undefined) return this.#refuse('invalid');
+    return this.#writes.take(async () => {
+      const { visitors } = this.#parts;
+      const { shop, id } = this.#visitor;
+      const record = this.#visitor.record ?? (await visitors.stored(shop, id, this.#network));
+      const { name, email } = request;
+      // Only the shop's own server can vouch for the address of a verified visitor.
+      if (email !== undefined && record.subject !== undefined) return this.#refuse('unauthorized');
+      await visitors.label(record, { ...(name && { name }), ...(email && { email }) });
+      return { ok: true };
+    });
+  }
+
+  #newConversation(): Promise<PlainAck> {
+    return this.#writes.take(async () => {
+      const { record } = this.#visitor;
+      // A visitor who never wrote has nothing to leave behind.
+      if (record === undefined) return { ok: true };
+      const { store, visitors } = this.#parts;
+      const started = await store.startConversation(record.shopId, record.id);
+      visitors.remember({ ...(this.#visitor.record ?? record), ...started });
+      return { ok: true };
+    });
+  }
+
+  #refuse(error: ErrorWord, limited?: Limited): Failure {
+    this.#parts.metrics.refused.inc({ channel: 'web_chat', reason: error });
+    this.#parts.onRefused(this.#socket.conn);
+    return { ok: false, error, ...limited };
+  }
+
+  #failure(error: unknown): Failure {
+    if (error instanceof TooManyVisitors) return this.#refuse('rate_limited', error.limited);
+    const isExpected = error instanceof SpoolFull || error instanceof SpoolUnavailable;
+    this.#parts.logger[isExpected ? 'warn' : 'error']('chat.failed', {
+      visitor: this.#visitor.id,
+      ...errorFields(error),
+    });
+    return this.#refuse('busy');
+  }
+}
+
+/** socket.io appends a function only when the client asked for an answer. */
+function ackOf<Answer>(args: readonly unknown[]): Ack<Answer> {
+  const last = args.at(-1);
+  const send = typeof last === 'function' ? (last as Ack<Answer>) : undefined;
+  return (answer) => send?.(answer);
+}
+
+/** Steps that run one after the other, in the order in which they were asked for. */
+class Turns {
+  #last: Promise<void> = Promise.resolve();
+
+  take<T>(step: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(step);
+    this.#last = turn.then(
+      () => undefined,
+      () => undefined,
+    );
+    return turn;
+  }
+}

@@ -1,0 +1,102 @@
+import { stat } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import type { Request, Response } from 'express';
+import type { Logger } from '../../../observability/logger.ts';
+import type { BlobStore } from '../../../spool/blobs.ts';
+import type { ChatStore, UploadRecord } from '../../../spool/chat-store.ts';
+import type { ChatShop } from '../shop.ts';
+import type { ChatLimits } from '../limits.ts';
+import { Answer, assertCurrent, type UploadBearer } from './bearer.ts';
+
+/** 25 MiB in that time are 87 KiB a second. */
+const DOWNLOAD_TIMEOUT_MS = 5 * 60_000;
+
+export interface OwnFileParts {
+  readonly store: ChatStore;
+  readonly blobs: BlobStore;
+  readonly limits: (shop: ChatShop) => ChatLimits;
+  readonly logger: Logger;
+}
+
+/**
+ * Sends a visitor the bytes of their own file. No browser shows it under the gateway's name: it is a
+ * download, of the type that its bytes showed, in a sandbox.
+ * @throws {Answer} 401, 404, 429
+ */
+export async function sendUpload(
+  { store, blobs, limits }: OwnFileParts,
+  bearer: UploadBearer,
+  request: Request,
+  response: Response,
+  signal: AbortSignal,
+): Promise<void> {
+  const { shop, visitorId } = bearer;
+  const limited = await limits(shop).download(visitorId);
+  if (limited !== undefined) throw new Answer(429, 'rate_limited', limited.retryAfter);
+  await assertCurrent({ store }, bearer);
+  const id = String(request.params['id']);
+  const upload = id.length > 64 ? undefined : await store.upload(shop.shopId, visitorId, id);
+  if (upload === undefined || !(await isKept(blobs, upload))) throw new Answer(404, 'not_found');
+  // An id is one file for ever; it is kept by the visitor's own browser, and asked for every time.
+  const etag = `"${upload.id}"`;
+  response.set({ 'Cache-Control': 'private, no-cache', ETag: etag });
+  response.vary('Authorization');
+  if (request.headers['if-none-match'] === etag) {
+    response.status(304).end();
+    return;
+  }
+  response.set({
+    'Content-Type': upload.type,
+    'Content-Length': String(upload.size),
+    'Content-Security-Policy': "default-src 'none'; sandbox",
+    'Cross-Origin-Resource-Policy': 'cross-origin',
+    'X-Content-Type-Options': 'nosniff',
+  });
+  response.attachment(upload.name);
+  // `attachment` guesses a type by the name; the bytes have said what it is.
+  response.set('Content-Type', upload.type);
+  if (request.method === 'HEAD') {
+    response.end();
+    return;
+  }
+  // Whoever does not read would keep a file and a connection open for ever.
+  const deadline = setTimeout(() => response.destroy(), DOWNLOAD_TIMEOUT_MS);
+  try {
+    await pipeline(blobs.read(upload.blob), response, { signal });
+  } finally {
+    clearTimeout(deadline);
+  }
+}
+
+/** The file goes some time before its row, and a disk can lose one. */
+async function isKept(blobs: BlobStore, { blob }: UploadRecord): Promise<boolean> {
+  return stat(blobs.path(blob)).then(
+    () => true,
+    () => false,
+  );
+}
+
+/**
+ * Removes a file that the visitor has taken back before any message used it. A file that is used,
+ * another visitor's or unknown stays, and the answer is the same: asking twice is no error.
+ * @throws {Answer} 401, 429
+ */
+export async function removeUpload(
+  { store, blobs, limits, logger }: OwnFileParts,
+  bearer: UploadBearer,
+  request: Request,
+  response: Response,
+): Promise<void> {
+  const { shop, visitorId } = bearer;
+  const limited = await limits(shop).call(visitorId);
+  if (limited !== undefined) throw new Answer(429, 'rate_limited', limited.retryAfter);
+  await assertCurrent({ store }, bearer);
+  const id = String(request.params['id']);
+  const blob = id.length > 64 ? undefined : await store.removeUpload(shop.shopId, visitorId, id);
+  if (blob !== undefined) {
+    // After its row: a file that no row names is cleared away at the next start.
+    await blobs.remove(blob);
+    logger.info('chat.upload_removed', { upload: id, visitor: visitorId });
+  }
+  response.set('Cache-Control', 'no-store').status(204).end();
+}

@@ -1,0 +1,263 @@
+import { performance } from 'node:perf_hooks';
+import express, { type NextFunction, type Request, type Response, type Router } from 'express';
+import type { Intake } from '../../intake/intake.ts';
+import { errorFields, type Logger } from '../../observability/logger.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import { SpoolFull, SpoolUnavailable } from '../../spool/errors.ts';
+import {
+  BodyRefused,
+  FormFields,
+  type FormPairs,
+  MalformedForm,
+  parseJson,
+  parseUrlencoded,
+  readBody,
+} from './form.ts';
+import { BadParameter, messageStatus, readIdentity, readSids, toArrival } from './receive.ts';
+import { createShopDirectory, type ShopDirectory, type SmsShop } from './shop.ts';
+import { isSigned, loggableUrl, type SignedContent } from './providers/twilio/signature.ts';
+
+/**
+ * One text, from Twilio's request to the payload:
+ * - `POST /sms/twilio` comes in here; `form.ts` reads the body as parameters, up to 64 KiB.
+ * - `receive.ts` reads who wrote to whom; `shop.ts` finds the shop; `providers/twilio/signature.ts`
+ *   checks that one of its tokens signed the request.
+ * - `receive.ts` makes the arrival: shop, lane, dedup key and remote id; `stored.ts` is its form in
+ *   the spool.
+ * - `intake/intake.ts` stores it durably; only then this file answers 200.
+ * - What Twilio could not bring, `reconciliation/` finds over the REST API; it goes the same way.
+ * - Delivery calls `normalize.ts`: `normalize/consent.ts` (STOP, START), `limits.ts` (floods),
+ *   `normalize/content.ts` (the text), `normalize/medium.ts` and `normalize/text-media.ts` (media;
+ *   late ones follow in a message of their own).
+ * - Twilio is called through `providers/twilio/transport.ts` alone.
+ */
+
+const PATH = '/sms/twilio';
+/** A 1,600 character text with ten media URLs is under 20 KiB. */
+const MAX_BODY_BYTES = 64 * 1024;
+const RETRY_AFTER_SECONDS = 10;
+
+export interface SmsWebhookOptions {
+  readonly shops: readonly SmsShop[];
+  /** `http.publicUrl`: the origin, and path if any, under which Twilio reaches this server. */
+  readonly publicUrl: string;
+}
+
+export interface SmsWebhookDeps {
+  readonly intake: Pick<Intake, 'accept'>;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/**
+ * Twilio's webhook for inbound messages and for status callbacks, `POST /sms/twilio`.
+ *
+ * | answer | when |
+ * | --- | --- |
+ * | 200 `<Response/>` | the message is durable, now or since an earlier delivery |
+ * | 204 | a status callback |
+ * | 400 | a parameter is missing, doubled or malformed |
+ * | 403 | not signed by the shop's tokens, or no shop to check it with |
+ * | 405, 413, 415 | not a POST, larger than 64 KiB, neither a form nor JSON |
+ * | 503 | the spool cannot take it now |
+ *
+ * Only the 200 has a body that Twilio reads: text of any other answer would, as TwiML, be texted
+ * to the customer. Never 429: Twilio would not come again.
+ */
+export function createSmsWebhook(options: SmsWebhookOptions, deps: SmsWebhookDeps): Router {
+  const webhook = new TwilioWebhook(options, deps);
+  const router = express.Router();
+  router.post(PATH, (req, res) => webhook.receive(req, res));
+  router.all(PATH, (_req, res) => {
+    res.setHeader('Allow', 'POST');
+    webhook.refuse(res, WRONG_METHOD);
+  });
+  router.use(PATH, (error: unknown, _req: Request, res: Response, next: NextFunction) => {
+    // Too late for an answer: express ends the connection.
+    if (res.headersSent) next(error);
+    else webhook.fail(error, res);
+  });
+  return router;
+}
+
+interface Refusal {
+  readonly status: number;
+  readonly reason: string;
+  readonly text: string;
+}
+
+const WRONG_METHOD: Refusal = {
+  status: 405,
+  reason: 'method',
+  text: 'Configure the webhook as HTTP POST',
+};
+const WRONG_TYPE: Refusal = {
+  status: 415,
+  reason: 'content-type',
+  text: 'Expected application/x-www-form-urlencoded or application/json',
+};
+const UNSIGNED: Refusal = {
+  status: 403,
+  reason: 'signature',
+  text: 'The signature does not match',
+};
+const UNKNOWN: Refusal = {
+  status: 403,
+  reason: 'unknown-number',
+  text: 'No shop has this account and number',
+};
+const NOT_NOW: Refusal = { status: 503, reason: 'spool', text: 'Try again later' };
+
+class TwilioWebhook {
+  readonly #shops: ShopDirectory;
+  readonly #publicUrl: string;
+  readonly #intake: Pick<Intake, 'accept'>;
+  readonly #logger: Logger;
+  readonly #metrics: Metrics;
+
+  constructor(options: SmsWebhookOptions, deps: SmsWebhookDeps) {
+    this.#shops = createShopDirectory(options.shops);
+    if (!URL.canParse(options.publicUrl)) throw new TypeError('publicUrl must be a URL');
+    this.#publicUrl = options.publicUrl.replace(/\/+$/, '');
+    this.#intake = deps.intake;
+    this.#logger = deps.logger;
+    this.#metrics = deps.metrics;
+  }
+
+  async receive(req: Request, res: Response): Promise<void> {
+    const format = formatOf(req);
+    if (format === undefined) {
+      this.refuse(res, WRONG_TYPE);
+      return;
+    }
+    const json = format === 'json';
+    const body = await readBody(req, MAX_BODY_BYTES);
+    const startedAt = performance.now();
+    const pairs = json ? parseJson(body) : parseUrlencoded(body);
+    const fields = new FormFields(pairs);
+    const content: SignedContent = json ? { kind: 'json', body } : { kind: 'form', fields };
+    const status = messageStatus(fields);
+    if (status !== undefined) {
+      this.#statusCallback(req, res, fields, content, status);
+      return;
+    }
+    await this.#message(req, res, fields, content, pairs, startedAt);
+  }
+
+  async #message(
+    req: Request,
+    res: Response,
+    fields: FormFields,
+    content: SignedContent,
+    pairs: FormPairs,
+    startedAt: number,
+  ): Promise<void> {
+    const identity = readIdentity(fields);
+    const { accountSid, messageSid, to } = identity;
+    const shop = this.#shops.find(accountSid, to, fields.first('MessagingServiceSid'));
+    const signers = shop === undefined ? this.#shops.ofAccount(accountSid) : [shop];
+    if (!this.#signed(req, signers, content)) {
+      this.refuse(res, UNSIGNED);
+      return;
+    }
+    if (shop === undefined) {
+      // Twilio vouches for it, so this is no attack: a number is missing from the configuration.
+      this.#metrics.alarms.inc({ alarm: 'sms_unknown_number' });
+      this.#logger.error('sms.unknown-number', { accountSid, messageSid });
+      this.refuse(res, UNKNOWN);
+      return;
+    }
+    const [accepted] = await this.#intake.accept([toArrival(shop, identity, pairs)]);
+    if (accepted === undefined) throw new Error('The intake answered nothing');
+    res.writeHead(200, TWIML_HEADERS).end(EMPTY_TWIML);
+    const { duplicate, id } = accepted;
+    this.#metrics.ackSeconds.observe({ channel: 'sms' }, (performance.now() - startedAt) / 1000);
+    this.#logger.info('sms.accepted', { entry: id, shop: shop.name, messageSid, duplicate });
+  }
+
+  /** A callback reports what became of one of our messages: its `To` is the customer. */
+  #statusCallback(
+    req: Request,
+    res: Response,
+    fields: FormFields,
+    content: SignedContent,
+    status: string,
+  ): void {
+    const { accountSid } = readSids(fields);
+    if (!this.#signed(req, this.#shops.ofAccount(accountSid), content)) {
+      this.refuse(res, UNSIGNED);
+      return;
+    }
+    this.#metrics.smsStatusCallbacks.inc({ status });
+    res.writeHead(204).end();
+  }
+
+  #signed(req: Request, signers: readonly SmsShop[], content: SignedContent): boolean {
+    const signature = req.headers['x-twilio-signature'];
+    // Any other form of request target (RFC 9112 §3.2.2) is not what Twilio sends, and could turn
+    // the public URL into one of another host.
+    const path = req.originalUrl.startsWith('/') ? req.originalUrl : '';
+    const url = this.#publicUrl + path;
+    const signed =
+      path !== '' &&
+      typeof signature === 'string' &&
+      signers.some((shop) => isSigned(shop.twilio.authTokens, signature, url, content));
+    if (!signed) {
+      this.#metrics.webhookSignatureFailures.inc();
+      this.#logger.warn('sms.signature-refused', {
+        url: loggableUrl(url),
+        signature: signature === undefined ? 'missing' : 'wrong',
+        shops: signers.length,
+      });
+    }
+    return signed;
+  }
+
+  refuse(res: Response, { status, reason, text }: Refusal): void {
+    this.#metrics.refused.inc({ channel: 'sms', reason });
+    const body = `${text}\n`;
+    res
+      .writeHead(status, {
+        'Content-Type': 'text/plain; charset=utf-8',
+        'Content-Length': Buffer.byteLength(body),
+        ...(status === 503 && { 'Retry-After': RETRY_AFTER_SECONDS }),
+        // The rest of a body that was not read must not be taken for the next request.
+        ...((status === 413 || status === 415) && { Connection: 'close' }),
+      })
+      .end(body);
+  }
+
+  fail(error: unknown, res: Response): void {
+    this.refuse(res, this.#refusalFor(error));
+  }
+
+  #refusalFor(error: unknown): Refusal {
+    if (error instanceof BadParameter) {
+      return { status: 400, reason: 'parameter', text: error.message };
+    }
+    if (error instanceof MalformedForm) {
+      return { status: 400, reason: 'malformed', text: error.message };
+    }
+    if (error instanceof SpoolFull || error instanceof SpoolUnavailable) {
+      this.#logger.error('sms.not-accepted', errorFields(error));
+      return NOT_NOW;
+    }
+    if (error instanceof BodyRefused) {
+      return { status: error.status, reason: 'body', text: error.message };
+    }
+    this.#logger.error('sms.webhook-failed', errorFields(error));
+    return { status: 500, reason: 'internal', text: 'Internal error' };
+  }
+}
+
+const EMPTY_TWIML = '<?xml version="1.0" encoding="UTF-8"?><Response/>';
+const TWIML_HEADERS = {
+  'Content-Type': 'text/xml; charset=utf-8',
+  'Content-Length': Buffer.byteLength(EMPTY_TWIML),
+};
+
+function formatOf(req: Request): 'form' | 'json' | undefined {
+  const type = req.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
+  if (type === 'application/x-www-form-urlencoded') return 'form';
+  return type === 'application/json' ? 'json' : undefined;
+}

@@ -1,0 +1,238 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import pRetry from 'p-retry';
+import {
+  type Attachment,
+  AttachmentLate,
+  AttachmentUnavailable,
+  NotYet,
+  type OpenAttachment,
+} from '../../../intake/normalizer.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import { TwilioFailed } from '../providers/twilio/transport.ts';
+import type { LateMedia } from '../stored.ts';
+import type { Medium } from './medium.ts';
+
+/**
+ * When the media of a text are fetched: within a minute of its arrival, to go with it; else within
+ * the hour, to follow in a message of their own.
+ */
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+/** Between tries: 1, 3, 10 and 30 s. */
+const FACTOR = Math.sqrt(10);
+
+export interface TextMediaOptions {
+  /** After the first try at a medium: 4 more after 1, 3.2, 10 and 32 s by default. */
+  readonly retry: { readonly retries: number; readonly minTimeoutMs: number };
+  /** For all media of a text whose attempt begins when its minute is over, or almost. */
+  readonly overdueMs: number;
+  readonly clock: Clock;
+}
+
+/**
+ * The media of a text, as its attachments. Media that cannot be fetched within a minute of the text's
+ * arrival are late: the text is sent without them, and they follow in a message of their own. If
+ * that minute was over before this attempt began, each of them is tried once.
+ */
+export class TextMedia {
+  readonly attachments: readonly Attachment[];
+  readonly #options: TextMediaOptions;
+  readonly #receivedAt: number;
+  readonly #minuteEndsAt: number;
+  readonly #time: SharedTime;
+  /** The latest of what Twilio's Retry-After asked for. */
+  #notBefore = 0;
+
+  constructor(media: readonly Medium[], receivedAt: number, options: TextMediaOptions) {
+    const { clock, overdueMs } = options;
+    const now = clock();
+    // A time of arrival ahead of the clock gives no more than a minute.
+    const leftMs = Math.min(receivedAt + MINUTE_MS - now, MINUTE_MS);
+    this.#options = options;
+    this.#receivedAt = receivedAt;
+    this.#minuteEndsAt = now + leftMs;
+    this.#time = new SharedTime(now + Math.max(leftMs, overdueMs), media.length, clock);
+    this.attachments = media.map((medium) => ({
+      part: medium.part,
+      placeholder: medium.placeholder,
+      open: (signal) => this.#open(medium, signal),
+    }));
+  }
+
+  /**
+   * What the message that brings late media has to know. Its hour began when the text arrived, or a
+   * minute ago if the text arrived earlier than that.
+   */
+  late(parts: readonly string[]): LateMedia {
+    const now = this.#options.clock();
+    const until = Math.max(this.#receivedAt, now - MINUTE_MS) + HOUR_MS;
+    return { parts, notBefore: Math.min(this.#notBefore, until), until };
+  }
+
+  async #open(medium: Medium, signal: AbortSignal): Promise<OpenAttachment> {
+    const { clock } = this.#options;
+    const shareMs = this.#time.nextShareMs();
+    const limit = AbortSignal.timeout(shareMs);
+    try {
+      const endsAt = Math.min(clock() + shareMs, this.#minuteEndsAt);
+      return await this.#fetch(medium, endsAt, AbortSignal.any([signal, limit]));
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof TwilioFailed) && !limit.aborted) throw error;
+      const failure = error instanceof TwilioFailed ? error : new TwilioFailed('later', 'timeout');
+      this.#notBefore = Math.max(this.#notBefore, clock() + (failure.retryAfterMs ?? 0));
+      medium.report(failure);
+      throw failure.kind === 'never'
+        ? new AttachmentUnavailable(medium.complaint(failure), { cause: failure })
+        : new AttachmentLate(medium.complaint(failure), { cause: failure });
+    }
+  }
+
+  /** Tries at least once, and again as long as the next try begins before `endsAt`. */
+  #fetch(medium: Medium, endsAt: number, signal: AbortSignal): Promise<OpenAttachment> {
+    const { retry, clock } = this.#options;
+    let askAgainAt = 0;
+    return pRetry(
+      async () => {
+        await delay(Math.max(askAgainAt - clock(), 0), undefined, { signal });
+        return medium.fetch(signal);
+      },
+      {
+        retries: retry.retries,
+        minTimeout: retry.minTimeoutMs,
+        factor: FACTOR,
+        signal,
+        shouldRetry: ({ error, retriesConsumed }) => {
+          if (!(error instanceof TwilioFailed) || error.kind !== 'later') return false;
+          const now = clock();
+          askAgainAt = now + (error.retryAfterMs ?? 0);
+          return (
+            Math.max(askAgainAt, now + retry.minTimeoutMs * FACTOR ** retriesConsumed) < endsAt
+          );
+        },
+      },
+    );
+  }
+}
+
+/** For all late media of one attempt. */
+const ROUND_MS = MINUTE_MS;
+
+export interface LateRound {
+  readonly late: LateMedia;
+  /** Parts that an earlier attempt uploaded. */
+  readonly saved: { has(part: string): boolean };
+  readonly clock: Clock;
+}
+
+/**
+ * Fetches the late media that no earlier attempt uploaded, one after the other, and returns all late
+ * media as attachments. One that cannot be fetched any more (the hour is over, or Twilio refused it
+ * for good) becomes its placeholder. Empty when not a single one could be fetched.
+ * @throws {NotYet} at the first that fails and may still come; the next attempt starts over
+ */
+export async function fetchLate(
+  media: readonly Medium[],
+  round: LateRound,
+  signal: AbortSignal,
+): Promise<readonly Attachment[]> {
+  const { late, saved, clock } = round;
+  const startedAt = clock();
+  if (startedAt < late.notBefore) {
+    throw new NotYet('Twilio asked for a pause (Retry-After)', late.notBefore - startedAt);
+  }
+  const missing = media.filter(({ part }) => !saved.has(part));
+  const time = new SharedTime(startedAt + ROUND_MS, missing.length, clock);
+  const files = new Map<Medium, OpenAttachment>();
+  for (const medium of missing) {
+    const limit = AbortSignal.timeout(time.nextShareMs());
+    try {
+      files.set(medium, await medium.fetch(AbortSignal.any([signal, limit])));
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof TwilioFailed)) throw error;
+      const waitMs = nextTryMs(late.until, clock(), error);
+      medium.report(error, waitMs);
+      if (waitMs !== undefined) {
+        throw new NotYet(medium.complaint(error), waitMs, { cause: error });
+      }
+    }
+  }
+  const isAnyThere = files.size > 0 || missing.length < media.length;
+  return isAnyThere ? media.map((medium) => fetched(medium, files.get(medium))) : [];
+}
+
+const fetched = (medium: Medium, file: OpenAttachment | undefined): Attachment => ({
+  part: medium.part,
+  placeholder: medium.placeholder,
+  open: () =>
+    file === undefined
+      ? Promise.reject(new AttachmentUnavailable(`Media ${medium.part} never came`))
+      : Promise.resolve(file),
+});
+
+/** A late medium that is fetched once, when somebody opens it; if that fails, never again. */
+export function onDemand(medium: Medium): Attachment {
+  return {
+    part: medium.part,
+    placeholder: medium.placeholder,
+    open: async (signal) => {
+      try {
+        return await medium.fetch(signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof TwilioFailed)) throw error;
+        medium.report(error);
+        throw new AttachmentUnavailable(medium.complaint(error), { cause: error });
+      }
+    },
+  };
+}
+
+/**
+ * How many milliseconds to wait before the next try at late media: 30 s at first, then 2 and
+ * 10 minutes; 5 minutes where an operator has to fix the credentials. `Retry-After` is honoured,
+ * but never past the end of the hour. Undefined when the hour is over, or trying again is useless.
+ * @param until the end of the hour, milliseconds since the epoch
+ */
+export function nextTryMs(
+  until: number,
+  now: number,
+  failure: Pick<TwilioFailed, 'kind' | 'retryAfterMs'>,
+): number | undefined {
+  const leftMs = until - now;
+  if (leftMs <= 0 || failure.kind === 'never') return undefined;
+  const stepMs = failure.kind === 'credentials' ? 5 * MINUTE_MS : stepAfter(HOUR_MS - leftMs);
+  return Math.min(Math.max(stepMs, failure.retryAfterMs ?? 0), leftMs);
+}
+
+function stepAfter(elapsedMs: number): number {
+  if (elapsedMs < 2 * MINUTE_MS) return MINUTE_MS / 2;
+  return elapsedMs < 15 * MINUTE_MS ? 2 * MINUTE_MS : 10 * MINUTE_MS;
+}
+
+/**
+ * A time limit for several media that are fetched one after the other. Each may take an equal share
+ * of what is left, so that one which stalls does not use up the time of those after it.
+ */
+export class SharedTime {
+  readonly #endsAt: number;
+  readonly #clock: Clock;
+  #waiting: number;
+
+  /** @param endsAt milliseconds since the epoch */
+  constructor(endsAt: number, media: number, clock: Clock) {
+    this.#endsAt = endsAt;
+    this.#waiting = media;
+    this.#clock = clock;
+  }
+
+  /** Milliseconds for the next of them. */
+  nextShareMs(): number {
+    const leftMs = Math.max(this.#endsAt - this.#clock(), 0);
+    const shareMs = Math.floor(leftMs / Math.max(this.#waiting, 1));
+    this.#waiting -= 1;
+    return shareMs;
+  }
+}

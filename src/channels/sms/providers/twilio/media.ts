@@ -1,0 +1,231 @@
+import { createWriteStream } from 'node:fs';
+import https from 'node:https';
+import type { LookupFunction } from 'node:net';
+import { type Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { AxiosResponse } from 'axios';
+import type { Clock } from '../../../../runtime/clock.ts';
+import { createPublicLookup } from '../../../../runtime/public-address.ts';
+import type { TwilioAccount } from '../../shop.ts';
+import {
+  type Credential,
+  credentialsOf,
+  failureOf,
+  header,
+  networkFailure,
+  requestTwilio,
+  TwilioFailed,
+} from './transport.ts';
+
+const MEDIA_SID = /^ME[0-9a-fA-F]{32}$/;
+/** `api.twilio.com`, or with an edge and a region: `api.dublin.ie1.twilio.com`. */
+const API_HOST = /^api(\.[a-z0-9-]{1,32}){0,2}\.twilio\.com$/;
+const TWILIO_HOST = /^([a-z0-9-]{1,63}\.)*(twilio\.com|twiliocdn\.com)$/;
+/** Bucket names are unique in all of S3: this one is Twilio's. */
+const BUCKET = 'media.twiliocdn.com';
+/**
+ * S3's own endpoints, and no other service of that domain: who runs a load balancer there chooses
+ * how its host begins (Amazon S3 endpoints and quotas).
+ */
+const S3_HOST =
+  /^s3(-external-1|[.-](dualstack\.)?[a-z]{2}(-[a-z]{2,12}){1,2}-\d{1,2})?\.amazonaws\.com$/;
+
+/** Where a request may go. */
+export interface MediaTarget {
+  readonly url: URL;
+  /** The host stands in the configuration: its address may be private. */
+  readonly trusted: boolean;
+}
+
+export interface MediaReference {
+  readonly mediaSid: string;
+  readonly target: MediaTarget;
+}
+
+/**
+ * Reads a MediaUrl. Credentials are sent there, so it must be Twilio's API and name a medium of
+ * this very message: a path of another account or message, a query, another host or port is
+ * refused with undefined. With a base URL configured, the path is asked for there instead.
+ */
+export function readMediaUrl(
+  value: string,
+  message: { readonly accountSid: string; readonly messageSid: string },
+  account: Pick<TwilioAccount, 'apiBaseUrl'>,
+): MediaReference | undefined {
+  if (value.length > 2048 || !URL.canParse(value)) return undefined;
+  const url = new URL(value);
+  const base = proxyOf(account);
+  if (url.origin !== base?.origin && !isTwilioApi(url)) return undefined;
+  const folder = `/2010-04-01/Accounts/${message.accountSid}/Messages/${message.messageSid}/Media/`;
+  const mediaSid = url.pathname.slice(folder.length);
+  // The URL as written, not as the parser would correct it: no userinfo, dots, query or fragment.
+  if (!MEDIA_SID.test(mediaSid) || value !== `${url.origin}${folder}${mediaSid}`) return undefined;
+  if (base === undefined) return { mediaSid, target: { url, trusted: false } };
+  const prefix = base.pathname.replace(/\/+$/, '');
+  return {
+    mediaSid,
+    target: { url: new URL(`${prefix}${folder}${mediaSid}`, base), trusted: true },
+  };
+}
+
+const isTwilioApi = (url: URL): boolean =>
+  url.protocol === 'https:' && url.port === '' && API_HOST.test(url.hostname);
+
+/**
+ * The configured base URL when it stands for Twilio's API. When it is Twilio's own, as by default,
+ * each MediaUrl is asked for in its own region, and no address is trusted.
+ */
+function proxyOf({ apiBaseUrl }: Pick<TwilioAccount, 'apiBaseUrl'>): URL | undefined {
+  if (apiBaseUrl === undefined) return undefined;
+  const base = new URL(apiBaseUrl);
+  return isTwilioApi(base) ? undefined : base;
+}
+
+/**
+ * Where a redirect leads: another host of Twilio's, its storage, or the configured base URL's
+ * host; undefined for anywhere else.
+ */
+export function readRedirect(
+  location: string,
+  from: URL,
+  account: Pick<TwilioAccount, 'apiBaseUrl'>,
+): MediaTarget | undefined {
+  if (location.length > 8192 || !URL.canParse(location, from.href)) return undefined;
+  const url = new URL(location, from);
+  if (url.username !== '' || url.password !== '') return undefined;
+  if (url.origin === proxyOf(account)?.origin) return { url, trusted: true };
+  if (url.protocol !== 'https:' || url.port !== '') return undefined;
+  const inBucket =
+    (S3_HOST.test(url.hostname) && url.pathname.startsWith(`/${BUCKET}/`)) ||
+    (url.hostname.startsWith(`${BUCKET}.s3`) &&
+      S3_HOST.test(url.hostname.slice(BUCKET.length + 1)));
+  return inBucket || TWILIO_HOST.test(url.hostname) ? { url, trusted: false } : undefined;
+}
+
+const MAX_REDIRECTS = 3;
+
+export interface Download {
+  readonly size: number;
+  /** The declared Content-Type, if any. */
+  readonly contentType: string | undefined;
+}
+
+export interface DownloaderOptions {
+  readonly maxBytes: number;
+  /** For one try: all redirects and the whole body. */
+  readonly tryTimeoutMs: number;
+  readonly clock: Clock;
+  /** The resolver behind the check for private addresses; the system's by default. */
+  readonly lookup?: LookupFunction;
+}
+
+/** Fetches one medium into a file that does not exist yet. @throws {TwilioFailed} */
+export type Downloader = (
+  target: MediaTarget,
+  account: TwilioAccount,
+  path: string,
+  signal: AbortSignal,
+) => Promise<Download>;
+
+/**
+ * One try at a medium. Redirects are followed by hand: credentials go to the first hop alone,
+ * and every further host is looked at first.
+ */
+export function createDownloader(options: DownloaderOptions): Downloader {
+  const lookup = createPublicLookup(options.lookup);
+  const guarded = new https.Agent({ lookup });
+
+  const get = (target: MediaTarget, credential: Credential | undefined, signal: AbortSignal) =>
+    requestTwilio<Readable>({
+      method: 'GET',
+      url: target.url.href,
+      credential,
+      headers: { Accept: '*/*', 'Accept-Encoding': 'identity' },
+      responseType: 'stream',
+      ...(!target.trusted && { httpsAgent: guarded }),
+      signal,
+    });
+
+  return async (start, account, path, outer) => {
+    const timeout = AbortSignal.timeout(options.tryTimeoutMs);
+    const signal = AbortSignal.any([outer, timeout]);
+    let target = start;
+    let [credential] = credentialsOf(account);
+    for (let redirects = 0; ; redirects += 1) {
+      const response = await get(target, credential, signal);
+      const location = redirectLocation(response);
+      if (response.status === 200) return save(response, path, options.maxBytes, signal);
+      response.data.destroy();
+      if (location === undefined) {
+        throw refusal(response, credential !== undefined, options.clock());
+      }
+      const next = readRedirect(location, target.url, account);
+      if (next === undefined) throw new TwilioFailed('never', 'redirect-refused');
+      if (redirects === MAX_REDIRECTS) throw new TwilioFailed('never', 'too-many-redirects');
+      target = next;
+      credential = undefined;
+    }
+  };
+}
+
+function redirectLocation(response: AxiosResponse<Readable>): string | undefined {
+  if (![301, 302, 303, 307, 308].includes(response.status)) return undefined;
+  return header(response, 'location');
+}
+
+async function save(
+  response: AxiosResponse<Readable>,
+  path: string,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<Download> {
+  if (Number(header(response, 'content-length') ?? 0) > maxBytes) {
+    response.data.destroy();
+    throw new TwilioFailed('never', 'too-large');
+  }
+  const cap = new ByteCap(maxBytes);
+  try {
+    // 'wx': a path that exists would be another attachment's.
+    await pipeline(response.data, cap, createWriteStream(path, { flags: 'wx', mode: 0o600 }), {
+      signal,
+    });
+  } catch (error) {
+    if (error instanceof TwilioFailed) throw error;
+    throw networkFailure(error);
+  }
+  return { size: cap.size, contentType: header(response, 'content-type') };
+}
+
+class ByteCap extends Transform {
+  size = 0;
+  readonly #maxBytes: number;
+
+  constructor(maxBytes: number) {
+    super();
+    this.#maxBytes = maxBytes;
+  }
+
+  override _transform(
+    chunk: Buffer,
+    _encoding: BufferEncoding,
+    done: (error?: Error | null, data?: Buffer) => void,
+  ): void {
+    this.size += chunk.length;
+    if (this.size > this.#maxBytes) done(new TwilioFailed('never', 'too-large'));
+    else done(null, chunk);
+  }
+}
+
+/** @param asked whether this request had credentials: the storage's 403 says that its link is old */
+function refusal(
+  { status, headers }: AxiosResponse<Readable>,
+  asked: boolean,
+  now: number,
+): TwilioFailed {
+  const retryAfter: unknown = headers['retry-after'];
+  // 404: Twilio calls the webhook before it has stored the media.
+  const like = status === 404 || (!asked && (status === 401 || status === 403)) ? 503 : status;
+  const failure = failureOf(like, typeof retryAfter === 'string' ? retryAfter : undefined, now);
+  const { kind, retryAfterMs } = failure ?? { kind: 'later' };
+  return new TwilioFailed(kind, `http-${status}`, { status, retryAfterMs });
+}

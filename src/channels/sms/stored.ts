@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import type { Arrival } from '../../intake/intake.ts';
+import type { Claimed } from '../../spool/entry.ts';
+import { FormFields, type FormPairs } from './form.ts';
+
+/**
+ * How a text lies in the spool: who wrote to whom in its meta, and its raw form is the list of
+ * parameters as they came, as JSON. Nobody else reads either of them.
+ */
+
+/** Of a message in either direction (Twilio, "String identifier (SID)"). */
+export const MESSAGE_SID = /^(SM|MM)[0-9a-fA-F]{32}$/;
+export const ACCOUNT_SID = /^AC[0-9a-fA-F]{32}$/;
+
+/** What names an inbound message, whether Twilio pushed it or it was found over the API. */
+export interface MessageIdentity {
+  readonly messageSid: string;
+  readonly accountSid: string;
+  /** As Twilio writes them, with a `whatsapp:` or `rcs:` prefix. */
+  readonly from: string;
+  readonly to: string;
+}
+
+const lateMediaSchema = z.object({
+  /** Their SIDs. */
+  parts: z.array(z.string()).readonly(),
+  /** Twilio asked not to be called before this time. Milliseconds since the epoch, as `until`. */
+  notBefore: z.number(),
+  /** The end of the hour, when the message is sent with what could be fetched. */
+  until: z.number(),
+});
+/** What a follow-up knows of the media that it brings. */
+export type LateMedia = z.output<typeof lateMediaSchema>;
+
+const metaSchema = z.object({
+  messageSid: z.string().regex(MESSAGE_SID),
+  accountSid: z.string().regex(ACCOUNT_SID),
+  from: z.string(),
+  to: z.string(),
+  late: lateMediaSchema.optional(),
+});
+const rawSchema = z.array(z.tuple([z.string(), z.string()]));
+
+/** What of an arrival is stored. */
+export const storedForm = (
+  identity: MessageIdentity,
+  pairs: FormPairs,
+): Pick<Arrival, 'meta' | 'raw'> => ({
+  meta: { ...identity },
+  raw: { kind: 'inline', bytes: Buffer.from(JSON.stringify(pairs)) },
+});
+
+/**
+ * The arrival of the message that brings a text's late media: the same parameters again, and which
+ * media. It has the lane of the text, to be in the same conversation, and never holds that lane back.
+ */
+export function toFollowUp({ entry, raw }: Claimed, late: LateMedia): Arrival {
+  const id = `${entry.remoteId}/media`;
+  return {
+    shopId: entry.shopId,
+    channel: 'sms',
+    lane: entry.lane,
+    dedupKey: id,
+    remoteId: id,
+    meta: { ...entry.meta, late },
+    raw,
+    detached: true,
+  };
+}
+
+export interface StoredMessage {
+  readonly identity: MessageIdentity;
+  readonly fields: FormFields;
+  /** Of a follow-up: what it brings. */
+  readonly late: LateMedia | undefined;
+}
+
+/** Reads back what `storedForm` or `toFollowUp` wrote. */
+export function readStored(claimed: Claimed): StoredMessage {
+  if (claimed.raw.kind !== 'inline') throw new Error('An SMS is always stored inline');
+  const pairs = rawSchema.parse(JSON.parse(Buffer.from(claimed.raw.bytes).toString('utf8')));
+  const { late, ...identity } = metaSchema.parse(claimed.entry.meta);
+  return { identity, fields: new FormFields(pairs), late };
+}

@@ -1,0 +1,195 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, request, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { createWidgetRoutes } from '../../../src/channels/chat/door-widget.ts';
+import { createPublicApp } from '../../../src/gateway/public-http.ts';
+import { createHealth } from '../../../src/observability/health.ts';
+import { silentLogger } from '../../../src/observability/logger.ts';
+import { ends } from '../../support/ends.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+import { aShop, otherShop } from './chat-gateway.ts';
+
+let folder: string;
+let port: number;
+
+beforeEach(async () => {
+  const dir = tempDir();
+  ends(() => dir.remove());
+  writeFileSync(join(dir.path, 'secret.js'), 'not for the public');
+  folder = join(dir.path, 'widget');
+  const shops = [aShop({ widget: { name: 'Acme', preChat: 'off' } }), otherShop()];
+  const routers = [createWidgetRoutes({ shops, folder })];
+  const server = createServer(
+    createPublicApp({ routers, health: createHealth(), logger: silentLogger }),
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  ends(() => new Promise((resolve) => server.close(resolve)));
+  // A listening TCP server's address is never a string.
+  port = (server.address() as AddressInfo).port;
+});
+
+interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/** By hand: fetch would clean the path and decompress the body. */
+async function get(path: string, headers: Record<string, string> = {}, method = 'GET') {
+  return new Promise<Answer>((resolve, reject) => {
+    request({ host: '127.0.0.1', port, path, headers, method, agent: false }, (response) => {
+      const { statusCode: status = 0, headers: received } = response;
+      buffer(response).then((body) => resolve({ status, headers: received, body }), reject);
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+const LOADER = 'import("./main")'.repeat(50);
+function build(hash: string, loader = LOADER): void {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'widget.js'), loader);
+  writeFileSync(join(folder, `main-${hash}.js`), `export const hash = '${hash}';`);
+}
+
+describe('the widget', () => {
+  test('is two scripts that any page may load', async () => {
+    build('Ab_3-9');
+    const loader = await get('/widget.js', { origin: 'https://anyone.example' });
+    expect(loader).toMatchObject({ status: 200, body: Buffer.from(LOADER) });
+    expect(loader.headers).toMatchObject({
+      'content-type': 'text/javascript; charset=utf-8',
+      'cache-control': 'public, max-age=300, must-revalidate',
+      'access-control-allow-origin': '*',
+      'cross-origin-resource-policy': 'cross-origin',
+      'x-content-type-options': 'nosniff',
+      vary: 'Accept-Encoding',
+    });
+    const main = await get('/widget/main-Ab_3-9.js');
+    expect(main).toMatchObject({ status: 200, body: Buffer.from("export const hash = 'Ab_3-9';") });
+    expect(main.headers).toMatchObject({
+      'content-type': 'text/javascript; charset=utf-8',
+      'cache-control': 'public, max-age=31536000, immutable',
+      'access-control-allow-origin': '*',
+      'x-content-type-options': 'nosniff',
+    });
+  });
+
+  test.each([
+    ['br', 'gzip, deflate, br', brotliDecompressSync],
+    ['gzip', 'gzip', gunzipSync],
+    ['gzip', 'br;q=0, gzip;q=0.5', gunzipSync],
+  ])('comes as %s to who accepts %s', async (encoding, accepted, decompress) => {
+    build('a');
+    const { headers, body } = await get('/widget.js', { 'accept-encoding': accepted });
+    expect(headers['content-encoding']).toBe(encoding);
+    expect(decompress(body).toString()).toBe(LOADER);
+    expect(headers['content-length']).toBe(String(body.length));
+    expect(body.length).toBeLessThan(LOADER.length);
+  });
+
+  test('is not sent again to who has it, and again after an upgrade, without a restart', async () => {
+    build('a');
+    const accept = { 'accept-encoding': 'br' };
+    const first = await get('/widget.js', accept);
+    const etag = String(first.headers.etag);
+    for (const known of [etag, `"other", W/${etag}`, '*']) {
+      const again = await get('/widget.js', { ...accept, 'if-none-match': known });
+      expect(again).toMatchObject({ status: 304, body: Buffer.alloc(0) });
+      expect(again.headers.etag).toBe(etag);
+    }
+    // Another form of the same content is another representation.
+    expect((await get('/widget.js', { 'if-none-match': etag })).status).toBe(200);
+    build('b', 'the next version');
+    const next = await get('/widget.js', { 'if-none-match': etag });
+    expect(next).toMatchObject({ status: 200, body: Buffer.from('the next version') });
+  });
+
+  test('keeps the main part of a page that was opened before an upgrade', async () => {
+    build('old');
+    await get('/widget/main-old.js');
+    build('new');
+    expect((await get('/widget/main-new.js')).status).toBe(200);
+    const old = await get('/widget/main-old.js');
+    expect(old).toMatchObject({ status: 200, body: Buffer.from("export const hash = 'old';") });
+  });
+
+  test('answers a HEAD without a body', async () => {
+    build('a');
+    const { status, headers, body } = await get('/widget.js', {}, 'HEAD');
+    expect(status).toBe(200);
+    expect(headers['content-length']).toBe(String(LOADER.length));
+    expect(body).toHaveLength(0);
+  });
+
+  test.each([
+    '/widget/main-unknown.js',
+    '/widget/widget.js',
+    '/widget/main-a.js.map',
+    '/widget/..%2fsecret.js',
+    '/widget/../secret.js',
+    '/widget/main-..%2f..%2fsecret.js',
+    '/widget/%2e%2e/secret.js',
+    '/widget/main-a.js%00',
+  ])('is nothing else: %s', async (path) => {
+    build('a');
+    const { status, headers, body } = await get(path);
+    expect(status).toBe(404);
+    expect(headers['cache-control'] ?? 'no-store').toBe('no-store');
+    expect(body.toString()).not.toContain('not for the public');
+  });
+
+  test('that a newer build has replaced says so to a page that never had it', async () => {
+    build('a');
+    const { status, body } = await get('/widget/main-before.js');
+    expect(status).toBe(404);
+    expect(body.toString()).toMatch(/reload the page/);
+  });
+
+  test('that was never built says how to build it', async () => {
+    for (const path of ['/widget.js', '/widget/main-a.js']) {
+      const { status, headers, body } = await get(path);
+      expect(status).toBe(503);
+      expect(headers).toMatchObject({ 'cache-control': 'no-store', 'retry-after': '5' });
+      expect(body.toString()).toMatch(/not built: run "npm run build"/);
+    }
+  });
+
+  test('survives a path that is no UTF-8', async () => {
+    expect((await get('/widget/%E0%A4%A')).status).toBe(400);
+  });
+});
+
+describe("a shop's wishes for the widget", () => {
+  test('are for anyone to read', async () => {
+    const { status, headers, body } = await get('/widget/config/demo');
+    expect(status).toBe(200);
+    expect(JSON.parse(body.toString())).toEqual({ name: 'Acme', preChat: 'off' });
+    expect(headers).toMatchObject({
+      'content-type': 'application/json; charset=utf-8',
+      'cache-control': 'public, max-age=60',
+      'access-control-allow-origin': '*',
+      'x-content-type-options': 'nosniff',
+    });
+  });
+
+  test('may be none', async () => {
+    expect((await get('/widget/config/other')).body.toString()).toBe('{}');
+  });
+
+  test.each(['nobody', '__proto__', 'constructor', 'demo%2f..%2fother'])(
+    'are nothing for the key %s',
+    async (key) => {
+      const { status, headers, body } = await get(`/widget/config/${key}`);
+      expect(status).toBe(404);
+      expect(JSON.parse(body.toString())).toEqual({ error: 'unknown_key' });
+      expect(headers['access-control-allow-origin']).toBe('*');
+    },
+  );
+});

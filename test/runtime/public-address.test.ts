@@ -1,0 +1,98 @@
+import { describe, expect, it } from '@jest/globals';
+import type { LookupFunction } from 'node:net';
+import {
+  createPublicLookup,
+  isPublicAddress,
+  PrivateAddress,
+} from '../../src/runtime/public-address.ts';
+
+describe('an address is public', () => {
+  it.each([
+    '8.8.8.8',
+    '54.172.60.0',
+    '100.128.0.1',
+    '172.32.0.1',
+    '2600:1f18::1',
+    '64:ff9b::808:808',
+  ])('%s', (address) => expect(isPublicAddress(address)).toBe(true));
+});
+
+describe('an address is not public', () => {
+  it.each([
+    '0.0.0.0',
+    '10.1.2.3',
+    '100.64.0.1',
+    '127.0.0.1',
+    '127.255.255.254',
+    '169.254.169.254',
+    '172.16.0.1',
+    '172.31.255.255',
+    '192.168.1.1',
+    '198.18.0.1',
+    '224.0.0.1',
+    '255.255.255.255',
+    '::',
+    '::1',
+    '::ffff:10.0.0.1',
+    '::ffff:8.8.8.8',
+    '::127.0.0.1',
+    '64:ff9b::a00:1',
+    '64:ff9b::7f00:1',
+    '64:ff9b::a9fe:a9fe',
+    '64:ff9b:1::1',
+    '2001::1',
+    '2001:db8::1',
+    '2002:7f00:1::',
+    'fc00::1',
+    'fd00:ec2::254',
+    'fe80::1',
+    'fe80::1%eth0',
+    'ff02::1',
+    'localhost',
+    '0x7f000001',
+    '2130706433',
+    '127.1',
+    '',
+  ])('%s', (address) => expect(isPublicAddress(address)).toBe(false));
+});
+
+describe('the lookup', () => {
+  const resolving =
+    (...addresses: string[]): LookupFunction =>
+    (_hostname, _options, callback) =>
+      callback(
+        null,
+        addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+      );
+  const ask = (lookup: LookupFunction, all: boolean) =>
+    new Promise((resolve, reject) =>
+      lookup('host.example', { all }, (error, address, family) =>
+        error ? reject(error) : resolve([address, family]),
+      ),
+    );
+
+  it('hands on all public addresses, or the first', async () => {
+    const lookup = createPublicLookup(resolving('8.8.8.8', '2600::1'));
+    expect(await ask(lookup, true)).toEqual([
+      [
+        { address: '8.8.8.8', family: 4 },
+        { address: '2600::1', family: 6 },
+      ],
+      undefined,
+    ]);
+    expect(await ask(lookup, false)).toEqual(['8.8.8.8', 4]);
+  });
+
+  it.each([
+    ['a private address among public ones', resolving('8.8.8.8', '10.0.0.1')],
+    ['no address', resolving()],
+  ])('fails on %s', async (_label, resolve) => {
+    await expect(ask(createPublicLookup(resolve), true)).rejects.toThrow(PrivateAddress);
+  });
+
+  it('passes on what the resolver fails with', async () => {
+    const failure = new Error('ENOTFOUND');
+    const lookup = createPublicLookup((_hostname, _options, callback) => callback(failure, []));
+    await expect(ask(lookup, true)).rejects.toBe(failure);
+  });
+});

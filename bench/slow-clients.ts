@@ -8,7 +8,7 @@
  * door's time limits by twenty.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { EMAIL_SERVER_DEFAULTS } from '../src/channels/email/email-server.ts';
+import { EMAIL_SERVER_DEFAULTS } from '../src/channels/email/door-smtp.ts';
 import { SmtpSession } from './load/smtp-session.ts';
 import type * as Door from './slow/door.ts';
 import type * as Trickle from './slow/trickle.ts';

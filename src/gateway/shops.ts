@@ -1,6 +1,6 @@
 import type { ChatShop } from '../channels/chat/chat-shop.ts';
-import type { TokenShop } from '../channels/email/inbound-tokens.ts';
-import type { ShopMailSettings } from '../channels/email/normalize/shop-mail.ts';
+import type { TokenShop } from '../channels/email/inbound-request.ts';
+import type { ShopMailSettings } from '../channels/email/shop.ts';
 import type { SmsShop } from '../channels/sms/shops.ts';
 import type { CompleteConfig } from '../config/complete.ts';
 import type { ShopConfig } from '../config/config.ts';

@@ -5,7 +5,7 @@ import {
   EMAIL_SERVER_DEFAULTS,
   type EmailServerOptions,
   type EmailServerParts,
-} from '../../src/channels/email/email-server.ts';
+} from '../../src/channels/email/door-smtp.ts';
 import { openTls } from '../../src/channels/email/tls.ts';
 import { createIntake } from '../../src/intake/intake.ts';
 import { createAddressDirectory, type EmailShop } from '../../src/channels/email/routing.ts';

@@ -7,7 +7,7 @@ import {
   parseAddressList,
 } from '../../domain/email-addresses.ts';
 import type { HeaderBlock } from './header-block.ts';
-import { isSharedDomain } from './shared-domains.ts';
+import { isSharedDomain } from './known-senders.ts';
 
 export interface SenderOptions {
   /** From addresses of forms and market places: the person is in Reply-To. */

@@ -4,9 +4,8 @@ import { performance } from 'node:perf_hooks';
 import type { TLSSocket } from 'node:tls';
 import type { SMTPServer } from 'smtp-server';
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
-import type { ReplyBatch } from './reply-batch.ts';
 import { SmtpParser } from './smtp-parser.ts';
-import { HAS_STATUS, type RefusalReason, SmtpRefusal } from './smtp-reply.ts';
+import { HAS_STATUS, type RefusalReason, SmtpRefusal } from './refusals.ts';
 
 export interface ConnectionRules {
   /** Negative replies to commands of one client between two messages. */
@@ -293,4 +292,36 @@ function verbOf(command: Buffer): string {
   const start = command.toString('latin1', 0, 16).toUpperCase();
   const space = start.indexOf(' ');
   return space === -1 ? start.trim() : start.slice(0, space);
+}
+
+/**
+ * Writes the replies of one turn of the event loop together, at its end. A client that pipelines
+ * gets its replies in one packet (RFC 2920 §3.2), and one that runs beside us is woken once for
+ * many sessions instead of once for each reply, which costs more than to make the reply.
+ */
+export class ReplyBatch {
+  #corked = new Set<Socket>();
+
+  /** Call before a write: the socket keeps it until the turn ends. */
+  hold(socket: Socket): void {
+    if (this.#corked.has(socket)) return;
+    if (this.#corked.size === 0) {
+      setImmediate(() => {
+        this.#flushAll();
+      });
+    }
+    socket.cork();
+    this.#corked.add(socket);
+  }
+
+  /** Writes at once what the socket keeps. */
+  flush(socket: Socket): void {
+    if (this.#corked.delete(socket)) socket.uncork();
+  }
+
+  #flushAll(): void {
+    const sockets = this.#corked;
+    this.#corked = new Set();
+    for (const socket of sockets) socket.uncork();
+  }
 }

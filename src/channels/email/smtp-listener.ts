@@ -2,9 +2,8 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
 import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
-import type { Networks } from './client-address.ts';
-import { ReplyBatch } from './reply-batch.ts';
-import { type ConnectionRules, SmtpConnection } from './smtp-connection.ts';
+import type { Networks } from './limits.ts';
+import { type ConnectionRules, ReplyBatch, SmtpConnection } from './smtp-connection.ts';
 
 export type ListenerRules = Omit<ConnectionRules, 'onClosed' | 'replies'>;
 

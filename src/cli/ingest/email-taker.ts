@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { acceptMessage } from '../../channels/email/accept-message.ts';
-import { type Envelope, toArrivals } from '../../channels/email/arrivals.ts';
-import { receivedHeader } from '../../channels/email/received-header.ts';
-import { SmtpRefusal } from '../../channels/email/smtp-reply.ts';
+import { acceptMessage, receivedHeader } from '../../channels/email/door.ts';
+import { type Envelope, toArrivals } from '../../channels/email/receive.ts';
+import { SmtpRefusal } from '../../channels/email/refusals.ts';
 import type { Intake } from '../../intake/intake.ts';
 import type { AddressDirectory } from '../../channels/email/routing.ts';
 import { INLINE_MAX_BYTES } from '../../spool/blobs.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { createNetworks } from '../../../src/channels/email/client-address.ts';
 import {
   type Admission,
   type ConnectionLimitOptions,
   ConnectionLimits,
-} from '../../../src/channels/email/connection-limits.ts';
-import { DataPace } from '../../../src/channels/email/data-pace.ts';
+  createNetworks,
+} from '../../../src/channels/email/limits.ts';
+import { DataPace } from '../../../src/channels/email/door.ts';
 
 describe('trusted relays', () => {
   const trusted = createNetworks(['127.0.0.0/8', '::1/128', '192.0.2.7', '2001:db8::/32']);

@@ -1,7 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { selectInboxes } from '../../../src/channels/email/inboxes.ts';
+import {
+  createAddressDirectory,
+  type EmailShop,
+  selectInboxes,
+} from '../../../src/channels/email/routing.ts';
 import { parseHeaderBlock } from '../../../src/channels/email/header-block.ts';
-import { createAddressDirectory, type EmailShop } from '../../../src/channels/email/routing.ts';
 import { asShopId } from '../../../src/domain/ids.ts';
 
 const ACME = asShopId('acme');

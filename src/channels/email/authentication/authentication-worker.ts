@@ -7,7 +7,7 @@ import type {
   AuthenticationSettings,
   FromAuthenticationWorker,
   ToAuthenticationWorker,
-} from './worker-messages.ts';
+} from './authenticator.ts';
 
 // mailauth makes objects of dotted names in ARC-Authentication-Results, `__proto__.x` among them:
 // without this accessor that is a name like any other, and no message can change all objects.

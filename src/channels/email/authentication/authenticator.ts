@@ -3,14 +3,9 @@ import type { Logger } from '../../../observability/logger.ts';
 import type { Metrics } from '../../../observability/metrics.ts';
 import { TurnBatch } from '../../../runtime/turn-batch.ts';
 import { workerUrl } from '../../../runtime/worker-url.ts';
-import type { CheckRequest } from './check-message.ts';
+import type { CheckRequest, CheckSettings } from './check-message.ts';
 import { DNS_DEFAULTS, type DnsOptions } from './dns-resolver.ts';
 import { type AuthenticationVerdict, UNKNOWN_VERDICT } from './verdict.ts';
-import type {
-  AuthenticationSettings,
-  FromAuthenticationWorker,
-  ToAuthenticationWorker,
-} from './worker-messages.ts';
 
 export interface AuthenticatorOptions {
   readonly hostname: string;
@@ -127,3 +122,18 @@ export function createAuthenticator(
     },
   };
 }
+
+/** What the thread is started with. */
+export interface AuthenticationSettings extends CheckSettings {
+  readonly dns: DnsOptions;
+}
+
+export interface ToAuthenticationWorker {
+  readonly id: number;
+  readonly request: CheckRequest;
+}
+
+export type FromAuthenticationWorker =
+  | { readonly id: number; readonly verdict: AuthenticationVerdict }
+  /** The kind of error that ended the check. */
+  | { readonly id: number; readonly error: string };

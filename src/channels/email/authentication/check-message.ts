@@ -1,16 +1,21 @@
 import { canonicalDomain, domainOf } from '../../../domain/email-addresses.ts';
 import { authorOf } from '../sender.ts';
 import type { HeaderBlock } from '../header-block.ts';
-import type { RawSource } from '../raw-source.ts';
-import { isAligned } from './alignment.ts';
+import type { RawSource } from '../stored.ts';
+import {
+  checkSpf,
+  type DmarcRecord,
+  isAligned,
+  readDmarcRecord,
+  type SpfCheck,
+} from './mailauth.ts';
 import { checkSignatures, type SignatureCheck } from './check-signatures.ts';
-import { checkSpf, type SpfCheck } from './check-spf.ts';
-import { claimOf, policyOf, sealedFor, type SenderLists } from './claimed-sender.ts';
-import { type DmarcRecord, readDmarcRecord } from './dmarc-record.ts';
+import { claimOf, policyOf, sealedFor } from './claimed-sender.ts';
 import type { Resolve } from './dns-resolver.ts';
 import { readHead } from './message-bytes.ts';
 import { carriedBy, relayResults, reportedSpf, vouchesFor } from './reported-results.ts';
 import { readSignedHead, type SignedHead } from './signed-head.ts';
+import type { SenderLists } from '../shop.ts';
 import type { AuthenticationVerdict } from './verdict.ts';
 
 /** One message to be checked; all of it can be cloned to another thread. */

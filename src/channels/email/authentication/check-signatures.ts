@@ -2,13 +2,10 @@ import { arc } from 'mailauth/lib/arc/index.js';
 import { DkimVerifier } from 'mailauth/lib/dkim/dkim-verifier.js';
 import { parseHeaders } from 'mailauth/lib/tools.js';
 import * as z from 'zod';
-import type { RawSource } from '../raw-source.ts';
-import { isAligned } from './alignment.ts';
-import { boundBody, StrangeBody } from './body-bounds.ts';
-import { boundLookups } from './bounded-lookups.ts';
+import type { RawSource } from '../stored.ts';
+import { boundLookups, isAligned, libraryResolver } from './mailauth.ts';
+import { boundBody, readBody, StrangeBody } from './message-bytes.ts';
 import type { Resolve } from './dns-resolver.ts';
-import { libraryResolver } from './library-resolver.ts';
-import { readBody } from './message-bytes.ts';
 import type { SignedHead } from './signed-head.ts';
 import type { MethodResult } from './verdict.ts';
 

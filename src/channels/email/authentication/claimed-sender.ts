@@ -7,23 +7,16 @@ import {
 } from '../../../domain/email-addresses.ts';
 import { mailboxOf, selectSender } from '../sender.ts';
 import type { HeaderBlock } from '../header-block.ts';
-import { createFormSenders } from '../known-forms.ts';
-import { isSharedDomain } from '../shared-domains.ts';
-import { parseAuthenticationResults } from './authentication-results.ts';
+import { createFormSenders, isSharedDomain } from '../known-senders.ts';
+import { carriedBy, parseAuthenticationResults, vouchesFor } from './reported-results.ts';
 import type { SignatureCheck } from './check-signatures.ts';
-import type { DmarcRecord } from './dmarc-record.ts';
-import { carriedBy, vouchesFor } from './reported-results.ts';
+import type { DmarcRecord } from './mailauth.ts';
+import type { SenderLists } from '../shop.ts';
 import type { SignedHead } from './signed-head.ts';
 import type { AuthenticationVerdict } from './verdict.ts';
 
 /** Where a group that rewrites From keeps the person who wrote. */
 const ORIGINAL_SENDER = ['x-original-from', 'x-original-sender'];
-
-/** What a shop configures of senders: addresses and `*@domain`. */
-export interface SenderLists {
-  readonly addresses: readonly string[];
-  readonly formSenders: readonly string[];
-}
 
 /** A person whom no check of From covers. */
 export interface Claim {

@@ -1,5 +1,4 @@
-import { instanceOf, tagOf } from './authentication-results.ts';
-import { isAligned } from './alignment.ts';
+import { isAligned } from './mailauth.ts';
 
 const MAX_FIELDS = 1000;
 const MAX_LINES = 4000;
@@ -160,4 +159,22 @@ function valueOf(field: string): string {
     .slice(field.indexOf(':') + 1)
     .replace(/\r\n/g, '')
     .trim();
+}
+
+/** The ARC instance that a field belongs to. */
+function instanceOf(value: string): number | undefined {
+  const instance = tagOf(value, 'i');
+  return instance !== undefined && /^\d{1,2}$/.test(instance) ? Number(instance) : undefined;
+}
+
+/** A tag of a `k=v; k=v` list (RFC 6376 §3.2); the last of several. Linear. */
+function tagOf(value: string, name: string): string | undefined {
+  let found: string | undefined;
+  for (const part of value.slice(0, MAX_SIGNATURE_LENGTH).split(';')) {
+    const equals = part.indexOf('=');
+    if (equals !== -1 && part.slice(0, equals).trim().toLowerCase() === name) {
+      found = part.slice(equals + 1).trim();
+    }
+  }
+  return found;
 }

@@ -1,30 +1,29 @@
 import { stat } from 'node:fs/promises';
-import {
-  type HeaderBlock,
-  HeaderCollector,
-  parseHeaderBlock,
-} from '../header-block.ts';
+import { type HeaderBlock, HeaderCollector, parseHeaderBlock } from '../header-block.ts';
 import type { Verdict } from '../../../intake/normalizer.ts';
-import { attachedFiles, MAX_ATTACHMENTS, rawFile, toAttachedFile } from './parts/attached-files.ts';
+import {
+  attachedFiles,
+  inlineImages,
+  MAX_ATTACHMENTS,
+  rawFile,
+  stubText,
+  toAttachedFile,
+} from './parts/attached-files.ts';
 import { type BodyContent, type BodyOptions, readBody } from './body/body-content.ts';
-import { readBounceReport } from './head/bounce-report.ts';
+import { bounceEvents, readBounceReport } from './head/mail-events.ts';
 import { type Alternative, sortParts } from './parts/body-parts.ts';
 import { fitContent, MAX_CONTENT_LENGTH } from './body/content-limits.ts';
-import { readCalendars, withLines } from './calendar/calendars.ts';
-import { bodyKey, messageKey } from './head/counted-mail.ts';
-import type { AttachedFile, EmailJob, EmailResult } from './email-job.ts';
-import type { RawSource } from '../raw-source.ts';
-import { isForwardSubject } from './head/forward-subject.ts';
-import { inlineImages } from './html/inline-image.ts';
-import { bounceEvents } from './head/mail-events.ts';
-import { type MessageHead, readHead } from './head/message-head.ts';
-import { answeredIds, messageIdHost, readThreading } from './head/message-ids.ts';
+import { readCalendars, withLines } from './calendars.ts';
+import { bodyKey, type MessageHead, messageKey, readHead } from './head/message-head.ts';
+import type { AttachedFile, EmailJob, EmailResult } from './job.ts';
+import type { RawSource } from '../stored.ts';
+import { isForwardSubject } from './head/subjects.ts';
+import { answeredIds, messageIdHost, readThreading } from './head/header-values.ts';
 import { type OpenedParts, openParts } from './parts/open-parts.ts';
 import { readFileParts } from './parts/read-file-parts.ts';
 import { type Leaf, type ReadParts, readParts } from './parts/read-parts.ts';
-import { ScratchFolder } from './parts/scratch.ts';
-import type { ShopMail } from './shop-mail.ts';
-import { stubText } from './stub-text.ts';
+import { ScratchFolder } from './parts/collect-part.ts';
+import type { ShopMail } from '../shop.ts';
 
 /** A body of no more than empty lines. */
 const LINE_ENDS = 8;

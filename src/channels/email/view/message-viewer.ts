@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { workerUrl } from '../../../runtime/worker-url.ts';
-import type { RawSource } from '../raw-source.ts';
-import { removeScratch, sweepScratch } from '../normalize/parts/scratch.ts';
+import type { RawSource } from '../stored.ts';
+import { removeScratch, sweepScratch } from '../normalize/parts/collect-part.ts';
 import type { MessageView, ViewJob } from './view-message.ts';
 
 const MAX_HEAP_MB = 256;

@@ -2,12 +2,12 @@ import { stat } from 'node:fs/promises';
 import { decodeHtml, readHtml, readPlain } from '../normalize/body/body-text.ts';
 import type { HtmlElement } from '../normalize/html/html-tree.ts';
 import { sortParts } from '../normalize/parts/body-parts.ts';
-import { readEncoded } from '../normalize/parts/base64-run.ts';
+import { readEncoded } from '../normalize/parts/part-content.ts';
 import { openParts } from '../normalize/parts/open-parts.ts';
 import { readFileParts } from '../normalize/parts/read-file-parts.ts';
 import { type Leaf, type ReadParts, readParts } from '../normalize/parts/read-parts.ts';
-import { ScratchFolder } from '../normalize/parts/scratch.ts';
-import type { RawSource } from '../raw-source.ts';
+import { ScratchFolder } from '../normalize/parts/collect-part.ts';
+import type { RawSource } from '../stored.ts';
 import { viewDocument } from './view-html.ts';
 
 const MAX_TEXT = 256 * 1024;

@@ -3,10 +3,7 @@ import fc from 'fast-check';
 import { existsSync } from 'node:fs';
 import { normalizeMessage } from '../../../../src/channels/email/normalize/normalize-message.ts';
 import { LeafParser } from '../../../../src/channels/email/normalize/parts/leaf-parser.ts';
-import {
-  compileShop,
-  type ShopMailSettings,
-} from '../../../../src/channels/email/normalize/shop-mail.ts';
+import { compileShop, type ShopMailSettings } from '../../../../src/channels/email/shop.ts';
 import { createMessageRequestSchema } from '../../../../src/platform-api/schemas.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 import { emailJob, meta, shopSettings } from './jobs.ts';

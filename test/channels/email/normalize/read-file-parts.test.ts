@@ -4,16 +4,18 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { readEncoded } from '../../../../src/channels/email/normalize/parts/base64-run.ts';
-import { withByteSource } from '../../../../src/channels/email/normalize/parts/byte-source.ts';
+import {
+  readEncoded,
+  withByteSource,
+} from '../../../../src/channels/email/normalize/parts/part-content.ts';
 import { readFileParts } from '../../../../src/channels/email/normalize/parts/read-file-parts.ts';
 import {
   type Leaf,
   type Part,
   readParts,
 } from '../../../../src/channels/email/normalize/parts/read-parts.ts';
-import { RunElider } from '../../../../src/channels/email/normalize/parts/run-elider.ts';
-import { ScratchFolder } from '../../../../src/channels/email/normalize/parts/scratch.ts';
+import { RunElider } from '../../../../src/channels/email/normalize/parts/base64-extractor.ts';
+import { ScratchFolder } from '../../../../src/channels/email/normalize/parts/collect-part.ts';
 import { ends } from '../../../support/ends.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 

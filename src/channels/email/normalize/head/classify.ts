@@ -3,19 +3,13 @@ import libmime from 'libmime';
 import type { AddressMatcher } from '../../address-matcher.ts';
 import { domainOf, parseAddressList } from '../../../../domain/email-addresses.ts';
 import { messageIdOf } from '../../identity.ts';
-import {
-  hasReplyToOfStranger,
-  listPost,
-  mailboxOf,
-  type Sender,
-} from '../../sender.ts';
+import { hasReplyToOfStranger, listPost, mailboxOf, type Sender } from '../../sender.ts';
 import type { HeaderBlock } from '../../header-block.ts';
 import type { Verdict } from '../../../../intake/normalizer.ts';
-import type { EmailMeta } from '../../email-meta.ts';
-import { isAutoReplySubject, isBounceSubject } from './automatic-subjects.ts';
-import { messageIdHost } from './message-ids.ts';
-
-export type MailClass = 'auto-reply' | 'bounce' | 'loop' | 'bulk';
+import type { EmailMeta } from '../../stored.ts';
+import { isAutoReplySubject, isBounceSubject } from './subjects.ts';
+import { messageIdHost } from './header-values.ts';
+import type { ClassifyRules, MailClass } from '../../shop.ts';
 
 export interface Classified {
   readonly head: HeaderBlock;
@@ -23,16 +17,6 @@ export interface Classified {
   readonly subject: string | undefined;
   readonly meta: Pick<EmailMeta, 'envelopeFrom' | 'remoteAddress'>;
   readonly shop: ClassifyRules;
-}
-
-export interface ClassifyRules {
-  readonly own: AddressMatcher;
-  /** Hosts of message-ids whose mail is the platform's; the domains of our addresses among them. */
-  readonly replyDomains: ReadonlySet<string>;
-  readonly suppress: ReadonlySet<MailClass>;
-  readonly allowSenders: AddressMatcher;
-  /** Who sends in the name of others: the shop's own, and the known services. */
-  readonly formSenders: AddressMatcher;
 }
 
 /** Headers by which automatic answers of some systems say what they are. */

@@ -1,22 +1,26 @@
-import { mailboxOf, type Sender, selectSender } from '../../sender.ts';
+import { hash } from 'node:crypto';
+import { mailboxOf, selectSender, type Sender } from '../../sender.ts';
 import type { HeaderBlock } from '../../header-block.ts';
 import type { Verdict } from '../../../../intake/normalizer.ts';
 import type { CreateMessageRequest } from '../../../../platform-api/schemas.ts';
-import { type Claim, treatSender } from '../../authentication/sender-policy.ts';
-import { classify } from './classify.ts';
-import { type CountedHead, countedHead } from './counted-mail.ts';
-import type { EmailJob } from '../email-job.ts';
-import { readSubject } from './header-text.ts';
-import { autoReplyEvents } from './mail-events.ts';
-import { readThreading } from './message-ids.ts';
+import { type Claim, treatSender } from '../../authentication/verdict.ts';
+import { classify, isAllowedSender, isFrom } from './classify.ts';
+import type { AttachedFile, EmailJob } from '../job.ts';
 import {
   type NamedAddress,
   platformAddress,
   readCopyRecipients,
+  readSentAt,
+  readSubject,
+  readThreading,
   toNamedAddress,
-} from './recipients.ts';
-import { readSentAt } from './sent-at.ts';
-import type { ShopMail } from '../shop-mail.ts';
+} from './header-values.ts';
+import { autoReplyEvents } from './mail-events.ts';
+import type { ShopMail } from '../../shop.ts';
+import { matchKey } from '../../../../domain/email-addresses.ts';
+import { type CountedMessage, countedWhenForged } from '../../../../spool/sender-rates.ts';
+import type { EmailMeta } from '../../stored.ts';
+import { answeredSubject } from './subjects.ts';
 
 /** A request without its content. */
 export interface MessageHead {
@@ -109,4 +113,59 @@ function contactOf(sender: Sender, head: HeaderBlock, envelopeFrom: string): Par
   if (email !== undefined) return { email };
   const name = readSubject(head.first('from'))?.slice(0, 200);
   return name === undefined ? {} : { name };
+}
+
+/** As what a message counts among those of its person; the body is added when it is known. */
+type CountedHead = Required<Pick<CountedMessage, 'person' | 'thread'>>;
+
+interface EmailToCount {
+  readonly head: HeaderBlock;
+  readonly sender: Sender;
+  readonly meta: EmailMeta;
+  readonly remoteId: string;
+  readonly subject: string | undefined;
+  readonly shop: Pick<ShopMail, 'formSenders' | 'allowSenders'>;
+  /** Somebody may have written it in the person's name. */
+  readonly isForged: boolean;
+}
+
+/**
+ * Undefined for who may send as much as he likes: forms and market places, `allowSenders`. What may
+ * be forged counts apart from what the person is known to have sent: a stranger must not use up the
+ * limits of another.
+ */
+function countedHead(message: EmailToCount): CountedHead | undefined {
+  const { head, sender, meta, remoteId, subject, shop } = message;
+  if (isFrom(head, shop.formSenders) || isAllowedSender(head, sender, shop.allowSenders)) {
+    return undefined;
+  }
+  const person = matchKey(mailboxOf(sender)?.address ?? meta.envelopeFrom);
+  if (person === undefined) return undefined;
+  const thread = threadOf(head, subject) ?? meta.messageId ?? remoteId;
+  return { person: message.isForged ? countedWhenForged(person) : person, thread };
+}
+
+/**
+ * What a reply belongs to: the root of its References. Machines often leave these out; In-Reply-To
+ * alone names another message each time, so that then the subject has to do.
+ */
+function threadOf(head: HeaderBlock, subject: string | undefined): string | undefined {
+  const { references, inReplyTo } = readThreading(head);
+  const answered = answeredSubject(subject);
+  return references[0] ?? (answered === undefined ? inReplyTo : `subject: ${answered}`);
+}
+
+/** Stands for what the person sent: the words without the quoted history, and the files. */
+export function bodyKey(content: string, files: readonly AttachedFile[]): string {
+  const parts = files.map(({ name, size, part }) => `${name}\0${size}\0${part}`);
+  return hash('sha256', [content, ...parts].join('\0\0'));
+}
+
+/**
+ * One message to several of a shop's inboxes makes several entries and counts once. Undefined
+ * without a Message-ID: then each entry is a message.
+ */
+export function messageKey(head: HeaderBlock, meta: EmailMeta, body: string): string | undefined {
+  if (meta.messageId === undefined) return undefined;
+  return hash('sha256', [meta.messageId, head.first('date') ?? '', body].join('\0'));
 }

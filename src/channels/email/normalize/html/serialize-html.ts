@@ -1,6 +1,6 @@
 import sanitizeHtml from 'sanitize-html';
 import type { HtmlElement } from './html-tree.ts';
-import { type InlineImage, readImage } from './inline-image.ts';
+import { type InlineImage, readImage } from '../parts/attached-files.ts';
 import { quoteMark } from './quote-marks.ts';
 
 const VOID: ReadonlySet<string> = new Set(['br', 'hr', 'img', 'wbr', 'col']);

@@ -1,13 +1,10 @@
 import { sortParts } from './body-parts.ts';
-import { BrokenStructure } from './byte-cursor.ts';
-import { withByteSource } from './byte-source.ts';
+import { BrokenStructure, withByteSource } from './part-content.ts';
 import { decodeText } from '../body/charset.ts';
-import { findSignedContent } from './cms-content.ts';
-import { stripTags } from '../html/html-scan.ts';
-import { makeLeaf } from './made-leaf.ts';
-import { clearSignedText, isEncryptedText } from './pgp-text.ts';
-import { type Leaf, type Part, type ReadParts, readParts } from './read-parts.ts';
-import type { ScratchFolder } from './scratch.ts';
+import { clearSignedText, findSignedContent, isEncryptedText } from './signed-content.ts';
+import { stripTags } from '../html/html-tree.ts';
+import { type Leaf, makeLeaf, type Part, type ReadParts, readParts } from './read-parts.ts';
+import type { ScratchFolder } from './collect-part.ts';
 import { tnefParts } from '../tnef/tnef-leaves.ts';
 import { readTnef } from '../tnef/tnef-reader.ts';
 

@@ -1,17 +1,16 @@
 import { createReadStream } from 'node:fs';
-import { decodedBytes, type EncodedContent, readEncoded } from './base64-run.ts';
-import type { CollectedPart } from './collect-part.ts';
-import { guardMemory } from '../threads/memory-guard.ts';
+import { memoryUsage } from 'node:process';
+import { decodedBytes, type EncodedContent, readEncoded } from './part-content.ts';
+import type { CollectedPart, ScratchFolder } from './collect-part.ts';
 import { type Leaf, MAX_BODY_BYTES, type ReadParts, readParts, withLeaves } from './read-parts.ts';
-import { type ElidedRun, RunElider } from './run-elider.ts';
-import type { ScratchFolder } from './scratch.ts';
+import { type ElidedRun, RunElider } from './base64-extractor.ts';
 
 /** Each read is a trip through another thread. */
 const READ_BYTES = 256 * 1024;
 /** Read as text: the body, and calendars. */
 const TEXT_TYPES = /^(?:text\/|application\/ics$)/;
 
-export interface FileSource {
+interface FileSource {
   readonly path: string;
   /** Sees the bytes of the message as they are read, once. */
   readonly observe: (chunk: Uint8Array) => void;
@@ -113,4 +112,31 @@ async function collected(
   const start = Buffer.concat(chunks);
   if (start.length === size) return { size, start, content: { kind: 'bytes', bytes: start } };
   return { size, start, content: { kind: 'encoded', ...encoded } };
+}
+
+/** How much may pass before memory is looked at again: asking costs a system call. */
+const CHECK_BYTES = 1024 * 1024;
+
+/** A message, or several at once, need more memory than a worker may hold. */
+export class MemoryExceeded extends Error {
+  override name = 'MemoryExceeded';
+}
+
+/**
+ * Passes chunks on while this thread's array buffers stay under `maxBytes`. A worker's
+ * `resourceLimits` bound its JavaScript heap only, and buffers are outside of it.
+ */
+async function* guardMemory(
+  source: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): AsyncGenerator<Uint8Array> {
+  let passed = 0;
+  for await (const chunk of source) {
+    passed += chunk.length;
+    if (passed >= CHECK_BYTES) {
+      passed = 0;
+      if (memoryUsage().arrayBuffers > maxBytes) throw new MemoryExceeded('too much in memory');
+    }
+    yield chunk;
+  }
 }

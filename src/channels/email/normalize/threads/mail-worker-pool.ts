@@ -1,8 +1,7 @@
 import type { Logger } from '../../../../observability/logger.ts';
-import type { EmailJob, EmailResult } from '../email-job.ts';
-import type { ShopMailSettings } from '../shop-mail.ts';
+import type { EmailJob, EmailResult, WorkerFailure } from '../job.ts';
+import type { ShopMailSettings } from '../../shop.ts';
 import { MailWorker, type MailWorkerOptions } from './mail-worker.ts';
-import type { WorkerFailure } from './worker-messages.ts';
 
 /** A message that ended the worker in which it was alone, or failed there each time. */
 export class UnreadableMessage extends Error {

@@ -1,8 +1,14 @@
 import { Worker } from 'node:worker_threads';
-import type { EmailJob, EmailResult } from '../email-job.ts';
-import type { ShopMailSettings } from '../shop-mail.ts';
+import type {
+  EmailJob,
+  EmailResult,
+  FromWorker,
+  ToWorker,
+  WorkerFailure,
+  WorkerSettings,
+} from '../job.ts';
+import type { ShopMailSettings } from '../../shop.ts';
 import { TurnBatch } from '../../../../runtime/turn-batch.ts';
-import type { FromWorker, ToWorker, WorkerFailure, WorkerSettings } from './worker-messages.ts';
 
 /**
  * What a large message has passed through is let go only when the young generation is collected:

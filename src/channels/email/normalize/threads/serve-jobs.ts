@@ -1,10 +1,16 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { EmailJob, EmailResult } from '../email-job.ts';
-import { MemoryExceeded } from './memory-guard.ts';
+import type {
+  EmailJob,
+  EmailResult,
+  FromWorker,
+  ToWorker,
+  WorkerFailure,
+  WorkerSettings,
+} from '../job.ts';
+import { MemoryExceeded } from '../parts/read-file-parts.ts';
 import type { NormalizeContext } from '../normalize-message.ts';
-import { compileShop, type ShopMail, type ShopMailSettings } from '../shop-mail.ts';
+import { compileShop, type ShopMail, type ShopMailSettings } from '../../shop.ts';
 import { TurnBatch } from '../../../../runtime/turn-batch.ts';
-import type { FromWorker, ToWorker, WorkerFailure, WorkerSettings } from './worker-messages.ts';
 
 export type Work = (job: EmailJob, context: NormalizeContext) => Promise<EmailResult>;
 

@@ -1,0 +1,251 @@
+import type { Readable } from 'node:stream';
+import { isIPv6 } from 'node:net';
+import type { Intake } from '../../intake/intake.ts';
+import type { AddressDirectory } from './routing.ts';
+import type { BlobStore } from '../../spool/blobs.ts';
+import type { Accepted, RawForm } from '../../spool/entry.ts';
+import { SpoolFull } from '../../spool/errors.ts';
+import {
+  type EmailArrival,
+  type Envelope,
+  type MessageSink,
+  type StoredMessage,
+  toArrivals,
+} from './receive.ts';
+import { SmtpRefusal } from './refusals.ts';
+import type { Authenticator } from './authentication/authenticator.ts';
+import { isRejected } from './authentication/verdict.ts';
+
+/** RFC 5321 §6.3: a message that has passed here so often goes round in circles. */
+const MAX_RECEIVED = 50;
+
+/** One entry that stands for a message, and the recipients of the envelope that it is for. */
+export interface Taken extends Accepted {
+  readonly recipients: readonly string[];
+}
+
+interface AcceptParts {
+  readonly intake: Pick<Intake, 'accept'>;
+  readonly directory: AddressDirectory;
+  readonly blobs: Pick<BlobStore, 'path' | 'remove'>;
+  /** Asked for shops that refuse forged mail, and only for these. */
+  readonly authenticator?: DoorCheck;
+}
+
+/**
+ * The last step of every door for email: a message that has come whole becomes one entry for each
+ * inbox. Durable when it resolves; there is at least one.
+ * @throws {SmtpRefusal} {SpoolFull} {SpoolUnavailable} nothing was accepted; abort the sink
+ */
+export async function acceptMessage(
+  sink: MessageSink,
+  envelope: Envelope,
+  parts: AcceptParts,
+): Promise<readonly [Taken, ...Taken[]]> {
+  if (sink.head().count('received') > MAX_RECEIVED) throw new SmtpRefusal('loop');
+  // First the bytes, then the entries that name them.
+  const message = await sink.store();
+  try {
+    return await acceptStored(message, envelope, parts);
+  } catch (error) {
+    // After any other failure the entries may be there all the same, and name the file.
+    const isUnnamed = error instanceof SmtpRefusal || error instanceof SpoolFull;
+    if (isUnnamed && message.raw.kind === 'file') {
+      // The answer does not depend on it: what stays is swept at the next start.
+      await parts.blobs.remove(message.raw.blob).catch(() => undefined);
+    }
+    throw error;
+  }
+}
+
+async function acceptStored(
+  message: StoredMessage,
+  envelope: Envelope,
+  { intake, directory, blobs, authenticator }: AcceptParts,
+): Promise<readonly [Taken, ...Taken[]]> {
+  const arrivals = await refuseForged(
+    toArrivals(directory, message, envelope),
+    directory,
+    blobs,
+    authenticator,
+  );
+  const accepted = arrivals.length === 0 ? [] : await intake.accept(arrivals);
+  const [first, ...others] = accepted.map((each, index) => ({
+    ...each,
+    recipients: arrivals[index]?.meta.envelopeTo ?? [],
+  }));
+  // Its recipients are nobody's any more: the directory has changed since they were admitted.
+  if (first === undefined) throw new SmtpRefusal('unavailable');
+  return [first, ...others];
+}
+
+export type DoorCheck = Pick<Authenticator, 'check'>;
+
+/**
+ * For shops with `dmarc: reject`: asks who sent a message, before it is accepted, and writes down
+ * the answer with it. A message that is for other shops too is taken for these, and held for the
+ * one that would have refused it: one answer has to do for all.
+ * @throws {SmtpRefusal} every shop refuses it
+ */
+async function refuseForged(
+  arrivals: readonly EmailArrival[],
+  directory: AddressDirectory,
+  blobs: Pick<BlobStore, 'path'>,
+  authenticator: DoorCheck | undefined,
+): Promise<readonly EmailArrival[]> {
+  if (authenticator === undefined) return arrivals;
+  const checked = await Promise.all(
+    arrivals.map(async (arrival) => {
+      const rules = directory.shop(arrival.shopId)?.refusesForged;
+      if (rules === undefined) return arrival;
+      const raw = source(arrival.raw, blobs);
+      const authentication = await authenticator.check({ ...arrival.meta, raw, ...rules });
+      return { ...arrival, meta: { ...arrival.meta, authentication } };
+    }),
+  );
+  if (checked.length > 0 && checked.every(({ meta }) => isRejected(meta.authentication))) {
+    throw new SmtpRefusal('dmarc');
+  }
+  return checked;
+}
+
+function source(raw: RawForm, blobs: Pick<BlobStore, 'path'>) {
+  return raw.kind === 'inline'
+    ? { kind: 'bytes' as const, bytes: raw.bytes }
+    : { kind: 'file' as const, path: blobs.path(raw.blob) };
+}
+
+/** How a transfer ended: whole, larger than allowed, or with the client gone. */
+type Transfer = 'complete' | 'too_large' | 'vanished';
+
+interface TransferWatch {
+  readonly maxBytes: number;
+  /** The client went on far past the limit. */
+  readonly onFlood: () => void;
+}
+
+/** A message on its way in. */
+export interface Receiving {
+  readonly done: Promise<Transfer>;
+  /** The client is held back until what it sent has been written. */
+  readonly waitsForStore: () => boolean;
+}
+
+/**
+ * Moves a message from DATA, or a request's body, into the sink, no faster than it can be written.
+ * A message that is too large is read to its end, since only then can it be answered, but no
+ * longer stored; a client that sends more than twice the limit is cut off.
+ */
+export function receiveData(
+  stream: Readable,
+  sink: MessageSink,
+  { maxBytes, onFlood }: TransferWatch,
+): Receiving {
+  let waiting = false;
+  let received = 0;
+  const take = (chunk: Buffer): void => {
+    received += chunk.length;
+    if (received > 2 * maxBytes) onFlood();
+    if (received > maxBytes || sink.write(chunk)) return;
+    waiting = true;
+    stream.pause();
+    sink.whenReady(() => {
+      waiting = false;
+      stream.resume();
+    });
+  };
+  const done = new Promise<Transfer>((resolve) => {
+    stream.on('data', take);
+    stream.once('end', () => {
+      resolve(received > maxBytes ? 'too_large' : 'complete');
+    });
+    // The stream is destroyed when the connection closes before the end of the message.
+    stream.once('error', () => {
+      resolve('vanished');
+    });
+    stream.once('close', () => {
+      resolve('vanished');
+    });
+  });
+  return { done, waitsForStore: () => waiting };
+}
+
+export interface DataPaceOptions {
+  /** RFC 5321 §4.5.3.2.5 gives a client minutes; a slow one must not have hours. */
+  readonly minBytesPerSecond: number;
+  /** Over how long the rate is measured. */
+  readonly windowMs: number;
+  /** For the whole message, however fast. */
+  readonly totalMs: number;
+}
+
+/** Tells a client that is slow from one that has to wait for us. */
+export class DataPace {
+  readonly #options: DataPaceOptions;
+  readonly #startedAt: number;
+  #windowFrom: number;
+  #windowBytes = 0;
+
+  constructor(options: DataPaceOptions, now: number) {
+    this.#options = options;
+    this.#startedAt = now;
+    this.#windowFrom = now;
+  }
+
+  /** Milliseconds since the start of a message that has come too slowly so far; else 0. */
+  stalledMs(now: number, bytes: number): number {
+    const elapsed = now - this.#startedAt;
+    return bytes < (this.#options.minBytesPerSecond * elapsed) / 1000 ? elapsed : 0;
+  }
+
+  /** `waitsForUs`: the client is held back because what it sent has not been written yet. */
+  isTooSlow(now: number, bytes: number, waitsForUs: boolean): boolean {
+    const { minBytesPerSecond, windowMs, totalMs } = this.#options;
+    if (now - this.#startedAt > totalMs) return true;
+    const elapsed = now - this.#windowFrom;
+    if (elapsed < windowMs) return false;
+    const received = bytes - this.#windowBytes;
+    this.#windowFrom = now;
+    this.#windowBytes = bytes;
+    return !waitsForUs && received < (minBytesPerSecond * elapsed) / 1000;
+  }
+}
+
+interface ReceivedFacts {
+  readonly heloName: string;
+  readonly remoteAddress: string;
+  readonly hostname: string;
+  /** `ESMTPS` and its kin (RFC 3848). */
+  readonly protocol: string;
+  readonly id: string;
+  /** Set when the message has one recipient only: with more it would tell on the others. */
+  readonly recipient?: string;
+  readonly at: number;
+}
+
+/** The trace line of RFC 5321 §4.4, folded; nothing a client says can break out of it. */
+export function receivedHeader(facts: ReceivedFacts): string {
+  const { remoteAddress, recipient } = facts;
+  const literal = isIPv6(remoteAddress) ? `[IPv6:${remoteAddress}]` : `[${remoteAddress}]`;
+  const helo = facts.heloName.replace(/[^\w.:[\]-]/g, '?');
+  const target =
+    recipient === undefined ? '' : `\r\n\tfor <${recipient.replace(/[\s<>;\p{Cc}]/gu, '?')}>`;
+  return (
+    `Received: from ${helo === '' ? literal : helo} (${literal})\r\n` +
+    `\tby ${facts.hostname} with ${facts.protocol} id ${facts.id}${target};\r\n` +
+    `\t${rfc5322Date(facts.at)}`
+  );
+}
+
+/** `Tue, 01 Jul 2025 10:00:00 +0000` (RFC 5322 §3.3). */
+function rfc5322Date(at: number): string {
+  return `${new Date(at).toUTCString().slice(0, -'GMT'.length)}+0000`;
+}
+
+/** Whatever went wrong, as the reply to the client; never 5xx for trouble that is ours. */
+export function toRefusal(error: unknown): SmtpRefusal {
+  if (error instanceof SmtpRefusal) return error;
+  return new SmtpRefusal(error instanceof SpoolFull ? 'disk_short' : 'unavailable', {
+    cause: error,
+  });
+}

@@ -8,7 +8,8 @@ import {
 } from '../../src/channels/email/door-smtp.ts';
 import { openTls } from '../../src/channels/email/tls.ts';
 import { createIntake } from '../../src/intake/intake.ts';
-import { createAddressDirectory, type EmailShop } from '../../src/channels/email/routing.ts';
+import { createAddressDirectory } from '../../src/channels/email/routing.ts';
+import type { EmailShop } from '../../src/channels/email/shop.ts';
 import type { LogFields, Logger } from '../../src/observability/logger.ts';
 import { createMetrics, type Metrics } from '../../src/observability/metrics.ts';
 import type { Entry } from '../../src/spool/entry.ts';

@@ -3,8 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { type NextFunction, type Request, type Response, Router } from 'express';
 import type { AddressDirectory } from './routing.ts';
+import type { TokenShop } from './shop.ts';
 import type { Intake } from '../../intake/intake.ts';
-import { errorFields, type Logger } from '../../observability/logger.ts';
+import type { Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { drainRequest } from '../../runtime/drain-request.ts';
@@ -12,11 +13,12 @@ import type { BlobStore } from '../../spool/blobs.ts';
 import type { ShopId } from '../../domain/ids.ts';
 import {
   acceptMessage,
+  createEnvelope,
   DataPace,
   type DataPaceOptions,
   type DoorCheck,
+  DoorReport,
   receiveData,
-  receivedHeader,
   toRefusal,
   type Taken,
 } from './door.ts';
@@ -27,7 +29,6 @@ import {
   createInboundTokens,
   type InboundEnvelope,
   readEnvelope,
-  type TokenShop,
 } from './inbound-request.ts';
 import { fromSmtp, InboundRefusal, SmtpRefusal } from './refusals.ts';
 
@@ -99,6 +100,7 @@ export function createInboundRoute(options: InboundOptions, parts: InboundParts)
 class InboundDoor {
   readonly #options: InboundOptions;
   readonly #parts: InboundParts;
+  readonly #report: DoorReport;
   readonly #tokens;
   readonly #countMessage;
   readonly #underWay = new Map<ShopId, number>();
@@ -106,6 +108,7 @@ class InboundDoor {
   constructor(options: InboundOptions, parts: InboundParts) {
     this.#options = options;
     this.#parts = parts;
+    this.#report = new DoorReport('inbound', parts);
     this.#tokens = createInboundTokens(options.shops);
     this.#countMessage = createMessageRate(
       options.messageRate,
@@ -140,7 +143,7 @@ class InboundDoor {
       const isWhole = await this.#transfer(req, res, sink);
       if (!isWhole) {
         await sink.abort();
-        this.#parts.logger.info('inbound.vanished', { bytes: sink.size });
+        this.#report.vanished(sink.size);
         return;
       }
       if (sink.size === 0) throw new InboundRefusal('empty');
@@ -190,45 +193,33 @@ class InboundDoor {
 
   #envelope(req: Request, { from, recipients }: InboundEnvelope): Envelope {
     const { clientIp, clock } = this.#parts;
-    const [recipient] = recipients;
-    const remoteAddress = clientIp(req);
-    const receivedAt = clock();
-    return {
-      remoteAddress,
+    return createEnvelope({
+      hostname: this.#options.hostname,
+      protocol: 'HTTP',
+      id: randomUUID(),
+      remoteAddress: clientIp(req),
       heloName: '',
       tls: false,
       // Whoever has the shop's token stands where its own relay would: SPF says nothing here.
       trustedRelay: true,
       envelopeFrom: from,
-      receivedHeader: receivedHeader({
-        heloName: '',
-        remoteAddress,
-        hostname: this.#options.hostname,
-        protocol: 'HTTP',
-        id: randomUUID(),
-        ...(recipients.length === 1 && recipient !== undefined && { recipient }),
-        at: receivedAt,
-      }),
       recipients,
-      receivedAt,
-    };
+      receivedAt: clock(),
+    });
   }
 
   #acknowledge(res: Response, taken: readonly Taken[], bytes: number, ms: number): void {
     const entries = taken.map(({ id }) => id);
     const duplicate = taken.every((each) => each.duplicate);
     answer(res, duplicate ? 200 : 202, { ok: true, entries });
-    const fields = { entry: entries.join(','), duplicate, bytes, ms: Math.round(ms) };
-    this.#parts.logger.info('inbound.accepted', fields);
-    this.#parts.metrics.ackSeconds.observe({ channel: 'email' }, ms / 1000);
+    this.#report.accepted(taken, { bytes, ms });
   }
 
   refuse(req: Request, res: Response, error: unknown): void {
     const refusal = error instanceof InboundRefusal ? error : fromSmtp(toRefusal(error));
     const { status, reason, message } = refusal;
-    if (reason === 'unavailable') this.#parts.logger.error('inbound.failed', errorFields(error));
-    this.#parts.metrics.refused.inc({ channel: 'email', reason });
-    this.#parts.logger.info('inbound.refused', { reason });
+    if (reason === 'unavailable') this.#report.failed(error);
+    this.#report.refused(reason);
     if (status === 401) res.setHeader('WWW-Authenticate', 'Bearer');
     if (status === 429 || status === 503) res.setHeader('Retry-After', RETRY_AFTER_SECONDS);
     answer(res, status, { ok: false, error: message });

@@ -12,7 +12,7 @@ import {
   type MessageRateOptions,
   type RateOptions,
 } from './limits.ts';
-import type { DataPaceOptions, DoorCheck } from './door.ts';
+import { type DataPaceOptions, type DoorCheck, DoorReport } from './door.ts';
 import { createEnvelopeHandlers, DataHandler, TransactionDirectories } from './smtp-transaction.ts';
 import { SmtpListener } from './smtp-listener.ts';
 import { type RefusalReason, SmtpRefusal } from './refusals.ts';
@@ -109,13 +109,11 @@ export function createEmailServer(
   let draining = false;
   let idleTimer: NodeJS.Timeout | undefined;
 
-  const onRefused = (reason: RefusalReason, session: string): void => {
-    metrics.refused.inc({ channel: 'email', reason });
-    logger.info('smtp.refused', { reason, session });
-  };
+  const report = new DoorReport('smtp', parts);
+  const onRefused = (reason: RefusalReason, session: string) => report.refused(reason, { session });
   const directories = new TransactionDirectories(parts.directory);
-  const data = new DataHandler(options, { ...parts, directories, trusted, onRefused });
-  const envelope = createEnvelopeHandlers(options, { ...parts, directories, trusted, onRefused });
+  const data = new DataHandler(options, { ...parts, directories, trusted, report });
+  const envelope = createEnvelopeHandlers(options, { ...parts, directories, trusted, report });
   const listener = new SmtpListener(libraryOptions(options, tls), {
     maxErrors: options.maxErrors,
     maxJunkCommands: options.maxJunkCommands,

@@ -1,10 +1,29 @@
-import type { Readable } from 'node:stream';
+/**
+ * One email from the socket to the payload, and the file of each step:
+ *
+ * 1. A client connects (door-smtp.ts, smtp-listener.ts) within its limits (limits.ts) and speaks
+ *    SMTP or LMTP (smtp-connection.ts, smtp-parser.ts); or it posts the message (door-http.ts).
+ * 2. MAIL FROM and RCPT TO are answered: rate, disk space, whose address it is (smtp-transaction.ts,
+ *    inbound-request.ts, routing.ts). What is refused, and in which words: refusals.ts.
+ * 3. The bytes stream into a MessageSink (receiveData here, receive.ts).
+ * 4. acceptMessage makes one arrival of each inbox that the message is for: shop, lane, dedup key and
+ *    remote id (receive.ts, identity.ts). A shop that refuses forged mail has the sender checked first.
+ * 5. The intake commits the entries; the door acknowledges, counts and logs (DoorReport).
+ * 6. At delivery normalize.ts reads what is stored (stored.ts) by the shop's rules (shop.ts), has the
+ *    sender checked (authentication/authenticator.ts) and hands the message to a mail thread.
+ * 7. There normalize/normalize-message.ts turns head, body and parts into the request and its files.
+ * The console shows a message as a person would see it by view/message-viewer.ts.
+ */
 import { isIPv6 } from 'node:net';
+import type { Readable } from 'node:stream';
 import type { Intake } from '../../intake/intake.ts';
-import type { AddressDirectory } from './routing.ts';
+import { errorFields, type Logger } from '../../observability/logger.ts';
+import type { Metrics } from '../../observability/metrics.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
-import type { Accepted, RawForm } from '../../spool/entry.ts';
+import type { Accepted } from '../../spool/entry.ts';
 import { SpoolFull } from '../../spool/errors.ts';
+import type { Authenticator } from './authentication/authenticator.ts';
+import { isRejected } from './authentication/verdict.ts';
 import {
   type EmailArrival,
   type Envelope,
@@ -13,8 +32,8 @@ import {
   toArrivals,
 } from './receive.ts';
 import { SmtpRefusal } from './refusals.ts';
-import type { Authenticator } from './authentication/authenticator.ts';
-import { isRejected } from './authentication/verdict.ts';
+import type { AddressDirectory } from './routing.ts';
+import { rawSource } from './stored.ts';
 
 /** RFC 5321 §6.3: a message that has passed here so often goes round in circles. */
 const MAX_RECEIVED = 50;
@@ -98,7 +117,7 @@ async function refuseForged(
     arrivals.map(async (arrival) => {
       const rules = directory.shop(arrival.shopId)?.refusesForged;
       if (rules === undefined) return arrival;
-      const raw = source(arrival.raw, blobs);
+      const raw = rawSource(arrival.raw, blobs);
       const authentication = await authenticator.check({ ...arrival.meta, raw, ...rules });
       return { ...arrival, meta: { ...arrival.meta, authentication } };
     }),
@@ -109,10 +128,118 @@ async function refuseForged(
   return checked;
 }
 
-function source(raw: RawForm, blobs: Pick<BlobStore, 'path'>) {
-  return raw.kind === 'inline'
-    ? { kind: 'bytes' as const, bytes: raw.bytes }
-    : { kind: 'file' as const, path: blobs.path(raw.blob) };
+/** Whatever went wrong, as the reply to the client; never 5xx for trouble that is ours. */
+export function toRefusal(error: unknown): SmtpRefusal {
+  if (error instanceof SmtpRefusal) return error;
+  return new SmtpRefusal(error instanceof SpoolFull ? 'disk_short' : 'unavailable', {
+    cause: error,
+  });
+}
+
+/** What every door reports of its messages, in the log and in metrics. */
+export class DoorReport {
+  readonly #door: 'smtp' | 'inbound';
+  readonly #logger: Logger;
+  readonly #metrics: Metrics;
+  readonly #ackSeconds: { observe(seconds: number): void };
+
+  /** @param door how the names of its log events begin */
+  constructor(
+    door: 'smtp' | 'inbound',
+    { logger, metrics }: { readonly logger: Logger; readonly metrics: Metrics },
+  ) {
+    this.#door = door;
+    this.#logger = logger;
+    this.#metrics = metrics;
+    this.#ackSeconds = metrics.ackSeconds.labels('email');
+  }
+
+  /**
+   * @param late the client had been answered before, with a temporary error: it sends the message
+   * again, which then is a duplicate
+   * @param ms from the last byte to the answer
+   */
+  accepted(
+    taken: readonly Taken[],
+    { bytes, ms, session, late = false }: SessionFields & AcceptedFields,
+  ): void {
+    const fields = {
+      entry: taken.map(({ id }) => id).join(','),
+      duplicate: taken.every(({ duplicate }) => duplicate),
+      ...(session !== undefined && { session }),
+      bytes,
+      ms: Math.round(ms),
+    };
+    if (late) {
+      this.#logger.warn(`${this.#door}.accepted_late`, fields);
+      return;
+    }
+    this.#logger.info(`${this.#door}.accepted`, fields);
+    this.#ackSeconds.observe(ms / 1000);
+  }
+
+  refused(reason: string, fields: SessionFields = {}): void {
+    this.#metrics.refused.inc({ channel: 'email', reason });
+    this.#logger.info(`${this.#door}.refused`, { reason, ...fields });
+  }
+
+  /** The error behind a refusal, when it is the gateway's own trouble. */
+  failed(error: unknown, fields: SessionFields = {}): void {
+    this.#logger.error(`${this.#door}.failed`, { ...fields, ...errorFields(error) });
+  }
+
+  /** The client went away before the end of its message. */
+  vanished(bytes: number, fields: SessionFields = {}): void {
+    this.#logger.info(`${this.#door}.vanished`, { ...fields, bytes });
+  }
+}
+
+interface SessionFields {
+  readonly session?: string;
+}
+
+interface AcceptedFields {
+  readonly bytes: number;
+  readonly ms: number;
+  readonly late?: boolean;
+}
+
+/** How a message came, as its door knows it. */
+interface EnvelopeFacts extends Omit<Envelope, 'receivedHeader'> {
+  /** Our own name. */
+  readonly hostname: string;
+  /** `ESMTPS` and its kin (RFC 3848). */
+  readonly protocol: string;
+  /** Of the transaction, for the Received line. */
+  readonly id: string;
+}
+
+/** The envelope of a message, with the `Received:` line that this host would add. */
+export function createEnvelope({ hostname, protocol, id, ...facts }: EnvelopeFacts): Envelope {
+  return { ...facts, receivedHeader: receivedHeader(facts, { hostname, protocol, id }) };
+}
+
+/** The trace line of RFC 5321 §4.4, folded. Whatever a client says stays inside of its field. */
+function receivedHeader(
+  { remoteAddress, heloName, recipients, receivedAt }: Omit<Envelope, 'receivedHeader'>,
+  { hostname, protocol, id }: Pick<EnvelopeFacts, 'hostname' | 'protocol' | 'id'>,
+): string {
+  const literal = isIPv6(remoteAddress) ? `[IPv6:${remoteAddress}]` : `[${remoteAddress}]`;
+  const helo = heloName.replace(/[^\w.:[\]-]/g, '?');
+  const [recipient, ...others] = recipients;
+  // With several recipients the line would tell each of them about the others.
+  const isOne = recipient !== undefined && others.length === 0;
+  const target = isOne ? `\r\n\tfor <${recipient.replace(/[\s<>;\p{Cc}]/gu, '?')}>` : '';
+  return (
+    `Received: from ${helo === '' ? literal : helo} (${literal})\r\n` +
+    `\tby ${hostname} with ${protocol} id ${id}${target};\r\n` +
+    `\t${rfc5322Date(receivedAt)}`
+  );
+}
+
+/** `Tue, 01 Jul 2025 10:00:00 +0000` (RFC 5322 §3.3). */
+function rfc5322Date(at: number): string {
+  return `${new Date(at).toUTCString().slice(0, -'GMT'.length)}+0000`;
 }
 
 /** How a transfer ended: whole, larger than allowed, or with the client gone. */
@@ -209,43 +336,4 @@ export class DataPace {
     this.#windowBytes = bytes;
     return !waitsForUs && received < (minBytesPerSecond * elapsed) / 1000;
   }
-}
-
-interface ReceivedFacts {
-  readonly heloName: string;
-  readonly remoteAddress: string;
-  readonly hostname: string;
-  /** `ESMTPS` and its kin (RFC 3848). */
-  readonly protocol: string;
-  readonly id: string;
-  /** Set when the message has one recipient only: with more it would tell on the others. */
-  readonly recipient?: string;
-  readonly at: number;
-}
-
-/** The trace line of RFC 5321 §4.4, folded; nothing a client says can break out of it. */
-export function receivedHeader(facts: ReceivedFacts): string {
-  const { remoteAddress, recipient } = facts;
-  const literal = isIPv6(remoteAddress) ? `[IPv6:${remoteAddress}]` : `[${remoteAddress}]`;
-  const helo = facts.heloName.replace(/[^\w.:[\]-]/g, '?');
-  const target =
-    recipient === undefined ? '' : `\r\n\tfor <${recipient.replace(/[\s<>;\p{Cc}]/gu, '?')}>`;
-  return (
-    `Received: from ${helo === '' ? literal : helo} (${literal})\r\n` +
-    `\tby ${facts.hostname} with ${facts.protocol} id ${facts.id}${target};\r\n` +
-    `\t${rfc5322Date(facts.at)}`
-  );
-}
-
-/** `Tue, 01 Jul 2025 10:00:00 +0000` (RFC 5322 §3.3). */
-function rfc5322Date(at: number): string {
-  return `${new Date(at).toUTCString().slice(0, -'GMT'.length)}+0000`;
-}
-
-/** Whatever went wrong, as the reply to the client; never 5xx for trouble that is ours. */
-export function toRefusal(error: unknown): SmtpRefusal {
-  if (error instanceof SmtpRefusal) return error;
-  return new SmtpRefusal(error instanceof SpoolFull ? 'disk_short' : 'unavailable', {
-    cause: error,
-  });
 }

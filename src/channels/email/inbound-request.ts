@@ -3,6 +3,7 @@ import { canonicalAddress } from '../../domain/email-addresses.ts';
 import type { AddressDirectory } from './routing.ts';
 import type { ShopId } from '../../domain/ids.ts';
 import { InboundRefusal } from './refusals.ts';
+import type { TokenShop } from './shop.ts';
 
 export interface InboundEnvelope {
   /** Empty for the null sender of bounces. */
@@ -72,11 +73,6 @@ function address(value: string, name: string): string {
   const canonical = bare ? value : canonicalAddress(value.replace(/^<(.*)>$/s, '$1'));
   if (canonical === undefined) throw new InboundRefusal('envelope', `${name}= is no address`);
   return canonical;
-}
-
-export interface TokenShop {
-  readonly shopId: ShopId;
-  readonly tokens: readonly string[];
 }
 
 /** Which shop a bearer token belongs to. */

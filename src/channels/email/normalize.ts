@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { open, stat } from 'node:fs/promises';
 import type { Attachment, Normalized, Normalizer } from '../../intake/normalizer.ts';
+import { missingAttachment } from '../../domain/missing-attachment.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { workerUrl } from '../../runtime/worker-url.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
@@ -12,7 +13,7 @@ import type { CountedMessage, RateLimit, RateLimits } from '../../spool/sender-r
 import type { EntryId, ShopId } from '../../domain/ids.ts';
 import type { Authenticator } from './authentication/authenticator.ts';
 import type { AuthenticationVerdict } from './authentication/verdict.ts';
-import { type EmailMeta, parseEmailMeta, type RawSource } from './stored.ts';
+import { type EmailMeta, parseEmailMeta, type RawSource, rawSource } from './stored.ts';
 import { type PartContent, readEncoded } from './normalize/parts/part-content.ts';
 import type { AttachedFile, EmailJob, EmailResult } from './normalize/job.ts';
 import { MailWorkerPool, UnreadableMessage } from './normalize/threads/mail-worker-pool.ts';
@@ -109,7 +110,7 @@ export function createEmailNormalizer(
   const read = async (claimed: Claimed, signal: AbortSignal): Promise<Normalized> => {
     const shop = shops.get(claimed.entry.shopId);
     if (shop === undefined) throw new TypeError('the entry is of a shop that is not configured');
-    const raw = rawSource(claimed, deps.blobs);
+    const raw = rawSource(claimed.raw, deps.blobs);
     const meta = parseEmailMeta(claimed.entry.meta);
     const authentication = await authenticate(claimed, meta, shop, raw);
     const job: EmailJob = {
@@ -226,7 +227,7 @@ function toAttachment(file: AttachedFile, raw: RawSource): Attachment {
   const stream = () => streamOf(source);
   return {
     part,
-    placeholder: `(the attachment "${name}" could not be delivered)`,
+    placeholder: missingAttachment('delivered', name, type),
     ...(shownAs !== undefined && { shownAs }),
     about: { name, type, size },
     open: () => Promise.resolve({ name, type, size, stream }),
@@ -248,12 +249,6 @@ function bytesStream(bytes: Uint8Array): Readable {
   return Readable.from([Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)], {
     objectMode: false,
   });
-}
-
-function rawSource({ raw }: Claimed, blobs: Pick<BlobStore, 'path'>): RawSource {
-  if (raw.kind === 'file') return { kind: 'file', path: blobs.path(raw.blob) };
-  // A copy: cloning a view to a worker takes along all of the buffer that it looks at.
-  return { kind: 'bytes', bytes: new Uint8Array(raw.bytes) };
 }
 
 /** Beside the subject, who wrote and what it answers, a stub says nothing of the message. */

@@ -2,33 +2,13 @@ import type { Current } from '../../runtime/current.ts';
 import type { ShopId } from '../../domain/ids.ts';
 import { type AddressMatch, type AddressMatcher, createAddressMatcher } from './address-matcher.ts';
 import type { SenderOptions } from './sender.ts';
+import type { EmailShop, RefusesForged } from './shop.ts';
 import { createFormSenders } from './known-senders.ts';
 import { domainOf, matchKey, parseAddressList } from '../../domain/email-addresses.ts';
 import type { HeaderBlock } from './header-block.ts';
 
 /** RFC 5321 §4.5.1, RFC 2142 §4: every domain that takes mail has these. */
 const ROLE_ACCOUNTS: ReadonlySet<string> = new Set(['postmaster', 'abuse']);
-
-/** By what the door tells who sent a message. */
-interface RefusesForged {
-  readonly trustedArcSealers: readonly string[];
-  readonly senders: {
-    readonly addresses: readonly string[];
-    readonly formSenders: readonly string[];
-  };
-}
-
-export interface EmailShop {
-  readonly shopId: ShopId;
-  /** `support@acme.example`, or a catch-all: `*@help.acme.example`. */
-  readonly addresses: readonly string[];
-  /** From addresses of contact forms and market places, whose Reply-To is the person. */
-  readonly formSenders: readonly string[];
-  /** One entry for a message to several of this shop's inboxes, or one each. */
-  readonly severalInboxes: 'first' | 'each';
-  /** The door asks who sent a message, and refuses what the sender's domain disowns. */
-  readonly refusesForged?: RefusesForged;
-}
 
 /** One recipient that is ours. */
 interface Route {

@@ -16,6 +16,30 @@ export interface SenderLists {
   readonly formSenders: readonly string[];
 }
 
+/** By what the door tells who sent a message. */
+export interface RefusesForged {
+  readonly trustedArcSealers: readonly string[];
+  readonly senders: SenderLists;
+}
+
+export interface EmailShop {
+  readonly shopId: ShopId;
+  /** `support@acme.example`, or a catch-all: `*@help.acme.example`. */
+  readonly addresses: readonly string[];
+  /** From addresses of contact forms and market places, whose Reply-To is the person. */
+  readonly formSenders: readonly string[];
+  /** One entry for a message to several of this shop's inboxes, or one each. */
+  readonly severalInboxes: 'first' | 'each';
+  /** The door asks who sent a message, and refuses what the sender's domain disowns. */
+  readonly refusesForged?: RefusesForged;
+}
+
+/** The bearer tokens by which mail for a shop is handed in over HTTP. */
+export interface TokenShop {
+  readonly shopId: ShopId;
+  readonly tokens: readonly string[];
+}
+
 /** How one shop wants its mail read. Plain data: it is cloned to the worker threads. */
 export interface ShopMailSettings {
   readonly shopId: ShopId;

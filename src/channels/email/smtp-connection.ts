@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type { TLSSocket } from 'node:tls';
 import type { SMTPServer } from 'smtp-server';
-import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
+import { SMTPConnection, type SMTPConnectionOptions } from './smtp-internals.ts';
 import { SmtpParser } from './smtp-parser.ts';
 import { HAS_STATUS, type RefusalReason, SmtpRefusal } from './refusals.ts';
 
@@ -37,8 +37,7 @@ const RCPT_PARAMETERS: ReadonlySet<string> = new Set(['NOTIFY', 'ORCPT']);
  * (docs/decisions/0002-no-greeting-delay.md), counts errors and junk commands, knows the limits on
  * connections, and answers with enhanced status codes (RFC 3463) of our own.
  *
- * It overrides methods that the library means to be private; the library is pinned, and a test
- * fails when one of them is no longer there.
+ * What it overrides of the library, and why: smtp-internals.ts.
  */
 export class SmtpConnection extends SMTPConnection {
   readonly #rules: ConnectionRules;

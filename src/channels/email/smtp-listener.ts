@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
-import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
+import type { SMTPConnectionOptions } from './smtp-internals.ts';
 import type { Networks } from './limits.ts';
 import { type ConnectionRules, ReplyBatch, SmtpConnection } from './smtp-connection.ts';
 

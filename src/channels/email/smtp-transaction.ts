@@ -2,17 +2,16 @@ import { performance } from 'node:perf_hooks';
 import type { SMTPServer, SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
 import { canonicalAddress } from '../../domain/email-addresses.ts';
 import type { Intake } from '../../intake/intake.ts';
-import { errorFields, type Logger } from '../../observability/logger.ts';
-import type { Metrics } from '../../observability/metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
 import {
   acceptMessage,
+  createEnvelope,
   DataPace,
   type DataPaceOptions,
   type DoorCheck,
+  type DoorReport,
   receiveData,
-  receivedHeader,
   type Receiving,
   type Taken,
   toRefusal,
@@ -20,7 +19,7 @@ import {
 import { type Envelope, MessageSink } from './receive.ts';
 import { createMessageRate, type MessageRateOptions, type Networks } from './limits.ts';
 import type { SmtpConnection } from './smtp-connection.ts';
-import { type RefusalReason, SmtpRefusal } from './refusals.ts';
+import { SmtpRefusal } from './refusals.ts';
 import type { AddressDirectory } from './routing.ts';
 
 interface DataOptions {
@@ -40,10 +39,8 @@ interface DataParts {
   readonly authenticator?: DoorCheck;
   readonly directories: TransactionDirectories;
   readonly trusted: Networks;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
+  readonly report: DoorReport;
   readonly clock: Clock;
-  readonly onRefused: (reason: RefusalReason, sessionId: string) => void;
 }
 
 /** The answer to the final dot: an error, the text after 250, or in LMTP one for each recipient. */
@@ -66,7 +63,6 @@ interface Exchange {
 export class DataHandler {
   readonly #options: DataOptions;
   readonly #parts: DataParts;
-  readonly #ackSeconds: { observe(seconds: number): void };
   readonly #exchanges = new Set<Exchange>();
   #checkTimer: NodeJS.Timeout | undefined;
   #onIdle: (() => void) | undefined;
@@ -74,7 +70,6 @@ export class DataHandler {
   constructor(options: DataOptions, parts: DataParts) {
     this.#options = options;
     this.#parts = parts;
-    this.#ackSeconds = parts.metrics.ackSeconds.labels('email');
   }
 
   start(): void {
@@ -147,38 +142,27 @@ export class DataHandler {
   }
 
   #acknowledge(exchange: Exchange, accepted: readonly [Taken, ...Taken[]]): void {
-    const { logger } = this.#parts;
-    const { session, sink, reply, connection, dotAt = performance.now() } = exchange;
-    const [first] = accepted;
+    const { session, sink, reply, connection, dotAt = performance.now(), answered } = exchange;
     const ms = performance.now() - dotAt;
-    const fields = {
-      entry: accepted.length === 1 ? first.id : accepted.map(({ id }) => id).join(','),
-      duplicate: accepted.every(({ duplicate }) => duplicate),
-      session: session.id,
-      bytes: sink.size,
-      ms: Math.round(ms),
-    };
-    if (exchange.answered) {
-      // The sender has been told to come again; its next try is a duplicate of this.
-      logger.warn('smtp.accepted_late', fields);
-      return;
+    if (!answered) {
+      exchange.answered = true;
+      const { lmtp } = this.#options;
+      reply(null, lmtp ? lmtpReplies(connection.rcpts, accepted) : queuedAs(accepted[0]));
     }
-    exchange.answered = true;
-    reply(null, this.#options.lmtp ? lmtpReplies(connection.rcpts, accepted) : queuedAs(first));
-    logger.info('smtp.accepted', fields);
-    this.#ackSeconds.observe(ms / 1000);
-    connection.messageDone(true);
+    const fields = { session: session.id, bytes: sink.size, ms, late: answered };
+    this.#parts.report.accepted(accepted, fields);
+    if (!answered) connection.messageDone(true);
   }
 
   #refuse(exchange: Exchange, error: unknown): void {
     const { session, connection, reply } = exchange;
+    const { report } = this.#parts;
     const refusal = toRefusal(error);
-    if (refusal.reason === 'unavailable') {
-      this.#parts.logger.error('smtp.failed', { session: session.id, ...errorFields(error) });
-    }
+    const fields = { session: session.id };
+    if (refusal.reason === 'unavailable') report.failed(error, fields);
     if (exchange.answered) return;
     exchange.answered = true;
-    this.#parts.onRefused(refusal.reason, session.id);
+    report.refused(refusal.reason, fields);
     if (this.#options.lmtp)
       reply(
         null,
@@ -191,35 +175,25 @@ export class DataHandler {
   /** The client went away before the final dot: nothing stays. */
   async #forget({ sink, session }: Exchange): Promise<void> {
     await sink.abort();
-    this.#parts.logger.info('smtp.vanished', { session: session.id, bytes: sink.size });
+    this.#parts.report.vanished(sink.size, { session: session.id });
   }
 
   #envelope(session: SMTPServerSession): Envelope {
     const { clock, trusted } = this.#parts;
     const { mailFrom, rcptTo } = session.envelope;
-    const recipients = rcptTo.map(({ address }) => canonicalAddress(address) ?? address);
-    const [recipient] = recipients;
-    const receivedAt = clock();
-    const heloName = session.hostNameAppearsAs;
     const { tlsOptions: tls, remoteAddress } = session;
-    return {
+    return createEnvelope({
+      hostname: this.#options.hostname,
+      protocol: session.transmissionType,
+      id: `${session.id}.${session.transaction}`,
       remoteAddress,
-      heloName,
+      heloName: session.hostNameAppearsAs,
       tls: tls === false ? false : `${tls.version} ${tls.name}`,
       trustedRelay: trusted.has(remoteAddress),
       envelopeFrom: mailFrom === false ? '' : mailFrom.address,
-      receivedHeader: receivedHeader({
-        heloName,
-        remoteAddress,
-        hostname: this.#options.hostname,
-        protocol: session.transmissionType,
-        id: `${session.id}.${session.transaction}`,
-        ...(recipients.length === 1 && recipient !== undefined && { recipient }),
-        at: receivedAt,
-      }),
-      recipients,
-      receivedAt,
-    };
+      recipients: rcptTo.map(({ address }) => canonicalAddress(address) ?? address),
+      receivedAt: clock(),
+    });
   }
 
   /** One timer looks after all exchanges: one each would cost every small message its own. */
@@ -252,14 +226,13 @@ interface EnvelopeParts {
   readonly intake: Pick<Intake, 'assertSpace'>;
   readonly directories: TransactionDirectories;
   readonly trusted: Networks;
-  readonly logger: Logger;
-  readonly onRefused: (reason: RefusalReason, sessionId: string) => void;
+  readonly report: DoorReport;
 }
 
 /** What MAIL FROM and RCPT TO are answered. */
 export function createEnvelopeHandlers(
   { messageRate }: EnvelopeOptions,
-  { intake, directories, trusted, logger, onRefused }: EnvelopeParts,
+  { intake, directories, trusted, report }: EnvelopeParts,
 ): Pick<SMTPServer, 'onMailFrom' | 'onRcptTo'> {
   const countMessage = createMessageRate(messageRate, trusted);
 
@@ -272,10 +245,10 @@ export function createEnvelopeHandlers(
     if (typeof route === 'string') throw new SmtpRefusal(route);
     await intake.assertSpace([route.shopId]);
   };
-  const refusal = (error: unknown, sessionId: string): SmtpRefusal => {
+  const refusal = (error: unknown, session: string): SmtpRefusal => {
     const refused = toRefusal(error);
-    if (refused.reason === 'unavailable') logger.error('smtp.failed', errorFields(error));
-    onRefused(refused.reason, sessionId);
+    if (refused.reason === 'unavailable') report.failed(error, { session });
+    report.refused(refused.reason, { session });
     return refused;
   };
 
@@ -304,7 +277,6 @@ export function createEnvelopeHandlers(
     },
   };
 }
-
 
 /**
  * The answers to the final dot in LMTP: one for each RCPT that was answered 250, in the order in

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import type { EntryMeta } from '../../spool/entry.ts';
+import type { BlobStore } from '../../spool/blobs.ts';
+import type { EntryMeta, RawForm } from '../../spool/entry.ts';
 import { verdictSchema } from './authentication/verdict.ts';
 
 /** What the door knows about an email beside its bytes. It is stored with the entry, never logged. */
@@ -38,3 +39,11 @@ export function parseEmailMeta(meta: EntryMeta): EmailMeta {
 export type RawSource =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
   | { readonly kind: 'file'; readonly path: string };
+
+/** @returns bytes in a buffer of their own: cloning a view to a worker takes along the whole buffer */
+export function rawSource(raw: RawForm, blobs: Pick<BlobStore, 'path'>): RawSource {
+  if (raw.kind === 'file') return { kind: 'file', path: blobs.path(raw.blob) };
+  const { bytes } = raw;
+  const isOwn = bytes.byteLength === bytes.buffer.byteLength;
+  return { kind: 'bytes', bytes: isOwn ? bytes : new Uint8Array(bytes) };
+}

@@ -1,9 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import {
-  createAddressDirectory,
-  type EmailShop,
-  selectInboxes,
-} from '../../../src/channels/email/routing.ts';
+import { createAddressDirectory, selectInboxes } from '../../../src/channels/email/routing.ts';
+import type { EmailShop } from '../../../src/channels/email/shop.ts';
 import { parseHeaderBlock } from '../../../src/channels/email/header-block.ts';
 import { asShopId } from '../../../src/domain/ids.ts';
 

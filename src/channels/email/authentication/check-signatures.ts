@@ -1,9 +1,13 @@
-import { arc } from 'mailauth/lib/arc/index.js';
-import { DkimVerifier } from 'mailauth/lib/dkim/dkim-verifier.js';
-import { parseHeaders } from 'mailauth/lib/tools.js';
 import * as z from 'zod';
 import type { RawSource } from '../stored.ts';
-import { boundLookups, isAligned, libraryResolver } from './mailauth.ts';
+import {
+  arc,
+  boundLookups,
+  DkimVerifier,
+  isAligned,
+  libraryResolver,
+  parseHeaders,
+} from './mailauth.ts';
 import { boundBody, readBody, StrangeBody } from './message-bytes.ts';
 import type { Resolve } from './dns-resolver.ts';
 import type { SignedHead } from './signed-head.ts';

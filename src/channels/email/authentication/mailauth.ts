@@ -1,10 +1,26 @@
+/**
+ * SPF and DMARC by mailauth, and the only file that imports the library.
+ *
+ * Documented: `spf`, `dmarc`, `arc`. Not documented, with types in mailauth-internals.d.ts; the
+ * version is pinned, and test/channels/email/library-shape.test.ts fails when one of them changes:
+ *
+ * | member | why |
+ * | --- | --- |
+ * | `DkimVerifier`: `messageHeaders`, `nextChunk`, `finalChunk`, `results`, `arc` | the library's own reader looks for line ends byte by byte and has no bound |
+ * | `parseHeaders` | what `messageHeaders` takes |
+ * | `getAlignment` | the organizational domain, by the library's public suffix list |
+ */
 import { isIP } from 'node:net';
 import { spf } from 'mailauth/lib/spf/index.js';
 import { dmarc } from 'mailauth/lib/dmarc/index.js';
-import { getAlignment } from 'mailauth/lib/tools.js';
+import { DkimVerifier } from 'mailauth/lib/dkim/dkim-verifier.js';
+import { getAlignment, parseHeaders } from 'mailauth/lib/tools.js';
 import type { DNSResolver } from 'mailauth';
 import { DnsError, type DnsRecords, type Resolve } from './dns-resolver.ts';
 import type { MethodResult, PublishedPolicy } from './verdict.ts';
+
+export { arc } from 'mailauth/lib/arc/index.js';
+export { DkimVerifier, parseHeaders };
 
 /** RFC 7208 §4.6.4: mechanisms that ask; mailauth counts them. Each `mx` may ask for ten hosts. */
 const MAX_MECHANISMS = 10;

@@ -16,7 +16,7 @@ const LF = 0x0a;
 const CR = 0x0d;
 
 /** A run that was left out, all but its start. */
-export interface ElidedRun {
+export interface ExtractedRun {
   readonly run: Omit<Base64Run, 'path'>;
   /** Decoded bytes of its start that passed. */
   readonly keptBytes: number;
@@ -31,7 +31,7 @@ interface Shape {
   readonly lineEnd: 1 | 2;
 }
 
-interface OpenRun extends Shape, Omit<ElidedRun, 'run'> {
+interface OpenRun extends Shape, Omit<ExtractedRun, 'run'> {
   readonly offset: number;
   lines: number;
 }
@@ -42,8 +42,8 @@ interface OpenRun extends Shape, Omit<ElidedRun, 'run'> {
  * to find where they are. A run starts after an empty line; a line of base64 is no boundary and no
  * header field, so whatever part it is in, it is content of that part.
  */
-export class RunElider {
-  readonly #runs: ElidedRun[] = [];
+export class Base64Extractor {
+  readonly #runs: ExtractedRun[] = [];
   /** What is not decided yet, and where in the message that starts. */
   #held: Buffer = Buffer.alloc(0);
   #offset = 0;
@@ -63,7 +63,7 @@ export class RunElider {
   }
 
   /** Complete after `end`. */
-  get runs(): readonly ElidedRun[] {
+  get runs(): readonly ExtractedRun[] {
     return this.#runs;
   }
 

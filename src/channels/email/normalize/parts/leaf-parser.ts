@@ -64,9 +64,17 @@ class TooManyParts extends Error {
  * Of headers it reads only those of the structure: its parser of addresses is quadratic (17 s for a
  * 0.9 MB `To: a:a:…`), and all others are read elsewhere, from the raw header block.
  *
- * `textTypes`, `tree`, `curnode`, `attachmentList`, `hasFailed`, `chunkedPassthrough`, `splitter`,
- * `processHeaders` and `endStream` are not documented; the version is pinned, and a test fails when
- * one of them changes.
+ * All that is used of mailparser beyond its documented interface stands in this class. The version
+ * is pinned; test/channels/email/library-shape.test.ts fails when one of these members changes.
+ *
+ * | member | why |
+ * | --- | --- |
+ * | `textTypes` | empty: every part comes as a stream |
+ * | `tree`, `curnode`, `attachmentList` | the structure of the message; let go of when it was read |
+ * | `processHeaders` | only the headers of the structure are parsed, and a bound on parts |
+ * | `endStream` | a stream that a boundary has ended is not ended once more |
+ * | `chunkedPassthrough`, `splitter` | a message that is in memory skips two streams |
+ * | `hasFailed` | a message with too many parts ends, and what came before is kept |
  */
 export class LeafParser extends Base {
   readonly textTypes: readonly string[] = [];

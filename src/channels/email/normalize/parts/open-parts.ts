@@ -3,7 +3,7 @@ import { BrokenStructure, withByteSource } from './part-content.ts';
 import { decodeText } from '../body/charset.ts';
 import { clearSignedText, findSignedContent, isEncryptedText } from './signed-content.ts';
 import { stripTags } from '../html/html-tree.ts';
-import { type Leaf, makeLeaf, type Part, type ReadParts, readParts } from './read-parts.ts';
+import { type Leaf, createLeaf, type Part, type ReadParts, readParts } from './read-parts.ts';
 import type { ScratchFolder } from './collect-part.ts';
 import { tnefParts } from '../tnef/tnef-leaves.ts';
 import { readTnef } from '../tnef/tnef-reader.ts';
@@ -137,7 +137,7 @@ class PartOpener {
     }
     const signed = clearSignedText(text);
     if (signed === undefined) return undefined;
-    const made = await makeLeaf(leaf, [Buffer.from(signed, 'latin1')], this.#scratch);
+    const made = await createLeaf(leaf, [Buffer.from(signed, 'latin1')], this.#scratch);
     return { parts: [made], encrypted: false, sealed: false };
   }
 

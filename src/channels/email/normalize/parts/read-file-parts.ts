@@ -3,7 +3,7 @@ import { memoryUsage } from 'node:process';
 import { decodedBytes, type EncodedContent, readEncoded } from './part-content.ts';
 import type { CollectedPart, ScratchFolder } from './collect-part.ts';
 import { type Leaf, MAX_BODY_BYTES, type ReadParts, readParts, withLeaves } from './read-parts.ts';
-import { type ElidedRun, RunElider } from './base64-extractor.ts';
+import { type ExtractedRun, Base64Extractor } from './base64-extractor.ts';
 
 /** Each read is a trip through another thread. */
 const READ_BYTES = 256 * 1024;
@@ -20,7 +20,7 @@ interface FileSource {
 
 /**
  * Reads the MIME structure of a message in a file. Large attachments in base64 stay where they are:
- * `RunElider` takes them out before the parser and they are put into their parts afterwards. When
+ * `Base64Extractor` takes them out before the parser and they are put into their parts afterwards. When
  * one cannot be found again in exactly one part (a long run of base64 in a text, say), the message
  * is read once more as it is.
  * @throws what reading the file or writing scratch files fails with
@@ -30,18 +30,18 @@ export async function readFileParts(
   source: FileSource,
   scratch: ScratchFolder,
 ): Promise<ReadParts> {
-  const elider = new RunElider();
-  async function* elided() {
+  const extractor = new Base64Extractor();
+  async function* withoutRuns() {
     for await (const chunk of chunksOf(source)) {
       source.observe(chunk);
-      yield* elider.push(chunk);
+      yield* extractor.push(chunk);
     }
-    yield* elider.end();
+    yield* extractor.end();
   }
-  const parts = await readParts(elided(), scratch);
-  if (elider.runs.length === 0) return parts;
+  const parts = await readParts(withoutRuns(), scratch);
+  if (extractor.runs.length === 0) return parts;
   return (
-    (await withRuns(parts, elider.runs, source.path)) ??
+    (await withRuns(parts, extractor.runs, source.path)) ??
     (await readParts(chunksOf(source), scratch))
   );
 }
@@ -54,18 +54,18 @@ function chunksOf({ path, maxBufferBytes }: FileSource): AsyncIterable<Uint8Arra
 /** The parts with the runs back in them; undefined unless each is found in a part of its own. */
 async function withRuns(
   parts: ReadParts,
-  runs: readonly ElidedRun[],
+  runs: readonly ExtractedRun[],
   path: string,
 ): Promise<ReadParts | undefined> {
   if (parts.broken) return undefined;
   const whole = new Map<Leaf, Leaf>();
-  for (const elided of runs) {
+  for (const extracted of runs) {
     const found = parts.leaves
       .filter((leaf) => !whole.has(leaf))
-      .map((leaf) => ({ leaf, after: afterMarker(leaf, elided) }))
+      .map((leaf) => ({ leaf, after: afterMarker(leaf, extracted) }))
       .find(({ after }) => after !== undefined);
     if (found?.after === undefined) return undefined;
-    whole.set(found.leaf, await withRun(found.leaf, elided, found.after, path));
+    whole.set(found.leaf, await withRun(found.leaf, extracted, found.after, path));
   }
   return withLeaves(parts, whole);
 }
@@ -73,7 +73,7 @@ async function withRuns(
 /** What follows the marker, when nothing but the start of the run is before it. */
 function afterMarker(
   { content: { content } }: Leaf,
-  { keptBytes, marker }: ElidedRun,
+  { keptBytes, marker }: ExtractedRun,
 ): Buffer | undefined {
   if (content.kind !== 'bytes') return undefined;
   const { bytes } = content;
@@ -84,7 +84,7 @@ function afterMarker(
 
 async function withRun(
   leaf: Leaf,
-  { run, keptBytes, hash }: ElidedRun,
+  { run, keptBytes, hash }: ExtractedRun,
   after: Buffer,
   path: string,
 ): Promise<Leaf> {

@@ -213,7 +213,7 @@ type LeafFields = Partial<Pick<Leaf, 'parameters' | 'disposition' | 'fileName' |
  * when it is not small.
  * @throws what reading the content or writing the file fails with
  */
-export async function makeLeaf(
+export async function createLeaf(
   fields: LeafFields,
   content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   scratch: ScratchFolder,

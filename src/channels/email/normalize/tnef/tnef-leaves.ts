@@ -1,6 +1,6 @@
 import { type ByteSource, readRange, readStart } from '../parts/part-content.ts';
 import { decodeText } from '../body/charset.ts';
-import { type Leaf, makeLeaf, MAX_BODY_BYTES, type Part } from '../parts/read-parts.ts';
+import { type Leaf, createLeaf, MAX_BODY_BYTES, type Part } from '../parts/read-parts.ts';
 import type { ScratchFolder } from '../parts/collect-part.ts';
 import type { TnefFile, TnefMessage, TnefText } from './tnef-reader.ts';
 
@@ -40,7 +40,7 @@ async function fileLeaves(
         fileName: file.name,
         contentId: file.contentId?.replace(/^<|>$/g, ''),
       };
-      parts.push(await makeLeaf(fields, readRange(source, file.data), options.scratch));
+      parts.push(await createLeaf(fields, readRange(source, file.data), options.scratch));
     }
   }
   return parts;
@@ -65,7 +65,7 @@ async function bodyParts(
         fileName: `${name.replace(/[/\\]/g, '-')}.${extension}`,
       }),
     };
-    return makeLeaf(fields, bytes.content, options.scratch);
+    return createLeaf(fields, bytes.content, options.scratch);
   };
   if (html !== undefined && name !== undefined) return [await leaf('text/html', html)];
   const children = [
@@ -84,7 +84,7 @@ async function bodyParts(
     disposition: 'attachment',
     fileName: `${(name ?? 'message').replace(/[/\\]/g, '-')}.rtf`,
   };
-  return [await makeLeaf(fields, [unpacked], options.scratch)];
+  return [await createLeaf(fields, [unpacked], options.scratch)];
 }
 
 /** Bodies become UTF-8, without the NUL at their end; a very long one stays as it is stored. */

@@ -1,9 +1,9 @@
-import { fileTypeFromBuffer } from 'file-type';
 import libmime from 'libmime';
 import { parseHeaderBlock } from '../../header-block.ts';
 import type { AttachedFile } from '../job.ts';
 import { decodeWords, readSubject } from '../head/header-values.ts';
 import type { Leaf } from './read-parts.ts';
+import { sniffType } from '../../../../runtime/sniff-type.ts';
 import { cleanLine, cutText } from '../../../../runtime/clean-text.ts';
 
 /** The platform gets no more than this many files with one message. */
@@ -23,7 +23,7 @@ export async function attachedFiles(
 
 /** An attachment of the message; `part` is the same on every attempt for the same content. */
 export async function toAttachedFile(leaf: Leaf): Promise<AttachedFile> {
-  const type = await sniffType(leaf);
+  const type = await typeOf(leaf);
   const { content, index, sha256 } = leaf;
   return {
     part: `${index}:${sha256.slice(0, 16)}`,
@@ -122,25 +122,16 @@ const TOKEN = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,100}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,10
 const UNKNOWN_TYPE = 'application/octet-stream';
 
 /** The type of an attachment by its first bytes; what it is declared to be only where they are silent. */
-async function sniffType({ contentType, content }: Leaf): Promise<PartType> {
+async function typeOf({ contentType, content }: Leaf): Promise<PartType> {
   const declared =
     TOKEN.test(contentType) && !contentType.startsWith('multipart/') ? contentType : UNKNOWN_TYPE;
   if (declared === 'message/rfc822' || declared === 'text/calendar') return { mime: declared };
-  const sniffed = await sniff(content.start);
+  const sniffed = await sniffType(content.start);
   if (sniffed === undefined) return { mime: RECOGNIZABLE.test(declared) ? UNKNOWN_TYPE : declared };
   if (CONTAINERS.has(sniffed.mime) && !RECOGNIZABLE.test(declared) && declared !== UNKNOWN_TYPE) {
     return { mime: declared };
   }
-  return { mime: sniffed.mime, extension: sniffed.ext };
-}
-
-async function sniff(start: Uint8Array) {
-  try {
-    return await fileTypeFromBuffer(start);
-  } catch {
-    // A container that is cut off or made up; nothing to learn from it.
-    return undefined;
-  }
+  return sniffed;
 }
 
 const MAX_NAME_LENGTH = 120;

@@ -34,7 +34,7 @@ import { fromSmtp, InboundRefusal, SmtpRefusal } from './refusals.ts';
 
 export const INBOUND_PATH = '/email/inbound';
 const RETRY_AFTER_SECONDS = 30;
-/** How much of a refused message is still read, so that the answer gets through. */
+/** How much of a refused message is still read, so that the client gets the answer. */
 const DRAIN_BYTES = 1024 * 1024;
 
 /** Sizes in bytes, times in milliseconds. */
@@ -44,14 +44,14 @@ export interface InboundOptions {
   readonly hostname: string;
   readonly maxMessageBytes: number;
   readonly maxRecipients: number;
-  /** Messages of one shop that may be on their way in at the same time. */
+  /** Messages of one shop that may be received at the same time. */
   readonly maxUnderWay: number;
   readonly messageRate: MessageRateOptions;
   readonly trustedRelays: readonly string[];
   readonly dataPace: DataPaceOptions;
   /** From the last byte to the answer. */
   readonly answerWithinMs: number;
-  /** How often a slow client is looked for. */
+  /** How often slow clients are checked for. */
   readonly checkEveryMs: number;
 }
 
@@ -68,7 +68,7 @@ export interface InboundParts {
 
 /**
  * `POST /email/inbound?from=&to=`: a raw message (RFC 5322) over HTTP, for hosts where port 25 is
- * closed and for cloud mail routes. The same way in as SMTP, behind a token of the shop.
+ * closed and for cloud mail routes. It accepts as SMTP does, with a token of the shop.
  *
  * | answer | when |
  * | --- | --- |
@@ -158,7 +158,7 @@ class InboundDoor {
     }
   }
 
-  /** False when there is nobody left to answer. */
+  /** False when the client has gone. */
   async #transfer(req: Request, res: Response, sink: MessageSink): Promise<boolean> {
     const pace = new DataPace(this.#options.dataPace, performance.now());
     const receiving = receiveData(req, sink, {
@@ -177,7 +177,7 @@ class InboundDoor {
     return transfer === 'complete' && !res.headersSent;
   }
 
-  /** What is accepted later all the same makes the client's next try a duplicate. */
+  /** A message that is accepted after the time is a duplicate when the client sends it again. */
   async #withinTime<Result>(accepting: Promise<Result>): Promise<Result> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {
@@ -200,7 +200,7 @@ class InboundDoor {
       remoteAddress: clientIp(req),
       heloName: '',
       tls: false,
-      // Whoever has the shop's token stands where its own relay would: SPF says nothing here.
+      // A client with the shop's token counts as its own relay: SPF would check the wrong host.
       trustedRelay: true,
       envelopeFrom: from,
       recipients,

@@ -39,22 +39,22 @@ export interface EmailServerOptions {
   readonly maxJunkCommands: number;
   /** Of silence. */
   readonly idleMs: number;
-  /** From the greeting, or the last answer to a message, to the next DATA, whatever is said. */
+  /** From the greeting, or the last answer to a message, to the next DATA, whatever else is sent. */
   readonly noMessageMs: number;
-  /** A session that has stood still for so long gives way when there is no connection left. */
+  /** A session that has been idle for this long is closed when no connection is left. */
   readonly displaceAfterMs: number;
   /** LMTP instead of SMTP (RFC 2033): behind an MTA, one answer for each recipient. */
   readonly lmtp: boolean;
   readonly dataPace: DataPaceOptions;
   /** From the final dot to the answer. */
   readonly answerWithinMs: number;
-  /** How often slow clients and late answers are looked for. */
+  /** How often slow clients and late answers are checked for. */
   readonly checkEveryMs: number;
-  /** Addresses of proxies that send a PROXY protocol header (version 1); nobody else's is read. */
+  /** Addresses of proxies that send a PROXY protocol header (version 1). No other header is read. */
   readonly proxyProtocol: readonly string[];
 }
 
-/** The values of email.md's reply table; the gateway lays the configuration over them. */
+/** Defaults; the gateway overrides them with the configuration. */
 export const EMAIL_SERVER_DEFAULTS = {
   maxMessageBytes: 35 * 1024 * 1024,
   maxConnections: 1000,
@@ -66,7 +66,7 @@ export const EMAIL_SERVER_DEFAULTS = {
   maxErrors: 20,
   maxJunkCommands: 100,
   idleMs: 300_000,
-  // Every trickling client is gone before five minutes are over.
+  // Ends every client that sends only now and then within five minutes.
   noMessageMs: 290_000,
   displaceAfterMs: 10_000,
   lmtp: false,
@@ -134,7 +134,7 @@ export function createEmailServer(
     },
     onRefused,
   });
-  // Past the limits a socket still gets its 421 and a moment to close; there is an end to that too.
+  // A connection over the limits still gets its 421 and a moment to close; this bounds those.
   listener.server.maxConnections = 2 * options.maxConnections;
   listener.onConnect = (_session, callback) => {
     callback();
@@ -148,7 +148,7 @@ export function createEmailServer(
   };
   listener.onRcptTo = (address, session, callback) => {
     const connection = listener.connectionOf(session);
-    // The library does not count one that is named again: it could be named without end.
+    // The library does not count a recipient that is repeated, so there would be no bound.
     if ((connection?.rcpts.length ?? 0) >= options.maxRecipients) {
       onRefused('too_many_recipients', session.id);
       callback(new SmtpRefusal('too_many_recipients'));
@@ -163,7 +163,7 @@ export function createEmailServer(
     const connection = listener.connectionOf(session);
     if (connection !== undefined) data.receive(stream, session, connection, callback);
   };
-  // A reset during DATA comes here: without a listener it would end the process.
+  // A reset during DATA is reported here: without a listener it would end the process.
   listener.on('error', (error: Error) => {
     logger.debug('smtp.connection_error', errorFields(error));
   });
@@ -192,7 +192,7 @@ export function createEmailServer(
         }, graceMs);
       });
       await listener.closeListener();
-      // A store that hangs must not keep the process: what it still writes was not acknowledged.
+      // A store that hangs must not keep the process alive: what it writes was not acknowledged.
       await Promise.race([data.idle(), graceOver]);
       clearTimeout(graceTimer);
       clearInterval(idleTimer);

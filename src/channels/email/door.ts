@@ -35,10 +35,10 @@ import { SmtpRefusal } from './refusals.ts';
 import type { AddressDirectory } from './routing.ts';
 import { rawSource } from './stored.ts';
 
-/** RFC 5321 §6.3: a message that has passed here so often goes round in circles. */
+/** RFC 5321 §6.3: a message with more Received lines is in a loop. */
 const MAX_RECEIVED = 50;
 
-/** One entry that stands for a message, and the recipients of the envelope that it is for. */
+/** One entry of a message, and the recipients of the envelope that it is for. */
 export interface Taken extends Accepted {
   readonly recipients: readonly string[];
 }
@@ -67,10 +67,10 @@ export async function acceptMessage(
   try {
     return await acceptStored(message, envelope, parts);
   } catch (error) {
-    // After any other failure the entries may be there all the same, and name the file.
+    // After any other failure the entries may have been stored, and name the file.
     const isUnnamed = error instanceof SmtpRefusal || error instanceof SpoolFull;
     if (isUnnamed && message.raw.kind === 'file') {
-      // The answer does not depend on it: what stays is swept at the next start.
+      // The answer does not depend on it: a file that stays is removed at the next start.
       await parts.blobs.remove(message.raw.blob).catch(() => undefined);
     }
     throw error;
@@ -93,7 +93,7 @@ async function acceptStored(
     ...each,
     recipients: arrivals[index]?.meta.envelopeTo ?? [],
   }));
-  // Its recipients are nobody's any more: the directory has changed since they were admitted.
+  // No shop has its recipients any more: the directory has changed since RCPT TO.
   if (first === undefined) throw new SmtpRefusal('unavailable');
   return [first, ...others];
 }
@@ -101,9 +101,9 @@ async function acceptStored(
 export type DoorCheck = Pick<Authenticator, 'check'>;
 
 /**
- * For shops with `dmarc: reject`: asks who sent a message, before it is accepted, and writes down
- * the answer with it. A message that is for other shops too is taken for these, and held for the
- * one that would have refused it: one answer has to do for all.
+ * For shops with `dmarc: reject`: checks the sender before the message is accepted, and stores the
+ * verdict with it. A message that is for other shops too is accepted, and held for the shop that
+ * would have refused it: there is only one answer for all.
  * @throws {SmtpRefusal} every shop refuses it
  */
 async function refuseForged(
@@ -300,13 +300,13 @@ export function receiveData(
 export interface DataPaceOptions {
   /** RFC 5321 §4.5.3.2.5 gives a client minutes; a slow one must not have hours. */
   readonly minBytesPerSecond: number;
-  /** Over how long the rate is measured. */
+  /** The time over which the rate is measured. */
   readonly windowMs: number;
   /** For the whole message, however fast. */
   readonly totalMs: number;
 }
 
-/** Tells a client that is slow from one that has to wait for us. */
+/** Tells a slow client from one that waits for us. */
 export class DataPace {
   readonly #options: DataPaceOptions;
   readonly #startedAt: number;

@@ -37,8 +37,8 @@ export function readEnvelope(target: string, maxRecipients: number): InboundEnve
 }
 
 /**
- * All recipients must be this shop's: the token is for its mail only, and must not tell which
- * addresses other shops have.
+ * All recipients must be this shop's: the token is for its mail only, and the answer must not tell
+ * which addresses other shops have.
  * @throws {InboundRefusal}
  */
 export function assertOwnRecipients(
@@ -84,8 +84,8 @@ interface InboundTokens {
 const BEARER = /^Bearer +([^\s]{1,1024}) *$/i;
 
 /**
- * Compares hashes, and always with every token: neither the time of one comparison nor their
- * number tells anything of a token.
+ * Compares hashes, and always with every token: neither the time of a comparison nor the number of
+ * comparisons reveals anything about a token.
  */
 export function createInboundTokens(shops: readonly TokenShop[]): InboundTokens {
   const known = shops.flatMap(({ shopId, tokens }) =>

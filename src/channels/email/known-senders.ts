@@ -8,13 +8,13 @@ interface FormService {
   readonly source: string;
 }
 
-/** As it stands in From of received mail that public repositories read or quote (seen in 2026). */
+/** Seen in From of received mail that public repositories quote (2026). */
 const RECEIVED = 'received mail';
 
 /**
  * Services that send a visitor's or buyer's message in their own name, with the person in Reply-To.
- * Only addresses under which a service sends nothing else of a customer's choosing: whoever can
- * write under one of them can name anybody in Reply-To. Others are for `email.formSenders`.
+ * An address belongs here only if its service lets customers send nothing else from it: anyone who
+ * can write from one of them can put any address into Reply-To. Others go to `email.formSenders`.
  */
 export const FORM_SERVICES: readonly FormService[] = [
   // Shop systems and site builders.
@@ -122,7 +122,7 @@ export const FORM_SERVICES: readonly FormService[] = [
 const KNOWN = createAddressMatcher(FORM_SERVICES.flatMap(({ senders }) => senders));
 
 /**
- * Who sends in the name of others: a shop's own `formSenders`, and the services that all know.
+ * Who sends in the name of others: a shop's own `formSenders` and the known services.
  * @throws {TypeError} for an entry that is neither an address nor `*@domain`
  */
 export function createFormSenders(configured: readonly string[]): AddressMatcher {
@@ -136,7 +136,7 @@ export function createFormSenders(configured: readonly string[]): AddressMatcher
 }
 
 /**
- * Mail providers whose domain says nothing of who writes: anybody can have an address there, and
+ * Mail providers whose domain tells nothing about the writer: anybody can have an address there, and
  * passes DMARC with it. By their own lists of domains, and the mail programs' tables of providers
  * (https://github.com/nodemailer/nodemailer/blob/master/lib/well-known/services.json,
  * https://github.com/thunderbird/autoconfig/tree/master/ispdb).
@@ -158,7 +158,7 @@ const SHARED: ReadonlySet<string> = new Set(
   shaw.ca rogers.com telus.net sympatico.ca xtra.co.nz ziggo.nl kpnmail.nl xs4all.nl telenet.be
   skynet.be telia.com online.no`.split(/\s+/),
 );
-/** Those with a domain for each country: yahoo.co.jp, hotmail.fr, gmx.at, yandex.by. */
+/** Providers with a domain for each country: yahoo.co.jp, hotmail.fr, gmx.at, yandex.by. */
 const SHARED_FAMILY =
   /^(?:yahoo|ymail|myyahoo|hotmail|outlook|live|msn|windowslive|gmx|yandex)\.[a-z]{2,3}(?:\.[a-z]{2})?$/;
 

@@ -10,26 +10,26 @@ export interface ConnectionLimitOptions {
 }
 
 /**
- * `refused`: the client has, or trusted relays have, as many as they may. `full`: the client may,
- * as far as it is concerned, but no connection is left.
+ * `refused`: the client, or all trusted relays together, are at their limit. `full`: the client is
+ * within its limit, but no connection is left.
  */
 export type Admission = 'admitted' | 'refused' | 'full';
 
-/** What one client may have of the connections that are left. */
+/** The part of the remaining connections that one client may have. */
 const SHARE = 0.1;
 /**
- * The part of all connections that trusted relays leave to others. Of a quarter a tenth is still
- * more than the 20 that one client may have by default.
+ * The part of all connections that trusted relays leave to others. A tenth of a quarter is still
+ * more than the 20 connections that one client may have by default.
  */
 const RESERVE = 0.25;
 
 /**
- * Counts open connections, in all and per client, and how often a client comes; trusted relays
- * have no limits of their own, but for a quarter of all connections that they leave to others.
+ * Counts open connections, in all and per client, and how often a client connects. Trusted relays
+ * have no limit of their own, except that they leave a quarter of all connections to others.
  *
- * While less than half of all connections are taken a client may have `maxConnectionsPerIp`. After
- * that it may not have more than a tenth of what is left, or one: a few clients cannot take
- * everything, and the last connections are for addresses that have none.
+ * While less than half of all connections are taken, a client may have `maxConnectionsPerIp`. After
+ * that it may have a tenth of what is left, at least one: a few clients cannot take everything, and
+ * the last connections go to addresses that have none.
  */
 export class ConnectionLimits {
   readonly #options: ConnectionLimitOptions;
@@ -49,7 +49,7 @@ export class ConnectionLimits {
     return this.#open;
   }
 
-  /** What is admitted counts until it is released. `now` in milliseconds, never going back. */
+  /** An admitted connection counts until `release`. `now` in milliseconds of a monotonic clock. */
   admit(address: string, now: number): Admission {
     if (this.#trusted.has(address)) {
       const { maxConnections } = this.#options;
@@ -62,7 +62,7 @@ export class ConnectionLimits {
     return this.admitWhenRoom(address);
   }
 
-  /** For a client whose own limits have been looked at. */
+  /** For a client whose own limits have been checked. */
   admitWhenRoom(address: string): Admission {
     if (this.#open >= this.#options.maxConnections) return 'full';
     this.#open += 1;
@@ -92,7 +92,7 @@ export class ConnectionLimits {
   }
 }
 
-/** As many clients are told apart in one window; what more there are is not counted. */
+/** Clients that are counted in one window. Further clients are not rate-limited. */
 const MAX_CLIENTS = 65_536;
 
 export interface RateOptions {
@@ -101,8 +101,8 @@ export interface RateOptions {
 }
 
 /**
- * How often each client has connected since the window began. One window for all: it costs one map
- * that is emptied, and no timer. At its border a client may have twice the rate for a moment.
+ * How often each client has connected since the window began. All clients share one window, which
+ * costs one map and no timer. Around its end a client may connect at twice the rate for a moment.
  */
 class ConnectionRate {
   readonly #options: RateOptions;
@@ -113,7 +113,7 @@ class ConnectionRate {
     this.#options = options;
   }
 
-  /** Counts a connection, also one that is refused. False when it is one too many. */
+  /** Counts a connection, also one that is refused. False when the client is over its rate. */
   take(address: string, now: number): boolean {
     const { connections, perMs } = this.#options;
     if (now - this.#windowFrom >= perMs) {
@@ -134,7 +134,7 @@ export interface MessageRateOptions {
 
 /**
  * Counts the messages that each client begins; trusted relays have no limit.
- * The function rejects with the refusal `rate` when it is one too many.
+ * The function rejects with the refusal `rate` when the client is over it.
  */
 export function createMessageRate(
   { messages, perMs }: MessageRateOptions,
@@ -158,7 +158,7 @@ export interface Networks {
   has(address: string): boolean;
 }
 
-/** @throws {TypeError} for what is neither an address nor `address/prefix` */
+/** @throws {TypeError} for a string that is neither an address nor `address/prefix` */
 export function createNetworks(cidrs: readonly string[]): Networks {
   const list = new BlockList();
   for (const cidr of cidrs) {
@@ -169,7 +169,7 @@ export function createNetworks(cidrs: readonly string[]): Networks {
     const width = version === 4 ? 32 : 128;
     list.addSubnet(address, prefix === undefined ? width : Number(prefix), family);
   }
-  // A client is asked about several times per message, and each check makes an address object.
+  // Each client is looked up several times per message, and each check makes an address object.
   const known = new Map<string, boolean>();
   return {
     has(address) {

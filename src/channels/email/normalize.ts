@@ -23,7 +23,7 @@ import { MAX_HEADER_BYTES, parseHeaderBlock } from './header-block.ts';
 import { rawFile, stubText } from './normalize/parts/attached-files.ts';
 import { readHead } from './normalize/head/message-head.ts';
 
-/** Each read is a trip through another thread; the default of 64 KiB makes uploads slower. */
+/** Each read goes through another thread; the default of 64 KiB makes uploads slower. */
 const UPLOAD_READ_BYTES = 256 * 1024;
 
 export interface EmailNormalizerOptions {
@@ -58,7 +58,7 @@ export interface EmailNormalizer {
    * @throws {TypeError} for an entry of a shop that is not configured
    */
   readonly normalize: Normalizer;
-  /** The shops from now on; what is being read is read as it began. */
+  /** The shops from now on; messages in progress are read with the earlier settings. */
   serve(shops: readonly ShopMailSettings[]): void;
   stop(): Promise<void>;
 }
@@ -97,7 +97,7 @@ export function createEmailNormalizer(
     shop: ShopMail,
     raw: RawSource,
   ): Promise<AuthenticationVerdict | undefined> => {
-    // Whoever released it has decided already.
+    // The person who released it has decided already.
     const known = meta.authentication ?? kept.get(entry.id);
     if (known !== undefined || released) return known;
     const { trustedArcSealers, senders } = shop;
@@ -106,7 +106,7 @@ export function createEmailNormalizer(
     return verdict;
   };
 
-  /** Goes on when the signal is aborted, to clear up behind what a worker still does. */
+  /** Goes on after the signal is aborted, to clean up once the worker has finished. */
   const read = async (claimed: Claimed, signal: AbortSignal): Promise<Normalized> => {
     const shop = shops.get(claimed.entry.shopId);
     if (shop === undefined) throw new TypeError('the entry is of a shop that is not configured');
@@ -121,7 +121,7 @@ export function createEmailNormalizer(
       released: claimed.released,
       meta,
       raw,
-      // Nobody can guess it, and so put an image of his own in the place of one that was sent.
+      // It cannot be guessed: else a sender could put the address of another image there.
       ...(shop.showImages && { imageBase: `https://${randomUUID()}.invalid/` }),
       scratch: join(scratchFolder, randomUUID()),
     };
@@ -130,7 +130,7 @@ export function createEmailNormalizer(
       const result = await readOrStub(pool, job, claimed.entry.rawSize, shop, signal);
       signal.throwIfAborted();
       const limit = await overLimit(result, claimed.entry, shop, deps);
-      // Nobody would dispose of it.
+      // The caller is gone and would not dispose of it.
       signal.throwIfAborted();
       const settled = limit === undefined ? result : heldAsLoop(result, limit);
       return {
@@ -159,14 +159,14 @@ export function createEmailNormalizer(
 const compiled = (shops: readonly ShopMailSettings[]): ReadonlyMap<ShopId, ShopMail> =>
   new Map(shops.map((shop) => [shop.shopId, compileShop(shop)]));
 
-/** Two machines that answer each other are told by how much one of them sends. */
+/** Two machines that answer each other are recognized by how much one of them sends. */
 async function overLimit(
   { counted, verdict }: EmailResult,
   entry: Entry,
   shop: ShopMail,
   deps: EmailNormalizerDeps,
 ): Promise<RateLimit | undefined> {
-  // What is not submitted does not count: a forger must not use up the limits of another.
+  // A message that is not submitted does not count: a forger must not use up another's limits.
   if (counted === undefined || verdict.kind !== 'deliver') return undefined;
   const { id, shopId, receivedAt } = entry;
   const { person, thread, body, message = id } = counted;
@@ -216,7 +216,7 @@ function toNormalized(result: EmailResult, job: EmailJob): Normalized {
     attachments: result.files.map((file) => toAttachment(file, job.raw)),
     notes: result.notes,
     ...(result.trimmed !== undefined && { trimmed: result.trimmed }),
-    // Most messages have no file of their own, and looking for one costs more than parsing.
+    // Most messages have no scratch file, and looking for one costs more than parsing.
     dispose: hasFiles ? () => removeScratch(job.scratch) : () => Promise.resolve(),
   };
 }
@@ -251,18 +251,18 @@ function bytesStream(bytes: Uint8Array): Readable {
   });
 }
 
-/** Beside the subject, who wrote and what it answers, a stub says nothing of the message. */
+/** A message that cannot be read: subject, sender and threading, with the original attached. */
 async function stubResult(job: EmailJob, shop: ShopMail): Promise<EmailResult> {
   const { bytes, size } = await readStart(job.raw);
   const head = readHead(parseHeaderBlock(bytes), job, shop);
   return {
     verdict: head.verdict,
     request: head.request(stubText(head.subject), 'TEXT'),
-    // Of its body nothing is known: it is like no other.
+    // Its body is not known: it counts as one of its own.
     ...(head.counted && { counted: { ...head.counted, body: job.remoteId } }),
     files: [rawFile(head.subject, size)],
     notes: { body: 'none', unreadable: true, attachments: 1 },
-    // What the failed attempts left there.
+    // Failed attempts may have left files there.
     usedScratch: true,
   };
 }
@@ -284,8 +284,9 @@ async function readStart(raw: RawSource): Promise<{ bytes: Uint8Array; size: num
 const MAX_ENTRIES = 5000;
 
 /**
- * What was found out of entries whose delivery is tried again: a key may be gone from DNS by then,
- * and what was held at first must not go out later. What DNS trouble left open is asked again.
+ * Verdicts of entries whose delivery may be retried: a key may be gone from DNS by then, and a
+ * message that was held at first must not go out later. After DNS trouble the sender is checked
+ * again.
  */
 class KeptVerdicts {
   readonly #verdicts = new Map<EntryId, AuthenticationVerdict>();

@@ -8,7 +8,7 @@ import { type HeaderBlock, HeaderCollector } from './header-block.ts';
 import { type BlobStore, type BlobWriter, exactCopy, INLINE_MAX_BYTES } from '../../spool/blobs.ts';
 import type { RawForm } from '../../spool/entry.ts';
 
-/** What a door knows of how a message came, for every recipient alike. */
+/** How a message came, as its door knows it; the same for every recipient. */
 export type Envelope = Pick<
   EmailMeta,
   'remoteAddress' | 'heloName' | 'tls' | 'trustedRelay' | 'envelopeFrom' | 'receivedHeader'
@@ -73,7 +73,7 @@ function toMeta(inbox: Inbox, message: StoredMessage, envelope: Envelope): Email
   };
 }
 
-/** A message whose raw bytes are ready to be named by entries, and what intake needs to know. */
+/** A message whose raw bytes entries can refer to, and what the intake needs to know. */
 export interface StoredMessage {
   readonly head: HeaderBlock;
   readonly raw: RawForm;
@@ -85,8 +85,8 @@ export interface StoredMessage {
 }
 
 /**
- * Takes a message as it streams in. A small one is held and hashed in one call at its end; a
- * larger one goes in one pass into a file of the spool and two hashes, without a copy.
+ * Takes a message as it streams in. A small one is kept in memory and hashed at its end; a larger
+ * one goes in one pass into a file of the spool and two hashes, without a copy.
  */
 export class MessageSink {
   readonly #blobs: BlobStore;
@@ -113,7 +113,7 @@ export class MessageSink {
     return this.#size <= INLINE_MAX_BYTES || this.#spill();
   }
 
-  /** Calls back once when more can be written, also when that has failed. */
+  /** Calls back once when more can be written, or when writing has failed. */
   whenReady(listener: () => void): void {
     this.#file?.whenReady(listener);
   }
@@ -125,7 +125,7 @@ export class MessageSink {
   }
 
   /**
-   * A file is durable when it resolves; what is held becomes durable with its row.
+   * A file is durable when it resolves; a message in memory becomes durable with its row.
    * @throws {SpoolFull} {SpoolUnavailable}
    */
   async store(): Promise<StoredMessage> {
@@ -165,7 +165,7 @@ export class MessageSink {
 
 class LargeMessage {
   readonly #writer: BlobWriter;
-  /** Only for a message that must be known by its bytes: hashing is half the work of this thread. */
+  /** Only for a message without a Message-ID: hashing is half the work of this thread. */
   readonly #raw: Hash | undefined;
   readonly #body = createHash('sha256');
   #failure: Error | undefined;
@@ -181,7 +181,7 @@ class LargeMessage {
   write(chunk: Uint8Array, headerBytes: number): boolean {
     this.#raw?.update(chunk);
     if (headerBytes < chunk.length) this.#body.update(chunk.subarray(headerBytes));
-    // After a failure the rest is read and dropped: the answer comes at the final dot.
+    // After a failure the rest is read and dropped: the refusal is sent at the final dot.
     return this.#failure !== undefined || this.#writer.write(chunk);
   }
 

@@ -42,10 +42,10 @@ const SMTP_REFUSALS = {
 
 export type RefusalReason = keyof typeof SMTP_REFUSALS;
 
-/** A reply text that brings its own enhanced status code. */
+/** A reply text that starts with its own enhanced status code. */
 export const HAS_STATUS = /^[245]\.\d{1,3}\.\d{1,3} /;
 
-/** Every answer of `POST /email/inbound` but the good ones: status, and words unless given. */
+/** Every refusal of `POST /email/inbound`: status, and the text unless one is given. */
 const HTTP_REFUSALS = {
   envelope: [400, 'The envelope is not complete'],
   too_many_recipients: [400, 'Too many recipients'],
@@ -83,7 +83,7 @@ export class InboundRefusal extends Error {
 
 const SAME: ReadonlySet<string> = new Set(Object.keys(HTTP_REFUSALS));
 
-/** What the SMTP door would have answered, in HTTP: 429 and 5xx are for another try, the rest for good. */
+/** What the SMTP door would have answered, in HTTP: 429 and 5xx are temporary, the rest permanent. */
 export function fromSmtp(refusal: SmtpRefusal): InboundRefusal {
   const cause = { cause: refusal };
   if (isSame(refusal.reason)) return new InboundRefusal(refusal.reason, undefined, cause);

@@ -15,21 +15,21 @@ interface Route {
   readonly shopId: ShopId;
   /**
    * The configured address; for a catch-all the recipient itself in lower case and without its
-   * tag: `*@domain` is no address that the platform could know an agent by.
+   * tag: `*@domain` is no address by which the platform could know an agent.
    */
   readonly agentContact: string;
   readonly catchAll: boolean;
-  /** Mail for the operator of the domain: a person looks at it. */
+  /** Mail for the operator of the domain, held for a person. */
   readonly hold?: 'postmaster';
 }
 
-/** Who of the shops a recipient belongs to. */
+/** Which shop a recipient belongs to. */
 export interface AddressDirectory {
   route(recipient: string): Route | 'unknown_recipient' | 'not_our_domain';
   shop(shopId: ShopId): DirectoryShop | undefined;
   /**
-   * As it is now, for whoever asks more than once about one message: a recipient that was taken is
-   * still taken at the end of the message, though the shops have changed meanwhile.
+   * The directory as it is now, to ask several times about one message: a recipient that was accepted
+   * is still accepted at the end of the message, though the shops have changed meanwhile.
    */
   snapshot(): AddressDirectory;
 }
@@ -80,7 +80,7 @@ export function createAddressDirectory(shops: readonly EmailShop[]): AddressDire
   return directory;
 }
 
-/** A directory that is replaced with the shops. */
+/** A directory that follows the current shops. */
 export function currentDirectory(current: Current<AddressDirectory>): AddressDirectory {
   return {
     route: (recipient) => current.value.route(recipient),
@@ -110,10 +110,10 @@ function roleRoute(candidates: readonly DirectoryShop[], key: string): Route | u
   return { shopId: owner.shopId, agentContact: key, catchAll: false, hold: 'postmaster' };
 }
 
-/** What a forwarder writes the original recipient into, the most telling first. */
+/** Headers into which forwarders write the original recipient, the most reliable first. */
 const ORIGINAL_RECIPIENT = ['x-original-to', 'delivered-to', 'envelope-to', 'x-forwarded-to'];
 const RECIPIENTS = ['to', 'cc'];
-/** Nobody means an inbox that comes later than this; it bounds the work on a hostile header. */
+/** Addresses on later lines are not read: this bounds the work on a hostile header. */
 const MAX_LINES = 10;
 const MAX_LINE_LENGTH = 16 * 1024;
 
@@ -142,7 +142,7 @@ interface Recipient {
  * (X-Original-To, Delivered-To, Envelope-To, X-Forwarded-To), then To and Cc: a configured
  * address there is the inbox, else the recipient itself.
  *
- * Recipients that are not ours are passed over; the SMTP dialogue has refused them.
+ * Recipients that are not ours are ignored; the SMTP dialogue has refused them.
  */
 export function selectInboxes(
   directory: AddressDirectory,

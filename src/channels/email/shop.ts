@@ -10,13 +10,13 @@ export type BodyMode = 'auto' | 'html' | 'text';
 
 export type MailClass = 'auto-reply' | 'bounce' | 'loop' | 'bulk';
 
-/** What a shop configures of senders: addresses and `*@domain`. */
+/** A shop's own addresses and form senders: addresses and `*@domain`. */
 export interface SenderLists {
   readonly addresses: readonly string[];
   readonly formSenders: readonly string[];
 }
 
-/** By what the door tells who sent a message. */
+/** What the door needs to check senders, for a shop that refuses forged mail. */
 export interface RefusesForged {
   readonly trustedArcSealers: readonly string[];
   readonly senders: SenderLists;
@@ -30,7 +30,7 @@ export interface EmailShop {
   readonly formSenders: readonly string[];
   /** One entry for a message to several of this shop's inboxes, or one each. */
   readonly severalInboxes: 'first' | 'each';
-  /** The door asks who sent a message, and refuses what the sender's domain disowns. */
+  /** The door checks the sender, and refuses a message that fails DMARC under `p=reject`. */
   readonly refusesForged?: RefusesForged;
 }
 
@@ -56,11 +56,11 @@ export interface ShopMailSettings {
   readonly showImages?: boolean;
   readonly quotes: 'known' | 'always' | 'never';
   readonly suppress: readonly MailClass[];
-  /** What becomes of senders that nothing vouches for. */
+  /** What happens to mail of senders that are not verified. */
   readonly senderRules?: SenderRules;
   /** Domains of forwarders whose ARC seal vouches for the original sender. */
   readonly trustedArcSealers?: readonly string[];
-  /** What of one person is held as a loop. */
+  /** How much mail of one person is held as a loop. */
   readonly loop: RateLimits;
 }
 
@@ -70,11 +70,11 @@ export interface ClassifyRules {
   readonly replyDomains: ReadonlySet<string>;
   readonly suppress: ReadonlySet<MailClass>;
   readonly allowSenders: AddressMatcher;
-  /** Who sends in the name of others: the shop's own, and the known services. */
+  /** Who sends in the name of others: the shop's form senders and the known services. */
   readonly formSenders: AddressMatcher;
 }
 
-/** The same, ready to ask. */
+/** The same settings, compiled for matching. */
 export interface ShopMail extends ClassifyRules {
   readonly senders: SenderLists;
   readonly body: BodyMode;

@@ -12,7 +12,7 @@ type Done = (error?: Error | null) => void;
 export class SmtpParser extends SMTPStream {
   #scanner = new DotScanner();
 
-  /** The client has sent something that no command line has come of yet. */
+  /** The client has sent part of a command line. */
   get hasPartialLine(): boolean {
     return this._remainder !== '';
   }
@@ -51,9 +51,9 @@ const DOT = 0x2e;
 const LINE_DOT = Buffer.from('\n.');
 const NOTHING = Buffer.alloc(0);
 
-/** What stands right before the next byte. */
+/** What comes right before the next byte. */
 type Before = 'start' | 'crlf' | 'lf' | 'cr' | 'text';
-/** Bytes at the start of a line that mean nothing yet. */
+/** Bytes at the start of a line whose meaning depends on the next ones. */
 type Held = '' | '.' | '.\r';
 
 interface Scanned {
@@ -109,7 +109,7 @@ export class DotScanner {
     let read = 0;
     let written = 0;
     const keep = (end: number): Buffer => {
-      // Up to the first dot that goes, nothing moves.
+      // Nothing moves before the first dot that is taken out.
       if (written !== read) chunk.copyWithin(written, read, end);
       written += end - read;
       return chunk.subarray(0, written);
@@ -140,7 +140,7 @@ export class DotScanner {
     return { content: read === 0 ? chunk : keep(chunk.length) };
   }
 
-  /** What the dot at this place is, which stands at the start of a line. */
+  /** What the dot at this position, at the start of a line, means. */
   #decide(chunk: Buffer, dot: number, before: Before): 'end' | 'stuffed' | 'text' | 'open' {
     if (before === 'text') return 'text';
     const next = chunk[dot + 1];
@@ -154,7 +154,7 @@ export class DotScanner {
 
   #lineEnd(chunk: Buffer, lf: number): Before {
     if (lf > 0) return chunk[lf - 1] === CR ? 'crlf' : 'lf';
-    // A message whose first byte is a bare LF: no line has ended there, there was none.
+    // A bare LF as the first byte of a message ends no line: there was none.
     return this.#before === 'cr' ? 'crlf' : this.#before === 'start' ? 'text' : 'lf';
   }
 

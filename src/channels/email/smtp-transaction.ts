@@ -29,7 +29,7 @@ interface DataOptions {
   readonly maxMessageBytes: number;
   readonly dataPace: DataPaceOptions;
   readonly answerWithinMs: number;
-  /** How often slow clients and late answers are looked for. */
+  /** How often slow clients and late answers are checked for. */
   readonly checkEveryMs: number;
 }
 
@@ -78,7 +78,7 @@ export class DataHandler {
     }, this.#options.checkEveryMs);
   }
 
-  /** Resolves when no message is on its way and none waits for its answer. */
+  /** Resolves when no message is being received or waits for its answer. */
   async idle(): Promise<void> {
     if (this.#exchanges.size === 0) return;
     await new Promise<void>((resolve) => {
@@ -196,7 +196,7 @@ export class DataHandler {
     });
   }
 
-  /** One timer looks after all exchanges: one each would cost every small message its own. */
+  /** One timer for all exchanges: one for each would cost every small message a timer. */
   #check(now: number): void {
     for (const exchange of this.#exchanges) {
       const { connection, receiving, pace, dotAt, answered } = exchange;
@@ -212,7 +212,7 @@ export class DataHandler {
   }
 }
 
-/** A client that waits for us, or has sent everything, does not stand still. */
+/** 0 for a client that waits for us or has sent everything: it is not stalled. */
 function stalledMs({ connection, receiving, pace, dotAt }: Exchange, now: number): number {
   if (dotAt !== undefined || receiving?.waitsForStore() === true) return 0;
   return pace.stalledMs(now, connection.messageBytes);
@@ -308,12 +308,12 @@ function queuedAs({ id }: Pick<Taken, 'id'>): string {
 
 /**
  * The shops as they were at each session's last MAIL FROM: a recipient that was answered 250 is
- * still taken at the final dot, though its shop has gone meanwhile (RFC 5321 §4.1.1.4: the answer
- * to the data is for every recipient that was accepted).
+ * still accepted at the final dot, though its shop has been removed meanwhile (RFC 5321 §4.1.1.4:
+ * the answer to the data is for every recipient that was accepted).
  */
 export class TransactionDirectories {
   readonly #directory: AddressDirectory;
-  // Weak: a session that goes takes its entry with it.
+  // Weak: the entry goes with its session.
   readonly #ofSession = new WeakMap<object, AddressDirectory>();
 
   constructor(directory: AddressDirectory) {

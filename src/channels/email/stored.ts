@@ -3,11 +3,11 @@ import type { BlobStore } from '../../spool/blobs.ts';
 import type { EntryMeta, RawForm } from '../../spool/entry.ts';
 import { verdictSchema } from './authentication/verdict.ts';
 
-/** What the door knows about an email beside its bytes. It is stored with the entry, never logged. */
+/** What the door knows about an email besides its bytes. It is stored with the entry, never logged. */
 const emailMetaSchema = z.object({
-  /** Who connected: an IP address, or a word for another door. */
+  /** Who connected: an IP address, or the name of another door. */
   remoteAddress: z.string(),
-  /** HELO or EHLO argument as it came; empty when there was none. */
+  /** HELO or EHLO argument as it was sent; empty when there was none. */
   heloName: z.string(),
   /** Protocol and cipher, or false for a connection in the clear. */
   tls: z.union([z.literal(false), z.string()]),
@@ -24,7 +24,7 @@ const emailMetaSchema = z.object({
   receivedHeader: z.string(),
   /** In angle brackets; absent when the message has none that can be used. */
   messageId: z.string().optional(),
-  /** What the door found out of the sender, for a shop that refuses; else it is asked at delivery. */
+  /** The verdict on the sender, for a shop that refuses at the door; else it is checked at delivery. */
   authentication: verdictSchema.optional(),
 });
 

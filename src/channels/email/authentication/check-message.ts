@@ -26,7 +26,7 @@ export interface CheckRequest {
   readonly envelopeFrom: string;
   readonly trustedRelay: boolean;
   readonly trustedArcSealers: readonly string[];
-  /** By these the person is told whom the message is from; without them only From is looked at. */
+  /** Needed to find whom the message is from; without them only From is checked. */
   readonly senders?: SenderLists;
 }
 
@@ -45,8 +45,8 @@ const isBelow = (domain: string, sealer: string): boolean =>
   domain === sealer || domain.endsWith(`.${sealer}`);
 
 /**
- * SPF, DKIM, ARC and DMARC of one message. The parts run side by side and each has all of the
- * time: what one of them spends on a zone that does not answer is not taken from the others.
+ * SPF, DKIM, ARC and DMARC of one message. They run in parallel, each with the whole time: a zone
+ * that does not answer delays only the method that asked it.
  * @throws what reading the raw form fails with
  */
 export async function checkMessage(
@@ -137,7 +137,7 @@ interface Evidence {
   readonly relay: boolean;
 }
 
-/** RFC 7489 §6.6.2. Who is trusted to have checked before us is believed when we find nothing. */
+/** RFC 7489 §6.6.2. What a trusted host found before us counts when our own checks find nothing. */
 function conclude(evidence: Evidence): Pick<AuthenticationVerdict, 'dmarc' | 'policy' | 'aligned'> {
   const { fromDomain, record, spf, signatures, carried, relay } = evidence;
   const found = record.kind === 'found';
@@ -152,7 +152,7 @@ function conclude(evidence: Evidence): Pick<AuthenticationVerdict, 'dmarc' | 'po
   if (relay) return { dmarc: 'pass', policy, aligned: 'relay' };
   if (carried === 'pass') return { dmarc: 'pass', policy, aligned: 'arc' };
   if (!found) return { dmarc: record.kind, policy, aligned: 'none' };
-  // What DNS trouble has left open must have been able to pass; else anyone could make trouble.
+  // DNS trouble counts only for a method that could have passed; else anyone could cause it.
   const mightPass =
     carried === 'undecided' ||
     signatures.undecided.some((domain) => isAligned(fromDomain, domain, record.strictDkim)) ||

@@ -7,7 +7,7 @@ export interface DnsOptions {
   readonly servers: readonly string[];
   /** For one look-up. */
   readonly queryMs: number;
-  /** How long servers that have not spoken lately may take to say anything at all. */
+  /** How long servers that have not answered lately may take to answer the probe. */
   readonly silenceMs: number;
   /** How long silent servers are not asked again. */
   readonly openMs: number;
@@ -25,13 +25,13 @@ const TYPES = ['A', 'AAAA', 'MX', 'PTR', 'TXT'] as const;
 type RecordType = (typeof TYPES)[number];
 export type Resolve = (name: string, type: string) => Promise<DnsRecords>;
 
-/** Every resolver answers this name, most of them without asking anyone else. */
+/** Every resolver answers for this name, most of them without asking another server. */
 const ROOT = '.';
 
 /**
- * DNS with a cache and a breaker. The breaker opens when the servers say nothing at all, and only
- * then: a zone that does not answer is told from a machine without DNS by a question that any
- * resolver answers, asked beside the first one. While it is open every look-up fails at once.
+ * DNS with a cache and a breaker. The breaker opens only when the servers answer nothing at all: a
+ * probe that any resolver answers, sent beside the first look-up, tells a zone that does not answer
+ * from a machine without DNS. While the breaker is open every look-up fails at once.
  */
 export class DnsResolver {
   readonly #options: DnsOptions;
@@ -109,7 +109,7 @@ export class DnsResolver {
     }
   }
 
-  /** Whether nobody answers anything; opens the breaker then. */
+  /** Whether no server answers anything; opens the breaker then. */
   #areSilent(): Promise<boolean> {
     this.#probe ??= this.#listen().finally(() => {
       this.#probe = undefined;
@@ -168,7 +168,7 @@ function after(ms: number): Promise<undefined> {
   });
 }
 
-/** What a look-up came to. */
+/** The result of a look-up. */
 type DnsAnswer =
   | { readonly records: DnsRecords; readonly ttlSeconds: number | undefined }
   | { readonly error: DnsError };
@@ -180,14 +180,14 @@ export type DnsRecords =
   | readonly { readonly priority: number; readonly exchange: string }[];
 
 const MAX_ENTRIES = 2000;
-/** A larger answer is asked for again: nobody's key is so long. */
+/** A larger answer is not cached: no key is that long. */
 const MAX_ANSWER_LENGTH = 8 * 1024;
 const MAX_TTL_MS = 3_600_000;
 /** Node tells the time to live of addresses only. */
 const UNKNOWN_TTL_MS = 300_000;
 const NEGATIVE_TTL_MS = 60_000;
 
-/** Answers by name and type, the least recently made first to go. Trouble is never kept. */
+/** Answers by name and type; the oldest is dropped first. Failures of servers are never kept. */
 class DnsCache {
   readonly #answers = new Map<string, { readonly answer: DnsAnswer; readonly until: number }>();
 
@@ -223,8 +223,8 @@ function ttlOf(answer: DnsAnswer): number {
 
 /**
  * What a look-up failed with, in the codes that mailauth reads. Everything that is not the
- * servers' trouble is `ENOTFOUND`: a name that nobody could look up must not count as trouble,
- * else a sender could make the check of his own message undecided.
+ * servers' trouble is `ENOTFOUND`: a name that cannot be looked up must not count as trouble, else a
+ * sender could keep the check of their own message undecided.
  */
 export class DnsError extends Error {
   override name = 'DnsError';
@@ -238,7 +238,7 @@ export class DnsError extends Error {
 const TROUBLE = new Set(['ESERVFAIL', 'EREFUSED', 'ENOTIMP', 'EFORMERR', 'EBADRESP']);
 const SILENCE = new Set(['ETIMEOUT', 'ECONNREFUSED', 'ECANCELLED', 'EDESTRUCTION', 'ENOMEM']);
 
-/** No server has said anything. */
+/** No server has answered. */
 function isSilence(error: unknown): boolean {
   return SILENCE.has(codeOf(error));
 }

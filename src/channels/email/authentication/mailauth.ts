@@ -22,7 +22,7 @@ import type { MethodResult, PublishedPolicy } from './verdict.ts';
 export { arc } from 'mailauth/lib/arc/index.js';
 export { DkimVerifier, parseHeaders };
 
-/** RFC 7208 §4.6.4: mechanisms that ask; mailauth counts them. Each `mx` may ask for ten hosts. */
+/** RFC 7208 §4.6.4: mechanisms that look up; mailauth counts them. Each `mx` may look up ten hosts. */
 const MAX_MECHANISMS = 10;
 const MAX_VOID = 2;
 const MAX_SPF_LOOKUPS = 60;
@@ -104,8 +104,8 @@ export async function readDmarcRecord(domain: string, resolve: Resolve): Promise
 }
 
 /**
- * `pct` is no lottery here, as in DMARC's revision; only `pct=0`, by which domains say that they
- * are still testing, takes the next milder policy (RFC 7489 §6.6.4).
+ * `pct` is ignored, as in DMARC's revision, except that `pct=0`, by which domains say that they are
+ * still testing, takes the next milder policy (RFC 7489 §6.6.4).
  */
 function effectivePolicy(published: string | undefined, pct: string | undefined): PublishedPolicy {
   const policy = published?.trim().toLowerCase();
@@ -124,7 +124,7 @@ function readTags(record: string): ReadonlyMap<string, string> {
 }
 
 /**
- * Whether a domain that was authenticated speaks for the domain in From (RFC 7489 §3.1). Relaxed:
+ * Whether an authenticated domain is aligned with the domain in From (RFC 7489 §3.1). Relaxed:
  * both have the same organizational domain. Strict: they are the same. mailauth's own strict mode
  * falls back to the relaxed one, so it is not asked for that.
  */
@@ -145,8 +145,8 @@ interface BoundedLookups {
 }
 
 /**
- * At most so many look-ups, of names that are worth asking for; others do not exist. Past the
- * bound nothing exists either: who needs more wants to keep us busy, and that is not DNS trouble.
+ * Allows at most `maxLookups`, and only names that `isWorthAsking`. Any other look-up gets ENOTFOUND:
+ * a message that needs more is hostile, and that is no DNS trouble.
  */
 export function boundLookups(
   resolve: Resolve,
@@ -172,8 +172,8 @@ export function boundLookups(
 }
 
 /**
- * The same resolver under the library's type, which knows no MX records. The library sorts the
- * lists that it is given: it gets copies, the originals are in a cache.
+ * The same resolver under the library's type, which lacks MX records. The library sorts the lists
+ * that it is given, so it gets copies: the originals are in a cache.
  */
 export function libraryResolver(resolve: Resolve): DNSResolver {
   // MX records are objects; the library reads them as such.

@@ -44,7 +44,7 @@ async function* chunksOf(raw: RawSource): AsyncGenerator<Buffer> {
   }
   const bytes = Buffer.from(raw.bytes.buffer, raw.bytes.byteOffset, raw.bytes.byteLength);
   for (let at = 0; at < bytes.length; at += READ_BYTES) {
-    // A timer that ends the work must have its turn.
+    // Lets a timer that ends the work run.
     if (at > 0) await new Promise((resolve) => setImmediate(resolve));
     yield bytes.subarray(at, at + READ_BYTES);
   }
@@ -75,15 +75,15 @@ const MAX_LINE_BYTES = 1024 * 1024;
 /** 75 MB of Base64. */
 const MAX_LINES = 1_000_000;
 
-/** A body that no mail system writes; its signatures are not looked at. */
+/** A body that no mail system writes; its signatures are not checked. */
 export class StrangeBody extends Error {
   override name = 'StrangeBody';
 }
 
 /**
- * Passes on the chunks of a body while it is like one. To hash it the library keeps an open line
- * and reads it again with every chunk, and takes its time over each line that ends in a space: a
- * forger must not win by making the check longer than it may take.
+ * Passes on the chunks of a body within the bounds of real mail. The library keeps an open line and
+ * reads it again with every chunk, and is slow at lines that end in a space: a forger must not win by
+ * making the check take longer than its deadline.
  * @throws {StrangeBody}
  */
 export async function* boundBody(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

@@ -8,8 +8,8 @@ import type { MethodResult } from './verdict.ts';
 const MAX_LINES = 20;
 
 /**
- * What a trusted relay found. Only its own line counts, the topmost with a configured id: RFC 8601
- * §5 has it remove those that claim to be its own. Ours never counts, whoever sends it.
+ * What a trusted relay found. Only its own line counts, the topmost with a configured id: by RFC 8601
+ * §5 it removes others that claim to be its own. A line with our own id never counts.
  */
 export function relayResults(
   head: HeaderBlock,
@@ -35,7 +35,7 @@ export function reportedSpf(results: AuthenticationResults | undefined): SpfChec
   return { result, domain: sender.slice(sender.lastIndexOf('@') + 1) };
 }
 
-/** Whether somebody who is trusted found that the domain in From is the sender's. */
+/** Whether a trusted host found that the domain in From is the sender's. */
 export function vouchesFor(
   results: AuthenticationResults | undefined,
   fromDomain: string,

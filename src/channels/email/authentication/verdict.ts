@@ -12,11 +12,11 @@ const METHOD_RESULTS = [
   'permerror',
   /** SPF of a trusted relay: the sender's own server is one hop further. */
   'skipped',
-  /** Valid or not, it says nothing of the domain in From, or nobody trusts who made it. */
+  /** Valid or not, it is not for the domain in From, or its maker is not trusted. */
   'unrelated',
 ] as const;
 
-/** What DNS and signatures tell of a message. No addresses: it is logged. */
+/** What DNS and signatures tell about a message. It holds no addresses, for it is logged. */
 export const verdictSchema = z.object({
   spf: z.enum(METHOD_RESULTS),
   dkim: z.enum(METHOD_RESULTS),
@@ -38,7 +38,7 @@ export type AuthenticationVerdict = Readonly<z.infer<typeof verdictSchema>>;
 export type MethodResult = AuthenticationVerdict['spf'];
 export type PublishedPolicy = AuthenticationVerdict['policy'];
 
-/** When nothing could be asked. It is never a reason to refuse. */
+/** When nothing could be checked. It is never a reason to refuse. */
 export const UNKNOWN_VERDICT: AuthenticationVerdict = {
   spf: 'temperror',
   dkim: 'temperror',
@@ -48,7 +48,7 @@ export const UNKNOWN_VERDICT: AuthenticationVerdict = {
   aligned: 'none',
 };
 
-/** What a shop does with senders that nothing vouches for. */
+/** What a shop does with senders that are not verified. */
 export interface SenderRules {
   /** A sender that fails DMARC while its domain asks for quarantine or rejection. */
   readonly dmarc: 'hold' | 'reject' | 'observe';
@@ -59,7 +59,7 @@ export interface SenderRules {
 export interface SenderTreatment {
   /** A person decides, for this reason. */
   readonly hold?: 'dmarc' | 'unverified';
-  /** Without cc and bcc: whoever forges a customer could copy himself into the answer. */
+  /** Without cc and bcc: whoever forges a customer could add themselves to the answer. */
   readonly dropCopies: boolean;
   /** A line before the content says that the sender is not verified. */
   readonly label: boolean;
@@ -68,18 +68,18 @@ export interface SenderTreatment {
 const AS_IT_CAME: SenderTreatment = { dropCopies: false, label: false };
 
 /**
- * By whom a person is named whom no check of From covers: by an address that sends in the name of
- * others (a contact form of ours, a form service), or by anybody.
+ * Who names a person whom no check of From covers: an address that sends in the name of others (a
+ * contact form of ours, a form service), or anybody.
  */
 export type Claim = 'by-form' | 'by-anybody';
 
 /**
- * What becomes of a message by what is known of its sender. Pure.
+ * How a message is treated by what is known about its sender. Pure.
  *
- * A claimed person is unverified, whoever claims it, unless a trusted seal vouches. What a form says
- * whose own address passes is delivered, labelled and without copies; what anybody says is held when
- * the claimed domain asks for quarantine or rejection, as if it had failed: else Reply-To would be a
- * way around DMARC.
+ * A claimed person is unverified, whoever claims it, unless a trusted seal verifies it. If a form
+ * names them and its own address passes, the message is delivered, labelled and without copies. If
+ * anybody else does, it is held when the claimed domain asks for quarantine or rejection, as if it
+ * had failed: else Reply-To would be a way around DMARC.
  * @param verdict absent when the message was not checked, or a person has released it
  * @param claim absent when the person is the one in From
  */
@@ -88,7 +88,7 @@ export function treatSender(
   claim: Claim | undefined,
   rules: SenderRules,
 ): SenderTreatment {
-  // Without an author the envelope's sender is taken for him, and nobody vouches for that one.
+  // Without an author the envelope's sender counts as the author, and no check covers that one.
   const isForged = verdict?.dmarc === 'fail' || verdict?.dmarc === 'permerror';
   const fails = isForged && rules.dmarc !== 'observe';
   if (fails && verdict.policy !== 'none') return { hold: 'dmarc', dropCopies: true, label: false };
@@ -115,7 +115,7 @@ function treatClaim(
   return rules.unverified === 'hold' ? held('unverified') : delivered;
 }
 
-/** Whether the door of a shop with `dmarc: reject` answers 550. Only the domain's own wish does. */
+/** Whether the door of a shop with `dmarc: reject` answers 550: only where the domain asks for it. */
 export function isRejected(verdict: AuthenticationVerdict | undefined): boolean {
   return verdict?.dmarc === 'fail' && verdict.policy === 'reject';
 }

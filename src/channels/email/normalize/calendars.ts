@@ -16,7 +16,7 @@ interface ReadCalendars {
 
 /**
  * What the calendars among the attachments say. Google sends each twice, as an alternative of the
- * body and as a file: one of them stays. A broken one is no more than an attachment.
+ * body and as a file: one of them stays. A broken one is only an attachment.
  */
 export function readCalendars(attachments: readonly Leaf[]): ReadCalendars {
   const seen = new Set<string>();
@@ -43,7 +43,7 @@ export function withLines(text: string, format: Format, lines: readonly string[]
   return [...(text.trim() === '' ? [] : [text]), ...written].join('\n\n');
 }
 
-/** What is parsed; a larger calendar is no invitation. */
+/** A larger calendar is no invitation and is not parsed. */
 const MAX_CALENDAR_LENGTH = 128 * 1024;
 const MAX_EVENTS = 20;
 const MAX_TEXT_LENGTH = 300;
@@ -148,7 +148,7 @@ const UNITS: ReadonlyMap<string, readonly [string, string]> = new Map([
   ['YEARLY', ['yearly', 'years']],
 ]);
 
-/** What a calendar says, a line for each event: what is asked or answered, when and where. */
+/** A line for each event of a calendar: what is asked or answered, when and where. */
 export function calendarLines({ method, events }: Calendar): readonly string[] {
   return events
     .slice(0, MAX_LINES)

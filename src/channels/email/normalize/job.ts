@@ -23,13 +23,13 @@ export interface EmailJob {
   readonly scratch: string;
 }
 
-/** What a message comes to. */
+/** The result of reading one message. */
 export interface EmailResult {
   readonly verdict: Verdict;
   readonly request: CreateMessageRequest;
   readonly files: readonly AttachedFile[];
   readonly notes: Readonly<Record<string, string | number | boolean>>;
-  /** The quote and the signature that are not in the content: for a person's eyes, never the log. */
+  /** The quote and the signature that are not in the content. Shown to a person, never logged. */
   readonly trimmed?: string;
   /** Absent when it does not count toward the loop limits. `message` is absent without an id. */
   readonly counted?: Required<Pick<CountedMessage, 'person' | 'thread' | 'body'>> & {
@@ -44,7 +44,7 @@ export interface AttachedFile {
   readonly name: string;
   readonly type: string;
   readonly size: number;
-  /** What stands in the content for the address of this image. */
+  /** The placeholder in the content for the address of this image. */
   readonly shownAs?: string;
   /** `raw`: the message itself. */
   readonly source: PartContent | { readonly kind: 'raw' };

@@ -25,7 +25,7 @@ import { type Leaf, type ReadParts, readParts } from './parts/read-parts.ts';
 import { ScratchFolder } from './parts/collect-part.ts';
 import type { ShopMail } from '../shop.ts';
 
-/** A body of no more than empty lines. */
+/** A body of this size holds only empty lines. */
 const LINE_ENDS = 8;
 const PARTLY_READ = '(part of the message could not be read; the original is attached)';
 
@@ -102,12 +102,12 @@ function withBounceEvents(
   return { ...verdict, events: bounceEvents(readBounceReport(head, parts), own, at) };
 }
 
-/** Two messages that say the same have different addresses for the image in it. */
+/** Two messages with the same content have different addresses for their images. */
 function withoutBase(content: string, { imageBase }: EmailJob): string {
   return imageBase === undefined ? content : content.replaceAll(imageBase, '');
 }
 
-/** In a text that is so long that it becomes a file, nobody would put the images' addresses. */
+/** A text that becomes a file shows no images: their addresses are not filled in there. */
 function readShownBody(alternatives: readonly Alternative[], options: BodyOptions): BodyContent {
   const body = readBody(alternatives, options);
   if (body.text.length < MAX_CONTENT_LENGTH / 2) return body;
@@ -129,7 +129,7 @@ function counted(
   return { counted: { ...message.counted, body, ...(key !== undefined && { message: key }) } };
 }
 
-/** There is something, and nothing was found in it: a multipart without parts, text without a head. */
+/** A body in which no part was found: a multipart without parts, text without a head. */
 function isMisread(head: HeaderBlock, { leaves }: ReadParts, size: number): boolean {
   const headless = ['from', 'to', 'subject', 'date'].every((name) => head.count(name) === 0);
   const bodyBytes = headless ? size : size - head.byteLength;
@@ -182,7 +182,7 @@ async function trimsQuotes(
   return ids.some((id) => shop.replyDomains.has(messageIdHost(id))) || (await context.isKnown(ids));
 }
 
-/** A body that was too long to read in whole: its bytes go along as they came. */
+/** A body that was too long to be read in full is attached as it came. */
 async function wholeBody(leaf: Leaf): Promise<AttachedFile> {
   const file = await toAttachedFile(leaf);
   return { ...file, name: leaf.contentType === 'text/html' ? 'message.html' : 'message.txt' };

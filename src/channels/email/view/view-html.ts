@@ -6,7 +6,7 @@ import { escapeHtml } from '../normalize/html/serialize-html.ts';
 export type EmbeddedImage = (contentId: string) => string | undefined;
 
 const VOID: ReadonlySet<string> = new Set(['br', 'hr', 'wbr', 'col']);
-/** Of the message's own, what is written; everything else of an element is left out. */
+/** The attributes of the message that are kept; all others are left out. */
 const KEPT_ATTRIBUTES = ['style', 'align', 'valign', 'bgcolor', 'color', 'width', 'dir', 'lang'];
 const CELL_ATTRIBUTES = ['colspan', 'rowspan'];
 const MAX_ALT = 200;
@@ -63,7 +63,7 @@ const STYLES: Readonly<Record<string, RegExp[]>> = {
 /**
  * What a person would see of the message, as a document of its own. Nothing in it is fetched: an
  * image of the message itself stands in it, one from elsewhere is named with its host. Nothing in it
- * leads anywhere: beside a link stands where it would go. sanitize-html has the last word.
+ * leads anywhere: the target of a link is shown beside it. sanitize-html runs last.
  */
 export function viewDocument(root: HtmlElement, embedded: EmbeddedImage): string {
   const out: string[] = [];
@@ -131,7 +131,7 @@ function openTag({ name, attributes }: HtmlElement): string {
   return `<${name}${kept.join('')}>`;
 }
 
-/** Its text stays; where it leads is told, unless the text says so already. */
+/** The text stays; the target is shown beside it, unless the text is the target. */
 function writeLink(link: HtmlElement, embedded: EmbeddedImage, out: string[]): void {
   const href = link.attributes['href']?.trim() ?? '';
   const before = out.length;

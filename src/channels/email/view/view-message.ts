@@ -34,7 +34,7 @@ export interface ViewJob {
   readonly html: boolean;
 }
 
-/** What a person reads of a message. */
+/** A message as a person would read it. */
 export interface MessageView {
   /** The plain text, when there is any. */
   readonly text?: string;
@@ -71,7 +71,7 @@ const isPlain = ({ contentType }: Leaf): boolean => contentType === 'text/plain'
 
 async function read({ raw, maxBufferBytes }: ViewJob, scratch: ScratchFolder): Promise<ReadParts> {
   if (raw.kind === 'bytes') return readParts(raw.bytes, scratch);
-  // Of a file that is gone the reading would only say that it broke off.
+  // Without this a missing file would be reported as a message that broke off.
   await stat(raw.path);
   return readFileParts({ path: raw.path, observe: () => undefined, maxBufferBytes }, scratch);
 }

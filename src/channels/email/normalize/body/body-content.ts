@@ -50,7 +50,7 @@ export function readBody(alternatives: readonly Alternative[], options: BodyOpti
   ]);
   const { lines: kept, trimmed: found } = options.trim ? trimQuotes(lines) : { lines, trimmed: [] };
   const asHtml = hasHtml && options.mode === 'html';
-  // Of HTML only whole elements can be left out: what the client marked.
+  // From HTML only whole elements can be left out: those that the client marked.
   const trimmed = asHtml ? found.filter(({ mark }) => mark !== undefined) : found;
   return {
     text: asHtml ? htmlOf(chosen, options, trimmed.length > 0) : joinLines(kept, format),
@@ -98,9 +98,9 @@ function namedImages(text: string, options: BodyOptions): string {
   });
 }
 
-/** Under this share of what the HTML shows, the plain text is not what was written. */
+/** With less than this share of the HTML's visible text, the plain text is a stub. */
 const SUBSTANTIAL = 0.3;
-/** What a stub says instead of the message, in the usual languages. */
+/** What a stub says in place of the message, in the usual languages. */
 const STUB_WORDS = [
   'in your browser',
   'view online',
@@ -151,11 +151,11 @@ function chooseBody(alternative: Alternative, mode: BodyMode): readonly Chosen[]
   if (alternative.html.length === 0) return plain;
   const wantsHtml = mode === 'html' || plain.length === 0 || saysNothing(plain);
   const written = wantsHtml ? 0 : sum(plain, ({ text }) => textLength(text));
-  // Enough text even if all bytes of the HTML were letters: no need to decode it.
+  // It is enough even if all bytes of the HTML were letters, so that need not be decoded.
   if (!wantsHtml && written >= SUBSTANTIAL * sum(alternative.html, bytesOf)) return plain;
   const forms = alternative.html.map(decodeForm);
   if (wantsHtml) return forms.map(toChosen);
-  // Or if nothing of it were hidden: no need to parse it.
+  // It is enough even if none of the HTML were hidden, so that need not be parsed.
   if (written >= SUBSTANTIAL * sum(forms, ({ text }) => textUpperBound(text))) return plain;
   const html = forms.map(toChosen);
   return written < SUBSTANTIAL * sum(html, shownLength) ? html : plain;

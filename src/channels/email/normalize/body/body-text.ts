@@ -3,7 +3,7 @@ import { cleanText } from '../../../../runtime/clean-text.ts';
 import { type HtmlElement, parseHtml, stripTags } from '../html/html-tree.ts';
 import type { Leaf } from '../parts/read-parts.ts';
 
-/** HTML beyond this is not looked at: no letter that a person wrote is that long. */
+/** HTML beyond this length is not read: no person writes a letter that long. */
 const MAX_HTML_LENGTH = 512 * 1024;
 
 export interface PlainText {

@@ -5,7 +5,7 @@ import type { Format } from './body-content.ts';
 import { escapeMarkdown } from '../html/line-writer.ts';
 import { escapeHtml } from '../html/serialize-html.ts';
 
-/** A longer text goes along as a file. */
+/** A longer text is attached as a file. */
 export const MAX_CONTENT_LENGTH = 100_000;
 const MAX_NAMES_LENGTH = 2000;
 const WHOLE_TEXT = '(The text goes on; all of it is attached.)';
@@ -23,7 +23,7 @@ interface Fitted {
 interface Unfitted {
   readonly text: string;
   readonly format: Format;
-  /** HTML as text: half of an HTML document is none. */
+  /** HTML as text: a cut HTML document would be broken. */
   readonly asText: () => string;
   /** What stands for a text that is empty. */
   readonly empty: string;

@@ -7,7 +7,7 @@ import { createMessageRequestSchema } from '../../../../platform-api/schemas.ts'
 
 const MAX_SUBJECT_LENGTH = 1000;
 const MAX_NAME_LENGTH = 200;
-/** What is decoded of a header value: encoded words are up to nine times as long as their text. */
+/** Only this much of a value is decoded: encoded words are up to nine times as long as their text. */
 const MAX_ENCODED_LENGTH = 16 * 1024;
 
 /** The subject, decoded (RFC 2047), on one line; undefined when there is nothing in it. */
@@ -18,7 +18,7 @@ export function readSubject(raw: string | undefined): string | undefined {
 /** A display name, decoded, without control and bidi characters, 200 characters at most. */
 export function readDisplayName(raw: string): string | undefined {
   const name = decoded(raw, MAX_NAME_LENGTH);
-  // A name that was quoted once inside its encoded word, as some clients do.
+  // Some clients quote the name inside its encoded word.
   return name?.replace(/^(["'])(.+)\1$/, '$2');
 }
 
@@ -39,7 +39,7 @@ export function decodeWords(raw: string): string {
 
 const MAX_MAILBOXES = 200;
 
-/** What the platform takes as an address (API §4.7). */
+/** What the platform accepts as an address (API §4.7). */
 const platformEmail = createMessageRequestSchema.shape.contact.shape.email;
 
 export interface NamedAddress {
@@ -98,7 +98,7 @@ function list(raw: string): readonly Mailbox[] {
 
 /** RFC 5322 §3.6.4, read leniently: anything in angle brackets without white space. */
 const MESSAGE_ID = /<[^<>\s]+>/g;
-/** A longer id cannot be a key anywhere; it is left out rather than cut. */
+/** A longer id cannot be used as a key; it is left out rather than cut. */
 const MAX_ID_BYTES = 255;
 const KEPT_AT_END = 19;
 

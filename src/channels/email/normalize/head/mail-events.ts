@@ -95,9 +95,9 @@ const MAX_RECIPIENTS = 20;
 const QSBMF_RECIPIENT = /^<([^<>\s]{3,320})>:/gm;
 
 /**
- * Who was not reached, and by what. From the delivery status (RFC 3464 §2.3) the address that we
- * wrote to, before the one it was forwarded to; else X-Failed-Recipients (Exim); else the text as
- * qmail writes it. What was only delayed has not failed.
+ * Who was not reached. From the delivery status (RFC 3464 §2.3) the address that we wrote to, rather
+ * than the one it was forwarded to; else X-Failed-Recipients (Exim); else the text as qmail writes
+ * it. A delay is no failure.
  */
 export function readBounceReport(head: HeaderBlock, parts: readonly BouncePart[]): BounceReport {
   const originalId = originalIdOf(head, parts);

@@ -33,7 +33,7 @@ export interface MessageHead {
 
 type HeadJob = Omit<EmailJob, 'raw' | 'scratch'>;
 
-/** Everything of a message that its header block tells. Bounded and linear for any input. */
+/** Reads all that the header block of a message tells. Bounded and linear for any input. */
 export function readHead(head: HeaderBlock, job: HeadJob, shop: ShopMail): MessageHead {
   const { meta } = job;
   const sender = selectSender(head, shop.own, { formSenders: shop.formSenders });
@@ -47,7 +47,7 @@ export function readHead(head: HeaderBlock, job: HeadJob, shop: ShopMail): Messa
     ? { kind: 'deliver' }
     : classify({ head, sender, subject, meta, shop });
   const isAutoReply = found.kind === 'suppressed' && found.reason === 'auto-reply';
-  // Nobody puts a line on another person's timeline by naming him.
+  // A forged automatic reply must not put a line on another person's timeline.
   const verdict: Verdict =
     isAutoReply && !treatment.dropCopies
       ? { ...found, events: autoReplyEvents(contact, subject, job.receivedAt) }
@@ -84,14 +84,14 @@ export function readHead(head: HeaderBlock, job: HeadJob, shop: ShopMail): Messa
   };
 }
 
-/** Without an author the envelope's sender is taken for him, which anybody can write too. */
+/** Without an author the envelope's sender counts as the author, which anybody can write too. */
 function claimIn(sender: Sender): Claim | undefined {
   if (sender.kind === 'none') return 'by-anybody';
   if (sender.kind !== 'claimed') return undefined;
   return sender.byForm ? 'by-form' : 'by-anybody';
 }
 
-/** What is suppressed stays so: nobody has to look at a forged automatic answer. */
+/** A suppressed message stays suppressed: no person has to look at a forged automatic answer. */
 function heldFor(reason: string | undefined, found: Verdict, released: boolean): Verdict {
   if (reason === undefined || released || found.kind !== 'deliver') return found;
   return { kind: 'held', reason };
@@ -115,7 +115,7 @@ function contactOf(sender: Sender, head: HeaderBlock, envelopeFrom: string): Par
   return name === undefined ? {} : { name };
 }
 
-/** As what a message counts among those of its person; the body is added when it is known. */
+/** Under which keys a message is counted; the body is added when it is known. */
 type CountedHead = Required<Pick<CountedMessage, 'person' | 'thread'>>;
 
 interface EmailToCount {
@@ -130,9 +130,9 @@ interface EmailToCount {
 }
 
 /**
- * Undefined for who may send as much as he likes: forms and market places, `allowSenders`. What may
- * be forged counts apart from what the person is known to have sent: a stranger must not use up the
- * limits of another.
+ * Undefined for senders without limits: forms, market places and `allowSenders`. Messages that may be
+ * forged are counted apart from those that the person is known to have sent: a stranger must not
+ * use up another's limits.
  */
 function countedHead(message: EmailToCount): CountedHead | undefined {
   const { head, sender, meta, remoteId, subject, shop } = message;
@@ -146,8 +146,8 @@ function countedHead(message: EmailToCount): CountedHead | undefined {
 }
 
 /**
- * What a reply belongs to: the root of its References. Machines often leave these out; In-Reply-To
- * alone names another message each time, so that then the subject has to do.
+ * The thread of a reply: the root of its References. Machines often leave these out; In-Reply-To
+ * alone names another message each time, so the subject is taken then.
  */
 function threadOf(head: HeaderBlock, subject: string | undefined): string | undefined {
   const { references, inReplyTo } = readThreading(head);
@@ -155,7 +155,7 @@ function threadOf(head: HeaderBlock, subject: string | undefined): string | unde
   return references[0] ?? (answered === undefined ? inReplyTo : `subject: ${answered}`);
 }
 
-/** Stands for what the person sent: the words without the quoted history, and the files. */
+/** A key of what the person sent: the text without the quoted history, and the files. */
 export function bodyKey(content: string, files: readonly AttachedFile[]): string {
   const parts = files.map(({ name, size, part }) => `${name}\0${size}\0${part}`);
   return hash('sha256', [content, ...parts].join('\0\0'));

@@ -149,7 +149,7 @@ const BOUNCE = [
   '退信',
 ];
 
-/** By their first characters: every message's subject is looked up. */
+/** Grouped by first character, for every message's subject is looked up. */
 type Starts = ReadonlyMap<string, readonly string[]>;
 const AUTO_REPLY_STARTS = byFirst(Object.values(AUTO_REPLY).flat());
 const BOUNCE_STARTS = byFirst(BOUNCE);
@@ -164,7 +164,7 @@ function byFirst(starts: readonly string[]): Starts {
   return groups;
 }
 
-/** What gateways put before a subject: `[EXTERNAL]`, `(extern)`, `***SPAM***`. */
+/** What mail gateways put before a subject: `[EXTERNAL]`, `***SPAM***`. */
 const TAGS = /^(?:\s|\[[^\]]{0,40}\]|\*{1,3}[^*]{1,40}\*{1,3})*/;
 const LETTER = /^[\p{L}\p{M}]/u;
 /** Scripts that put no space between words. */
@@ -194,7 +194,7 @@ function startsWithOneOf(subject: string, starts: Starts): boolean {
 /** What mail clients put before the subject of a reply, in the usual languages, also counted. */
 const REPLY =
   /^(?:re|aw|antw|antwort|sv|vs|vá|ref|rif|res|r|odp|ynt|atb|бу|ответ|відп|отв|απ|σχετ|回复|回覆|答复|答覆|返信|답장|회신|תגובה|השב|رد)(?:\[\d{1,3}\]|\(\d{1,3}\))?\s*[:：]\s*/i;
-/** `Re: AW: Re: …` grows with each answer; nobody's grows further than this by hand. */
+/** `Re: AW: Re: …` grows with each answer; more prefixes than this do not occur in real mail. */
 const MAX_PREFIXES = 50;
 
 /**

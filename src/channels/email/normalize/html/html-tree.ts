@@ -1,10 +1,10 @@
 import { Parser } from 'htmlparser2';
 import { cleanText } from '../../../../runtime/clean-text.ts';
 
-/** Real mail nests tables about 40 deep; beyond this it is an attack on whoever walks the tree. */
+/** Real mail nests tables about 40 deep; deeper nesting is an attack on code that walks the tree. */
 const MAX_DEPTH = 400;
 
-/** An element with what of it is visible. Comments, scripts and hidden content are not in it. */
+/** An element with its visible content, without comments, scripts and hidden content. */
 export interface HtmlElement {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
@@ -126,7 +126,7 @@ export function visibleLength(root: HtmlElement, enough = Infinity): number {
   return length;
 }
 
-/** What an element's own inline style says of its visibility. */
+/** What an element's own inline style says about its visibility. */
 interface Visibility {
   /** Nothing inside can be seen, whatever it says of itself. */
   readonly gone: boolean;
@@ -135,9 +135,9 @@ interface Visibility {
   readonly invisible?: boolean;
 }
 
-/** What of a style can hide something; a style without any of it need not be read. */
+/** Declarations that can hide something; a style without any of them need not be read. */
 const MAY_HIDE = /display|visibility|opacity|overflow|mso-hide|font(?:-size)?\s*:\s*[+.]?0/i;
-/** A style that can say so without its being seen at first sight. */
+/** A style that may hide such a declaration behind comments or escapes. */
 const DISGUISED = /\/\*|\\/;
 
 /** @param inZeroFont a size given here may make visible what stands in text of no size */
@@ -217,7 +217,7 @@ function shorthandSize(font: string | undefined): string | undefined {
  * comments, styles and scripts. Much cheaper than parsing.
  */
 export function textUpperBound(html: string): number {
-  /** Ends that are not in the rest of the text: looked for once, not once per tag. */
+  /** Ends that do not occur in the rest of the text: searched for once, not once per tag. */
   const missing = new Set<string>();
   let length = 0;
   let at = 0;

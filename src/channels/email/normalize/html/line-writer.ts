@@ -1,7 +1,7 @@
 import type { InlineImage } from '../parts/attached-files.ts';
 import type { Line, Mark } from '../quotes/lines.ts';
 
-/** Quotes of quotes of lists: deeper levels add nothing but length. */
+/** Quotes in quotes in lists: deeper levels only add length. */
 const MAX_PREFIXES = 10;
 
 interface Prefix {
@@ -62,7 +62,7 @@ export class LineWriter {
   separator(separator: string): void {
     const last = this.#pieces.findLast((piece) => piece.trim() !== '');
     if (last === undefined) return;
-    // A label says by itself that its value follows.
+    // After a label with a colon no separator is needed.
     const shown = /[:：]\**\s*$/.test(last.slice(-40)) ? ' ' : separator;
     this.#pieces.push(this.#endsInSpace ? shown.trimStart() : shown);
     this.#endsInSpace = true;
@@ -155,7 +155,7 @@ export class LineWriter {
   }
 
   #around(kind: string, write: () => void, wrap: (text: string) => string): void {
-    // Not twice in each other: the second has no meaning, and would copy the text once more.
+    // Not nested in itself: that has no meaning, and would copy the text once more.
     if (this.#inside.has(kind)) {
       write();
       return;

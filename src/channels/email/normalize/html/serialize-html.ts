@@ -54,7 +54,7 @@ function write(element: HtmlElement, options: CleanHtmlOptions, out: string[]): 
   return true;
 }
 
-/** No `img` of the message's own comes out: only those of which we give the address. */
+/** No `img` of the message is passed on, only one whose address is ours. */
 function imageHtml({ attributes }: HtmlElement, options: CleanHtmlOptions): string {
   const image = readImage(attributes, (id) => options.inlineImage(id));
   if (image === undefined) return '';

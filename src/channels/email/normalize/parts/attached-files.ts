@@ -34,7 +34,7 @@ export async function toAttachedFile(leaf: Leaf): Promise<AttachedFile> {
   };
 }
 
-/** The message itself, for whoever has to look at what could not be read. */
+/** The message itself, attached when it could not be read in full. */
 export function rawFile(subject: string | undefined, size: number): AttachedFile {
   const type = { mime: 'message/rfc822', extension: 'eml' };
   return {
@@ -56,7 +56,7 @@ function nameOf({ contentType, fileName, content }: Leaf): string | undefined {
   return contentType === 'message/delivery-status' ? 'delivery-status.txt' : undefined;
 }
 
-/** A slash in a subject separates no folders. */
+/** A slash in a subject is no path separator. */
 function messageName(subject: string | undefined): string {
   return `${(subject ?? 'message').replace(/[/\\]/g, '-')}.eml`;
 }
@@ -115,13 +115,13 @@ const CONTAINERS: ReadonlySet<string> = new Set([
   'application/x-cfb',
   'application/xml',
 ]);
-/** Kinds that sniffing knows: what declares one of them and does not look like it is not it. */
+/** Kinds that sniffing recognizes: a file declared as one that is not recognized is not that. */
 const RECOGNIZABLE =
   /^(?:image\/(?!svg)|audio\/|video\/|font\/|application\/(?:pdf|zip|gzip|x-7z-compressed|x-rar))/;
 const TOKEN = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,100}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,100}$/;
 const UNKNOWN_TYPE = 'application/octet-stream';
 
-/** The type of an attachment by its first bytes; what it is declared to be only where they are silent. */
+/** The type of an attachment by its first bytes; the declared type only where they do not tell. */
 async function typeOf({ contentType, content }: Leaf): Promise<PartType> {
   const declared =
     TOKEN.test(contentType) && !contentType.startsWith('multipart/') ? contentType : UNKNOWN_TYPE;
@@ -181,7 +181,7 @@ function extensionOf(mime: string): string {
   return typeof extension === 'string' && /^[a-z0-9]{1,8}$/.test(extension) ? extension : 'bin';
 }
 
-/** The content of a message of which no more than the header block could be read. */
+/** The content of a message of which only the header block could be read. */
 export function stubText(subject: string | undefined): string {
   const note = '(message could not be read; the original is attached)';
   return subject === undefined ? note : `${subject}\n\n${note}`;

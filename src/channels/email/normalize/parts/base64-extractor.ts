@@ -1,15 +1,15 @@
 import { createHash, type Hash, randomBytes } from 'node:crypto';
 import { type Base64Run, decodedLineBytes } from './part-content.ts';
 
-/** Decoded bytes of a run that still pass: enough to sniff a type. */
+/** Decoded bytes at the start of a run that stay in the message: enough to sniff a type. */
 const KEPT_BYTES = 32 * 1024;
-/** A run is left out from so many characters on. */
+/** The shortest run that is taken out. */
 const MIN_CHARACTERS = 96 * 1024;
 const MIN_LINE = 40;
 const MAX_LINE = 1000;
 const MARKER_BYTES = 48;
 
-/** Decoded at a time, by way of a string: longer ones are dear to collect. */
+/** Decoded at a time, by way of a string: longer strings are expensive to collect. */
 const SLICE_BYTES = 48 * 1024;
 
 const LF = 0x0a;
@@ -20,7 +20,7 @@ export interface ExtractedRun {
   readonly run: Omit<Base64Run, 'path'>;
   /** Decoded bytes of its start that passed. */
   readonly keptBytes: number;
-  /** What stands for the rest, decoded. Nobody can guess it. */
+  /** What stands in place of the rest, decoded. It is random, so that no message can contain it. */
   readonly marker: Buffer;
   /** Of the whole run, decoded; open for what follows. */
   readonly hash: Hash;
@@ -38,9 +38,9 @@ interface OpenRun extends Shape, Omit<ExtractedRun, 'run'> {
 
 /**
  * Takes long runs of base64 lines out of a message that streams by, and puts a marker there: to
- * parse the lines of a large attachment, decode them and write them down costs ten times as much as
- * to find where they are. A run starts after an empty line; a line of base64 is no boundary and no
- * header field, so whatever part it is in, it is content of that part.
+ * parse, decode and write the lines of a large attachment costs ten times as much as to find them.
+ * A run starts after an empty line. A line of base64 is no boundary and no header field, so the run
+ * is content of whatever part it is in.
  */
 export class Base64Extractor {
   readonly #runs: ExtractedRun[] = [];
@@ -229,7 +229,7 @@ function base64Lines(
 
 const decodedSlice = Buffer.allocUnsafe(SLICE_BYTES);
 
-/** Node passes over what is no base64, which then is shorter, and takes "-" and "_" for "+" and "/". */
+/** Node skips what is no base64, so the result is shorter, and reads "-" and "_" as "+" and "/". */
 function decode(bytes: Buffer, start: number, end: number): Buffer | undefined {
   const text = bytes.subarray(start, end);
   if (text.includes(0x2d) || text.includes(0x5f)) return undefined;

@@ -4,7 +4,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PartContent } from './part-content.ts';
 
-/** Decoded parts come in small pieces: a trip to the disk for each costs more than to decode it. */
+/** Decoded parts come in small pieces: one write for each costs more than to decode it. */
 const WRITE_BYTES = 256 * 1024;
 
 export interface CollectedPart {
@@ -123,15 +123,15 @@ class Beginning {
   }
 }
 
-/** Makes an empty folder for what is in work; what a crash has left there goes. */
+/** Makes an empty folder for scratch files; what a crash has left there is removed. */
 export function sweepScratch(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
 }
 
 /**
- * What the parts of one message may stay in memory with, all together: a file each is a dozen trips
- * to the disk, and there are only so many messages in work.
+ * How much the parts of one message may keep in memory, all together: a file for each part costs a
+ * dozen file operations, and the number of messages in work is bounded.
  */
 const IN_MEMORY_BYTES = 1024 * 1024;
 

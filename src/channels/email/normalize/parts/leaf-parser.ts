@@ -35,10 +35,10 @@ interface LeafParserOptions extends MailParserOptions {
   readonly keepCidLinks: true;
 }
 
-/** What is read of a part's headers: the encoding is known from elsewhere. */
+/** The headers of a part that are parsed; the splitter reads the encoding. */
 const STRUCTURE = new Set(['content-type', 'content-disposition', 'content-id']);
 
-/** The same few lines head the parts of nearly all mail: what the latest ones said. */
+/** Nearly all parts have one of a few header blocks: the parsed results of the latest ones. */
 const KNOWN = new Map<string, ReadonlyMap<string, unknown>>();
 const MAX_KNOWN = 500;
 const MAX_KNOWN_LENGTH = 200;
@@ -108,13 +108,13 @@ export class LeafParser extends Base {
     const text = structural.map(({ line }) => line).join('\n');
     const known = KNOWN.get(text) ?? super.processHeaders(structural.map(inUtf8));
     if (text.length <= MAX_KNOWN_LENGTH) remember(text, known);
-    // A node is told from the others by the map that is its own.
+    // Each node needs a map of its own: it is the key by which its leaf is found.
     return new Map(known);
   }
 
   /**
-   * A part that a boundary has ended is ended once more with the message. To end a stream twice
-   * makes an error that nobody hears: 3 % of the time that a small message takes.
+   * The library ends a part that a boundary has ended once more with the message. Ending a stream
+   * twice makes an error that is never seen: 3 % of the time that a small message takes.
    */
   override endStream(): void {
     const { curnode } = this;
@@ -141,7 +141,7 @@ export class LeafParser extends Base {
     this.attachmentList = [];
   }
 
-  /** Here, and not by the splitter's own limit: that one runs ahead and drops what it has found. */
+  /** The splitter's own limit is not used: it runs ahead and drops what it has found. */
   #giveUp(): void {
     this.hasFailed = true;
     this.destroy(new TooManyParts('too many parts'));

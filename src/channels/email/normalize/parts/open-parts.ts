@@ -93,7 +93,7 @@ class PartOpener {
       return read.complete ? parts : [...parts, leaf];
     });
     if (children === undefined) return undefined;
-    // What is incomplete stays as it is; it would be opened for ever.
+    // An incomplete one stays as it is: it would be opened again without end.
     const inside = children.filter((part) => part !== leaf);
     const opened = await this.open(asMixed(inside), depth + 1);
     const kept = inside.length < children.length ? [leaf] : [];
@@ -161,7 +161,7 @@ interface Found extends Pick<OpenedParts, 'encrypted' | 'sealed'> {
   readonly parts: readonly Part[];
 }
 
-/** Cheap, and true for few messages. */
+/** A cheap test that is true for few messages. */
 function mayHide(leaf: Leaf): boolean {
   if (isTnef(leaf) || CMS_TYPES.test(leaf.contentType)) return true;
   if (leaf.contentType !== 'text/plain' || leaf.fileName !== undefined) return false;

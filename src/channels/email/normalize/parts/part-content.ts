@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 
-/** Decoded, and so at a time: enough that the trips to the disk do not count. */
+/** Decoded bytes at a time: enough that the reads cost little. */
 const READ_BYTES = 256 * 1024;
 
 /** Lines of base64 in a file, all of one length, which is a multiple of four without padding. */
@@ -184,7 +184,7 @@ export async function readStart(
   return Buffer.concat(chunks);
 }
 
-/** A structure that says it goes on where there is nothing, or further than it may. */
+/** A structure whose lengths reach past its end, or past what holds it. */
 export class BrokenStructure extends Error {
   override name = 'BrokenStructure';
 }

@@ -5,7 +5,7 @@ import type { CollectedPart, ScratchFolder } from './collect-part.ts';
 import { type Leaf, MAX_BODY_BYTES, type ReadParts, readParts, withLeaves } from './read-parts.ts';
 import { type ExtractedRun, Base64Extractor } from './base64-extractor.ts';
 
-/** Each read is a trip through another thread. */
+/** Each read goes through another thread. */
 const READ_BYTES = 256 * 1024;
 /** Read as text: the body, and calendars. */
 const TEXT_TYPES = /^(?:text\/|application\/ics$)/;
@@ -114,7 +114,7 @@ async function collected(
   return { size, start, content: { kind: 'encoded', ...encoded } };
 }
 
-/** How much may pass before memory is looked at again: asking costs a system call. */
+/** How much may pass before memory is checked again: the check costs a system call. */
 const CHECK_BYTES = 1024 * 1024;
 
 /** A message, or several at once, need more memory than a worker may hold. */

@@ -107,7 +107,7 @@ async function collectLeaves(
       leaves.set(data.headers, await collectLeaf(data, leaves.size, scratch));
       data.release();
     };
-    // mailparser tells some errors only by the event, and more of them after the first.
+    // mailparser reports some errors only by the event, and may report more after the first.
     parser.on('error', onError);
     parser.on('close', onClose);
     parser.on('end', () => {
@@ -118,7 +118,7 @@ async function collectLeaves(
     parser.on('data', (data: LeafStream | { readonly type: 'text' }) => {
       if (data.type !== 'attachment') return;
       current = data;
-      // Nobody may be listening when a failure ends it: that would end the thread.
+      // An error event without a listener would end the thread.
       data.content.on('error', () => undefined);
       collecting = onLeaf(data);
       collecting.catch((error: unknown) => {

@@ -11,7 +11,7 @@ import type { ShopMailSettings } from '../../shop.ts';
 import { TurnBatch } from '../../../../runtime/turn-batch.ts';
 
 /**
- * What a large message has passed through is let go only when the young generation is collected:
+ * The buffers of a large message are freed only when the young generation is collected:
  * the default of 48 MB lets each thread keep 50 MB more (measured with 50 messages of 25 MB). Half
  * of this would save some 20 MB in all, but small messages are then read a fifth slower.
  */

@@ -1,6 +1,6 @@
 import sanitizeHtml from 'sanitize-html';
 import type { HtmlElement } from '../normalize/html/html-tree.ts';
-import { escapeHtml } from '../normalize/html/serialize-html.ts';
+import { escapeAttribute, escapeHtml } from '../normalize/html/serialize-html.ts';
 
 /** An image of the message itself, by its Content-ID: a `data:` URL. */
 export type EmbeddedImage = (contentId: string) => string | undefined;
@@ -166,8 +166,4 @@ function hostOf(src: string): string | undefined {
   if (!URL.canParse(absolute)) return undefined;
   const { protocol, host } = new URL(absolute);
   return protocol === 'http:' || protocol === 'https:' ? host.slice(0, 100) : undefined;
-}
-
-function escapeAttribute(text: string): string {
-  return escapeHtml(text).replaceAll('"', '&quot;');
 }

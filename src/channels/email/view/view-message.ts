@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { decodeHtml, readHtml, readPlain } from '../normalize/body/body-text.ts';
 import type { HtmlElement } from '../normalize/html/html-tree.ts';
+import { decodedContentId } from '../normalize/parts/attached-files.ts';
 import { sortParts } from '../normalize/parts/body-parts.ts';
 import { readEncoded } from '../normalize/parts/part-content.ts';
 import { openParts } from '../normalize/parts/open-parts.ts';
@@ -81,7 +82,7 @@ async function documentOf(html: readonly Leaf[], leaves: readonly Leaf[]): Promi
   const root = { name: '', attributes: {}, children: childrenOf(html) };
   let left = MAX_SHOWN_IMAGES;
   return viewDocument(root, (contentId) => {
-    const url = images.get(contentId) ?? images.get(decoded(contentId));
+    const url = images.get(contentId) ?? images.get(decodedContentId(contentId));
     if (url === undefined || url.length > left) return undefined;
     left -= url.length;
     return url;
@@ -98,15 +99,6 @@ function childrenOf(html: readonly Leaf[]): HtmlElement['children'] {
     for (const child of readHtml(read).tree.children) children.push(child);
   }
   return children;
-}
-
-/** RFC 2392 §2: the id is percent-encoded in the URL. */
-function decoded(contentId: string): string {
-  try {
-    return decodeURIComponent(contentId);
-  } catch {
-    return contentId;
-  }
 }
 
 async function picturesOf(leaves: readonly Leaf[]): Promise<ReadonlyMap<string, string>> {

@@ -71,7 +71,7 @@ function openTag({ name, attributes }: HtmlElement): string {
   return `<${name}${kept.join('')}>`;
 }
 
-function escapeAttribute(text: string): string {
+export function escapeAttribute(text: string): string {
   return escapeHtml(text).replaceAll('"', '&quot;');
 }
 

@@ -79,14 +79,18 @@ export function inlineImages(leaves: readonly Leaf[], files: readonly AttachedFi
   });
   return (contentId: string): InlineImage | undefined => {
     const image = images.get(contentId);
-    if (image !== undefined || !contentId.includes('%')) return image;
-    // RFC 2392 §2: the id is percent-encoded in the URL.
-    try {
-      return images.get(decodeURIComponent(contentId));
-    } catch {
-      return undefined;
-    }
+    return image ?? images.get(decodedContentId(contentId));
   };
+}
+
+/** The Content-ID of a `cid:` URL, in which it may be percent-encoded (RFC 2392 §2). */
+export function decodedContentId(contentId: string): string {
+  if (!contentId.includes('%')) return contentId;
+  try {
+    return decodeURIComponent(contentId);
+  } catch {
+    return contentId;
+  }
 }
 
 const MAX_ALT_LENGTH = 200;

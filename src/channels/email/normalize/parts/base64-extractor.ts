@@ -1,5 +1,5 @@
 import { createHash, type Hash, randomBytes } from 'node:crypto';
-import { type Base64Run, decodedLineBytes } from './part-content.ts';
+import { asBuffer, type Base64Run, decodedLineBytes } from './part-content.ts';
 
 /** Decoded bytes at the start of a run that stay in the message: enough to sniff a type. */
 const KEPT_BYTES = 32 * 1024;
@@ -53,7 +53,7 @@ export class Base64Extractor {
 
   /** Takes the next bytes, and gives those that pass. */
   push(chunk: Uint8Array): Buffer[] {
-    this.#held = this.#held.length === 0 ? view(chunk) : Buffer.concat([this.#held, chunk]);
+    this.#held = this.#held.length === 0 ? asBuffer(chunk) : Buffer.concat([this.#held, chunk]);
     return this.#take(false);
   }
 
@@ -234,8 +234,4 @@ function decode(bytes: Buffer, start: number, end: number): Buffer | undefined {
   const text = bytes.subarray(start, end);
   if (text.includes(0x2d) || text.includes(0x5f)) return undefined;
   return decodedSlice.subarray(0, decodedSlice.write(text.toString('latin1'), 'base64'));
-}
-
-function view(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

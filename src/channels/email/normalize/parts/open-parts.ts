@@ -1,5 +1,5 @@
 import { sortParts } from './body-parts.ts';
-import { BrokenStructure, withByteSource } from './part-content.ts';
+import { asBuffer, BrokenStructure, withByteSource } from './part-content.ts';
 import { decodeText } from '../body/charset.ts';
 import { clearSignedText, findSignedContent, isEncryptedText } from './signed-content.ts';
 import { stripTags } from '../html/html-tree.ts';
@@ -126,7 +126,7 @@ class PartOpener {
   async #openPgp(leaf: Leaf): Promise<Found | undefined> {
     const { content } = leaf;
     if (content.size > content.start.byteLength) return undefined;
-    const text = latin1(content.start);
+    const text = asBuffer(content.start).toString('latin1');
     if (isEncryptedText(text)) {
       const contentType = 'application/pgp-encrypted';
       return {
@@ -165,8 +165,7 @@ interface Found extends Pick<OpenedParts, 'encrypted' | 'sealed'> {
 function mayHide(leaf: Leaf): boolean {
   if (isTnef(leaf) || CMS_TYPES.test(leaf.contentType)) return true;
   if (leaf.contentType !== 'text/plain' || leaf.fileName !== undefined) return false;
-  const { start } = leaf.content;
-  return Buffer.from(start.buffer, start.byteOffset, start.byteLength).includes('-----BEGIN PGP ');
+  return asBuffer(leaf.content.start).includes('-----BEGIN PGP ');
 }
 
 function isTnef({ contentType, fileName }: Leaf): boolean {
@@ -217,8 +216,4 @@ function withReplaced(part: Part, replaced: ReadonlyMap<Leaf, readonly Part[]>):
 
 function leavesOf(part: Part): readonly Leaf[] {
   return part.kind === 'leaf' ? [part] : part.children.flatMap(leavesOf);
-}
-
-function latin1(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 }

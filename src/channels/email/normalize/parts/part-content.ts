@@ -97,7 +97,8 @@ async function readLines(
   return Buffer.from(buffer.toString('latin1'), 'base64');
 }
 
-function asBuffer(bytes: Uint8Array): Buffer {
+/** The same bytes as a Buffer, without a copy. */
+export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
@@ -152,7 +153,7 @@ export async function withByteSource<Result>(
 
 /** Bytes that are in memory already, under the same bound for one read. */
 export function memorySource(bytes: Uint8Array): ByteSource {
-  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const view = asBuffer(bytes);
   return {
     size: view.length,
     read: (offset, length) =>

@@ -11,7 +11,7 @@
  * bodies and 500 headers that trickle, from one address and from 250; --quick has 100 of each.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { EMAIL_SERVER_DEFAULTS } from '../src/channels/email/email-server.ts';
+import { EMAIL_SERVER_DEFAULTS } from '../src/channels/email/door-smtp.ts';
 import { SmtpSession } from './load/smtp-session.ts';
 import type * as Door from './slow/door.ts';
 import { besiegeHttp, type HttpResult } from './slow/http-siege.ts';

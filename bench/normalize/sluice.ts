@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { createEmailNormalizer } from '../../src/channels/email/normalize/email-normalizer.ts';
+import { createEmailNormalizer } from '../../src/channels/email/normalize.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 import type { RawForm } from '../../src/spool/entry.ts';
 import { asBlobName } from '../../src/domain/ids.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { createEmailServer, EMAIL_SERVER_DEFAULTS } from '../../src/channels/email/email-server.ts';
+import { createEmailServer, EMAIL_SERVER_DEFAULTS } from '../../src/channels/email/door-smtp.ts';
 import { openTls } from '../../src/channels/email/tls.ts';
 import { createIntake } from '../../src/intake/intake.ts';
 import { createAddressDirectory } from '../../src/channels/email/routing.ts';

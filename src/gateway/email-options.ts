@@ -1,6 +1,6 @@
 import type { AuthenticatorOptions } from '../channels/email/authentication/authenticator.ts';
-import { EMAIL_SERVER_DEFAULTS, type EmailServerOptions } from '../channels/email/email-server.ts';
-import type { InboundOptions } from '../channels/email/inbound-route.ts';
+import { EMAIL_SERVER_DEFAULTS, type EmailServerOptions } from '../channels/email/door-smtp.ts';
+import type { InboundOptions } from '../channels/email/door-http.ts';
 import type { TlsOptions } from '../channels/email/tls.ts';
 import type { CompleteConfig } from '../config/complete.ts';
 import { inboundTokens } from './shops.ts';

@@ -2,8 +2,8 @@ import {
   type Authenticator,
   createAuthenticator,
 } from '../channels/email/authentication/authenticator.ts';
-import { createEmailServer } from '../channels/email/email-server.ts';
-import { createInboundRoute } from '../channels/email/inbound-route.ts';
+import { createEmailServer } from '../channels/email/door-smtp.ts';
+import { createInboundRoute } from '../channels/email/door-http.ts';
 import { openTls, type TlsMaterial } from '../channels/email/tls.ts';
 import { createSmsWebhook } from '../channels/sms/door.ts';
 import type { CompleteConfig } from '../config/complete.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createChatNormalizer } from '../channels/chat/normalize.ts';
 import type { Authenticator } from '../channels/email/authentication/authenticator.ts';
-import { createEmailNormalizer } from '../channels/email/normalize/email-normalizer.ts';
+import { createEmailNormalizer } from '../channels/email/normalize.ts';
 import { createSmsNormalizer } from '../channels/sms/normalize.ts';
 import { type Normalizer, NotYet } from '../intake/normalizer.ts';
 import type { Logger } from '../observability/logger.ts';

@@ -1,10 +1,8 @@
 import type { ChatShop } from '../channels/chat/shop.ts';
-import type { TokenShop } from '../channels/email/inbound-tokens.ts';
-import type { ShopMailSettings } from '../channels/email/normalize/shop-mail.ts';
+import type { EmailShop, ShopMailSettings, TokenShop } from '../channels/email/shop.ts';
 import type { SmsShop, TwilioAccount } from '../channels/sms/shop.ts';
 import type { CompleteConfig } from '../config/complete.ts';
 import type { ShopConfig } from '../config/config.ts';
-import type { EmailShop } from '../channels/email/routing.ts';
 
 /** What each part knows of a shop, taken from the configuration: no part reads it itself. */
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { parseEmailMeta } from '../../src/channels/email/email-meta.ts';
+import { parseEmailMeta } from '../../src/channels/email/stored.ts';
 import { type EmailDoor, MESSAGE, openDoor } from '../support/email-door.ts';
 import { ends } from '../support/ends.ts';
 import { INBOX } from '../support/gateway-config.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseEmailMeta } from '../../src/channels/email/email-meta.ts';
+import { parseEmailMeta } from '../../src/channels/email/stored.ts';
 import { ends } from '../support/ends.ts';
 import { freePorts, INBOUND_TOKEN, INBOX, ownLoopbackAddress } from '../support/gateway-config.ts';
 import { anEmail } from '../support/gateway-setting.ts';

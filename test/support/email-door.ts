@@ -5,10 +5,11 @@ import {
   EMAIL_SERVER_DEFAULTS,
   type EmailServerOptions,
   type EmailServerParts,
-} from '../../src/channels/email/email-server.ts';
+} from '../../src/channels/email/door-smtp.ts';
 import { openTls } from '../../src/channels/email/tls.ts';
 import { createIntake } from '../../src/intake/intake.ts';
-import { createAddressDirectory, type EmailShop } from '../../src/channels/email/routing.ts';
+import { createAddressDirectory } from '../../src/channels/email/routing.ts';
+import type { EmailShop } from '../../src/channels/email/shop.ts';
 import type { LogFields, Logger } from '../../src/observability/logger.ts';
 import { createMetrics, type Metrics } from '../../src/observability/metrics.ts';
 import type { Entry } from '../../src/spool/entry.ts';

@@ -5,7 +5,7 @@ import {
   createInboundRoute,
   type InboundOptions,
   type InboundParts,
-} from '../../src/channels/email/inbound-route.ts';
+} from '../../src/channels/email/door-http.ts';
 import { createPublicApp } from '../../src/gateway/public-http.ts';
 import { createIntake, type Intake } from '../../src/intake/intake.ts';
 import { createAddressDirectory } from '../../src/channels/email/routing.ts';

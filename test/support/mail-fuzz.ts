@@ -1,9 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  createEmailNormalizer,
-  type EmailNormalizer,
-} from '../../src/channels/email/normalize/email-normalizer.ts';
+import { createEmailNormalizer, type EmailNormalizer } from '../../src/channels/email/normalize.ts';
 import type { Normalized } from '../../src/intake/normalizer.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 import {

@@ -15,7 +15,7 @@ export type AddressMatch =
 /** A set of addresses and catch-alls (`*@domain`) that compares as RCPT TO is compared. */
 export interface AddressMatcher {
   /**
-   * What of the list this address is. `exact` gives the listed address in canonical form;
+   * The entry of the list that matches. `exact` gives the listed address in canonical form;
    * `catch-all` gives the address itself, in lower case and without its `+tag`.
    */
   match(address: string): AddressMatch | undefined;
@@ -47,7 +47,7 @@ export function createAddressMatcher(patterns: readonly string[]): AddressMatche
     if (domains.size === 0) return undefined;
     const key = matchKey(address);
     if (key === undefined) return undefined;
-    // An address that was configured with a +tag of its own is told apart by it.
+    // An address that was configured with a +tag matches only with it.
     const tagged = canonicalAddress(address)?.toLowerCase();
     const listed = exact.get(tagged ?? key) ?? exact.get(key);
     if (listed !== undefined) return { kind: 'exact', address: listed };

@@ -6,8 +6,8 @@ export const MAX_HEADER_BYTES = 128 * 1024;
 const LF = 0x0a;
 const CR = 0x0d;
 /**
- * What ends a line. A CR that no LF follows does so only when it ends the very first line.
- * Anywhere else it is text: whoever can put a CR into a subject must not start a header field.
+ * What ends a line. A CR without an LF ends lines only when it ends the very first line. Anywhere
+ * else it is text: a CR in a subject must not start a header field.
  */
 type LineEnds = 'lf' | 'cr';
 const FIELD_NAME = /^([\x21-\x39\x3b-\x7e]+)[ \t]*:/;
@@ -42,7 +42,7 @@ export class HeaderCollector {
   #complete = false;
   #truncated = false;
   #lineEnds: LineEnds | undefined;
-  /** Of the current line nothing but CRs has been seen. */
+  /** The current line has only CRs so far. */
   #lineEmpty = true;
   /** CRs at the end of the first line, while it is still open. */
   #crs = 0;
@@ -81,14 +81,14 @@ export class HeaderCollector {
     return readFields(bytes, this.#lineEnds ?? 'lf', this.#truncated);
   }
 
-  /** Past the empty line that ends the block, undefined when it is not in this chunk. */
+  /** The position after the empty line that ends the block; undefined when it is not in this chunk. */
   #findEnd(chunk: Uint8Array): number | undefined {
     if (chunk.length === 0) return undefined;
     if (this.#lineEnds === undefined) return this.#findLineEnds(chunk);
     return this.#lineEnds === 'cr' ? this.#findEndByCr(chunk, 0) : this.#findEndByLf(chunk, 0);
   }
 
-  /** The first line is still open: decides what ends lines, then goes on to find the block's end. */
+  /** The first line is not complete yet: finds what ends lines, then the end of the block. */
   #findLineEnds(chunk: Uint8Array): number | undefined {
     let at = 0;
     if (this.#crs === 0) {
@@ -135,7 +135,7 @@ export class HeaderCollector {
 const NONE: readonly string[] = [];
 
 function readFields(collected: Buffer, lineEnds: LineEnds, truncated: boolean): HeaderBlock {
-  /** As they came: most fields of a message are never asked for. */
+  /** Unfolded only when asked for: most fields never are. */
   const folded = new Map<string, string[]>();
   const text = decode(lineEnds === 'cr' ? withLf(collected) : collected);
   for (let start = 0; start < text.length;) {
@@ -170,8 +170,8 @@ function readFields(collected: Buffer, lineEnds: LineEnds, truncated: boolean): 
 }
 
 /**
- * One decision for the whole block is right for nearly all mail; in a block that mixes charsets
- * each field is decided by itself.
+ * Nearly all header blocks are in one charset. In a block that mixes charsets each field is decoded
+ * by itself.
  */
 function decode(bytes: Buffer): string {
   if (isAscii(bytes)) return bytes.toString('latin1');
@@ -187,7 +187,7 @@ function decode(bytes: Buffer): string {
   return text;
 }
 
-/** Past the end of the field that starts here: a line that starts with white space continues it. */
+/** The end of the field that starts here: a line that starts with white space continues it. */
 function fieldEnd(text: string, start: number): number {
   let at = start;
   for (;;) {

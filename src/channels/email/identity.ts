@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { HeaderBlock } from './header-block.ts';
 import { mailboxOf, type Sender } from './sender.ts';
 
-/** What stays the same in copies of a message that came by different paths. */
+/** Headers that are the same in copies of a message that came by different paths. */
 const DEDUP_HEADERS = ['from', 'to', 'cc', 'date', 'subject', 'message-id'];
 /** A message-id of 998 characters is legal and of no use as a key (RFC 5322 §2.1.1). */
 const MAX_MESSAGE_ID_BYTES = 255;
@@ -31,14 +31,14 @@ export function messageIdOf(head: HeaderBlock): string | undefined {
   return Buffer.byteLength(id) <= MAX_MESSAGE_ID_BYTES ? id : undefined;
 }
 
-/** The `remote_id` of a message without a usable Message-ID: it never changes, nor does this. */
+/** The `remote_id` of a message without a usable Message-ID; the same each time it comes. */
 export function idOfRaw(rawSha256: string): string {
   return `<${rawSha256}@sluice>`;
 }
 
 /**
  * The `remote_id` when the shop has already seen it on a different message: with the start of the
- * dedup key, else anyone could make the platform swallow another person's mail by claiming its id.
+ * dedup key. Else anyone could make the platform drop another person's mail by claiming its id.
  */
 export function remoteIdIfTaken(remoteId: string, dedupKey: string): string {
   return `${remoteId}#${dedupKey.slice(0, 12)}`;
@@ -53,7 +53,7 @@ export function emailLane(sender: Sender, envelopeFrom: string, agentContact: st
   return `${address.toLowerCase()} ${agentContact}`;
 }
 
-/** With its length in front no value can move the border between itself and the next. */
+/** The length in front keeps values apart: no value can pass for two. */
 function framed(value: string): string {
   return `${value.length}:${value}`;
 }

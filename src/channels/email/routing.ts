@@ -2,53 +2,34 @@ import type { Current } from '../../runtime/current.ts';
 import type { ShopId } from '../../domain/ids.ts';
 import { type AddressMatch, type AddressMatcher, createAddressMatcher } from './address-matcher.ts';
 import type { SenderOptions } from './sender.ts';
-import { createFormSenders } from './known-forms.ts';
-import { domainOf, matchKey } from '../../domain/email-addresses.ts';
+import type { EmailShop, RefusesForged } from './shop.ts';
+import { createFormSenders } from './known-senders.ts';
+import { domainOf, matchKey, parseAddressList } from '../../domain/email-addresses.ts';
+import type { HeaderBlock } from './header-block.ts';
 
 /** RFC 5321 §4.5.1, RFC 2142 §4: every domain that takes mail has these. */
 const ROLE_ACCOUNTS: ReadonlySet<string> = new Set(['postmaster', 'abuse']);
 
-/** By what the door tells who sent a message. */
-export interface RefusesForged {
-  readonly trustedArcSealers: readonly string[];
-  readonly senders: {
-    readonly addresses: readonly string[];
-    readonly formSenders: readonly string[];
-  };
-}
-
-export interface EmailShop {
-  readonly shopId: ShopId;
-  /** `support@acme.example`, or a catch-all: `*@help.acme.example`. */
-  readonly addresses: readonly string[];
-  /** From addresses of contact forms and market places, whose Reply-To is the person. */
-  readonly formSenders: readonly string[];
-  /** One entry for a message to several of this shop's inboxes, or one each. */
-  readonly severalInboxes: 'first' | 'each';
-  /** The door asks who sent a message, and refuses what the sender's domain disowns. */
-  readonly refusesForged?: RefusesForged;
-}
-
 /** One recipient that is ours. */
-export interface Route {
+interface Route {
   readonly shopId: ShopId;
   /**
    * The configured address; for a catch-all the recipient itself in lower case and without its
-   * tag: `*@domain` is no address that the platform could know an agent by.
+   * tag: `*@domain` is no address by which the platform could know an agent.
    */
   readonly agentContact: string;
   readonly catchAll: boolean;
-  /** Mail for the operator of the domain: a person looks at it. */
+  /** Mail for the operator of the domain, held for a person. */
   readonly hold?: 'postmaster';
 }
 
-/** Who of the shops a recipient belongs to. */
+/** Which shop a recipient belongs to. */
 export interface AddressDirectory {
   route(recipient: string): Route | 'unknown_recipient' | 'not_our_domain';
   shop(shopId: ShopId): DirectoryShop | undefined;
   /**
-   * As it is now, for whoever asks more than once about one message: a recipient that was taken is
-   * still taken at the end of the message, though the shops have changed meanwhile.
+   * The directory as it is now, to ask several times about one message: a recipient that was accepted
+   * is still accepted at the end of the message, though the shops have changed meanwhile.
    */
   snapshot(): AddressDirectory;
 }
@@ -99,7 +80,7 @@ export function createAddressDirectory(shops: readonly EmailShop[]): AddressDire
   return directory;
 }
 
-/** A directory that is replaced with the shops. */
+/** A directory that follows the current shops. */
 export function currentDirectory(current: Current<AddressDirectory>): AddressDirectory {
   return {
     route: (recipient) => current.value.route(recipient),
@@ -127,4 +108,132 @@ function roleRoute(candidates: readonly DirectoryShop[], key: string): Route | u
   const local = key.slice(0, key.lastIndexOf('@'));
   if (owner === undefined || !ROLE_ACCOUNTS.has(local)) return undefined;
   return { shopId: owner.shopId, agentContact: key, catchAll: false, hold: 'postmaster' };
+}
+
+/** Headers into which forwarders write the original recipient, the most reliable first. */
+const ORIGINAL_RECIPIENT = ['x-original-to', 'delivered-to', 'envelope-to', 'x-forwarded-to'];
+const RECIPIENTS = ['to', 'cc'];
+/** Addresses on later lines are not read: this bounds the work on a hostile header. */
+const MAX_LINES = 10;
+const MAX_LINE_LENGTH = 16 * 1024;
+
+/** One of a shop's inboxes that a message is for: it becomes one entry. */
+export interface Inbox {
+  readonly shopId: ShopId;
+  readonly agentContact: string;
+  /** The envelope's recipients that belong to this shop. */
+  readonly recipients: readonly string[];
+  /** This shop's addresses in the envelope, To and Cc, in canonical form. */
+  readonly ourAddresses: readonly string[];
+  readonly hold?: 'postmaster';
+}
+
+interface Recipient {
+  readonly address: string;
+  readonly route: Route;
+}
+
+/**
+ * Who a message is for. One inbox per shop: the first of the shop's addresses in To, then Cc,
+ * then the envelope, so that a message which the sender's server delivers in one transaction per
+ * recipient is the same entry each time. With `severalInboxes: each` one per inbox.
+ *
+ * A recipient that only a catch-all matched is looked up in the headers that forwarders write
+ * (X-Original-To, Delivered-To, Envelope-To, X-Forwarded-To), then To and Cc: a configured
+ * address there is the inbox, else the recipient itself.
+ *
+ * Recipients that are not ours are ignored; the SMTP dialogue has refused them.
+ */
+export function selectInboxes(
+  directory: AddressDirectory,
+  head: HeaderBlock,
+  recipients: readonly string[],
+): readonly Inbox[] {
+  const byShop = new Map<ShopId, Recipient[]>();
+  for (const address of recipients) {
+    const route = directory.route(address);
+    if (typeof route === 'string') continue;
+    const group = byShop.get(route.shopId);
+    if (group === undefined) byShop.set(route.shopId, [{ address, route }]);
+    else group.push({ address, route });
+  }
+  const inboxes: Inbox[] = [];
+  for (const [shopId, group] of byShop) {
+    const shop = directory.shop(shopId);
+    if (shop !== undefined) inboxes.push(...shopInboxes(shop, head, group));
+  }
+  return inboxes;
+}
+
+function shopInboxes(
+  shop: DirectoryShop,
+  head: HeaderBlock,
+  group: readonly Recipient[],
+): readonly Inbox[] {
+  const { shopId } = shop;
+  const named = matches(shop.own, head, RECIPIENTS);
+  const ourAddresses: string[] = [];
+  const recipients: string[] = [];
+  const routes: Route[] = [];
+  for (const { address, route } of group) {
+    recipients.push(address);
+    if (route.hold === undefined) routes.push(route);
+    if (!ourAddresses.includes(route.agentContact)) ourAddresses.push(route.agentContact);
+  }
+  for (const { address } of named) {
+    if (!ourAddresses.includes(address)) ourAddresses.push(address);
+  }
+  const [route, ...others] = routes;
+  if (route === undefined) {
+    const agentContact = group[0]?.route.agentContact;
+    if (agentContact === undefined) return [];
+    return [{ shopId, recipients, ourAddresses, agentContact, hold: 'postmaster' }];
+  }
+  return agentContacts(shop, head, named, [route, ...others]).map((agentContact) => ({
+    shopId,
+    recipients,
+    ourAddresses,
+    agentContact,
+  }));
+}
+
+function agentContacts(
+  shop: DirectoryShop,
+  head: HeaderBlock,
+  named: readonly AddressMatch[],
+  routes: readonly [Route, ...Route[]],
+): readonly string[] {
+  const original = routes.some(({ catchAll }) => catchAll)
+    ? firstExact([...matches(shop.own, head, ORIGINAL_RECIPIENT), ...named])
+    : undefined;
+  if (shop.severalInboxes === 'each') {
+    const contacts = routes.map(
+      (route) => (route.catchAll ? original : undefined) ?? route.agentContact,
+    );
+    return [...new Set(contacts)];
+  }
+  const direct = routes.find(({ catchAll }) => !catchAll);
+  if (direct !== undefined) return [firstExact(named) ?? direct.agentContact];
+  return [original ?? named[0]?.address ?? routes[0].agentContact];
+}
+
+function matches(
+  own: AddressMatcher,
+  head: HeaderBlock,
+  names: readonly string[],
+): readonly AddressMatch[] {
+  const found: AddressMatch[] = [];
+  for (const name of names) {
+    for (const value of head.all(name).slice(0, MAX_LINES)) {
+      for (const { address } of parseAddressList(value, MAX_LINE_LENGTH)) {
+        const match = own.match(address);
+        if (match !== undefined) found.push(match);
+      }
+    }
+  }
+  return found;
+}
+
+function firstExact(found: readonly AddressMatch[]): string | undefined {
+  return found.find(({ kind }) => kind === 'exact')?.address;
 }

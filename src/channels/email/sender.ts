@@ -7,7 +7,7 @@ import {
   parseAddressList,
 } from '../../domain/email-addresses.ts';
 import type { HeaderBlock } from './header-block.ts';
-import { isSharedDomain } from './shared-domains.ts';
+import { isSharedDomain } from './known-senders.ts';
 
 export interface SenderOptions {
   /** From addresses of forms and market places: the person is in Reply-To. */
@@ -19,8 +19,8 @@ export type Sender =
   | { readonly kind: 'from'; readonly mailbox: Mailbox }
   | {
       /**
-       * Named in a header that no check of From covers, and anybody can write: a claim. It counts
-       * as unverified.
+       * Named in a header that no check of From covers and that anybody can write: a claim, which
+       * counts as unverified.
        */
       readonly kind: 'claimed';
       readonly mailbox: Mailbox;
@@ -31,9 +31,9 @@ export type Sender =
        */
       readonly byForm: boolean;
     }
-  /** More than one From line or mailbox: which one is meant cannot be told; held. */
+  /** More than one From line or mailbox: it is not known which one is meant. Held. */
   | { readonly kind: 'several' }
-  /** Nobody is named in the message: there is only the envelope. */
+  /** The message names no sender: there is only the envelope. */
   | { readonly kind: 'none' };
 
 type WhyNotFrom = 'no-reply' | 'form' | 'list-rewrite' | 'own-address';
@@ -50,10 +50,9 @@ const MAX_SENDER_LENGTH = 8 * 1024;
  * - is a form sender, or a no-reply address;
  * never a Reply-To that is one of our own addresses or the list's (List-Post, RFC 2369 §3.4).
  * When a list or group left no Reply-To of a person, X-Original-From or X-Original-Sender names
- * him: else all mail of a support address that is a Google Group would look like our own.
+ * them: else all mail of a support address that is a Google Group would look like our own.
  *
- * Without a From that names anybody: Reply-To, then Sender; else it is for the caller to take the
- * envelope's.
+ * Without a usable From: Reply-To, then Sender; else the caller takes the envelope's sender.
  */
 export function selectSender(
   head: HeaderBlock,
@@ -75,14 +74,14 @@ export function selectSender(
   return { kind: 'claimed', mailbox, because, byForm };
 }
 
-/** Undefined when nobody can tell who wrote. */
+/** Undefined when it is not known who wrote. */
 export function mailboxOf(sender: Sender): Mailbox | undefined {
   return sender.kind === 'from' || sender.kind === 'claimed' ? sender.mailbox : undefined;
 }
 
 /**
- * The one mailbox in From (RFC 5322 §3.6.2); undefined when it names nobody. Parts of a name that
- * stand before an unquoted comma are no mailbox of their own: `Doe, Jane <j@x.example>` is one
+ * The one mailbox in From (RFC 5322 §3.6.2); undefined when there is none. The part of a name before
+ * an unquoted comma is no mailbox of its own: `Doe, Jane <j@x.example>` is one
  * person, and so are `Doe@Work, Jane <j@x.example>`, whose first part is no address on the internet,
  * and an address that is named twice.
  */
@@ -105,7 +104,7 @@ function whyNotFrom(
   const key = matchKey(address);
   const original = mailboxes(head.first('x-original-from'));
   if (original.some((each) => matchKey(each.address) !== key)) return 'list-rewrite';
-  // Nobody writes as a list's own address: Mailman leaves no other sign of having rewritten From.
+  // A list's own address is no author: Mailman leaves no other sign that it has rewritten From.
   if (listKey(head) === key) return 'list-rewrite';
   if (isOurs(address, ourAddresses)) return 'own-address';
   if (formSenders.has(address)) return 'form';
@@ -121,7 +120,7 @@ function claimedMailbox(
   const isList = because === 'list-rewrite' || ourAddresses.has(address);
   const names = isList ? ['reply-to', 'x-original-from', 'x-original-sender'] : ['reply-to'];
   const claimed = firstStranger(head, names, ourAddresses, address);
-  // A colleague who has the answer sent to another colleague is the author.
+  // A colleague who directs the answer to another colleague is the author.
   const isColleague = because === 'own-address' && !ourAddresses.has(address);
   return isColleague && claimed !== undefined && isOurs(claimed.address, ourAddresses)
     ? undefined
@@ -155,7 +154,7 @@ function isOurs(address: string, ourAddresses: AddressMatcher): boolean {
   );
 }
 
-/** Whether Reply-To names someone who is not us, be it the author himself. */
+/** Whether Reply-To names an address that is not ours, even if it is the author's. */
 export function hasReplyToOfStranger(head: HeaderBlock, ourAddresses: AddressMatcher): boolean {
   return firstStranger(head, ['reply-to'], ourAddresses) !== undefined;
 }

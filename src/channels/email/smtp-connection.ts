@@ -3,15 +3,14 @@ import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type { TLSSocket } from 'node:tls';
 import type { SMTPServer } from 'smtp-server';
-import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
-import type { ReplyBatch } from './reply-batch.ts';
+import { SMTPConnection, type SMTPConnectionOptions } from './smtp-internals.ts';
 import { SmtpParser } from './smtp-parser.ts';
-import { HAS_STATUS, type RefusalReason, SmtpRefusal } from './smtp-reply.ts';
+import { HAS_STATUS, type RefusalReason, SmtpRefusal } from './refusals.ts';
 
 export interface ConnectionRules {
   /** Negative replies to commands of one client between two messages. */
   readonly maxErrors: number;
-  /** Commands that bring a message no nearer, between two messages. */
+  /** Commands that do not lead to a message, between two messages. */
   readonly maxJunkCommands: number;
   readonly replies: ReplyBatch;
   readonly isDraining: () => boolean;
@@ -27,19 +26,18 @@ const MAX_OVERSHOOT = 1000;
 const JUNK = new Set(['NOOP', 'RSET', 'HELO', 'EHLO', 'LHLO', 'VRFY', 'EXPN', 'HELP', 'ETRN']);
 const NOT_IMPLEMENTED = new Set(['AUTH', 'VRFY', 'EXPN', 'HELP', 'ETRN', 'TURN']);
 /**
- * The parameters that are understood (RFC 5321 §4.1.1.11). Those of DSN (RFC 3461) are not offered
- * and are passed over: whoever asks for a report that never comes loses less than a message.
+ * The accepted parameters (RFC 5321 §4.1.1.11). Those of DSN (RFC 3461) are not offered but ignored:
+ * to refuse the message would be worse for the sender than a report that never comes.
  */
 const MAIL_PARAMETERS: ReadonlySet<string> = new Set(['SIZE', 'BODY', 'SMTPUTF8', 'RET', 'ENVID']);
 const RCPT_PARAMETERS: ReadonlySet<string> = new Set(['NOTIFY', 'ORCPT']);
 
 /**
- * One SMTP session: smtp-server's, with what it leaves to others. Greets without its 100 ms delay
+ * One SMTP session: smtp-server's, with what that lacks. Greets without its 100 ms delay
  * (docs/decisions/0002-no-greeting-delay.md), counts errors and junk commands, knows the limits on
  * connections, and answers with enhanced status codes (RFC 3463) of our own.
  *
- * It overrides methods that the library means to be private; the library is pinned, and a test
- * fails when one of them is no longer there.
+ * What it overrides of the library, and why: smtp-internals.ts.
  */
 export class SmtpConnection extends SMTPConnection {
   readonly #rules: ConnectionRules;
@@ -47,7 +45,7 @@ export class SmtpConnection extends SMTPConnection {
   #errors = 0;
   #junk = 0;
   #overshoot = 0;
-  /** How long the message that is on its way has come too slowly. */
+  /** How long the message in progress has come too slowly. */
   #messageStalledMs: ((now: number) => number) | undefined;
   #errorsBefore = 0;
   /** When it was connected, or the last message was answered. */
@@ -85,7 +83,7 @@ export class SmtpConnection extends SMTPConnection {
     });
   }
 
-  /** Says why and closes the connection (421), whatever the client was doing. */
+  /** Answers 421 with the reason and closes the connection, whatever the client was doing. */
   refuse(reason: RefusalReason): void {
     const { responseCode, message } = new SmtpRefusal(reason);
     this.#rules.onRefused(reason, this.id);
@@ -94,11 +92,11 @@ export class SmtpConnection extends SMTPConnection {
   }
 
   /**
-   * The same, but does not wait for the client to close its side: where connections are short it
-   * must not keep one.
+   * The same, but does not wait for the client to close its side: when connections are short it must
+   * not keep one.
    */
   cutOff(reason: RefusalReason): void {
-    // In the middle of a handshake there is no way to say anything.
+    // During a TLS handshake nothing can be sent.
     if (this._upgrading) this.#rules.onRefused(reason, this.id);
     else this.refuse(reason);
     this.#release();
@@ -119,12 +117,12 @@ export class SmtpConnection extends SMTPConnection {
     this.#rcpts.push(address);
   }
 
-  /** For how long nothing has brought a message nearer; 0 while one comes as it should. */
+  /** How long the session has been idle; 0 while a message comes at a good pace. */
   stalledMs(now: number): number {
     return this.#messageStalledMs?.(now) ?? now - this.#noMessageSince;
   }
 
-  /** No message is on its way, and has not been for so long. */
+  /** No message is in progress, and none has been for `forMs`. */
   hasBeenWithoutMessage(now: number, forMs: number): boolean {
     return this.#messageStalledMs === undefined && now - this.#noMessageSince > forMs;
   }
@@ -133,7 +131,7 @@ export class SmtpConnection extends SMTPConnection {
     return this._closing || this._closed;
   }
 
-  /** Between DATA and its reply the client is not told to go away. */
+  /** Between DATA and its reply the session is not ended for being idle. */
   messageStarted(stalledMs: (now: number) => number): void {
     this.#messageStalledMs = stalledMs;
     this.#errorsBefore = this.#errors;
@@ -150,7 +148,7 @@ export class SmtpConnection extends SMTPConnection {
     if (this.#rules.isDraining()) this.refuse('shutting_down');
   }
 
-  /** Ends the session unless a message is on its way. */
+  /** Ends the session unless a message is in progress. */
   drain(): void {
     if (this.#messageStalledMs === undefined && !this.isClosing) this.refuse('shutting_down');
   }
@@ -179,7 +177,7 @@ export class SmtpConnection extends SMTPConnection {
       this.refuse(reason);
       return;
     }
-    // The library ends the session at the tenth unknown command: here it is an error like others.
+    // The library would end the session at the tenth unknown command; here it counts as an error.
     this._unrecognizedCommands = 0;
     if (NOT_IMPLEMENTED.has(verb)) {
       const { responseCode, message } = new SmtpRefusal('not_implemented');
@@ -215,7 +213,7 @@ export class SmtpConnection extends SMTPConnection {
   }
 
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
-    // One message that is refused is one error, also in LMTP where each recipient is told.
+    // A refused message is one error, also in LMTP, where each recipient has a reply.
     const isInMessage = this.#messageStalledMs !== undefined;
     if (code >= 500 || code === 450) {
       this.#errors = (isInMessage ? this.#errorsBefore : this.#errors) + 1;
@@ -225,14 +223,14 @@ export class SmtpConnection extends SMTPConnection {
     super.send(code, data, typeof data === 'string' && HAS_STATUS.test(data) ? false : context);
   }
 
-  /** TLS takes the handle from under the socket: what is still held back must be out by then. */
+  /** TLS takes over the socket's handle: replies that are held back must be written before. */
   override upgrade(done: () => void, secured?: () => void): void {
     this.#rules.replies.flush(this._socket);
     super.upgrade(done, secured);
   }
 
   override _getEnhancedStatusCode(code: number, context?: string | false): string {
-    // The library's own 421s that answer a command are for bad manners; the one for silence is not.
+    // The library's 421 for a command is for a misbehaving client; the one for silence is not.
     return code === 421 && typeof context === 'string'
       ? '4.7.0'
       : super._getEnhancedStatusCode(code, context);
@@ -293,4 +291,36 @@ function verbOf(command: Buffer): string {
   const start = command.toString('latin1', 0, 16).toUpperCase();
   const space = start.indexOf(' ');
   return space === -1 ? start.trim() : start.slice(0, space);
+}
+
+/**
+ * Writes the replies of one turn of the event loop together, at its end. A client that pipelines
+ * gets its replies in one packet (RFC 2920 §3.2), and a client on the same machine is woken once for
+ * many sessions: to wake it for each reply costs more than to make the reply.
+ */
+export class ReplyBatch {
+  #corked = new Set<Socket>();
+
+  /** Call before a write: the socket keeps it until the turn ends. */
+  hold(socket: Socket): void {
+    if (this.#corked.has(socket)) return;
+    if (this.#corked.size === 0) {
+      setImmediate(() => {
+        this.#flushAll();
+      });
+    }
+    socket.cork();
+    this.#corked.add(socket);
+  }
+
+  /** Writes at once what the socket keeps. */
+  flush(socket: Socket): void {
+    if (this.#corked.delete(socket)) socket.uncork();
+  }
+
+  #flushAll(): void {
+    const sockets = this.#corked;
+    this.#corked = new Set();
+    for (const socket of sockets) socket.uncork();
+  }
 }

@@ -1,14 +1,13 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
-import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
+import type { SMTPConnectionOptions } from './smtp-internals.ts';
 import type { Networks } from '../../runtime/networks.ts';
-import { ReplyBatch } from './reply-batch.ts';
-import { type ConnectionRules, SmtpConnection } from './smtp-connection.ts';
+import { type ConnectionRules, ReplyBatch, SmtpConnection } from './smtp-connection.ts';
 
 export type ListenerRules = Omit<ConnectionRules, 'onClosed' | 'replies'>;
 
-/** smtp-server's listener with our sessions in it, each of which is known until it has closed. */
+/** smtp-server's listener with sessions of our own class, each known until it has closed. */
 export class SmtpListener extends SMTPServer {
   readonly #rules: ListenerRules;
   readonly #live = new Set<SmtpConnection>();
@@ -29,7 +28,7 @@ export class SmtpListener extends SMTPServer {
     return this.#bySession.get(session);
   }
 
-  /** The session that has stood still for the longest time, and at least for so long. */
+  /** The session that has been idle for the longest time, at least `atLeastMs`. */
   stalest(trusted: Networks, now: number, atLeastMs: number): SmtpConnection | undefined {
     let stalest: SmtpConnection | undefined;
     let longest = atLeastMs;
@@ -43,7 +42,7 @@ export class SmtpListener extends SMTPServer {
     return stalest;
   }
 
-  /** Ends sessions that keep talking, or trickle, and bring no message. */
+  /** Ends sessions that send commands but no message. */
   endIdle(now: number, noMessageMs: number): void {
     for (const connection of this.#live) {
       if (connection.isClosing || !connection.hasBeenWithoutMessage(now, noMessageMs)) continue;
@@ -81,7 +80,7 @@ export class SmtpListener extends SMTPServer {
   /** No new connections; resolves when the last one has closed. */
   async closeListener(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
-    // Still before their PROXY header: there is no session to say anything to.
+    // They have sent no PROXY header yet: there is no session that could answer.
     for (const socket of this._pendingSockets.values()) socket.destroy();
     for (const connection of this.#live) connection.drain();
     await closed;

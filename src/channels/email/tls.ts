@@ -9,7 +9,7 @@ import { durableFiles, makeFolder } from '../../runtime/durable-files.ts';
 const SELF_SIGNED_FILE = 'smtp-self-signed.pem';
 const DAY_MS = 86_400_000;
 const SELF_SIGNED_DAYS = 3650;
-/** A self-signed certificate this close to its end is made anew at start. */
+/** A self-signed certificate that expires within this time is replaced at start. */
 const RENEW_BEFORE_MS = 30 * DAY_MS;
 
 /** PEM texts. */
@@ -18,7 +18,7 @@ export interface KeyPair {
   readonly key: string;
 }
 
-/** The certificate that is presented now, and word of the next. */
+/** The current certificate, and calls when it changes. */
 export interface TlsMaterial {
   current(): KeyPair;
   /** Returns the function that ends the calls. */
@@ -31,7 +31,7 @@ export interface TlsOptions {
   readonly files?: { readonly cert: string; readonly key: string };
   readonly dataDir: string;
   readonly hostname: string;
-  /** How often the files are looked at for a renewed certificate. */
+  /** How often the files are checked for a renewed certificate. */
   readonly checkEveryMs: number;
 }
 
@@ -41,8 +41,8 @@ export class TlsUnusable extends Error {
 }
 
 /**
- * Opens the certificate for STARTTLS. Configured files are read again every so often, and taken up
- * once certificate and key belong together: a renewal replaces them one after the other.
+ * Opens the certificate for STARTTLS. Configured files are read again at an interval; a renewed pair
+ * is used once certificate and key belong together, for a renewal replaces one after the other.
  * @throws {TlsUnusable} when the configured files cannot be read or do not belong together
  */
 export async function openTls(options: TlsOptions, logger: Logger): Promise<TlsMaterial> {
@@ -73,7 +73,7 @@ function watched(
     material = next;
     for (const listener of listeners) listener(next);
   };
-  // The contents and not the folder's events: those miss a certificate that is swapped by symlink.
+  // Contents are compared: events of the folder miss a certificate that is swapped by symlink.
   const timer = setInterval(() => {
     check().catch((error: unknown) => {
       logger.warn('smtp.tls_not_reloaded', errorFields(error));
@@ -139,7 +139,7 @@ function splitPem(text: string): KeyPair {
   return { key: text.slice(0, Math.max(at, 0)), cert: text.slice(Math.max(at, 0)) };
 }
 
-/** A folder that began as a trial has one for the name of before. */
+/** After the hostname has changed (a trial becomes the real thing) the old one is of no use. */
 function isUsable({ cert, key }: KeyPair, hostname: string): boolean {
   try {
     createSecureContext({ cert, key });

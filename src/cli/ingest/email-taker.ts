@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { acceptMessage } from '../../channels/email/accept-message.ts';
-import { type Envelope, toArrivals } from '../../channels/email/arrivals.ts';
-import { receivedHeader } from '../../channels/email/received-header.ts';
-import { SmtpRefusal } from '../../channels/email/smtp-reply.ts';
+import { acceptMessage, createEnvelope } from '../../channels/email/door.ts';
+import { type Envelope, toArrivals } from '../../channels/email/receive.ts';
+import { SmtpRefusal } from '../../channels/email/refusals.ts';
 import type { Intake } from '../../intake/intake.ts';
 import type { AddressDirectory } from '../../channels/email/routing.ts';
 import { INLINE_MAX_BYTES } from '../../spool/blobs.ts';
@@ -164,25 +163,18 @@ export class EmailTaker implements Taker {
   }
 
   #envelope(sender: string, recipients: readonly string[], receivedAt: number): Envelope {
-    const [recipient] = recipients;
-    return {
+    return createEnvelope({
+      hostname: this.#options.hostname,
+      protocol: 'INGEST',
+      id: randomUUID(),
       remoteAddress: DOOR,
       heloName: '',
       tls: false,
       trustedRelay: true,
       envelopeFrom: sender,
-      receivedHeader: receivedHeader({
-        heloName: '',
-        remoteAddress: DOOR,
-        hostname: this.#options.hostname,
-        protocol: 'INGEST',
-        id: randomUUID(),
-        ...(recipients.length === 1 && recipient !== undefined && { recipient }),
-        at: receivedAt,
-      }),
       recipients,
       receivedAt,
-    };
+    });
   }
 }
 

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { StoredMessage } from '../../channels/email/message-sink.ts';
-import { MessageSink } from '../../channels/email/message-sink.ts';
+import { MessageSink, type StoredMessage } from '../../channels/email/receive.ts';
 import { idOfRaw, messageIdOf } from '../../channels/email/identity.ts';
 import { type HeaderBlock, HeaderCollector } from '../../channels/email/header-block.ts';
 import type { BlobStore } from '../../spool/blobs.ts';

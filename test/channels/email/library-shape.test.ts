@@ -5,19 +5,33 @@ import { describe, expect, test } from '@jest/globals';
 import { SMTPServer } from 'smtp-server';
 import { SMTPConnection } from 'smtp-server/lib/smtp-connection.js';
 import { SMTPStream } from 'smtp-server/lib/smtp-stream.js';
+import {
+  DkimVerifier,
+  isAligned,
+  parseHeaders,
+} from '../../../src/channels/email/authentication/mailauth.ts';
+import { LeafParser } from '../../../src/channels/email/normalize/parts/leaf-parser.ts';
 
 /**
- * The sessions override methods that smtp-server means to be private. When this fails the library
- * has changed: read what the methods named here do now before the expectation is changed.
+ * Of three libraries more is used than they document: smtp-internals.ts, authentication/mailauth.ts
+ * and normalize/parts/leaf-parser.ts say what and why. When this fails a library has changed: read
+ * what the members named here do now before the expectation is changed.
  */
 const require = createRequire(import.meta.url);
-const folder = dirname(require.resolve('smtp-server/package.json'));
-
-test('smtp-server is the version that the overrides were written for', () => {
+function versionOf(library: string): string {
+  const folder = dirname(require.resolve(`${library}/package.json`));
   const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
     version: string;
   };
-  expect(version).toBe('3.21.6');
+  return version;
+}
+
+test.each([
+  ['smtp-server', '3.21.6'],
+  ['mailauth', '4.13.3'],
+  ['mailparser', '3.9.31'],
+])('%s is the version whose internals are used', (library, version) => {
+  expect(versionOf(library)).toBe(version);
 });
 
 describe('smtp-server still has what is overridden, as it was', () => {
@@ -82,4 +96,64 @@ describe('smtp-server still has what is overridden, as it was', () => {
       /setTimeout\(\(\) => this\.connectionReady\(\), 100\)/,
     );
   });
+});
+
+test('mailauth still has what is used of it and not documented', async () => {
+  const methods = ['messageHeaders', 'nextChunk', 'finalChunk'].map((name) => {
+    const method: unknown = Reflect.get(DkimVerifier.prototype, name);
+    return typeof method === 'function' ? method.length : undefined;
+  });
+  expect(methods).toEqual([1, 1, 0]);
+  expect(isAligned('mail.acme.co.uk', 'acme.co.uk', false)).toBe(true);
+  expect(isAligned('acme.co.uk', 'other.co.uk', false)).toBe(false);
+  const verifier = new DkimVerifier({});
+  await verifier.messageHeaders(parseHeaders(Buffer.from('From: ann@acme.example\r\n\r\n')));
+  await verifier.nextChunk(Buffer.from('text\r\n'));
+  await verifier.finalChunk();
+  expect(verifier).toMatchObject({ results: expect.any(Array), arc: { chain: false } });
+});
+
+const ALTERNATIVES = [
+  'From: ann@customer.example',
+  'Content-Type: multipart/alternative; boundary=b',
+  '',
+  '--b',
+  'Content-Type: text/plain',
+  '',
+  'x',
+  '--b',
+  'Content-Type: text/html',
+  '',
+  '<p>x</p>',
+  '--b--',
+  '',
+].join('\r\n');
+
+test('mailparser still has the parts that are used of it and not documented', async () => {
+  const parser = new LeafParser();
+  expect(parser.textTypes).toEqual([]);
+  const types: string[] = [];
+  parser.on(
+    'data',
+    (data: {
+      type: string;
+      contentType?: string;
+      content?: NodeJS.ReadableStream;
+      release?: () => void;
+    }) => {
+      types.push(data.contentType ?? data.type);
+      data.content?.on('end', () => data.release?.()).resume();
+    },
+  );
+  const ended = new Promise((resolve) => parser.once('end', resolve));
+  parser.end(Buffer.from(ALTERNATIVES, 'latin1'));
+  await ended;
+  expect(types).toEqual(['text/plain', 'text/html', 'text']);
+  expect(parser.tree).toMatchObject({
+    contentType: 'multipart/alternative',
+    children: [{ children: [] }, {}],
+  });
+  expect(parser.tree === false ? undefined : parser.tree.headers.has('from')).toBe(false);
+  // What a boundary has ended was not ended again.
+  expect(parser.curnode).toMatchObject({ decoder: false });
 });

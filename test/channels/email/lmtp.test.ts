@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { parseEmailMeta } from '../../../src/channels/email/email-meta.ts';
-import { lmtpReplies } from '../../../src/channels/email/lmtp-replies.ts';
+import { parseEmailMeta } from '../../../src/channels/email/stored.ts';
+import { lmtpReplies } from '../../../src/channels/email/smtp-transaction.ts';
 import { SpoolFull } from '../../../src/spool/errors.ts';
 import { asEntryId } from '../../../src/domain/ids.ts';
 import {

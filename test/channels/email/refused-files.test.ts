@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { EmailServerParts } from '../../../src/channels/email/email-server.ts';
+import type { EmailServerParts } from '../../../src/channels/email/door-smtp.ts';
 import { SpoolFull, SpoolUnavailable } from '../../../src/spool/errors.ts';
 import { type EmailDoor, MESSAGE, openDoor } from '../../support/email-door.ts';
 

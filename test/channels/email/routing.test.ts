@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { selectInboxes } from '../../../src/channels/email/inboxes.ts';
+import { createAddressDirectory, selectInboxes } from '../../../src/channels/email/routing.ts';
+import type { EmailShop } from '../../../src/channels/email/shop.ts';
 import { parseHeaderBlock } from '../../../src/channels/email/header-block.ts';
-import { createAddressDirectory, type EmailShop } from '../../../src/channels/email/routing.ts';
 import { asShopId } from '../../../src/domain/ids.ts';
 
 const ACME = asShopId('acme');

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createAddressMatcher } from '../../../src/channels/email/address-matcher.ts';
 import { selectSender } from '../../../src/channels/email/sender.ts';
 import { parseHeaderBlock } from '../../../src/channels/email/header-block.ts';
-import { createFormSenders } from '../../../src/channels/email/known-forms.ts';
+import { createFormSenders } from '../../../src/channels/email/known-senders.ts';
 
 const ours = createAddressMatcher(['support@acme.example', '*@help.acme.example']);
 const options = { formSenders: createFormSenders(['forms@site.example', '*@market.example']) };

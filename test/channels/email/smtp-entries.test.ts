@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { parseEmailMeta } from '../../../src/channels/email/email-meta.ts';
+import { parseEmailMeta } from '../../../src/channels/email/stored.ts';
 import { ACME, type EmailDoor, MESSAGE, openDoor, OTHER, rawOf } from '../../support/email-door.ts';
 
 let door: EmailDoor | undefined;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { parseEmailMeta } from '../../../src/channels/email/email-meta.ts';
+import { parseEmailMeta } from '../../../src/channels/email/stored.ts';
 import {
   type DoorChange,
   type EmailDoor,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { DotScanner } from '../../../src/channels/email/dot-scanner.ts';
+import { DotScanner } from '../../../src/channels/email/smtp-parser.ts';
 import { type EmailDoor, MESSAGE, openDoor, rawOf } from '../../support/email-door.ts';
 import type { SmtpClient } from '../../support/smtp-client.ts';
 

@@ -7,10 +7,10 @@ import type {
   AuthenticationSettings,
   FromAuthenticationWorker,
   ToAuthenticationWorker,
-} from './worker-messages.ts';
+} from './authenticator.ts';
 
-// mailauth makes objects of dotted names in ARC-Authentication-Results, `__proto__.x` among them:
-// without this accessor that is a name like any other, and no message can change all objects.
+// mailauth makes objects of dotted names in ARC-Authentication-Results, also of `__proto__.x`.
+// Without this accessor that is an ordinary name, and no message can change the prototype.
 Reflect.deleteProperty(Object.prototype, '__proto__');
 
 const port = parentPort;

@@ -3,14 +3,9 @@ import type { Logger } from '../../../observability/logger.ts';
 import type { Metrics } from '../../../observability/metrics.ts';
 import { TurnBatch } from '../../../runtime/turn-batch.ts';
 import { workerUrl } from '../../../runtime/worker-url.ts';
-import type { CheckRequest } from './check-message.ts';
+import type { CheckRequest, CheckSettings } from './check-message.ts';
 import { DNS_DEFAULTS, type DnsOptions } from './dns-resolver.ts';
 import { type AuthenticationVerdict, UNKNOWN_VERDICT } from './verdict.ts';
-import type {
-  AuthenticationSettings,
-  FromAuthenticationWorker,
-  ToAuthenticationWorker,
-} from './worker-messages.ts';
 
 export interface AuthenticatorOptions {
   readonly hostname: string;
@@ -18,7 +13,7 @@ export interface AuthenticatorOptions {
   readonly dns?: Partial<DnsOptions>;
   /** For one message, in milliseconds. */
   readonly totalMs?: number;
-  /** The worker's file, for tests of what becomes of messages when it fails. */
+  /** The worker's file, for tests of a worker that fails. */
   readonly worker?: URL;
 }
 
@@ -36,12 +31,12 @@ interface Waiting {
 const MAX_HEAP_MB = 128;
 /** For the same reason as in the threads that read mail (normalize/threads/mail-worker.ts). */
 const YOUNG_GENERATION_MB = 12;
-/** The thread ends a check by itself; this is for one that has no turn to do so. */
+/** The thread ends a check itself; after this time it is too busy to do so. */
 const THREAD_GRACE_MS = 500;
 
 /**
  * Checks senders in a thread of its own, which is started with the first message. One thread, so
- * that all share what is known of DNS: its answers, and whether there is any.
+ * that all messages share the DNS cache and its breaker.
  */
 export function createAuthenticator(
   options: AuthenticatorOptions,
@@ -111,7 +106,7 @@ export function createAuthenticator(
       return new Promise((resolve) => {
         const timer = setTimeout(() => {
           settle(id, UNKNOWN_VERDICT);
-          // It has said nothing since: it hangs, and all that is in it with it.
+          // It has answered nothing since: it hangs, with all that is in flight there.
           if (heardAt < askedAt) end(thread);
         }, totalMs + THREAD_GRACE_MS);
         waiting.set(id, { settle: resolve, timer });
@@ -127,3 +122,18 @@ export function createAuthenticator(
     },
   };
 }
+
+/** What the thread is started with. */
+export interface AuthenticationSettings extends CheckSettings {
+  readonly dns: DnsOptions;
+}
+
+export interface ToAuthenticationWorker {
+  readonly id: number;
+  readonly request: CheckRequest;
+}
+
+export type FromAuthenticationWorker =
+  | { readonly id: number; readonly verdict: AuthenticationVerdict }
+  /** The kind of error that ended the check. */
+  | { readonly id: number; readonly error: string };

@@ -1,16 +1,21 @@
 import { canonicalDomain, domainOf } from '../../../domain/email-addresses.ts';
 import { authorOf } from '../sender.ts';
 import type { HeaderBlock } from '../header-block.ts';
-import type { RawSource } from '../raw-source.ts';
-import { isAligned } from './alignment.ts';
+import type { RawSource } from '../stored.ts';
+import {
+  checkSpf,
+  type DmarcRecord,
+  isAligned,
+  readDmarcRecord,
+  type SpfCheck,
+} from './mailauth.ts';
 import { checkSignatures, type SignatureCheck } from './check-signatures.ts';
-import { checkSpf, type SpfCheck } from './check-spf.ts';
-import { claimOf, policyOf, sealedFor, type SenderLists } from './claimed-sender.ts';
-import { type DmarcRecord, readDmarcRecord } from './dmarc-record.ts';
+import { claimOf, policyOf, sealedFor } from './claimed-sender.ts';
 import type { Resolve } from './dns-resolver.ts';
 import { readHead } from './message-bytes.ts';
 import { carriedBy, relayResults, reportedSpf, vouchesFor } from './reported-results.ts';
 import { readSignedHead, type SignedHead } from './signed-head.ts';
+import type { SenderLists } from '../shop.ts';
 import type { AuthenticationVerdict } from './verdict.ts';
 
 /** One message to be checked; all of it can be cloned to another thread. */
@@ -21,7 +26,7 @@ export interface CheckRequest {
   readonly envelopeFrom: string;
   readonly trustedRelay: boolean;
   readonly trustedArcSealers: readonly string[];
-  /** By these the person is told whom the message is from; without them only From is looked at. */
+  /** Needed to find whom the message is from; without them only From is checked. */
   readonly senders?: SenderLists;
 }
 
@@ -40,8 +45,8 @@ const isBelow = (domain: string, sealer: string): boolean =>
   domain === sealer || domain.endsWith(`.${sealer}`);
 
 /**
- * SPF, DKIM, ARC and DMARC of one message. The parts run side by side and each has all of the
- * time: what one of them spends on a zone that does not answer is not taken from the others.
+ * SPF, DKIM, ARC and DMARC of one message. They run in parallel, each with the whole time: a zone
+ * that does not answer delays only the method that asked it.
  * @throws what reading the raw form fails with
  */
 export async function checkMessage(
@@ -132,7 +137,7 @@ interface Evidence {
   readonly relay: boolean;
 }
 
-/** RFC 7489 §6.6.2. Who is trusted to have checked before us is believed when we find nothing. */
+/** RFC 7489 §6.6.2. What a trusted host found before us counts when our own checks find nothing. */
 function conclude(evidence: Evidence): Pick<AuthenticationVerdict, 'dmarc' | 'policy' | 'aligned'> {
   const { fromDomain, record, spf, signatures, carried, relay } = evidence;
   const found = record.kind === 'found';
@@ -147,7 +152,7 @@ function conclude(evidence: Evidence): Pick<AuthenticationVerdict, 'dmarc' | 'po
   if (relay) return { dmarc: 'pass', policy, aligned: 'relay' };
   if (carried === 'pass') return { dmarc: 'pass', policy, aligned: 'arc' };
   if (!found) return { dmarc: record.kind, policy, aligned: 'none' };
-  // What DNS trouble has left open must have been able to pass; else anyone could make trouble.
+  // DNS trouble counts only for a method that could have passed; else anyone could cause it.
   const mightPass =
     carried === 'undecided' ||
     signatures.undecided.some((domain) => isAligned(fromDomain, domain, record.strictDkim)) ||

@@ -1,14 +1,15 @@
-import { arc } from 'mailauth/lib/arc/index.js';
-import { DkimVerifier } from 'mailauth/lib/dkim/dkim-verifier.js';
-import { parseHeaders } from 'mailauth/lib/tools.js';
 import * as z from 'zod';
-import type { RawSource } from '../raw-source.ts';
-import { isAligned } from './alignment.ts';
-import { boundBody, StrangeBody } from './body-bounds.ts';
-import { boundLookups } from './bounded-lookups.ts';
+import type { RawSource } from '../stored.ts';
+import {
+  arc,
+  boundLookups,
+  DkimVerifier,
+  isAligned,
+  libraryResolver,
+  parseHeaders,
+} from './mailauth.ts';
+import { boundBody, readBody, StrangeBody } from './message-bytes.ts';
 import type { Resolve } from './dns-resolver.ts';
-import { libraryResolver } from './library-resolver.ts';
-import { readBody } from './message-bytes.ts';
 import type { SignedHead } from './signed-head.ts';
 import type { MethodResult } from './verdict.ts';
 
@@ -32,11 +33,11 @@ export interface SignatureQuestion {
   readonly headBytes: number;
   readonly fromDomain: string;
   readonly isTrustedSealer: (domain: string) => boolean;
-  /** The message need not be read on. */
+  /** Aborted when the result is no longer needed. */
   readonly signal: AbortSignal;
 }
 
-/** What the library says of a signature, beyond its types. */
+/** What the library reports about a signature, beyond its types. */
 const signatureSchema = z.object({
   signingDomain: z.string().default(''),
   bodyHash: z.unknown().optional(),
@@ -86,9 +87,9 @@ export async function checkSignatures(
 }
 
 /**
- * Feeds the library's verifier by hand: its own reader would look at each byte for the line ends
- * that these bytes have already. Undefined when it stumbles over what the sender wrote: that is a
- * broken signature, and no trouble of ours that could leave the verdict open.
+ * Feeds the library's verifier directly: its own reader would search each byte for line ends that
+ * are known already. Undefined when the verifier throws on what the sender wrote: that is a broken
+ * signature, and no trouble of ours that could leave the verdict open.
  * @throws what reading the message fails with, or the reason for which it ended
  */
 async function verify(
@@ -143,7 +144,7 @@ async function checkSeals(
   return hadTrouble() || seals.hadTrouble() ? 'temperror' : 'fail';
 }
 
-/** The most that any signature says; without a readable one they are all broken. */
+/** The best result of all signatures; `permerror` without a readable one. */
 function bestOf(signatures: readonly Signature[]): MethodResult {
   const results = signatures.map(dkimResult);
   return (

@@ -7,23 +7,16 @@ import {
 } from '../../../domain/email-addresses.ts';
 import { mailboxOf, selectSender } from '../sender.ts';
 import type { HeaderBlock } from '../header-block.ts';
-import { createFormSenders } from '../known-forms.ts';
-import { isSharedDomain } from '../shared-domains.ts';
-import { parseAuthenticationResults } from './authentication-results.ts';
+import { createFormSenders, isSharedDomain } from '../known-senders.ts';
+import { carriedBy, parseAuthenticationResults, vouchesFor } from './reported-results.ts';
 import type { SignatureCheck } from './check-signatures.ts';
-import type { DmarcRecord } from './dmarc-record.ts';
-import { carriedBy, vouchesFor } from './reported-results.ts';
+import type { DmarcRecord } from './mailauth.ts';
+import type { SenderLists } from '../shop.ts';
 import type { SignedHead } from './signed-head.ts';
 import type { AuthenticationVerdict } from './verdict.ts';
 
 /** Where a group that rewrites From keeps the person who wrote. */
 const ORIGINAL_SENDER = ['x-original-from', 'x-original-sender'];
-
-/** What a shop configures of senders: addresses and `*@domain`. */
-export interface SenderLists {
-  readonly addresses: readonly string[];
-  readonly formSenders: readonly string[];
-}
 
 /** A person whom no check of From covers. */
 export interface Claim {
@@ -32,7 +25,7 @@ export interface Claim {
   readonly isEnvelope: boolean;
 }
 
-/** Undefined when From names the person, or nobody. */
+/** Undefined when From names the person, or several. */
 export function claimOf(
   head: HeaderBlock,
   senders: SenderLists | undefined,
@@ -51,10 +44,10 @@ export function claimOf(
 
 /**
  * Whether a sealer whom the shop trusts found that the message is from the claimed domain;
- * `temperror` when DNS trouble leaves the seal open. Where
- * strangers share a domain that says nothing of the address: there the sealer must name the address
- * itself, in the reverse-path that it saw, or in a header that its signature covers and that no
- * sender can add to (a group replaces it).
+ * `temperror` when DNS trouble leaves the seal undecided. On a domain that strangers share this does
+ * not tell whose the address is: there the sealer must name the address itself, in the reverse-path
+ * that it saw, or in a header that its signature covers and that no sender can set (a group
+ * replaces it).
  */
 export function sealedFor(
   { address, domain }: Claim,
@@ -86,7 +79,7 @@ function namesAddress(
     const spf = found?.methods.find(({ method }) => method === 'spf');
     const mailFrom = spf?.result === 'pass' ? spf.properties.get('smtp.mailfrom') : undefined;
     if (mailFrom !== undefined && matchKey(mailFrom) === key) return true;
-    // The newer sets must cover it too: each found the one before it whole, and not what it left out.
+    // The newer sets must cover it too: each verified only what the one before it had signed.
     const sets = signed.arc.slice(0, index + 1);
     return ORIGINAL_SENDER.some(
       (name) => sets.every(({ signedFields }) => signedFields.includes(name)) && isNamedIn(name),
@@ -94,7 +87,7 @@ function namesAddress(
   });
 }
 
-/** What the claimed domain publishes, as the verdict tells it. */
+/** What the claimed domain publishes, in the words of the verdict. */
 export function policyOf(record: DmarcRecord | undefined): AuthenticationVerdict['claimed'] {
   if (record === undefined) return undefined;
   return record.kind === 'found' ? record.policy : record.kind;

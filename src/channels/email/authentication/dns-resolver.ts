@@ -1,7 +1,5 @@
 import { promises as dns } from 'node:dns';
 import type { Clock } from '../../../runtime/clock.ts';
-import { type DnsAnswer, DnsCache, type DnsRecords } from './dns-cache.ts';
-import { DnsError, isSilence, toDnsError } from './dns-error.ts';
 
 /** Times in milliseconds. */
 export interface DnsOptions {
@@ -9,7 +7,7 @@ export interface DnsOptions {
   readonly servers: readonly string[];
   /** For one look-up. */
   readonly queryMs: number;
-  /** How long servers that have not spoken lately may take to say anything at all. */
+  /** How long servers that have not answered lately may take to answer the probe. */
   readonly silenceMs: number;
   /** How long silent servers are not asked again. */
   readonly openMs: number;
@@ -24,16 +22,16 @@ export const DNS_DEFAULTS = {
 
 /** The types that SPF, DKIM, DMARC and ARC ask for. */
 const TYPES = ['A', 'AAAA', 'MX', 'PTR', 'TXT'] as const;
-export type RecordType = (typeof TYPES)[number];
+type RecordType = (typeof TYPES)[number];
 export type Resolve = (name: string, type: string) => Promise<DnsRecords>;
 
-/** Every resolver answers this name, most of them without asking anyone else. */
+/** Every resolver answers for this name, most of them without asking another server. */
 const ROOT = '.';
 
 /**
- * DNS with a cache and a breaker. The breaker opens when the servers say nothing at all, and only
- * then: a zone that does not answer is told from a machine without DNS by a question that any
- * resolver answers, asked beside the first one. While it is open every look-up fails at once.
+ * DNS with a cache and a breaker. The breaker opens only when the servers answer nothing at all: a
+ * probe that any resolver answers, sent beside the first look-up, tells a zone that does not answer
+ * from a machine without DNS. While the breaker is open every look-up fails at once.
  */
 export class DnsResolver {
   readonly #options: DnsOptions;
@@ -111,7 +109,7 @@ export class DnsResolver {
     }
   }
 
-  /** Whether nobody answers anything; opens the breaker then. */
+  /** Whether no server answers anything; opens the breaker then. */
   #areSilent(): Promise<boolean> {
     this.#probe ??= this.#listen().finally(() => {
       this.#probe = undefined;
@@ -168,4 +166,92 @@ function after(ms: number): Promise<undefined> {
   return new Promise((resolve) => {
     setTimeout(() => resolve(undefined), ms).unref();
   });
+}
+
+/** The result of a look-up. */
+type DnsAnswer =
+  | { readonly records: DnsRecords; readonly ttlSeconds: number | undefined }
+  | { readonly error: DnsError };
+
+/** The shapes of `node:dns`: strings, TXT as lists of strings, MX with its priority. */
+export type DnsRecords =
+  | readonly string[]
+  | readonly (readonly string[])[]
+  | readonly { readonly priority: number; readonly exchange: string }[];
+
+const MAX_ENTRIES = 2000;
+/** A larger answer is not cached: no key is that long. */
+const MAX_ANSWER_LENGTH = 8 * 1024;
+const MAX_TTL_MS = 3_600_000;
+/** Node tells the time to live of addresses only. */
+const UNKNOWN_TTL_MS = 300_000;
+const NEGATIVE_TTL_MS = 60_000;
+
+/** Answers by name and type; the oldest is dropped first. Failures of servers are never kept. */
+class DnsCache {
+  readonly #answers = new Map<string, { readonly answer: DnsAnswer; readonly until: number }>();
+
+  get(key: string, now: number): DnsAnswer | undefined {
+    const found = this.#answers.get(key);
+    if (found !== undefined && found.until > now) return found.answer;
+    this.#answers.delete(key);
+    return undefined;
+  }
+
+  set(key: string, answer: DnsAnswer, now: number): void {
+    const ttl = ttlOf(answer);
+    if (ttl === 0) return;
+    this.#answers.delete(key);
+    this.#answers.set(key, { answer, until: now + ttl });
+    if (this.#answers.size <= MAX_ENTRIES) return;
+    for (const oldest of this.#answers.keys()) {
+      this.#answers.delete(oldest);
+      return;
+    }
+  }
+}
+
+function ttlOf(answer: DnsAnswer): number {
+  if ('error' in answer) {
+    const { code } = answer.error;
+    return code === 'ENOTFOUND' || code === 'ENODATA' ? NEGATIVE_TTL_MS : 0;
+  }
+  if (JSON.stringify(answer.records).length > MAX_ANSWER_LENGTH) return 0;
+  const { ttlSeconds } = answer;
+  return ttlSeconds === undefined ? UNKNOWN_TTL_MS : Math.min(ttlSeconds * 1000, MAX_TTL_MS);
+}
+
+/**
+ * What a look-up failed with, in the codes that mailauth reads. Everything that is not the
+ * servers' trouble is `ENOTFOUND`: a name that cannot be looked up must not count as trouble, else a
+ * sender could keep the check of their own message undecided.
+ */
+export class DnsError extends Error {
+  override name = 'DnsError';
+  readonly code: 'ENOTFOUND' | 'ENODATA' | 'ETIMEOUT' | 'ESERVFAIL';
+  constructor(code: DnsError['code']) {
+    super(code);
+    this.code = code;
+  }
+}
+
+const TROUBLE = new Set(['ESERVFAIL', 'EREFUSED', 'ENOTIMP', 'EFORMERR', 'EBADRESP']);
+const SILENCE = new Set(['ETIMEOUT', 'ECONNREFUSED', 'ECANCELLED', 'EDESTRUCTION', 'ENOMEM']);
+
+/** No server has answered. */
+function isSilence(error: unknown): boolean {
+  return SILENCE.has(codeOf(error));
+}
+
+/** Whatever a look-up failed with, as one of the four codes. */
+function toDnsError(error: unknown): DnsError {
+  const code = codeOf(error);
+  if (SILENCE.has(code)) return new DnsError('ETIMEOUT');
+  if (TROUBLE.has(code)) return new DnsError('ESERVFAIL');
+  return new DnsError(code === 'ENODATA' ? 'ENODATA' : 'ENOTFOUND');
+}
+
+function codeOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return '';
+  return typeof error.code === 'string' ? error.code : '';
 }

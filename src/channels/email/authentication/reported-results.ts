@@ -1,11 +1,6 @@
 import type { HeaderBlock } from '../header-block.ts';
-import { isAligned } from './alignment.ts';
-import {
-  type AuthenticationResults,
-  parseAuthenticationResults,
-} from './authentication-results.ts';
+import { isAligned, type SpfCheck } from './mailauth.ts';
 import type { SignatureCheck } from './check-signatures.ts';
-import type { SpfCheck } from './check-spf.ts';
 import type { SignedHead } from './signed-head.ts';
 import type { MethodResult } from './verdict.ts';
 
@@ -13,8 +8,8 @@ import type { MethodResult } from './verdict.ts';
 const MAX_LINES = 20;
 
 /**
- * What a trusted relay found. Only its own line counts, the topmost with a configured id: RFC 8601
- * §5 has it remove those that claim to be its own. Ours never counts, whoever sends it.
+ * What a trusted relay found. Only its own line counts, the topmost with a configured id: by RFC 8601
+ * §5 it removes others that claim to be its own. A line with our own id never counts.
  */
 export function relayResults(
   head: HeaderBlock,
@@ -40,7 +35,7 @@ export function reportedSpf(results: AuthenticationResults | undefined): SpfChec
   return { result, domain: sender.slice(sender.lastIndexOf('@') + 1) };
 }
 
-/** Whether somebody who is trusted found that the domain in From is the sender's. */
+/** Whether a trusted host found that the domain in From is the sender's. */
 export function vouchesFor(
   results: AuthenticationResults | undefined,
   fromDomain: string,
@@ -66,4 +61,96 @@ export function carriedBy(
     vouchesFor(parseAuthenticationResults(results), fromDomain),
   );
   return vouched ? 'pass' : 'none';
+}
+
+/** One line of `method=result property=value ...` (RFC 8601 §2.2). */
+interface ReportedMethod {
+  readonly method: string;
+  readonly result: string;
+  /** `header.from`, `smtp.mailfrom` and their kin, in lower case. */
+  readonly properties: ReadonlyMap<string, string>;
+}
+
+interface AuthenticationResults {
+  readonly authservId: string;
+  readonly methods: readonly ReportedMethod[];
+}
+
+const MAX_LENGTH = 8 * 1024;
+const MAX_METHODS = 50;
+
+/**
+ * Reads an Authentication-Results value (RFC 8601 §2.2), or that of ARC-Authentication-Results,
+ * whose `i=` stands before the id (RFC 8617 §4.1.1). Linear; undefined without an id.
+ */
+export function parseAuthenticationResults(value: string): AuthenticationResults | undefined {
+  const [first = '', ...rest] = split(withoutComments(value.slice(0, MAX_LENGTH)));
+  const parts = /^i\s*=\s*\d+$/.test(first) ? rest : [first, ...rest];
+  const authservId = parts[0]?.split(/\s+/)[0]?.replace(/^"|"$/g, '').toLowerCase();
+  if (authservId === undefined || authservId === '' || authservId.includes('=')) return undefined;
+  return { authservId, methods: parts.slice(1, MAX_METHODS).flatMap(readMethod) };
+}
+
+function readMethod(part: string): ReportedMethod[] {
+  const [head = '', ...words] = part.replace(/\s*=\s*/g, '=').split(/\s+/);
+  const [name = '', result = ''] = head.split('=');
+  if (name === '' || result === '') return [];
+  const properties = new Map<string, string>();
+  for (const word of words) {
+    const equals = word.indexOf('=');
+    if (equals > 0) {
+      const key = word.slice(0, equals).toLowerCase();
+      properties.set(
+        key,
+        word
+          .slice(equals + 1)
+          .replace(/^"|"$/g, '')
+          .toLowerCase(),
+      );
+    }
+  }
+  const method = name.toLowerCase().split('/')[0] ?? '';
+  return [{ method, result: result.toLowerCase(), properties }];
+}
+
+/** RFC 5322 §3.2.2: comments nest, and a quoted string has none. */
+function withoutComments(value: string): string {
+  let depth = 0;
+  let quoted = false;
+  let kept = '';
+  for (let at = 0; at < value.length; at += 1) {
+    const char = value.charAt(at);
+    if (char === '\\') {
+      if (depth === 0) kept += value.slice(at, at + 2);
+      at += 1;
+    } else if (char === '"' && depth === 0) {
+      quoted = !quoted;
+      kept += char;
+    } else if (!quoted && char === '(') {
+      depth += 1;
+    } else if (!quoted && char === ')' && depth > 0) {
+      depth -= 1;
+    } else if (depth === 0) {
+      kept += char;
+    }
+  }
+  return kept;
+}
+
+/** At the semicolons outside of quoted strings. */
+function split(value: string): string[] {
+  const parts: string[] = [];
+  let quoted = false;
+  let start = 0;
+  for (let at = 0; at < value.length; at += 1) {
+    const char = value.charAt(at);
+    if (char === '\\') at += 1;
+    else if (char === '"') quoted = !quoted;
+    else if (char === ';' && !quoted) {
+      parts.push(value.slice(start, at).trim());
+      start = at + 1;
+    }
+  }
+  parts.push(value.slice(start).trim());
+  return parts;
 }

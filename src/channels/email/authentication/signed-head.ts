@@ -1,10 +1,9 @@
-import { instanceOf, tagOf } from './authentication-results.ts';
-import { isAligned } from './alignment.ts';
+import { isAligned } from './mailauth.ts';
 
 const MAX_FIELDS = 1000;
 const MAX_LINES = 4000;
 const MAX_SIGNATURES = 8;
-/** A signature names a key in it; all else that is longer is no signature that a server makes. */
+/** No server makes a longer signature. */
 const MAX_SIGNATURE_LENGTH = 8 * 1024;
 /** RFC 6376 §3.5: no more digits than twelve need be read, and the library cannot read more. */
 const TIME = /^\d{1,12}$/;
@@ -22,7 +21,7 @@ export interface ArcSet {
   readonly signedFields: readonly string[];
 }
 
-/** What of a header block is worth checking signatures against. */
+/** The part of a header block that signatures are checked against. */
 export interface SignedHead {
   /** The fields, with CRLF and the empty line; signatures that prove nothing are left out. */
   readonly bytes: Buffer;
@@ -38,8 +37,8 @@ export interface SignedHead {
 }
 
 /**
- * Reduces a header block to what can vouch for the domain in From, so that no sender can buy time
- * with a thousand signatures, or with keys in a zone of his own that answers slowly. Linear.
+ * Reduces a header block to what can verify the domain in From, so that no sender can delay the check
+ * with a thousand signatures, or with keys in their own slow zone. Linear.
  * @param bytes the header block as it came
  * @param complete false when it is cut: then no signature in it can hold
  */
@@ -84,12 +83,12 @@ interface NamedField {
 
 /**
  * SHA-1 proves nothing any more (RFC 8301 §3.1), and under a signature of a part of the body (`l=`)
- * anyone can write what he likes (RFC 6376 §8.2). Each kind would also have the body hashed again.
+ * anyone can add text (RFC 6376 §8.2). Each kind would also need the body to be hashed again.
  */
 function isStrong({ field, value }: NamedField): boolean {
   if (field.length > MAX_SIGNATURE_LENGTH || tagOf(value, 'l') !== undefined) return false;
   if (![tagOf(value, 't'), tagOf(value, 'x')].every((time) => TIME.test(time ?? '0'))) return false;
-  // RFC 6376 §5.4: From must be signed; else whoever has such a message could write as anyone.
+  // RFC 6376 §5.4: From must be signed; else anyone with such a message could replace From.
   if (!namesIn(tagOf(value, 'h') ?? '').includes('from')) return false;
   return /-sha256$/i.test(tagOf(value, 'a') ?? '');
 }
@@ -160,4 +159,22 @@ function valueOf(field: string): string {
     .slice(field.indexOf(':') + 1)
     .replace(/\r\n/g, '')
     .trim();
+}
+
+/** The ARC instance that a field belongs to. */
+function instanceOf(value: string): number | undefined {
+  const instance = tagOf(value, 'i');
+  return instance !== undefined && /^\d{1,2}$/.test(instance) ? Number(instance) : undefined;
+}
+
+/** A tag of a `k=v; k=v` list (RFC 6376 §3.2); the last of several. Linear. */
+function tagOf(value: string, name: string): string | undefined {
+  let found: string | undefined;
+  for (const part of value.slice(0, MAX_SIGNATURE_LENGTH).split(';')) {
+    const equals = part.indexOf('=');
+    if (equals !== -1 && part.slice(0, equals).trim().toLowerCase() === name) {
+      found = part.slice(equals + 1).trim();
+    }
+  }
+  return found;
 }

@@ -1,28 +1,31 @@
 import { stat } from 'node:fs/promises';
 import { type HeaderBlock, HeaderCollector, parseHeaderBlock } from '../header-block.ts';
 import type { Verdict } from '../../../intake/normalizer.ts';
-import { attachedFiles, MAX_ATTACHMENTS, rawFile, toAttachedFile } from './parts/attached-files.ts';
+import {
+  attachedFiles,
+  inlineImages,
+  MAX_ATTACHMENTS,
+  rawFile,
+  stubText,
+  toAttachedFile,
+} from './parts/attached-files.ts';
 import { type BodyContent, type BodyOptions, readBody } from './body/body-content.ts';
-import { readBounceReport } from './head/bounce-report.ts';
+import { bounceEvents, readBounceReport } from './head/mail-events.ts';
 import { type Alternative, sortParts } from './parts/body-parts.ts';
 import { fitContent, MAX_CONTENT_LENGTH } from './body/content-limits.ts';
-import { readCalendars, withLines } from './calendar/calendars.ts';
-import { bodyKey, messageKey } from './head/counted-mail.ts';
-import type { AttachedFile, EmailJob, EmailResult } from './email-job.ts';
-import type { RawSource } from '../raw-source.ts';
-import { isForwardSubject } from './head/forward-subject.ts';
-import { inlineImages } from './html/inline-image.ts';
-import { bounceEvents } from './head/mail-events.ts';
-import { type MessageHead, readHead } from './head/message-head.ts';
-import { answeredIds, messageIdHost, readThreading } from './head/message-ids.ts';
+import { readCalendars, withLines } from './calendars.ts';
+import { bodyKey, type MessageHead, messageKey, readHead } from './head/message-head.ts';
+import type { AttachedFile, EmailJob, EmailResult } from './job.ts';
+import type { RawSource } from '../stored.ts';
+import { isForwardSubject } from './head/subjects.ts';
+import { answeredIds, messageIdHost, readThreading } from './head/header-values.ts';
 import { type OpenedParts, openParts } from './parts/open-parts.ts';
 import { readFileParts } from './parts/read-file-parts.ts';
 import { type Leaf, type ReadParts, readParts } from './parts/read-parts.ts';
-import { ScratchFolder } from './parts/scratch.ts';
-import type { ShopMail } from './shop-mail.ts';
-import { stubText } from './stub-text.ts';
+import { ScratchFolder } from './parts/collect-part.ts';
+import type { ShopMail } from '../shop.ts';
 
-/** A body of no more than empty lines. */
+/** A body of this size holds only empty lines. */
 const LINE_ENDS = 8;
 const PARTLY_READ = '(part of the message could not be read; the original is attached)';
 
@@ -99,12 +102,12 @@ function withBounceEvents(
   return { ...verdict, events: bounceEvents(readBounceReport(head, parts), own, at) };
 }
 
-/** Two messages that say the same have different addresses for the image in it. */
+/** Two messages with the same content have different addresses for their images. */
 function withoutBase(content: string, { imageBase }: EmailJob): string {
   return imageBase === undefined ? content : content.replaceAll(imageBase, '');
 }
 
-/** In a text that is so long that it becomes a file, nobody would put the images' addresses. */
+/** A text that becomes a file shows no images: their addresses are not filled in there. */
 function readShownBody(alternatives: readonly Alternative[], options: BodyOptions): BodyContent {
   const body = readBody(alternatives, options);
   if (body.text.length < MAX_CONTENT_LENGTH / 2) return body;
@@ -126,7 +129,7 @@ function counted(
   return { counted: { ...message.counted, body, ...(key !== undefined && { message: key }) } };
 }
 
-/** There is something, and nothing was found in it: a multipart without parts, text without a head. */
+/** A body in which no part was found: a multipart without parts, text without a head. */
 function isMisread(head: HeaderBlock, { leaves }: ReadParts, size: number): boolean {
   const headless = ['from', 'to', 'subject', 'date'].every((name) => head.count(name) === 0);
   const bodyBytes = headless ? size : size - head.byteLength;
@@ -179,7 +182,7 @@ async function trimsQuotes(
   return ids.some((id) => shop.replyDomains.has(messageIdHost(id))) || (await context.isKnown(ids));
 }
 
-/** A body that was too long to read in whole: its bytes go along as they came. */
+/** A body that was too long to be read in full is attached as it came. */
 async function wholeBody(leaf: Leaf): Promise<AttachedFile> {
   const file = await toAttachedFile(leaf);
   return { ...file, name: leaf.contentType === 'text/html' ? 'message.html' : 'message.txt' };

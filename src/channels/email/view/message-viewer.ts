@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { workerUrl } from '../../../runtime/worker-url.ts';
-import type { RawSource } from '../raw-source.ts';
-import { removeScratch, sweepScratch } from '../normalize/parts/scratch.ts';
+import type { RawSource } from '../stored.ts';
+import { removeScratch, sweepScratch } from '../normalize/parts/collect-part.ts';
 import type { MessageView, ViewJob } from './view-message.ts';
 
 const MAX_HEAP_MB = 256;
 const MAX_BUFFER_BYTES = 192 * 1024 * 1024;
 const DEADLINE_MS = 20_000;
-/** A thread without work is let go: operators come now and then. */
+/** An idle thread is ended after this time: operators look at messages only now and then. */
 const IDLE_MS = 60_000;
 const MAX_WAITING = 20;
 
@@ -104,7 +104,7 @@ export class MessageViewer {
       // A hostile message must not find a key in the environment, nor a parser an option.
       env: {},
     });
-    // Somebody always listens: a thread that ends by itself must not end the process.
+    // An error event without a listener would end the process.
     worker.on('error', () => undefined);
     worker.unref();
     return worker;

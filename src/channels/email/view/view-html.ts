@@ -1,12 +1,12 @@
 import sanitizeHtml from 'sanitize-html';
 import type { HtmlElement } from '../normalize/html/html-tree.ts';
-import { escapeHtml } from '../normalize/html/serialize-html.ts';
+import { escapeAttribute, escapeHtml } from '../normalize/html/serialize-html.ts';
 
 /** An image of the message itself, by its Content-ID: a `data:` URL. */
 export type EmbeddedImage = (contentId: string) => string | undefined;
 
 const VOID: ReadonlySet<string> = new Set(['br', 'hr', 'wbr', 'col']);
-/** Of the message's own, what is written; everything else of an element is left out. */
+/** The attributes of the message that are kept; all others are left out. */
 const KEPT_ATTRIBUTES = ['style', 'align', 'valign', 'bgcolor', 'color', 'width', 'dir', 'lang'];
 const CELL_ATTRIBUTES = ['colspan', 'rowspan'];
 const MAX_ALT = 200;
@@ -63,7 +63,7 @@ const STYLES: Readonly<Record<string, RegExp[]>> = {
 /**
  * What a person would see of the message, as a document of its own. Nothing in it is fetched: an
  * image of the message itself stands in it, one from elsewhere is named with its host. Nothing in it
- * leads anywhere: beside a link stands where it would go. sanitize-html has the last word.
+ * leads anywhere: the target of a link is shown beside it. sanitize-html runs last.
  */
 export function viewDocument(root: HtmlElement, embedded: EmbeddedImage): string {
   const out: string[] = [];
@@ -131,7 +131,7 @@ function openTag({ name, attributes }: HtmlElement): string {
   return `<${name}${kept.join('')}>`;
 }
 
-/** Its text stays; where it leads is told, unless the text says so already. */
+/** The text stays; the target is shown beside it, unless the text is the target. */
 function writeLink(link: HtmlElement, embedded: EmbeddedImage, out: string[]): void {
   const href = link.attributes['href']?.trim() ?? '';
   const before = out.length;
@@ -166,8 +166,4 @@ function hostOf(src: string): string | undefined {
   if (!URL.canParse(absolute)) return undefined;
   const { protocol, host } = new URL(absolute);
   return protocol === 'http:' || protocol === 'https:' ? host.slice(0, 100) : undefined;
-}
-
-function escapeAttribute(text: string): string {
-  return escapeHtml(text).replaceAll('"', '&quot;');
 }

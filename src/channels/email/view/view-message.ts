@@ -1,13 +1,14 @@
 import { stat } from 'node:fs/promises';
 import { decodeHtml, readHtml, readPlain } from '../normalize/body/body-text.ts';
 import type { HtmlElement } from '../normalize/html/html-tree.ts';
+import { decodedContentId } from '../normalize/parts/attached-files.ts';
 import { sortParts } from '../normalize/parts/body-parts.ts';
-import { readEncoded } from '../normalize/parts/base64-run.ts';
+import { readEncoded } from '../normalize/parts/part-content.ts';
 import { openParts } from '../normalize/parts/open-parts.ts';
 import { readFileParts } from '../normalize/parts/read-file-parts.ts';
 import { type Leaf, type ReadParts, readParts } from '../normalize/parts/read-parts.ts';
-import { ScratchFolder } from '../normalize/parts/scratch.ts';
-import type { RawSource } from '../raw-source.ts';
+import { ScratchFolder } from '../normalize/parts/collect-part.ts';
+import type { RawSource } from '../stored.ts';
 import { viewDocument } from './view-html.ts';
 
 const MAX_TEXT = 256 * 1024;
@@ -34,7 +35,7 @@ export interface ViewJob {
   readonly html: boolean;
 }
 
-/** What a person reads of a message. */
+/** A message as a person would read it. */
 export interface MessageView {
   /** The plain text, when there is any. */
   readonly text?: string;
@@ -71,7 +72,7 @@ const isPlain = ({ contentType }: Leaf): boolean => contentType === 'text/plain'
 
 async function read({ raw, maxBufferBytes }: ViewJob, scratch: ScratchFolder): Promise<ReadParts> {
   if (raw.kind === 'bytes') return readParts(raw.bytes, scratch);
-  // Of a file that is gone the reading would only say that it broke off.
+  // Without this a missing file would be reported as a message that broke off.
   await stat(raw.path);
   return readFileParts({ path: raw.path, observe: () => undefined, maxBufferBytes }, scratch);
 }
@@ -81,7 +82,7 @@ async function documentOf(html: readonly Leaf[], leaves: readonly Leaf[]): Promi
   const root = { name: '', attributes: {}, children: childrenOf(html) };
   let left = MAX_SHOWN_IMAGES;
   return viewDocument(root, (contentId) => {
-    const url = images.get(contentId) ?? images.get(decoded(contentId));
+    const url = images.get(contentId) ?? images.get(decodedContentId(contentId));
     if (url === undefined || url.length > left) return undefined;
     left -= url.length;
     return url;
@@ -98,15 +99,6 @@ function childrenOf(html: readonly Leaf[]): HtmlElement['children'] {
     for (const child of readHtml(read).tree.children) children.push(child);
   }
   return children;
-}
-
-/** RFC 2392 §2: the id is percent-encoded in the URL. */
-function decoded(contentId: string): string {
-  try {
-    return decodeURIComponent(contentId);
-  } catch {
-    return contentId;
-  }
 }
 
 async function picturesOf(leaves: readonly Leaf[]): Promise<ReadonlyMap<string, string>> {

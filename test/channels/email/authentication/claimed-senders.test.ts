@@ -4,8 +4,10 @@ import {
   checkMessage,
   type CheckRequest,
 } from '../../../../src/channels/email/authentication/check-message.ts';
-import { DnsError } from '../../../../src/channels/email/authentication/dns-error.ts';
-import type { Resolve } from '../../../../src/channels/email/authentication/dns-resolver.ts';
+import {
+  DnsError,
+  type Resolve,
+} from '../../../../src/channels/email/authentication/dns-resolver.ts';
 
 const key = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const publicKey = key.publicKey.export({ type: 'spki', format: 'der' }).toString('base64');

@@ -1,8 +1,10 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { checkMessage } from '../../../../src/channels/email/authentication/check-message.ts';
-import { DnsError } from '../../../../src/channels/email/authentication/dns-error.ts';
-import type { Resolve } from '../../../../src/channels/email/authentication/dns-resolver.ts';
+import {
+  DnsError,
+  type Resolve,
+} from '../../../../src/channels/email/authentication/dns-resolver.ts';
 import { authFixture, authZone } from './auth-fixtures.ts';
 
 const own = generateKeyPairSync('rsa', { modulusLength: 2048 });

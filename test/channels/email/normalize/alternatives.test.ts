@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import { readBody } from '../../../../src/channels/email/normalize/body/body-content.ts';
 import { sortParts } from '../../../../src/channels/email/normalize/parts/body-parts.ts';
 import { readParts } from '../../../../src/channels/email/normalize/parts/read-parts.ts';
-import { ScratchFolder } from '../../../../src/channels/email/normalize/parts/scratch.ts';
+import { ScratchFolder } from '../../../../src/channels/email/normalize/parts/collect-part.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 import { fixtureNames } from './fixture-messages.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readCalendar } from '../../../../src/channels/email/normalize/calendar/calendar-event.ts';
-import { calendarLines } from '../../../../src/channels/email/normalize/calendar/calendar-line.ts';
+import { calendarLines, readCalendar } from '../../../../src/channels/email/normalize/calendars.ts';
 
 const START = 'DTSTART:20260113T090000Z';
 const lines = (method: string, event: string) => {

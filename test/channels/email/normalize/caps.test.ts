@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import { MAX_ATTACHMENTS } from '../../../../src/channels/email/normalize/parts/attached-files.ts';
 import { MAX_CONTENT_LENGTH } from '../../../../src/channels/email/normalize/body/content-limits.ts';
 import { normalizeMessage } from '../../../../src/channels/email/normalize/normalize-message.ts';
-import { compileShop } from '../../../../src/channels/email/normalize/shop-mail.ts';
+import { compileShop } from '../../../../src/channels/email/shop.ts';
 import { createMessageRequestSchema } from '../../../../src/platform-api/schemas.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 import { emailJob, RECEIVED_AT, shopSettings } from './jobs.ts';

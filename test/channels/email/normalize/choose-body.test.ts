@@ -1,9 +1,6 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { normalizeMessage } from '../../../../src/channels/email/normalize/normalize-message.ts';
-import {
-  compileShop,
-  type ShopMailSettings,
-} from '../../../../src/channels/email/normalize/shop-mail.ts';
+import { compileShop, type ShopMailSettings } from '../../../../src/channels/email/shop.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 import { emailJob, shopSettings } from './jobs.ts';
 

@@ -1,13 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import {
-  classify,
-  type MailClass,
-} from '../../../../src/channels/email/normalize/head/classify.ts';
-import { readSubject } from '../../../../src/channels/email/normalize/head/header-text.ts';
+import { classify } from '../../../../src/channels/email/normalize/head/classify.ts';
+import type { MailClass } from '../../../../src/channels/email/shop.ts';
+import { readSubject } from '../../../../src/channels/email/normalize/head/header-values.ts';
 import { createAddressMatcher } from '../../../../src/channels/email/address-matcher.ts';
 import { selectSender } from '../../../../src/channels/email/sender.ts';
 import { parseHeaderBlock } from '../../../../src/channels/email/header-block.ts';
-import { createFormSenders } from '../../../../src/channels/email/known-forms.ts';
+import { createFormSenders } from '../../../../src/channels/email/known-senders.ts';
 
 const ALL: readonly MailClass[] = ['auto-reply', 'bounce', 'loop', 'bulk'];
 const formSenders = createFormSenders(['forms@market.example']);

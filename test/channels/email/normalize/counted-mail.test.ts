@@ -1,11 +1,8 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { UNKNOWN_VERDICT } from '../../../../src/channels/email/authentication/verdict.ts';
-import type { EmailJob, EmailResult } from '../../../../src/channels/email/normalize/email-job.ts';
+import type { EmailJob, EmailResult } from '../../../../src/channels/email/normalize/job.ts';
 import { normalizeMessage } from '../../../../src/channels/email/normalize/normalize-message.ts';
-import {
-  compileShop,
-  type ShopMailSettings,
-} from '../../../../src/channels/email/normalize/shop-mail.ts';
+import { compileShop, type ShopMailSettings } from '../../../../src/channels/email/shop.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 import { emailJob, meta, shopSettings } from './jobs.ts';
 

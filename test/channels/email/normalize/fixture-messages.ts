@@ -1,11 +1,13 @@
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkMessage } from '../../../../src/channels/email/authentication/check-message.ts';
-import { DnsError } from '../../../../src/channels/email/authentication/dns-error.ts';
-import type { Resolve } from '../../../../src/channels/email/authentication/dns-resolver.ts';
-import type { EmailJob } from '../../../../src/channels/email/normalize/email-job.ts';
+import {
+  DnsError,
+  type Resolve,
+} from '../../../../src/channels/email/authentication/dns-resolver.ts';
+import type { EmailJob } from '../../../../src/channels/email/normalize/job.ts';
 import { normalizeMessage } from '../../../../src/channels/email/normalize/normalize-message.ts';
-import { compileShop } from '../../../../src/channels/email/normalize/shop-mail.ts';
+import { compileShop } from '../../../../src/channels/email/shop.ts';
 import { emailJob, meta, shopSettings } from './jobs.ts';
 
 const FOLDER = join(import.meta.dirname, '../../../fixtures/email');

@@ -1,16 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
-import { safeFileName } from '../../../../src/channels/email/normalize/parts/file-names.ts';
-import { isForwardSubject } from '../../../../src/channels/email/normalize/head/forward-subject.ts';
-import {
-  readDisplayName,
-  readSubject,
-} from '../../../../src/channels/email/normalize/head/header-text.ts';
+import { safeFileName } from '../../../../src/channels/email/normalize/parts/attached-files.ts';
+import { isForwardSubject } from '../../../../src/channels/email/normalize/head/subjects.ts';
 import {
   messageIdHost,
+  readCopyRecipients,
+  readDisplayName,
+  readSentAt,
+  readSubject,
   readThreading,
-} from '../../../../src/channels/email/normalize/head/message-ids.ts';
-import { readCopyRecipients } from '../../../../src/channels/email/normalize/head/recipients.ts';
-import { readSentAt } from '../../../../src/channels/email/normalize/head/sent-at.ts';
+} from '../../../../src/channels/email/normalize/head/header-values.ts';
 import { createAddressMatcher } from '../../../../src/channels/email/address-matcher.ts';
 import { parseHeaderBlock } from '../../../../src/channels/email/header-block.ts';
 

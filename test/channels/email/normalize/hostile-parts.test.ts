@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { memorySource } from '../../../../src/channels/email/normalize/parts/byte-source.ts';
-import { findSignedContent } from '../../../../src/channels/email/normalize/parts/cms-content.ts';
+import { memorySource } from '../../../../src/channels/email/normalize/parts/part-content.ts';
+import { findSignedContent } from '../../../../src/channels/email/normalize/parts/signed-content.ts';
 import { tnefParts } from '../../../../src/channels/email/normalize/tnef/tnef-leaves.ts';
 import { readTnef } from '../../../../src/channels/email/normalize/tnef/tnef-reader.ts';
-import { ScratchFolder } from '../../../../src/channels/email/normalize/parts/scratch.ts';
+import { ScratchFolder } from '../../../../src/channels/email/normalize/parts/collect-part.ts';
 import { ends } from '../../../support/ends.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 import { attribute, propertyList, tnef } from './tnef-writer.ts';

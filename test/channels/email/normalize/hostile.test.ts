@@ -1,12 +1,7 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { existsSync } from 'node:fs';
 import { normalizeMessage } from '../../../../src/channels/email/normalize/normalize-message.ts';
-import { LeafParser } from '../../../../src/channels/email/normalize/parts/leaf-parser.ts';
-import {
-  compileShop,
-  type ShopMailSettings,
-} from '../../../../src/channels/email/normalize/shop-mail.ts';
+import { compileShop, type ShopMailSettings } from '../../../../src/channels/email/shop.ts';
 import { createMessageRequestSchema } from '../../../../src/platform-api/schemas.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 import { emailJob, meta, shopSettings } from './jobs.ts';
@@ -194,34 +189,4 @@ describe('any bytes', () => {
       { numRuns: 400 },
     );
   });
-});
-
-test('mailparser still has the parts that are used of it and not documented', async () => {
-  const parser = new LeafParser();
-  expect(parser.textTypes).toEqual([]);
-  const types: string[] = [];
-  parser.on(
-    'data',
-    (data: {
-      type: string;
-      contentType?: string;
-      content?: NodeJS.ReadableStream;
-      release?: () => void;
-    }) => {
-      types.push(data.contentType ?? data.type);
-      data.content?.on('end', () => data.release?.()).resume();
-    },
-  );
-  const ended = new Promise((resolve) => parser.once('end', resolve));
-  parser.end(both('<p>x</p>'));
-  await ended;
-  expect(types).toEqual(['text/plain', 'text/html', 'text']);
-  expect(parser.tree).toMatchObject({
-    contentType: 'multipart/alternative',
-    children: [{ children: [] }, {}],
-  });
-  expect(parser.tree === false ? undefined : parser.tree.headers.has('from')).toBe(false);
-  // What a boundary has ended was not ended again.
-  expect(parser.curnode).toMatchObject({ decoder: false });
-  expect(existsSync(scratch.path)).toBe(true);
 });

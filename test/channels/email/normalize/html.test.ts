@@ -1,12 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import {
   parseHtml,
-  visibleLength,
-} from '../../../../src/channels/email/normalize/html/html-tree.ts';
-import {
   stripTags,
   textUpperBound,
-} from '../../../../src/channels/email/normalize/html/html-scan.ts';
+  visibleLength,
+} from '../../../../src/channels/email/normalize/html/html-tree.ts';
 import { joinLines } from '../../../../src/channels/email/normalize/quotes/lines.ts';
 import { renderHtml } from '../../../../src/channels/email/normalize/html/render-html.ts';
 import { cleanHtml } from '../../../../src/channels/email/normalize/html/serialize-html.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import type { EmailMeta } from '../../../../src/channels/email/email-meta.ts';
-import type { EmailJob } from '../../../../src/channels/email/normalize/email-job.ts';
-import type { ShopMailSettings } from '../../../../src/channels/email/normalize/shop-mail.ts';
+import type { EmailMeta } from '../../../../src/channels/email/stored.ts';
+import type { EmailJob } from '../../../../src/channels/email/normalize/job.ts';
+import type { ShopMailSettings } from '../../../../src/channels/email/shop.ts';
 import { type Claimed, type RawForm, WAITS_FOR } from '../../../../src/spool/entry.ts';
 import { asEntryId, asShopId } from '../../../../src/domain/ids.ts';
 

@@ -4,16 +4,18 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { readEncoded } from '../../../../src/channels/email/normalize/parts/base64-run.ts';
-import { withByteSource } from '../../../../src/channels/email/normalize/parts/byte-source.ts';
+import {
+  readEncoded,
+  withByteSource,
+} from '../../../../src/channels/email/normalize/parts/part-content.ts';
 import { readFileParts } from '../../../../src/channels/email/normalize/parts/read-file-parts.ts';
 import {
   type Leaf,
   type Part,
   readParts,
 } from '../../../../src/channels/email/normalize/parts/read-parts.ts';
-import { RunElider } from '../../../../src/channels/email/normalize/parts/run-elider.ts';
-import { ScratchFolder } from '../../../../src/channels/email/normalize/parts/scratch.ts';
+import { Base64Extractor } from '../../../../src/channels/email/normalize/parts/base64-extractor.ts';
+import { ScratchFolder } from '../../../../src/channels/email/normalize/parts/collect-part.ts';
 import { ends } from '../../../support/ends.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 
@@ -190,16 +192,16 @@ test('what passes and what is left out is the message, however it is cut', () =>
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 12 }), cuts, (pieces, sizes) => {
       const message = Buffer.from(pieces.join(''));
-      const elider = new RunElider();
+      const extractor = new Base64Extractor();
       const passed: Buffer[] = [];
       for (let at = 0, cut = 0; at < message.length; cut += 1) {
         const size = sizes[cut % sizes.length] ?? 1;
-        passed.push(...elider.push(message.subarray(at, at + size)));
+        passed.push(...extractor.push(message.subarray(at, at + size)));
         at += size;
       }
-      passed.push(...elider.end());
+      passed.push(...extractor.end());
       let whole = Buffer.concat(passed);
-      for (const { run, keptBytes, marker, hash } of elider.runs) {
+      for (const { run, keptBytes, marker, hash } of extractor.runs) {
         const bytes = message.subarray(
           run.offset,
           run.offset + run.lines * (run.lineLength + run.lineEnd),

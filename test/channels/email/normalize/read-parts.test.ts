@@ -1,9 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
-import { createEmailNormalizer } from '../../../../src/channels/email/normalize/email-normalizer.ts';
+import { createEmailNormalizer } from '../../../../src/channels/email/normalize.ts';
 import { readParts } from '../../../../src/channels/email/normalize/parts/read-parts.ts';
-import { ScratchFolder } from '../../../../src/channels/email/normalize/parts/scratch.ts';
+import { ScratchFolder } from '../../../../src/channels/email/normalize/parts/collect-part.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 import { claimedEmail, shopSettings } from './jobs.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { memorySource } from '../../../../src/channels/email/normalize/parts/byte-source.ts';
-import { unpackRtf } from '../../../../src/channels/email/normalize/tnef/compressed-rtf.ts';
+import { memorySource } from '../../../../src/channels/email/normalize/parts/part-content.ts';
+import { unpackRtf } from '../../../../src/channels/email/normalize/tnef/tnef-leaves.ts';
 import {
   readTnef,
   type TnefMessage,

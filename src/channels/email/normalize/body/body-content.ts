@@ -1,13 +1,15 @@
 import type { Alternative } from '../parts/body-parts.ts';
-import { type BodyMode, type Chosen, chooseBody } from './choose-body.ts';
+import type { BodyMode } from '../../shop.ts';
 import { cutText } from '../../../../runtime/clean-text.ts';
-import { type Line, joinLines, textLines } from '../quotes/lines.ts';
-import { escapeLineStart, escapeMarkdown } from '../html/markdown-syntax.ts';
-import type { InlineImage } from '../html/inline-image.ts';
+import { joinLines, type Line, textLines } from '../quotes/lines.ts';
+import { escapeLineStart, escapeMarkdown } from '../html/line-writer.ts';
+import type { InlineImage } from '../parts/attached-files.ts';
 import type { Leaf } from '../parts/read-parts.ts';
 import { renderHtml } from '../html/render-html.ts';
 import { cleanHtml, escapeHtml } from '../html/serialize-html.ts';
 import { trimQuotes } from '../quotes/trim-quotes.ts';
+import { decodeHtml, type HtmlText, type PlainText, readHtml, readPlain } from './body-text.ts';
+import { textUpperBound, visibleLength } from '../html/html-tree.ts';
 
 export type Format = 'TEXT' | 'MARKDOWN' | 'HTML';
 
@@ -48,7 +50,7 @@ export function readBody(alternatives: readonly Alternative[], options: BodyOpti
   ]);
   const { lines: kept, trimmed: found } = options.trim ? trimQuotes(lines) : { lines, trimmed: [] };
   const asHtml = hasHtml && options.mode === 'html';
-  // Of HTML only whole elements can be left out: what the client marked.
+  // From HTML only whole elements can be left out: those that the client marked.
   const trimmed = asHtml ? found.filter(({ mark }) => mark !== undefined) : found;
   return {
     text: asHtml ? htmlOf(chosen, options, trimmed.length > 0) : joinLines(kept, format),
@@ -94,4 +96,118 @@ function namedImages(text: string, options: BodyOptions): string {
     const image = options.inlineImage(id);
     return image === undefined ? found : `[image: ${image.name}]`;
   });
+}
+
+/** With less than this share of the HTML's visible text, the plain text is a stub. */
+const SUBSTANTIAL = 0.3;
+/** What a stub says in place of the message, in the usual languages. */
+const STUB_WORDS = [
+  'in your browser',
+  'view online',
+  'view this email',
+  'view it online',
+  'web version',
+  'html version',
+  'html-enabled',
+  'does not support html',
+  "doesn't support html",
+  'im browser',
+  'webversion',
+  'html-format',
+  'dans votre navigateur',
+  'version en ligne',
+  'en el navegador',
+  'en su navegador',
+  'nel browser',
+  'nel tuo browser',
+  'in je browser',
+  'in uw browser',
+  'no navegador',
+  'no seu navegador',
+  'w przeglądarce',
+  'i din webbläsare',
+  'i din browser',
+  'i nettleseren',
+  'selaimessa',
+  'v prohlížeči',
+  'tarayıcı',
+  'в браузере',
+  'ブラウザで',
+  '在浏览器中',
+];
+const MAX_STUB_LENGTH = 400;
+
+/** A stretch of the body in the form that was chosen. */
+type Chosen =
+  | ({ readonly kind: 'plain'; readonly leaf: Leaf } & PlainText)
+  | ({ readonly kind: 'html'; readonly leaf: Leaf } & HtmlText);
+
+/**
+ * `auto` and `text`: the plain text unless it is a stub; `html`: the HTML if there is one.
+ * A stub is empty, says "view in browser", or has under 30 % of the text that the HTML shows.
+ */
+function chooseBody(alternative: Alternative, mode: BodyMode): readonly Chosen[] {
+  const plain = alternative.plain.map(chosenPlain);
+  if (alternative.html.length === 0) return plain;
+  const wantsHtml = mode === 'html' || plain.length === 0 || saysNothing(plain);
+  const written = wantsHtml ? 0 : sum(plain, ({ text }) => textLength(text));
+  // It is enough even if all bytes of the HTML were letters, so that need not be decoded.
+  if (!wantsHtml && written >= SUBSTANTIAL * sum(alternative.html, bytesOf)) return plain;
+  const forms = alternative.html.map(decodeForm);
+  if (wantsHtml) return forms.map(toChosen);
+  // It is enough even if none of the HTML were hidden, so that need not be parsed.
+  if (written >= SUBSTANTIAL * sum(forms, ({ text }) => textUpperBound(text))) return plain;
+  const html = forms.map(toChosen);
+  return written < SUBSTANTIAL * sum(html, shownLength) ? html : plain;
+}
+
+interface Decoded extends PlainText {
+  readonly leaf: Leaf;
+}
+
+function decodeForm(leaf: Leaf): Decoded {
+  return { leaf, ...(leaf.contentType === 'text/html' ? decodeHtml(leaf) : readPlain(leaf)) };
+}
+
+function toChosen(form: Decoded): Chosen {
+  const { leaf } = form;
+  return leaf.contentType === 'text/html'
+    ? { kind: 'html', leaf, ...readHtml(form) }
+    : { kind: 'plain', ...form };
+}
+
+function chosenPlain(leaf: Leaf): Extract<Chosen, { kind: 'plain' }> {
+  return { kind: 'plain', leaf, ...readPlain(leaf) };
+}
+
+function saysNothing(plain: readonly PlainText[]): boolean {
+  const text = plain
+    .map((each) => each.text)
+    .join('\n')
+    .trim();
+  if (text === '') return true;
+  if (text.length > MAX_STUB_LENGTH) return false;
+  const lower = text.toLowerCase();
+  return STUB_WORDS.some((words) => lower.includes(words));
+}
+
+/** No charset has more UTF-16 units than bytes. */
+const bytesOf = ({ content }: Leaf): number => content.size;
+
+function shownLength(chosen: Chosen): number {
+  return chosen.kind === 'html' ? visibleLength(chosen.tree) : textLength(chosen.text);
+}
+
+function sum<Item>(items: readonly Item[], of: (item: Item) => number): number {
+  return items.reduce((total, item) => total + of(item), 0);
+}
+
+/** Without white space, as `textUpperBound` counts. */
+function textLength(text: string): number {
+  let length = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code > 0x20 && code !== 0xa0 && code !== 0x3000) length += 1;
+  }
+  return length;
 }

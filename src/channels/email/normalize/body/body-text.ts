@@ -1,11 +1,9 @@
 import { decodeText } from './charset.ts';
 import { cleanText } from '../../../../runtime/clean-text.ts';
-import { joinFlowed } from './flowed.ts';
-import { type HtmlElement, parseHtml } from '../html/html-tree.ts';
-import { stripTags } from '../html/html-scan.ts';
+import { type HtmlElement, parseHtml, stripTags } from '../html/html-tree.ts';
 import type { Leaf } from '../parts/read-parts.ts';
 
-/** HTML beyond this is not looked at: no letter that a person wrote is that long. */
+/** HTML beyond this length is not read: no person writes a letter that long. */
 const MAX_HTML_LENGTH = 512 * 1024;
 
 export interface PlainText {
@@ -45,4 +43,42 @@ function decodeLeaf({ content, parameters }: Leaf, html: boolean): PlainText {
   const cut = content.size > content.start.byteLength;
   const { text } = decodeText(content.start, parameters['charset'], { html, truncated: cut });
   return { text, cut };
+}
+
+/**
+ * Joins the soft-broken lines of `format=flowed` text (RFC 3676 §4): a line that ends in a space
+ * goes on in the next one of the same quote depth, the signature delimiter aside. libmime's own
+ * does not know of quotes, and joins the marks into the text.
+ */
+export function joinFlowed(text: string, deleteSpace: boolean): string {
+  const out: string[] = [];
+  let paragraph: { readonly depth: number; readonly pieces: string[] } | undefined;
+  const close = () => {
+    if (paragraph === undefined) return;
+    const { depth, pieces } = paragraph;
+    out.push(`${'>'.repeat(depth)}${depth > 0 ? ' ' : ''}${pieces.join('')}`);
+    paragraph = undefined;
+  };
+  for (const line of text.split('\n')) {
+    const depth = quoteDepth(line);
+    const content = unstuffed(line.slice(depth));
+    const soft = content.endsWith(' ') && content !== '-- ';
+    if (paragraph !== undefined && (paragraph.depth !== depth || content === '-- ')) close();
+    paragraph ??= { depth, pieces: [] };
+    paragraph.pieces.push(soft && deleteSpace ? content.slice(0, -1) : content);
+    if (!soft) close();
+  }
+  close();
+  return out.join('\n');
+}
+
+function quoteDepth(line: string): number {
+  let depth = 0;
+  while (line.charCodeAt(depth) === 0x3e) depth += 1;
+  return depth;
+}
+
+/** RFC 3676 §4.4: a space that only protects the line's start. */
+function unstuffed(content: string): string {
+  return content.startsWith(' ') ? content.slice(1) : content;
 }

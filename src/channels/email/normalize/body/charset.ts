@@ -4,7 +4,7 @@ import libmime from 'libmime';
 /** HTML §13.2.3.2 looks this far for `<meta charset>`. */
 const META_BYTES = 1024;
 const META_CHARSET = /<meta\s[^>]{0,200}?charset\s*=\s*["']?\s*([a-z0-9][\w.:-]{0,40})/i;
-/** Labels that say nothing: mail that declares ASCII and carries 8-bit text is everywhere. */
+/** Labels that tell nothing: much mail declares ASCII and carries 8-bit text. */
 const UNDECLARED = new Set([
   '',
   'ascii',
@@ -52,7 +52,7 @@ function candidates(bytes: Uint8Array, declared: string | undefined, html: boole
     .replace(/^["']|["']$/g, '');
   const marked = markedCharset(bytes);
   if (marked !== undefined) return [marked, 'utf-8'];
-  // Nothing is written in UTF-7 but what has to get past a filter (HTML §13.2.3.3): it stays ASCII.
+  // UTF-7 is only used to get past filters (HTML §13.2.3.3): it is not decoded.
   const found = UNDECLARED.has(label) || UTF_7.test(label) ? [] : [label];
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 64 * 1024));
   if (html) {
@@ -66,7 +66,7 @@ function candidates(bytes: Uint8Array, declared: string | undefined, html: boole
   return [...found, 'utf-8'];
 }
 
-/** A byte order mark says more than any label (Encoding §4.2). */
+/** A byte order mark overrides any label (Encoding §4.2). */
 function markedCharset(bytes: Uint8Array): string | undefined {
   if (bytes.length % 2 === 1) return undefined;
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
@@ -95,7 +95,7 @@ function decodeStrictly(
   }
 }
 
-/** Much faster than a decoder of its own for each short text. */
+/** Much faster than a TextDecoder for each short text. */
 function decodeUtf8(bytes: Uint8Array, truncated: boolean): string | undefined {
   const whole = truncated ? bytes.subarray(0, lastCharacterEnd(bytes)) : bytes;
   if (!isUtf8(whole)) return undefined;
@@ -112,7 +112,7 @@ function lastCharacterEnd(bytes: Uint8Array): number {
   return bytes.length;
 }
 
-/** UTF-8 is clean Shift_JIS as well, of half-width katakana that nobody writes. */
+/** UTF-8 is often valid Shift_JIS too, as half-width katakana that real text does not contain. */
 function isUtf8Misread(bytes: Uint8Array, text: string): boolean {
   return /[\uff61-\uff9f]/.test(text) && isUtf8(bytes);
 }

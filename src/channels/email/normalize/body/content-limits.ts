@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
 import { cutText } from '../../../../runtime/clean-text.ts';
-import type { AttachedFile } from '../email-job.ts';
+import type { AttachedFile } from '../job.ts';
 import type { Format } from './body-content.ts';
-import { formatNote } from './format-note.ts';
+import { escapeMarkdown } from '../html/line-writer.ts';
+import { escapeHtml } from '../html/serialize-html.ts';
 
-/** A longer text goes along as a file. */
+/** A longer text is attached as a file. */
 export const MAX_CONTENT_LENGTH = 100_000;
 const MAX_NAMES_LENGTH = 2000;
 const WHOLE_TEXT = '(The text goes on; all of it is attached.)';
 
-export interface Fitted {
+interface Fitted {
   readonly content: string;
   readonly format: Format;
   readonly files: readonly AttachedFile[];
@@ -19,10 +20,10 @@ export interface Fitted {
   readonly moved: boolean;
 }
 
-export interface Unfitted {
+interface Unfitted {
   readonly text: string;
   readonly format: Format;
-  /** HTML as text: half of an HTML document is none. */
+  /** HTML as text: a cut HTML document would be broken. */
   readonly asText: () => string;
   /** What stands for a text that is empty. */
   readonly empty: string;
@@ -79,4 +80,10 @@ function namesOf(files: readonly AttachedFile[]): string {
   const shown =
     names.length > MAX_NAMES_LENGTH / 2 ? `${cutText(names, MAX_NAMES_LENGTH / 2)}…` : names;
   return `(${files.length} more files were not attached: ${shown})`;
+}
+
+/** A line of plain text as a paragraph of content in this format. */
+export function formatNote(note: string, format: Format): string {
+  if (format === 'MARKDOWN') return escapeMarkdown(note);
+  return format === 'HTML' ? `<p>${escapeHtml(note)}</p>` : note;
 }

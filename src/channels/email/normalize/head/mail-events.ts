@@ -1,8 +1,13 @@
 import type { AddressMatcher } from '../../address-matcher.ts';
 import type { CreateEventRequest } from '../../../../platform-api/schemas.ts';
-import type { BounceReport, FailedRecipient } from './bounce-report.ts';
 import { cleanLine } from '../../../../runtime/clean-text.ts';
-import { platformAddress } from './recipients.ts';
+import { messageIds, platformAddress } from './header-values.ts';
+import {
+  canonicalAddress,
+  matchKey,
+  parseAddressList,
+} from '../../../../domain/email-addresses.ts';
+import { type HeaderBlock, parseHeaderBlock } from '../../header-block.ts';
 
 const MAX_DIAGNOSTIC = 300;
 const MAX_SUBJECT = 200;
@@ -52,4 +57,115 @@ export function autoReplyEvents(
       contact: { email },
     },
   ];
+}
+
+/** One recipient that a bounce says was not reached. */
+interface FailedRecipient {
+  readonly address: string;
+  /** RFC 3463: `5.1.1`. */
+  readonly status?: string;
+  /** The other server's own words. */
+  readonly diagnostic?: string;
+}
+
+interface BounceReport {
+  readonly failed: readonly FailedRecipient[];
+  /** The Message-ID of the mail that came back, in angle brackets. */
+  readonly originalId?: string;
+}
+
+/** A part of the bounce: its type in lower case, and its decoded bytes or their beginning. */
+interface BouncePart {
+  readonly contentType: string;
+  readonly start: Uint8Array;
+}
+
+const STATUS = new Set(['message/delivery-status', 'message/global-delivery-status']);
+const ENCLOSED = new Set([
+  'message/rfc822',
+  'text/rfc822-headers',
+  'message/rfc822-headers',
+  'message/global',
+  'message/global-headers',
+]);
+const MAX_READ_BYTES = 64 * 1024;
+const MAX_GROUPS = 200;
+const MAX_RECIPIENTS = 20;
+/** D. J. Bernstein's QSBMF: a paragraph for each recipient, which begins with its address. */
+const QSBMF_RECIPIENT = /^<([^<>\s]{3,320})>:/gm;
+
+/**
+ * Who was not reached. From the delivery status (RFC 3464 §2.3) the address that we wrote to, rather
+ * than the one it was forwarded to; else X-Failed-Recipients (Exim); else the text as qmail writes
+ * it. A delay is no failure.
+ */
+export function readBounceReport(head: HeaderBlock, parts: readonly BouncePart[]): BounceReport {
+  const originalId = originalIdOf(head, parts);
+  return {
+    failed: distinct(failedRecipients(head, parts)),
+    ...(originalId !== undefined && { originalId }),
+  };
+}
+
+function failedRecipients(
+  head: HeaderBlock,
+  parts: readonly BouncePart[],
+): readonly FailedRecipient[] {
+  const reports = parts.filter(({ contentType }) => STATUS.has(contentType));
+  if (reports.length > 0) return reports.flatMap(({ start }) => readStatus(start));
+  const named = head.all('x-failed-recipients').flatMap((value) => [...parseAddressList(value)]);
+  if (named.length > 0) return named;
+  const text = parts.find(({ contentType }) => contentType === 'text/plain');
+  return text === undefined ? [] : readQsbmf(text.start);
+}
+
+/** Groups of fields with an empty line between them: one of the message, then one per recipient. */
+function readStatus(start: Uint8Array): readonly FailedRecipient[] {
+  const failed: FailedRecipient[] = [];
+  let rest = start.subarray(0, MAX_READ_BYTES);
+  for (let groups = 0; rest.length > 0 && groups < MAX_GROUPS; groups += 1) {
+    const group = parseHeaderBlock(rest);
+    if (group.byteLength === 0) break;
+    rest = rest.subarray(group.byteLength);
+    const address =
+      recipientOf(group, 'original-recipient') ?? recipientOf(group, 'final-recipient');
+    if (address === undefined || !/^(?:failed\b|$)/i.test(group.first('action') ?? '')) continue;
+    const status = /^\d\.\d{1,3}\.\d{1,3}/.exec(group.first('status') ?? '')?.[0];
+    const diagnostic = group.first('diagnostic-code')?.slice(0, 2000);
+    failed.push({
+      address,
+      ...(status !== undefined && { status }),
+      ...(diagnostic !== undefined && { diagnostic }),
+    });
+  }
+  return failed;
+}
+
+/** RFC 3464 §2.3.2: `rfc822; ann@x.example`. Some write the address alone, or in brackets. */
+function recipientOf(group: HeaderBlock, name: string): string | undefined {
+  const value = group.first(name)?.slice(0, 1000);
+  const address = value?.slice(value.indexOf(';') + 1).trim();
+  return address === undefined ? undefined : canonicalAddress(address.replace(/^<|>$/g, ''));
+}
+
+function readQsbmf(start: Uint8Array): readonly FailedRecipient[] {
+  const text = Buffer.from(start.subarray(0, MAX_READ_BYTES)).toString('latin1');
+  return [...text.matchAll(QSBMF_RECIPIENT)].flatMap(([, found = '']) => {
+    const address = canonicalAddress(found);
+    return address === undefined ? [] : [{ address }];
+  });
+}
+
+/** The enclosed message's own id, else what the bounce says that it answers. */
+function originalIdOf(head: HeaderBlock, parts: readonly BouncePart[]): string | undefined {
+  const enclosed = parts
+    .filter(({ contentType }) => ENCLOSED.has(contentType))
+    .flatMap(({ start }) => messageIds(parseHeaderBlock(start).all('message-id')));
+  const answered = [...head.all('in-reply-to'), ...head.all('references').slice(-1)];
+  return enclosed[0] ?? messageIds(answered).at(-1);
+}
+
+function distinct(failed: readonly FailedRecipient[]): readonly FailedRecipient[] {
+  const byKey = new Map(failed.map((each) => [matchKey(each.address), each]));
+  return [...byKey.values()].slice(0, MAX_RECIPIENTS);
 }

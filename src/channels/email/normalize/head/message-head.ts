@@ -1,22 +1,26 @@
-import { mailboxOf, type Sender, selectSender } from '../../sender.ts';
+import { hash } from 'node:crypto';
+import { mailboxOf, selectSender, type Sender } from '../../sender.ts';
 import type { HeaderBlock } from '../../header-block.ts';
 import type { Verdict } from '../../../../intake/normalizer.ts';
 import type { CreateMessageRequest } from '../../../../platform-api/schemas.ts';
-import { type Claim, treatSender } from '../../authentication/sender-policy.ts';
-import { classify } from './classify.ts';
-import { type CountedHead, countedHead } from './counted-mail.ts';
-import type { EmailJob } from '../email-job.ts';
-import { readSubject } from './header-text.ts';
-import { autoReplyEvents } from './mail-events.ts';
-import { readThreading } from './message-ids.ts';
+import { type Claim, treatSender } from '../../authentication/verdict.ts';
+import { classify, isAllowedSender, isFrom } from './classify.ts';
+import type { AttachedFile, EmailJob } from '../job.ts';
 import {
   type NamedAddress,
   platformAddress,
   readCopyRecipients,
+  readSentAt,
+  readSubject,
+  readThreading,
   toNamedAddress,
-} from './recipients.ts';
-import { readSentAt } from './sent-at.ts';
-import type { ShopMail } from '../shop-mail.ts';
+} from './header-values.ts';
+import { autoReplyEvents } from './mail-events.ts';
+import type { ShopMail } from '../../shop.ts';
+import { matchKey } from '../../../../domain/email-addresses.ts';
+import { type CountedMessage, countedWhenForged } from '../../../../spool/sender-rates.ts';
+import type { EmailMeta } from '../../stored.ts';
+import { answeredSubject } from './subjects.ts';
 
 /** A request without its content. */
 export interface MessageHead {
@@ -29,7 +33,7 @@ export interface MessageHead {
 
 type HeadJob = Omit<EmailJob, 'raw' | 'scratch'>;
 
-/** Everything of a message that its header block tells. Bounded and linear for any input. */
+/** Reads all that the header block of a message tells. Bounded and linear for any input. */
 export function readHead(head: HeaderBlock, job: HeadJob, shop: ShopMail): MessageHead {
   const { meta } = job;
   const sender = selectSender(head, shop.own, { formSenders: shop.formSenders });
@@ -43,7 +47,7 @@ export function readHead(head: HeaderBlock, job: HeadJob, shop: ShopMail): Messa
     ? { kind: 'deliver' }
     : classify({ head, sender, subject, meta, shop });
   const isAutoReply = found.kind === 'suppressed' && found.reason === 'auto-reply';
-  // Nobody puts a line on another person's timeline by naming him.
+  // A forged automatic reply must not put a line on another person's timeline.
   const verdict: Verdict =
     isAutoReply && !treatment.dropCopies
       ? { ...found, events: autoReplyEvents(contact, subject, job.receivedAt) }
@@ -80,14 +84,14 @@ export function readHead(head: HeaderBlock, job: HeadJob, shop: ShopMail): Messa
   };
 }
 
-/** Without an author the envelope's sender is taken for him, which anybody can write too. */
+/** Without an author the envelope's sender counts as the author, which anybody can write too. */
 function claimIn(sender: Sender): Claim | undefined {
   if (sender.kind === 'none') return 'by-anybody';
   if (sender.kind !== 'claimed') return undefined;
   return sender.byForm ? 'by-form' : 'by-anybody';
 }
 
-/** What is suppressed stays so: nobody has to look at a forged automatic answer. */
+/** A suppressed message stays suppressed: no person has to look at a forged automatic answer. */
 function heldFor(reason: string | undefined, found: Verdict, released: boolean): Verdict {
   if (reason === undefined || released || found.kind !== 'deliver') return found;
   return { kind: 'held', reason };
@@ -109,4 +113,59 @@ function contactOf(sender: Sender, head: HeaderBlock, envelopeFrom: string): Par
   if (email !== undefined) return { email };
   const name = readSubject(head.first('from'))?.slice(0, 200);
   return name === undefined ? {} : { name };
+}
+
+/** Under which keys a message is counted; the body is added when it is known. */
+type CountedHead = Required<Pick<CountedMessage, 'person' | 'thread'>>;
+
+interface EmailToCount {
+  readonly head: HeaderBlock;
+  readonly sender: Sender;
+  readonly meta: EmailMeta;
+  readonly remoteId: string;
+  readonly subject: string | undefined;
+  readonly shop: Pick<ShopMail, 'formSenders' | 'allowSenders'>;
+  /** Somebody may have written it in the person's name. */
+  readonly isForged: boolean;
+}
+
+/**
+ * Undefined for senders without limits: forms, market places and `allowSenders`. Messages that may be
+ * forged are counted apart from those that the person is known to have sent: a stranger must not
+ * use up another's limits.
+ */
+function countedHead(message: EmailToCount): CountedHead | undefined {
+  const { head, sender, meta, remoteId, subject, shop } = message;
+  if (isFrom(head, shop.formSenders) || isAllowedSender(head, sender, shop.allowSenders)) {
+    return undefined;
+  }
+  const person = matchKey(mailboxOf(sender)?.address ?? meta.envelopeFrom);
+  if (person === undefined) return undefined;
+  const thread = threadOf(head, subject) ?? meta.messageId ?? remoteId;
+  return { person: message.isForged ? countedWhenForged(person) : person, thread };
+}
+
+/**
+ * The thread of a reply: the root of its References. Machines often leave these out; In-Reply-To
+ * alone names another message each time, so the subject is taken then.
+ */
+function threadOf(head: HeaderBlock, subject: string | undefined): string | undefined {
+  const { references, inReplyTo } = readThreading(head);
+  const answered = answeredSubject(subject);
+  return references[0] ?? (answered === undefined ? inReplyTo : `subject: ${answered}`);
+}
+
+/** A key of what the person sent: the text without the quoted history, and the files. */
+export function bodyKey(content: string, files: readonly AttachedFile[]): string {
+  const parts = files.map(({ name, size, part }) => `${name}\0${size}\0${part}`);
+  return hash('sha256', [content, ...parts].join('\0\0'));
+}
+
+/**
+ * One message to several of a shop's inboxes makes several entries and counts once. Undefined
+ * without a Message-ID: then each entry is a message.
+ */
+export function messageKey(head: HeaderBlock, meta: EmailMeta, body: string): string | undefined {
+  if (meta.messageId === undefined) return undefined;
+  return hash('sha256', [meta.messageId, head.first('date') ?? '', body].join('\0'));
 }

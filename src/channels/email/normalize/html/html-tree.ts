@@ -1,11 +1,10 @@
 import { Parser } from 'htmlparser2';
 import { cleanText } from '../../../../runtime/clean-text.ts';
-import { visibility } from './html-visibility.ts';
 
-/** Real mail nests tables about 40 deep; beyond this it is an attack on whoever walks the tree. */
+/** Real mail nests tables about 40 deep; deeper nesting is an attack on code that walks the tree. */
 const MAX_DEPTH = 400;
 
-/** An element with what of it is visible. Comments, scripts and hidden content are not in it. */
+/** An element with its visible content, without comments, scripts and hidden content. */
 export interface HtmlElement {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
@@ -125,4 +124,149 @@ export function visibleLength(root: HtmlElement, enough = Infinity): number {
     else for (const child of node.children) stack.push(child);
   }
   return length;
+}
+
+/** What an element's own inline style says about its visibility. */
+interface Visibility {
+  /** Nothing inside can be seen, whatever it says of itself. */
+  readonly gone: boolean;
+  /** Inherited, and a descendant may undo it: newsletters set `font-size:0` on every cell. */
+  readonly zeroFont?: boolean;
+  readonly invisible?: boolean;
+}
+
+/** Declarations that can hide something; a style without any of them need not be read. */
+const MAY_HIDE = /display|visibility|opacity|overflow|mso-hide|font(?:-size)?\s*:\s*[+.]?0/i;
+/** A style that may hide such a declaration behind comments or escapes. */
+const DISGUISED = /\/\*|\\/;
+
+/** @param inZeroFont a size given here may make visible what stands in text of no size */
+function visibility(attributes: Readonly<Record<string, string>>, inZeroFont: boolean): Visibility {
+  const style = attributes['style'];
+  if (attributes['hidden'] !== undefined) return { gone: true };
+  if (style === undefined) return { gone: false };
+  if (!inZeroFont && !MAY_HIDE.test(style) && !DISGUISED.test(style)) return { gone: false };
+  const declared = styleOf(style);
+  const overflowHidden = declared.get('overflow') === 'hidden';
+  const flat = isZero(declared.get('max-height')) || isZero(declared.get('height'));
+  if (
+    declared.get('display') === 'none' ||
+    declared.get('mso-hide') === 'all' ||
+    isZero(declared.get('opacity')) ||
+    (overflowHidden && flat)
+  ) {
+    return { gone: true };
+  }
+  const font = declared.get('font-size') ?? shorthandSize(declared.get('font'));
+  const visible = declared.get('visibility');
+  return {
+    gone: false,
+    ...(font !== undefined && !isRelative(font) && { zeroFont: isZero(font) }),
+    ...(visible !== undefined && { invisible: visible === 'hidden' || visible === 'collapse' }),
+  };
+}
+
+/** The declarations of an inline style, names and values in lower case; the last one counts. */
+export function styleOf(style: string): ReadonlyMap<string, string> {
+  const declared = new Map<string, string>();
+  for (const part of plainStyle(style).toLowerCase().split(';')) {
+    const colon = part.indexOf(':');
+    if (colon === -1) continue;
+    const value = part.slice(colon + 1).trim();
+    declared.set(part.slice(0, colon).trim(), value.replace('!important', '').trim());
+  }
+  return declared;
+}
+
+/** Without comments and escapes (CSS Syntax §4.3.2, §4.3.7), which a browser reads past. */
+function plainStyle(style: string): string {
+  if (!DISGUISED.test(style)) return style;
+  const [first = '', ...others] = style.split('/*');
+  const pieces = others.map((piece) => {
+    const end = piece.indexOf('*/');
+    return end === -1 ? '' : piece.slice(end + 2);
+  });
+  return [first, ...pieces]
+    .join(' ')
+    .replace(/\\([0-9a-f]{1,6})\s?/gi, (_, code: string) => {
+      const point = Number.parseInt(code, 16);
+      return point > 0 && point <= 0x10ffff ? String.fromCodePoint(point) : '';
+    })
+    .replaceAll('\\', '');
+}
+
+/** A length in these units follows the parent's; nothing times anything stays nothing. */
+function isRelative(length: string): boolean {
+  return /(?:%|(?<!r)em|ex|ch|larger|smaller|inherit)$/.test(length) && !isZero(length);
+}
+
+function isZero(value: string | undefined): boolean {
+  return (
+    value !== undefined &&
+    /^[+-]?0{1,10}(?:\.0{0,10})?(?:[a-z]{1,4}|%)?$|^\.0{1,10}(?:[a-z]{1,4}|%)?$/.test(value)
+  );
+}
+
+/** `font: 0/0 a`: newsletters hide their preview text so. */
+function shorthandSize(font: string | undefined): string | undefined {
+  return font === undefined ? undefined : /^([+.]?0[a-z0-9.%]{0,10})[\s/]/.exec(font)?.[1];
+}
+
+/**
+ * At most this many characters of text, white space aside, can be visible: those outside of tags,
+ * comments, styles and scripts. Much cheaper than parsing.
+ */
+export function textUpperBound(html: string): number {
+  /** Ends that do not occur in the rest of the text: searched for once, not once per tag. */
+  const missing = new Set<string>();
+  let length = 0;
+  let at = 0;
+  while (at < html.length) {
+    const tag = html.indexOf('<', at);
+    const end = tag === -1 ? html.length : tag;
+    for (; at < end; at += 1) if (html.charCodeAt(at) > 0x20) length += 1;
+    if (tag === -1) break;
+    at = afterTag(html, tag, missing);
+  }
+  return length;
+}
+
+function afterTag(html: string, tag: number, missing: Set<string>): number {
+  const opened = 'sStT!'.includes(html.charAt(tag + 1))
+    ? /^<(?:style|script|title|!--)/i.exec(html.slice(tag, tag + 8))?.[0].slice(1)
+    : undefined;
+  const ending = opened === undefined ? '>' : opened === '!--' ? '-->' : `</${opened}`;
+  const end = missing.has(ending) ? -1 : html.indexOf(ending, tag + 1);
+  if (end === -1) {
+    missing.add(ending);
+    // What follows may all be visible.
+    return tag + 1;
+  }
+  if (!ending.startsWith('</')) return end + ending.length;
+  const bracket = html.indexOf('>', end);
+  return bracket === -1 ? html.length : bracket + 1;
+}
+
+/**
+ * The text between the tags, less comments, styles and scripts, for HTML that cannot be parsed
+ * within its bounds. Linear.
+ */
+export function stripTags(html: string): string {
+  const pieces: string[] = [];
+  const missing = new Set<string>();
+  let at = 0;
+  while (at < html.length) {
+    const tag = html.indexOf('<', at);
+    if (tag === -1) {
+      pieces.push(html.slice(at));
+      break;
+    }
+    if (tag > at) pieces.push(html.slice(at, tag));
+    at = afterTag(html, tag, missing);
+    if (missing.has('>')) break;
+  }
+  return pieces
+    .map((piece) => piece.replace(/\s+/g, ' ').trim())
+    .filter((piece) => piece !== '')
+    .join('\n');
 }

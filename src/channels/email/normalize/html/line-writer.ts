@@ -1,8 +1,7 @@
-import { escapeLineStart, escapeMarkdown, linkMarkdown } from './markdown-syntax.ts';
-import type { InlineImage } from './inline-image.ts';
+import type { InlineImage } from '../parts/attached-files.ts';
 import type { Line, Mark } from '../quotes/lines.ts';
 
-/** Quotes of quotes of lists: deeper levels add nothing but length. */
+/** Quotes in quotes in lists: deeper levels only add length. */
 const MAX_PREFIXES = 10;
 
 interface Prefix {
@@ -63,7 +62,7 @@ export class LineWriter {
   separator(separator: string): void {
     const last = this.#pieces.findLast((piece) => piece.trim() !== '');
     if (last === undefined) return;
-    // A label says by itself that its value follows.
+    // After a label with a colon no separator is needed.
     const shown = /[:：]\**\s*$/.test(last.slice(-40)) ? ' ' : separator;
     this.#pieces.push(this.#endsInSpace ? shown.trimStart() : shown);
     this.#endsInSpace = true;
@@ -156,7 +155,7 @@ export class LineWriter {
   }
 
   #around(kind: string, write: () => void, wrap: (text: string) => string): void {
-    // Not twice in each other: the second has no meaning, and would copy the text once more.
+    // Not nested in itself: that has no meaning, and would copy the text once more.
     if (this.#inside.has(kind)) {
       write();
       return;
@@ -204,4 +203,40 @@ export class LineWriter {
     }
     this.#lines.push({ text: `${prefix}${text}`, ...(mark !== undefined && { mark }) });
   }
+}
+
+/**
+ * Escapes what Markdown would take for markup inside of a line, and no more: an AI reads this
+ * text, and an order number like `A_12_B` has to stay what it is.
+ */
+export function escapeMarkdown(text: string): string {
+  return text
+    .replace(/\\(?=[!-/:-@[-`{-~])/g, '\\\\')
+    .replace(/[*`]/g, '\\$&')
+    .replace(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, '\\_')
+    .replace(/\](?=[(:[])/g, '\\]')
+    .replace(/<(?=[a-z/!?])/gi, '\\<')
+    .replace(/&(?=#?[a-z0-9]{1,32};)/gi, '\\&');
+}
+
+/** Escapes what Markdown would take for a heading, quote, list or rule at the start of a line. */
+export function escapeLineStart(text: string): string {
+  return text
+    .replace(/^(#{1,6})(?=\s|$)/, '\\$1')
+    .replace(/^>/, '\\>')
+    .replace(/^([-+])(?=\s|$)/, '\\$1')
+    .replace(/^(\d{1,9})([.)])(?=\s|$)/, '$1\\$2');
+}
+
+/** A link; only its text when that says the same. */
+function linkMarkdown(text: string, href: string, markdown: boolean): string {
+  const target = href.replace(/^(?:mailto|tel):/i, '');
+  const plain = text.replace(/\\(.)/g, '$1').replace(/^<([^<>]*)>$/, '$1');
+  const same = [href, target, href.replace(/^https?:\/\/(?:www\.)?/i, '').replace(/\/$/, '')];
+  if (same.includes(plain) || same.includes(plain.replace(/\/$/, ''))) return text;
+  if (!markdown) return `${text} (${target})`;
+  const url = href
+    .replace(/[\s()<>[\]\\]/g, encodeURIComponent)
+    .replace(/[()]/g, (bracket) => (bracket === '(' ? '%28' : '%29'));
+  return `[${text}](${url})`;
 }

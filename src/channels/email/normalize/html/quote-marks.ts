@@ -1,5 +1,4 @@
-import type { HtmlElement } from './html-tree.ts';
-import { styleOf } from './html-visibility.ts';
+import { type HtmlElement, styleOf } from './html-tree.ts';
 import type { Mark } from '../quotes/lines.ts';
 
 /** Classes by which mail clients mark the message that is answered. */

@@ -1,13 +1,10 @@
 import type { HtmlElement } from './html-tree.ts';
-import { isBlock, isHeading } from './html-elements.ts';
-import { type InlineImage, readImage } from './inline-image.ts';
-import { linkTarget } from './html-links.ts';
+import { type InlineImage, readImage } from '../parts/attached-files.ts';
 import { LineWriter } from './line-writer.ts';
 import type { Line } from '../quotes/lines.ts';
 import { quoteMark } from './quote-marks.ts';
-import { rowCells } from './table-rows.ts';
 
-export interface RenderOptions {
+interface RenderOptions {
   readonly format: 'TEXT' | 'MARKDOWN';
   /** An image that the HTML shows by its Content-ID; undefined when unknown. */
   inlineImage(contentId: string): InlineImage | undefined;
@@ -177,4 +174,119 @@ function isSpacer(attributes: Readonly<Record<string, string>>): boolean {
   return [attributes['width'], attributes['height']].some(
     (length) => length !== undefined && /^\s*[01](?:px)?\s*$/.test(length),
   );
+}
+
+/** How much of an address is looked at, and passed on. */
+const MAX_HREF_LENGTH = 2000;
+
+/**
+ * Where a link leads, when it leads to the web, to mail or to a telephone. Outlook replaces the
+ * links of a letter by its own; the one that the person wrote is in the parameter `url`.
+ */
+function linkTarget(href: string): string | undefined {
+  const target = href.length > MAX_HREF_LENGTH ? undefined : withoutSafeLink(href.trim());
+  return target !== undefined && /^(?:https?:\/\/|mailto:|tel:)[^\s]/i.test(target)
+    ? target
+    : undefined;
+}
+
+function withoutSafeLink(href: string): string {
+  if (!/^https:\/\/[\w-]{1,60}\.safelinks\.protection\.outlook\.com\//i.test(href)) return href;
+  const inner = new URL(href).searchParams.get('url');
+  return inner !== null && /^https?:\/\/[^\s]/i.test(inner) ? inner : href;
+}
+
+const MAX_CELLS = 20;
+
+/**
+ * The cells of a table row that holds data: at least two that are not empty, each with nothing but
+ * a line of text. Undefined for a row of a layout table.
+ */
+function rowCells(row: HtmlElement): readonly HtmlElement[] | undefined {
+  const cells: HtmlElement[] = [];
+  for (const child of row.children) {
+    if (typeof child === 'string') continue;
+    if (child.name !== 'td' && child.name !== 'th') return undefined;
+    const shape = shapeOf(child);
+    if (shape === 'blocks') return undefined;
+    if (shape === 'line') cells.push(child);
+    if (cells.length > MAX_CELLS) return undefined;
+  }
+  return cells.length >= 2 ? cells : undefined;
+}
+
+/** Outlook puts a paragraph into each cell: one block that is alone still is a line. */
+function shapeOf(cell: HtmlElement): 'empty' | 'line' | 'blocks' {
+  let pieces = 0;
+  let blocks = 0;
+  let text = false;
+  const stack: HtmlElement[] = [cell];
+  for (let element = stack.pop(); element !== undefined; element = stack.pop()) {
+    for (const child of element.children) {
+      pieces += 1;
+      if (pieces > 50) return 'blocks';
+      if (typeof child === 'string') {
+        text ||= child.trim() !== '';
+        continue;
+      }
+      if (child.name === 'br' || child.name === 'table') return 'blocks';
+      if (child.name === 'img') text = true;
+      if (isBlock(child.name)) blocks += 1;
+      if (blocks > 1) return 'blocks';
+      stack.push(child);
+    }
+  }
+  return text ? 'line' : 'empty';
+}
+
+const BLOCKS: ReadonlySet<string> = new Set([
+  'address',
+  'article',
+  'aside',
+  'body',
+  'caption',
+  'center',
+  'dd',
+  'details',
+  'dialog',
+  'div',
+  'dl',
+  'dt',
+  'fieldset',
+  'figcaption',
+  'figure',
+  'footer',
+  'form',
+  'head',
+  'header',
+  'html',
+  'legend',
+  'main',
+  'nav',
+  'search',
+  'section',
+  'summary',
+  'table',
+  'tbody',
+  'td',
+  'tfoot',
+  'th',
+  'thead',
+  'ul',
+  'ol',
+  'li',
+  'tr',
+  'p',
+  'pre',
+  'blockquote',
+  'hr',
+]);
+
+/** Elements that stand on lines of their own (HTML §15.3). */
+function isBlock(name: string): boolean {
+  return BLOCKS.has(name) || isHeading(name);
+}
+
+function isHeading(name: string): boolean {
+  return name.length === 2 && name >= 'h1' && name <= 'h6';
 }

@@ -1,6 +1,6 @@
 import sanitizeHtml from 'sanitize-html';
 import type { HtmlElement } from './html-tree.ts';
-import { type InlineImage, readImage } from './inline-image.ts';
+import { type InlineImage, readImage } from '../parts/attached-files.ts';
 import { quoteMark } from './quote-marks.ts';
 
 const VOID: ReadonlySet<string> = new Set(['br', 'hr', 'img', 'wbr', 'col']);
@@ -54,7 +54,7 @@ function write(element: HtmlElement, options: CleanHtmlOptions, out: string[]): 
   return true;
 }
 
-/** No `img` of the message's own comes out: only those of which we give the address. */
+/** No `img` of the message is passed on, only one whose address is ours. */
 function imageHtml({ attributes }: HtmlElement, options: CleanHtmlOptions): string {
   const image = readImage(attributes, (id) => options.inlineImage(id));
   if (image === undefined) return '';
@@ -71,7 +71,7 @@ function openTag({ name, attributes }: HtmlElement): string {
   return `<${name}${kept.join('')}>`;
 }
 
-function escapeAttribute(text: string): string {
+export function escapeAttribute(text: string): string {
   return escapeHtml(text).replaceAll('"', '&quot;');
 }
 

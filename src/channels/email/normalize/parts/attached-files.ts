@@ -1,9 +1,10 @@
+import libmime from 'libmime';
 import { parseHeaderBlock } from '../../header-block.ts';
-import type { AttachedFile } from '../email-job.ts';
-import { safeFileName } from './file-names.ts';
-import { readSubject } from '../head/header-text.ts';
-import { sniffType } from './part-type.ts';
+import type { AttachedFile } from '../job.ts';
+import { decodeWords, readSubject } from '../head/header-values.ts';
 import type { Leaf } from './read-parts.ts';
+import { sniffType } from '../../../../runtime/sniff-type.ts';
+import { cleanLine, cutText } from '../../../../runtime/clean-text.ts';
 
 /** The platform gets no more than this many files with one message. */
 export const MAX_ATTACHMENTS = 50;
@@ -22,7 +23,7 @@ export async function attachedFiles(
 
 /** An attachment of the message; `part` is the same on every attempt for the same content. */
 export async function toAttachedFile(leaf: Leaf): Promise<AttachedFile> {
-  const type = await sniffType(leaf);
+  const type = await typeOf(leaf);
   const { content, index, sha256 } = leaf;
   return {
     part: `${index}:${sha256.slice(0, 16)}`,
@@ -33,7 +34,7 @@ export async function toAttachedFile(leaf: Leaf): Promise<AttachedFile> {
   };
 }
 
-/** The message itself, for whoever has to look at what could not be read. */
+/** The message itself, attached when it could not be read in full. */
 export function rawFile(subject: string | undefined, size: number): AttachedFile {
   const type = { mime: 'message/rfc822', extension: 'eml' };
   return {
@@ -55,7 +56,137 @@ function nameOf({ contentType, fileName, content }: Leaf): string | undefined {
   return contentType === 'message/delivery-status' ? 'delivery-status.txt' : undefined;
 }
 
-/** A slash in a subject separates no folders. */
+/** A slash in a subject is no path separator. */
 function messageName(subject: string | undefined): string {
   return `${(subject ?? 'message').replace(/[/\\]/g, '-')}.eml`;
+}
+
+/** An image of the message that its text shows by a Content-ID (RFC 2392). */
+export interface InlineImage {
+  readonly name: string;
+  /** What stands for its address; without one it is named, not shown. */
+  readonly shownAs?: string;
+}
+
+/** Finds images by their Content-IDs among the parts of the message and the files they became. */
+export function inlineImages(leaves: readonly Leaf[], files: readonly AttachedFile[]) {
+  const images = new Map<string, InlineImage>();
+  leaves.forEach(({ contentId }, index) => {
+    const file = files[index];
+    if (contentId === undefined || file === undefined) return;
+    const { name, shownAs } = file;
+    images.set(contentId, { name, ...(shownAs !== undefined && { shownAs }) });
+  });
+  return (contentId: string): InlineImage | undefined => {
+    const image = images.get(contentId);
+    return image ?? images.get(decodedContentId(contentId));
+  };
+}
+
+/** The Content-ID of a `cid:` URL, in which it may be percent-encoded (RFC 2392 §2). */
+export function decodedContentId(contentId: string): string {
+  if (!contentId.includes('%')) return contentId;
+  try {
+    return decodeURIComponent(contentId);
+  } catch {
+    return contentId;
+  }
+}
+
+const MAX_ALT_LENGTH = 200;
+
+/** What an `img` element stands for; undefined when nothing can be said of it. */
+export function readImage(
+  attributes: Readonly<Record<string, string>>,
+  inlineImage: (contentId: string) => InlineImage | undefined,
+): InlineImage | undefined {
+  const contentId = /^\s*cid:(.{1,255})$/is.exec(attributes['src'] ?? '')?.[1];
+  const image = contentId === undefined ? undefined : inlineImage(contentId.trim());
+  if (image !== undefined) return image;
+  const name = attributes['alt']?.trim().slice(0, MAX_ALT_LENGTH) ?? '';
+  return name === '' ? undefined : { name };
+}
+
+interface PartType {
+  readonly mime: string;
+  /** Without the dot. */
+  readonly extension?: string;
+}
+
+/** Containers that more than one kind of document uses: the declared type may say more. */
+const CONTAINERS: ReadonlySet<string> = new Set([
+  'application/zip',
+  'application/x-cfb',
+  'application/xml',
+]);
+/** Kinds that sniffing recognizes: a file declared as one that is not recognized is not that. */
+const RECOGNIZABLE =
+  /^(?:image\/(?!svg)|audio\/|video\/|font\/|application\/(?:pdf|zip|gzip|x-7z-compressed|x-rar))/;
+const TOKEN = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,100}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,100}$/;
+const UNKNOWN_TYPE = 'application/octet-stream';
+
+/** The type of an attachment by its first bytes; the declared type only where they do not tell. */
+async function typeOf({ contentType, content }: Leaf): Promise<PartType> {
+  const declared =
+    TOKEN.test(contentType) && !contentType.startsWith('multipart/') ? contentType : UNKNOWN_TYPE;
+  if (declared === 'message/rfc822' || declared === 'text/calendar') return { mime: declared };
+  const sniffed = await sniffType(content.start);
+  if (sniffed === undefined) return { mime: RECOGNIZABLE.test(declared) ? UNKNOWN_TYPE : declared };
+  if (CONTAINERS.has(sniffed.mime) && !RECOGNIZABLE.test(declared) && declared !== UNKNOWN_TYPE) {
+    return { mime: declared };
+  }
+  return sniffed;
+}
+
+const MAX_NAME_LENGTH = 120;
+const MAX_EXTENSION_LENGTH = 16;
+
+/**
+ * A safe name for an attachment: decoded, without control, bidi and path characters, at most 120
+ * characters with the extension kept, and with an extension made from the type when it has none.
+ * `fallback` is used when nothing is left.
+ */
+export function safeFileName(
+  raw: string | undefined,
+  type: { readonly mime: string; readonly extension?: string },
+  fallback: string,
+): string {
+  const bare = withoutPath(cleanLine(decodeWords(raw ?? ''), 1000));
+  const { stem, extension } = splitName(bare);
+  const suffix = extension === '' ? (type.extension ?? extensionOf(type.mime)) : extension;
+  const dotted = suffix === '' ? '' : `.${suffix}`;
+  const kept = cutText(stem === '' ? fallback : stem, MAX_NAME_LENGTH - dotted.length).trimEnd();
+  return `${kept}${dotted}`;
+}
+
+function withoutPath(name: string): string {
+  return (
+    name
+      .replace(/^.*[/\\](?=[^/\\])/s, '')
+      // Reserved on some file systems, or of a meaning in HTML and Markdown.
+      .replace(/[/\\:*?"<>|]/g, '_')
+      .replace(/^[.\s]+/, '')
+      .replace(/[.\s]{1,1000}$/, '')
+  );
+}
+
+function splitName(name: string): { stem: string; extension: string } {
+  const dot = name.lastIndexOf('.');
+  const extension = dot > 0 ? name.slice(dot + 1) : '';
+  const real = /^[a-z0-9]+$/i.test(extension) && extension.length <= MAX_EXTENSION_LENGTH;
+  return real ? { stem: name.slice(0, dot), extension } : { stem: name, extension: '' };
+}
+
+function extensionOf(mime: string): string {
+  if (mime === 'application/octet-stream') return 'bin';
+  if (mime === 'message/rfc822') return 'eml';
+  if (mime === 'text/plain') return 'txt';
+  const extension: unknown = libmime.detectExtension(mime);
+  return typeof extension === 'string' && /^[a-z0-9]{1,8}$/.test(extension) ? extension : 'bin';
+}
+
+/** The content of a message of which only the header block could be read. */
+export function stubText(subject: string | undefined): string {
+  const note = '(message could not be read; the original is attached)';
+  return subject === undefined ? note : `${subject}\n\n${note}`;
 }

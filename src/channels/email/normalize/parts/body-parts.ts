@@ -13,7 +13,7 @@ export interface BodyParts {
 
 interface Found {
   readonly alternatives: readonly Alternative[];
-  /** Further forms of what the body already says (AMP, enriched text). */
+  /** Further forms of the same body (AMP, enriched text). */
   readonly passedOver: readonly Leaf[];
 }
 
@@ -34,7 +34,7 @@ export function sortParts(root: Part | undefined, leaves: readonly Leaf[]): Body
  */
 const GATEWAY_TEXT = /^(?:text|mms|msg)[-_ ]?\d{0,10}\.txt$/i;
 const MAX_GATEWAY_TEXTS = 10;
-/** A body of no more than line ends. */
+/** A body of this size holds only line ends. */
 const LINE_ENDS = 4;
 
 function isEmpty(alternatives: readonly Alternative[]): boolean {

@@ -1,16 +1,11 @@
-import { open } from 'node:fs/promises';
+import { mkdir, open, rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import type { EncodedContent } from './base64-run.ts';
-import type { ScratchFolder } from './scratch.ts';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { PartContent } from './part-content.ts';
 
-/** Decoded parts come in small pieces: a trip to the disk for each costs more than to decode it. */
+/** Decoded parts come in small pieces: one write for each costs more than to decode it. */
 const WRITE_BYTES = 256 * 1024;
-
-export type PartContent =
-  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
-  | { readonly kind: 'file'; readonly path: string }
-  /** Still in the raw message. */
-  | ({ readonly kind: 'encoded' } & EncodedContent);
 
 export interface CollectedPart {
   readonly size: number;
@@ -126,4 +121,45 @@ class Beginning {
   bytes(): Buffer {
     return Buffer.concat(this.#chunks, this.#size);
   }
+}
+
+/** Makes an empty folder for scratch files; what a crash has left there is removed. */
+export function sweepScratch(folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+}
+
+/**
+ * How much the parts of one message may keep in memory, all together: a file for each part costs a
+ * dozen file operations, and the number of messages in work is bounded.
+ */
+const IN_MEMORY_BYTES = 1024 * 1024;
+
+/** The folder of one message: made with its first file, gone with `removeScratch`. */
+export class ScratchFolder {
+  readonly path: string;
+  /** Bytes that may still be kept in memory instead of in a file here. */
+  memoryLeft = IN_MEMORY_BYTES;
+  #made: Promise<unknown> | undefined;
+  #files = 0;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** The path of a file that does not exist yet. */
+  async newFile(): Promise<string> {
+    this.#made ??= mkdir(this.path, { recursive: true, mode: 0o700 });
+    await this.#made;
+    this.#files += 1;
+    return join(this.path, String(this.#files));
+  }
+
+  get used(): boolean {
+    return this.#files > 0;
+  }
+}
+
+export async function removeScratch(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true });
 }

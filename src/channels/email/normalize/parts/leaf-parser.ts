@@ -35,10 +35,10 @@ interface LeafParserOptions extends MailParserOptions {
   readonly keepCidLinks: true;
 }
 
-/** What is read of a part's headers: the encoding is known from elsewhere. */
+/** The headers of a part that are parsed; the splitter reads the encoding. */
 const STRUCTURE = new Set(['content-type', 'content-disposition', 'content-id']);
 
-/** The same few lines head the parts of nearly all mail: what the latest ones said. */
+/** Nearly all parts have one of a few header blocks: the parsed results of the latest ones. */
 const KNOWN = new Map<string, ReadonlyMap<string, unknown>>();
 const MAX_KNOWN = 500;
 const MAX_KNOWN_LENGTH = 200;
@@ -64,9 +64,17 @@ class TooManyParts extends Error {
  * Of headers it reads only those of the structure: its parser of addresses is quadratic (17 s for a
  * 0.9 MB `To: a:a:…`), and all others are read elsewhere, from the raw header block.
  *
- * `textTypes`, `tree`, `curnode`, `attachmentList`, `hasFailed`, `chunkedPassthrough`, `splitter`,
- * `processHeaders` and `endStream` are not documented; the version is pinned, and a test fails when
- * one of them changes.
+ * All that is used of mailparser beyond its documented interface stands in this class. The version
+ * is pinned; test/channels/email/library-shape.test.ts fails when one of these members changes.
+ *
+ * | member | why |
+ * | --- | --- |
+ * | `textTypes` | empty: every part comes as a stream |
+ * | `tree`, `curnode`, `attachmentList` | the structure of the message; let go of when it was read |
+ * | `processHeaders` | only the headers of the structure are parsed, and a bound on parts |
+ * | `endStream` | a stream that a boundary has ended is not ended once more |
+ * | `chunkedPassthrough`, `splitter` | a message that is in memory skips two streams |
+ * | `hasFailed` | a message with too many parts ends, and what came before is kept |
  */
 export class LeafParser extends Base {
   readonly textTypes: readonly string[] = [];
@@ -100,13 +108,13 @@ export class LeafParser extends Base {
     const text = structural.map(({ line }) => line).join('\n');
     const known = KNOWN.get(text) ?? super.processHeaders(structural.map(inUtf8));
     if (text.length <= MAX_KNOWN_LENGTH) remember(text, known);
-    // A node is told from the others by the map that is its own.
+    // Each node needs a map of its own: it is the key by which its leaf is found.
     return new Map(known);
   }
 
   /**
-   * A part that a boundary has ended is ended once more with the message. To end a stream twice
-   * makes an error that nobody hears: 3 % of the time that a small message takes.
+   * The library ends a part that a boundary has ended once more with the message. Ending a stream
+   * twice makes an error that is never seen: 3 % of the time that a small message takes.
    */
   override endStream(): void {
     const { curnode } = this;
@@ -133,7 +141,7 @@ export class LeafParser extends Base {
     this.attachmentList = [];
   }
 
-  /** Here, and not by the splitter's own limit: that one runs ahead and drops what it has found. */
+  /** The splitter's own limit is not used: it runs ahead and drops what it has found. */
   #giveUp(): void {
     this.hasFailed = true;
     this.destroy(new TooManyParts('too many parts'));

@@ -1,13 +1,10 @@
 import { sortParts } from './body-parts.ts';
-import { BrokenStructure } from './byte-cursor.ts';
-import { withByteSource } from './byte-source.ts';
+import { asBuffer, BrokenStructure, withByteSource } from './part-content.ts';
 import { decodeText } from '../body/charset.ts';
-import { findSignedContent } from './cms-content.ts';
-import { stripTags } from '../html/html-scan.ts';
-import { makeLeaf } from './made-leaf.ts';
-import { clearSignedText, isEncryptedText } from './pgp-text.ts';
-import { type Leaf, type Part, type ReadParts, readParts } from './read-parts.ts';
-import type { ScratchFolder } from './scratch.ts';
+import { clearSignedText, findSignedContent, isEncryptedText } from './signed-content.ts';
+import { stripTags } from '../html/html-tree.ts';
+import { type Leaf, createLeaf, type Part, type ReadParts, readParts } from './read-parts.ts';
+import type { ScratchFolder } from './collect-part.ts';
 import { tnefParts } from '../tnef/tnef-leaves.ts';
 import { readTnef } from '../tnef/tnef-reader.ts';
 
@@ -96,7 +93,7 @@ class PartOpener {
       return read.complete ? parts : [...parts, leaf];
     });
     if (children === undefined) return undefined;
-    // What is incomplete stays as it is; it would be opened for ever.
+    // An incomplete one stays as it is: it would be opened again without end.
     const inside = children.filter((part) => part !== leaf);
     const opened = await this.open(asMixed(inside), depth + 1);
     const kept = inside.length < children.length ? [leaf] : [];
@@ -129,7 +126,7 @@ class PartOpener {
   async #openPgp(leaf: Leaf): Promise<Found | undefined> {
     const { content } = leaf;
     if (content.size > content.start.byteLength) return undefined;
-    const text = latin1(content.start);
+    const text = asBuffer(content.start).toString('latin1');
     if (isEncryptedText(text)) {
       const contentType = 'application/pgp-encrypted';
       return {
@@ -140,7 +137,7 @@ class PartOpener {
     }
     const signed = clearSignedText(text);
     if (signed === undefined) return undefined;
-    const made = await makeLeaf(leaf, [Buffer.from(signed, 'latin1')], this.#scratch);
+    const made = await createLeaf(leaf, [Buffer.from(signed, 'latin1')], this.#scratch);
     return { parts: [made], encrypted: false, sealed: false };
   }
 
@@ -164,12 +161,11 @@ interface Found extends Pick<OpenedParts, 'encrypted' | 'sealed'> {
   readonly parts: readonly Part[];
 }
 
-/** Cheap, and true for few messages. */
+/** A cheap test that is true for few messages. */
 function mayHide(leaf: Leaf): boolean {
   if (isTnef(leaf) || CMS_TYPES.test(leaf.contentType)) return true;
   if (leaf.contentType !== 'text/plain' || leaf.fileName !== undefined) return false;
-  const { start } = leaf.content;
-  return Buffer.from(start.buffer, start.byteOffset, start.byteLength).includes('-----BEGIN PGP ');
+  return asBuffer(leaf.content.start).includes('-----BEGIN PGP ');
 }
 
 function isTnef({ contentType, fileName }: Leaf): boolean {
@@ -220,8 +216,4 @@ function withReplaced(part: Part, replaced: ReadonlyMap<Leaf, readonly Part[]>):
 
 function leavesOf(part: Part): readonly Leaf[] {
   return part.kind === 'leaf' ? [part] : part.children.flatMap(leavesOf);
-}
-
-function latin1(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 }

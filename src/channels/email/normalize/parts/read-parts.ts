@@ -1,6 +1,7 @@
-import { type CollectedPart, collectPart } from './collect-part.ts';
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { type CollectedPart, collectPart, type ScratchFolder } from './collect-part.ts';
 import { LeafParser, type LeafStream, type MimeNode } from './leaf-parser.ts';
-import type { ScratchFolder } from './scratch.ts';
 
 /** More than this of one body is not read into the content; the part is attached. */
 export const MAX_BODY_BYTES = 1024 * 1024;
@@ -22,7 +23,7 @@ export interface Leaf {
   readonly sha256: string;
 }
 
-export interface Multipart {
+interface Multipart {
   readonly kind: 'multipart';
   readonly contentType: string;
   readonly children: readonly Part[];
@@ -38,7 +39,7 @@ export interface ReadParts {
 }
 
 /** Bytes of which all are at hand are parsed in one step. */
-export type Source = Uint8Array | AsyncIterable<Uint8Array>;
+type Source = Uint8Array | AsyncIterable<Uint8Array>;
 
 /**
  * Reads a message's MIME structure (RFC 2045, 2046) as it streams by. A structure that cannot be
@@ -106,7 +107,7 @@ async function collectLeaves(
       leaves.set(data.headers, await collectLeaf(data, leaves.size, scratch));
       data.release();
     };
-    // mailparser tells some errors only by the event, and more of them after the first.
+    // mailparser reports some errors only by the event, and may report more after the first.
     parser.on('error', onError);
     parser.on('close', onClose);
     parser.on('end', () => {
@@ -117,7 +118,7 @@ async function collectLeaves(
     parser.on('data', (data: LeafStream | { readonly type: 'text' }) => {
       if (data.type !== 'attachment') return;
       current = data;
-      // Nobody may be listening when a failure ends it: that would end the thread.
+      // An error event without a listener would end the thread.
       data.content.on('error', () => undefined);
       collecting = onLeaf(data);
       collecting.catch((error: unknown) => {
@@ -201,4 +202,40 @@ export function withLeaves(
 /** Trouble of the disk, not of the message. */
 function isSystemError(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error;
+}
+
+/** What a leaf that was found inside of another one is, beside its content. */
+type LeafFields = Partial<Pick<Leaf, 'parameters' | 'disposition' | 'fileName' | 'contentId'>> &
+  Pick<Leaf, 'index' | 'contentType'>;
+
+/**
+ * A leaf whose content was inside of another one; like all of them it streams to a scratch file
+ * when it is not small.
+ * @throws what reading the content or writing the file fails with
+ */
+export async function createLeaf(
+  fields: LeafFields,
+  content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  scratch: ScratchFolder,
+): Promise<Leaf> {
+  const hash = createHash('sha256');
+  async function* hashed() {
+    for await (const chunk of content) {
+      hash.update(chunk);
+      yield chunk;
+    }
+  }
+  const isText = fields.contentType.startsWith('text/');
+  const stream = Readable.from(hashed());
+  const collected = await collectPart(stream, isText ? MAX_BODY_BYTES : START_BYTES, scratch);
+  return {
+    kind: 'leaf',
+    parameters: {},
+    disposition: undefined,
+    fileName: undefined,
+    contentId: undefined,
+    ...fields,
+    content: collected,
+    sha256: hash.digest('hex'),
+  };
 }

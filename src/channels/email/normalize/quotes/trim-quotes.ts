@@ -1,10 +1,8 @@
 import { attributionStart, bareText, holdsAttributionAndQuote } from './attribution.ts';
 import type { Line } from './lines.ts';
 import { isForwardLine, isOriginalMessageLine, isRule, startsHeaderBlock } from './quote-lines.ts';
-import { pointsIntoQuote } from './quote-pointers.ts';
-import { withoutSignature } from './signature.ts';
 
-export interface TrimmedLines {
+interface TrimmedLines {
   /** What stays. */
   readonly lines: readonly Line[];
   /** What was taken away: signature and quote, in their order. */
@@ -102,4 +100,118 @@ function nextText(lines: readonly Line[], from: number): Line | undefined {
 
 function isEmptyOrRule(line: Line | undefined): boolean {
   return line === undefined || line.text.trim() === '' || isRule(line);
+}
+
+/** A letter that only leads to its quote is short. */
+const MAX_POINTER_LINES = 12;
+const MAX_POINTER_LENGTH = 600;
+/**
+ * Outlook has no marks between what it quotes and what is written into it, so its users say where
+ * their answers are.
+ */
+const POINTERS = [
+  /\b(?:answers?|repl(?:y|ies)|comments?|responses?|notes|remarks)\b.{0,40}\b(?:below|inline|in-line|in (?:red|blue|green|bold|colou?r|capitals|caps)|underneath|between the lines)\b/i,
+  /\b(?:see|answered|replied|commented|marked|responded)\b.{0,20}\b(?:below|inline|in-line|in (?:red|blue|green))\b/i,
+  /(?:antwort|kommentar|anmerkung)\p{L}*.{0,40}(?:unten|darunter|im text|in (?:rot|blau|grün)|dazwischen)/iu,
+  /siehe unten|s\. unten|(?:rot|blau|grün) markiert/i,
+  /(?:réponse|commentaire)s?.{0,40}(?:ci-dessous|dans le texte|en (?:rouge|bleu|vert))|voir ci-dessous/i,
+  /(?:respuesta|comentario|resposta|comentário)s?.{0,40}(?:abajo|debajo|abaixo|en rojo|en azul|em vermelho|em azul)/i,
+  /(?:risposte|risposta|commenti).{0,40}(?:sotto|di seguito|in rosso|in blu|nel testo)/i,
+  /(?:antwoord|opmerking)\p{L}*.{0,40}(?:hieronder|onder|in (?:rood|blauw|groen)|tussen de tekst)|zie onder/iu,
+  /(?:svar|kommentar)\p{L}*.{0,40}(?:nedan|nedenfor|i rött|i rødt|med rødt|herunder)|se (?:nedan|nedenfor)/iu,
+  /(?:odpowiedzi|odpowiedź).{0,40}(?:poniżej|w treści|na czerwono)/i,
+  /(?:ответ|комментари)\p{L}*.{0,40}(?:ниже|красным|в тексте)|см\. ниже/iu,
+];
+
+/** Whether the new text says that there is more of it in the quoted message. */
+function pointsIntoQuote(lines: readonly Line[]): boolean {
+  const said = lines.filter(({ text }) => text.trim() !== '');
+  if (said.length > MAX_POINTER_LINES) return false;
+  const text = said.map(bareText).join(' ');
+  return text.length <= MAX_POINTER_LENGTH && POINTERS.some((pointer) => pointer.test(text));
+}
+
+/** Longer than this it is no signature, whatever stands before it. */
+const MAX_SIGNATURE_LINES = 20;
+const MAX_SENT_FROM_LENGTH = 160;
+/** How a line starts that a telephone or an app adds below a message. */
+const SENT_FROM = [
+  'sent from ',
+  'sent via ',
+  'sent with ',
+  'sent using ',
+  'get outlook for ',
+  'yahoo mail: search',
+  'secured with ',
+  'von meinem ',
+  'von meiner ',
+  'gesendet von ',
+  'gesendet mit ',
+  'gesendet über ',
+  'diese nachricht wurde von meinem ',
+  'outlook für ',
+  'envoyé de ',
+  'envoyé depuis ',
+  'envoyé à partir ',
+  'télécharger outlook ',
+  'obtenir outlook ',
+  'enviado desde ',
+  'enviado do ',
+  'enviado de ',
+  'enviado a partir ',
+  'obtener outlook ',
+  'obter o outlook ',
+  'inviato da',
+  'ottieni outlook ',
+  'verzonden vanaf ',
+  'verstuurd vanaf ',
+  'outlook voor ',
+  'wysłane z ',
+  'skickat från ',
+  'hämta outlook ',
+  'sendt fra ',
+  'hent outlook ',
+  'lähetetty ',
+  'hanki outlook ',
+  'odesláno z ',
+  'získat outlook ',
+  'отправлено с ',
+  'отправлено из ',
+  'надіслано з ',
+  'στάλθηκε από ',
+  'εστάλη από ',
+  'trimis de pe ',
+  '发自我的',
+  '從我的',
+  '나의 ',
+  '내 ',
+  'נשלח מה',
+  'أُرسلت من',
+  'مرسل من',
+];
+/** How one ends, where the verb stands last. */
+const SENT_FROM_ENDS = ['から送信', ' gönderildi', '에서 보냄'];
+/** Without a device or an app it is a sentence: "Von meinem Konto …". */
+const DEVICE =
+  /i(?:phone|pad)|android|galaxy|samsung|huawei|xiaomi|redmi|pixel|nokia|blackberry|outlook|yahoo|proton|tuta mail|gmx|web\.de|fairemail|k-9|airmail|spark|gmail|\bmail\b|smartphone|handy|tablet|mobil|m[óo]vil|celular|telem[óo]vel|phone|téléphone|telefon|puhelime|cellulare|мобильн|мобільн|телефон|почт/i;
+
+/** The lines without what the client marked as signature, and without what follows `-- `. */
+function withoutSignature(lines: readonly Line[]): readonly Line[] {
+  const own = lines.filter(({ mark }) => mark !== 'signature');
+  const delimiter = own.findLastIndex((line) => bareText(line) === '--');
+  const long = own.length - delimiter - 1 > MAX_SIGNATURE_LINES;
+  const kept = delimiter === -1 || long ? own : own.slice(0, delimiter);
+  const last = kept.findLastIndex(({ text }) => text.trim() !== '');
+  const line = kept[last];
+  return line !== undefined && isSentFrom(line) ? kept.slice(0, last) : kept;
+}
+
+function isSentFrom(line: Line): boolean {
+  if (line.text.length > MAX_SENT_FROM_LENGTH || !DEVICE.test(line.text)) return false;
+  const text = bareText(line).toLowerCase().replaceAll('[', '');
+  if (/[?!,:;]$/.test(text)) return false;
+  return (
+    SENT_FROM.some((start) => text.startsWith(start)) ||
+    SENT_FROM_ENDS.some((end) => text.endsWith(end))
+  );
 }

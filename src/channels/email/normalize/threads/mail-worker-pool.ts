@@ -1,8 +1,7 @@
 import type { Logger } from '../../../../observability/logger.ts';
-import type { EmailJob, EmailResult } from '../email-job.ts';
-import type { ShopMailSettings } from '../shop-mail.ts';
+import type { EmailJob, EmailResult, WorkerFailure } from '../job.ts';
+import type { ShopMailSettings } from '../../shop.ts';
 import { MailWorker, type MailWorkerOptions } from './mail-worker.ts';
-import type { WorkerFailure } from './worker-messages.ts';
 
 /** A message that ended the worker in which it was alone, or failed there each time. */
 export class UnreadableMessage extends Error {
@@ -55,8 +54,8 @@ const RESTART_MS = 200;
 
 /**
  * Workers that read mail, several messages in each. When a worker dies or misses a deadline, each
- * of the messages that were in it is tried again alone: the innocent ones succeed, and the one that
- * dies again is the culprit. One slot at a time does this, the others go on with the rest.
+ * message that was in it is tried again alone; one that ends its worker again cannot be read. One
+ * slot at a time does this, the others go on with the rest.
  */
 export class MailWorkerPool {
   #options: MailWorkerPoolOptions;
@@ -248,7 +247,7 @@ export class MailWorkerPool {
     try {
       worker?.answer(id, await this.#options.isKnown(task.job, ids));
     } catch {
-      // Not knowing is no reason to fail: nothing is trimmed, all of the text goes on.
+      // Without an answer nothing is trimmed: all of the text is delivered.
       worker?.answer(id, false);
     }
   }
@@ -277,7 +276,7 @@ export class MailWorkerPool {
     this.#assign();
   }
 
-  /** No message is to blame for a worker that never came up. */
+  /** A worker that never came up is no message's fault. */
   #onFailedStart(slot: Slot): void {
     slot.failedStarts += 1;
     slot.restart = setTimeout(() => {

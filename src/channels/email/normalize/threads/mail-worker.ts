@@ -1,11 +1,17 @@
 import { Worker } from 'node:worker_threads';
-import type { EmailJob, EmailResult } from '../email-job.ts';
-import type { ShopMailSettings } from '../shop-mail.ts';
+import type {
+  EmailJob,
+  EmailResult,
+  FromWorker,
+  ToWorker,
+  WorkerFailure,
+  WorkerSettings,
+} from '../job.ts';
+import type { ShopMailSettings } from '../../shop.ts';
 import { TurnBatch } from '../../../../runtime/turn-batch.ts';
-import type { FromWorker, ToWorker, WorkerFailure, WorkerSettings } from './worker-messages.ts';
 
 /**
- * What a large message has passed through is let go only when the young generation is collected:
+ * The buffers of a large message are freed only when the young generation is collected:
  * the default of 48 MB lets each thread keep 50 MB more (measured with 50 messages of 25 MB). Half
  * of this would save some 20 MB in all, but small messages are then read a fifth slower.
  */

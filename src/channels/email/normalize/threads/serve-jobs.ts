@@ -1,17 +1,23 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { EmailJob, EmailResult } from '../email-job.ts';
-import { MemoryExceeded } from './memory-guard.ts';
+import type {
+  EmailJob,
+  EmailResult,
+  FromWorker,
+  ToWorker,
+  WorkerFailure,
+  WorkerSettings,
+} from '../job.ts';
+import { MemoryExceeded } from '../parts/read-file-parts.ts';
 import type { NormalizeContext } from '../normalize-message.ts';
-import { compileShop, type ShopMail, type ShopMailSettings } from '../shop-mail.ts';
+import { compileShop, type ShopMail, type ShopMailSettings } from '../../shop.ts';
 import { TurnBatch } from '../../../../runtime/turn-batch.ts';
-import type { FromWorker, ToWorker, WorkerFailure, WorkerSettings } from './worker-messages.ts';
 
 export type Work = (job: EmailJob, context: NormalizeContext) => Promise<EmailResult>;
 
 /**
- * What messages wait for comes at the next turn of the event loop, and a turn costs about the same
- * for all of them together as for one. More at once only fill the memory; they wait their turn, so
- * that the thread has work while the results of others are on their way.
+ * Messages that are read at the same time share the turns of the event loop, and a turn costs about
+ * the same for eight as for one. More would only fill the memory. Further messages wait here, so that
+ * the thread has work while results are on their way.
  */
 const AT_ONCE = 8;
 
@@ -22,7 +28,7 @@ interface Waiting {
   readonly shop: ShopMail | undefined;
 }
 
-/** Answers jobs on a port, several at a time. Nothing here throws: the other side has the say. */
+/** Answers jobs on a port, several at a time. Failures are reported to the other side. */
 export function serveJobs(port: MessagePort, settings: WorkerSettings, work: Work): void {
   const shops = new Map<string, ShopMail>();
   const learn = (all: readonly ShopMailSettings[]): void => {
@@ -94,7 +100,7 @@ function withOwnBytes(result: EmailResult): { owned: EmailResult; transfer: Arra
   return { owned: { ...result, files }, transfer };
 }
 
-/** Without a copy when the buffer is nobody else's: what is transferred is gone from here. */
+/** Without a copy when nothing else uses the buffer: a transferred buffer is gone from this thread. */
 function ownBytes(view: Uint8Array, transferred: readonly ArrayBuffer[]): Uint8Array<ArrayBuffer> {
   const { buffer, byteLength } = view;
   const isOwn =

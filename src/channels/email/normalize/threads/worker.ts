@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { normalizeMessage } from '../normalize-message.ts';
 import { serveJobs } from './serve-jobs.ts';
-import type { WorkerSettings } from './worker-messages.ts';
+import type { WorkerSettings } from '../job.ts';
 
 if (parentPort === null) throw new Error('this file runs as a worker thread');
 // Set by the pool, which is the only one that starts this file.

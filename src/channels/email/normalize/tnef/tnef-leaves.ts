@@ -1,12 +1,10 @@
-import { readRange, readStart, type ByteSource } from '../parts/byte-source.ts';
+import { type ByteSource, readRange, readStart } from '../parts/part-content.ts';
 import { decodeText } from '../body/charset.ts';
-import { unpackRtf } from './compressed-rtf.ts';
-import { makeLeaf } from '../parts/made-leaf.ts';
-import { MAX_BODY_BYTES, type Leaf, type Part } from '../parts/read-parts.ts';
-import type { ScratchFolder } from '../parts/scratch.ts';
+import { type Leaf, createLeaf, MAX_BODY_BYTES, type Part } from '../parts/read-parts.ts';
+import type { ScratchFolder } from '../parts/collect-part.ts';
 import type { TnefFile, TnefMessage, TnefText } from './tnef-reader.ts';
 
-export interface TnefLeavesOptions {
+interface TnefLeavesOptions {
   readonly scratch: ScratchFolder;
   /** The message around it says nothing: the body in here is what was written. */
   readonly withBody: boolean;
@@ -42,7 +40,7 @@ async function fileLeaves(
         fileName: file.name,
         contentId: file.contentId?.replace(/^<|>$/g, ''),
       };
-      parts.push(await makeLeaf(fields, readRange(source, file.data), options.scratch));
+      parts.push(await createLeaf(fields, readRange(source, file.data), options.scratch));
     }
   }
   return parts;
@@ -67,7 +65,7 @@ async function bodyParts(
         fileName: `${name.replace(/[/\\]/g, '-')}.${extension}`,
       }),
     };
-    return makeLeaf(fields, bytes.content, options.scratch);
+    return createLeaf(fields, bytes.content, options.scratch);
   };
   if (html !== undefined && name !== undefined) return [await leaf('text/html', html)];
   const children = [
@@ -86,7 +84,7 @@ async function bodyParts(
     disposition: 'attachment',
     fileName: `${(name ?? 'message').replace(/[/\\]/g, '-')}.rtf`,
   };
-  return [await makeLeaf(fields, [unpacked], options.scratch)];
+  return [await createLeaf(fields, [unpacked], options.scratch)];
 }
 
 /** Bodies become UTF-8, without the NUL at their end; a very long one stays as it is stored. */
@@ -104,4 +102,58 @@ function withoutNulAtEnd(text: string): string {
   let end = text.length;
   while (end > 0 && text.charCodeAt(end - 1) === 0) end -= 1;
   return text.slice(0, end);
+}
+
+const COMPRESSED = 0x75465a4c;
+const UNCOMPRESSED = 0x414c454d;
+const HEADER_BYTES = 16;
+const DICTIONARY_BYTES = 4096;
+/** What the dictionary starts with (MS-OXRTFCP §2.1.2.1). */
+const INITIAL =
+  '{\\rtf1\\ansi\\mac\\deff0\\deftab720{\\fonttbl;}{\\f0\\fnil \\froman \\fswiss \\fmodern \\fscript \\fdecor MS Sans SerifSymbolArialTimes New RomanCourier{\\colortbl\\red0\\green0\\blue0\r\n\\par \\pard\\plain\\f0\\fs20\\b\\i\\u\\tab\\tx';
+
+/**
+ * Unpacks compressed RTF (MS-OXRTFCP §2.2), at most `maxBytes` of it; a reference gives up to 17
+ * bytes for two. What cannot be read ends it. Undefined when it is none.
+ */
+export function unpackRtf(bytes: Buffer, maxBytes: number): Buffer | undefined {
+  if (bytes.length < HEADER_BYTES) return undefined;
+  const rawSize = Math.min(bytes.readUInt32LE(4), maxBytes);
+  const kind = bytes.readUInt32LE(8);
+  if (kind === UNCOMPRESSED) return bytes.subarray(HEADER_BYTES, HEADER_BYTES + rawSize);
+  return kind === COMPRESSED ? unpack(bytes, rawSize) : undefined;
+}
+
+function unpack(bytes: Buffer, maxBytes: number): Buffer {
+  const dictionary = Buffer.alloc(DICTIONARY_BYTES);
+  const output: number[] = [];
+  let write = dictionary.write(INITIAL, 'latin1');
+  const put = (byte: number) => {
+    dictionary[write] = byte;
+    write = (write + 1) % DICTIONARY_BYTES;
+    output.push(byte);
+  };
+  let at = HEADER_BYTES;
+  while (at < bytes.length && output.length < maxBytes) {
+    const control = bytes.readUInt8(at);
+    at += 1;
+    for (let bit = 0; bit < 8 && output.length < maxBytes; bit += 1) {
+      if ((control & (1 << bit)) === 0) {
+        if (at >= bytes.length) return Buffer.from(output);
+        put(bytes.readUInt8(at));
+        at += 1;
+        continue;
+      }
+      if (at + 2 > bytes.length) return Buffer.from(output);
+      const reference = bytes.readUInt16BE(at);
+      at += 2;
+      const offset = reference >> 4;
+      // A reference to the place of writing is the end.
+      if (offset === write) return Buffer.from(output);
+      for (let step = 0; step < (reference & 0xf) + 2; step += 1) {
+        put(dictionary.readUInt8((offset + step) % DICTIONARY_BYTES));
+      }
+    }
+  }
+  return Buffer.from(output.slice(0, maxBytes));
 }

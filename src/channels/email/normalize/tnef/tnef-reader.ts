@@ -1,8 +1,12 @@
-import { BrokenStructure, ByteCursor } from '../parts/byte-cursor.ts';
-import { type ByteSource, type Range, readStart } from '../parts/byte-source.ts';
+import {
+  BrokenStructure,
+  ByteCursor,
+  type ByteSource,
+  type Range,
+  readStart,
+} from '../parts/part-content.ts';
 import { decodeText } from '../body/charset.ts';
-import { codePageCharset } from './code-page.ts';
-import { type Property, readProperties, UNICODE } from './tnef-properties.ts';
+import { codePageCharset, type Property, readProperties, UNICODE } from './tnef-properties.ts';
 
 export const TNEF_SIGNATURE = 0x223e9f78;
 /** Messages in messages. */

@@ -1,0 +1,185 @@
+/**
+ * SPF and DMARC by mailauth, and the only file that imports the library.
+ *
+ * Documented: `spf`, `dmarc`, `arc`. Not documented, with types in mailauth-internals.d.ts; the
+ * version is pinned, and test/channels/email/library-shape.test.ts fails when one of them changes:
+ *
+ * | member | why |
+ * | --- | --- |
+ * | `DkimVerifier`: `messageHeaders`, `nextChunk`, `finalChunk`, `results`, `arc` | the library's own reader looks for line ends byte by byte and has no bound |
+ * | `parseHeaders` | what `messageHeaders` takes |
+ * | `getAlignment` | the organizational domain, by the library's public suffix list |
+ */
+import { isIP } from 'node:net';
+import { spf } from 'mailauth/lib/spf/index.js';
+import { dmarc } from 'mailauth/lib/dmarc/index.js';
+import { DkimVerifier } from 'mailauth/lib/dkim/dkim-verifier.js';
+import { getAlignment, parseHeaders } from 'mailauth/lib/tools.js';
+import type { DNSResolver } from 'mailauth';
+import { DnsError, type DnsRecords, type Resolve } from './dns-resolver.ts';
+import type { MethodResult, PublishedPolicy } from './verdict.ts';
+
+export { arc } from 'mailauth/lib/arc/index.js';
+export { DkimVerifier, parseHeaders };
+
+/** RFC 7208 §4.6.4: mechanisms that look up; mailauth counts them. Each `mx` may look up ten hosts. */
+const MAX_MECHANISMS = 10;
+const MAX_VOID = 2;
+const MAX_SPF_LOOKUPS = 60;
+
+export interface SpfCheck {
+  readonly result: MethodResult;
+  /** The domain of the reverse-path, or of HELO for the null one (RFC 7208 §2.4). */
+  readonly domain: string;
+}
+
+interface SpfQuestion {
+  readonly remoteAddress: string;
+  readonly heloName: string;
+  readonly envelopeFrom: string;
+  readonly hostname: string;
+}
+
+/** RFC 7208. `none` when the message did not come from an address, by another door than SMTP. */
+export async function checkSpf(question: SpfQuestion, resolve: Resolve): Promise<SpfCheck> {
+  const { remoteAddress, heloName, envelopeFrom, hostname } = question;
+  if (isIP(remoteAddress) === 0) return { result: 'none', domain: '' };
+  const lookups = boundLookups(resolve, MAX_SPF_LOOKUPS);
+  const found = await spf({
+    sender: envelopeFrom,
+    ip: remoteAddress,
+    helo: heloName,
+    mta: hostname,
+    maxResolveCount: MAX_MECHANISMS,
+    maxVoidCount: MAX_VOID,
+    resolver: libraryResolver(lookups.resolve),
+  });
+  return { result: spfResult(found.status.result), domain: found.domain };
+}
+
+function spfResult(result: string): MethodResult {
+  switch (result) {
+    case 'pass':
+    case 'fail':
+    case 'softfail':
+    case 'neutral':
+    case 'none':
+    case 'permerror':
+      return result;
+    default:
+      return 'temperror';
+  }
+}
+
+export type DmarcRecord =
+  | { readonly kind: 'none' | 'temperror' }
+  | {
+      readonly kind: 'found';
+      readonly policy: PublishedPolicy;
+      readonly strictSpf: boolean;
+      readonly strictDkim: boolean;
+    };
+
+const MAX_DMARC_LOOKUPS = 4;
+
+/** What a domain publishes, or the organization that it belongs to (RFC 7489 §6.6.3). */
+export async function readDmarcRecord(domain: string, resolve: Resolve): Promise<DmarcRecord> {
+  if (!domain.includes('.')) return { kind: 'none' };
+  const lookups = boundLookups(resolve, MAX_DMARC_LOOKUPS);
+  const found = await dmarc({
+    headerFrom: `author@${domain}`,
+    spfDomains: [],
+    dkimDomains: [],
+    resolver: libraryResolver(lookups.resolve),
+  });
+  if (found === false || found.status.result === 'none') return { kind: 'none' };
+  if (found.status.result === 'temperror') return { kind: 'temperror' };
+  const tags = readTags(found.rr ?? '');
+  return {
+    kind: 'found',
+    policy: effectivePolicy(found.policy, tags.get('pct')),
+    strictSpf: tags.get('aspf') === 's',
+    strictDkim: tags.get('adkim') === 's',
+  };
+}
+
+/**
+ * `pct` is ignored, as in DMARC's revision, except that `pct=0`, by which domains say that they are
+ * still testing, takes the next milder policy (RFC 7489 §6.6.4).
+ */
+function effectivePolicy(published: string | undefined, pct: string | undefined): PublishedPolicy {
+  const policy = published?.trim().toLowerCase();
+  if (policy !== 'reject' && policy !== 'quarantine') return 'none';
+  if (pct !== '0') return policy;
+  return policy === 'reject' ? 'quarantine' : 'none';
+}
+
+function readTags(record: string): ReadonlyMap<string, string> {
+  return new Map(
+    record.split(';').map((tag) => {
+      const [name = '', value = ''] = tag.split('=');
+      return [name.trim().toLowerCase(), value.trim().toLowerCase()];
+    }),
+  );
+}
+
+/**
+ * Whether an authenticated domain is aligned with the domain in From (RFC 7489 §3.1). Relaxed:
+ * both have the same organizational domain. Strict: they are the same. mailauth's own strict mode
+ * falls back to the relaxed one, so it is not asked for that.
+ */
+export function isAligned(fromDomain: string, authenticated: string, strict: boolean): boolean {
+  const [from, other] = [fromDomain, authenticated].map((each) =>
+    each.toLowerCase().replace(/\.$/, ''),
+  );
+  if (from === undefined || other === undefined || from === '' || other === '') return false;
+  if (from === other) return true;
+  return !strict && getAlignment(from, [other]) !== false;
+}
+
+/** Look-ups of one part of one check. */
+interface BoundedLookups {
+  readonly resolve: Resolve;
+  /** A server failed to answer one of them. */
+  readonly hadTrouble: () => boolean;
+}
+
+/**
+ * Allows at most `maxLookups`, and only names that `isWorthAsking`. Any other look-up gets ENOTFOUND:
+ * a message that needs more is hostile, and that is no DNS trouble.
+ */
+export function boundLookups(
+  resolve: Resolve,
+  maxLookups: number,
+  isWorthAsking: (name: string) => boolean = () => true,
+): BoundedLookups {
+  let asked = 0;
+  let trouble = false;
+  return {
+    hadTrouble: () => trouble,
+    async resolve(name, type) {
+      asked += 1;
+      if (asked > maxLookups || !isWorthAsking(name)) throw new DnsError('ENOTFOUND');
+      try {
+        return await resolve(name, type);
+      } catch (error) {
+        const { code } = error instanceof DnsError ? error : new DnsError('ESERVFAIL');
+        trouble ||= code === 'ETIMEOUT' || code === 'ESERVFAIL';
+        throw error;
+      }
+    },
+  };
+}
+
+/**
+ * The same resolver under the library's type, which lacks MX records. The library sorts the lists
+ * that it is given, so it gets copies: the originals are in a cache.
+ */
+export function libraryResolver(resolve: Resolve): DNSResolver {
+  // MX records are objects; the library reads them as such.
+  return async (name, type) => copyOf(await resolve(name, type)) as string[];
+}
+
+function copyOf(records: DnsRecords): unknown[] {
+  return [...records];
+}

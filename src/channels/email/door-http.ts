@@ -1,0 +1,249 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { performance } from 'node:perf_hooks';
+import { type NextFunction, type Request, type Response, Router } from 'express';
+import type { AddressDirectory } from './routing.ts';
+import type { TokenShop } from './shop.ts';
+import type { Intake } from '../../intake/intake.ts';
+import type { Logger } from '../../observability/logger.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { drainRequest } from '../../runtime/drain-request.ts';
+import type { BlobStore } from '../../spool/blobs.ts';
+import type { ShopId } from '../../domain/ids.ts';
+import { DataPace, type DataPaceOptions } from '../../runtime/data-pace.ts';
+import {
+  acceptMessage,
+  createEnvelope,
+  type DoorCheck,
+  DoorReport,
+  receiveData,
+  toRefusal,
+  type Taken,
+} from './door.ts';
+import { type Envelope, MessageSink } from './receive.ts';
+import { createNetworks } from '../../runtime/networks.ts';
+import { createMessageRate, type MessageRateOptions } from './limits.ts';
+import {
+  assertOwnRecipients,
+  createInboundTokens,
+  type InboundEnvelope,
+  readEnvelope,
+} from './inbound-request.ts';
+import { fromSmtp, InboundRefusal, SmtpRefusal } from './refusals.ts';
+
+export const INBOUND_PATH = '/email/inbound';
+const RETRY_AFTER_SECONDS = 30;
+/** How much of a refused message is still read, so that the client gets the answer. */
+const DRAIN_BYTES = 1024 * 1024;
+
+/** Sizes in bytes, times in milliseconds. */
+export interface InboundOptions {
+  readonly shops: readonly TokenShop[];
+  /** The name in Received lines. */
+  readonly hostname: string;
+  readonly maxMessageBytes: number;
+  readonly maxRecipients: number;
+  /** Messages of one shop that may be received at the same time. */
+  readonly maxUnderWay: number;
+  readonly messageRate: MessageRateOptions;
+  readonly trustedRelays: readonly string[];
+  readonly dataPace: DataPaceOptions;
+  /** From the last byte to the answer. */
+  readonly answerWithinMs: number;
+  /** How often slow clients are checked for. */
+  readonly checkEveryMs: number;
+}
+
+export interface InboundParts {
+  readonly intake: Pick<Intake, 'accept' | 'assertSpace'>;
+  readonly blobs: BlobStore;
+  readonly authenticator?: DoorCheck;
+  readonly directory: AddressDirectory;
+  readonly clientIp: (request: IncomingMessage) => string;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+}
+
+/**
+ * `POST /email/inbound?from=&to=`: a raw message (RFC 5322) over HTTP, for hosts where port 25 is
+ * closed and for cloud mail routes. It accepts as SMTP does, with a token of the shop.
+ *
+ * | answer | when |
+ * | --- | --- |
+ * | 202, 200 | durable; 200 when it had been accepted before. `{ok: true, entries: [id]}` |
+ * | 400, 415 | no envelope, too many recipients, an empty or broken body; not message/rfc822 |
+ * | 401, 404 | no token of a shop; a recipient that is not this shop's |
+ * | 405 | anything but POST |
+ * | 408, 413, 422 | too slow; over the size limit; more than 50 Received lines, or DMARC says reject |
+ * | 429, 503 | over a rate; the spool cannot take it now. With Retry-After |
+ *
+ * All but the first have `{ok: false, error}` in words.
+ */
+export function createInboundRoute(options: InboundOptions, parts: InboundParts): Router {
+  const door = new InboundDoor(options, parts);
+  const router = Router();
+  router.post(INBOUND_PATH, (req, res) => door.receive(req, res));
+  router.all(INBOUND_PATH, (req, res) => {
+    res.setHeader('Allow', 'POST');
+    door.refuse(req, res, new InboundRefusal('method'));
+  });
+  router.use(INBOUND_PATH, (error: unknown, req: Request, res: Response, next: NextFunction) => {
+    // Too late for an answer: express ends the connection.
+    if (res.headersSent) next(error);
+    else door.refuse(req, res, error);
+  });
+  return router;
+}
+
+class InboundDoor {
+  readonly #options: InboundOptions;
+  readonly #parts: InboundParts;
+  readonly #report: DoorReport;
+  readonly #tokens;
+  readonly #countMessage;
+  readonly #underWay = new Map<ShopId, number>();
+
+  constructor(options: InboundOptions, parts: InboundParts) {
+    this.#options = options;
+    this.#parts = parts;
+    this.#report = new DoorReport('inbound', parts);
+    this.#tokens = createInboundTokens(options.shops);
+    this.#countMessage = createMessageRate(
+      options.messageRate,
+      createNetworks(options.trustedRelays),
+    );
+  }
+
+  async receive(req: Request, res: Response): Promise<void> {
+    const shopId = this.#tokens.shopOf(req.headers.authorization);
+    if (shopId === undefined) throw new InboundRefusal('unauthorized');
+    assertRawMessage(req);
+    const envelope = readEnvelope(req.originalUrl, this.#options.maxRecipients);
+    assertOwnRecipients(envelope, shopId, this.#parts.directory);
+    if (Number(req.headers['content-length'] ?? 0) > this.#options.maxMessageBytes) {
+      throw new InboundRefusal('too_large');
+    }
+    const others = this.#underWay.get(shopId) ?? 0;
+    if (others >= this.#options.maxUnderWay) throw new InboundRefusal('busy');
+    this.#underWay.set(shopId, others + 1);
+    try {
+      await this.#countMessage(this.#parts.clientIp(req));
+      await this.#parts.intake.assertSpace([shopId]);
+      await this.#take(req, res, envelope);
+    } finally {
+      this.#underWay.set(shopId, (this.#underWay.get(shopId) ?? 1) - 1);
+    }
+  }
+
+  async #take(req: Request, res: Response, envelope: InboundEnvelope): Promise<void> {
+    const sink = new MessageSink(this.#parts.blobs);
+    try {
+      const isWhole = await this.#transfer(req, res, sink);
+      if (!isWhole) {
+        await sink.abort();
+        this.#report.vanished(sink.size);
+        return;
+      }
+      if (sink.size === 0) throw new InboundRefusal('empty');
+      const wholeAt = performance.now();
+      const taken = await this.#withinTime(
+        acceptMessage(sink, this.#envelope(req, envelope), this.#parts),
+      );
+      this.#acknowledge(res, taken, sink.size, performance.now() - wholeAt);
+    } catch (error) {
+      await sink.abort().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** False when the client has gone. */
+  async #transfer(req: Request, res: Response, sink: MessageSink): Promise<boolean> {
+    const pace = new DataPace(this.#options.dataPace, performance.now());
+    const receiving = receiveData(req, sink, {
+      maxBytes: this.#options.maxMessageBytes,
+      onFlood: () => req.destroy(),
+    });
+    const timer = setInterval(() => {
+      if (!pace.isTooSlow(performance.now(), sink.size, receiving.waitsForStore())) return;
+      clearInterval(timer);
+      this.refuse(req, res, new InboundRefusal('too_slow'));
+      res.once('finish', () => req.destroy());
+    }, this.#options.checkEveryMs);
+    const transfer = await receiving.done;
+    clearInterval(timer);
+    if (transfer === 'too_large') throw new InboundRefusal('too_large');
+    return transfer === 'complete' && !res.headersSent;
+  }
+
+  /** A message that is accepted after the time is a duplicate when the client sends it again. */
+  async #withinTime<Result>(accepting: Promise<Result>): Promise<Result> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      const { answerWithinMs } = this.#options;
+      timer = setTimeout(() => reject(new SmtpRefusal('unavailable')), answerWithinMs);
+    });
+    try {
+      return await Promise.race([accepting, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #envelope(req: Request, { from, recipients }: InboundEnvelope): Envelope {
+    const { clientIp, clock } = this.#parts;
+    return createEnvelope({
+      hostname: this.#options.hostname,
+      protocol: 'HTTP',
+      id: randomUUID(),
+      remoteAddress: clientIp(req),
+      heloName: '',
+      tls: false,
+      // A client with the shop's token counts as its own relay: SPF would check the wrong host.
+      trustedRelay: true,
+      envelopeFrom: from,
+      recipients,
+      receivedAt: clock(),
+    });
+  }
+
+  #acknowledge(res: Response, taken: readonly Taken[], bytes: number, ms: number): void {
+    const entries = taken.map(({ id }) => id);
+    const duplicate = taken.every((each) => each.duplicate);
+    answer(res, duplicate ? 200 : 202, { ok: true, entries });
+    this.#report.accepted(taken, { bytes, ms });
+  }
+
+  refuse(req: Request, res: Response, error: unknown): void {
+    const refusal = error instanceof InboundRefusal ? error : fromSmtp(toRefusal(error));
+    const { status, reason, message } = refusal;
+    if (reason === 'unavailable') this.#report.failed(error);
+    this.#report.refused(reason);
+    if (status === 401) res.setHeader('WWW-Authenticate', 'Bearer');
+    if (status === 429 || status === 503) res.setHeader('Retry-After', RETRY_AFTER_SECONDS);
+    answer(res, status, { ok: false, error: message });
+    drainRequest(req, DRAIN_BYTES);
+  }
+}
+
+/** RFC 5322 as message/rfc822, and with SMTPUTF8 message/global (RFC 6532 §3.7). */
+function assertRawMessage(req: Request): void {
+  const type = req.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
+  if (type !== 'message/rfc822' && type !== 'message/global')
+    throw new InboundRefusal('media_type');
+  const encoding = req.headers['content-encoding'] ?? 'identity';
+  if (encoding.toLowerCase() !== 'identity') {
+    throw new InboundRefusal('media_type', 'A compressed body is not accepted');
+  }
+}
+
+function answer(res: Response, status: number, body: object): void {
+  const text = `${JSON.stringify(body)}\n`;
+  res
+    .writeHead(status, {
+      'Content-Type': 'application/json; charset=utf-8',
+      'Content-Length': Buffer.byteLength(text),
+    })
+    .end(text);
+}

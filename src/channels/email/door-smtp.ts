@@ -1,0 +1,221 @@
+import { performance } from 'node:perf_hooks';
+import type { SMTPServerOptions } from 'smtp-server';
+import type { Intake } from '../../intake/intake.ts';
+import type { AddressDirectory } from './routing.ts';
+import { errorFields, type Logger } from '../../observability/logger.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { BlobStore } from '../../spool/blobs.ts';
+import { ConnectionLimits, type RateOptions } from '../../runtime/connection-limits.ts';
+import { createNetworks } from '../../runtime/networks.ts';
+import { type MessageRateOptions } from './limits.ts';
+import { type DataPaceOptions } from '../../runtime/data-pace.ts';
+import { type DoorCheck, DoorReport } from './door.ts';
+import { createEnvelopeHandlers, DataHandler, TransactionDirectories } from './smtp-transaction.ts';
+import { SmtpListener } from './smtp-listener.ts';
+import { type RefusalReason, SmtpRefusal } from './refusals.ts';
+import type { TlsMaterial } from './tls.ts';
+
+/** Sizes in bytes, times in milliseconds. */
+export interface EmailServerOptions {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** The name in the greeting and in Received lines. */
+  readonly hostname: string;
+  readonly maxMessageBytes: number;
+  readonly maxConnections: number;
+  readonly maxConnectionsPerIp: number;
+  /** Connections one client may begin in a while. */
+  readonly connectionRate: RateOptions;
+  /** Addresses and CIDR blocks without per-client limits and rates. */
+  readonly trustedRelays: readonly string[];
+  /** Messages one client may begin in a while. */
+  readonly messageRate: MessageRateOptions;
+  readonly maxRecipients: number;
+  readonly maxErrors: number;
+  readonly maxJunkCommands: number;
+  /** Of silence. */
+  readonly idleMs: number;
+  /** From the greeting, or the last answer to a message, to the next DATA, whatever else is sent. */
+  readonly noMessageMs: number;
+  /** A session that has been idle for this long is closed when no connection is left. */
+  readonly displaceAfterMs: number;
+  /** LMTP instead of SMTP (RFC 2033): behind an MTA, one answer for each recipient. */
+  readonly lmtp: boolean;
+  readonly dataPace: DataPaceOptions;
+  /** From the final dot to the answer. */
+  readonly answerWithinMs: number;
+  /** How often slow clients and late answers are checked for. */
+  readonly checkEveryMs: number;
+  /** Addresses of proxies that send a PROXY protocol header (version 1). No other header is read. */
+  readonly proxyProtocol: readonly string[];
+}
+
+/** Defaults; the gateway overrides them with the configuration. */
+export const EMAIL_SERVER_DEFAULTS = {
+  maxMessageBytes: 35 * 1024 * 1024,
+  maxConnections: 1000,
+  maxConnectionsPerIp: 20,
+  trustedRelays: ['127.0.0.0/8', '::1/128'],
+  connectionRate: { connections: 120, perMs: 60_000 },
+  messageRate: { messages: 300, perMs: 60_000 },
+  maxRecipients: 100,
+  maxErrors: 20,
+  maxJunkCommands: 100,
+  idleMs: 300_000,
+  // Ends every client that sends only now and then within five minutes.
+  noMessageMs: 290_000,
+  displaceAfterMs: 10_000,
+  lmtp: false,
+  dataPace: { minBytesPerSecond: 500, windowMs: 30_000, totalMs: 600_000 },
+  answerWithinMs: 60_000,
+  checkEveryMs: 1000,
+  proxyProtocol: [],
+} as const satisfies Partial<EmailServerOptions>;
+
+export interface EmailServerParts {
+  readonly intake: Intake;
+  readonly blobs: BlobStore;
+  readonly authenticator?: DoorCheck;
+  readonly directory: AddressDirectory;
+  readonly tls: TlsMaterial;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** The time of day, for Received lines and `receivedAt`. */
+  readonly clock: Clock;
+}
+
+export interface EmailServer {
+  /** Resolves once it listens. Rejects when the port cannot be had. */
+  start(): Promise<{ readonly port: number }>;
+  /**
+   * No new connections; messages in DATA may finish within the grace, all other sessions get 421.
+   * Resolves when every connection has closed, soon after the grace at the latest.
+   */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** The SMTP (or LMTP) door: takes messages in and acknowledges each after it is durable. */
+export function createEmailServer(
+  options: EmailServerOptions,
+  parts: EmailServerParts,
+): EmailServer {
+  const { logger, metrics, tls } = parts;
+  const trusted = createNetworks(options.trustedRelays);
+  const limits = new ConnectionLimits(options, trusted);
+  let draining = false;
+  let idleTimer: NodeJS.Timeout | undefined;
+
+  const report = new DoorReport('smtp', parts);
+  const onRefused = (reason: RefusalReason, session: string) => report.refused(reason, { session });
+  const directories = new TransactionDirectories(parts.directory);
+  const data = new DataHandler(options, { ...parts, directories, trusted, report });
+  const envelope = createEnvelopeHandlers(options, { ...parts, directories, trusted, report });
+  const listener = new SmtpListener(libraryOptions(options, tls), {
+    maxErrors: options.maxErrors,
+    maxJunkCommands: options.maxJunkCommands,
+    isDraining: () => draining,
+    admit: (address) => {
+      const now = performance.now();
+      let admission = limits.admit(address, now);
+      if (admission === 'full') {
+        listener.stalest(trusted, now, options.displaceAfterMs)?.cutOff('displaced');
+        admission = limits.admitWhenRoom(address);
+      }
+      metrics.smtpConnections.set(limits.open);
+      return admission === 'admitted';
+    },
+    release: (address) => {
+      limits.release(address);
+      metrics.smtpConnections.set(limits.open);
+    },
+    onRefused,
+  });
+  // A connection over the limits still gets its 421 and a moment to close; this bounds those.
+  listener.server.maxConnections = 2 * options.maxConnections;
+  listener.onConnect = (_session, callback) => {
+    callback();
+  };
+  listener.onSecure = (_socket, _session, callback) => {
+    callback();
+  };
+  listener.onMailFrom = (address, session, callback) => {
+    listener.connectionOf(session)?.transactionStarted();
+    envelope.onMailFrom(address, session, callback);
+  };
+  listener.onRcptTo = (address, session, callback) => {
+    const connection = listener.connectionOf(session);
+    // The library does not count a recipient that is repeated, so there would be no bound.
+    if ((connection?.rcpts.length ?? 0) >= options.maxRecipients) {
+      onRefused('too_many_recipients', session.id);
+      callback(new SmtpRefusal('too_many_recipients'));
+      return;
+    }
+    envelope.onRcptTo(address, session, (error) => {
+      if (!error) connection?.rcptAccepted(address.address);
+      callback(error);
+    });
+  };
+  listener.onData = (stream, session, callback) => {
+    const connection = listener.connectionOf(session);
+    if (connection !== undefined) data.receive(stream, session, connection, callback);
+  };
+  // A reset during DATA is reported here: without a listener it would end the process.
+  listener.on('error', (error: Error) => {
+    logger.debug('smtp.connection_error', errorFields(error));
+  });
+  const stopWatchingTls = tls.onChange((material) => {
+    listener.updateSecureContext(material);
+    logger.info('smtp.tls_reloaded');
+  });
+
+  return {
+    async start() {
+      const port = await listener.listenOn(options.host, options.port);
+      data.start();
+      idleTimer = setInterval(() => {
+        listener.endIdle(performance.now(), options.noMessageMs);
+      }, options.checkEveryMs);
+      return { port };
+    },
+    async stop(graceMs) {
+      draining = true;
+      stopWatchingTls();
+      let graceTimer: NodeJS.Timeout | undefined;
+      const graceOver = new Promise<void>((resolve) => {
+        graceTimer = setTimeout(() => {
+          listener.destroyAll();
+          resolve();
+        }, graceMs);
+      });
+      await listener.closeListener();
+      // A store that hangs must not keep the process alive: what it writes was not acknowledged.
+      await Promise.race([data.idle(), graceOver]);
+      clearTimeout(graceTimer);
+      clearInterval(idleTimer);
+      data.close();
+    },
+  };
+}
+
+function libraryOptions(options: EmailServerOptions, tls: TlsMaterial): SMTPServerOptions {
+  return {
+    ...tls.current(),
+    name: options.hostname,
+    heloResponse: '%s',
+    lmtp: options.lmtp,
+    size: options.maxMessageBytes,
+    maxRecipients: options.maxRecipients,
+    socketTimeout: options.idleMs,
+    // Bounds sockets that wait for their PROXY header; sessions are counted by our own limits.
+    maxClients: options.maxConnections,
+    useProxy: options.proxyProtocol.length > 0 ? [...options.proxyProtocol] : false,
+    disabledCommands: ['AUTH', 'XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL'],
+    hideENHANCEDSTATUSCODES: false,
+    lenientAddressParsing: true,
+    disableReverseLookup: true,
+    maxCommandLength: 4096,
+    logger: false,
+  };
+}

@@ -1,0 +1,307 @@
+import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { open, stat } from 'node:fs/promises';
+import type { Attachment, Normalized, Normalizer } from '../../intake/normalizer.ts';
+import { missingAttachment } from '../../domain/missing-attachment.ts';
+import type { Logger } from '../../observability/logger.ts';
+import { workerUrl } from '../../runtime/worker-url.ts';
+import type { BlobStore } from '../../spool/blobs.ts';
+import type { Claimed, Entry } from '../../spool/entry.ts';
+import type { CountedMessage, RateLimit, RateLimits } from '../../spool/sender-rates.ts';
+import type { EntryId, ShopId } from '../../domain/ids.ts';
+import type { Authenticator } from './authentication/authenticator.ts';
+import type { AuthenticationVerdict } from './authentication/verdict.ts';
+import { type EmailMeta, parseEmailMeta, type RawSource, rawSource } from './stored.ts';
+import { type PartContent, readEncoded } from './normalize/parts/part-content.ts';
+import type { AttachedFile, EmailJob, EmailResult } from './normalize/job.ts';
+import { MailWorkerPool, UnreadableMessage } from './normalize/threads/mail-worker-pool.ts';
+import { removeScratch, sweepScratch } from './normalize/parts/collect-part.ts';
+import { compileShop, type ShopMail, type ShopMailSettings } from './shop.ts';
+import { MAX_HEADER_BYTES, parseHeaderBlock } from './header-block.ts';
+import { rawFile, stubText } from './normalize/parts/attached-files.ts';
+import { readHead } from './normalize/head/message-head.ts';
+
+/** Each read goes through another thread; the default of 64 KiB makes uploads slower. */
+const UPLOAD_READ_BYTES = 256 * 1024;
+
+export interface EmailNormalizerOptions {
+  readonly shops: readonly ShopMailSettings[];
+  /** A folder of its own for parts in work; emptied at the start. */
+  readonly scratchFolder: string;
+  readonly workers?: number;
+  /** Messages in flight in one worker: the ones it reads, and some that wait there to be next. */
+  readonly inFlightPerWorker?: number;
+  /** For one message, from the moment when a worker takes it. */
+  readonly deadlineMs?: number;
+  readonly maxHeapMb?: number;
+  readonly maxBufferMb?: number;
+  /** The worker's file, for tests of what hostile mail does to one. */
+  readonly worker?: URL;
+}
+
+interface EmailNormalizerDeps {
+  readonly blobs: Pick<BlobStore, 'path'>;
+  /** Whether a message with one of these ids has passed here, in either direction. */
+  knownRemoteIds(shopId: ShopId, ids: readonly string[]): Promise<boolean>;
+  /** Counts a message of a person, once; answers the limit that it is over. */
+  countMessage(mail: CountedMessage, limits: RateLimits): Promise<RateLimit | undefined>;
+  /** Without one, senders are not checked. */
+  readonly authenticator?: Pick<Authenticator, 'check'>;
+  readonly logger: Logger;
+}
+
+export interface EmailNormalizer {
+  /**
+   * @throws {NormalizingUnavailable} the disk or the workers fail: try again later
+   * @throws {TypeError} for an entry of a shop that is not configured
+   */
+  readonly normalize: Normalizer;
+  /** The shops from now on; messages in progress are read with the earlier settings. */
+  serve(shops: readonly ShopMailSettings[]): void;
+  stop(): Promise<void>;
+}
+
+/**
+ * The normalizer of the email channel. The work is done in worker threads with a deadline and a
+ * memory cap; a message that cannot be read there becomes a stub with the original attached.
+ */
+export function createEmailNormalizer(
+  options: EmailNormalizerOptions,
+  deps: EmailNormalizerDeps,
+): EmailNormalizer {
+  const { scratchFolder } = options;
+  sweepScratch(scratchFolder);
+  let shops = compiled(options.shops);
+  const pool = new MailWorkerPool(
+    {
+      url: options.worker ?? workerUrl(import.meta.url, './normalize/threads/worker.ts'),
+      settings: {
+        shops: options.shops,
+        maxBufferBytes: (options.maxBufferMb ?? 192) * 1024 * 1024,
+      },
+      workers: options.workers ?? 2,
+      inFlight: options.inFlightPerWorker ?? 16,
+      deadlineMs: options.deadlineMs ?? 30_000,
+      maxHeapMb: options.maxHeapMb ?? 256,
+      isKnown: (job, ids) => deps.knownRemoteIds(job.shopId, ids),
+    },
+    deps.logger,
+  );
+
+  const kept = new KeptVerdicts();
+  const authenticate = async (
+    { entry, released }: Claimed,
+    meta: EmailMeta,
+    shop: ShopMail,
+    raw: RawSource,
+  ): Promise<AuthenticationVerdict | undefined> => {
+    // The person who released it has decided already.
+    const known = meta.authentication ?? kept.get(entry.id);
+    if (known !== undefined || released) return known;
+    const { trustedArcSealers, senders } = shop;
+    const verdict = await deps.authenticator?.check({ ...meta, raw, trustedArcSealers, senders });
+    if (verdict !== undefined) kept.set(entry.id, verdict);
+    return verdict;
+  };
+
+  /** Goes on after the signal is aborted, to clean up once the worker has finished. */
+  const read = async (claimed: Claimed, signal: AbortSignal): Promise<Normalized> => {
+    const shop = shops.get(claimed.entry.shopId);
+    if (shop === undefined) throw new TypeError('the entry is of a shop that is not configured');
+    const raw = rawSource(claimed.raw, deps.blobs);
+    const meta = parseEmailMeta(claimed.entry.meta);
+    const authentication = await authenticate(claimed, meta, shop, raw);
+    const job: EmailJob = {
+      ...(authentication !== undefined && !claimed.released && { authentication }),
+      shopId: claimed.entry.shopId,
+      remoteId: claimed.entry.remoteId,
+      receivedAt: claimed.entry.receivedAt,
+      released: claimed.released,
+      meta,
+      raw,
+      // It cannot be guessed: else a sender could put the address of another image there.
+      ...(shop.showImages && { imageBase: `https://${randomUUID()}.invalid/` }),
+      scratch: join(scratchFolder, randomUUID()),
+    };
+    signal.throwIfAborted();
+    try {
+      const result = await readOrStub(pool, job, claimed.entry.rawSize, shop, signal);
+      signal.throwIfAborted();
+      const limit = await overLimit(result, claimed.entry, shop, deps);
+      // The caller is gone and would not dispose of it.
+      signal.throwIfAborted();
+      const settled = limit === undefined ? result : heldAsLoop(result, limit);
+      return {
+        ...toNormalized(settled, job),
+        ...(authentication && { steps: [{ step: 'authenticated', detail: authentication }] }),
+      };
+    } catch (error) {
+      // What cannot be removed now goes at the next start.
+      await removeScratch(job.scratch).catch(() => undefined);
+      throw error;
+    }
+  };
+  return {
+    normalize: async (claimed, signal) => {
+      signal.throwIfAborted();
+      return unlessAborted(read(claimed, signal), signal);
+    },
+    serve: (next) => {
+      shops = compiled(next);
+      pool.learn(next);
+    },
+    stop: () => pool.stop(),
+  };
+}
+
+const compiled = (shops: readonly ShopMailSettings[]): ReadonlyMap<ShopId, ShopMail> =>
+  new Map(shops.map((shop) => [shop.shopId, compileShop(shop)]));
+
+/** Two machines that answer each other are recognized by how much one of them sends. */
+async function overLimit(
+  { counted, verdict }: EmailResult,
+  entry: Entry,
+  shop: ShopMail,
+  deps: EmailNormalizerDeps,
+): Promise<RateLimit | undefined> {
+  // A message that is not submitted does not count: a forger must not use up another's limits.
+  if (counted === undefined || verdict.kind !== 'deliver') return undefined;
+  const { id, shopId, receivedAt } = entry;
+  const { person, thread, body, message = id } = counted;
+  return deps.countMessage({ shopId, message, person, thread, body, at: receivedAt }, shop.loop);
+}
+
+function heldAsLoop(result: EmailResult, limit: RateLimit): EmailResult {
+  return { ...result, verdict: { kind: 'held', reason: `loop: ${limit}` } };
+}
+
+/** @throws the signal's reason as soon as it is aborted */
+async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  let onAbort: () => void = () => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => {
+      reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+async function readOrStub(
+  pool: MailWorkerPool,
+  job: EmailJob,
+  bytes: number,
+  shop: ShopMail,
+  signal: AbortSignal,
+): Promise<EmailResult> {
+  try {
+    return await pool.run(job, bytes, signal);
+  } catch (error) {
+    if (!(error instanceof UnreadableMessage)) throw error;
+    return stubResult(job, shop);
+  }
+}
+
+function toNormalized(result: EmailResult, job: EmailJob): Normalized {
+  const hasFiles = result.usedScratch;
+  return {
+    verdict: result.verdict,
+    request: result.request,
+    attachments: result.files.map((file) => toAttachment(file, job.raw)),
+    notes: result.notes,
+    ...(result.trimmed !== undefined && { trimmed: result.trimmed }),
+    // Most messages have no scratch file, and looking for one costs more than parsing.
+    dispose: hasFiles ? () => removeScratch(job.scratch) : () => Promise.resolve(),
+  };
+}
+
+function toAttachment(file: AttachedFile, raw: RawSource): Attachment {
+  const { part, name, type, size, shownAs } = file;
+  const source = file.source.kind === 'raw' ? raw : file.source;
+  const stream = () => streamOf(source);
+  return {
+    part,
+    placeholder: missingAttachment('delivered', name, type),
+    ...(shownAs !== undefined && { shownAs }),
+    about: { name, type, size },
+    open: () => Promise.resolve({ name, type, size, stream }),
+  };
+}
+
+function streamOf(source: PartContent): Readable {
+  switch (source.kind) {
+    case 'bytes':
+      return bytesStream(source.bytes);
+    case 'file':
+      return createReadStream(source.path, { highWaterMark: UPLOAD_READ_BYTES });
+    case 'encoded':
+      return Readable.from(readEncoded(source), { objectMode: false });
+  }
+}
+
+function bytesStream(bytes: Uint8Array): Readable {
+  return Readable.from([Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)], {
+    objectMode: false,
+  });
+}
+
+/** A message that cannot be read: subject, sender and threading, with the original attached. */
+async function stubResult(job: EmailJob, shop: ShopMail): Promise<EmailResult> {
+  const { bytes, size } = await readStart(job.raw);
+  const head = readHead(parseHeaderBlock(bytes), job, shop);
+  return {
+    verdict: head.verdict,
+    request: head.request(stubText(head.subject), 'TEXT'),
+    // Its body is not known: it counts as one of its own.
+    ...(head.counted && { counted: { ...head.counted, body: job.remoteId } }),
+    files: [rawFile(head.subject, size)],
+    notes: { body: 'none', unreadable: true, attachments: 1 },
+    // Failed attempts may have left files there.
+    usedScratch: true,
+  };
+}
+
+async function readStart(raw: RawSource): Promise<{ bytes: Uint8Array; size: number }> {
+  if (raw.kind === 'bytes')
+    return { bytes: raw.bytes.subarray(0, MAX_HEADER_BYTES), size: raw.bytes.length };
+  const { size } = await stat(raw.path);
+  const handle = await open(raw.path);
+  try {
+    const buffer = new Uint8Array(Math.min(size, MAX_HEADER_BYTES));
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
+    return { bytes: buffer.subarray(0, bytesRead), size };
+  } finally {
+    await handle.close();
+  }
+}
+
+const MAX_ENTRIES = 5000;
+
+/**
+ * Verdicts of entries whose delivery may be retried: a key may be gone from DNS by then, and a
+ * message that was held at first must not go out later. After DNS trouble the sender is checked
+ * again.
+ */
+class KeptVerdicts {
+  readonly #verdicts = new Map<EntryId, AuthenticationVerdict>();
+
+  get(id: EntryId): AuthenticationVerdict | undefined {
+    return this.#verdicts.get(id);
+  }
+
+  set(id: EntryId, verdict: AuthenticationVerdict): void {
+    if (verdict.dmarc === 'temperror' || verdict.claimed === 'temperror') return;
+    this.#verdicts.set(id, verdict);
+    if (this.#verdicts.size <= MAX_ENTRIES) return;
+    for (const oldest of this.#verdicts.keys()) {
+      this.#verdicts.delete(oldest);
+      return;
+    }
+  }
+}

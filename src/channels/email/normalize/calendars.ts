@@ -1,0 +1,274 @@
+import ICAL from 'ical.js';
+import { decodeText } from './body/charset.ts';
+import type { Format } from './body/body-content.ts';
+import { formatNote } from './body/content-limits.ts';
+import type { Leaf } from './parts/read-parts.ts';
+import { cleanLine } from '../../../runtime/clean-text.ts';
+
+const CALENDAR_TYPES = /^(?:text\/calendar|application\/ics)$/;
+const MAX_CALENDARS = 5;
+
+interface ReadCalendars {
+  /** For the content. */
+  readonly lines: readonly string[];
+  readonly attachments: readonly Leaf[];
+}
+
+/**
+ * What the calendars among the attachments say. Google sends each twice, as an alternative of the
+ * body and as a file: one of them stays. A broken one is only an attachment.
+ */
+export function readCalendars(attachments: readonly Leaf[]): ReadCalendars {
+  const seen = new Set<string>();
+  const lines = new Set<string>();
+  const kept = attachments.filter((leaf) => {
+    if (!CALENDAR_TYPES.test(leaf.contentType) || seen.size === MAX_CALENDARS) return true;
+    const { content, parameters } = leaf;
+    if (content.size > content.start.byteLength) return true;
+    const { text } = decodeText(content.start, parameters['charset']);
+    const lean = text.replace(/\s+/g, '');
+    if (seen.has(lean)) return false;
+    seen.add(lean);
+    const calendar = readCalendar(text);
+    for (const line of calendar === undefined ? [] : calendarLines(calendar)) lines.add(line);
+    return true;
+  });
+  return { lines: [...lines], attachments: kept };
+}
+
+/** The text with further lines after it, each a paragraph. */
+export function withLines(text: string, format: Format, lines: readonly string[]): string {
+  if (lines.length === 0) return text;
+  const written = lines.map((line) => formatNote(line, format));
+  return [...(text.trim() === '' ? [] : [text]), ...written].join('\n\n');
+}
+
+/** A larger calendar is no invitation and is not parsed. */
+const MAX_CALENDAR_LENGTH = 128 * 1024;
+const MAX_EVENTS = 20;
+const MAX_TEXT_LENGTH = 300;
+
+interface CalendarProperty {
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** `date`, `date-time`, `text`, … (RFC 5545 §3.3). */
+  readonly type: string;
+  readonly value: unknown;
+}
+
+interface CalendarEvent {
+  first(name: string): CalendarProperty | undefined;
+}
+
+interface Calendar {
+  /** Upper case; empty for a calendar that is only published. */
+  readonly method: string;
+  readonly events: readonly CalendarEvent[];
+}
+
+/**
+ * The events of a calendar (RFC 5545), as ical.js parses them (RFC 7265); its own objects for times
+ * and recurrences are not used, since they compute without a bound. Undefined when it is broken.
+ */
+export function readCalendar(text: string): Calendar | undefined {
+  if (text.length > MAX_CALENDAR_LENGTH) return undefined;
+  const [calendar] = components(parsed(text), 'vcalendar');
+  if (calendar === undefined) return undefined;
+  const events = components(calendar[2], 'vevent').slice(0, MAX_EVENTS);
+  return {
+    method: textOf(propertyOf(calendar, 'method')).toUpperCase(),
+    events: events.map((event) => ({ first: (name) => propertyOf(event, name) })),
+  };
+}
+
+/** A text value on one line; empty when there is none. */
+function textOf(property: CalendarProperty | undefined): string {
+  const value = property?.value;
+  if (typeof value !== 'string') return '';
+  return value.slice(0, MAX_TEXT_LENGTH).replace(/\s+/g, ' ').trim();
+}
+
+type Component = readonly [name: string, properties: readonly unknown[], inner: readonly unknown[]];
+
+function parsed(text: string): readonly unknown[] {
+  try {
+    const value: unknown = ICAL.parse(text);
+    if (!Array.isArray(value)) return [];
+    const list: readonly unknown[] = value;
+    // One component is not in a list of its own.
+    return typeof list[0] === 'string' ? [list] : list;
+  } catch {
+    return [];
+  }
+}
+
+function components(list: readonly unknown[], name: string): readonly Component[] {
+  return list.filter(
+    (value): value is Component =>
+      Array.isArray(value) &&
+      value[0] === name &&
+      Array.isArray(value[1]) &&
+      Array.isArray(value[2]),
+  );
+}
+
+function propertyOf([, properties]: Component, name: string): CalendarProperty | undefined {
+  for (const property of properties) {
+    if (!Array.isArray(property) || property[0] !== name) continue;
+    const [, parameters, type, value] = property as readonly unknown[];
+    if (typeof parameters !== 'object' || parameters === null || typeof type !== 'string') continue;
+    return { parameters: { ...parameters }, type, value };
+  }
+  return undefined;
+}
+
+const MAX_LINES = 3;
+const MAX_LINE_LENGTH = 800;
+const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+const DAY_NAMES: ReadonlyMap<string, string> = new Map([
+  ['MO', 'Mon'],
+  ['TU', 'Tue'],
+  ['WE', 'Wed'],
+  ['TH', 'Thu'],
+  ['FR', 'Fri'],
+  ['SA', 'Sat'],
+  ['SU', 'Sun'],
+]);
+/** RFC 5545 §3.2.12, RFC 5546 §3.2.3. */
+const ANSWERS: ReadonlyMap<string, string> = new Map([
+  ['ACCEPTED', 'Accepted'],
+  ['DECLINED', 'Declined'],
+  ['TENTATIVE', 'Tentatively accepted'],
+  ['DELEGATED', 'Delegated'],
+]);
+const UNITS: ReadonlyMap<string, readonly [string, string]> = new Map([
+  ['DAILY', ['daily', 'days']],
+  ['WEEKLY', ['weekly', 'weeks']],
+  ['MONTHLY', ['monthly', 'months']],
+  ['YEARLY', ['yearly', 'years']],
+]);
+
+/** A line for each event of a calendar: what is asked or answered, when and where. */
+export function calendarLines({ method, events }: Calendar): readonly string[] {
+  return events
+    .slice(0, MAX_LINES)
+    .map((event) => cleanLine(eventLine(method, event), MAX_LINE_LENGTH));
+}
+
+function eventLine(method: string, event: CalendarEvent): string {
+  const summary = textOf(event.first('summary'));
+  const place = textOf(event.first('location'));
+  const parts = [
+    summary === '' ? '(no title)' : summary,
+    timeOf(event),
+    place === '' ? '' : `at ${place}`,
+    repetition(event.first('rrule')),
+  ];
+  return `${kindOf(method, event)}: ${parts.filter((part) => part !== '').join(', ')}`;
+}
+
+function kindOf(method: string, event: CalendarEvent): string {
+  const attendee = event.first('attendee');
+  const status = textOf(event.first('status')).toUpperCase();
+  switch (method) {
+    case 'REQUEST':
+      return status === 'CANCELLED' ? 'Event cancelled' : 'Invitation';
+    case 'REPLY': {
+      const answer = ANSWERS.get(parameter(attendee, 'partstat').toUpperCase()) ?? 'Answered';
+      return `${answer}${by(attendee)}`;
+    }
+    case 'CANCEL':
+      return 'Event cancelled';
+    case 'COUNTER':
+      return `New time proposed${by(attendee)}`;
+    case 'DECLINECOUNTER':
+      return 'Proposed time declined';
+    default:
+      return status === 'CANCELLED' ? 'Event cancelled' : 'Event';
+  }
+}
+
+/** Who it is: the name and the address. */
+function by(attendee: CalendarProperty | undefined): string {
+  const name = parameter(attendee, 'cn').replace(/^["']|["']$/g, '');
+  const address = textOf(attendee).replace(/^mailto:/i, '');
+  if (name === '' || name === address) return address === '' ? '' : ` by ${address}`;
+  return address === '' ? ` by ${name}` : ` by ${name} <${address}>`;
+}
+
+function parameter(property: CalendarProperty | undefined, name: string): string {
+  const value = property?.parameters[name];
+  return typeof value === 'string' ? value.slice(0, 200) : '';
+}
+
+interface Moment {
+  readonly day: string;
+  /** Absent for a whole day. */
+  readonly time?: string;
+  readonly zone: string;
+  readonly utcDay: number;
+}
+
+function timeOf(event: CalendarEvent): string {
+  const start = momentOf(event.first('dtstart'));
+  if (start === undefined) return '';
+  const zone = start.zone === '' ? '' : ` (${start.zone})`;
+  const end = momentOf(event.first('dtend'));
+  if (start.time === undefined) {
+    // RFC 5545 §3.6.1: the end is the day after the last one.
+    const last = end === undefined ? start.utcDay : end.utcDay - 1;
+    return last > start.utcDay ? `${start.day} – ${dayName(last)}` : start.day;
+  }
+  const from = `${start.day}, ${start.time}`;
+  if (end?.time === undefined) return `${from}${durationOf(event.first('duration'))}${zone}`;
+  const endZone = end.zone === start.zone ? '' : ` ${end.zone}`;
+  const to = end.utcDay === start.utcDay ? end.time : `${end.day}, ${end.time}`;
+  return `${from}–${to}${endZone}${zone}`;
+}
+
+/** The time as its writer sees it, and the name of that time zone. */
+function momentOf(property: CalendarProperty | undefined): Moment | undefined {
+  const match = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d:\d\d):\d\d(Z?))?$/.exec(textOf(property));
+  if (match === null) return undefined;
+  const [, year, month, day, time, utc] = match;
+  const utcDay = Date.UTC(Number(year), Number(month) - 1, Number(day)) / 86_400_000;
+  if (Number.isNaN(utcDay)) return undefined;
+  const zone = utc === 'Z' ? 'UTC' : parameter(property, 'tzid');
+  return { day: dayName(utcDay), ...(time !== undefined && { time }), zone, utcDay };
+}
+
+function dayName(utcDay: number): string {
+  const date = new Date(utcDay * 86_400_000);
+  const month = MONTHS[date.getUTCMonth()] ?? '';
+  return `${DAYS[date.getUTCDay()] ?? ''} ${date.getUTCDate()} ${month} ${date.getUTCFullYear()}`;
+}
+
+function durationOf(property: CalendarProperty | undefined): string {
+  const match = /^P(?:(\d{1,3})D)?(?:T(?:(\d{1,3})H)?(?:(\d{1,4})M)?)?$/.exec(textOf(property));
+  if (match === null) return '';
+  const [, days, hours, minutes] = match;
+  const parts = [days && `${days} d`, hours && `${hours} h`, minutes && `${minutes} min`];
+  const said = parts.filter((part) => part !== undefined && part !== '');
+  return said.length === 0 ? '' : ` for ${said.join(' ')}`;
+}
+
+/** RFC 5545 §3.3.10, as far as one line can say it. */
+function repetition(property: CalendarProperty | undefined): string {
+  const rule = property?.value;
+  if (typeof rule !== 'object' || rule === null) return '';
+  const parts: Readonly<Record<string, unknown>> = { ...rule };
+  const unit = UNITS.get(String(parts['freq']).toUpperCase());
+  if (unit === undefined) return 'repeats';
+  const interval = Number(parts['interval'] ?? 1);
+  const often = interval > 1 ? `every ${interval} ${unit[1]}` : unit[0];
+  const days = [parts['byday']]
+    .flat(1)
+    .filter((day) => typeof day === 'string')
+    .slice(0, 7);
+  const named = days.map((day) => DAY_NAMES.get(day) ?? day).join(', ');
+  const on = named === '' ? '' : ` on ${named}`;
+  const until = momentOf({ parameters: {}, type: '', value: parts['until'] });
+  const count = Number(parts['count']);
+  const end = until !== undefined ? ` until ${until.day}` : count > 0 ? `, ${count} times` : '';
+  return `repeats ${often}${on}${end}`;
+}

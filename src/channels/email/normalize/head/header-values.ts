@@ -1,0 +1,165 @@
+import libmime from 'libmime';
+import { cleanLine } from '../../../../runtime/clean-text.ts';
+import type { AddressMatcher } from '../../address-matcher.ts';
+import { type Mailbox, matchKey, parseAddressList } from '../../../../domain/email-addresses.ts';
+import type { HeaderBlock } from '../../header-block.ts';
+import { createMessageRequestSchema } from '../../../../platform-api/schemas.ts';
+
+const MAX_SUBJECT_LENGTH = 1000;
+const MAX_NAME_LENGTH = 200;
+/** Only this much of a value is decoded: encoded words are up to nine times as long as their text. */
+const MAX_ENCODED_LENGTH = 16 * 1024;
+
+/** The subject, decoded (RFC 2047), on one line; undefined when there is nothing in it. */
+export function readSubject(raw: string | undefined): string | undefined {
+  return decoded(raw ?? '', MAX_SUBJECT_LENGTH);
+}
+
+/** A display name, decoded, without control and bidi characters, 200 characters at most. */
+export function readDisplayName(raw: string): string | undefined {
+  const name = decoded(raw, MAX_NAME_LENGTH);
+  // Some clients quote the name inside its encoded word.
+  return name?.replace(/^(["'])(.+)\1$/, '$2');
+}
+
+function decoded(raw: string, maxLength: number): string | undefined {
+  const text = cleanLine(decodeWords(raw.slice(0, MAX_ENCODED_LENGTH)), maxLength);
+  return text === '' ? undefined : text;
+}
+
+/** Decodes encoded words; what cannot be decoded stays as it came. */
+export function decodeWords(raw: string): string {
+  if (!raw.includes('=?')) return raw;
+  try {
+    return libmime.decodeWords(raw);
+  } catch {
+    return raw;
+  }
+}
+
+const MAX_MAILBOXES = 200;
+
+/** What the platform accepts as an address (API §4.7). */
+const platformEmail = createMessageRequestSchema.shape.contact.shape.email;
+
+export interface NamedAddress {
+  readonly email: string;
+  readonly name?: string;
+}
+
+interface CopyRecipients {
+  /** Cc, and the other recipients in To. */
+  readonly cc: readonly NamedAddress[];
+  readonly bcc: readonly NamedAddress[];
+}
+
+/**
+ * Who else is in the conversation: without our own addresses and the person who wrote, each once,
+ * groups flattened. An address that the platform would refuse is left out.
+ */
+export function readCopyRecipients(
+  head: HeaderBlock,
+  own: AddressMatcher,
+  sender: string | undefined,
+): CopyRecipients {
+  const seen = new Set(sender === undefined ? [] : [matchKey(sender)]);
+  const collect = (names: readonly string[]) => {
+    const found: NamedAddress[] = [];
+    const mailboxes = names.flatMap((name) => head.all(name)).flatMap((raw) => [...list(raw)]);
+    for (const mailbox of mailboxes) {
+      const key = matchKey(mailbox.address);
+      const named = toNamedAddress(mailbox);
+      if (named === undefined || seen.has(key) || own.has(mailbox.address)) continue;
+      seen.add(key);
+      found.push(named);
+      if (found.length === MAX_MAILBOXES) break;
+    }
+    return found;
+  };
+  return { cc: collect(['to', 'cc']), bcc: collect(['bcc']) };
+}
+
+/** Undefined when the platform would refuse the address. */
+export function toNamedAddress({ address, name }: Mailbox): NamedAddress | undefined {
+  const email = platformAddress(address);
+  if (email === undefined) return undefined;
+  const displayName = readDisplayName(name);
+  return { email, ...(displayName !== undefined && { name: displayName }) };
+}
+
+/** The address, when the platform takes it. */
+export function platformAddress(address: string): string | undefined {
+  return platformEmail.safeParse(address).success ? address : undefined;
+}
+
+function list(raw: string): readonly Mailbox[] {
+  return parseAddressList(raw);
+}
+
+/** RFC 5322 §3.6.4, read leniently: anything in angle brackets without white space. */
+const MESSAGE_ID = /<[^<>\s]+>/g;
+/** A longer id cannot be used as a key; it is left out rather than cut. */
+const MAX_ID_BYTES = 255;
+const KEPT_AT_END = 19;
+
+interface Threading {
+  readonly inReplyTo?: string;
+  readonly references: readonly string[];
+}
+
+/**
+ * The ids that a message answers, from the raw, unfolded headers: In-Reply-To's first id, and all
+ * of References in order and without repeats, at most the first and the last 19.
+ */
+export function readThreading(head: HeaderBlock): Threading {
+  const [inReplyTo] = messageIds(head.all('in-reply-to'));
+  const references = messageIds(head.all('references'));
+  const [first, ...others] = references;
+  return {
+    ...(inReplyTo !== undefined && { inReplyTo }),
+    references: first === undefined ? [] : [first, ...others.slice(-KEPT_AT_END)],
+  };
+}
+
+/** Everything that a message says it answers, without repeats. */
+export function answeredIds({ inReplyTo, references }: Threading): readonly string[] {
+  return [...new Set([...(inReplyTo === undefined ? [] : [inReplyTo]), ...references])];
+}
+
+/** The host part of a message-id, in lower case; empty when there is none. */
+export function messageIdHost(id: string): string {
+  const at = id.lastIndexOf('@');
+  return at === -1 ? '' : id.slice(at + 1, -1).toLowerCase();
+}
+
+/** The ids in header values, in order and without repeats. */
+export function messageIds(values: readonly string[]): readonly string[] {
+  const ids = values.flatMap((value) => value.match(MESSAGE_ID) ?? []);
+  return [...new Set(ids)].filter((id) => Buffer.byteLength(id) <= MAX_ID_BYTES);
+}
+
+const OLDEST_MS = 30 * 24 * 60 * 60 * 1000;
+const AHEAD_MS = 5 * 60 * 1000;
+const MAX_DATE_LENGTH = 100;
+
+/**
+ * When a message was written: its Date header, when that lies between 30 days before the arrival
+ * and 5 minutes after it; else the arrival. Milliseconds since the epoch.
+ */
+export function readSentAt(date: string | undefined, receivedAt: number): number {
+  const sentAt = parseDate(date);
+  if (sentAt === undefined) return receivedAt;
+  return sentAt >= receivedAt - OLDEST_MS && sentAt <= receivedAt + AHEAD_MS ? sentAt : receivedAt;
+}
+
+/** RFC 5322 §3.3, comments aside; without a zone the time is read as UTC (§4.3: `-0000`). */
+function parseDate(date: string | undefined): number | undefined {
+  const text = date
+    ?.slice(0, MAX_DATE_LENGTH)
+    .replace(/\([^()]*\)/g, ' ')
+    .trim();
+  if (text === undefined || text === '') return undefined;
+  const zoned = /(?:[+-]\d{4}|\b[A-Z]{1,4}|Z)$/i.test(text) ? text : `${text} +0000`;
+  const time = Date.parse(zoned);
+  return Number.isNaN(time) ? undefined : time;
+}

@@ -1,0 +1,222 @@
+/** How the subjects of automatic answers start, in the languages of the usual mail systems. */
+const AUTO_REPLY: Readonly<Record<string, readonly string[]>> = {
+  en: [
+    'automatic reply',
+    'automated reply',
+    'automatic response',
+    'automated response',
+    'auto reply',
+    'auto-reply',
+    'autoreply',
+    'auto response',
+    'auto-response',
+    'autoresponse',
+    'auto:',
+    'out of office',
+    'out-of-office',
+    'out of the office',
+    'away from my mail',
+    'vacation reply',
+    'vacation response',
+    'on vacation',
+    'on annual leave',
+    'ooo:',
+  ],
+  de: [
+    'automatische antwort',
+    'automatische rückantwort',
+    'autom. antwort',
+    'abwesenheitsnotiz',
+    'abwesenheitsnachricht',
+    'abwesenheitsmeldung',
+    'abwesenheitsassistent',
+    'abwesenheit',
+    'abwesend',
+    'nicht im büro',
+    'urlaubsbenachrichtigung',
+  ],
+  fr: [
+    'réponse automatique',
+    'reponse automatique',
+    'absence du bureau',
+    'absent du bureau',
+    'absence :',
+    'message d’absence',
+    "message d'absence",
+    'notification d’absence',
+    "notification d'absence",
+  ],
+  es: ['respuesta automática', 'respuesta automatica', 'fuera de la oficina', 'fuera de oficina'],
+  it: ['risposta automatica', 'fuori sede', 'fuori ufficio', 'assenza dall'],
+  pt: [
+    'resposta automática',
+    'resposta automatica',
+    'fora do escritório',
+    'ausência do escritório',
+    'ausência temporária',
+  ],
+  ca: ['resposta automàtica', 'fora de l’oficina', "fora de l'oficina"],
+  nl: [
+    'automatisch antwoord',
+    'automatische beantwoording',
+    'afwezigheidsbericht',
+    'afwezigheidsmelding',
+    'afwezig',
+    'niet aanwezig',
+  ],
+  sv: ['autosvar', 'automatiskt svar', 'frånvaro', 'frånvaromeddelande', 'ej på kontoret'],
+  da: ['automatisk svar', 'autosvar', 'ikke til stede', 'fraværsbesked', 'fravær'],
+  nb: ['automatisk svar', 'autosvar', 'fraværsmelding', 'fravær', 'ikke på kontoret'],
+  fi: ['automaattinen vastaus', 'poissaoloilmoitus', 'poissa toimistosta', 'poissa', 'lomavastaus'],
+  is: ['sjálfvirkt svar'],
+  pl: [
+    'odpowiedź automatyczna',
+    'automatyczna odpowiedź',
+    'autoodpowiedź',
+    'poza biurem',
+    'nieobecność',
+  ],
+  cs: ['automatická odpověď', 'mimo kancelář', 'nepřítomnost'],
+  sk: ['automatická odpoveď', 'mimo kancelárie', 'neprítomnosť'],
+  hu: ['automatikus válasz', 'házon kívül', 'irodán kívül'],
+  ro: ['răspuns automat', 'raspuns automat', 'în afara biroului'],
+  hr: ['automatski odgovor', 'izvan ureda'],
+  sl: ['samodejni odgovor', 'odsotnost'],
+  lt: ['automatinis atsakymas'],
+  lv: ['automātiska atbilde', 'automātiskā atbilde'],
+  et: ['automaatvastus', 'automaatne vastus'],
+  el: ['αυτόματη απάντηση', 'εκτός γραφείου'],
+  bg: ['автоматичен отговор', 'извън офиса'],
+  ru: ['автоматический ответ', 'автоответ', 'нет на рабочем месте', 'вне офиса'],
+  uk: ['автоматична відповідь', 'автовідповідь'],
+  tr: ['otomatik yanıt', 'otomatik cevap', 'ofis dışında', 'ofis dışı'],
+  he: ['תשובה אוטומטית', 'מענה אוטומטי', 'מחוץ למשרד'],
+  ar: ['رد تلقائي', 'الرد التلقائي', 'خارج المكتب'],
+  vi: ['trả lời tự động', 'thư trả lời tự động'],
+  id: ['balasan otomatis', 'jawaban otomatis'],
+  th: ['ตอบกลับอัตโนมัติ', 'การตอบกลับอัตโนมัติ'],
+  ja: ['自動応答', '自動返信', '自動回答', '不在通知', '不在のお知らせ', '不在：', '不在:'],
+  zh: ['自动回复', '自动答复', '自動回覆', '自動回復', '外出', '不在办公室'],
+  ko: ['자동 회신', '자동회신', '자동 응답', '자동응답', '자동 답장', '부재중'],
+};
+
+/** How the subjects of notices that a message was not delivered start. */
+const BOUNCE = [
+  'undelivered mail',
+  'undeliverable',
+  'undeliverable mail',
+  'delivery status notification',
+  'delivery failure',
+  'delivery has failed',
+  'mail delivery failed',
+  'mail delivery failure',
+  'mail delivery system',
+  'message delivery failure',
+  'failure notice',
+  'failed mail',
+  'returned mail',
+  'returned to sender',
+  'mail system error',
+  'message not delivered',
+  'could not send message',
+  'warning: could not send',
+  'warning: message',
+  'unzustellbar',
+  'nicht zustellbar',
+  'zustellung fehlgeschlagen',
+  'non remis',
+  'non délivré',
+  'échec de la remise',
+  'no se puede entregar',
+  'no entregado',
+  'non recapitabile',
+  'mancato recapito',
+  'onbestelbaar',
+  'niet bezorgd',
+  'não entregue',
+  'não é possível entregar',
+  'nie można dostarczyć',
+  'niedostarczona',
+  'kunde inte levereras',
+  'kunne ikke leveres',
+  'ei voida toimittaa',
+  'nedoručitelná',
+  'teslim edilemedi',
+  'недоставленное',
+  'не доставлено',
+  '配信不能',
+  '无法投递',
+  '退信',
+];
+
+/** Grouped by first character, for every message's subject is looked up. */
+type Starts = ReadonlyMap<string, readonly string[]>;
+const AUTO_REPLY_STARTS = byFirst(Object.values(AUTO_REPLY).flat());
+const BOUNCE_STARTS = byFirst(BOUNCE);
+
+function byFirst(starts: readonly string[]): Starts {
+  const groups = new Map<string, string[]>();
+  for (const start of starts) {
+    const group = groups.get(start.charAt(0)) ?? [];
+    group.push(start);
+    groups.set(start.charAt(0), group);
+  }
+  return groups;
+}
+
+/** What mail gateways put before a subject: `[EXTERNAL]`, `***SPAM***`. */
+const TAGS = /^(?:\s|\[[^\]]{0,40}\]|\*{1,3}[^*]{1,40}\*{1,3})*/;
+const LETTER = /^[\p{L}\p{M}]/u;
+/** Scripts that put no space between words. */
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]$/u;
+
+/** Whether a decoded subject starts as that of an out-of-office answer. It reads a bounded part. */
+export function isAutoReplySubject(subject: string): boolean {
+  return startsWithOneOf(subject, AUTO_REPLY_STARTS);
+}
+
+/** Whether a decoded subject starts as that of a bounce. It reads a bounded part. */
+export function isBounceSubject(subject: string): boolean {
+  return startsWithOneOf(subject, BOUNCE_STARTS);
+}
+
+/** Starts with it as words: `Abwesend`, not `Abwesendes`. */
+function startsWithOneOf(subject: string, starts: Starts): boolean {
+  const text = subject.slice(0, 300).replace(TAGS, '').slice(0, 200).normalize('NFC').toLowerCase();
+  const candidates = starts.get(text.charAt(0)) ?? [];
+  return candidates.some((start) => {
+    if (!text.startsWith(start)) return false;
+    return UNSPACED.test(start) || !LETTER.test(text.slice(start.length));
+  });
+}
+
+/** What mail clients put before the subject of a reply, in the usual languages, also counted. */
+const REPLY =
+  /^(?:re|aw|antw|antwort|sv|vs|vá|ref|rif|res|r|odp|ynt|atb|бу|ответ|відп|отв|απ|σχετ|回复|回覆|答复|答覆|返信|답장|회신|תגובה|השב|رد)(?:\[\d{1,3}\]|\(\d{1,3}\))?\s*[:：]\s*/i;
+/** `Re: AW: Re: …` grows with each answer; more prefixes than this do not occur in real mail. */
+const MAX_PREFIXES = 50;
+
+/**
+ * The subject that a reply answers, without the prefixes of all replies before it, in lower case.
+ * Undefined when the subject is no reply's.
+ */
+export function answeredSubject(subject: string | undefined): string | undefined {
+  let rest = (subject ?? '').slice(0, 500).trim();
+  let prefixes = 0;
+  for (; prefixes < MAX_PREFIXES; prefixes += 1) {
+    const prefix = REPLY.exec(rest)?.[0];
+    if (prefix === undefined) break;
+    rest = rest.slice(prefix.length);
+  }
+  return prefixes === 0 ? undefined : rest.toLowerCase();
+}
+
+/** What mail clients put before the subject of a forward, in the usual languages. */
+const FORWARD =
+  /^(?:\[[^\]]{0,60}\]\s*)?(?:fwd?|wg|tr|rv|enc|i|vs|vb|vl|pd|ilt|doorst|转发|轉寄|転送|전달|πρθ|προώθ|пересл|пер|továbbítás|הועבר|إعادة توجيه)\s*[:：]/i;
+
+/** Only the first prefix tells: `Re: Fwd: …` is a reply. */
+export function isForwardSubject(subject: string | undefined): boolean {
+  return subject !== undefined && FORWARD.test(subject.slice(0, 200).trimStart());
+}

@@ -1,0 +1,217 @@
+import { createHash, type Hash, hash } from 'node:crypto';
+import { emailDedupKey, emailLane, idOfRaw, messageIdOf, remoteIdIfTaken } from './identity.ts';
+import { type AddressDirectory, type DirectoryShop, type Inbox, selectInboxes } from './routing.ts';
+import { selectSender } from './sender.ts';
+import type { Arrival } from '../../intake/intake.ts';
+import type { EmailMeta } from './stored.ts';
+import { type HeaderBlock, HeaderCollector } from './header-block.ts';
+import { type BlobStore, type BlobWriter, exactCopy, INLINE_MAX_BYTES } from '../../spool/blobs.ts';
+import type { RawForm } from '../../spool/entry.ts';
+
+/** How a message came, as its door knows it; the same for every recipient. */
+export type Envelope = Pick<
+  EmailMeta,
+  'remoteAddress' | 'heloName' | 'tls' | 'trustedRelay' | 'envelopeFrom' | 'receivedHeader'
+> & { readonly recipients: readonly string[]; readonly receivedAt: number };
+
+export interface EmailArrival extends Arrival {
+  readonly meta: EmailMeta;
+}
+
+/** One arrival per inbox that a stored message is for. Pure. */
+export function toArrivals(
+  directory: AddressDirectory,
+  message: StoredMessage,
+  envelope: Envelope,
+): readonly EmailArrival[] {
+  const arrivals: EmailArrival[] = [];
+  for (const inbox of selectInboxes(directory, message.head, envelope.recipients)) {
+    const shop = directory.shop(inbox.shopId);
+    if (shop !== undefined) arrivals.push(toArrival(inbox, shop, message, envelope));
+  }
+  return arrivals;
+}
+
+function toArrival(
+  inbox: Inbox,
+  shop: DirectoryShop,
+  message: StoredMessage,
+  envelope: Envelope,
+): EmailArrival {
+  const { shopId, agentContact } = inbox;
+  const { head, raw, remoteId, bodySha256 } = message;
+  const sender = selectSender(head, shop.own, shop.sender);
+  const dedupKey = emailDedupKey(agentContact, head, bodySha256);
+  const hold = inbox.hold ?? (sender.kind === 'several' ? 'several_from' : undefined);
+  return {
+    shopId,
+    channel: 'email',
+    lane: emailLane(sender, envelope.envelopeFrom, agentContact),
+    dedupKey,
+    remoteId,
+    remoteIdIfTaken: remoteIdIfTaken(remoteId, dedupKey),
+    meta: toMeta(inbox, message, envelope),
+    raw,
+    receivedAt: envelope.receivedAt,
+    ...(hold !== undefined && { hold }),
+  };
+}
+
+function toMeta(inbox: Inbox, message: StoredMessage, envelope: Envelope): EmailMeta {
+  const messageId = messageIdOf(message.head);
+  return {
+    remoteAddress: envelope.remoteAddress,
+    heloName: envelope.heloName,
+    tls: envelope.tls,
+    trustedRelay: envelope.trustedRelay,
+    envelopeFrom: envelope.envelopeFrom,
+    envelopeTo: [...inbox.recipients],
+    agentContact: inbox.agentContact,
+    ourAddressesMatched: [...inbox.ourAddresses],
+    receivedHeader: envelope.receivedHeader,
+    ...(messageId !== undefined && { messageId }),
+  };
+}
+
+/** A message whose raw bytes entries can refer to, and what the intake needs to know. */
+export interface StoredMessage {
+  readonly head: HeaderBlock;
+  readonly raw: RawForm;
+  readonly size: number;
+  /** Its Message-ID, or one made of its bytes. */
+  readonly remoteId: string;
+  /** Of what follows the header block. */
+  readonly bodySha256: string;
+}
+
+/**
+ * Takes a message as it streams in. A small one is kept in memory and hashed at its end; a larger
+ * one goes in one pass into a file of the spool and two hashes, without a copy.
+ */
+export class MessageSink {
+  readonly #blobs: BlobStore;
+  readonly #header = new HeaderCollector();
+  #held: Uint8Array[] = [];
+  #file: LargeMessage | undefined;
+  #size = 0;
+  #head: HeaderBlock | undefined;
+
+  constructor(blobs: BlobStore) {
+    this.#blobs = blobs;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** False: call again only after `whenReady`. */
+  write(chunk: Uint8Array): boolean {
+    const headerBytes = this.#header.push(chunk);
+    this.#size += chunk.length;
+    if (this.#file !== undefined) return this.#file.write(chunk, headerBytes);
+    this.#held.push(chunk);
+    return this.#size <= INLINE_MAX_BYTES || this.#spill();
+  }
+
+  /** Calls back once when more can be written, or when writing has failed. */
+  whenReady(listener: () => void): void {
+    this.#file?.whenReady(listener);
+  }
+
+  /** The header block; call it when the whole message, or at least that, has come. */
+  head(): HeaderBlock {
+    this.#head ??= this.#header.finish();
+    return this.#head;
+  }
+
+  /**
+   * A file is durable when it resolves; a message in memory becomes durable with its row.
+   * @throws {SpoolFull} {SpoolUnavailable}
+   */
+  async store(): Promise<StoredMessage> {
+    const head = this.head();
+    const size = this.#size;
+    if (this.#file !== undefined) return { head, size, ...(await this.#file.store(head)) };
+    const bytes = exactCopy(this.#held, size);
+    return {
+      head,
+      size,
+      raw: { kind: 'inline', bytes },
+      remoteId: messageIdOf(head) ?? idOfRaw(hash('sha256', bytes)),
+      bodySha256: hash('sha256', bytes.subarray(head.byteLength)),
+    };
+  }
+
+  /** Leaves nothing behind. */
+  async abort(): Promise<void> {
+    this.#held = [];
+    await this.#file?.abort();
+  }
+
+  #spill(): boolean {
+    const messageId = this.#header.complete ? messageIdOf(this.head()) : undefined;
+    const file = new LargeMessage(this.#blobs.writer({ inlineMaxBytes: 0 }), messageId);
+    this.#file = file;
+    let headerBytes = this.#header.byteLength;
+    let isReady = true;
+    for (const chunk of this.#held) {
+      isReady = file.write(chunk, Math.min(headerBytes, chunk.length));
+      headerBytes -= Math.min(headerBytes, chunk.length);
+    }
+    this.#held = [];
+    return isReady;
+  }
+}
+
+class LargeMessage {
+  readonly #writer: BlobWriter;
+  /** Only for a message without a Message-ID: hashing is half the work of this thread. */
+  readonly #raw: Hash | undefined;
+  readonly #body = createHash('sha256');
+  #failure: Error | undefined;
+
+  constructor(writer: BlobWriter, messageId: string | undefined) {
+    this.#writer = writer;
+    this.#raw = messageId === undefined ? createHash('sha256') : undefined;
+    writer.on('error', (error) => {
+      this.#failure ??= error;
+    });
+  }
+
+  write(chunk: Uint8Array, headerBytes: number): boolean {
+    this.#raw?.update(chunk);
+    if (headerBytes < chunk.length) this.#body.update(chunk.subarray(headerBytes));
+    // After a failure the rest is read and dropped: the refusal is sent at the final dot.
+    return this.#failure !== undefined || this.#writer.write(chunk);
+  }
+
+  whenReady(listener: () => void): void {
+    const writer = this.#writer;
+    const ready = (): void => {
+      writer.off('drain', ready);
+      writer.off('close', ready);
+      listener();
+    };
+    writer.once('drain', ready);
+    writer.once('close', ready);
+  }
+
+  async store(head: HeaderBlock): Promise<Pick<StoredMessage, 'raw' | 'remoteId' | 'bodySha256'>> {
+    if (this.#failure !== undefined) throw this.#failure;
+    const writer = this.#writer;
+    await new Promise<void>((resolve, reject) => {
+      writer.once('finish', resolve);
+      writer.once('error', reject);
+      writer.end();
+    });
+    return {
+      raw: await writer.commit(),
+      remoteId: messageIdOf(head) ?? idOfRaw(this.#raw?.digest('hex') ?? ''),
+      bodySha256: this.#body.digest('hex'),
+    };
+  }
+
+  async abort(): Promise<void> {
+    await this.#writer.abort();
+  }
+}

@@ -1,0 +1,49 @@
+import * as z from 'zod';
+import type { BlobStore } from '../../spool/blobs.ts';
+import type { EntryMeta, RawForm } from '../../spool/entry.ts';
+import { verdictSchema } from './authentication/verdict.ts';
+
+/** What the door knows about an email besides its bytes. It is stored with the entry, never logged. */
+const emailMetaSchema = z.object({
+  /** Who connected: an IP address, or the name of another door. */
+  remoteAddress: z.string(),
+  /** HELO or EHLO argument as it was sent; empty when there was none. */
+  heloName: z.string(),
+  /** Protocol and cipher, or false for a connection in the clear. */
+  tls: z.union([z.literal(false), z.string()]),
+  /** A relay of `smtp.trustedRelays`: the sender's own server is one hop further. */
+  trustedRelay: z.boolean(),
+  /** Reverse-path without brackets; empty for the null sender of bounces. */
+  envelopeFrom: z.string(),
+  /** The recipients of the envelope that are this shop's. */
+  envelopeTo: z.array(z.string()),
+  agentContact: z.string(),
+  /** This shop's addresses in the envelope, To and Cc. */
+  ourAddressesMatched: z.array(z.string()),
+  /** Our `Received:` line (RFC 5321 §4.4), kept beside the raw bytes and not in them. */
+  receivedHeader: z.string(),
+  /** In angle brackets; absent when the message has none that can be used. */
+  messageId: z.string().optional(),
+  /** The verdict on the sender, for a shop that refuses at the door; else it is checked at delivery. */
+  authentication: verdictSchema.optional(),
+});
+
+export type EmailMeta = Readonly<z.infer<typeof emailMetaSchema>>;
+
+/** @throws {z.ZodError} when the entry was not made by an email door */
+export function parseEmailMeta(meta: EntryMeta): EmailMeta {
+  return emailMetaSchema.parse(meta);
+}
+
+/** Where the bytes of a message are; can be cloned to another thread. */
+export type RawSource =
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
+  | { readonly kind: 'file'; readonly path: string };
+
+/** @returns bytes in a buffer of their own: cloning a view to a worker takes along the whole buffer */
+export function rawSource(raw: RawForm, blobs: Pick<BlobStore, 'path'>): RawSource {
+  if (raw.kind === 'file') return { kind: 'file', path: blobs.path(raw.blob) };
+  const { bytes } = raw;
+  const isOwn = bytes.byteLength === bytes.buffer.byteLength;
+  return { kind: 'bytes', bytes: isOwn ? bytes : new Uint8Array(bytes) };
+}

@@ -1,0 +1,144 @@
+import { expect, test } from '@jest/globals';
+import {
+  type AuthenticationVerdict,
+  type Claim,
+  isRejected,
+  type SenderRules,
+  type SenderTreatment,
+  treatSender,
+  UNKNOWN_VERDICT,
+} from '../../../../src/channels/email/authentication/verdict.ts';
+
+const verdict = (
+  dmarc: AuthenticationVerdict['dmarc'],
+  policy: AuthenticationVerdict['policy'] = 'none',
+): AuthenticationVerdict => ({ ...UNKNOWN_VERDICT, dmarc, policy });
+const rules = (
+  dmarc: SenderRules['dmarc'] = 'hold',
+  unverified: SenderRules['unverified'] = 'deliver',
+): SenderRules => ({ dmarc, unverified });
+const asItCame = { dropCopies: false, label: false };
+const held = { hold: 'dmarc', dropCopies: true, label: false };
+
+test.each([
+  ['p=reject fails: held', verdict('fail', 'reject'), undefined, rules(), held],
+  ['p=quarantine fails: held', verdict('fail', 'quarantine'), undefined, rules(), held],
+  [
+    'p=quarantine fails at a shop that rejects: held',
+    verdict('fail', 'quarantine'),
+    undefined,
+    rules('reject'),
+    held,
+  ],
+  [
+    'p=none fails: no copies',
+    verdict('fail'),
+    undefined,
+    rules(),
+    { dropCopies: true, label: false },
+  ],
+  ['observe only records', verdict('fail', 'reject'), undefined, rules('observe'), asItCame],
+  [
+    'pass goes out, whatever is unverified',
+    verdict('pass', 'reject'),
+    undefined,
+    rules('hold', 'hold'),
+    asItCame,
+  ],
+  [
+    'none is not verified',
+    verdict('none'),
+    undefined,
+    rules('hold', 'hold'),
+    { hold: 'unverified', dropCopies: false, label: false },
+  ],
+  [
+    'DNS trouble is not verified, and no failure',
+    verdict('temperror', 'reject'),
+    undefined,
+    rules(),
+    asItCame,
+  ],
+  [
+    'no author: the envelope can name whom it likes, and loses his copies',
+    verdict('permerror'),
+    undefined,
+    rules(),
+    { dropCopies: true, label: false },
+  ],
+  ['no verdict changes nothing', undefined, undefined, rules(), asItCame],
+  [
+    'no verdict is not verified',
+    undefined,
+    undefined,
+    rules('hold', 'label'),
+    { dropCopies: false, label: true },
+  ],
+] as const)('%s', (_what, found, claim, asked, expected) => {
+  expect(treatSender(found, claim, asked)).toEqual(expected);
+});
+
+const claiming = (
+  dmarc: AuthenticationVerdict['dmarc'],
+  claimed: NonNullable<AuthenticationVerdict['claimed']>,
+): AuthenticationVerdict => ({ ...verdict(dmarc), claimed });
+const labelled = { dropCopies: true, label: true };
+
+test.each<[string, AuthenticationVerdict | undefined, Claim, SenderRules, SenderTreatment]>([
+  ['a form that passes may name anybody', claiming('pass', 'reject'), 'by-form', rules(), labelled],
+  ['a form that fails may not', claiming('fail', 'reject'), 'by-form', rules(), held],
+  ['a form without DMARC may not', claiming('none', 'quarantine'), 'by-form', rules(), held],
+  ['a form while DNS fails may', claiming('temperror', 'reject'), 'by-form', rules(), labelled],
+  ['a stranger may not, p=reject', claiming('pass', 'reject'), 'by-anybody', rules(), held],
+  ['a stranger may not, p=quarantine', claiming('pass', 'quarantine'), 'by-anybody', rules(), held],
+  ['a stranger may, p=none', claiming('pass', 'none'), 'by-anybody', rules(), labelled],
+  ['a stranger may, unknown', claiming('pass', 'temperror'), 'by-anybody', rules(), labelled],
+  [
+    'the door refuses nothing for it',
+    claiming('pass', 'reject'),
+    'by-anybody',
+    rules('reject'),
+    held,
+  ],
+  [
+    'observe holds nothing, and says what it is',
+    claiming('pass', 'reject'),
+    'by-anybody',
+    rules('observe'),
+    labelled,
+  ],
+  [
+    'it is unverified',
+    claiming('pass', 'none'),
+    'by-form',
+    rules('hold', 'hold'),
+    { hold: 'unverified', dropCopies: true, label: false },
+  ],
+  ['what was not asked', verdict('pass'), 'by-anybody', rules(), labelled],
+  ['what was released', undefined, 'by-anybody', rules(), labelled],
+  ['a trusted seal', claiming('pass', 'verified'), 'by-anybody', rules('hold', 'hold'), asItCame],
+  [
+    'a seal does not cover for a From that fails',
+    { ...claiming('fail', 'verified'), policy: 'reject' },
+    'by-anybody',
+    rules(),
+    held,
+  ],
+])('a claimed person: %s', (_what, found, claim, asked, expected) => {
+  expect(treatSender(found, claim, asked)).toEqual(expected);
+});
+
+test('a claimed person is never refused at the door', () => {
+  expect(isRejected(claiming('pass', 'reject'))).toBe(false);
+});
+
+test.each([
+  [verdict('fail', 'reject'), true],
+  [verdict('fail', 'quarantine'), false],
+  [verdict('fail'), false],
+  [verdict('temperror', 'reject'), false],
+  [UNKNOWN_VERDICT, false],
+  [undefined, false],
+])('only a failure under p=reject is refused (%#)', (found, expected) => {
+  expect(isRejected(found)).toBe(expected);
+});

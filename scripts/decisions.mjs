@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import './ts-loader.mjs';
 import { ROOT } from './workspace.mjs';
 
-const { DECISION_TABLE } = await import('../src/local-platform/decisions.ts');
+const { DECISION_TABLE } = await import('../src/local-platform/open-points.ts');
 const MARK = '<!-- decisions -->\n';
 const file = join(ROOT, 'docs/local-platform.md');
 const [before] = readFileSync(file, 'utf8').split(MARK);

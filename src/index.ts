@@ -7,10 +7,14 @@ export {
   PlatformClient,
   type PlatformClientOptions,
 } from './platform-api/client.ts';
-export { MediaSourceError, PlatformError, type PlatformErrorCode } from './platform-api/errors.ts';
+export {
+  MediaSourceError,
+  PlatformError,
+  type PlatformErrorCode,
+  type Problem,
+} from './platform-api/errors.ts';
 export type { MediaFile } from './platform-api/media-upload.ts';
 export { cursorOf, items } from './platform-api/pages.ts';
-export type { Problem } from './platform-api/problem.ts';
 export type {
   Contact,
   Conversation,

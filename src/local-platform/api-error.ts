@@ -1,3 +1,6 @@
+import type { Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+
 export type ApiStatus = 400 | 401 | 403 | 404 | 405 | 413 | 415 | 416 | 429 | 500 | 503;
 
 const CODES: Readonly<Record<ApiStatus, string>> = {
@@ -49,4 +52,40 @@ export class ApiError extends Error {
 export function systemCode(error: unknown): string | undefined {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : '';
   return typeof code === 'string' && /^(?:E[A-Z]+$|SQLITE_)/.test(code) ? code : undefined;
+}
+
+const STATUS: Readonly<Record<string, [status: string, code: string, message: string]>> = {
+  HPE_HEADER_OVERFLOW: [
+    '431 Request Header Fields Too Large',
+    'too_large',
+    'the headers and the query are larger than 64 KiB',
+  ],
+  ERR_HTTP_REQUEST_TIMEOUT: [
+    '408 Request Timeout',
+    'invalid',
+    'the request did not arrive in time',
+  ],
+};
+
+/**
+ * Answers what Node cannot read as a request, in the form of any other error: above all a query
+ * that is too long, such as a filter with a thousand ids.
+ */
+export function refuseUnreadable(server: Server): void {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    if (!socket.writable || error.code === 'ECONNRESET') {
+      socket.destroy();
+      return;
+    }
+    const [status, code, message] = STATUS[error.code ?? ''] ?? [
+      '400 Bad Request',
+      'invalid',
+      'the request is not HTTP',
+    ];
+    const body = JSON.stringify({ error: { code, message, fields: {} } });
+    socket.end(
+      `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\n` +
+        `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    );
+  });
 }

@@ -2,23 +2,22 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { errorFields, type Logger } from '../observability/logger.ts';
-import { AgentDesk } from './agent/agent-desk.ts';
+import { AgentDesk } from './agent/agent-runner.ts';
 import type { Agent } from './agent/agent.ts';
-import { type AgentChoice, createAgent } from './agent/create-agent.ts';
 import { createApp } from './app.ts';
-import type { Shop } from './authenticate.ts';
-import { DECISIONS } from './decisions.ts';
-import type { Faults } from './faults.ts';
-import { FolderLock } from './folder-lock.ts';
-import { Inspection } from './inspection.ts';
-import { MediaFolder } from './media-folder.ts';
+import { ServedShops, type Shop } from './authenticate.ts';
+import { DECISIONS } from './open-points.ts';
+import type { Faults } from './respond.ts';
+import { FolderLock, Inspection, Store } from './store/store.ts';
+import { MediaFolder } from './store/media.ts';
 import { ChatSockets } from './outbound/chat-sockets.ts';
-import { Departures, type ReplyNotice } from './outbound/departures.ts';
-import { RETRY_SCHEDULE } from './outbound/retry-schedule.ts';
+import { Departures, type ReplyNotice, RETRY_SCHEDULE } from './outbound/reply-sender.ts';
 import { type RepliesOptions, waysOut } from './outbound/ways-out.ts';
-import { refuseUnreadable } from './refuse-unreadable.ts';
-import { ServedShops } from './served-shops.ts';
-import { Store } from './store/store.ts';
+import { refuseUnreadable } from './api-error.ts';
+import { BuiltinAgent } from './agent/builtin-agent.ts';
+import { KnowledgeFolder } from './agent/knowledge-folder.ts';
+import type { EndpointOptions } from './agent/openai/endpoint.ts';
+import { OpenAiAgent } from './agent/openai/openai-agent.ts';
 
 export interface LocalPlatformOptions {
   /** Everything is kept below this folder. */
@@ -241,4 +240,36 @@ async function close(server: Server): Promise<void> {
   const cut = setTimeout(() => server.closeAllConnections(), STOP_GRACE_MS);
   await closed;
   clearTimeout(cut);
+}
+
+/** Who answers. */
+export type AgentChoice =
+  | { readonly kind: 'builtin'; readonly knowledgeDir: string }
+  | {
+      readonly kind: 'openai';
+      readonly knowledgeDir: string;
+      readonly endpoint: EndpointOptions;
+      /** One answer with everything that belongs to it, in milliseconds. */
+      readonly timeoutMs: number;
+    }
+  | { readonly kind: 'custom'; readonly agent: Agent }
+  | { readonly kind: 'off' };
+
+/** @throws when the knowledge folder cannot be read */
+export function createAgent(choice: AgentChoice, logger: Logger): Agent | undefined {
+  switch (choice.kind) {
+    case 'off':
+      return undefined;
+    case 'custom':
+      return choice.agent;
+    case 'builtin':
+      return new BuiltinAgent(new KnowledgeFolder(choice.knowledgeDir, logger));
+    case 'openai':
+      return new OpenAiAgent({
+        knowledge: new KnowledgeFolder(choice.knowledgeDir, logger),
+        endpoint: choice.endpoint,
+        timeoutMs: choice.timeoutMs,
+        logger,
+      });
+  }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { excerptOf, titleOf } from '../../src/local-platform/excerpt.ts';
+import { excerptOf, titleOf } from '../../src/local-platform/plain-text.ts';
 
 test.each<[string, string, string, string]>([
   ['the subject', 'Order 7', 'Where is it?', 'Order 7'],

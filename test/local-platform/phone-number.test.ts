@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { normalPhone } from '../../src/local-platform/phone-number.ts';
+import { normalPhone } from '../../src/local-platform/addresses.ts';
 
 test.each([
   ['+15550002222', '+15550002222'],

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { ServedShops } from '../../src/local-platform/served-shops.ts';
+import { ServedShops } from '../../src/local-platform/authenticate.ts';
 
 const ACME = '3c1f8a1e-52b7-4a0e-9f52-6b7d1f0a9c01';
 const BETA = '9b7d5a44-1d0c-4b5e-8a63-0f2e6c7d8b02';

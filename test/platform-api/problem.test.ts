@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { problemOf } from '../../src/platform-api/problem.ts';
+import { problemOf } from '../../src/platform-api/errors.ts';
 
 const of = (answer: unknown) => problemOf(JSON.stringify(answer));
 

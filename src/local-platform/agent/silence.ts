@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { DECISIONS } from '../decisions.ts';
+import { DECISIONS } from '../open-points.ts';
 import { senderOf } from '../outbound/addressed.ts';
-import { isMachine } from '../outbound/machine-address.ts';
+import { isMachine } from '../addresses.ts';
 import type { ConversationRow, MessageRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 

@@ -7,8 +7,7 @@ import {
   type Sent,
   unreachable,
 } from './outbound.ts';
-import { smsAddresses } from './sms-addresses.ts';
-import { smsParts } from './sms-parts.ts';
+import { smsAddresses, smsParts } from './sms.ts';
 import { twilioFailure } from './twilio-failure.ts';
 
 /** The client of a shop's Twilio account; made at its first message. */

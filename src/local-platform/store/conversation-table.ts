@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { normalAddress } from '../normal-address.ts';
+import { normalAddress } from '../addresses.ts';
 import type { Db } from './database.ts';
 import type { Channel, ConversationRow } from './rows.ts';
 

@@ -1,8 +1,7 @@
 import type { ListMessagesQuery } from '../../platform-api/schemas.ts';
-import { DECISIONS } from '../decisions.ts';
-import { allOf, equals, oneOf } from './condition.ts';
+import { DECISIONS } from '../open-points.ts';
+import { allOf, equals, listSlice, oneOf, type Slice, type Streams } from './listing.ts';
 import type { Db } from './database.ts';
-import { listSlice, type Slice, type Streams } from './listing.ts';
 import type { MediaRow, MessageRow } from './rows.ts';
 
 export interface NewMessage {

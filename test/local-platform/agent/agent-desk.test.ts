@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import type { Agent, AgentAnswer } from '../../../src/local-platform/agent/agent.ts';
-import type { AgentChoice } from '../../../src/local-platform/agent/create-agent.ts';
-import type { LocalPlatform } from '../../../src/local-platform/local-platform.ts';
+import type { AgentChoice, LocalPlatform } from '../../../src/local-platform/local-platform.ts';
 import { type Logger, silentLogger } from '../../../src/observability/logger.ts';
 import type { Conversation, Message } from '../../../src/platform-api/resources.ts';
 import {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
-import { DECISION_TABLE, DECISIONS } from '../../../src/local-platform/decisions.ts';
+import { DECISION_TABLE, DECISIONS } from '../../../src/local-platform/open-points.ts';
 import { anEmail, call, startPlatform } from '../harness.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { newVisitor, startBrowser, whyNoBrowser } from '../../support/browser.ts';
-import { DECISION_TABLE } from '../../../src/local-platform/decisions.ts';
+import { DECISION_TABLE } from '../../../src/local-platform/open-points.ts';
 import { call, type ErrorBody, startPlatform } from '../harness.ts';
 import { Contract } from './contract.ts';
 

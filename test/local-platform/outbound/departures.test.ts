@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import Database from 'better-sqlite3';
 import type { Agent } from '../../../src/local-platform/agent/agent.ts';
 import type { LocalPlatform } from '../../../src/local-platform/local-platform.ts';
-import type { ReplyNotice } from '../../../src/local-platform/outbound/departures.ts';
+import type { ReplyNotice } from '../../../src/local-platform/outbound/reply-sender.ts';
 import type { RelayOptions } from '../../../src/runtime/relay-transport.ts';
 import type { Message } from '../../../src/platform-api/resources.ts';
 import { ends } from '../../support/ends.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { readPerson } from '../../../src/cli/erase-person.ts';
-import { emailsTo } from '../../../src/local-platform/outbound/erase-outbox.ts';
+import { emailsTo } from '../../../src/local-platform/erase.ts';
 import { ends } from '../../support/ends.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 

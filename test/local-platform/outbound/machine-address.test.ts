@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { isMachine } from '../../../src/local-platform/outbound/machine-address.ts';
+import { isMachine } from '../../../src/local-platform/addresses.ts';
 
 test.each([
   '',

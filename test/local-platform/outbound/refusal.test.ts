@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { OutgoingReply } from '../../../src/local-platform/outbound/outbound.ts';
-import { emailRefusal } from '../../../src/local-platform/outbound/refusal.ts';
+import { emailRefusal } from '../../../src/local-platform/outbound/addressed.ts';
 import { Store } from '../../../src/local-platform/store/store.ts';
 import { ends } from '../../support/ends.ts';
 import { newFolder, OTHER, SHOP } from '../harness.ts';

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import {
   nextAttemptAt,
   RETRY_SCHEDULE,
-} from '../../../src/local-platform/outbound/retry-schedule.ts';
+} from '../../../src/local-platform/outbound/reply-sender.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { smsAddresses } from '../../../src/local-platform/outbound/sms-addresses.ts';
 import {
   PART_MAX_CHARS,
   PARTS_MAX,
+  smsAddresses,
   smsParts,
-} from '../../../src/local-platform/outbound/sms-parts.ts';
+} from '../../../src/local-platform/outbound/sms.ts';
 
 const OURS = '+15550001111';
 const THEIRS = '+14155552671';

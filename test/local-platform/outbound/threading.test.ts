@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { domainOf, threadOf } from '../../../src/local-platform/outbound/threading.ts';
+import { domainOf, threadOf } from '../../../src/local-platform/outbound/addressed.ts';
 import type { ConversationRow, MessageRow } from '../../../src/local-platform/store/rows.ts';
 
 interface Question {

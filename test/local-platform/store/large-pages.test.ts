@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { DECISIONS } from '../../../src/local-platform/decisions.ts';
+import { DECISIONS } from '../../../src/local-platform/open-points.ts';
 import { PlatformClient } from '../../../src/platform-api/client.ts';
 import type { Message, Page } from '../../../src/platform-api/resources.ts';
 import { anEmail, call, create, SHOP, startPlatform } from '../harness.ts';

@@ -3,7 +3,7 @@ import type { MessageRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import { setTurn } from '../ticket-turn.ts';
 import { type Agent, type AgentAnswer, AgentUnavailable } from './agent.ts';
-import { passedOn } from './handover.ts';
+import { passedOn } from './sentences.ts';
 import { contextOf, storeReply } from './reply.ts';
 import { silence } from './silence.ts';
 

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { finished, type Readable } from 'node:stream';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
-import { type MediaPermission, mediaPermissionSchema } from '../platform-api/schemas.ts';
-import { ApiError, systemCode } from './api-error.ts';
-import type { MediaFolder, StoredFile } from './media-folder.ts';
+import { type MediaPermission, mediaPermissionSchema } from '../../platform-api/schemas.ts';
+import { ApiError, systemCode } from '../api-error.ts';
+import type { MediaFolder, StoredFile } from '../store/media.ts';
 
 export interface Upload {
   readonly file: StoredFile;

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import { systemCode } from '../api-error.ts';
-import type { DepartureRow } from '../store/departure-table.ts';
+import type { DepartureRow } from '../store/outgoing-table.ts';
 import type { ConversationRow, MessageRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import { setTurn } from '../ticket-turn.ts';
-import { addressed } from './addressed.ts';
+import { addressed, emailRefusal } from './addressed.ts';
 import {
   type Attempt,
   type Outbound,
@@ -13,8 +13,6 @@ import {
   SendFailed,
   type Sent,
 } from './outbound.ts';
-import { emailRefusal } from './refusal.ts';
-import { nextAttemptAt, type RetrySchedule } from './retry-schedule.ts';
 import { type FindTextRoute, onItsRoute } from './text-route.ts';
 
 const CONVERSATIONS_AT_ONCE = 8;
@@ -272,4 +270,31 @@ export class Departures {
     });
     if (reply !== undefined) onSettled(reply);
   }
+}
+
+const MINUTE_MS = 60_000;
+
+export interface RetrySchedule {
+  /** How long after its nth attempt a reply is tried again; the last one repeats. */
+  readonly delaysMs: readonly number[];
+  /** A reply that is older has lost its worth: the customer has given up, or has called. */
+  readonly giveUpAfterMs: number;
+}
+
+export const RETRY_SCHEDULE: RetrySchedule = {
+  delaysMs: [1, 5, 15, 30, 60, 120, 240].map((minutes) => minutes * MINUTE_MS),
+  giveUpAfterMs: 2 * 24 * 60 * MINUTE_MS,
+};
+
+/**
+ * When to try again after `attempts` attempts; undefined when it is time to give up. Milliseconds
+ * since the epoch.
+ */
+export function nextAttemptAt(
+  { delaysMs, giveUpAfterMs }: RetrySchedule,
+  reply: { readonly storedAtMs: number; readonly attempts: number },
+  nowMs: number,
+): number | undefined {
+  const at = nowMs + (delaysMs[reply.attempts - 1] ?? delaysMs.at(-1) ?? 0);
+  return at - reply.storedAtMs > giveUpAfterMs ? undefined : at;
 }

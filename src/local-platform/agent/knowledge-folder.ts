@@ -1,9 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { errorFields, type Logger } from '../../../observability/logger.ts';
-import { Knowledge } from './knowledge.ts';
-import { type Section, sectionsOf } from './sections.ts';
+import { errorFields, type Logger } from '../../observability/logger.ts';
+import { Knowledge, type Section, sectionsOf } from './knowledge.ts';
 
 const FILES_MAX = 500;
 const FILE_MAX_BYTES = 1024 * 1024;

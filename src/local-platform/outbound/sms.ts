@@ -1,3 +1,38 @@
+import { appendFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { durableFiles, makeFolder } from '../../runtime/durable-files.ts';
+import {
+  diskFailure,
+  type Outbound,
+  type OutgoingReply,
+  type Sent,
+  unreachable,
+} from './outbound.ts';
+
+/** Leaves each text message as a line of JSON in `sms.log`. DELIVERED is what is on disk. */
+export class SmsLog implements Outbound {
+  readonly inOrder = true;
+  readonly canRepeat = true;
+  readonly #path: string;
+
+  constructor(folder: string) {
+    makeFolder(folder);
+    this.#path = join(folder, 'sms.log');
+  }
+
+  async send({ id, at, from, to, content: text }: OutgoingReply): Promise<Sent> {
+    if (from === undefined || to === undefined) throw unreachable('a number');
+    const line = JSON.stringify({ at: at.toISOString(), id, from, to, text });
+    try {
+      await appendFile(this.#path, `${line}\n`, { mode: 0o600, flush: true });
+      await durableFiles.syncFolder(dirname(this.#path));
+    } catch (error) {
+      throw diskFailure(error);
+    }
+    return { outboxPath: this.#path };
+  }
+}
+
 /** What Twilio takes as one message (error 21617 beyond it). */
 export const PART_MAX_CHARS = 1600;
 /** A telephone is no place for more; what does not fit is left out, and seen to be. */
@@ -35,4 +70,17 @@ function endWithin(text: string, maxChars: number): number {
   }
   // Not between the two halves of one character.
   return /[\uD800-\uDBFF]/.test(text.charAt(maxChars - 1)) ? maxChars - 1 : maxChars;
+}
+
+/** Twilio's marks of messages that travel by other ways than SMS. */
+const PREFIX = /^(whatsapp|messenger|rcs):/i;
+
+/**
+ * Both ends as Twilio wants them: who was written to through WhatsApp, answers through WhatsApp.
+ * One of the two may have come without its prefix; with one only, Twilio refuses (error 63007).
+ */
+export function smsAddresses(from: string, to: string): { from: string; to: string } {
+  const prefix = (PREFIX.exec(to) ?? PREFIX.exec(from))?.[0] ?? '';
+  const bare = (address: string) => address.trim().replace(PREFIX, '');
+  return { from: `${prefix}${bare(from)}`, to: `${prefix}${bare(to)}` };
 }

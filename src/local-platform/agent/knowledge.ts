@@ -1,7 +1,91 @@
 import MiniSearch, { type SearchResult } from 'minisearch';
-import type { Language } from '../language.ts';
-import type { Section } from './sections.ts';
-import { termOf } from './terms.ts';
+import { type Language, languageOf, termOf } from './language.ts';
+
+/** One headed piece of a Markdown file: what an answer quotes. */
+export interface Section {
+  /** The file, below the folder. */
+  readonly source: string;
+  /** The file's first heading of the first level, else its name. */
+  readonly title: string;
+  /** The piece's own heading; the title for what stands before the first one. */
+  readonly heading: string;
+  /** Markdown. */
+  readonly text: string;
+  /** What stands in HTML comments: searched, never shown. */
+  readonly also: string;
+  /** The file's, when it is clearly one that the agent speaks. */
+  readonly language: Language | undefined;
+}
+
+const SECTIONS_MAX = 1000;
+const TEXT_MAX_CHARS = 4000;
+const HEADING_MAX_CHARS = 300;
+const FRONT_MATTER = /^---\n[^]*?\n---\n/;
+const HEADING = /^#{1,6}[ \t]+(.+?)[ \t#]*$/;
+const FENCE = /^\s{0,3}(?:```|~~~)/;
+
+/**
+ * Cuts a Markdown file at its headings (ATX, CommonMark §4.2). A # within a code fence is none. A
+ * heading without a text of its own is no section.
+ */
+export function sectionsOf(markdown: string, source: string): Section[] {
+  const lines = markdown.replace(/\r\n?/g, '\n').replace(FRONT_MATTER, '').split('\n');
+  const parts: { heading: string | undefined; level: number; lines: string[] }[] = [];
+  let inFence = false;
+  for (const line of lines) {
+    if (FENCE.test(line)) inFence = !inFence;
+    const heading =
+      inFence || line.length > HEADING_MAX_CHARS ? undefined : HEADING.exec(line)?.[1];
+    if (heading === undefined) {
+      if (parts.length === 0) parts.push({ heading: undefined, level: 0, lines: [] });
+      parts.at(-1)?.lines.push(line);
+    } else {
+      parts.push({ heading, level: line.indexOf(' '), lines: [] });
+    }
+  }
+  const title = parts.find(({ level }) => level === 1)?.heading ?? nameOf(source);
+  const language = languageOf(markdown);
+  return parts
+    .slice(0, SECTIONS_MAX)
+    .map(({ heading, lines: body }) => ({
+      source,
+      title,
+      heading: heading ?? title,
+      ...withoutComments(body.join('\n')),
+      language,
+    }))
+    .filter(({ text }) => text !== '');
+}
+
+function withoutComments(markdown: string): { text: string; also: string } {
+  const comments: string[] = [];
+  // An index search and no regular expression: a file of "<!--" without an end stays linear.
+  let text = '';
+  let at = 0;
+  for (;;) {
+    const start = markdown.indexOf('<!--', at);
+    const end = start < 0 ? -1 : markdown.indexOf('-->', start + 4);
+    if (end < 0) break;
+    text += markdown.slice(at, start);
+    comments.push(markdown.slice(start + 4, end));
+    at = end + 3;
+  }
+  text += markdown.slice(at);
+  return {
+    text: text
+      .replace(/\n{3,}/g, '\n\n')
+      .trim()
+      .slice(0, TEXT_MAX_CHARS),
+    also: comments.join(' ').slice(0, TEXT_MAX_CHARS),
+  };
+}
+
+/** `help/opening-hours.md` is "opening hours". */
+const nameOf = (source: string) =>
+  source
+    .replace(/^.*[\\/]/, '')
+    .replace(/\.md$/i, '')
+    .replace(/[-_]+/g, ' ');
 
 /** A section that has to do with what was asked. */
 export interface Hit {

@@ -1,0 +1,139 @@
+import type { Router } from 'express';
+import {
+  type CreateEventRequest,
+  createEventRequestSchema,
+  createMessageRequestSchema,
+  listContactsQuerySchema,
+  listMessagesQuerySchema,
+  listTicketsQuerySchema,
+  ticketFiltersSchema,
+} from '../../platform-api/schemas.ts';
+import { ApiError } from '../api-error.ts';
+import { shopOf } from '../authenticate.ts';
+import { checked, jsonBody } from './input.ts';
+import { sendJson } from '../respond.ts';
+import { type ContactRow, toContact, toConversation, toMessage, toTicket } from '../store/rows.ts';
+import type { Store } from '../store/store.ts';
+import { found, pathId, resource, type RouteContext, toPage } from './resource.ts';
+import { createMessage } from '../create-message.ts';
+
+/** API §4.1 */
+export function eventRoutes(router: Router, { store, now }: RouteContext): void {
+  resource(router, '/events/', {
+    post: [
+      ...jsonBody,
+      async (request, response) => {
+        const shop = shopOf(response);
+        const event = checked(createEventRequestSchema, request.body);
+        const at = new Date(now()).toISOString();
+        const { contact, created } = await store.write(() => record(store, shop, event, at));
+        sendJson(response, created ? 201 : 200, contact ? { contact: shown(contact) } : {});
+      },
+    ],
+  });
+}
+
+function record(
+  store: Store,
+  shop: string,
+  event: CreateEventRequest,
+  now: string,
+): { contact: ContactRow | undefined; created: boolean } {
+  const identity = event.contact;
+  if (identity && !identity.email && !identity.phone && !identity.remote_id) {
+    throw new ApiError(400, 'the request is not valid', {
+      contact: 'expected an email, a phone or a remote_id to find it by',
+    });
+  }
+  const contact = identity ? store.contacts.resolve(shop, 'event', identity, now) : undefined;
+  const created = store.events.create(shop, event, contact?.id ?? null, now);
+  return { contact, created };
+}
+
+const shown = ({ id, email, phone, remote_id }: ContactRow) => ({
+  id,
+  ...(email !== null && { email }),
+  ...(phone !== null && { phone }),
+  ...(remote_id !== null && { remote_id }),
+});
+
+/** API §4.2, §4.3, §4.4 */
+export function ticketRoutes(router: Router, { store, now, baseUrl }: RouteContext): void {
+  resource(router, '/tickets/', {
+    get: (request, response) => {
+      const query = checked(listTicketsQuerySchema, request.query);
+      const slice = store.tickets.list(shopOf(response), query, now());
+      sendJson(response, 200, toPage(baseUrl(), request, slice, toTicket));
+    },
+  });
+  resource(router, '/tickets/count/', {
+    get: (request, response) => {
+      const filters = checked(ticketFiltersSchema, request.query);
+      sendJson(response, 200, { count: store.tickets.count(shopOf(response), filters, now()) });
+    },
+  });
+  resource(router, '/tickets/:id/', {
+    get: (request, response) => {
+      const row = store.tickets.byId(shopOf(response), pathId(request.params['id']));
+      sendJson(response, 200, toTicket(found(row)));
+    },
+  });
+}
+
+/** API §4.5, §4.6, §4.7 */
+export function messageRoutes(router: Router, context: RouteContext): void {
+  const { store, now, baseUrl } = context;
+  resource(router, '/messages/', {
+    get: (request, response) => {
+      const query = checked(listMessagesQuerySchema, request.query);
+      const slice = store.messages.list(shopOf(response), query);
+      sendJson(response, 200, toPage(baseUrl(), request, slice, toMessage));
+    },
+    post: [
+      ...jsonBody,
+      async (request, response) => {
+        const shop = shopOf(response);
+        const body = checked(createMessageRequestSchema, request.body);
+        const at = new Date(now()).toISOString();
+        const { message, created } = await store.write(() =>
+          createMessage(store, shop, body, at, context.agentListens(shop)),
+        );
+        if (created) context.onMessage(message.conversation_id);
+        sendJson(response, created ? 201 : 200, toMessage(message));
+      },
+    ],
+  });
+  resource(router, '/messages/:id/', {
+    get: (request, response) => {
+      const row = store.messages.byId(shopOf(response), pathId(request.params['id']));
+      sendJson(response, 200, toMessage(found(row)));
+    },
+  });
+}
+
+/** API §4.10, §4.11 */
+export function contactRoutes(router: Router, { store, baseUrl }: RouteContext): void {
+  resource(router, '/contacts/', {
+    get: (request, response) => {
+      const query = checked(listContactsQuerySchema, request.query);
+      const slice = store.contacts.list(shopOf(response), query);
+      sendJson(response, 200, toPage(baseUrl(), request, slice, toContact));
+    },
+  });
+  resource(router, '/contacts/:id/', {
+    get: (request, response) => {
+      const row = store.contacts.byId(shopOf(response), pathId(request.params['id']));
+      sendJson(response, 200, toContact(found(row)));
+    },
+  });
+}
+
+/** API §4.9 */
+export function conversationRoutes(router: Router, { store }: RouteContext): void {
+  resource(router, '/conversations/:id/', {
+    get: (request, response) => {
+      const row = store.conversations.byId(shopOf(response), pathId(request.params['id']));
+      sendJson(response, 200, toConversation(found(row)));
+    },
+  });
+}

@@ -14,16 +14,17 @@ export {
   type Problem,
 } from './platform-api/errors.ts';
 export type { MediaFile } from './platform-api/media-upload.ts';
-export { cursorOf, items } from './platform-api/pages.ts';
-export type {
-  Contact,
-  Conversation,
-  CreatedEvent,
-  CreatedMessage,
-  Message,
-  Page,
-  Ticket,
-  UploadedMedia,
+export {
+  type Contact,
+  type Conversation,
+  type CreatedEvent,
+  type CreatedMessage,
+  cursorOf,
+  items,
+  type Message,
+  type Page,
+  type Ticket,
+  type UploadedMedia,
 } from './platform-api/resources.ts';
 export type { RetryOptions } from './platform-api/retries.ts';
 export type {

@@ -1,13 +1,8 @@
-import {
-  CursorRefused,
-  PAGE,
-  PageTooLarge,
-  type ReplySource,
-} from '../channels/chat/replies/reply-source.ts';
+import { CursorRefused, PAGE, PageTooLarge, type ReplySource } from '../channels/chat/replies/reply-source.ts';
 import type { ShopPlatform } from '../delivery/shop-platform.ts';
 import type { PlatformClient } from '../platform-api/client.ts';
 import { PlatformError } from '../platform-api/errors.ts';
-import { cursorOf } from '../platform-api/pages.ts';
+import { cursorOf } from '../platform-api/resources.ts';
 import type { Current } from '../runtime/current.ts';
 import type { ShopId } from '../domain/ids.ts';
 

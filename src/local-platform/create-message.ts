@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { CreateMessageRequest } from '../platform-api/schemas.ts';
 import { ApiError } from './api-error.ts';
-import { DECISIONS } from './open-points.ts';
+import { LIMITS } from './open-points.ts';
 import { excerptOf, plainText, titleOf } from './plain-text.ts';
 import { endsOf } from './addresses.ts';
 import type { Channel, ContactRow, ConversationRow, MessageRow, TicketRow } from './store/rows.ts';
@@ -126,7 +126,7 @@ function linksOf({ conversation }: CreateMessageRequest) {
  */
 function copiedIn({ message }: CreateMessageRequest): string[] {
   const copied = [...(message.email?.cc ?? []), ...(message.email?.bcc ?? [])];
-  return copied.slice(0, DECISIONS.participantsMax).map(({ email }) => email);
+  return copied.slice(0, LIMITS.participantsMax).map(({ email }) => email);
 }
 
 interface Utterance {
@@ -164,9 +164,9 @@ function speak(store: Store, conversation: ConversationRow, said: Utterance): Ti
 /** The ids as they are stored, each once. @throws {ApiError} 400 */
 function assertAttachments(store: Store, shop: string, given: readonly string[]): string[] {
   const field = 'message.attachments';
-  if (given.length > DECISIONS.attachmentsMax) {
+  if (given.length > LIMITS.attachmentsMax) {
     throw new ApiError(400, 'the request is not valid', {
-      [field]: `at most ${DECISIONS.attachmentsMax}`,
+      [field]: `at most ${LIMITS.attachmentsMax}`,
     });
   }
   const missing = given.findIndex((id) => store.media.byId(shop, id) === undefined);
@@ -221,7 +221,7 @@ export function refersToReply(
 
 /** In-Reply-To, then References from the last to the first, each id once in each way to write it. */
 function idsReferredTo({ email }: CreateMessageRequest['message']): string[] {
-  const latestFirst = (email?.references ?? []).slice(-DECISIONS.referencesMax).reverse();
+  const latestFirst = (email?.references ?? []).slice(-LIMITS.referencesMax).reverse();
   return [...new Set([email?.in_reply_to ?? '', ...latestFirst].flatMap(waysToWrite))];
 }
 

@@ -2,16 +2,16 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { errorFields, type Logger } from '../observability/logger.ts';
-import { AgentDesk } from './agent/agent-runner.ts';
+import { AgentRunner } from './agent/agent-runner.ts';
 import type { Agent } from './agent/agent.ts';
 import { createApp } from './app.ts';
 import { ServedShops, type Shop } from './authenticate.ts';
-import { DECISIONS } from './open-points.ts';
+import { LIMITS } from './open-points.ts';
 import type { Faults } from './respond.ts';
 import { FolderLock, Inspection, Store } from './store/store.ts';
 import { MediaFolder } from './store/media.ts';
 import { ChatSockets } from './outbound/chat-sockets.ts';
-import { Departures, type ReplyNotice, RETRY_SCHEDULE } from './outbound/reply-sender.ts';
+import { ReplySender, type ReplyNotice, RETRY_SCHEDULE } from './outbound/reply-sender.ts';
 import { type RepliesOptions, waysOut } from './outbound/ways-out.ts';
 import { refuseUnreadable } from './api-error.ts';
 import { BuiltinAgent } from './agent/builtin-agent.ts';
@@ -101,9 +101,9 @@ function assemble(
   for (const shop of served.names.keys()) store.shops.add(shop);
   const media = new MediaFolder(join(dir, 'media'), store.shops.secret('media-links'));
   const sockets = new ChatSockets(store, served.ofKey, logger);
-  const departures = createDepartures(options, served, store, now, sockets);
-  const desk = createDesk(options, served, agentOf, store, now, (conversationId) => {
-    departures.wake();
+  const replySender = createReplySender(options, served, store, now, sockets);
+  const runner = createRunner(options, served, agentOf, store, now, (conversationId) => {
+    replySender.wake();
     sockets.stored(conversationId);
   });
   let url = '';
@@ -118,20 +118,20 @@ function assemble(
       baseUrl: () => url,
       agentListens: (shop) => agentOf(shop) !== undefined,
       onMessage: (conversationId) => {
-        desk.notify(conversationId);
+        runner.notify(conversationId);
         sockets.stored(conversationId);
       },
     },
     {
       shopOfKey: served.ofKey,
-      uploadMaxBytes: options.uploadMaxBytes ?? DECISIONS.uploadMaxBytes,
+      uploadMaxBytes: options.uploadMaxBytes ?? LIMITS.uploadMaxBytes,
       ...(options.requestsPerSecond !== undefined && {
         requestsPerSecond: options.requestsPerSecond,
       }),
       ...(options.faults && { faults: options.faults }),
     },
   );
-  const server = createServer({ maxHeaderSize: DECISIONS.headersMaxBytes }, app);
+  const server = createServer({ maxHeaderSize: LIMITS.headersMaxBytes }, app);
   sockets.attach(server);
   refuseUnreadable(server);
   server.on('error', (error) => logger.error('platform.server', errorFields(error)));
@@ -140,15 +140,15 @@ function assemble(
     await media.sweep((id) => store.media.byLink(id) !== undefined);
     const { port } = await listen(server, options.host, options.port);
     url = `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`;
-    await departures.start();
-    desk.start();
+    await replySender.start();
+    runner.start();
     logger.info('platform.listening', { url });
   };
   const stop = () => {
     sockets.stop();
     stopped ??= close(server)
-      .then(() => desk.stop())
-      .then(() => departures.stop())
+      .then(() => runner.stop())
+      .then(() => replySender.stop())
       .finally(closeStore);
     return stopped;
   };
@@ -181,18 +181,18 @@ function agentsOf(
   return (shop) => (served.isWithoutAgent(shop) ? undefined : agent);
 }
 
-function createDesk(
+function createRunner(
   { logger, agentGiveUpAfterMs }: LocalPlatformOptions,
   served: ServedShops,
   agentOf: (shop: string) => Agent | undefined,
   store: Store,
   now: () => number,
   onStored: (conversationId: string) => void,
-): AgentDesk {
-  return new AgentDesk({
+): AgentRunner {
+  return new AgentRunner({
     store,
     agentOf,
-    giveUpAfterMs: agentGiveUpAfterMs ?? DECISIONS.agentGiveUpAfterMs,
+    giveUpAfterMs: agentGiveUpAfterMs ?? LIMITS.agentGiveUpAfterMs,
     shopNames: served.names,
     logger,
     now,
@@ -200,14 +200,14 @@ function createDesk(
   });
 }
 
-function createDepartures(
+function createReplySender(
   { dir, logger, replies = {}, onReply }: LocalPlatformOptions,
   served: ServedShops,
   store: Store,
   now: () => number,
   sockets: ChatSockets,
-): Departures {
-  return new Departures({
+): ReplySender {
+  return new ReplySender({
     store,
     outbound: waysOut(join(dir, 'outbox'), replies),
     shopNames: served.names,

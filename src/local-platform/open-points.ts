@@ -3,7 +3,7 @@
  * table below. The reference page shows the table; `node scripts/decisions.mjs` puts it into
  * docs/local-platform.md.
  */
-export const DECISIONS = {
+export const LIMITS = {
   pageDefault: 50,
   pageMax: 200,
   messagesPageMaxBytes: 2 * 1024 * 1024,
@@ -29,7 +29,7 @@ type Decision = readonly [open: string, here: string];
 
 const mebibytes = (bytes: number) => `${bytes / 1024 / 1024} MiB`;
 
-export const DECISION_TABLE: readonly Decision[] = [
+export const OPEN_POINTS: readonly Decision[] = [
   ['success codes', '201 created, 200 read, 200 with the existing message on a dedup match'],
   ['dedup key of messages (§4.7)', "(shop, `remote_id`) among customers' messages"],
   [
@@ -53,10 +53,10 @@ export const DECISION_TABLE: readonly Decision[] = [
     'a JSON body',
     'UTF-8 only, also called `utf8`: 415 for another charset, 400 for bytes that are none',
   ],
-  [`headers and a query of more than ${DECISIONS.headersMaxBytes / 1024} KiB`, '431'],
+  [`headers and a query of more than ${LIMITS.headersMaxBytes / 1024} KiB`, '431'],
   [
     '`limit`',
-    `${DECISIONS.pageDefault} when absent, ${DECISIONS.pageMax} at most; a larger one is cut to ${DECISIONS.pageMax}, a smaller than 1 is 400. A page of messages ends before it has more than ${mebibytes(DECISIONS.messagesPageMaxBytes)} of \`content\` and \`text\`, with one message at least; \`next\` goes on behind it`,
+    `${LIMITS.pageDefault} when absent, ${LIMITS.pageMax} at most; a larger one is cut to ${LIMITS.pageMax}, a smaller than 1 is 400. A page of messages ends before it has more than ${mebibytes(LIMITS.messagesPageMaxBytes)} of \`content\` and \`text\`, with one message at least; \`next\` goes on behind it`,
   ],
   [
     'order of lists',
@@ -67,7 +67,7 @@ export const DECISION_TABLE: readonly Decision[] = [
   ['`conversation.type` without `conversation.id`', 'required: 400'],
   ['`conversation.type` beside `conversation.id`', 'ignored: the conversation keeps its channel'],
   ['unknown `conversation.id`', '404'],
-  ['unknown id in `attachments`', `400; at most ${DECISIONS.attachmentsMax} of them`],
+  ['unknown id in `attachments`', `400; at most ${LIMITS.attachmentsMax} of them`],
   [
     'which contact',
     'email (any case), then phone, if the contact that has it has no other email; else, in a known conversation, its own contact unless that has another email or phone; else a new one. By SMS the number goes before the email, which finds only who has no other number. In web chat, where a visitor writes what he likes, a phone finds only when no email is given: nobody becomes another by what he says beside the address that he writes from',
@@ -138,11 +138,11 @@ export const DECISION_TABLE: readonly Decision[] = [
   ],
   [
     'an agent that cannot answer, for its endpoint is away',
-    `the message is tried again, over restarts too, for ${DECISIONS.agentGiveUpAfterMs / 60_000} minutes unless configured otherwise; then a person takes over: WaitingUser, \`escalated\`, and a reply that says so`,
+    `the message is tried again, over restarts too, for ${LIMITS.agentGiveUpAfterMs / 60_000} minutes unless configured otherwise; then a person takes over: WaitingUser, \`escalated\`, and a reply that says so`,
   ],
   [
     'what the agent does not answer',
-    `an empty message; the shop's own, no-reply and mailer addresses; automatic replies and bounces by their subject; bare opt-out words by SMS; by email and SMS the same text for the ${DECISIONS.agentRepeatsMax + 1}th time in a row; more than ${DECISIONS.agentRepliesPer10Min} replies in 10 minutes or ${DECISIONS.agentRepliesPerDay} in a day. The ticket stays New or Open`,
+    `an empty message; the shop's own, no-reply and mailer addresses; automatic replies and bounces by their subject; bare opt-out words by SMS; by email and SMS the same text for the ${LIMITS.agentRepeatsMax + 1}th time in a row; more than ${LIMITS.agentRepliesPer10Min} replies in 10 minutes or ${LIMITS.agentRepliesPerDay} in a day. The ticket stays New or Open`,
   ],
   ['a shop without agent', 'its tickets stay New or Open, for a person'],
   ['`role`', '`customer` or `agent`'],
@@ -176,7 +176,7 @@ export const DECISION_TABLE: readonly Decision[] = [
   ],
   [
     'upload size',
-    `${mebibytes(DECISIONS.uploadMaxBytes)}; a JSON body ${mebibytes(DECISIONS.jsonMaxBytes)}`,
+    `${mebibytes(LIMITS.uploadMaxBytes)}; a JSON body ${mebibytes(LIMITS.jsonMaxBytes)}`,
   ],
   ['`type` of a file', 'sniffed; the declared one when the content has no signature'],
   [

@@ -1,7 +1,6 @@
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { MessageRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
-import { setTurn } from '../ticket-turn.ts';
 import { type Agent, type AgentAnswer, AgentUnavailable } from './agent.ts';
 import { passedOn } from './sentences.ts';
 import { contextOf, storeReply } from './reply.ts';
@@ -13,7 +12,7 @@ const RETRY_MAX_MS = 300_000;
 /** Timers may be a little early. */
 const MARGIN_MS = 20;
 
-export interface AgentDeskOptions {
+export interface AgentRunnerOptions {
   readonly store: Store;
   /** Who answers in this shop; undefined where nobody does but people. */
   readonly agentOf: (shop: string) => Agent | undefined;
@@ -62,14 +61,14 @@ interface Retry {
  * | cannot answer now | stays unanswered and is tried again: after 2 s, 4 s … 5 min, over restarts too |
  * | still cannot, `giveUpAfterMs` after the arrival | is handed to a person, and the customer is told |
  */
-export class AgentDesk {
-  readonly #options: AgentDeskOptions;
+export class AgentRunner {
+  readonly #options: AgentRunnerOptions;
   readonly #waiting = new Set<string>();
   readonly #busy = new Map<string, Promise<void>>();
   readonly #retries = new Map<string, Retry>();
   readonly #stop = new AbortController();
 
-  constructor(options: AgentDeskOptions) {
+  constructor(options: AgentRunnerOptions) {
     this.#options = options;
   }
 
@@ -188,8 +187,8 @@ export class AgentDesk {
       if (!store.messages.markAnswered(message.id)) return;
       const isWaiting =
         store.tickets.byId(message.shop, message.ticket_id)?.status === 'WaitingContact';
-      if (reason === 'escalated') setTurn(store, message, 'WaitingUser', now());
-      else if (isWaiting) setTurn(store, message, 'Open', now());
+      if (reason === 'escalated') store.tickets.setTurn(message, 'WaitingUser', now());
+      else if (isWaiting) store.tickets.setTurn(message, 'Open', now());
     });
     logger.info('agent.silent', { messageId: message.id, reason });
   }

@@ -86,7 +86,7 @@ export function storeReply(
     sender: null,
     agentContact: null,
   });
-  store.departures.add(reply, nowMs);
+  store.outgoing.add(reply, nowMs);
   return reply;
 }
 

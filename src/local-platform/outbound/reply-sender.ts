@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import { systemCode } from '../api-error.ts';
-import type { DepartureRow } from '../store/outgoing-table.ts';
+import type { OutgoingRow } from '../store/outgoing-table.ts';
 import type { ConversationRow, MessageRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
-import { setTurn } from '../ticket-turn.ts';
 import { addressed, emailRefusal } from './addressed.ts';
 import {
   type Attempt,
@@ -30,7 +29,7 @@ export interface ReplyNotice {
   readonly outboxPath?: string;
 }
 
-export interface DeparturesOptions {
+export interface ReplySenderOptions {
   readonly store: Store;
   /** By the type of the conversation. */
   readonly outbound: Readonly<Record<string, Outbound>>;
@@ -61,21 +60,21 @@ export interface DeparturesOptions {
  * noted there before it begins: after a crash in the middle, the next one knows that the reply may
  * be out already.
  */
-export class Departures {
-  readonly #options: DeparturesOptions;
+export class ReplySender {
+  readonly #options: ReplySenderOptions;
   readonly #busy = new Map<string, Promise<void>>();
   readonly #cut = new AbortController();
   #isStopping = false;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: DeparturesOptions) {
+  constructor(options: ReplySenderOptions) {
     this.#options = options;
   }
 
   /** Takes up what an earlier run left. */
   async start(): Promise<void> {
     const { store, now } = this.#options;
-    await store.write(() => store.departures.adopt(now()));
+    await store.write(() => store.outgoing.adopt(now()));
     this.wake();
   }
 
@@ -97,9 +96,9 @@ export class Departures {
     const { store, now } = this.#options;
     const room = CONVERSATIONS_AT_ONCE - this.#busy.size;
     if (room > 0) {
-      for (const id of store.departures.due(now(), [...this.#busy.keys()], room)) this.#take(id);
+      for (const id of store.outgoing.due(now(), [...this.#busy.keys()], room)) this.#take(id);
     }
-    const nextAt = store.departures.nextAt(now());
+    const nextAt = store.outgoing.nextAt(now());
     return nextAt === undefined ? undefined : Math.min(nextAt - now() + 1, WAKE_MS);
   }
 
@@ -133,7 +132,7 @@ export class Departures {
     try {
       const conversation = store.conversations.get(conversationId);
       const inOrder = outbound[conversation?.type ?? '']?.inOrder ?? false;
-      for (const row of store.departures.ofConversation(conversationId)) {
+      for (const row of store.outgoing.ofConversation(conversationId)) {
         if (this.#isStopping) return;
         // In order, the first one is tried whenever another wants to leave: it is in its way.
         if (!inOrder && row.next_at > now()) continue;
@@ -147,7 +146,7 @@ export class Departures {
   }
 
   /** One attempt. False when the reply stays. */
-  async #depart(row: DepartureRow, conversation: ConversationRow | undefined): Promise<boolean> {
+  async #depart(row: OutgoingRow, conversation: ConversationRow | undefined): Promise<boolean> {
     const { store, outbound } = this.#options;
     const reply = store.messages.byId(row.shop, row.message_id);
     const way = conversation && outbound[conversation.type];
@@ -163,7 +162,7 @@ export class Departures {
       throw error;
     }
     if (!way.canRepeat) {
-      await store.write(() => store.departures.begin(row.message_id, this.#options.now()));
+      await store.write(() => store.outgoing.begin(row.message_id, this.#options.now()));
     }
     let sent;
     try {
@@ -188,14 +187,14 @@ export class Departures {
     return out;
   }
 
-  #attempt(row: DepartureRow): Attempt {
+  #attempt(row: OutgoingRow): Attempt {
     const { store, now } = this.#options;
     return {
       unsureSince: row.begun_at === null ? undefined : new Date(row.begun_at),
       partsSent: row.parts_sent,
       partSent: (remoteId) =>
         store.write(() => {
-          store.departures.partSent(row.message_id, now());
+          store.outgoing.partSent(row.message_id, now());
           store.messages.sentAs(row.message_id, remoteId);
         }),
       isKnown: (remoteId) => store.messages.isSentAs(row.shop, remoteId),
@@ -203,7 +202,7 @@ export class Departures {
     };
   }
 
-  async #sent(row: DepartureRow, conversation: ConversationRow, sent: Sent): Promise<void> {
+  async #sent(row: OutgoingRow, conversation: ConversationRow, sent: Sent): Promise<void> {
     await this.#settle(row, 'DELIVERED');
     this.#options.onReply({
       channel: conversation.type,
@@ -214,7 +213,7 @@ export class Departures {
   }
 
   async #failed(
-    row: DepartureRow,
+    row: OutgoingRow,
     reply: MessageRow,
     way: Outbound,
     error: unknown,
@@ -245,9 +244,9 @@ export class Departures {
     }
     await store.write(() => {
       // What can be repeated was not noted before.
-      if (way.canRepeat) store.departures.begin(row.message_id, now());
-      store.departures.defer(row.message_id, nextAt, failure.kind === 'unsure');
-      if (way.inOrder) store.departures.holdBack(row.conversation_id, nextAt);
+      if (way.canRepeat) store.outgoing.begin(row.message_id, now());
+      store.outgoing.defer(row.message_id, nextAt, failure.kind === 'unsure');
+      if (way.inOrder) store.outgoing.holdBack(row.conversation_id, nextAt);
     });
     logger.warn('reply.deferred', { ...fields, nextAt: new Date(nextAt).toISOString() });
     return false;
@@ -257,15 +256,15 @@ export class Departures {
    * The reply leaves the list, in one write with its state; without one when it has one already. The
    * customer knows nothing of a FAILED one: it is a person of the shop who has to see to it.
    */
-  async #settle(row: DepartureRow, status: 'DELIVERED' | 'FAILED' | undefined): Promise<void> {
+  async #settle(row: OutgoingRow, status: 'DELIVERED' | 'FAILED' | undefined): Promise<void> {
     const { store, now, onSettled } = this.#options;
     const reply = await store.write(() => {
       if (status !== undefined) {
         store.messages.settle(row.message_id, status, new Date(now()).toISOString());
       }
-      store.departures.remove(row.message_id);
+      store.outgoing.remove(row.message_id);
       const settled = store.messages.byId(row.shop, row.message_id);
-      if (status === 'FAILED' && settled) setTurn(store, settled, 'WaitingUser', now());
+      if (status === 'FAILED' && settled) store.tickets.setTurn(settled, 'WaitingUser', now());
       return settled;
     });
     if (reply !== undefined) onSettled(reply);

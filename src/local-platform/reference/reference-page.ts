@@ -1,5 +1,5 @@
 import { html, type Markup } from '../../runtime/markup.ts';
-import { DECISION_TABLE } from '../open-points.ts';
+import { OPEN_POINTS } from '../open-points.ts';
 import { ERRORS } from './answers.ts';
 import {
   type DocumentedOperation,
@@ -162,7 +162,7 @@ const decisionSection = html`<section class="tag" id="decisions">
       </tr>
     </thead>
     <tbody>
-      ${DECISION_TABLE.map(
+      ${OPEN_POINTS.map(
         ([open, here]) =>
           html`<tr>
             <th scope="row">${phrase(open)}</th>

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import express, { type RequestHandler } from 'express';
 import type { z } from 'zod';
 import { ApiError } from '../api-error.ts';
-import { DECISIONS } from '../open-points.ts';
+import { LIMITS } from '../open-points.ts';
 
 /** An answer on its way through express's parser, which puts things on what is thrown. */
 class Refused extends Error {
@@ -14,7 +14,7 @@ class Refused extends Error {
 }
 
 const parse = express.json({
-  limit: DECISIONS.jsonMaxBytes,
+  limit: LIMITS.jsonMaxBytes,
   type: 'application/json',
   // What is JSON and no object is a mistake like any other of the body.
   strict: false,
@@ -47,7 +47,7 @@ export function parserError(error: unknown): ApiError | undefined {
       return unreadable(`expected JSON: ${error.message}`);
     case 'entity.too.large':
       return new ApiError(413, 'the body is too large', {
-        body: `expected at most ${DECISIONS.jsonMaxBytes} bytes`,
+        body: `expected at most ${LIMITS.jsonMaxBytes} bytes`,
       });
     case 'charset.unsupported':
       return unsupported('expected the charset UTF-8');

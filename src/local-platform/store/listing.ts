@@ -1,4 +1,4 @@
-import { DECISIONS } from '../open-points.ts';
+import { LIMITS } from '../open-points.ts';
 import type { Db } from './database.ts';
 import { ApiError } from '../api-error.ts';
 
@@ -58,7 +58,7 @@ export function listSlice<Row extends { seq: number }>(
   weight?: Weight,
 ): Slice<Row> {
   const { table } = streams;
-  const wanted = Math.min(page.limit ?? DECISIONS.pageDefault, DECISIONS.pageMax);
+  const wanted = Math.min(page.limit ?? LIMITS.pageDefault, LIMITS.pageMax);
   const from = page.cursor === undefined ? undefined : parseCursor(table, page.cursor);
   const back = from?.side === 'newer';
   const read = <T extends { seq: number }>({ sql, values }: Condition) =>

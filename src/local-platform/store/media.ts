@@ -9,7 +9,7 @@ import type { MediaPermission } from '../../platform-api/schemas.ts';
 import type { Db } from './database.ts';
 import type { MediaRow } from './rows.ts';
 import { durableFiles, makeFolder } from '../../runtime/durable-files.ts';
-import { DECISIONS } from '../open-points.ts';
+import { LIMITS } from '../open-points.ts';
 
 export interface NewMedia {
   readonly id: string;
@@ -114,7 +114,7 @@ export class MediaFolder {
   /** The path and query of a download link; a private file's ends with its signature. */
   link(id: string, isPrivate: boolean, nowMs: number): string {
     if (!isPrivate) return `/media-files/${id}`;
-    const expires = nowMs + DECISIONS.signedUrlLifetimeMs;
+    const expires = nowMs + LIMITS.signedUrlLifetimeMs;
     return `/media-files/${id}?expires=${expires}&signature=${this.#sign(id, expires)}`;
   }
 

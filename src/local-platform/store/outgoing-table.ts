@@ -4,7 +4,7 @@ import type { Db } from './database.ts';
 const REPLIES_LOOKED_AT = 8;
 
 /** A reply that has yet to leave. */
-export interface DepartureRow {
+export interface OutgoingRow {
   message_id: string;
   shop: string;
   conversation_id: string;
@@ -22,7 +22,7 @@ export interface DepartureRow {
  * The replies that are PENDING, each with its own schedule. A reply's row is removed in the write
  * that makes it DELIVERED or FAILED.
  */
-export class DepartureTable {
+export class OutgoingTable {
   readonly #sql;
 
   constructor(db: Db) {
@@ -45,7 +45,7 @@ export class DepartureTable {
       nextAt: db.prepare<[number], { at: number | null }>(
         `SELECT min(next_at) AS at FROM departures WHERE next_at > ?`,
       ),
-      ofConversation: db.prepare<[string], DepartureRow>(
+      ofConversation: db.prepare<[string], OutgoingRow>(
         `SELECT * FROM departures WHERE conversation_id = ? ORDER BY seq`,
       ),
       begin: db.prepare(
@@ -100,7 +100,7 @@ export class DepartureTable {
   }
 
   /** Oldest first. */
-  ofConversation(conversationId: string): DepartureRow[] {
+  ofConversation(conversationId: string): OutgoingRow[] {
     return this.#sql.ofConversation.all(conversationId);
   }
 

@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 import { ContactTable } from './contact-table.ts';
 import { ConversationTable } from './conversation-table.ts';
 import { type Db, GroupCommit, LocalPlatformUnusable, openDatabase } from './database.ts';
-import { DepartureTable } from './outgoing-table.ts';
+import { OutgoingTable } from './outgoing-table.ts';
 import { type EventRow, EventTable } from './event-table.ts';
 import { type MediaFolder, MediaTable } from './media.ts';
 import { MessageTable } from './message-table.ts';
@@ -21,7 +21,7 @@ export class Store {
   readonly messages: MessageTable;
   readonly media: MediaTable;
   readonly events: EventTable;
-  readonly departures: DepartureTable;
+  readonly outgoing: OutgoingTable;
   readonly #db: Db;
   readonly #commit: GroupCommit;
 
@@ -37,7 +37,7 @@ export class Store {
     this.messages = new MessageTable(this.#db);
     this.media = new MediaTable(this.#db);
     this.events = new EventTable(this.#db);
-    this.departures = new DepartureTable(this.#db);
+    this.outgoing = new OutgoingTable(this.#db);
   }
 
   /** Runs a synchronous write in a transaction; resolves once it is on disk. */

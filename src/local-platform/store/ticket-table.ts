@@ -12,9 +12,9 @@ import {
   type Slice,
   type Streams,
 } from './listing.ts';
-import type { TicketRow } from './rows.ts';
+import type { MessageRow, TicketRow } from './rows.ts';
 import { ApiError } from '../api-error.ts';
-import { DECISIONS } from '../open-points.ts';
+import { LIMITS } from '../open-points.ts';
 
 export interface NewTicket {
   readonly shop: string;
@@ -91,6 +91,18 @@ export class TicketTable {
     at = now,
   ): void {
     this.#sql.spoken.run({ id, status, excerpt, now, at });
+  }
+
+  /** The other side has to speak next. What was said last, and when, stays as it is. */
+  setTurn(
+    { shop, ticket_id: id }: Pick<MessageRow, 'shop' | 'ticket_id'>,
+    status: 'Open' | 'WaitingUser',
+    nowMs: number,
+  ): void {
+    const ticket = this.byId(shop, id);
+    if (ticket === undefined || ticket.status === status) return;
+    const { last_message_content: excerpt, last_message_at: at } = ticket;
+    this.spoken(id, status, excerpt ?? '', new Date(nowMs).toISOString(), at ?? '');
   }
 
   list(shop: string, query: ListTicketsQuery, nowMs: number): Slice<TicketRow> {
@@ -298,7 +310,7 @@ export function createdAtRange(text: string, nowMs: number): { from: string; to:
     );
   }
   if (from > to) throw invalid('the start is after the end');
-  if (to - from > DECISIONS.rangeMaxMs) throw invalid('the maximum window is 30 days');
+  if (to - from > LIMITS.rangeMaxMs) throw invalid('the maximum window is 30 days');
   return { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { type Condition, merged, type Streams } from '../../../src/local-platform/store/listing.ts';
 import { contactStreams, ContactTable } from '../../../src/local-platform/store/contact-table.ts';
 import { ConversationTable } from '../../../src/local-platform/store/conversation-table.ts';
-import { DepartureTable } from '../../../src/local-platform/store/outgoing-table.ts';
+import { OutgoingTable } from '../../../src/local-platform/store/outgoing-table.ts';
 import { EventTable } from '../../../src/local-platform/store/event-table.ts';
 import { MediaTable } from '../../../src/local-platform/store/media.ts';
 import { ShopTable } from '../../../src/local-platform/store/store.ts';
@@ -80,7 +80,7 @@ function expensive(db: Db, { sql, values }: Condition): string[] {
 
 const TABLES = [
   ...[ContactTable, ConversationTable, TicketTable, MessageTable, MediaTable, EventTable],
-  ...[ShopTable, DepartureTable],
+  ...[ShopTable, OutgoingTable],
 ];
 const BIG = /^SCAN (?:\w|messages|tickets|contacts|conversations|events|media|attachments)\b/;
 /** Indexes that have nothing else in them. */

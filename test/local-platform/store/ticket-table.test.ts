@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { ApiError } from '../../src/local-platform/api-error.ts';
-import { createdAtRange } from '../../src/local-platform/store/ticket-table.ts';
+import { ApiError } from '../../../src/local-platform/api-error.ts';
+import { createdAtRange } from '../../../src/local-platform/store/ticket-table.ts';
 
 const NOW = Date.parse('2026-04-30T12:00:00Z');
 

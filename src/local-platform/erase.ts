@@ -23,7 +23,7 @@ export interface PlatformPlan extends PlatformTraces {
   readonly texts: Awaited<ReturnType<typeof textsTo>>;
 }
 
-/** What the embedded platform stores about a person: found and erased beside it, or without it. */
+/** Finds and erases what the embedded platform stores about a person, while it runs or not. */
 export class PlatformEraser {
   readonly db: Db;
   readonly #dir: string;
@@ -48,7 +48,7 @@ export class PlatformEraser {
     return new PlatformEraser(db, dir);
   }
 
-  /** @param media ids of files that were uploaded with his messages, used by one or not */
+  /** @param media ids of files that were uploaded with their messages, used by one or not */
   async find(person: ErasedPerson, media: readonly string[]): Promise<PlatformPlan> {
     const traces = findTraces(this.db, person);
     const outbox = outboxPerson(person, traces);
@@ -96,7 +96,7 @@ const ADDRESSEES = /^(?:to|cc):([^\r\n]*(?:\r?\n[ \t][^\r\n]*)*)/gim;
 export interface OutboxPerson {
   readonly isNamedIn: (text: string) => boolean;
   readonly is: (addressOrNumber: string) => boolean;
-  /** Ids of replies that were to him. */
+  /** Ids of replies to them. */
   readonly replies: ReadonlySet<string>;
 }
 

@@ -15,21 +15,21 @@ export const LIMITS = {
   referencesMax: 100,
   attachmentsMax: 100,
   participantsMax: 100,
-  /** The agent falls silent in a conversation that goes faster: it is talking to a machine. */
+  /** Beyond these rates the agent stops answering: the other side is probably a machine. */
   agentRepliesPer10Min: 10,
   agentRepliesPerDay: 100,
-  /** By email and SMS, what has been said this often in a row is answered no more. */
+  /** By email and SMS, the same text is answered at most this often in a row. */
   agentRepeatsMax: 3,
   /** How long a message waits for an agent that cannot answer, before a person is asked. */
   agentGiveUpAfterMs: 15 * 60 * 1000,
 } as const;
 
 /** What is open, and what it is here. Code stands in backticks. */
-type Decision = readonly [open: string, here: string];
+type OpenPoint = readonly [open: string, here: string];
 
 const mebibytes = (bytes: number) => `${bytes / 1024 / 1024} MiB`;
 
-export const OPEN_POINTS: readonly Decision[] = [
+export const OPEN_POINTS: readonly OpenPoint[] = [
   ['success codes', '201 created, 200 read, 200 with the existing message on a dedup match'],
   ['dedup key of messages (§4.7)', "(shop, `remote_id`) among customers' messages"],
   [

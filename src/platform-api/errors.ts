@@ -15,14 +15,7 @@ import { z } from 'zod';
  * | `invalid` | no request was made: what is asked for by its id has none |
  */
 export type PlatformErrorCode =
-  | 'network'
-  | 'timeout'
-  | 'aborted'
-  | 'not_json'
-  | 'unexpected'
-  | 'too_large'
-  | 'http'
-  | 'invalid';
+  'network' | 'timeout' | 'aborted' | 'not_json' | 'unexpected' | 'too_large' | 'http' | 'invalid';
 
 const ANSWER_MAX_CHARS = 500;
 /** Statuses that say "not now" rather than "not this". */

@@ -48,7 +48,7 @@ interface Retry {
 }
 
 /**
- * Where the agent works: one conversation at a time is on its desk, a few conversations at once.
+ * Lets the agent answer: each conversation's messages one at a time, a few conversations at once.
  *
  * What there is to do is in the store, not in memory: a customer's message is `unanswered` until
  * its reply is stored, in the same transaction. So a message gets one answer, and a restart goes on
@@ -72,19 +72,19 @@ export class AgentRunner {
     this.#options = options;
   }
 
-  /** Takes up what an earlier run left. */
+  /** Resumes what an earlier run left unanswered. */
   start(): void {
     for (const id of this.#options.store.messages.unfinished()) this.notify(id);
   }
 
-  /** There is something new in this conversation. */
+  /** This conversation has a new message. */
   notify(conversationId: string): void {
     if (this.#stop.signal.aborted) return;
     this.#waiting.add(conversationId);
     this.#next();
   }
 
-  /** Lets go of what is in hand; all that is not answered stays in the store. */
+  /** Aborts the answers in progress; unanswered messages stay in the store. */
   async stop(): Promise<void> {
     this.#stop.abort();
     this.#waiting.clear();
@@ -97,7 +97,7 @@ export class AgentRunner {
       if (this.#busy.size >= CONVERSATIONS_AT_ONCE) return;
       if (this.#busy.has(id)) continue;
       this.#waiting.delete(id);
-      // What is new has its turn after what is tried again, and that has its time.
+      // New messages wait for the one that is being retried.
       if (this.#retries.get(id)?.isAhead === true) continue;
       this.#busy.set(
         id,
@@ -209,7 +209,7 @@ export class AgentRunner {
   }
 }
 
-/** What only a new configuration can mend is not asked again before the message is given up. */
+/** A failure that only a new configuration can fix is not retried before the message is given up. */
 function waitOf({ leftMs, cause }: NotYet, backoffMs: number): number {
   const endMs = leftMs + MARGIN_MS;
   if (!(cause instanceof AgentUnavailable)) return Math.min(backoffMs, endMs);

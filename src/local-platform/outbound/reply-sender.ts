@@ -48,7 +48,7 @@ export interface ReplySenderOptions {
 }
 
 /**
- * Where replies leave from.
+ * Sends the agent's replies, and retries those that could not be sent.
  *
  * | a reply is | when |
  * | --- | --- |
@@ -71,7 +71,7 @@ export class ReplySender {
     this.#options = options;
   }
 
-  /** Takes up what an earlier run left. */
+  /** Resumes what an earlier run left unsent. */
   async start(): Promise<void> {
     const { store, now } = this.#options;
     await store.write(() => store.outgoing.adopt(now()));
@@ -102,7 +102,7 @@ export class ReplySender {
     return nextAt === undefined ? undefined : Math.min(nextAt - now() + 1, WAKE_MS);
   }
 
-  /** Lets attempts in hand end, for a while; what has not left stays in the store. */
+  /** Waits briefly for attempts in progress; unsent replies stay in the store. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     clearTimeout(this.#timer);

@@ -72,12 +72,7 @@ export function ticketRoutes(router: Router, { store, now, baseUrl }: RouteConte
       sendJson(response, 200, { count: store.tickets.count(shopOf(response), filters, now()) });
     },
   });
-  resource(router, '/tickets/:id/', {
-    get: (request, response) => {
-      const row = store.tickets.byId(shopOf(response), pathId(request.params['id']));
-      sendJson(response, 200, toTicket(found(row)));
-    },
-  });
+  one(router, '/tickets/:id/', store.tickets, toTicket);
 }
 
 /** API §4.5, §4.6, §4.7 */
@@ -103,12 +98,7 @@ export function messageRoutes(router: Router, context: RouteContext): void {
       },
     ],
   });
-  resource(router, '/messages/:id/', {
-    get: (request, response) => {
-      const row = store.messages.byId(shopOf(response), pathId(request.params['id']));
-      sendJson(response, 200, toMessage(found(row)));
-    },
-  });
+  one(router, '/messages/:id/', store.messages, toMessage);
 }
 
 /** API §4.10, §4.11 */
@@ -120,20 +110,25 @@ export function contactRoutes(router: Router, { store, baseUrl }: RouteContext):
       sendJson(response, 200, toPage(baseUrl(), request, slice, toContact));
     },
   });
-  resource(router, '/contacts/:id/', {
-    get: (request, response) => {
-      const row = store.contacts.byId(shopOf(response), pathId(request.params['id']));
-      sendJson(response, 200, toContact(found(row)));
-    },
-  });
+  one(router, '/contacts/:id/', store.contacts, toContact);
 }
 
 /** API §4.9 */
 export function conversationRoutes(router: Router, { store }: RouteContext): void {
-  resource(router, '/conversations/:id/', {
+  one(router, '/conversations/:id/', store.conversations, toConversation);
+}
+
+/** The resource with the id in the path, or 404. */
+function one<Row, Resource>(
+  router: Router,
+  path: string,
+  table: { byId(shop: string, id: string): Row | undefined },
+  toResource: (row: Row) => Resource,
+): void {
+  resource(router, path, {
     get: (request, response) => {
-      const row = store.conversations.byId(shopOf(response), pathId(request.params['id']));
-      sendJson(response, 200, toConversation(found(row)));
+      const row = table.byId(shopOf(response), pathId(request.params['id']));
+      sendJson(response, 200, toResource(found(row)));
     },
   });
 }

@@ -66,11 +66,11 @@ export class ContactTable {
   }
 
   /**
-   * By email (any case), then phone, then remote id. Nobody is taken for another by what he says
-   * beside the address that his message came from: two share a telephone, and a form takes any
-   * number. So a text message finds by its number first where that is known, and by an email only
-   * who has no other number; everything else finds by its email, and by a phone only who has no
-   * other email; a chat that gives an email finds by that alone.
+   * By email (any case), then phone, then remote id. The address that a message came from outweighs
+   * whatever else it says: two people may share a telephone, and a form takes any number. So a text
+   * message matches by its number first, and by an email only a contact without another number;
+   * everything else matches by its email, and by a phone only a contact without another email; a
+   * chat that gives an email matches by that alone.
    */
   #find(shop: string, origin: Origin, keys: Keys): ContactRow | undefined {
     const { email, phone, remoteId } = keys;

@@ -2,21 +2,21 @@ import type { Db } from './database.ts';
 import type { ContactRow, MessageRow } from './rows.ts';
 import { excerptOf } from '../plain-text.ts';
 
-/** Who is to be forgotten, as the platform asks for him. */
+/** The person to erase, as predicates over what the tables hold. */
 export interface ErasedPerson {
-  /** Whether this address, number or identity is his, however it is written. */
+  /** Whether this address, number or identity is theirs, however it is written. */
   readonly is: (identity: string) => boolean;
-  /** Whether a text names him. */
+  /** Whether a text names them. */
   readonly isNamedIn: (text: string) => boolean;
   /** Only of this shop. */
   readonly shopId?: string;
-  /** Messages, by id, that are known to be his. */
+  /** Messages, by id, that are known to be theirs. */
   readonly messageIds: ReadonlySet<string>;
-  /** Visitors of the chat who are he: their messages' `remote_id` names them. */
+  /** Their visitor ids in the chat, which are part of the `remote_id` of their messages. */
   readonly visitorIds: ReadonlySet<string>;
 }
 
-/** Somebody else's message that names him. */
+/** Somebody else's message that names them. */
 export interface MessageMention {
   readonly id: string;
   readonly shop: string;
@@ -25,7 +25,7 @@ export interface MessageMention {
 
 export interface PlatformTraces {
   readonly contacts: readonly Pick<ContactRow, 'id' | 'shop'>[];
-  /** His messages and the answers to them. */
+  /** Their messages and the answers to them. */
   readonly messages: readonly Pick<MessageRow, 'id' | 'shop' | 'conversation_id'>[];
   readonly conversations: readonly string[];
   readonly events: readonly string[];
@@ -59,7 +59,7 @@ export function findTraces(db: Db, person: ErasedPerson): PlatformTraces {
   }
   const anonymous = anonymousContacts(db);
   const messages = new Map<string, Pick<MessageRow, 'id' | 'shop' | 'conversation_id'>>();
-  // Who wrote in a chat without a name is found by his messages alone.
+  // An anonymous chat visitor is found by their messages alone.
   for (const row of pages<Row>(db, 'messages', COLUMNS)) {
     if (row.role !== 'customer' || !isOfShop(row, person) || !isKnown(row, person)) continue;
     const contact = row.contact_id === null ? undefined : anonymous.get(row.contact_id);
@@ -112,7 +112,7 @@ function mentioned({ content, email, remote_id: remoteId }: Row, person: ErasedP
   return where;
 }
 
-/** Contacts who have neither an address nor a number: what they wrote is all that tells of them. */
+/** Contacts without address and number: only their messages identify them. */
 function anonymousContacts(db: Db): Map<string, Pick<ContactRow, 'id' | 'shop'>> {
   const rows = db
     .prepare<[], Pick<ContactRow, 'id' | 'shop'>>(
@@ -132,7 +132,7 @@ interface EventRow {
   readonly metric: string | null;
 }
 
-/** Lines on his timeline, and those of no contact that name him. */
+/** Events on their timeline, and events without a contact that name them. */
 function events(db: Db, person: ErasedPerson, contacts: ReadonlyMap<string, unknown>): string[] {
   const found: string[] = [];
   for (const row of pages<EventRow>(db, 'events', '*')) {
@@ -147,7 +147,7 @@ function events(db: Db, person: ErasedPerson, contacts: ReadonlyMap<string, unkn
   return found;
 }
 
-/** All rows of a table, in portions that are read one by one: no look is a long one. */
+/** All rows of a table, read page by page, so that no single query takes long. */
 function* pages<T extends { readonly seq: number }>(
   db: Db,
   table: 'contacts' | 'messages' | 'events',
@@ -234,7 +234,7 @@ export class PlatformErasure {
     const last = this.#sql.last.get(conversation);
     const excerpt = last === undefined ? null : excerptOf(last.text);
     this.#sql.spoken.run({ conversation, excerpt });
-    // Somebody else began it: its name and summary are of his words.
+    // Somebody else began it: its name and summary are made of their words.
     if (owner !== null && owner !== undefined && !contacts.has(owner)) return;
     const contact = first.contact_id;
     this.#sql.passOn.run({ conversation, contact });

@@ -143,9 +143,9 @@ export class Inspection {
 }
 
 /**
- * One platform per folder: a second one would sweep away what the first has half uploaded, and
- * answer and send everything twice. The lock is the operating system's and ends with the process,
- * however that ends.
+ * One platform per folder: a second one would delete the first one's unfinished uploads, and answer
+ * and send everything twice. The lock is the operating system's; it ends with the process, even
+ * after a crash.
  */
 export class FolderLock {
   readonly #db: Database.Database;

@@ -2,7 +2,7 @@ import { html, type Markup } from '../runtime/markup.ts';
 import { type Colour, COLOURS, pictureName, type View, VIEWS } from './pictures.ts';
 import { type DemoTexts, ENGLISH_QUESTIONS, LANGUAGES } from './texts.ts';
 
-export interface DemoPageOptions {
+interface DemoPageOptions {
   readonly texts: DemoTexts;
   readonly widgetKey: string;
   /** Whether the shop can vouch for a customer. */

@@ -15,7 +15,7 @@ import type { RouteContext } from './routes/resource.ts';
 import { mediaFileRoutes, mediaRoutes } from './routes/media.ts';
 import { parserError } from './routes/input.ts';
 
-export interface AppOptions {
+interface AppOptions {
   readonly shopOfKey: ShopOfKey;
   readonly uploadMaxBytes: number;
   readonly requestsPerSecond?: number;

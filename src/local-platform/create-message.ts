@@ -184,7 +184,7 @@ function assertAttachments(store: Store, shop: string, given: readonly string[])
  * named in Cc or Bcc; else the agent would tell a stranger who quotes an id what others wrote.
  * @throws {ApiError} 404 for an id that the shop does not have, 400 without id and type
  */
-export function findConversation(
+function findConversation(
   store: Store,
   shop: string,
   { contact, conversation, message }: CreateMessageRequest,
@@ -211,7 +211,7 @@ export function findConversation(
  * Whether an email refers to a reply of this conversation: whoever wrote it has had that reply. The
  * ids of customers' own messages are known to others too.
  */
-export function refersToReply(
+function refersToReply(
   store: Store,
   { shop, id }: ConversationRow,
   message: CreateMessageRequest['message'],

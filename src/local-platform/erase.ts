@@ -93,7 +93,7 @@ function outboxPerson(person: ErasedPerson, { messages }: PlatformTraces): Outbo
 const HEAD_BYTES = 16 * 1024;
 const ADDRESSEES = /^(?:to|cc):([^\r\n]*(?:\r?\n[ \t][^\r\n]*)*)/gim;
 
-export interface OutboxPerson {
+interface OutboxPerson {
   readonly isNamedIn: (text: string) => boolean;
   readonly is: (addressOrNumber: string) => boolean;
   /** Ids of replies to them. */
@@ -137,7 +137,7 @@ async function readHead(path: string): Promise<string> {
   }
 }
 
-export async function removeEmails(folder: string, names: readonly string[]): Promise<void> {
+async function removeEmails(folder: string, names: readonly string[]): Promise<void> {
   for (const name of names) await rm(join(folder, name), { force: true });
 }
 
@@ -147,7 +147,7 @@ interface Line {
 }
 
 /** How many lines of `sms.log` are texts to a person. */
-export async function textsTo(folder: string, person: OutboxPerson): Promise<readonly Line[]> {
+async function textsTo(folder: string, person: OutboxPerson): Promise<readonly Line[]> {
   const path = join(folder, 'sms.log');
   if (!existsSync(path)) return [];
   const lines: Line[] = [];
@@ -187,7 +187,7 @@ function isTextTo(line: string, person: OutboxPerson): boolean {
  * Overwrites these lines where they are, as long as they were: a gateway appends to the file all
  * the while, and what it appends meanwhile would be lost with a new file.
  */
-export async function blackenTexts(folder: string, lines: readonly Line[]): Promise<void> {
+async function blackenTexts(folder: string, lines: readonly Line[]): Promise<void> {
   if (lines.length === 0) return;
   const file = await open(join(folder, 'sms.log'), 'r+');
   try {

@@ -256,7 +256,7 @@ export type AgentChoice =
   | { readonly kind: 'off' };
 
 /** @throws when the knowledge folder cannot be read */
-export function createAgent(choice: AgentChoice, logger: Logger): Agent | undefined {
+function createAgent(choice: AgentChoice, logger: Logger): Agent | undefined {
   switch (choice.kind) {
     case 'off':
       return undefined;

@@ -21,7 +21,7 @@ const ANSWER_MAX_CHARS = 500;
 /** Statuses that say "not now" rather than "not this". */
 const RETRYABLE_4XX: readonly number[] = [408, 425, 429];
 
-export interface PlatformErrorDetails {
+interface PlatformErrorDetails {
   readonly code: PlatformErrorCode;
   readonly method: string;
   /** Without the query, which may hold an address. */
@@ -101,7 +101,7 @@ export interface Problem {
 }
 
 /** The fields of create message (API §4.7) that an answer may name. */
-export const REQUEST_FIELDS = [
+const REQUEST_FIELDS = [
   'contact.email',
   'contact.name',
   'contact.phone',

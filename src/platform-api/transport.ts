@@ -51,7 +51,7 @@ export class ConnectionPool {
 /** One HTTP request and its whole answer, of any status. Rejects with whatever went wrong. */
 export type Send = (call: Call, signal: AbortSignal) => Promise<SentAnswer>;
 
-export interface SentAnswer {
+interface SentAnswer {
   readonly status: number;
   readonly text: string;
   /** The `Retry-After` header as it came. */

@@ -12,7 +12,7 @@ const RETRY_MAX_MS = 300_000;
 /** Timers may be a little early. */
 const MARGIN_MS = 20;
 
-export interface AgentRunnerOptions {
+interface AgentRunnerOptions {
   readonly store: Store;
   /** Who answers in this shop; undefined where nobody does but people. */
   readonly agentOf: (shop: string) => Agent | undefined;

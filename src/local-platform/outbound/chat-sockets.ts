@@ -36,7 +36,7 @@ interface ClientToServer {
   leave: (what: unknown, answer?: (left: object) => void) => void;
 }
 
-export interface ServerToClient {
+interface ServerToClient {
   /** A message of a joined conversation, as soon as it is stored; one of the agent's is PENDING. */
   message: (message: Message) => void;
   /** Its status has changed. */

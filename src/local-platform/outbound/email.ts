@@ -86,7 +86,7 @@ interface SmtpError {
  *
  * The relay's words are left out: they quote the address.
  */
-export function smtpFailure(error: unknown): SendFailed {
+function smtpFailure(error: unknown): SendFailed {
   if (error instanceof SendFailed) return error;
   const { code, responseCode, command } = read(error);
   if (responseCode !== undefined) {

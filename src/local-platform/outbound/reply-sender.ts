@@ -29,7 +29,7 @@ export interface ReplyNotice {
   readonly outboxPath?: string;
 }
 
-export interface ReplySenderOptions {
+interface ReplySenderOptions {
   readonly store: Store;
   /** By the type of the conversation. */
   readonly outbound: Readonly<Record<string, Outbound>>;

@@ -34,7 +34,7 @@ export function waysOut(
  * Web chat has nothing to send: a stored reply is published on the socket at once, and the visitor's
  * gateway reads the list of messages.
  */
-export const webChat: Outbound = {
+const webChat: Outbound = {
   inOrder: true,
   canRepeat: true,
   send: () => Promise.resolve({}),

@@ -52,7 +52,7 @@ function once<T>(make: () => T): () => T {
 }
 
 /** `GET /`: what this is, and where to go on. */
-export const homePage = (baseUrl: string): Markup =>
+const homePage = (baseUrl: string): Markup =>
   html`<!doctype html>
     <html lang="en">
       <head>

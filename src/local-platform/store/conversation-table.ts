@@ -3,7 +3,7 @@ import { normalAddress } from '../addresses.ts';
 import type { Db } from './database.ts';
 import type { Channel, ConversationRow } from './rows.ts';
 
-export interface NewConversation {
+interface NewConversation {
   readonly shop: string;
   readonly type: Channel;
   readonly title: string | null;

@@ -17,7 +17,7 @@ export interface ErasedPerson {
 }
 
 /** Somebody else's message that names them. */
-export interface MessageMention {
+interface MessageMention {
   readonly id: string;
   readonly shop: string;
   readonly where: readonly ('header' | 'body')[];

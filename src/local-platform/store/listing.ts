@@ -39,7 +39,7 @@ interface Page {
 }
 
 /** What a page may hold of rows that can be large. */
-export interface Weight {
+interface Weight {
   /** SQL of what a row weighs, in bytes; the row is `listed`. */
   readonly bytes: string;
   readonly max: number;
@@ -181,7 +181,7 @@ export function allOf(conditions: readonly Condition[]): Condition {
 export type ListName = 'tickets' | 'messages' | 'contacts';
 
 /** Where a page begins: on one side of a row, which is not on the page itself. */
-export interface Cursor {
+interface Cursor {
   readonly side: 'older' | 'newer';
   readonly seq: number;
 }
@@ -192,7 +192,7 @@ export function formatCursor(list: ListName, { side, seq }: Cursor): string {
 }
 
 /** @throws {ApiError} 400 for anything that `formatCursor` has not made for this list */
-export function parseCursor(list: ListName, text: string): Cursor {
+function parseCursor(list: ListName, text: string): Cursor {
   const [name, side, digits = ''] = Buffer.from(text, 'base64url').toString('latin1').split(':');
   if (name === list && (side === 'older' || side === 'newer') && /^\d{1,15}$/.test(digits)) {
     const cursor: Cursor = { side, seq: Number(digits) };

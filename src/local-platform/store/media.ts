@@ -11,7 +11,7 @@ import type { MediaRow } from './rows.ts';
 import { durableFiles, makeFolder } from '../../runtime/durable-files.ts';
 import { LIMITS } from '../open-points.ts';
 
-export interface NewMedia {
+interface NewMedia {
   readonly id: string;
   readonly shop: string;
   readonly type: string;

@@ -49,7 +49,7 @@ const FILE_CONTACT = `
  * rows (docs/decisions/0011-lists-of-the-local-platform.md), who takes part in an email thread, and
  * what else a conversation may name. Released, and never edited.
  */
-export const FACETS_AND_PARTICIPANTS = `
+const FACETS_AND_PARTICIPANTS = `
 ALTER TABLE conversations ADD COLUMN topic_id TEXT;
 ALTER TABLE conversations ADD COLUMN intent_id TEXT;
 

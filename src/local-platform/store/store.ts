@@ -97,7 +97,7 @@ export class ShopTable {
   }
 }
 
-export interface StoredAttachment {
+interface StoredAttachment {
   readonly id: string;
   readonly name: string;
   readonly type: string;

@@ -16,7 +16,7 @@ import type { MessageRow, TicketRow } from './rows.ts';
 import { ApiError } from '../api-error.ts';
 import { LIMITS } from '../open-points.ts';
 
-export interface NewTicket {
+interface NewTicket {
   readonly shop: string;
   readonly number: number;
   readonly name: string;

@@ -21,7 +21,7 @@ export interface EndpointOptions {
   readonly retryFirstMs?: number;
 }
 
-export interface CompletionRequest {
+interface CompletionRequest {
   readonly messages: ChatCompletionMessageParam[];
   readonly tools: ChatCompletionFunctionTool[];
 }
@@ -176,7 +176,7 @@ export class RequestRefused extends Error {
 }
 
 /** Its answer went on for longer than any answer does. */
-export class EndlessAnswer extends Error {
+class EndlessAnswer extends Error {
   override name = 'EndlessAnswer';
 }
 

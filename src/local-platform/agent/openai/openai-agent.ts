@@ -11,7 +11,7 @@ import { Endpoint, type EndpointOptions, RequestRefused } from './endpoint.ts';
 import { conversationFor, createQuotes, lengthOf, type Quotes } from './prompt.ts';
 import { found, runTool, TOOLS } from './tools.ts';
 
-export interface OpenAiAgentOptions {
+interface OpenAiAgentOptions {
   readonly knowledge: KnowledgeFolder;
   readonly endpoint: EndpointOptions;
   /** One answer with everything that belongs to it, in milliseconds. */

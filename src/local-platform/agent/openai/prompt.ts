@@ -96,7 +96,7 @@ function historyFor(
 }
 
 /** Two messages of one side become one: some endpoints want the sides to take turns. */
-export function inTurns(
+function inTurns(
   messages: readonly ChatCompletionMessageParam[],
 ): ChatCompletionMessageParam[] {
   const turns: ChatCompletionMessageParam[] = [];

@@ -47,7 +47,7 @@ export const TOOLS: ChatCompletionFunctionTool[] = names().map((name) => ({
 }));
 
 /** What a call came to. */
-export type ToolResult =
+type ToolResult =
   | { readonly kind: 'handover'; readonly isAsked: boolean }
   /** Text for the model. */
   | { readonly kind: 'text'; readonly text: string };

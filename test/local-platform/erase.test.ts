@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { readPerson } from '../../../src/cli/erase-person.ts';
-import { emailsTo } from '../../../src/local-platform/erase.ts';
-import { ends } from '../../support/ends.ts';
-import { tempDir } from '../../support/temp-dir.ts';
+import { readPerson } from '../../src/cli/erase-person.ts';
+import { emailsTo } from '../../src/local-platform/erase.ts';
+import { ends } from '../support/ends.ts';
+import { tempDir } from '../support/temp-dir.ts';
 
 test.each([
   ['ann@x.example', true],

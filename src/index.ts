@@ -7,19 +7,24 @@ export {
   PlatformClient,
   type PlatformClientOptions,
 } from './platform-api/client.ts';
-export { MediaSourceError, PlatformError, type PlatformErrorCode } from './platform-api/errors.ts';
+export {
+  MediaSourceError,
+  PlatformError,
+  type PlatformErrorCode,
+  type Problem,
+} from './platform-api/errors.ts';
 export type { MediaFile } from './platform-api/media-upload.ts';
-export { cursorOf, items } from './platform-api/pages.ts';
-export type { Problem } from './platform-api/problem.ts';
-export type {
-  Contact,
-  Conversation,
-  CreatedEvent,
-  CreatedMessage,
-  Message,
-  Page,
-  Ticket,
-  UploadedMedia,
+export {
+  type Contact,
+  type Conversation,
+  type CreatedEvent,
+  type CreatedMessage,
+  cursorOf,
+  items,
+  type Message,
+  type Page,
+  type Ticket,
+  type UploadedMedia,
 } from './platform-api/resources.ts';
 export type { RetryOptions } from './platform-api/retries.ts';
 export type {

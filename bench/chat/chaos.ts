@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Agent } from '../../src/local-platform/agent/agent.ts';
-import type { Fault } from '../../src/local-platform/faults.ts';
+import type { Fault } from '../../src/local-platform/respond.ts';
 import {
   createLocalPlatform,
   type LocalPlatform,

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
-import type { Fault } from '../../src/local-platform/faults.ts';
+import type { Fault } from '../../src/local-platform/respond.ts';
 import { createLocalPlatform } from '../../src/local-platform/local-platform.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
-import type { Channel } from '../../src/domain/channel.ts';
-import { CHANNELS } from '../../src/domain/channel.ts';
+import { type Channel, CHANNELS } from '../../src/domain/channel.ts';
 import type { ChatClient } from '../../test/support/chat-client.ts';
 import { ACME } from '../../test/support/gateway-config.ts';
 import { randomFaults, seededRandom } from '../../test/support/random-faults.ts';

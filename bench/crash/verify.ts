@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import type { Inspection } from '../../src/local-platform/inspection.ts';
+import type { Inspection } from '../../src/local-platform/store/store.ts';
 import type { MessageRow } from '../../src/local-platform/store/rows.ts';
 import type { Sent } from './ledger.ts';
 

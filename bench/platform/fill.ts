@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ConversationTable } from '../../src/local-platform/store/conversation-table.ts';
 import { type Db, openDatabase } from '../../src/local-platform/store/database.ts';
 import { MessageTable } from '../../src/local-platform/store/message-table.ts';
-import { ShopTable } from '../../src/local-platform/store/shop-table.ts';
+import { ShopTable } from '../../src/local-platform/store/store.ts';
 import { TicketTable } from '../../src/local-platform/store/ticket-table.ts';
 
 export interface FilledShop {

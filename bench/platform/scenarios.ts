@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CreateMessageRequest } from '../../src/platform-api/schemas.ts';
-import { type ListName, formatCursor } from '../../src/local-platform/store/cursor.ts';
+import { formatCursor, type ListName } from '../../src/local-platform/store/listing.ts';
 import { type Sample, uuidOf } from './fill.ts';
 
 export const GROUPS = ['list', 'count', 'create'] as const;

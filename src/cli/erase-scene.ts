@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { CompleteConfig } from '../config/complete.ts';
-import { type PlatformPlan, PlatformEraser } from '../local-platform/erase.ts';
-import type { ErasedPerson } from '../local-platform/store/erase-finder.ts';
+import { PlatformEraser, type PlatformPlan } from '../local-platform/erase.ts';
+import type { ErasedPerson } from '../local-platform/store/erase-rows.ts';
 import type { LineMention, Mention, TracedEntry, Traces } from '../spool/erasure.ts';
 import { SpoolEraser } from '../spool/sqlite/erasure.ts';
 import type { Purged } from '../spool/sqlite/erasure-bytes.ts';

@@ -1,5 +1,5 @@
 import { isDoubtfulAddress } from '../domain/email-addresses.ts';
-import type { RequestField } from '../platform-api/problem.ts';
+import type { RequestField } from '../platform-api/errors.ts';
 import type { CreateMessageRequest } from '../platform-api/schemas.ts';
 
 /**

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { type NextFunction, type Request, type Response, Router } from 'express';
-import { mintIdentity } from './identity.ts';
-import { LANGUAGES } from './languages.ts';
+import { SignJWT } from 'jose';
 import { demoPage } from './page.ts';
 import { PICTURES } from './pictures.ts';
-import type { DemoTexts } from './texts/demo-texts.ts';
+import { type DemoTexts, LANGUAGES } from './texts.ts';
 
 export interface DemoOptions {
   readonly widgetKey: string;
@@ -12,11 +11,16 @@ export interface DemoOptions {
   readonly identitySecret?: string;
 }
 
-const ASSETS = ['base.css', 'product.css', 'sections.css', 'page.js'] as const;
+const ASSETS = ['page.css', 'page.js'];
+
+/** Nobody real: names under `.example` are in no DNS (RFC 2606 §2). */
+const ADA = { subject: 'demo-ada', name: 'Ada Nilsson', email: 'ada@customer.example' } as const;
+const IDENTITY_LIFETIME = '10 minutes';
 
 /**
- * `GET /demo`: a sample shop's page with the widget on it, in the visitor's language, and
- * `GET /demo/<language>`. It is as strict about what a page may load as a shop's page can be.
+ * `GET /demo`: a sample shop's page with the widget on it, in the visitor's language;
+ * `GET /demo/<language>` and `GET /demo?lang=<language>` in that one. Its Content-Security-Policy
+ * is as strict as a shop's can be.
  */
 export function createDemoRouter({ widgetKey, identitySecret }: DemoOptions): Router {
   const assets = new Map(
@@ -37,11 +41,11 @@ export function createDemoRouter({ widgetKey, identitySecret }: DemoOptions): Ro
   };
   router.get('/demo', (request, response) => {
     response.vary('Accept-Language');
-    show(request, response, preferred(request));
+    show(request, response, inLanguage(request.query['lang']) ?? preferred(request));
   });
   router.get('/demo/assets/:name', (request, response, next) => {
     const { name } = request.params;
-    serve(response, next, name, assets.get(name as (typeof ASSETS)[number]));
+    serve(response, next, name, assets.get(name));
   });
   router.get('/demo/pictures/:name', (request, response, next) => {
     const { name } = request.params;
@@ -57,7 +61,7 @@ export function createDemoRouter({ widgetKey, identitySecret }: DemoOptions): Ro
     }, next);
   });
   router.get('/demo/:lang', (request, response, next) => {
-    const texts = LANGUAGES.find(({ lang }) => lang === request.params.lang);
+    const texts = inLanguage(request.params.lang);
     if (texts === undefined) next();
     else show(request, response, texts);
   });
@@ -74,9 +78,12 @@ function serve(
   else response.type(name.slice(name.lastIndexOf('.'))).send(content);
 }
 
+const inLanguage = (wanted: unknown): DemoTexts | undefined =>
+  LANGUAGES.find(({ lang }) => lang === wanted);
+
 function preferred(request: Request): DemoTexts {
   const best = request.acceptsLanguages(...LANGUAGES.map(({ lang }) => lang));
-  const texts = LANGUAGES.find(({ lang }) => lang === best) ?? LANGUAGES[0];
+  const texts = inLanguage(best) ?? LANGUAGES[0];
   if (texts === undefined) throw new Error('a page without a language');
   return texts;
 }
@@ -95,4 +102,15 @@ function contentSecurityPolicy(host: string | undefined): string {
     "form-action 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
+}
+
+/** Vouches for the demo's customer, as a shop's own server does for those who are logged in. */
+function mintIdentity(secret: string, widgetKey: string): Promise<string> {
+  return new SignJWT({ name: ADA.name, email: ADA.email })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setSubject(ADA.subject)
+    .setAudience(widgetKey)
+    .setIssuedAt()
+    .setExpirationTime(IDENTITY_LIFETIME)
+    .sign(new TextEncoder().encode(secret));
 }

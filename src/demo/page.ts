@@ -1,33 +1,34 @@
-import { demoBox } from './demo-box.ts';
-import { LANGUAGES } from './languages.ts';
 import { html, type Markup } from '../runtime/markup.ts';
-import { price } from './price.ts';
-import { productSection } from './product-section.ts';
-import { stars } from './stars.ts';
-import type { DemoTexts } from './texts/demo-texts.ts';
+import { type Colour, COLOURS, pictureName, type View, VIEWS } from './pictures.ts';
+import { type DemoTexts, ENGLISH_QUESTIONS, LANGUAGES } from './texts.ts';
 
-export interface DemoPageOptions {
+interface DemoPageOptions {
   readonly texts: DemoTexts;
   readonly widgetKey: string;
   /** Whether the shop can vouch for a customer. */
   readonly identifies: boolean;
 }
 
+const PRICE_CENTS = 12_900;
+const SIZES = [40, 41, 42, 43, 44, 45];
+const CHOSEN: { readonly colour: Colour; readonly view: View; readonly size: number } = {
+  colour: 'navy',
+  view: 'side',
+  size: 42,
+};
+
 /** The whole page, without a line of script or style in it. */
 export function demoPage({ texts, widgetKey, identifies }: DemoPageOptions): string {
-  const title = `Kaj: Harbour, ${texts.product.kind}`;
   const page = html`<!doctype html>
     <html lang="${texts.lang}" dir="${texts.direction}">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover" />
         <meta name="color-scheme" content="light dark" />
-        <title>${title}</title>
-        <meta name="description" content="${texts.product.intro}" />
+        <title>Kaj: Harbour, ${texts.kind}</title>
+        <meta name="description" content="${texts.intro}" />
         <link rel="icon" href="/demo/pictures/brand.svg" type="image/svg+xml" />
-        <link rel="stylesheet" href="/demo/assets/base.css" />
-        <link rel="stylesheet" href="/demo/assets/product.css" />
-        <link rel="stylesheet" href="/demo/assets/sections.css" />
+        <link rel="stylesheet" href="/demo/assets/page.css" />
         <script src="/demo/assets/page.js" defer></script>
         <script
           async
@@ -41,127 +42,133 @@ export function demoPage({ texts, widgetKey, identifies }: DemoPageOptions): str
       </head>
       <body>
         <a class="skip" href="#product">${texts.skip}</a>
-        ${header(texts)} ${demoBox(texts, identifies)}
-        <main>${productSection(texts)} ${story(texts)} ${reviews(texts)} ${more(texts)}</main>
-        ${footer(texts)}
+        ${header(texts)} ${demoBox(texts.demo, identifies)}
+        <main id="product" class="product" aria-labelledby="name" tabindex="-1">
+          ${gallery(texts)} ${offer(texts)}
+        </main>
+        <footer><p>${texts.madeUp}</p></footer>
       </body>
     </html>`;
   return `${page.source}\n`;
 }
 
-function header(texts: DemoTexts): Markup {
-  const { nav } = texts;
-  const links = [nav.shoes, nav.care, nav.store, nav.journal];
+function header({ lang: current, announcement, language, bag }: DemoTexts): Markup {
   return html`<header>
-    <p class="announcement">${texts.announcement}</p>
+    <p class="announcement">${announcement}</p>
     <div class="top">
-      <a class="wordmark" href="/demo/${texts.lang}" lang="en">Kaj</a>
-      <nav aria-label="${nav.label}">
-        <ul>
-          ${links.map((link) => html`<li><a href="#product">${link}</a></li>`)}
-        </ul>
-      </nav>
-      <div class="tools">
-        <label class="language">
-          <span class="unseen">${nav.language}</span>
-          <select id="language" autocomplete="off">
-            ${LANGUAGES.map(
-              ({ lang, languageName }) =>
-                html`<option value="${lang}" lang="${lang}" ${selected(lang === texts.lang)}>
-                  ${languageName}
-                </option>`,
-            )}
-          </select>
-        </label>
-        <a class="bag" href="#product">${nav.bag} <span id="bag-count" class="count">0</span></a>
-      </div>
+      <a class="wordmark" href="/demo/${current}" lang="en">Kaj</a>
+      <select id="language" aria-label="${language}" autocomplete="off">
+        ${LANGUAGES.map(
+          ({ lang, languageName }) =>
+            html`<option value="${lang}" lang="${lang}" ${lang === current ? 'selected' : ''}>
+              ${languageName}
+            </option>`,
+        )}
+      </select>
+      <a class="bag" href="#product">${bag} <span id="bag-count">0</span></a>
     </div>
   </header>`;
 }
 
-const selected = (is: boolean): Markup | undefined => (is ? html`selected` : undefined);
-
-function story({ story: { title, text, points } }: DemoTexts): Markup {
-  return html`<section class="story" aria-labelledby="story">
-    <div class="story-lead">
-      <h2 id="story">${title}</h2>
-      <p>${text}</p>
+function gallery({ gallery: label, views }: DemoTexts): Markup {
+  const { colour, view } = CHOSEN;
+  const source = (each: View) => `/demo/pictures/${pictureName(colour, each)}`;
+  return html`<div class="gallery" role="group" aria-label="${label}">
+    <div class="stage">
+      <img id="picture" src="${source(view)}" alt="${views[view]}" width="800" height="520" />
     </div>
-    <ol class="points">
-      ${points.map(
-        ([name, what]) =>
-          html`<li>
-            <h3>${name}</h3>
-            <p>${what}</p>
-          </li>`,
+    <div class="thumbs">
+      ${VIEWS.map(
+        (each) =>
+          html`<button
+            type="button"
+            data-view="${each}"
+            aria-pressed="${each === view ? 'true' : 'false'}"
+            aria-label="${views[each]}"
+          >
+            <img src="${source(each)}" alt="" width="160" height="104" />
+          </button>`,
       )}
-    </ol>
-  </section>`;
-}
-
-function reviews(texts: DemoTexts): Markup {
-  const { title, list } = texts.reviews;
-  return html`<section class="reviews" aria-labelledby="reviews">
-    <h2 id="reviews">${title}</h2>
-    <ul>
-      ${list.map(
-        (review) =>
-          html`<li>
-            ${stars(review.stars, texts)}
-            <h3>${review.title}</h3>
-            <p>${review.text}</p>
-            <p class="by">${review.by}</p>
-          </li>`,
-      )}
-    </ul>
-  </section>`;
-}
-
-function more(texts: DemoTexts): Markup {
-  const models = [
-    { name: 'Trail', file: 'trail.svg', kind: texts.more.trail, cents: 18_900 },
-    { name: 'Harbour', file: 'harbour-sand-side.svg', kind: texts.product.kind, cents: 12_900 },
-    { name: 'City', file: 'city.svg', kind: texts.more.city, cents: 15_900 },
-  ];
-  return html`<section class="more" aria-labelledby="more">
-    <h2 id="more">${texts.more.title}</h2>
-    <ul>
-      ${models.map(
-        ({ name, file, kind, cents }) =>
-          html`<li>
-            <a href="#product">
-              <span class="frame"
-                ><img src="/demo/pictures/${file}" alt="" width="400" height="260"
-              /></span>
-              <span class="model" lang="en">${name}</span>
-              <span class="kind">${kind}</span>
-              <span class="amount">${price(cents, texts)}</span>
-            </a>
-          </li>`,
-      )}
-    </ul>
-  </section>`;
-}
-
-function footer({ footer: foot }: DemoTexts): Markup {
-  return html`<footer>
-    <div class="columns">
-      <div class="claim">
-        <p class="wordmark" lang="en">Kaj</p>
-        <p>${foot.claim}</p>
-      </div>
-      <div>
-        <h2>${foot.service}</h2>
-        <ul>
-          ${foot.serviceLinks.map((link) => html`<li><a href="#product">${link}</a></li>`)}
-        </ul>
-      </div>
-      <div>
-        <h2>${foot.store}</h2>
-        ${[...foot.address, ...foot.hours].map((line) => html`<p>${line}</p>`)}
-        <p><a href="mailto:support@demo.example" dir="ltr">support@demo.example</a></p>
-      </div>
     </div>
-    <p class="made-up">${foot.madeUp}</p>
-  </footer>`;
+  </div>`;
 }
+
+/** The shoe's name and price, and what can be chosen. */
+function offer(texts: DemoTexts): Markup {
+  return html`<div class="offer">
+    <h1 id="name"><span lang="en">Harbour</span></h1>
+    <p class="kind">${texts.kind}</p>
+    <p class="price"><strong>${price(texts)}</strong> <span>${texts.priceNote}</span></p>
+    <p>${texts.intro}</p>
+    <form id="choices">
+      <fieldset>
+        <legend>${texts.colour}</legend>
+        ${COLOURS.map((colour) => radio('colour', colour, texts.colours[colour]))}
+      </fieldset>
+      <fieldset>
+        <legend>${texts.size}</legend>
+        ${SIZES.map((size) => radio('size', String(size), String(size)))}
+      </fieldset>
+      <button class="primary" type="submit">${texts.add}</button>
+      <p id="added" role="status" data-text="${texts.added}"></p>
+    </form>
+  </div>`;
+}
+
+const radio = (name: 'colour' | 'size', value: string, text: string): Markup =>
+  html`<label class="${value}"
+    ><input
+      type="radio"
+      name="${name}"
+      value="${value}"
+      ${value === String(CHOSEN[name]) ? 'checked' : ''}
+    /><span>${text}</span></label
+  >`;
+
+/** In euros, written as the page's language writes it. */
+const price = ({ lang }: DemoTexts): string =>
+  new Intl.NumberFormat(`${lang}-u-nu-latn`, {
+    ...{ style: 'currency', currency: 'EUR', minimumFractionDigits: 0 },
+  }).format(PRICE_CENTS / 100);
+
+/** What this page is, and what to try; closed until someone wants it. */
+function demoBox(demo: DemoTexts['demo'], identifies: boolean): Markup {
+  const questions = (demo.questions ?? ENGLISH_QUESTIONS).map(
+    (question) => html`<li>${question}</li>`,
+  );
+  return html`<aside class="demo" aria-label="${demo.summary}">
+    <details id="demo">
+      <summary>${demo.summary}</summary>
+      <div class="demo-body">
+        <p>${demo.intro}</p>
+        ${
+          demo.questions
+            ? html`<ul>
+                ${questions}
+              </ul>`
+            : html`<ul lang="en" dir="ltr">
+                ${questions}
+              </ul>`
+        }
+        ${demo.questionsNote && html`<p class="note">${demo.questionsNote}</p>`}
+        <p><button type="button" id="open-chat">${demo.open}</button></p>
+        ${identifies ? identity(demo) : undefined}
+      </div>
+    </details>
+  </aside>`;
+}
+
+const identity = (demo: DemoTexts['demo']): Markup =>
+  html`<p>${demo.identifyIntro}</p>
+    <p>
+      <button type="button" id="identify">${demo.identify}</button>
+      <button type="button" id="log-out">${demo.logOut}</button>
+    </p>
+    <p
+      id="identity-status"
+      class="note"
+      role="status"
+      data-identified="${demo.identified}"
+      data-logged-out="${demo.loggedOut}"
+      data-failed="${demo.failed}"
+    ></p>`;

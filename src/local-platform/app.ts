@@ -2,19 +2,20 @@ import express, { type ErrorRequestHandler, type Express } from 'express';
 import { errorFields, type Logger } from '../observability/logger.ts';
 import { ApiError, systemCode } from './api-error.ts';
 import { authenticate, limitRate, type ShopOfKey } from './authenticate.ts';
-import { type Faults, faultMiddleware } from './faults.ts';
+import { faultMiddleware, type Faults, sendJson } from './respond.ts';
 import { referenceRoutes } from './reference/routes.ts';
-import { sendJson } from './respond.ts';
-import { contactRoutes, conversationRoutes } from './routes/contacts.ts';
-import type { RouteContext } from './routes/context.ts';
-import { eventRoutes } from './routes/events.ts';
-import { mediaFileRoutes } from './routes/media-files.ts';
-import { mediaRoutes } from './routes/media.ts';
-import { parserError } from './routes/json-body.ts';
-import { messageRoutes } from './routes/messages.ts';
-import { ticketRoutes } from './routes/tickets.ts';
+import {
+  contactRoutes,
+  conversationRoutes,
+  eventRoutes,
+  messageRoutes,
+  ticketRoutes,
+} from './routes/api.ts';
+import type { RouteContext } from './routes/resource.ts';
+import { mediaFileRoutes, mediaRoutes } from './routes/media.ts';
+import { parserError } from './routes/input.ts';
 
-export interface AppOptions {
+interface AppOptions {
   readonly shopOfKey: ShopOfKey;
   readonly uploadMaxBytes: number;
   readonly requestsPerSecond?: number;

@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { CreateMessageRequest } from '../platform-api/schemas.ts';
 import { ApiError } from './api-error.ts';
-import { DECISIONS } from './decisions.ts';
-import { excerptOf, titleOf } from './excerpt.ts';
-import { endsOf } from './ends-of-message.ts';
-import { findConversation, refersToReply } from './find-conversation.ts';
-import { plainText } from './plain-text.ts';
+import { LIMITS } from './open-points.ts';
+import { excerptOf, plainText, titleOf } from './plain-text.ts';
+import { endsOf } from './addresses.ts';
 import type { Channel, ContactRow, ConversationRow, MessageRow, TicketRow } from './store/rows.ts';
 import type { Store } from './store/store.ts';
 
@@ -128,7 +126,7 @@ function linksOf({ conversation }: CreateMessageRequest) {
  */
 function copiedIn({ message }: CreateMessageRequest): string[] {
   const copied = [...(message.email?.cc ?? []), ...(message.email?.bcc ?? [])];
-  return copied.slice(0, DECISIONS.participantsMax).map(({ email }) => email);
+  return copied.slice(0, LIMITS.participantsMax).map(({ email }) => email);
 }
 
 interface Utterance {
@@ -166,12 +164,70 @@ function speak(store: Store, conversation: ConversationRow, said: Utterance): Ti
 /** The ids as they are stored, each once. @throws {ApiError} 400 */
 function assertAttachments(store: Store, shop: string, given: readonly string[]): string[] {
   const field = 'message.attachments';
-  if (given.length > DECISIONS.attachmentsMax) {
+  if (given.length > LIMITS.attachmentsMax) {
     throw new ApiError(400, 'the request is not valid', {
-      [field]: `at most ${DECISIONS.attachmentsMax}`,
+      [field]: `at most ${LIMITS.attachmentsMax}`,
     });
   }
   const missing = given.findIndex((id) => store.media.byId(shop, id) === undefined);
   if (missing < 0) return [...new Set(given)];
   throw new ApiError(400, 'the request is not valid', { [`${field}.${missing}`]: 'no such media' });
+}
+
+/**
+ * The conversation that a message belongs to, or undefined for a new one: by id (API §4.7 rule 1),
+ * and for email by In-Reply-To, then References from the last to the first (rule 3,
+ * RFC 5322 §3.6.4).
+ *
+ * Message-ids are no secret: they are in every forwarded mail and every list's archive. So an email
+ * joins a conversation only when the address that it came from takes part there, has written or was
+ * named in Cc or Bcc; else the agent would tell a stranger who quotes an id what others wrote.
+ * @throws {ApiError} 404 for an id that the shop does not have, 400 without id and type
+ */
+function findConversation(
+  store: Store,
+  shop: string,
+  { contact, conversation, message }: CreateMessageRequest,
+): ConversationRow | undefined {
+  if (conversation.id) {
+    const found = store.conversations.byId(shop, conversation.id);
+    if (found !== undefined) return found;
+    throw new ApiError(404, 'there is no such conversation', { 'conversation.id': 'not found' });
+  }
+  if (conversation.type === undefined) {
+    throw new ApiError(400, 'the request is not valid', {
+      'conversation.type': 'required when conversation.id is absent',
+    });
+  }
+  if (conversation.type !== 'email' || message.email === undefined) return undefined;
+  for (const id of idsReferredTo(message)) {
+    const found = store.conversations.byMessageId(shop, id);
+    if (found && store.conversations.hasParticipant(found.id, contact.email ?? '')) return found;
+  }
+  return undefined;
+}
+
+/**
+ * Whether an email refers to a reply of this conversation: whoever wrote it has had that reply. The
+ * ids of customers' own messages are known to others too.
+ */
+function refersToReply(
+  store: Store,
+  { shop, id }: ConversationRow,
+  message: CreateMessageRequest['message'],
+): boolean {
+  return idsReferredTo(message).some((known) => store.messages.isReply(shop, known, id));
+}
+
+/** In-Reply-To, then References from the last to the first, each id once in each way to write it. */
+function idsReferredTo({ email }: CreateMessageRequest['message']): string[] {
+  const latestFirst = (email?.references ?? []).slice(-LIMITS.referencesMax).reverse();
+  return [...new Set([email?.in_reply_to ?? '', ...latestFirst].flatMap(waysToWrite))];
+}
+
+/** Clients differ in whether the angle brackets belong to a message-id. */
+function waysToWrite(text: string): string[] {
+  const id = text.trim();
+  if (id === '') return [];
+  return [id, /^<.*>$/.test(id) ? id.slice(1, -1) : `<${id}>`];
 }

@@ -1,22 +1,21 @@
 import { join } from 'node:path';
 import type { Logger } from '../observability/logger.ts';
-import { AgentDesk } from './agent/agent-desk.ts';
+import { AgentRunner } from './agent/agent-runner.ts';
 import type { Agent } from './agent/agent.ts';
-import { type AgentChoice, createAgent } from './agent/create-agent.ts';
 import { createApp } from './app.ts';
-import type { Shop } from './authenticate.ts';
-import { DECISIONS } from './decisions.ts';
-import type { Faults } from './faults.ts';
-import { FolderLock } from './folder-lock.ts';
-import { Inspection } from './inspection.ts';
-import { MediaFolder } from './media-folder.ts';
+import { ServedShops, type Shop } from './authenticate.ts';
+import { LIMITS } from './open-points.ts';
+import type { Faults } from './respond.ts';
+import { FolderLock, Inspection, Store } from './store/store.ts';
+import { MediaFolder } from './store/media.ts';
 import { ChatSockets } from './outbound/chat-sockets.ts';
-import { Departures, type ReplyNotice } from './outbound/departures.ts';
-import { RETRY_SCHEDULE } from './outbound/retry-schedule.ts';
+import { ReplySender, type ReplyNotice, RETRY_SCHEDULE } from './outbound/reply-sender.ts';
 import { type RepliesOptions, waysOut } from './outbound/ways-out.ts';
 import { createPlatformListener } from './platform-listener.ts';
-import { ServedShops } from './served-shops.ts';
-import { Store } from './store/store.ts';
+import { BuiltinAgent } from './agent/builtin-agent.ts';
+import { KnowledgeFolder } from './agent/knowledge-folder.ts';
+import type { EndpointOptions } from './agent/openai/endpoint.ts';
+import { OpenAiAgent } from './agent/openai/openai-agent.ts';
 
 export interface LocalPlatformOptions {
   /** Everything is kept below this folder. */
@@ -100,9 +99,9 @@ function assemble(
   for (const shop of served.names.keys()) store.shops.add(shop);
   const media = new MediaFolder(join(dir, 'media'), store.shops.secret('media-links'));
   const sockets = new ChatSockets(store, served.ofKey, logger);
-  const departures = createDepartures(options, served, store, now, sockets);
-  const desk = createDesk(options, served, agentOf, store, now, (conversationId) => {
-    departures.wake();
+  const replySender = createReplySender(options, served, store, now, sockets);
+  const runner = createRunner(options, served, agentOf, store, now, (conversationId) => {
+    replySender.wake();
     sockets.stored(conversationId);
   });
   let url = '';
@@ -117,13 +116,13 @@ function assemble(
       baseUrl: () => url,
       agentListens: (shop) => agentOf(shop) !== undefined,
       onMessage: (conversationId) => {
-        desk.notify(conversationId);
+        runner.notify(conversationId);
         sockets.stored(conversationId);
       },
     },
     {
       shopOfKey: served.ofKey,
-      uploadMaxBytes: options.uploadMaxBytes ?? DECISIONS.uploadMaxBytes,
+      uploadMaxBytes: options.uploadMaxBytes ?? LIMITS.uploadMaxBytes,
       ...(options.requestsPerSecond !== undefined && {
         requestsPerSecond: options.requestsPerSecond,
       }),
@@ -137,16 +136,16 @@ function assemble(
     await media.sweep((id) => store.media.byLink(id) !== undefined);
     const port = await listener.listen(options.host, options.port);
     url = `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`;
-    await departures.start();
-    desk.start();
+    await replySender.start();
+    runner.start();
     logger.info('platform.listening', { url });
   };
   const stop = () => {
     sockets.stop();
     stopped ??= listener
       .stop(STOP_GRACE_MS)
-      .then(() => desk.stop())
-      .then(() => departures.stop())
+      .then(() => runner.stop())
+      .then(() => replySender.stop())
       .finally(closeStore);
     return stopped;
   };
@@ -179,18 +178,18 @@ function agentsOf(
   return (shop) => (served.isWithoutAgent(shop) ? undefined : agent);
 }
 
-function createDesk(
+function createRunner(
   { logger, agentGiveUpAfterMs }: LocalPlatformOptions,
   served: ServedShops,
   agentOf: (shop: string) => Agent | undefined,
   store: Store,
   now: () => number,
   onStored: (conversationId: string) => void,
-): AgentDesk {
-  return new AgentDesk({
+): AgentRunner {
+  return new AgentRunner({
     store,
     agentOf,
-    giveUpAfterMs: agentGiveUpAfterMs ?? DECISIONS.agentGiveUpAfterMs,
+    giveUpAfterMs: agentGiveUpAfterMs ?? LIMITS.agentGiveUpAfterMs,
     shopNames: served.names,
     logger,
     now,
@@ -198,14 +197,14 @@ function createDesk(
   });
 }
 
-function createDepartures(
+function createReplySender(
   { dir, logger, replies = {}, onReply }: LocalPlatformOptions,
   served: ServedShops,
   store: Store,
   now: () => number,
   sockets: ChatSockets,
-): Departures {
-  return new Departures({
+): ReplySender {
+  return new ReplySender({
     store,
     outbound: waysOut(join(dir, 'outbox'), replies),
     shopNames: served.names,
@@ -216,4 +215,36 @@ function createDepartures(
     onReply: onReply ?? (() => undefined),
     onSettled: (reply) => sockets.updated(reply),
   });
+}
+
+/** Who answers. */
+export type AgentChoice =
+  | { readonly kind: 'builtin'; readonly knowledgeDir: string }
+  | {
+      readonly kind: 'openai';
+      readonly knowledgeDir: string;
+      readonly endpoint: EndpointOptions;
+      /** One answer with everything that belongs to it, in milliseconds. */
+      readonly timeoutMs: number;
+    }
+  | { readonly kind: 'custom'; readonly agent: Agent }
+  | { readonly kind: 'off' };
+
+/** @throws when the knowledge folder cannot be read */
+function createAgent(choice: AgentChoice, logger: Logger): Agent | undefined {
+  switch (choice.kind) {
+    case 'off':
+      return undefined;
+    case 'custom':
+      return choice.agent;
+    case 'builtin':
+      return new BuiltinAgent(new KnowledgeFolder(choice.knowledgeDir, logger));
+    case 'openai':
+      return new OpenAiAgent({
+        knowledge: new KnowledgeFolder(choice.knowledgeDir, logger),
+        endpoint: choice.endpoint,
+        timeoutMs: choice.timeoutMs,
+        logger,
+      });
+  }
 }

@@ -1,5 +1,6 @@
 import sanitizeHtml from 'sanitize-html';
-import { withoutMarkup } from './without-markup.ts';
+import MarkdownIt from 'markdown-it';
+import type Token from 'markdown-it/lib/token.mjs';
 
 /** A mail's HTML beyond this adds nothing that a search or an excerpt needs. */
 const HTML_MAX_CHARS = 200_000;
@@ -22,3 +23,177 @@ function unescape(text: string): string {
     .replaceAll('&quot;', '"')
     .replaceAll('&amp;', '&');
 }
+
+/** A longer text is no letter and no chat message; the rest of it stays as it was written. */
+const MAX_CHARS = 100_000;
+const WORD = /[\p{L}\p{N}]/u;
+
+const markdown = new MarkdownIt({ html: false });
+// Nothing is opened here: addresses are shown as they were written.
+markdown.validateLink = () => true;
+markdown.normalizeLink = (url) => url;
+markdown.normalizeLinkText = (url) => url;
+
+/** What the lines of a list item or a quote begin with. */
+interface Around {
+  /** Of its first line; empty once that is written. */
+  marker: string | undefined;
+  readonly rest: string;
+}
+
+/**
+ * Markdown (CommonMark, with tables) as a telephone or a plain mail shows it: links as their words
+ * and address, no marks of emphasis, headings and code. Lists and quotes keep theirs, blocks the
+ * blank lines between them, and a row of a table is a line.
+ */
+export function withoutMarkup(text: string): string {
+  const end = text.length <= MAX_CHARS ? text.length : text.lastIndexOf('\n', MAX_CHARS) + 1;
+  return `${written(markdown.parse(text.slice(0, end || MAX_CHARS), {}))}${text.slice(end || MAX_CHARS)}`;
+}
+
+function written(tokens: readonly Token[]): string {
+  const around: Around[] = [];
+  let text = '';
+  let lastLine = 0;
+  let cells: string[] | undefined;
+  const put = (block: string, [first, end]: readonly [number, number]) => {
+    if (text !== '') text += first > lastLine ? '\n\n' : '\n';
+    text += block
+      .split('\n')
+      .map((line) => begun(around, line))
+      .join('\n');
+    lastLine = end;
+  };
+  for (const token of tokens) {
+    const lines = token.map ?? ([lastLine, lastLine] as const);
+    switch (token.type) {
+      case 'blockquote_open':
+        around.push({ marker: undefined, rest: '> ' });
+        break;
+      case 'list_item_open': {
+        const marker = `${token.info}${token.markup} `;
+        around.push({ marker, rest: ' '.repeat(marker.length) });
+        break;
+      }
+      case 'blockquote_close':
+      case 'list_item_close':
+        around.pop();
+        break;
+      case 'tr_open':
+        cells = [];
+        break;
+      case 'tr_close':
+        put(cells?.join(' | ') ?? '', lines);
+        cells = undefined;
+        break;
+      case 'inline':
+        if (cells === undefined) put(said(token.children ?? []), lines);
+        else cells.push(said(token.children ?? []));
+        break;
+      case 'fence':
+      case 'code_block':
+        put(token.content.replace(/\n$/, ''), lines);
+        break;
+      case 'hr':
+        put(token.markup, lines);
+    }
+  }
+  return text;
+}
+
+function begun(around: readonly Around[], line: string): string {
+  let before = '';
+  for (const each of around) {
+    before += each.marker ?? each.rest;
+    each.marker = undefined;
+  }
+  return line === '' ? before.trimEnd() : `${before}${line}`;
+}
+
+/** The words of a paragraph, a heading or a cell. */
+function said(tokens: readonly Token[]): string {
+  const kept = marksInWords(tokens);
+  const links: { readonly before: string; readonly url: string }[] = [];
+  let text = '';
+  for (const token of tokens) {
+    switch (token.type) {
+      case 'text':
+      case 'code_inline':
+        text += token.content;
+        break;
+      case 'softbreak':
+      case 'hardbreak':
+        text += '\n';
+        break;
+      case 'link_open':
+        links.push({ before: text, url: token.attrGet('href') ?? '' });
+        text = '';
+        break;
+      case 'link_close': {
+        const link = links.pop();
+        if (link !== undefined) text = `${link.before}${linked(text, link.url)}`;
+        break;
+      }
+      case 'image':
+        text += linked(said(token.children ?? []), token.attrGet('src') ?? '');
+        break;
+      default:
+        if (kept.has(token)) text += token.markup;
+    }
+  }
+  return text;
+}
+
+function linked(words: string, url: string): string {
+  const address = url.replace(/^(?:mailto|tel):/i, '');
+  return [url, address, ''].includes(words) ? address : `${words} (${address})`;
+}
+
+/** In `2*3*4` CommonMark sees an emphasis, and whoever reads it a product: its marks stay. */
+function marksInWords(tokens: readonly Token[]): ReadonlySet<Token> {
+  const open: number[] = [];
+  const kept = new Set<Token>();
+  for (const [at, token] of tokens.entries()) {
+    if (token.type === 'em_open') open.push(at);
+    if (token.type !== 'em_close') continue;
+    const from = open.pop() ?? at;
+    const [before, opening] = tokens.slice(Math.max(0, from - 1), from + 1);
+    const isInWord =
+      WORD.test(before?.content.at(-1) ?? '') && WORD.test(tokens[at + 1]?.content.at(0) ?? '');
+    if (isInWord && opening !== undefined) kept.add(opening).add(token);
+  }
+  return kept;
+}
+
+const TITLE_MAX = 120;
+const EXCERPT_MAX = 200;
+
+/** What a ticket is called: the subject, else the first line of the text. One line, never empty. */
+export function titleOf(subject: string, text: string): string {
+  const line = oneLine(subject, TITLE_MAX) || oneLine(/\S.*/.exec(text)?.[0] ?? '', TITLE_MAX);
+  return shortened(line, TITLE_MAX) || '(no text)';
+}
+
+/** The beginning of a text, for lists: its lines as one. */
+export function excerptOf(text: string): string {
+  return shortened(oneLine(text, EXCERPT_MAX), EXCERPT_MAX);
+}
+
+/** Of a long text, its beginning: what will be cut off need not be looked at. */
+const oneLine = (text: string, max: number) =>
+  text
+    .slice(0, max * 20)
+    .replace(/\s+/g, ' ')
+    .trim();
+
+/** Cut between two words if there is a place for it, else between two characters. */
+function shortened(line: string, max: number): string {
+  if (line.length <= max) return line;
+  const space = line.lastIndexOf(' ', max - 1);
+  const end = space > max / 2 ? space : wholeCharacters(line, max - 1);
+  return `${line.slice(0, end)}…`;
+}
+
+/** Up to `max` UTF-16 units, without half of a surrogate pair at the end. */
+const wholeCharacters = (line: string, max: number) =>
+  /[\uD800-\uDBFF]/.test(line.charAt(max - 1)) ? max - 1 : max;

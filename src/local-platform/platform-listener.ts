@@ -4,7 +4,7 @@ import {
   type HttpListener,
   type RefusedStatus,
 } from '../runtime/http-listener.ts';
-import { DECISIONS } from './decisions.ts';
+import { LIMITS } from './open-points.ts';
 
 const WORDS: Readonly<Record<RefusedStatus, readonly [code: string, message: string]>> = {
   400: ['invalid', 'the request is not HTTP'],
@@ -21,7 +21,7 @@ const WORDS: Readonly<Record<RefusedStatus, readonly [code: string, message: str
  */
 export function createPlatformListener(app: RequestListener): HttpListener {
   return createHttpListener(app, {
-    maxHeaderBytes: DECISIONS.headersMaxBytes,
+    maxHeaderBytes: LIMITS.headersMaxBytes,
     trusted: { has: () => true },
     finalAnswer: (status) => {
       const [code, message] = WORDS[status];

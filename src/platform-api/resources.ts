@@ -1,11 +1,161 @@
 import { z } from 'zod';
-import {
-  contactFields,
-  conversationFields,
-  mediaFields,
-  messageFields,
-  ticketFields,
-} from './resource-fields.ts';
+
+/**
+ * The resources of the platform's REST API, version 2026-04 (§2), field by field as the document
+ * has them. This is what the local platform answers and what its OpenAPI document says; how a
+ * client reads the same fields is in `resources.ts`.
+ *
+ * A required field may be null where it is nullable; one that is `optional` may be missing.
+ */
+
+const TICKET_STATUSES = [
+  'New',
+  'Open',
+  'Completed',
+  'Archived',
+  'WaitingUser',
+  'WaitingContact',
+] as const;
+const MESSAGE_STATUSES = ['PENDING', 'DELIVERED', 'FAILED', 'HIDDEN'] as const;
+const MESSAGE_FORMATS = ['TEXT', 'RICH_TEXT', 'HTML', 'MARKDOWN'] as const;
+const MESSAGE_TYPES = ['Internal', 'External'] as const;
+const CONVERSATION_TYPES = [
+  'phone_call',
+  'web_call',
+  'web_call_demo',
+  'web_chat',
+  'email',
+  'sms',
+  'comments',
+  'form',
+] as const;
+const CONVERSATION_STATUSES = ['new', 'open', 'pending'] as const;
+const CONVERSATION_RESOLUTIONS = ['hard', 'soft', 'escalated', 'human', 'merged'] as const;
+export const MEDIA_PERMISSIONS = ['private', 'public'] as const;
+
+const uuid = z.guid();
+const dateTime = z.iso.datetime({ offset: true });
+
+/** The three ways in which a field may be less than always there and never null. */
+const nullable = <T extends z.ZodType>(schema: T, about: string) =>
+  schema.nullable().describe(about);
+const optional = <T extends z.ZodType>(schema: T, about: string) =>
+  schema.optional().describe(about);
+const nullish = <T extends z.ZodType>(schema: T, about: string) => schema.nullish().describe(about);
+
+const remoteId = nullish(z.string(), 'Its id in an external platform.');
+const remotePlatform = nullish(z.string(), 'The name of the external platform.');
+const createdAt = dateTime.describe('When it was created.');
+const updatedAt = dateTime.describe('When it was last changed.');
+
+/** API §2.1 */
+export const ticketFields = z.object({
+  id: uuid.describe('The ticket.'),
+  number: z.int().describe("Counts the shop's tickets, for people to speak of them."),
+  name: z.string().describe('What it is about, in one line.'),
+  status: optional(z.enum(TICKET_STATUSES), 'Whom the ticket waits for, or that it is done.'),
+  priority: optional(z.int(), 'Its priority as a number.'),
+  summary: optional(z.string(), 'What it is about, in short.'),
+  agent_id: nullable(uuid, 'The AI agent that it is assigned to.'),
+  assignee_id: nullable(uuid, 'The teammate that it is assigned to.'),
+  contact_id: nullable(uuid, 'The customer.'),
+  conversation_id: nullable(uuid, 'The conversation that it belongs to.'),
+  message_id: nullable(uuid, 'The message that opened it.'),
+  label_id: nullable(uuid, 'Its label.'),
+  sublabel_id: nullable(uuid, 'Its label below that label.'),
+  completed_at: nullish(dateTime, 'When it was completed.'),
+  last_message_at: nullish(dateTime, 'When someone last spoke.'),
+  last_message_content: optional(z.string(), 'What was said then, shortened.'),
+  is_test: nullish(z.boolean(), 'Whether it was made to try something.'),
+  remote_id: remoteId,
+  remote_platform: remotePlatform,
+  created_at: createdAt,
+  updated_at: updatedAt,
+});
+
+/** API §2.2 */
+export const messageFields = z.object({
+  id: uuid.describe('The message.'),
+  conversation_id: nullable(uuid, 'The conversation that it is part of.'),
+  ticket_id: nullable(uuid, 'The ticket of that conversation.'),
+  contact_id: nullable(uuid, 'The customer.'),
+  agent_id: nullable(uuid, 'The AI agent, when it spoke.'),
+  user_id: nullable(uuid, 'The teammate, when one spoke.'),
+  content: optional(z.string(), 'What was said, in `format`.'),
+  text: optional(z.string(), 'The same as plain text.'),
+  format: optional(z.enum(MESSAGE_FORMATS), 'How `content` is formatted.'),
+  role: optional(z.string(), 'Who spoke.'),
+  status: optional(z.enum(MESSAGE_STATUSES), 'Delivery status for outbound messages.'),
+  type: optional(z.enum(MESSAGE_TYPES), 'Customer-facing, or internal only.'),
+  remote_id: nullish(
+    z.string(),
+    'Its id where it came from or went to: an email has its Message-ID here.',
+  ),
+  remote_platform: remotePlatform,
+  created_at: optional(dateTime, 'When it was written.'),
+  updated_at: updatedAt,
+});
+
+/** API §2.3 */
+export const conversationFields = z.object({
+  id: uuid.describe('The conversation.'),
+  type: z.enum(CONVERSATION_TYPES).describe('Its channel.'),
+  direction: optional(
+    z.enum(['inbound', 'outbound']),
+    'Started by a customer message, or by an outbound message from the team.',
+  ),
+  status: optional(z.enum(CONVERSATION_STATUSES), 'Where it stands.'),
+  resolution: optional(
+    z.enum(CONVERSATION_RESOLUTIONS),
+    'How it was resolved; present when a resolution is available.',
+  ),
+  title: optional(z.string(), 'What it is about: the subject of an email.'),
+  agent_id: nullable(uuid, 'The AI agent that handles it.'),
+  contact_id: nullable(uuid, 'The customer.'),
+  user_id: nullable(uuid, 'The teammate that takes part.'),
+  is_test: optional(z.boolean(), 'Whether it was made to try something.'),
+  remote_id: remoteId,
+  remote_platform: remotePlatform,
+  created_at: createdAt,
+  updated_at: updatedAt,
+});
+
+/** API §2.4 */
+export const contactFields = z.object({
+  id: uuid.describe('The contact.'),
+  name: optional(z.string(), 'The name, when it is known.'),
+  display_name: optional(z.string(), 'What to show: the name, else the email address or number.'),
+  company: optional(z.string(), 'The company.'),
+  role: optional(z.string(), 'The role in the company.'),
+  email: nullish(z.string(), 'The email address, in lower case.'),
+  phone: nullish(z.string(), 'The phone number.'),
+  parent_contact_id: nullable(uuid, 'Null for a top-level contact; set for a child contact.'),
+  is_archived: optional(z.boolean(), 'Whether the contact is archived.'),
+  is_test: optional(z.boolean(), 'Whether it was made to try something.'),
+  last_activity_at: nullish(dateTime, 'When the contact last wrote or did something.'),
+  remote_id: remoteId,
+  remote_platform: remotePlatform,
+  created_at: createdAt,
+  updated_at: updatedAt,
+});
+
+/** API §2.5 */
+export const mediaFields = z.object({
+  id: uuid.describe('The file: goes into `attachments` of Create message.'),
+  type: z.string().describe('Its media type.'),
+  url: z.url().describe('Direct download URL; may be signed, with a limited lifetime.'),
+  original_name: optional(z.string(), 'The name that it was uploaded with.'),
+  permission: optional(z.enum(MEDIA_PERMISSIONS), 'Whether anyone with the URL may read it.'),
+  created_at: createdAt,
+});
+
+/** API §4.1: the resolved contact of an event. */
+export const eventContactFields = z.object({
+  id: optional(uuid, 'The contact, found or created.'),
+  email: optional(z.string(), 'Its email address.'),
+  phone: optional(z.string(), 'Its phone number.'),
+  remote_id: optional(z.string(), 'Its id in an external platform.'),
+});
 
 /**
  * The resources of the platform's REST API, version 2026-04 (§2), as a client reads them.
@@ -17,7 +167,7 @@ import {
  */
 
 const id = z.string().min(1);
-const optional = <T extends z.ZodType>(schema: T) =>
+const orAbsent = <T extends z.ZodType>(schema: T) =>
   schema
     .nullable()
     .transform((value) => value ?? undefined)
@@ -48,7 +198,7 @@ function readable(schema: unknown): z.ZodType {
     return schema instanceof z.ZodNullable ? plain(schema.unwrap()).nullable() : plain(schema);
   }
   const inner: unknown = schema.unwrap();
-  return inner instanceof z.ZodNullable ? plain(inner.unwrap()).nullish() : optional(plain(inner));
+  return inner instanceof z.ZodNullable ? plain(inner.unwrap()).nullish() : orAbsent(plain(inner));
 }
 
 function plain(schema: unknown): z.ZodType {
@@ -95,7 +245,7 @@ export type UploadedMedia = Readonly<
 export const createdMessageSchema = z
   .object({
     // Some platforms number their messages.
-    id: optional(z.union([id, z.number().transform(String)])).catch(undefined),
+    id: orAbsent(z.union([id, z.number().transform(String)])).catch(undefined),
     conversation_id: id.nullish().catch(undefined),
     ticket_id: id.nullish().catch(undefined),
     contact_id: id.nullish().catch(undefined),
@@ -113,10 +263,10 @@ export interface CreatedMessage {
 /** API §4.1: the resolved contact, present if a contact was provided. */
 export const createdEventSchema = z
   .object({
-    contact: optional(
+    contact: orAbsent(
       z
         .object({
-          id: optional(id),
+          id: orAbsent(id),
           email: z.string().nullish(),
           phone: z.string().nullish(),
           remote_id: z.string().nullish(),
@@ -152,4 +302,39 @@ export interface Page<T> {
   readonly results: readonly T[];
   readonly next?: string | null | undefined;
   readonly previous?: string | null | undefined;
+}
+
+/**
+ * Walks a list from page to page: `pages((query) => client.listTickets(query), { limit: 100 })`.
+ *
+ * Of a `next` link only the cursor is used. The link itself names a host, and the key must not go
+ * where an answer says.
+ */
+export async function* pages<Query extends object, Item>(
+  list: (query: Query & { cursor?: string }) => Promise<Page<Item>>,
+  query: Query,
+): AsyncGenerator<Page<Item>, void, undefined> {
+  const seen = new Set<string>();
+  let page = await list(query);
+  for (;;) {
+    yield page;
+    const cursor = cursorOf(page.next);
+    // A server that repeats itself must not keep its client for ever.
+    if (cursor === undefined || seen.has(cursor)) return;
+    seen.add(cursor);
+    page = await list({ ...query, cursor });
+  }
+}
+
+/** The items of all pages, one by one: `for await (const ticket of items(client.ticketPages()))`. */
+export async function* items<Item>(
+  pages: AsyncIterable<Page<Item>>,
+): AsyncGenerator<Item, void, undefined> {
+  for await (const page of pages) yield* page.results;
+}
+
+/** The `cursor` of a page link (API §2.6), absolute or relative. */
+export function cursorOf(link: string | null | undefined): string | undefined {
+  if (!link || !URL.canParse(link, 'http://relative')) return undefined;
+  return new URL(link, 'http://relative').searchParams.get('cursor') ?? undefined;
 }

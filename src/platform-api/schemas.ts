@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MEDIA_PERMISSIONS } from './resource-fields.ts';
+import { MEDIA_PERMISSIONS } from './resources.ts';
 
 /**
  * The requests of the platform's REST API, version 2026-04 (§4): bodies and list filters. The

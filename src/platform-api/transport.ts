@@ -51,7 +51,7 @@ export class ConnectionPool {
 /** One HTTP request and its whole answer, of any status. Rejects with whatever went wrong. */
 export type Send = (call: Call, signal: AbortSignal) => Promise<SentAnswer>;
 
-export interface SentAnswer {
+interface SentAnswer {
   readonly status: number;
   readonly text: string;
   /** The `Retry-After` header as it came. */
@@ -215,4 +215,14 @@ class Deadline {
     this.#cause ??= cause;
     this.#controller.abort();
   }
+}
+
+/**
+ * Whether requests can go to paths below it: `http` or `https`, a host and no more than a path. A
+ * name in it (`user:pass@`) would take the place of the key.
+ */
+export function isBaseUrl(value: string): boolean {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) return false;
+  return url.username === '' && url.password === '' && !/[\s?#]/.test(value);
 }

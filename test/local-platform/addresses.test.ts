@@ -8,6 +8,7 @@ import { ends } from '../support/ends.ts';
 import { startMailRelay } from '../support/mail-relay.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { anEmail, call, create, messagesOf, newFolder, startPlatform } from './harness.ts';
+import { isMachine, normalPhone } from '../../src/local-platform/addresses.ts';
 
 const agent: Agent = {
   answer: ({ text }) => Promise.resolve({ text: `You said: ${text}`, escalate: false }),
@@ -150,4 +151,65 @@ describe('a contact', () => {
     const chat = await create(platform, aChat({ email: 'ANN@home.example' }));
     expect(chat.body.contact_id).toBe(mail.contact_id);
   });
+});
+
+test.each([
+  ['+15550002222', '+15550002222'],
+  [' +1 (555) 000-2222 ', '+15550002222'],
+  ['+49 (0) 30 901820', '+4930901820'],
+  ['+44 20 7946 0958', '+442079460958'],
+  // Not to be told to be a number of a country: as it is.
+  ['555 000 2222', '555 000 2222'],
+  ['12345', '12345'],
+  ['ACME', 'ACME'],
+  ['whatsapp:+15550002222', 'whatsapp:+15550002222'],
+  ['+1 555 000 2222 ext. 5', '+1 555 000 2222 ext. 5'],
+  ['', ''],
+])('%j is stored as %j', (given, stored) => {
+  expect(normalPhone(given)).toBe(stored);
+});
+
+test.each([
+  '',
+  '<>',
+  'no-reply@shop.example',
+  'NoReply@shop.example',
+  'do-not-reply@shop.example',
+  'donotreply@shop.example',
+  'no_reply+abc@shop.example',
+  'orders-noreply@shop.example',
+  'noreply2@shop.example',
+  'never-reply@shop.example',
+  'no-responda@shop.example',
+  'notifications@shop.example',
+  'nobody@shop.example',
+  'MAILER-DAEMON@mx.example',
+  'postmaster@mx.example',
+  'bounce@mx.example',
+  'bounces+ann=example.com@mx.example',
+  'list-bounces@lists.example',
+  'owner-list@lists.example',
+  'list-request@lists.example',
+  'listserv@lists.example',
+  'majordomo@lists.example',
+])('%s is a machine', (address) => expect(isMachine(address)).toBe(true));
+
+test.each([
+  'ann@example.com',
+  'ann.noreplyson@example.com',
+  'john.bounce@example.com',
+  'reply@example.com',
+  'replies@example.com',
+  'nora.eply@example.com',
+  'request@example.com',
+  'owner@example.com',
+  'anowner-x@example.com',
+  'ann.nobody@example.com',
+  'notifier@example.com',
+  'ann@no-reply.example',
+  'ann@postmaster.example',
+])('%s is a person', (address) => expect(isMachine(address)).toBe(false));
+
+test('a long address takes no time', () => {
+  expect(isMachine(`${'-no'.repeat(100_000)}@example.com`)).toBe(false);
 });

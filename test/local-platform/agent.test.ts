@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { simpleParser } from 'mailparser';
 import { describe, expect, it } from '@jest/globals';
 import type { Agent } from '../../src/local-platform/agent/agent.ts';
-import type { ReplyNotice } from '../../src/local-platform/outbound/departures.ts';
+import type { ReplyNotice } from '../../src/local-platform/outbound/reply-sender.ts';
 import type { LocalPlatform } from '../../src/local-platform/local-platform.ts';
 import type { Conversation, Message } from '../../src/platform-api/resources.ts';
 import { waitFor } from '../support/wait-for.ts';

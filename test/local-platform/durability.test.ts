@@ -2,8 +2,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from '@jest/globals';
-import { LocalPlatformUnusable, openDatabase } from '../../src/local-platform/store/database.ts';
-import { GroupCommit } from '../../src/local-platform/store/group-commit.ts';
+import {
+  GroupCommit,
+  LocalPlatformUnusable,
+  openDatabase,
+} from '../../src/local-platform/store/database.ts';
 import type { Message, Page } from '../../src/platform-api/resources.ts';
 import { anEmail, call, create, messagesOf, newFolder, startPlatform } from './harness.ts';
 

@@ -1,4 +1,4 @@
-import type { Fault, Faults } from '../../src/local-platform/faults.ts';
+import type { Fault, Faults } from '../../src/local-platform/respond.ts';
 
 /** Numbers in [0, 1) that are the same for the same seed (mulberry32). */
 export function seededRandom(seed: number): () => number {

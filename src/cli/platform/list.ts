@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { cursorOf } from '../../platform-api/pages.ts';
-import type { Page } from '../../platform-api/resources.ts';
+import { cursorOf, type Page } from '../../platform-api/resources.ts';
 import { jsonText } from '../json.ts';
 import { quote } from '../quote.ts';
 import { Table } from '../table.ts';

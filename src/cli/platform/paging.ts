@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { PlatformClient } from '../../platform-api/client.ts';
-import { cursorOf } from '../../platform-api/pages.ts';
-import type { Page } from '../../platform-api/resources.ts';
+import { cursorOf, type Page } from '../../platform-api/resources.ts';
 import type { Column } from '../table.ts';
 import { withConnection } from './connection-options.ts';
 import { pageSize } from './values.ts';

@@ -1,4 +1,3 @@
-// The sample shop's own few lines. The widget brings its own.
 const byId = (id) => document.getElementById(id);
 const form = byId('choices');
 const picture = byId('picture');
@@ -12,7 +11,6 @@ function showPictures() {
     thumb.firstElementChild.src = file;
     if (thumb.getAttribute('aria-pressed') !== 'true') continue;
     picture.src = file;
-    picture.dataset.view = thumb.dataset.view;
     picture.alt = thumb.getAttribute('aria-label');
   }
 }
@@ -38,15 +36,6 @@ form.addEventListener('submit', (event) => {
 
 byId('language').addEventListener('change', ({ target }) => {
   location.assign(`/demo/${target.value}`);
-});
-
-// Whoever has opened the box has it open in the next language, too.
-const box = byId('demo');
-const OPEN = 'demo-open';
-box.open = sessionStorage.getItem(OPEN) !== null;
-box.addEventListener('toggle', () => {
-  if (box.open) sessionStorage.setItem(OPEN, 'yes');
-  else sessionStorage.removeItem(OPEN);
 });
 
 byId('open-chat').addEventListener('click', () => window.Sluice?.open());

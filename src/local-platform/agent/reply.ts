@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { excerptOf } from '../excerpt.ts';
-import { domainOf } from '../outbound/threading.ts';
-import { plainText } from '../plain-text.ts';
+import { excerptOf, plainText } from '../plain-text.ts';
+import { domainOf } from '../outbound/addressed.ts';
 import type { ConversationRow, MessageRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import type { AgentAnswer, AgentContext, TicketSummary } from './agent.ts';
@@ -87,7 +86,7 @@ export function storeReply(
     sender: null,
     agentContact: null,
   });
-  store.departures.add(reply, nowMs);
+  store.outgoing.add(reply, nowMs);
   return reply;
 }
 

@@ -1,4 +1,52 @@
-import type { Language } from './language.ts';
+import type { AgentAnswer, AgentContext } from './agent.ts';
+import { type Language, languageOf } from './language.ts';
+import { withoutMarkup } from '../plain-text.ts';
+
+/** Of the message, else of what the customer wrote before. */
+export function languageSpoken({ text, subject, history }: AgentContext): Language | undefined {
+  const before = history.filter(({ role }) => role === 'customer').map((said) => said.text);
+  return (
+    languageOf(text) ?? languageOf(`${subject ?? ''}\n${text}`) ?? languageOf(before.join('\n'))
+  );
+}
+
+/** A person takes over, as the customer wished. */
+export const handedOver = (context: AgentContext): AgentAnswer =>
+  escalation(context, ({ handover }) => handover);
+
+/** A person takes over, for the agent has no answer. */
+export const passedOn = (context: AgentContext): AgentAnswer =>
+  escalation(context, (sentences) => sentences.passedOn);
+
+function escalation(context: AgentContext, say: (sentences: Sentences) => string): AgentAnswer {
+  const sentences = sentencesIn(languageSpoken(context));
+  return { text: inForm(context, sentences, say(sentences)), escalate: true };
+}
+
+/**
+ * What is said, as its channel has it: a letter with greeting and signature by email, plain text by
+ * SMS, Markdown in the chat.
+ */
+export function inForm(
+  { channel, contactName, shopName }: AgentContext,
+  sentences: Sentences,
+  body: string,
+): string {
+  switch (channel) {
+    case 'email':
+      return `${sentences.dear(firstName(contactName))}\n\n${body}\n\n${sentences.regards}\n${shopName}`;
+    case 'sms':
+      return withoutMarkup(body);
+    default:
+      return body;
+  }
+}
+
+/** "Visitor 7F3A" is a label and no name to be called by; nor is what has no letters. Empty then. */
+export function firstName(name: string | undefined): string {
+  const first = name?.trim().split(/\s+/, 1)[0] ?? '';
+  return /^\p{L}[\p{L}\p{M}'’-]{0,30}$/u.test(first) && first !== 'Visitor' ? first : '';
+}
 
 /** What the agent says of its own, in one language. */
 export interface Sentences {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { DECISIONS } from '../decisions.ts';
+import { LIMITS } from '../open-points.ts';
 import { senderOf } from '../outbound/addressed.ts';
-import { isMachine } from '../outbound/machine-address.ts';
+import { isMachine } from '../addresses.ts';
 import type { ConversationRow, MessageRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 
@@ -73,13 +73,13 @@ function circle(
 ): Silence | undefined {
   const repliesSince = (ms: number) =>
     store.messages.repliesSince(conversation.id, new Date(nowMs - ms).toISOString());
-  if (repliesSince(TEN_MINUTES_MS) >= DECISIONS.agentRepliesPer10Min) return 'too_fast';
-  if (repliesSince(DAY_MS) >= DECISIONS.agentRepliesPerDay) return 'too_fast';
+  if (repliesSince(TEN_MINUTES_MS) >= LIMITS.agentRepliesPer10Min) return 'too_fast';
+  if (repliesSince(DAY_MS) >= LIMITS.agentRepliesPerDay) return 'too_fast';
   if (conversation.type === 'web_chat') return undefined;
   const before = store.messages
-    .before(message, 2 * DECISIONS.agentRepeatsMax)
+    .before(message, 2 * LIMITS.agentRepeatsMax)
     .filter(({ role }) => role === 'customer')
-    .slice(-DECISIONS.agentRepeatsMax);
+    .slice(-LIMITS.agentRepeatsMax);
   const isSame = before.every(({ text }) => text.trim() === message.text.trim());
-  return isSame && before.length === DECISIONS.agentRepeatsMax ? 'repeated' : undefined;
+  return isSame && before.length === LIMITS.agentRepeatsMax ? 'repeated' : undefined;
 }

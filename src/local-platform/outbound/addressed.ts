@@ -1,7 +1,11 @@
+import { domainToASCII } from 'node:url';
+import { z } from 'zod';
+import addressparser from 'nodemailer/lib/addressparser';
 import type { ConversationRow, MessageRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
-import type { OutgoingReply } from './outbound.ts';
-import { threadOf } from './threading.ts';
+import { type EmailThread, type OutgoingReply, SendFailed, unreachable } from './outbound.ts';
+import { isEmailAddress } from '../../platform-api/schemas.ts';
+import { isMachine } from '../addresses.ts';
 
 /**
  * The address or number that a customer's message came from: his contact may have another one, or
@@ -47,4 +51,81 @@ export function addressed(
         ? threadOf(question, conversation, reply.remote_id)
         : undefined,
   };
+}
+
+const REFERENCES_MAX = 20;
+const SUBJECT_MAX = 250;
+const MESSAGE_ID = /^<[^<>\s]{1,250}>/;
+const stored = z.object({
+  subject: z.string().optional(),
+  in_reply_to: z.string().optional(),
+  references: z.array(z.string()).optional(),
+});
+
+/**
+ * The headers that put a reply beneath the customer's message (RFC 5322 §3.6.4).
+ * A `remote_id` may be a message-id with a suffix that tells two claims of it apart, or something
+ * else altogether; only a message-id goes into a header.
+ */
+export function threadOf(
+  message: MessageRow,
+  conversation: ConversationRow,
+  messageId: string,
+): EmailThread {
+  const email = message.email === null ? {} : stored.parse(JSON.parse(message.email));
+  const inReplyTo = MESSAGE_ID.exec(message.remote_id ?? '')?.[0];
+  // Without References, In-Reply-To is all that is known of the thread.
+  const known = email.references?.length ? email.references : [email.in_reply_to ?? ''];
+  const earlier = known.flatMap((id) => MESSAGE_ID.exec(id)?.[0] ?? []);
+  const references = [...new Set([...earlier, ...(inReplyTo ? [inReplyTo] : [])])];
+  const subject = cut(oneLine(email.subject ?? conversation.title ?? ''));
+  return {
+    messageId,
+    inReplyTo,
+    // The first names the thread, the last ones its end.
+    references:
+      references.length > REFERENCES_MAX
+        ? [...references.slice(0, 1), ...references.slice(1 - REFERENCES_MAX)]
+        : references,
+    subject: /^re:/i.test(subject) ? subject : `Re: ${subject === '' ? 'your message' : subject}`,
+  };
+}
+
+/** What may stand in a header: no line breaks, no control characters. */
+export const oneLine = (text: string): string => text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+
+function cut(subject: string): string {
+  if (subject.length <= SUBJECT_MAX) return subject;
+  // Not between the two halves of one character.
+  return `${subject.slice(0, SUBJECT_MAX - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}
+
+/** The domain of the shop's address, in ASCII, for the right side of a message-id. */
+export function domainOf(address: string | null): string {
+  const domain = domainToASCII(/@([^@\s]{1,200})$/.exec(address ?? '')?.[1] ?? '');
+  return /^[a-z0-9.-]+$/.test(domain) ? domain : 'localhost';
+}
+
+/**
+ * Why an email must not leave: there is nobody to read it, it would go to several, a machine
+ * would answer it, or it would come back to the shop and be answered again. Undefined for all others.
+ */
+export function emailRefusal(
+  store: Store,
+  { shop, from, to }: OutgoingReply,
+): SendFailed | undefined {
+  if (from === undefined || to === undefined) return unreachable('an address');
+  if (!isOneAddress(from) || !isOneAddress(to)) {
+    return new SendFailed('permanent', 'not one address', { code: 'not_one_address' });
+  }
+  if (isMachine(to)) return new SendFailed('permanent', 'a machine', { code: 'machine' });
+  return store.conversations.isAgentContact(shop, to)
+    ? new SendFailed('permanent', 'our own address', { code: 'own_address' })
+    : undefined;
+}
+
+/** As the mailer reads it: nobody else is written to, in whatever a database has as an address. */
+function isOneAddress(text: string): boolean {
+  const [mailbox, ...others] = addressparser(text, { flatten: true });
+  return mailbox?.address === text && others.length === 0 && isEmailAddress(text);
 }

@@ -5,9 +5,8 @@ import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Message } from '../../platform-api/resources.ts';
 import { ApiError } from '../api-error.ts';
 import type { ShopOfKey } from '../authenticate.ts';
-import { checked } from '../checked.ts';
-import type { MessageRow } from '../store/rows.ts';
-import { toMessage } from '../store/rows.ts';
+import { checked } from '../routes/input.ts';
+import { type MessageRow, toMessage } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 
 export const WEB_CHAT_PATH = '/v2026-04/web-chat/socket.io';
@@ -37,7 +36,7 @@ interface ClientToServer {
   leave: (what: unknown, answer?: (left: object) => void) => void;
 }
 
-export interface ServerToClient {
+interface ServerToClient {
   /** A message of a joined conversation, as soon as it is stored; one of the agent's is PENDING. */
   message: (message: Message) => void;
   /** Its status has changed. */

@@ -85,3 +85,9 @@ export class SendFailed extends Error {
 /** The customer left no way to reach him, or the shop no address to write from. */
 export const unreachable = (missing: string) =>
   new SendFailed('permanent', `${missing} is missing`);
+
+/** A full disk is emptied, a folder's rights are mended: what could not be written is tried again. */
+export function diskFailure(error: unknown): SendFailed {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
+  return new SendFailed('transient', 'the folder cannot be written', { code, cause: error });
+}

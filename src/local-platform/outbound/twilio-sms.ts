@@ -6,8 +6,7 @@ import {
   type Sent,
   unreachable,
 } from './outbound.ts';
-import { smsAddresses } from './sms-addresses.ts';
-import { smsParts } from './sms-parts.ts';
+import { smsAddresses, smsParts } from './sms.ts';
 
 type Words =
   | { readonly body: string }

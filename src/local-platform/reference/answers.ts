@@ -6,7 +6,7 @@ import {
   mediaFields,
   messageFields,
   ticketFields,
-} from '../../platform-api/resource-fields.ts';
+} from '../../platform-api/resources.ts';
 import { type ApiStatus, ERROR_CODES } from '../api-error.ts';
 
 /** What the operations answer with, each under its name in the document. */

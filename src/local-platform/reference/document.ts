@@ -1,10 +1,9 @@
-import { OpenAPIRegistry, OpenApiGeneratorV31 } from '@asteasolutions/zod-to-openapi';
+import { OpenApiGeneratorV31, OpenAPIRegistry } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
-import { DECISIONS } from '../decisions.ts';
-import { type ErrorAnswer, ERRORS, errorAnswer } from './answers.ts';
-import { curl } from './curl.ts';
+import { LIMITS } from '../open-points.ts';
+import { type ErrorAnswer, errorAnswer, ERRORS } from './answers.ts';
+import { curl, type Operation, operations } from './operations.ts';
 import { SHOP_ID } from './examples.ts';
-import { type Operation, operations } from './operations.ts';
 
 export type OpenApiDocument = ReturnType<OpenApiGeneratorV31['generateDocument']>;
 /** A response, with no reference in its place. */
@@ -92,8 +91,8 @@ function complete(parameter: Parameter): void {
     parameter.explode = false;
   }
   if (parameter.name === 'limit') {
-    parameter.schema.default = DECISIONS.pageDefault;
-    parameter.description = `The number of results in the page; more than ${DECISIONS.pageMax} are cut to that.`;
+    parameter.schema.default = LIMITS.pageDefault;
+    parameter.description = `The number of results in the page; more than ${LIMITS.pageMax} are cut to that.`;
   }
 }
 

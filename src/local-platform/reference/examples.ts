@@ -5,7 +5,7 @@ import type {
   mediaFields,
   messageFields,
   ticketFields,
-} from '../../platform-api/resource-fields.ts';
+} from '../../platform-api/resources.ts';
 import type { CreateEventRequest, CreateMessageRequest } from '../../platform-api/schemas.ts';
 
 /**

@@ -1,11 +1,18 @@
 import { html, type Markup } from '../../runtime/markup.ts';
-import { DECISION_TABLE } from '../decisions.ts';
+import { OPEN_POINTS } from '../open-points.ts';
 import { ERRORS } from './answers.ts';
-import { fieldList, type FieldSchema, fieldsOf } from './described-fields.ts';
+import {
+  type DocumentedOperation,
+  fieldList,
+  type FieldSchema,
+  fieldsOf,
+  methodBadge,
+  operationSection,
+  phrase,
+  prose,
+} from './sections.ts';
 import type { OpenApiDocument } from './document.ts';
-import { type DocumentedOperation, methodBadge, operationSection } from './operation-section.ts';
 import { type Operation, operations } from './operations.ts';
-import { phrase, prose } from './prose.ts';
 
 /** The whole document on one page, which needs no script: it is read, searched and printed. */
 export function referencePage(document: OpenApiDocument, baseUrl: string): Markup {
@@ -155,7 +162,7 @@ const decisionSection = html`<section class="tag" id="decisions">
       </tr>
     </thead>
     <tbody>
-      ${DECISION_TABLE.map(
+      ${OPEN_POINTS.map(
         ([open, here]) =>
           html`<tr>
             <th scope="row">${phrase(open)}</th>

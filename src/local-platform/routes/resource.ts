@@ -1,6 +1,25 @@
-import type { RequestHandler, Router } from 'express';
+import type { Request, RequestHandler, Router } from 'express';
 import { z } from 'zod';
+import type { Logger } from '../../observability/logger.ts';
+import type { MediaFolder } from '../store/media.ts';
+import type { Store } from '../store/store.ts';
 import { ApiError } from '../api-error.ts';
+import type { Page } from '../../platform-api/resources.ts';
+import type { Slice } from '../store/listing.ts';
+
+/** What the routes work with. */
+export interface RouteContext {
+  readonly store: Store;
+  readonly media: MediaFolder;
+  readonly logger: Logger;
+  readonly now: () => number;
+  /** `http://host:port`, for links in answers. */
+  readonly baseUrl: () => string;
+  /** Whether an agent will look at new messages. */
+  readonly agentListens: (shop: string) => boolean;
+  /** Called once a customer's message is on disk. */
+  readonly onMessage: (conversationId: string) => void;
+}
 
 /** Adds one path with its handlers; any other method is 405 with `Allow` (RFC 9110 §15.5.6). */
 export function resource(
@@ -37,4 +56,29 @@ export const notFound = () => new ApiError(404, 'there is no such resource in th
 export function found<Row>(row: Row | undefined): Row {
   if (row === undefined) throw notFound();
   return row;
+}
+
+/**
+ * The page envelope (API §2.6). The links repeat the request's own filters, and are made from the
+ * platform's address, not from the Host header.
+ */
+export function toPage<Row, Resource>(
+  baseUrl: string,
+  request: Request,
+  slice: Slice<Row>,
+  toResource: (row: Row) => Resource,
+): Page<Resource> {
+  const link = (cursor: string | undefined) => {
+    if (cursor === undefined) return null;
+    const { pathname, search } = new URL(request.originalUrl, baseUrl);
+    // The target of a request may name another origin (RFC 9112 §3.2.2).
+    const url = new URL(pathname + search, baseUrl);
+    url.searchParams.set('cursor', cursor);
+    return url.href;
+  };
+  return {
+    results: slice.rows.map(toResource),
+    next: link(slice.next),
+    previous: link(slice.previous),
+  };
 }

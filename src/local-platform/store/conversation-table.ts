@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { normalAddress } from '../normal-address.ts';
+import { normalAddress } from '../addresses.ts';
 import type { Db } from './database.ts';
 import type { Channel, ConversationRow } from './rows.ts';
 
-export interface NewConversation {
+interface NewConversation {
   readonly shop: string;
   readonly type: Channel;
   readonly title: string | null;

@@ -1,7 +1,170 @@
-import { excerptOf } from '../excerpt.ts';
 import type { Db } from './database.ts';
-import type { PlatformTraces } from './erase-finder.ts';
-import type { MessageRow } from './rows.ts';
+import type { ContactRow, MessageRow } from './rows.ts';
+import { excerptOf } from '../plain-text.ts';
+
+/** The person to erase, as predicates over what the tables hold. */
+export interface ErasedPerson {
+  /** Whether this address, number or identity is theirs, however it is written. */
+  readonly is: (identity: string) => boolean;
+  /** Whether a text names them. */
+  readonly isNamedIn: (text: string) => boolean;
+  /** Only of this shop. */
+  readonly shopId?: string;
+  /** Messages, by id, that are known to be theirs. */
+  readonly messageIds: ReadonlySet<string>;
+  /** Their visitor ids in the chat, which are part of the `remote_id` of their messages. */
+  readonly visitorIds: ReadonlySet<string>;
+}
+
+/** Somebody else's message that names them. */
+interface MessageMention {
+  readonly id: string;
+  readonly shop: string;
+  readonly where: readonly ('header' | 'body')[];
+}
+
+export interface PlatformTraces {
+  readonly contacts: readonly Pick<ContactRow, 'id' | 'shop'>[];
+  /** Their messages and the answers to them. */
+  readonly messages: readonly Pick<MessageRow, 'id' | 'shop' | 'conversation_id'>[];
+  readonly conversations: readonly string[];
+  readonly events: readonly string[];
+  readonly mentions: readonly MessageMention[];
+}
+
+const ROWS_AT_ONCE = 500;
+
+type Row = Pick<
+  MessageRow,
+  | 'seq'
+  | 'id'
+  | 'shop'
+  | 'conversation_id'
+  | 'contact_id'
+  | 'role'
+  | 'remote_id'
+  | 'sender'
+  | 'in_reply_to'
+  | 'content'
+  | 'email'
+>;
+
+/** Looks through the platform's tables for a person. Changes nothing. */
+export function findTraces(db: Db, person: ErasedPerson): PlatformTraces {
+  const contacts = new Map<string, Pick<ContactRow, 'id' | 'shop'>>();
+  for (const row of pages<ContactRow>(db, 'contacts', '*')) {
+    if (!isOfShop(row, person)) continue;
+    const names = [row.email, row.phone, row.remote_id, row.name];
+    if (names.some((name) => name !== null && person.is(name))) contacts.set(row.id, row);
+  }
+  const anonymous = anonymousContacts(db);
+  const messages = new Map<string, Pick<MessageRow, 'id' | 'shop' | 'conversation_id'>>();
+  // An anonymous chat visitor is found by their messages alone.
+  for (const row of pages<Row>(db, 'messages', COLUMNS)) {
+    if (row.role !== 'customer' || !isOfShop(row, person) || !isKnown(row, person)) continue;
+    const contact = row.contact_id === null ? undefined : anonymous.get(row.contact_id);
+    if (contact !== undefined) contacts.set(contact.id, contact);
+    messages.set(row.id, row);
+  }
+  const mentions: MessageMention[] = [];
+  for (const row of pages<Row>(db, 'messages', COLUMNS)) {
+    if (!isOfShop(row, person)) continue;
+    const isTheirs =
+      row.role === 'customer'
+        ? (row.contact_id !== null && contacts.has(row.contact_id)) || isFrom(row, person)
+        : row.in_reply_to !== null && messages.has(row.in_reply_to);
+    if (isTheirs) messages.set(row.id, row);
+    if (messages.has(row.id)) continue;
+    const where = mentioned(row, person);
+    if (where.length > 0) mentions.push({ id: row.id, shop: row.shop, where });
+  }
+  const all = [...messages.values()];
+  return {
+    contacts: [...contacts.values()],
+    messages: all,
+    conversations: [...new Set(all.map(({ conversation_id: id }) => id))],
+    events: events(db, person, contacts),
+    // An answer is stored behind its question, but for those that were given by a person since.
+    mentions: mentions.filter(({ id }) => !messages.has(id)),
+  };
+}
+
+const COLUMNS =
+  'seq, id, shop, conversation_id, contact_id, role, remote_id, sender, in_reply_to, content, email';
+
+const isOfShop = ({ shop }: { shop: string }, { shopId }: ErasedPerson): boolean =>
+  shopId === undefined || shop === shopId.toLowerCase();
+
+function isKnown({ id, remote_id: remoteId }: Row, person: ErasedPerson): boolean {
+  if (person.messageIds.has(id)) return true;
+  const [, visitor] = /^chat:([^:]+):/.exec(remoteId ?? '') ?? [];
+  return visitor !== undefined && (person.visitorIds.has(visitor) || person.is(visitor));
+}
+
+const isFrom = ({ sender }: Row, person: ErasedPerson): boolean =>
+  sender !== null && person.is(sender);
+
+function mentioned({ content, email, remote_id: remoteId }: Row, person: ErasedPerson) {
+  const where: ('header' | 'body')[] = [];
+  if ([email, remoteId].some((text) => text !== null && person.isNamedIn(text)))
+    where.push('header');
+  if (person.isNamedIn(content)) where.push('body');
+  return where;
+}
+
+/** Contacts without address and number: only their messages identify them. */
+function anonymousContacts(db: Db): Map<string, Pick<ContactRow, 'id' | 'shop'>> {
+  const rows = db
+    .prepare<[], Pick<ContactRow, 'id' | 'shop'>>(
+      `SELECT id, shop FROM contacts WHERE email IS NULL AND phone IS NULL`,
+    )
+    .all();
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+interface EventRow {
+  readonly seq: number;
+  readonly id: string;
+  readonly shop: string;
+  readonly contact_id: string | null;
+  readonly name: string;
+  readonly description: string | null;
+  readonly metric: string | null;
+}
+
+/** Events on their timeline, and events without a contact that name them. */
+function events(db: Db, person: ErasedPerson, contacts: ReadonlyMap<string, unknown>): string[] {
+  const found: string[] = [];
+  for (const row of pages<EventRow>(db, 'events', '*')) {
+    if (!isOfShop(row, person)) continue;
+    const texts = [row.name, row.description, row.metric];
+    const isTheirs =
+      row.contact_id === null
+        ? texts.some((text) => text !== null && person.isNamedIn(text))
+        : contacts.has(row.contact_id);
+    if (isTheirs) found.push(row.id);
+  }
+  return found;
+}
+
+/** All rows of a table, read page by page, so that no single query takes long. */
+function* pages<T extends { readonly seq: number }>(
+  db: Db,
+  table: 'contacts' | 'messages' | 'events',
+  columns: string,
+): Generator<T> {
+  const page = db.prepare<[number, number], T>(
+    `SELECT ${columns} FROM ${table} WHERE seq > ? ORDER BY seq LIMIT ? + 0`,
+  );
+  let rows: T[];
+  for (
+    let last = 0;
+    (rows = page.all(last, ROWS_AT_ONCE)).length > 0;
+    last = rows.at(-1)?.seq ?? 0
+  ) {
+    yield* rows;
+  }
+}
 
 /** In place of a name that was made of an erased message. */
 const NAMELESS = '[erased]';
@@ -71,7 +234,7 @@ export class PlatformErasure {
     const last = this.#sql.last.get(conversation);
     const excerpt = last === undefined ? null : excerptOf(last.text);
     this.#sql.spoken.run({ conversation, excerpt });
-    // Somebody else began it: its name and summary are of his words.
+    // Somebody else began it: its name and summary are made of their words.
     if (owner !== null && owner !== undefined && !contacts.has(owner)) return;
     const contact = first.contact_id;
     this.#sql.passOn.run({ conversation, contact });

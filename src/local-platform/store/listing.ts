@@ -1,7 +1,6 @@
-import { DECISIONS } from '../decisions.ts';
-import { allOf, type Condition } from './condition.ts';
-import { type Cursor, formatCursor, type ListName, parseCursor } from './cursor.ts';
+import { LIMITS } from '../open-points.ts';
 import type { Db } from './database.ts';
+import { ApiError } from '../api-error.ts';
 
 /**
  * Where a list's rows come from: a stream for each value of one indexed column, the rows of a
@@ -40,7 +39,7 @@ interface Page {
 }
 
 /** What a page may hold of rows that can be large. */
-export interface Weight {
+interface Weight {
   /** SQL of what a row weighs, in bytes; the row is `listed`. */
   readonly bytes: string;
   readonly max: number;
@@ -59,7 +58,7 @@ export function listSlice<Row extends { seq: number }>(
   weight?: Weight,
 ): Slice<Row> {
   const { table } = streams;
-  const wanted = Math.min(page.limit ?? DECISIONS.pageDefault, DECISIONS.pageMax);
+  const wanted = Math.min(page.limit ?? LIMITS.pageDefault, LIMITS.pageMax);
   const from = page.cursor === undefined ? undefined : parseCursor(table, page.cursor);
   const back = from?.side === 'newer';
   const read = <T extends { seq: number }>({ sql, values }: Condition) =>
@@ -142,4 +141,63 @@ export function merged(
     SELECT ${columns} FROM heads CROSS JOIN ${table} listed ON listed.seq = heads.seq`,
     values: [low, high, ...rest.values, ...of.values, back ? high : low, ...rest.values, limit],
   };
+}
+
+/** One condition of a WHERE clause. */
+export interface Condition {
+  readonly sql: string;
+  readonly values: readonly (string | number)[];
+}
+
+/** `column = value`, or nothing when no value is asked for. */
+export function equals(column: string, value: string | number | boolean | undefined): Condition[] {
+  if (value === undefined) return [];
+  const bound = typeof value === 'boolean' ? Number(value) : value;
+  return [{ sql: `${column} = ?`, values: [bound] }];
+}
+
+/** `column IN (values)`, as one parameter however many there are. */
+export function oneOf(column: string, list: readonly (string | number)[] | undefined): Condition[] {
+  if (list === undefined) return [];
+  const sql = `${column} IN (SELECT value FROM json_each(?))`;
+  return [{ sql, values: [JSON.stringify(list)] }];
+}
+
+export function isNull(column: string, wanted: boolean | undefined): Condition[] {
+  if (wanted === undefined) return [];
+  return [{ sql: `${column} IS ${wanted ? '' : 'NOT '}NULL`, values: [] }];
+}
+
+/** All of them; of none, what is always true. */
+export function allOf(conditions: readonly Condition[]): Condition {
+  if (conditions.length === 0) return { sql: 'true', values: [] };
+  return {
+    sql: conditions.map(({ sql }) => sql).join(' AND '),
+    values: conditions.flatMap(({ values }) => values),
+  };
+}
+
+/** The lists that have pages. */
+export type ListName = 'tickets' | 'messages' | 'contacts';
+
+/** Where a page begins: on one side of a row, which is not on the page itself. */
+interface Cursor {
+  readonly side: 'older' | 'newer';
+  readonly seq: number;
+}
+
+/** A cursor as clients see it: opaque, and of one list only (API §2.6). */
+export function formatCursor(list: ListName, { side, seq }: Cursor): string {
+  return Buffer.from(`${list}:${side}:${seq}`).toString('base64url');
+}
+
+/** @throws {ApiError} 400 for anything that `formatCursor` has not made for this list */
+function parseCursor(list: ListName, text: string): Cursor {
+  const [name, side, digits = ''] = Buffer.from(text, 'base64url').toString('latin1').split(':');
+  if (name === list && (side === 'older' || side === 'newer') && /^\d{1,15}$/.test(digits)) {
+    const cursor: Cursor = { side, seq: Number(digits) };
+    // Decoding is lenient; only the one way of writing it counts.
+    if (formatCursor(list, cursor) === text) return cursor;
+  }
+  throw new ApiError(400, 'the request is not valid', { cursor: 'not a cursor of this list' });
 }

@@ -1,8 +1,7 @@
 import type { ListMessagesQuery } from '../../platform-api/schemas.ts';
-import { DECISIONS } from '../decisions.ts';
-import { allOf, equals, oneOf } from './condition.ts';
+import { LIMITS } from '../open-points.ts';
+import { allOf, equals, listSlice, oneOf, type Slice, type Streams } from './listing.ts';
 import type { Db } from './database.ts';
-import { listSlice, type Slice, type Streams } from './listing.ts';
 import type { MediaRow, MessageRow } from './rows.ts';
 
 export interface NewMessage {
@@ -220,7 +219,7 @@ export class MessageTable {
   list(shop: string, query: ListMessagesQuery): Slice<MessageRow> {
     return listSlice(this.#db, messageStreams(shop, query), query, {
       bytes: 'octet_length(listed.content) + octet_length(listed.text)',
-      max: DECISIONS.messagesPageMaxBytes,
+      max: LIMITS.messagesPageMaxBytes,
     });
   }
 }

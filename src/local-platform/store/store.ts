@@ -1,15 +1,18 @@
+import { databaseTrouble } from '../../runtime/database-trouble.ts';
+import { troubleInWords } from '../../runtime/set-up-unusable.ts';
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { randomBytes, randomUUID } from 'node:crypto';
+import Database from 'better-sqlite3';
 import { ContactTable } from './contact-table.ts';
 import { ConversationTable } from './conversation-table.ts';
-import { type Db, openDatabase } from './database.ts';
-import { DepartureTable } from './departure-table.ts';
-import { EventTable } from './event-table.ts';
-import { GroupCommit } from './group-commit.ts';
-import { MediaTable } from './media-table.ts';
+import { type Db, GroupCommit, LocalPlatformUnusable, openDatabase } from './database.ts';
+import { OutgoingTable } from './outgoing-table.ts';
+import { type EventRow, EventTable } from './event-table.ts';
+import { type MediaFolder, MediaTable } from './media.ts';
 import { MessageTable } from './message-table.ts';
-import { ShopTable } from './shop-table.ts';
 import { TicketTable } from './ticket-table.ts';
+import type { MessageRow } from './rows.ts';
 
 /** The tables of the platform in one SQLite file. Reads are direct; writes go through `write`. */
 export class Store {
@@ -20,7 +23,7 @@ export class Store {
   readonly messages: MessageTable;
   readonly media: MediaTable;
   readonly events: EventTable;
-  readonly departures: DepartureTable;
+  readonly outgoing: OutgoingTable;
   readonly #db: Db;
   readonly #commit: GroupCommit;
 
@@ -36,7 +39,7 @@ export class Store {
     this.messages = new MessageTable(this.#db);
     this.media = new MediaTable(this.#db);
     this.events = new EventTable(this.#db);
-    this.departures = new DepartureTable(this.#db);
+    this.outgoing = new OutgoingTable(this.#db);
   }
 
   /** Runs a synchronous write in a transaction; resolves once it is on disk. */
@@ -46,6 +49,137 @@ export class Store {
 
   close(): void {
     this.#commit.flush();
+    this.#db.close();
+  }
+}
+
+/** What the platform keeps about a shop itself: its AI agent's id and its ticket numbers. */
+export class ShopTable {
+  readonly #sql;
+
+  constructor(db: Db) {
+    this.#sql = {
+      add: db.prepare(`INSERT INTO shops (shop, agent_id) VALUES (?, ?) ON CONFLICT DO NOTHING`),
+      agent: db.prepare<[string], { agent_id: string }>(
+        `SELECT agent_id FROM shops WHERE shop = ?`,
+      ),
+      nextTicket: db.prepare<[string], { tickets: number }>(
+        `UPDATE shops SET tickets = tickets + 1 WHERE shop = ? RETURNING tickets`,
+      ),
+      addSecret: db.prepare(
+        `INSERT INTO secrets (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING`,
+      ),
+      secret: db.prepare<[string], { value: Buffer }>(`SELECT value FROM secrets WHERE name = ?`),
+    };
+  }
+
+  /** Makes the shop known; one that is known keeps its agent. */
+  add(shop: string): void {
+    this.#sql.add.run(shop, randomUUID());
+  }
+
+  agentId(shop: string): string {
+    const row = this.#sql.agent.get(shop);
+    if (row === undefined) throw new Error('a shop that was never added');
+    return row.agent_id;
+  }
+
+  nextTicketNumber(shop: string): number {
+    const row = this.#sql.nextTicket.get(shop);
+    if (row === undefined) throw new Error('a shop that was never added');
+    return row.tickets;
+  }
+
+  /** 32 random bytes that stay the same for as long as the database does. */
+  secret(name: string): Buffer {
+    this.#sql.addSecret.run(name, randomBytes(32));
+    const row = this.#sql.secret.get(name);
+    if (row === undefined) throw new Error('a secret that was not stored');
+    return row.value;
+  }
+}
+
+interface StoredAttachment {
+  readonly id: string;
+  readonly name: string;
+  readonly type: string;
+  readonly size: number;
+  readonly permission: string;
+  /** The file with its bytes. */
+  readonly path: string;
+}
+
+/**
+ * What the platform stored and the API does not tell: attachments, email headers, events, and all
+ * messages at once. For tests, benchmarks and the console.
+ */
+export class Inspection {
+  readonly #store: Store;
+  readonly #media: MediaFolder;
+
+  constructor(store: Store, media: MediaFolder) {
+    this.#store = store;
+    this.#media = media;
+  }
+
+  /** Every message of a shop, oldest first. */
+  messages(shopId: string): readonly MessageRow[] {
+    return this.#store.messages.all(shopId.toLowerCase());
+  }
+
+  attachments(messageId: string): StoredAttachment[] {
+    return this.#store.messages.attachments(messageId).map((row) => ({
+      id: row.id,
+      name: row.original_name,
+      type: row.type,
+      size: row.size,
+      permission: row.permission,
+      path: this.#media.path(row.id),
+    }));
+  }
+
+  /** Timeline entries and metrics of a shop, oldest first. */
+  events(shopId: string): readonly EventRow[] {
+    return this.#store.events.byShop(shopId.toLowerCase());
+  }
+}
+
+/**
+ * One platform per folder: a second one would delete the first one's unfinished uploads, and answer
+ * and send everything twice. The lock is the operating system's; it ends with the process, even
+ * after a crash.
+ */
+export class FolderLock {
+  readonly #db: Database.Database;
+
+  private constructor(db: Database.Database) {
+    this.#db = db;
+  }
+
+  /**
+   * Makes the folder when it is missing.
+   * @throws {LocalPlatformUnusable} another one has it
+   */
+  static take(folder: string): FolderLock {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const file = join(folder, 'platform.lock');
+    let db: Database.Database | undefined;
+    try {
+      db = new Database(file, { timeout: 0 });
+      db.exec('BEGIN EXCLUSIVE');
+      return new FolderLock(db);
+    } catch (cause) {
+      db?.close();
+      const trouble = databaseTrouble(file, cause, { dataDir: dirname(folder) });
+      const why = trouble && troubleInWords(trouble);
+      throw new LocalPlatformUnusable(why ?? `${folder} is in use by another platform`, {
+        cause,
+        mayPass: trouble?.mayPass ?? true,
+      });
+    }
+  }
+
+  release(): void {
     this.#db.close();
   }
 }

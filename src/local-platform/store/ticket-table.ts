@@ -1,11 +1,22 @@
 import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
 import type { ListTicketsQuery, TicketFilters } from '../../platform-api/schemas.ts';
 import type { Db } from './database.ts';
-import { listSlice, type Slice } from './listing.ts';
-import type { TicketRow } from './rows.ts';
-import { TicketFinder } from './ticket-filters.ts';
+import {
+  allOf,
+  type Bounds,
+  type Condition,
+  equals,
+  listSlice,
+  oneOf,
+  type Slice,
+  type Streams,
+} from './listing.ts';
+import type { MessageRow, TicketRow } from './rows.ts';
+import { ApiError } from '../api-error.ts';
+import { LIMITS } from '../open-points.ts';
 
-export interface NewTicket {
+interface NewTicket {
   readonly shop: string;
   readonly number: number;
   readonly name: string;
@@ -82,6 +93,18 @@ export class TicketTable {
     this.#sql.spoken.run({ id, status, excerpt, now, at });
   }
 
+  /** The other side has to speak next. What was said last, and when, stays as it is. */
+  setTurn(
+    { shop, ticket_id: id }: Pick<MessageRow, 'shop' | 'ticket_id'>,
+    status: 'Open' | 'WaitingUser',
+    nowMs: number,
+  ): void {
+    const ticket = this.byId(shop, id);
+    if (ticket === undefined || ticket.status === status) return;
+    const { last_message_content: excerpt, last_message_at: at } = ticket;
+    this.spoken(id, status, excerpt ?? '', new Date(nowMs).toISOString(), at ?? '');
+  }
+
   list(shop: string, query: ListTicketsQuery, nowMs: number): Slice<TicketRow> {
     return listSlice(this.#db, new TicketFinder(this.#db, shop, query, nowMs).streams(), query);
   }
@@ -90,3 +113,213 @@ export class TicketTable {
     return new TicketFinder(this.#db, shop, filters, nowMs).count();
   }
 }
+
+interface Window {
+  readonly from: string;
+  readonly to: string;
+}
+
+/**
+ * How tickets are found by their filters (API §4.2, §4.4). By id, conversation or time alone:
+ * through their indexes. By anything else: through the shop's facets that match, of which there are
+ * few however many tickets there are; each knows how many tickets it has.
+ */
+export class TicketFinder {
+  readonly #db: Db;
+  readonly #shop: string;
+  readonly #filters: TicketFilters;
+  readonly #window: Window | undefined;
+
+  /** @throws {ApiError} 400 for a window that is none, or too wide */
+  constructor(db: Db, shop: string, filters: TicketFilters, nowMs: number) {
+    this.#db = db;
+    this.#shop = shop;
+    this.#filters = filters;
+    const range = filters.created_at__range;
+    this.#window = range === undefined ? undefined : createdAtRange(range, nowMs);
+  }
+
+  streams(): Streams {
+    const { id } = this.#filters;
+    if (id !== undefined) return this.#byId(id);
+    if (this.#namesConversation) return this.#byConversation();
+    const rest = {
+      conditions: this.#created(),
+      within: this.#window && this.#bounds(this.#window),
+    };
+    if (this.#shared('f').length === 0) {
+      const of = { sql: 'SELECT ? AS value', values: [this.#shop] };
+      return { ...{ table: 'tickets', index: 'tickets_arrival', column: 'shop' }, of, ...rest };
+    }
+    const facets = this.#facets();
+    return {
+      ...{ table: 'tickets', index: 'tickets_facet', column: 'facet' },
+      of: {
+        sql: `SELECT facet AS value FROM ticket_facets f WHERE ${facets.sql}`,
+        values: facets.values,
+      },
+      ...rest,
+    };
+  }
+
+  count(): number {
+    const { sql, values } = this.counting();
+    return this.#db.prepare<(string | number)[], { n: number }>(sql).get(...values)?.n ?? 0;
+  }
+
+  counting(): Condition {
+    if (this.#filters.id !== undefined || this.#namesConversation) return this.#countRows();
+    if (this.#window === undefined) {
+      const { sql, values } = this.#facets();
+      return {
+        sql: `SELECT coalesce(sum(tickets), 0) AS n FROM ticket_facets f WHERE ${sql}`,
+        values,
+      };
+    }
+    return this.#shared('f').length === 0
+      ? countByDay(this.#shop, this.#window)
+      : countByFacet(this.#facets(), this.#window, this.#bounds(this.#window));
+  }
+
+  get #namesConversation(): boolean {
+    const { conversation_id: id, conversation_id__in: ids } = this.#filters;
+    return id !== undefined || ids !== undefined;
+  }
+
+  #byId(id: string): Streams {
+    return {
+      ...{ table: 'tickets', index: 'sqlite_autoindex_tickets_1', column: 'id' },
+      of: { sql: 'SELECT ? AS value', values: [id] },
+      conditions: [
+        ...equals('row.shop', this.#shop),
+        ...this.#conversations('row.conversation_id'),
+        ...this.#shared('row'),
+        ...this.#created(),
+      ],
+    };
+  }
+
+  #byConversation(): Streams {
+    const of = allOf([...equals('shop', this.#shop), ...this.#conversations('id')]);
+    return {
+      ...{ table: 'tickets', index: 'tickets_conversation', column: 'conversation_id' },
+      of: { sql: `SELECT id AS value FROM conversations WHERE ${of.sql}`, values: of.values },
+      conditions: [...equals('row.shop', this.#shop), ...this.#shared('row'), ...this.#created()],
+    };
+  }
+
+  #countRows(): Condition {
+    const { index, column, of, conditions } = this.streams();
+    const rest = allOf(conditions);
+    return {
+      sql: `SELECT count(*) AS n FROM (${of.sql}) stream
+        JOIN tickets row INDEXED BY ${index} ON row.${column} = stream.value WHERE ${rest.sql}`,
+      values: [...of.values, ...rest.values],
+    };
+  }
+
+  #facets(): Condition {
+    return allOf([...equals('f.shop', this.#shop), ...this.#shared('f')]);
+  }
+
+  /** The columns that tickets and facets both have. */
+  #shared(table: string): Condition[] {
+    const filters = this.#filters;
+    return [
+      ...equals(`${table}.agent_id`, filters.agent_id),
+      ...equals(`${table}.assignee_id`, filters.assignee_id),
+      ...equals(`${table}.label_id`, filters.label_id),
+      ...equals(`${table}.priority`, filters.priority),
+      ...oneOf(`${table}.priority`, filters.priority__in),
+    ];
+  }
+
+  #conversations(column: string): Condition[] {
+    return [
+      ...equals(column, this.#filters.conversation_id),
+      ...oneOf(column, this.#filters.conversation_id__in),
+    ];
+  }
+
+  #created(): Condition[] {
+    if (this.#window === undefined) return [];
+    const { from, to } = this.#window;
+    return [{ sql: 'row.created_at BETWEEN ? AND ?', values: [from, to] }];
+  }
+
+  /** Where in the order of arrival the tickets of the window's days are. */
+  #bounds({ from, to }: Window): Bounds {
+    const row = this.#db
+      .prepare<string[], { first: number | null; last: number | null }>(
+        `SELECT min(first_seq) AS first, max(last_seq) AS last FROM ticket_days
+         WHERE shop = ? AND day BETWEEN ? AND ?`,
+      )
+      .get(this.#shop, dayOf(from), dayOf(to));
+    // Without such a day nothing matches.
+    return { first: row?.first ?? 1, last: row?.last ?? 0 };
+  }
+}
+
+/** A day that the window has whole is known; of one that it cuts, the tickets are counted. */
+function countByDay(shop: string, { from, to }: Window): Condition {
+  return {
+    sql: `
+    SELECT coalesce(sum(iif(d.first_at >= ? AND d.last_at <= ?, d.tickets, (
+      SELECT count(*) FROM tickets row INDEXED BY tickets_arrival
+      WHERE row.shop = d.shop AND row.seq BETWEEN d.first_seq AND d.last_seq
+        AND row.created_at BETWEEN ? AND ? AND substr(row.created_at, 1, 10) = d.day
+    ))), 0) AS n
+    FROM ticket_days d WHERE d.shop = ? AND d.day BETWEEN ? AND ?`,
+    values: [from, to, from, to, shop, dayOf(from), dayOf(to)],
+  };
+}
+
+/** The same with facets. */
+function countByFacet(facets: Condition, { from, to }: Window, { first, last }: Bounds): Condition {
+  return {
+    sql: `
+    SELECT coalesce(sum(iif(f.first_at >= ? AND f.last_at <= ?, f.tickets, (
+      SELECT count(*) FROM tickets row INDEXED BY tickets_facet
+      WHERE row.facet = f.facet AND row.seq BETWEEN ? AND ? AND row.created_at BETWEEN ? AND ?
+    ))), 0) AS n
+    FROM ticket_facets f WHERE ${facets.sql}`,
+    values: [from, to, first, last, from, to, ...facets.values],
+  };
+}
+
+const dayOf = (at: string) => at.slice(0, 10);
+
+const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
+const dateTime = z.iso.datetime({ offset: true });
+
+/**
+ * The window of `created_at__range` (API §8): `relative:-7d,` for the last 7 days, or a start and
+ * an end as ISO 8601 date-times, both inclusive. At most 30 days.
+ * @throws {ApiError} 400
+ */
+export function createdAtRange(text: string, nowMs: number): { from: string; to: string } {
+  const [start = '', end = '', ...rest] = text.split(',').map((part) => part.trim());
+  if (rest.length > 0 || !text.includes(',')) throw invalid('expected two comma-separated ends');
+  const relative = /^relative:-(\d{1,6})([smhdw])$/.exec(start);
+  const [from, to] = relative
+    ? [nowMs - relativeMs(relative), end === '' ? nowMs : NaN]
+    : [parse(start), parse(end)];
+  if (Number.isNaN(from) || Number.isNaN(to)) {
+    throw invalid(
+      'expected "relative:-7d," or two ISO 8601 date-times with Z or an offset, whose + is %2B in a URL',
+    );
+  }
+  if (from > to) throw invalid('the start is after the end');
+  if (to - from > LIMITS.rangeMaxMs) throw invalid('the maximum window is 30 days');
+  return { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+}
+
+function relativeMs([, amount = '', unit = '']: RegExpExecArray): number {
+  // The pattern admits these units only.
+  return Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS];
+}
+
+const parse = (text: string) => (dateTime.safeParse(text).success ? Date.parse(text) : NaN);
+
+const invalid = (reason: string) =>
+  new ApiError(400, 'the request is not valid', { created_at__range: reason });

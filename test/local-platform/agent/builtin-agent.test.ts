@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { AgentContext } from '../../../src/local-platform/agent/agent.ts';
-import { BuiltinAgent } from '../../../src/local-platform/agent/builtin/builtin-agent.ts';
-import { KnowledgeFolder } from '../../../src/local-platform/agent/knowledge/knowledge-folder.ts';
-import { LANGUAGES } from '../../../src/demo/languages.ts';
+import { BuiltinAgent } from '../../../src/local-platform/agent/builtin-agent.ts';
+import { KnowledgeFolder } from '../../../src/local-platform/agent/knowledge-folder.ts';
+import { LANGUAGES } from '../../../src/demo/texts.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { KNOWLEDGE } from '../harness.ts';
 

@@ -1,10 +1,9 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { answersTo } from '../../../src/local-platform/agent/knowledge/answers-to.ts';
-import { Knowledge } from '../../../src/local-platform/agent/knowledge/knowledge.ts';
-import { KnowledgeFolder } from '../../../src/local-platform/agent/knowledge/knowledge-folder.ts';
-import { sectionsOf } from '../../../src/local-platform/agent/knowledge/sections.ts';
+import { answersTo } from '../../../src/local-platform/agent/builtin-agent.ts';
+import { Knowledge, sectionsOf } from '../../../src/local-platform/agent/knowledge.ts';
+import { KnowledgeFolder } from '../../../src/local-platform/agent/knowledge-folder.ts';
 import { type Logger, silentLogger } from '../../../src/observability/logger.ts';
 import { newFolder } from '../harness.ts';
 

@@ -5,7 +5,7 @@ import {
   AgentUnavailable,
   type TicketSummary,
 } from '../../../src/local-platform/agent/agent.ts';
-import { KnowledgeFolder } from '../../../src/local-platform/agent/knowledge/knowledge-folder.ts';
+import { KnowledgeFolder } from '../../../src/local-platform/agent/knowledge-folder.ts';
 import type { EndpointOptions } from '../../../src/local-platform/agent/openai/endpoint.ts';
 import { OpenAiAgent } from '../../../src/local-platform/agent/openai/openai-agent.ts';
 import { jsonLogger, silentLogger } from '../../../src/observability/logger.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { intentOf } from '../../../src/local-platform/agent/intent.ts';
 import { languageOf } from '../../../src/local-platform/agent/language.ts';
-import { smsText } from '../../../src/local-platform/agent/sms-text.ts';
+import { smsText } from '../../../src/local-platform/agent/builtin-agent.ts';
 
 it.each([
   ['Where is my order?', 'en'],

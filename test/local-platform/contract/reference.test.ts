@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { newVisitor, startBrowser, whyNoBrowser } from '../../support/browser.ts';
-import { DECISION_TABLE } from '../../../src/local-platform/decisions.ts';
+import { OPEN_POINTS } from '../../../src/local-platform/open-points.ts';
 import { call, type ErrorBody, startPlatform } from '../harness.ts';
 import { Contract } from './contract.ts';
 
@@ -59,7 +59,7 @@ describe('the reference page', () => {
     for (const name of Object.keys(contract.document.components['schemas'] ?? {})) {
       expect(ids).toContain(name);
     }
-    expect(text.match(/<tr>/g)?.length).toBeGreaterThan(DECISION_TABLE.length);
+    expect(text.match(/<tr>/g)?.length).toBeGreaterThan(OPEN_POINTS.length);
     expect(text).not.toMatch(/undefined|\[object/);
   });
 });

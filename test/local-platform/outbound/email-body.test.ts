@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { htmlOf } from '../../../src/local-platform/outbound/markdown-html.ts';
-import { withoutMarkup } from '../../../src/local-platform/without-markup.ts';
+import { htmlOf } from '../../../src/local-platform/outbound/email.ts';
+import { withoutMarkup } from '../../../src/local-platform/plain-text.ts';
 
 const body = (markdown: string) =>
   htmlOf(markdown).replace(/^<!DOCTYPE html>\n<html><body>\n|\n?<\/body><\/html>\n$/g, '');

@@ -8,7 +8,7 @@ import {
   type OutgoingReply,
   SendFailed,
 } from '../../../src/local-platform/outbound/outbound.ts';
-import { Relay } from '../../../src/local-platform/outbound/relay.ts';
+import { Relay } from '../../../src/local-platform/outbound/email.ts';
 import type { RelayOptions } from '../../../src/runtime/relay-transport.ts';
 import { ends } from '../../support/ends.ts';
 import { type MailRelay, type RelayStage, startMailRelay } from '../../support/mail-relay.ts';

@@ -10,7 +10,7 @@ import {
   type OutgoingReply,
   SendFailed,
 } from '../../../src/local-platform/outbound/outbound.ts';
-import { SmsLog } from '../../../src/local-platform/outbound/sms-log.ts';
+import { SmsLog } from '../../../src/local-platform/outbound/sms.ts';
 import { TwilioSms } from '../../../src/local-platform/outbound/twilio-sms.ts';
 import type { Message } from '../../../src/platform-api/resources.ts';
 import { ends } from '../../support/ends.ts';

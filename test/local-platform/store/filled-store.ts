@@ -5,7 +5,7 @@ import { ConversationTable } from '../../../src/local-platform/store/conversatio
 import { type Db, openDatabase } from '../../../src/local-platform/store/database.ts';
 import { MessageTable } from '../../../src/local-platform/store/message-table.ts';
 import type { ContactRow, MessageRow, TicketRow } from '../../../src/local-platform/store/rows.ts';
-import { ShopTable } from '../../../src/local-platform/store/shop-table.ts';
+import { ShopTable } from '../../../src/local-platform/store/store.ts';
 import { TicketTable } from '../../../src/local-platform/store/ticket-table.ts';
 import { ends } from '../../support/ends.ts';
 import { newFolder, OTHER, SHOP } from '../harness.ts';

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { DECISIONS } from '../../../src/local-platform/decisions.ts';
+import { LIMITS } from '../../../src/local-platform/open-points.ts';
 import { PlatformClient } from '../../../src/platform-api/client.ts';
 import type { Message, Page } from '../../../src/platform-api/resources.ts';
 import { anEmail, call, create, SHOP, startPlatform } from '../harness.ts';
 
 /** Of content and text together. */
 const CHARS = 250_000;
-const FITTING = Math.floor(DECISIONS.messagesPageMaxBytes / (2 * CHARS));
+const FITTING = Math.floor(LIMITS.messagesPageMaxBytes / (2 * CHARS));
 const MESSAGES = 3 * FITTING + 1;
 
 test('pages of large messages are shorter, and have every message once, there and back', async () => {

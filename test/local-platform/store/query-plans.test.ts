@@ -1,17 +1,14 @@
 import { expect, test } from '@jest/globals';
-import type { Condition } from '../../../src/local-platform/store/condition.ts';
-import { contactStreams } from '../../../src/local-platform/store/contact-filters.ts';
-import { ContactTable } from '../../../src/local-platform/store/contact-table.ts';
+import { type Condition, merged, type Streams } from '../../../src/local-platform/store/listing.ts';
+import { contactStreams, ContactTable } from '../../../src/local-platform/store/contact-table.ts';
 import { ConversationTable } from '../../../src/local-platform/store/conversation-table.ts';
-import { DepartureTable } from '../../../src/local-platform/store/departure-table.ts';
+import { OutgoingTable } from '../../../src/local-platform/store/outgoing-table.ts';
 import { EventTable } from '../../../src/local-platform/store/event-table.ts';
-import { MediaTable } from '../../../src/local-platform/store/media-table.ts';
-import { ShopTable } from '../../../src/local-platform/store/shop-table.ts';
-import { TicketTable } from '../../../src/local-platform/store/ticket-table.ts';
+import { MediaTable } from '../../../src/local-platform/store/media.ts';
+import { ShopTable } from '../../../src/local-platform/store/store.ts';
+import { TicketFinder, TicketTable } from '../../../src/local-platform/store/ticket-table.ts';
 import type { Db } from '../../../src/local-platform/store/database.ts';
-import { merged, type Streams } from '../../../src/local-platform/store/listing.ts';
-import { MessageTable, messageStreams } from '../../../src/local-platform/store/message-table.ts';
-import { TicketFinder } from '../../../src/local-platform/store/ticket-filters.ts';
+import { messageStreams, MessageTable } from '../../../src/local-platform/store/message-table.ts';
 import type {
   ListContactsQuery,
   ListMessagesQuery,
@@ -83,7 +80,7 @@ function expensive(db: Db, { sql, values }: Condition): string[] {
 
 const TABLES = [
   ...[ContactTable, ConversationTable, TicketTable, MessageTable, MediaTable, EventTable],
-  ...[ShopTable, DepartureTable],
+  ...[ShopTable, OutgoingTable],
 ];
 const BIG = /^SCAN (?:\w|messages|tickets|contacts|conversations|events|media|attachments)\b/;
 /** Indexes that have nothing else in them. */

@@ -1,20 +1,17 @@
 import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions';
 import type { Logger } from '../../../observability/logger.ts';
 import { type Agent, type AgentAnswer, type AgentContext, AgentUnavailable } from '../agent.ts';
-import { inForm } from '../channel-form.ts';
-import { handedOver, languageSpoken, passedOn } from '../handover.ts';
+import { handedOver, inForm, languageSpoken, passedOn, sentencesIn } from '../sentences.ts';
 import { intentOf } from '../intent.ts';
-import type { Knowledge } from '../knowledge/knowledge.ts';
-import type { KnowledgeFolder } from '../knowledge/knowledge-folder.ts';
+import type { Knowledge } from '../knowledge.ts';
+import type { KnowledgeFolder } from '../knowledge-folder.ts';
 import { languageOf } from '../language.ts';
-import { sentencesIn } from '../sentences.ts';
 import type { Completion, ToolCall } from './completion.ts';
-import { Endpoint, type EndpointOptions } from './endpoint.ts';
-import { RequestRefused } from './failures.ts';
+import { Endpoint, type EndpointOptions, RequestRefused } from './endpoint.ts';
 import { conversationFor, createQuotes, lengthOf, type Quotes } from './prompt.ts';
 import { found, runTool, TOOLS } from './tools.ts';
 
-export interface OpenAiAgentOptions {
+interface OpenAiAgentOptions {
   readonly knowledge: KnowledgeFolder;
   readonly endpoint: EndpointOptions;
   /** One answer with everything that belongs to it, in milliseconds. */

@@ -96,29 +96,14 @@ function historyFor(
 }
 
 /** Two messages of one side become one: some endpoints want the sides to take turns. */
-export function inTurns(
-  messages: readonly ChatCompletionMessageParam[],
-): ChatCompletionMessageParam[] {
+function inTurns(messages: readonly ChatCompletionMessageParam[]): ChatCompletionMessageParam[] {
   const turns: ChatCompletionMessageParam[] = [];
   for (const message of messages) {
+    const { role, content } = message;
     const last = turns.at(-1);
-    if (
-      last?.role === 'user' &&
-      message.role === 'user' &&
-      typeof last.content === 'string' &&
-      typeof message.content === 'string'
-    ) {
-      turns[turns.length - 1] = { role: 'user', content: `${last.content}\n\n${message.content}` };
-    } else if (
-      last?.role === 'assistant' &&
-      message.role === 'assistant' &&
-      typeof last.content === 'string' &&
-      typeof message.content === 'string'
-    ) {
-      turns[turns.length - 1] = {
-        role: 'assistant',
-        content: `${last.content}\n\n${message.content}`,
-      };
+    const isSameSide = last?.role === role && (role === 'user' || role === 'assistant');
+    if (isSameSide && typeof last.content === 'string' && typeof content === 'string') {
+      turns[turns.length - 1] = { role, content: `${last.content}\n\n${content}` };
     } else {
       turns.push(message);
     }

@@ -1,9 +1,8 @@
 import type { ChatCompletionFunctionTool } from 'openai/resources/chat/completions';
 import { z } from 'zod';
 import type { AgentContext } from '../agent.ts';
-import type { Knowledge } from '../knowledge/knowledge.ts';
-import type { Section } from '../knowledge/sections.ts';
-import { languageSpoken } from '../handover.ts';
+import type { Knowledge, Section } from '../knowledge.ts';
+import { languageSpoken } from '../sentences.ts';
 import type { ToolCall } from './completion.ts';
 
 export const HAND_OVER = 'hand_over_to_person';
@@ -48,7 +47,7 @@ export const TOOLS: ChatCompletionFunctionTool[] = names().map((name) => ({
 }));
 
 /** What a call came to. */
-export type ToolResult =
+type ToolResult =
   | { readonly kind: 'handover'; readonly isAsked: boolean }
   /** Text for the model. */
   | { readonly kind: 'text'; readonly text: string };

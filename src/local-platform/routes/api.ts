@@ -1,0 +1,134 @@
+import type { Router } from 'express';
+import {
+  type CreateEventRequest,
+  createEventRequestSchema,
+  createMessageRequestSchema,
+  listContactsQuerySchema,
+  listMessagesQuerySchema,
+  listTicketsQuerySchema,
+  ticketFiltersSchema,
+} from '../../platform-api/schemas.ts';
+import { ApiError } from '../api-error.ts';
+import { shopOf } from '../authenticate.ts';
+import { checked, jsonBody } from './input.ts';
+import { sendJson } from '../respond.ts';
+import { type ContactRow, toContact, toConversation, toMessage, toTicket } from '../store/rows.ts';
+import type { Store } from '../store/store.ts';
+import { found, pathId, resource, type RouteContext, toPage } from './resource.ts';
+import { createMessage } from '../create-message.ts';
+
+/** API §4.1 */
+export function eventRoutes(router: Router, { store, now }: RouteContext): void {
+  resource(router, '/events/', {
+    post: [
+      ...jsonBody,
+      async (request, response) => {
+        const shop = shopOf(response);
+        const event = checked(createEventRequestSchema, request.body);
+        const at = new Date(now()).toISOString();
+        const { contact, created } = await store.write(() => record(store, shop, event, at));
+        sendJson(response, created ? 201 : 200, contact ? { contact: shown(contact) } : {});
+      },
+    ],
+  });
+}
+
+function record(
+  store: Store,
+  shop: string,
+  event: CreateEventRequest,
+  now: string,
+): { contact: ContactRow | undefined; created: boolean } {
+  const identity = event.contact;
+  if (identity && !identity.email && !identity.phone && !identity.remote_id) {
+    throw new ApiError(400, 'the request is not valid', {
+      contact: 'expected an email, a phone or a remote_id to find it by',
+    });
+  }
+  const contact = identity ? store.contacts.resolve(shop, 'event', identity, now) : undefined;
+  const created = store.events.create(shop, event, contact?.id ?? null, now);
+  return { contact, created };
+}
+
+const shown = ({ id, email, phone, remote_id }: ContactRow) => ({
+  id,
+  ...(email !== null && { email }),
+  ...(phone !== null && { phone }),
+  ...(remote_id !== null && { remote_id }),
+});
+
+/** API §4.2, §4.3, §4.4 */
+export function ticketRoutes(router: Router, { store, now, baseUrl }: RouteContext): void {
+  resource(router, '/tickets/', {
+    get: (request, response) => {
+      const query = checked(listTicketsQuerySchema, request.query);
+      const slice = store.tickets.list(shopOf(response), query, now());
+      sendJson(response, 200, toPage(baseUrl(), request, slice, toTicket));
+    },
+  });
+  resource(router, '/tickets/count/', {
+    get: (request, response) => {
+      const filters = checked(ticketFiltersSchema, request.query);
+      sendJson(response, 200, { count: store.tickets.count(shopOf(response), filters, now()) });
+    },
+  });
+  one(router, '/tickets/:id/', store.tickets, toTicket);
+}
+
+/** API §4.5, §4.6, §4.7 */
+export function messageRoutes(router: Router, context: RouteContext): void {
+  const { store, now, baseUrl } = context;
+  resource(router, '/messages/', {
+    get: (request, response) => {
+      const query = checked(listMessagesQuerySchema, request.query);
+      const slice = store.messages.list(shopOf(response), query);
+      sendJson(response, 200, toPage(baseUrl(), request, slice, toMessage));
+    },
+    post: [
+      ...jsonBody,
+      async (request, response) => {
+        const shop = shopOf(response);
+        const body = checked(createMessageRequestSchema, request.body);
+        const at = new Date(now()).toISOString();
+        const { message, created } = await store.write(() =>
+          createMessage(store, shop, body, at, context.agentListens(shop)),
+        );
+        if (created) context.onMessage(message.conversation_id);
+        sendJson(response, created ? 201 : 200, toMessage(message));
+      },
+    ],
+  });
+  one(router, '/messages/:id/', store.messages, toMessage);
+}
+
+/** API §4.10, §4.11 */
+export function contactRoutes(router: Router, { store, baseUrl }: RouteContext): void {
+  resource(router, '/contacts/', {
+    get: (request, response) => {
+      const query = checked(listContactsQuerySchema, request.query);
+      const slice = store.contacts.list(shopOf(response), query);
+      sendJson(response, 200, toPage(baseUrl(), request, slice, toContact));
+    },
+  });
+  one(router, '/contacts/:id/', store.contacts, toContact);
+}
+
+/** API §4.9 */
+export function conversationRoutes(router: Router, { store }: RouteContext): void {
+  one(router, '/conversations/:id/', store.conversations, toConversation);
+}
+
+/** The resource with the id in the path, or 404. */
+function one<Row, Resource>(
+  router: Router,
+  path: string,
+  table: { byId(shop: string, id: string): Row | undefined },
+  toResource: (row: Row) => Resource,
+): void {
+  resource(router, path, {
+    get: (request, response) => {
+      const row = table.byId(shopOf(response), pathId(request.params['id']));
+      sendJson(response, 200, toResource(found(row)));
+    },
+  });
+}

@@ -1,0 +1,146 @@
+import type { IncomingMessage } from 'node:http';
+import { finished, type Readable } from 'node:stream';
+import { Busboy, type BusboyInstance } from '@fastify/busboy';
+import { type MediaPermission, mediaPermissionSchema } from '../../platform-api/schemas.ts';
+import { ApiError, systemCode } from '../api-error.ts';
+import type { MediaFolder, StoredFile } from '../store/media.ts';
+
+export interface Upload {
+  readonly file: StoredFile;
+  readonly name: string;
+  /** As the client declared it. */
+  readonly type: string;
+  readonly permission: MediaPermission;
+}
+
+/** As much as a file system has for a name; more would not fit into a header either. */
+const NAME_MAX_CHARACTERS = 255;
+const HALF_CHARACTER = /[\ud800-\udbff]$/;
+
+interface Parts {
+  stored?: Promise<StoredFile>;
+  content?: Readable;
+  name: string;
+  type: string;
+  permission: string;
+  tooLarge: boolean;
+  /** What is wrong when there is no file. */
+  missing: string;
+}
+
+/**
+ * Reads a multipart upload (API §4.8): the part `file` goes to the folder as it comes, the field
+ * `permission` may stand before or after it.
+ * @throws {ApiError} 400, 413, 415; nothing is stored then
+ */
+export async function readUpload(
+  request: IncomingMessage,
+  folder: MediaFolder,
+  maxBytes: number,
+): Promise<Upload> {
+  const form = createForm(request, maxBytes);
+  const parts: Parts = {
+    name: '',
+    type: '',
+    permission: 'public',
+    tooLarge: false,
+    missing: 'required',
+  };
+  form.on('field', (name, value) => {
+    if (name === 'permission') parts.permission = value;
+    if (name === 'file') parts.missing = 'expected a file, with a filename, not a field';
+  });
+  // The declarations say that there always is a name; a part may come without one.
+  form.on('file', (field, content, name: string | undefined, _encoding, type) => {
+    // Without a listener, a part that ends early would end the process.
+    content.on('error', () => undefined);
+    if (field !== 'file' || parts.stored) {
+      content.resume();
+      return;
+    }
+    parts.name = (name ?? '').slice(0, NAME_MAX_CHARACTERS).replace(HALF_CHARACTER, '');
+    parts.type = type;
+    parts.content = content;
+    content.on('limit', () => (parts.tooLarge = true));
+    parts.stored = folder.store(content);
+    // A store that fails stops reading, and the form would wait for it for ever.
+    parts.stored.catch(() => form.destroy());
+  });
+  const complete = await parse(request, form);
+  return complete ? await accept(parts, folder, maxBytes) : await refuse(parts, folder);
+}
+
+/**
+ * Whether the whole form was read. Not by `pipeline`, which destroys the request when the form
+ * fails, and with it the connection that the answer has to go over.
+ */
+async function parse(request: IncomingMessage, form: BusboyInstance): Promise<boolean> {
+  const complete = await new Promise<boolean>((resolve) => {
+    finished(form, (error) => resolve(!error));
+    finished(request, { writable: false }, (error) => {
+      if (error) form.destroy();
+    });
+    request.pipe(form);
+  });
+  request.unpipe(form);
+  return complete;
+}
+
+async function accept(parts: Parts, folder: MediaFolder, maxBytes: number): Promise<Upload> {
+  const file = await parts.stored;
+  if (file === undefined) {
+    throw new ApiError(400, 'the request is not valid', { file: parts.missing });
+  }
+  const permission = mediaPermissionSchema.safeParse(parts.permission);
+  if (permission.success && !parts.tooLarge) {
+    return { file, name: parts.name, type: parts.type, permission: permission.data };
+  }
+  await folder.remove(file.id);
+  if (parts.tooLarge) throw tooLarge(maxBytes);
+  throw new ApiError(400, 'the request is not valid', {
+    permission: 'expected private or public',
+  });
+}
+
+/** The form broke off, or the disk failed: then that error is the answer. */
+async function refuse(parts: Parts, folder: MediaFolder): Promise<never> {
+  const broken = new ApiError(400, 'the body could not be read', { body: 'broke off' });
+  parts.content?.destroy(broken);
+  const file = await parts.stored?.catch((error: unknown) => {
+    if (systemCode(error) !== undefined) throw error;
+    return undefined;
+  });
+  if (file !== undefined) await folder.remove(file.id);
+  throw broken;
+}
+
+export const tooLarge = (maxBytes: number) =>
+  new ApiError(413, 'the file is too large', { file: `expected at most ${maxBytes} bytes` });
+
+function createForm(request: IncomingMessage, maxBytes: number): BusboyInstance {
+  const type = request.headers['content-type'] ?? '';
+  if (!/^multipart\/form-data\s*;/i.test(type)) {
+    throw new ApiError(415, 'the type of the body is not supported', {
+      body: 'expected a body of type multipart/form-data',
+    });
+  }
+  try {
+    return new Busboy({
+      headers: { ...request.headers, 'content-type': type },
+      limits: {
+        fileSize: maxBytes,
+        files: 5,
+        fields: 20,
+        parts: 25,
+        fieldSize: 1000,
+        headerPairs: 50,
+      },
+      highWaterMark: 1024 * 1024,
+      fileHwm: 1024 * 1024,
+    });
+  } catch {
+    throw new ApiError(400, 'the body could not be read', {
+      body: 'expected a boundary in the Content-Type',
+    });
+  }
+}

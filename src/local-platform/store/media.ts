@@ -1,0 +1,131 @@
+import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
+import { createWriteStream, rmSync } from 'node:fs';
+import { opendir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { Readable } from 'node:stream';
+import { fileTypeFromFile } from 'file-type';
+import type { MediaPermission } from '../../platform-api/schemas.ts';
+import type { Db } from './database.ts';
+import type { MediaRow } from './rows.ts';
+import { durableFiles, makeFolder } from '../../runtime/durable-files.ts';
+import { LIMITS } from '../open-points.ts';
+
+interface NewMedia {
+  readonly id: string;
+  readonly shop: string;
+  readonly type: string;
+  readonly name: string;
+  readonly permission: MediaPermission;
+  readonly size: number;
+  readonly now: string;
+}
+
+/** What is known about uploaded files; the bytes are in a folder, one file per id. */
+export class MediaTable {
+  readonly #sql;
+
+  constructor(db: Db) {
+    this.#sql = {
+      insert: db.prepare<unknown[], MediaRow>(
+        `INSERT INTO media (id, shop, type, original_name, permission, size, created_at)
+         VALUES (@id, @shop, @type, @name, @permission, @size, @now) RETURNING *`,
+      ),
+      anyShop: db.prepare<[string], MediaRow>(`SELECT * FROM media WHERE id = ?`),
+    };
+  }
+
+  create(media: NewMedia): MediaRow {
+    const row = this.#sql.insert.get(media);
+    if (row === undefined) throw new Error('a media record that was not stored');
+    return row;
+  }
+
+  byId(shop: string, id: string): MediaRow | undefined {
+    const row = this.#sql.anyShop.get(id);
+    return row?.shop === shop ? row : undefined;
+  }
+
+  /** For a download link, which is signed and names no shop. */
+  byLink(id: string): MediaRow | undefined {
+    return this.#sql.anyShop.get(id);
+  }
+}
+
+export interface StoredFile {
+  readonly id: string;
+  readonly size: number;
+  /** What the content says it is, if it says. */
+  readonly sniffedType: string | undefined;
+}
+
+/**
+ * The uploaded bytes: one file per media id. A file is written under a temporary name, synced,
+ * and renamed, so that an id never names half a file.
+ */
+export class MediaFolder {
+  readonly #folder: string;
+  readonly #temporary: string;
+  readonly #signingKey: Buffer;
+
+  constructor(folder: string, signingKey: Buffer) {
+    this.#folder = folder;
+    this.#temporary = join(folder, 'tmp');
+    this.#signingKey = signingKey;
+    // What a crash left there was never acknowledged.
+    rmSync(this.#temporary, { recursive: true, force: true });
+    makeFolder(this.#temporary);
+  }
+
+  /** Stores a stream to its end. On failure nothing stays behind. */
+  async store(content: Readable): Promise<StoredFile> {
+    const id = randomUUID();
+    const temporary = join(this.#temporary, id);
+    try {
+      await pipeline(content, createWriteStream(temporary, { flags: 'wx', mode: 0o600 }));
+      const size = await durableFiles.syncPath(temporary);
+      const sniffed = await fileTypeFromFile(temporary).catch(() => undefined);
+      await durableFiles.rename(temporary, this.path(id));
+      return { id, size, sniffedType: sniffed?.mime };
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+  }
+
+  /**
+   * Removes the files that have no record: a crash came between the file and its row, and the
+   * upload was never acknowledged. Only before the first upload; later it would be in its way.
+   */
+  async sweep(isRecorded: (id: string) => boolean): Promise<void> {
+    for await (const entry of await opendir(this.#folder)) {
+      if (entry.isFile() && !isRecorded(entry.name)) await this.remove(entry.name);
+    }
+  }
+
+  async remove(id: string): Promise<void> {
+    await rm(this.path(id), { force: true });
+  }
+
+  path(id: string): string {
+    return join(this.#folder, id);
+  }
+
+  /** The path and query of a download link; a private file's ends with its signature. */
+  link(id: string, isPrivate: boolean, nowMs: number): string {
+    if (!isPrivate) return `/media-files/${id}`;
+    const expires = nowMs + LIMITS.signedUrlLifetimeMs;
+    return `/media-files/${id}?expires=${expires}&signature=${this.#sign(id, expires)}`;
+  }
+
+  isSigned(id: string, expires: string, signature: string, nowMs: number): boolean {
+    const at = /^\d{1,15}$/.test(expires) ? Number(expires) : 0;
+    const expected = Buffer.from(this.#sign(id, at));
+    const given = Buffer.from(signature);
+    return expected.length === given.length && timingSafeEqual(expected, given) && nowMs < at;
+  }
+
+  #sign(id: string, expires: number): string {
+    return createHmac('sha256', this.#signingKey).update(`${id}:${expires}`).digest('base64url');
+  }
+}

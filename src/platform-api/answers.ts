@@ -1,0 +1,84 @@
+import type { z } from 'zod';
+import { PlatformError } from './errors.ts';
+import { type CreatedMessage, createdMessageSchema } from './resources.ts';
+import type { Answer, Call } from './transport.ts';
+
+const MAX_FORM_KEYS = 8;
+/** A key that is none of these may be a person's address, or an id that never comes again. */
+const FORM_KEY = /^[a-z][a-z_]{0,30}$/i;
+
+/**
+ * The JSON of a 2xx answer; undefined when there is no body. Any JSON says that it was taken, an
+ * object or not: what the answer to a new message looks like is not documented.
+ * @throws {PlatformError} `http` for another status; `not_json` when the body is something else
+ */
+export function accepted(call: Call, answer: Answer): unknown {
+  if (answer.status < 200 || answer.status > 299) throw failure('http', call, answer);
+  if (answer.text.trim() === '') return undefined;
+  const body = json(answer.text);
+  if (body === undefined) throw failure('not_json', call, answer);
+  return body;
+}
+
+/** The message in a 2xx answer, or what the answer is made of instead. */
+export function createdOf(body: unknown): { message: CreatedMessage } | { form: string } {
+  if (body === undefined || body === null) return { form: 'empty' };
+  if (typeof body !== 'object') return { form: typeof body };
+  if (Array.isArray(body)) return { form: 'array' };
+  for (const candidate of [body, member(body, 'data'), member(body, 'message')]) {
+    const message = createdMessageSchema.safeParse(candidate).data;
+    if (message?.id !== undefined) return { message };
+  }
+  const keys = Object.keys(body).filter((key) => FORM_KEY.test(key));
+  return { form: keys.toSorted().slice(0, MAX_FORM_KEYS).join(' ') || 'object' };
+}
+
+const member = (body: object, name: string): unknown =>
+  Object.entries(body).find(([key]) => key === name)?.[1];
+
+/** The body of a 409 that is the message itself, and not an error that happens to have an id. */
+export function existingMessage(call: Call, answer: Answer): object {
+  const body = json(answer.text);
+  if (typeof body === 'object' && body !== null && !('error' in body)) {
+    const bodies = [body, member(body, 'data'), member(body, 'message')];
+    if (bodies.some(isMessage)) return body;
+  }
+  throw failure('http', call, answer);
+}
+
+function isMessage(body: unknown): boolean {
+  return (
+    typeof body === 'object' &&
+    body !== null &&
+    'id' in body &&
+    typeof body.id === 'string' &&
+    ('conversation_id' in body || 'updated_at' in body)
+  );
+}
+
+/** The resource in a 2xx answer. */
+export function parsed<Schema extends z.ZodType>(
+  call: Call,
+  answer: Answer,
+  schema: Schema,
+): z.output<Schema> {
+  const result = schema.safeParse(accepted(call, answer));
+  if (!result.success) throw failure('unexpected', call, answer);
+  return result.data;
+}
+
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function failure(
+  code: 'http' | 'not_json' | 'unexpected',
+  { method, path }: Call,
+  { status, text, retryAfterMs }: Answer,
+): PlatformError {
+  return new PlatformError({ code, method, path, status, retryAfterMs, answer: text });
+}

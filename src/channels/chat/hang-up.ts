@@ -22,11 +22,15 @@ export async function hangUp(engine: Server['engine'], graceMs: number): Promise
   // The versions are pinned, and a test stops with a client that says nothing.
   const connections = Object.values((engine as unknown as Engine).clients);
   const sockets = connections.flatMap((each) => (each.transport as Transport).socket ?? []);
-  for (const connection of connections) connection.close();
+  for (const connection of connections) connection.close(isBetweenPolls(connection));
   const deadline = performance.now() + graceMs;
   while (sockets.some(isOpen) && performance.now() < deadline) await delay(LOOK_EVERY_MS);
   for (const socket of sockets.filter(isOpen)) socket.terminate?.();
   engine.close();
 }
+
+/** engine.io would keep such a connection for 30 s, in case that its client asks once more. */
+const isBetweenPolls = ({ transport }: Socket['conn']): boolean =>
+  transport.name === 'polling' && !transport.writable;
 
 const isOpen = ({ readyState }: { readonly readyState: number }): boolean => readyState !== CLOSED;

@@ -4,6 +4,7 @@ import { SMTPStream } from 'smtp-server/lib/smtp-stream.js';
 import { DotScanner } from '../../../src/channels/email/dot-scanner.ts';
 import { SmtpParser } from '../../../src/channels/email/smtp-parser.ts';
 import { withinProcessorTime } from '../../support/processor-time.ts';
+import { runCount } from '../../support/run-count.ts';
 
 interface Outcome {
   readonly content: string;
@@ -145,7 +146,7 @@ describe("compared with smtp-server's own scan", () => {
         const theirs = await parse(new SMTPStream(), chunks);
         expect(ours).toEqual(theirs);
       }),
-      { numRuns: 2000 },
+      { numRuns: runCount(2000) },
     );
   });
 

@@ -15,6 +15,7 @@ import {
 import { RunElider } from '../../../../src/channels/email/normalize/parts/run-elider.ts';
 import { ScratchFolder } from '../../../../src/channels/email/normalize/parts/scratch.ts';
 import { ends } from '../../../support/ends.ts';
+import { runCount } from '../../../support/run-count.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 
 const BYTES = randomBytes(400_000);
@@ -219,6 +220,6 @@ test('what passes and what is left out is the message, however it is cut', () =>
       }
       expect(whole.equals(message)).toBe(true);
     }),
-    { numRuns: 60 },
+    { numRuns: runCount(60) },
   );
 });

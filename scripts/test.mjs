@@ -1,9 +1,10 @@
-// npm test: installs what is missing, builds, checks, and runs every test. Arguments go to jest:
-//   npm test -- test/config
+// npm test: installs what is missing, builds, checks, and runs every test.
+// npm test -- test/config: runs these tests only. Arguments go to jest.
+// npm run test:fast: checks the types and runs the tests that are quick and start no program.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { build } from './build.mjs';
+import { build, isStale } from './build.mjs';
 import { installWhenNeeded, ROOT, run, runInBackground } from './workspace.mjs';
 
 /** Debian packages, and what shows that each is there. */
@@ -19,6 +20,26 @@ const TOOLS = [
   { name: 'libnet-ssleay-perl', present: () => runs('perl', ['-MNet::SSLeay', '-e1']) },
   { name: 'python3-socketio', present: () => runs('/usr/bin/python3', ['-c', 'import socketio']) },
   { name: 'python3-aiohttp', present: () => runs('/usr/bin/python3', ['-c', 'import aiohttp']) },
+];
+
+/** What test:fast leaves out, below test/: tests that start a browser or another program, or take long. */
+const SLOW = [
+  '(.*/)?browser/',
+  '(cli|deploy|docs|doctor|durability|e2e|package|simulation)/',
+  '(alerts/gateway|backup/backup|observability/(logger|monitoring-files|tracing))',
+  'channels/chat/(floods|handshake|limits|messages|upload-types|uploads)[.]',
+  'channels/chat/replies/(heavy-lists|long-lists|reply-poller)',
+  'channels/email/(authentication/gateway|inbound-route|properties|smtp-(replies|sessions))',
+  'channels/email/(normalize/(email-normalizer|fixtures|hostile)|view/message-viewer)[.]',
+  'channels/sms/(continuity|flood|media/media|rules|signature-vectors|webhook)[.]',
+  'channels/sms/reconciliation/reconciliation',
+  'console/(actions|entries|guards|sign-in|try-shop|upkeep)[.]',
+  'delivery/(conversations|delivery|forbidden|outages)[.]',
+  'local-platform/(agent/openai-agent|contract/(addresses|decisions|reference)|store/kill)',
+  'local-platform/outbound/(chat-sockets|departures)',
+  'spool/(guest-accept|sqlite/(conformance|disk-full|operator-conformance|search-files|store))[.]',
+  'spool/sqlite/visitor-identities',
+  'widget/engine/(bad-days|create-chat|uploads|visitor)[.]',
 ];
 
 function runs(program, args) {
@@ -52,17 +73,40 @@ function warn(missing) {
   );
 }
 
-installWhenNeeded();
-installTools();
-const built = build();
-if (built !== 0) process.exit(built);
-// Side by side: the tests wait for browsers and other processes often enough.
-const checked = runInBackground('check');
-const tests = spawn('npm', ['run', '--silent', 'jest', '--', ...process.argv.slice(2)], {
-  cwd: ROOT,
-  stdio: 'inherit',
-});
-const [code] = await once(tests, 'exit');
-const passed = await checked;
-if (!passed) console.error('npm run check FAILED: see above');
-process.exitCode = passed ? (code ?? 1) : 1;
+/** Resolves with jest's exit code. */
+async function jest(args) {
+  const stdio = 'inherit';
+  const tests = spawn('npm', ['run', '--silent', 'jest', '--', ...args], { cwd: ROOT, stdio });
+  const [code] = await once(tests, 'exit');
+  return code ?? 1;
+}
+
+/** What needs no setting up, and a build only when dist/ is older than src/: threads run from there. */
+async function runOnly(args, script) {
+  const built = isStale() ? build() : 0;
+  if (built !== 0) return built;
+  const checked = script === undefined ? true : runInBackground(script);
+  const code = await jest(args);
+  return (await checked) ? code : 1;
+}
+
+async function runAll() {
+  installWhenNeeded();
+  installTools();
+  const built = build();
+  if (built !== 0) return built;
+  // Side by side: the tests wait for browsers and other processes often enough.
+  const checked = runInBackground('check');
+  const code = await jest([]);
+  const passed = await checked;
+  if (!passed) console.error('npm run check FAILED: see above');
+  return passed ? code : 1;
+}
+
+const args = process.argv.slice(2);
+if (args[0] === '--fast') {
+  const ignored = SLOW.map((pattern) => `--testPathIgnorePatterns=<rootDir>/test/${pattern}`);
+  process.exitCode = await runOnly([...ignored, ...args.slice(1)], 'check:types');
+} else {
+  process.exitCode = args.length > 0 ? await runOnly(args) : await runAll();
+}

@@ -7,6 +7,7 @@ import { readMbox } from '../../src/cli/ingest/read-mbox.ts';
 import { fromLine, MboxQuote } from '../../src/cli/mbox-lines.ts';
 import { longSpan, moment, shortSpan } from '../../src/cli/time-argument.ts';
 import { partsOf } from '../../src/cli/timeline.ts';
+import { runCount } from '../support/run-count.ts';
 
 /** Cut where it hurts. */
 function* chunks(bytes: Buffer, sizes: readonly number[]): Generator<Buffer> {
@@ -92,7 +93,7 @@ test('what is written as mbox is read as it was, however it is cut', async () =>
         receivedAt: Date.UTC(2026, 10, 1, 9, 5),
       });
     }),
-    { numRuns: 300 },
+    { numRuns: runCount(300) },
   );
 });
 

@@ -12,6 +12,7 @@ import { silentLogger } from '../../src/observability/logger.ts';
 import type { Facts } from '../../src/observability/facts.ts';
 import { ends } from '../support/ends.ts';
 import { gatewayConfig } from '../support/gateway-config.ts';
+import { runCount } from '../support/run-count.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const QUIET: Facts = {
@@ -214,6 +215,6 @@ test('whatever the configuration, no secret is in its view', async () => {
       const shown = JSON.stringify(await viewOf(written));
       for (const secret of Object.values(made).flat()) expect(shown).not.toContain(secret);
     }),
-    { numRuns: 40 },
+    { numRuns: runCount(40) },
   );
 }, 60_000);

@@ -1,12 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
+import { runCount } from '../support/run-count.ts';
 import { play, told } from './play.ts';
 
-const SEEDS = 300;
-const AT_ONCE = 50;
+const PORTIONS = runCount(10);
+const AT_ONCE = 30;
 
 /** npm run bench -- simulate plays many more; `--only SEED` plays one again. */
 describe('whatever platform, people and machine do', () => {
-  const portions = Array.from({ length: SEEDS / AT_ONCE }, (_, index) => index * AT_ONCE + 1);
+  const portions = Array.from({ length: PORTIONS }, (_, index) => index * AT_ONCE + 1);
   test.each(portions)(
     'nothing is lost, nothing is twice, order and progress hold: seeds %i and on',
     async (first) => {

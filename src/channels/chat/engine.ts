@@ -106,11 +106,17 @@ export async function closeConnections(engine: Server['engine'], graceMs: number
     (engine as unknown as { readonly clients: Readonly<Record<string, EngineSocket>> }).clients,
   );
   const sockets = connections.flatMap((each) => inside(each).transport.socket ?? []);
-  for (const connection of connections) connection.close();
+  for (const connection of connections) connection.close(isBetweenPolls(connection));
   const deadline = performance.now() + graceMs;
   while (sockets.some(isOpen) && performance.now() < deadline) await delay(LOOK_EVERY_MS);
   for (const socket of sockets.filter(isOpen)) socket.terminate?.();
   engine.close();
+}
+
+/** engine.io would keep such a connection for 30 s, in case its client asks once more. */
+function isBetweenPolls(connection: EngineSocket): boolean {
+  const { transport } = inside(connection);
+  return transport.name === 'polling' && !transport.writable;
 }
 
 const isOpen = ({ readyState }: { readonly readyState: number }): boolean => readyState !== CLOSED;

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from '@jest/globals';
 import { Server, type Socket } from 'socket.io';
 import { io } from 'socket.io-client';
-import { writeTogether } from '../../../src/channels/chat/engine.ts';
+import { closeConnections, writeTogether } from '../../../src/channels/chat/engine.ts';
 import { ends } from '../../support/ends.ts';
 import { silentClient } from '../../support/raw-web-socket.ts';
 import { aShop, ChatGateway } from './chat-gateway.ts';
@@ -89,4 +89,20 @@ test('a stop waits a second for clients that do not answer, with a session or wi
   await Promise.all(closed);
   // `ws` alone would wait for 30 s.
   expect(performance.now() - started).toBeLessThan(15_000);
+});
+
+test('a client that is between two polls keeps nothing open', async () => {
+  const http = createServer();
+  const io = new Server(http);
+  ends(() => io.close());
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  // A listening TCP server's address is never a string.
+  const { port } = http.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}/socket.io/?EIO=4&transport=polling`;
+  expect((await fetch(url)).status).toBe(200);
+  expect(io.engine.clientsCount).toBe(1);
+
+  await closeConnections(io.engine, 1_000);
+  // engine.io alone would wait for 30 s.
+  expect(io.engine.clientsCount).toBe(0);
 });

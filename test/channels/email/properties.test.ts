@@ -8,6 +8,7 @@ import { openSqliteStore } from '../../../src/spool/sqlite/open.ts';
 import { asEntryId } from '../../../src/domain/ids.ts';
 import { INBOX } from '../../support/gateway-config.ts';
 import { mimeMail, shapelessMail } from '../../support/mail-arbitraries.ts';
+import { runCount } from '../../support/run-count.ts';
 import { type RunningGateway, startGateway } from '../../support/running-gateway.ts';
 import { ScriptedPlatform } from '../../support/scripted-platform.ts';
 import { SmtpClient } from '../../support/smtp-client.ts';
@@ -16,7 +17,7 @@ import { waitFor } from '../../support/wait-for.ts';
 
 /** The same messages on each run; another seed by `PROPERTY_SEED`, which a failure prints. */
 const SEED = Number(process.env['PROPERTY_SEED'] ?? 20_260_105);
-const RUNS = 150;
+const RUNS = runCount(150);
 /** A message is settled in milliseconds; the rest is for a machine that does other things too. */
 const SETTLED_WITHIN_MS = 10_000;
 const FINAL: ReadonlySet<EntryState> = new Set(['delivered', 'held', 'suppressed']);

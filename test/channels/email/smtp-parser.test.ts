@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { SMTPStream } from 'smtp-server/lib/smtp-stream.js';
 import { DotScanner, SmtpParser } from '../../../src/channels/email/smtp-parser.ts';
 import { withinProcessorTime } from '../../support/processor-time.ts';
+import { runCount } from '../../support/run-count.ts';
 
 interface Outcome {
   readonly content: string;
@@ -144,7 +145,7 @@ describe("compared with smtp-server's own scan", () => {
         const theirs = await parse(new SMTPStream(), chunks);
         expect(ours).toEqual(theirs);
       }),
-      { numRuns: 2000 },
+      { numRuns: runCount(2000) },
     );
   });
 

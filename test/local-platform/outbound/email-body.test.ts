@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { htmlOf } from '../../../src/local-platform/outbound/email.ts';
 import { withoutMarkup } from '../../../src/local-platform/plain-text.ts';
+import { runCount } from '../../support/run-count.ts';
 
 const body = (markdown: string) =>
   htmlOf(markdown).replace(/^<!DOCTYPE html>\n<html><body>\n|\n?<\/body><\/html>\n$/g, '');
@@ -114,7 +115,7 @@ describe('the HTML part', () => {
         },
       ),
       // A link to nowhere is a link (CommonMark 0.31.2 §6.3).
-      { numRuns: 500, examples: [[['[', '](', ')']]] },
+      { numRuns: runCount(500), examples: [[['[', '](', ')']]] },
     );
   });
 

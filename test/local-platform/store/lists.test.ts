@@ -7,6 +7,7 @@ import type {
   ListMessagesQuery,
   ListTicketsQuery,
 } from '../../../src/platform-api/schemas.ts';
+import { runCount } from '../../support/run-count.ts';
 import { SHOP } from '../harness.ts';
 import { AGENTS, type FilledStore, filledStore, LABELS, NOW, TEAMMATES } from './filled-store.ts';
 
@@ -95,7 +96,7 @@ test('tickets: any filters together list and count what a look at each row finds
       expect(walk(list, limit)).toEqual([expected, expected]);
       expect(store.tickets.count(SHOP.shopId, query, NOW)).toBe(expected.length);
     }),
-    { numRuns: 200 },
+    { numRuns: runCount(200) },
   );
 });
 
@@ -145,7 +146,7 @@ test('messages: any filters together list what a look at each row finds', () => 
       const list = (page: Paging) => store.messages.list(SHOP.shopId, { ...query, ...page });
       expect(walk(list, limit)).toEqual([expected, expected]);
     }),
-    { numRuns: 150 },
+    { numRuns: runCount(150) },
   );
 });
 
@@ -186,6 +187,6 @@ test('contacts: any filters together list what a look at each row finds', () => 
       const list = (page: Paging) => store.contacts.list(SHOP.shopId, { ...query, ...page });
       expect(walk(list, limit)).toEqual([expected, expected]);
     }),
-    { numRuns: 200 },
+    { numRuns: runCount(200) },
   );
 });

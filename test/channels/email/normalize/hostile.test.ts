@@ -6,6 +6,7 @@ import { createMessageRequestSchema } from '../../../../src/platform-api/schemas
 import { tempDir } from '../../../support/temp-dir.ts';
 import { emailJob, meta, shopSettings } from './jobs.ts';
 import { withinProcessorTime } from '../../../support/processor-time.ts';
+import { runCount } from '../../../support/run-count.ts';
 
 const scratch = tempDir();
 afterAll(() => scratch.remove());
@@ -186,7 +187,7 @@ describe('any bytes', () => {
           expect(new Set(files.map(({ part }) => part)).size).toBe(files.length);
         },
       ),
-      { numRuns: 400 },
+      { numRuns: runCount(400) },
     );
   });
 });

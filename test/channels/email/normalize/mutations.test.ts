@@ -1,11 +1,12 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { fuzzMail } from '../../../support/mail-fuzz.ts';
 import { mutateMail, readMailSeeds } from '../../../support/mail-mutations.ts';
+import { runCount } from '../../../support/run-count.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 
 /** The same on each run; `npm run bench -- fuzz` takes others, and more of them. */
 const FIRST_SEED = 1;
-const MESSAGES = 1000;
+const MESSAGES = runCount(1000);
 
 const folder = tempDir();
 afterAll(() => folder.remove());

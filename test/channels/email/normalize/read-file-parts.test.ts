@@ -17,6 +17,7 @@ import {
 import { Base64Extractor } from '../../../../src/channels/email/normalize/parts/base64-extractor.ts';
 import { ScratchFolder } from '../../../../src/channels/email/normalize/parts/collect-part.ts';
 import { ends } from '../../../support/ends.ts';
+import { runCount } from '../../../support/run-count.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 
 const BYTES = randomBytes(400_000);
@@ -221,6 +222,6 @@ test('what passes and what is left out is the message, however it is cut', () =>
       }
       expect(whole.equals(message)).toBe(true);
     }),
-    { numRuns: 60 },
+    { numRuns: runCount(60) },
   );
 });

@@ -1,3 +1,4 @@
+import { codeOf } from '../runtime/error-code.ts';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { z } from 'zod';
@@ -50,7 +51,7 @@ async function readPrivately(handle: FileHandle, file: string): Promise<string> 
 
 /** Calls on an open file do not name it in their errors. */
 function unreadable(file: string, error: unknown, to: 'read' | 'made private'): UnusableKeys {
-  const code = errorCode(error);
+  const code = codeOf(error) || 'unknown';
   const named = { code, syscall: 'open', path: file };
   const trouble = systemTrouble(named, { dataDir: dirname(file), to });
   const message =
@@ -89,9 +90,4 @@ export async function readOrMakeSecretFile<T>(
   return first;
 }
 
-const isMissing = (error: unknown): boolean => errorCode(error) === 'ENOENT';
-
-function errorCode(error: unknown): string {
-  const has = typeof error === 'object' && error !== null && 'code' in error;
-  return has && typeof error.code === 'string' ? error.code : 'unknown';
-}
+const isMissing = (error: unknown): boolean => codeOf(error) === 'ENOENT';

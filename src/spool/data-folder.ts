@@ -5,7 +5,7 @@ import type { DataFolderFacts, SpoolFacts } from '../observability/data-folder-f
 import { dataFolderTrouble } from './folder-access.ts';
 import { PARTS, readShopHealth } from './shop-health.ts';
 import { MIGRATIONS } from './sqlite/migrations.ts';
-import { codeOf } from './sqlite/database.ts';
+import { codeOf } from '../runtime/error-code.ts';
 
 /** Of the entries that wait: the running gateway asks this on its own thread. */
 const LOOKED_AT = 20_000;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { SpoolUnusable } from './errors.ts';
 import { spoolUnusable } from './sqlite/database.ts';
-import { codeOf } from './sqlite/database.ts';
+import { codeOf } from '../runtime/error-code.ts';
 
 /**
  * One gateway per data folder. The lock is the operating system's, on `spool.lock`, and so ends

@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 import { databaseTrouble } from '../runtime/database-trouble.ts';
 import { troubleInWords } from '../runtime/set-up-unusable.ts';
 import { SpoolUnavailable } from './errors.ts';
-import { codeOf } from './sqlite/database.ts';
+import { codeOf } from '../runtime/error-code.ts';
 
 /**
  * In the data folder. Shared by commands that write into `blobs/` beside a gateway, from their first

@@ -128,7 +128,7 @@ describe('a slow client is told 408 and cut off, though it keeps its own side op
       'slow_body',
     ],
   ])('%s', async (_, change, behave, why) => {
-    const { cutOffs, seen, listen } = await open(change);
+    const { cutOffs, seen, listen } = open(change);
     const client = new Client(await listen());
     behave(client);
     await client.answered(TIMEOUT);
@@ -138,7 +138,7 @@ describe('a slow client is told 408 and cut off, though it keeps its own side op
   });
 
   test('that keeps an idle connection with line breaks', async () => {
-    const { cutOffs, listen } = await open({ headersMs: 100, keepAliveMs: 100 });
+    const { cutOffs, listen } = open({ headersMs: 100, keepAliveMs: 100 });
     const client = new Client(await listen()).send(GET);
     await client.answered('200 OK');
     client.trickle('\r\n');
@@ -148,7 +148,7 @@ describe('a slow client is told 408 and cut off, though it keeps its own side op
   });
 
   test('that goes on with a body whose answer has gone out', async () => {
-    const { cutOffs, listen } = await open({ drainMs: 100 }, (_request, response) =>
+    const { cutOffs, listen } = open({ drainMs: 100 }, (_request, response) =>
       response.writeHead(404, { 'Content-Length': 0 }).end(),
     );
     const client = new Client(await listen()).send(post(100_000)).trickle('x'.repeat(100));
@@ -160,7 +160,7 @@ describe('a slow client is told 408 and cut off, though it keeps its own side op
   });
 
   test('that does not read a large answer', async () => {
-    const { cutOffs, listen } = await open({ unreadMs: 100 }, (_request, response) =>
+    const { cutOffs, listen } = open({ unreadMs: 100 }, (_request, response) =>
       response.end(Buffer.alloc(64 * 1024 * 1024)),
     );
     const client = new Client(await listen());
@@ -174,7 +174,7 @@ describe('a slow client is told 408 and cut off, though it keeps its own side op
 describe('whoever is honest goes on', () => {
   test('an upload that is slow and moves', async () => {
     const bodyPace = { minBytesPerSecond: 500, windowMs: 60, totalMs: 60_000 };
-    const { cutOffs, listen } = await open({ bodyPace });
+    const { cutOffs, listen } = open({ bodyPace });
     const client = new Client(await listen()).send(post(6000));
     let sent = 0;
     while (sent < 6000) {
@@ -189,7 +189,7 @@ describe('whoever is honest goes on', () => {
 
   test('an event stream that is silent for longer than any bound', async () => {
     const bounds = { headersMs: 60, keepAliveMs: 60, drainMs: 60, unreadMs: 60 };
-    const { cutOffs, listen } = await open(
+    const { cutOffs, listen } = open(
       { ...bounds, bodyPace: { minBytesPerSecond: 500, windowMs: 60, totalMs: 60 } },
       (_request, response) => {
         response.writeHead(200, { 'Content-Type': 'text/event-stream' }).flushHeaders();
@@ -203,7 +203,7 @@ describe('whoever is honest goes on', () => {
 
   test('a client that waits for us to read what it has sent', async () => {
     const bodyPace = { minBytesPerSecond: 500, windowMs: 60, totalMs: 60_000 };
-    const { cutOffs, listen } = await open({ bodyPace }, (request, response) => {
+    const { cutOffs, listen } = open({ bodyPace }, (request, response) => {
       setTimeout(() => countBytes(request, response), 500).unref();
     });
     const client = new Client(await listen()).send(post(200_000) + 'x'.repeat(200_000));
@@ -212,7 +212,7 @@ describe('whoever is honest goes on', () => {
   });
 
   test('a connection that was upgraded, and it counts no more', async () => {
-    const { listener, seen, cutOffs, listen } = await open({
+    const { listener, seen, cutOffs, listen } = open({
       ...{ headersMs: 60, keepAliveMs: 60, maxConnectionsPerIp: 1 },
     });
     listener.server.on('upgrade', (_request, socket: Socket) => {
@@ -234,7 +234,7 @@ describe('whoever is honest goes on', () => {
 });
 
 test('a pipelined answer is not followed by a 408 in its middle', async () => {
-  const { listen } = await open(
+  const { listen } = open(
     { bodyPace: { minBytesPerSecond: 500, windowMs: 100, totalMs: 60_000 } },
     (request, response) => {
       if (request.method === 'GET') response.write('begun');
@@ -248,7 +248,7 @@ test('a pipelined answer is not followed by a 408 in its middle', async () => {
 });
 
 test('a request that is not HTTP, or has too large headers, is told so', async () => {
-  const { listen } = await open({});
+  const { listen } = open({});
   const port = await listen();
   const odd = new Client(port).send('EHLO client.example\r\n\r\n');
   await odd.answered(/^HTTP\/1\.1 400 Bad Request\r\n/);
@@ -260,7 +260,7 @@ test('a request that is not HTTP, or has too large headers, is told so', async (
 
 describe('connections', () => {
   test('of one address are limited; one too many is told 503, and closed', async () => {
-    const { cutOffs, seen, listen } = await open({ maxConnectionsPerIp: 2 });
+    const { cutOffs, seen, listen } = open({ maxConnectionsPerIp: 2 });
     const port = await listen();
     const first = [new Client(port, '127.0.1.1'), new Client(port, '127.0.1.1')];
     await waitFor('both', () => seen.open === 2);
@@ -275,7 +275,7 @@ describe('connections', () => {
   });
 
   test('of a trusted proxy are limited in all alone, and leave a quarter to others', async () => {
-    const { seen, listen } = await open({
+    const { seen, listen } = open({
       ...{ maxConnections: 8, maxConnectionsPerIp: 1 },
       trusted: createNetworks(['127.0.9.9']),
     });
@@ -287,7 +287,7 @@ describe('connections', () => {
   });
 
   test('that stand still make room for others of the same address', async () => {
-    const { cutOffs, seen, listen } = await open({ maxConnectionsPerIp: 2, displaceAfterMs: 0 });
+    const { cutOffs, seen, listen } = open({ maxConnectionsPerIp: 2, displaceAfterMs: 0 });
     const port = await listen();
     const slow = [new Client(port), new Client(port)];
     await waitFor('both', () => seen.open === 2);
@@ -298,7 +298,7 @@ describe('connections', () => {
   });
 
   test('that stand still make room when all are taken, those of a proxy do not', async () => {
-    const { seen, listen } = await open({
+    const { seen, listen } = open({
       ...{ maxConnections: 4, displaceAfterMs: 0 },
       trusted: createNetworks(['127.0.9.9']),
     });
@@ -319,7 +319,7 @@ describe('connections', () => {
   });
 
   test('are all gone when the listener stops, also those that hear last words', async () => {
-    const { listener, seen, listen } = await open({ maxConnectionsPerIp: 1 });
+    const { listener, seen, listen } = open({ maxConnectionsPerIp: 1 });
     const port = await listen();
     const held = new Client(port);
     await waitFor('it', () => seen.open === 1);

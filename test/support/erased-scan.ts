@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { codeOf } from '../../src/spool/sqlite/database.ts';
+import { codeOf } from '../../src/runtime/error-code.ts';
 
 /**
  * Every file below a folder that holds a text in any way in which `strings` and a patient reader

@@ -119,11 +119,11 @@ export function conversationRoutes(router: Router, { store }: RouteContext): voi
 }
 
 /** The resource with the id in the path, or 404. */
-function one<Row, Resource>(
+function one<Row>(
   router: Router,
   path: string,
   table: { byId(shop: string, id: string): Row | undefined },
-  toResource: (row: Row) => Resource,
+  toResource: (row: Row) => unknown,
 ): void {
   resource(router, path, {
     get: (request, response) => {

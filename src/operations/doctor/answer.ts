@@ -1,4 +1,4 @@
-import { errorCode } from './error-code.ts';
+import { codeOf } from '../../runtime/error-code.ts';
 
 /** An HTTP answer's head; a failure is a word for it, with the system's or OpenSSL's code if there is one. */
 export type Answer =
@@ -24,14 +24,12 @@ export async function get(url: string, timeoutMs: number, clock: () => number): 
   } catch (error) {
     if (signal.aborted) return { failure: 'no answer in time' };
     const code = causeCode(error);
-    return code === undefined
+    return code === ''
       ? { failure: 'no answer (network)' }
       : { failure: `no answer (${code})`, code };
   }
 }
 
 /** `fetch` says "fetch failed"; why is in the code of the cause. */
-const causeCode = (error: unknown): string | undefined =>
-  typeof error === 'object' && error !== null && 'cause' in error
-    ? errorCode(error.cause)
-    : undefined;
+const causeCode = (error: unknown): string =>
+  typeof error === 'object' && error !== null && 'cause' in error ? codeOf(error.cause) : '';

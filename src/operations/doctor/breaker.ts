@@ -1,7 +1,7 @@
 import type { SpoolFacts } from '../../observability/data-folder-facts.ts';
 import { counted } from '../../runtime/counted.ts';
 import { type CheckResult, verdicts } from './check-result.ts';
-import { errorCode } from './error-code.ts';
+import { codeOf } from '../../runtime/error-code.ts';
 
 export interface AdminDoor {
   /** `http://127.0.0.1:8081` */
@@ -34,7 +34,7 @@ export async function readMetrics(
     return text === undefined ? { failure: `/metrics answered ${response.status}` } : { text };
   } catch (error) {
     const cause = error instanceof Error ? error.cause : undefined;
-    return { failure: errorCode(cause) ?? 'no answer in time' };
+    return { failure: codeOf(cause) || 'no answer in time' };
   }
 }
 

@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { systemTrouble } from '../../runtime/system-trouble.ts';
 import { type CheckResult, verdicts } from './check-result.ts';
-import { errorCode } from './error-code.ts';
+import { codeOf } from '../../runtime/error-code.ts';
 
 /** Below this much of the largest message nothing is accepted any more. */
 const REFUSES_BELOW = 1.5;
@@ -44,7 +44,7 @@ export async function freeBytes(folder: string): Promise<number> {
       const { bavail, bsize } = await statfs(path);
       return bavail * bsize;
     } catch (error) {
-      if (errorCode(error) !== 'ENOENT' || path === dirname(path)) throw error;
+      if (codeOf(error) !== 'ENOENT' || path === dirname(path)) throw error;
     }
   }
 }

@@ -1,6 +1,6 @@
 import { promises as dns } from 'node:dns';
 import { type CheckResult, verdicts } from './check-result.ts';
-import { errorCode } from './error-code.ts';
+import { codeOf } from '../../runtime/error-code.ts';
 
 /** Hosts by preference; a failure is the resolver's code. */
 export type MxAnswer = { readonly exchanges: readonly string[] } | { readonly failure: string };
@@ -37,7 +37,7 @@ export async function resolveMx(domain: string, servers: readonly string[]): Pro
     const byPreference = records.toSorted((a, b) => a.priority - b.priority);
     return { exchanges: byPreference.map(({ exchange }) => exchange) };
   } catch (error) {
-    const code = errorCode(error) ?? 'unknown';
+    const code = codeOf(error) || 'unknown';
     return code === 'ENODATA' || code === 'ENOTFOUND' ? { exchanges: [] } : { failure: code };
   }
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { get } from './answer.ts';
 import { type CheckResult, verdicts } from './check-result.ts';
-import { errorCode } from './error-code.ts';
+import { codeOf } from '../../runtime/error-code.ts';
 
 /** A door that the configuration names. */
 export interface Door {
@@ -84,7 +84,7 @@ async function greeting(host: string, port: number, timeoutMs: number): Promise<
     return { greeting: data.toString('latin1').slice(0, 200) };
   } catch (error) {
     if (signal.aborted) return { failure: 'no answer in time' };
-    return { failure: errorCode(error) ?? 'network' };
+    return { failure: codeOf(error) || 'network' };
   } finally {
     socket.destroy();
   }

@@ -1,6 +1,6 @@
 import { type RelayOptions, relayTransport } from '../../runtime/relay-transport.ts';
 import { type CheckResult, verdicts } from './check-result.ts';
-import { errorCode } from './error-code.ts';
+import { codeOf } from '../../runtime/error-code.ts';
 
 /** A server through which email leaves. */
 export interface RelayToCheck {
@@ -25,7 +25,7 @@ export async function checkRelay(
     await transport.verify();
     return judgeRelay(key, options, undefined);
   } catch (error) {
-    return judgeRelay(key, options, errorCode(error) ?? 'unknown');
+    return judgeRelay(key, options, codeOf(error) || 'unknown');
   } finally {
     transport.close();
   }

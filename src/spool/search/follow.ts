@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { EntryMeta } from '../entry.ts';
-import { codeOf } from '../sqlite/database.ts';
+import { codeOf } from '../../runtime/error-code.ts';
 import { cardOf, type FullCard } from './entry-card.ts';
 import type { IndexDb } from './index-database.ts';
 import { IndexEntries, type IndexedRow, stampOf } from './index-entries.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
-import { codeOf } from '../sqlite/database.ts';
+import { codeOf } from '../../runtime/error-code.ts';
 
 export type IndexDb = Database.Database;
 

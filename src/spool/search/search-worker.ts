@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { codeOf } from '../sqlite/database.ts';
+import { codeOf } from '../../runtime/error-code.ts';
 import { runAtLowPriority } from './low-priority.ts';
 import { OpenSearch } from './open-search.ts';
 import type {

@@ -3,7 +3,7 @@ import type { ErasedKeys } from './erased-keys.ts';
 import type { FreshEntries } from './fresh-entries.ts';
 import type { Operations } from './operations.ts';
 import type { Call, CallResult } from './store-client.ts';
-import { codeOf } from './database.ts';
+import { codeOf } from '../../runtime/error-code.ts';
 
 /** The store itself has failed: what is on disk is no longer certain. Never retried. */
 export class StoreFailed extends Error {

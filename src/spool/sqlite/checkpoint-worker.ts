@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { isMarked, markFailed } from '../store-failure.ts';
 import { logBytes } from './database.ts';
 import type { WorkerOptions } from './store-client.ts';
-import { codeOf } from './database.ts';
+import { codeOf } from '../../runtime/error-code.ts';
 
 /**
  * The thread that copies the write-ahead log back into the database, so that no acknowledgement

@@ -1,3 +1,4 @@
+import { codeOf } from '../../runtime/error-code.ts';
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
@@ -123,13 +124,4 @@ function assertWhole(db: Db, file: string): void {
   if (verdict !== 'ok') {
     throw new SpoolUnusable(`${file} is damaged (${String(verdict).split('\n')[0] ?? ''}).`);
   }
-}
-
-/**
- * The code of a SQLite error (`SQLITE_FULL`), or ''. By the property: the driver's error class is
- * another one in each context that loads it.
- */
-export function codeOf(error: unknown): string {
-  const has = typeof error === 'object' && error !== null && 'code' in error;
-  return has && typeof error.code === 'string' ? error.code : '';
 }

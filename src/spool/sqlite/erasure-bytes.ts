@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SpoolUnavailable } from '../errors.ts';
 import type { Db } from './database.ts';
-import { codeOf } from './database.ts';
+import { codeOf } from '../../runtime/error-code.ts';
 
 /** The mark that nothing was ever deleted in this file without being overwritten. */
 const MARK = 'secure_deletion';

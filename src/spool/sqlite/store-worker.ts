@@ -7,7 +7,7 @@ import { runBatch, StoreFailed } from './batch.ts';
 import { logBytes, MAX_LOG_BYTES, openDatabase } from './database.ts';
 import { createOperations, type OperationName } from './operations.ts';
 import type { Call, FromWorker, ToWorker, WorkerOptions } from './store-client.ts';
-import { codeOf } from './database.ts';
+import { codeOf } from '../../runtime/error-code.ts';
 
 /**
  * The thread that owns the database. Group commit: whatever has arrived while a commit was

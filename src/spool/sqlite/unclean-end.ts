@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { isDiskFull, renewFile, rewriteFile } from '../../runtime/durable-files.ts';
 import { BALLAST_FILE } from '../ballast.ts';
-import { codeOf } from './database.ts';
+import { codeOf } from '../../runtime/error-code.ts';
 
 /** For commands that look at the database for a moment. */
 const WAIT_MS = 2000;

@@ -3,6 +3,7 @@ import type { Arrival } from '../../intake/intake.ts';
 import type { UploadRecord, VisitorRecord } from '../../spool/chat-store.ts';
 import type { Entry } from '../../spool/entry.ts';
 import { asBlobName, type ShopId } from '../../domain/ids.ts';
+import { storedChat } from './stored.ts';
 
 /** How a visitor's message lies in the spool: this file writes it and reads it back. */
 
@@ -30,6 +31,9 @@ const rawSchema = z.object({
   ),
 });
 export type ChatRaw = Readonly<z.output<typeof rawSchema>>;
+
+/** The visitor is in the meta. */
+const NO_BYTES = new Uint8Array();
 
 /** What the `remote_id` of every message from here begins with. */
 export const REMOTE_ID_PREFIX = 'chat:';
@@ -60,6 +64,7 @@ export function chatArrival(
     receivedAt: message.receivedAt,
     meta,
     raw: { kind: 'inline', bytes: Buffer.from(raw) },
+    summary: storedChat.summaryOf(meta, NO_BYTES),
   };
 }
 

@@ -1,15 +1,11 @@
-import {
-  emailDedupKey,
-  emailLane,
-  messageIdOf,
-  remoteIdIfTaken,
-} from './identity.ts';
+import { emailDedupKey, emailLane, messageIdOf, remoteIdIfTaken } from './identity.ts';
 import { type Inbox, selectInboxes } from './inboxes.ts';
 import { selectSender } from './sender.ts';
 import type { Arrival } from '../../intake/intake.ts';
 import type { AddressDirectory, DirectoryShop } from './routing.ts';
 import type { EmailMeta } from './email-meta.ts';
 import type { StoredMessage } from './message-sink.ts';
+import { summaryOfHeaders } from './stored.ts';
 
 /** What a door knows of how a message came, for every recipient alike. */
 export type Envelope = Pick<
@@ -46,6 +42,7 @@ function toArrival(
   const sender = selectSender(head, shop.own, shop.sender);
   const dedupKey = emailDedupKey(agentContact, head, bodySha256);
   const hold = inbox.hold ?? (sender.kind === 'several' ? 'several_from' : undefined);
+  const meta = toMeta(inbox, message, envelope);
   return {
     shopId,
     channel: 'email',
@@ -53,8 +50,9 @@ function toArrival(
     dedupKey,
     remoteId,
     remoteIdIfTaken: remoteIdIfTaken(remoteId, dedupKey),
-    meta: toMeta(inbox, message, envelope),
+    meta,
     raw,
+    summary: summaryOfHeaders(meta, head),
     receivedAt: envelope.receivedAt,
     ...(hold !== undefined && { hold }),
   };

@@ -4,6 +4,7 @@ import type { Claimed } from '../../spool/entry.ts';
 import { parseAddress, subscriberOf, type Transport, TRANSPORTS } from './address.ts';
 import { FormFields, type FormPairs } from './form.ts';
 import type { SmsShop } from './shops.ts';
+import { storedSms, summaryOfPairs } from './stored.ts';
 
 /** Of a message in either direction (Twilio, "String identifier (SID)"). */
 export const MESSAGE_SID = /^(SM|MM)[0-9a-fA-F]{32}$/;
@@ -126,6 +127,7 @@ export function toArrival(
     remoteId: identity.messageSid,
     meta: { ...identity },
     raw: { kind: 'inline', bytes: Buffer.from(JSON.stringify(pairs)) },
+    summary: summaryOfPairs({ ...identity }, pairs),
     ...(receivedAt !== undefined && { receivedAt }),
   };
 }
@@ -135,6 +137,7 @@ export function toArrival(
  * media. It has the lane of the text, to be in the same conversation, and never holds that lane back.
  */
 export function toFollowUp({ entry, raw }: Claimed, late: LateMedia): Arrival {
+  const head = raw.kind === 'inline' ? raw.bytes : new Uint8Array();
   const id = `${entry.remoteId}/media`;
   return {
     shopId: entry.shopId,
@@ -144,6 +147,7 @@ export function toFollowUp({ entry, raw }: Claimed, late: LateMedia): Arrival {
     remoteId: id,
     meta: { ...entry.meta, late },
     raw,
+    summary: storedSms.summaryOf(entry.meta, head),
     detached: true,
   };
 }

@@ -20,6 +20,7 @@ const WITHOUT_BALLAST: ReadonlySet<OperationName> = new Set([
   'updateVisitor',
   'probe',
   'saveShopHealth',
+  'saveSummaries',
 ]);
 
 /** Calls of the store; on a full disk those that finish work are given the ballast's space. */

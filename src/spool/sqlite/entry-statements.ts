@@ -1,5 +1,6 @@
 import type { Db } from './database.ts';
 import { FIRST_REFUSAL_NUMBER, WAITS_FOR } from '../entry.ts';
+import { SUMMARY_VERSION } from '../stored-form.ts';
 import type { EntryRow } from './entry-row.ts';
 
 const FRESH_COLUMNS = 'seq, id, shop, channel, lane_hash, dedup_hash, remote_id';
@@ -31,6 +32,9 @@ export function prepareEntryStatements(db: Db) {
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     insertRaw: db.prepare(`INSERT INTO raws (seq, bytes) VALUES (?, ?)`),
+    insertSummary: db.prepare(
+      `INSERT INTO summaries (seq, version, "from", "to", subject, more) VALUES (?, ${SUMMARY_VERSION}, ?, ?, ?, ?)`,
+    ),
     byDedupHash: db.prepare<[Uint8Array], Pick<EntryRow, 'id'>>(
       `SELECT id FROM entries WHERE dedup_hash = ? AND filed = 1`,
     ),

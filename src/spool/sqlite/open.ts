@@ -18,8 +18,10 @@ import type {
 } from '../entry.ts';
 import type { DeliveryRecord, OperatorStore } from '../operator-store.ts';
 import type { OptOutStore } from '../opt-out-store.ts';
+import { renewSummaries } from '../renew-summaries.ts';
 import type { Recovered, Retention, Spool, Swept } from '../spool.ts';
 import { StoreFailure } from '../store-failure.ts';
+import type { StoredForms } from '../stored-form.ts';
 import { indexFileOf, removeIndex } from '../search/index-database.ts';
 import { SearchThreads } from '../search/search-threads.ts';
 import { BallastedCalls } from './ballasted-calls.ts';
@@ -51,6 +53,8 @@ export interface Store {
   readonly neededBytes: () => number;
   /** Brings the index up with the spool, and leaves nothing of deleted entries in its files. */
   rewriteIndex(): Promise<void>;
+  /** Computes the summaries that an earlier version made; resolves with how many. */
+  renewSummaries(forms: StoredForms, signal: AbortSignal): Promise<number>;
 }
 
 /**
@@ -89,7 +93,6 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
       {
         spoolFile: join(dir, 'spool.db'),
         indexFile: indexFileOf(dir),
-        blobFolder: join(dir, 'blobs'),
       },
       isOwner,
       options.onIndexFailure ?? (() => undefined),
@@ -100,6 +103,8 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
       spool: createSpool(client, calls, { blobs, blobLock, ballast, failure }, index, lock),
       operator: createOperatorStore(calls, index),
       rewriteIndex: () => index.ask('rewrite'),
+      renewSummaries: (forms, signal) =>
+        renewSummaries({ calls, pathOf: (blob) => blobs.path(blob), forms, signal }),
       chat: createChatStore(calls),
       optOuts: {
         isOptedOut: (shopId, lane) => calls.call('isOptedOut', shopId, lane),
@@ -135,7 +140,7 @@ function createSpool(
     claim: (requests, ...rest) => claim(calls, requests, ...rest),
     renew: (leases, leaseMs) => calls.call('renew', leases, leaseMs),
     settle: (lease, outcome, settlement, record) =>
-      settle(calls, index, lease, outcome, settlement, record),
+      settle(calls, lease, outcome, settlement, record),
     saveMedia: (lease, part, media) => calls.call('saveMedia', lease, part, media),
     conversation: (lane) => calls.call('conversation', lane),
     rememberConversation: (lane, id) => calls.call('rememberConversation', lane, id),
@@ -209,16 +214,13 @@ function createChatStore(calls: BallastedCalls): ChatStore {
 /** The record is made small here: the database's thread has other things to do. */
 async function settle(
   calls: BallastedCalls,
-  index: SearchThreads,
   lease: Lease,
   outcome: Outcome,
   settlement: Settlement,
   record: DeliveryRecord | undefined,
 ): Promise<boolean> {
   const stored = record && (await encodeRecord(record));
-  const settled = await calls.call('settle', lease, outcome, settlement, stored);
-  if (settled) index.settled(lease.id);
-  return settled;
+  return calls.call('settle', lease, outcome, settlement, stored);
 }
 
 /** A large backlog is filed in portions: the gateway's own commits must not wait long. */

@@ -13,6 +13,7 @@ import { OperatorMoves } from './operator-moves.ts';
 import { OptOutTable } from './opt-out-table.ts';
 import { RetentionTable } from './retention.ts';
 import { ShopHealthTable } from './shop-health-table.ts';
+import { SummaryTable } from './summary-table.ts';
 import { VisitorIdentities } from './visitor-identities.ts';
 
 const BACKLOG: BacklogLimits = { mostFresh: 200_000, filedAtOnce: 2000 };
@@ -36,6 +37,7 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
   const moves = new OperatorMoves(db, clock, entries);
   const audit = new AuditTable(db, clock);
   const retention = new RetentionTable(db, clock);
+  const summaries = new SummaryTable(db);
   const probe = db.prepare(
     `PRAGMA user_version = ${Number(db.pragma('user_version', { simple: true }))}`,
   );
@@ -106,6 +108,9 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
     takeBack: moves.takeBack.bind(moves),
     audit: audit.add.bind(audit),
     auditLines: audit.lines.bind(audit),
+
+    outdatedSummaries: summaries.outdated.bind(summaries),
+    saveSummaries: summaries.save.bind(summaries),
 
     requeueAll: retention.requeueAll.bind(retention),
     namedBlobs: retention.namedBlobs.bind(retention),

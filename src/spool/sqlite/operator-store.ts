@@ -9,7 +9,7 @@ export function createOperatorStore(calls: BallastedCalls, index: SearchThreads)
     search: (search) => index.ask('search', search),
     countFound: (filters, most) => index.ask('count', filters, most),
     searchBacklog: () => index.ask('backlog'),
-    cards: (ids) => index.ask('cards', ids),
+    summaries: (ids) => index.ask('summaries', ids),
     neighbours: (id) => index.ask('neighbours', id),
     record: async (id) => {
       const stored = await calls.call('record', id);

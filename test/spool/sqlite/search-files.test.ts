@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import Database from 'better-sqlite3';
-import { openIndex } from '../../../src/spool/search/index-database.ts';
+import { IndexDatabase } from '../../../src/spool/search/index-database.ts';
 import { openDatabase } from '../../../src/spool/sqlite/database.ts';
 import { MIGRATIONS } from '../../../src/spool/sqlite/migrations.ts';
 import { openSqliteStore, type Store } from '../../../src/spool/sqlite/open.ts';
@@ -79,8 +79,8 @@ describe('the file of the index', () => {
     const store = await open();
     const id = await mail(store, 'ann@x.example');
     await store.spool.close();
-    const index = openIndex(file('search/search.db'));
-    index.pragma('user_version = 99');
+    const index = IndexDatabase.open(file('search/search.db'));
+    index.db.pragma('user_version = 99');
     index.close();
     await expectFound(await open(), 'ann@x.example', [id]);
   });
@@ -91,7 +91,8 @@ describe('the file of the index', () => {
     await expectFound(store, 'x.example', [two, one]);
     await store.spool.close();
     const db = openDatabase(file('spool.db'));
-    db.exec(`DELETE FROM raws WHERE seq = 2; DELETE FROM entries WHERE seq = 2`);
+    db.exec(`DELETE FROM raws WHERE seq = 2; DELETE FROM summaries WHERE seq = 2;
+      DELETE FROM entries WHERE seq = 2`);
     db.close();
     const later = await open();
     await expectFound(later, 'x.example', [one]);
@@ -156,9 +157,9 @@ test('after rewriting, nothing of deleted entries is in any file', async () => {
   const bytes = files
     .map((name) => readFileSync(file(join('search', name))).toString('latin1'))
     .join('');
-  expect(bytes).toContain('kept-person');
-  expect(bytes).not.toContain('gone-person');
-  expect(bytes).not.toContain('gone-subject');
+  // A term is stored without what it begins with like the one before: the first word of these is whole.
+  expect(bytes).toContain('kept');
+  expect(bytes).not.toContain('gone');
   await expectFound(store, 'kept-person@x.example', [kept]);
 });
 

@@ -1,9 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { cardOf } from '../../../src/spool/search/entry-card.ts';
-import type { Channel } from '../../../src/domain/channel.ts';
+import type { Channel } from '../../src/domain/channel.ts';
+import { storedFormOf } from '../../src/gateway/stored-forms.ts';
+import type { EntryMeta } from '../../src/spool/entry.ts';
 
-const card = (channel: Channel, head: string, meta: Record<string, unknown> = {}) =>
-  cardOf({ kind: 'message', channel, meta, head: Buffer.from(head) });
+const summary = (channel: Channel, head: string, meta: EntryMeta = {}) =>
+  storedFormOf({ kind: 'message', channel }).summaryOf(meta, Buffer.from(head));
+const ofEvent = (head: string) =>
+  storedFormOf({ kind: 'event', channel: 'sms' }).summaryOf({}, Buffer.from(head));
 
 test('an email: names decoded and without their quotes, subject, copies to be found by', () => {
   const head = [
@@ -15,20 +18,20 @@ test('an email: names decoded and without their quotes, subject, copies to be fo
     '',
     'Subject: not this',
   ].join('\r\n');
-  expect(card('email', head, { envelopeFrom: 'bounce@example.com', envelopeTo: ['hi@a'] })).toEqual(
-    {
-      from: 'Anna Müller <anna@example.com>',
-      to: 'Support, Acme <support@acme.example>, other@acme.example',
-      subject: '注文番号',
-      more: expect.stringMatching(/bounce@example\.com hi@a boss@example\.com/),
-    },
-  );
+  expect(
+    summary('email', head, { envelopeFrom: 'bounce@example.com', envelopeTo: ['hi@a'] }),
+  ).toEqual({
+    from: 'Anna Müller <anna@example.com>',
+    to: 'Support, Acme <support@acme.example>, other@acme.example',
+    subject: '注文番号',
+    more: expect.stringMatching(/bounce@example\.com hi@a boss@example\.com/),
+  });
 });
 
 test('an email without the fields, or swept: what the envelope says', () => {
   const meta = { envelopeFrom: 'a@b.example', envelopeTo: ['c@d.example', 'e@f.example'] };
   for (const head of ['', '\r\nbody', 'nonsense']) {
-    expect(card('email', head, meta)).toMatchObject({
+    expect(summary('email', head, meta)).toMatchObject({
       from: 'a@b.example',
       to: 'c@d.example, e@f.example',
       subject: '',
@@ -38,7 +41,7 @@ test('an email without the fields, or swept: what the envelope says', () => {
 
 test('nothing that hides or turns text is shown', () => {
   const head = `From: x@y.example\r\nSubject: pay \u202egpj.exe\u0007\ttab \u200bnow\r\n\r\n`;
-  expect(card('email', head).subject).toBe('pay gpj.exe tab now');
+  expect(summary('email', head).subject).toBe('pay gpj.exe tab now');
 });
 
 test('an SMS: from the form as it came, else from the meta', () => {
@@ -48,13 +51,13 @@ test('an SMS: from the form as it came, else from the meta', () => {
     ['ProfileName', 'Ann'],
     ['Body', 'secret'],
   ];
-  expect(card('sms', JSON.stringify(form))).toEqual({
+  expect(summary('sms', JSON.stringify(form))).toEqual({
     from: 'Ann whatsapp:+15550002222',
     to: '+15550001111',
     subject: '',
     more: '',
   });
-  expect(card('sms', '', { from: '+1555', to: '+1666' })).toMatchObject({
+  expect(summary('sms', '', { from: '+1555', to: '+1666' })).toMatchObject({
     from: '+1555',
     to: '+1666',
   });
@@ -62,35 +65,33 @@ test('an SMS: from the form as it came, else from the meta', () => {
 
 test('a chat: the visitor', () => {
   const meta = { visitorId: 'abc', name: 'Ann', email: 'ann@example.com' };
-  expect(card('web_chat', '{"text":"secret"}', meta)).toEqual({
+  expect(summary('web_chat', '{"text":"secret"}', meta)).toEqual({
     from: 'Ann <ann@example.com>',
     to: '',
     subject: '',
     more: 'abc',
   });
-  expect(card('web_chat', '', { visitorId: 'abc' }).from).toBe('');
+  expect(summary('web_chat', '', { visitorId: 'abc' }).from).toBe('');
 });
 
 test('a line for a timeline: whom it is about', () => {
-  const head = Buffer.from(JSON.stringify({ contact: { phone: '+1555' }, name: 'x' }));
-  expect(cardOf({ kind: 'event', channel: 'sms', meta: {}, head }).from).toBe('+1555');
+  expect(ofEvent(JSON.stringify({ contact: { phone: '+1555' }, name: 'x' })).from).toBe('+1555');
 });
 
 test.each(['null', '[]', '[1]', '[[1,2]]', '{"contact":7}', '{', '\u0000', '"x"', '[null]'])(
-  'a raw form of %j makes an empty card, not an error',
+  'a raw form of %j makes an empty summary, not an error',
   (head) => {
     for (const channel of ['email', 'sms', 'web_chat'] as const) {
       for (const meta of [{}, { from: 7, envelopeTo: 'x', name: [] }]) {
-        expect(card(channel, head, meta)).toMatchObject({ subject: '' });
+        expect(summary(channel, head, meta)).toMatchObject({ subject: '' });
       }
     }
-    const event = { kind: 'event', channel: 'sms', meta: {}, head: Buffer.from(head) } as const;
-    expect(cardOf(event)).toMatchObject({ from: '' });
+    expect(ofEvent(head)).toMatchObject({ from: '' });
   },
 );
 
 test('texts are bounded', () => {
   const head = `From: ${'a'.repeat(60_000)}\r\nSubject: ${'=?utf-8?q?x?= '.repeat(4000)}\r\n\r\n`;
-  const { from, subject } = card('email', head);
+  const { from, subject } = summary('email', head);
   expect([from.length <= 300, subject.length <= 300]).toEqual([true, true]);
 });

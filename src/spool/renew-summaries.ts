@@ -45,9 +45,9 @@ export async function renewSummaries(renewal: SummaryRenewal): Promise<number> {
   return renewed;
 }
 
-async function made({ seq, head, blob, ...entry }: OutdatedSummary, renewal: SummaryRenewal) {
+async function made({ seq, id, head, blob, ...entry }: OutdatedSummary, renewal: SummaryRenewal) {
   const bytes = head ?? (blob && (await headOf(renewal.pathOf(blob)))) ?? new Uint8Array();
-  return { seq, ...renewal.forms(entry).summaryOf(entry.meta, bytes) };
+  return { seq, id, ...renewal.forms(entry).summaryOf(entry.meta, bytes) };
 }
 
 /** Undefined: it was swept meanwhile, or somebody deleted it: the spool raises that alarm. */

@@ -95,3 +95,24 @@ test('texts are bounded', () => {
   const { from, subject } = summary('email', head);
   expect([from.length <= 300, subject.length <= 300]).toEqual([true, true]);
 });
+
+test.each([
+  ['email', 'message', { agentContact: 'c1' }, 'ann@x.example c1', '', ['ann@x.example']],
+  ['sms', 'message', { from: 'whatsapp:+1555' }, 'lane', '', ['whatsapp:+1555']],
+  [
+    'web_chat',
+    'message',
+    { visitorId: 'v1', email: 'a@x.example' },
+    'l',
+    '',
+    ['v1', 'a@x.example'],
+  ],
+  ['web_chat', 'message', { visitorId: 'v1' }, 'l', '', ['v1']],
+  ['email', 'event', {}, 'l', '{"contact":{"email":"a@x.example"}}', ['a@x.example']],
+  ['sms', 'event', {}, 'l', '{"contact":{"email":null,"phone":"+1555"}}', ['+1555']],
+  ['sms', 'event', {}, 'l', '', []],
+] as const)('whose a stored %s %s is', (channel, kind, meta, lane, raw, identities) => {
+  const entry = { kind, channel, lane, meta };
+  const read = () => (raw === '' ? undefined : Buffer.from(raw));
+  expect(storedFormOf(entry).identitiesIn(entry, read)).toEqual(identities);
+});

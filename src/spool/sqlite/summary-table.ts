@@ -1,5 +1,5 @@
 import type { Channel } from '../../domain/channel.ts';
-import type { BlobName } from '../../domain/ids.ts';
+import type { BlobName, EntryId } from '../../domain/ids.ts';
 import type { EntryKind, EntryMeta, StoredSummary } from '../entry.ts';
 import { HEAD_BYTES, SUMMARY_VERSION } from '../stored-form.ts';
 import type { Db } from './database.ts';
@@ -11,6 +11,7 @@ const SEQS_PER_CALL = 200;
 /** An entry whose summary is missing, or was made by another version. */
 export interface OutdatedSummary {
   readonly seq: number;
+  readonly id: EntryId;
   readonly kind: EntryKind;
   readonly channel: Channel;
   readonly meta: EntryMeta;
@@ -41,16 +42,16 @@ export class SummaryTable {
     return { outdated, upTo: upTo < newest ? upTo : undefined };
   }
 
-  /** Of an entry that was swept meanwhile nothing is stored. */
-  save(summaries: readonly (StoredSummary & { readonly seq: number })[]): void {
-    for (const { seq, from, to, subject, more } of summaries) {
-      const { changes } = this.#sql.save.run({ seq, from, to, subject, more });
+  /** Of an entry that was deleted meanwhile nothing is stored; another may have its seq. */
+  save(summaries: readonly (StoredSummary & Pick<OutdatedSummary, 'seq' | 'id'>)[]): void {
+    for (const { seq, id, from, to, subject, more } of summaries) {
+      const { changes } = this.#sql.save.run({ seq, id, from, to, subject, more });
       if (changes > 0) this.#sql.insertChange.run(seq);
     }
   }
 }
 
-type OutdatedRow = Pick<EntryRow, 'seq' | 'kind' | 'channel' | 'meta' | 'blob'> & {
+type OutdatedRow = Pick<EntryRow, 'seq' | 'id' | 'kind' | 'channel' | 'meta' | 'blob'> & {
   readonly head: Uint8Array | null;
 };
 
@@ -58,14 +59,15 @@ function prepare(db: Db) {
   return {
     newest: db.prepare<[], { seq: number | null }>(`SELECT max(seq) AS seq FROM entries`),
     outdated: db.prepare<[number, number], OutdatedRow>(
-      `SELECT seq, kind, channel, meta, blob,
+      `SELECT seq, id, kind, channel, meta, blob,
          (SELECT substr(bytes, 1, ${HEAD_BYTES}) FROM raws WHERE raws.seq = entries.seq) AS head
        FROM entries LEFT JOIN summaries USING (seq)
        WHERE seq > ? AND seq <= ? AND version IS NOT ${SUMMARY_VERSION}`,
     ),
     save: db.prepare(
       `INSERT OR REPLACE INTO summaries (seq, version, "from", "to", subject, more)
-       SELECT seq, ${SUMMARY_VERSION}, @from, @to, @subject, @more FROM entries WHERE seq = @seq`,
+       SELECT seq, ${SUMMARY_VERSION}, @from, @to, @subject, @more FROM entries
+       WHERE seq = @seq AND id = @id`,
     ),
     insertChange: db.prepare(`INSERT INTO changes (seq) VALUES (?)`),
   };

@@ -46,14 +46,14 @@ export async function* oldestFirst(
   keep();
   for (const page of pages.reverse()) {
     const oldest = page.toString('latin1').split('\n').reverse().map(asEntryId);
-    const cards = await operator.cards(oldest);
+    const summaries = await operator.summaries(oldest);
     for (const id of oldest) {
       signal.throwIfAborted();
       const entry = await spool.get(id);
-      const card = cards.get(id) ?? NO_CARD;
-      if (entry !== undefined) yield { entry, card };
+      const summary = summaries.get(id) ?? NO_SUMMARY;
+      if (entry !== undefined) yield { entry, summary };
     }
   }
 }
 
-const NO_CARD = { from: '', to: '', subject: '' };
+const NO_SUMMARY = { from: '', to: '', subject: '' };

@@ -6,7 +6,8 @@ import {
 } from 'libphonenumber-js/min';
 import { parseAddress, subscriberOf } from '../channels/sms/address.ts';
 import { domainOf, matchKey, parseAddressList } from '../domain/email-addresses.ts';
-import type { ErasableEntry, Person } from '../spool/erasure.ts';
+import { storedFormOf } from '../gateway/stored-forms.ts';
+import type { Person } from '../spool/erasure.ts';
 import { countedWhenForged } from '../spool/sender-rates.ts';
 import { UsageError } from './exit-codes.ts';
 
@@ -100,7 +101,7 @@ function emailPerson(key: string, typed: string): NamedPerson {
   return {
     reading: { kind: 'email', key },
     is,
-    wrote: (entry, raw) => writtenBy(entry, raw, is),
+    wrote: wroteAs(is),
     hasSmsLane: () => false,
     ...finders([pattern], String.raw`[\w.+-]`, String.raw`[\w-]|\.\w`),
     countedAs: [key, countedWhenForged(key)],
@@ -113,7 +114,7 @@ function numberPerson(number: string, typed: string): NamedPerson {
   return {
     reading: { kind: 'number', number },
     is,
-    wrote: (entry, raw) => writtenBy(entry, raw, is),
+    wrote: wroteAs(is),
     // AC…/transport/ours/theirs
     hasSmsLane: (lane) => is(lane.slice(lane.lastIndexOf('/') + 1)),
     ...finders(writtenForms(number), String.raw`\d`, String.raw`\d`),
@@ -129,12 +130,18 @@ function visitorPerson(id: string): NamedPerson {
   return {
     reading: { kind: 'visitor', id },
     is,
-    wrote: (entry, raw) => writtenBy(entry, raw, is),
+    wrote: wroteAs(is),
     hasSmsLane: (lane) => is(lane.slice(lane.lastIndexOf('/') + 1)),
     ...finders(patterns, String.raw`[\w-]`, String.raw`[\w-]`),
     countedAs: [bare],
   };
 }
+
+/** Whoever the entry's own channel says wrote it, or whom it is about, is the person. */
+const wroteAs =
+  (is: Person['is']): Person['wrote'] =>
+  (entry, raw) =>
+    storedFormOf(entry).identitiesIn(entry, raw).some(is);
 
 /** What may stand between the digits of a number. */
 const GAP = String.raw`[\s().\-/\u00a0]{0,5}`;
@@ -172,34 +179,6 @@ function numberKey(identity: string): string | undefined {
   if (!address.startsWith('+')) return undefined;
   const number = parsed(address);
   return number === undefined ? undefined : subscriberOf(number);
-}
-
-/** By what each channel puts down of who wrote; a line on a timeline is about its contact. */
-function writtenBy(
-  { kind, channel, lane, meta }: ErasableEntry,
-  raw: () => Uint8Array | undefined,
-  is: (identity: string) => boolean,
-): boolean {
-  if (kind === 'event') return eventContact(raw()).some(is);
-  switch (channel) {
-    case 'email':
-      return is(lane.slice(0, -1 - String(meta['agentContact']).length));
-    case 'sms':
-      return is(String(meta['from']));
-    case 'web_chat':
-      return [meta['visitorId'], meta['email']].some(
-        (name) => typeof name === 'string' && is(name),
-      );
-  }
-}
-
-function eventContact(raw: Uint8Array | undefined): string[] {
-  if (raw === undefined) return [];
-  // Written by JSON.stringify of a create-event request in `deliver.ts`.
-  const { contact } = JSON.parse(Buffer.from(raw).toString('utf8')) as {
-    contact?: { email?: string | null; phone?: string | null };
-  };
-  return [contact?.email, contact?.phone].filter((name) => typeof name === 'string');
 }
 
 /**

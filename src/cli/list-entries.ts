@@ -115,8 +115,8 @@ function columns(open: OpenSpool, terminal: Terminal): readonly Column<FoundEntr
       colour: (text) => (text in STATE_COLOURS ? STATE_COLOURS[text as EntryState] : undefined),
     },
     { head: 'tries', min: 5, drop: 9, value: ({ entry }) => entry.attempts },
-    { head: 'sender', min: 12, max: 34, drop: 2, value: ({ card }) => card.from },
-    { head: 'subject', min: 10, max: 48, drop: 3, value: ({ card }) => card.subject },
+    { head: 'sender', min: 12, max: 34, drop: 2, value: ({ summary }) => summary.from },
+    { head: 'subject', min: 10, max: 48, drop: 3, value: ({ summary }) => summary.subject },
     {
       head: 'next or reason',
       min: 14,

@@ -24,6 +24,6 @@ export function iso(at: number): string {
 }
 
 /** The same with what is known of who wrote. */
-export function foundJson({ entry, card }: FoundEntry, shop: string): Record<string, unknown> {
-  return { ...entryJson(entry, shop), from: card.from, to: card.to, subject: card.subject };
+export function foundJson({ entry, summary }: FoundEntry, shop: string): Record<string, unknown> {
+  return { ...entryJson(entry, shop), ...summary };
 }

@@ -1,6 +1,12 @@
 import type { Command } from 'commander';
-import { type Entry, type RawForm, type TimelineStep, waitOf } from '../spool/entry.ts';
-import type { DeliveryRecord, EntryCard } from '../spool/operator-store.ts';
+import {
+  type Entry,
+  type EntrySummary,
+  type RawForm,
+  type TimelineStep,
+  waitOf,
+} from '../spool/entry.ts';
+import type { DeliveryRecord } from '../spool/operator-store.ts';
 import { asEntryId } from '../domain/ids.ts';
 import { paintFor } from './cell.ts';
 import { CommandFailed } from './exit-codes.ts';
@@ -21,7 +27,7 @@ export interface ShowOptions {
 
 interface Shown {
   readonly entry: Entry;
-  readonly card: EntryCard | undefined;
+  readonly summary: EntrySummary | undefined;
   readonly shop: string;
   readonly timeline: readonly TimelineStep[];
   readonly record: DeliveryRecord | undefined;
@@ -49,14 +55,14 @@ export async function showEntry(
 
 async function gather(open: OpenSpool, entry: Entry): Promise<Shown> {
   const { spool, operator, shopName } = open;
-  const [timeline, cards, record] = await Promise.all([
+  const [timeline, summaries, record] = await Promise.all([
     spool.timeline(entry.id),
-    operator.cards([entry.id]),
+    operator.summaries([entry.id]),
     operator.record(entry.id),
   ]);
   return {
     entry: open.told(entry),
-    ...{ card: cards.get(entry.id), shop: shopName(entry.shopId), timeline, record },
+    ...{ summary: summaries.get(entry.id), shop: shopName(entry.shopId), timeline, record },
   };
 }
 
@@ -93,14 +99,15 @@ async function trimmed({ operator }: OpenSpool, { id }: Entry): Promise<string> 
   return `${printable(record.trimmed).trimEnd()}\n`;
 }
 
-function json({ entry, card, shop, timeline, record }: Shown): string {
+function json({ entry, summary, shop, timeline, record }: Shown): string {
   const steps = timeline.map((step) => ({ ...step, at: iso(step.at) }));
-  const known = card === undefined ? entryJson(entry, shop) : foundJson({ entry, card }, shop);
+  const known =
+    summary === undefined ? entryJson(entry, shop) : foundJson({ entry, summary }, shop);
   const whole = { ...known, timeline: steps, ...(record && { record }) };
   return `${jsonText(whole, 2)}\n`;
 }
 
-function text({ entry, card, shop, timeline, record }: Shown, terminal: Terminal): string {
+function text({ entry, summary, shop, timeline, record }: Shown, terminal: Terminal): string {
   const paint = paintFor(terminal);
   const { state, settledAt } = entry;
   const settled =
@@ -111,9 +118,9 @@ function text({ entry, card, shop, timeline, record }: Shown, terminal: Terminal
     ['channel', entry.kind === 'event' ? `${entry.channel} event` : entry.channel],
     ['state', entry.detached ? `${state} (lets its lane pass)` : state],
     ['reason', entry.reason],
-    ['from', card?.from],
-    ['to', card?.to],
-    ['subject', card?.subject],
+    ['from', summary?.from],
+    ['to', summary?.to],
+    ['subject', summary?.subject],
     ['lane', entry.lane],
     ['remote id', entry.remoteId],
     ['received', time(entry.receivedAt)],

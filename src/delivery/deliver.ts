@@ -12,6 +12,7 @@ import { CONTACTS_NOT_READABLE, NO_SUCH_CONTACT } from '../domain/reasons.ts';
 import { readAnswer, Refused } from './answer.ts';
 import { compose } from './compose.ts';
 import type { Conversations } from './conversations.ts';
+import { storedEvent } from './stored-event.ts';
 import { submit } from './submit.ts';
 import { uploadAttachments } from './upload-attachments.ts';
 import { forbidden, type Submitted, type Work } from './work.ts';
@@ -145,16 +146,20 @@ async function acceptEvents(
 ): Promise<void> {
   if (events.length === 0) return;
   await intake.accept(
-    events.map((event, index) => ({
-      shopId: entry.shopId,
-      channel: entry.channel,
-      kind: 'event',
-      lane: `event/${entry.lane}`,
-      dedupKey: `event/${entry.id}/${index}`,
-      remoteId: `event:${randomUUID()}`,
-      meta: {},
-      raw: { kind: 'inline', bytes: Buffer.from(JSON.stringify(event)) },
-    })),
+    events.map((event, index) => {
+      const bytes = Buffer.from(JSON.stringify(event));
+      return {
+        shopId: entry.shopId,
+        channel: entry.channel,
+        kind: 'event' as const,
+        lane: `event/${entry.lane}`,
+        dedupKey: `event/${entry.id}/${index}`,
+        remoteId: `event:${randomUUID()}`,
+        meta: {},
+        raw: { kind: 'inline', bytes },
+        summary: storedEvent.summaryOf({}, bytes),
+      };
+    }),
   );
 }
 

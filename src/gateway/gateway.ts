@@ -32,6 +32,7 @@ import { connectPlatforms } from './platforms.ts';
 import { clientIpOf, createPublicApp, through } from './public-http.ts';
 import { emailShops, smsShops } from './shops.ts';
 import { startSmsReconciliation } from './sms-reconciliation.ts';
+import { storedFormOf } from './stored-forms.ts';
 import { startTracing } from './tracing.ts';
 import { version } from './version.ts';
 import { Backlog } from '../intake/backlog.ts';
@@ -356,6 +357,7 @@ function startHousekeeping(
   const housekeeping = new Housekeeping({
     spool: store.spool,
     backlog,
+    renewSummaries: (signal) => store.renewSummaries(storedFormOf, signal),
     retention: () => {
       const { raw, dead, entries } = live.value.spool.retain;
       return { rawMs: raw, deadMs: dead, entriesMs: entries };

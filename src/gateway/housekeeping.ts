@@ -12,6 +12,8 @@ const WARN_BEFORE_MS = 7 * 24 * 60 * 60 * 1000;
 export interface HousekeepingParts {
   readonly spool: Spool;
   readonly backlog: Backlog;
+  /** Computes what lists show of entries of an earlier version; resolves with how many. */
+  readonly renewSummaries: (signal: AbortSignal) => Promise<number>;
   readonly retention: () => Retention;
   /** Configured names by shop id. */
   readonly shopNames: () => ReadonlyMap<string, string>;
@@ -25,6 +27,7 @@ export class Housekeeping {
   readonly #parts: HousekeepingParts;
   #timers: NodeJS.Timeout[] = [];
   readonly #running = new Map<string, Promise<void>>();
+  readonly #stopping = new AbortController();
 
   constructor(parts: HousekeepingParts) {
     this.#parts = parts;
@@ -37,10 +40,12 @@ export class Housekeeping {
     ];
     this.#later('count', () => this.#count());
     this.#later('sweep', () => this.#sweep());
+    this.#later('summaries', () => this.#renewSummaries());
   }
 
   async stop(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
+    this.#stopping.abort();
     await Promise.all(this.#running.values());
   }
 
@@ -75,6 +80,12 @@ export class Housekeeping {
         logger.warn('spool.dead_entries_expire', { shop, channel, count });
       }
     }
+  }
+
+  async #renewSummaries(): Promise<void> {
+    const { renewSummaries, logger } = this.#parts;
+    const entries = await renewSummaries(this.#stopping.signal);
+    if (entries > 0) logger.info('spool.summaries_renewed', { entries });
   }
 
   async #sweep(): Promise<void> {

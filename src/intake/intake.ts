@@ -1,7 +1,14 @@
 import type { Metrics } from '../observability/metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { ChatStore, VisitorMessage } from '../spool/chat-store.ts';
-import type { Accepted, EntryKind, EntryMeta, NewEntry, RawForm } from '../spool/entry.ts';
+import type {
+  Accepted,
+  EntryKind,
+  EntryMeta,
+  NewEntry,
+  RawForm,
+  StoredSummary,
+} from '../spool/entry.ts';
 import { withChecksum } from '../spool/raw-checksum.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Channel } from '../domain/channel.ts';
@@ -21,6 +28,7 @@ export interface Arrival {
   readonly remoteIdIfTaken?: string;
   readonly meta: EntryMeta;
   readonly raw: RawForm;
+  readonly summary: StoredSummary;
   /** When it reached us, or when it was sent if it was found later (SMS reconciliation). */
   readonly receivedAt?: number;
   /** Goes straight to `held`, with this reason (postmaster mail, two From lines). */
@@ -119,6 +127,7 @@ function toEntry(arrival: Arrival, id: EntryId, now: number): NewEntry {
     receivedAt: arrival.receivedAt ?? now,
     meta: arrival.meta,
     raw: withChecksum(arrival.raw),
+    summary: arrival.summary,
     ...(arrival.remoteIdIfTaken !== undefined && { remoteIdIfTaken: arrival.remoteIdIfTaken }),
     ...(arrival.hold !== undefined && { hold: arrival.hold }),
     ...(arrival.detached !== undefined && { detached: arrival.detached }),

@@ -24,6 +24,24 @@ export type EntryKind = 'message' | 'event';
 /** What the adapter knows about an arrival beside the raw form. Plain JSON; opaque to the spool. */
 export type EntryMeta = Readonly<Record<string, unknown>>;
 
+/**
+ * What a list shows of an entry beside the entry itself, made by its channel when it is accepted.
+ * Empty texts where nothing is known.
+ */
+export interface EntrySummary {
+  /** Name and address or number of whoever wrote, as the message has them. */
+  readonly from: string;
+  readonly to: string;
+  /** Of an email. */
+  readonly subject: string;
+}
+
+/** A summary as it is stored with its entry when that is accepted. */
+export interface StoredSummary extends EntrySummary {
+  /** What else the entry is found by: other addresses of the envelope and of copies. */
+  readonly more: string;
+}
+
 export interface NewEntry {
   readonly id: EntryId;
   readonly kind: EntryKind;
@@ -41,6 +59,8 @@ export interface NewEntry {
   readonly receivedAt: number;
   readonly meta: EntryMeta;
   readonly raw: RawForm;
+  /** Made by its channel; without it the gateway makes it later. */
+  readonly summary?: StoredSummary;
   /** Accept straight into `held`, with this reason. */
   readonly hold?: string;
   /** It never holds its lane back, and is claimed beside it; it keeps the lane's conversation. */

@@ -17,14 +17,13 @@ export async function eraseFromIndex(dir: string): Promise<Purged | undefined> {
   const indexFile = indexFileOf(dir);
   if (!existsSync(indexFile)) return undefined;
   const search = new OpenSearch({
-    ...{ indexFile, spoolFile: join(dir, 'spool.db'), blobFolder: join(dir, 'blobs') },
-    role: 'both',
+    ...{ indexFile, spoolFile: join(dir, 'spool.db') },
   });
   try {
-    search.with(({ index }) => index.pragma(`busy_timeout = ${BUSY_MS}`));
+    search.with(({ index }) => index.db.pragma(`busy_timeout = ${BUSY_MS}`));
     search.catchUp(CATCH_UP_WITHIN_MS);
-    search.with(({ follow }) => follow.rewrite());
-    await search.with(({ index }) => truncateLog(index));
+    search.with(({ index }) => index.rewrite());
+    await search.with(({ index }) => truncateLog(index.db));
     return 'rewritten';
   } finally {
     search.close();

@@ -1,20 +1,11 @@
 import type { Channel } from '../domain/channel.ts';
 import type { EntryId, ShopId } from '../domain/ids.ts';
-import type { Entry } from './entry.ts';
+import type { Entry, EntrySummary } from './entry.ts';
 import type { EntryState } from '../domain/entry-state.ts';
-
-/** What a list shows of an entry beside the entry itself. Empty texts where nothing is known. */
-export interface EntryCard {
-  /** Name and address or number of whoever wrote, as the message has them. */
-  readonly from: string;
-  readonly to: string;
-  /** Of an email. */
-  readonly subject: string;
-}
 
 export interface EntrySearch {
   /**
-   * Words, or beginnings of words, all of which are in the card or the ids of the entry (its own,
+   * Words, or beginnings of words, all of which are in the summary or the ids of the entry (its own,
    * the remote id, the platform's message and conversation).
    */
   readonly text?: string;
@@ -33,7 +24,7 @@ export interface EntrySearch {
 
 export interface FoundEntry {
   readonly entry: Entry;
-  readonly card: EntryCard;
+  readonly summary: EntrySummary;
 }
 
 /** What an attempt made of a message: kept as long as the raw form. */
@@ -73,7 +64,7 @@ export interface OperatorStore {
   countFound(search: Omit<EntrySearch, 'before' | 'limit'>, most: number): Promise<number>;
   /** How many entries the index of `text` does not have yet. */
   searchBacklog(): Promise<number>;
-  cards(ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, EntryCard>>;
+  summaries(ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, EntrySummary>>;
   /** Which entries were accepted right before and right after it. */
   neighbours(id: EntryId): Promise<{ readonly older?: EntryId; readonly newer?: EntryId }>;
   record(id: EntryId): Promise<DeliveryRecord | undefined>;

@@ -25,6 +25,7 @@ test('what waits of each shop is counted while a long sweep goes on', async () =
     // It uses these three alone.
     spool: spool as Spool,
     backlog,
+    renewSummaries: () => Promise.resolve(0),
     retention: () => ({ rawMs: 1, deadMs: 1, entriesMs: 1 }),
     shopNames: () => new Map(),
     metrics: createMetrics(),

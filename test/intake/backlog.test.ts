@@ -42,6 +42,7 @@ function anArrival(shopId = SHOP, bytes = 300): Arrival {
   nth += 1;
   return {
     ...{ shopId, channel: 'sms', lane: `lane ${nth}`, dedupKey: `${nth}`, remoteId: `${nth}` },
+    summary: { from: '', to: '', subject: '', more: '' },
     ...{ meta: {}, raw: { kind: 'inline', bytes: Buffer.alloc(bytes) } },
   };
 }

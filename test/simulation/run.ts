@@ -453,5 +453,6 @@ function arrivalOf({ tag, shopId, channel, lane, wanted }: SimulatedMessage): Ar
     ...{ shopId: asShopId(shopId), channel, lane, dedupKey: tag, remoteId: `<${tag}@sender>` },
     meta: { ...wanted },
     raw: { kind: 'inline', bytes: Buffer.from(tag) },
+    summary: { from: '', to: '', subject: '', more: '' },
   };
 }

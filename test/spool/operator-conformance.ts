@@ -78,7 +78,7 @@ export function describeOperatorStore(
       });
 
     describe('searching', () => {
-      test('every entry is found by its card and its ids, newest first', async () => {
+      test('every entry is found by its summary and its ids, newest first', async () => {
         const one = await mail('Ann <ann@x.example>', 'Order 17');
         const two = await mail('Bob <bob@x.example>', 'Order 18');
         await expectFound({ text: 'order' }, [two, one]);
@@ -88,12 +88,12 @@ export function describeOperatorStore(
         await expectFound({ text: two }, [two]);
         await expectFound({ text: two.slice(0, 14) }, [two]);
         const { found: all } = await operator.search({ text: 'order 18', limit: 10 });
-        expect(all[0]?.card).toEqual({
+        expect(all[0]?.summary).toEqual({
           from: 'Bob <bob@x.example>',
           to: 'shop@acme.example',
           subject: 'Order 18',
         });
-        expect(await operator.cards([one])).toEqual(
+        expect(await operator.summaries([one])).toEqual(
           new Map([[one, expect.objectContaining({ subject: 'Order 17' })]]),
         );
       });
@@ -193,11 +193,11 @@ export function describeOperatorStore(
         await settle(id, { state: 'delivered' });
         await expectFound({ text: 'gone@x.example', states: ['delivered'] }, [id]);
         await spool.sweep({ rawMs: -1, deadMs: -1, entriesMs: 1e12 });
-        // The card outlives the raw form.
+        // The summary outlives the raw form.
         await expectFound({ text: 'gone@x.example' }, [id]);
         await spool.sweep({ rawMs: -1, deadMs: -1, entriesMs: -1 });
         await expectFound({ text: 'gone@x.example' }, []);
-        await waitFor('its end', async () => (await operator.cards([id])).size === 0);
+        await waitFor('its end', async () => (await operator.summaries([id])).size === 0);
         const next = await mail('next@x.example', 'after');
         await expectFound({ text: 'x.example' }, [next]);
       });

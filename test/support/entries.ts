@@ -8,6 +8,7 @@ import {
 } from '../../src/spool/entry.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import type { Operations } from '../../src/spool/sqlite/operations.ts';
+import { storedFormOf } from '../../src/gateway/stored-forms.ts';
 import { asEntryId, asShopId, type ShopId } from '../../src/domain/ids.ts';
 
 export const SHOP = asShopId('00000000-0000-4000-8000-000000000001');
@@ -19,7 +20,7 @@ let counter = 0;
 export function anEntry(change: Partial<NewEntry> = {}): NewEntry {
   counter += 1;
   const id = asEntryId(`${String(counter).padStart(8, '0')}-${randomUUID()}`);
-  return {
+  const entry: NewEntry = {
     id,
     kind: 'message',
     shopId: SHOP,
@@ -32,6 +33,9 @@ export function anEntry(change: Partial<NewEntry> = {}): NewEntry {
     raw: { kind: 'inline', bytes: Buffer.from(`raw ${id}`) },
     ...change,
   };
+  const { meta, raw } = entry;
+  if (raw.kind === 'file') return entry;
+  return { summary: storedFormOf(entry).summaryOf(meta, raw.bytes), ...entry };
 }
 
 /** What a shop in good health is asked for. */

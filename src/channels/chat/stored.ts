@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Arrival } from '../../intake/intake.ts';
 import type { UploadRecord, VisitorRecord } from '../../spool/chat-store.ts';
 import type { Entry } from '../../spool/entry.ts';
+import { type StoredForm, shownText, textIn } from '../../spool/stored-form.ts';
 import { asBlobName } from '../../domain/ids.ts';
 
 /**
@@ -41,7 +42,7 @@ export const REMOTE_ID_PREFIX = 'chat:';
 export function storedForm(
   visitor: VisitorRecord,
   message: { id: string; text: string; uploads: readonly UploadRecord[] },
-): Pick<Arrival, 'meta' | 'raw'> {
+): Pick<Arrival, 'meta' | 'raw' | 'summary'> {
   const meta: ChatMeta = {
     visitorId: visitor.id,
     messageId: message.id,
@@ -50,7 +51,8 @@ export function storedForm(
     ...(visitor.email && { email: visitor.email }),
   };
   const raw = JSON.stringify({ text: message.text, uploads: message.uploads });
-  return { meta, raw: { kind: 'inline', bytes: Buffer.from(raw) } };
+  const bytes = Buffer.from(raw);
+  return { meta, raw: { kind: 'inline', bytes }, summary: storedChat.summaryOf(meta, bytes) };
 }
 
 /**
@@ -62,3 +64,19 @@ export const chatMeta = (entry: Pick<Entry, 'meta'>): ChatMeta => metaSchema.par
 /** @throws {SyntaxError} {z.ZodError} the bytes are not what `storedForm` writes */
 export const chatRaw = (bytes: Uint8Array): ChatRaw =>
   rawSchema.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
+
+/** What lists, the search and the erasure ask of it: the visitor, who is in the meta. */
+export const storedChat: StoredForm = {
+  summaryOf: (meta) => {
+    const email = textIn(meta, 'email');
+    const parts = [textIn(meta, 'name'), email === '' ? '' : `<${email}>`];
+    return {
+      from: shownText(parts.filter((part) => part !== '').join(' ')),
+      to: '',
+      subject: '',
+      more: textIn(meta, 'visitorId'),
+    };
+  },
+  identitiesIn: ({ meta }) =>
+    [meta['visitorId'], meta['email']].filter((name) => typeof name === 'string'),
+};

@@ -3,7 +3,7 @@ import { emailDedupKey, emailLane, idOfRaw, messageIdOf, remoteIdIfTaken } from 
 import { type AddressDirectory, type DirectoryShop, type Inbox, selectInboxes } from './routing.ts';
 import { selectSender } from './sender.ts';
 import type { Arrival } from '../../intake/intake.ts';
-import type { EmailMeta } from './stored.ts';
+import { type EmailMeta, summaryOfHeaders } from './stored.ts';
 import { type HeaderBlock, HeaderCollector } from './header-block.ts';
 import { type BlobStore, type BlobWriter, exactCopy, INLINE_MAX_BYTES } from '../../spool/blobs.ts';
 import type { RawForm } from '../../spool/entry.ts';
@@ -43,6 +43,7 @@ function toArrival(
   const sender = selectSender(head, shop.own, shop.sender);
   const dedupKey = emailDedupKey(agentContact, head, bodySha256);
   const hold = inbox.hold ?? (sender.kind === 'several' ? 'several_from' : undefined);
+  const meta = toMeta(inbox, message, envelope);
   return {
     shopId,
     channel: 'email',
@@ -50,8 +51,9 @@ function toArrival(
     dedupKey,
     remoteId,
     remoteIdIfTaken: remoteIdIfTaken(remoteId, dedupKey),
-    meta: toMeta(inbox, message, envelope),
+    meta,
     raw,
+    summary: summaryOfHeaders(meta, head),
     receivedAt: envelope.receivedAt,
     ...(hold !== undefined && { hold }),
   };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Arrival } from '../../intake/intake.ts';
-import type { Claimed } from '../../spool/entry.ts';
+import type { Claimed, EntryMeta, StoredSummary } from '../../spool/entry.ts';
+import { parsedJson, type StoredForm, shownText, textIn } from '../../spool/stored-form.ts';
 import { FormFields, type FormPairs } from './form.ts';
 
 /**
@@ -45,9 +46,10 @@ const rawSchema = z.array(z.tuple([z.string(), z.string()]));
 export const storedForm = (
   identity: MessageIdentity,
   pairs: FormPairs,
-): Pick<Arrival, 'meta' | 'raw'> => ({
+): Pick<Arrival, 'meta' | 'raw' | 'summary'> => ({
   meta: { ...identity },
   raw: { kind: 'inline', bytes: Buffer.from(JSON.stringify(pairs)) },
+  summary: summaryOfPairs({ ...identity }, pairs),
 });
 
 /**
@@ -55,6 +57,7 @@ export const storedForm = (
  * media. It has the lane of the text, to be in the same conversation, and never holds that lane back.
  */
 export function toFollowUp({ entry, raw }: Claimed, late: LateMedia): Arrival {
+  const head = raw.kind === 'inline' ? raw.bytes : new Uint8Array();
   const id = `${entry.remoteId}/media`;
   return {
     shopId: entry.shopId,
@@ -64,6 +67,7 @@ export function toFollowUp({ entry, raw }: Claimed, late: LateMedia): Arrival {
     remoteId: id,
     meta: { ...entry.meta, late },
     raw,
+    summary: storedSms.summaryOf(entry.meta, head),
     detached: true,
   };
 }
@@ -81,4 +85,32 @@ export function readStored(claimed: Claimed): StoredMessage {
   const pairs = rawSchema.parse(JSON.parse(Buffer.from(claimed.raw.bytes).toString('utf8')));
   const { late, ...identity } = metaSchema.parse(claimed.entry.meta);
   return { identity, fields: new FormFields(pairs), late };
+}
+
+/** What lists, the search and the erasure ask of a stored text. */
+export const storedSms: StoredForm = {
+  summaryOf: (meta, head) => {
+    const pairs = parsedJson(head);
+    return summaryOfPairs(meta, Array.isArray(pairs) ? pairs : []);
+  },
+  identitiesIn: ({ meta }) => [String(meta['from'])],
+};
+
+/** The same of parameters that were read already. */
+export function summaryOfPairs(meta: EntryMeta, pairs: readonly unknown[]): StoredSummary {
+  const field = (name: string): string => {
+    for (const pair of pairs) {
+      const [key, value] = Array.isArray(pair) ? (pair as unknown[]) : [];
+      if (key === name && typeof value === 'string') return value;
+    }
+    return '';
+  };
+  const number = field('From') || textIn(meta, 'from');
+  const name = shownText(field('ProfileName'));
+  return {
+    from: shownText(name === '' ? number : `${name} ${number}`),
+    to: shownText(field('To') || textIn(meta, 'to')),
+    subject: '',
+    more: '',
+  };
 }

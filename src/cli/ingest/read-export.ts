@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Arrival, Intake } from '../../intake/intake.ts';
 import { chatMeta, chatRaw } from '../../channels/chat/stored.ts';
 import type { ShopId } from '../../domain/ids.ts';
+import { storedFormOf } from '../../gateway/stored-forms.ts';
 import { type ExportedEntry, readExportLine } from '../export-line.ts';
 import type { EmailTaker } from './email-taker.ts';
 import type { Place } from './place.ts';
@@ -99,6 +100,7 @@ async function takeArrival(
   const arrival: Arrival = {
     ...{ shopId, channel, lane, dedupKey, remoteId, meta, receivedAt },
     raw: { kind: 'inline', bytes: raw },
+    summary: storedFormOf({ kind: 'message', channel }).summaryOf(meta, raw),
   };
   const duplicate = parts.dryRun
     ? await parts.isKnown(arrival)

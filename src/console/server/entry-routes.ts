@@ -5,7 +5,7 @@ import type { Spool } from '../../spool/spool.ts';
 import { checked } from './checked.ts';
 import type { EntryDetail, EntryList } from '../contract.ts';
 import { movesOf } from '../../domain/entry-state.ts';
-import { NO_CARD, rowOf } from './entry-rows.ts';
+import { NO_SUMMARY, rowOf } from './entry-rows.ts';
 import { entryIdSchema, readList } from './entry-search.ts';
 import { authenticationOf, classificationOf, timelineOf } from './entry-timeline.ts';
 import { Refusal } from './refusal.ts';
@@ -34,7 +34,7 @@ export function entryRoutes(parts: EntryRouteParts): Router {
       count ? operator.countFound(filter, COUNTED_UP_TO) : undefined,
     ]);
     res.json({
-      entries: found.map(({ entry, card }) => rowOf(entry, card, shops)),
+      entries: found.map(({ entry, summary }) => rowOf(entry, summary, shops)),
       ...(next !== undefined && { next }),
       ...(total !== undefined && { total: { count: total, exact: total < COUNTED_UP_TO } }),
       searchIsComplete: backlog === 0,
@@ -55,8 +55,8 @@ export async function entryOf(id: unknown, spool: Pick<Spool, 'get'>): Promise<E
 
 async function detailOf(entry: Entry, parts: EntryRouteParts): Promise<EntryDetail> {
   const { spool, operator, shops } = parts;
-  const [cards, steps, raw, record, { older, newer }, ticketId] = await Promise.all([
-    operator.cards([entry.id]),
+  const [summaries, steps, raw, record, { older, newer }, ticketId] = await Promise.all([
+    operator.summaries([entry.id]),
     spool.timeline(entry.id),
     spool.raw(entry.id),
     operator.record(entry.id),
@@ -68,7 +68,7 @@ async function detailOf(entry: Entry, parts: EntryRouteParts): Promise<EntryDeta
   const classification = classificationOf(steps, state, reason);
   const rawKept = raw !== undefined;
   return {
-    ...rowOf(entry, cards.get(entry.id) ?? NO_CARD, shops),
+    ...rowOf(entry, summaries.get(entry.id) ?? NO_SUMMARY, shops),
     shopId: entry.shopId,
     lane: entry.lane,
     remoteId: entry.remoteId,

@@ -1,13 +1,12 @@
-import { type Entry, waitOf } from '../../spool/entry.ts';
+import { type Entry, type EntrySummary, waitOf } from '../../spool/entry.ts';
 import { shownReason } from '../../spool/shown-reason.ts';
-import type { EntryCard } from '../../spool/operator-store.ts';
 import type { EntryRow } from '../contract.ts';
 import type { ShopNames } from './shop-names.ts';
 
-export const NO_CARD: EntryCard = { from: '', to: '', subject: '' };
+export const NO_SUMMARY: EntrySummary = { from: '', to: '', subject: '' };
 
 /** One line of the list. */
-export function rowOf(entry: Entry, card: EntryCard, shops: ShopNames): EntryRow {
+export function rowOf(entry: Entry, summary: EntrySummary, shops: ShopNames): EntryRow {
   const { id, kind, channel, state, receivedAt, attempts, settledAt } = entry;
   const reason = shownReason(entry, shops.isServed(entry.shopId));
   return {
@@ -21,9 +20,9 @@ export function rowOf(entry: Entry, card: EntryCard, shops: ShopNames): EntryRow
     ...(state === 'queued' && whenNext(entry)),
     attempts,
     ...(reason !== undefined && { reason }),
-    from: card.from,
-    to: card.to,
-    subject: card.subject,
+    from: summary.from,
+    to: summary.to,
+    subject: summary.subject,
     bytes: entry.rawSize,
   };
 }

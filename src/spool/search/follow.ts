@@ -1,194 +1,157 @@
-import { closeSync, openSync, readSync } from 'node:fs';
-import { join } from 'node:path';
+import { hash } from 'node:crypto';
 import Database from 'better-sqlite3';
-import type { EntryMeta } from '../entry.ts';
-import { codeOf } from '../../runtime/error-code.ts';
-import { cardOf, type FullCard } from './entry-card.ts';
-import type { IndexDb } from './index-database.ts';
-import { IndexEntries, type IndexedRow, stampOf } from './index-entries.ts';
+import type { IndexDatabase, IndexedRow } from './index-database.ts';
 
-/** Entries of one transaction: others that write the index wait for it, some 20 ms. */
-const PORTION = 200;
-/** Of a raw form this much is read: a header block is seldom larger. */
-const HEAD_BYTES = 64 * 1024;
-const LOOKED_AT_ONCE = 1000;
-
-/** An entry of `changes` that asks for the index to be written anew, without what was deleted. */
-export const REWRITE = 0;
-
-interface FollowedRow extends IndexedRow {
-  readonly blob: string | null;
-}
+/** Entries of one transaction: others that write the index wait for it, some 50 ms. */
+const PORTION = 1000;
+/** Deliveries this much older than those that were seen are looked at again: clocks step back. */
+const OVERLAP_MS = 1000;
 
 /**
- * Brings the index up with the spool, a portion at a time: new entries by seq, changed and deleted
- * ones by `changes` and by what the attempts of this process report, and once, after a start, by a
- * look at every entry. Where it stands is kept with what it wrote, so nothing is left out and
- * nothing is done twice, whoever else follows meanwhile.
+ * Brings the index up with the spool, a portion at a time: new entries by seq; those that were
+ * indexed before they were delivered, by the time of their delivery; those that were deleted or
+ * have another summary, by `changes`. Nothing else of an entry is in the index, so it is indexed
+ * once, or twice when its delivery takes long. Where it stands is kept with what it wrote, so
+ * nothing is left out and nothing is done twice, whoever else follows meanwhile.
  */
 export class Follow {
-  readonly #index: IndexDb;
-  readonly #entries: IndexEntries;
+  readonly #index: IndexDatabase;
   readonly #spool: Database.Database;
   readonly #sql;
-  readonly #blobFolder: string;
-  readonly #reported = new Set<string>();
-  /** The seq that the look at every entry has come to; undefined when it is over. */
-  #lookedAt: number | undefined = 0;
+  /** The newest entry of the look before, which has had time to be delivered. */
+  #seenBefore: number;
+  /** What is to be looked at once more, in case a process that ended did not come to it. */
+  #undeliveredAfter: number | undefined = 0;
 
-  constructor(index: IndexDb, spoolFile: string, blobFolder: string) {
+  constructor(index: IndexDatabase, spoolFile: string) {
     this.#index = index;
-    this.#entries = new IndexEntries(index);
     this.#spool = openToRead(spoolFile);
     this.#sql = prepare(this.#spool);
-    this.#blobFolder = blobFolder;
-  }
-
-  /** Entries that an attempt of this process has settled. */
-  report(ids: readonly string[]): void {
-    for (const id of ids) this.#reported.add(id);
+    this.#seenBefore = this.#newest();
   }
 
   /** Entries that the index does not have yet. */
   backlog(): number {
-    return Math.max(0, this.#newest() - this.#entries.mark('last'));
-  }
-
-  /** One portion. False: there is nothing more to do now. */
-  step(): boolean {
-    return this.#index
-      .transaction(() => {
-        const changed = this.#takeChanges();
-        const reported = this.#takeReported();
-        const added = this.#takeNew();
-        const looked = changed || reported || added ? true : this.#lookAround();
-        return changed || reported || added || looked;
-      })
-      .immediate();
-  }
-
-  #newest(): number {
-    return this.#sql.newest.get()?.seq ?? 0;
-  }
-
-  #takeNew(): boolean {
-    const last = this.#entries.mark('last');
-    const newest = this.#newest();
-    // The newest were deleted, and their seqs are given again.
-    if (newest < last) this.#entries.setMark('last', newest);
-    if (newest <= last) return newest < last;
-    const rows = this.#sql.after.all(last, PORTION);
-    for (const row of rows) this.#entries.put(row, this.#card(row));
-    this.#entries.setMark('last', rows.at(-1)?.seq ?? newest);
-    return rows.length === PORTION;
-  }
-
-  #takeChanges(): boolean {
-    const last = this.#entries.mark('change');
-    const rows = this.#sql.changes.all(last, PORTION);
-    const first = rows[0];
-    if (first === undefined) {
-      // Another spool, or an older one from a backup.
-      const newest = this.#sql.newestChange.get()?.no ?? 0;
-      if (newest >= last) return false;
-      this.#entries.setMark('change', newest);
-      this.#lookedAt = 0;
-      return true;
-    }
-    // Older ones were swept before they were seen.
-    if (first.no > last + 1 && last > 0) this.#lookedAt = 0;
-    for (const { seq } of rows) if (seq !== REWRITE) this.#renew(seq);
-    this.#entries.setMark('change', rows.at(-1)?.no ?? last);
-    if (rows.some(({ seq }) => seq === REWRITE)) this.#entries.setMark('rewrite', 1);
-    return rows.length === PORTION;
-  }
-
-  #takeReported(): boolean {
-    let taken = 0;
-    for (const id of this.#reported) {
-      const seq = this.#sql.seqOf.get(id)?.seq;
-      if (seq !== undefined) this.#renew(seq);
-      this.#reported.delete(id);
-      taken += 1;
-      if (taken === PORTION) return true;
-    }
-    return false;
-  }
-
-  /** What a process that ended did not come to. */
-  #lookAround(): boolean {
-    if (this.#lookedAt === undefined) return false;
-    const rows = this.#entries.stampsAfter(this.#lookedAt, LOOKED_AT_ONCE);
-    for (const { seq } of rows) this.#renew(seq);
-    this.#lookedAt = rows.at(-1)?.seq;
-    return this.#lookedAt !== undefined;
-  }
-
-  /** As the spool has it now: indexed again, gone, or as it was. What is new comes in its turn. */
-  #renew(seq: number): void {
-    const row = this.#sql.one.get(seq);
-    if (row === undefined) {
-      this.#entries.remove(seq);
-      return;
-    }
-    const stamp = this.#entries.stamp(seq);
-    if (stamp === undefined ? seq > this.#entries.mark('last') : stamp === stampOf(row)) return;
-    this.#entries.put(row, this.#card(row));
-  }
-
-  /** Once the raw form is swept the card stays as it was made of it. */
-  #card(row: FollowedRow): FullCard {
-    const head = this.#head(row);
-    const known = head === undefined ? this.#entries.card(row.seq) : undefined;
-    return (
-      known ??
-      cardOf({
-        kind: row.kind,
-        channel: row.channel,
-        // Written by JSON.stringify of an EntryMeta in `EntryTable.accept`.
-        meta: JSON.parse(row.meta) as EntryMeta,
-        head: head ?? new Uint8Array(),
-      })
-    );
-  }
-
-  #head({ seq, blob }: FollowedRow): Uint8Array | undefined {
-    if (blob === null) return this.#sql.head.get(HEAD_BYTES, seq)?.head;
-    try {
-      const file = openSync(join(this.#blobFolder, blob), 'r');
-      try {
-        const head = Buffer.alloc(HEAD_BYTES);
-        return head.subarray(0, readSync(file, head, 0, HEAD_BYTES, 0));
-      } finally {
-        closeSync(file);
-      }
-    } catch (error) {
-      // It was swept meanwhile, or somebody deleted it: the spool raises that alarm.
-      if (codeOf(error) === 'ENOENT') return undefined;
-      throw error;
-    }
-  }
-
-  /** What `changes` asked for. */
-  rewriteIfAsked(): void {
-    if (this.#entries.mark('rewrite') !== 0) this.rewrite();
+    return Math.max(0, this.#newest() - this.#index.mark('last'));
   }
 
   /**
-   * Writes the index anew: what was deleted is then nowhere in its files. Outside of a transaction;
-   * takes as long as half a minute with a million entries.
+   * One portion of what the look before saw: a moment later most entries are delivered, and are
+   * indexed with the ids that the platform gave them. False: there is nothing more to do now.
    */
-  rewrite(): void {
-    this.#index.exec(`INSERT INTO words (words) VALUES ('optimize')`);
-    this.#entries.setMark('rewrite', 0);
-    this.#index.exec('VACUUM');
-    this.#index.pragma('wal_checkpoint(TRUNCATE)');
+  step(): boolean {
+    const upTo = this.#seenBefore;
+    this.#seenBefore = this.#newest();
+    return this.#index.transaction(() => this.#work(upTo));
+  }
+
+  /** One portion of all that there is, for a command that is about to ask. */
+  stepNow(): boolean {
+    return this.#index.transaction(() => this.#work(this.#newest()));
   }
 
   close(): void {
     this.#spool.close();
   }
+
+  #work(upTo: number): boolean {
+    if (!this.#isOfThisSpool()) this.#index.clear();
+    const changed = this.#takeChanges();
+    const delivered = this.#takeDelivered();
+    const added = this.#takeNew(upTo);
+    return changed || delivered || added || this.#lookAround();
+  }
+
+  #newest(): number {
+    return this.#sql.newest.get() ?? 0;
+  }
+
+  /** False: the spool is another one or comes from a backup, or its changes are not known any more. */
+  #isOfThisSpool(): boolean {
+    const [last, change] = [this.#index.mark('last'), this.#index.mark('change')];
+    const { first, newest } = this.#sql.rangeOfChanges.get() ?? {};
+    if ((newest ?? 0) < change) return false;
+    if (typeof first === 'number' && first > change + 1 && last > 0) return false;
+    const id = this.#sql.idOf.get(last);
+    return id === undefined || partOf(id) === this.#index.mark('last_id');
+  }
+
+  #takeNew(upTo: number): boolean {
+    const last = this.#index.mark('last');
+    const newest = this.#newest();
+    if (newest < last) {
+      // The newest were deleted, and their seqs are given again.
+      this.#index.removeAfter(newest);
+      this.#setLast(newest);
+      return true;
+    }
+    if (upTo <= last) return false;
+    const rows = this.#sql.after.all(last, upTo, PORTION);
+    for (const row of rows) this.#index.add(row);
+    this.#setLast(rows.length === PORTION ? (rows.at(-1)?.seq ?? upTo) : upTo);
+    return rows.length === PORTION;
+  }
+
+  #setLast(seq: number): void {
+    this.#index.setMark('last', seq);
+    this.#index.setMark('last_id', partOf(this.#sql.idOf.get(seq) ?? ''));
+  }
+
+  #takeChanges(): boolean {
+    const rows = this.#sql.changes.all(this.#index.mark('change'), PORTION);
+    for (const { seq } of rows) this.#renew(seq);
+    const last = rows.at(-1);
+    if (last !== undefined) this.#index.setMark('change', last.no);
+    return rows.length === PORTION;
+  }
+
+  /** What comes from the platform's answer is indexed with the entry, or afterwards. */
+  #takeDelivered(): boolean {
+    const { settled: newest } = this.#sql.newestSettled.get() ?? {};
+    const from = Math.min(this.#index.mark('settled'), newest ?? 0) - OVERLAP_MS;
+    let taken = 0;
+    if (this.#index.undeliveredAfter(0, 1).length > 0) {
+      for (const { seq, at } of this.#sql.settledSince.iterate(from)) {
+        if (!this.#index.isUndelivered(seq) || !this.#takeIfDelivered(seq)) continue;
+        taken += 1;
+        if (taken < PORTION) continue;
+        this.#index.setMark('settled', at);
+        return true;
+      }
+    }
+    if (typeof newest === 'number' && newest !== this.#index.mark('settled')) {
+      this.#index.setMark('settled', newest);
+    }
+    return false;
+  }
+
+  #lookAround(): boolean {
+    if (this.#undeliveredAfter === undefined) return false;
+    const seqs = this.#index.undeliveredAfter(this.#undeliveredAfter, PORTION);
+    for (const seq of seqs) this.#takeIfDelivered(seq);
+    this.#undeliveredAfter = seqs.at(-1);
+    return this.#undeliveredAfter !== undefined;
+  }
+
+  #takeIfDelivered(seq: number): boolean {
+    const row = this.#sql.one.get(seq);
+    if (row?.state !== 'delivered') return false;
+    this.#index.replace(row);
+    return true;
+  }
+
+  /** As the spool has it now, or gone. What is new comes in its turn. */
+  #renew(seq: number): void {
+    if (seq > this.#index.mark('last')) return;
+    const row = this.#sql.one.get(seq);
+    if (row === undefined) this.#index.remove(seq);
+    else this.#index.replace(row);
+  }
 }
+
+/** Six bytes: the seq of an entry that was deleted may be given to another. */
+const partOf = (id: string): number =>
+  id === '' ? 0 : hash('sha256', id, 'buffer').readUIntBE(0, 6);
 
 /** A connection for short reads: one that lasts would keep the log from being begun anew. */
 export function openToRead(spoolFile: string): Database.Database {
@@ -197,23 +160,31 @@ export function openToRead(spoolFile: string): Database.Database {
   return db;
 }
 
-const COLUMNS = `seq, id, kind, shop, channel, remote_id, received_at, meta, state, reason,
-  platform_message_id, conversation_id, blob`;
+const COLUMNS = `seq, id, shop, channel, remote_id, received_at, state, platform_message_id,
+  conversation_id, ifnull("from", '') AS "from", ifnull("to", '') AS "to",
+  ifnull(subject, '') AS subject, ifnull(more, '') AS more`;
+const ENTRIES = `SELECT ${COLUMNS} FROM entries LEFT JOIN summaries USING (seq)`;
 
 function prepare(spool: Database.Database) {
   return {
-    newest: spool.prepare<[], { seq: number | null }>(`SELECT max(seq) AS seq FROM entries`),
-    after: spool.prepare<[number, number], FollowedRow>(
-      `SELECT ${COLUMNS} FROM entries WHERE seq > ? ORDER BY seq LIMIT ?`,
+    newest: spool.prepare<[], number | null>(`SELECT max(seq) FROM entries`).pluck(),
+    idOf: spool.prepare<[number], string>(`SELECT id FROM entries WHERE seq = ?`).pluck(),
+    after: spool.prepare<[number, number, number], IndexedRow>(
+      `${ENTRIES} WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`,
     ),
-    one: spool.prepare<[number], FollowedRow>(`SELECT ${COLUMNS} FROM entries WHERE seq = ?`),
-    seqOf: spool.prepare<[string], { seq: number }>(`SELECT seq FROM entries WHERE id = ?`),
+    one: spool.prepare<[number], IndexedRow>(`${ENTRIES} WHERE seq = ?`),
     changes: spool.prepare<[number, number], { no: number; seq: number }>(
       `SELECT no, seq FROM changes WHERE no > ? ORDER BY no LIMIT ?`,
     ),
-    newestChange: spool.prepare<[], { no: number | null }>(`SELECT max(no) AS no FROM changes`),
-    head: spool.prepare<[number, number], { head: Uint8Array }>(
-      `SELECT substr(bytes, 1, ?) AS head FROM raws WHERE seq = ?`,
+    rangeOfChanges: spool.prepare<[], { first: number | null; newest: number | null }>(
+      `SELECT (SELECT min(no) FROM changes) AS first, (SELECT max(no) FROM changes) AS newest`,
+    ),
+    newestSettled: spool.prepare<[], { settled: number | null }>(
+      `SELECT max(settled_at) AS settled FROM entries WHERE has_raw = 1 AND settled_at IS NOT NULL`,
+    ),
+    settledSince: spool.prepare<[number], { seq: number; at: number }>(
+      `SELECT seq, settled_at AS at FROM entries
+       WHERE has_raw = 1 AND settled_at >= ? ORDER BY settled_at`,
     ),
   };
 }

@@ -1,34 +1,58 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
+import type { EntryRow } from '../sqlite/entry-row.ts';
 import { codeOf } from '../../runtime/error-code.ts';
-
-export type IndexDb = Database.Database;
+import type { StoredSummary } from '../entry.ts';
+import { filterTerm, termsOf } from './search-terms.ts';
 
 /** Of the schema and of what `search-terms.ts` makes: another one means a new index. */
-const VERSION = 1;
+const VERSION = 2;
+/** Entries with a `seq >> SPAN_BITS` in common share a row of `spans`. */
+export const SPAN_BITS = 10;
 
 /**
- * `words`: the terms of each entry, by its seq. It holds no text: what is shown is in `cards`.
- * The lengths of beginnings that are looked up at once; of a longer one all words are gathered.
+ * `words`: the terms of each entry, by its seq, and no text. Beginnings of up to three characters
+ * have lists of their own; for a longer one the lists of its words are merged. Segments are merged
+ * by sixteen: each entry is written half as often as by FTS5's four.
+ * `undelivered`: entries that were indexed without the ids that the platform gives.
  * `spans`: between which times the entries of 1024 seqs came, so that a time is found by seq.
  */
 const SCHEMA = `
   CREATE VIRTUAL TABLE words USING fts5(
-    terms, content='', contentless_delete=1, detail=none, prefix='1 2 3 4 5 6 7 8 9 10',
+    terms, content='', contentless_delete=1, detail=none, prefix='1 2 3',
     tokenize="ascii tokenchars '!#$%&()*+,-./:;<=>?@[\\]^_\`{|}~'"
   );
-  CREATE TABLE cards (
-    seq INTEGER PRIMARY KEY, stamp INTEGER NOT NULL, received_at INTEGER NOT NULL,
-    "from" TEXT NOT NULL, "to" TEXT NOT NULL, subject TEXT NOT NULL, more TEXT NOT NULL
-  ) STRICT;
+  INSERT INTO words (words, rank) VALUES ('automerge', 16);
+  CREATE TABLE undelivered (seq INTEGER PRIMARY KEY) STRICT;
   CREATE TABLE spans (
     span INTEGER PRIMARY KEY, oldest INTEGER NOT NULL, newest INTEGER NOT NULL
   ) STRICT;
-  CREATE TABLE shops (no INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE) STRICT;
   CREATE TABLE marks (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `;
-const TABLES = ['words', 'cards', 'spans', 'shops', 'marks'];
+/** Those of earlier versions as well. */
+const TABLES = ['words', 'undelivered', 'spans', 'marks', 'cards', 'shops'];
+
+/** The columns of an entry that the index depends on, and its summary. */
+export type IndexedRow = Pick<
+  EntryRow,
+  | 'seq'
+  | 'id'
+  | 'shop'
+  | 'channel'
+  | 'remote_id'
+  | 'received_at'
+  | 'state'
+  | 'platform_message_id'
+  | 'conversation_id'
+> &
+  StoredSummary;
+
+/**
+ * `last`: the newest seq that was looked at; `last_id`: a part of its id; `change`: the last of the
+ * spool's `changes`; `settled`: up to which time deliveries were looked at.
+ */
+type Mark = 'last' | 'last_id' | 'change' | 'settled';
 
 /**
  * In a folder of its own: SQLite syncs the folder of a log without looking at the answer, and a sync of
@@ -36,21 +60,112 @@ const TABLES = ['words', 'cards', 'spans', 'shops', 'marks'];
  */
 export const indexFileOf = (dataDir: string): string => join(dataDir, 'search', 'search.db');
 
-/**
- * Opens the index; what is damaged or of another version is made anew, for everything in it is
- * derived from the spool.
- */
-export function openIndex(file: string): IndexDb {
-  try {
-    return openAsItIs(file);
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-    removeIndex(file);
-    return openAsItIs(file);
+/** Nobody may have it open. */
+export function removeIndex(file: string): void {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
+}
+
+export const isDamage = (error: unknown): boolean =>
+  /^SQLITE_(CORRUPT|NOTADB|IOERR_SHORT_READ)/.test(codeOf(error));
+
+/** The index as it is written. All but `transaction` and `rewrite` run inside a transaction. */
+export class IndexDatabase {
+  readonly #db: Database.Database;
+  readonly #sql;
+
+  /**
+   * Opens the index; what is damaged or of another version is made anew, for everything in it is
+   * derived from the spool.
+   */
+  static open(file: string): IndexDatabase {
+    try {
+      return new IndexDatabase(file);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      removeIndex(file);
+      return new IndexDatabase(file);
+    }
+  }
+
+  private constructor(file: string) {
+    this.#db = openDatabase(file);
+    this.#sql = prepare(this.#db);
+  }
+
+  get db(): Database.Database {
+    return this.#db;
+  }
+
+  transaction<T>(work: () => T): T {
+    return this.#db.transaction(work).immediate();
+  }
+
+  /** An entry that the index does not have. */
+  add(row: IndexedRow): void {
+    this.#sql.add.run(row.seq, indexTermsOf(row));
+    if (row.state !== 'delivered') this.#sql.undelivered.run(row.seq);
+    this.#sql.putSpan.run({ span: Math.floor(row.seq / 2 ** SPAN_BITS), at: row.received_at });
+  }
+
+  replace(row: IndexedRow): void {
+    this.remove(row.seq);
+    this.add(row);
+  }
+
+  remove(seq: number): void {
+    this.#sql.remove.run(seq);
+    this.#sql.delivered.run(seq);
+  }
+
+  /** Entries after this seq, which the spool does not have any more. */
+  removeAfter(seq: number): void {
+    for (const one of this.#sql.after.all(seq)) this.remove(one);
+  }
+
+  isUndelivered(seq: number): boolean {
+    return this.#sql.isUndelivered.get(seq) !== undefined;
+  }
+
+  undeliveredAfter(seq: number, limit: number): number[] {
+    return this.#sql.undeliveredAfter.all(seq, limit);
+  }
+
+  mark(name: Mark): number {
+    return this.#sql.mark.get(name)?.value ?? 0;
+  }
+
+  setMark(name: Mark, value: number): void {
+    this.#sql.setMark.run(name, value);
+  }
+
+  clear(): void {
+    createTables(this.#db);
+  }
+
+  /**
+   * Writes the index anew: what was deleted is then nowhere in its files. Outside of a transaction;
+   * takes as long as half a minute with a million entries.
+   */
+  rewrite(): void {
+    this.#db.exec(`INSERT INTO words (words) VALUES ('optimize')`);
+    this.#db.exec('VACUUM');
+    this.#db.pragma('wal_checkpoint(TRUNCATE)');
+  }
+
+  close(): void {
+    this.#db.close();
   }
 }
 
-function openAsItIs(file: string): IndexDb {
+function indexTermsOf({ shop, channel, ...row }: IndexedRow): string {
+  const terms = termsOf({
+    texts: [row.from, row.to, row.subject, row.more],
+    ids: [row.id, row.remote_id, row.platform_message_id ?? '', row.conversation_id ?? ''],
+  });
+  return `${filterTerm('s', shop)} ${filterTerm('c', channel)} ${terms}`;
+}
+
+function openDatabase(file: string): Database.Database {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const db = new Database(file, { timeout: 5000 });
   try {
@@ -60,7 +175,9 @@ function openAsItIs(file: string): IndexDb {
     db.pragma('synchronous = NORMAL');
     db.pragma('temp_store = MEMORY');
     db.pragma('cache_size = -16384');
-    if (versionOf(db) !== VERSION) db.transaction(() => makeAnew(db)).immediate();
+    const isOurs = () => db.pragma('user_version', { simple: true }) === VERSION;
+    // Another process may be first.
+    if (!isOurs()) db.transaction(() => isOurs() || createTables(db)).immediate();
     return db;
   } catch (error) {
     db.close();
@@ -68,20 +185,32 @@ function openAsItIs(file: string): IndexDb {
   }
 }
 
-const versionOf = (db: IndexDb): number => Number(db.pragma('user_version', { simple: true }));
-
-function makeAnew(db: IndexDb): void {
-  // Another process was first.
-  if (versionOf(db) === VERSION) return;
+function createTables(db: Database.Database): void {
   for (const table of TABLES) db.exec(`DROP TABLE IF EXISTS ${table}`);
   db.exec(SCHEMA);
   db.pragma(`user_version = ${VERSION}`);
 }
 
-/** Nobody may have it open. */
-export function removeIndex(file: string): void {
-  for (const suffix of ['', '-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
+function prepare(db: Database.Database) {
+  return {
+    add: db.prepare(`INSERT INTO words (rowid, terms) VALUES (?, ?)`),
+    remove: db.prepare(`DELETE FROM words WHERE rowid = ?`),
+    after: db.prepare<[number], number>(`SELECT id FROM words_docsize WHERE id > ?`).pluck(),
+    undelivered: db.prepare(`INSERT OR IGNORE INTO undelivered (seq) VALUES (?)`),
+    delivered: db.prepare(`DELETE FROM undelivered WHERE seq = ?`),
+    isUndelivered: db.prepare<[number]>(`SELECT 1 FROM undelivered WHERE seq = ?`),
+    undeliveredAfter: db
+      .prepare<[number, number], number>(
+        `SELECT seq FROM undelivered WHERE seq > ? ORDER BY seq LIMIT ?`,
+      )
+      .pluck(),
+    putSpan: db.prepare(
+      `INSERT INTO spans (span, oldest, newest) VALUES (@span, @at, @at)
+       ON CONFLICT (span) DO UPDATE
+       SET oldest = min(oldest, excluded.oldest), newest = max(newest, excluded.newest)
+       WHERE excluded.oldest < oldest OR excluded.newest > newest`,
+    ),
+    mark: db.prepare<[string], { value: number }>(`SELECT value FROM marks WHERE name = ?`),
+    setMark: db.prepare(`INSERT OR REPLACE INTO marks (name, value) VALUES (?, ?)`),
+  };
 }
-
-export const isDamage = (error: unknown): boolean =>
-  /^SQLITE_(CORRUPT|NOTADB|IOERR_SHORT_READ)/.test(codeOf(error));

@@ -1,26 +1,28 @@
 import { statSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
-import type Database from 'better-sqlite3';
-import { Follow, openToRead } from './follow.ts';
-import { type IndexDb, isDamage, openIndex, removeIndex } from './index-database.ts';
+import { Follow } from './follow.ts';
+import { IndexDatabase, isDamage, removeIndex } from './index-database.ts';
 import { SearchIndex } from './search-index.ts';
-import type { SearchWorkerOptions } from './search-protocol.ts';
+
+export interface SearchFiles {
+  readonly spoolFile: string;
+  readonly indexFile: string;
+}
 
 interface Open {
   readonly inode: number;
-  readonly index: IndexDb;
-  readonly spool: Database.Database;
+  readonly index: IndexDatabase;
   readonly follow: Follow;
   readonly search: SearchIndex;
 }
 
 /** The index of one thread; opened when it is first needed, and again when its file has gone. */
 export class OpenSearch {
-  readonly #options: SearchWorkerOptions;
+  readonly #files: SearchFiles;
   #open: Open | undefined;
 
-  constructor(options: SearchWorkerOptions) {
-    this.#options = options;
+  constructor(files: SearchFiles) {
+    this.#files = files;
   }
 
   /** What is damaged is made anew, and the work done again. */
@@ -30,23 +32,21 @@ export class OpenSearch {
     } catch (error) {
       if (!isDamage(error)) throw error;
       this.close();
-      removeIndex(this.#options.indexFile);
+      removeIndex(this.#files.indexFile);
       return work(this.#now());
     }
   }
 
   #now(): Open {
-    const { indexFile, spoolFile, blobFolder } = this.#options;
+    const { indexFile, spoolFile } = this.#files;
     if (this.#open !== undefined && inodeOf(indexFile) !== this.#open.inode) this.close();
     if (this.#open === undefined) {
-      const index = openIndex(indexFile);
-      const spool = openToRead(spoolFile);
+      const index = IndexDatabase.open(indexFile);
       this.#open = {
         index,
-        spool,
         inode: inodeOf(indexFile) ?? 0,
-        follow: new Follow(index, spoolFile, blobFolder),
-        search: new SearchIndex(index, spool),
+        follow: new Follow(index, spoolFile),
+        search: new SearchIndex(spoolFile, indexFile),
       };
     }
     return this.#open;
@@ -56,13 +56,13 @@ export class OpenSearch {
   catchUp(withinMs: number): void {
     this.with(({ follow }) => {
       const until = performance.now() + withinMs;
-      while (follow.step() && performance.now() < until) continue;
+      while (follow.stepNow() && performance.now() < until) continue;
     });
   }
 
   close(): void {
     this.#open?.follow.close();
-    this.#open?.spool.close();
+    this.#open?.search.close();
     this.#open?.index.close();
     this.#open = undefined;
   }

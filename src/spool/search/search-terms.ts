@@ -20,12 +20,34 @@ const MIN_NUMBER_DIGITS = 7;
 const MAX_NUMBER_DIGITS = 15;
 const MIN_QUERY_DIGITS = 3;
 
-const BETWEEN_PIECES = /[\s\p{Cc}\p{Cs}<>,;"()[\]{}|\\]+/u;
-const EDGES = /^[^\p{L}\p{N}@]+|[^\p{L}\p{N}]+$/gu;
-const WORDS = /[\p{L}\p{N}\p{M}]+/gu;
+/** What pieces and words are made of. Folded text is mostly ASCII, which is matched much faster. */
+interface Alphabet {
+  readonly betweenPieces: RegExp;
+  /** Of a piece, what is no part of it as one term. */
+  readonly edges: RegExp;
+  readonly words: RegExp;
+  /** What the tokenizer of the index does not take, or what has another meaning to it. */
+  readonly noTerm: RegExp;
+}
+const ASCII: Alphabet = {
+  betweenPieces: /[\x00-\x20\x7f<>,;"()[\]{}|\\]+/,
+  edges: /^[^a-z0-9@]+|[^a-z0-9]+$/g,
+  words: /[a-z0-9]+/g,
+  noTerm: /[\x00-\x20\x7f"'=~]+/g,
+};
+const UNICODE: Alphabet = {
+  betweenPieces: /[\s\p{Cc}\p{Cs}<>,;"()[\]{}|\\]+/u,
+  edges: /^[^\p{L}\p{N}@]+|[^\p{L}\p{N}]+$/gu,
+  words: /[\p{L}\p{N}\p{M}]+/gu,
+  noTerm: /[\s\p{Cc}\p{Cs}"'=~]+/gu,
+};
+const alphabetOf = (folded: string): Alphabet => (/^[\x00-\x7f]*$/.test(folded) ? ASCII : UNICODE);
+
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー々]+/gu;
 const NUMBER_IN_TEXT = /(?<![\p{L}\p{N}])\+?[\d(][\d\s().\-/\u00a0]{5,24}\d(?![\p{L}\p{N}])/gu;
+/** Only such a text can have a number in it. */
+const MANY_DIGITS = /(?:\d\D{0,22}){7}/;
 const NUMBER_PIECE = /^[+(]*\d[\d().\-/]*$/;
 const LETTERS: Readonly<Record<string, string>> = {
   ß: 'ss',
@@ -63,20 +85,29 @@ export function termsOf({ texts, ids }: Searchable): string {
     if (term !== '' && terms.size < MAX_TERMS) terms.add(term);
   };
   for (const id of ids) add(wholeTerm(fold(id)));
+  const seen = new Set<string>();
   for (const text of texts) {
     const folded = fold(text);
-    for (const piece of folded.split(BETWEEN_PIECES)) addPiece(piece, add);
+    for (const piece of folded.split(alphabetOf(folded).betweenPieces)) {
+      // Addresses of the envelope are mostly those of the header.
+      if (!seen.has(piece)) addPiece(piece, add);
+      seen.add(piece);
+    }
+    if (!MANY_DIGITS.test(folded)) continue;
     for (const [number] of folded.matchAll(NUMBER_IN_TEXT)) addNumber(number, add);
   }
   return [...terms].join(' ');
 }
 
 function addPiece(piece: string, add: (term: string) => void): void {
-  for (const word of wordsOf(piece, 'index')) add(word);
+  const words = wordsOf(piece, 'index');
+  for (const word of words) add(word);
   const whole = wholeTerm(piece);
+  if (whole === words[0]) return;
   const at = whole.lastIndexOf('@');
   if (at !== -1) {
-    for (const { index } of whole.slice(0, at).matchAll(WORDS)) add(whole.slice(index));
+    const local = whole.slice(0, at);
+    for (const { index } of local.matchAll(alphabetOf(local).words)) add(whole.slice(index));
     add(whole.slice(at));
   } else if (/[^\p{L}\p{N}]/u.test(whole) && /\d/.test(whole)) {
     add(whole);
@@ -92,22 +123,28 @@ function addNumber(text: string, add: (term: string) => void): void {
 
 /** One term of a piece with what is inside it, as far as the tokenizer of the index takes it. */
 function wholeTerm(piece: string): string {
-  return piece
-    .replace(EDGES, '')
-    .replace(/[\s\p{Cc}\p{Cs}"'=~]+/gu, '_')
-    .slice(0, MAX_TERM_CHARS);
+  const { edges, noTerm } = alphabetOf(piece);
+  return piece.replace(edges, '').replace(noTerm, '_').slice(0, MAX_TERM_CHARS);
 }
 
-function* wordsOf(piece: string, use: 'index' | 'query'): Generator<string> {
-  for (const [word] of piece.matchAll(WORDS)) {
-    let at = 0;
-    for (const run of word.matchAll(UNSPACED)) {
-      if (run.index > at) yield word.slice(at, run.index).slice(0, MAX_TERM_CHARS);
-      yield* pairsOf(Array.from(run[0]), use);
-      at = run.index + run[0].length;
-    }
-    if (at < word.length) yield word.slice(at).slice(0, MAX_TERM_CHARS);
+function wordsOf(piece: string, use: 'index' | 'query'): string[] {
+  const alphabet = alphabetOf(piece);
+  const words = piece.match(alphabet.words) ?? [];
+  const parts = alphabet === ASCII ? words : words.flatMap((word) => unjoined(word, use));
+  return parts.map((part) => part.slice(0, MAX_TERM_CHARS));
+}
+
+/** A word without the runs of scripts that have no spaces, and the pairs of those. */
+function unjoined(word: string, use: 'index' | 'query'): string[] {
+  const parts: string[] = [];
+  let at = 0;
+  for (const run of word.matchAll(UNSPACED)) {
+    if (run.index > at) parts.push(word.slice(at, run.index));
+    parts.push(...pairsOf(Array.from(run[0]), use));
+    at = run.index + run[0].length;
   }
+  if (at < word.length) parts.push(word.slice(at));
+  return parts;
 }
 
 /** `abc` is `ab`, `bc` and, to be found by a last character alone, `c`. */
@@ -126,7 +163,7 @@ const reversed = (digits: string): string => Array.from(digits).reverse().join('
  */
 export function queryOf(text: string): string | undefined {
   const pieces = fold(text.slice(0, MAX_QUERY_CHARS))
-    .split(BETWEEN_PIECES)
+    .split(UNICODE.betweenPieces)
     .filter((piece) => /[\p{L}\p{N}]/u.test(piece))
     .slice(0, MAX_QUERY_PIECES);
   const clauses: string[] = [];
@@ -147,7 +184,7 @@ function pieceClause(piece: string): string {
   const at = whole.indexOf('@');
   // A whole address is that address, not any text with its words.
   if (at !== -1 && at < whole.length - 1) return begins(whole);
-  const words = allBegin([...wordsOf(piece, 'query')]);
+  const words = allBegin(wordsOf(piece, 'query'));
   return /[^\p{L}\p{N}\p{M}]/u.test(whole) ? either(begins(whole), words) : words;
 }
 
@@ -169,11 +206,5 @@ function either(one: string, other: string): string {
   return `((${one}) OR (${other}))`;
 }
 
-/** A filter as a term: `=` and a letter for which, with its value. */
-export const filterTerm = (filter: 's' | 'c' | 't', value: string | number): string =>
-  `=${filter}${value}`;
-
-const MAX_REASON_CHARS = 80;
-/** A reason as a term, whose beginnings are the terms of its beginnings. */
-export const reasonTerm = (reason: string): string =>
-  `=r${reason.slice(0, MAX_REASON_CHARS).replace(/[\s"'\x00-\x1f]/g, '_')}`;
+/** A filter as a term: `=` and a letter for which, shop or channel, with its value. */
+export const filterTerm = (filter: 's' | 'c', value: string): string => `=${filter}${value}`;

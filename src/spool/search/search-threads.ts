@@ -1,6 +1,5 @@
 import { Worker } from 'node:worker_threads';
 import { workerUrl } from '../../runtime/worker-url.ts';
-import type { EntryId } from '../../domain/ids.ts';
 import { SpoolUnavailable } from '../errors.ts';
 import type {
   FromSearchWorker,
@@ -8,14 +7,11 @@ import type {
   Questions,
   SearchWorkerOptions,
   ToSearchWorker,
-} from './search-protocol.ts';
+} from './search-worker.ts';
 
 /** A store that lives shorter, as a command's does, starts no thread that follows. */
 const FOLLOW_AFTER_MS = 1000;
 const FOLLOW_AGAIN_AFTER_MS = 10_000;
-const REPORT_EVERY_MS = 250;
-/** More is not kept: the look at every entry after the next start finds them. */
-const MOST_REPORTED = 100_000;
 
 /** A thread of low priority on a busy machine takes its time. */
 const STOP_WITHIN_MS = 20_000;
@@ -36,8 +32,6 @@ export class SearchThreads {
   #follower: Worker | undefined;
   #answerer: Worker | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #reporting: NodeJS.Timeout | undefined;
-  #settled: EntryId[] = [];
   readonly #pending = new Map<number, Pending>();
   #lastId = 0;
   #closed = false;
@@ -52,20 +46,6 @@ export class SearchThreads {
     this.#onFailure = onFailure;
     this.#isOwner = isOwner;
     if (isOwner) this.#followAfter(FOLLOW_AFTER_MS);
-  }
-
-  /** An attempt has settled the entry; for the hot path: it costs nothing. */
-  settled(id: EntryId): void {
-    if (!this.#isOwner || this.#settled.length === MOST_REPORTED) return;
-    this.#settled.push(id);
-    this.#reporting ??= setTimeout(() => this.#report(), REPORT_EVERY_MS).unref();
-  }
-
-  #report(): void {
-    this.#reporting = undefined;
-    if (this.#follower === undefined) return;
-    this.#tell(this.#follower, { settled: this.#settled });
-    this.#settled = [];
   }
 
   /** @throws {SpoolUnavailable} the index cannot answer */
@@ -98,7 +78,6 @@ export class SearchThreads {
       this.#follower = undefined;
       if (!this.#closed) this.#followAfter(FOLLOW_AGAIN_AFTER_MS);
     });
-    if (this.#settled.length > 0) this.#report();
   }
 
   #startAnswerer(): Worker {
@@ -138,8 +117,6 @@ export class SearchThreads {
     if (this.#closed) return;
     this.#closed = true;
     clearTimeout(this.#timer);
-    if (this.#follower !== undefined) this.#report();
-    clearTimeout(this.#reporting);
     await Promise.all([this.#stop(this.#follower), this.#stop(this.#answerer)]);
   }
 

@@ -1,16 +1,41 @@
+import { readlinkSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { codeOf } from '../../runtime/error-code.ts';
-import { runAtLowPriority } from './low-priority.ts';
-import { OpenSearch } from './open-search.ts';
-import type {
-  FromSearchWorker,
-  Questions,
-  SearchWorkerOptions,
-  ToSearchWorker,
-} from './search-protocol.ts';
+import { OpenSearch, type SearchFiles } from './open-search.ts';
+import type { SearchIndex } from './search-index.ts';
+
+export interface SearchWorkerOptions extends SearchFiles {
+  /**
+   * `follow`: keeps the index up with the spool, when nothing else needs the processor. `answer`:
+   * answers questions. `both`: answers, and follows before each; for a command.
+   */
+  readonly role: 'follow' | 'answer' | 'both';
+}
+
+export interface Questions {
+  readonly search: SearchIndex['search'];
+  readonly count: SearchIndex['count'];
+  readonly summaries: SearchIndex['summaries'];
+  readonly neighbours: SearchIndex['neighbours'];
+  readonly backlog: () => number;
+  /** Follows to the end, and leaves nothing of deleted entries in the files. */
+  readonly rewrite: () => void;
+}
+export type Question = keyof Questions;
+
+export type ToSearchWorker =
+  | { readonly id: number; readonly question: Question; readonly args: readonly unknown[] }
+  | { readonly stop: true };
+
+export interface FromSearchWorker {
+  readonly id: number;
+  readonly value?: unknown;
+  readonly failure?: string;
+}
 
 /** A thread of the index: it follows the spool, or answers, or both. */
-const LOOK_EVERY_MS = 300;
+const LOOK_EVERY_MS = 500;
 /** After a failure, which a full disk may be. */
 const AGAIN_AFTER_MS = 5000;
 /** A command waits this long for what the index does not have yet, before it answers. */
@@ -27,23 +52,19 @@ let failures = 0;
 const questions: Questions = {
   search: (search) => open.with(({ search: index }) => index.search(search)),
   count: (filters, most) => open.with(({ search: index }) => index.count(filters, most)),
-  cards: (ids) => open.with(({ search: index }) => index.cards(ids)),
+  summaries: (ids) => open.with(({ search: index }) => index.summaries(ids)),
   neighbours: (id) => open.with(({ search: index }) => index.neighbours(id)),
   backlog: () => open.with(({ follow }) => follow.backlog()),
   rewrite: () => {
     open.catchUp(Infinity);
-    open.with(({ follow }) => follow.rewrite());
+    open.with(({ index }) => index.rewrite());
   },
 };
 
 function follow(): void {
   let more = false;
   try {
-    more = open.with(({ follow }) => {
-      const stepped = follow.step();
-      if (!stepped) follow.rewriteIfAsked();
-      return stepped;
-    });
+    more = open.with(({ follow }) => follow.step());
     failures = 0;
   } catch (error) {
     failures += 1;
@@ -74,9 +95,23 @@ function answer({ id, question, args }: Extract<ToSearchWorker, { id: number }>)
   }
 }
 
+/**
+ * From now on this thread gets a tenth of what others get, where they want the processor. On Linux
+ * a thread has a priority of its own, by its own id; elsewhere that would be the whole process's,
+ * and nothing is changed.
+ */
+function runAtLowPriority(): void {
+  if (process.platform !== 'linux') return;
+  try {
+    const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
+    setPriority(thread, constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // Without /proc: it shares the processor like any other thread.
+  }
+}
+
 port.on('message', (message: ToSearchWorker) => {
-  if ('settled' in message) open.with(({ follow }) => follow.report(message.settled));
-  else if ('id' in message) port.postMessage(answer(message));
+  if ('id' in message) port.postMessage(answer(message));
   else {
     clearTimeout(timer);
     open.close();

@@ -1,4 +1,5 @@
 import type { Db } from './database.ts';
+import { SUMMARY_VERSION } from '../stored-form.ts';
 import type { EntryRow } from './entry-row.ts';
 
 const FRESH_COLUMNS = 'seq, id, shop, channel, lane_hash, dedup_hash, remote_id';
@@ -26,6 +27,9 @@ export function prepareEntryStatements(db: Db) {
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     insertRaw: db.prepare(`INSERT INTO raws (seq, bytes) VALUES (?, ?)`),
+    insertSummary: db.prepare(
+      `INSERT INTO summaries (seq, version, "from", "to", subject, more) VALUES (?, ${SUMMARY_VERSION}, ?, ?, ?, ?)`,
+    ),
     byDedupHash: db.prepare<[Uint8Array], Pick<EntryRow, 'id'>>(
       `SELECT id FROM entries WHERE dedup_hash = ? AND filed = 1`,
     ),

@@ -113,7 +113,7 @@ export class EntryTable {
     const hash = dedupHash(entry);
     const first = this.#firstWith(hash);
     if (first !== undefined) return { id: first, duplicate: true };
-    const { id, shopId, channel, hold, detached, raw } = entry;
+    const { id, shopId, channel, hold, detached, raw, summary } = entry;
     const isInLane = hold === undefined && detached !== true;
     const remoteId = this.#freeRemoteId(entry);
     const { lastInsertRowid } = this.#sql.insert.run(
@@ -140,6 +140,10 @@ export class EntryTable {
       raw.checksum ?? null,
     );
     if (raw.kind === 'inline') this.#sql.insertRaw.run(lastInsertRowid, raw.bytes);
+    if (summary !== undefined) {
+      const { from, to, subject, more } = summary;
+      this.#sql.insertSummary.run(lastInsertRowid, from, to, subject, more);
+    }
     if (isInLane) {
       this.#fresh.add({ id, shop: shopId, channel, dedup_hash: hash, remote_id: remoteId });
     }

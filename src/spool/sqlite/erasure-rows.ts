@@ -193,7 +193,7 @@ function prepare(db: Db) {
     rememberKey: db.prepare(`INSERT OR IGNORE INTO erased_keys (hash, entry) VALUES (?, ?)`),
     media: db.prepare<[number], { media_id: string }>(`SELECT media_id FROM media WHERE seq = ?`),
     uploadsOf: db.prepare<[string], { blob: string }>(`SELECT blob FROM uploads WHERE entry = ?`),
-    parts: ['raws', 'media', 'timeline', 'records', 'moves'].map((table) =>
+    parts: ['raws', 'media', 'timeline', 'records', 'moves', 'summaries'].map((table) =>
       db.prepare<[number]>(`DELETE FROM ${table} WHERE seq = ?`),
     ),
     deleteUploadsOf: db.prepare(`DELETE FROM uploads WHERE entry = ?`),

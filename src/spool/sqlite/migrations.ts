@@ -191,4 +191,13 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX entries_open ON entries(state, shop, channel, received_at, raw_size)
     WHERE state <> 'delivered';
   `,
+  // What lists and the search show of an entry, as its channel made it (`stored-form.ts`); in a table
+  // of their own, because every change of a state writes the row of `entries` anew.
+  `
+  CREATE TABLE summaries (
+    seq INTEGER PRIMARY KEY, version INTEGER NOT NULL,
+    "from" TEXT NOT NULL, "to" TEXT NOT NULL, subject TEXT NOT NULL, more TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX entries_reason ON entries(reason) WHERE reason IS NOT NULL;
+  `,
 ];

@@ -10,8 +10,10 @@ import { decodeRecord, encodeRecord } from '../delivery-record.ts';
 import type { Accepted, Claimed, ClaimRequest, NewEntry } from '../entry.ts';
 import type { OperatorStore } from '../operator-store.ts';
 import type { OptOutStore } from '../opt-out-store.ts';
+import { renewSummaries } from '../renew-summaries.ts';
 import type { Recovered, Retention, Spool, Swept } from '../spool.ts';
 import { StoreFailure } from '../store-failure.ts';
+import type { StoredForms } from '../stored-form.ts';
 import { indexFileOf, removeIndex } from '../search/index-database.ts';
 import { SearchThreads } from '../search/search-threads.ts';
 import { logGrowthBytes } from './database.ts';
@@ -43,6 +45,8 @@ export interface Store {
   readonly neededBytes: () => number;
   /** Brings the index up with the spool, and leaves nothing of deleted entries in its files. */
   rewriteIndex(): Promise<void>;
+  /** Computes the summaries that an earlier version made; resolves with how many. */
+  renewSummaries(forms: StoredForms, signal: AbortSignal): Promise<number>;
 }
 
 /**
@@ -81,7 +85,6 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
       {
         spoolFile: join(dir, 'spool.db'),
         indexFile: indexFileOf(dir),
-        blobFolder: join(dir, 'blobs'),
       },
       isOwner,
       options.onIndexFailure ?? (() => undefined),
@@ -94,6 +97,8 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
       chat: remote,
       optOuts: remote,
       rewriteIndex: () => index.ask('rewrite'),
+      renewSummaries: (forms, signal) =>
+        renewSummaries({ store: remote, pathOf: (blob) => blobs.path(blob), forms, signal }),
     };
   } catch (error) {
     lock?.release();
@@ -123,12 +128,8 @@ function createSpool(
       lock === undefined ? acceptAsGuest(remote, entries) : remote.accept(entries),
     claim: (...args) => claim(remote, ...args),
     // The record is made small here: the database's thread has other things to do.
-    settle: async (lease, outcome, settlement, record) => {
-      const stored = record && (await encodeRecord(record));
-      const settled = await remote.settle(lease, outcome, settlement, stored);
-      if (settled) index.settled(lease.id);
-      return settled;
-    },
+    settle: async (lease, outcome, settlement, record) =>
+      remote.settle(lease, outcome, settlement, record && (await encodeRecord(record))),
     recover: () => recover(remote, blobs, blobLock),
     sweep: async (retention) => {
       const swept = await sweep(remote, blobs, retention);
@@ -154,7 +155,7 @@ function createOperatorStore(remote: Remote<Operations>, index: SearchThreads): 
     search: (search) => index.ask('search', search),
     countFound: (filters, most) => index.ask('count', filters, most),
     searchBacklog: () => index.ask('backlog'),
-    cards: (ids) => index.ask('cards', ids),
+    summaries: (ids) => index.ask('summaries', ids),
     neighbours: (id) => index.ask('neighbours', id),
     record: async (id) => {
       const stored = await remote.record(id);

@@ -14,6 +14,7 @@ import { OperatorMoves } from './operator-moves.ts';
 import { OptOutTable } from './opt-out-table.ts';
 import { RetentionTable } from './retention.ts';
 import { SenderRateTable } from './sender-rate-table.ts';
+import { SummaryTable } from './summary-table.ts';
 import { VisitorIdentities } from './visitor-identities.ts';
 import { WaitingEntries } from './waiting-entries.ts';
 
@@ -41,6 +42,7 @@ export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
     ...methodsOf(new VisitorIdentities(db, chat)),
     ...methodsOf(new OptOutTable(db, clock, erased)),
     ...methodsOf(new SenderRateTable(db, clock)),
+    ...methodsOf(new SummaryTable(db)),
     ...methodsOf(new ShopHealthTable(db)),
     ...methodsOf(new MarkTable(db)),
     ...methodsOf(new AuditTable(db, clock)),

@@ -74,6 +74,7 @@ export class RetentionTable {
       this.#sql.deleteSteps.run(seq);
       this.#sql.deleteUploadsOf.run(id);
       this.#sql.deleteMove.run(seq);
+      this.#sql.deleteSummary.run(seq);
       this.#sql.deleteEntry.run(seq);
       this.#sql.insertChange.run(seq);
     }
@@ -144,6 +145,7 @@ function prepare(db: Db) {
     deleteMedia: db.prepare(`DELETE FROM media WHERE seq = ?`),
     deleteRecord: db.prepare(`DELETE FROM records WHERE seq = ?`),
     deleteMove: db.prepare(`DELETE FROM moves WHERE seq = ?`),
+    deleteSummary: db.prepare(`DELETE FROM summaries WHERE seq = ?`),
     insertChange: db.prepare(`INSERT INTO changes (seq) VALUES (?)`),
     deleteChanges: db.prepare(`DELETE FROM changes WHERE no < (SELECT max(no) FROM changes) - ?`),
     // Lines are numbered as they come: the oldest are the first.

@@ -20,6 +20,7 @@ const WITHOUT_BALLAST: ReadonlySet<OperationName> = new Set([
   'updateVisitor',
   'probe',
   'saveShopHealth',
+  'saveSummaries',
 ]);
 
 /** Operations as their callers see them: each is a call to the database's thread. */

@@ -1,0 +1,23 @@
+import { parsedJson, type StoredForm, shownText } from '../spool/stored-form.ts';
+
+/** A line for a contact's timeline is stored as its create-event request, as JSON (`deliver.ts`). */
+export const storedEvent: StoredForm = {
+  summaryOf: (_meta, head) => {
+    const [from = ''] = contactIn(parsedJson(head));
+    return { from: shownText(from), to: '', subject: '', more: '' };
+  },
+  identitiesIn: (_entry, raw) => contactIn(parsedJson(raw() ?? new Uint8Array())),
+};
+
+/** The email address and the number of the contact that the line is about. */
+function contactIn(event: unknown): string[] {
+  const contact = fieldOf(event, 'contact');
+  return [fieldOf(contact, 'email'), fieldOf(contact, 'phone')].filter(
+    (identity): identity is string => typeof identity === 'string' && identity !== '',
+  );
+}
+
+function fieldOf(value: unknown, key: string): unknown {
+  if (typeof value !== 'object' || value === null) return undefined;
+  return Object.entries(value).find(([name]) => name === key)?.[1];
+}

@@ -1,0 +1,11 @@
+import { storedChat } from '../channels/chat/stored.ts';
+import { storedEmail } from '../channels/email/stored.ts';
+import { storedSms } from '../channels/sms/stored.ts';
+import { storedEvent } from '../delivery/stored-event.ts';
+import type { StoredForms } from '../spool/stored-form.ts';
+
+const OF_CHANNELS = { email: storedEmail, sms: storedSms, web_chat: storedChat } as const;
+
+/** What each channel stores, for the store's own work: summaries and erasure. */
+export const storedFormOf: StoredForms = ({ kind, channel }) =>
+  kind === 'event' ? storedEvent : OF_CHANNELS[channel];

@@ -26,7 +26,7 @@ const TOOLS = [
 const SLOW = [
   '(.*/)?browser/',
   '(cli|deploy|docs|doctor|durability|e2e|package|simulation)/',
-  '(alerts/gateway|backup/backup|observability/(logger|monitoring-files|tracing))',
+  '(operations/(alerts/gateway|backup/backup)|observability/(logger|monitoring-files|tracing))',
   'channels/chat/(floods|handshake|limits|messages|upload-types|uploads)[.]',
   'channels/chat/replies/(heavy-lists|long-lists|reply-poller)',
   'channels/email/(authentication/gateway|inbound-route|properties|smtp-(replies|sessions))',

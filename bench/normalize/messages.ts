@@ -40,12 +40,12 @@ export async function writeLargeMessage(folder: string, megabytes: number): Prom
   function* parts() {
     yield (
       'From: Ann <ann@client.example>\r\nTo: support@acme.example\r\nSubject: Photos\r\n' +
-      'Message-ID: <large@client.example>\r\nMIME-Version: 1.0\r\n' +
-      'Content-Type: multipart/mixed; boundary="=_b"\r\n\r\n' +
-      '--=_b\r\nContent-Type: text/plain; charset=utf-8\r\n\r\nSee the file.\r\n' +
-      '--=_b\r\nContent-Type: application/octet-stream; name="photos.bin"\r\n' +
-      'Content-Disposition: attachment; filename="photos.bin"\r\n' +
-      'Content-Transfer-Encoding: base64\r\n\r\n'
+        'Message-ID: <large@client.example>\r\nMIME-Version: 1.0\r\n' +
+        'Content-Type: multipart/mixed; boundary="=_b"\r\n\r\n' +
+        '--=_b\r\nContent-Type: text/plain; charset=utf-8\r\n\r\nSee the file.\r\n' +
+        '--=_b\r\nContent-Type: application/octet-stream; name="photos.bin"\r\n' +
+        'Content-Disposition: attachment; filename="photos.bin"\r\n' +
+        'Content-Transfer-Encoding: base64\r\n\r\n'
     );
     for (let piece = 0; piece < pieces; piece += 1) yield base64Lines(randomBytes(PIECE_BYTES));
     yield '--=_b--\r\n';

@@ -60,15 +60,24 @@ export async function fileKindAt(path: string): Promise<FileKind> {
   }
 }
 
+/**
+ * The format by its signature alone. Undefined where there is none: texts, unknown formats, and
+ * containers that are cut off or made up.
+ * @param head the first bytes of the file
+ */
+export function signatureOf(head: Uint8Array): Promise<Signature> {
+  return signature(head, (parser) => parser.fromBuffer(head));
+}
+
+/** A media type and the file extension that goes with it, without the dot. */
 type Signature = Awaited<ReturnType<FileTypeParser['fromBuffer']>>;
 
 async function kindOf(
   head: Uint8Array,
-  signatureOf: (parser: FileTypeParser) => Promise<Signature>,
+  parse: (parser: FileTypeParser) => Promise<Signature>,
 ): Promise<FileKind> {
   const wide = wideText(head);
-  // Before file-type looks: it takes the mark of UTF-16 for the start of an MPEG frame.
-  const found = wide === undefined ? await signature(signatureOf) : undefined;
+  const found = await signature(head, parse);
   // A NUL never stands in other text.
   const isBinary = wide === undefined && head.includes(0);
   const text = wide ?? new TextDecoder().decode(head);
@@ -85,12 +94,14 @@ async function kindOf(
   return { kind: 'text', type: found?.mime, extension: found?.ext, markup };
 }
 
-/** Undefined also for a container that is cut off or made up. */
 async function signature(
-  signatureOf: (parser: FileTypeParser) => Promise<Signature>,
+  head: Uint8Array,
+  parse: (parser: FileTypeParser) => Promise<Signature>,
 ): Promise<Signature> {
+  // file-type takes the byte order mark of UTF-16 for the start of an MPEG frame.
+  if (wideText(head) !== undefined) return undefined;
   try {
-    return await signatureOf(new FileTypeParser({ signal: AbortSignal.timeout(SNIFF_TIMEOUT_MS) }));
+    return await parse(new FileTypeParser({ signal: AbortSignal.timeout(SNIFF_TIMEOUT_MS) }));
   } catch {
     return undefined;
   }

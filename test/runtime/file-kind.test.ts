@@ -2,7 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { expect, test } from '@jest/globals';
-import { type FileKind, fileKind, fileKindAt, HEAD_BYTES } from '../../src/runtime/file-kind.ts';
+import {
+  type FileKind,
+  fileKind,
+  fileKindAt,
+  HEAD_BYTES,
+  signatureOf,
+} from '../../src/runtime/file-kind.ts';
 import { ends } from '../support/ends.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -75,4 +81,19 @@ test('of a long file its head is looked at', async () => {
   const path = join(dir.path, 'file');
   writeFileSync(path, 'a'.repeat(HEAD_BYTES) + '<html>');
   expect(await fileKindAt(path)).toEqual(text('none'));
+});
+
+test.each<[string, Buffer, object | undefined]>([
+  ['a picture', PNG, { mime: 'image/png', ext: 'png' }],
+  ['a text', Buffer.from('Hello, where is my order?'), undefined],
+  ['a text in UTF-16', Buffer.from('\ufeffWhere is my order?', 'utf16le'), undefined],
+  ['a text in UTF-16, high byte first', Buffer.from('\ufeffHello', 'utf16le').swap16(), undefined],
+  [
+    'a zip that is cut off',
+    Buffer.from('504b0304', 'hex'),
+    { mime: 'application/zip', ext: 'zip' },
+  ],
+  ['nothing', Buffer.alloc(0), undefined],
+])('the signature of %s', async (_title, start, expected) => {
+  expect(await signatureOf(start)).toEqual(expected);
 });

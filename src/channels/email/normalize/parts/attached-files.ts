@@ -3,7 +3,7 @@ import { parseHeaderBlock } from '../../header-block.ts';
 import type { AttachedFile } from '../job.ts';
 import { decodeWords, readSubject } from '../head/header-values.ts';
 import type { Leaf } from './read-parts.ts';
-import { sniffType } from '../../../../runtime/sniff-type.ts';
+import { signatureOf } from '../../../../runtime/file-kind.ts';
 import { cleanLine, cutText } from '../../../../runtime/clean-text.ts';
 
 /** The platform gets no more than this many files with one message. */
@@ -130,12 +130,12 @@ async function typeOf({ contentType, content }: Leaf): Promise<PartType> {
   const declared =
     TOKEN.test(contentType) && !contentType.startsWith('multipart/') ? contentType : UNKNOWN_TYPE;
   if (declared === 'message/rfc822' || declared === 'text/calendar') return { mime: declared };
-  const sniffed = await sniffType(content.start);
+  const sniffed = await signatureOf(content.start);
   if (sniffed === undefined) return { mime: RECOGNIZABLE.test(declared) ? UNKNOWN_TYPE : declared };
   if (CONTAINERS.has(sniffed.mime) && !RECOGNIZABLE.test(declared) && declared !== UNKNOWN_TYPE) {
     return { mime: declared };
   }
-  return sniffed;
+  return { mime: sniffed.mime, extension: sniffed.ext };
 }
 
 const MAX_NAME_LENGTH = 120;

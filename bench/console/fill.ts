@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { createEntryIds } from '../../src/intake/entry-id.ts';
+import { createEntryIds } from '../../src/intake/intake.ts';
 import type { EntryState } from '../../src/domain/entry-state.ts';
 import type { EntryKind, StoredSummary } from '../../src/spool/entry.ts';
 import { SUMMARY_VERSION } from '../../src/spool/stored-form.ts';

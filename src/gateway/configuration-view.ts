@@ -5,14 +5,19 @@ import { warningsOf } from '../config/warnings.ts';
 import type { ConfigurationView } from '../console/contract.ts';
 import { shownUrl, webhookUrl } from '../operations/doctor/webhook-url.ts';
 import type { CollectFacts } from '../observability/facts.ts';
-import { leavesOf } from './config-leaves.ts';
-import { shopDefaults } from './config-defaults.ts';
+import { leavesOf, type ConfigLeaf } from './config-leaves.ts';
 import type { ConfigSource } from './config-source.ts';
 import { demoShopOf } from './demo.ts';
 import type { LiveConfig } from './live-config.ts';
 import { platformUrlOf } from './platform-url.ts';
 import { completed, planned } from './reload.ts';
-import { shownValue } from './shown-value.ts';
+import type { z } from 'zod';
+import { writtenDuration } from '../config/duration.ts';
+import { schemaAt } from '../config/explain.ts';
+import { descriptions, type FieldDescription } from '../config/field.ts';
+import { configSchema } from '../config/schema.ts';
+import { Secret } from '../config/secret.ts';
+import { shopSchema } from '../config/shop-schema.ts';
 
 export interface ViewParts {
   readonly live: LiveConfig;
@@ -121,4 +126,63 @@ function shownShop(shop: ShopConfig, config: CompleteConfig): ConfigurationView[
       },
     }),
   };
+}
+
+/** What stands for a secret that is set. */
+export const MASK = '••••';
+
+export interface ShownValue {
+  readonly value: string;
+  readonly secret: boolean;
+}
+
+/**
+ * A value of the configuration as people may see it: durations with their unit, lists with commas,
+ * a secret as a mask. What is no secret by its type, but could carry one, is looked at too: a URL
+ * loses its user, its password and what looks like a token.
+ */
+export function shownValue({ at, value }: Pick<ConfigLeaf, 'at' | 'value'>): ShownValue {
+  const items: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const description = descriptionAt(at);
+  return {
+    value: items.map((item) => shownItem(item, description)).join(', '),
+    // An empty list of secrets is a secret that is not set.
+    secret:
+      items.some((item) => item instanceof Secret) ||
+      (Array.isArray(value) && description?.secret === true),
+  };
+}
+
+function shownItem(item: unknown, description: FieldDescription | undefined): string {
+  if (item instanceof Secret) return MASK;
+  if (typeof item === 'number' && description?.expected.includes('a duration') === true) {
+    return writtenDuration(item);
+  }
+  if (typeof item === 'string') return item.includes('://') ? shownUrl(item) : item;
+  return typeof item === 'number' || typeof item === 'boolean' ? String(item) : MASK;
+}
+
+function descriptionAt(at: ConfigLeaf['at']): FieldDescription | undefined {
+  const schema: z.ZodType | undefined = schemaAt(configSchema, at);
+  const item = schema && schemaAt(schema, [0]);
+  return (schema && descriptions.get(schema)) ?? (item && descriptions.get(item));
+}
+
+/**
+ * What a shop has when its section says nothing: the defaults of its keys stand in the schema, since
+ * the file has none for shops that are not there. Keys without a default have values here that no
+ * real shop has.
+ */
+export function shopDefaults(): ShopConfig {
+  return shopSchema.parse({
+    name: 'default',
+    shopId: '00000000-0000-0000-0000-000000000000',
+    apiKey: 'none',
+    email: { addresses: ['nobody@default.invalid'] },
+    sms: {
+      numbers: ['+12025550100'],
+      twilio: { accountSid: `AC${'0'.repeat(32)}`, authTokens: ['none'] },
+    },
+    chat: { key: 'default' },
+  });
 }

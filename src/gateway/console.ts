@@ -34,13 +34,17 @@ import type { StopStack } from '../runtime/stop-stack.ts';
 import type { EntryId, ShopId } from '../domain/ids.ts';
 import type { ConfigurationDesk } from './configuration-desk.ts';
 import { consoleContents } from './console-contents.ts';
-import { Arrivals } from './console-arrivals.ts';
-import { examineGateway } from './console-doctor.ts';
-import { type Doors, sendTestMessage } from './console-test-message.ts';
-import { createHttpDoor } from './http-door.ts';
-import { enabledChannels, networkOf, isSecureOf } from './console-requests.ts';
+import { Arrivals, type Doors, sendTestMessage } from './console-test-message.ts';
+import { createHttpDoor, clientIpOf } from './public-http.ts';
 import type { LiveConfig } from './live-config.ts';
 import { version } from './version.ts';
+import type { CheckResult } from '../operations/doctor/check-result.ts';
+import { examine } from '../operations/doctor/doctor.ts';
+import { patientOf } from './doctor-patient.ts';
+import type { IncomingMessage } from 'node:http';
+import proxyAddr from 'proxy-addr';
+import { ipNetwork } from '../runtime/ip-network.ts';
+import type { Channel } from '../domain/channel.ts';
 
 /** Where the build puts the page: the same from src/gateway/ and from dist/gateway/. */
 const PAGE_FOLDER = fileURLToPath(new URL('../../dist/console/page/', import.meta.url));
@@ -248,4 +252,43 @@ function shopNames(shops: () => readonly ShopPlatform[]): ShopNames {
     nameOf: (id) => served(id)?.settings.name ?? id,
     isServed: (id) => served(id) !== undefined,
   };
+}
+
+/** Less than `sluice doctor` waits: a person looks at a page. */
+const CALL_MS = 10_000;
+
+/** The checks of `sluice doctor` as the gateway itself makes them. Nothing is changed anywhere. */
+export function examineGateway(
+  config: CompleteConfig,
+  embeddedUrl: string | undefined,
+): Promise<readonly CheckResult[]> {
+  const patient = patientOf(config, config, embeddedUrl);
+  return examine(patient, { fix: false, timeoutMs: CALL_MS, clock: Date.now });
+}
+
+/** Whose tries at the password count together. */
+export function networkOf(trustProxy: readonly string[]): (request: IncomingMessage) => string {
+  const clientIp = clientIpOf(trustProxy);
+  return (request) => ipNetwork(clientIp(request));
+}
+
+/** The browser speaks TLS with a proxy that is to be believed; this listener itself does not. */
+export function isSecureOf(trustProxy: readonly string[]): (request: IncomingMessage) => boolean {
+  if (trustProxy.length === 0) return () => false;
+  const trust = proxyAddr.compile([...trustProxy]);
+  return ({ headers, socket }) => {
+    const proto = headers['x-forwarded-proto'];
+    const first = typeof proto === 'string' ? proto.split(',', 1)[0]?.trim().toLowerCase() : '';
+    return first === 'https' && trust(socket.remoteAddress ?? '', 0);
+  };
+}
+
+/** Channels that a shop has and whose door is open. */
+export function enabledChannels({ shops, smtp, http }: CompleteConfig): ReadonlySet<Channel> {
+  const channels = shops.flatMap(({ email, sms, chat }): Channel[] => [
+    ...(email !== undefined && (smtp.enabled || http.enabled) ? (['email'] as const) : []),
+    ...(sms !== undefined && http.enabled ? (['sms'] as const) : []),
+    ...(chat !== undefined && http.enabled ? (['web_chat'] as const) : []),
+  ]);
+  return new Set(channels);
 }

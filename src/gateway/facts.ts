@@ -5,7 +5,7 @@ import type { Metrics } from '../observability/metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type PartHealth, PARTS } from '../spool/shop-health.ts';
 import type { EntryCount, Spool } from '../spool/spool.ts';
-import { rememberedCertificate } from './certificate-facts.ts';
+import { X509Certificate } from 'node:crypto';
 
 /** Whoever asks again within this time gets the same collection. */
 const FRESH_FOR_MS = 1000;
@@ -126,4 +126,34 @@ interface Readable {
 async function valueOf(metric: Readable): Promise<number> {
   const { values } = await metric.get();
   return values.reduce((sum, { value }) => sum + value, 0);
+}
+
+type CertificateFacts = NonNullable<Facts['certificate']>;
+
+/** What is told of a PEM certificate: of a chain, of its first, which is the server's own. */
+export function certificateFacts(pem: string): CertificateFacts {
+  const certificate = new X509Certificate(pem);
+  return {
+    subject: hostOf(certificate),
+    endsAt: Date.parse(certificate.validTo),
+    // Not `checkIssued`: the gateway's own may sign nothing but what it says itself.
+    selfSigned:
+      certificate.issuer === certificate.subject && certificate.verify(certificate.publicKey),
+  };
+}
+
+/** The first name that it is for: modern certificates have it among the alternatives only. */
+function hostOf({ subject, subjectAltName = '' }: X509Certificate): string {
+  const [, alternative] = /\b(?:DNS|IP Address):"?([^\s,"]+)/.exec(subjectAltName) ?? [];
+  const [, common] = /^CN=(.+)$/m.exec(subject) ?? [];
+  return alternative ?? common ?? '';
+}
+
+/** Parses a certificate once for as long as it is the same. */
+export function rememberedCertificate(): (pem: string) => CertificateFacts {
+  let last: { readonly pem: string; readonly facts: CertificateFacts } | undefined;
+  return (pem) => {
+    if (last?.pem !== pem) last = { pem, facts: certificateFacts(pem) };
+    return last.facts;
+  };
 }

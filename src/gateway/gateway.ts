@@ -23,13 +23,12 @@ import {
   tlsOptions,
 } from './email-options.ts';
 import { createFacts } from './facts.ts';
-import { createHttpDoor } from './http-door.ts';
+import { createHttpDoor, clientIpOf, createPublicApp, through } from './public-http.ts';
 import { Housekeeping } from './housekeeping.ts';
-import { startLiveAlerts } from './live-alerts.ts';
+import { startLiveAlerts } from './alerts.ts';
 import { LiveConfig } from './live-config.ts';
 import { createNormalizers } from './normalizers.ts';
 import { connectPlatforms } from './platforms.ts';
-import { clientIpOf, createPublicApp, through } from './public-http.ts';
 import { emailShops, smsShops } from './shops.ts';
 import { startSmsReconciliation } from './sms-reconciliation.ts';
 import { storedFormOf } from './stored-forms.ts';

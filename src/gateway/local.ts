@@ -1,11 +1,21 @@
 import { join } from 'node:path';
 import type { CompleteConfig } from '../config/complete.ts';
-import { createLocalPlatform, type LocalPlatform } from '../local-platform/local-platform.ts';
+import {
+  createLocalPlatform,
+  type LocalPlatform,
+  type LocalPlatformOptions,
+} from '../local-platform/local-platform.ts';
 import type { Logger } from '../observability/logger.ts';
-import { localAgent, withoutAgent } from './local-agent.ts';
-import { localReplies, twilioSenders } from './local-replies.ts';
 import { LOCAL, platformUrlOf } from './platform-url.ts';
 import { type RoutedStore, textRoutes } from './text-routes.ts';
+import { fileURLToPath } from 'node:url';
+import { createTextSender, TextNotSent } from '../channels/sms/providers/twilio/send-text.ts';
+import type { TwilioAccount } from '../channels/sms/shop.ts';
+import { SendFailed } from '../local-platform/outbound/outbound.ts';
+import type { TextSender } from '../local-platform/outbound/twilio-sms.ts';
+import type { RepliesOptions } from '../local-platform/outbound/ways-out.ts';
+import { relayOf } from './relay-options.ts';
+import { twilioAccount } from './shops.ts';
 
 export interface RunningLocal {
   readonly platform: LocalPlatform;
@@ -50,4 +60,83 @@ function localShops(config: CompleteConfig) {
   return config.shops
     .filter((shop) => platformUrlOf(config, shop) === LOCAL)
     .map(({ shopId, name, apiKey }) => ({ shopId, name, apiKey: apiKey.reveal() }));
+}
+
+/** The sample shop's knowledge, beside the program. */
+const SAMPLE_KNOWLEDGE = fileURLToPath(new URL('../../config/knowledge/demo', import.meta.url));
+
+type AgentOptions = Pick<LocalPlatformOptions, 'agent' | 'agentGiveUpAfterMs' | 'withoutAgent'>;
+
+/** What answers on the local platform, and where nobody does but people. */
+export function localAgent(config: CompleteConfig): AgentOptions {
+  const { agent } = config.localPlatform;
+  return {
+    agent: agentChoice(agent),
+    agentGiveUpAfterMs: agent.giveUpAfter,
+    withoutAgent: withoutAgent(config),
+  };
+}
+
+/** The shops whose tickets wait for people. */
+export function withoutAgent({ shops }: CompleteConfig): string[] {
+  return shops.filter((shop) => shop.agent === 'off').map(({ shopId }) => shopId);
+}
+
+function agentChoice(agent: CompleteConfig['localPlatform']['agent']): AgentOptions['agent'] {
+  const knowledgeDir = agent.knowledge ?? SAMPLE_KNOWLEDGE;
+  if (agent.kind !== 'openai') return { kind: agent.kind, knowledgeDir };
+  const { baseUrl, model, apiKey, stallTimeout, timeout } = agent;
+  if (model === undefined || apiKey === undefined) {
+    throw new Error('an endpoint without model or key: the configuration was not checked');
+  }
+  return {
+    kind: 'openai',
+    knowledgeDir,
+    endpoint: { baseUrl, model, apiKey: apiKey.reveal(), stallTimeoutMs: stallTimeout },
+    timeoutMs: timeout,
+  };
+}
+
+/**
+ * How the embedded platform's answers leave, by the configuration.
+ * @throws when the file of the relay's authority cannot be read
+ */
+export function localReplies(
+  config: CompleteConfig,
+  senders: ReadonlyMap<string, TextSender> = twilioSenders(config),
+): RepliesOptions {
+  const relay = relayOf(config.localPlatform.replies, config.smtp.hostname);
+  return {
+    ...(relay && { relay }),
+    ...(config.localPlatform.replies.sms === 'twilio' && { twilio: senders }),
+  };
+}
+
+/** The Twilio accounts by the shop's id; for `localReplies`, which looks into the map as it goes. */
+export function twilioSenders({ shops }: CompleteConfig): Map<string, TextSender> {
+  return new Map(
+    shops.flatMap(({ shopId, sms }): [string, TextSender][] => {
+      if (sms === undefined) return [];
+      return [[shopId, textSender(twilioAccount(sms.twilio), sms.whatsappTemplate)]];
+    }),
+  );
+}
+
+/** The platform's port over the channel's sender. */
+export function textSender(
+  account: TwilioAccount,
+  whatsappTemplate?: string,
+  timeoutMs?: number,
+): TextSender {
+  const sender = createTextSender(account, timeoutMs);
+  return {
+    sendText: (text) => sender.sendText(text).catch(asSendFailed),
+    findSent: (text, since) => sender.findSent(text, since).catch(asSendFailed),
+    ...(whatsappTemplate !== undefined && { whatsappTemplate }),
+  };
+}
+
+function asSendFailed(error: unknown): never {
+  if (!(error instanceof TextNotSent)) throw error;
+  throw new SendFailed(error.kind, error.message, { code: error.code });
 }

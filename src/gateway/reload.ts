@@ -7,8 +7,7 @@ import { errorFields, type Logger } from '../observability/logger.ts';
 import type { NewAuditLine } from '../spool/operator-store.ts';
 import { changedPaths } from './config-leaves.ts';
 import type { ConfigSource } from './config-source.ts';
-import type { LiveConfig } from './live-config.ts';
-import { isTakenUp, isWithin, merged } from './taken-up.ts';
+import { type LiveConfig, isTakenUp, isWithin, merged } from './live-config.ts';
 
 export interface ReloadParts {
   readonly live: LiveConfig;

@@ -1,8 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { generate } from 'selfsigned';
 import { ShopPlatform } from '../../src/delivery/shop-platform.ts';
-import { certificateFacts } from '../../src/gateway/certificate-facts.ts';
-import { createFacts } from '../../src/gateway/facts.ts';
+import { certificateFacts, createFacts } from '../../src/gateway/facts.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { PlatformClient } from '../../src/platform-api/client.ts';
 import { ConnectionPool } from '../../src/platform-api/transport.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, jest, test } from '@jest/globals';
 import { createMetrics } from '../../src/observability/metrics.ts';
-import { createHttpDoor } from '../../src/gateway/http-door.ts';
+import { createHttpDoor } from '../../src/gateway/public-http.ts';
 import { LiveConfig } from '../../src/gateway/live-config.ts';
 import type { CompleteConfig } from '../../src/config/complete.ts';
 import { type Logger, silentLogger } from '../../src/observability/logger.ts';

@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import { completeConfig } from '../../src/config/complete.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { renderMistakes } from '../../src/config/mistakes.ts';
-import { localReplies } from '../../src/gateway/local-replies.ts';
+import { localReplies } from '../../src/gateway/local.ts';
 import { ends } from '../support/ends.ts';
 import { ACME, gatewayConfig } from '../support/gateway-config.ts';
 import { tempDir } from '../support/temp-dir.ts';

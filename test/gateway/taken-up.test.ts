@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 import { keysOf } from '../../src/config/explain.ts';
 import { configSchema } from '../../src/config/schema.ts';
-import { isTakenUp, TAKEN_UP } from '../../src/gateway/taken-up.ts';
+import { isTakenUp, TAKEN_UP } from '../../src/gateway/live-config.ts';
 
 const page = readFileSync(fileURLToPath(new URL('../../docs/reload.md', import.meta.url)), 'utf8');
 

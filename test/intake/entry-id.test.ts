@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createEntryIds } from '../../src/intake/entry-id.ts';
+import { createEntryIds } from '../../src/intake/intake.ts';
 
 test('entry ids are UUIDs of version 7, all different, and begin with the time', () => {
   const newId = createEntryIds();

@@ -5,15 +5,16 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 import { durableFiles } from '../../runtime/durable-files.ts';
 import { asBlobName, type ShopId } from '../../domain/ids.ts';
 import type { Person, TracedEntry, Traces } from '../erasure.ts';
-import { eraseFromIndex } from '../erasure-index.ts';
 import { ErasureKey } from '../erasure-key.ts';
 import { SpoolUnusable } from '../errors.ts';
 import { DataFolderLock } from '../lock.ts';
 import { BLOB_LOCK, SharedLock } from '../shared-lock.ts';
 import { type Db, openDatabase } from './database.ts';
-import { purge, type PurgeOptions, type Purged } from './erasure-bytes.ts';
+import { purge, type PurgeOptions, type Purged, truncateLog } from './erasure-bytes.ts';
 import { type FinderOptions, type Found, TraceFinder } from './erasure-finder.ts';
 import { ErasureRows, type RestKind } from './erasure-rows.ts';
+import { indexFileOf } from '../search/index-database.ts';
+import { OpenSearch } from '../search/open-search.ts';
 
 /** Others' transactions are short. */
 const BUSY_MS = 30_000;
@@ -217,5 +218,31 @@ async function sweep(folder: string, before: number): Promise<void> {
     if (touched !== undefined && touched.mtimeMs < before) {
       await rm(path, { recursive: true, force: true });
     }
+  }
+}
+
+/** An index that is far behind has all entries to read. */
+const CATCH_UP_WITHIN_MS = 30 * 60_000;
+const INDEX_BUSY_MS = 60_000;
+
+/**
+ * Takes entries that are gone out of the search index, and writes it anew without them. No
+ * acknowledgement waits for the index. Undefined: there is none.
+ * @param dir the data folder
+ */
+export async function eraseFromIndex(dir: string): Promise<Purged | undefined> {
+  const indexFile = indexFileOf(dir);
+  if (!existsSync(indexFile)) return undefined;
+  const search = new OpenSearch({
+    ...{ indexFile, spoolFile: join(dir, 'spool.db') },
+  });
+  try {
+    search.with(({ index }) => index.db.pragma(`busy_timeout = ${INDEX_BUSY_MS}`));
+    search.catchUp(CATCH_UP_WITHIN_MS);
+    search.with(({ index }) => index.rewrite());
+    await search.with(({ index }) => truncateLog(index.db));
+    return 'rewritten';
+  } finally {
+    search.close();
   }
 }

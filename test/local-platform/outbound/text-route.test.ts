@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { textSender } from '../../../src/gateway/local-replies.ts';
+import { textSender } from '../../../src/gateway/local.ts';
 import type { LocalPlatformOptions } from '../../../src/local-platform/local-platform.ts';
 import type { FindTextRoute, TextRoute } from '../../../src/local-platform/outbound/text-route.ts';
 import type { LogFields } from '../../../src/observability/logger.ts';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import Database from 'better-sqlite3';
-import { textSender } from '../../../src/gateway/local-replies.ts';
+import { textSender } from '../../../src/gateway/local.ts';
 import type { Agent } from '../../../src/local-platform/agent/agent.ts';
 import type { LocalPlatform } from '../../../src/local-platform/local-platform.ts';
 import {

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import type { CompleteConfig } from '../config/complete.ts';
 import type { ShopConfig } from '../config/config.ts';
-import type { ListenAddress } from '../gateway/gateway.ts';
+import type { ListenAddress } from '../gateway/doors.ts';
 import { NoAnswer, Unsent } from '../gateway/sample-messages/unsent.ts';
 import { CommandFailed, UsageError } from './exit-codes.ts';
 import { reachable } from '../runtime/reachable.ts';

@@ -1,57 +1,34 @@
-import {
-  type Authenticator,
-  createAuthenticator,
-} from '../channels/email/authentication/authenticator.ts';
-import { createEmailServer } from '../channels/email/door-smtp.ts';
-import { createInboundRoute } from '../channels/email/door-http.ts';
-import { openTls, type TlsMaterial } from '../channels/email/tls.ts';
-import { createSmsWebhook } from '../channels/sms/door.ts';
+import { createAuthenticator } from '../channels/email/authentication/authenticator.ts';
 import type { CompleteConfig } from '../config/complete.ts';
 import type { ReloadResult } from '../console/contract.ts';
-import { Conversations } from '../delivery/conversations.ts';
-import { Dispatcher } from '../delivery/dispatcher.ts';
-import type { ShopPlatform } from '../delivery/shop-platform.ts';
-import { type RunningChat, startChat } from './chat.ts';
+import { startChat } from './chat.ts';
 import { openConsole, type RunningConsole } from './console.ts';
 import type { ConfigSource } from './config-source.ts';
 import { createConfigurationDesk } from './configuration-desk.ts';
-import { demoRouter } from './demo.ts';
-import {
-  authenticatorOptions,
-  emailServerOptions,
-  inboundOptions,
-  tlsOptions,
-} from './email-options.ts';
+import { authenticatorOptions } from './email-options.ts';
 import { createFacts } from './facts.ts';
-import { createHttpDoor, clientIpOf, createPublicApp, through } from './public-http.ts';
-import { Housekeeping } from './housekeeping.ts';
 import { startLiveAlerts } from './alerts.ts';
 import { LiveConfig } from './live-config.ts';
-import { createNormalizers } from './normalizers.ts';
 import { connectPlatforms } from './platforms.ts';
-import { emailShops, smsShops } from './shops.ts';
 import { startSmsReconciliation } from './sms-reconciliation.ts';
-import { storedFormOf } from './stored-forms.ts';
 import { startTracing } from './tracing.ts';
 import { version } from './version.ts';
 import { Backlog } from '../intake/backlog.ts';
-import { createIntake, type Intake } from '../intake/intake.ts';
-import { createAddressDirectory, currentDirectory } from '../channels/email/routing.ts';
-import { createHealth, type Health, NotReady } from '../observability/health.ts';
+import { createIntake } from '../intake/intake.ts';
+import { createHealth } from '../observability/health.ts';
 import { errorFields, type Logger } from '../observability/logger.ts';
-import { createMetrics, type Metrics } from '../observability/metrics.ts';
-import type { Tracing } from '../observability/tracing.ts';
-import { type Clock, createMonotonicClock } from '../runtime/clock.ts';
-import type { Current } from '../runtime/current.ts';
+import { createMetrics } from '../observability/metrics.ts';
+import { createMonotonicClock } from '../runtime/clock.ts';
 import { StopStack } from '../runtime/stop-stack.ts';
-import type { Entry, Outcome } from '../spool/entry.ts';
-import { SpoolFull } from '../spool/errors.ts';
-import { openSqliteStore, type Store } from '../spool/sqlite/open.ts';
-
-export interface ListenAddress {
-  readonly host: string;
-  readonly port: number;
-}
+import { type ListenAddress, openCertificate, openHttp, openSmtp } from './doors.ts';
+import {
+  type Base,
+  notReady,
+  openStore,
+  startDelivery,
+  startHousekeeping,
+  takesMessages,
+} from './parts.ts';
 
 /** Where a started gateway listens; what is switched off is absent. */
 export interface Addresses {
@@ -135,21 +112,6 @@ export function createGateway(options: GatewayOptions): Gateway {
 interface Running {
   readonly addresses: Addresses;
   readonly reload: Gateway['reload'];
-}
-
-/** What every part is built with. */
-interface Base {
-  /** As it was at the start: for what a reload does not change. */
-  readonly config: CompleteConfig;
-  readonly live: LiveConfig;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-  readonly clock: Clock;
-  readonly tracing: Tracing | undefined;
-  readonly stack: StopStack;
-  /** What is in flight at a stop may take as long. */
-  readonly grace: { readonly ms: number };
-  readonly authenticator: Authenticator;
 }
 
 async function start(
@@ -254,189 +216,4 @@ async function start(
       ...(local.value && { platform: { url: local.value.url } }),
     },
   };
-}
-
-/** Of free disk space, below which nothing is accepted. */
-const reserveBytes = ({ smtp }: CompleteConfig): number => 1.5 * smtp.maxMessageBytes;
-
-function notReady(why: string): never {
-  throw new NotReady(why);
-}
-
-/**
- * What the intake would refuse for want of space, whoever sends it: a load balancer that asks sends it
- * elsewhere. It asks on every look, so that it is ready again by itself.
- * @throws {NotReady}
- */
-async function takesMessages(intake: Intake): Promise<void> {
-  try {
-    await intake.assertSpace([]);
-  } catch (error) {
-    if (error instanceof SpoolFull) notReady(`no messages are taken in: ${error.message}`);
-    throw error;
-  }
-}
-
-async function openStore(
-  { config, logger, metrics, stack }: Base,
-  fail: (error: Error) => void,
-): Promise<Store> {
-  const store = await openSqliteStore({
-    dir: config.dataDir,
-    role: 'owner',
-    reserveBytes: reserveBytes(config),
-    onCommit: (seconds, operations) => {
-      metrics.commitSeconds.observe(seconds);
-      metrics.commitEntries.observe(operations);
-    },
-    onIndexFailure: (reason) => logger.warn('search.index_failed', { reason }),
-  });
-  stack.push('spool', () => store.spool.close());
-  store.spool.onFatal(fail);
-  const { requeued, orphans, missing } = await store.spool.recover();
-  if (requeued + orphans > 0) logger.info('spool.recovered', { requeued, orphans });
-  for (const entry of missing) {
-    metrics.alarms.inc({ alarm: 'raw_missing' });
-    logger.error('spool.raw_missing', { entry });
-  }
-  return store;
-}
-
-function startDelivery(
-  base: Base,
-  store: Store,
-  intake: Intake,
-  shops: Current<readonly ShopPlatform[]>,
-  onSettled: (entry: Entry, outcome: Outcome) => void,
-): Dispatcher {
-  const { live, logger, metrics, clock, tracing, stack, grace } = base;
-  const normalizers = createNormalizers({ ...base, store });
-  if (live.value.delivery.paused) logger.warn('delivery.paused');
-  const dispatcher = new Dispatcher(
-    shops.value,
-    {
-      spool: store.spool,
-      intake,
-      conversations: new Conversations(store.spool, clock),
-      normalizers,
-      logger,
-      metrics,
-      clock,
-      tracing,
-      random: Math.random,
-      get giveUpAfterMs() {
-        return live.value.delivery.giveUpAfter;
-      },
-      onSettled,
-    },
-    live.value.delivery,
-  );
-  live.add({
-    name: 'delivery',
-    reads: ['shops', 'platform', 'delivery'],
-    prepare: ({ delivery }, running) => ({
-      commit: () => {
-        dispatcher.serve(shops.value, delivery);
-        if (delivery.paused !== running.delivery.paused) {
-          logger.warn(delivery.paused ? 'delivery.paused' : 'delivery.resumed');
-        }
-      },
-    }),
-  });
-  dispatcher.start();
-  stack.push('delivery', () => dispatcher.stop(grace.ms));
-  return dispatcher;
-}
-
-function startHousekeeping(
-  { live, logger, metrics, clock, stack }: Base,
-  store: Store,
-  backlog: Backlog,
-): void {
-  const housekeeping = new Housekeeping({
-    spool: store.spool,
-    backlog,
-    renewSummaries: (signal) => store.renewSummaries(storedFormOf, signal),
-    retention: () => {
-      const { raw, dead, entries } = live.value.spool.retain;
-      return { rawMs: raw, deadMs: dead, entriesMs: entries };
-    },
-    shopNames: () => new Map(live.value.shops.map(({ shopId, name }) => [shopId, name])),
-    metrics,
-    clock,
-    logger,
-  });
-  housekeeping.start();
-  stack.push('housekeeping', () => housekeeping.stop());
-}
-
-async function openHttp(
-  { config, live, logger, metrics, clock, stack, grace, authenticator }: Base,
-  store: Store,
-  intake: Intake,
-  chat: RunningChat | undefined,
-  health: Health,
-): Promise<ListenAddress | undefined> {
-  const { enabled, host, port } = config.http;
-  if (!enabled) return undefined;
-  const sms = live.derive('sms webhook', ['shops', 'http.publicUrl'], (current) =>
-    createSmsWebhook(
-      { shops: smsShops(current), publicUrl: current.http.publicUrl },
-      { intake, logger, metrics },
-    ),
-  );
-  const email = live.derive('email over http', ['shops', 'http.trustProxy'], (current) =>
-    createInboundRoute(inboundOptions(current), {
-      intake,
-      blobs: store.spool.blobs,
-      directory: createAddressDirectory(emailShops(current)),
-      authenticator,
-      clientIp: clientIpOf(current.http.trustProxy),
-      logger,
-      metrics,
-      clock,
-    }),
-  );
-  const demo = live.derive('demo page', ['shops', 'platform'], demoRouter);
-  const routers = [through(sms), through(email), ...(chat?.routers ?? []), through(demo)];
-  const app = createPublicApp({ routers, health, logger });
-  const listener = createHttpDoor('public', app, { live, logger, metrics });
-  chat?.attach(listener.server);
-  const bound = await listener.listen(host, port);
-  stack.pushDoor('http', () => listener.stop(grace.ms));
-  if (chat !== undefined) stack.pushDoor('chat', () => chat.stop());
-  return { host, port: bound };
-}
-
-/** Before the doors: who is on call is told of a certificate that ends. */
-async function openCertificate({ config, logger, stack }: Base): Promise<TlsMaterial | undefined> {
-  if (!config.smtp.enabled) return undefined;
-  const tls = await openTls(tlsOptions(config), logger);
-  stack.push('certificate', () => tls.close());
-  return tls;
-}
-
-async function openSmtp(
-  { config, live, logger, metrics, clock, stack, grace, authenticator }: Base,
-  store: Store,
-  intake: Intake,
-  tls: TlsMaterial | undefined,
-): Promise<ListenAddress | undefined> {
-  if (tls === undefined) return undefined;
-  const directory = live.derive('email directory', ['shops'], (current) =>
-    createAddressDirectory(emailShops(current)),
-  );
-  const server = createEmailServer(emailServerOptions(config), {
-    intake,
-    blobs: store.spool.blobs,
-    directory: currentDirectory(directory),
-    authenticator,
-    tls,
-    logger,
-    metrics,
-    clock,
-  });
-  const { port } = await server.start();
-  stack.pushDoor('smtp', () => server.stop(grace.ms));
-  return { host: config.smtp.host, port };
 }

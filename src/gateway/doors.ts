@@ -1,0 +1,95 @@
+import { createEmailServer } from '../channels/email/door-smtp.ts';
+import { createInboundRoute } from '../channels/email/door-http.ts';
+import { openTls, type TlsMaterial } from '../channels/email/tls.ts';
+import { createSmsWebhook } from '../channels/sms/door.ts';
+import { type RunningChat } from './chat.ts';
+import { demoRouter } from './demo.ts';
+import { emailServerOptions, inboundOptions, tlsOptions } from './email-options.ts';
+import { createHttpDoor, clientIpOf, createPublicApp, through } from './public-http.ts';
+import { emailShops, smsShops } from './shops.ts';
+import { type Intake } from '../intake/intake.ts';
+import { createAddressDirectory, currentDirectory } from '../channels/email/routing.ts';
+import { type Health } from '../observability/health.ts';
+import { type Store } from '../spool/sqlite/open.ts';
+
+import type { Base } from './parts.ts';
+
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+export async function openHttp(
+  { config, live, logger, metrics, clock, stack, grace, authenticator }: Base,
+  store: Store,
+  intake: Intake,
+  chat: RunningChat | undefined,
+  health: Health,
+): Promise<ListenAddress | undefined> {
+  const { enabled, host, port } = config.http;
+  if (!enabled) return undefined;
+  const sms = live.derive('sms webhook', ['shops', 'http.publicUrl'], (current) =>
+    createSmsWebhook(
+      { shops: smsShops(current), publicUrl: current.http.publicUrl },
+      { intake, logger, metrics },
+    ),
+  );
+  const email = live.derive('email over http', ['shops', 'http.trustProxy'], (current) =>
+    createInboundRoute(inboundOptions(current), {
+      intake,
+      blobs: store.spool.blobs,
+      directory: createAddressDirectory(emailShops(current)),
+      authenticator,
+      clientIp: clientIpOf(current.http.trustProxy),
+      logger,
+      metrics,
+      clock,
+    }),
+  );
+  const demo = live.derive('demo page', ['shops', 'platform'], demoRouter);
+  const routers = [through(sms), through(email), ...(chat?.routers ?? []), through(demo)];
+  const app = createPublicApp({ routers, health, logger });
+  const listener = createHttpDoor('public', app, { live, logger, metrics });
+  chat?.attach(listener.server);
+  const bound = await listener.listen(host, port);
+  stack.pushDoor('http', () => listener.stop(grace.ms));
+  if (chat !== undefined) stack.pushDoor('chat', () => chat.stop());
+  return { host, port: bound };
+}
+
+/** Before the doors: who is on call is told of a certificate that ends. */
+export async function openCertificate({
+  config,
+  logger,
+  stack,
+}: Base): Promise<TlsMaterial | undefined> {
+  if (!config.smtp.enabled) return undefined;
+  const tls = await openTls(tlsOptions(config), logger);
+  stack.push('certificate', () => tls.close());
+  return tls;
+}
+
+export async function openSmtp(
+  { config, live, logger, metrics, clock, stack, grace, authenticator }: Base,
+  store: Store,
+  intake: Intake,
+  tls: TlsMaterial | undefined,
+): Promise<ListenAddress | undefined> {
+  if (tls === undefined) return undefined;
+  const directory = live.derive('email directory', ['shops'], (current) =>
+    createAddressDirectory(emailShops(current)),
+  );
+  const server = createEmailServer(emailServerOptions(config), {
+    intake,
+    blobs: store.spool.blobs,
+    directory: currentDirectory(directory),
+    authenticator,
+    tls,
+    logger,
+    metrics,
+    clock,
+  });
+  const { port } = await server.start();
+  stack.pushDoor('smtp', () => server.stop(grace.ms));
+  return { host: config.smtp.host, port };
+}

@@ -80,8 +80,17 @@ export const anEmail = (id: string, text: string): string =>
 
 /** Sends one message and answers the reply to its final dot. */
 export async function sendEmail(client: SmtpClient, id: string, text = id): Promise<string> {
-  await client.envelope([INBOX]);
-  await client.say('DATA');
+  const commands = [
+    'EHLO client.example',
+    'MAIL FROM:<ann@example.com>',
+    `RCPT TO:<${INBOX}>`,
+    'DATA',
+  ];
+  for (const command of commands) {
+    const answer = await client.say(command);
+    // A disk can fill up between two messages: MAIL FROM is refused then.
+    if (/^[45]/.test(answer)) return answer;
+  }
   client.send(anEmail(id, text));
   return client.say('\r\n.');
 }

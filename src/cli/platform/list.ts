@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { cursorOf, type Page } from '../../platform-api/resources.ts';
+import { cursorOf } from '../../platform-api/addresses.ts';
+import type { Page } from '../../platform-api/resources.ts';
 import { jsonText } from '../json.ts';
 import { quote } from '../quote.ts';
 import { Table } from '../table.ts';

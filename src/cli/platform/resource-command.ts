@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { httpUrl, timeout, pageSize, uuid, localTime } from './values.ts';
 import type { PlatformClient } from '../../platform-api/client.ts';
-import { cursorOf, type Page } from '../../platform-api/resources.ts';
+import { cursorOf } from '../../platform-api/addresses.ts';
+import type { Page } from '../../platform-api/resources.ts';
 import type { Column } from '../table.ts';
 import { type Terminal, printable } from '../terminal.ts';
 import { jsonText } from '../json.ts';

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { parseDuration } from '../../config/duration.ts';
-import { isBaseUrl } from '../../platform-api/transport.ts';
+import { isBaseUrl } from '../../platform-api/addresses.ts';
 import { UsageError } from '../exit-codes.ts';
 
 /** What options take; each throws `InvalidArgumentError`, before any request is made. */

@@ -24,7 +24,6 @@ import {
   registerQueueStats,
 } from './queue.ts';
 import { registerSendChat, registerSendEmail, registerSendSms } from './send.ts';
-import { registerServe } from './serve.ts';
 import type { Terminal } from './terminal.ts';
 
 const EXIT_CODES = `
@@ -96,4 +95,20 @@ function version(): string {
   return typeof manifest === 'object' && manifest !== null && 'version' in manifest
     ? String(manifest.version)
     : 'unknown';
+}
+
+function registerServe(parent: Command, terminal: Terminal, events: ProcessEvents): void {
+  parent
+    .command('serve')
+    .description('runs the gateway; prints where each channel listens and how to try it')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ sluice serve --config sluice.yaml\n\n' +
+        'SIGHUP takes the configuration up again: shops and keys without a restart.\n' +
+        'SIGTERM and Ctrl-C stop it gracefully; a second one at once.',
+    )
+    .action(async (_options: unknown, command: Command) => {
+      const { runGateway } = await import('./run-gateway.ts');
+      await runGateway(command, terminal, events);
+    });
 }

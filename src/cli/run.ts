@@ -3,8 +3,13 @@ import { NeverStarted } from '../config/never-started.ts';
 import { SetUpUnusable, unusable } from '../runtime/set-up-unusable.ts';
 import { systemTrouble } from '../runtime/system-trouble.ts';
 import { SpoolUnavailable } from '../spool/errors.ts';
-import { ConfigurationRefused } from './configuration-refused.ts';
-import { CommandFailed, EXIT, UsageError, type ExitCode } from './exit-codes.ts';
+import {
+  ConfigurationRefused,
+  CommandFailed,
+  EXIT,
+  UsageError,
+  type ExitCode,
+} from './exit-codes.ts';
 import { type ProcessEvents, Interrupted } from './process-end.ts';
 import { createProgram } from './program.ts';
 import type { Terminal } from './terminal.ts';

@@ -7,6 +7,7 @@ export {
   PlatformClient,
   type PlatformClientOptions,
 } from './platform-api/client.ts';
+export { cursorOf } from './platform-api/addresses.ts';
 export {
   MediaSourceError,
   PlatformError,
@@ -19,7 +20,6 @@ export {
   type Conversation,
   type CreatedEvent,
   type CreatedMessage,
-  cursorOf,
   items,
   type Message,
   type Page,

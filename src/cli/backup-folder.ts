@@ -4,10 +4,9 @@ import { BackupRefused, makeBackup } from '../operations/backup/make-backup.ts';
 import { counted } from '../runtime/counted.ts';
 import { configuration } from './configuration.ts';
 import { CommandFailed } from './exit-codes.ts';
-import { interruptible } from './interruption.ts';
+import { interruptible, type ProcessEvents } from './process-end.ts';
 import { jsonText } from './json.ts';
 import { withSpool } from './open-spool.ts';
-import type { ProcessEvents } from './process-end.ts';
 import { progressOf } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 

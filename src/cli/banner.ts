@@ -3,7 +3,7 @@ import type { CompleteConfig } from '../config/complete.ts';
 import type { ShopConfig } from '../config/config.ts';
 import type { Addresses } from '../gateway/gateway.ts';
 import { quote } from './quote.ts';
-import { SAMPLE_NUMBER, SAMPLE_QUESTION, SAMPLE_SENDER } from './samples.ts';
+import { SAMPLE_NUMBER, SAMPLE_QUESTION, SAMPLE_SENDER } from './send.ts';
 import { reachable } from '../runtime/reachable.ts';
 import { signedWebhook, SMS_PATH } from '../gateway/sample-messages/sms-webhook.ts';
 

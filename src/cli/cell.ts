@@ -1,4 +1,5 @@
 import { printable, type Terminal } from './terminal.ts';
+import type { EntryState } from '../domain/entry-state.ts';
 
 /** Codes that begin and end a colour (ECMA-48 §8.3.117). */
 const COLOURS = {
@@ -31,3 +32,13 @@ export function paintFor(terminal: Terminal): (text: string, colour: Colour | un
 export function oneLine(text: string): string {
   return printable(text.slice(0, CELL_MAX_CHARS).replace(/\s+/g, ' ')).trim();
 }
+
+export const STATE_COLOURS: Readonly<Record<EntryState, Colour | undefined>> = {
+  queued: 'cyan',
+  delivering: 'cyan',
+  delivered: 'green',
+  dead: 'red',
+  held: 'yellow',
+  suppressed: 'dim',
+  discarded: 'dim',
+};

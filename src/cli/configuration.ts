@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { completeFromExisting, type CompleteConfig } from '../config/complete.ts';
 import type { Config } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
-import { ConfigurationRefused } from './configuration-refused.ts';
+import { ConfigurationRefused } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The file of `--config`, wherever it stands on the command line. */

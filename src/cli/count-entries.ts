@@ -2,16 +2,15 @@ import type { Command } from 'commander';
 import type { EntryState } from '../domain/entry-state.ts';
 import type { EntryCount } from '../spool/spool.ts';
 import type { Channel } from '../domain/channel.ts';
-import { paintFor } from './cell.ts';
+import { paintFor, STATE_COLOURS } from './cell.ts';
 import { jsonText } from './json.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';
 import type { ProcessEvents } from './process-end.ts';
-import { type Ages, agesJson, BUCKET_NAMES, buckets } from './queue-ages.ts';
-import { STATE_COLOURS } from './state-colours.ts';
 import { type Column, Table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 import { shortSpan } from './time-argument.ts';
 import { watch } from './watch.ts';
+import { iso } from './queue-entry.ts';
 
 export interface StatsOptions {
   readonly channel?: Channel;
@@ -137,4 +136,56 @@ function columns(open: OpenSpool, now: number): readonly Column<Ages>[] {
         dueAt === undefined ? '' : dueAt <= now ? 'now' : shortSpan(dueAt - now),
     },
   ];
+}
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** The ages at which one bucket ends and the next begins, the youngest first; the last is open. */
+const AGE_BOUNDS: readonly number[] = [
+  MINUTE,
+  5 * MINUTE,
+  20 * MINUTE,
+  HOUR,
+  4 * HOUR,
+  DAY,
+  7 * DAY,
+];
+
+/** `<1m <5m <20m <1h <4h <1d <7d older` */
+const BUCKET_NAMES: readonly string[] = [
+  ...AGE_BOUNDS.map((bound) => `<${shortSpan(bound)}`),
+  'older',
+];
+
+/** The `receivedAt` of each bucket, from inclusive and to exclusive, as of a moment. */
+function buckets(now: number): readonly { readonly from?: number; readonly to?: number }[] {
+  const starts = AGE_BOUNDS.map((bound) => now - bound);
+  return [...starts, undefined].map((from, at) => {
+    const to = at === 0 ? undefined : starts[at - 1];
+    return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
+  });
+}
+
+/** Entries of one shop, channel and state by their age. */
+interface Ages extends EntryCount {
+  /** One for each of `BUCKET_NAMES`. */
+  readonly byAge: readonly number[];
+  /** When the first of those that wait may be tried; absent when none waits. */
+  readonly dueAt?: number;
+}
+
+function agesJson(ages: Ages, shop: string): Record<string, unknown> {
+  const { shopId, channel, state, count, oldestAt, byAge, dueAt } = ages;
+  return {
+    shop,
+    shopId,
+    channel,
+    state,
+    count,
+    oldestAt: iso(oldestAt),
+    ...(dueAt !== undefined && { dueAt: iso(dueAt) }),
+    byAge: Object.fromEntries(BUCKET_NAMES.map((name, at) => [name, byAge[at] ?? 0])),
+  };
 }

@@ -5,10 +5,9 @@ import { countriesOf, type NamedPerson, readPerson } from './erase-person.ts';
 import { eraseJson, foundText, hasFound, othersText, summary } from './erase-report.ts';
 import { type Erased, type EraseFound, type EraseRequest, EraseScene } from './erase-scene.ts';
 import { CommandFailed, UsageError } from './exit-codes.ts';
-import { Interrupted, interruptible } from './interruption.ts';
+import { Interrupted, interruptible, type ProcessEvents } from './process-end.ts';
 import { jsonText } from './json.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';
-import type { ProcessEvents } from './process-end.ts';
 import { progressOf } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -1,3 +1,5 @@
+import { renderMistakes, type Mistake } from '../config/mistakes.ts';
+
 /** What the program ends with; `--help` names them. */
 export const EXIT = {
   ok: 0,
@@ -18,4 +20,13 @@ export class CommandFailed extends Error {
 /** The command line asks for something that makes no sense; the message is for people. */
 export class UsageError extends Error {
   override name = 'UsageError';
+}
+
+/** The configuration has mistakes: the message is the whole report. */
+export class ConfigurationRefused extends Error {
+  override name = 'ConfigurationRefused';
+
+  constructor(mistakes: readonly Mistake[]) {
+    super(renderMistakes(mistakes));
+  }
 }

@@ -5,16 +5,19 @@ import { counted } from '../runtime/counted.ts';
 import type { RawForm } from '../spool/entry.ts';
 import type { FoundEntry } from '../spool/operator-store.ts';
 import { oldestFirst } from './each-found.ts';
-import { UsageError } from './exit-codes.ts';
-import { exportLine } from './export-line.ts';
-import { interruptible } from './interruption.ts';
+import { UsageError, CommandFailed } from './exit-codes.ts';
+import { exportLine } from './queue-entry.ts';
+import { interruptible, type ProcessEvents } from './process-end.ts';
 import { fromLine, MboxQuote } from './mbox-lines.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';
-import { type Output, withOutput } from './output-file.ts';
-import type { ProcessEvents } from './process-end.ts';
 import { progressOf } from './progress.ts';
 import { filterOf, type FilterOptions } from './queue-filter.ts';
 import type { Terminal } from './terminal.ts';
+import { randomBytes } from 'node:crypto';
+import { open, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { durableFiles } from '../runtime/durable-files.ts';
+import { isSystemError } from './system-error.ts';
 
 export interface ExportOptions extends FilterOptions {
   readonly format: 'mbox' | 'jsonl';
@@ -139,4 +142,60 @@ function tell(exported: Exported, { output }: ExportOptions, terminal: Terminal)
   terminal.err(
     `${counted(exported.written, 'entry', 'entries')}${output === undefined ? '' : ` written to ${output}`}${rest}\n`,
   );
+}
+
+/** Where a long result goes. */
+interface Output {
+  write(bytes: Uint8Array): Promise<void>;
+}
+
+/**
+ * Writes a file that appears under its name only when it is whole, readable by its owner alone; or,
+ * without a name, the terminal's output.
+ * @throws {UsageError} the name is that of a folder, a pipe or a device
+ * @throws {CommandFailed} the file cannot be written
+ */
+async function withOutput<T>(
+  file: string | undefined,
+  terminal: Terminal,
+  work: (output: Output) => Promise<T>,
+): Promise<T> {
+  if (file === undefined) {
+    terminal.endWithReader?.();
+    return work({ write: (bytes) => terminal.outBytes(bytes) });
+  }
+  // Renaming would put a file in the place of /dev/null.
+  const there = await stat(file).catch(() => undefined);
+  if (there !== undefined && !there.isFile()) {
+    throw new UsageError(`${file} is no file: without --output the result is printed`);
+  }
+  const temporary = `${file}.${randomBytes(6).toString('hex')}.part`;
+  try {
+    const handle = await open(temporary, 'wx', 0o600);
+    try {
+      const result = await work({
+        write: async (bytes) => {
+          for (let at = 0; at < bytes.length;) {
+            at += (await handle.write(bytes, at)).bytesWritten;
+          }
+        },
+      });
+      await durableFiles.syncNew(handle);
+      await handle.close();
+      await durableFiles.rename(temporary, file);
+      return result;
+    } finally {
+      await handle.close().catch(() => undefined);
+    }
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw isSystemError(error) ? await explained(error, file) : error;
+  }
+}
+
+async function explained(error: NodeJS.ErrnoException, file: string): Promise<CommandFailed> {
+  const folder = await stat(dirname(file)).catch(() => undefined);
+  const why =
+    folder?.isDirectory() === true ? (error.code ?? error.message) : 'there is no such folder';
+  return new CommandFailed(`${file} cannot be written: ${why}`, { cause: error });
 }

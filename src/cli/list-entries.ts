@@ -9,7 +9,7 @@ import { withSpool, type OpenSpool } from './open-spool.ts';
 import type { ProcessEvents } from './process-end.ts';
 import { foundJson, time } from './queue-entry.ts';
 import { filterOf, type FilterOptions } from './queue-filter.ts';
-import { STATE_COLOURS } from './state-colours.ts';
+import { STATE_COLOURS } from './cell.ts';
 import { type Column, Table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 import { shortSpan } from './time-argument.ts';

@@ -13,7 +13,6 @@ import type { Colour } from './cell.ts';
 import { jsonText } from './json.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';
 import { iso, time } from './queue-entry.ts';
-import { PART_WORDS, stateWords } from './shop-words.ts';
 import { type Column, Table } from './table.ts';
 import { printableLine, type Terminal } from './terminal.ts';
 import { shortSpan } from './time-argument.ts';
@@ -166,4 +165,23 @@ function partJson(health: PartHealth, served: boolean): object {
       },
     }),
   };
+}
+
+/** What is sent to each endpoint, for people. */
+const PART_WORDS: Readonly<Record<HealthPart, string>> = {
+  messages: 'messages',
+  media: 'attachments',
+};
+
+type ShopState = 'flows' | 'in doubt' | 'stopped' | 'stopped (reads fail)' | 'being tried';
+
+/** @param isServed a gateway is running; otherwise no probe can be under way */
+function stateWords(
+  { state, probing, readsFail }: Pick<PartHealth, 'state' | 'probing' | 'readsFail'>,
+  isServed: boolean,
+): ShopState {
+  if (state === 'steady') return 'flows';
+  if (probing && isServed) return 'being tried';
+  if (state === 'doubted') return 'in doubt';
+  return readsFail ? 'stopped (reads fail)' : 'stopped';
 }

@@ -12,9 +12,9 @@ import { openSqliteStore } from '../spool/sqlite/open.ts';
 import type { ShopId } from '../domain/ids.ts';
 import { configuration } from './configuration.ts';
 import { CommandFailed, UsageError } from './exit-codes.ts';
-import { operatorName } from './operator-name.ts';
 import { isSystemError } from './system-error.ts';
 import type { Terminal } from './terminal.ts';
+import { userInfo } from 'node:os';
 
 export interface OpenSpool {
   readonly config: CompleteConfig;
@@ -99,4 +99,24 @@ function shopIdOf(shops: CompleteConfig['shops'], name: string): ShopId {
   throw new UsageError(
     `there is no shop ${name}${near === undefined ? `; there are: ${names.join(', ')}` : `; did you mean ${near}?`}`,
   );
+}
+
+/**
+ * Who types: the system's user, or who became root by sudo. It goes into the audit, so it comes
+ * from the system and only then from the environment.
+ */
+function operatorName(env: Readonly<Record<string, string | undefined>>): string {
+  const name = systemUser();
+  const before = env['SUDO_USER'] ?? '';
+  const shown = name === 'root' && before !== '' ? before : name;
+  return shown.replace(/[^\w.@-]/g, '?').slice(0, 64);
+}
+
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A container may run under a number that no user has.
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
 }

@@ -1,26 +1,29 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { registerAlerts } from './alerts-test.ts';
-import { registerAudit } from './audit.ts';
-import { registerBackup } from './backup.ts';
+import {
+  registerAlerts,
+  registerConfigCheck,
+  registerConfigHashPassword,
+  registerDoctor,
+} from './set-up-commands.ts';
+import {
+  registerAudit,
+  registerBackup,
+  registerErase,
+  registerIngest,
+  registerShops,
+} from './store-commands.ts';
 import { registerCompletion } from './completion.ts';
-import { registerConfigCheck } from './config-check.ts';
-import { registerConfigHashPassword } from './config-hash-password.ts';
-import { registerDoctor } from './doctor.ts';
-import { registerErase } from './erase.ts';
-import { registerIngest } from './ingest.ts';
 import { registerPlatform } from './platform/platform.ts';
 import type { ProcessEvents } from './process-end.ts';
-import { registerQueueChange } from './queue-change.ts';
-import { registerQueueExport } from './queue-export.ts';
-import { registerQueueList } from './queue-list.ts';
-import { registerQueueShow } from './queue-show.ts';
-import { registerQueueStats } from './queue-stats.ts';
-import { registerSendChat } from './send-chat.ts';
-import { registerSendEmail } from './send-email.ts';
-import { registerSendSms } from './send-sms.ts';
-import { registerServe } from './serve.ts';
-import { registerShops } from './shops.ts';
+import {
+  registerQueueChange,
+  registerQueueExport,
+  registerQueueList,
+  registerQueueShow,
+  registerQueueStats,
+} from './queue.ts';
+import { registerSendChat, registerSendEmail, registerSendSms } from './send.ts';
 import type { Terminal } from './terminal.ts';
 
 const EXIT_CODES = `
@@ -30,7 +33,10 @@ Exit codes:
   2  a mistake on the command line or in the configuration
   130  broken off by Ctrl-C`;
 
-/** The command line. Every command is a file of its own; a command that fails throws. */
+/**
+ * The command line. The files that add commands import no package but the parser; what a command
+ * does is imported when it runs. A command that fails throws.
+ */
 export function createProgram(terminal: Terminal, events: ProcessEvents): Command {
   const program = new Command('sluice')
     .description('Inbound channel gateway: email, SMS and web chat into a support platform')
@@ -89,4 +95,20 @@ function version(): string {
   return typeof manifest === 'object' && manifest !== null && 'version' in manifest
     ? String(manifest.version)
     : 'unknown';
+}
+
+function registerServe(parent: Command, terminal: Terminal, events: ProcessEvents): void {
+  parent
+    .command('serve')
+    .description('runs the gateway; prints where each channel listens and how to try it')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ sluice serve --config sluice.yaml\n\n' +
+        'SIGHUP takes the configuration up again: shops and keys without a restart.\n' +
+        'SIGTERM and Ctrl-C stop it gracefully; a second one at once.',
+    )
+    .action(async (_options: unknown, command: Command) => {
+      const { runGateway } = await import('./run-gateway.ts');
+      await runGateway(command, terminal, events);
+    });
 }

@@ -1,5 +1,9 @@
-import { type Entry, waitOf } from '../spool/entry.ts';
-import type { FoundEntry } from '../spool/operator-store.ts';
+import { type Entry, waitOf, type TimelineStep } from '../spool/entry.ts';
+import type { FoundEntry, DeliveryRecord } from '../spool/operator-store.ts';
+import { z } from 'zod';
+import { ENTRY_STATES } from '../domain/entry-state.ts';
+import { CHANNELS } from '../domain/channel.ts';
+import { jsonText } from './json.ts';
 
 /** An entry as programs get it: times in ISO 8601, the shop by its name too. */
 export function entryJson(entry: Entry, shop: string): Record<string, unknown> {
@@ -26,4 +30,52 @@ export function iso(at: number): string {
 /** The same with what is known of who wrote. */
 export function foundJson({ entry, summary }: FoundEntry, shop: string): Record<string, unknown> {
   return { ...entryJson(entry, shop), ...summary };
+}
+
+/** What stands in a JSON line beside the entry: read back by `ingest`. */
+const EXPORT_VERSION = 1;
+
+export function exportLine(
+  found: FoundEntry,
+  shop: string,
+  timeline: readonly TimelineStep[],
+  record: DeliveryRecord | undefined,
+  raw: Buffer | undefined,
+): string {
+  const line = {
+    version: EXPORT_VERSION,
+    ...foundJson(found, shop),
+    timeline: timeline.map((step) => ({ ...step, at: iso(step.at) })),
+    ...(record !== undefined && { record }),
+  };
+  const text = jsonText(line);
+  if (raw === undefined) return `${text}\n`;
+  // Of many megabytes, and with nothing in it to escape.
+  return `${text.slice(0, -1)},"raw":"${raw.toString('base64')}"}\n`;
+}
+
+/** What `ingest` needs of such a line; the rest is for people. */
+const lineSchema = z.object({
+  version: z.literal(EXPORT_VERSION),
+  id: z.string(),
+  kind: z.enum(['message', 'event']),
+  shopId: z.string(),
+  shop: z.string(),
+  channel: z.enum(CHANNELS),
+  lane: z.string(),
+  remoteId: z.string(),
+  state: z.enum(ENTRY_STATES),
+  receivedAt: z.iso.datetime(),
+  meta: z.record(z.string(), z.unknown()),
+  raw: z.base64().optional(),
+});
+export type ExportedEntry = Readonly<z.output<typeof lineSchema>>;
+
+/** Undefined when it is no line of an export, or of another version. */
+export function readExportLine(text: string): ExportedEntry | undefined {
+  try {
+    return lineSchema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
 }

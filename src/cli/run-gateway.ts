@@ -10,8 +10,13 @@ import { banner } from './banner.ts';
 import { configFile, configuration } from './configuration.ts';
 import { CommandFailed, EXIT } from './exit-codes.ts';
 import { watchProcess, type ProcessEnd, type ProcessEvents } from './process-end.ts';
-import { assertUsableFolder, setUpWarnings } from './set-up-warnings.ts';
 import type { Terminal } from './terminal.ts';
+import { statSync } from 'node:fs';
+import type { Config } from '../config/config.ts';
+import { NEEDED_FOR, neededDescriptors } from '../gateway/needed-descriptors.ts';
+import { descriptorLimit, descriptorShortage } from '../runtime/descriptor-limit.ts';
+import { openFolderTrouble } from '../runtime/open-to-others.ts';
+import { dataFolderTrouble } from '../spool/folder-access.ts';
 
 /** A graceful stop that takes longer has hung; what was acknowledged is on disk anyway. */
 const STOP_DEADLINE_MS = 30_000;
@@ -193,4 +198,24 @@ function bugFields(error: unknown): Record<string, string> {
     ),
     at: at.join(' < '),
   };
+}
+
+/**
+ * Before anything of the data folder is read: what is wrong with it as a whole is told as that.
+ * @throws {SetUpUnusable} this user cannot run a gateway with it
+ */
+function assertUsableFolder(dataDir: string): void {
+  const trouble = dataFolderTrouble(dataDir);
+  if (trouble !== undefined) throw unusable(trouble, undefined);
+}
+
+/** What a gateway can start with, and whoever set it up should know. */
+function setUpWarnings(config: Config): string[] {
+  const { dataDir } = config;
+  const folder = openFolderTrouble(dataDir, statSync(dataDir).mode);
+  const descriptors = descriptorShortage(descriptorLimit(), neededDescriptors(config), NEEDED_FOR);
+  return [
+    ...(folder ? [`the data folder ${dataDir}: ${folder.found}. Run: ${folder.todo}`] : []),
+    ...(descriptors ? [troubleInWords(descriptors)] : []),
+  ];
 }

@@ -3,10 +3,14 @@ import { NeverStarted } from '../config/never-started.ts';
 import { SetUpUnusable, unusable } from '../runtime/set-up-unusable.ts';
 import { systemTrouble } from '../runtime/system-trouble.ts';
 import { SpoolUnavailable } from '../spool/errors.ts';
-import { ConfigurationRefused } from './configuration-refused.ts';
-import { CommandFailed, EXIT, UsageError, type ExitCode } from './exit-codes.ts';
-import type { ProcessEvents } from './process-end.ts';
-import { Interrupted } from './interruption.ts';
+import {
+  ConfigurationRefused,
+  CommandFailed,
+  EXIT,
+  UsageError,
+  type ExitCode,
+} from './exit-codes.ts';
+import { type ProcessEvents, Interrupted } from './process-end.ts';
 import { createProgram } from './program.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -8,15 +8,14 @@ import {
 } from '../spool/entry.ts';
 import type { DeliveryRecord } from '../spool/operator-store.ts';
 import { asEntryId } from '../domain/ids.ts';
-import { paintFor } from './cell.ts';
+import { paintFor, STATE_COLOURS } from './cell.ts';
 import { CommandFailed } from './exit-codes.ts';
 import { jsonText } from './json.ts';
 import { withSpool, type OpenSpool } from './open-spool.ts';
 import { entryJson, foundJson, iso, time } from './queue-entry.ts';
-import { STATE_COLOURS } from './state-colours.ts';
 import { printable, printableLine, type Terminal } from './terminal.ts';
 import { longSpan } from './time-argument.ts';
-import { timelineLines } from './timeline.ts';
+import { endsAttempt, isApart } from '../spool/attempt-steps.ts';
 
 export interface ShowOptions {
   readonly json?: true;
@@ -164,4 +163,84 @@ function recordLines(record: DeliveryRecord | undefined): string[] {
     '',
     `submitted: see --payload${record.trimmed === undefined ? '' : '; trimmed: see --trimmed'}`,
   ];
+}
+
+/** An attempt, from its first step to what it came to; or one step that is none. */
+type TimelinePart =
+  | { readonly kind: 'step'; readonly step: TimelineStep }
+  | {
+      readonly kind: 'attempt';
+      readonly no: number;
+      readonly steps: readonly TimelineStep[];
+      /** What it came to; undefined while it is under way. */
+      readonly outcome?: TimelineStep;
+    };
+
+/** Groups what belongs to one attempt. */
+export function partsOf(steps: readonly TimelineStep[]): readonly TimelinePart[] {
+  const parts: TimelinePart[] = [];
+  let open: TimelineStep[] = [];
+  let no = 0;
+  const close = (outcome?: TimelineStep) => {
+    if (open.length === 0) return;
+    no += 1;
+    parts.push({ kind: 'attempt', no, steps: open, ...(outcome && { outcome }) });
+    open = [];
+  };
+  for (const step of steps) {
+    if (isApart(step.step)) {
+      close();
+      parts.push({ kind: 'step', step });
+      continue;
+    }
+    open.push(step);
+    if (endsAttempt(step.step)) close(step);
+  }
+  close();
+  return parts;
+}
+
+/** Lines for people: when each part was, how long after the one before, how long it took. */
+function timelineLines(steps: readonly TimelineStep[]): string[] {
+  let last: number | undefined;
+  const since = (at: number): string => {
+    const text = last === undefined ? '' : `+${longSpan(at - last)}`;
+    last = at;
+    return text.padEnd(12);
+  };
+  return partsOf(steps).flatMap((part) => {
+    if (part.kind === 'step') {
+      const { at, step, detail } = part.step;
+      return [
+        line(`  ${time(at)}  ${since(at)} ${printableLine(step.padEnd(14))} ${details(detail)}`),
+      ];
+    }
+    const [first] = part.steps;
+    const end = part.steps.at(-1);
+    if (first === undefined || end === undefined) return [];
+    const outcome = part.outcome?.step ?? 'under way';
+    const head =
+      `  ${time(first.at)}  ${since(first.at)} attempt ${part.no}: ${printableLine(outcome)}` +
+      `, ${longSpan(end.at - first.at)} after its first step`;
+    return [
+      head,
+      ...part.steps.map(({ at, step, detail }) =>
+        line(`${' '.repeat(23)}${since(at)} ${printableLine(step.padEnd(14))} ${details(detail)}`),
+      ),
+    ];
+  });
+}
+
+const line = (text: string): string => text.trimEnd();
+
+function details(detail: TimelineStep['detail']): string {
+  return Object.entries(detail ?? {})
+    .map(([name, value]) =>
+      printableLine(
+        name === 'nextAttemptAt' && typeof value === 'number'
+          ? `next=${time(value)}`
+          : `${name}=${value}`,
+      ),
+    )
+    .join(' ');
 }

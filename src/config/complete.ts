@@ -1,18 +1,18 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { Config } from './config.ts';
-import { demoKeysSchema, demoShop, makeDemoKeys } from './demo-shop.ts';
+import type { Config, ShopConfig } from './config.ts';
 import { NeverStarted } from './never-started.ts';
 import { Secret } from './secret.ts';
 import { readOrMakeSecretFile, readSecretFile } from './secret-file.ts';
+import { shopSchema } from './shop-schema.ts';
 
 /**
  * Signs the visitors' session tokens. The first one signs, all of them verify: to replace a key,
  * put a new one before it in `dataDir/keys.json` and take the old one away a year later, when no
  * token of it lives any more (or at once, which makes new visitors of all anonymous ones).
  */
-export interface ChatTokenKey {
+interface ChatTokenKey {
   readonly id: string;
   readonly secret: Secret;
 }
@@ -95,4 +95,60 @@ function withKeys(
       secret: new Secret(secret),
     })),
   };
+}
+
+const DEMO_ADDRESS = 'support@demo.example';
+/** Of the block that is set aside for fiction. */
+const DEMO_NUMBER = '+12025550142';
+const DEMO_CHAT_KEY = 'demo';
+
+/** The sample shop of `GET /demo`. No colour: its page chooses one of its own. */
+const DEMO_WIDGET = {
+  name: 'Harbour Street Shoes',
+  greeting:
+    'Hello! Ask about orders, sizes, shipping or returns: you get an answer within seconds, at any hour.',
+};
+
+/** What is made once for the demo shop and kept in `dataDir/demo.json`. */
+const demoKeysSchema = z.strictObject({
+  shopId: z.guid(),
+  apiKey: z.string().min(32),
+  accountSid: z.string().regex(/^AC[0-9a-f]{32}$/),
+  authToken: z.string().min(32),
+  /** Absent in a folder from before the demo had a page: it vouches for nobody. */
+  identitySecret: z.exactOptional(z.string().min(32)),
+});
+type DemoKeys = z.output<typeof demoKeysSchema>;
+
+function makeDemoKeys(): DemoKeys {
+  return {
+    shopId: randomUUID(),
+    apiKey: randomBytes(24).toString('base64url'),
+    accountSid: `AC${randomBytes(16).toString('hex')}`,
+    authToken: randomBytes(16).toString('hex'),
+    identitySecret: randomBytes(24).toString('base64url'),
+  };
+}
+
+/** The shop that is there when none is configured, so that everything can be tried at once. */
+function demoShop(keys: DemoKeys, config: Config): ShopConfig {
+  const { port, publicUrl } = config.http;
+  const own = [new URL(publicUrl).origin, `http://localhost:${port}`, `http://127.0.0.1:${port}`];
+  return shopSchema.parse({
+    name: 'demo',
+    shopId: keys.shopId,
+    apiKey: keys.apiKey,
+    email: { addresses: [DEMO_ADDRESS, '*@demo.example'] },
+    sms: {
+      numbers: [DEMO_NUMBER],
+      twilio: { accountSid: keys.accountSid, authTokens: [keys.authToken] },
+    },
+    chat: {
+      key: DEMO_CHAT_KEY,
+      origins: [...new Set(own)],
+      allowNoOrigin: 'true',
+      identitySecrets: keys.identitySecret === undefined ? [] : [keys.identitySecret],
+      widget: DEMO_WIDGET,
+    },
+  });
 }

@@ -1,20 +1,134 @@
 import { z } from 'zod';
-import { agentSchema } from './agent-schema.ts';
-import { alertSchema } from './alert-schema.ts';
-import { consolePassword, metricsToken, operatorName } from './admin-fields.ts';
+import { field } from './field.ts';
 import {
+  httpUrl,
   dnsServer,
   domain,
   host,
-  httpUrl,
   ipAddress,
   network,
   platformUrl,
   relayUrl,
 } from './network-fields.ts';
-import { bytes, choice, duration, flag, path, port, spoolUrl, whole } from './scalar-fields.ts';
+import {
+  choice,
+  duration,
+  path,
+  secret,
+  bytes,
+  flag,
+  port,
+  spoolUrl,
+  whole,
+} from './scalar-fields.ts';
+import { Secret } from './secret.ts';
+import { isPasswordHash, parsePasswordHash } from '../runtime/password-hash.ts';
+import { alertSchema } from './alert-schema.ts';
 import { shopSchema } from './shop-schema.ts';
-import { tracingSchema } from './tracing-schema.ts';
+
+const modelName = () =>
+  field(
+    { expected: 'the name of a model, as the endpoint knows it', example: 'llama3.1' },
+    (value) => (/^[^\s\p{C}](?:[^\p{C}]{0,198}[^\s\p{C}])?$/u.test(value) ? value : undefined),
+  );
+
+/** What answers on the local platform. The keys of an endpoint count for `kind: openai` only. */
+const agentSchema = z.strictObject({
+  kind: choice('builtin', 'openai', 'off'),
+  knowledge: z.exactOptional(path('./knowledge')),
+  baseUrl: httpUrl(
+    'the base URL of an endpoint with the chat completions API, with /v1 when it has one',
+    'http://localhost:11434/v1',
+  ),
+  model: z.exactOptional(modelName()),
+  apiKey: z.exactOptional(secret('the key of the endpoint; any text when it wants none')),
+  timeout: duration('2m'),
+  stallTimeout: duration('30s'),
+  giveUpAfter: duration('15m'),
+});
+
+/** One header of a request (RFC 9110 §5.1, §5.5): its value may be a key. */
+const header = () =>
+  field(
+    {
+      expected: 'an HTTP header: its name, a colon and its value',
+      example: '"authorization: ${OTLP_AUTHORIZATION}"',
+      secret: true,
+    },
+    (text) => {
+      const [, name, value] =
+        /^([\w!#$%&'*+.^`|~-]{1,100}): *([\x20-\x7e]{1,4000})$/.exec(text) ?? [];
+      if (name === undefined || value === undefined) return undefined;
+      return new Secret(`${name.toLowerCase()}: ${value.trim()}`);
+    },
+  );
+
+const ratio = () =>
+  field<number>({ expected: 'a share from 0 to 1', example: '0.1' }, (value) => {
+    const share = /^(?:\d{1,4}|\d{0,4}\.\d{1,9})$/.test(value) ? Number(value) : NaN;
+    return share >= 0 && share <= 1 ? share : undefined;
+  });
+
+const serviceName = () =>
+  field({ expected: 'a name without spaces', example: 'sluice' }, (value) =>
+    /^[\w.-]{1,100}$/.test(value) ? value : undefined,
+  );
+
+/** Where traces go; without an endpoint there are none. */
+const tracingSchema = z.strictObject({
+  endpoint: z.exactOptional(
+    httpUrl('the URL of an OTLP/HTTP collector, without /v1/traces', 'http://localhost:4318'),
+  ),
+  headers: z.array(header()),
+  sampleRatio: ratio(),
+  serviceName: serviceName(),
+});
+
+/** Who signs in without a name. */
+const OPERATOR = 'operator';
+
+/** The password itself, or the scrypt hash that it was made into. */
+const consolePassword = () =>
+  field(
+    {
+      expected: 'a password of at least 8 characters, or its scrypt hash ($scrypt$ln=...)',
+      example: '"${NAME_OF_A_VARIABLE}"',
+      secret: true,
+    },
+    (value) => {
+      // Secrets that come from files end with a line break that is not part of them.
+      const bare = value.replace(/[\r\n]+$/, '');
+      if (bare.length < 8 || bare.length > 500 || /[\r\n\0]/.test(bare)) return undefined;
+      if (isPasswordHash(bare) && parsePasswordHash(bare) === undefined) return undefined;
+      return new Secret(bare);
+    },
+  );
+
+/** Long enough that nobody guesses it, however often they try. */
+const metricsToken = () =>
+  field(
+    {
+      expected:
+        'a token of 32 to 500 letters, digits or any of -._~+/= (openssl rand -hex 32 makes one)',
+      example: '"${NAME_OF_A_VARIABLE}"',
+      secret: true,
+    },
+    (value) => {
+      const bare = value.replace(/[\r\n]+$/, '');
+      return /^[\w.~+/=-]{32,500}$/.test(bare) ? new Secret(bare) : undefined;
+    },
+  );
+
+/** As the audit shows it: nothing that looks like a terminal's user (`terminal:ann`). */
+const operatorName = () =>
+  field(
+    {
+      expected: `a name of 1 to 40 letters, digits, dots, dashes or underscores; not "${OPERATOR}"`,
+      example: 'ann',
+      hint: (value) => value.replace(/[^\p{L}\p{N}._-]/gu, '').slice(0, 40) || undefined,
+    },
+    (value) => (/^[\p{L}\p{N}._-]{1,40}$/u.test(value) && value !== OPERATOR ? value : undefined),
+  );
 
 /**
  * The whole configuration. There are no defaults here: they stand in `config/default.yaml`, over

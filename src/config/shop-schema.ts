@@ -9,8 +9,17 @@ import {
   secret,
   whole,
 } from './scalar-fields.ts';
-import { color, pictureUrl, shownText } from './widget-fields.ts';
-import { inboxAddress, label, phoneNumber, senderPattern, twilioSid, uuid } from './shop-fields.ts';
+import {
+  color,
+  pictureUrl,
+  shownText,
+  inboxAddress,
+  label,
+  phoneNumber,
+  senderPattern,
+  twilioSid,
+  uuid,
+} from './shop-fields.ts';
 
 const PRIVATE = () => choice('private', 'public').prefault('private');
 

@@ -7,7 +7,7 @@ import {
 import type { ShopPlatform } from '../delivery/shop-platform.ts';
 import type { PlatformClient } from '../platform-api/client.ts';
 import { PlatformError } from '../platform-api/errors.ts';
-import { cursorOf } from '../platform-api/resources.ts';
+import { cursorOf } from '../platform-api/addresses.ts';
 import type { Current } from '../runtime/current.ts';
 import type { ShopId } from '../domain/ids.ts';
 

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
+import { isBaseUrl } from './addresses.ts';
 import {
   type Answer,
   axiosSender,
   type Call,
   ConnectionPool,
-  isBaseUrl,
   type RequestObserver,
   type Send,
   Transport,

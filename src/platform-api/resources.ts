@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cursorOf } from './addresses.ts';
 
 /**
  * The resources of the platform's REST API, version 2026-04 (§2), field by field as the document
@@ -331,10 +332,4 @@ export async function* items<Item>(
   pages: AsyncIterable<Page<Item>>,
 ): AsyncGenerator<Item, void, undefined> {
   for await (const page of pages) yield* page.results;
-}
-
-/** The `cursor` of a page link (API §2.6), absolute or relative. */
-export function cursorOf(link: string | null | undefined): string | undefined {
-  if (!link || !URL.canParse(link, 'http://relative')) return undefined;
-  return new URL(link, 'http://relative').searchParams.get('cursor') ?? undefined;
 }

@@ -3,7 +3,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { beforeEach, expect, test } from '@jest/globals';
-import { interruptible } from '../../src/cli/interruption.ts';
+import { interruptible } from '../../src/cli/process-end.ts';
 import { runCli } from '../../src/cli/run.ts';
 import type { Terminal } from '../../src/cli/terminal.ts';
 import { completeConfig } from '../../src/config/complete.ts';

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { LineEnds } from '../../src/cli/ingest/crlf.ts';
+import { LineEnds } from '../../src/cli/ingest/incoming.ts';
 import type { Hints, Place, Taker } from '../../src/cli/ingest/place.ts';
-import { readLines } from '../../src/cli/ingest/read-lines.ts';
+import { readLines } from '../../src/cli/ingest/read-export.ts';
 import { readMbox } from '../../src/cli/ingest/read-mbox.ts';
 import { fromLine, MboxQuote } from '../../src/cli/mbox-lines.ts';
 import { longSpan, moment, shortSpan } from '../../src/cli/time-argument.ts';
-import { partsOf } from '../../src/cli/timeline.ts';
+import { partsOf } from '../../src/cli/show-entry.ts';
 import { runCount } from '../support/run-count.ts';
 
 /** Cut where it hurts. */

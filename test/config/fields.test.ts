@@ -1,11 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { interpolate } from '../../src/config/interpolate.ts';
+import { interpolate } from '../../src/config/source-tree.ts';
 import { network, origin, httpUrl, relayUrl } from '../../src/config/network-fields.ts';
 import { descriptions, nearest } from '../../src/config/field.ts';
 import { parseDuration } from '../../src/config/duration.ts';
-import { inboxAddress, phoneNumber } from '../../src/config/shop-fields.ts';
-import { color, pictureUrl, shownText } from '../../src/config/widget-fields.ts';
+import {
+  inboxAddress,
+  phoneNumber,
+  color,
+  pictureUrl,
+  shownText,
+} from '../../src/config/shop-fields.ts';
 
 describe('durations', () => {
   test.each([

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { PlatformClient } from '../../src/platform-api/client.ts';
 import { PlatformError } from '../../src/platform-api/errors.ts';
-import { cursorOf, pages } from '../../src/platform-api/resources.ts';
+import { cursorOf } from '../../src/platform-api/addresses.ts';
+import { pages } from '../../src/platform-api/resources.ts';
 import { ConnectionPool } from '../../src/platform-api/transport.ts';
 import { BadServer } from './bad-server.ts';
 

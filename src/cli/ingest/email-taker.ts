@@ -7,11 +7,9 @@ import type { AddressDirectory } from '../../channels/email/routing.ts';
 import { INLINE_MAX_BYTES } from '../../spool/blobs.ts';
 import { SpoolFull } from '../../spool/errors.ts';
 import type { Spool } from '../../spool/spool.ts';
-import { LineEnds } from './crlf.ts';
-import { type Incoming, incomingInto, incomingIntoNothing } from './incoming.ts';
-import type { Hints, Place, Taker } from './place.ts';
+import { LineEnds, type Incoming, incomingInto, incomingIntoNothing } from './incoming.ts';
+import type { Hints, Place, Taker, IngestTally } from './place.ts';
 import { arrivalOf, type EnvelopeChoice, recipientsOf, senderOf } from './recipients.ts';
-import type { IngestTally } from './tally.ts';
 
 export interface TakerParts {
   readonly spool: Spool;

@@ -3,13 +3,11 @@ import type { Arrival, Intake } from '../../intake/intake.ts';
 import { chatMeta, chatRaw } from '../../channels/chat/stored.ts';
 import type { ShopId } from '../../domain/ids.ts';
 import { storedFormOf } from '../../gateway/stored-forms.ts';
-import { type ExportedEntry, readExportLine } from '../export-line.ts';
+import { type ExportedEntry, readExportLine } from '../queue-entry.ts';
 import type { EmailTaker } from './email-taker.ts';
-import type { Place } from './place.ts';
-import { readLines } from './read-lines.ts';
-import type { IngestTally } from './tally.ts';
+import type { Place, IngestTally } from './place.ts';
 
-export interface ExportParts {
+interface ExportParts {
   readonly intake: Pick<Intake, 'accept'>;
   /** With raw forms as they are. */
   readonly emails: EmailTaker;
@@ -121,4 +119,42 @@ function dedupKeyOf({ channel, meta }: ExportedEntry, raw: Buffer): string | und
   } catch {
     return undefined;
   }
+}
+
+/** One line of a file without its end; `text` is absent when it is longer than allowed. */
+interface FileLine {
+  readonly offset: number;
+  readonly text?: string;
+}
+
+/** The lines of a file, none of them in memory longer than `maxBytes`. */
+export async function* readLines(
+  chunks: AsyncIterable<Buffer>,
+  maxBytes: number,
+): AsyncGenerator<FileLine, void, undefined> {
+  let parts: Buffer[] = [];
+  let held = 0;
+  let start = 0;
+  let at = 0;
+  const line = (end: Buffer): FileLine => {
+    const length = held + end.length;
+    const whole = length > maxBytes ? undefined : Buffer.concat([...parts, end]).toString('utf8');
+    return { offset: start, ...(whole !== undefined && { text: whole }) };
+  };
+  for await (const chunk of chunks) {
+    let from = 0;
+    for (let lf = chunk.indexOf(0x0a); lf !== -1; lf = chunk.indexOf(0x0a, from)) {
+      yield line(chunk.subarray(from, lf));
+      from = lf + 1;
+      parts = [];
+      held = 0;
+      start = at + from;
+    }
+    const rest = chunk.subarray(from);
+    held += rest.length;
+    if (held <= maxBytes) parts.push(Buffer.from(rest));
+    else parts = [];
+    at += chunk.length;
+  }
+  if (held > 0) yield line(Buffer.alloc(0));
 }

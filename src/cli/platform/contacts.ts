@@ -2,12 +2,15 @@ import type { Command } from 'commander';
 import type { Contact } from '../../platform-api/resources.ts';
 import type { ListContactsQuery } from '../../platform-api/schemas.ts';
 import type { Terminal } from '../terminal.ts';
-import { oneOrSeveral } from './filters.ts';
-import { registerGet } from './get.ts';
-import { type Listing, type PagingOptions, withPaging } from './paging.ts';
+import {
+  oneOrSeveral,
+  registerGet,
+  type Listing,
+  type PagingOptions,
+  withPaging,
+} from './resource-command.ts';
 import type { Column } from '../table.ts';
-import { localTime } from './times.ts';
-import { bool, uuids, words } from './values.ts';
+import { localTime, bool, uuids, words } from './values.ts';
 
 interface ListOptions extends PagingOptions {
   readonly id?: readonly string[];

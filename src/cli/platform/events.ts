@@ -3,10 +3,8 @@ import type { CreatedEvent } from '../../platform-api/resources.ts';
 import type { CreateEventRequest } from '../../platform-api/schemas.ts';
 import { UsageError } from '../exit-codes.ts';
 import { printable, type Terminal } from '../terminal.ts';
-import { withConnection } from './connection-options.ts';
-import { document } from './details.ts';
-import { instant } from './times.ts';
-import { metric, type Metric, property, uuid } from './values.ts';
+import { withConnection, document } from './resource-command.ts';
+import { instant, metric, type Metric, property, uuid } from './values.ts';
 
 interface CreateOptions {
   readonly name: string;

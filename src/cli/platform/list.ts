@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import { cursorOf, type Page } from '../../platform-api/resources.ts';
+import { cursorOf } from '../../platform-api/addresses.ts';
+import type { Page } from '../../platform-api/resources.ts';
 import { jsonText } from '../json.ts';
 import { quote } from '../quote.ts';
 import { Table } from '../table.ts';
 import { printable, type Terminal } from '../terminal.ts';
 import { onPlatform } from './connection.ts';
-import { document } from './details.ts';
-import type { Listing, Paging, PagingOptions } from './paging.ts';
+import { document, type Listing, type Paging, type PagingOptions } from './resource-command.ts';
 
 /** Prints a page of a list, or all of them as they come. */
 export async function list<Options extends PagingOptions, Query extends object, Item>(

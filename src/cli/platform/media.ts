@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import type { UploadedMedia } from '../../platform-api/resources.ts';
 import { printable, type Terminal } from '../terminal.ts';
-import { withConnection } from './connection-options.ts';
-import { document } from './details.ts';
+import { withConnection, document } from './resource-command.ts';
 import type { LocalFile } from './local-file.ts';
 
 interface UploadOptions {

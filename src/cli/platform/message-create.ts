@@ -2,15 +2,12 @@ import { Option, type Command } from 'commander';
 import type { ShopConfig } from '../../config/config.ts';
 import type { CreateMessageResult } from '../../platform-api/client.ts';
 import type { CreateMessageRequest } from '../../platform-api/schemas.ts';
-import { UsageError } from '../exit-codes.ts';
+import { UsageError, CommandFailed } from '../exit-codes.ts';
 import { firstInbox } from '../../gateway/sample-messages/first-inbox.ts';
 import { quote } from '../quote.ts';
 import { printable, type Terminal } from '../terminal.ts';
-import { withConnection } from './connection-options.ts';
-import { document } from './details.ts';
-import { readInput } from './standard-input.ts';
-import { instant } from './times.ts';
-import { mailbox, type Mailbox, uuid, uuids } from './values.ts';
+import { withConnection, document } from './resource-command.ts';
+import { instant, mailbox, type Mailbox, uuid, uuids } from './values.ts';
 
 const TYPES = ['email', 'sms', 'web_chat'] as const;
 const FORMATS = ['TEXT', 'MARKDOWN', 'HTML'] as const;
@@ -200,4 +197,32 @@ function told({ status, message = {} }: CreateMessageResult): string {
     ...(ticket ? [`ticket ${ticket}`] : []),
   ].join('\n  ');
   return printable(`${status === 201 ? 'created' : `accepted (${status})`}:\n  ${where}\n`);
+}
+
+/** More than any platform takes as one message. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/**
+ * The text that is typed or piped in, without the line break that ends it.
+ * @throws {UsageError} it is too long, or no UTF-8
+ */
+async function readInput(terminal: Terminal): Promise<string> {
+  const { input } = terminal;
+  if (input === undefined) throw new CommandFailed('there is no standard input');
+  if (input.isTTY) terminal.err('Write the text; Ctrl-D on a line of its own ends it.\n');
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of input) {
+    // Without an encoding, a stream of bytes yields nothing else.
+    const bytes = Buffer.from(chunk as Uint8Array);
+    size += bytes.length;
+    if (size > MAX_BYTES) throw new UsageError('the standard input is over 16 MiB');
+    chunks.push(bytes);
+  }
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks, size));
+    return text.replace(/\r?\n$/, '');
+  } catch (cause) {
+    throw new UsageError('the standard input is no UTF-8 text', { cause });
+  }
 }

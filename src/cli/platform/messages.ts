@@ -4,13 +4,16 @@ import type { ListMessagesQuery } from '../../platform-api/schemas.ts';
 import type { Colour } from '../cell.ts';
 import type { Column } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
-import { details } from './details.ts';
-import { oneOrSeveral } from './filters.ts';
-import { registerGet } from './get.ts';
-import { type Listing, type PagingOptions, withPaging } from './paging.ts';
+import {
+  details,
+  oneOrSeveral,
+  registerGet,
+  type Listing,
+  type PagingOptions,
+  withPaging,
+} from './resource-command.ts';
 import { registerMessageCreate } from './message-create.ts';
-import { localTime } from './times.ts';
-import { uuid, uuids } from './values.ts';
+import { localTime, uuid, uuids } from './values.ts';
 
 interface ListOptions extends PagingOptions {
   readonly conversation?: readonly string[];

@@ -4,13 +4,25 @@ import type { ListTicketsQuery, TicketFilters } from '../../platform-api/schemas
 import type { Colour } from '../cell.ts';
 import type { Column } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
-import { withConnection } from './connection-options.ts';
-import { document } from './details.ts';
-import { oneOrSeveral } from './filters.ts';
-import { registerGet } from './get.ts';
-import { type Listing, type PagingOptions, withPaging } from './paging.ts';
-import { type CreatedOptions, createdRange, endOf, instant, localTime } from './times.ts';
-import { integers, uuid, uuids } from './values.ts';
+import {
+  withConnection,
+  document,
+  oneOrSeveral,
+  registerGet,
+  type Listing,
+  type PagingOptions,
+  withPaging,
+} from './resource-command.ts';
+import {
+  type CreatedOptions,
+  createdRange,
+  endOf,
+  instant,
+  localTime,
+  integers,
+  uuid,
+  uuids,
+} from './values.ts';
 
 interface FilterOptions extends CreatedOptions {
   readonly id?: string;

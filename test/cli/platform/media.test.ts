@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { bar } from '../../../src/cli/platform/progress-bar.ts';
+import { bar } from '../../../src/cli/platform/local-file.ts';
 import type { MediaRecord } from '../../../src/platform-api/resources.ts';
 import { runOn, setting, type Setting } from './harness.ts';
 

@@ -1,7 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import { fit } from '../../../src/cli/layout.ts';
-import { createdRange, endOf, instant, localTime } from '../../../src/cli/platform/times.ts';
-import { mailbox, metric } from '../../../src/cli/platform/values.ts';
+import { fit } from '../../../src/cli/table.ts';
+import {
+  createdRange,
+  endOf,
+  instant,
+  localTime,
+  mailbox,
+  metric,
+} from '../../../src/cli/platform/values.ts';
 
 describe('columns fit into a screen', () => {
   const columns = [

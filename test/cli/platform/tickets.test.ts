@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Message, Page, Ticket } from '../../../src/platform-api/resources.ts';
-import { localTime } from '../../../src/cli/platform/times.ts';
+import { localTime } from '../../../src/cli/platform/values.ts';
 import { anEmail, create } from '../../local-platform/harness.ts';
 import { cells, runOn, setting, type Setting } from './harness.ts';
 

@@ -1,0 +1,129 @@
+import type { Command } from 'commander';
+import { httpUrl, timeout, pageSize, uuid, localTime } from './values.ts';
+import type { PlatformClient } from '../../platform-api/client.ts';
+import { cursorOf } from '../../platform-api/addresses.ts';
+import type { Page } from '../../platform-api/resources.ts';
+import type { Column } from '../table.ts';
+import { type Terminal, printable } from '../terminal.ts';
+import { jsonText } from '../json.ts';
+
+/** The options that every command has. */
+export function withConnection(command: Command): Command {
+  return command
+    .option('--shop <name>', 'the shop of the configuration (default: the only one)')
+    .option('--url <url>', "the platform's base URL (default: as configured)", httpUrl)
+    .option(
+      '--timeout <duration>',
+      'how long to wait for an answer (default: as configured)',
+      timeout,
+    );
+}
+
+export interface Paging {
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+export interface PagingOptions extends Paging {
+  readonly all?: true;
+  readonly json?: true;
+}
+
+/** One of the API's lists. */
+export interface Listing<Options, Query, Item> {
+  /** What there is none of: `tickets`. */
+  readonly plural: string;
+  readonly columns: readonly Column<Item>[];
+  readonly query: (options: Options) => Query;
+  readonly pages: (client: PlatformClient, query: Query & Paging) => AsyncIterable<Page<Item>>;
+  readonly optionOf: Readonly<Record<string, string>>;
+}
+
+/** The options that every list has. */
+export function withPaging(command: Command): Command {
+  return withConnection(
+    command
+      .option('--limit <count>', 'results in a page (default: as the platform has it)', pageSize)
+      .option(
+        '--cursor <cursor>',
+        'a page further on: a cursor, or the link in next or previous',
+        cursor,
+      )
+      .option('--all', 'follows the pages to the last one')
+      .option(
+        '--json',
+        'for programs: the page as the API gives it; with --all one result on each line',
+      ),
+  );
+}
+
+/** A link of the page envelope (API §2.6) names the cursor too. */
+function cursor(value: string): string {
+  return /[/?]/.test(value) ? (cursorOf(value) ?? value) : value;
+}
+
+type OneOrSeveral<Name extends string, Value> = Readonly<
+  Partial<Record<Name, Value> & Record<`${Name}__in`, readonly Value[]>>
+>;
+
+/** One value is the filter `name`, several are `name__in` (API §4.2, §4.5, §4.10). */
+export function oneOrSeveral<Name extends string, Value>(
+  name: Name,
+  values: readonly Value[] | undefined,
+): OneOrSeveral<Name, Value> {
+  const several = values !== undefined && values.length > 1;
+  const filter = several
+    ? { [`${name}__in`]: values }
+    : values === undefined
+      ? {}
+      : { [name]: values[0] };
+  // The compiler does not follow a computed name.
+  return filter as OneOrSeveral<Name, Value>;
+}
+
+const SAMPLE_ID = '0b6c9c2e-7b1f-4a55-9f6e-0d6f0a3f1c11';
+
+/** Adds `get <id>` for a kind of resource. */
+export function registerGet<Item extends object>(
+  parent: Command,
+  terminal: Terminal,
+  kind: {
+    readonly noun: string;
+    readonly get: (client: PlatformClient, id: string) => Promise<Item>;
+    readonly text?: (item: Item) => string;
+  },
+): void {
+  withConnection(parent.command('get'))
+    .description(`prints a ${kind.noun} with all its fields; times are local`)
+    .argument('<id>', `the ${kind.noun}'s id`, uuid)
+    .option('--json', 'for programs: the object as the API gives it')
+    .addHelpText('after', `\nExample:\n  $ sluice platform ${parent.name()} get ${SAMPLE_ID}`)
+    .action(async (id: string, options: { json?: true }, command: Command) => {
+      const { onPlatform } = await import('./connection.ts');
+      await onPlatform(command, terminal, async ({ client }) => {
+        const item = await kind.get(client, id);
+        terminal.out(options.json ? document(item) : (kind.text ?? details)(item));
+      });
+    });
+}
+
+/**
+ * A resource for people: a line for each field under the API's own name, absent ones left out,
+ * times in local time; then the text of `body`, as it is.
+ */
+export function details(resource: object, body?: string): string {
+  const fields = Object.entries(resource).filter(([, value]) => value !== undefined);
+  const width = Math.max(...fields.map(([name]) => name.length));
+  const lines = fields.map(([name, value]) => `${name.padEnd(width)}  ${shown(name, value)}\n`);
+  const text = body === undefined || body === '' ? '' : `\n${body.trimEnd()}\n`;
+  return printable(lines.join('') + text);
+}
+
+function shown(name: string, value: unknown): string {
+  if (value === null || value === '') return '-';
+  if (typeof value !== 'string') return JSON.stringify(value);
+  return name.endsWith('_at') ? localTime(value) : value.replace(/\s+/g, ' ');
+}
+
+/** One JSON document, for programs. */
+export const document = (value: unknown): string => `${jsonText(value, 2)}\n`;

@@ -1,0 +1,180 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import type { ListOptions } from './list-entries.ts';
+import type { ProcessEvents } from './process-end.ts';
+import { TEXT_ARGUMENT, withFilters } from './queue-filter.ts';
+import type { Terminal } from './terminal.ts';
+import { interval } from './time-argument.ts';
+import { CHANNELS } from '../domain/channel.ts';
+import type { StatsOptions } from './count-entries.ts';
+import type { ShowOptions } from './show-entry.ts';
+import type { ChangeOptions } from './change-entries.ts';
+import { MOVES } from './queue-moves.ts';
+import type { ExportOptions } from './export-entries.ts';
+
+const MAX_LIMIT = 1000;
+
+export function registerQueueList(
+  parent: Command,
+  terminal: Terminal,
+  events: ProcessEvents,
+): void {
+  withFilters(
+    parent
+      .command('list')
+      .description('lists entries, newest first')
+      .argument('[text...]', TEXT_ARGUMENT),
+  )
+    .option('--before <id>', 'only entries older than this one: the next page')
+    .option('--limit <count>', `at most so many, up to ${MAX_LIMIT}`, limit, 50)
+    .addOption(new Option('--json', 'for programs: a JSON array').conflicts(['jsonl', 'watch']))
+    .addOption(new Option('--jsonl', 'for programs: a JSON object a line').conflicts('watch'))
+    .addOption(new Option('--watch', 'shows it again and again; q or Ctrl-C ends it'))
+    .addOption(
+      new Option('--every <duration>', 'how often --watch looks')
+        .argParser(interval)
+        .default(2000, '2s'),
+    )
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ sluice queue list ann@example --state dead held --since 7d\n' +
+        '  $ sluice queue list --channel email --reason "answer 422" --json\n' +
+        '  $ sluice queue list --state queued --watch',
+    )
+    .action(async (words: string[], options: ListOptions, command: Command) => {
+      const { listEntries } = await import('./list-entries.ts');
+      await listEntries(words, options, command, terminal, events);
+    });
+}
+
+function limit(value: string): number {
+  const count = /^\d{1,6}$/.test(value) ? Number(value) : 0;
+  if (count < 1 || count > MAX_LIMIT) {
+    throw new InvalidArgumentError(`Expected a whole number from 1 to ${MAX_LIMIT}.`);
+  }
+  return count;
+}
+
+export function registerQueueStats(
+  parent: Command,
+  terminal: Terminal,
+  events: ProcessEvents,
+): void {
+  parent
+    .command('stats')
+    .description('counts entries that are not delivered, by shop, channel, state and age')
+    .addOption(new Option('--channel <channel>', 'only this channel').choices(CHANNELS))
+    .option('--shop <name>', 'only this shop')
+    .addOption(new Option('--json', 'for programs: a JSON array').conflicts('watch'))
+    .option('--watch', 'shows it again and again; q or Ctrl-C ends it')
+    .addOption(
+      new Option('--every <duration>', 'how often --watch looks')
+        .argParser(interval)
+        .default(2000, '2s'),
+    )
+    .addHelpText(
+      'after',
+      '\nAges are counted from the reception. Oldest: its age. Due: when the next may be tried.\n\n' +
+        'Example:\n  $ sluice queue stats --watch',
+    )
+    .action(async (options: StatsOptions, command: Command) => {
+      const { countEntries } = await import('./count-entries.ts');
+      await countEntries(options, command, terminal, events);
+    });
+}
+
+export function registerQueueShow(parent: Command, terminal: Terminal): void {
+  parent
+    .command('show')
+    .description('prints an entry with its timeline and what was submitted')
+    .argument('<id>', 'the id that log, list and console show')
+    .addOption(new Option('--json', 'for programs: one JSON object').conflicts(['raw', 'trimmed']))
+    .addOption(
+      new Option('--payload', 'the create-message request alone, as JSON').conflicts([
+        'raw',
+        'trimmed',
+      ]),
+    )
+    .addOption(
+      new Option('--trimmed', 'what was taken away as quote or signature').conflicts('raw'),
+    )
+    .option('--raw', 'what arrived, byte for byte: for a file or a pipe')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ sluice queue show 01936f0a-7c1e-7d3a-9b52-3f1c7a6b5d40\n' +
+        '  $ sluice queue show 01936f0a-7c1e-7d3a-9b52-3f1c7a6b5d40 --raw > message.eml',
+    )
+    .action(async (id: string, options: ShowOptions, command: Command) => {
+      const { showEntry } = await import('./show-entry.ts');
+      await showEntry(id, options, command, terminal);
+    });
+}
+
+const EXAMPLES = {
+  retry: '--all --state dead --shop acme --since 2h',
+  release: '--all --reason dmarc',
+  discard: '--all --state suppressed --until 30d --yes',
+  restore: '--all --since 1h',
+} as const;
+
+/** The operator's moves, by ids or by a filter. A retry is noticed by a running gateway within a second. */
+export function registerQueueChange(
+  parent: Command,
+  terminal: Terminal,
+  events: ProcessEvents,
+): void {
+  for (const move of MOVES) {
+    const command = withFilters(
+      parent.command(move.name).description(move.description).argument('[id...]', 'ids of entries'),
+    );
+    if (move.name === 'retry') {
+      command.option(
+        '--no-wait',
+        'returns at once instead of waiting up to 10 s for the result (up to 20 ids)',
+      );
+    }
+    command
+      .option('--all', 'all that the filters find')
+      .option('--text <words>', 'only those that have these words in sender, subject or ids')
+      .option('--yes', 'does not ask')
+      .option('--json', 'for programs: a JSON array, with --all one object')
+      .addHelpText(
+        'after',
+        `\nExample:\n  $ sluice queue ${move.name} 01936f0a-7c1e-7d3a-9b52-3f1c7a6b5d40\n` +
+          `  $ sluice queue ${move.name} ${EXAMPLES[move.name]}`,
+      )
+      .action(async (ids: string[], options: ChangeOptions, command: Command) => {
+        const { changeEntries } = await import('./change-entries.ts');
+        await changeEntries(move, ids, options, command, terminal, events);
+      });
+  }
+}
+
+export function registerQueueExport(
+  parent: Command,
+  terminal: Terminal,
+  events: ProcessEvents,
+): void {
+  withFilters(
+    parent
+      .command('export')
+      .description('writes entries to a file: emails as mbox, or everything as JSON lines')
+      .argument('[text...]', TEXT_ARGUMENT),
+  )
+    .addOption(
+      new Option('--format <format>', 'mbox (emails, for mail programs) or jsonl (ingest reads it)')
+        .choices(['mbox', 'jsonl'])
+        .default('jsonl'),
+    )
+    .option('-o, --output <file>', 'the file, which appears when it is whole (default: printed)')
+    .option('--no-raw', 'without what arrived (jsonl)')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ sluice queue export --state dead --since 7d -o dead.jsonl\n' +
+        '  $ sluice queue export --format mbox --shop acme -o acme.mbox\n\n' +
+        'The file holds what customers wrote: only its owner may read it.',
+    )
+    .action(async (words: string[], options: ExportOptions, command: Command) => {
+      const { exportEntries } = await import('./export-entries.ts');
+      await exportEntries(words, options, command, terminal, events);
+    });
+}

@@ -1,0 +1,120 @@
+import { type Command, Option } from 'commander';
+import type { Terminal } from './terminal.ts';
+import type { Readable } from 'node:stream';
+import { hashPassword } from '../runtime/password-hash.ts';
+import { UsageError } from './exit-codes.ts';
+import { CHECKS } from '../operations/doctor/check-names.ts';
+import type { DoctorOptions } from './examine-set-up.ts';
+
+export function registerConfigCheck(parent: Command, terminal: Terminal): void {
+  parent
+    .command('check')
+    .description('validates the configuration and prints every mistake with its place')
+    .addHelpText('after', '\nExample:\n  $ sluice config check --config sluice.yaml')
+    .action(async (_options: unknown, command: Command) => {
+      const [{ configFile, configuration }, { configFileOf }] = await Promise.all([
+        import('./configuration.ts'),
+        import('../config/environment.ts'),
+      ]);
+      const { config, warnings } = configuration(command, terminal);
+      for (const warning of warnings) terminal.err(`warning: ${warning}\n`);
+      const shops = config.shops.length === 0 ? 'the demo shop' : `${config.shops.length} shop(s)`;
+      const file = configFile(command) ?? configFileOf(terminal.env);
+      const over = file === undefined || file === '' ? '' : `${file} over `;
+      terminal.out(`The configuration is valid: ${over}the defaults, ${shops}.\n`);
+    });
+}
+
+const MIN_LENGTH = 8;
+const MAX_LENGTH = 1024;
+/** UTF-8 has up to four bytes for a character; then comes the end of the line. */
+const MAX_BYTES = 4 * MAX_LENGTH + 2;
+
+/** By standard input alone: an argument stands in the shell's history and in the list of processes. */
+export function registerConfigHashPassword(parent: Command, terminal: Terminal): void {
+  parent
+    .command('hash-password')
+    .description('reads a password of the console and prints what to configure in its place')
+    .addHelpText(
+      'after',
+      '\nThe password is read from standard input.\n\nExample:\n' +
+        '  $ sluice config hash-password < password.txt',
+    )
+    .action(async () => {
+      const { input } = terminal;
+      if (input === undefined || input.isTTY === true) {
+        throw new UsageError('give the password on standard input, from a file or another program');
+      }
+      const password = (await read(input)).replace(/[\r\n]+$/, '');
+      if (
+        password.length < MIN_LENGTH ||
+        password.length > MAX_LENGTH ||
+        /[\r\n\0]/.test(password)
+      ) {
+        throw new UsageError(`expected one line of ${MIN_LENGTH} to ${MAX_LENGTH} characters`);
+      }
+      terminal.out(`${await hashPassword(password)}\n`);
+    });
+}
+
+/** Little more than a password can be, whatever is given. */
+async function read(input: Readable): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of input as AsyncIterable<Buffer | string>) {
+    chunks.push(Buffer.from(chunk));
+    size += chunk.length;
+    if (size > MAX_BYTES) break;
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+const DOCTOR_EXIT_CODES = `
+Exit codes:
+  0  nothing failed
+  1  something failed
+  2  a mistake on the command line or in the configuration`;
+
+export function registerDoctor(parent: Command, terminal: Terminal): void {
+  parent
+    .command('doctor')
+    .description(
+      'checks what it needs: Twilio, platform, MX, certificate, ports, disk, clock, data folder',
+    )
+    .addOption(new Option('--only <name...>', 'only these checks').choices(CHECKS))
+    .option('--fix', "sets at Twilio what is wrong with a number's webhook, and says what it was")
+    .option('--json', 'for programs: an object with all checks')
+    .addHelpText(
+      'after',
+      `\nWithout --fix nothing is changed.\n\nExample:\n` +
+        `  $ sluice doctor --only twilio --config sluice.yaml\n${DOCTOR_EXIT_CODES}`,
+    )
+    .action(async (options: DoctorOptions, command: Command) => {
+      const { examineSetUp } = await import('./examine-set-up.ts');
+      await examineSetUp(options, command, terminal);
+    });
+}
+
+const ALERTS_EXIT_CODES = `
+Exit codes:
+  0  every target took it
+  1  one did not, or there is none
+  2  a mistake on the command line or in the configuration`;
+
+/** `sluice alerts test`: needs no running gateway. */
+export function registerAlerts(parent: Command, terminal: Terminal): void {
+  const alerts = parent.command('alerts').description('tells who is on call what is not well');
+  alerts.addHelpText('after', '\nExample:\n  $ sluice alerts test --config sluice.yaml');
+  alerts
+    .command('test')
+    .description('sends a test alert to the webhook and the addresses of the configuration')
+    .addHelpText(
+      'after',
+      `\nOne line for each target: what came of it.\n\nExample:\n` +
+        `  $ sluice alerts test --config sluice.yaml\n${ALERTS_EXIT_CODES}`,
+    )
+    .action(async (_options: unknown, command: Command) => {
+      const { tryAlertTargets } = await import('./try-alert-targets.ts');
+      await tryAlertTargets(command, terminal);
+    });
+}

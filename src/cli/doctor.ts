@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { CHECKS } from '../operations/doctor/check-names.ts';
+import { CHECKS } from '../operations/doctor/check.ts';
 import type { DoctorOptions } from './examine-set-up.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -1,5 +1,5 @@
 import type { CompleteConfig } from '../config/complete.ts';
-import type { CheckResult } from '../operations/doctor/check-result.ts';
+import type { CheckResult } from '../operations/doctor/check.ts';
 import { examine } from '../operations/doctor/doctor.ts';
 import { patientOf } from './doctor-patient.ts';
 

@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts';
 import type { Secret } from '../config/secret.ts';
 import type { Patient } from '../operations/doctor/doctor.ts';
 import type { Door } from '../operations/doctor/ports.ts';
-import type { RelayToCheck } from '../operations/doctor/relay.ts';
+import type { RelayToCheck } from '../operations/doctor/mail.ts';
 import type { DataFolderFacts } from '../observability/data-folder-facts.ts';
 import { isPasswordHash } from '../runtime/password-hash.ts';
 import { inspectDataFolder } from '../spool/data-folder.ts';

@@ -4,7 +4,7 @@ import { schemaAt } from '../config/explain.ts';
 import { descriptions, type FieldDescription } from '../config/field.ts';
 import { configSchema } from '../config/schema.ts';
 import { Secret } from '../config/secret.ts';
-import { shownUrl } from '../operations/doctor/webhook-url.ts';
+import { shownUrl } from '../operations/doctor/public-url.ts';
 import type { ConfigLeaf } from './config-leaves.ts';
 
 /** What stands for a secret that is set. */

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { RollingCount } from '../../../src/operations/alerts/rolling-count.ts';
+import { RollingCount } from '../../../src/operations/alerts/alerting.ts';
 
 test('counts what rose within the window', () => {
   const count = new RollingCount(100, 0);

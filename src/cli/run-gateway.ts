@@ -4,7 +4,7 @@ import { completeConfig } from '../config/complete.ts';
 import type { Addresses, Gateway } from '../gateway/gateway.ts';
 import { configSource } from '../gateway/config-source.ts';
 import { createLogger, errorFields, type Logger } from '../observability/logger.ts';
-import { troubleInWords, unusable } from '../runtime/set-up-unusable.ts';
+import { troubleInWords, unusable } from '../runtime/set-up-trouble.ts';
 import { systemTrouble } from '../runtime/system-trouble.ts';
 import { banner } from './banner.ts';
 import { configFile, configuration } from './configuration.ts';

@@ -1,9 +1,13 @@
 import { statSync } from 'node:fs';
 import type { Config } from '../config/config.ts';
 import { NEEDED_FOR, neededDescriptors } from '../gateway/needed-descriptors.ts';
-import { descriptorLimit, descriptorShortage } from '../runtime/descriptor-limit.ts';
-import { openFolderTrouble } from '../runtime/open-to-others.ts';
-import { unusable, troubleInWords } from '../runtime/set-up-unusable.ts';
+import {
+  descriptorLimit,
+  descriptorShortage,
+  openFolderTrouble,
+  troubleInWords,
+  unusable,
+} from '../runtime/set-up-trouble.ts';
 import { dataFolderTrouble } from '../spool/folder-access.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import proxyAddr from 'proxy-addr';
 import type { CompleteConfig } from '../config/complete.ts';
-import { ipNetwork } from '../runtime/ip-network.ts';
+import { ipNetwork } from '../runtime/ip-addresses.ts';
 import type { Channel } from '../domain/channel.ts';
 import { clientIpOf } from './public-http.ts';
 

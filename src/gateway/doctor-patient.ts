@@ -5,7 +5,7 @@ import type { Secret } from '../config/secret.ts';
 import type { Patient } from '../operations/doctor/doctor.ts';
 import type { Door } from '../operations/doctor/ports.ts';
 import type { RelayToCheck } from '../operations/doctor/mail.ts';
-import type { DataFolderFacts } from '../observability/data-folder-facts.ts';
+import type { DataFolderFacts } from '../observability/facts.ts';
 import { isPasswordHash } from '../runtime/password-hash.ts';
 import { inspectDataFolder } from '../spool/data-folder.ts';
 import { NEEDED_FOR, neededDescriptors } from './needed-descriptors.ts';

@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { createNetworks } from '../runtime/networks.ts';
+import { createNetworks } from '../runtime/ip-addresses.ts';
 import { createHttpListener, type HttpListener } from '../runtime/http-listener.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';

@@ -1,7 +1,7 @@
 import type { Trouble } from '../../domain/trouble.ts';
-import type { DataFolderFacts, SpoolFacts } from '../../observability/data-folder-facts.ts';
-import { counted } from '../../runtime/counted.ts';
-import { isOpenToOthers, openFolderTrouble } from '../../runtime/open-to-others.ts';
+import type { DataFolderFacts, SpoolFacts } from '../../observability/facts.ts';
+import { counted } from '../../runtime/amounts.ts';
+import { isOpenToOthers, openFolderTrouble } from '../../runtime/set-up-trouble.ts';
 import { octal } from '../../runtime/system-trouble.ts';
 import { type CheckResult, verdicts } from './check.ts';
 

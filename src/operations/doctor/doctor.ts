@@ -1,5 +1,5 @@
-import type { DataFolderFacts } from '../../observability/data-folder-facts.ts';
-import { descriptorLimit } from '../../runtime/descriptor-limit.ts';
+import type { DataFolderFacts } from '../../observability/facts.ts';
+import { descriptorLimit } from '../../runtime/set-up-trouble.ts';
 import { type AdminDoor, checkBreakers, readMetrics } from './breaker.ts';
 import { type CheckName, type CheckResult, CHECKS, get, verdicts } from './check.ts';
 import { backupHint, checkDataFolder } from './data-folder.ts';

@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { descriptorShortage } from '../../runtime/descriptor-limit.ts';
+import { sizeInWords } from '../../runtime/amounts.ts';
+import { descriptorShortage } from '../../runtime/set-up-trouble.ts';
 import { codeOf } from '../../runtime/error-code.ts';
 import { systemTrouble } from '../../runtime/system-trouble.ts';
 import { type Answer, type CheckResult, verdicts } from './check.ts';
@@ -41,9 +42,9 @@ export function checkDisk(
   const { ok, warning, failed } = verdicts(
     'disk',
     dataDir,
-    `at least ${inWords(WARNS_BELOW * maxMessageBytes)} free`,
+    `at least ${sizeInWords(WARNS_BELOW * maxMessageBytes)} free`,
   );
-  const found = `${inWords(freeBytes)} free`;
+  const found = `${sizeInWords(freeBytes)} free`;
   const todo = 'make room on this disk, or keep entries for less time (spool.retain)';
   if (freeBytes < REFUSES_BELOW * maxMessageBytes) {
     return failed(`${found}: new messages are refused`, todo);
@@ -72,10 +73,6 @@ export async function freeBytes(folder: string): Promise<number> {
     }
   }
 }
-
-/** As the console writes it: `71.2 GB`. */
-const inWords = (bytes: number): string =>
-  bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${Math.floor(bytes / 1e6)} MB`;
 
 /** Files and sockets that a gateway can have open at the same time, and for what. */
 export interface NeededDescriptors {

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { isPublicAddress } from '../../runtime/public-address.ts';
+import { isPublicAddress } from '../../runtime/ip-addresses.ts';
 import { type Answer, type CheckResult, verdicts } from './check.ts';
 
 /**

@@ -11,8 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { checkBackup } from '../../../src/operations/backup/check-backup.ts';
-import { BackupRefused, makeBackup } from '../../../src/operations/backup/make-backup.ts';
+import { BackupRefused, checkBackup, makeBackup } from '../../../src/operations/backup/backup.ts';
 import { openSqliteStore, type Store } from '../../../src/spool/sqlite/open.ts';
 import { asEntryId } from '../../../src/domain/ids.ts';
 import { ends } from '../../support/ends.ts';

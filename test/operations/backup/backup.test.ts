@@ -123,7 +123,7 @@ test('a backup that fails leaves nothing behind', async () => {
 
 /** A process of its own that is killed when it has copied the first file. */
 async function killedBackup(dataDir: string, target: string): Promise<void> {
-  const module = new URL('../../../dist/operations/backup/make-backup.js', import.meta.url).href;
+  const module = new URL('../../../dist/operations/backup/backup.js', import.meta.url).href;
   const script = `import { makeBackup } from ${JSON.stringify(module)};
     await makeBackup({
       ...${JSON.stringify({ dataDir, target })},

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
-import { checkBackup } from '../operations/backup/check-backup.ts';
-import { BackupRefused, makeBackup } from '../operations/backup/make-backup.ts';
-import { counted } from '../runtime/counted.ts';
+import { BackupRefused, checkBackup, makeBackup } from '../operations/backup/backup.ts';
+import { counted } from '../runtime/amounts.ts';
 import { configuration } from './configuration.ts';
 import { CommandFailed } from './exit-codes.ts';
 import { interruptible, type ProcessEvents } from './process-end.ts';

@@ -4,7 +4,7 @@ import type { ShopConfig } from '../config/config.ts';
 import type { Addresses } from '../gateway/gateway.ts';
 import { quote } from './quote.ts';
 import { SAMPLE_NUMBER, SAMPLE_QUESTION, SAMPLE_SENDER } from './send.ts';
-import { reachable } from '../runtime/reachable.ts';
+import { reachable } from '../runtime/ip-addresses.ts';
 import { signedWebhook, SMS_PATH } from '../gateway/sample-messages/sms-webhook.ts';
 
 export interface BannerOptions {

@@ -1,6 +1,6 @@
 import { isMoveAllowed, OPERATOR_MOVES } from '../domain/entry-state.ts';
 import type { Command } from 'commander';
-import { counted } from '../runtime/counted.ts';
+import { counted } from '../runtime/amounts.ts';
 import { isServed } from '../spool/data-folder.ts';
 import { asEntryId, type EntryId, type ShopId } from '../domain/ids.ts';
 import { awaitRetries, type RetryResult, resultWords } from './await-retries.ts';

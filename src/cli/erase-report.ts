@@ -1,4 +1,4 @@
-import { counted } from '../runtime/counted.ts';
+import { counted } from '../runtime/amounts.ts';
 import type { ShopId } from '../domain/ids.ts';
 import { type Erased, type EraseFound, isNothing, isNothingOf } from './erase-scene.ts';
 import { printable } from './terminal.ts';

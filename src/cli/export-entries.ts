@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
-import { counted } from '../runtime/counted.ts';
+import { counted } from '../runtime/amounts.ts';
 import type { RawForm } from '../spool/entry.ts';
 import type { FoundEntry } from '../spool/operator-store.ts';
 import { oldestFirst } from './each-found.ts';

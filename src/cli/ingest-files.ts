@@ -5,7 +5,7 @@ import { canonicalAddress } from '../domain/email-addresses.ts';
 import { createIntake } from '../intake/intake.ts';
 import { createAddressDirectory } from '../channels/email/routing.ts';
 import { createMetrics } from '../observability/metrics.ts';
-import { counted } from '../runtime/counted.ts';
+import { counted } from '../runtime/amounts.ts';
 import { CommandFailed, UsageError } from './exit-codes.ts';
 import { EmailTaker, DiskShort, type TakerOptions } from './ingest/email-taker.ts';
 import { type Input, inputsOf } from './ingest/inputs.ts';

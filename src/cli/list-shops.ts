@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { counted } from '../runtime/counted.ts';
+import { counted } from '../runtime/amounts.ts';
 import { isServed } from '../spool/data-folder.ts';
 import {
   type HealthPart,

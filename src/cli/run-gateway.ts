@@ -4,7 +4,7 @@ import { completeConfig } from '../config/complete.ts';
 import type { Addresses, Gateway } from '../gateway/gateway.ts';
 import { configSource } from '../gateway/config-source.ts';
 import { createLogger, errorFields, type Logger } from '../observability/logger.ts';
-import { troubleInWords, unusable } from '../runtime/set-up-unusable.ts';
+import { troubleInWords, unusable } from '../runtime/set-up-trouble.ts';
 import { systemTrouble } from '../runtime/system-trouble.ts';
 import { banner } from './banner.ts';
 import { configFile, configuration } from './configuration.ts';
@@ -14,8 +14,8 @@ import type { Terminal } from './terminal.ts';
 import { statSync } from 'node:fs';
 import type { Config } from '../config/config.ts';
 import { NEEDED_FOR, neededDescriptors } from '../gateway/needed-descriptors.ts';
-import { descriptorLimit, descriptorShortage } from '../runtime/descriptor-limit.ts';
-import { openFolderTrouble } from '../runtime/open-to-others.ts';
+import { descriptorLimit, descriptorShortage } from '../runtime/set-up-trouble.ts';
+import { openFolderTrouble } from '../runtime/set-up-trouble.ts';
 import { dataFolderTrouble } from '../spool/folder-access.ts';
 
 /** A graceful stop that takes longer has hung; what was acknowledged is on disk anyway. */

@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import { NeverStarted } from '../config/never-started.ts';
-import { SetUpUnusable, unusable } from '../runtime/set-up-unusable.ts';
+import { SetUpUnusable, unusable } from '../runtime/set-up-trouble.ts';
 import { systemTrouble } from '../runtime/system-trouble.ts';
 import { SpoolUnavailable } from '../spool/errors.ts';
 import {

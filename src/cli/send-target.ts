@@ -4,7 +4,7 @@ import type { ShopConfig } from '../config/config.ts';
 import type { ListenAddress } from '../gateway/doors.ts';
 import { NoAnswer, Unsent } from '../gateway/sample-messages/unsent.ts';
 import { CommandFailed, UsageError } from './exit-codes.ts';
-import { reachable } from '../runtime/reachable.ts';
+import { reachable } from '../runtime/ip-addresses.ts';
 import { printable } from './terminal.ts';
 
 export interface TargetOptions {

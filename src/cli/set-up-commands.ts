@@ -3,7 +3,7 @@ import type { Terminal } from './terminal.ts';
 import type { Readable } from 'node:stream';
 import { hashPassword } from '../runtime/password-hash.ts';
 import { UsageError } from './exit-codes.ts';
-import { CHECKS } from '../operations/doctor/check-names.ts';
+import { CHECKS } from '../operations/doctor/check.ts';
 import type { DoctorOptions } from './examine-set-up.ts';
 
 export function registerConfigCheck(parent: Command, terminal: Terminal): void {

@@ -1,5 +1,4 @@
-import { descriptorLimit, descriptorShortage } from '../runtime/descriptor-limit.ts';
-import { troubleInWords } from '../runtime/set-up-unusable.ts';
+import { descriptorLimit, descriptorShortage, troubleInWords } from '../runtime/set-up-trouble.ts';
 import { EXIT } from './exit-codes.ts';
 
 /** What still holds the process open after a command has ended is a leak, not work. */

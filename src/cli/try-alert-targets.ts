@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { sendNotice } from '../operations/alerts/send-notice.ts';
-import { type Target, TargetFailed } from '../operations/alerts/target.ts';
+import { sendNotice, type Target, TargetFailed } from '../operations/alerts/target.ts';
 import { alertSource, alertTargets } from '../gateway/alerts.ts';
 import { configuration } from './configuration.ts';
 import { CommandFailed } from './exit-codes.ts';

@@ -3,8 +3,7 @@ import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { z } from 'zod';
 import { makeFileOnce, makeFolder } from '../runtime/durable-files.ts';
-import { isOpenToOthers } from '../runtime/open-to-others.ts';
-import { SetUpUnusable, troubleInWords } from '../runtime/set-up-unusable.ts';
+import { isOpenToOthers, SetUpUnusable, troubleInWords } from '../runtime/set-up-trouble.ts';
 import { systemTrouble } from '../runtime/system-trouble.ts';
 
 /** A file of generated keys is there and cannot be used. It is never replaced by itself. */

@@ -1,4 +1,4 @@
-import { counted } from '../runtime/counted.ts';
+import { counted } from '../runtime/amounts.ts';
 import type { PartTrial, ShopTrial } from '../domain/shop-trial.ts';
 
 /** The server and the command line wait for the result of a try for at most this long. */

@@ -5,14 +5,12 @@ import type { Clock } from '../runtime/clock.ts';
 import { type Claimed, type Entry, FIRST_REFUSAL_NUMBER, type Outcome } from '../spool/entry.ts';
 import { RawDamaged } from '../spool/raw-checksum.ts';
 import { Forbidden, Later, type Part, Refused, Unclear } from './answer.ts';
-import { AttemptRecord } from './attempt-record.ts';
+import { AttemptRecord, Steps, type Work } from './work.ts';
 import { deliver, type Delivered, type DeliveryParts } from './deliver.ts';
 import { Notes } from './notes.ts';
 import { interrupted, isThrottledAlone, outcomeOf } from './outcome.ts';
 import { Requests } from './requests.ts';
 import type { ShopPlatform } from './shop-platform.ts';
-import { Steps } from './steps.ts';
-import type { Work } from './work.ts';
 
 export interface AttemptParts extends DeliveryParts {
   readonly logger: Logger;

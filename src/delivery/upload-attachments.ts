@@ -7,18 +7,8 @@ import {
 import { PlatformError } from '../platform-api/errors.ts';
 import type { SavedMedia } from '../spool/entry.ts';
 import { MediaPaused, readAnswer } from './answer.ts';
-import type { ShownImage } from './shown-images.ts';
+import type { ShownImage, Uploaded } from './compose.ts';
 import { forbidden, type Work } from './work.ts';
-
-export interface Uploaded {
-  readonly mediaIds: readonly string[];
-  /** Images that the content shows: what stands there for each, and where it is to be read. */
-  readonly shown: readonly ShownImage[];
-  /** Lines for the content, one for each attachment that could not be had or uploaded. */
-  readonly missing: readonly string[];
-  /** Parts that cannot be had yet: a message of their own brings them. */
-  readonly late: readonly string[];
-}
 
 /** Then the message goes with a line in place of the file, and an alarm has rung. */
 const FORBIDDEN_AT_MOST = 3;

@@ -3,7 +3,7 @@ import type { Config, ShopConfig } from '../config/config.ts';
 import { UnusableKeys } from '../config/secret-file.ts';
 import { warningsOf } from '../config/warnings.ts';
 import type { ConfigurationView } from '../console/contract.ts';
-import { shownUrl, webhookUrl } from '../operations/doctor/webhook-url.ts';
+import { shownUrl, webhookUrl } from '../operations/doctor/public-url.ts';
 import type { CollectFacts } from '../observability/facts.ts';
 import { leavesOf, type ConfigLeaf } from './config-leaves.ts';
 import type { ConfigSource } from './config-source.ts';

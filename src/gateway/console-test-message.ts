@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { CompleteConfig } from '../config/complete.ts';
 import type { ShopConfig } from '../config/config.ts';
 import { NotSent } from '../console/server/upkeep-routes.ts';
-import { reachable } from '../runtime/reachable.ts';
+import { reachable } from '../runtime/ip-addresses.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Channel } from '../domain/channel.ts';
 import type { EntryId } from '../domain/ids.ts';

@@ -38,12 +38,12 @@ import { Arrivals, type Doors, sendTestMessage } from './console-test-message.ts
 import { createHttpDoor, clientIpOf } from './public-http.ts';
 import type { LiveConfig } from './live-config.ts';
 import { version } from './version.ts';
-import type { CheckResult } from '../operations/doctor/check-result.ts';
+import type { CheckResult } from '../operations/doctor/check.ts';
 import { examine } from '../operations/doctor/doctor.ts';
 import { patientOf } from './doctor-patient.ts';
 import type { IncomingMessage } from 'node:http';
 import proxyAddr from 'proxy-addr';
-import { ipNetwork } from '../runtime/ip-network.ts';
+import { ipNetwork } from '../runtime/ip-addresses.ts';
 import type { Channel } from '../domain/channel.ts';
 
 /** Where the build puts the page: the same from src/gateway/ and from dist/gateway/. */

@@ -1,7 +1,6 @@
 import type { Backlog } from '../intake/backlog.ts';
-import { forgetShops } from '../observability/forget-shop.ts';
+import { forgetShops, type Metrics } from '../observability/metrics.ts';
 import { errorFields, type Logger } from '../observability/logger.ts';
-import type { Metrics } from '../observability/metrics.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Retention, Spool } from '../spool/spool.ts';
 

@@ -11,7 +11,7 @@ import proxyAddr from 'proxy-addr';
 import type { Health } from '../observability/health.ts';
 import { errorFields, type Logger } from '../observability/logger.ts';
 import type { Current } from '../runtime/current.ts';
-import { createNetworks } from '../runtime/networks.ts';
+import { createNetworks } from '../runtime/ip-addresses.ts';
 import { createHttpListener, type HttpListener } from '../runtime/http-listener.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { LiveConfig } from './live-config.ts';

@@ -1,6 +1,6 @@
 import winston from 'winston';
+import Transport from 'winston-transport';
 import { RAISE_DESCRIPTORS } from '../domain/trouble.ts';
-import { LINE, LineBatch } from './line-batch.ts';
 
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
 
@@ -121,4 +121,35 @@ export function errorFields(error: unknown): LogFields {
     // Whoever finds this in the log of a busy day looks for a bug otherwise.
     ...([code, causeCode].includes('EMFILE') && { todo: RAISE_DESCRIPTORS }),
   };
+}
+
+/** Where winston's formats leave the finished line. */
+export const LINE = Symbol.for('message');
+
+/**
+ * A transport of winston that gathers the lines of one turn of the event loop and writes them
+ * together: a line for each message would otherwise be a system call for each message. At most one
+ * turn's lines are lost when the process is killed; one that exits writes them.
+ */
+export class LineBatch extends Transport {
+  readonly #writeOut: (text: string) => void;
+  #lines = '';
+
+  constructor(writeOut: (text: string) => void) {
+    super();
+    this.#writeOut = writeOut;
+    process.once('exit', () => this.flush());
+  }
+
+  override log(info: Readonly<Record<symbol, unknown>>, next: () => void): void {
+    if (this.#lines === '') setImmediate(() => this.flush());
+    this.#lines += `${String(info[LINE])}\n`;
+    next();
+  }
+
+  flush(): void {
+    const lines = this.#lines;
+    this.#lines = '';
+    if (lines !== '') this.#writeOut(lines);
+  }
 }

@@ -1,9 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { ConnectionLimits, type ConnectionLimitOptions } from './connection-limits.ts';
-import { DataPace, type DataPaceOptions } from './data-pace.ts';
-import { ipNetwork } from './ip-network.ts';
-import type { Networks } from './networks.ts';
+import {
+  type ConnectionLimitOptions,
+  ConnectionLimits,
+  DataPace,
+  type DataPaceOptions,
+} from './connection-limits.ts';
+import { ipNetwork, type Networks } from './ip-addresses.ts';
 
 /** Why a connection was refused or cut off. */
 export type CutOff =

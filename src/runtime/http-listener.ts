@@ -8,8 +8,8 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { type CutOff, type HttpBounds, HttpConnections } from './http-connections.ts';
-import { FinalAnswers, type FinalAnswer } from './final-answer.ts';
-import type { Networks } from './networks.ts';
+import { type FinalAnswer, FinalAnswers } from './final-answer.ts';
+import type { Networks } from './ip-addresses.ts';
 
 const SECOND = 1000;
 

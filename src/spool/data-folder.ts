@@ -1,7 +1,7 @@
 import { readFileSync, statSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import type { DataFolderFacts, SpoolFacts } from '../observability/data-folder-facts.ts';
+import type { DataFolderFacts, SpoolFacts } from '../observability/facts.ts';
 import { dataFolderTrouble } from './folder-access.ts';
 import { PARTS, readShopHealth } from './shop-health.ts';
 import { MIGRATIONS } from './sqlite/migrations.ts';

@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFileOnce } from '../runtime/durable-files.ts';
-import { troubleInWords } from '../runtime/set-up-unusable.ts';
+import { troubleInWords } from '../runtime/set-up-trouble.ts';
 import { systemTrouble } from '../runtime/system-trouble.ts';
 import { SpoolUnusable } from './errors.ts';
 

@@ -1,4 +1,4 @@
-import { SetUpUnusable } from '../runtime/set-up-unusable.ts';
+import { SetUpUnusable } from '../runtime/set-up-trouble.ts';
 
 /**
  * The spool could not make an entry durable now; the sender should try again later

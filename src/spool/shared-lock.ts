@@ -2,8 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import Database from 'better-sqlite3';
-import { databaseTrouble } from '../runtime/database-trouble.ts';
-import { troubleInWords } from '../runtime/set-up-unusable.ts';
+import { databaseTrouble, troubleInWords } from '../runtime/set-up-trouble.ts';
 import { SpoolUnavailable } from './errors.ts';
 import { codeOf } from '../runtime/error-code.ts';
 

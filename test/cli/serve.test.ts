@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { CommandFailed, EXIT } from '../../src/cli/exit-codes.ts';
 import { serve, type ServeHooks } from '../../src/cli/run-gateway.ts';
 import type { Gateway } from '../../src/gateway/gateway.ts';
-import { silentLogger, type LogFields, type Logger } from '../../src/observability/logger.ts';
+import { type LogFields, type Logger, silentLogger } from '../../src/observability/logger.ts';
 import { SpoolUnusable } from '../../src/spool/errors.ts';
 import { waitFor } from '../support/wait-for.ts';
 

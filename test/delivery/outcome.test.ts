@@ -9,7 +9,12 @@ import {
   Unclear,
 } from '../../src/delivery/answer.ts';
 import { Notes, POST_BUDGET } from '../../src/delivery/notes.ts';
-import { type Circumstances, interrupted, outcomeOf } from '../../src/delivery/outcome.ts';
+import {
+  type Circumstances,
+  interrupted,
+  outcomeOf,
+  retryDelayMs,
+} from '../../src/delivery/outcome.ts';
 import { NotYet } from '../../src/intake/normalizer.ts';
 import { PlatformError } from '../../src/platform-api/errors.ts';
 import {
@@ -19,6 +24,7 @@ import {
   WAITS_FOR,
 } from '../../src/spool/entry.ts';
 
+const SECOND = 1000;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
@@ -235,4 +241,25 @@ test('a bug of ours is retried, not dropped', () => {
     ...{ state: 'queued', reason: 'it failed here: TypeError', counts: true },
   });
   expect(outcomeOf('a text', entry(), when())).toMatchObject({ state: 'queued' });
+});
+
+test.each([
+  [1, SECOND],
+  [2, 5 * SECOND],
+  [3, 30 * SECOND],
+  [4, 2 * MINUTE],
+  [5, 10 * MINUTE],
+  [6, 30 * MINUTE],
+  [7, HOUR],
+  [500, HOUR],
+])('after attempt %i waits up to %i ms, spread over all of it', (attempts, longest) => {
+  expect(retryDelayMs(attempts, 0)).toBe(0);
+  expect(retryDelayMs(attempts, 0.5)).toBe(longest / 2);
+  expect(retryDelayMs(attempts, 0.999999)).toBeLessThanOrEqual(longest);
+});
+
+test('Retry-After is a lower bound, at most an hour', () => {
+  expect(retryDelayMs(1, 0, 7000)).toBe(7000);
+  expect(retryDelayMs(1, 0.5, 7000)).toBe(7500);
+  expect(retryDelayMs(1, 0, 24 * HOUR)).toBe(HOUR);
 });

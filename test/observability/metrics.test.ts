@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
-import { createMetrics } from '../../src/observability/metrics.ts';
-import { someFacts, NOW, openShop, DAY } from '../operations/alerts/some-facts.ts';
+import { createMetrics, forgetShops } from '../../src/observability/metrics.ts';
+import { DAY, NOW, openShop, someFacts } from '../operations/alerts/some-facts.ts';
 
 const PAGE = fileURLToPath(new URL('../../docs/metrics.md', import.meta.url));
 
@@ -77,4 +77,18 @@ test('a scrape works when the facts cannot be collected', async () => {
   const broken = () => Promise.reject(new Error('the store is gone'));
   metrics.readFrom({ facts: broken, searchBacklog: broken });
   expect(await metrics.registry.metrics()).toContain('sluice_accepted_total');
+});
+
+test('what was counted of shops that have gone goes, all else stays', async () => {
+  const metrics = createMetrics();
+  for (const shop of ['acme', 'beta', 'gamma']) {
+    metrics.smsReconciled.inc({ shop });
+    metrics.settled.inc({ shop, channel: 'sms', outcome: 'delivered' });
+  }
+  metrics.accepted.inc({ channel: 'sms', duplicate: 'false' });
+  await forgetShops(metrics, new Set(['beta']));
+  const text = await metrics.registry.metrics();
+  expect(text).not.toMatch(/acme|gamma/);
+  expect(text.match(/shop="beta"/g)).toHaveLength(2);
+  expect(text).toContain('sluice_accepted_total{channel="sms",duplicate="false"} 1');
 });

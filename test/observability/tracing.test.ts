@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { isSampled, madeAt, traceIdOf } from '../../src/observability/trace-ids.ts';
+import { isSampled, madeAt, traceIdOf } from '../../src/observability/open-telemetry.ts';
 import { scene } from '../e2e/scene.ts';
 import { ends } from '../support/ends.ts';
 import { gatewaySetting, sendEmail } from '../support/gateway-setting.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { createNetworks } from '../../src/runtime/networks.ts';
+import { createNetworks } from '../../src/runtime/ip-addresses.ts';
 import {
   type Admission,
   type ConnectionLimitOptions,
   ConnectionLimits,
+  DataPace,
 } from '../../src/runtime/connection-limits.ts';
-import { DataPace } from '../../src/runtime/data-pace.ts';
 
 describe('trusted relays', () => {
   const trusted = createNetworks(['127.0.0.0/8', '::1/128', '192.0.2.7', '2001:db8::/32']);

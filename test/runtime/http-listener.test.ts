@@ -4,7 +4,7 @@ import type { RequestListener } from 'node:http';
 import { describe, expect, test } from '@jest/globals';
 import type { CutOff } from '../../src/runtime/http-connections.ts';
 import { createHttpListener, type HttpListenerOptions } from '../../src/runtime/http-listener.ts';
-import { createNetworks } from '../../src/runtime/networks.ts';
+import { createNetworks } from '../../src/runtime/ip-addresses.ts';
 import { ends } from '../support/ends.ts';
 import { waitFor } from '../support/wait-for.ts';
 

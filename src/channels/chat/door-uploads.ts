@@ -5,7 +5,7 @@ import { type NextFunction, type Request, type Response, Router } from 'express'
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { drainRequest } from '../../runtime/drain-request.ts';
+import { drainRequest } from '../../runtime/final-answer.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
 import type { ChatStore } from '../../spool/chat-store.ts';
 import { SpoolFull, SpoolUnavailable } from '../../spool/errors.ts';

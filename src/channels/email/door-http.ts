@@ -8,10 +8,10 @@ import type { Intake } from '../../intake/intake.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { drainRequest } from '../../runtime/drain-request.ts';
+import { drainRequest } from '../../runtime/final-answer.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
 import type { ShopId } from '../../domain/ids.ts';
-import { DataPace, type DataPaceOptions } from '../../runtime/data-pace.ts';
+import { DataPace, type DataPaceOptions } from '../../runtime/connection-limits.ts';
 import {
   acceptMessage,
   createEnvelope,
@@ -22,7 +22,7 @@ import {
   type Taken,
 } from './door.ts';
 import { type Envelope, MessageSink } from './receive.ts';
-import { createNetworks } from '../../runtime/networks.ts';
+import { createNetworks } from '../../runtime/ip-addresses.ts';
 import { createMessageRate, type MessageRateOptions } from './limits.ts';
 import {
   assertOwnRecipients,

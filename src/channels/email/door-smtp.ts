@@ -6,10 +6,13 @@ import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
-import { ConnectionLimits, type RateOptions } from '../../runtime/connection-limits.ts';
-import { createNetworks } from '../../runtime/networks.ts';
+import {
+  ConnectionLimits,
+  type DataPaceOptions,
+  type RateOptions,
+} from '../../runtime/connection-limits.ts';
+import { createNetworks } from '../../runtime/ip-addresses.ts';
 import { type MessageRateOptions } from './limits.ts';
-import { type DataPaceOptions } from '../../runtime/data-pace.ts';
 import { type DoorCheck, DoorReport } from './door.ts';
 import { createEnvelopeHandlers, DataHandler, TransactionDirectories } from './smtp-transaction.ts';
 import { SmtpListener } from './smtp-listener.ts';

@@ -1,6 +1,5 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
-import { ipNetwork } from '../../runtime/ip-network.ts';
-import type { Networks } from '../../runtime/networks.ts';
+import { ipNetwork, type Networks } from '../../runtime/ip-addresses.ts';
 import { SmtpRefusal } from './refusals.ts';
 
 export interface MessageRateOptions {

@@ -6,7 +6,7 @@ import { open, stat } from 'node:fs/promises';
 import type { Attachment, Normalized, Normalizer } from '../../intake/normalizer.ts';
 import { missingAttachment } from '../../domain/missing-attachment.ts';
 import type { Logger } from '../../observability/logger.ts';
-import { workerUrl } from '../../runtime/worker-url.ts';
+import { workerUrl } from '../../runtime/worker-threads.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
 import type { Claimed, Entry } from '../../spool/entry.ts';
 import type { CountedMessage, RateLimit, RateLimits } from '../../spool/sender-rates.ts';

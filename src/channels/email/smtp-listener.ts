@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
 import type { SMTPConnectionOptions } from './smtp-internals.ts';
-import type { Networks } from '../../runtime/networks.ts';
+import type { Networks } from '../../runtime/ip-addresses.ts';
 import { type ConnectionRules, ReplyBatch, SmtpConnection } from './smtp-connection.ts';
 
 export type ListenerRules = Omit<ConnectionRules, 'onClosed' | 'replies'>;

@@ -4,7 +4,7 @@ import { canonicalAddress } from '../../domain/email-addresses.ts';
 import type { Intake } from '../../intake/intake.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
-import { DataPace, type DataPaceOptions } from '../../runtime/data-pace.ts';
+import { DataPace, type DataPaceOptions } from '../../runtime/connection-limits.ts';
 import {
   acceptMessage,
   createEnvelope,
@@ -16,7 +16,7 @@ import {
   toRefusal,
 } from './door.ts';
 import { type Envelope, MessageSink } from './receive.ts';
-import { type Networks } from '../../runtime/networks.ts';
+import type { Networks } from '../../runtime/ip-addresses.ts';
 import { createMessageRate, type MessageRateOptions } from './limits.ts';
 import type { SmtpConnection } from './smtp-connection.ts';
 import { SmtpRefusal } from './refusals.ts';

@@ -1,6 +1,6 @@
 import express, { type Router } from 'express';
 import { z } from 'zod';
-import type { CheckResult } from '../../operations/doctor/check-result.ts';
+import type { CheckResult } from '../../operations/doctor/check.ts';
 import type { OperatorStore } from '../../spool/operator-store.ts';
 import { type Channel, CHANNELS } from '../../domain/channel.ts';
 import type { Audit } from './audit.ts';

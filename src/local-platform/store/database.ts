@@ -1,7 +1,6 @@
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
-import { databaseTrouble } from '../../runtime/database-trouble.ts';
-import { SetUpUnusable, troubleInWords } from '../../runtime/set-up-unusable.ts';
+import { databaseTrouble, SetUpUnusable, troubleInWords } from '../../runtime/set-up-trouble.ts';
 import { normalAddress, normalPhone } from '../addresses.ts';
 import { MIGRATIONS } from './migrations.ts';
 

@@ -1,5 +1,4 @@
-import { databaseTrouble } from '../../runtime/database-trouble.ts';
-import { troubleInWords } from '../../runtime/set-up-unusable.ts';
+import { databaseTrouble, troubleInWords } from '../../runtime/set-up-trouble.ts';
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { randomBytes, randomUUID } from 'node:crypto';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { DurableFiles } from '../../runtime/durable-files.ts';
-import { type AlertRecord, recordsSchema } from './record.ts';
+import { type AlertRecord, recordsSchema } from './alert.ts';
 
 /** A thousand shops, with everything wrong in each, stay well below. */
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -20,7 +20,7 @@ export class AlertFile {
   /**
    * What the last process left. What was only about to fire, or about to be over, begins anew: nobody
    * looked in the meantime. What was written by a clock that was ahead of `now` counts from now: its
-   * news would wait until the time had come again.
+   * notice would wait until the time had come again.
    * @throws when there is a file that cannot be used
    */
   async read(now: number): Promise<AlertRecord[]> {

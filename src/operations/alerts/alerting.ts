@@ -2,23 +2,19 @@ import type { CollectFacts } from '../../observability/facts.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { type Alert, inOrder } from './alert.ts';
 import type { AlertFile } from './alert-file.ts';
-import { alertOf } from './alert-of.ts';
+import { type Alert, alertOf, type AlertRecord, inOrder } from './alert.ts';
 import { evaluate } from './evaluate.ts';
 import { Messenger } from './messenger.ts';
-import { forgotten, type NewsTiming, nextNewsAt, told } from './news.ts';
-import type { AlertRecord } from './record.ts';
-import { RollingCount } from './rolling-count.ts';
+import { forgotten, type NoticeTiming, nextNoticeAt, told } from './pending-notices.ts';
 import { readAll, type RuleOptions } from './rules.ts';
-import type { Retries } from './send-notice.ts';
-import type { Target } from './target.ts';
+import type { Retries, Target } from './target.ts';
 
 const SIGNATURE_WINDOW_MS = 10 * 60_000;
 /** Between two looks, however much there is to tell. */
 const SHORTEST_PAUSE_MS = 50;
 
-export interface AlertingOptions extends NewsTiming {
+export interface AlertingOptions extends NoticeTiming {
   readonly rules: RuleOptions;
   /** How often the facts are looked at. */
   readonly everyMs: number;
@@ -116,8 +112,8 @@ export class Alerting {
   }
 
   #tell(messenger: Messenger): void {
-    messenger.tell(this.#records, (news, at) => {
-      this.#change(told(messenger.name, news, this.#records, at));
+    messenger.tell(this.#records, (pending, at) => {
+      this.#change(told(messenger.name, pending, this.#records, at));
       return this.#keep();
     });
   }
@@ -148,9 +144,45 @@ export class Alerting {
     const now = this.#parts.clock();
     const due = this.#messengers
       .filter((messenger) => messenger.isFree)
-      .map(({ name }) => nextNewsAt(name, this.#records, groupMs))
+      .map(({ name }) => nextNoticeAt(name, this.#records, groupMs))
       .filter((at) => at !== undefined)
       .map((at) => at - now);
     return Math.max(SHORTEST_PAUSE_MS, Math.min(everyMs, ...due));
+  }
+}
+
+/** How much a counter that only rises has risen of late. */
+export class RollingCount {
+  readonly #windowMs: number;
+  #startedAt: number;
+  #looked = false;
+  #samples: { readonly at: number; readonly value: number }[] = [];
+
+  /** `startedAt`: when the counter was zero. */
+  constructor(windowMs: number, startedAt: number) {
+    this.#windowMs = windowMs;
+    this.#startedAt = startedAt;
+    this.#samples = [{ at: startedAt, value: 0 }];
+  }
+
+  /** The rise within the window that ends now. */
+  add(at: number, value: number): number {
+    if (!this.#looked && this.isWhole(at)) {
+      // It rose before anybody looked: nobody knows when.
+      this.#startedAt = at;
+      this.#samples = [];
+    }
+    this.#looked = true;
+    this.#samples.push({ at, value });
+    const begin = at - this.#windowMs;
+    // The last sample before the window is its starting point.
+    const first = this.#samples.findLastIndex((sample) => sample.at <= begin);
+    if (first > 0) this.#samples = this.#samples.slice(first);
+    return value - (this.#samples[0]?.value ?? 0);
+  }
+
+  /** The whole window was looked at. */
+  isWhole(at: number): boolean {
+    return at - this.#startedAt >= this.#windowMs;
   }
 }

@@ -1,5 +1,4 @@
-import type { AlertRecord } from './record.ts';
-import type { Reading } from './reading.ts';
+import type { AlertRecord, Reading } from './alert.ts';
 
 /**
  * The next state of every alert. Pure.

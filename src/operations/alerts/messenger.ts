@@ -1,20 +1,17 @@
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { Alert } from './alert.ts';
-import { alertOf } from './alert-of.ts';
-import { type News, newsFor, type NewsTiming } from './news.ts';
+import { type Alert, alertOf, type AlertRecord } from './alert.ts';
+import { type PendingNotice, pendingFor, type NoticeTiming } from './pending-notices.ts';
 import type { Notice } from './notice.ts';
-import type { AlertRecord } from './record.ts';
-import { RETRIES, type Retries, sendNotice } from './send-notice.ts';
-import { type Target, TargetFailed } from './target.ts';
+import { RETRIES, type Retries, sendNotice, type Target, TargetFailed } from './target.ts';
 
 /** A target that fails is left alone, at first for this long, then twice as long each time. */
 const FIRST_REST_MS = 30_000;
 const LONGEST_REST_MS = 15 * 60_000;
 const STOP_GRACE_MS = 3000;
 
-export interface MessengerOptions extends NewsTiming {
+export interface MessengerOptions extends NoticeTiming {
   readonly source: string;
   readonly retries?: Retries;
 }
@@ -52,12 +49,15 @@ export class Messenger {
   }
 
   /** Sends what the target does not know yet, if it is time; `onTold` follows once it arrived. */
-  tell(records: readonly AlertRecord[], onTold: (news: News, at: number) => Promise<void>): void {
+  tell(
+    records: readonly AlertRecord[],
+    onTold: (pending: PendingNotice, at: number) => Promise<void>,
+  ): void {
     if (!this.isFree || this.#stopping) return;
     const at = this.#parts.clock();
-    const news = newsFor(this.name, records, at, this.#options);
-    if (news === undefined) return;
-    this.#sending = this.#send(news, at, onTold).finally(() => {
+    const pending = pendingFor(this.name, records, at, this.#options);
+    if (pending === undefined) return;
+    this.#sending = this.#send(pending, at, onTold).finally(() => {
       this.#sending = undefined;
     });
   }
@@ -73,18 +73,18 @@ export class Messenger {
 
   /** Never rejects. */
   async #send(
-    news: News,
+    pending: PendingNotice,
     at: number,
-    onTold: (news: News, at: number) => Promise<void>,
+    onTold: (pending: PendingNotice, at: number) => Promise<void>,
   ): Promise<void> {
     const { logger, metrics, clock } = this.#parts;
     const target = this.name;
     const { source, retries = RETRIES } = this.#options;
     try {
-      await sendNotice(this.#target, noticeOf(news, source, at), this.#abort.signal, retries);
+      await sendNotice(this.#target, noticeOf(pending, source, at), this.#abort.signal, retries);
       metrics.alertNotifications.inc({ target, outcome: 'sent' });
       this.#restMs = FIRST_REST_MS;
-      await onTold(news, at);
+      await onTold(pending, at);
     } catch (error) {
       if (this.#abort.signal.aborted) return;
       const isKnown = error instanceof TargetFailed;
@@ -100,7 +100,11 @@ export class Messenger {
   }
 }
 
-function noticeOf({ fired, worse, resolved, still }: News, source: string, at: number): Notice {
+function noticeOf(
+  { fired, worse, resolved, still }: PendingNotice,
+  source: string,
+  at: number,
+): Notice {
   const alerts = (records: readonly AlertRecord[]): Alert[] => records.map(alertOf);
   return {
     ...{ source, at, isTest: false },

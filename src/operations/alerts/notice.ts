@@ -1,5 +1,5 @@
 import type { Alert } from './alert.ts';
-import { howLong } from './words.ts';
+import { durationInWords } from '../../runtime/amounts.ts';
 
 /** One message to one target. */
 export interface Notice {
@@ -52,14 +52,14 @@ export function headline(notice: Notice): string {
   const { source, fired, worse, still, resolved, isTest } = notice;
   if (isTest) return `[Sluice ${source}] Test alert`;
   const parts = [
-    counted('alert', 'alerts', [...fired, ...worse]),
-    counted('alert goes on', 'alerts go on', still),
-    counted('is over', 'are over', resolved),
+    part('alert', 'alerts', [...fired, ...worse]),
+    part('alert goes on', 'alerts go on', still),
+    part('is over', 'are over', resolved),
   ].filter((part) => part !== '');
   return `[Sluice ${source}] ${parts.join('; ')}`;
 }
 
-function counted(one: string, many: string, alerts: readonly Alert[]): string {
+function part(one: string, many: string, alerts: readonly Alert[]): string {
   if (alerts.length === 0) return '';
   const names = alerts.map(({ rule, shop }) => (shop === undefined ? rule : `${rule} ${shop}`));
   const shown = [...new Set(names)].slice(0, 3).join(', ');
@@ -69,7 +69,7 @@ function counted(one: string, many: string, alerts: readonly Alert[]): string {
 
 /** Beside its summary: how bad, how long. */
 export function remark(alert: Alert, at: number, tone: Section['tone']): string {
-  const lasted = howLong(Math.max(0, at - alert.since));
+  const lasted = durationInWords(Math.max(0, at - alert.since));
   return tone === 'good' ? `${alert.rule}, after ${lasted}` : `${alert.severity}, for ${lasted}`;
 }
 

@@ -1,7 +1,12 @@
-import type { Facts } from '../../observability/facts.ts';
-import { breakerReadings } from './breaker-rule.ts';
-import { type Reading, verdictOf } from './reading.ts';
-import { day, howLong, minute, several, size } from './words.ts';
+import type { Facts, ShopFacts } from '../../observability/facts.ts';
+import { type Reading, type Verdict, verdictOf } from './alert.ts';
+import {
+  counted,
+  dayInWords,
+  durationInWords,
+  minuteInWords,
+  sizeInWords,
+} from '../../runtime/amounts.ts';
 
 /** From when something is an alert. Counts, milliseconds and bytes. */
 export interface Thresholds {
@@ -72,7 +77,7 @@ function deadReading(shop: string, facts: Facts, { thresholds, forMs }: RuleOpti
     verdict: verdictOf(count, thresholds.dead, thresholds.dead),
     forMs,
     severity: 'critical',
-    summary: `${several(count, 'message')} of ${shop} could not be delivered`,
+    summary: `${counted(count, 'message')} of ${shop} could not be delivered`,
     todo: 'See the reason (console: Messages, state dead; or: sluice queue list --state dead), put it right, and retry them.',
     figure: count,
   };
@@ -87,7 +92,7 @@ function heldReading(shop: string, facts: Facts, { thresholds, forMs }: RuleOpti
     verdict: verdictOf(count, thresholds.held, thresholds.held),
     forMs,
     severity: 'warning',
-    summary: `${several(count, 'message')} of ${shop} ${count === 1 ? 'waits' : 'wait'} for a person's decision`,
+    summary: `${counted(count, 'message')} of ${shop} ${count === 1 ? 'waits' : 'wait'} for a person's decision`,
     todo: 'Release or discard them (console: Messages, state held; or: sluice queue list --state held).',
     figure: count,
   };
@@ -107,8 +112,8 @@ function oldestReading(shop: string, facts: Facts, { thresholds, forMs }: RuleOp
     forMs,
     severity: 'critical',
     summary: isServed
-      ? `The oldest queued message of ${shop} has waited for ${howLong(age)}`
-      : `Messages have waited for ${howLong(age)} for the shop ${shop}, which is not configured`,
+      ? `The oldest queued message of ${shop} has waited for ${durationInWords(age)}`
+      : `Messages have waited for ${durationInWords(age)} for the shop ${shop}, which is not configured`,
     todo: !isServed
       ? 'Put the shop back into the configuration and reload it, or discard what waits.'
       : 'Look whether the platform answers and whether delivery.paused is set; the timeline of the oldest queued message has its last failure.',
@@ -132,7 +137,7 @@ function alikeReadings({ shops }: Facts, { thresholds }: RuleOptions): Reading[]
         count >= ALIKE_URGENT * thresholds.refusedAlike
           ? ('critical' as const)
           : ('warning' as const),
-      summary: `The platform has refused ${several(count, 'message')} of ${shop} in the same words since ${minute(since)}: ${words}`,
+      summary: `The platform has refused ${counted(count, 'message')} of ${shop} in the same words since ${minuteInWords(since)}: ${words}`,
       todo: `They wait, one is tried each minute, and all are sent once one is accepted. Read the platform's whole answer (console: Messages, state queued), and ask its operators what has changed; then: sluice shops try ${shop}`,
       figure: count,
     })),
@@ -153,8 +158,8 @@ function certificateReading(facts: Facts, { thresholds, forMs }: RuleOptions): R
       severity: left < CERTIFICATE_URGENT_MS ? 'critical' : 'warning',
       summary:
         left <= 0
-          ? `The certificate of ${name} ended on ${day(endsAt)}`
-          : `The certificate of ${name} ends in ${howLong(left)}, on ${day(endsAt)}`,
+          ? `The certificate of ${name} ended on ${dayInWords(endsAt)}`
+          : `The certificate of ${name} ends in ${durationInWords(left)}, on ${dayInWords(endsAt)}`,
       todo: selfSigned
         ? 'Restart the gateway: a self-signed certificate is made anew at the start.'
         : 'Renew it and put the files where smtp.tls says; they are taken up without a restart.',
@@ -173,7 +178,7 @@ function diskReading({ disk }: Facts, { thresholds, forMs }: RuleOptions): Readi
     verdict: freeBytes < badBelow ? 'bad' : isWell ? 'good' : 'between',
     forMs,
     severity: isFull ? 'critical' : 'warning',
-    summary: `${size(freeBytes)} of ${size(totalBytes)} are free on the disk of the data folder${
+    summary: `${sizeInWords(freeBytes)} of ${sizeInWords(totalBytes)} are free on the disk of the data folder${
       isFull ? ': new messages are refused' : ''
     }`,
     todo: 'Make room on this disk, or keep entries for less time (spool.retain).',
@@ -191,7 +196,7 @@ function signatureReading(recent: Recent, { thresholds }: RuleOptions): Reading 
     // The ten minutes are its duration.
     forMs: 0,
     severity: 'warning',
-    summary: `${several(recent.badSignatures, 'webhook')} in 10 minutes had a signature that does not match`,
+    summary: `${counted(recent.badSignatures, 'webhook')} in 10 minutes had a signature that does not match`,
     todo: "Compare http.publicUrl and the shops' authTokens with Twilio's settings (sluice doctor --only twilio); when both are right, somebody is trying.",
     figure: recent.badSignatures,
   };
@@ -201,3 +206,37 @@ const countOf = (facts: Facts, shop: string, state: string): number =>
   facts.counts
     .filter((count) => count.shop === shop && count.state === state)
     .reduce((sum, { count }) => sum + count, 0);
+
+/** One reading for each breaker of each shop. */
+export function breakerReadings(facts: Facts, openForMs: number): Reading[] {
+  return facts.shops.flatMap((shop) =>
+    shop.breakers.map(({ part, state, since }) => ({
+      key: `breaker-open/${shop.shop}/${part}`,
+      rule: 'breaker-open' as const,
+      shop: shop.shop,
+      verdict: state === 'closed' ? closed(shop, facts) : ('bad' as const),
+      forMs: openForMs,
+      severity: 'critical' as const,
+      summary:
+        part === 'messages'
+          ? `Deliveries of ${shop.shop} ${since === undefined ? 'are' : 'have been'} stopped${sinceWords(since)}: its platform fails or refuses them`
+          : `Attachments of ${shop.shop} ${since === undefined ? 'wait' : 'have waited'}${sinceWords(since)}: the platform does not take uploads`,
+      todo: `Messages are kept, one is tried every 5 to 25 seconds, and all are sent once the platform answers again. See why (sluice shops), check the platform and the key of the shop (sluice doctor --only platform), then: sluice shops try ${shop.shop}`,
+    })),
+  );
+}
+
+const sinceWords = (since: number | undefined): string =>
+  since === undefined ? '' : ` since ${minuteInWords(since)}`;
+
+/**
+ * Breakers start closed with the process. As long as something waits and nothing has gone through
+ * since, that does not say that the platform is back.
+ */
+function closed({ shop, lastDeliveredAt }: ShopFacts, { counts }: Facts): Verdict {
+  if (lastDeliveredAt !== undefined) return 'good';
+  const waits = counts.some(
+    (count) => count.shop === shop && (count.state === 'queued' || count.state === 'delivering'),
+  );
+  return waits ? 'between' : 'good';
+}

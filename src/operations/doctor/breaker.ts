@@ -1,6 +1,6 @@
-import type { SpoolFacts } from '../../observability/data-folder-facts.ts';
-import { counted } from '../../runtime/counted.ts';
-import { type CheckResult, verdicts } from './check-result.ts';
+import type { SpoolFacts } from '../../observability/facts.ts';
+import { counted } from '../../runtime/amounts.ts';
+import { type CheckResult, verdicts } from './check.ts';
 import { codeOf } from '../../runtime/error-code.ts';
 
 export interface AdminDoor {

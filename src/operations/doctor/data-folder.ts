@@ -1,9 +1,9 @@
-import type { DataFolderFacts, SpoolFacts } from '../../observability/data-folder-facts.ts';
-import { counted } from '../../runtime/counted.ts';
-import { isOpenToOthers, openFolderTrouble } from '../../runtime/open-to-others.ts';
-import { octal } from '../../runtime/system-trouble.ts';
 import type { Trouble } from '../../domain/trouble.ts';
-import { type CheckResult, verdicts } from './check-result.ts';
+import type { DataFolderFacts, SpoolFacts } from '../../observability/facts.ts';
+import { counted } from '../../runtime/amounts.ts';
+import { isOpenToOthers, openFolderTrouble } from '../../runtime/set-up-trouble.ts';
+import { octal } from '../../runtime/system-trouble.ts';
+import { type CheckResult, verdicts } from './check.ts';
 
 export interface FolderCircumstances {
   readonly now: number;
@@ -170,3 +170,12 @@ function checkMoves(
 }
 
 const minutes = (ms: number): string => counted(Math.max(0, Math.round(ms / 60_000)), 'minute');
+
+/** No check knows whether there is a backup: how to make one, while the gateway runs. */
+export function backupHint(dir: string, bytes: number): CheckResult {
+  const { ok } = verdicts('backup', dir, 'a copy elsewhere');
+  return ok(
+    `spool.db has ${Math.ceil(bytes / 1_000_000)} MB; a copy is made while the gateway runs by: ` +
+      'sluice backup FOLDER, and checked by: sluice backup FOLDER --check',
+  );
+}

@@ -1,24 +1,21 @@
-import type { DataFolderFacts } from '../../observability/data-folder-facts.ts';
-import { descriptorLimit } from '../../runtime/descriptor-limit.ts';
-import { checkAlertWebhook, noAlerts } from './alert-webhook.ts';
-import { get } from './answer.ts';
-import { backupHint } from './backup.ts';
+import type { DataFolderFacts } from '../../observability/facts.ts';
+import { descriptorLimit } from '../../runtime/set-up-trouble.ts';
 import { type AdminDoor, checkBreakers, readMetrics } from './breaker.ts';
-import { checkCertificate } from './certificate.ts';
-import { CHECKS, type CheckName } from './check-names.ts';
-import { type CheckResult, verdicts } from './check-result.ts';
-import { checkClock } from './clock.ts';
-import { checkDataFolder } from './data-folder.ts';
-import { checkDescriptors, type NeededDescriptors } from './descriptors.ts';
-import { checkDisk, freeBytes, unknownDisk } from './disk.ts';
-import { checkMx, resolveMx } from './mx.ts';
+import { type CheckName, type CheckResult, CHECKS, get, verdicts } from './check.ts';
+import { backupHint, checkDataFolder } from './data-folder.ts';
+import {
+  checkClock,
+  checkDescriptors,
+  checkDisk,
+  freeBytes,
+  type NeededDescriptors,
+  unknownDisk,
+} from './machine.ts';
+import { checkCertificate, checkMx, checkRelay, type RelayToCheck, resolveMx } from './mail.ts';
 import { checkPlatform, type PlatformShop } from './platform.ts';
 import { askDoor, type Door, type GatewayState, judgeDoor } from './ports.ts';
-import { checkPublicUrl } from './public-url.ts';
-import { checkReach } from './reach.ts';
-import { checkRelay, type RelayToCheck } from './relay.ts';
+import { calledUrl, checkPublicUrl, checkReach } from './public-url.ts';
 import { checkTwilioShop, type TwilioShop } from './twilio/check-shop.ts';
-import { calledUrl } from './webhook-url.ts';
 
 export interface Patient {
   readonly publicUrl: string;
@@ -178,4 +175,30 @@ export async function examine(patient: Patient, options: ExamineOptions): Promis
   const names = CHECKS.filter((name) => only.includes(name));
   const results = await Promise.all(names.map(async (name) => TABLE[name](patient, options)));
   return results.flat();
+}
+
+/**
+ * Whether the host that alerts are posted to answers at all. Nothing is posted, and its URL, which
+ * is a secret, is not shown. Any answer will do: a webhook refuses a GET.
+ */
+export async function checkAlertWebhook(
+  url: string,
+  timeoutMs: number,
+  clock: () => number,
+): Promise<CheckResult> {
+  const { host, origin } = new URL(url);
+  const { ok, failed } = verdicts('alerts', 'alerts.webhook.url', `${host} answers`);
+  const answer = await get(`${origin}/`, timeoutMs, clock);
+  return 'failure' in answer
+    ? failed(
+        `${host}: ${answer.failure}`,
+        'correct alerts.webhook.url, and see that this machine may reach that host: alerts are lost until then',
+      )
+    : ok(`${host} answers`);
+}
+
+/** Nobody is told when something goes wrong. */
+export function noAlerts(): CheckResult {
+  const { warning } = verdicts('alerts', 'alerts', 'somebody is told when messages do not flow');
+  return warning('nobody is told', 'give alerts.webhook.url, or alerts.email.to with a relay');
 }

@@ -1,6 +1,6 @@
 import { PlatformClient } from '../../platform-api/client.ts';
 import { PlatformError } from '../../platform-api/errors.ts';
-import { type CheckResult, verdicts } from './check-result.ts';
+import { type CheckResult, verdicts } from './check.ts';
 
 /** How a shop is known to its platform. */
 export interface PlatformShop {

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { get } from './answer.ts';
-import { type CheckResult, verdicts } from './check-result.ts';
+import { type CheckResult, get, verdicts } from './check.ts';
 import { codeOf } from '../../runtime/error-code.ts';
 
 /** A door that the configuration names. */

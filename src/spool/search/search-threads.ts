@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { workerUrl } from '../../runtime/worker-url.ts';
+import { workerUrl } from '../../runtime/worker-threads.ts';
 import { SpoolUnavailable } from '../errors.ts';
 import type {
   FromSearchWorker,

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
-import { workerUrl } from '../../runtime/worker-url.ts';
+import { workerUrl } from '../../runtime/worker-threads.ts';
 import { SpoolFull, SpoolUnavailable, SpoolUnusable } from '../errors.ts';
 import type { StoreFailure } from '../store-failure.ts';
 import type { OperationName, Operations } from './operations.ts';

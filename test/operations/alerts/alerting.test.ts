@@ -1,14 +1,18 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
-import { AlertFile } from '../../../src/operations/alerts/alert-file.ts';
-import { Alerting, type AlertingOptions } from '../../../src/operations/alerts/alerting.ts';
-import { createEmailTarget } from '../../../src/operations/alerts/email-target.ts';
-import type { Target } from '../../../src/operations/alerts/target.ts';
-import { createWebhookTarget } from '../../../src/operations/alerts/webhook-target.ts';
 import type { Facts } from '../../../src/observability/facts.ts';
 import { type LogFields, silentLogger } from '../../../src/observability/logger.ts';
 import { createMetrics } from '../../../src/observability/metrics.ts';
+import { AlertFile } from '../../../src/operations/alerts/alert-file.ts';
+import {
+  Alerting,
+  type AlertingOptions,
+  RollingCount,
+} from '../../../src/operations/alerts/alerting.ts';
+import { createEmailTarget } from '../../../src/operations/alerts/email-target.ts';
+import type { Target } from '../../../src/operations/alerts/target.ts';
+import { createWebhookTarget } from '../../../src/operations/alerts/webhook-target.ts';
 import { durableFiles } from '../../../src/runtime/durable-files.ts';
 import { ends } from '../../support/ends.ts';
 import { startMailRelay } from '../../support/mail-relay.ts';
@@ -212,4 +216,23 @@ test('facts that cannot be collected end nothing and begin nothing', async () =>
   await looked(5);
   expect(alerting.current).toMatchObject([{ rule: 'dead' }]);
   expect(logged.map(({ event }) => event)).toContain('alerts.failed');
+});
+
+test('counts what rose within the window', () => {
+  const count = new RollingCount(100, 0);
+  expect(count.add(10, 3)).toBe(3);
+  expect(count.isWhole(10)).toBe(false);
+  expect(count.add(90, 5)).toBe(5);
+  expect(count.add(115, 5)).toBe(2);
+  expect(count.isWhole(115)).toBe(true);
+  expect(count.add(189, 5)).toBe(2);
+  expect(count.add(190, 5)).toBe(0);
+  expect(count.add(300, 9)).toBe(4);
+});
+
+test('what rose long before anybody looked is not of late', () => {
+  const count = new RollingCount(100, 0);
+  expect(count.add(1000, 50)).toBe(0);
+  expect(count.isWhole(1050)).toBe(false);
+  expect(count.add(1050, 53)).toBe(3);
 });

@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { evaluate } from '../../../src/operations/alerts/evaluate.ts';
-import type { Reading, Verdict } from '../../../src/operations/alerts/reading.ts';
-import type { AlertRecord } from '../../../src/operations/alerts/record.ts';
+import type { AlertRecord, Reading, Verdict } from '../../../src/operations/alerts/alert.ts';
 import { MINUTE, NOW, SECOND } from './some-facts.ts';
 
 const reading = (verdict: Verdict, more: Partial<Reading> = {}): Reading => ({

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { AlertRule } from '../../../src/operations/alerts/alert.ts';
+import type { AlertRule, Reading } from '../../../src/operations/alerts/alert.ts';
 import { evaluate } from '../../../src/operations/alerts/evaluate.ts';
-import type { Reading } from '../../../src/operations/alerts/reading.ts';
 import { readAll, type Recent } from '../../../src/operations/alerts/rules.ts';
 import type { Facts } from '../../../src/observability/facts.ts';
 import {

@@ -11,8 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { checkBackup } from '../../../src/operations/backup/check-backup.ts';
-import { BackupRefused, makeBackup } from '../../../src/operations/backup/make-backup.ts';
+import { BackupRefused, checkBackup, makeBackup } from '../../../src/operations/backup/backup.ts';
 import { openSqliteStore, type Store } from '../../../src/spool/sqlite/open.ts';
 import { asEntryId } from '../../../src/domain/ids.ts';
 import { ends } from '../../support/ends.ts';
@@ -124,7 +123,7 @@ test('a backup that fails leaves nothing behind', async () => {
 
 /** A process of its own that is killed when it has copied the first file. */
 async function killedBackup(dataDir: string, target: string): Promise<void> {
-  const module = new URL('../../../dist/operations/backup/make-backup.js', import.meta.url).href;
+  const module = new URL('../../../dist/operations/backup/backup.js', import.meta.url).href;
   const script = `import { makeBackup } from ${JSON.stringify(module)};
     await makeBackup({
       ...${JSON.stringify({ dataDir, target })},

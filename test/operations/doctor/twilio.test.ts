@@ -1,6 +1,6 @@
 // Longer than 400 lines: it is one table of situations.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { CheckResult } from '../../../src/operations/doctor/check-result.ts';
+import type { CheckResult } from '../../../src/operations/doctor/check.ts';
 import {
   checkTwilioShop,
   type TwilioShop,

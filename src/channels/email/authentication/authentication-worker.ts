@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { createMonotonicClock } from '../../../runtime/clock.ts';
-import { TurnBatch } from '../../../runtime/turn-batch.ts';
+import { TurnBatch } from '../../../runtime/worker-threads.ts';
 import { checkMessage } from './check-message.ts';
 import { DnsResolver } from './dns-resolver.ts';
 import type {

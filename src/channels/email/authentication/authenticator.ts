@@ -1,8 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Logger } from '../../../observability/logger.ts';
 import type { Metrics } from '../../../observability/metrics.ts';
-import { TurnBatch } from '../../../runtime/turn-batch.ts';
-import { workerUrl } from '../../../runtime/worker-url.ts';
+import { TurnBatch, workerUrl } from '../../../runtime/worker-threads.ts';
 import type { CheckRequest, CheckSettings } from './check-message.ts';
 import { DNS_DEFAULTS, type DnsOptions } from './dns-resolver.ts';
 import { type AuthenticationVerdict, UNKNOWN_VERDICT } from './verdict.ts';

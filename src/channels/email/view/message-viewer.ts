@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { workerUrl } from '../../../runtime/worker-url.ts';
+import { workerUrl } from '../../../runtime/worker-threads.ts';
 import type { RawSource } from '../stored.ts';
 import { removeScratch, sweepScratch } from '../normalize/parts/collect-part.ts';
 import type { MessageView, ViewJob } from './view-message.ts';

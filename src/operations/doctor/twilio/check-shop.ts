@@ -3,7 +3,7 @@ import {
   credentialsOf,
 } from '../../../channels/sms/providers/twilio/transport.ts';
 import type { SmsShop } from '../../../channels/sms/shop.ts';
-import { type Change, type CheckResult, verdicts } from '../check-result.ts';
+import { type Change, type CheckResult, verdicts } from '../check.ts';
 import { isReachable } from '../public-url.ts';
 import {
   type ConnectedAccount,

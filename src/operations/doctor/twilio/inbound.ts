@@ -1,6 +1,6 @@
 import { parseAddress } from '../../../channels/sms/address.ts';
-import { type Change, type CheckResult, verdicts } from '../check-result.ts';
-import { differences, shownUrl, webhookUrl } from '../webhook-url.ts';
+import { type Change, type CheckResult, verdicts } from '../check.ts';
+import { differences, shownUrl, webhookUrl } from '../public-url.ts';
 import type { InboundSettings, MessagingService, Sender } from './account.ts';
 
 /** Whether the texts of a number, or of a messaging service, come to this gateway. */

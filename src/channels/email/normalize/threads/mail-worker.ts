@@ -8,7 +8,7 @@ import type {
   WorkerSettings,
 } from '../job.ts';
 import type { ShopMailSettings } from '../../shop.ts';
-import { TurnBatch } from '../../../../runtime/turn-batch.ts';
+import { TurnBatch } from '../../../../runtime/worker-threads.ts';
 
 /**
  * The buffers of a large message are freed only when the young generation is collected:

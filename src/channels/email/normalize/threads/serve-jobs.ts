@@ -10,7 +10,7 @@ import type {
 import { MemoryExceeded } from '../parts/read-file-parts.ts';
 import type { NormalizeContext } from '../normalize-message.ts';
 import { compileShop, type ShopMail, type ShopMailSettings } from '../../shop.ts';
-import { TurnBatch } from '../../../../runtime/turn-batch.ts';
+import { TurnBatch } from '../../../../runtime/worker-threads.ts';
 
 export type Work = (job: EmailJob, context: NormalizeContext) => Promise<EmailResult>;
 

@@ -5,7 +5,7 @@ import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { AxiosResponse } from 'axios';
 import type { Clock } from '../../../../runtime/clock.ts';
-import { createPublicLookup } from '../../../../runtime/public-address.ts';
+import { createPublicLookup } from '../../../../runtime/ip-addresses.ts';
 import type { TwilioAccount } from '../../shop.ts';
 import {
   type Credential,

@@ -4,7 +4,7 @@ import axios, { type AxiosResponse } from 'axios';
 import type TwilioSDK from 'twilio';
 import type RequestClient from 'twilio/lib/base/RequestClient.js';
 import type { Clock } from '../../../../runtime/clock.ts';
-import { PrivateAddress } from '../../../../runtime/public-address.ts';
+import { PrivateAddress } from '../../../../runtime/ip-addresses.ts';
 import { parseRetryAfter } from '../../../../runtime/retry-after.ts';
 import type { TwilioAccount } from '../../shop.ts';
 

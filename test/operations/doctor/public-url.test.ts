@@ -1,6 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { checkPublicUrl, isReachable } from '../../../src/operations/doctor/public-url.ts';
-import { differences, shownUrl, webhookUrl } from '../../../src/operations/doctor/webhook-url.ts';
+import {
+  checkPublicUrl,
+  differences,
+  isReachable,
+  shownUrl,
+  webhookUrl,
+} from '../../../src/operations/doctor/public-url.ts';
 
 const PUBLIC_URL = 'https://gw.acme.example/sluice';
 const CALLED = `${PUBLIC_URL}/sms/twilio`;

@@ -1,10 +1,25 @@
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readdir, realpath, rename, statfs, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  mkdir,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  stat,
+  statfs,
+  writeFile,
+} from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
+import { z } from 'zod';
 import { durableFiles } from '../../runtime/durable-files.ts';
-import { contentsOf, copyDatabase, type NamedBlob } from '../../spool/sqlite/database-copy.ts';
-import { copyDurably, DATABASES, plainFiles } from './files.ts';
-import { withPartialFolder } from './partial-folder.ts';
+import {
+  contentsOf,
+  copyDatabase,
+  damageOf,
+  type NamedBlob,
+} from '../../spool/sqlite/database-copy.ts';
+import { copyDurably, DATABASES, plainFiles, withPartialFolder } from './files.ts';
 
 /** `backup.json`, beside the data. */
 export interface BackupNote {
@@ -130,5 +145,51 @@ async function assertRoom(folder: string, blobs: readonly NamedBlob[]): Promise<
     throw new BackupRefused(
       `there is no room for it: ${megabytes(needed)} of files, ${megabytes(bavail * bsize)} free`,
     );
+  }
+}
+
+const noteSchema = z.object({ entries: z.number(), gone: z.array(z.string()) });
+
+/** What is wrong with a backup, a line each; empty when a gateway can be started on it. */
+export async function checkBackup(folder: string): Promise<string[]> {
+  const spool = join(folder, DATABASES[0]);
+  if (!existsSync(spool)) return [`${folder} is no backup: there is no ${DATABASES[0]} in it`];
+  const damaged = DATABASES.flatMap((file) => {
+    if (!existsSync(join(folder, file))) return [];
+    const damage = damageOf(join(folder, file));
+    return damage === undefined ? [] : [`${file} is damaged: ${damage}`];
+  });
+  if (damaged.length > 0) return damaged;
+
+  const note = await readNote(folder);
+  if (note === undefined) return [`${NOTE} is missing or cannot be read`];
+  const { entries, blobs } = contentsOf(spool);
+  const problems =
+    note.entries === entries ? [] : [`${entries} entries instead of ${note.entries}`];
+  const gone = new Set(note.gone);
+  for (const { blob, size } of blobs) {
+    const path = join('blobs', blob);
+    if (gone.has(path)) continue;
+    const found = await sizeOf(join(folder, path));
+    if (found === undefined) problems.push(`${path} is missing`);
+    else if (found !== size) problems.push(`${path} has ${found} bytes instead of ${size}`);
+  }
+  return problems;
+}
+
+async function sizeOf(file: string): Promise<number | undefined> {
+  try {
+    return (await stat(file)).size;
+  } catch {
+    return undefined;
+  }
+}
+
+async function readNote(folder: string): Promise<Pick<BackupNote, 'entries' | 'gone'> | undefined> {
+  try {
+    const note = noteSchema.safeParse(JSON.parse(await readFile(join(folder, NOTE), 'utf8')));
+    return note.data;
+  } catch {
+    return undefined;
   }
 }

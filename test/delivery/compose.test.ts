@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { withImageNames, withShownImages } from '../../src/delivery/shown-images.ts';
+import { withImageNames, withShownImages } from '../../src/delivery/compose.ts';
 
 const ONE = 'https://base.invalid/1/';
 const TEN = 'https://base.invalid/10/';

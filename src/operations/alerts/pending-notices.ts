@@ -1,10 +1,10 @@
-import type { AlertRecord, Told } from './record.ts';
+import type { AlertRecord, Told } from './alert.ts';
 
-/** So many times the figure that was told last is worth a word. */
+/** An alert whose figure grew by this factor since it was last sent is sent again. */
 const GROWN = 10;
 
-/** What one target has to hear. It is told the state of things, not every turn they took. */
-export interface News {
+/** What one target has not been sent yet: the present state, not each change on the way there. */
+export interface PendingNotice {
   readonly fired: readonly AlertRecord[];
   readonly worse: readonly AlertRecord[];
   readonly resolved: readonly AlertRecord[];
@@ -12,20 +12,20 @@ export interface News {
   readonly still: readonly AlertRecord[];
 }
 
-export interface NewsTiming {
+export interface NoticeTiming {
   /** What changes within this time of the first change is told together. */
   readonly groupMs: number;
   /** What still fires is told again after this time. */
   readonly repeatMs: number;
 }
 
-/** What the target does not know yet, or undefined when there is nothing, or not now. Pure. */
-export function newsFor(
+/** The notice that is due for the target, or undefined when none is due now. Pure. */
+export function pendingFor(
   target: string,
   records: readonly AlertRecord[],
   now: number,
-  { groupMs, repeatMs }: NewsTiming,
-): News | undefined {
+  { groupMs, repeatMs }: NoticeTiming,
+): PendingNotice | undefined {
   const firing = records.filter(({ phase }) => phase === 'firing');
   const { fired, resolved } = changes(target, records);
   const known = firing.filter((record) => believes(record, target));
@@ -39,7 +39,7 @@ export function newsFor(
 }
 
 /** When something that waits for company may be told; undefined when nothing waits. */
-export function nextNewsAt(
+export function nextNoticeAt(
   target: string,
   records: readonly AlertRecord[],
   groupMs: number,
@@ -49,15 +49,18 @@ export function nextNewsAt(
   return all.length === 0 ? undefined : Math.min(...all.map((r) => r.changedAt)) + groupMs;
 }
 
-/** The records once the target has taken the news. */
+/** The records once the target has taken the notice. */
 export function told(
   target: string,
-  news: News,
+  pending: PendingNotice,
   records: readonly AlertRecord[],
   at: number,
 ): AlertRecord[] {
   const heard = new Map(
-    [...news.fired, ...news.worse, ...news.still, ...news.resolved].map((r) => [r.key, r]),
+    [...pending.fired, ...pending.worse, ...pending.still, ...pending.resolved].map((r) => [
+      r.key,
+      r,
+    ]),
   );
   return records.map((record) => {
     const as = heard.get(record.key);

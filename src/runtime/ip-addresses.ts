@@ -1,0 +1,162 @@
+import dns from 'node:dns';
+import { BlockList, isIP, isIPv4, isIPv6, type LookupFunction } from 'node:net';
+
+const MAX_REMEMBERED = 4096;
+
+/** Addresses and blocks of them that somebody has named. */
+export interface Networks {
+  has(address: string): boolean;
+}
+
+/** @throws {TypeError} for what is neither an address nor `address/prefix` */
+export function createNetworks(cidrs: readonly string[]): Networks {
+  const list = new BlockList();
+  for (const cidr of cidrs) {
+    const [address = '', prefix] = cidr.split('/');
+    const version = isIP(address);
+    if (version === 0) throw new TypeError('expected an IP address or address/prefix');
+    const family = version === 4 ? 'ipv4' : 'ipv6';
+    const width = version === 4 ? 32 : 128;
+    list.addSubnet(address, prefix === undefined ? width : Number(prefix), family);
+  }
+  // A client is asked about several times per message, and each check makes an address object.
+  const known = new Map<string, boolean>();
+  return {
+    has(address) {
+      const before = known.get(address);
+      if (before !== undefined) return before;
+      const family = isIPv4(address) ? 'ipv4' : 'ipv6';
+      const contained = isIP(address) !== 0 && list.check(address, family);
+      if (known.size === MAX_REMEMBERED) known.clear();
+      known.set(address, contained);
+      return contained;
+    },
+  };
+}
+
+/**
+ * What a limit per address counts: the IPv4 address, or the /64 of an IPv6 address, since one
+ * customer line has that many addresses to choose from (RFC 6177 §2). An IPv4-mapped address
+ * (`::ffff:192.0.2.1`, RFC 4291 §2.5.5.2), which is how a socket that listens on `::` names an
+ * IPv4 client, is its IPv4 address: else all of IPv4 would be one client.
+ */
+export function ipNetwork(address: string): string {
+  if (!isIPv6(address)) return address;
+  const groups = groupsOf(address.replace(/%.*$/, ''));
+  const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
+  if (isMapped) return groups.slice(6).flatMap(bytesOf).join('.');
+  return `${groups
+    .slice(0, 4)
+    .map((group) => group.toString(16))
+    .join(':')}::/64`;
+}
+
+/** The eight groups of an IPv6 address; its last two may be written as an IPv4 address. */
+function groupsOf(address: string): number[] {
+  const [head = [], tail] = address.split('::').map(groupsOfPart);
+  if (tail === undefined) return head;
+  const missing = Math.max(0, 8 - head.length - tail.length);
+  return [...head, ...Array<number>(missing).fill(0), ...tail];
+}
+
+function groupsOfPart(part: string): number[] {
+  if (part === '') return [];
+  return part.split(':').flatMap((group) => {
+    if (!isIPv4(group)) return parseInt(group, 16);
+    const [a = 0, b = 0, c = 0, d = 0] = group.split('.').map(Number);
+    return [a * 256 + b, c * 256 + d];
+  });
+}
+
+const bytesOf = (group: number): number[] => [group >> 8, group & 255];
+
+/** IPv4 that is not the public internet (IANA special-purpose registry; RFC 6890). */
+const SPECIAL_IPV4 = [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16], // link-local, and the metadata service of the large clouds
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
+] as const;
+
+/** Parts of the global unicast space 2000::/3 that lead elsewhere or nowhere. */
+const SPECIAL_IPV6 = [
+  ['2001::', 23], // protocol assignments, Teredo among them
+  ['2001:db8::', 32],
+  ['2002::', 16], // 6to4 carries any IPv4 address
+  ['3fff::', 20],
+] as const;
+
+const NAT64_PREFIX = '64:ff9b::';
+
+const special = new BlockList();
+const globalUnicast = new BlockList();
+globalUnicast.addSubnet('2000::', 3, 'ipv6');
+// A network without IPv4 sees all of it under this prefix (RFC 6052): public as what it carries.
+globalUnicast.addSubnet(NAT64_PREFIX, 96, 'ipv6');
+for (const [network, bits] of SPECIAL_IPV4) {
+  special.addSubnet(network, bits, 'ipv4');
+  special.addSubnet(NAT64_PREFIX + network, 96 + bits, 'ipv6');
+}
+for (const [network, bits] of SPECIAL_IPV6) special.addSubnet(network, bits, 'ipv6');
+
+/** Whether an IP address is on the public internet: no private, loopback, link-local or such. */
+export function isPublicAddress(address: string): boolean {
+  const version = isIP(address);
+  if (version === 4) return !special.check(address, 'ipv4');
+  // IPv4-mapped addresses (::ffff:0:0/96) are outside the global unicast space, so they are refused.
+  return version === 6 && globalUnicast.check(address, 'ipv6') && !special.check(address, 'ipv6');
+}
+
+/** A host's name resolves to an address inside a private network. */
+export class PrivateAddress extends Error {
+  override name = 'PrivateAddress';
+}
+
+/**
+ * A `lookup` for sockets that fails with PrivateAddress unless every address of the name is
+ * public. The socket connects to what this call returned: a name that resolves differently the
+ * next time (DNS rebinding) gains nothing.
+ * @param resolve the system's resolver by default
+ */
+export function createPublicLookup(resolve: LookupFunction = dns.lookup): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname, { ...options, all: true }, (error, found) => {
+      if (error) {
+        callback(error, []);
+        return;
+      }
+      const addresses = typeof found === 'string' ? [] : found;
+      const [first] = addresses;
+      if (first === undefined || !addresses.every(({ address }) => isPublicAddress(address))) {
+        callback(new PrivateAddress('The host resolves to no public address'), []);
+      } else if (options.all === true) {
+        callback(null, addresses);
+      } else {
+        callback(null, first.address, first.family);
+      }
+    });
+  };
+}
+
+/** `host:port` under which a program on this machine reaches a listener on all interfaces. */
+export function reachable({
+  host,
+  port,
+}: {
+  readonly host: string;
+  readonly port: number;
+}): string {
+  const own = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `${own.includes(':') ? `[${own}]` : own}:${port}`;
+}

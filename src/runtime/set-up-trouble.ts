@@ -1,0 +1,142 @@
+import { closeSync, constants, openSync, readFileSync, statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Trouble } from '../domain/trouble.ts';
+import { codeOf } from './error-code.ts';
+import {
+  accessTrouble,
+  diskFull,
+  octal,
+  outOfDescriptors,
+  systemTrouble,
+  type TroubleContext,
+} from './system-trouble.ts';
+
+/**
+ * What the program stands on cannot be used as it is: a folder, a file, a port, a limit. No bug; the
+ * message says why and what to do.
+ */
+export class SetUpUnusable extends Error {
+  override name = 'SetUpUnusable';
+  /** It can end without a change of the set-up: to start again later makes sense. */
+  readonly mayPass: boolean;
+
+  constructor(message: string, options: ErrorOptions & { readonly mayPass?: boolean } = {}) {
+    super(message, options);
+    this.mayPass = options.mayPass ?? false;
+  }
+}
+
+/** Without a full stop at the end, where a path may stand that people copy. */
+export const troubleInWords = ({ found, todo }: Trouble): string => `${found}. ${todo}`;
+
+export const unusable = (trouble: Trouble, cause: unknown): SetUpUnusable =>
+  new SetUpUnusable(troubleInWords(trouble), { cause, mayPass: trouble.mayPass });
+
+/** Less than any database can work with. */
+const LEAST_FREE_BYTES = 64 * 1024;
+const READ_AND_WRITE = constants.R_OK | constants.W_OK;
+
+/**
+ * Why a SQLite database cannot be opened, in words. SQLite itself tells neither whose a file is nor
+ * that a limit of the process is reached, so the files are looked at again. Undefined: no reason is
+ * found outside the program.
+ */
+export function databaseTrouble(
+  file: string,
+  error: unknown,
+  context: TroubleContext = {},
+): Trouble | undefined {
+  const code = codeOf(error);
+  if (!code.startsWith('SQLITE_')) return systemTrouble(error, context);
+  if (code === 'SQLITE_NOTADB') return unusableFile(`${file} is not a SQLite database`);
+  if (code.startsWith('SQLITE_CORRUPT')) return unusableFile(`${file} is damaged`);
+  if (code === 'SQLITE_FULL') return diskFull(dirname(file));
+  if (!/^SQLITE_(?:CANTOPEN|READONLY|PERM|IOERR)/.test(code)) return undefined;
+  return (
+    filesTrouble(file, context) ??
+    descriptorTrouble(file) ??
+    (freeBytes(file) < LEAST_FREE_BYTES ? diskFull(dirname(file)) : undefined)
+  );
+}
+
+const unusableFile = (found: string): Trouble => ({
+  found,
+  todo: 'Restore it from a backup, or move it away to start with an empty one',
+  mayPass: false,
+});
+
+/** SQLite makes files beside the database: the folder has to be writable too. */
+function filesTrouble(file: string, context: TroubleContext): Trouble | undefined {
+  const folder = accessTrouble(`${dirname(file)}/.`, READ_AND_WRITE | constants.X_OK, context);
+  if (folder !== undefined) return folder;
+  for (const suffix of ['', '-wal', '-shm']) {
+    const found = accessTrouble(`${file}${suffix}`, READ_AND_WRITE, context);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** By opening the folder: to close a file of the database would let go of its locks. */
+function descriptorTrouble(file: string): Trouble | undefined {
+  try {
+    closeSync(openSync(dirname(file), 'r'));
+    return undefined;
+  } catch (error) {
+    return systemTrouble(error);
+  }
+}
+
+function freeBytes(file: string): number {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(file));
+    return bavail * bsize;
+  } catch {
+    return Infinity;
+  }
+}
+
+/**
+ * How many files and sockets a process may have open: the soft limit of `ulimit -n`, which Node itself
+ * raises to the hard one at its start. Undefined: unlimited, or this system does not tell.
+ * @param pid another process's; this one's without it
+ */
+export function descriptorLimit(pid = 'self'): number | undefined {
+  try {
+    const limits = readFileSync(`/proc/${pid}/limits`, 'utf8');
+    const [, soft] = /^Max open files\s+(\d+)/m.exec(limits) ?? [];
+    return soft === undefined ? undefined : Number(soft);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Undefined: so many are enough, or the limit is not known.
+ * @param why so many are needed: `to load itself`
+ */
+export function descriptorShortage(
+  limit: number | undefined,
+  needed: number,
+  why: string,
+): Trouble | undefined {
+  if (limit === undefined || limit >= needed) return undefined;
+  return {
+    ...outOfDescriptors('EMFILE'),
+    found: `the gateway may have ${limit} files and sockets open, and needs up to ${needed} ${why}`,
+  };
+}
+
+/** Of the group and of everybody. */
+const OTHERS = 0o077;
+
+export const isOpenToOthers = (mode: number): boolean => (mode & OTHERS) !== 0;
+
+/** A data folder holds keys and what customers wrote. Undefined: its owner alone may look into it. */
+export function openFolderTrouble(dir: string, mode: number): Trouble | undefined {
+  if (!isOpenToOthers(mode)) return undefined;
+  return {
+    found: `others may look into it (mode ${octal(mode)})`,
+    todo: `chmod 700 ${dir}`,
+    mayPass: false,
+  };
+}

@@ -1,9 +1,8 @@
 import express, { type Router } from 'express';
 import { z } from 'zod';
 import type { Actions, Selection } from './actions.ts';
-import { checked } from './checked.ts';
+import { checked, Refusal } from './refusal.ts';
 import { entryIdSchema, readFilter } from './entry-search.ts';
-import { Refusal } from './refusal.ts';
 import type { ShopNames } from './shop-names.ts';
 import { visitorOf } from './sign-in.ts';
 

@@ -8,8 +8,7 @@ import {
   listMessagesQuerySchema,
   listTicketsQuerySchema,
 } from '../../platform-api/schemas.ts';
-import { checked } from './checked.ts';
-import { Refusal } from './refusal.ts';
+import { checked, Refusal } from './refusal.ts';
 
 /** A person waits for it. */
 const DEADLINE_MS = 15_000;

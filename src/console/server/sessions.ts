@@ -1,15 +1,16 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { DurableFiles } from '../../runtime/durable-files.ts';
 import type { Operators } from './operators.ts';
-import { type KeptSession, readSessions } from './session-file.ts';
 
 /** One session that was ended, or everything of an operator whose password is another one now. */
 export type Ended = { readonly session: string } | { readonly operator: string };
 
 /** How long a session lasts, however much it is used. */
-export const SESSION_MS = 12 * 60 * 60 * 1000;
+const SESSION_MS = 12 * 60 * 60 * 1000;
 /** The oldest ends when one more begins. */
 const MAX_SESSIONS = 200;
 const TOKEN = /^[\w-]{43}$/;
@@ -20,7 +21,7 @@ export interface LiveSession {
   readonly endsAt: number;
 }
 
-export interface SessionParts {
+interface SessionParts {
   /** Outlives the process. */
   readonly file: string;
   readonly files: Pick<DurableFiles, 'replace'>;
@@ -124,3 +125,25 @@ export class Sessions {
 const idOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 const sealOf = (token: string, password: string): string =>
   createHmac('sha256', token).update(password).digest('hex');
+
+const keptSchema = z.array(
+  z.object({
+    /** SHA-256 of the token in hex: who reads the file cannot sign in with it. */
+    id: z.string().regex(/^[0-9a-f]{64}$/),
+    operator: z.string().min(1).max(64),
+    endsAt: z.number(),
+    /** HMAC of the operator's configured password under the token. */
+    seal: z.string().regex(/^[0-9a-f]{64}$/),
+  }),
+);
+type KeptSession = Readonly<z.output<typeof keptSchema>[number]>;
+
+/** What was written last; nothing when there is no file, or one that cannot be read as such. */
+async function readSessions(file: string): Promise<readonly KeptSession[]> {
+  try {
+    return keptSchema.parse(JSON.parse(await readFile(file, 'utf8')));
+  } catch {
+    // Everybody signs in once more, which is all that this file can cost.
+    return [];
+  }
+}

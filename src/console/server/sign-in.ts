@@ -1,15 +1,13 @@
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';
 import { z } from 'zod';
 import type { Clock } from '../../runtime/clock.ts';
-import type { Audit } from './audit.ts';
 import type { Session } from '../contract.ts';
+import type { Audit } from './audit.ts';
 import { DEVICE_MS, type Devices } from './devices.ts';
-import { FailedLogins } from './failed-logins.ts';
 import { type Door, LoginLimits } from './login-limits.ts';
 import { OPERATOR, type Operators } from './operators.ts';
-import { Refusal } from './refusal.ts';
+import { checked, Refusal } from './refusal.ts';
 import type { LiveSession, Sessions } from './sessions.ts';
-import { checked } from './checked.ts';
 
 const COOKIE = 'sluice_session';
 const DEVICE_COOKIE = 'sluice_device';
@@ -22,7 +20,7 @@ const loginSchema = z.strictObject({
   password: z.string().max(MAX_PASSWORD),
 });
 
-export interface SignInParts {
+interface SignInParts {
   readonly operators: Operators;
   readonly sessions: Sessions;
   readonly devices: Devices;
@@ -200,4 +198,40 @@ function presented(authorization: string): { name: string; password: string } | 
   const pair = Buffer.from(value, 'base64').toString();
   const at = pair.indexOf(':');
   return at === -1 ? undefined : { name: pair.slice(0, at), password: pair.slice(at + 1) };
+}
+
+const EVERY_MS = 60_000;
+/** Lines a minute from all addresses together: nobody fills the disk from a thousand of them. */
+const MAX_LINES = 30;
+
+/**
+ * Wrong passwords in the audit: at most a line a minute for each address. Never the name that was
+ * given, which is often a password in the wrong field.
+ */
+class FailedLogins {
+  readonly #audit: Audit;
+  readonly #clock: Clock;
+  #minute = 0;
+  readonly #told = new Set<string>();
+
+  constructor(audit: Audit, clock: Clock) {
+    this.#audit = audit;
+    this.#clock = clock;
+  }
+
+  async add(address: string): Promise<void> {
+    const minute = Math.floor(this.#clock() / EVERY_MS);
+    if (minute !== this.#minute) {
+      this.#minute = minute;
+      this.#told.clear();
+    }
+    if (this.#told.has(address) || this.#told.size >= MAX_LINES) return;
+    this.#told.add(address);
+    await this.#audit.write({
+      who: 'unknown',
+      action: 'login_failed',
+      target: 'console',
+      outcome: 'refused',
+    });
+  }
 }

@@ -4,7 +4,7 @@ import type { CheckResult } from '../../operations/doctor/check-result.ts';
 import type { OperatorStore } from '../../spool/operator-store.ts';
 import { type Channel, CHANNELS } from '../../domain/channel.ts';
 import type { Audit } from './audit.ts';
-import { checked } from './checked.ts';
+import { checked, Refusal } from './refusal.ts';
 import type {
   AuditPage,
   ConfigurationView,
@@ -12,7 +12,6 @@ import type {
   ReloadResult,
   TestMessage,
 } from '../contract.ts';
-import { Refusal } from './refusal.ts';
 import { visitorOf } from './sign-in.ts';
 
 const AUDIT_PAGE = 50;

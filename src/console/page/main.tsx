@@ -4,7 +4,7 @@ import './look/base.css';
 import './look/parts.css';
 import './look/shell.css';
 import { App } from './shell/app.tsx';
-import { applyScheme } from './scheme.ts';
+import { applyScheme } from './scheme.tsx';
 
 applyScheme();
 const root = document.getElementById('app');

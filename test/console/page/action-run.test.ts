@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { ActionProgress } from '../../../src/console/contract.ts';
 import { Refusal } from '../../../src/console/page/refusal.ts';
-import { follow } from '../../../src/console/page/messages/action-run.ts';
+import { follow } from '../../../src/console/page/messages/actions.ts';
 
 const progress = (done: number, finished = false): ActionProgress => ({
   ...{ id: 'a', action: 'retry', total: 3, done, changed: done, refused: [] },

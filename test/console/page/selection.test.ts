@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { ActionProgress, EntryState } from '../../../src/console/contract.ts';
-import { follow } from '../../../src/console/page/messages/action-run.ts';
-import { leftAlone, resultLine } from '../../../src/console/page/messages/action-words.ts';
+import { follow, leftAlone, resultLine } from '../../../src/console/page/messages/actions.ts';
 import {
   actionsFor,
   extendTo,

@@ -3,7 +3,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { clock } from '../formats.ts';
 import { now } from '../now.ts';
-import { scheme } from '../scheme.ts';
+import { scheme } from '../scheme.tsx';
 import './chart.css';
 
 export interface ChartSeries {

@@ -4,8 +4,7 @@ import { plural } from '../formats.ts';
 import { useLoad } from '../load.ts';
 import { Badge, type Tone } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
-import { PageTitle } from '../ui/page-title.tsx';
-import { Prose } from '../ui/prose.tsx';
+import { PageTitle, Prose } from '../ui/page-parts.tsx';
 import { Failure, Skeleton } from '../ui/states.tsx';
 import './doctor.css';
 

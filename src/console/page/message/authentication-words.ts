@@ -1,4 +1,4 @@
-import type { Tone } from './step-words.ts';
+import type { Tone } from './timeline.ts';
 
 /** One line of the verdict about the sender. */
 export interface CheckWords {

@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
 import type { EntryAction, EntryDetail } from '../../contract.ts';
 import { span } from '../formats.ts';
-import { ACTION_WORDS } from '../messages/action-words.ts';
+import { ACTION_WORDS } from '../messages/actions.ts';
 import { ACTION_ICONS } from '../messages/selection-bar.tsx';
 import { actOnOne } from '../messages/acting.ts';
 import { senderOf } from '../messages/entry-line.tsx';
 import { now } from '../now.ts';
 import { ChannelBadge, StateBadge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
-import { Time } from '../ui/time.tsx';
+import { Time } from '../ui/page-parts.tsx';
 import { situation } from './situation.ts';
 
 /** Who wrote, where the message stands and why, and what can be done about it. */

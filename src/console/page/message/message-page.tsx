@@ -3,18 +3,17 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { EntryDetail } from '../../contract.ts';
 import { api } from '../api.ts';
 import { useLoad } from '../load.ts';
-import { lastListAddress } from '../messages/last-list.ts';
+import { lastListAddress } from '../messages/list-state.ts';
 import { senderOf } from '../messages/entry-line.tsx';
 import { onEntries } from '../stream.ts';
 import { ButtonLink } from '../ui/button.tsx';
 import { Empty, Failure, Skeleton } from '../ui/states.tsx';
-import { PageTitle } from '../ui/page-title.tsx';
-import { AuthenticationCard } from './authentication-card.tsx';
+import { PageTitle } from '../ui/page-parts.tsx';
+import { Icon, type IconName } from '../ui/icon.tsx';
+import { AuthenticationCard, FactsCard } from './facts-card.tsx';
 import { ContentCard } from './content-card.tsx';
-import { FactsCard } from './facts-card.tsx';
 import { MessageHeader } from './message-header.tsx';
 import './message.css';
-import { Neighbours } from './neighbours.tsx';
 import { TimelineCard } from './timeline-card.tsx';
 
 const RELOAD_AT_MOST_EVERY_MS = 500;
@@ -116,3 +115,37 @@ function useEscape(): void {
     return () => removeEventListener('keydown', onKey);
   }, [route]);
 }
+
+/** Back to the list, and to the messages before and after this one. */
+const Neighbours = ({ entry }: { readonly entry: EntryDetail }) => (
+  <nav class="neighbours" aria-label="Messages around this one">
+    <a href={lastListAddress()} class="button quiet small">
+      <Icon name="back" />
+      <span>Messages</span>
+    </a>
+    <span class="neighbours-around">
+      <Neighbour to={entry.previous} icon="back" label="Older message" />
+      <Neighbour to={entry.following} icon="forward" label="Newer message" />
+    </span>
+  </nav>
+);
+
+const Neighbour = (props: {
+  readonly to: string | undefined;
+  readonly icon: IconName;
+  readonly label: string;
+}) =>
+  props.to === undefined ? (
+    <span class="button quiet bare small" aria-hidden="true" data-disabled>
+      <Icon name={props.icon} />
+    </span>
+  ) : (
+    <a
+      href={`/messages/${props.to}`}
+      class="button quiet bare small"
+      aria-label={props.label}
+      title={props.label}
+    >
+      <Icon name={props.icon} />
+    </a>
+  );

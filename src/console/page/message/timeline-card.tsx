@@ -1,7 +1,7 @@
 import type { EntryDetail } from '../../contract.ts';
 import { clock, duration, exact, span } from '../formats.ts';
 import { now } from '../now.ts';
-import { Card } from '../ui/card.tsx';
+import { Card } from '../ui/page-parts.tsx';
 import { type TimelineGroup, timelineGroups, type TimelineLine } from './timeline.ts';
 
 /** Waits that are shorter are not worth a line. */

@@ -4,8 +4,7 @@ import { api, session } from '../api.ts';
 import { asRefusal } from '../load.ts';
 import { onAction } from '../stream.ts';
 import { toast } from '../ui/toast.tsx';
-import { follow, type RunParts } from './action-run.ts';
-import { resultLine } from './action-words.ts';
+import { follow, resultLine, type RunParts } from './actions.ts';
 
 const PARTS: RunParts = {
   action: async (id) => {

@@ -3,7 +3,7 @@ import type { EntryAction, EntryState } from '../../contract.ts';
 import { plural } from '../formats.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { ACTION_WORDS, leftAlone } from './action-words.ts';
+import { ACTION_WORDS, leftAlone } from './actions.ts';
 
 /** What is about to be done. */
 export interface Intent {

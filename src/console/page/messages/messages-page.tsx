@@ -7,21 +7,18 @@ import { gatewayNow } from '../now.ts';
 import { connection, onEntries } from '../stream.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { PageTitle } from '../ui/page-title.tsx';
+import { PageTitle } from '../ui/page-parts.tsx';
 import { Failure, Skeleton } from '../ui/states.tsx';
 import { toast } from '../ui/toast.tsx';
 import { actOnMany, actOnOne } from './acting.ts';
-import { BulkPanel } from './bulk-panel.tsx';
+import { BulkPanel, SelectionBar, totalLine } from './selection-bar.tsx';
 import { ConfirmAction, type Intent } from './confirm-action.tsx';
-import { EntryTable } from './entry-table.tsx';
+import { EntryTable, NothingFound, useRowHeight, viewOf } from './entry-table.tsx';
 import { FilterBar } from './filter-bar.tsx';
-import { allFound, entryQuery, wholeId, writeFilters } from './filters.ts';
-import { lastQuery } from './last-list.ts';
+import { allFound, entryQuery, matchWords, wholeId, writeFilters } from './filters.ts';
+import { keepScroll, keptScroll, lastQuery, list, useFilters } from './list-state.ts';
 import { useListKeys } from './list-keys.ts';
-import { keepScroll, keptScroll, list } from './list-state.ts';
 import './messages.css';
-import { NothingFound } from './nothing-found.tsx';
-import { matchWords } from './match-words.ts';
 import {
   actionsFor,
   countStates,
@@ -32,9 +29,6 @@ import {
   type Selection,
   toggle,
 } from './selection.ts';
-import { SelectionBar, totalLine } from './selection-bar.tsx';
-import { useFilters } from './use-filters.ts';
-import { useRowHeight, viewOf } from './use-window.ts';
 import { scrollToShow } from './window.ts';
 
 /** What is fixed at the top of the screen while the list is scrolled. */

@@ -1,13 +1,14 @@
 import { api } from '../api.ts';
 import { useLoad } from '../load.ts';
 import { overview } from '../stream.ts';
-import { PageTitle } from '../ui/page-title.tsx';
+import { Card, Fact, PageTitle } from '../ui/page-parts.tsx';
 import { Failure, Skeleton } from '../ui/states.tsx';
-import { Channels } from './channels.tsx';
+import type { Overview } from '../../contract.ts';
+import { bytes, count, exact, span } from '../formats.ts';
+import { now } from '../now.ts';
+import { Channels, Latency, Queue } from './flow.tsx';
 import { FirstMessages } from './first-messages.tsx';
-import { Latency, Queue } from './flow.tsx';
-import { useLiveHistory } from './live-history.ts';
-import { Machine } from './machine.tsx';
+import { useLiveHistory } from './rates.ts';
 import './overview.css';
 import { Shops } from './shops.tsx';
 import { hasNothing, Verdict } from './verdict.tsx';
@@ -41,5 +42,53 @@ export function OverviewPage() {
         </div>
       )}
     </>
+  );
+}
+
+/** What the gateway stands on. */
+function Machine({ overview }: { readonly overview: Overview }) {
+  const { disk, certificate, sockets, startedAt, version } = overview;
+  const used = 1 - disk.freeBytes / Math.max(1, disk.totalBytes);
+  return (
+    <Card title="Machine">
+      <dl class="machine">
+        <Fact name="Disk">
+          <meter
+            aria-label="Disk used"
+            min={0}
+            max={1}
+            high={0.85}
+            optimum={0}
+            value={Math.min(1, used)}
+          />
+          {bytes(disk.freeBytes)} free of {bytes(disk.totalBytes)}
+          <span class="muted">refuses below {bytes(disk.reserveBytes)}</span>
+        </Fact>
+        <Fact name="Certificate">
+          {certificate === undefined ? (
+            <span class="muted">no TLS</span>
+          ) : (
+            <>
+              <span title={exact(certificate.endsAt)}>
+                {certificate.endsAt > now.value
+                  ? `ends in ${span(certificate.endsAt - now.value)}`
+                  : 'has expired'}
+              </span>
+              <span class="muted">
+                {certificate.subject}
+                {certificate.selfSigned && ', self-signed'}
+              </span>
+            </>
+          )}
+        </Fact>
+        <Fact name="Connections">
+          {count(sockets.chat)} chat, {count(sockets.smtp)} SMTP
+        </Fact>
+        <Fact name="Running">
+          <span title={exact(startedAt)}>{span(now.value - startedAt)}</span>
+          <span class="muted">Sluice {version}</span>
+        </Fact>
+      </dl>
+    </Card>
   );
 }

@@ -7,14 +7,13 @@ import { MessagePage } from '../message/message-page.tsx';
 import { MessagesPage } from '../messages/messages-page.tsx';
 import { OverviewPage } from '../overview/overview-page.tsx';
 import { PlatformPage } from '../platform/platform-page.tsx';
-import { Button } from '../ui/button.tsx';
+import { Button, ButtonLink } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { Empty } from '../ui/states.tsx';
+import { PageTitle } from '../ui/page-parts.tsx';
 import { ConnectionNote, StatusDot } from './connection-note.tsx';
 import { Navigation } from './navigation.tsx';
-import { NotFoundPage } from './not-found-page.tsx';
-import { enterPage } from './page-focus.ts';
-import { ShortcutHelp } from './shortcut-help.tsx';
-import { useShortcuts } from './shortcuts.ts';
+import { ShortcutHelp, useShortcuts } from './shortcuts.tsx';
 
 /** What is around every page. */
 export const Layout = () => (
@@ -64,4 +63,22 @@ function Shell() {
       <ShortcutHelp open={help.isOpen} onClose={help.close} />
     </div>
   );
+}
+
+const NotFoundPage = () => (
+  <>
+    <PageTitle title="Not found" />
+    <Empty icon="search" title="There is no such page">
+      <ButtonLink href="/">Overview</ButtonLink>
+    </Empty>
+  </>
+);
+
+/** Puts the focus on the page's heading, so that a screen reader says where one is now. */
+function enterPage(event?: Event): void {
+  event?.preventDefault();
+  requestAnimationFrame(() => {
+    const heading = document.querySelector<HTMLElement>('#content h1');
+    heading?.focus({ preventScroll: event === undefined });
+  });
 }

@@ -3,11 +3,10 @@ import { api, session } from '../api.ts';
 import { count } from '../formats.ts';
 import { asRefusal } from '../load.ts';
 import { overview } from '../stream.ts';
-import { Icon, type IconName } from '../ui/icon.tsx';
+import { Icon, type IconName, Mark } from '../ui/icon.tsx';
 import { toast } from '../ui/toast.tsx';
 import { StatusDot } from './connection-note.tsx';
-import { Mark } from './mark.tsx';
-import { SchemeSwitch } from './scheme-switch.tsx';
+import { SchemeSwitch } from '../scheme.tsx';
 
 const PAGES: readonly { readonly path: string; readonly name: string; readonly icon: IconName }[] =
   [

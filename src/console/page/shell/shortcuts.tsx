@@ -1,16 +1,17 @@
 import { useLocation } from 'preact-iso';
 import { useEffect, useState } from 'preact/hooks';
+import { LIST_KEYS } from '../messages/list-keys.ts';
+import { Dialog } from '../ui/dialog.tsx';
 
 /** What follows a `g`. */
-export const GO: readonly { readonly key: string; readonly path: string; readonly name: string }[] =
-  [
-    { key: 'o', path: '/', name: 'Overview' },
-    { key: 'm', path: '/messages', name: 'Messages' },
-    { key: 'p', path: '/platform', name: 'Platform' },
-    { key: 'c', path: '/configuration', name: 'Configuration' },
-    { key: 'a', path: '/audit', name: 'Audit' },
-    { key: 'd', path: '/doctor', name: 'Doctor' },
-  ];
+const GO: readonly { readonly key: string; readonly path: string; readonly name: string }[] = [
+  { key: 'o', path: '/', name: 'Overview' },
+  { key: 'm', path: '/messages', name: 'Messages' },
+  { key: 'p', path: '/platform', name: 'Platform' },
+  { key: 'c', path: '/configuration', name: 'Configuration' },
+  { key: 'a', path: '/audit', name: 'Audit' },
+  { key: 'd', path: '/doctor', name: 'Doctor' },
+];
 /** So long a `g` waits for its second letter. */
 const CHORD_MS = 1_500;
 
@@ -45,3 +46,30 @@ function focusSearch(): boolean {
   search?.select();
   return search !== null;
 }
+
+const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
+  ...GO.map(({ key, name }) => [['g', key], name] as const),
+  [['/'], 'Search'],
+  [['?'], 'These keys'],
+  [['Esc'], 'Close'],
+  ...LIST_KEYS.map(
+    ([keys, what]) => [keys, `Messages: ${what.charAt(0).toLowerCase()}${what.slice(1)}`] as const,
+  ),
+];
+
+export const ShortcutHelp = (props: { readonly open: boolean; onClose(): void }) => (
+  <Dialog open={props.open} title="Keyboard" onClose={() => props.onClose()}>
+    <dl class="keys">
+      {KEYS.map(([keys, what]) => (
+        <div key={what}>
+          <dt>{what}</dt>
+          <dd>
+            {keys.map((key) => (
+              <kbd key={key}>{key}</kbd>
+            ))}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  </Dialog>
+);

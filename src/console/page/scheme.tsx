@@ -1,7 +1,8 @@
 import { computed, effect, signal } from '@preact/signals';
 import { accentOf, type Scheme } from '../../widget/look/accent.ts';
+import { Icon } from './ui/icon.tsx';
 
-export type SchemeChoice = Scheme | 'system';
+type SchemeChoice = Scheme | 'system';
 const STORED_AS = 'sluice.scheme';
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -9,7 +10,7 @@ const system = signal<Scheme>(dark.matches ? 'dark' : 'light');
 dark.addEventListener('change', () => (system.value = dark.matches ? 'dark' : 'light'));
 
 /** What the operator chose, remembered in this browser. */
-export const schemeChoice = signal<SchemeChoice>(remembered());
+const schemeChoice = signal<SchemeChoice>(remembered());
 /** What is shown. */
 export const scheme = computed<Scheme>(() =>
   schemeChoice.value === 'system' ? system.value : schemeChoice.value,
@@ -25,7 +26,7 @@ function remembered(): SchemeChoice {
   }
 }
 
-export function chooseScheme(choice: SchemeChoice): void {
+function chooseScheme(choice: SchemeChoice): void {
   schemeChoice.value = choice;
   try {
     localStorage.setItem(STORED_AS, choice);
@@ -43,3 +44,26 @@ export function applyScheme(): void {
     for (const [name, color] of Object.entries(accent)) style.setProperty(`--${name}`, color);
   });
 }
+
+const CHOICES: readonly (readonly [SchemeChoice, string])[] = [
+  ['system', 'As the system'],
+  ['light', 'Light'],
+  ['dark', 'Dark'],
+];
+
+export const SchemeSwitch = () => (
+  <div class="scheme-switch" role="group" aria-label="Colours">
+    {CHOICES.map(([choice, label]) => (
+      <button
+        key={choice}
+        type="button"
+        aria-pressed={schemeChoice.value === choice}
+        aria-label={label}
+        title={label}
+        onClick={() => chooseScheme(choice)}
+      >
+        <Icon name={choice} />
+      </button>
+    ))}
+  </div>
+);

@@ -1,13 +1,20 @@
 import { Button } from '../ui/button.tsx';
 import { Input } from '../ui/field.tsx';
-import { Time } from '../ui/time.tsx';
-import { conversationAddress, type Go, type PlatformPlace } from './addresses.ts';
-import { channelWords } from './channel-words.ts';
-import { fieldOf } from './form-field.ts';
-import { PageFrame } from './page-frame.tsx';
+import { Card, Fact, Time } from '../ui/page-parts.tsx';
+import { api } from '../api.ts';
+import { useLoad } from '../load.ts';
+import { Skeleton } from '../ui/states.tsx';
+import {
+  contactAddress,
+  conversationAddress,
+  type Go,
+  type PlatformPlace,
+  writePlace,
+} from './addresses.ts';
+import { channelWords, LinkedId, Moment, OwnId, StatusBadge } from './facts.tsx';
+import { fieldOf, PageFrame, PlatformFailure, usePages } from './page-frame.tsx';
 import { type Conversation, firstOf, timeOf } from './resources.ts';
-import { StatusBadge } from './status-badge.tsx';
-import { usePages } from './use-pages.ts';
+import { TranscriptCard } from './transcript-card.tsx';
 
 /** The API has no list of conversations: these are the ones of the newest messages. */
 export function ConversationsView({
@@ -91,3 +98,61 @@ export function ConversationsView({
 const unique = (conversations: readonly Conversation[]): readonly Conversation[] => [
   ...new Map(conversations.map((each) => [each.id, each])).values(),
 ];
+
+/** One conversation with its messages. */
+export function ConversationView({ shop, id }: { readonly shop: string; readonly id: string }) {
+  const { data, failure, reload } = useLoad(
+    (signal) =>
+      api.platform<Conversation>(shop, `conversations/${encodeURIComponent(id)}`, {}, signal),
+    [shop, id],
+  );
+  if (data === undefined) {
+    return failure === undefined ? (
+      <Skeleton lines={8} />
+    ) : (
+      <PlatformFailure refusal={failure} onRetry={reload} />
+    );
+  }
+  return (
+    <div class="message-columns">
+      <div class="message-main">
+        <TranscriptCard {...{ shop }} conversation={id} />
+      </div>
+      <div class="message-side">
+        <Card title="Conversation">
+          {data.title && (
+            <p class="resource-name">
+              <bdi>{data.title}</bdi>
+            </p>
+          )}
+          <dl class="resource-facts">
+            <Fact name="Channel">{channelWords(data)}</Fact>
+            <Fact name="Status">
+              <StatusBadge status={data.status} />
+            </Fact>
+            {data.resolution && <Fact name="Resolution">{data.resolution}</Fact>}
+            <Moment name="Begun" text={data.created_at} />
+            <Moment name="Changed" text={data.updated_at} />
+            <LinkedId name="Contact" id={data.contact_id} href={(of) => contactAddress(shop, of)} />
+            <Fact name="Tickets">
+              <a
+                href={writePlace({
+                  shop,
+                  view: 'tickets',
+                  id: '',
+                  filters: { conversation_id: id },
+                })}
+              >
+                Tickets of this conversation
+              </a>
+            </Fact>
+            <Fact name="Entries">
+              <a href={`/messages?text=${encodeURIComponent(id)}`}>What came through Sluice</a>
+            </Fact>
+            <OwnId id={data.id} what="conversation" />
+          </dl>
+        </Card>
+      </div>
+    </div>
+  );
+}

@@ -1,13 +1,22 @@
 import { useState } from 'preact/hooks';
 import { Button } from '../ui/button.tsx';
 import { Input, Select } from '../ui/field.tsx';
-import { Time } from '../ui/time.tsx';
-import { type Go, type PlatformPlace, ticketAddress, writePlace } from './addresses.ts';
-import { fieldOf } from './form-field.ts';
-import { PageFrame } from './page-frame.tsx';
+import { Card, Fact, Time } from '../ui/page-parts.tsx';
+import { api } from '../api.ts';
+import { useLoad } from '../load.ts';
+import { Skeleton } from '../ui/states.tsx';
+import {
+  contactAddress,
+  conversationAddress,
+  type Go,
+  type PlatformPlace,
+  ticketAddress,
+  writePlace,
+} from './addresses.ts';
+import { fieldOf, PageFrame, PlatformFailure, usePages } from './page-frame.tsx';
 import { type Ticket, timeOf } from './resources.ts';
-import { StatusBadge } from './status-badge.tsx';
-import { usePages } from './use-pages.ts';
+import { LinkedId, Moment, OwnId, StatusBadge } from './facts.tsx';
+import { TranscriptCard } from './transcript-card.tsx';
 
 /** The API takes a window of 30 days at the most (§8). */
 const WINDOWS = [
@@ -154,5 +163,62 @@ function TicketFilters({ place, go }: { readonly place: PlatformPlace; readonly 
         </Button>
       )}
     </form>
+  );
+}
+
+/** One ticket with its conversation. */
+export function TicketView({ shop, id }: { readonly shop: string; readonly id: string }) {
+  const { data, failure, reload } = useLoad(
+    (signal) => api.platform<Ticket>(shop, `tickets/${encodeURIComponent(id)}`, {}, signal),
+    [shop, id],
+  );
+  if (data === undefined) {
+    return failure === undefined ? (
+      <Skeleton lines={8} />
+    ) : (
+      <PlatformFailure refusal={failure} onRetry={reload} />
+    );
+  }
+  const { conversation_id: conversation, contact_id: contact } = data;
+  return (
+    <div class="message-columns">
+      <div class="message-main">
+        {conversation ? (
+          <TranscriptCard {...{ shop }} conversation={conversation} />
+        ) : (
+          <Card title="Messages">
+            <p class="muted">This ticket has no conversation.</p>
+          </Card>
+        )}
+      </div>
+      <div class="message-side">
+        <Card title={`Ticket ${data.number}`}>
+          <p class="resource-name">
+            <bdi>{data.name}</bdi>
+          </p>
+          {data.summary && (
+            <p class="muted">
+              <bdi>{data.summary}</bdi>
+            </p>
+          )}
+          <dl class="resource-facts">
+            <Fact name="Status">
+              <StatusBadge status={data.status} />
+            </Fact>
+            <Fact name="Priority">{data.priority ?? '–'}</Fact>
+            <Moment name="Created" text={data.created_at} />
+            <Moment name="Last message" text={data.last_message_at} />
+            <Moment name="Completed" text={data.completed_at} />
+            <LinkedId name="Contact" id={contact} href={(of) => contactAddress(shop, of)} />
+            <LinkedId
+              name="Conversation"
+              id={conversation}
+              href={(of) => conversationAddress(shop, of)}
+            />
+            <OwnId id={data.id} what="ticket" />
+          </dl>
+        </Card>
+      </div>
+    </div>
   );
 }

@@ -1,14 +1,18 @@
 import { randomUUID } from 'node:crypto';
+import express, { type Router } from 'express';
+import { z } from 'zod';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Entry } from '../../spool/entry.ts';
 import { type EntryState, isMoveAllowed } from '../../domain/entry-state.ts';
 import type { OperatorStore } from '../../spool/operator-store.ts';
 import type { Spool } from '../../spool/spool.ts';
 import type { EntryId, ShopId } from '../../domain/ids.ts';
-import type { Audit } from './audit.ts';
 import type { ActionProgress, EntryAction } from '../contract.ts';
-import type { Filter } from './entry-search.ts';
-import { Refusal } from './refusal.ts';
+import type { Audit } from './audit.ts';
+import { entryIdSchema, type Filter, readFilter } from './entry-search.ts';
+import { checked, Refusal } from './refusal.ts';
+import type { ShopNames } from './shop-routes.ts';
+import { visitorOf } from './sign-in.ts';
 
 /** Of one action under way. Their writes share commits. */
 const AT_ONCE = 16;
@@ -22,11 +26,11 @@ const MAX_UNDO = 100_000;
 const MAX_KEPT = 50;
 const TELL_EVERY_MS = 200;
 
-export type Selection =
+type Selection =
   | { readonly kind: 'ids'; readonly ids: readonly EntryId[] }
   | { readonly kind: 'filter'; readonly filter: Filter };
 
-export interface ActionParts {
+interface ActionParts {
   readonly spool: Pick<Spool, 'get' | 'requeue' | 'discard' | 'requestProbe'>;
   readonly operator: Pick<OperatorStore, 'search' | 'countFound' | 'restore' | 'takeBack'>;
   readonly audit: Audit;
@@ -315,4 +319,35 @@ function progressOf(running: Running): ActionProgress {
 function targetOf(selection: Selection, total: number): string {
   const [only] = selection.kind === 'ids' && total === 1 ? selection.ids : [];
   return only ?? `${total} entries`;
+}
+
+const MAX_IDS = 10_000;
+
+const requestSchema = z.strictObject({
+  action: z.enum(['retry', 'release', 'discard', 'restore']),
+  ids: z.array(entryIdSchema).min(1).max(MAX_IDS).optional(),
+  filter: z.record(z.string(), z.union([z.string(), z.array(z.string()).max(50)])).optional(),
+});
+
+/** `POST /actions`, `GET /actions/:id`, `POST /actions/:id/undo` */
+export function actionRoutes(actions: Actions, shops: ShopNames): Router {
+  const router = express.Router();
+  router.post('/actions', express.json({ limit: '1mb' }), async (req, res) => {
+    const { action, ids, filter } = checked(requestSchema, req.body);
+    if ((ids === undefined) === (filter === undefined)) {
+      throw new Refusal('invalid', 'Either ids or a filter');
+    }
+    const selection: Selection =
+      ids === undefined
+        ? { kind: 'filter', filter: readFilter(filter, shops) }
+        : { kind: 'ids', ids };
+    res.status(202).json(await actions.begin(visitorOf(res).operator, action, selection));
+  });
+  router.get('/actions/:id', (req, res) => {
+    res.json(actions.progress(req.params.id));
+  });
+  router.post('/actions/:id/undo', (req, res) => {
+    res.status(202).json(actions.undo(visitorOf(res).operator, req.params.id));
+  });
+  return router;
 }

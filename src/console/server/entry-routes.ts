@@ -13,7 +13,7 @@ import { shownReason } from '../../spool/shown-reason.ts';
 import { endsAttempt, isApart } from '../../spool/attempt-steps.ts';
 import { checked, Refusal } from './refusal.ts';
 import { entryIdSchema, readList } from './entry-search.ts';
-import type { ShopNames } from './shop-names.ts';
+import type { ShopNames } from './shop-routes.ts';
 
 const COUNTED_UP_TO = 10_000;
 

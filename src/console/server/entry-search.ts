@@ -4,7 +4,7 @@ import type { EntrySearch } from '../../spool/operator-store.ts';
 import { CHANNELS } from '../../domain/channel.ts';
 import { asEntryId, asShopId, type ShopId } from '../../domain/ids.ts';
 import { checked, Refusal } from './refusal.ts';
-import type { ShopNames } from './shop-names.ts';
+import type { ShopNames } from './shop-routes.ts';
 
 export const entryIdSchema = z
   .string()

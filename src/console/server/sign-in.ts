@@ -3,11 +3,10 @@ import { z } from 'zod';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Session } from '../contract.ts';
 import type { Audit } from './audit.ts';
-import { DEVICE_MS, type Devices } from './devices.ts';
+import { DEVICE_MS, type Devices, type LiveSession, type Sessions } from './sessions.ts';
 import { type Door, LoginLimits } from './login-limits.ts';
 import { OPERATOR, type Operators } from './operators.ts';
 import { checked, Refusal } from './refusal.ts';
-import type { LiveSession, Sessions } from './sessions.ts';
 
 const COOKIE = 'sluice_session';
 const DEVICE_COOKIE = 'sluice_device';

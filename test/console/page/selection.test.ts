@@ -1,17 +1,19 @@
 import { expect, test } from '@jest/globals';
 import type { ActionProgress, EntryState } from '../../../src/console/contract.ts';
-import { follow, leftAlone, resultLine } from '../../../src/console/page/messages/actions.ts';
 import {
   actionsFor,
   extendTo,
+  follow,
   isEmpty,
   isSelected,
+  leftAlone,
   MOST_IDS,
   NOTHING,
+  resultLine,
   selectAll,
   toggle,
-} from '../../../src/console/page/messages/selection.ts';
-import { scrollToShow, visibleRows } from '../../../src/console/page/messages/window.ts';
+} from '../../../src/console/page/messages/actions.ts';
+import { scrollToShow, visibleRows } from '../../../src/console/page/messages/message-list.ts';
 
 const LIST = ['a', 'b', 'c', 'd', 'e'];
 const between = (one: string, other: string): readonly string[] => {

@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { checkWords } from '../../../src/console/page/message/authentication-words.ts';
-import { situation } from '../../../src/console/page/message/situation.ts';
+import { checkWords, situation } from '../../../src/console/page/message/message-words.ts';
 import { explain, shortReason } from '../../../src/console/page/messages/reasons.ts';
 
 const STANDS = { detached: false, rawKept: true, attempts: 1 } as const;

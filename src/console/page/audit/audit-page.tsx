@@ -4,11 +4,9 @@ import { exact, relative } from '../formats.ts';
 import { now } from '../now.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon, type IconName } from '../ui/icon.tsx';
-import { PageTitle } from '../ui/page-parts.tsx';
-import { Empty, Failure, Skeleton } from '../ui/states.tsx';
-import { api } from '../api.ts';
+import { Empty, Failure, PageTitle, Skeleton } from '../ui/page-parts.tsx';
+import { api, asRefusal } from '../api.ts';
 import type { Refusal } from '../refusal.ts';
-import { asRefusal } from '../load.ts';
 import './audit.css';
 
 /** What every operator did: who, when, what, on what. */

@@ -1,13 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { ConfigurationView, ReloadResult } from '../../contract.ts';
-import { api } from '../api.ts';
-import { asRefusal, useLoad } from '../load.ts';
+import { api, asRefusal, useLoad } from '../api.ts';
 import { Icon } from '../ui/icon.tsx';
-import { Card, PageTitle, Time } from '../ui/page-parts.tsx';
-import { Failure, Skeleton } from '../ui/states.tsx';
+import { Badge, Card, Failure, PageTitle, Skeleton, Time } from '../ui/page-parts.tsx';
 import type { Refusal } from '../refusal.ts';
 import { plural } from '../formats.ts';
-import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import './configuration.css';
 import { ShopCard } from './shop-card.tsx';

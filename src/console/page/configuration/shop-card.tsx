@@ -1,13 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Channel, ConfigurationView } from '../../contract.ts';
-import { ChannelBadge } from '../ui/badge.tsx';
-import { Card } from '../ui/page-parts.tsx';
+import { Card, ChannelBadge } from '../ui/page-parts.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
-import { api } from '../api.ts';
+import { api, asRefusal } from '../api.ts';
 import type { Refusal } from '../refusal.ts';
 import { CHANNEL_NAMES } from '../formats.ts';
-import { asRefusal } from '../load.ts';
 import { Button } from '../ui/button.tsx';
 
 type Shop = ConfigurationView['shops'][number];

@@ -1,15 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { EntryContent, EntryDetail } from '../../contract.ts';
-import { addressOf, api } from '../api.ts';
+import { addressOf, api, useLoad } from '../api.ts';
 import { bytes } from '../formats.ts';
-import { useLoad } from '../load.ts';
 import { Button } from '../ui/button.tsx';
-import { Card } from '../ui/page-parts.tsx';
+import { Badge, Card, Failure, Skeleton, type Tab, Tabs } from '../ui/page-parts.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { Failure, Skeleton } from '../ui/states.tsx';
-import { type Tab, Tabs } from '../ui/tabs.tsx';
-import { Badge } from '../ui/badge.tsx';
 import { payloadFields, submittedText } from './payload-fields.ts';
 
 /** What the person wrote and what became of it: hidden until someone asks for it. */

@@ -1,12 +1,11 @@
 import type { EntryDetail } from '../../contract.ts';
 import { bytes, exact, plural } from '../formats.ts';
 import { conversationAddress, ticketAddress } from '../platform/addresses.ts';
-import { Card, Fact } from '../ui/page-parts.tsx';
+import { Badge, Card, Fact, type Tone as BadgeTone } from '../ui/page-parts.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { explain } from '../messages/reasons.ts';
-import { Badge, type Tone as BadgeTone } from '../ui/badge.tsx';
 import type { IconName } from '../ui/icon.tsx';
-import { checkWords } from './authentication-words.ts';
+import { checkWords } from './message-words.ts';
 import type { Tone } from './timeline.ts';
 
 /** Those that are counted for the next wait, or that the timeline has: a refusal is not counted. */

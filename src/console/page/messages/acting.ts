@@ -1,9 +1,8 @@
 import { signal } from '@preact/signals';
 import type { ActionProgress, ActionRequest } from '../../contract.ts';
-import { api, session } from '../api.ts';
-import { asRefusal } from '../load.ts';
+import { api, asRefusal, session } from '../api.ts';
 import { onAction } from '../stream.ts';
-import { toast } from '../ui/toast.tsx';
+import { toast } from '../ui/overlays.tsx';
 import { follow, resultLine, type RunParts } from './actions.ts';
 
 const PARTS: RunParts = {

@@ -1,13 +1,13 @@
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { Empty, Skeleton } from '../ui/states.tsx';
+import { Empty, Skeleton } from '../ui/page-parts.tsx';
 import { Button, ButtonLink } from '../ui/button.tsx';
 import { EntryLine } from './entry-line.tsx';
 import { type FilterState, list } from './list-state.ts';
-import { isSelected, type Selection } from './selection.ts';
+import { isSelected, type Selection } from './actions.ts';
 import { STATE_MEANING } from './reasons.ts';
 import { isFiltered } from './filters.ts';
-import { type ListWindow, visibleRows } from './window.ts';
+import { type ListWindow, visibleRows } from './message-list.ts';
 
 const COLUMNS = ['From', 'Subject', 'State', 'Tries', 'Received'] as const;
 

@@ -1,18 +1,21 @@
 import { useLocation } from 'preact-iso';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { EntryAction, EntryRow } from '../../contract.ts';
-import { api } from '../api.ts';
-import { asRefusal } from '../load.ts';
+import { api, asRefusal } from '../api.ts';
 import { gatewayNow } from '../now.ts';
 import { connection, onEntries } from '../stream.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { PageTitle } from '../ui/page-parts.tsx';
-import { Failure, Skeleton } from '../ui/states.tsx';
-import { toast } from '../ui/toast.tsx';
+import { Failure, PageTitle, Skeleton } from '../ui/page-parts.tsx';
+import { toast } from '../ui/overlays.tsx';
 import { actOnMany, actOnOne } from './acting.ts';
-import { BulkPanel, SelectionBar, totalLine } from './selection-bar.tsx';
-import { ConfirmAction, type Intent } from './confirm-action.tsx';
+import {
+  BulkPanel,
+  ConfirmAction,
+  type Intent,
+  SelectionBar,
+  totalLine,
+} from './selection-bar.tsx';
 import { EntryTable, NothingFound, useRowHeight, viewOf } from './entry-table.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { allFound, entryQuery, matchWords, wholeId, writeFilters } from './filters.ts';
@@ -28,8 +31,8 @@ import {
   selectAll,
   type Selection,
   toggle,
-} from './selection.ts';
-import { scrollToShow } from './window.ts';
+} from './actions.ts';
+import { scrollToShow } from './message-list.ts';
 
 /** What is fixed at the top of the screen while the list is scrolled. */
 const COVERED_PX = 110;

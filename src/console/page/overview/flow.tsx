@@ -1,10 +1,8 @@
 import type { Channel, ChannelFigures, History, Overview } from '../../contract.ts';
-import { Chart, type ChartSeries } from '../chart/chart.tsx';
+import { Chart, type ChartSeries } from './chart.tsx';
 import { CHANNEL_NAMES, count, duration, plural, rate, span } from '../formats.ts';
 import { now } from '../now.ts';
-import { Card } from '../ui/page-parts.tsx';
-import { Skeleton } from '../ui/states.tsx';
-import { ChannelBadge } from '../ui/badge.tsx';
+import { Card, ChannelBadge, Skeleton } from '../ui/page-parts.tsx';
 import { latencyData, type LivePoint, queueData, rateData } from './rates.ts';
 
 interface FlowProps {

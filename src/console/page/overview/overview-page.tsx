@@ -1,8 +1,6 @@
-import { api } from '../api.ts';
-import { useLoad } from '../load.ts';
+import { api, useLoad } from '../api.ts';
 import { overview } from '../stream.ts';
-import { Card, Fact, PageTitle } from '../ui/page-parts.tsx';
-import { Failure, Skeleton } from '../ui/states.tsx';
+import { Card, Fact, Failure, PageTitle, Skeleton } from '../ui/page-parts.tsx';
 import type { Overview } from '../../contract.ts';
 import { bytes, count, exact, span } from '../formats.ts';
 import { now } from '../now.ts';

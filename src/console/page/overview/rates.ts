@@ -1,8 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Channel, History, Overview } from '../../contract.ts';
-import type { ChartData } from '../chart/chart.tsx';
-import { api } from '../api.ts';
-import { useLoad } from '../load.ts';
+import type { ChartData } from './chart.tsx';
+import { api, useLoad } from '../api.ts';
 import { connection, overview } from '../stream.ts';
 
 const MINUTE_MS = 60_000;

@@ -2,13 +2,11 @@ import { useState } from 'preact/hooks';
 import type { ShopFigures } from '../../contract.ts';
 import { count, plural, relative, span } from '../formats.ts';
 import { gatewayNow, now } from '../now.ts';
-import { Badge } from '../ui/badge.tsx';
-import { Card, Time } from '../ui/page-parts.tsx';
-import { api } from '../api.ts';
+import { Badge, Card, Time } from '../ui/page-parts.tsx';
+import { api, asRefusal } from '../api.ts';
 import { trialWords } from '../../trial-words.ts';
-import { asRefusal } from '../load.ts';
 import { Button } from '../ui/button.tsx';
-import { toast } from '../ui/toast.tsx';
+import { toast } from '../ui/overlays.tsx';
 
 /** Each shop: whether its platform answers, and what of it does not move. */
 export const Shops = ({ shops }: { readonly shops: readonly ShopFigures[] }) => (

@@ -1,10 +1,8 @@
 import { Button } from '../ui/button.tsx';
 import { Input, Select } from '../ui/field.tsx';
-import { Card, Fact, Time } from '../ui/page-parts.tsx';
-import { api } from '../api.ts';
-import { useLoad } from '../load.ts';
+import { Card, Fact, Skeleton, Time } from '../ui/page-parts.tsx';
+import { api, useLoad } from '../api.ts';
 import { CopyButton } from '../ui/copy-button.tsx';
-import { Skeleton } from '../ui/states.tsx';
 import {
   contactAddress,
   type Go,

@@ -1,7 +1,6 @@
 import { CHANNEL_NAMES, CHANNELS, exact } from '../formats.ts';
 import { CopyButton } from '../ui/copy-button.tsx';
-import { Fact } from '../ui/page-parts.tsx';
-import { Badge, type Tone } from '../ui/badge.tsx';
+import { Badge, Fact, type Tone } from '../ui/page-parts.tsx';
 import type { IconName } from '../ui/icon.tsx';
 import { type Conversation, timeOf } from './resources.ts';
 

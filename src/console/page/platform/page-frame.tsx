@@ -2,10 +2,9 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Refusal } from '../refusal.ts';
 import { Button } from '../ui/button.tsx';
-import { Empty, Failure, Skeleton } from '../ui/states.tsx';
+import { Empty, Failure, Skeleton } from '../ui/page-parts.tsx';
 import type { IconName } from '../ui/icon.tsx';
-import { api, type Query } from '../api.ts';
-import { asRefusal } from '../load.ts';
+import { api, asRefusal, type Query } from '../api.ts';
 import { cursorOf } from './addresses.ts';
 import type { Page } from './resources.ts';
 

@@ -3,8 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { overview } from '../stream.ts';
 import { Select } from '../ui/field.tsx';
 import { Icon, type IconName } from '../ui/icon.tsx';
-import { PageTitle } from '../ui/page-parts.tsx';
-import { Empty, Skeleton } from '../ui/states.tsx';
+import { Empty, PageTitle, Skeleton } from '../ui/page-parts.tsx';
 import {
   type Go,
   type PlatformPlace,

@@ -1,10 +1,8 @@
 import { useState } from 'preact/hooks';
 import { Button } from '../ui/button.tsx';
 import { Input, Select } from '../ui/field.tsx';
-import { Card, Fact, Time } from '../ui/page-parts.tsx';
-import { api } from '../api.ts';
-import { useLoad } from '../load.ts';
-import { Skeleton } from '../ui/states.tsx';
+import { Card, Fact, Skeleton, Time } from '../ui/page-parts.tsx';
+import { api, useLoad } from '../api.ts';
 import {
   contactAddress,
   conversationAddress,

@@ -1,11 +1,10 @@
 import { useLocation } from 'preact-iso';
 import { api } from '../api.ts';
 import { exact } from '../formats.ts';
-import { Badge } from '../ui/badge.tsx';
+import { Badge, Card, Time } from '../ui/page-parts.tsx';
 import { Button } from '../ui/button.tsx';
-import { Card, Time } from '../ui/page-parts.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { toast } from '../ui/toast.tsx';
+import { toast } from '../ui/overlays.tsx';
 import { PageFrame, usePages } from './page-frame.tsx';
 import type { Message } from './resources.ts';
 import { transcript, type Turn } from './transcript.ts';

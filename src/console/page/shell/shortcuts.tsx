@@ -1,7 +1,7 @@
 import { useLocation } from 'preact-iso';
 import { useEffect, useState } from 'preact/hooks';
 import { LIST_KEYS } from '../messages/list-keys.ts';
-import { Dialog } from '../ui/dialog.tsx';
+import { Dialog } from '../ui/overlays.tsx';
 
 /** What follows a `g`. */
 const GO: readonly { readonly key: string; readonly path: string; readonly name: string }[] = [

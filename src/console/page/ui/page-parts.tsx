@@ -1,7 +1,11 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId } from 'preact/hooks';
-import { exact, relative } from '../formats.ts';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { CHANNEL_NAMES, exact, relative, STATE_NAMES } from '../formats.ts';
 import { now } from '../now.ts';
+import type { Channel, EntryState } from '../../contract.ts';
+import type { Refusal } from '../refusal.ts';
+import { Icon, type IconName } from './icon.tsx';
+import { Button } from './button.tsx';
 
 /** The heading of a page, which gets the focus when the page is entered, and the tab's title. */
 export function PageTitle(props: {
@@ -68,3 +72,144 @@ export const Time = ({ at }: { readonly at: number }) => (
     {relative(at, now.value)}
   </time>
 );
+
+export type Tone = 'ok' | 'warning' | 'danger' | 'accent' | 'neutral';
+
+/** A word with a picture and a colour: never the colour alone. */
+export const Badge = (props: {
+  readonly tone: Tone;
+  readonly icon: IconName;
+  readonly children: ComponentChildren;
+}) => (
+  <span class={`badge ${props.tone}`}>
+    <Icon name={props.icon} />
+    {props.children}
+  </span>
+);
+
+const STATE_TONES: Readonly<Record<EntryState, Tone>> = {
+  queued: 'accent',
+  delivering: 'accent',
+  delivered: 'ok',
+  dead: 'danger',
+  held: 'warning',
+  suppressed: 'neutral',
+  discarded: 'neutral',
+};
+
+export const StateBadge = ({ state }: { readonly state: EntryState }) => (
+  <Badge tone={STATE_TONES[state]} icon={state}>
+    {STATE_NAMES[state]}
+  </Badge>
+);
+
+export const ChannelBadge = ({ channel }: { readonly channel: Channel }) => (
+  <span class="channel">
+    <Icon name={channel} />
+    {CHANNEL_NAMES[channel]}
+  </span>
+);
+
+/** There is nothing here, why, and what to do about it. */
+export const Empty = (props: {
+  readonly icon: IconName;
+  readonly title: string;
+  readonly children?: ComponentChildren;
+}) => (
+  <div class="empty">
+    <Icon name={props.icon} />
+    <h2>{props.title}</h2>
+    {props.children !== undefined && <div class="muted">{props.children}</div>}
+  </div>
+);
+
+/** What was asked for did not come. */
+export const Failure = (props: { readonly refusal: Refusal; onRetry?(): void }) => (
+  <div class="empty failure" role="alert">
+    <Icon name="alert" />
+    <h2>{props.refusal.code === 'not_found' ? 'Not found' : 'This could not be loaded'}</h2>
+    <p class="muted">{props.refusal.message}</p>
+    {props.onRetry && (
+      <Button icon="again" onClick={() => props.onRetry?.()}>
+        Try again
+      </Button>
+    )}
+  </div>
+);
+
+/** Holds the place of what is on its way: `lines` of text height, or one block of `height` pixels. */
+export const Skeleton = (props: { readonly lines?: number; readonly height?: number }) => (
+  <div class="skeleton" aria-busy="true" aria-label="Loading" role="img">
+    {Array.from({ length: props.lines ?? 1 }, (_, line) => (
+      <span
+        key={line}
+        style={{
+          height: `${props.height ?? 16}px`,
+          width: props.height === undefined ? `${92 - ((line * 37) % 40)}%` : '100%',
+        }}
+      />
+    ))}
+  </div>
+);
+
+export interface Tab {
+  readonly key: string;
+  readonly label: string;
+  readonly render: () => ComponentChildren;
+}
+
+/** Several views of one thing, one of them shown; arrow keys lead from one to the next. */
+export function Tabs(props: {
+  readonly label: string;
+  readonly tabs: readonly Tab[];
+  readonly tools?: ComponentChildren;
+}) {
+  const { label, tabs, tools } = props;
+  const [chosen, setChosen] = useState(tabs[0]?.key);
+  const id = useId();
+  const list = useRef<HTMLDivElement>(null);
+  const current = tabs.find(({ key }) => key === chosen) ?? tabs[0];
+  const step = (event: KeyboardEvent) => {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const at = tabs.findIndex(({ key }) => key === current?.key);
+    const next = by === undefined ? undefined : tabs[(at + by + tabs.length) % tabs.length];
+    if (next === undefined) return;
+    event.preventDefault();
+    setChosen(next.key);
+    list.current?.querySelector<HTMLElement>(`[data-tab="${next.key}"]`)?.focus();
+  };
+  if (current === undefined) return null;
+  return (
+    <div class="tabs">
+      <div class="tabs-line">
+        <div role="tablist" aria-label={label} ref={list} onKeyDown={step}>
+          {tabs.map((tab) => (
+            <button
+              key={tab.key}
+              type="button"
+              role="tab"
+              id={`${id}-${tab.key}`}
+              data-tab={tab.key}
+              aria-selected={tab.key === current.key}
+              aria-controls={`${id}-panel`}
+              tabIndex={tab.key === current.key ? 0 : -1}
+              onClick={() => setChosen(tab.key)}
+            >
+              {tab.label}
+            </button>
+          ))}
+        </div>
+        {tools}
+      </div>
+      <div
+        key={current.key}
+        role="tabpanel"
+        id={`${id}-panel`}
+        aria-labelledby={`${id}-${current.key}`}
+        tabIndex={0}
+      >
+        {current.render()}
+      </div>
+    </div>
+  );
+}

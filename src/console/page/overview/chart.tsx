@@ -4,7 +4,6 @@ import 'uplot/dist/uPlot.min.css';
 import { clock } from '../formats.ts';
 import { now } from '../now.ts';
 import { scheme } from '../scheme.tsx';
-import './chart.css';
 
 export interface ChartSeries {
   readonly label: string;
@@ -18,7 +17,7 @@ export interface ChartSeries {
 /** Seconds since the epoch, then a row of values for each series; null where there is none. */
 export type ChartData = readonly [readonly number[], ...(readonly (number | null)[])[]];
 
-export interface ChartProps {
+interface ChartProps {
   /** Said instead of the picture: what it shows, and the newest figures. */
   readonly description: string;
   readonly data: ChartData;

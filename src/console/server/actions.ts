@@ -14,12 +14,12 @@ import { checked, Refusal } from './refusal.ts';
 import type { ShopNames } from './shop-routes.ts';
 import { visitorOf } from './sign-in.ts';
 
-/** Of one action under way. Their writes share commits. */
+/** Entries of one action that are worked on at a time. Their writes share commits. */
 const AT_ONCE = 16;
-/** All together: the store has messages to take as well. */
+/** Actions that run at the same time, so that the store can still accept messages. */
 const MAX_RUNNING = 4;
 const PAGE = 200;
-/** Nobody means more than this by a filter; the next run takes the rest. */
+/** The most entries that one action by filter changes; run it again for the rest. */
 const MAX_ENTRIES = 1_000_000;
 /** What can be taken back is remembered for each entry, of the latest actions. */
 const MAX_UNDO = 100_000;
@@ -35,13 +35,13 @@ interface ActionParts {
   readonly operator: Pick<OperatorStore, 'search' | 'countFound' | 'restore' | 'takeBack'>;
   readonly audit: Audit;
   readonly logger: Logger;
-  /** An entry may be claimed now. */
+  /** Called when an entry becomes claimable. */
   readonly wake: () => void;
   readonly onProgress: (progress: ActionProgress) => void;
   readonly onChanged: (id: EntryId) => void;
 }
 
-/** Where an entry was before, to take it back there. */
+/** The state of an entry before the action, which undo restores. */
 interface Changed {
   readonly id: EntryId;
   readonly state: EntryState;
@@ -120,7 +120,7 @@ export class Actions {
     if (!canUndo(running)) throw new Refusal('conflict', 'This cannot be taken back');
     this.#assertRoom();
     const { action, undo } = running;
-    // At once, so that a second click finds nothing to do.
+    // Set before anything is awaited, so that a second click has no effect.
     Object.assign(running, { who, undone: true, undo: [], finished: false });
     Object.assign(running, { total: undo.length, done: 0, changed: 0 });
     running.refused.clear();
@@ -135,7 +135,7 @@ export class Actions {
     return progressOf(running);
   }
 
-  /** Takes up nothing more, and waits for what is being written. */
+  /** Starts no further entry, and waits for the writes under way. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await Promise.all(this.#working);
@@ -257,7 +257,7 @@ export class Actions {
   }
 
   #remember(running: Running, { id, state, reason }: Entry): void {
-    // Whether a queued one goes now or a little later is nothing to take back.
+    // Retrying a queued entry only changes when it runs, so there is nothing to undo.
     if (running.action === 'restore') return;
     if (running.action === 'retry' && state === 'queued') return;
     if (running.undo.length < MAX_UNDO) running.undo.push({ id, state, reason });

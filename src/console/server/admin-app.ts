@@ -90,7 +90,7 @@ function securityHeaders() {
     crossOriginResourcePolicy: { policy: 'same-origin' },
     referrerPolicy: { policy: 'no-referrer' },
     xFrameOptions: { action: 'deny' },
-    // The operator's listener speaks HTTP; whoever puts TLS before it says this there.
+    // The operator's listener speaks HTTP; a TLS proxy in front of it sets this header itself.
     strictTransportSecurity: false,
   });
 }
@@ -166,7 +166,7 @@ function pageFiles(folder: string): Router {
   );
   router.use(express.static(folder, { index: false, redirect: false, dotfiles: 'ignore' }));
   router.get('/{*path}', (req: Request, res: Response, next) => {
-    // A file that is not there is not the page: a script that gets HTML fails without a reason.
+    // A missing file is a 404, not the page: a script tag given HTML fails without a clear error.
     if (/\.[a-z0-9]{1,8}$/i.test(req.path) || !acceptsPage(req)) {
       next();
       return;

@@ -20,7 +20,7 @@ const MAX_TRIMMED = 256 * 1024;
 const READ_MS = 25_000;
 /** A large attachment may have to be fetched first. */
 const OPEN_MS = 60_000;
-/** Whoever does not read would keep a file and a connection open for ever. */
+/** A client that stops reading must not keep a file and a connection open for ever. */
 const DOWNLOAD_MS = 10 * 60_000;
 const NOTHING = { attachments: [] };
 /** What a browser may do with a downloaded file, if it should show it after all: nothing. */
@@ -112,7 +112,7 @@ async function contentOf(entry: Entry, parts: ContentRouteParts): Promise<EntryC
   }
   const head = await headOf(raw, spool);
   const [received, made] = await Promise.all([
-    // What cannot be read is still there as it came.
+    // A message that cannot be parsed is still shown in its raw form.
     orNothing(contents.received(entry, raw), { hasHtml: false }),
     record ?? orNothing(madeOf(entry, raw, contents), NOTHING),
   ]);
@@ -131,7 +131,7 @@ async function contentOf(entry: Entry, parts: ContentRouteParts): Promise<EntryC
 
 type Made = Pick<EntryContent, 'trimmed' | 'attachments'> & { readonly request: unknown };
 
-/** As the next attempt would make it. */
+/** The request that the next attempt would send. */
 async function madeOf(entry: Entry, raw: RawForm, contents: EntryContents): Promise<Made> {
   const prepared = await contents.prepared(entry, raw, AbortSignal.timeout(READ_MS));
   try {
@@ -189,7 +189,7 @@ async function send(res: Response, { name, type, size, stream }: Download): Prom
     res.end();
     return;
   }
-  // More bytes than were announced would be taken for the next answer.
+  // The client would read bytes beyond Content-Length as the next response.
   res.strictContentLength = true;
   const deadline = setTimeout(() => res.destroy(), DOWNLOAD_MS);
   try {
@@ -203,7 +203,7 @@ async function send(res: Response, { name, type, size, stream }: Download): Prom
   }
 }
 
-/** Undefined also when its file is gone, which is an alarm of the spool's. */
+/** Undefined also when its file is missing, which the spool reports itself. */
 async function keptRaw(
   { id }: Entry,
   spool: Pick<Spool, 'raw' | 'blobs'>,
@@ -260,7 +260,7 @@ async function readable<Found>(read: () => Promise<Found>): Promise<Found> {
   }
 }
 
-/** What an operator reads of an entry; each channel's own way is handed in. */
+/** What operators may read of an entry, provided by each channel. */
 export interface EntryContents {
   /**
    * The head of the raw form as text for people, and the kind of thing it is.

@@ -61,7 +61,7 @@ export class LiveFigures {
     await this.#sampling;
   }
 
-  /** On the way of every delivered message: cheap. */
+  /** Called for every delivered message, so it must be cheap. */
   delivered(latencyMs: number): void {
     this.#now.add(latencyMs);
   }
@@ -95,7 +95,7 @@ export class LiveFigures {
     const now = await this.#totals();
     this.#samples = [...this.#samples.filter(({ at }) => now.at - at <= MINUTE_MS), now];
     const last = this.#lastPoint ?? now;
-    // A timer is early or late by a little.
+    // Timers fire slightly early or late.
     if (now.at - last.at < STEP_MS - SAMPLE_EVERY_MS / 2) return;
     this.#lastPoint = now;
     const quantiles = this.#now.quantiles();

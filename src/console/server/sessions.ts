@@ -9,9 +9,9 @@ import type { Operators } from './operators.ts';
 /** One session that was ended, or everything of an operator whose password is another one now. */
 export type Ended = { readonly session: string } | { readonly operator: string };
 
-/** How long a session lasts, however much it is used. */
+/** How long a session lasts; using it does not extend it. */
 const SESSION_MS = 12 * 60 * 60 * 1000;
-/** The oldest ends when one more begins. */
+/** The most sessions at a time; one more ends the oldest. */
 const MAX_SESSIONS = 200;
 const TOKEN = /^[\w-]{43}$/;
 
@@ -80,13 +80,13 @@ export class Sessions {
     return { id: kept.id, operator: kept.operator, endsAt: kept.endsAt };
   }
 
-  /** Resolves when no restart brings it back. */
+  /** Resolves once the end of the session is on disk, so that a restart does not restore it. */
   async end(id: string): Promise<void> {
     this.#drop(id);
     await this.#write();
   }
 
-  /** Ends all sessions of these operators: their password is another one now. */
+  /** Ends all sessions of these operators, whose password has changed. */
   async endOf(operators: readonly string[]): Promise<void> {
     const ended = [...this.#kept.values()].filter(({ operator }) => operators.includes(operator));
     for (const operator of operators) this.#tell({ operator });
@@ -143,12 +143,12 @@ async function readSessions(file: string): Promise<readonly KeptSession[]> {
   try {
     return keptSchema.parse(JSON.parse(await readFile(file, 'utf8')));
   } catch {
-    // Everybody signs in once more, which is all that this file can cost.
+    // Losing this file only means that operators sign in again.
     return [];
   }
 }
 
-/** A browser that nobody signs in with for so long is a stranger again. */
+/** A device token expires after this time without a sign-in. */
 export const DEVICE_MS = 180 * 24 * 60 * 60 * 1000;
 const DEVICE_TOKEN = /^([\w-]{22})\.([0-9a-z]{1,10})\.([\w-]{43})$/;
 

@@ -21,7 +21,7 @@ interface ShopRouteParts {
   readonly shops: ShopNames;
   readonly audit: Audit;
   readonly deliveryPaused: () => boolean;
-  /** Something may be claimed now. */
+  /** Called when entries become claimable. */
   readonly wake: () => void;
 }
 

@@ -65,7 +65,7 @@ export class SignIn {
     router.post(LOGIN, express.json({ limit: '8kb' }), async (req, res) => {
       const { operator, password } = checked(loginSchema, req.body);
       const name = operator === undefined || operator === '' ? OPERATOR : operator;
-      // Before the look: a password that is replaced meanwhile must not get a session of the new one.
+      // Read before the check: a password replaced meanwhile must not get a session of the new one.
       const configured = this.#parts.operators.passwordOf(name);
       const { devices } = this.#parts;
       const device = devices.idOf(cookieOf(req, DEVICE_COOKIE), name);
@@ -176,7 +176,7 @@ const VISITOR = 'visitor';
 
 /** Who asks, behind `require`. */
 export function visitorOf(res: Response): Visitor {
-  // Set by `require`, and by nobody else.
+  // Only `require` sets this.
   return res.locals[VISITOR] as Visitor;
 }
 
@@ -190,7 +190,7 @@ function cookieOf({ headers }: Request, name: string): string | undefined {
 
 /** Basic (RFC 7617), or the password alone as a bearer token. */
 function presented(authorization: string): { name: string; password: string } | undefined {
-  // All that stands behind the scheme: a password may be several words.
+  // Everything after the scheme, since a password may contain spaces.
   const [, scheme, value] = /^(basic|bearer) +(.+)$/i.exec(authorization) ?? [];
   if (value === undefined || value.length > 2 * MAX_PASSWORD) return undefined;
   if (scheme?.toLowerCase() === 'bearer') return { name: OPERATOR, password: value };

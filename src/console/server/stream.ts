@@ -12,7 +12,7 @@ const OVERVIEW_EVERY_MS = 2000;
 const IDS_EVERY_MS = 1000;
 const MAX_IDS = 100;
 const HEARTBEAT_MS = 15_000;
-/** A reader that is this far behind is slower than the news, or gone: he comes back by himself. */
+/** A reader this far behind is too slow or gone; it is closed, and EventSource reconnects. */
 const MAX_BEHIND_BYTES = 1024 * 1024;
 
 interface StreamParts {
@@ -26,7 +26,7 @@ interface Reader {
   readonly operator: string;
   /** None: a program with the password. */
   readonly sessionId: string | undefined;
-  /** When his session ends by itself. */
+  /** When the reader's session expires. */
   readonly end: NodeJS.Timeout | undefined;
   heardAt: number;
 }
@@ -62,7 +62,7 @@ export class Stream {
     for (const reader of this.#readers) this.#close(reader);
   }
 
-  /** On the way of every message: nothing when nobody looks. */
+  /** Called for every message; does nothing without readers. */
   entryChanged(id: string): void {
     if (this.#readers.size > 0 && this.#ids.size < MAX_IDS) this.#ids.add(id);
   }
@@ -106,7 +106,7 @@ export class Stream {
     try {
       this.#write(reader, frame({ event: 'overview', data: await this.#parts.overview() }));
     } catch (error) {
-      // The next turn brings it.
+      // The next interval sends it.
       this.#parts.logger.warn('console.failed', errorFields(error));
     }
   }

@@ -99,7 +99,7 @@ export function upkeepRoutes(parts: UpkeepRouteParts): Router {
   return router;
 }
 
-/** Whoever asks while it is under way gets the same answer. */
+/** Requests during a run share its answer. */
 function oneAtATime<Result>(work: () => Promise<Result>): () => Promise<Result> {
   let running: Promise<Result> | undefined;
   return () => {
@@ -117,7 +117,7 @@ async function withinTime<Result>(work: Promise<Result>, ms: number): Promise<Re
       reject(new Refusal('unavailable', `The checks take longer than ${ms / 1000} s`));
     }, ms);
   });
-  // It may still fail when nobody waits any more.
+  // It may still fail after the request was answered.
   work.catch(() => undefined);
   try {
     return await Promise.race([work, late]);

@@ -83,7 +83,7 @@ const Door = (props: {
 const Address = (props: {
   readonly name: string;
   readonly values: readonly string[];
-  /** Without it there is nothing to copy. */
+  /** Names the copied text for the copy buttons; without it there are none. */
   readonly what?: string;
   readonly hint?: string;
   readonly none?: string;

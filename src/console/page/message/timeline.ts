@@ -11,7 +11,7 @@ export interface TimelineLine extends StepWords {
   readonly share: number;
 }
 
-/** What belongs together: one attempt, or what happened outside of attempts. */
+/** The steps of one attempt, or those outside of attempts. */
 export type TimelineGroup =
   | { readonly kind: 'event'; readonly line: TimelineLine; readonly waitedMs: number }
   | {

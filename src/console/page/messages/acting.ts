@@ -42,7 +42,7 @@ export async function resumeBulk(): Promise<void> {
   else if (sessionStorage.getItem(KEPT) === id) await followBulk(known);
 }
 
-/** It is read, or nobody knows of it any more. */
+/** Called once the action is read, or when it is no longer known. */
 export function forgetBulk(): void {
   sessionStorage.removeItem(KEPT);
   bulk.value = undefined;
@@ -96,7 +96,7 @@ async function undoOne(id: string, onChanged: () => void): Promise<void> {
   });
 }
 
-/** Whatever goes wrong is said. */
+/** Shows any error as a toast. */
 async function tell(work: () => Promise<unknown>): Promise<boolean> {
   try {
     await work();

@@ -14,7 +14,7 @@ type Announced = { readonly count: number; readonly more: boolean } | undefined;
 const PAGE_SIZE = 100;
 /** Begins to load the next page when so many rows are left below the window. */
 const AHEAD_ROWS = 60;
-/** However much changes, the list asks no more often. */
+/** The shortest time between two requests, however many entries change. */
 const REFRESH_EVERY_MS = 1_000;
 /**
  * The index of states and words lags behind the spool, on a busy machine by much. After a change the
@@ -91,7 +91,7 @@ export class MessageList {
     }
   }
 
-  /** Ends what is under way; the list itself stays, for whoever comes back. */
+  /** Stops requests under way; the list itself is kept for a return to the page. */
   stop(): void {
     this.#abort.abort();
     this.#abort = new AbortController();
@@ -170,7 +170,7 @@ export class MessageList {
     }, wait);
   }
 
-  /** What fails here is asked again with the next change. */
+  /** A failed request is repeated with the next change. */
   async #refresh(abort: AbortSignal): Promise<void> {
     // Of a list that is open for days, most of what has changed is no longer in it.
     for (const id of this.#stale) if (this.pages.value.indexOf(id) < 0) this.#stale.delete(id);
@@ -311,7 +311,7 @@ export interface ListWindow {
   readonly end: number;
 }
 
-/** Browsers end at some 16 million pixels: what lies deeper is reached by the time filter. */
+/** Browsers limit heights to some 16 million pixels; older rows need the time filter. */
 const MOST_ROWS = 200_000;
 
 const OVERSCAN_ROWS = 8;

@@ -217,7 +217,7 @@ export function MessagesPage() {
   );
 }
 
-/** What stands after the last row. */
+/** The end of the list, after the last row. */
 function ListEnd() {
   const { pages, failure, loadingMore } = list;
   const { total, next } = pages.value;
@@ -243,7 +243,7 @@ function ListEnd() {
   return <div class="list-end">{loadingMore.value && <Skeleton lines={3} height={30} />}</div>;
 }
 
-/** Shows what the address asks for; whoever comes back finds the list as he left it. */
+/** Shows what the address asks for; on return the list is as it was left. */
 function useShownList(address: string, query: () => ReturnType<typeof entryQuery>): void {
   const shownFor = useRef<string | undefined>(undefined);
   useLayoutEffect(() => {

@@ -30,7 +30,7 @@ interface ChartProps {
 
 /** What a chart shows: the least of these that holds all there is since the gateway was started. */
 const WINDOWS_S = [300, 900, 1_800, 3_600] as const;
-/** Whole minutes: the labels have no seconds. */
+/** Whole minutes, since the labels have no seconds. */
 const STEPS_S = [60, 120, 300, 600, 900, 1_800];
 const AXIS_FONT = '11px system-ui, sans-serif';
 

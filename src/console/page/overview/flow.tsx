@@ -13,7 +13,7 @@ interface FlowProps {
 
 const HEIGHT = 148;
 
-/** How many wait, for how long, and where those are that do not move. */
+/** How many messages wait, how long, and which ones do not progress. */
 export function Queue({ overview, history, live }: FlowProps) {
   const { queued, delivering, oldestQueuedAt, dead, held, suppressed } = overview.queue;
   return (

@@ -13,7 +13,7 @@ import { hasNothing, Verdict } from './verdict.tsx';
 
 /** Whether messages flow, at a glance; and where to look when they do not. */
 export function OverviewPage() {
-  // Sooner than the stream, and an error that can be shown.
+  // Asked besides the stream: it answers sooner, and its error can be shown.
   const asked = useLoad((signal) => api.overview(signal));
   const hour = useLiveHistory();
   const figures = overview.value ?? asked.data;

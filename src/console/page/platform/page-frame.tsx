@@ -46,7 +46,7 @@ export function PageFrame<T>(props: {
   );
 }
 
-/** The platform is another machine: what is wrong with it is not wrong with the gateway. */
+/** A failure of the platform's API; the hint says that the gateway itself still works. */
 export const PlatformFailure = (props: {
   readonly refusal: Refusal;
   readonly onRetry: () => void;

@@ -155,7 +155,7 @@ async function signOut(): Promise<void> {
 /** Says that what is shown is old, and how old. */
 function ConnectionNote() {
   const { path } = useLocation();
-  // The overview's verdict says it there.
+  // On the overview the verdict says it.
   const isLost = connection.value === 'lost' && path !== '/';
   const seen = lastSeenAt.value;
   return (

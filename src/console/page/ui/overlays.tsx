@@ -52,12 +52,12 @@ export function Dialog(props: {
 interface Toast {
   readonly text: string;
   readonly tone?: 'ok' | 'danger';
-  /** A second chance, or a way to what was made. */
+  /** Undo, or a link to the result. */
   readonly action?: { readonly label: string; run(): void };
 }
 
 const SHOWN_MS = 6_000;
-/** Time to think of it, and to reach it with a keyboard. */
+/** Long enough to decide, and to reach the toast with a keyboard. */
 const WITH_ACTION_MS = 15_000;
 const MOST = 3;
 
@@ -74,7 +74,7 @@ export function toast(what: Toast): () => void {
   shown.value = [...shown.value.slice(1 - MOST), { ...what, id }];
   const until = what.action === undefined ? SHOWN_MS : WITH_ACTION_MS;
   const leave = (): void => {
-    // Whoever points at it, or has the focus in it, is not done with it.
+    // A toast that is pointed at or has the focus stays.
     const isInUse = document.querySelector(`[data-toast="${id}"]:is(:hover, :focus-within)`);
     if (isInUse === null) dismiss();
     else setTimeout(leave, 1_000);

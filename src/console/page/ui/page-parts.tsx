@@ -110,7 +110,7 @@ export const ChannelBadge = ({ channel }: { readonly channel: Channel }) => (
   </span>
 );
 
-/** There is nothing here, why, and what to do about it. */
+/** An empty place: why nothing is here, and what to do about it. */
 export const Empty = (props: {
   readonly icon: IconName;
   readonly title: string;
@@ -123,7 +123,7 @@ export const Empty = (props: {
   </div>
 );
 
-/** What was asked for did not come. */
+/** A failed request, with a button to try again. */
 export const Failure = (props: { readonly refusal: Refusal; onRetry?(): void }) => (
   <div class="empty failure" role="alert">
     <Icon name="alert" />
@@ -137,7 +137,7 @@ export const Failure = (props: { readonly refusal: Refusal; onRetry?(): void }) 
   </div>
 );
 
-/** Holds the place of what is on its way: `lines` of text height, or one block of `height` pixels. */
+/** A placeholder while loading: `lines` of text height, or one block of `height` pixels. */
 export const Skeleton = (props: { readonly lines?: number; readonly height?: number }) => (
   <div class="skeleton" aria-busy="true" aria-label="Loading" role="img">
     {Array.from({ length: props.lines ?? 1 }, (_, line) => (

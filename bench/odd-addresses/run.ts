@@ -234,12 +234,17 @@ function faultOf(
   const { state, reason = '', remoteId } = entry;
   if (!mayBe.includes(state)) return [`${state}: ${content} (${reason})`];
   if (state === 'delivered') return [];
-  const last = shop.platform.of('POST /messages/').findLast((each) => each.remoteId === remoteId);
-  const said = last === undefined ? [] : sentencesOf(last.refusal ?? '');
-  const isQuoted = said.some((sentence) => reason.includes(sentence));
-  return isQuoted || (said.length === 0 && reason.includes(String(last?.status)))
-    ? []
-    : [`${state} without the platform's words: ${content} (${reason})`];
+  const refused = shop.platform
+    .of('POST /messages/')
+    .filter((each) => each.remoteId === remoteId && each.refusal !== undefined);
+  // The words of any of its refusals: rungs of the ladder are refused in other words.
+  const isQuoted = refused.some(({ refusal = '', status }) => {
+    const said = sentencesOf(refusal);
+    return said.length === 0
+      ? reason.includes(String(status))
+      : said.some((sentence) => reason.includes(sentence));
+  });
+  return isQuoted ? [] : [`${state} without the platform's words: ${content} (${reason})`];
 }
 
 /** Status, code and field names of a refusal. */

@@ -8,7 +8,7 @@ export interface TrialWords {
   readonly outcome: 'flows' | PartTrial['outcome'];
   /** Without a capital and a full stop: it follows the shop's name. */
   readonly text: string;
-  /** Nothing fails or is refused. */
+  /** Whether nothing fails or is refused. */
   readonly ok: boolean;
 }
 

@@ -7,7 +7,7 @@ import type { RawSource } from '../channels/email/stored.ts';
 import { MessageViewer } from '../channels/email/view/message-viewer.ts';
 import { readStored } from '../channels/sms/stored.ts';
 import { createSmsNormalizer } from '../channels/sms/normalize.ts';
-import { type EntryContents, NotReadable } from '../console/server/entry-contents.ts';
+import { type EntryContents, NotReadable } from '../console/server/content-routes.ts';
 import type { Normalizer } from '../intake/normalizer.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';

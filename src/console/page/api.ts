@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { useCallback, useEffect, useState } from 'preact/hooks';
 import type {
   ActionProgress,
   ActionRequest,
@@ -27,7 +28,7 @@ export const session = signal<Session | null | undefined>(undefined);
 /** Parameters of a query; what is `undefined` or empty is left out, a list is repeated. */
 export type Query = Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
-export interface Ask {
+interface Ask {
   readonly method?: 'GET' | 'POST';
   readonly body?: unknown;
   readonly query?: Query;
@@ -35,7 +36,7 @@ export interface Ask {
 }
 
 /** `?a=1&b=2`, or nothing. */
-export function queryString(query: Query): string {
+function queryString(query: Query): string {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     const values = typeof value === 'object' ? value : [value];
@@ -50,7 +51,7 @@ export function queryString(query: Query): string {
  * since the address stays, back to the same page.
  * @throws Refusal; AbortError when the signal was aborted
  */
-export async function ask<T>(path: string, request: Ask = {}): Promise<T> {
+async function ask<T>(path: string, request: Ask = {}): Promise<T> {
   const { method = 'GET', body, query = {}, signal: abort } = request;
   const response = await send(`/api${path}${queryString(query)}`, {
     method,
@@ -138,3 +139,47 @@ export const addressOf = {
   html: (id: string) => `/api/entries/${at(id)}/html`,
   attachment: (id: string, part: string) => `/api/entries/${at(id)}/attachments/${at(part)}`,
 };
+
+/** What a part of the page asked for. `data` stays while it is asked for again. */
+interface Loaded<T> {
+  readonly data: T | undefined;
+  readonly failure: Refusal | undefined;
+  readonly loading: boolean;
+  readonly reload: () => void;
+}
+
+/**
+ * Loads when a part appears and whenever one of `keys` changes; an answer that is no longer wanted
+ * is aborted.
+ */
+export function useLoad<T>(
+  load: (signal: AbortSignal) => Promise<T>,
+  keys: readonly unknown[] = [],
+): Loaded<T> {
+  const [state, setState] = useState<Omit<Loaded<T>, 'reload'>>({
+    data: undefined,
+    failure: undefined,
+    loading: true,
+  });
+  const [turn, setTurn] = useState(0);
+  useEffect(() => {
+    const abort = new AbortController();
+    setState((before) => ({ ...before, failure: undefined, loading: true }));
+    load(abort.signal).then(
+      (data) => {
+        if (!abort.signal.aborted) setState({ data, failure: undefined, loading: false });
+      },
+      (error: unknown) => {
+        if (abort.signal.aborted) return;
+        setState((before) => ({ ...before, failure: asRefusal(error), loading: false }));
+      },
+    );
+    return () => abort.abort();
+  }, [turn, ...keys]);
+  const reload = useCallback(() => setTurn((before) => before + 1), []);
+  return { ...state, reload };
+}
+
+/** What can be said to a person of anything that was thrown. */
+export const asRefusal = (error: unknown): Refusal =>
+  error instanceof Refusal ? error : new Refusal('internal', 'This page has made a mistake.');

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 
-/** Nearer than this the two clocks are the same: an answer takes its time as well. */
+/** Differences below this are ignored, since the answer itself takes time. */
 const SAME_MS = 5_000;
 /** How far the gateway's clock is ahead of this machine's. */
 let aheadMs = 0;
@@ -8,7 +8,7 @@ let aheadMs = 0;
 /** The time of the gateway, by whose clock every time on the page is. */
 export const gatewayNow = (): number => Date.now() + aheadMs;
 
-/** The same, each second: whatever shows an age reads it. */
+/** The gateway's time, updated each second, for everything that shows an age. */
 export const now = signal(gatewayNow());
 const tick = (): void => {
   now.value = gatewayNow();

@@ -5,7 +5,7 @@ import { gatewayNow, now, setClock } from './now.ts';
 
 /** An overview comes every 2 s; three that are missing are a connection that is gone. */
 const STALE_AFTER_MS = 7_000;
-/** A socket that is silent for so long is opened anew: it may be half dead. */
+/** A connection silent for this long is reopened, since it may be half open. */
 const SILENT_AFTER_MS = 15_000;
 const RETRY_MS = [500, 1_000, 2_000, 5_000, 10_000] as const;
 /** A page that nobody looks at gives its connection back: a browser has six for one host. */
@@ -13,7 +13,7 @@ const HIDDEN_CLOSES_AFTER_MS = 60_000;
 
 /** The newest figures; of the last connection while there is none. */
 export const overview = signal<Overview | undefined>(undefined);
-/** When it came. */
+/** When `overview` arrived. */
 export const lastSeenAt = signal<number | undefined>(undefined);
 const openedAt = signal(gatewayNow());
 

@@ -1,43 +1,47 @@
 import { randomUUID } from 'node:crypto';
+import express, { type Router } from 'express';
+import { z } from 'zod';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Entry } from '../../spool/entry.ts';
 import { type EntryState, isMoveAllowed } from '../../domain/entry-state.ts';
 import type { OperatorStore } from '../../spool/operator-store.ts';
 import type { Spool } from '../../spool/spool.ts';
 import type { EntryId, ShopId } from '../../domain/ids.ts';
-import type { Audit } from './audit.ts';
 import type { ActionProgress, EntryAction } from '../contract.ts';
-import type { Filter } from './entry-search.ts';
-import { Refusal } from './refusal.ts';
+import type { Audit } from './audit.ts';
+import { entryIdSchema, type Filter, readFilter } from './entry-search.ts';
+import { checked, Refusal } from './refusal.ts';
+import type { ShopNames } from './shop-routes.ts';
+import { visitorOf } from './sign-in.ts';
 
-/** Of one action under way. Their writes share commits. */
+/** Entries of one action that are worked on at a time. Their writes share commits. */
 const AT_ONCE = 16;
-/** All together: the store has messages to take as well. */
+/** Actions that run at the same time, so that the store can still accept messages. */
 const MAX_RUNNING = 4;
 const PAGE = 200;
-/** Nobody means more than this by a filter; the next run takes the rest. */
+/** The most entries that one action by filter changes; run it again for the rest. */
 const MAX_ENTRIES = 1_000_000;
 /** What can be taken back is remembered for each entry, of the latest actions. */
 const MAX_UNDO = 100_000;
 const MAX_KEPT = 50;
 const TELL_EVERY_MS = 200;
 
-export type Selection =
+type Selection =
   | { readonly kind: 'ids'; readonly ids: readonly EntryId[] }
   | { readonly kind: 'filter'; readonly filter: Filter };
 
-export interface ActionParts {
+interface ActionParts {
   readonly spool: Pick<Spool, 'get' | 'requeue' | 'discard' | 'requestProbe'>;
   readonly operator: Pick<OperatorStore, 'search' | 'countFound' | 'restore' | 'takeBack'>;
   readonly audit: Audit;
   readonly logger: Logger;
-  /** An entry may be claimed now. */
+  /** Called when an entry becomes claimable. */
   readonly wake: () => void;
   readonly onProgress: (progress: ActionProgress) => void;
   readonly onChanged: (id: EntryId) => void;
 }
 
-/** Where an entry was before, to take it back there. */
+/** The state of an entry before the action, which undo restores. */
 interface Changed {
   readonly id: EntryId;
   readonly state: EntryState;
@@ -116,7 +120,7 @@ export class Actions {
     if (!canUndo(running)) throw new Refusal('conflict', 'This cannot be taken back');
     this.#assertRoom();
     const { action, undo } = running;
-    // At once, so that a second click finds nothing to do.
+    // Set before anything is awaited, so that a second click has no effect.
     Object.assign(running, { who, undone: true, undo: [], finished: false });
     Object.assign(running, { total: undo.length, done: 0, changed: 0 });
     running.refused.clear();
@@ -131,7 +135,7 @@ export class Actions {
     return progressOf(running);
   }
 
-  /** Takes up nothing more, and waits for what is being written. */
+  /** Starts no further entry, and waits for the writes under way. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await Promise.all(this.#working);
@@ -253,7 +257,7 @@ export class Actions {
   }
 
   #remember(running: Running, { id, state, reason }: Entry): void {
-    // Whether a queued one goes now or a little later is nothing to take back.
+    // Retrying a queued entry only changes when it runs, so there is nothing to undo.
     if (running.action === 'restore') return;
     if (running.action === 'retry' && state === 'queued') return;
     if (running.undo.length < MAX_UNDO) running.undo.push({ id, state, reason });
@@ -315,4 +319,35 @@ function progressOf(running: Running): ActionProgress {
 function targetOf(selection: Selection, total: number): string {
   const [only] = selection.kind === 'ids' && total === 1 ? selection.ids : [];
   return only ?? `${total} entries`;
+}
+
+const MAX_IDS = 10_000;
+
+const requestSchema = z.strictObject({
+  action: z.enum(['retry', 'release', 'discard', 'restore']),
+  ids: z.array(entryIdSchema).min(1).max(MAX_IDS).optional(),
+  filter: z.record(z.string(), z.union([z.string(), z.array(z.string()).max(50)])).optional(),
+});
+
+/** `POST /actions`, `GET /actions/:id`, `POST /actions/:id/undo` */
+export function actionRoutes(actions: Actions, shops: ShopNames): Router {
+  const router = express.Router();
+  router.post('/actions', express.json({ limit: '1mb' }), async (req, res) => {
+    const { action, ids, filter } = checked(requestSchema, req.body);
+    if ((ids === undefined) === (filter === undefined)) {
+      throw new Refusal('invalid', 'Either ids or a filter');
+    }
+    const selection: Selection =
+      ids === undefined
+        ? { kind: 'filter', filter: readFilter(filter, shops) }
+        : { kind: 'ids', ids };
+    res.status(202).json(await actions.begin(visitorOf(res).operator, action, selection));
+  });
+  router.get('/actions/:id', (req, res) => {
+    res.json(actions.progress(req.params.id));
+  });
+  router.post('/actions/:id/undo', (req, res) => {
+    res.status(202).json(actions.undo(visitorOf(res).operator, req.params.id));
+  });
+  return router;
 }

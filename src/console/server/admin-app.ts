@@ -1,15 +1,24 @@
-import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import express, {
+  type Express,
+  type NextFunction,
+  type Request,
+  type Response,
+  type Router,
+} from 'express';
 import helmet from 'helmet';
 import type { Health } from '../../observability/health.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
-import { createApi } from './api.ts';
-import { pageFiles } from './page-files.ts';
 import { Refusal } from './refusal.ts';
-import { isFromElsewhere, requireKnownHost } from './request-guards.ts';
+import {
+  answerFailures,
+  isFromElsewhere,
+  requireKnownHost,
+  requireOwnPage,
+} from './request-guards.ts';
 import type { SignIn } from './sign-in.ts';
 
-export interface AdminParts {
+interface AdminParts {
   readonly health: Health;
   readonly metrics: Metrics;
   readonly logger: Logger;
@@ -81,7 +90,7 @@ function securityHeaders() {
     crossOriginResourcePolicy: { policy: 'same-origin' },
     referrerPolicy: { policy: 'no-referrer' },
     xFrameOptions: { action: 'deny' },
-    // The operator's listener speaks HTTP; whoever puts TLS before it says this there.
+    // The operator's listener speaks HTTP; a TLS proxy in front of it sets this header itself.
     strictTransportSecurity: false,
   });
 }
@@ -110,3 +119,65 @@ function requirePassword(signIn: SignIn) {
     res.end('The console password, or the token for metrics, is needed\n');
   };
 }
+
+interface ApiParts {
+  readonly signIn: SignIn;
+  /** Behind the session. */
+  readonly routes: readonly Router[];
+  /** Names that the console has behind a proxy. */
+  readonly hosts: readonly string[];
+  readonly logger: Logger;
+}
+
+/** Everything under `/api` (`contract.ts`). */
+function createApi({ signIn, routes, hosts, logger }: ApiParts): Router {
+  const api = express.Router();
+  api.use((_req: Request, res: Response, next: NextFunction) => {
+    res.set('Cache-Control', 'no-store');
+    next();
+  });
+  api.use(requireOwnPage(hosts));
+  api.use(signIn.loginRoute());
+  api.use(signIn.require);
+  api.use(signIn.sessionRoutes());
+  for (const router of routes) api.use(router);
+  api.use(() => {
+    throw new Refusal('not_found', 'There is no such thing here');
+  });
+  api.use(answerFailures(logger));
+  return api;
+}
+
+const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
+const MISSING = 'The console is not part of this build. Run `npm run build`; the API works.\n';
+
+/** The built page: hashed files for ever, and `index.html` for every address within the console. */
+function pageFiles(folder: string): Router {
+  const router = express.Router();
+  router.use(
+    '/assets',
+    express.static(`${folder}/assets`, {
+      immutable: true,
+      maxAge: YEAR_MS,
+      index: false,
+      redirect: false,
+      dotfiles: 'ignore',
+    }),
+  );
+  router.use(express.static(folder, { index: false, redirect: false, dotfiles: 'ignore' }));
+  router.get('/{*path}', (req: Request, res: Response, next) => {
+    // A missing file is a 404, not the page: a script tag given HTML fails without a clear error.
+    if (/\.[a-z0-9]{1,8}$/i.test(req.path) || !acceptsPage(req)) {
+      next();
+      return;
+    }
+    res.set('Cache-Control', 'no-cache');
+    res.sendFile('index.html', { root: folder, cacheControl: false }, (error) => {
+      if (error === undefined || res.headersSent) return;
+      res.status(503).type('text/plain').end(MISSING);
+    });
+  });
+  return router;
+}
+
+const acceptsPage = (req: Request): boolean => req.accepts(['html', 'text']) !== false;

@@ -3,7 +3,7 @@ import type { NewAuditLine, OperatorStore } from '../../spool/operator-store.ts'
 
 export type AuditEntry = Omit<NewAuditLine, 'outcome'> & { readonly outcome?: string };
 
-/** Where operators' actions are written down. */
+/** The audit of operators' actions. */
 export interface Audit {
   /** Resolves when the line is kept, or could not be: what was done is done all the same. */
   write(line: AuditEntry): Promise<void>;

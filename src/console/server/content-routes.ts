@@ -3,17 +3,15 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import express, { type Response, type Router } from 'express';
 import { z } from 'zod';
-import { AttachmentLate, AttachmentUnavailable } from '../../intake/normalizer.ts';
+import { create as contentDisposition } from 'content-disposition';
+import { type Attachment, AttachmentLate, AttachmentUnavailable } from '../../intake/normalizer.ts';
 import type { Entry, RawForm } from '../../spool/entry.ts';
 import type { OperatorStore } from '../../spool/operator-store.ts';
 import type { Spool } from '../../spool/spool.ts';
-import type { Audit } from './audit.ts';
-import { checked } from './checked.ts';
-import { asDownload } from './download-name.ts';
 import type { EntryContent } from '../contract.ts';
-import { type EntryContents, NotReadable, type Prepared } from './entry-contents.ts';
+import type { Audit } from './audit.ts';
+import { checked, Refusal } from './refusal.ts';
 import { entryOf } from './entry-routes.ts';
-import { Refusal } from './refusal.ts';
 import { visitorOf } from './sign-in.ts';
 
 const MAX_RAW_TEXT = 256 * 1024;
@@ -22,7 +20,7 @@ const MAX_TRIMMED = 256 * 1024;
 const READ_MS = 25_000;
 /** A large attachment may have to be fetched first. */
 const OPEN_MS = 60_000;
-/** Whoever does not read would keep a file and a connection open for ever. */
+/** A client that stops reading must not keep a file and a connection open for ever. */
 const DOWNLOAD_MS = 10 * 60_000;
 const NOTHING = { attachments: [] };
 /** What a browser may do with a downloaded file, if it should show it after all: nothing. */
@@ -34,7 +32,7 @@ const DOCUMENT_POLICY =
 
 const partSchema = z.string().min(1).max(300);
 
-export interface ContentRouteParts {
+interface ContentRouteParts {
   readonly spool: Pick<Spool, 'get' | 'raw' | 'blobs'>;
   readonly operator: Pick<OperatorStore, 'record'>;
   readonly contents: EntryContents;
@@ -114,7 +112,7 @@ async function contentOf(entry: Entry, parts: ContentRouteParts): Promise<EntryC
   }
   const head = await headOf(raw, spool);
   const [received, made] = await Promise.all([
-    // What cannot be read is still there as it came.
+    // A message that cannot be parsed is still shown in its raw form.
     orNothing(contents.received(entry, raw), { hasHtml: false }),
     record ?? orNothing(madeOf(entry, raw, contents), NOTHING),
   ]);
@@ -133,7 +131,7 @@ async function contentOf(entry: Entry, parts: ContentRouteParts): Promise<EntryC
 
 type Made = Pick<EntryContent, 'trimmed' | 'attachments'> & { readonly request: unknown };
 
-/** As the next attempt would make it. */
+/** The request that the next attempt would send. */
 async function madeOf(entry: Entry, raw: RawForm, contents: EntryContents): Promise<Made> {
   const prepared = await contents.prepared(entry, raw, AbortSignal.timeout(READ_MS));
   try {
@@ -191,7 +189,7 @@ async function send(res: Response, { name, type, size, stream }: Download): Prom
     res.end();
     return;
   }
-  // More bytes than were announced would be taken for the next answer.
+  // The client would read bytes beyond Content-Length as the next response.
   res.strictContentLength = true;
   const deadline = setTimeout(() => res.destroy(), DOWNLOAD_MS);
   try {
@@ -205,7 +203,7 @@ async function send(res: Response, { name, type, size, stream }: Download): Prom
   }
 }
 
-/** Undefined also when its file is gone, which is an alarm of the spool's. */
+/** Undefined also when its file is missing, which the spool reports itself. */
 async function keptRaw(
   { id }: Entry,
   spool: Pick<Spool, 'raw' | 'blobs'>,
@@ -260,4 +258,47 @@ async function readable<Found>(read: () => Promise<Found>): Promise<Found> {
     if (!(error instanceof NotReadable)) throw error;
     throw new Refusal('unavailable', `It cannot be shown: ${error.message}`, { cause: error });
   }
+}
+
+/** What operators may read of an entry, provided by each channel. */
+export interface EntryContents {
+  /**
+   * The head of the raw form as text for people, and the kind of thing it is.
+   * @param head its first bytes
+   */
+  rawText(entry: Entry, head: Uint8Array): { readonly text: string; readonly type: string };
+  /** @throws {NotReadable} */
+  received(
+    entry: Entry,
+    raw: RawForm,
+  ): Promise<{ readonly text?: string; readonly hasHtml: boolean }>;
+  /** A document that loads nothing; undefined when there is no HTML. @throws {NotReadable} */
+  html(entry: Entry, raw: RawForm): Promise<string | undefined>;
+  /** What would be submitted now. `dispose` it. @throws {NotReadable} */
+  prepared(entry: Entry, raw: RawForm, signal: AbortSignal): Promise<Prepared>;
+}
+
+interface Prepared {
+  readonly request: unknown;
+  readonly trimmed?: string;
+  readonly attachments: readonly Attachment[];
+  dispose(): Promise<void>;
+}
+
+/** It cannot be shown: it cannot be read, or not in time, or its shop is not configured. */
+export class NotReadable extends Error {
+  override name = 'NotReadable';
+}
+
+const MAX_LENGTH = 150;
+/** Steps of a path, controls, halves of a character, and what turns the direction of writing. */
+const MISLEADING = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}/\\]/gu;
+
+/**
+ * `Content-Disposition` of a file that a stranger has named (RFC 6266 §4.3: the name may lie). The
+ * end of a long name stays: it says what kind of file it is.
+ */
+export function asDownload(name: string): string {
+  const safe = name.slice(-MAX_LENGTH).replace(MISLEADING, '_');
+  return contentDisposition(safe === '' ? undefined : safe, { type: 'attachment' });
 }

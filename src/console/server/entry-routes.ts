@@ -1,19 +1,23 @@
 import express, { type Router } from 'express';
-import type { Entry } from '../../spool/entry.ts';
+import {
+  type Entry,
+  type EntrySummary,
+  type TimelineStep as StoredStep,
+  waitOf,
+} from '../../spool/entry.ts';
 import type { OperatorStore } from '../../spool/operator-store.ts';
 import type { Spool } from '../../spool/spool.ts';
-import { checked } from './checked.ts';
-import type { EntryDetail, EntryList } from '../contract.ts';
+import type { EntryDetail, EntryList, EntryRow, TimelineStep } from '../contract.ts';
 import { movesOf } from '../../domain/entry-state.ts';
-import { NO_SUMMARY, rowOf } from './entry-rows.ts';
+import { shownReason } from '../../spool/shown-reason.ts';
+import { endsAttempt, isApart } from '../../spool/attempt-steps.ts';
+import { checked, Refusal } from './refusal.ts';
 import { entryIdSchema, readList } from './entry-search.ts';
-import { authenticationOf, classificationOf, timelineOf } from './entry-timeline.ts';
-import { Refusal } from './refusal.ts';
-import type { ShopNames } from './shop-names.ts';
+import type { ShopNames } from './shop-routes.ts';
 
 const COUNTED_UP_TO = 10_000;
 
-export interface EntryRouteParts {
+interface EntryRouteParts {
   readonly spool: Pick<Spool, 'get' | 'raw' | 'timeline'>;
   readonly operator: OperatorStore;
   readonly shops: ShopNames;
@@ -85,4 +89,73 @@ async function detailOf(entry: Entry, parts: EntryRouteParts): Promise<EntryDeta
     ...(older !== undefined && { previous: older }),
     ...(newer !== undefined && { following: newer }),
   };
+}
+
+const NO_SUMMARY: EntrySummary = { from: '', to: '', subject: '' };
+
+/** One line of the list. */
+function rowOf(entry: Entry, summary: EntrySummary, shops: ShopNames): EntryRow {
+  const { id, kind, channel, state, receivedAt, attempts, settledAt } = entry;
+  const reason = shownReason(entry, shops.isServed(entry.shopId));
+  return {
+    id,
+    kind,
+    shop: shops.nameOf(entry.shopId),
+    channel,
+    state,
+    receivedAt,
+    ...(settledAt !== undefined && { settledAt }),
+    ...(state === 'queued' && whenNext(entry)),
+    attempts,
+    ...(reason !== undefined && { reason }),
+    from: summary.from,
+    to: summary.to,
+    subject: summary.subject,
+    bytes: entry.rawSize,
+  };
+}
+
+/** The time of its next attempt, or what it waits for instead. */
+function whenNext(entry: Entry): Pick<EntryRow, 'nextAttemptAt' | 'waitsFor'> {
+  const wait = waitOf(entry);
+  return wait === 'time' ? { nextAttemptAt: entry.nextAttemptAt } : { waitsFor: wait };
+}
+
+/** With durations, and the attempt that each step belongs to. */
+function timelineOf(steps: readonly StoredStep[]): readonly TimelineStep[] {
+  let attempt = 1;
+  let before: number | undefined;
+  return steps.map((step) => {
+    const tookMs = Math.max(0, step.at - (before ?? step.at));
+    before = step.at;
+    if (isApart(step.step)) return { ...step, tookMs };
+    const told = { ...step, tookMs, attempt };
+    if (endsAttempt(step.step)) attempt += 1;
+    return told;
+  });
+}
+
+/** What the last check of the sender found, one word for each method. */
+function authenticationOf(steps: readonly StoredStep[]): EntryDetail['authentication'] | undefined {
+  const found = steps.findLast(({ step }) => step === 'authenticated')?.detail;
+  if (found === undefined) return undefined;
+  return Object.fromEntries(Object.entries(found).map(([name, value]) => [name, String(value)]));
+}
+
+/** What the message was taken for, and why; undefined before the first attempt. */
+function classificationOf(
+  steps: readonly StoredStep[],
+  state: string,
+  reason: string | undefined,
+): EntryDetail['classification'] | undefined {
+  const last = steps.findLast(({ step }) => step === 'held' || step === 'suppressed');
+  const released = steps.some(({ step }) => step === 'requeued' || step === 'released');
+  if (last !== undefined && !(state === 'delivered' && released)) {
+    const why = last.detail?.['reason'];
+    return { verdict: last.step, reason: typeof why === 'string' ? why : (reason ?? '') };
+  }
+  if (state === 'held') return { verdict: 'held', reason: reason ?? '' };
+  if (!steps.some(({ step }) => step === 'normalized')) return undefined;
+  const why = last === undefined ? 'nothing speaks against it' : 'released by an operator';
+  return { verdict: 'deliver', reason: why };
 }

@@ -3,9 +3,8 @@ import { ENTRY_STATES } from '../../domain/entry-state.ts';
 import type { EntrySearch } from '../../spool/operator-store.ts';
 import { CHANNELS } from '../../domain/channel.ts';
 import { asEntryId, asShopId, type ShopId } from '../../domain/ids.ts';
-import { checked } from './checked.ts';
-import { Refusal } from './refusal.ts';
-import type { ShopNames } from './shop-names.ts';
+import { checked, Refusal } from './refusal.ts';
+import type { ShopNames } from './shop-routes.ts';
 
 export const entryIdSchema = z
   .string()

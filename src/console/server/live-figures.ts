@@ -3,7 +3,6 @@ import type { Metrics } from '../../observability/metrics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { type Channel, CHANNELS } from '../../domain/channel.ts';
 import type { History, HistoryPoint } from '../contract.ts';
-import { Latencies, type Quantiles } from './latencies.ts';
 
 const STEP_MS = 10_000;
 const POINTS = 360;
@@ -21,7 +20,7 @@ interface Totals {
   readonly refused: PerChannel;
 }
 
-export interface LiveFiguresParts {
+interface LiveFiguresParts {
   readonly metrics: Pick<Metrics, 'accepted' | 'settled' | 'refused'>;
   readonly clock: Clock;
   /** How many entries are queued now. */
@@ -62,7 +61,7 @@ export class LiveFigures {
     await this.#sampling;
   }
 
-  /** On the way of every delivered message: cheap. */
+  /** Called for every delivered message, so it must be cheap. */
   delivered(latencyMs: number): void {
     this.#now.add(latencyMs);
   }
@@ -96,7 +95,7 @@ export class LiveFigures {
     const now = await this.#totals();
     this.#samples = [...this.#samples.filter(({ at }) => now.at - at <= MINUTE_MS), now];
     const last = this.#lastPoint ?? now;
-    // A timer is early or late by a little.
+    // Timers fire slightly early or late.
     if (now.at - last.at < STEP_MS - SAMPLE_EVERY_MS / 2) return;
     this.#lastPoint = now;
     const quantiles = this.#now.quantiles();
@@ -154,4 +153,56 @@ const difference = (now: PerChannel, before: PerChannel): PerChannel => ({
 function keepLast<Item>(items: Item[], item: Item, most: number): void {
   items.push(item);
   if (items.length > most) items.splice(0, items.length - most);
+}
+
+/** Bounds grow by a tenth: a quantile is told to within 10 %, from a millisecond to months. */
+const GROWTH = Math.log(1.1);
+const BUCKETS = 256;
+
+interface Quantiles {
+  readonly p50: number;
+  readonly p95: number;
+  readonly p99: number;
+  readonly count: number;
+}
+
+/** Durations, counted and not kept: adding one is a logarithm and an addition. */
+class Latencies {
+  readonly #counts = new Uint32Array(BUCKETS);
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  add(ms: number): void {
+    const bucket = ms < 1 ? 0 : Math.ceil(Math.log(ms) / GROWTH);
+    const at = Math.min(bucket, BUCKETS - 1);
+    this.#counts[at] = (this.#counts[at] ?? 0) + 1;
+    this.#count += 1;
+  }
+
+  addAll(other: Latencies): void {
+    for (let at = 0; at < BUCKETS; at += 1) {
+      this.#counts[at] = (this.#counts[at] ?? 0) + (other.#counts[at] ?? 0);
+    }
+    this.#count += other.#count;
+  }
+
+  /** Undefined while there are none. In milliseconds. */
+  quantiles(): Quantiles | undefined {
+    if (this.#count === 0) return undefined;
+    return { p50: this.#at(0.5), p95: this.#at(0.95), p99: this.#at(0.99), count: this.#count };
+  }
+
+  /** The upper bound of the bucket in which that share of all is reached. */
+  #at(share: number): number {
+    const rank = Math.ceil(share * this.#count);
+    let passed = 0;
+    for (let at = 0; at < BUCKETS; at += 1) {
+      passed += this.#counts[at] ?? 0;
+      if (passed >= rank) return Math.round(Math.exp(at * GROWTH));
+    }
+    return Math.round(Math.exp((BUCKETS - 1) * GROWTH));
+  }
 }

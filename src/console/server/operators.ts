@@ -14,13 +14,13 @@ type Known =
   | { readonly kind: 'plain'; readonly digest: Buffer; readonly configured: string }
   | { readonly kind: 'hash'; readonly hash: PasswordHash; readonly configured: string };
 
-/** Of equal length whatever came, so that the comparison tells nothing. */
+/** A digest of fixed length, so that the comparison's time reveals nothing. */
 const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /** Who may use the console. How long an answer takes does not tell which names there are. */
 export class Operators {
   #accounts: ReadonlyMap<string, Known> = new Map();
-  /** In the place of an account that does not exist. */
+  /** Checked in place of an account that does not exist. */
   #nobody: Known = nobodyLike([]);
   /** What was found right already, by name: a scraper need not pay for scrypt each time. */
   readonly #right = new Map<string, Buffer>();
@@ -91,7 +91,7 @@ export class Operators {
   }
 }
 
-/** Takes as long as the slowest account. */
+/** Hashes against the slowest account, so that the time does not show which names exist. */
 function nobodyLike(accounts: readonly Known[]): Known {
   const slowest = accounts.find(({ kind }) => kind === 'hash');
   const configured = randomBytes(32).toString('hex');

@@ -14,7 +14,7 @@ export interface OverviewParts {
   readonly enabled: () => ReadonlySet<Channel>;
 }
 
-/** How the gateway is now, for one look. */
+/** The gateway's current state, for the overview. */
 export async function overviewOf(parts: OverviewParts): Promise<Overview> {
   const [facts, rates] = await Promise.all([parts.facts(), parts.figures.rates()]);
   const enabled = parts.enabled();

@@ -8,10 +8,9 @@ import {
   listMessagesQuerySchema,
   listTicketsQuerySchema,
 } from '../../platform-api/schemas.ts';
-import { checked } from './checked.ts';
-import { Refusal } from './refusal.ts';
+import { checked, Refusal } from './refusal.ts';
 
-/** A person waits for it. */
+/** A person waits for the answer. */
 const DEADLINE_MS = 15_000;
 const MAX_CONVERSATIONS = 50;
 const AT_ONCE = 8;

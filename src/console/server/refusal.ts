@@ -1,4 +1,5 @@
 import type { Response } from 'express';
+import type { z } from 'zod';
 import type { Problem } from '../contract.ts';
 
 const STATUS: Readonly<Record<Problem['code'], number>> = {
@@ -28,7 +29,7 @@ export class Refusal extends Error {
   }
 }
 
-export interface RefusalDetails {
+interface RefusalDetails {
   readonly status?: number;
   /** Seconds. */
   readonly retryAfter?: number;
@@ -39,4 +40,19 @@ export interface RefusalDetails {
 export function refuse(res: Response, { status, problem }: Refusal): void {
   if (problem.retryAfter !== undefined) res.set('Retry-After', String(problem.retryAfter));
   res.set('Cache-Control', 'no-store').status(status).json(problem);
+}
+
+/**
+ * What came from outside, as its schema has it.
+ * @throws {Refusal} `invalid`, naming what is wrong and nothing of its value
+ */
+export function checked<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+): z.output<Schema> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const where = issue === undefined ? '' : issue.path.slice(0, 3).join('.').slice(0, 60);
+  throw new Refusal('invalid', where === '' ? 'Not what was expected' : `${where} is not valid`);
 }

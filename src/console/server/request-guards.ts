@@ -24,7 +24,7 @@ export function requireKnownHost(names: readonly string[], logger: Logger): Requ
       next();
       return;
     }
-    // Once for each, and no more than a few: what stands in the header is anybody's choice.
+    // Logged once per name and only for a few names, since clients choose the header.
     if (seen.size < 10 && !seen.has(host)) {
       seen.add(host);
       logger.warn('console.unknown_host', { todo: 'add the name to admin.hosts' });
@@ -87,7 +87,7 @@ export function answerFailures(logger: Logger) {
   return (error: unknown, _req: Request, res: Response, _next: NextFunction): void => {
     const refusal = asRefusal(error);
     if (refusal.status >= 500) logger.warn('console.failed', errorFields(refusal.cause ?? error));
-    // What has begun breaks off; whatever is left of it would look like its end.
+    // An answer that has begun is cut off: a clean end would look complete.
     if (res.headersSent) res.destroy();
     else refuse(res, refusal);
   };

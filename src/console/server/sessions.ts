@@ -1,16 +1,17 @@
-import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { DurableFiles } from '../../runtime/durable-files.ts';
 import type { Operators } from './operators.ts';
-import { type KeptSession, readSessions } from './session-file.ts';
 
 /** One session that was ended, or everything of an operator whose password is another one now. */
 export type Ended = { readonly session: string } | { readonly operator: string };
 
-/** How long a session lasts, however much it is used. */
-export const SESSION_MS = 12 * 60 * 60 * 1000;
-/** The oldest ends when one more begins. */
+/** How long a session lasts; using it does not extend it. */
+const SESSION_MS = 12 * 60 * 60 * 1000;
+/** The most sessions at a time; one more ends the oldest. */
 const MAX_SESSIONS = 200;
 const TOKEN = /^[\w-]{43}$/;
 
@@ -20,7 +21,7 @@ export interface LiveSession {
   readonly endsAt: number;
 }
 
-export interface SessionParts {
+interface SessionParts {
   /** Outlives the process. */
   readonly file: string;
   readonly files: Pick<DurableFiles, 'replace'>;
@@ -79,13 +80,13 @@ export class Sessions {
     return { id: kept.id, operator: kept.operator, endsAt: kept.endsAt };
   }
 
-  /** Resolves when no restart brings it back. */
+  /** Resolves once the end of the session is on disk, so that a restart does not restore it. */
   async end(id: string): Promise<void> {
     this.#drop(id);
     await this.#write();
   }
 
-  /** Ends all sessions of these operators: their password is another one now. */
+  /** Ends all sessions of these operators, whose password has changed. */
   async endOf(operators: readonly string[]): Promise<void> {
     const ended = [...this.#kept.values()].filter(({ operator }) => operators.includes(operator));
     for (const operator of operators) this.#tell({ operator });
@@ -124,3 +125,74 @@ export class Sessions {
 const idOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 const sealOf = (token: string, password: string): string =>
   createHmac('sha256', token).update(password).digest('hex');
+
+const keptSchema = z.array(
+  z.object({
+    /** SHA-256 of the token in hex: who reads the file cannot sign in with it. */
+    id: z.string().regex(/^[0-9a-f]{64}$/),
+    operator: z.string().min(1).max(64),
+    endsAt: z.number(),
+    /** HMAC of the operator's configured password under the token. */
+    seal: z.string().regex(/^[0-9a-f]{64}$/),
+  }),
+);
+type KeptSession = Readonly<z.output<typeof keptSchema>[number]>;
+
+/** What was written last; nothing when there is no file, or one that cannot be read as such. */
+async function readSessions(file: string): Promise<readonly KeptSession[]> {
+  try {
+    return keptSchema.parse(JSON.parse(await readFile(file, 'utf8')));
+  } catch {
+    // Losing this file only means that operators sign in again.
+    return [];
+  }
+}
+
+/** A device token expires after this time without a sign-in. */
+export const DEVICE_MS = 180 * 24 * 60 * 60 * 1000;
+const DEVICE_TOKEN = /^([\w-]{22})\.([0-9a-z]{1,10})\.([\w-]{43})$/;
+
+interface DeviceParts {
+  /** Outlives restarts. */
+  readonly key: Uint8Array;
+  readonly operators: Operators;
+  readonly clock: Clock;
+}
+
+/**
+ * Browsers in which an operator has signed in (OWASP, "Slow Down Online Guessing Attacks with
+ * Device Cookies"). Such a token lets nobody in: wrong passwords of others are not counted against
+ * the browser that has it. It is signed for one operator and the password of that time, so that
+ * tokens collected before the password was replaced are worth nothing.
+ */
+export class Devices {
+  readonly #parts: DeviceParts;
+
+  constructor(parts: DeviceParts) {
+    this.#parts = parts;
+  }
+
+  /** @param password as it is configured */
+  issue(operator: string, password = ''): string {
+    const id = randomBytes(16).toString('base64url');
+    const at = Math.floor(this.#parts.clock() / 1000).toString(36);
+    return `${id}.${at}.${this.#seal(operator, password, id, at).toString('base64url')}`;
+  }
+
+  /** The browser's id, when the token was given to it for this operator. */
+  idOf(token: string | undefined, operator: string): string | undefined {
+    const password = this.#parts.operators.passwordOf(operator);
+    const [, id, at, seal] = DEVICE_TOKEN.exec(token ?? '') ?? [];
+    if (password === undefined || id === undefined || at === undefined || seal === undefined) {
+      return undefined;
+    }
+    if (parseInt(at, 36) * 1000 + DEVICE_MS <= this.#parts.clock()) return undefined;
+    const given = Buffer.from(seal, 'base64url');
+    return timingSafeEqual(given, this.#seal(operator, password, id, at)) ? id : undefined;
+  }
+
+  #seal(operator: string, password: string, id: string, at: string): Buffer {
+    const what = JSON.stringify([operator, password, id, at]);
+    return createHmac('sha256', this.#parts.key).update(what).digest();
+  }
+}

@@ -1,20 +1,27 @@
 import express, { type Router } from 'express';
+import type { ShopId } from '../../domain/ids.ts';
 import type { Spool } from '../../spool/spool.ts';
 import { tryShop } from '../../spool/try-shop.ts';
-import type { ShopId } from '../../domain/ids.ts';
-import type { Audit } from './audit.ts';
 import type { ShopTrial } from '../contract.ts';
-import { Refusal } from './refusal.ts';
-import type { ShopNames } from './shop-names.ts';
-import { visitorOf } from './sign-in.ts';
 import { TRIAL_TIMEOUT_MS } from '../trial-words.ts';
+import type { Audit } from './audit.ts';
+import { Refusal } from './refusal.ts';
+import { visitorOf } from './sign-in.ts';
 
-export interface ShopRouteParts {
+/** The shops that are configured now. */
+export interface ShopNames {
+  idOf(name: string): ShopId | undefined;
+  /** The id itself when no shop has it any more. */
+  nameOf(id: ShopId): string;
+  isServed(id: ShopId): boolean;
+}
+
+interface ShopRouteParts {
   readonly spool: Pick<Spool, 'shopHealth' | 'requestProbe' | 'hasten' | 'counts'>;
   readonly shops: ShopNames;
   readonly audit: Audit;
   readonly deliveryPaused: () => boolean;
-  /** Something may be claimed now. */
+  /** Called when entries become claimable. */
   readonly wake: () => void;
 }
 

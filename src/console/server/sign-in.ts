@@ -1,15 +1,12 @@
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';
 import { z } from 'zod';
 import type { Clock } from '../../runtime/clock.ts';
-import type { Audit } from './audit.ts';
 import type { Session } from '../contract.ts';
-import { DEVICE_MS, type Devices } from './devices.ts';
-import { FailedLogins } from './failed-logins.ts';
+import type { Audit } from './audit.ts';
+import { DEVICE_MS, type Devices, type LiveSession, type Sessions } from './sessions.ts';
 import { type Door, LoginLimits } from './login-limits.ts';
 import { OPERATOR, type Operators } from './operators.ts';
-import { Refusal } from './refusal.ts';
-import type { LiveSession, Sessions } from './sessions.ts';
-import { checked } from './checked.ts';
+import { checked, Refusal } from './refusal.ts';
 
 const COOKIE = 'sluice_session';
 const DEVICE_COOKIE = 'sluice_device';
@@ -22,7 +19,7 @@ const loginSchema = z.strictObject({
   password: z.string().max(MAX_PASSWORD),
 });
 
-export interface SignInParts {
+interface SignInParts {
   readonly operators: Operators;
   readonly sessions: Sessions;
   readonly devices: Devices;
@@ -68,7 +65,7 @@ export class SignIn {
     router.post(LOGIN, express.json({ limit: '8kb' }), async (req, res) => {
       const { operator, password } = checked(loginSchema, req.body);
       const name = operator === undefined || operator === '' ? OPERATOR : operator;
-      // Before the look: a password that is replaced meanwhile must not get a session of the new one.
+      // Read before the check: a password replaced meanwhile must not get a session of the new one.
       const configured = this.#parts.operators.passwordOf(name);
       const { devices } = this.#parts;
       const device = devices.idOf(cookieOf(req, DEVICE_COOKIE), name);
@@ -179,7 +176,7 @@ const VISITOR = 'visitor';
 
 /** Who asks, behind `require`. */
 export function visitorOf(res: Response): Visitor {
-  // Set by `require`, and by nobody else.
+  // Only `require` sets this.
   return res.locals[VISITOR] as Visitor;
 }
 
@@ -193,11 +190,47 @@ function cookieOf({ headers }: Request, name: string): string | undefined {
 
 /** Basic (RFC 7617), or the password alone as a bearer token. */
 function presented(authorization: string): { name: string; password: string } | undefined {
-  // All that stands behind the scheme: a password may be several words.
+  // Everything after the scheme, since a password may contain spaces.
   const [, scheme, value] = /^(basic|bearer) +(.+)$/i.exec(authorization) ?? [];
   if (value === undefined || value.length > 2 * MAX_PASSWORD) return undefined;
   if (scheme?.toLowerCase() === 'bearer') return { name: OPERATOR, password: value };
   const pair = Buffer.from(value, 'base64').toString();
   const at = pair.indexOf(':');
   return at === -1 ? undefined : { name: pair.slice(0, at), password: pair.slice(at + 1) };
+}
+
+const EVERY_MS = 60_000;
+/** Lines a minute from all addresses together: nobody fills the disk from a thousand of them. */
+const MAX_LINES = 30;
+
+/**
+ * Wrong passwords in the audit: at most a line a minute for each address. Never the name that was
+ * given, which is often a password in the wrong field.
+ */
+class FailedLogins {
+  readonly #audit: Audit;
+  readonly #clock: Clock;
+  #minute = 0;
+  readonly #told = new Set<string>();
+
+  constructor(audit: Audit, clock: Clock) {
+    this.#audit = audit;
+    this.#clock = clock;
+  }
+
+  async add(address: string): Promise<void> {
+    const minute = Math.floor(this.#clock() / EVERY_MS);
+    if (minute !== this.#minute) {
+      this.#minute = minute;
+      this.#told.clear();
+    }
+    if (this.#told.has(address) || this.#told.size >= MAX_LINES) return;
+    this.#told.add(address);
+    await this.#audit.write({
+      who: 'unknown',
+      action: 'login_failed',
+      target: 'console',
+      outcome: 'refused',
+    });
+  }
 }

@@ -1,9 +1,9 @@
-import type { Request, Response } from 'express';
+import express, { type Request, type Response, type Router } from 'express';
 import { errorFields, type Logger } from '../../observability/logger.ts';
-import type { Overview, StreamEvent } from '../contract.ts';
+import type { History, Overview, StreamEvent } from '../contract.ts';
 import { Refusal } from './refusal.ts';
 import type { Ended, Sessions } from './sessions.ts';
-import type { Visitor } from './sign-in.ts';
+import { type Visitor, visitorOf } from './sign-in.ts';
 
 const MAX_STREAMS = 50;
 /** Of one session: a browser opens six to one host, and has gone from others that are not closed. */
@@ -12,10 +12,10 @@ const OVERVIEW_EVERY_MS = 2000;
 const IDS_EVERY_MS = 1000;
 const MAX_IDS = 100;
 const HEARTBEAT_MS = 15_000;
-/** A reader that is this far behind is slower than the news, or gone: he comes back by himself. */
+/** A reader this far behind is too slow or gone; it is closed, and EventSource reconnects. */
 const MAX_BEHIND_BYTES = 1024 * 1024;
 
-export interface StreamParts {
+interface StreamParts {
   readonly overview: () => Promise<Overview>;
   readonly sessions: Sessions;
   readonly logger: Logger;
@@ -26,7 +26,7 @@ interface Reader {
   readonly operator: string;
   /** None: a program with the password. */
   readonly sessionId: string | undefined;
-  /** When his session ends by itself. */
+  /** When the reader's session expires. */
   readonly end: NodeJS.Timeout | undefined;
   heardAt: number;
 }
@@ -62,7 +62,7 @@ export class Stream {
     for (const reader of this.#readers) this.#close(reader);
   }
 
-  /** On the way of every message: nothing when nobody looks. */
+  /** Called for every message; does nothing without readers. */
   entryChanged(id: string): void {
     if (this.#readers.size > 0 && this.#ids.size < MAX_IDS) this.#ids.add(id);
   }
@@ -106,7 +106,7 @@ export class Stream {
     try {
       this.#write(reader, frame({ event: 'overview', data: await this.#parts.overview() }));
     } catch (error) {
-      // The next turn brings it.
+      // The next interval sends it.
       this.#parts.logger.warn('console.failed', errorFields(error));
     }
   }
@@ -178,3 +178,22 @@ export class Stream {
 
 const frame = ({ event, data }: StreamEvent): string =>
   `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+
+interface LiveRouteParts {
+  readonly overview: () => Promise<Overview>;
+  readonly history: () => History;
+  readonly stream: Stream;
+}
+
+/** `GET /overview`, `/history`, `/stream` */
+export function liveRoutes({ overview, history, stream }: LiveRouteParts): Router {
+  const router = express.Router();
+  router.get('/overview', async (_req, res) => {
+    res.json(await overview());
+  });
+  router.get('/history', (_req, res) => {
+    res.json(history());
+  });
+  router.get('/stream', (req, res) => stream.open(req, res, visitorOf(res)));
+  return router;
+}

@@ -4,7 +4,7 @@ import type { CheckResult } from '../../operations/doctor/check.ts';
 import type { OperatorStore } from '../../spool/operator-store.ts';
 import { type Channel, CHANNELS } from '../../domain/channel.ts';
 import type { Audit } from './audit.ts';
-import { checked } from './checked.ts';
+import { checked, Refusal } from './refusal.ts';
 import type {
   AuditPage,
   ConfigurationView,
@@ -12,7 +12,6 @@ import type {
   ReloadResult,
   TestMessage,
 } from '../contract.ts';
-import { Refusal } from './refusal.ts';
 import { visitorOf } from './sign-in.ts';
 
 const AUDIT_PAGE = 50;
@@ -100,7 +99,7 @@ export function upkeepRoutes(parts: UpkeepRouteParts): Router {
   return router;
 }
 
-/** Whoever asks while it is under way gets the same answer. */
+/** Requests during a run share its answer. */
 function oneAtATime<Result>(work: () => Promise<Result>): () => Promise<Result> {
   let running: Promise<Result> | undefined;
   return () => {
@@ -118,7 +117,7 @@ async function withinTime<Result>(work: Promise<Result>, ms: number): Promise<Re
       reject(new Refusal('unavailable', `The checks take longer than ${ms / 1000} s`));
     }, ms);
   });
-  // It may still fail when nobody waits any more.
+  // It may still fail after the request was answered.
   work.catch(() => undefined);
   try {
     return await Promise.race([work, late]);

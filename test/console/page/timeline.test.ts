@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { TimelineStep } from '../../../src/console/contract.ts';
-import { stepWords } from '../../../src/console/page/message/step-words.ts';
-import { timelineGroups } from '../../../src/console/page/message/timeline.ts';
+import { stepWords, timelineGroups } from '../../../src/console/page/message/timeline.ts';
 
 /** Steps at these times, with what the server adds. */
 function steps(

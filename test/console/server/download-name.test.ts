@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { asDownload } from '../../../src/console/server/download-name.ts';
+import { asDownload } from '../../../src/console/server/content-routes.ts';
 
 test.each([
   ['order.pdf', 'attachment; filename=order.pdf'],

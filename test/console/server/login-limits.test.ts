@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { DEVICE_MS, Devices } from '../../../src/console/server/devices.ts';
-import { GuessBudget } from '../../../src/console/server/guess-budget.ts';
-import { LoginLimits, type Try } from '../../../src/console/server/login-limits.ts';
+import { DEVICE_MS, Devices } from '../../../src/console/server/sessions.ts';
+import { GuessBudget, LoginLimits, type Try } from '../../../src/console/server/login-limits.ts';
 import { Operators } from '../../../src/console/server/operators.ts';
 
 const MINUTE = 60_000;

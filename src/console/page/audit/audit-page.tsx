@@ -1,14 +1,13 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { AuditLine } from '../../contract.ts';
 import { exact, relative } from '../formats.ts';
 import { now } from '../now.ts';
 import { Button } from '../ui/button.tsx';
-import { Icon } from '../ui/icon.tsx';
-import { PageTitle } from '../ui/page-title.tsx';
-import { Empty, Failure, Skeleton } from '../ui/states.tsx';
+import { Icon, type IconName } from '../ui/icon.tsx';
+import { Empty, Failure, PageTitle, Skeleton } from '../ui/page-parts.tsx';
+import { api, asRefusal } from '../api.ts';
+import type { Refusal } from '../refusal.ts';
 import './audit.css';
-import { useAudit } from './audit-pages.ts';
-import { isEntry, wordsOf } from './audit-words.ts';
 
 /** What every operator did: who, when, what, on what. */
 export function AuditPage() {
@@ -106,4 +105,86 @@ function More({ onSeen }: { readonly onSeen: () => void }) {
       <Button onClick={onSeen}>Show more</Button>
     </div>
   );
+}
+
+/** Each action of the contract, in words. */
+const WORDS: Readonly<Record<string, readonly [IconName, string]>> = {
+  login: ['lock', 'Signed in'],
+  login_failed: ['alert', 'Sign-in refused'],
+  logout: ['signOut', 'Signed out'],
+  retry: ['again', 'Retried'],
+  release: ['play', 'Released'],
+  discard: ['discarded', 'Discarded'],
+  restore: ['back', 'Restored'],
+  undo: ['back', 'Took back'],
+  open: ['file', 'Opened the content'],
+  download: ['download', 'Downloaded'],
+  export: ['download', 'Exported'],
+  ingest: ['messages', 'Ingested'],
+  erase: ['discarded', 'Erased'],
+  reload: ['configuration', 'Reloaded the configuration'],
+  test_message: ['send', 'Sent a test message'],
+  try: ['again', 'Tried a shop'],
+};
+
+const wordsOf = (action: string): readonly [icon: IconName, words: string] =>
+  WORDS[action] ?? ['info', action.replaceAll('_', ' ')];
+
+/** Ids of entries are UUIDs. */
+const isEntry = (target: string): boolean =>
+  /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(target);
+
+const PAGE = 100;
+
+interface AuditLines {
+  readonly lines: readonly AuditLine[];
+  readonly isLoading: boolean;
+  readonly isAtEnd: boolean;
+  readonly failure: Refusal | undefined;
+  readonly more: () => void;
+  /** From the newest again. */
+  readonly restart: () => void;
+}
+
+/** The audit, page by page, the newest first. */
+function useAudit(): AuditLines {
+  const [lines, setLines] = useState<readonly AuditLine[]>([]);
+  const [isLoading, setLoading] = useState(false);
+  const [isAtEnd, setAtEnd] = useState(false);
+  const [failure, setFailure] = useState<Refusal | undefined>();
+  const next = useRef<number | undefined>(undefined);
+  const asking = useRef<AbortController | undefined>(undefined);
+
+  const load = useCallback((isFirst: boolean) => {
+    if (asking.current !== undefined && !isFirst) return;
+    asking.current?.abort();
+    const abort = new AbortController();
+    asking.current = abort;
+    setLoading(true);
+    setFailure(undefined);
+    const before = isFirst ? undefined : next.current;
+    api
+      .audit({ before, limit: PAGE }, abort.signal)
+      .then((page) => {
+        if (abort.signal.aborted) return;
+        next.current = page.next;
+        setLines((all) => (isFirst ? page.lines : [...all, ...page.lines]));
+        setAtEnd(page.next === undefined);
+      })
+      .catch((error: unknown) => {
+        if (!abort.signal.aborted) setFailure(asRefusal(error));
+      })
+      .finally(() => {
+        if (asking.current !== abort) return;
+        asking.current = undefined;
+        setLoading(false);
+      });
+  }, []);
+  useEffect(() => {
+    load(true);
+    return () => asking.current?.abort();
+  }, [load]);
+  const more = useCallback(() => load(false), [load]);
+  const restart = useCallback(() => load(true), [load]);
+  return { lines, isLoading, isAtEnd, failure, more, restart };
 }

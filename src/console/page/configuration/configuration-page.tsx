@@ -1,12 +1,12 @@
-import type { ConfigurationView } from '../../contract.ts';
-import { api } from '../api.ts';
-import { useLoad } from '../load.ts';
+import { useState } from 'preact/hooks';
+import type { ConfigurationView, ReloadResult } from '../../contract.ts';
+import { api, asRefusal, useLoad } from '../api.ts';
 import { Icon } from '../ui/icon.tsx';
-import { PageTitle } from '../ui/page-title.tsx';
-import { Failure, Skeleton } from '../ui/states.tsx';
-import { Time } from '../ui/time.tsx';
+import { Badge, Card, Failure, PageTitle, Skeleton, Time } from '../ui/page-parts.tsx';
+import type { Refusal } from '../refusal.ts';
+import { plural } from '../formats.ts';
+import { Button } from '../ui/button.tsx';
 import './configuration.css';
-import { Pending } from './pending.tsx';
 import { ShopCard } from './shop-card.tsx';
 import { Values } from './values.tsx';
 
@@ -55,3 +55,120 @@ const Loaded = (props: { readonly view: ConfigurationView; readonly onReloaded: 
     </div>
   );
 };
+
+/** What the file says otherwise than what runs, and the button that takes it up. */
+function Pending(props: {
+  readonly pending: ConfigurationView['pending'];
+  readonly file: string | undefined;
+  readonly onReloaded: () => void;
+}) {
+  const { pending, file, onReloaded } = props;
+  const [isBusy, setBusy] = useState(false);
+  const [result, setResult] = useState<ReloadResult | Refusal | undefined>();
+  const reload = async () => {
+    setBusy(true);
+    try {
+      setResult(await api.reload());
+      onReloaded();
+    } catch (error) {
+      setResult(asRefusal(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Card
+      title="Changes of the file"
+      tools={
+        <Button
+          size="small"
+          icon="again"
+          look={pending !== null && pending.length > 0 ? 'primary' : 'plain'}
+          busy={isBusy}
+          onClick={() => void reload()}
+        >
+          Reload
+        </Button>
+      }
+    >
+      {pending === null ? (
+        <p class="note danger">
+          <Icon name="alert" />
+          <span>
+            {file === undefined ? 'The file' : <code>{file}</code>} cannot be read as it is now. The
+            gateway goes on with what it has; Reload says what is wrong.
+          </span>
+        </p>
+      ) : pending.length === 0 ? (
+        <p class="muted">What runs is what the file says.</p>
+      ) : (
+        <ul class="pending">
+          {pending.map(({ path, needsRestart }) => (
+            <li key={path}>
+              <code>{path}</code>
+              {needsRestart ? (
+                <Badge tone="warning" icon="again">
+                  needs a restart
+                </Badge>
+              ) : (
+                <Badge tone="accent" icon="play">
+                  taken up by Reload
+                </Badge>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+      <div role="status">{result !== undefined && <Result result={result} />}</div>
+    </Card>
+  );
+}
+
+function Result({ result }: { readonly result: ReloadResult | Refusal }) {
+  if (result instanceof Error) {
+    return <Said tone="danger" text={`It was not reloaded. ${result.message}`} items={[]} />;
+  }
+  if (!result.ok) {
+    const text = 'Nothing was taken up: the file has mistakes. The gateway goes on as before.';
+    return <Said tone="danger" text={text} items={result.mistakes} />;
+  }
+  const { changed, needsRestart } = result;
+  return (
+    <>
+      <Said
+        tone="ok"
+        text={
+          changed.length === 0
+            ? 'Nothing has changed in the file.'
+            : `Taken up: ${plural(changed.length, 'change')}.`
+        }
+        items={changed}
+      />
+      {needsRestart.length > 0 && (
+        <Said tone="warning" text="These wait for a restart of the gateway:" items={needsRestart} />
+      )}
+    </>
+  );
+}
+
+const Said = (props: {
+  readonly tone: 'ok' | 'warning' | 'danger';
+  readonly text: string;
+  readonly items: readonly string[];
+}) => (
+  <div class={`note result ${props.tone}`}>
+    <Icon name={props.tone === 'ok' ? 'ok' : 'alert'} />
+    <div>
+      <b>{props.text}</b>
+      {props.items.length > 0 && (
+        <ul>
+          {props.items.map((item) => (
+            <li key={item} class="mono">
+              {item}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  </div>
+);

@@ -1,9 +1,12 @@
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import type { Channel, ConfigurationView } from '../../contract.ts';
-import { ChannelBadge } from '../ui/badge.tsx';
-import { Card } from '../ui/card.tsx';
+import { Card, ChannelBadge } from '../ui/page-parts.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
-import { TestMessageButton } from './test-message-button.tsx';
+import { api, asRefusal } from '../api.ts';
+import type { Refusal } from '../refusal.ts';
+import { CHANNEL_NAMES } from '../formats.ts';
+import { Button } from '../ui/button.tsx';
 
 type Shop = ConfigurationView['shops'][number];
 
@@ -80,7 +83,7 @@ const Door = (props: {
 const Address = (props: {
   readonly name: string;
   readonly values: readonly string[];
-  /** Without it there is nothing to copy. */
+  /** Names the copied text for the copy buttons; without it there are none. */
   readonly what?: string;
   readonly hint?: string;
   readonly none?: string;
@@ -99,3 +102,39 @@ const Address = (props: {
     </div>
   </div>
 );
+
+type Outcome =
+  | { readonly kind: 'idle' | 'sending' }
+  | { readonly kind: 'sent'; readonly href: string }
+  | { readonly kind: 'failed'; readonly refusal: Refusal };
+
+/** Sends a message through the channel's own door, and leads to what became of it. */
+export function TestMessageButton(props: { readonly shop: string; readonly channel: Channel }) {
+  const [outcome, setOutcome] = useState<Outcome>({ kind: 'idle' });
+  const send = async () => {
+    setOutcome({ kind: 'sending' });
+    try {
+      const { id } = await api.testMessage(props.shop, props.channel);
+      setOutcome({ kind: 'sent', href: `/messages/${encodeURIComponent(id)}` });
+    } catch (error) {
+      setOutcome({ kind: 'failed', refusal: asRefusal(error) });
+    }
+  };
+  return (
+    <div class="test-message">
+      <Button
+        size="small"
+        icon="send"
+        busy={outcome.kind === 'sending'}
+        aria-label={`Send a test message: ${CHANNEL_NAMES[props.channel]}, ${props.shop}`}
+        onClick={() => void send()}
+      >
+        Send a test message
+      </Button>
+      <span role="status">
+        {outcome.kind === 'sent' && <a href={outcome.href}>Accepted: see what became of it</a>}
+        {outcome.kind === 'failed' && <span class="fault">{outcome.refusal.message}</span>}
+      </span>
+    </div>
+  );
+}

@@ -1,12 +1,8 @@
 import type { DoctorReport } from '../../contract.ts';
-import { api } from '../api.ts';
+import { api, useLoad } from '../api.ts';
 import { plural } from '../formats.ts';
-import { useLoad } from '../load.ts';
-import { Badge, type Tone } from '../ui/badge.tsx';
+import { Badge, Failure, PageTitle, Prose, Skeleton, type Tone } from '../ui/page-parts.tsx';
 import { Button } from '../ui/button.tsx';
-import { PageTitle } from '../ui/page-title.tsx';
-import { Prose } from '../ui/prose.tsx';
-import { Failure, Skeleton } from '../ui/states.tsx';
 import './doctor.css';
 
 type Check = DoctorReport['checks'][number];

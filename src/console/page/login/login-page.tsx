@@ -1,13 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { api, session } from '../api.ts';
+import { api, asRefusal, session } from '../api.ts';
 import { span } from '../formats.ts';
-import { asRefusal } from '../load.ts';
 import { gatewayNow, now } from '../now.ts';
-import { Mark } from '../shell/mark.tsx';
-import { SchemeSwitch } from '../shell/scheme-switch.tsx';
+import { Mark } from '../ui/icon.tsx';
+import { SchemeSwitch } from '../scheme.tsx';
 import { Button } from '../ui/button.tsx';
 import { Input } from '../ui/field.tsx';
-import './login.css';
 
 /** A refusal in words, and until when trying again is useless. */
 interface Fault {

@@ -1,15 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { EntryContent, EntryDetail } from '../../contract.ts';
-import { addressOf, api } from '../api.ts';
+import { addressOf, api, useLoad } from '../api.ts';
 import { bytes } from '../formats.ts';
-import { useLoad } from '../load.ts';
 import { Button } from '../ui/button.tsx';
-import { Card } from '../ui/card.tsx';
+import { Badge, Card, Failure, Skeleton, type Tab, Tabs } from '../ui/page-parts.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { Failure, Skeleton } from '../ui/states.tsx';
-import { type Tab, Tabs } from '../ui/tabs.tsx';
-import { AttachmentTable } from './attachment-table.tsx';
 import { payloadFields, submittedText } from './payload-fields.ts';
 
 /** What the person wrote and what became of it: hidden until someone asks for it. */
@@ -200,4 +196,42 @@ const Fields = ({ payload }: { readonly payload: unknown }) => (
       </div>
     ))}
   </dl>
+);
+
+/** Files of a message. They are downloads: the browser never shows one. */
+const AttachmentTable = (props: {
+  readonly id: string;
+  readonly attachments: EntryContent['attachments'];
+}) => (
+  <ul class="attachments">
+    {props.attachments.map(({ part, name, type, bytes: size, mediaId }) => (
+      <li key={part}>
+        <Icon name="file" />
+        <span class="attachment-words">
+          <bdi title={name}>{name === '' ? '(no name)' : name}</bdi>
+          <span class="muted">
+            {type}, {bytes(size)}
+          </span>
+        </span>
+        {mediaId === undefined ? (
+          <Badge tone="warning" icon="warning">
+            not uploaded
+          </Badge>
+        ) : (
+          <Badge tone="ok" icon="ok">
+            uploaded
+          </Badge>
+        )}
+        <a
+          class="button small plain bare"
+          href={addressOf.attachment(props.id, part)}
+          download={name === '' ? 'attachment' : name}
+          aria-label={`Download ${name}`}
+          title={`Download ${name}`}
+        >
+          <Icon name="download" />
+        </a>
+      </li>
+    ))}
+  </ul>
 );

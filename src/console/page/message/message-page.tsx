@@ -1,21 +1,31 @@
 import { useLocation, useRoute } from 'preact-iso';
-import { useEffect, useRef } from 'preact/hooks';
-import type { EntryDetail } from '../../contract.ts';
-import { api } from '../api.ts';
-import { useLoad } from '../load.ts';
-import { lastListAddress } from '../messages/last-list.ts';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { EntryAction, EntryDetail } from '../../contract.ts';
+import { api, useLoad } from '../api.ts';
+import { lastListAddress } from '../messages/list-state.ts';
 import { senderOf } from '../messages/entry-line.tsx';
 import { onEntries } from '../stream.ts';
-import { ButtonLink } from '../ui/button.tsx';
-import { Empty, Failure, Skeleton } from '../ui/states.tsx';
-import { PageTitle } from '../ui/page-title.tsx';
-import { AuthenticationCard } from './authentication-card.tsx';
+import { Button, ButtonLink } from '../ui/button.tsx';
+import {
+  ChannelBadge,
+  Empty,
+  Failure,
+  PageTitle,
+  Skeleton,
+  StateBadge,
+  Time,
+} from '../ui/page-parts.tsx';
+import { Icon, type IconName } from '../ui/icon.tsx';
+import { span } from '../formats.ts';
+import { ACTION_WORDS } from '../messages/actions.ts';
+import { ACTION_ICONS } from '../messages/selection-bar.tsx';
+import { actOnOne } from '../messages/acting.ts';
+import { now } from '../now.ts';
+import { AuthenticationCard, FactsCard } from './facts-card.tsx';
 import { ContentCard } from './content-card.tsx';
-import { FactsCard } from './facts-card.tsx';
-import { MessageHeader } from './message-header.tsx';
 import './message.css';
-import { Neighbours } from './neighbours.tsx';
 import { TimelineCard } from './timeline-card.tsx';
+import { situation } from './message-words.ts';
 
 const RELOAD_AT_MOST_EVERY_MS = 500;
 
@@ -115,4 +125,124 @@ function useEscape(): void {
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   }, [route]);
+}
+
+/** Back to the list, and to the messages before and after this one. */
+const Neighbours = ({ entry }: { readonly entry: EntryDetail }) => (
+  <nav class="neighbours" aria-label="Messages around this one">
+    <a href={lastListAddress()} class="button quiet small">
+      <Icon name="back" />
+      <span>Messages</span>
+    </a>
+    <span class="neighbours-around">
+      <Neighbour to={entry.previous} icon="back" label="Older message" />
+      <Neighbour to={entry.following} icon="forward" label="Newer message" />
+    </span>
+  </nav>
+);
+
+const Neighbour = (props: {
+  readonly to: string | undefined;
+  readonly icon: IconName;
+  readonly label: string;
+}) =>
+  props.to === undefined ? (
+    <span class="button quiet bare small" aria-hidden="true" data-disabled>
+      <Icon name={props.icon} />
+    </span>
+  ) : (
+    <a
+      href={`/messages/${props.to}`}
+      class="button quiet bare small"
+      aria-label={props.label}
+      title={props.label}
+    >
+      <Icon name={props.icon} />
+    </a>
+  );
+
+/** Who wrote, where the message stands and why, and what can be done about it. */
+function MessageHeader(props: { readonly entry: EntryDetail; readonly onChanged: () => void }) {
+  const { entry, onChanged } = props;
+  const { meaning, todo, because } = situation(entry);
+  return (
+    <section class={`message-header ${entry.state}`} aria-label="State">
+      <dl class="who">
+        <div>
+          <dt>From</dt>
+          <dd>
+            <bdi>{senderOf(entry)}</bdi>
+          </dd>
+        </div>
+        {entry.to !== '' && (
+          <div>
+            <dt>To</dt>
+            <dd class="clamped" tabIndex={entry.to.length > 300 ? 0 : undefined}>
+              <bdi>{entry.to}</bdi>
+            </dd>
+          </div>
+        )}
+      </dl>
+      <p class="state-line">
+        <StateBadge state={entry.state} />
+        <ChannelBadge channel={entry.channel} />
+        <span class="muted">
+          received <Time at={entry.receivedAt} />
+        </span>
+        {entry.state === 'queued' && entry.nextAttemptAt !== undefined && (
+          <span class="muted">
+            next attempt <Countdown at={entry.nextAttemptAt} />
+          </span>
+        )}
+      </p>
+      <p>{meaning}</p>
+      {because !== undefined && <p class="because">{because}</p>}
+      {todo !== '' && <p class="muted">{todo}</p>}
+      <Actions {...{ entry, onChanged }} />
+    </section>
+  );
+}
+
+const Countdown = ({ at }: { readonly at: number }) => (
+  <b>{at - now.value <= 0 ? 'now, in its turn' : `in ${span(at - now.value + 999)}`}</b>
+);
+
+function Actions({
+  entry,
+  onChanged,
+}: {
+  readonly entry: EntryDetail;
+  readonly onChanged: () => void;
+}) {
+  const [busy, setBusy] = useState<EntryAction>();
+  if (entry.actions.length === 0) return null;
+  const main = entry.actions[0] === 'discard' ? undefined : entry.actions[0];
+  const act = async (action: EntryAction) => {
+    setBusy(action);
+    await actOnOne({ action, ids: [entry.id] }, onChanged);
+    setBusy(undefined);
+  };
+  return (
+    <div class="message-actions">
+      {entry.actions.map((action) => (
+        <Button
+          key={action}
+          look={action === main ? 'primary' : 'plain'}
+          icon={ACTION_ICONS[action]}
+          busy={busy === action}
+          disabled={busy !== undefined && busy !== action}
+          title={ACTION_WORDS[action].consequence(false)}
+          onClick={() => void act(action)}
+        >
+          {labelOf(action, entry)}
+        </Button>
+      ))}
+    </div>
+  );
+}
+
+function labelOf(action: EntryAction, { state }: EntryDetail): string {
+  if (action === 'release') return state === 'suppressed' ? 'Submit anyway' : 'Release';
+  if (action === 'retry') return state === 'queued' ? 'Try now' : 'Retry';
+  return ACTION_WORDS[action].verb;
 }

@@ -1,10 +1,10 @@
 import type { EntryDetail } from '../../contract.ts';
 import { clock, duration, exact, span } from '../formats.ts';
 import { now } from '../now.ts';
-import { Card } from '../ui/card.tsx';
+import { Card } from '../ui/page-parts.tsx';
 import { type TimelineGroup, timelineGroups, type TimelineLine } from './timeline.ts';
 
-/** Waits that are shorter are not worth a line. */
+/** Shorter waits get no line of their own. */
 const WORTH_TELLING_MS = 1_000;
 
 /** Every step with its time; attempts as groups, each with a bar for how long its steps took. */
@@ -65,7 +65,7 @@ function Group({ group, reason }: { group: TimelineGroup; reason: string | undef
   );
 }
 
-/** Not what the last line says already. */
+/** Leaves out what the last line says already. */
 const isWorthQuoting = (reason: string, end: TimelineLine | undefined): boolean =>
   reason !== '' && end?.step !== 'delivered' && end?.more !== reason;
 

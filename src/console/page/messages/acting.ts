@@ -1,11 +1,9 @@
 import { signal } from '@preact/signals';
 import type { ActionProgress, ActionRequest } from '../../contract.ts';
-import { api, session } from '../api.ts';
-import { asRefusal } from '../load.ts';
+import { api, asRefusal, session } from '../api.ts';
 import { onAction } from '../stream.ts';
-import { toast } from '../ui/toast.tsx';
-import { follow, type RunParts } from './action-run.ts';
-import { resultLine } from './action-words.ts';
+import { toast } from '../ui/overlays.tsx';
+import { follow, resultLine, type RunParts } from './actions.ts';
 
 const PARTS: RunParts = {
   action: async (id) => {
@@ -44,7 +42,7 @@ export async function resumeBulk(): Promise<void> {
   else if (sessionStorage.getItem(KEPT) === id) await followBulk(known);
 }
 
-/** It is read, or nobody knows of it any more. */
+/** Called once the action is read, or when it is no longer known. */
 export function forgetBulk(): void {
   sessionStorage.removeItem(KEPT);
   bulk.value = undefined;
@@ -98,7 +96,7 @@ async function undoOne(id: string, onChanged: () => void): Promise<void> {
   });
 }
 
-/** Whatever goes wrong is said. */
+/** Shows any error as a toast. */
 async function tell(work: () => Promise<unknown>): Promise<boolean> {
   try {
     await work();

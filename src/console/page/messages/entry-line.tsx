@@ -1,8 +1,7 @@
 import type { EntryRow } from '../../contract.ts';
 import { CHANNEL_NAMES, plural } from '../formats.ts';
-import { StateBadge } from '../ui/badge.tsx';
+import { StateBadge, Time } from '../ui/page-parts.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { Time } from '../ui/time.tsx';
 import type { ListedRow } from './entry-pages.ts';
 import { isCaveat, shortReason } from './reasons.ts';
 

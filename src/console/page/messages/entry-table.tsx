@@ -1,10 +1,13 @@
 import type { RefObject } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
-import { Skeleton } from '../ui/states.tsx';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { Empty, Skeleton } from '../ui/page-parts.tsx';
+import { Button, ButtonLink } from '../ui/button.tsx';
 import { EntryLine } from './entry-line.tsx';
-import { list } from './list-state.ts';
-import { isSelected, type Selection } from './selection.ts';
-import { useRowHeight, useWindow } from './use-window.ts';
+import { type FilterState, list } from './list-state.ts';
+import { isSelected, type Selection } from './actions.ts';
+import { STATE_MEANING } from './reasons.ts';
+import { isFiltered } from './filters.ts';
+import { type ListWindow, visibleRows } from './message-list.ts';
 
 const COLUMNS = ['From', 'Subject', 'State', 'Tries', 'Received'] as const;
 
@@ -108,4 +111,106 @@ const CLASSES: Readonly<Record<(typeof COLUMNS)[number], string>> = {
 function rowCount(): number {
   const { total } = list;
   return total.value?.exact === true ? total.value.count + 1 : -1;
+}
+
+/** Why there is nothing, and what to do. */
+export function NothingFound({ state }: { readonly state: FilterState }) {
+  const { filters, clear, choose } = state;
+  if (!isFiltered(filters)) {
+    return (
+      <Empty icon="messages" title="No messages yet">
+        <p>They appear here the moment they arrive.</p>
+        <p class="empty-actions">
+          <ButtonLink href="/configuration" look="primary" icon="send">
+            Send a test message
+          </ButtonLink>
+        </p>
+      </Empty>
+    );
+  }
+  const [only, ...others] = filters.states;
+  const isOnlyState = only !== undefined && others.length === 0 && isOnly(filters.text, filters);
+  if (isOnlyState && (only === 'dead' || only === 'held')) {
+    return (
+      <Empty icon="ok" title={only === 'dead' ? 'No dead messages' : 'No messages are held'}>
+        <p>
+          {only === 'dead' ? 'Every message went through or is on its way.' : STATE_MEANING.held}
+        </p>
+        <p class="empty-actions">
+          <Button onClick={clear}>Show all messages</Button>
+        </p>
+      </Empty>
+    );
+  }
+  return (
+    <Empty icon="search" title="Nothing found">
+      <p>
+        {list.searchIsComplete.value
+          ? 'Search finds words, and beginnings of words, of sender, recipient, subject, address, number and id; all of them must fit. It does not look into texts.'
+          : 'The search index still catches up. Try again in a moment.'}
+      </p>
+      <p class="empty-actions">
+        {filters.time.kind !== 'any' && (
+          <Button onClick={() => choose({ time: { kind: 'any' } })}>Look at any time</Button>
+        )}
+        <Button onClick={clear}>Clear all filters</Button>
+      </p>
+    </Empty>
+  );
+}
+
+const isOnly = (text: string, filters: FilterState['filters']): boolean =>
+  text === '' && filters.reason === '' && filters.time.kind === 'any';
+
+const PHONE = '(max-width: 720px)';
+const ROW_PX = 46;
+const PHONE_ROW_PX = 78;
+
+/** The height of a row, which the style sheet has as well. */
+export function useRowHeight(): number {
+  const [isPhone, setPhone] = useState(() => matchMedia(PHONE).matches);
+  useEffect(() => {
+    const media = matchMedia(PHONE);
+    const onChange = () => setPhone(media.matches);
+    media.addEventListener('change', onChange);
+    return () => media.removeEventListener('change', onChange);
+  }, []);
+  return isPhone ? PHONE_ROW_PX : ROW_PX;
+}
+
+/** How far the page's body is scrolled into an element, and how much of the screen is left to it. */
+export function viewOf(element: HTMLElement): { scrollTop: number; viewHeight: number } {
+  const { top } = element.getBoundingClientRect();
+  return { scrollTop: Math.max(0, -top), viewHeight: innerHeight - Math.max(0, top) };
+}
+
+/** Which rows of a list of `total` are on the screen; looks again as the page scrolls. */
+function useWindow(
+  body: RefObject<HTMLElement | null>,
+  rowHeight: number,
+  total: number,
+): ListWindow {
+  const [shown, setShown] = useState<ListWindow>({ first: 0, end: 0 });
+  useLayoutEffect(() => {
+    let frame = 0;
+    const look = () => {
+      frame = 0;
+      if (body.current === null) return;
+      const { scrollTop, viewHeight } = viewOf(body.current);
+      const next = visibleRows(scrollTop, viewHeight, rowHeight, total);
+      setShown((now) => (now.first === next.first && now.end === next.end ? now : next));
+    };
+    const later = () => {
+      if (frame === 0) frame = requestAnimationFrame(look);
+    };
+    look();
+    addEventListener('scroll', later, { passive: true });
+    addEventListener('resize', later);
+    return () => {
+      cancelAnimationFrame(frame);
+      removeEventListener('scroll', later);
+      removeEventListener('resize', later);
+    };
+  }, [rowHeight, total]);
+  return shown;
 }

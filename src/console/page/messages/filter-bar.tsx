@@ -5,10 +5,9 @@ import { Button } from '../ui/button.tsx';
 import { Input, SearchInput, Select } from '../ui/field.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { ENTRY_STATES } from '../../../domain/entry-state.ts';
-import { isFiltered } from './filters.ts';
+import { isFiltered, PRESETS, type TimeFilter } from './filters.ts';
 import { OFFERED_REASONS } from './reasons.ts';
-import { TimeFields } from './time-fields.tsx';
-import type { FilterState } from './use-filters.ts';
+import type { FilterState } from './list-state.ts';
 
 /** Search and filters. On a phone all but the search hides behind a button. */
 export function FilterBar(props: {
@@ -123,4 +122,83 @@ export function FilterBar(props: {
       </div>
     </div>
   );
+}
+
+/** Presets, or a range of this machine's own time. */
+function TimeFields(props: {
+  readonly time: TimeFilter;
+  readonly onChoose: (time: TimeFilter) => void;
+}) {
+  const { time, onChoose } = props;
+  const [isRange, setRange] = useState(false);
+  const between = time.kind === 'between' ? time : undefined;
+  const change = (edge: 'from' | 'to', text: string) => {
+    const at = readLocalInput(text);
+    const from = edge === 'from' ? at : between?.from;
+    const to = edge === 'to' ? at : between?.to;
+    if (from === undefined && to === undefined) onChoose({ kind: 'any' });
+    else {
+      onChoose({
+        kind: 'between',
+        ...(from !== undefined && { from }),
+        ...(to !== undefined && { to }),
+      });
+    }
+  };
+  const value =
+    between !== undefined || isRange ? 'range' : time.kind === 'last' ? time.preset : '';
+  return (
+    <>
+      <Select
+        label="Time"
+        quietLabel
+        value={value}
+        options={[
+          { value: '', label: 'Any time' },
+          ...PRESETS.map(({ preset, words }) => ({ value: preset, label: words })),
+          { value: 'range', label: 'Range…' },
+        ]}
+        onChoose={(chosen) => {
+          const preset = PRESETS.find((each) => each.preset === chosen)?.preset;
+          setRange(chosen === 'range');
+          if (chosen === 'range') return;
+          onChoose(preset === undefined ? { kind: 'any' } : { kind: 'last', preset });
+        }}
+      />
+      {value === 'range' && (
+        <div class="range">
+          <Input
+            label="From"
+            quietLabel
+            type="datetime-local"
+            value={localInput(between?.from)}
+            max={localInput(between?.to)}
+            onChange={(event) => change('from', event.currentTarget.value)}
+          />
+          <span aria-hidden="true">–</span>
+          <Input
+            label="To"
+            quietLabel
+            type="datetime-local"
+            value={localInput(between?.to)}
+            min={localInput(between?.from)}
+            onChange={(event) => change('to', event.currentTarget.value)}
+          />
+        </div>
+      )}
+    </>
+  );
+}
+
+/** A time as `<input type="datetime-local">` has it: local, to the minute. Empty for none. */
+function localInput(at: number | undefined): string {
+  if (at === undefined) return '';
+  const offsetMs = new Date(at).getTimezoneOffset() * 60_000;
+  return new Date(at - offsetMs).toISOString().slice(0, 16);
+}
+
+/** Undefined while it is not complete. */
+function readLocalInput(text: string): number | undefined {
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? undefined : at;
 }

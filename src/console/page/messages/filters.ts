@@ -1,6 +1,6 @@
 import { ENTRY_STATES } from '../../../domain/entry-state.ts';
 import type { Channel, EntryState } from '../../contract.ts';
-import { CHANNELS } from '../formats.ts';
+import { CHANNEL_NAMES, CHANNELS, exact, STATE_NAMES } from '../formats.ts';
 
 /** How far back a list looks. A preset moves on with the clock; a range stands still. */
 export type TimeFilter =
@@ -8,7 +8,7 @@ export type TimeFilter =
   | { readonly kind: 'last'; readonly preset: Preset }
   | { readonly kind: 'between'; readonly from?: number; readonly to?: number };
 
-export type Preset = '15m' | '1h' | '24h' | '7d' | '30d';
+type Preset = '15m' | '1h' | '24h' | '7d' | '30d';
 
 export const PRESETS: readonly { readonly preset: Preset; readonly words: string }[] = [
   { preset: '15m', words: 'Last 15 minutes' },
@@ -124,10 +124,7 @@ export const allFound = (filters: Filters, now: number): EntryQuery => ({
 });
 
 /** From (inclusive) and to (exclusive), in milliseconds since the epoch. */
-export function bounds(
-  time: TimeFilter,
-  now: number,
-): { readonly from?: number; readonly to?: number } {
+function bounds(time: TimeFilter, now: number): { readonly from?: number; readonly to?: number } {
   switch (time.kind) {
     case 'any':
       return {};
@@ -151,4 +148,31 @@ export function wholeId(text: string): string | undefined {
 
 function set(params: URLSearchParams, name: string, value: string): void {
   if (value !== '') params.set(name, value);
+}
+
+/** The filters as the end of "all that …". */
+export function matchWords(filters: Filters): string {
+  const { text, shop, channel, states, reason, time } = filters;
+  const parts = [
+    ...(states.length > 0
+      ? [`are ${listed(states.map((state) => STATE_NAMES[state].toLowerCase()))}`]
+      : []),
+    ...(channel === '' ? [] : [`came by ${CHANNEL_NAMES[channel]}`]),
+    ...(shop === '' ? [] : [`are of ${shop}`]),
+    ...(reason === '' ? [] : [`have a reason that begins with “${reason}”`]),
+    ...(text === '' ? [] : [`have “${text}” in them`]),
+    ...(time.kind === 'last'
+      ? [`came in the ${PRESETS.find(({ preset }) => preset === time.preset)?.words.toLowerCase()}`]
+      : []),
+    ...(time.kind === 'between' && time.from !== undefined
+      ? [`came after ${exact(time.from)}`]
+      : []),
+    ...(time.kind === 'between' && time.to !== undefined ? [`came before ${exact(time.to)}`] : []),
+  ];
+  return parts.length === 0 ? 'there are' : parts.join(', ');
+}
+
+function listed(words: readonly string[]): string {
+  const last = words.at(-1) ?? '';
+  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} or ${last}`;
 }

@@ -2,20 +2,19 @@ import { batch, signal } from '@preact/signals';
 import type { EntryList, EntryRow } from '../../contract.ts';
 import { EntryPages } from './entry-pages.ts';
 import type { EntryQuery } from './filters.ts';
-import { MOST_ROWS } from './window.ts';
 
-export interface MessageListParts {
+interface MessageListParts {
   readonly entries: (query: EntryQuery, signal: AbortSignal) => Promise<EntryList>;
   readonly entry: (id: string, signal: AbortSignal) => Promise<EntryRow>;
   readonly clock: () => number;
 }
 
-export type Announced = { readonly count: number; readonly more: boolean } | undefined;
+type Announced = { readonly count: number; readonly more: boolean } | undefined;
 
 const PAGE_SIZE = 100;
 /** Begins to load the next page when so many rows are left below the window. */
 const AHEAD_ROWS = 60;
-/** However much changes, the list asks no more often. */
+/** The shortest time between two requests, however many entries change. */
 const REFRESH_EVERY_MS = 1_000;
 /**
  * The index of states and words lags behind the spool, on a busy machine by much. After a change the
@@ -92,7 +91,7 @@ export class MessageList {
     }
   }
 
-  /** Ends what is under way; the list itself stays, for whoever comes back. */
+  /** Stops requests under way; the list itself is kept for a return to the page. */
   stop(): void {
     this.#abort.abort();
     this.#abort = new AbortController();
@@ -171,7 +170,7 @@ export class MessageList {
     }, wait);
   }
 
-  /** What fails here is asked again with the next change. */
+  /** A failed request is repeated with the next change. */
   async #refresh(abort: AbortSignal): Promise<void> {
     // Of a list that is open for days, most of what has changed is no longer in it.
     for (const id of this.#stale) if (this.pages.value.indexOf(id) < 0) this.#stale.delete(id);
@@ -300,4 +299,43 @@ export class MessageList {
   #isCountDue(): boolean {
     return this.#parts.clock() - this.#countedAt >= COUNT_EVERY_MS;
   }
+}
+
+/**
+ * Which rows of a long list are on the page. Rows have one height, so that a million of them cost
+ * what a screenful costs.
+ */
+export interface ListWindow {
+  readonly first: number;
+  /** Exclusive. */
+  readonly end: number;
+}
+
+/** Browsers limit heights to some 16 million pixels; older rows need the time filter. */
+const MOST_ROWS = 200_000;
+
+const OVERSCAN_ROWS = 8;
+
+export function visibleRows(
+  scrollTop: number,
+  viewHeight: number,
+  rowHeight: number,
+  total: number,
+): ListWindow {
+  const first = Math.max(0, Math.floor(scrollTop / rowHeight) - OVERSCAN_ROWS);
+  const end = Math.min(total, Math.ceil((scrollTop + viewHeight) / rowHeight) + OVERSCAN_ROWS);
+  return { first: Math.min(first, Math.max(0, total - 1)), end: Math.max(end, 0) };
+}
+
+/** Where to scroll so that a row is wholly seen; the same position when it is. */
+export function scrollToShow(
+  index: number,
+  scrollTop: number,
+  viewHeight: number,
+  rowHeight: number,
+): number {
+  const top = index * rowHeight;
+  if (top < scrollTop) return top;
+  const bottom = top + rowHeight;
+  return bottom > scrollTop + viewHeight ? bottom - viewHeight : scrollTop;
 }

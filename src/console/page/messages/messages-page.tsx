@@ -1,27 +1,27 @@
 import { useLocation } from 'preact-iso';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { EntryAction, EntryRow } from '../../contract.ts';
-import { api } from '../api.ts';
-import { asRefusal } from '../load.ts';
+import { api, asRefusal } from '../api.ts';
 import { gatewayNow } from '../now.ts';
 import { connection, onEntries } from '../stream.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { PageTitle } from '../ui/page-title.tsx';
-import { Failure, Skeleton } from '../ui/states.tsx';
-import { toast } from '../ui/toast.tsx';
+import { Failure, PageTitle, Skeleton } from '../ui/page-parts.tsx';
+import { toast } from '../ui/overlays.tsx';
 import { actOnMany, actOnOne } from './acting.ts';
-import { BulkPanel } from './bulk-panel.tsx';
-import { ConfirmAction, type Intent } from './confirm-action.tsx';
-import { EntryTable } from './entry-table.tsx';
+import {
+  BulkPanel,
+  ConfirmAction,
+  type Intent,
+  SelectionBar,
+  totalLine,
+} from './selection-bar.tsx';
+import { EntryTable, NothingFound, useRowHeight, viewOf } from './entry-table.tsx';
 import { FilterBar } from './filter-bar.tsx';
-import { allFound, entryQuery, wholeId, writeFilters } from './filters.ts';
-import { lastQuery } from './last-list.ts';
+import { allFound, entryQuery, matchWords, wholeId, writeFilters } from './filters.ts';
+import { keepScroll, keptScroll, lastQuery, list, useFilters } from './list-state.ts';
 import { useListKeys } from './list-keys.ts';
-import { keepScroll, keptScroll, list } from './list-state.ts';
 import './messages.css';
-import { NothingFound } from './nothing-found.tsx';
-import { matchWords } from './match-words.ts';
 import {
   actionsFor,
   countStates,
@@ -31,11 +31,8 @@ import {
   selectAll,
   type Selection,
   toggle,
-} from './selection.ts';
-import { SelectionBar, totalLine } from './selection-bar.tsx';
-import { useFilters } from './use-filters.ts';
-import { useRowHeight, viewOf } from './use-window.ts';
-import { scrollToShow } from './window.ts';
+} from './actions.ts';
+import { scrollToShow } from './message-list.ts';
 
 /** What is fixed at the top of the screen while the list is scrolled. */
 const COVERED_PX = 110;
@@ -220,7 +217,7 @@ export function MessagesPage() {
   );
 }
 
-/** What stands after the last row. */
+/** The end of the list, after the last row. */
 function ListEnd() {
   const { pages, failure, loadingMore } = list;
   const { total, next } = pages.value;
@@ -246,7 +243,7 @@ function ListEnd() {
   return <div class="list-end">{loadingMore.value && <Skeleton lines={3} height={30} />}</div>;
 }
 
-/** Shows what the address asks for; whoever comes back finds the list as he left it. */
+/** Shows what the address asks for; on return the list is as it was left. */
 function useShownList(address: string, query: () => ReturnType<typeof entryQuery>): void {
   const shownFor = useRef<string | undefined>(undefined);
   useLayoutEffect(() => {

@@ -254,7 +254,7 @@ export function explain(reason: string | undefined): Explanation | undefined {
 /** A reason that is shown of a delivered message; any other is the failure of an earlier attempt. */
 export const isCaveat = (reason: string | undefined): boolean => reason === CANNOT_BE_ANSWERED;
 
-/** For a row of a list: what is longer is told on the message's own page. */
+/** For a row of a list; longer reasons are shown on the message's page. */
 export const shortReason = (reason: string): string => explain(reason)?.short ?? reason;
 
 /** Reasons that are offered as a filter, the ones that people look for most first. */
@@ -265,7 +265,7 @@ export const OFFERED_REASONS: readonly { readonly reason: string; readonly words
   ...Object.entries(KNOWN).map(([reason, { short }]) => ({ reason, words: short })),
 ];
 
-/** One sentence for whoever meets the word for the first time. */
+/** One sentence that explains the term. */
 export const STATE_MEANING: Readonly<Record<EntryState, string>> = {
   queued: 'It is safe on disk and waits for its turn.',
   delivering: 'An attempt is under way.',

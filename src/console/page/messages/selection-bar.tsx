@@ -1,10 +1,12 @@
-import type { EntryAction } from '../../contract.ts';
+import { useEffect, useState } from 'preact/hooks';
+import type { EntryAction, EntryState } from '../../contract.ts';
 import { count, plural } from '../formats.ts';
 import { Button } from '../ui/button.tsx';
-import type { IconName } from '../ui/icon.tsx';
-import { ACTION_WORDS } from './action-words.ts';
+import { Icon, type IconName } from '../ui/icon.tsx';
+import { Dialog } from '../ui/overlays.tsx';
+import { ACTION_WORDS, leftAlone, MOST_IDS, resultLine, type Selection } from './actions.ts';
 import { list } from './list-state.ts';
-import { MOST_IDS, type Selection } from './selection.ts';
+import { bulk, forgetBulk, resumeBulk, undoMany } from './acting.ts';
 
 export const ACTION_ICONS: Readonly<Record<EntryAction, IconName>> = {
   retry: 'again',
@@ -62,9 +64,124 @@ export function SelectionBar(props: {
   );
 }
 
-export const totalWords = (total: { count: number; exact: boolean }): string =>
+const totalWords = (total: { count: number; exact: boolean }): string =>
   `${count(total.count)}${total.exact ? '' : '+'}`;
 
 /** For the heading of the page. */
 export const totalLine = (total: { count: number; exact: boolean }): string =>
   total.exact ? plural(total.count, 'message') : `${count(total.count)}+ messages`;
+
+/** How far the bulk action is, then what it came to and the way back. */
+export function BulkPanel() {
+  const progress = bulk.value;
+  useEffect(() => void resumeBulk(), []);
+  if (progress === undefined) return null;
+  const { id, action, done, total, finished, refused, canUndo, undone } = progress;
+  const words = ACTION_WORDS[action];
+  const said = finished
+    ? resultLine(progress)
+    : `${undone ? 'Taking back' : words.doing} ${count(done)} of ${plural(total, 'message')}`;
+  return (
+    <section class="bulk" aria-label="Bulk action">
+      <div class="bulk-line">
+        {finished && <Icon name={refused.length === 0 ? 'ok' : 'info'} />}
+        <p role="status">{said}</p>
+        {finished && canUndo && !undone && (
+          <Button size="small" onClick={() => void undoMany(id)}>
+            Undo
+          </Button>
+        )}
+        {finished && (
+          <Button
+            size="small"
+            look="quiet"
+            icon="close"
+            aria-label="Dismiss"
+            onClick={forgetBulk}
+          />
+        )}
+      </div>
+      {!finished && (
+        <progress aria-label={words.doing} max={Math.max(1, total)} value={done}>
+          {done}
+        </progress>
+      )}
+      {refused.length > 0 && (
+        <ul>
+          {refused.map(({ why, count: n }) => (
+            <li key={why}>
+              {plural(n, 'message')}: {why}
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+/** What is about to be done. */
+export interface Intent {
+  readonly action: EntryAction;
+  /** How many messages are meant; `more`: at least. */
+  readonly count: number;
+  readonly more: boolean;
+  /** Of those whose state is known. */
+  readonly states: ReadonlyMap<EntryState, number>;
+  /** By what they were found, in words; absent for picked ones. */
+  readonly found?: string;
+}
+
+/** Says what will happen before it does. */
+export function ConfirmAction(props: {
+  readonly intent: Intent | undefined;
+  readonly onClose: () => void;
+  /** Resolves when it has begun. */
+  readonly onConfirm: (intent: Intent) => Promise<void>;
+}) {
+  const { intent, onClose, onConfirm } = props;
+  const [isBusy, setBusy] = useState(false);
+  const confirm = async () => {
+    if (intent === undefined) return;
+    setBusy(true);
+    await onConfirm(intent);
+    setBusy(false);
+  };
+  if (intent === undefined)
+    return <Dialog open={false} title="" onClose={onClose} children={null} />;
+  const words = ACTION_WORDS[intent.action];
+  const { affected, notes } = leftAlone(intent.action, intent.states);
+  const n = intent.found === undefined ? affected : intent.count;
+  const number = `${plural(n, 'message')}${intent.more ? ' or more' : ''}`;
+  return (
+    <Dialog
+      open
+      title={`${words.verb} ${number}?`}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            look={intent.action === 'discard' ? 'danger' : 'primary'}
+            busy={isBusy}
+            disabled={n === 0}
+            autoFocus
+            onClick={() => void confirm()}
+          >
+            {words.verb} {number}
+          </Button>
+        </>
+      }
+    >
+      <p>{words.consequence(n !== 1)}</p>
+      {intent.found !== undefined && (
+        <p class="muted">
+          All that {intent.found} and arrived until now. Those whose state does not allow it are
+          left as they are.
+        </p>
+      )}
+      {intent.found === undefined && notes.length > 0 && (
+        <p class="muted">Left as they are: {notes.join(', ')}.</p>
+      )}
+    </Dialog>
+  );
+}

@@ -1,12 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import type { Channel, ConfigurationView } from '../../contract.ts';
-import { api } from '../api.ts';
-import { TestMessageButton } from '../configuration/test-message-button.tsx';
-import { useLoad } from '../load.ts';
-import { ChannelBadge } from '../ui/badge.tsx';
-import { Card } from '../ui/card.tsx';
+import { api, useLoad } from '../api.ts';
+import { TestMessageButton } from '../configuration/shop-card.tsx';
+import { Card, ChannelBadge, Failure, Skeleton } from '../ui/page-parts.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
-import { Failure, Skeleton } from '../ui/states.tsx';
 
 type Shop = ConfigurationView['shops'][number];
 

@@ -1,10 +1,9 @@
-import type { History, Overview } from '../../contract.ts';
-import { Chart } from '../chart/chart.tsx';
-import { count, duration, plural, span } from '../formats.ts';
+import type { Channel, ChannelFigures, History, Overview } from '../../contract.ts';
+import { Chart, type ChartSeries } from './chart.tsx';
+import { CHANNEL_NAMES, count, duration, plural, rate, span } from '../formats.ts';
 import { now } from '../now.ts';
-import { Card } from '../ui/card.tsx';
-import { Skeleton } from '../ui/states.tsx';
-import { latencyData, type LivePoint, queueData } from './rates.ts';
+import { Card, ChannelBadge, Skeleton } from '../ui/page-parts.tsx';
+import { latencyData, type LivePoint, queueData, rateData } from './rates.ts';
 
 interface FlowProps {
   readonly overview: Overview;
@@ -14,7 +13,7 @@ interface FlowProps {
 
 const HEIGHT = 148;
 
-/** How many wait, for how long, and where those are that do not move. */
+/** How many messages wait, how long, and which ones do not progress. */
 export function Queue({ overview, history, live }: FlowProps) {
   const { queued, delivering, oldestQueuedAt, dead, held, suppressed } = overview.queue;
   return (
@@ -109,3 +108,65 @@ function Figure(props: {
     </div>
   );
 }
+
+const SERIES: readonly ChartSeries[] = [
+  { label: 'Accepted', color: '--ink', isFilled: true },
+  { label: 'Delivered', color: '--ok', isDashed: true },
+];
+
+interface Hour {
+  readonly history: History | undefined;
+  readonly live: readonly LivePoint[];
+}
+
+/** For each channel: how much comes in, and whether as much goes out. */
+export const Channels = (props: Hour & { readonly channels: readonly ChannelFigures[] }) => (
+  <div class="channels">
+    {props.channels.map((figures) => (
+      <ChannelCard key={figures.channel} {...props} figures={figures} />
+    ))}
+  </div>
+);
+
+function ChannelCard({ figures, history, live }: Hour & { readonly figures: ChannelFigures }) {
+  const { channel, enabled, acceptedPerMinute, deliveredPerMinute, refusedPerMinute } = figures;
+  const name = CHANNEL_NAMES[channel];
+  return (
+    <section class="card" aria-label={name}>
+      <header>
+        <h2>
+          <ChannelBadge channel={channel} />
+        </h2>
+        <a class="muted quiet-link" href={`/messages?channel=${channel}`}>
+          {count(figures.accepted)} <span class="muted">since start</span>
+        </a>
+      </header>
+      <p class="figure" data-accepted={channel}>
+        {enabled ? rate(acceptedPerMinute) : 'Off'}
+        {enabled && <small>/ min</small>}
+      </p>
+      <p class="muted figure-note">
+        {enabled ? notes(deliveredPerMinute, refusedPerMinute) : 'This channel has no open door.'}
+      </p>
+      {history === undefined ? (
+        <Skeleton height={132} />
+      ) : (
+        <Chart
+          description={describe(channel, figures)}
+          data={rateData(history, live, channel)}
+          series={SERIES}
+          height={132}
+          leastTop={5}
+          format={rate}
+        />
+      )}
+    </section>
+  );
+}
+
+const notes = (delivered: number, refused: number): string =>
+  `${rate(delivered)} delivered${refused > 0 ? `, ${plural(refused, 'refused', 'refused')}` : ''} / min`;
+
+const describe = (channel: Channel, figures: ChannelFigures): string =>
+  `${CHANNEL_NAMES[channel]} over the last hour; now ${rate(figures.acceptedPerMinute)} accepted and ` +
+  `${rate(figures.deliveredPerMinute)} delivered per minute.`;

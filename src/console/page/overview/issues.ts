@@ -1,7 +1,7 @@
 import type { Alert, Overview, ShopFigures } from '../../contract.ts';
 import { plural, relative } from '../formats.ts';
 
-/** Something that is not as it should be, and what to do about it. */
+/** A problem, and what to do about it. */
 export interface Issue {
   readonly key: string;
   readonly tone: 'danger' | 'warning';

@@ -1,5 +1,8 @@
+import { useEffect, useState } from 'preact/hooks';
 import type { Channel, History, Overview } from '../../contract.ts';
-import type { ChartData } from '../chart/chart.tsx';
+import type { ChartData } from './chart.tsx';
+import { api, useLoad } from '../api.ts';
+import { connection, overview } from '../stream.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -11,7 +14,7 @@ export interface LivePoint {
   readonly queued: number;
 }
 
-export function livePoint({ at, channels, queue }: Overview): LivePoint {
+function livePoint({ at, channels, queue }: Overview): LivePoint {
   const per = (figure: 'acceptedPerMinute' | 'deliveredPerMinute') => {
     const rates = { email: 0, sms: 0, web_chat: 0 };
     for (const each of channels) rates[each.channel] = each[figure];
@@ -71,4 +74,25 @@ export function latencyData(history: History, live: readonly LivePoint[]): Chart
     [...points.map(({ p50 }) => p50 ?? null), ...none],
     [...points.map(({ p95 }) => p95 ?? null), ...none],
   ];
+}
+
+/** The live points in between are dropped for the true ones. */
+const RENEW_MS = 60_000;
+const MOST_LIVE = 120;
+
+/** The last hour, and what has come since it was asked for. */
+export function useLiveHistory(): { history: History | undefined; live: readonly LivePoint[] } {
+  const [turn, setTurn] = useState(0);
+  const isLive = connection.value === 'live';
+  const { data } = useLoad((signal) => api.history(signal), [turn, isLive]);
+  const [live, setLive] = useState<readonly LivePoint[]>([]);
+  useEffect(() => {
+    const timer = setInterval(() => setTurn((before) => before + 1), RENEW_MS);
+    return () => clearInterval(timer);
+  }, []);
+  const newest = overview.value;
+  useEffect(() => {
+    if (newest !== undefined) setLive((all) => [...all.slice(1 - MOST_LIVE), livePoint(newest)]);
+  }, [newest]);
+  return { history: data, live };
 }

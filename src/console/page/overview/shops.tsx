@@ -1,10 +1,12 @@
+import { useState } from 'preact/hooks';
 import type { ShopFigures } from '../../contract.ts';
-import { count, plural, relative } from '../formats.ts';
-import { now } from '../now.ts';
-import { Badge } from '../ui/badge.tsx';
-import { Card } from '../ui/card.tsx';
-import { Time } from '../ui/time.tsx';
-import { TryButton } from './try-button.tsx';
+import { count, plural, relative, span } from '../formats.ts';
+import { gatewayNow, now } from '../now.ts';
+import { Badge, Card, Time } from '../ui/page-parts.tsx';
+import { api, asRefusal } from '../api.ts';
+import { trialWords } from '../../trial-words.ts';
+import { Button } from '../ui/button.tsx';
+import { toast } from '../ui/overlays.tsx';
 
 /** Each shop: whether its platform answers, and what of it does not move. */
 export const Shops = ({ shops }: { readonly shops: readonly ShopFigures[] }) => (
@@ -102,3 +104,37 @@ const Count = (props: {
       {count(props.value)} {props.state}
     </a>
   );
+
+/** Has one of a shop's messages tried at once, and shows the result. */
+function TryButton({ shop }: { readonly shop: string }) {
+  const [isBusy, setBusy] = useState(false);
+  const [told, setTold] = useState<string>();
+  const tryNow = async () => {
+    setBusy(true);
+    setTold(undefined);
+    try {
+      const { ok, text } = trialWords(await api.tryShop(shop), gatewayNow(), span);
+      // The button is removed once the shop is well again.
+      if (ok) toast({ text: `${shop}: ${text}.` });
+      else setTold(`${text.charAt(0).toUpperCase()}${text.slice(1)}.`);
+    } catch (error) {
+      setTold(asRefusal(error).message);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <div class="shop-try">
+      <Button
+        size="small"
+        icon="again"
+        busy={isBusy}
+        aria-label={`Try ${shop} now`}
+        onClick={() => void tryNow()}
+      >
+        Try now
+      </Button>
+      <span role="status">{told !== undefined && <span class="fault">{told}</span>}</span>
+    </div>
+  );
+}

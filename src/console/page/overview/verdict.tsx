@@ -4,8 +4,7 @@ import { now } from '../now.ts';
 import { connection, lastSeenAt } from '../stream.ts';
 import { ButtonLink } from '../ui/button.tsx';
 import { Icon, type IconName } from '../ui/icon.tsx';
-import { Prose } from '../ui/prose.tsx';
-import { Time } from '../ui/time.tsx';
+import { Prose, Time } from '../ui/page-parts.tsx';
 import { type Issue, issuesOf } from './issues.ts';
 
 interface Headline {

@@ -1,4 +1,4 @@
-/** Which part of a shop's platform is looked at. */
+/** The parts of a shop's platform that the page shows. */
 export type View = 'tickets' | 'conversations' | 'contacts';
 export const VIEWS: readonly View[] = ['tickets', 'conversations', 'contacts'];
 

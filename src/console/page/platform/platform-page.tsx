@@ -3,8 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { overview } from '../stream.ts';
 import { Select } from '../ui/field.tsx';
 import { Icon, type IconName } from '../ui/icon.tsx';
-import { PageTitle } from '../ui/page-title.tsx';
-import { Empty, Skeleton } from '../ui/states.tsx';
+import { Empty, PageTitle, Skeleton } from '../ui/page-parts.tsx';
 import {
   type Go,
   type PlatformPlace,
@@ -13,13 +12,10 @@ import {
   VIEWS,
   writePlace,
 } from './addresses.ts';
-import { ContactView } from './contact-view.tsx';
-import { ContactsView } from './contacts-view.tsx';
-import { ConversationView } from './conversation-view.tsx';
-import { ConversationsView } from './conversations-view.tsx';
+import { ContactsView, ContactView } from './contacts.tsx';
+import { ConversationsView, ConversationView } from './conversations.tsx';
 import './platform.css';
-import { TicketView } from './ticket-view.tsx';
-import { TicketsView } from './tickets-view.tsx';
+import { TicketsView, TicketView } from './tickets.tsx';
 
 const NAMES: Readonly<Record<View, readonly [string, IconName]>> = {
   tickets: ['Tickets', 'platform'],

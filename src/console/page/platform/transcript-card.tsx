@@ -1,16 +1,13 @@
 import { useLocation } from 'preact-iso';
 import { api } from '../api.ts';
 import { exact } from '../formats.ts';
-import { Badge } from '../ui/badge.tsx';
+import { Badge, Card, Time } from '../ui/page-parts.tsx';
 import { Button } from '../ui/button.tsx';
-import { Card } from '../ui/card.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { Time } from '../ui/time.tsx';
-import { toast } from '../ui/toast.tsx';
-import { PageFrame } from './page-frame.tsx';
+import { toast } from '../ui/overlays.tsx';
+import { PageFrame, usePages } from './page-frame.tsx';
 import type { Message } from './resources.ts';
 import { transcript, type Turn } from './transcript.ts';
-import { usePages } from './use-pages.ts';
 
 /** What was said in a conversation, as a chat. */
 export function TranscriptCard(props: { readonly shop: string; readonly conversation: string }) {

@@ -1,6 +1,6 @@
 import { firstOf, type Message, timeOf } from './resources.ts';
 
-/** Who speaks: the customer on one side, whoever answers him on the other. */
+/** Who speaks: the customer on one side, whoever answers on the other. */
 export type Side = 'customer' | 'team' | 'internal';
 
 export interface Turn {

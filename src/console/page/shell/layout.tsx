@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { LocationProvider, Route, Router } from 'preact-iso';
+import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
 import { AuditPage } from '../audit/audit-page.tsx';
 import { ConfigurationPage } from '../configuration/configuration-page.tsx';
 import { DoctorPage } from '../doctor/doctor-page.tsx';
@@ -7,14 +7,16 @@ import { MessagePage } from '../message/message-page.tsx';
 import { MessagesPage } from '../messages/messages-page.tsx';
 import { OverviewPage } from '../overview/overview-page.tsx';
 import { PlatformPage } from '../platform/platform-page.tsx';
-import { Button } from '../ui/button.tsx';
-import { Dialog } from '../ui/dialog.tsx';
-import { ConnectionNote, StatusDot } from './connection-note.tsx';
-import { Navigation } from './navigation.tsx';
-import { NotFoundPage } from './not-found-page.tsx';
-import { enterPage } from './page-focus.ts';
-import { ShortcutHelp } from './shortcut-help.tsx';
-import { useShortcuts } from './shortcuts.ts';
+import { Button, ButtonLink } from '../ui/button.tsx';
+import { Dialog, toast } from '../ui/overlays.tsx';
+import { Empty, PageTitle } from '../ui/page-parts.tsx';
+import { api, asRefusal, session } from '../api.ts';
+import { count, span } from '../formats.ts';
+import { connection, lastSeenAt, overview } from '../stream.ts';
+import { Icon, type IconName, Mark } from '../ui/icon.tsx';
+import { SchemeSwitch } from '../scheme.tsx';
+import { now } from '../now.ts';
+import { ShortcutHelp, useShortcuts } from './shortcuts.tsx';
 
 /** What is around every page. */
 export const Layout = () => (
@@ -65,3 +67,134 @@ function Shell() {
     </div>
   );
 }
+
+const NotFoundPage = () => (
+  <>
+    <PageTitle title="Not found" />
+    <Empty icon="search" title="There is no such page">
+      <ButtonLink href="/">Overview</ButtonLink>
+    </Empty>
+  </>
+);
+
+/** Puts the focus on the page's heading, so that a screen reader says where one is now. */
+function enterPage(event?: Event): void {
+  event?.preventDefault();
+  requestAnimationFrame(() => {
+    const heading = document.querySelector<HTMLElement>('#content h1');
+    heading?.focus({ preventScroll: event === undefined });
+  });
+}
+
+const PAGES: readonly { readonly path: string; readonly name: string; readonly icon: IconName }[] =
+  [
+    { path: '/', name: 'Overview', icon: 'overview' },
+    { path: '/messages', name: 'Messages', icon: 'messages' },
+    { path: '/platform', name: 'Platform', icon: 'platform' },
+    { path: '/configuration', name: 'Configuration', icon: 'configuration' },
+    { path: '/audit', name: 'Audit', icon: 'audit' },
+    { path: '/doctor', name: 'Doctor', icon: 'doctor' },
+  ];
+
+const isWithin = (at: string, path: string): boolean =>
+  at === path || (path !== '/' && at.startsWith(`${path}/`));
+
+/** The pages, who is signed in, and how it all looks. `onGone`: a page was chosen. */
+function Navigation(props: { onHelp(): void; onGone?(): void }) {
+  const { path: at } = useLocation();
+  const dead = overview.value?.queue.dead ?? 0;
+  return (
+    <div class="navigation">
+      <div class="brand">
+        <Mark />
+        Sluice
+        <StatusDot />
+      </div>
+      <nav aria-label="Pages">
+        {PAGES.map(({ path, name, icon }) => (
+          <a
+            key={path}
+            href={path}
+            aria-current={isWithin(at, path) ? 'page' : undefined}
+            onClick={() => props.onGone?.()}
+          >
+            <Icon name={icon} />
+            {name}
+            {path === '/messages' && dead > 0 && (
+              <span class="tally">
+                {count(dead)} <span class="sr">dead</span>
+              </span>
+            )}
+          </a>
+        ))}
+      </nav>
+      <div class="navigation-end">
+        <SchemeSwitch />
+        <button type="button" class="nav-item" onClick={() => props.onHelp()}>
+          <Icon name="keyboard" />
+          Keyboard <kbd aria-hidden="true">?</kbd>
+        </button>
+        <button type="button" class="nav-item" onClick={() => void signOut()}>
+          <Icon name="signOut" />
+          Sign out <span class="operator">{session.value?.operator}</span>
+        </button>
+      </div>
+    </div>
+  );
+}
+
+async function signOut(): Promise<void> {
+  try {
+    await api.logout();
+    session.value = null;
+  } catch (error) {
+    toast({ tone: 'danger', text: asRefusal(error).message });
+  }
+}
+
+/** Says that what is shown is old, and how old. */
+function ConnectionNote() {
+  const { path } = useLocation();
+  // On the overview the verdict says it.
+  const isLost = connection.value === 'lost' && path !== '/';
+  const seen = lastSeenAt.value;
+  return (
+    <div role="status" aria-live="polite">
+      {isLost && (
+        <p class="note danger">
+          <Icon name="alert" />
+          <span>
+            <b>Connection lost.</b>{' '}
+            {seen === undefined ? (
+              'The gateway has not answered yet.'
+            ) : (
+              <>
+                Last seen <span aria-live="off">{span(now.value - seen)}</span> ago; what is shown
+                is from then.
+              </>
+            )}{' '}
+            Trying again.
+          </span>
+        </p>
+      )}
+      {connection.value === 'live' && overview.value?.deliveryPaused === true && (
+        <p class="note warning">
+          <Icon name="pause" />
+          <span>
+            <b>Delivery is paused.</b> Messages are taken in and wait. To go on, set{' '}
+            <code>delivery.paused: false</code> and restart the gateway.
+          </span>
+        </p>
+      )}
+    </div>
+  );
+}
+
+const SAID = { live: 'Live', connecting: 'Connecting', lost: 'Offline' } as const;
+
+const StatusDot = () => (
+  <span class={`status-dot ${connection.value}`}>
+    <i aria-hidden="true" />
+    {SAID[connection.value]}
+  </span>
+);

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import { Button } from './button.tsx';
-import { toast } from './toast.tsx';
+import { toast } from './overlays.tsx';
 
 const SAID_MS = 2_000;
 

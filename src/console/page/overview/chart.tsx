@@ -1,0 +1,186 @@
+import { useEffect, useRef } from 'preact/hooks';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { clock } from '../formats.ts';
+import { now } from '../now.ts';
+import { scheme } from '../scheme.tsx';
+
+export interface ChartSeries {
+  readonly label: string;
+  /** A variable of tokens.css: `--ink`. */
+  readonly color: string;
+  readonly isFilled?: boolean;
+  readonly isDashed?: boolean;
+  readonly isScattered?: boolean;
+}
+
+/** Seconds since the epoch, then a row of values for each series; null where there is none. */
+export type ChartData = readonly [readonly number[], ...(readonly (number | null)[])[]];
+
+interface ChartProps {
+  /** Said instead of the picture: what it shows, and the newest figures. */
+  readonly description: string;
+  readonly data: ChartData;
+  readonly series: readonly ChartSeries[];
+  readonly height: number;
+  /** The top is at least here, so that a quiet hour lies at the bottom. */
+  readonly leastTop: number;
+  readonly format: (value: number) => string;
+}
+
+/** What a chart shows: the least of these that holds all there is since the gateway was started. */
+const WINDOWS_S = [300, 900, 1_800, 3_600] as const;
+/** Whole minutes, since the labels have no seconds. */
+const STEPS_S = [60, 120, 300, 600, 900, 1_800];
+const AXIS_FONT = '11px system-ui, sans-serif';
+
+/** Values over the last hour, or since the start. The cursors of all charts of a page move together. */
+export function Chart(props: ChartProps) {
+  const { data, series, height } = props;
+  const frame = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | undefined>(undefined);
+  const latest = useRef(props);
+  latest.current = props;
+
+  useEffect(() => {
+    const element = frame.current;
+    if (element === null) return;
+    const made = new uPlot(
+      optionsOf(latest, element.clientWidth),
+      aligned(latest.current.data),
+      element,
+    );
+    plot.current = made;
+    const observer = new ResizeObserver(() => {
+      if (element.clientWidth > 0) made.setSize({ width: element.clientWidth, height });
+    });
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      made.destroy();
+    };
+  }, [height]);
+
+  useEffect(() => plot.current?.setData(aligned(data)), [data]);
+  // Colours are read from the document when it is drawn.
+  useEffect(() => plot.current?.redraw(false, true), [scheme.value]);
+
+  return (
+    <figure class="chart">
+      <div ref={frame} class="chart-frame" role="img" aria-label={props.description} />
+      {series.length > 1 && (
+        <figcaption>
+          {series.map(({ label, color, isDashed }) => (
+            <span key={label}>
+              <svg viewBox="0 0 18 8" aria-hidden="true">
+                <path
+                  d="M1 4h16"
+                  style={{ stroke: `var(${color})` }}
+                  {...(isDashed === true && { 'stroke-dasharray': '4 3' })}
+                />
+              </svg>
+              {label}
+            </span>
+          ))}
+        </figcaption>
+      )}
+    </figure>
+  );
+}
+
+/** uPlot does not change what it is given. */
+const aligned = (data: ChartData): uPlot.AlignedData => data as unknown as uPlot.AlignedData;
+
+const colorOf = (variable: string): string =>
+  getComputedStyle(document.documentElement).getPropertyValue(variable).trim();
+
+function optionsOf(latest: { readonly current: ChartProps }, width: number): uPlot.Options {
+  const { series, height, leastTop } = latest.current;
+  const axis = {
+    font: AXIS_FONT,
+    stroke: () => colorOf('--muted'),
+    ticks: { show: false },
+    grid: { stroke: () => colorOf('--line'), width: 1 },
+  };
+  return {
+    width,
+    height,
+    padding: [8, 18, 0, 0],
+    legend: { show: false },
+    cursor: { y: false, sync: { key: 'hour' }, points: { size: 7 }, drag: { x: false, y: false } },
+    scales: {
+      x: {
+        range: () => shownTimes(latest.current.data[0]),
+      },
+      y: { range: (_plot, _min, max) => [0, Math.max(leastTop, (max || 0) * 1.1)] },
+    },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        size: 24,
+        space: 70,
+        incrs: STEPS_S,
+        values: (_plot, ticks) =>
+          ticks.map((tick) => clock(tick * 1_000).replace(/:\d\d(?!:)/, '')),
+      },
+      {
+        ...axis,
+        size: 50,
+        space: 34,
+        values: (_plot, ticks) => ticks.map((tick) => latest.current.format(tick)),
+      },
+    ],
+    series: [
+      {},
+      ...series.map(({ label, color, isFilled, isDashed, isScattered }) => ({
+        label,
+        stroke: () => colorOf(color),
+        width: 1.6,
+        spanGaps: true,
+        points: { show: isScattered ?? false, size: 4, fill: () => colorOf(color) },
+        ...(isFilled && { fill: () => `color-mix(in srgb, ${colorOf(color)} 13%, transparent)` }),
+        ...(isDashed && { dash: [4, 3] }),
+      })),
+    ],
+    plugins: [tooltip(latest)],
+  };
+}
+
+function shownTimes(times: readonly number[]): [from: number, to: number] {
+  const to = times.at(-1) ?? now.peek() / 1_000;
+  const length = to - (times[0] ?? to);
+  return [to - (WINDOWS_S.find((window) => length <= window) ?? WINDOWS_S[3]), to];
+}
+
+/** Tells the values under the pointer. */
+function tooltip(latest: { readonly current: ChartProps }): uPlot.Plugin {
+  const element = document.createElement('div');
+  element.className = 'chart-tip';
+  element.hidden = true;
+  return {
+    hooks: {
+      init: (plot) => plot.over.append(element),
+      setCursor: (plot) => {
+        const { idx, left = -1 } = plot.cursor;
+        const at = idx === null || idx === undefined ? undefined : plot.data[0][idx];
+        element.hidden = at === undefined || left < 0;
+        if (at === undefined || idx === null || idx === undefined) return;
+        const lines = latest.current.series.map(({ label }, row) => {
+          const value = plot.data[row + 1]?.[idx];
+          return `${label}: ${value === null || value === undefined ? 'none' : latest.current.format(value)}`;
+        });
+        element.replaceChildren(
+          ...[clock(at * 1_000), ...lines].map((line) => {
+            const row = document.createElement('div');
+            row.textContent = line;
+            return row;
+          }),
+        );
+        const isRight = left > plot.over.clientWidth / 2;
+        element.style.left = isRight ? '' : `${left + 10}px`;
+        element.style.right = isRight ? `${plot.over.clientWidth - left + 10}px` : '';
+      },
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import { computed, effect, signal } from '@preact/signals';
+import { accentOf, type Scheme } from '../../widget/look/accent.ts';
+import { Icon } from './ui/icon.tsx';
+
+type SchemeChoice = Scheme | 'system';
+const STORED_AS = 'sluice.scheme';
+
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const system = signal<Scheme>(dark.matches ? 'dark' : 'light');
+dark.addEventListener('change', () => (system.value = dark.matches ? 'dark' : 'light'));
+
+/** What the operator chose, remembered in this browser. */
+const schemeChoice = signal<SchemeChoice>(remembered());
+/** What is shown. */
+export const scheme = computed<Scheme>(() =>
+  schemeChoice.value === 'system' ? system.value : schemeChoice.value,
+);
+
+/** A browser may forbid storage, and throws then. */
+function remembered(): SchemeChoice {
+  try {
+    const stored = localStorage.getItem(STORED_AS);
+    return stored === 'light' || stored === 'dark' ? stored : 'system';
+  } catch {
+    return 'system';
+  }
+}
+
+function chooseScheme(choice: SchemeChoice): void {
+  schemeChoice.value = choice;
+  try {
+    localStorage.setItem(STORED_AS, choice);
+  } catch {
+    // It holds until the page is closed.
+  }
+}
+
+/** Puts the scheme and the widget's accent, fitted to it, on the document, now and on every change. */
+export function applyScheme(): void {
+  effect(() => {
+    const { style, dataset } = document.documentElement;
+    dataset['scheme'] = scheme.value;
+    const accent = accentOf(undefined, scheme.value);
+    for (const [name, color] of Object.entries(accent)) style.setProperty(`--${name}`, color);
+  });
+}
+
+const CHOICES: readonly (readonly [SchemeChoice, string])[] = [
+  ['system', 'As the system'],
+  ['light', 'Light'],
+  ['dark', 'Dark'],
+];
+
+export const SchemeSwitch = () => (
+  <div class="scheme-switch" role="group" aria-label="Colours">
+    {CHOICES.map(([choice, label]) => (
+      <button
+        key={choice}
+        type="button"
+        aria-pressed={schemeChoice.value === choice}
+        aria-label={label}
+        title={label}
+        onClick={() => chooseScheme(choice)}
+      >
+        <Icon name={choice} />
+      </button>
+    ))}
+  </div>
+);

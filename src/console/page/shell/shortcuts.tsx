@@ -1,0 +1,75 @@
+import { useLocation } from 'preact-iso';
+import { useEffect, useState } from 'preact/hooks';
+import { LIST_KEYS } from '../messages/list-keys.ts';
+import { Dialog } from '../ui/overlays.tsx';
+
+/** What follows a `g`. */
+const GO: readonly { readonly key: string; readonly path: string; readonly name: string }[] = [
+  { key: 'o', path: '/', name: 'Overview' },
+  { key: 'm', path: '/messages', name: 'Messages' },
+  { key: 'p', path: '/platform', name: 'Platform' },
+  { key: 'c', path: '/configuration', name: 'Configuration' },
+  { key: 'a', path: '/audit', name: 'Audit' },
+  { key: 'd', path: '/doctor', name: 'Doctor' },
+];
+/** So long a `g` waits for its second letter. */
+const CHORD_MS = 1_500;
+
+/** `g` and a letter go to a page, `/` to the search, `?` shows them all. */
+export function useShortcuts() {
+  const [isOpen, setOpen] = useState(false);
+  const { route } = useLocation();
+  useEffect(() => {
+    let chordUntil = 0;
+    const onKey = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      if (document.querySelector('dialog[open]') !== null) return;
+      const target = Date.now() < chordUntil ? GO.find(({ key }) => key === event.key) : undefined;
+      chordUntil = event.key === 'g' ? Date.now() + CHORD_MS : 0;
+      if (target !== undefined) route(target.path);
+      else if (event.key === '?') setOpen(true);
+      else if (event.key !== '/' || !focusSearch()) return;
+      event.preventDefault();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, [route]);
+  return { isOpen, open: () => setOpen(true), close: () => setOpen(false) };
+}
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && target.matches('input, textarea, select, [contenteditable]');
+
+function focusSearch(): boolean {
+  const search = document.querySelector<HTMLInputElement>('[data-search]');
+  search?.focus();
+  search?.select();
+  return search !== null;
+}
+
+const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
+  ...GO.map(({ key, name }) => [['g', key], name] as const),
+  [['/'], 'Search'],
+  [['?'], 'These keys'],
+  [['Esc'], 'Close'],
+  ...LIST_KEYS.map(
+    ([keys, what]) => [keys, `Messages: ${what.charAt(0).toLowerCase()}${what.slice(1)}`] as const,
+  ),
+];
+
+export const ShortcutHelp = (props: { readonly open: boolean; onClose(): void }) => (
+  <Dialog open={props.open} title="Keyboard" onClose={() => props.onClose()}>
+    <dl class="keys">
+      {KEYS.map(([keys, what]) => (
+        <div key={what}>
+          <dt>{what}</dt>
+          <dd>
+            {keys.map((key) => (
+              <kbd key={key}>{key}</kbd>
+            ))}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  </Dialog>
+);

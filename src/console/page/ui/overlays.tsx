@@ -1,0 +1,111 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { signal } from '@preact/signals';
+import { Button } from './button.tsx';
+import { Icon } from './icon.tsx';
+
+/**
+ * The browser's own modal dialog: it keeps the focus, ends with Escape, and gives the focus back.
+ * A click beside it closes it too.
+ */
+export function Dialog(props: {
+  readonly open: boolean;
+  readonly title: string;
+  readonly look?: 'centre' | 'drawer';
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+  /** Buttons, at the end. */
+  readonly actions?: ComponentChildren;
+}) {
+  const { open, title, look = 'centre', onClose, children, actions } = props;
+  const ref = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const dialog = ref.current;
+    if (open && dialog?.open === false) dialog.showModal();
+    if (!open && dialog?.open === true) dialog.close();
+  }, [open]);
+  return (
+    <dialog
+      ref={ref}
+      class={`dialog ${look}`}
+      aria-labelledby={id}
+      onClose={onClose}
+      onClick={(event) => {
+        if (event.target === ref.current) onClose();
+      }}
+    >
+      {open && (
+        <div class="dialog-body">
+          <header>
+            <h2 id={id}>{title}</h2>
+            <Button look="quiet" size="small" icon="close" aria-label="Close" onClick={onClose} />
+          </header>
+          {children}
+          {actions !== undefined && <footer>{actions}</footer>}
+        </div>
+      )}
+    </dialog>
+  );
+}
+
+interface Toast {
+  readonly text: string;
+  readonly tone?: 'ok' | 'danger';
+  /** Undo, or a link to the result. */
+  readonly action?: { readonly label: string; run(): void };
+}
+
+const SHOWN_MS = 6_000;
+/** Long enough to decide, and to reach the toast with a keyboard. */
+const WITH_ACTION_MS = 15_000;
+const MOST = 3;
+
+interface Shown extends Toast {
+  readonly id: number;
+}
+const shown = signal<readonly Shown[]>([]);
+let last = 0;
+
+/** Says something for a while, to screen readers too; returns what takes it back. */
+export function toast(what: Toast): () => void {
+  const id = (last += 1);
+  const dismiss = () => (shown.value = shown.value.filter((one) => one.id !== id));
+  shown.value = [...shown.value.slice(1 - MOST), { ...what, id }];
+  const until = what.action === undefined ? SHOWN_MS : WITH_ACTION_MS;
+  const leave = (): void => {
+    // A toast that is pointed at or has the focus stays.
+    const isInUse = document.querySelector(`[data-toast="${id}"]:is(:hover, :focus-within)`);
+    if (isInUse === null) dismiss();
+    else setTimeout(leave, 1_000);
+  };
+  setTimeout(leave, until);
+  return dismiss;
+}
+
+export const Toasts = () => (
+  <div class="toasts" role="status" aria-live="polite">
+    {shown.value.map(({ id, text, tone = 'ok', action }) => {
+      const dismiss = () => (shown.value = shown.value.filter((one) => one.id !== id));
+      return (
+        <div key={id} class={`toast ${tone}`} data-toast={id}>
+          <Icon name={tone === 'ok' ? 'ok' : 'alert'} />
+          <p>{text}</p>
+          {action !== undefined && (
+            <Button
+              size="small"
+              look="quiet"
+              onClick={() => {
+                dismiss();
+                action.run();
+              }}
+            >
+              {action.label}
+            </Button>
+          )}
+          <Button size="small" look="quiet" icon="close" aria-label="Dismiss" onClick={dismiss} />
+        </div>
+      );
+    })}
+  </div>
+);

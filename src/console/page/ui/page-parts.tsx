@@ -1,0 +1,215 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { CHANNEL_NAMES, exact, relative, STATE_NAMES } from '../formats.ts';
+import { now } from '../now.ts';
+import type { Channel, EntryState } from '../../contract.ts';
+import type { Refusal } from '../refusal.ts';
+import { Icon, type IconName } from './icon.tsx';
+import { Button } from './button.tsx';
+
+/** The heading of a page, which gets the focus when the page is entered, and the tab's title. */
+export function PageTitle(props: {
+  readonly title: string;
+  /** What may be done with the whole page. */
+  readonly children?: ComponentChildren;
+}) {
+  useEffect(() => {
+    document.title = `${props.title} · Sluice`;
+  }, [props.title]);
+  return (
+    <div class="page-title">
+      <h1 tabIndex={-1}>{props.title}</h1>
+      {props.children !== undefined && <div class="page-tools">{props.children}</div>}
+    </div>
+  );
+}
+
+/** A part of a page with a heading of its own. */
+export function Card(props: {
+  readonly title: string;
+  readonly tools?: ComponentChildren;
+  readonly children: ComponentChildren;
+  readonly wide?: boolean;
+}) {
+  const id = useId();
+  return (
+    <section class={`card${props.wide ? ' wide' : ''}`} aria-labelledby={id}>
+      <header>
+        <h2 id={id}>{props.title}</h2>
+        {props.tools}
+      </header>
+      {props.children}
+    </section>
+  );
+}
+
+/** One line of what is known: a name and a value, in a `dl`. */
+export function Fact(props: {
+  readonly name: string;
+  readonly class?: string;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <div>
+      <dt>{props.name}</dt>
+      <dd class={props.class}>{props.children}</dd>
+    </div>
+  );
+}
+
+/** A sentence of the gateway; what it has set in backticks is shown as code. */
+export const Prose = ({ text }: { readonly text: string }) => (
+  <>
+    {text
+      .split(/`([^`]+)`/)
+      .map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}
+  </>
+);
+
+/** `12 s ago`, which goes on counting; the exact time is its title. */
+export const Time = ({ at }: { readonly at: number }) => (
+  <time dateTime={new Date(at).toISOString()} title={exact(at)}>
+    {relative(at, now.value)}
+  </time>
+);
+
+export type Tone = 'ok' | 'warning' | 'danger' | 'accent' | 'neutral';
+
+/** A word with a picture and a colour: never the colour alone. */
+export const Badge = (props: {
+  readonly tone: Tone;
+  readonly icon: IconName;
+  readonly children: ComponentChildren;
+}) => (
+  <span class={`badge ${props.tone}`}>
+    <Icon name={props.icon} />
+    {props.children}
+  </span>
+);
+
+const STATE_TONES: Readonly<Record<EntryState, Tone>> = {
+  queued: 'accent',
+  delivering: 'accent',
+  delivered: 'ok',
+  dead: 'danger',
+  held: 'warning',
+  suppressed: 'neutral',
+  discarded: 'neutral',
+};
+
+export const StateBadge = ({ state }: { readonly state: EntryState }) => (
+  <Badge tone={STATE_TONES[state]} icon={state}>
+    {STATE_NAMES[state]}
+  </Badge>
+);
+
+export const ChannelBadge = ({ channel }: { readonly channel: Channel }) => (
+  <span class="channel">
+    <Icon name={channel} />
+    {CHANNEL_NAMES[channel]}
+  </span>
+);
+
+/** An empty place: why nothing is here, and what to do about it. */
+export const Empty = (props: {
+  readonly icon: IconName;
+  readonly title: string;
+  readonly children?: ComponentChildren;
+}) => (
+  <div class="empty">
+    <Icon name={props.icon} />
+    <h2>{props.title}</h2>
+    {props.children !== undefined && <div class="muted">{props.children}</div>}
+  </div>
+);
+
+/** A failed request, with a button to try again. */
+export const Failure = (props: { readonly refusal: Refusal; onRetry?(): void }) => (
+  <div class="empty failure" role="alert">
+    <Icon name="alert" />
+    <h2>{props.refusal.code === 'not_found' ? 'Not found' : 'This could not be loaded'}</h2>
+    <p class="muted">{props.refusal.message}</p>
+    {props.onRetry && (
+      <Button icon="again" onClick={() => props.onRetry?.()}>
+        Try again
+      </Button>
+    )}
+  </div>
+);
+
+/** A placeholder while loading: `lines` of text height, or one block of `height` pixels. */
+export const Skeleton = (props: { readonly lines?: number; readonly height?: number }) => (
+  <div class="skeleton" aria-busy="true" aria-label="Loading" role="img">
+    {Array.from({ length: props.lines ?? 1 }, (_, line) => (
+      <span
+        key={line}
+        style={{
+          height: `${props.height ?? 16}px`,
+          width: props.height === undefined ? `${92 - ((line * 37) % 40)}%` : '100%',
+        }}
+      />
+    ))}
+  </div>
+);
+
+export interface Tab {
+  readonly key: string;
+  readonly label: string;
+  readonly render: () => ComponentChildren;
+}
+
+/** Several views of one thing, one of them shown; arrow keys lead from one to the next. */
+export function Tabs(props: {
+  readonly label: string;
+  readonly tabs: readonly Tab[];
+  readonly tools?: ComponentChildren;
+}) {
+  const { label, tabs, tools } = props;
+  const [chosen, setChosen] = useState(tabs[0]?.key);
+  const id = useId();
+  const list = useRef<HTMLDivElement>(null);
+  const current = tabs.find(({ key }) => key === chosen) ?? tabs[0];
+  const step = (event: KeyboardEvent) => {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const at = tabs.findIndex(({ key }) => key === current?.key);
+    const next = by === undefined ? undefined : tabs[(at + by + tabs.length) % tabs.length];
+    if (next === undefined) return;
+    event.preventDefault();
+    setChosen(next.key);
+    list.current?.querySelector<HTMLElement>(`[data-tab="${next.key}"]`)?.focus();
+  };
+  if (current === undefined) return null;
+  return (
+    <div class="tabs">
+      <div class="tabs-line">
+        <div role="tablist" aria-label={label} ref={list} onKeyDown={step}>
+          {tabs.map((tab) => (
+            <button
+              key={tab.key}
+              type="button"
+              role="tab"
+              id={`${id}-${tab.key}`}
+              data-tab={tab.key}
+              aria-selected={tab.key === current.key}
+              aria-controls={`${id}-panel`}
+              tabIndex={tab.key === current.key ? 0 : -1}
+              onClick={() => setChosen(tab.key)}
+            >
+              {tab.label}
+            </button>
+          ))}
+        </div>
+        {tools}
+      </div>
+      <div
+        key={current.key}
+        role="tabpanel"
+        id={`${id}-panel`}
+        aria-labelledby={`${id}-${current.key}`}
+        tabIndex={0}
+      >
+        {current.render()}
+      </div>
+    </div>
+  );
+}

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -23,6 +24,7 @@ import {
 } from '../support/built-program.ts';
 import { ends } from '../support/ends.ts';
 import { tempDir } from '../support/temp-dir.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 // Each starts the built program, some of them several times.
 jest.setTimeout(120_000);
@@ -299,6 +301,7 @@ test('all that is made is for its owner alone', async () => {
   await serve(scene, {
     wrapper: ['sh', '-c', 'umask 022; exec "$@"', 'sh'],
     meanwhile: async () => {
+      await waitFor('the index', () => existsSync(join(scene.dataDir, 'search')));
       // With the write-ahead logs.
       note(scene.dataDir);
       const args = ['backup', target, '--config', scene.config];

@@ -44,7 +44,7 @@ test('the image has no build tools, does not run as root, and shows its health',
   expect(image).not.toMatch(/\bnpm\b|apt-get/);
   expect(image).toMatch(/^FROM node:\d+-bookworm-slim$/m);
   expect(image).toMatch(/^USER node$/m);
-  expect(image).toMatch(new RegExp(`127\\.0\\.0\\.1:${admin.port}/readyz`));
+  expect(image).toMatch(new RegExp(`127\\.0\\.0\\.1:${admin.port}/healthz`));
 });
 
 test('ports are the same in the configuration, the image and compose', () => {

@@ -99,12 +99,13 @@ export class HttpConnections {
     return true;
   }
 
-  /** It has closed, or does not speak HTTP any more. */
-  forget(socket: Socket): void {
+  /** It has closed, or does not speak HTTP any more. False when it was forgotten before. */
+  forget(socket: Socket): boolean {
     const connection = this.#live.get(socket);
-    if (connection === undefined) return;
+    if (connection === undefined) return false;
     this.#live.delete(socket);
     this.#limits.release(connection.address);
+    return true;
   }
 
   requestBegan(request: IncomingMessage, response: ServerResponse, now: number): void {

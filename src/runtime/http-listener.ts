@@ -23,6 +23,8 @@ export interface HttpListenerOptions extends HttpBounds {
   readonly finalAnswer: (status: RefusedStatus) => Pick<FinalAnswer, 'type' | 'body'>;
   readonly onCutOff: (why: CutOff) => void;
   readonly onOpen: (connections: number) => void;
+  /** Milliseconds, never going back. */
+  readonly now: () => number;
 }
 
 /** The limits of `config/default.yaml`; no proxy is trusted. */
@@ -42,6 +44,7 @@ export const HTTP_LISTENER_DEFAULTS: HttpListenerOptions = {
   finalAnswer: (status) => ({ type: 'text/plain; charset=utf-8', body: `${REASONS[status]}\n` }),
   onCutOff: () => undefined,
   onOpen: () => undefined,
+  now: () => performance.now(),
 };
 
 const REASONS = {
@@ -103,7 +106,7 @@ export function createHttpListener(
     onRequest,
   );
   admitBeforeParsing(server, (socket) => {
-    const isAdmitted = connections.admit(socket, performance.now());
+    const isAdmitted = connections.admit(socket, options.now());
     options.onOpen(connections.open);
     if (isAdmitted) {
       socket.once('close', () => options.onOpen(connections.open));
@@ -118,8 +121,9 @@ export function createHttpListener(
     const socket = stream as Socket;
     const status = UNREADABLE[error.code ?? ''] ?? 400;
     const mayAnswer = error.code !== 'ECONNRESET' && connections.mayAnswer(socket);
+    // Cut off already, and its last words are on their way: Node's own timer has found it as well.
+    if (!connections.forget(socket)) return;
     if (status === 408) options.onCutOff('slow_headers');
-    connections.forget(socket);
     options.onOpen(connections.open);
     if (mayAnswer) refuse(socket, status);
     else socket.destroy();
@@ -130,10 +134,10 @@ export function createHttpListener(
     listen: (host, port) =>
       new Promise((resolve, reject) => {
         server.once('error', reject);
-        watch(server, connections, options.onOpen);
+        watch(server, connections, options);
         server.listen(port, host, () => {
           server.off('error', reject);
-          timer = setInterval(() => connections.look(performance.now()), options.checkEveryMs);
+          timer = setInterval(() => connections.look(options.now()), options.checkEveryMs);
           timer.unref();
           // Later errors (EMFILE on accept) pass; each connection has its own end.
           server.on('error', () => undefined);
@@ -174,10 +178,10 @@ function admitBeforeParsing(server: Server, admits: (socket: Socket) => boolean)
 function watch(
   server: Server,
   connections: HttpConnections,
-  onOpen: HttpListenerOptions['onOpen'],
+  { onOpen, now }: Pick<HttpListenerOptions, 'onOpen' | 'now'>,
 ): void {
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) =>
-    connections.requestBegan(request, response, performance.now()),
+    connections.requestBegan(request, response, now()),
   );
   if (server.listenerCount('upgrade') === 0) return;
   server.prependListener('upgrade', ({ socket }: IncomingMessage) => {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import type { RequestListener } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { describe, expect, test } from '@jest/globals';
 import type { CutOff } from '../../src/runtime/http-connections.ts';
 import { createHttpListener, type HttpListenerOptions } from '../../src/runtime/http-listener.ts';
@@ -8,16 +8,37 @@ import { createNetworks } from '../../src/runtime/ip-addresses.ts';
 import { ends } from '../support/ends.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-/** Bounds that a test can wait for; what none of them is about is far away. */
-const QUICK = {
-  headersMs: 60_000,
-  keepAliveMs: 60_000,
-  bodyPace: { minBytesPerSecond: 500, windowMs: 60_000, totalMs: 60_000 },
-  drainMs: 60_000,
-  unreadMs: 60_000,
-  displaceAfterMs: 60_000,
-  checkEveryMs: 20,
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+/** No test waits so long: it shortens a bound, or lets time pass by a clock of its own. */
+const BOUNDS = {
+  headersMs: MINUTE,
+  keepAliveMs: MINUTE,
+  bodyPace: { minBytesPerSecond: 500, windowMs: MINUTE, totalMs: HOUR },
+  drainMs: MINUTE,
+  unreadMs: MINUTE,
+  displaceAfterMs: MINUTE,
+  checkEveryMs: 5,
 } as const;
+
+/** Time passes when a test says so, however busy the machine is. */
+class Clock {
+  #time = 0;
+  #asked = 0;
+
+  readonly now = (): number => {
+    this.#asked += 1;
+    return this.#time;
+  };
+
+  /** Resolves when the listener has looked at its connections since then. */
+  async pass(ms: number): Promise<void> {
+    this.#time += ms;
+    const asked = this.#asked;
+    await waitFor('a look at the connections', () => this.#asked > asked);
+  }
+}
 
 /** Reads each body to its end, and tells how long it was. */
 const countBytes: RequestListener = (request, response) => {
@@ -30,7 +51,7 @@ function open(change: Partial<HttpListenerOptions>, onRequest = countBytes) {
   const cutOffs: CutOff[] = [];
   const seen = { open: 0 };
   const listener = createHttpListener(onRequest, {
-    ...QUICK,
+    ...BOUNDS,
     onCutOff: (why) => cutOffs.push(why),
     onOpen: (connections) => (seen.open = connections),
     ...change,
@@ -96,7 +117,7 @@ const TIMEOUT = /^HTTP\/1\.1 408 Request Timeout\r\nConnection: close\r\n/;
 const TOO_MANY = /^HTTP\/1\.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 10\r\n/;
 
 describe('a slow client is told 408 and cut off, though it keeps its own side open', () => {
-  const pace = { minBytesPerSecond: 500, windowMs: 100, totalMs: 60_000 };
+  const pace = { minBytesPerSecond: 500, windowMs: 100, totalMs: HOUR };
 
   test.each<[string, Partial<HttpListenerOptions>, (client: Client) => void, CutOff]>([
     ['that says nothing', { headersMs: 100 }, () => undefined, 'slow_headers'],
@@ -138,11 +159,13 @@ describe('a slow client is told 408 and cut off, though it keeps its own side op
   });
 
   test('that keeps an idle connection with line breaks', async () => {
-    const { cutOffs, listen } = open({ headersMs: 100, keepAliveMs: 100 });
+    const clock = new Clock();
+    const { cutOffs, listen } = open({ now: clock.now });
     const client = new Client(await listen()).send(GET);
     await client.answered('200 OK');
     client.trickle('\r\n');
-    await waitFor('the end of its patience', () => cutOffs.length > 0);
+    await clock.pass(0);
+    await clock.pass(2 * MINUTE + 1);
     expect(cutOffs).toEqual(['slow_headers']);
     await client.gone();
   });
@@ -173,52 +196,64 @@ describe('a slow client is told 408 and cut off, though it keeps its own side op
 
 describe('whoever is honest goes on', () => {
   test('an upload that is slow and moves', async () => {
-    const bodyPace = { minBytesPerSecond: 500, windowMs: 60, totalMs: 60_000 };
-    const { cutOffs, listen } = open({ bodyPace });
-    const client = new Client(await listen()).send(post(6000));
-    let sent = 0;
-    while (sent < 6000) {
-      client.send('x'.repeat(200));
-      sent += 200;
-      const next = performance.now() + 20;
-      await waitFor('the next piece', () => performance.now() >= next);
+    const clock = new Clock();
+    let received: number | undefined;
+    const { cutOffs, listen } = open({ now: clock.now }, (request, response) => {
+      received = 0;
+      request.on('data', (chunk: Buffer) => (received = (received ?? 0) + chunk.length));
+      request.on('end', () => response.end('all of it'));
+    });
+    const pieces = 12;
+    const pieceBytes = 10_500;
+    const client = new Client(await listen()).send(post(pieces * pieceBytes));
+    await waitFor('the request', () => received === 0);
+    for (let sent = 1; sent <= pieces; sent += 1) {
+      client.send('x'.repeat(pieceBytes));
+      await waitFor('the piece', () => received === sent * pieceBytes);
+      await clock.pass(20_000);
     }
-    await client.answered(/200 OK[^]*6000$/);
+    await client.answered('all of it');
     expect(cutOffs).toEqual([]);
   });
 
   test('an event stream that is silent for longer than any bound', async () => {
-    const bounds = { headersMs: 60, keepAliveMs: 60, drainMs: 60, unreadMs: 60 };
-    const { cutOffs, listen } = open(
-      { ...bounds, bodyPace: { minBytesPerSecond: 500, windowMs: 60, totalMs: 60 } },
-      (_request, response) => {
-        response.writeHead(200, { 'Content-Type': 'text/event-stream' }).flushHeaders();
-        setTimeout(() => response.write('data: x\n\n'), 600).unref();
-      },
-    );
+    const clock = new Clock();
+    let stream: ServerResponse | undefined;
+    const { cutOffs, listen } = open({ now: clock.now }, (_request, response) => {
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' }).flushHeaders();
+      stream = response;
+    });
     const client = new Client(await listen()).send(GET);
+    await client.answered('text/event-stream');
+    await clock.pass(HOUR);
+    await clock.pass(HOUR);
+    stream?.write('data: x\n\n');
     await client.answered('data: x');
     expect(cutOffs).toEqual([]);
   });
 
   test('a client that waits for us to read what it has sent', async () => {
-    const bodyPace = { minBytesPerSecond: 500, windowMs: 60, totalMs: 60_000 };
-    const { cutOffs, listen } = open({ bodyPace }, (request, response) => {
-      setTimeout(() => countBytes(request, response), 500).unref();
+    const clock = new Clock();
+    let read: (() => void) | undefined;
+    const { cutOffs, listen } = open({ now: clock.now }, (request, response) => {
+      read = () => countBytes(request, response);
     });
     const client = new Client(await listen()).send(post(200_000) + 'x'.repeat(200_000));
+    const begin = await waitFor('the request', () => read);
+    for (let windows = 0; windows < 3; windows += 1) await clock.pass(MINUTE);
+    begin();
     await client.answered(/200 OK[^]*200000$/);
     expect(cutOffs).toEqual([]);
   });
 
   test('a connection that was upgraded, and it counts no more', async () => {
-    const { listener, seen, cutOffs, listen } = open({
-      ...{ headersMs: 60, keepAliveMs: 60, maxConnectionsPerIp: 1 },
-    });
+    const clock = new Clock();
+    const { listener, seen, cutOffs, listen } = open({ now: clock.now, maxConnectionsPerIp: 1 });
+    let upgraded: Socket | undefined;
     listener.server.on('upgrade', (_request, socket: Socket) => {
       ends(() => void socket.destroy());
       socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n');
-      setTimeout(() => socket.write('still here'), 400).unref();
+      upgraded = socket;
     });
     const port = await listen();
     const upgrade = 'Connection: Upgrade\r\nUpgrade: x\r\n';
@@ -228,6 +263,8 @@ describe('whoever is honest goes on', () => {
     const plain = new Client(port).send(GET);
     await plain.answered('200 OK');
     plain.end();
+    await clock.pass(HOUR);
+    upgraded?.write('still here');
     await client.answered('still here');
     expect(cutOffs).toEqual([]);
   });
@@ -235,7 +272,7 @@ describe('whoever is honest goes on', () => {
 
 test('a pipelined answer is not followed by a 408 in its middle', async () => {
   const { listen } = open(
-    { bodyPace: { minBytesPerSecond: 500, windowMs: 100, totalMs: 60_000 } },
+    { bodyPace: { minBytesPerSecond: 500, windowMs: 100, totalMs: HOUR } },
     (request, response) => {
       if (request.method === 'GET') response.write('begun');
       else request.resume();

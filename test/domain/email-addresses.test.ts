@@ -6,6 +6,7 @@ import {
   matchKey,
   parseAddressList,
 } from '../../src/domain/email-addresses.ts';
+import { withinProcessorTime } from '../support/processor-time.ts';
 
 describe('an address list', () => {
   test.each<[string, readonly (readonly [string, string])[]]>([
@@ -61,11 +62,11 @@ describe('an address list', () => {
     ['comments', '('],
     ['at signs', 'a"@'],
     ['words', 'word '],
-  ])('0.9 MB of %s is read in a moment, and only its start', (_, pattern) => {
+  ])('0.9 MB of %s is read in a moment, and only its start', async (_, pattern) => {
     const value = pattern.repeat(Math.ceil(900_000 / pattern.length));
-    const start = performance.now();
-    expect(parseAddressList(value).length).toBeLessThanOrEqual(1000);
-    expect(performance.now() - start).toBeLessThan(500);
+    await withinProcessorTime(1000, () => {
+      expect(parseAddressList(value).length).toBeLessThanOrEqual(1000);
+    });
   });
 
   test('is cut between two addresses, never inside one', () => {

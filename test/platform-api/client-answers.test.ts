@@ -296,13 +296,18 @@ describe('patience', () => {
 
   it('a client with less patience shares all but that', async () => {
     server.answer = () => undefined;
-    const started = performance.now();
-    expect((await failureOf(client.within(50).createMessage(REQUEST))).code).toBe('timeout');
-    expect(performance.now() - started).toBeLessThan(250);
+    const ended: string[] = [];
+    await Promise.all([
+      failureOf(client.createMessage(REQUEST)).then(({ code }) => ended.push(`all: ${code}`)),
+      failureOf(client.within(50).createMessage(REQUEST)).then(({ code }) =>
+        ended.push(`less: ${code}`),
+      ),
+    ]);
+    expect(ended).toEqual(['less: timeout', 'all: timeout']);
     server.answer = (response) => response.writeHead(201).end(JSON.stringify(MESSAGE));
     expect(await client.within(60_000).createMessage(REQUEST)).toMatchObject({ status: 201 });
     expect(server.received.map(({ headers }) => headers.authorization)).toEqual([
-      ...[`Bearer ${KEY}`, `Bearer ${KEY}`],
+      ...[`Bearer ${KEY}`, `Bearer ${KEY}`, `Bearer ${KEY}`],
     ]);
   });
 
@@ -310,6 +315,6 @@ describe('patience', () => {
     server.answer = () => undefined;
     const started = performance.now();
     expect((await failureOf(client.within(60_000).createMessage(REQUEST))).code).toBe('timeout');
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(performance.now() - started).toBeLessThan(20_000);
   });
 });

@@ -9,6 +9,7 @@ import type { BlobStore } from '../../spool/blobs.ts';
 import type { UploadRecord } from '../../spool/chat-store.ts';
 import { assertIntact } from '../../spool/raw-checksum.ts';
 import type { ShopId } from '../../domain/ids.ts';
+import { missingAttachment } from '../../domain/missing-attachment.ts';
 import { type ChatMeta, chatMeta, chatRaw } from './stored.ts';
 import { isVisible } from './visible-text.ts';
 
@@ -69,7 +70,7 @@ function attachmentOf(upload: UploadRecord, blobs: BlobStore): Attachment {
   const { id, name, type, size, blob } = upload;
   return {
     part: id,
-    placeholder: `[attachment could not be delivered: ${name}, ${type}]`,
+    placeholder: missingAttachment('delivered', name, type),
     about: { name, type, size },
     open: async () => {
       try {

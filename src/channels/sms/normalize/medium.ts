@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import libmime from 'libmime';
+import { missingAttachment } from '../../../domain/missing-attachment.ts';
 import type { OpenAttachment } from '../../../intake/normalizer.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import type { Metrics } from '../../../observability/metrics.ts';
@@ -81,11 +82,11 @@ export class Medium {
   readonly #parts: MediaParts;
 
   constructor(facts: MediumFacts, parts: MediaParts) {
-    const { reference, declared = 'unknown type', position } = facts;
+    const { reference, declared, position } = facts;
     const sid = reference?.mediaSid;
     this.part = sid ?? `media-${position}`;
-    const named = sid === undefined ? declared : `${declared}, ${sid}`;
-    this.placeholder = `[attachment could not be retrieved: ${named}]`;
+    const named = sid === undefined ? [] : [sid];
+    this.placeholder = missingAttachment('retrieved', declared ?? 'unknown type', ...named);
     this.#facts = facts;
     this.#parts = parts;
   }

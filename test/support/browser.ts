@@ -8,17 +8,22 @@ import {
 } from 'playwright-core';
 import { ends } from './ends.ts';
 
-const CHROMIUM = '/usr/bin/chromium';
+/** Debian's; the one that can have no window takes a fifth less of the processor. */
+const CHROMIUM = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find((path) =>
+  existsSync(path),
+);
 
 /** Why no browser can be started here; undefined when one can. */
 export function whyNoBrowser(): string | undefined {
-  return existsSync(CHROMIUM) ? undefined : 'chromium is not installed (npm test says how)';
+  return CHROMIUM === undefined
+    ? 'chromium-headless-shell is not installed (npm test says how)'
+    : undefined;
 }
 
-/** Debian's Chromium, without a window; as root it has no sandbox. */
+/** Chromium without a window; as root it has no sandbox. */
 export function startBrowser(): Promise<Browser> {
   return chromium.launch({
-    executablePath: CHROMIUM,
+    ...(CHROMIUM !== undefined && { executablePath: CHROMIUM }),
     args: ['--no-sandbox', '--disable-dev-shm-usage', '--mute-audio'],
   });
 }

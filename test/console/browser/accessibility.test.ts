@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
+import { axeFindings } from '../../support/axe.ts';
 import { describeConsole } from './console-visit.ts';
 import { sendChat, sendEmail, sendText } from './first-messages.ts';
 
@@ -14,14 +14,10 @@ const LOOKS = [
   },
 ] as const;
 
-/** What axe finds fault with: a line for each element. */
+/** Each with the page that it is on. */
 async function findings(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
-  return violations.flatMap(({ id, help, nodes }) =>
-    nodes.map(({ target, failureSummary }) =>
-      [new URL(page.url()).pathname, id, help, JSON.stringify(target), failureSummary].join(' | '),
-    ),
-  );
+  const { pathname } = new URL(page.url());
+  return (await axeFindings(page)).map((finding) => `${pathname} | ${finding}`);
 }
 
 const overhang = (page: Page): Promise<unknown> =>

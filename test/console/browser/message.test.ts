@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { axeFindings } from '../../widget/browser/axe.ts';
+import { axeFindings } from '../../support/axe.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import type { Desk } from './desk.ts';
 import { describeDesk } from './desk.ts';

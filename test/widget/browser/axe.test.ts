@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { axeFindings } from './axe.ts';
+import { axeFindings } from '../../support/axe.ts';
 import { QUIET } from './scripted-agent.ts';
 import { describeInBrowser, type Visit } from './setting.ts';
 
@@ -10,6 +10,15 @@ const expectNoFindings = async (state: string, { chat }: Visit): Promise<void> =
 };
 
 describeInBrowser('axe', (test) => {
+  test('finds what is wrong, in a shadow root too', async (setting) => {
+    const { chat } = await setting.visit();
+    await chat.open();
+    await chat.page.evaluate(`
+      document.querySelector('sluice-chat').shadowRoot.querySelector('[role="dialog"]')
+        .append(document.createElement('input'))`);
+    expect(await axeFindings(chat.page)).toEqual([expect.stringMatching(/^label .*sluice-chat/)]);
+  });
+
   for (const colorScheme of SCHEMES) {
     test(`finds nothing in a conversation (${colorScheme})`, async (setting) => {
       setting.script('Show me everything', {

@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { newVisitor, startBrowser, type Visitor, whyNoBrowser } from '../../support/browser.ts';
 import { startDemoGateway } from '../../support/demo-gateway.ts';
 import { tempDir } from '../../support/temp-dir.ts';
-import { axeFindings } from './axe.ts';
+import { axeFindings } from '../../support/axe.ts';
 import { ChatPage } from './chat-page.ts';
 
 const missing = whyNoBrowser();

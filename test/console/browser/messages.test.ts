@@ -119,7 +119,9 @@ describeDesk('Messages', (test) => {
 
     await page.goBack();
     await page.waitForURL('**/messages?state=delivered');
-    expect(await page.getByLabel('Channel').inputValue()).toBe('');
+    await waitFor('every channel', async () => {
+      return (await page.getByLabel('Channel').inputValue()) === '';
+    });
     await row('Umbrella in grass green').waitFor();
     await page.goBack();
     expect(new URL(page.url()).search).toBe('');

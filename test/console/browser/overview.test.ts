@@ -77,7 +77,7 @@ describeConsole('the overview', (test) => {
     await button.click();
     await page.getByText(/^acme: delivered; /).waitFor();
     await page.getByText('All messages flow').waitFor();
-    expect(await button.count()).toBe(0);
+    await button.waitFor({ state: 'detached' });
   });
 
   test('what is dead is counted, and leads to the list of them', async (visit) => {

@@ -15,7 +15,8 @@ export default {
     ],
   },
   coverageProvider: 'v8',
-  testTimeout: 30_000,
+  // Far more than any test takes: on a machine that does much else one is ten times slower.
+  testTimeout: 300_000,
   testSequencer: './test/support/longest-first.js',
   // The tests of browsers and processes wait more than they work.
   maxWorkers: 3,

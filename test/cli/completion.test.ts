@@ -179,7 +179,7 @@ test('fish offers the same', () => {
     const words = offered.map((word) => word.replace(/^--[a-z]+=/, ''));
     expect({ typed, words: words.sort(), stderr }).toEqual({ typed, words: expected, stderr: '' });
   }
-}, 120_000);
+});
 
 /** An interactive zsh at a terminal of its own: Tab writes down what it adds to the list. */
 const ZSH_SETUP = `
@@ -241,7 +241,7 @@ test('zsh offers the same', () => {
     return [typed, words.filter((word) => word !== 'END').sort()];
   });
   expect({ status, told }).toEqual({ status: 0, told: TYPED });
-}, 180_000);
+});
 
 test('zsh describes every command, and quotes what it has to', async () => {
   const text = await script('zsh');

@@ -14,7 +14,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import {
   mayBeNobody,
   NOBODY,
@@ -25,9 +25,6 @@ import {
 import { ends } from '../support/ends.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait-for.ts';
-
-// Each starts the built program, some of them several times.
-jest.setTimeout(120_000);
 
 const READY = /Sluice is ready/;
 

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Entry } from '../../src/spool/entry.ts';
 import { sluiceHere } from '../support/doctor-scene.ts';
 import { ends } from '../support/ends.ts';
@@ -9,8 +9,6 @@ import { entriesOf } from '../support/spool-guest.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-// A whole gateway in each, and probes that have to come.
-jest.setTimeout(120_000);
 const LONG = 60_000;
 
 let dataDir: string;

@@ -40,5 +40,5 @@ const scene = sharedScene({ shops: { acme: {} } });
     expect(Math.round(off / 3600)).toBe(BACK_SECONDS / 3600);
     await allArrived(accepted, 30_000);
     expect(faultsOf(accepted)).toEqual([]);
-  }, 90_000);
+  });
 });

@@ -31,4 +31,4 @@ test('a gateway that is killed under load loses nothing and repeats nothing', as
     'reset',
     'reset-after-commit',
   ]);
-}, 150_000);
+});

@@ -63,4 +63,4 @@ test('what is not what was received is dead with an alarm; what cannot be read w
   expect(platform.messages.map(({ content }) => content)).toEqual(['a good text']);
   expect(second.log.filter(({ message }) => message === 'spool.raw_damaged')).toHaveLength(2);
   expect(await second.terminate()).toMatchObject({ code: 0 });
-}, 90_000);
+});

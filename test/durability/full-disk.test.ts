@@ -98,6 +98,6 @@ afterAll(() => {
         200,
       );
       expect(await gateway.terminate()).toMatchObject({ code: 0 });
-    }, 180_000);
+    });
   },
 );

@@ -31,7 +31,7 @@ if ('why' in preload) {
     for (const { acknowledged } of report.runs) {
       for (const count of Object.values(acknowledged)) expect(count).toBeGreaterThan(3);
     }
-  }, 120_000);
+  });
 
   test('everything that a first start makes is there after a power cut, and a session too', async () => {
     const dir = tempDir();
@@ -57,5 +57,5 @@ if ('why' in preload) {
     expect(JSON.parse(readFileSync(join(dataDir, 'console-sessions.json'), 'utf8'))).toHaveLength(
       1,
     );
-  }, 60_000);
+  });
 });

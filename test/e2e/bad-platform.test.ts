@@ -103,7 +103,7 @@ test('an upload that the platform answers with a page is made again, and only on
   const posts = platform.calls.map(({ call }) => call).filter((call) => call.startsWith('POST'));
   expect(posts).toEqual([...['POST /media/', 'POST /media/', 'POST /media/'], 'POST /messages/']);
   expect(platform.inspect.attachments(platform.messages[0]?.id ?? '')).toHaveLength(1);
-}, 60_000);
+});
 
 function delivered(platform: PlatformFront, count: number): Promise<unknown> {
   // Where nobody else's message goes through, a shop is probed every 5 to 25 s.

@@ -175,4 +175,4 @@ test('order within a conversation is kept while the platform fails at random', a
       Array.from({ length: 16 }, (_, n) => n + 1),
     );
   }
-}, 90_000);
+});

@@ -258,4 +258,4 @@ test('order of one sender is kept while the platform fails at random', async () 
     const stored = platform.inspect.attachments(own[3]?.id ?? '');
     expect(stored.map(({ path }) => readFileSync(path).equals(file))).toEqual([true]);
   }
-}, 90_000);
+});

@@ -90,11 +90,11 @@ test.concurrent('an empty 200 from a platform that answers with messages is a pr
   await allArrived(during, WITHIN_MS);
   expect(statesOf(await settledEntries(shop))).toEqual(['delivered']);
   expect(faultsOf([...before, ...during])).toEqual([]);
-}, 60_000);
+});
 
 test.concurrent('a platform whose every answer is an empty 2xx gets each message once', async () => {
   await isGivenEachOnce(scene().shops.silent);
-}, 60_000);
+});
 
 test.concurrent('a platform whose every answer is a list of numbers gets each message once', async () => {
   const { listing: shop } = scene().shops;
@@ -103,7 +103,7 @@ test.concurrent('a platform whose every answer is a list of numbers gets each me
     return received.call === 'POST /messages/' ? answered(201, '[1,2]') : answer;
   };
   await isGivenEachOnce(shop);
-}, 60_000);
+});
 
 test.concurrent('what a platform answers with an empty 2xx and never has is held, with an alarm', async () => {
   const { storing_nothing: shop } = scene().shops;
@@ -115,15 +115,15 @@ test.concurrent('what a platform answers with an empty 2xx and never has is held
   for (const { reason } of entries) expect(reason).toMatch(/\S/);
   // No other test of this file gives cause for one.
   expect(await scene().alarms()).toBeGreaterThan(0);
-}, 60_000);
+});
 
 test.concurrent("a visitor's first message that a proxy swallows twice is lost by neither, and begins one conversation", async () => {
   await isOneConversation(scene().shops.forgetful, emptyAtFirst(2, false));
-}, 60_000);
+});
 
 test.concurrent("a visitor's first message that is stored behind two empty answers begins one conversation", async () => {
   await isOneConversation(scene().shops.hiding, emptyAtFirst(2, true));
-}, 60_000);
+});
 
 async function isGivenEachOnce(shop: SceneShop): Promise<void> {
   const mail = await MailSession.open(scene());

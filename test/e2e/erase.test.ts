@@ -226,7 +226,7 @@ test('a person is erased beside a running gateway: nothing is left but in the ma
   expect(filesWith(dataDir, ANN)).toEqual([]);
   expect(filesWith(dataDir, BOB)).toEqual([]);
   expect((await erase(dataDir, '--address', BOB)).out).toMatch(/^Nothing is stored/);
-}, 300_000);
+});
 
 test('a number is erased with its texts, pictures and answers; who opted out stays out', async () => {
   const twilio = await startTwilioStandIn();
@@ -281,7 +281,7 @@ test('a number is erased with its texts, pictures and answers; who opted out sta
   const shop = asShopId(ACME.shopId);
   expect(await store.optOuts.isOptedOut(shop, lane(THEIR_NUMBER))).toBe(true);
   expect(await store.optOuts.isOptedOut(shop, lane('+14155550123'))).toBe(false);
-}, 300_000);
+});
 
 test('without a gateway the same, and unused files go too', async () => {
   const { dataDir, running } = await aGateway();
@@ -293,7 +293,7 @@ test('without a gateway the same, and unused files go too', async () => {
   await eraseJson(dataDir, BOB, '--yes');
   expect(filesWith(dataDir, ANN)).toEqual([]);
   expect(filesWith(dataDir, BOB)).toEqual([]);
-}, 300_000);
+});
 
 test("a shop's own inbox and number are refused, and nobody is asked without a terminal", async () => {
   const { dataDir, running } = await aGateway();
@@ -306,4 +306,4 @@ test("a shop's own inbox and number are refused, and nobody is asked without a t
   const unasked = await erase(dataDir, '--address', ANN);
   expect(unasked).toMatchObject({ code: 2, err: expect.stringMatching(/--yes/) });
   expect(await entriesOf(dataDir)).toHaveLength(1);
-}, 120_000);
+});

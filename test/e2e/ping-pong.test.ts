@@ -127,4 +127,4 @@ test('a robot that answers every text of the agent is stopped', async () => {
   expect(await held()).toMatchObject([{ reason: 'loop: per10min' }]);
   expect(platform.messages).toHaveLength(8);
   expect(answers()).toBe(8);
-}, 30_000);
+});

@@ -106,7 +106,7 @@ test('messages flow in every channel while the configuration changes: none lost,
   platform.serve([{ ...ACME, apiKey: 'new-key-of-acme' }, BETA]);
   expect(await scene.text('after the old key', { token: NEW_TOKEN })).toBe(200);
   await waitFor('the last', () => contents(ACME.shopId).includes('after the old key'), 30_000, 20);
-}, 240_000);
+});
 
 test('entries of a shop that is taken out wait, and go on when it is back', async () => {
   const scene = await reloadScene((config) => ({
@@ -167,7 +167,7 @@ test('entries of a shop that is taken out wait, and go on when it is back', asyn
     'waits',
     'began before',
   ]);
-}, 120_000);
+});
 
 test('each kind of key counts while it is listed and no longer', async () => {
   const secrets = ['first-identity-secret-of-32-letters', 'other-identity-secret-of-32-letters'];
@@ -251,7 +251,7 @@ test('each kind of key counts while it is listed and no longer', async () => {
   expect(await chat({ key: 'acme-2' })).toBe('let in');
   expect(await metrics('of-the-console')).toBe(401);
   expect(await metrics('another-one')).toBe(200);
-}, 120_000);
+});
 
 test('a key that was wrong is put right: what waited goes at once', async () => {
   const scene = await reloadScene((config) => ({
@@ -269,7 +269,7 @@ test('a key that was wrong is put right: what waited goes at once', async () => 
   // An open breaker is next probed after 30 s.
   await reload(withAcme(config, (shop) => ({ ...shop, apiKey: ACME.apiKey })));
   await waitFor('the message', () => contents(ACME.shopId).length === 1, 20_000, 20);
-}, 90_000);
+});
 
 test('a file with mistakes changes nothing; what needs a restart is named', async () => {
   const scene = await reloadScene();
@@ -307,4 +307,4 @@ test('a file with mistakes changes nothing; what needs a restart is named', asyn
   expect(await scene.text('still there', { token: AUTH_TOKEN })).toBe(200);
   expect(await (await scene.greeted()).say('NOOP')).toMatch(/^250/);
   expect(await gateway.terminate()).toMatchObject({ code: 0 });
-}, 90_000);
+});

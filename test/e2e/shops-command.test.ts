@@ -94,7 +94,7 @@ test.concurrent('shops shows why a shop is stopped, and shops try probes it at o
   await allArrived(accepted, AT_ONCE_MS);
   expect(faultsOf(accepted)).toEqual([]);
   expect((await listedShops()).get(shop.name)?.messages.state).toBe(other?.state);
-}, 90_000);
+});
 
 test.concurrent('queue retry probes a stopped shop at once, and the others follow', async () => {
   const { retried: shop } = scene().shops;
@@ -106,4 +106,4 @@ test.concurrent('queue retry probes a stopped shop at once, and the others follo
   expect(code).toBe(0);
   await allArrived(accepted, AT_ONCE_MS);
   expect(faultsOf(accepted)).toEqual([]);
-}, 90_000);
+});

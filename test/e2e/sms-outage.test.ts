@@ -113,7 +113,7 @@ test('500 texts of a night without the gateway reach the platform once each, in 
     'missed 457',
   ]);
   expect(await entriesOf(dataDir)).toHaveLength(all.length);
-}, 300_000);
+});
 
 test('a gateway that delivers nothing for now accepts what was missing all the same', async () => {
   const { messages, start, dataDir, platform } = await place();

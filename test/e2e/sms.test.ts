@@ -177,4 +177,4 @@ test('order within a conversation is kept while the platform fails at random', a
   expect([...faults.counts.keys()].toSorted()).toEqual(
     ['429', '500', 'empty', 'html', 'reset', 'reset-after-commit'].toSorted(),
   );
-}, 90_000);
+});

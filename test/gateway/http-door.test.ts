@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { createHttpDoor } from '../../src/gateway/public-http.ts';
 import { LiveConfig } from '../../src/gateway/live-config.ts';
@@ -8,8 +8,6 @@ import type { CompleteConfig } from '../../src/config/complete.ts';
 import { type Logger, silentLogger } from '../../src/observability/logger.ts';
 import { ends } from '../support/ends.ts';
 import { waitFor } from '../support/wait-for.ts';
-
-jest.setTimeout(60_000);
 
 test('a door has the configured limits, counts whom it refuses, and tells it in one line', async () => {
   const lines: unknown[] = [];

@@ -74,7 +74,7 @@ beforeAll(async () => {
     await platform.stop();
     dir.remove();
   }
-}, 60_000);
+});
 
 test('every metric of dashboard and rules is exposed by a running gateway', () => {
   const names = new Set(

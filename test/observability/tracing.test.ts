@@ -91,7 +91,7 @@ test('one trace for each message of each channel, and nothing of a person in any
   expect(collector.resources[0]).toMatchObject({ 'service.name': 'sluice' });
   expect(collector.headers[0]?.authorization).toBe('Bearer canary-of-otlp');
   expect(collector.bodies.join()).not.toMatch(/canary|4155550123|example\.com/i);
-}, 90_000);
+});
 
 test('a retry is another attempt of the same trace, with the status it met', async () => {
   const collector = await startCollector();
@@ -110,7 +110,7 @@ test('a retry is another attempt of the same trace, with the status it met', asy
   const failed = collector.spans.find(({ name, status }) => name === 'submit' && status.code === 2);
   expect(failed?.attributes).toMatchObject({ 'error.type': 'Later' });
   expect(Number(failed?.attributes['http.response.status_code'])).toBe(503);
-}, 90_000);
+});
 
 test('a trace goes on in the process that comes after', async () => {
   const collector = await startCollector();
@@ -129,7 +129,7 @@ test('a trace goes on in the process that comes after', async () => {
   expect(tree).toMatch(
     /^intake\((?:attempt!\(.*?\) )+attempt\(normalize conversation submit settle\)\)$/,
   );
-}, 120_000);
+});
 
 test('a collector that is down or silent costs nothing but its spans, and the stop ends', async () => {
   const collector = await startCollector();
@@ -142,7 +142,7 @@ test('a collector that is down or silent costs nothing but its spans, and the st
   await gateway.stop();
   expect(performance.now() - started).toBeLessThan(20_000);
   expect(collector.spans).toEqual([]);
-}, 90_000);
+});
 
 test('without an endpoint the library is not even loaded', async () => {
   const setting = await gatewaySetting();
@@ -161,7 +161,7 @@ test('without an endpoint the library is not even loaded', async () => {
   expect(loaded.filter((url) => url.endsWith('/dist/gateway/gateway.js'))).not.toEqual([]);
   // prom-client brings the API, which does nothing by itself.
   expect(loaded.filter((url) => /@opentelemetry\/(?!api\/)|open-telemetry/.test(url))).toEqual([]);
-}, 120_000);
+});
 
 test('the id of an entry is the id of its trace, and decides whether it is traced', () => {
   const id = '019f9c2e-8a57-7b06-9d3e-2f1c7a6b5d40';

@@ -6,13 +6,14 @@ const EVERY_TURN_MS = 5;
 const LOOK_EVERY_MS = 5;
 
 /**
- * Resolves with the first value that is not undefined or false; rejects after the deadline.
+ * Resolves with the first value that is not undefined or false; rejects after the deadline, which is
+ * far away: a machine that does much else is ten times slower.
  * @param everyMs how often to look when that is not cheap
  */
 export async function waitFor<T>(
   what: string,
   probe: () => T | Promise<T>,
-  timeoutMs = 15_000,
+  timeoutMs = 90_000,
   everyMs = 0,
 ): Promise<Exclude<T, undefined | false>> {
   const started = performance.now();

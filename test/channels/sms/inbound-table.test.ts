@@ -56,7 +56,7 @@ let scene: InboundScene;
 
 beforeAll(async () => {
   scene = await startInboundScene();
-}, 60_000);
+});
 afterAll(() => scene.close());
 
 const formOf = ({ person, sid, form, media = [] }: Row): Pairs =>
@@ -231,5 +231,5 @@ describe('what Twilio hands over', () => {
     expect(first?.conversation).not.toHaveProperty('id');
     // The platform's first conversation, which its first answer named.
     expect(second?.conversation.id).toBe('cccccccc-0000-4000-8000-000000000001');
-  }, 90_000);
+  });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { ActionProgress, EntryDetail, EntryList } from '../../../src/console/contract.ts';
 import { OUR_NUMBER } from '../../support/twilio-stand-in.ts';
 import { ends } from '../../support/ends.ts';
@@ -12,8 +12,6 @@ import { consoleClient } from './console-client.ts';
 import { auditOf, consoleScene, PASSWORD } from './console-scene.ts';
 import { EventStream } from './event-stream.ts';
 
-// Hundreds of messages come by webhook first.
-jest.setTimeout(180_000);
 const LONG = 60_000;
 const MANY = 500;
 

@@ -1,6 +1,6 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { EntryContent, EntryDetail, EntryList } from '../../../src/console/contract.ts';
 import { INBOX } from '../../support/gateway-config.ts';
 import { sendSms, sidOf } from '../../support/sms-sender.ts';
@@ -11,9 +11,6 @@ import { CHAT_KEY } from '../../support/gateway-config.ts';
 import type { ConsoleClient } from './console-client.ts';
 import { auditOf, consoleScene } from './console-scene.ts';
 import { HOSTILE_HTML, sendMail, SMALL_GIF } from './samples.ts';
-
-// A whole gateway in each, perhaps on a machine that is busy with others.
-jest.setTimeout(120_000);
 
 const list = async (operator: ConsoleClient, query = ''): Promise<EntryList> =>
   (await operator.get(`/api/entries?${query}`)).body as EntryList;

@@ -1,11 +1,8 @@
 import { request } from 'node:http';
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { type ConsoleClient, consoleClient } from './console-client.ts';
 import { consoleScene, PASSWORD } from './console-scene.ts';
 import { SMALL_GIF } from './samples.ts';
-
-// A whole gateway in each, perhaps on a machine that is busy with others.
-jest.setTimeout(120_000);
 
 const UNSAFE = [
   '/api/login',

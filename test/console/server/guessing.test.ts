@@ -1,12 +1,9 @@
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { hashPassword } from '../../../src/runtime/password-hash.ts';
 import { ends } from '../../support/ends.ts';
 import { startGateway } from '../../support/running-gateway.ts';
 import { type ConsoleClient, consoleClient } from './console-client.ts';
 import { auditOf, consoleScene, PASSWORD } from './console-scene.ts';
-
-// A whole gateway in each, perhaps on a machine that is busy with others.
-jest.setTimeout(120_000);
 
 /** Wrong passwords from one address that are looked at, at each door. */
 const OF_ONE_ADDRESS = 15;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { durableFiles } from '../../../src/runtime/durable-files.ts';
 import { hashPassword } from '../../../src/runtime/password-hash.ts';
 import { Operators } from '../../../src/console/server/operators.ts';
@@ -13,9 +13,6 @@ import { waitFor } from '../../support/wait-for.ts';
 import { EventStream } from './event-stream.ts';
 import { consoleClient } from './console-client.ts';
 import { auditOf, consoleScene, PASSWORD } from './console-scene.ts';
-
-// A whole gateway in each, perhaps on a machine that is busy with others.
-jest.setTimeout(120_000);
 
 const LONG = 60_000;
 

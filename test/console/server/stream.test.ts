@@ -1,4 +1,4 @@
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { History, Overview } from '../../../src/console/contract.ts';
 import { ends } from '../../support/ends.ts';
 import { sendSms, sidOf } from '../../support/sms-sender.ts';
@@ -6,9 +6,6 @@ import { waitFor } from '../../support/wait-for.ts';
 import { consoleClient } from './console-client.ts';
 import { consoleScene, PASSWORD } from './console-scene.ts';
 import { EventStream } from './event-stream.ts';
-
-// A whole gateway in each, perhaps on a machine that is busy with others.
-jest.setTimeout(120_000);
 
 /** Beats come every 2 s on a machine that has time. */
 const LONG = 60_000;

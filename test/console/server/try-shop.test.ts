@@ -1,4 +1,4 @@
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Overview, ShopTrial } from '../../../src/console/contract.ts';
 import { ends } from '../../support/ends.ts';
 import { ScriptedPlatform } from '../../support/scripted-platform.ts';
@@ -7,8 +7,6 @@ import { waitFor } from '../../support/wait-for.ts';
 import type { ConsoleClient } from './console-client.ts';
 import { auditOf, consoleScene } from './console-scene.ts';
 
-// A whole gateway in each.
-jest.setTimeout(120_000);
 const LONG = 60_000;
 
 async function scene() {

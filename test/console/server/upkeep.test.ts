@@ -1,6 +1,6 @@
 import { Agent, get } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { AuditPage, DoctorReport, EntryList } from '../../../src/console/contract.ts';
 import { sendSms, sidOf } from '../../support/sms-sender.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -8,9 +8,6 @@ import { ends } from '../../support/ends.ts';
 import { PlatformFront } from '../../support/platform-front.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { auditOf, consoleScene } from './console-scene.ts';
-
-// A whole gateway in each, perhaps on a machine that is busy with others.
-jest.setTimeout(120_000);
 
 const LONG = 60_000;
 

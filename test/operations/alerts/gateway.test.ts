@@ -45,7 +45,7 @@ test('a platform that goes is told by a webhook, and its return too', async () =
   });
   expect(platform.messages).toHaveLength(2);
   expect(JSON.stringify(hook.taken)).not.toMatch(/canary|example\.com|ann/i);
-}, 150_000);
+});
 
 test('a flood of texts is held, and tells whoever is on call', async () => {
   const hook = await startWebhook();
@@ -62,4 +62,4 @@ test('a flood of texts is held, and tells whoever is on call', async () => {
   expect(hook.taken[0]).toMatchObject({ text: '[Sluice gw.acme.example] 1 alert: held acme' });
   await waitFor('those that pass', () => platform.messages.length === 4);
   expect(JSON.stringify(hook.taken)).not.toContain('canary');
-}, 90_000);
+});

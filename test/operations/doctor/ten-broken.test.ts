@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import Database from 'better-sqlite3';
 import { checkDataFolder } from '../../../src/operations/doctor/data-folder.ts';
 import { inspectDataFolder } from '../../../src/spool/data-folder.ts';
@@ -14,9 +14,6 @@ import { ACME, INBOX } from '../../support/gateway-config.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { OUR_NUMBER } from '../../support/twilio-stand-in.ts';
 import { waitFor } from '../../support/wait-for.ts';
-
-// Two cases start the program anew, and every one asks a gateway in a process of its own.
-jest.setTimeout(120_000);
 
 const scene = new DoctorsScene();
 beforeAll(() => scene.start(), 120_000);

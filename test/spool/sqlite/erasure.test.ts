@@ -235,7 +235,7 @@ test("a gateway's checkpoint is waited for, for which SQLite itself does not wai
   db.pragma = (...args) => (++tries <= 60 ? [{ busy: 1 }] : checkpoint(...args));
   await truncateLog(db);
   expect(log()).toBe(0);
-}, 30_000);
+});
 
 test('copies that were left behind in unused space are found', async () => {
   const { db, operations, eraser } = aStore();

@@ -23,7 +23,7 @@ describe('mutations of real messages, in the worker threads', () => {
       refused: [],
       stubs: [],
     });
-  }, 120_000);
+  });
 
   test('the same seed makes the same message', () => {
     const mail = readMailSeeds();

@@ -1,11 +1,8 @@
 import { join } from 'node:path';
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { MessageViewer } from '../../../../src/channels/email/view/message-viewer.ts';
 import { ends } from '../../../support/ends.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
-
-// Hostile mail is read in a thread of its own, perhaps on a machine that is busy with others.
-jest.setTimeout(180_000);
 
 const MAX_DOCUMENT = 16 * 1024 * 1024;
 

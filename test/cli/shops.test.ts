@@ -266,7 +266,12 @@ describe('a retry beside a gateway', () => {
   });
 
   test('has a shop that is stopped tried at once', async () => {
-    await stopped();
+    await text(0);
+    await delivered(1);
+    // No probe comes by itself for an hour.
+    platform.script = all({ status: 503, headers: { 'retry-after': '3600' } });
+    await text(1);
+    await waitFor('it to be stopped', async () => /^acme +messages +in doubt/m.test(await shops()));
     const { id } = await entryIn('queued');
     platform.script = () => undefined;
     expect(await sluice('queue', 'retry', id)).toMatchObject({

@@ -118,6 +118,16 @@ function makeNewer(file: string): void {
     expect(code).toBe(1);
   });
 
+  test('so does a command that reads the keys without a look at the folder', async () => {
+    const scene = await ranOnce();
+    giveToRoot(join(scene.dataDir, 'keys.json'), 0o600);
+    const args = ['platform', 'tickets', 'list', '--config', scene.config];
+    const { code, output } = await serve(scene, { args, uid: NOBODY });
+    expect(output).toContain(`keys.json cannot be read by user ${NOBODY}`);
+    expect(output).not.toMatch(/bug|damaged|move it away/);
+    expect(code).toBe(2);
+  });
+
   test('a data folder that cannot be made names the folder in its way', async () => {
     const scene = openScene();
     const { code, output } = await serve(scene, { uid: NOBODY, dir: join(scene.path, 'a/b') });

@@ -17,6 +17,7 @@ import { StopStack } from '../../src/runtime/stop-stack.ts';
 import { asShopId } from '../../src/domain/ids.ts';
 import { ends } from '../support/ends.ts';
 import { gatewayConfig } from '../support/gateway-config.ts';
+import { ScriptedPlatform } from '../support/scripted-platform.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -141,6 +142,20 @@ test('a shop whose requests hang leaves sockets of their host to others', async 
   expect(await two.listContacts({ limit: 1 }, AbortSignal.timeout(5000))).toMatchObject({
     results: [],
   });
+});
+
+test('an answer of 4 MiB is read, and a larger one is refused', async () => {
+  const MIB = 1024 * 1024;
+  const platform = new ScriptedPlatform();
+  ends(() => platform.stop());
+  const page = JSON.stringify({ results: [], next: null, previous: null });
+  platform.script = (_seen, nth) => ({ status: 200, body: page.padEnd(4 * MIB + nth - 1) });
+  const platformUrl = await platform.start();
+  const config = await someConfig();
+  const shops = config.shops.map((shop) => ({ ...shop, platformUrl }));
+  const { client } = (await connectedBy({ ...config, shops })).shop().settings;
+  expect(await client.listMessages({})).toMatchObject({ results: [] });
+  await expect(client.listMessages({})).rejects.toMatchObject({ code: 'too_large' });
 });
 
 test('nothing holds on to a configuration that was replaced, nor to its keys', async () => {

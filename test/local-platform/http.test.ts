@@ -1,5 +1,8 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
+import { HTTP_LISTENER_DEFAULTS } from '../../src/runtime/http-listener.ts';
+import { ends } from '../support/ends.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { anEmail, call, create, type ErrorBody, OTHER, SHOP, startPlatform } from './harness.ts';
 
@@ -113,6 +116,17 @@ it('what is no HTTP, or ends half-way, does not end the platform', async () => {
     socket.write(bytes, () => setImmediate(() => socket.resetAndDestroy()));
     await closed;
   }
+  expect((await create(platform, anEmail())).status).toBe(201);
+});
+
+it('takes more connections of its own machine than the gateway takes of a stranger', async () => {
+  const platform = await startPlatform();
+  const { hostname, port } = new URL(platform.url);
+  const held = Array.from({ length: HTTP_LISTENER_DEFAULTS.maxConnectionsPerIp }, () =>
+    connect(Number(port), hostname),
+  );
+  ends(() => held.forEach((socket) => socket.destroy()));
+  await Promise.all(held.map((socket) => once(socket, 'connect')));
   expect((await create(platform, anEmail())).status).toBe(201);
 });
 

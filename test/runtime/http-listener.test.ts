@@ -3,7 +3,11 @@ import { connect, type Socket } from 'node:net';
 import type { RequestListener, ServerResponse } from 'node:http';
 import { describe, expect, test } from '@jest/globals';
 import type { CutOff } from '../../src/runtime/http-connections.ts';
-import { createHttpListener, type HttpListenerOptions } from '../../src/runtime/http-listener.ts';
+import {
+  createHttpListener,
+  HTTP_LISTENER_DEFAULTS,
+  type HttpListenerOptions,
+} from '../../src/runtime/http-listener.ts';
 import { createNetworks } from '../../src/runtime/ip-addresses.ts';
 import { ends } from '../support/ends.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -158,6 +162,18 @@ describe('a slow client is told 408 and cut off, though it keeps its own side op
     expect(seen.open).toBe(0);
   });
 
+  test('whose body does not move for a quarter of a minute, by default', async () => {
+    const clock = new Clock();
+    let isHere = false;
+    const { bodyPace } = HTTP_LISTENER_DEFAULTS;
+    const { cutOffs, listen } = open({ now: clock.now, bodyPace }, () => void (isHere = true));
+    const client = new Client(await listen()).send(post(100_000));
+    await waitFor('the request', () => isHere);
+    await clock.pass(15_000);
+    await client.answered(TIMEOUT);
+    expect(cutOffs).toEqual(['slow_body']);
+  });
+
   test('that keeps an idle connection with line breaks', async () => {
     const clock = new Clock();
     const { cutOffs, listen } = open({ now: clock.now });
@@ -198,7 +214,7 @@ describe('whoever is honest goes on', () => {
   test('an upload that is slow and moves', async () => {
     const clock = new Clock();
     let received: number | undefined;
-    const { cutOffs, listen } = open({ now: clock.now }, (request, response) => {
+    const { listener, cutOffs, listen } = open({ now: clock.now }, (request, response) => {
       received = 0;
       request.on('data', (chunk: Buffer) => (received = (received ?? 0) + chunk.length));
       request.on('end', () => response.end('all of it'));
@@ -214,6 +230,8 @@ describe('whoever is honest goes on', () => {
     }
     await client.answered('all of it');
     expect(cutOffs).toEqual([]);
+    // Node's own limit goes by its own clock, and for how long a request takes, moving or not.
+    expect(listener.server.requestTimeout).toBe(0);
   });
 
   test('an event stream that is silent for longer than any bound', async () => {

@@ -15,7 +15,7 @@ import {
 import type { ReplySource } from '../../../src/channels/chat/replies/reply-source.ts';
 import { createIntake, type Intake } from '../../../src/intake/intake.ts';
 import { type Logger, silentLogger } from '../../../src/observability/logger.ts';
-import { createMetrics } from '../../../src/observability/metrics.ts';
+import { createMetrics, type Metrics } from '../../../src/observability/metrics.ts';
 import type { Clock } from '../../../src/runtime/clock.ts';
 import type { BlobStore } from '../../../src/spool/blobs.ts';
 import type { Entry } from '../../../src/spool/entry.ts';
@@ -78,18 +78,20 @@ export class ChatGateway {
   readonly url: string;
   readonly store: Store;
   readonly server: ChatServer;
+  readonly metrics: Metrics;
   readonly clients: ChatClient[] = [];
   readonly dir: string;
   readonly #http: Server;
   readonly #end: () => Promise<void>;
 
   private constructor(
-    parts: Pick<ChatGateway, 'store' | 'server' | 'dir'>,
+    parts: Pick<ChatGateway, 'store' | 'server' | 'metrics' | 'dir'>,
     http: Server,
     end: () => Promise<void>,
   ) {
     this.store = parts.store;
     this.server = parts.server;
+    this.metrics = parts.metrics;
     this.dir = parts.dir;
     this.#http = http;
     this.#end = end;
@@ -132,7 +134,7 @@ export class ChatGateway {
     const http = createServer(app);
     server.attach(http);
     await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-    return new ChatGateway({ store, server, dir }, http, async () => {
+    return new ChatGateway({ store, server, metrics, dir }, http, async () => {
       await poller?.stop();
       await server.stop();
       http.closeAllConnections();

@@ -347,6 +347,11 @@ describe('an identity', () => {
     expect(entry?.meta).not.toHaveProperty('email');
   });
 
+  test('has a name without controls and without what turns a text', async () => {
+    const { session } = await connectAs({ name: '\u202eAda\u2069 Love\nlace\0' });
+    expect(session.name).toBe('Ada Lovelace');
+  });
+
   test('renews name and address with each JWT', async () => {
     const before = await connectAs({ email: 'old@example.com', name: 'Old' });
     const after = await connectAs({ email: 'new@example.com', name: 'New' });

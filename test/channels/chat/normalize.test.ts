@@ -97,19 +97,28 @@ test('the message is what was written, as plain text', async () => {
   expect(JSON.stringify(notes)).not.toContain('bold');
 });
 
-test('a message of files only has a content all the same', async () => {
-  const upload = { id: 'u1', name: 'a.png', type: 'image/png', size: 1, blob: asBlobName('gone') };
-  const { request, attachments } = await normalize(claim({}, '', [upload]));
-  expect(request.message.content).toBe('(no text)');
-  expect(attachments).toHaveLength(1);
-  expect(attachments[0]).toMatchObject({
-    part: 'u1',
-    placeholder: expect.stringContaining('a.png'),
-  });
-  await expect(attachments[0]?.open(AbortSignal.timeout(1_000))).rejects.toThrow(
-    AttachmentUnavailable,
-  );
-});
+test.each(['', '\u200b\u2060'])(
+  'files with the text %j have a content all the same',
+  async (text) => {
+    const upload = {
+      id: 'u1',
+      name: 'a.png',
+      type: 'image/png',
+      size: 1,
+      blob: asBlobName('gone'),
+    };
+    const { request, attachments } = await normalize(claim({}, text, [upload]));
+    expect(request.message.content).toBe('(no text)');
+    expect(attachments).toHaveLength(1);
+    expect(attachments[0]).toMatchObject({
+      part: 'u1',
+      placeholder: expect.stringContaining('a.png'),
+    });
+    await expect(attachments[0]?.open(AbortSignal.timeout(1_000))).rejects.toThrow(
+      AttachmentUnavailable,
+    );
+  },
+);
 
 test.each([
   ['no JSON', Buffer.from('{')],

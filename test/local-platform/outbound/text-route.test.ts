@@ -135,6 +135,12 @@ describe('WhatsApp, 24 hours after the customer wrote', () => {
 });
 
 describe('a route', () => {
+  test('begins at the sender that received the text, whatever the conversation has', async () => {
+    const ours = '+15550002222';
+    const { sent } = await answered({ findTextRoute: always({ ...WHATSAPP, ours }) });
+    expect(sent).toMatchObject([{ from: `whatsapp:${ours}`, to: `whatsapp:${THEIR_NUMBER}` }]);
+  });
+
   test('that nobody knows any more fails the reply to what came as a text', async () => {
     const { status, sent, codes } = await answered({ findTextRoute: always(undefined) });
     expect({ status, sent }).toEqual({ status: 'FAILED', sent: [] });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
+import { type Logger, silentLogger } from '../../../../src/observability/logger.ts';
 import { ends } from '../../../support/ends.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { aShop, ChatGateway, ROOMY } from '../chat-gateway.ts';
@@ -12,7 +13,15 @@ async function start(order: Order) {
   const source = new ListedMessages();
   Object.assign(source, { order, pageSize: 200, mostChars: 4_000 });
   const shops = [aShop({ limits: ROOMY })];
-  const chat = await ChatGateway.start({ shops, source });
+  /** How long the whole shop was left alone, each time. */
+  const backOffs: unknown[] = [];
+  const logger: Logger = {
+    ...silentLogger,
+    warn: (event, { waitMs } = {}) => {
+      if (event === 'chat.replies_failed' && waitMs !== undefined) backOffs.push(waitMs);
+    },
+  };
+  const chat = await ChatGateway.start({ shops, source, logger });
   ends(() => chat.stop());
   const talking = async () => {
     const client = await chat.connect();
@@ -25,7 +34,7 @@ async function start(order: Order) {
     };
     return { client, conversation, answered };
   };
-  return { source, talking };
+  return { source, talking, backOffs };
 }
 
 const ORDERS: [Order][] = [['newest first'], ['oldest first']];
@@ -59,7 +68,7 @@ test.each(ORDERS)(
 test.each(ORDERS)(
   'a message that is too large by itself, listed %s, stops its own conversation at most',
   async (order) => {
-    const { source, talking } = await start(order);
+    const { source, talking, backOffs } = await start(order);
     const all = [await talking(), await talking(), await talking()];
     const [heavy, ...others] = all;
     if (heavy === undefined) throw new Error('there are three');
@@ -68,6 +77,7 @@ test.each(ORDERS)(
       for (const other of others) await other.answered(`round ${round}`);
     }
     expect(repliesTo(heavy.client)).toEqual([]);
+    expect(backOffs).toEqual([]);
     source.mostChars = 10_000;
     await waitFor('the large one', () => repliesTo(heavy.client).length === 1, 40_000);
   },

@@ -55,6 +55,25 @@ describe('replies', () => {
     },
   );
 
+  test.each<[Order]>([['newest first'], ['oldest first']])(
+    'of one moment, listed %s, come in the order in which they were written',
+    async (order) => {
+      const source = new ListedMessages();
+      source.order = order;
+      const chat = await start(source);
+      const { one, conversation } = await talking(chat);
+      // Its earlier time shows which way the list runs.
+      source.add(aReply({ conversation_id: conversation, role: 'contact', content: 'hello?' }));
+      const created_at = new Date(Date.UTC(2026, 0, 2)).toISOString();
+      const expected = ['first', 'second', 'third'];
+      for (const content of expected) {
+        source.add(aReply({ conversation_id: conversation, content, created_at }));
+      }
+      await waitFor('the replies', () => repliesTo(one).length === expected.length);
+      expect(repliesTo(one)).toEqual(expected);
+    },
+  );
+
   test('that come second are found as soon as the first, in a shop with one visitor', async () => {
     const source = new ListedMessages();
     // A look further back every 30 s: only what is due in between finds the second one in time.

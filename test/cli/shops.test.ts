@@ -266,12 +266,15 @@ describe('a retry beside a gateway', () => {
   });
 
   test('has a shop that is stopped tried at once', async () => {
-    await text(0);
-    await delivered(1);
-    // No probe comes by itself for an hour.
+    await stopped();
+    // No further probe comes by itself for an hour.
     platform.script = all({ status: 503, headers: { 'retry-after': '3600' } });
-    await text(1);
-    await waitFor('it to be stopped', async () => /^acme +messages +in doubt/m.test(await shops()));
+    await waitFor('the last probe', async () => {
+      const { next } =
+        /^acme +messages +stopped .*? {2}\S+ \S+ {2}(?<next>\S+ \S+)/m.exec(await shops())
+          ?.groups ?? {};
+      return Date.parse(`${next}Z`) > Date.now() + 600_000;
+    });
     const { id } = await entryIn('queued');
     platform.script = () => undefined;
     expect(await sluice('queue', 'retry', id)).toMatchObject({

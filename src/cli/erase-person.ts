@@ -103,7 +103,7 @@ function emailPerson(key: string, typed: string): NamedPerson {
   return {
     reading: { kind: 'email', key },
     is,
-    wrote: wroteAs(is),
+    wrote: isAuthor(is),
     hasSmsLane: () => false,
     ...finders([pattern], String.raw`[\w.+-]`, String.raw`[\w-]|\.\w`),
     countedAs: [key, countedWhenForged(key)],
@@ -116,7 +116,7 @@ function numberPerson(number: string, typed: string): NamedPerson {
   return {
     reading: { kind: 'number', number },
     is,
-    wrote: wroteAs(is),
+    wrote: isAuthor(is),
     // The lane has the form AC…/transport/ours/theirs.
     hasSmsLane: (lane) => is(lane.slice(lane.lastIndexOf('/') + 1)),
     ...finders(writtenForms(number), String.raw`\d`, String.raw`\d`),
@@ -132,7 +132,7 @@ function visitorPerson(id: string): NamedPerson {
   return {
     reading: { kind: 'visitor', id },
     is,
-    wrote: wroteAs(is),
+    wrote: isAuthor(is),
     hasSmsLane: (lane) => is(lane.slice(lane.lastIndexOf('/') + 1)),
     ...finders(patterns, String.raw`[\w-]`, String.raw`[\w-]`),
     countedAs: [bare],
@@ -140,7 +140,7 @@ function visitorPerson(id: string): NamedPerson {
 }
 
 /** Whether the entry's channel names the person as its author or subject. */
-const wroteAs =
+const isAuthor =
   (is: Person['is']): Person['wrote'] =>
   (entry, raw) =>
     storedFormOf(entry).identitiesIn(entry, raw).some(is);
@@ -158,8 +158,8 @@ function writtenForms(number: string): string[] {
     const whole = `(?:00${GAP}|011${GAP})?${separated(form.slice(1))}`;
     if (code === undefined || national === undefined) return [whole];
     const international = `(?:00${GAP}|011${GAP})?${separated(code)}${GAP}(?:0${GAP})?${separated(national)}`;
-    const isTelling = national.length >= MIN_NATIONAL_DIGITS;
-    return [whole, international, ...(isTelling ? [`(?:0${GAP})?${separated(national)}`] : [])];
+    const isDistinctive = national.length >= MIN_NATIONAL_DIGITS;
+    return [whole, international, ...(isDistinctive ? [`(?:0${GAP})?${separated(national)}`] : [])];
   });
   return [...new Set(patterns)];
 }

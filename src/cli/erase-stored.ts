@@ -39,7 +39,7 @@ async function eraseWith(
   const numbers = open.shops.flatMap(({ sms }) => sms?.numbers ?? []);
   const person = readPerson(options.address, countriesOf(numbers));
   const request: EraseRequest = { person, ...(shopId !== undefined && { shopId }) };
-  refuseOwn(open, request, options.address);
+  rejectOwnAddress(open, request, options.address);
   const eraser = PersonEraser.open(open.config);
   try {
     const found = await interruptible(events, (signal) => look(eraser, request, terminal, signal));
@@ -52,13 +52,13 @@ async function eraseWith(
     }
     const erased = options.dryRun
       ? undefined
-      : await eraseIfAgreed(eraser, request, found, open, options, { terminal, events });
+      : await eraseIfConfirmed(eraser, request, found, open, options, { terminal, events });
     terminal.out(
       options.json
         ? `${jsonText(eraseJson(found, erased, open.shopName), 2)}\n`
         : othersText(found, open.shopName),
     );
-    if (erased !== undefined) tellEnd(erased, open, terminal);
+    if (erased !== undefined) reportEnd(erased, open, terminal);
   } finally {
     eraser.close();
   }
@@ -68,7 +68,11 @@ async function eraseWith(
  * A shop's own address occurs in the messages of all its customers.
  * @throws {UsageError}
  */
-function refuseOwn({ shops }: OpenSpool, { person, shopId }: EraseRequest, typed: string): void {
+function rejectOwnAddress(
+  { shops }: OpenSpool,
+  { person, shopId }: EraseRequest,
+  typed: string,
+): void {
   for (const { name, shopId: id, email, sms } of shops) {
     if (shopId !== undefined && shopId !== id) continue;
     const { reading } = person;
@@ -108,7 +112,7 @@ async function look(
 }
 
 /** Undefined if the operator declines. */
-async function eraseIfAgreed(
+async function eraseIfConfirmed(
   eraser: PersonEraser,
   request: EraseRequest,
   found: EraseFound,
@@ -150,7 +154,7 @@ function identityOf({ reading }: NamedPerson): string {
 }
 
 /** @throws {CommandFailed} something could not be completed while a gateway is running */
-function tellEnd({ inFlight, bytes }: Erased, { config }: OpenSpool, terminal: Terminal): void {
+function reportEnd({ inFlight, bytes }: Erased, { config }: OpenSpool, terminal: Terminal): void {
   if (inFlight.length > 0) {
     terminal.err(
       `${inFlight.length} messages were still being delivered to the platform, which may have them ` +

@@ -161,7 +161,7 @@ async function withOutput<T>(
   work: (output: Output) => Promise<T>,
 ): Promise<T> {
   if (file === undefined) {
-    terminal.endWithReader?.();
+    terminal.exitOnClosedPipe?.();
     return work({ write: (bytes) => terminal.outBytes(bytes) });
   }
   // Renaming would replace /dev/null with a file.

@@ -7,7 +7,7 @@ import { createAddressDirectory } from '../channels/email/routing.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { counted } from '../runtime/amounts.ts';
 import { CommandFailed, UsageError } from './exit-codes.ts';
-import { EmailTaker, DiskShort, type TakerOptions } from './ingest/email-taker.ts';
+import { EmailIngester, DiskShort, type EmailIngesterOptions } from './ingest/email-ingester.ts';
 import { type Input, inputsOf } from './ingest/inputs.ts';
 import { showPosition, IngestTally } from './ingest/message-position.ts';
 import { readExport } from './ingest/read-export.ts';
@@ -89,14 +89,14 @@ async function ingest(
       progress.at(done, `${tally.messages} messages`);
     },
   };
-  const own: TakerOptions = {
+  const own: EmailIngesterOptions = {
     hostname: config.smtp.hostname,
     maxMessageBytes: config.smtp.maxMessageBytes,
     choice: choiceOf(open, options),
     dryRun,
   };
-  const mail = new EmailTaker(parts, own);
-  const exported = new EmailTaker(parts, { ...own, verbatim: true });
+  const mail = new EmailIngester(parts, own);
+  const exported = new EmailIngester(parts, { ...own, verbatim: true });
   try {
     for (const { file, kind, read } of inputs) {
       const chunks = read();
@@ -131,21 +131,21 @@ async function ingest(
 async function readMessage(
   file: string,
   chunks: AsyncIterable<Buffer>,
-  taker: EmailTaker,
+  receiver: EmailIngester,
 ): Promise<void> {
-  taker.begin({ file }, {});
+  receiver.begin({ file }, {});
   try {
     for await (const chunk of chunks) {
-      const wait = taker.write(chunk);
+      const wait = receiver.write(chunk);
       if (wait !== undefined) await wait;
-      taker.advance(chunk.length);
+      receiver.advance(chunk.length);
     }
   } catch (error) {
     // A running mail program moves the files of its Maildir.
     if (!isSystemError(error)) throw error;
-    await taker.abandon(`it cannot be read (${error.code ?? 'unknown'})`);
+    await receiver.abandon(`it cannot be read (${error.code ?? 'unknown'})`);
   }
-  await taker.end();
+  await receiver.end();
 }
 
 function choiceOf(open: OpenSpool, { to, from, shop: name }: IngestOptions): EnvelopeChoice {

@@ -46,7 +46,7 @@ export async function listEntries(
     } else {
       terminal.out(table(found, open, terminal));
       if (next !== undefined) terminal.out(`For older entries: --before ${next}\n`);
-      await tellBacklog(open, words, terminal);
+      await reportBacklog(open, words, terminal);
     }
   });
 }
@@ -62,7 +62,7 @@ async function page(open: OpenSpool, options: ListOptions, words: readonly strin
 }
 
 /** Entries that are not indexed yet cannot be found by words. */
-async function tellBacklog(
+async function reportBacklog(
   open: OpenSpool,
   words: readonly string[],
   terminal: Terminal,

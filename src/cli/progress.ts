@@ -76,7 +76,7 @@ function asStream(terminal: Terminal): Writable {
 }
 
 /** Shows a line on the terminal's error output during an operation; nothing on a pipe. */
-export function saying(terminal: Terminal, text: string): Pick<Progress, 'end'> {
+export function statusLine(terminal: Terminal, text: string): Pick<Progress, 'end'> {
   if (terminal.canDrawOver !== true) return NONE;
   terminal.err(`${text} ...`);
   return { end: () => terminal.err('\r\u001b[K') };

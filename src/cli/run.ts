@@ -32,7 +32,7 @@ export async function runCli(
     // --version is handled while parsing.
     const operands = asks ? args : program.parseOptions([...args]).operands;
     // If the gateway cannot print its addresses, it is stopped gracefully.
-    if (asks || (operands[0] ?? 'serve') !== 'serve') terminal.outliveReader?.();
+    if (asks || (operands[0] ?? 'serve') !== 'serve') terminal.ignoreClosedPipe?.();
     const command = operands.length === 0 ? ['serve', ...args] : args;
     await program.parseAsync(command, { from: 'user' });
     return EXIT.ok;

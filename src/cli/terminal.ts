@@ -20,9 +20,9 @@ export interface Terminal {
     setRawMode?(raw: boolean): unknown;
   };
   /** From now on, a closed `out` (`| head`) is not an error. */
-  outliveReader?(): void;
+  ignoreClosedPipe?(): void;
   /** From now on, the process ends when `out` is closed: for commands that only print. */
-  endWithReader?(): void;
+  exitOnClosedPipe?(): void;
 }
 
 export function processTerminal(): Terminal {
@@ -48,8 +48,8 @@ export function processTerminal(): Terminal {
     get input() {
       return process.stdin;
     },
-    outliveReader: () => stdout.on('error', endUnlessUnread),
-    endWithReader: () =>
+    ignoreClosedPipe: () => stdout.on('error', exitUnlessClosedPipe),
+    exitOnClosedPipe: () =>
       stdout.on('error', (error: NodeJS.ErrnoException) => {
         if (error.code === 'EPIPE') process.exit(0);
       }),
@@ -69,7 +69,7 @@ function written(stream: Writable, bytes: Uint8Array): Promise<void> {
 }
 
 /** The output cannot be written, so further messages would be lost as well. */
-function endUnlessUnread(error: NodeJS.ErrnoException): void {
+function exitUnlessClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') return;
   process.stderr.write(`the output cannot be written: ${error.code ?? error.message}\n`);
   process.exit(1);

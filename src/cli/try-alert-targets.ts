@@ -38,13 +38,13 @@ async function tryTarget(target: Target, source: string): Promise<{ ok: boolean;
     const ms = Math.round(performance.now() - started);
     return { ok: true, line: `ok      ${target.name}: accepted the test alert in ${ms} ms\n` };
   } catch (error) {
-    return { ok: false, line: `failed  ${target.name}: ${whatCame(error)}\n` };
+    return { ok: false, line: `failed  ${target.name}: ${failureText(error)}\n` };
   } finally {
     target.close();
   }
 }
 
-function whatCame(error: unknown): string {
+function failureText(error: unknown): string {
   if (!(error instanceof TargetFailed)) return 'no response in time';
   switch (error.kind) {
     case 'refused':

@@ -8,7 +8,7 @@ import { interruptible, type ProcessEvents } from './process-end.ts';
 import { jsonText } from './json.ts';
 import type { ShopsOptions } from './list-shops.ts';
 import { withSpool } from './open-spool.ts';
-import { saying } from './progress.ts';
+import { statusLine } from './progress.ts';
 import { iso } from './queue-entry.ts';
 import { printableLine, type Terminal } from './terminal.ts';
 import { shortSpan } from './time-argument.ts';
@@ -38,7 +38,7 @@ export async function tryShopNow(
       if (options.json) terminal.out(`${jsonText({ shop, outcome: 'not_tried' }, 2)}\n`);
       throw new CommandFailed(config.delivery.paused ? PAUSED : NO_GATEWAY);
     }
-    const line = saying(terminal, `trying ${shop}`);
+    const line = statusLine(terminal, `trying ${shop}`);
     let trial: ShopTrial;
     try {
       trial = await interruptible(events, (signal) =>

@@ -41,7 +41,7 @@ export async function watch(
   const show = isScreen ? screen(terminal) : changes(terminal);
   const keys = isScreen ? keyboard(terminal, end) : undefined;
   if (isScreen) terminal.out(ENTER);
-  else terminal.endWithReader?.();
+  else terminal.exitOnClosedPipe?.();
   try {
     while (!ended.signal.aborted) {
       show(await lines());

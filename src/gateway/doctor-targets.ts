@@ -28,7 +28,7 @@ export function doctorTargets(
   config: Config,
   { shops, demo, adminPassword }: DoctorShops,
   embeddedUrl?: string,
-  dataFolder: () => DataFolderFacts = lookOnce(config.dataDir),
+  dataFolder: () => DataFolderFacts = inspectOnce(config.dataDir),
 ): Patient {
   const { smtp, http, admin, alerts, dataDir } = config;
   const certFile = smtp.tls?.cert;
@@ -84,7 +84,7 @@ function textOf(file: string): string {
   }
 }
 
-function lookOnce(dir: string): () => DataFolderFacts {
+function inspectOnce(dir: string): () => DataFolderFacts {
   let facts: DataFolderFacts | undefined;
   return () => (facts ??= inspectDataFolder(dir, Date.now()));
 }
@@ -93,20 +93,22 @@ function doorsOf({ smtp, http, admin }: Config): Door[] {
   const doors: Door[] = [
     // With a PROXY protocol, a plain connection gets no greeting.
     ...(smtp.enabled && smtp.proxyProtocol.length === 0
-      ? [{ name: 'smtp' as const, host: nearby(smtp.host), port: smtp.port }]
+      ? [{ name: 'smtp' as const, host: loopbackFor(smtp.host), port: smtp.port }]
       : []),
-    ...(http.enabled ? [{ name: 'http' as const, host: nearby(http.host), port: http.port }] : []),
-    { name: 'admin', host: nearby(admin.host), port: admin.port },
+    ...(http.enabled
+      ? [{ name: 'http' as const, host: loopbackFor(http.host), port: http.port }]
+      : []),
+    { name: 'admin', host: loopbackFor(admin.host), port: admin.port },
   ];
   return doors.filter(({ port }) => port !== 0);
 }
 
 /** The host under which a program on this machine reaches a listener on all interfaces. */
-const nearby = (host: string): string =>
+const loopbackFor = (host: string): string =>
   host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
 
 function authority({ host, port }: Config['admin']): string {
-  const own = nearby(host);
+  const own = loopbackFor(host);
   return `${own.includes(':') ? `[${own}]` : own}:${port}`;
 }
 

@@ -7,7 +7,7 @@ import { inboundTokens } from './shops.ts';
 
 const MINUTE = 60_000;
 /** Concurrent messages per shop; each holds at most 64 KiB in memory. */
-const INBOUND_UNDER_WAY = 64;
+const INBOUND_MAX_IN_PROGRESS = 64;
 const CERTIFICATE_CHECKED_EVERY_MS = 30_000;
 
 /** The configured values over constants that are not configurable. */
@@ -33,7 +33,7 @@ export function inboundOptions(config: CompleteConfig): InboundOptions {
   return {
     ...emailServerOptions(config),
     shops: inboundTokens(config),
-    maxUnderWay: INBOUND_UNDER_WAY,
+    maxInProgress: INBOUND_MAX_IN_PROGRESS,
   };
 }
 

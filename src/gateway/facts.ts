@@ -28,8 +28,8 @@ export interface FactsParts {
 /** Collects the status of the gateway. Concurrent callers share one collection. */
 export function createFacts(parts: FactsParts): CollectFacts {
   const startedAt = parts.clock();
-  const counts = countSparingly(parts);
-  const certificateOf = rememberedCertificate();
+  const counts = countAtLimitedRate(parts);
+  const certificateOf = cachedCertificate();
   let latest: { readonly at: number; readonly facts: Promise<Facts> } | undefined;
 
   const collect = async (at: number): Promise<Facts> => {
@@ -106,7 +106,7 @@ function breakerOf({ state, probing, since, reason, nextProbeAt }: PartHealth) {
 }
 
 /** Counting a million entries blocks the store for a while, so it is done at a limited rate. */
-function countSparingly({ spool, clock }: FactsParts): () => Promise<readonly EntryCount[]> {
+function countAtLimitedRate({ spool, clock }: FactsParts): () => Promise<readonly EntryCount[]> {
   let kept: readonly EntryCount[] = [];
   let dueAt = 0;
   return async () => {
@@ -150,7 +150,7 @@ function hostOf({ subject, subjectAltName = '' }: X509Certificate): string {
 }
 
 /** Parses a certificate only when the text has changed. */
-export function rememberedCertificate(): (pem: string) => CertificateFacts {
+export function cachedCertificate(): (pem: string) => CertificateFacts {
   let last: { readonly pem: string; readonly facts: CertificateFacts } | undefined;
   return (pem) => {
     if (last?.pem !== pem) last = { pem, facts: certificateFacts(pem) };

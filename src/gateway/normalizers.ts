@@ -70,8 +70,8 @@ export function createNormalizers(parts: NormalizerParts): Record<Channel, Norma
   const withEmail = live.derive('shops with email', ['shops'], (config) => idsOf(config, 'email'));
   const withSms = live.derive('shops with sms', ['shops'], (config) => idsOf(config, 'sms'));
   return {
-    email: whileServed(email.normalize, withEmail),
-    sms: whileServed(sms, withSms),
+    email: postponeUnserved(email.normalize, withEmail),
+    sms: postponeUnserved(sms, withSms),
     web_chat: createChatNormalizer({
       blobs: store.spool.blobs,
       trustUnverifiedEmail: (shopId) => trusting.value.has(shopId),
@@ -86,7 +86,7 @@ const idsOf = ({ shops }: LiveConfig['value'], channel: 'email' | 'sms'): Readon
  * Postpones entries of a channel that their shop no longer has, for as long as it takes: the
  * settings for reading them are in the configuration.
  */
-function whileServed(normalize: Normalizer, served: Current<ReadonlySet<ShopId>>): Normalizer {
+function postponeUnserved(normalize: Normalizer, served: Current<ReadonlySet<ShopId>>): Normalizer {
   return (claimed, signal) => {
     const { shopId, channel } = claimed.entry;
     if (served.value.has(shopId)) return normalize(claimed, signal);

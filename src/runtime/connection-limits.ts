@@ -14,12 +14,12 @@ export interface ConnectionLimitOptions {
 export type Admission = 'admitted' | 'refused' | 'full';
 
 /** The share of the remaining connections that one client may have. */
-const SHARE = 0.1;
+const CLIENT_SHARE = 0.1;
 /**
  * The share of all connections that trusted clients leave to others. A tenth of a quarter is still
  * more than the 20 that one client may have by default.
  */
-const RESERVE = 0.25;
+const RESERVED_SHARE = 0.25;
 
 interface Held {
   readonly open: number;
@@ -66,7 +66,7 @@ export class ConnectionLimits {
   admit(address: string, now: number): Admission {
     if (this.#trusted.has(address)) {
       const { maxConnections } = this.#options;
-      const reserve = Math.floor(maxConnections * RESERVE);
+      const reserve = Math.floor(maxConnections * RESERVED_SHARE);
       if (reserve > 0 && this.#openTrusted >= maxConnections - reserve) return 'refused';
     } else {
       if (this.#rate?.take(address, now) === false) return 'refused';
@@ -104,7 +104,7 @@ export class ConnectionLimits {
     const { maxConnections, maxConnectionsPerIp } = this.#options;
     const left = maxConnections - this.#open;
     if (left > maxConnections / 2) return maxConnectionsPerIp;
-    return Math.min(maxConnectionsPerIp, Math.max(1, Math.ceil(left * SHARE)));
+    return Math.min(maxConnectionsPerIp, Math.max(1, Math.ceil(left * CLIENT_SHARE)));
   }
 }
 

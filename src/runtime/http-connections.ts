@@ -137,7 +137,7 @@ export class HttpConnections {
   }
 
   /** Ends the connections that make no progress. */
-  look(now: number): void {
+  endStalled(now: number): void {
     for (const connection of this.#live.values()) {
       const why = this.#whyCutOff(connection, now);
       if (why !== undefined) this.#end(connection, why);

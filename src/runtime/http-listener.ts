@@ -140,7 +140,7 @@ export function createHttpListener(
         watch(server, connections, options);
         server.listen(port, host, () => {
           server.off('error', reject);
-          timer = setInterval(() => connections.look(options.now()), options.checkEveryMs);
+          timer = setInterval(() => connections.endStalled(options.now()), options.checkEveryMs);
           timer.unref();
           // Later errors (EMFILE on accept) are temporary; each connection has its own limits.
           server.on('error', () => undefined);

@@ -1,7 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { LineEnds } from '../../src/cli/ingest/incoming.ts';
-import type { Hints, MessagePosition, Taker } from '../../src/cli/ingest/message-position.ts';
+import type {
+  Hints,
+  MessagePosition,
+  MessageReceiver,
+} from '../../src/cli/ingest/message-position.ts';
 import { readLines } from '../../src/cli/ingest/read-export.ts';
 import { readMbox } from '../../src/cli/ingest/read-mbox.ts';
 import { fromLine, MboxQuote } from '../../src/cli/mbox-lines.ts';
@@ -31,7 +35,7 @@ interface Read {
 
 async function readAll(bytes: Buffer, sizes: readonly number[]): Promise<Read[]> {
   const all: Read[] = [];
-  const taker: Taker = {
+  const receiver: MessageReceiver = {
     begin: (position, hints) => void all.push({ position, hints, text: '' }),
     write: (part) => {
       const last = all.at(-1);
@@ -42,7 +46,7 @@ async function readAll(bytes: Buffer, sizes: readonly number[]): Promise<Read[]>
     fail: () => undefined,
     advance: () => undefined,
   };
-  await readMbox('box', later(chunks(bytes, sizes)), taker);
+  await readMbox('box', later(chunks(bytes, sizes)), receiver);
   return all;
 }
 

@@ -111,7 +111,7 @@ export class Conduct {
 const FIRST_WAIT_MS = 5_000;
 const MOST_WAIT_MS = 5 * 60_000;
 /** After this long without another violation, the next delay is the first one again. */
-const FORGOTTEN_AFTER_MS = 10 * 60_000;
+const RESET_AFTER_MS = 10 * 60_000;
 /** The number of attempts within one delay that are answered with its remaining time. */
 const MAX_ATTEMPTS = 20;
 const MAX_KEPT = 10_000;
@@ -123,14 +123,14 @@ interface Wait {
 }
 
 /** The addresses and visitors that were cut off, and until when they are refused. */
-export class ReconnectWaits {
+export class ReconnectDelays {
   readonly #waits = new Map<string, Wait>();
 
   /** Further connections that are cut off within a delay count as the same violation. */
   cutOff(key: string, now: number): void {
     const before = this.#waits.get(key);
     if (before !== undefined && now < before.until) return;
-    const isForgotten = before === undefined || now - before.until > FORGOTTEN_AFTER_MS;
+    const isForgotten = before === undefined || now - before.until > RESET_AFTER_MS;
     const times = isForgotten ? 1 : before.times + 1;
     const until = now + Math.min(MOST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(times - 1, 10));
     this.#waits.delete(key);
@@ -148,7 +148,7 @@ export class ReconnectWaits {
   }
 
   /** Counts an attempt to connect. @returns whether there were too many within one wait */
-  isTooEager(key: string, now: number): boolean {
+  hasTooManyAttempts(key: string, now: number): boolean {
     const wait = this.#waits.get(key);
     if (wait === undefined || now >= wait.until) return false;
     wait.attempts += 1;

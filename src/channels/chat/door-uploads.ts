@@ -16,7 +16,7 @@ import type { ChatLimits } from './limits.ts';
 import type { Origins } from './shop.ts';
 import { Answer, assertCurrent, bearerOf, type UploadBearer } from './uploads/bearer.ts';
 import { removeUpload, sendUpload } from './uploads/own-files.ts';
-import { type TakenRoom, UploadRoom } from './uploads/disk-room.ts';
+import { type ReservedSpace, UploadSpace } from './uploads/upload-space.ts';
 import { receiveUpload, UnsupportedFile, UploadAborted, UploadRefused } from './uploads/receive.ts';
 import type { VisitorTokens } from './recognition.ts';
 import { TooManyVisitors, type Visitors } from './visitors.ts';
@@ -102,11 +102,11 @@ class UploadDoor {
   readonly #stopping = new AbortController();
   /** The number of uploads in progress per visitor. */
   readonly #underWay = new Map<string, number>();
-  readonly #room: UploadRoom;
+  readonly #room: UploadSpace;
 
   constructor(parts: UploadParts) {
     this.#parts = parts;
-    this.#room = new UploadRoom(parts.blobs, parts.logger);
+    this.#room = new UploadSpace(parts.blobs, parts.logger);
     // There is one listener per upload and download in progress, limited only by the rate limits.
     setMaxListeners(0, this.#stopping.signal);
   }
@@ -177,7 +177,7 @@ async function receive(
   { store, blobs, clock, logger }: UploadParts,
   { shop, visitorId }: UploadBearer,
   request: Request,
-  { wrote }: TakenRoom,
+  { wrote }: ReservedSpace,
   stopping: AbortSignal,
 ): Promise<AttachmentInfo> {
   // The listener enforces the minimum rate.

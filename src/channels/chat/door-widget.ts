@@ -32,7 +32,7 @@ export function createWidgetRoutes({ shops, folder }: WidgetRoutesOptions): Rout
   const serve =
     (nameOf: (request: Request) => string, cache: string) =>
     (request: Request, response: Response, next: NextFunction): void => {
-      forEveryone(response);
+      allowAnyOrigin(response);
       const name = nameOf(request);
       find(files, name)
         .then((found) => {
@@ -48,7 +48,7 @@ export function createWidgetRoutes({ shops, folder }: WidgetRoutesOptions): Rout
     serve(() => LOADER_FILE, LOADER_CACHE),
   );
   router.get(`${WIDGET_CONFIG_PATH}:key`, (request, response) => {
-    forEveryone(response);
+    allowAnyOrigin(response);
     const config = configs.get(request.params.key);
     response.type('application/json');
     if (config !== undefined) {
@@ -78,7 +78,7 @@ async function find(files: WidgetFiles, name: string): Promise<WidgetFile | Miss
 }
 
 /** Any page may load it, with or without CORS, and with `Cross-Origin-Embedder-Policy`. */
-function forEveryone(response: Response): void {
+function allowAnyOrigin(response: Response): void {
   response.set({
     'Access-Control-Allow-Origin': '*',
     'Cross-Origin-Resource-Policy': 'cross-origin',

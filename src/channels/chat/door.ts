@@ -9,7 +9,7 @@ import { ipNetwork } from '../../runtime/ip-addresses.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
 import type { ChatStore, JournalLine } from '../../spool/chat-store.ts';
 import type { ShopId, VisitorId } from '../../domain/ids.ts';
-import { Connections, ReconnectWaits } from './connections.ts';
+import { Connections, ReconnectDelays } from './connections.ts';
 import { createUploadRouter } from './door-uploads.ts';
 import { attachBeside, closeConnections, cutOff, unreadBytes } from './engine.ts';
 import { CHAT_PATH, type ServerToClientEvents } from './events.ts';
@@ -98,7 +98,7 @@ const RETRY_FULL_SECONDS = 30;
 /** A connection with this many failed handshakes is cut off. */
 const MAX_FAILED_HANDSHAKES = 3;
 /** How often the clients' unread bytes are checked. */
-const LOOK_AT_UNREAD_MS = 1_000;
+const UNREAD_CHECK_MS = 1_000;
 /** Packets in ten seconds other than messages: other calls, refusals, heartbeats and handshakes. */
 const OTHER_PACKETS = 200;
 
@@ -123,7 +123,7 @@ class ChatDoor implements ChatServer {
   readonly #stopUploads: () => Promise<void>;
   readonly #connections = new Connections();
   readonly #inFlight = new InFlight();
-  readonly #waits = new ReconnectWaits();
+  readonly #waits = new ReconnectDelays();
   readonly #open = new Set<Connection>();
   readonly #visitorOf = new WeakMap<Connection, string>();
   readonly #unreadTimer: NodeJS.Timeout;
@@ -137,8 +137,8 @@ class ChatDoor implements ChatServer {
     const { shops } = options;
     this.#parts = parts;
     this.#maxSockets = options.maxSockets ?? MAX_SOCKETS;
-    this.#maxPerNetwork = mostPerNetwork(shops);
-    this.#maxPackets = mostPackets(shops);
+    this.#maxPerNetwork = maxConnectionsPerNetwork(shops);
+    this.#maxPackets = maxPackets(shops);
     this.#shops = new Map(shops.map((shop) => [shop.key, shop]));
     this.#origins = new Origins(shops);
     this.#limits = new ShopLimits(shops);
@@ -170,7 +170,7 @@ class ChatDoor implements ChatServer {
     });
     this.#io.use((socket, next) => this.#letIn(socket, next));
     this.#io.on('connection', (socket) => this.#begin(socket));
-    this.#unreadTimer = setInterval(() => this.#lookAtUnread(), LOOK_AT_UNREAD_MS).unref();
+    this.#unreadTimer = setInterval(() => this.#lookAtUnread(), UNREAD_CHECK_MS).unref();
   }
 
   attach(httpServer: HttpServer): void {
@@ -228,8 +228,8 @@ class ChatDoor implements ChatServer {
     }
     this.#origins.serve(next);
     this.#limits.serve(next);
-    this.#maxPerNetwork = mostPerNetwork(next);
-    this.#maxPackets = mostPackets(next);
+    this.#maxPerNetwork = maxConnectionsPerNetwork(next);
+    this.#maxPackets = maxPackets(next);
     for (const shopId of gone) this.#visitors.closeShop(shopId);
   }
 
@@ -254,7 +254,7 @@ class ChatDoor implements ChatServer {
     if (this.#inFlight.closed || this.#io.engine.clientsCount >= maxConnections) return 'busy';
     if (!this.#origins.someAdmits(request.headers.origin)) return 'origin';
     const network = this.#networkOf(request);
-    if (this.#waits.isTooEager(network, this.#parts.clock())) return 'rate_limited';
+    if (this.#waits.hasTooManyAttempts(network, this.#parts.clock())) return 'rate_limited';
     const isFull = this.#connections.countOf(network) >= this.#maxPerNetwork;
     return isFull ? 'rate_limited' : undefined;
   }
@@ -359,10 +359,10 @@ class ChatDoor implements ChatServer {
   }
 }
 
-const mostPerNetwork = (shops: readonly ChatShop[]): number =>
+const maxConnectionsPerNetwork = (shops: readonly ChatShop[]): number =>
   2 * Math.max(...shops.map((shop) => shop.limits.socketsPerIp), 1);
 
-const mostPackets = (shops: readonly ChatShop[]): number =>
+const maxPackets = (shops: readonly ChatShop[]): number =>
   OTHER_PACKETS + Math.max(...shops.map((shop) => shop.limits.messagesPer10s), 0);
 
 /** The key under which a visitor is delayed. */

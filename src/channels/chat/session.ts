@@ -85,12 +85,12 @@ export class ChatSession implements Tab {
   readonly #visitor: Visitor;
   readonly #feed: LineFeed;
   /** The events of one socket are stored in the order in which they were sent. */
-  readonly #writes = new Turns();
+  readonly #writes = new SerialQueue();
   /**
    * History requests do not wait for writes; they run one at a time, so that each sees the unread
    * bytes.
    */
-  readonly #reads = new Turns();
+  readonly #reads = new SerialQueue();
 
   /** Joins the visitor's room before reading what it missed, so that no line is lost in between. */
   constructor(socket: ChatSocket, admission: Admission, parts: SessionParts) {
@@ -352,7 +352,7 @@ function ackOf<Answer>(args: readonly unknown[]): Ack<Answer> {
 }
 
 /** Runs steps one after the other, in the order of the calls. */
-class Turns {
+class SerialQueue {
   #last: Promise<void> = Promise.resolve();
 
   take<T>(step: () => Promise<T>): Promise<T> {

@@ -19,7 +19,7 @@ import {
   DoorReport,
   receiveData,
   toRefusal,
-  type Taken,
+  type StoredEntry,
 } from './door.ts';
 import { type Envelope, MessageSink } from './receive.ts';
 import { createNetworks } from '../../runtime/ip-addresses.ts';
@@ -45,7 +45,7 @@ export interface InboundOptions {
   readonly maxMessageBytes: number;
   readonly maxRecipients: number;
   /** The maximum number of concurrent messages per shop. */
-  readonly maxUnderWay: number;
+  readonly maxInProgress: number;
   readonly messageRate: MessageRateOptions;
   readonly trustedRelays: readonly string[];
   readonly dataPace: DataPaceOptions;
@@ -127,7 +127,7 @@ class InboundDoor {
       throw new InboundRefusal('too_large');
     }
     const others = this.#underWay.get(shopId) ?? 0;
-    if (others >= this.#options.maxUnderWay) throw new InboundRefusal('busy');
+    if (others >= this.#options.maxInProgress) throw new InboundRefusal('busy');
     this.#underWay.set(shopId, others + 1);
     try {
       await this.#countMessage(this.#parts.clientIp(req));
@@ -210,7 +210,7 @@ class InboundDoor {
     });
   }
 
-  #acknowledge(res: Response, taken: readonly Taken[], bytes: number, ms: number): void {
+  #acknowledge(res: Response, taken: readonly StoredEntry[], bytes: number, ms: number): void {
     const entries = taken.map(({ id }) => id);
     const duplicate = taken.every((each) => each.duplicate);
     answer(res, duplicate ? 200 : 202, { ok: true, entries });

@@ -43,7 +43,7 @@ import { rawSource } from './stored.ts';
 const MAX_RECEIVED = 50;
 
 /** One entry of a message, and its recipients in the envelope. */
-export interface Taken extends Accepted {
+export interface StoredEntry extends Accepted {
   readonly recipients: readonly string[];
 }
 
@@ -64,7 +64,7 @@ export async function acceptMessage(
   sink: MessageSink,
   envelope: Envelope,
   parts: AcceptParts,
-): Promise<readonly [Taken, ...Taken[]]> {
+): Promise<readonly [StoredEntry, ...StoredEntry[]]> {
   if (sink.head().count('received') > MAX_RECEIVED) throw new SmtpRefusal('loop');
   // The bytes are stored before the entries that refer to them.
   const message = await sink.store();
@@ -85,7 +85,7 @@ async function acceptStored(
   message: StoredMessage,
   envelope: Envelope,
   { intake, directory, blobs, authenticator }: AcceptParts,
-): Promise<readonly [Taken, ...Taken[]]> {
+): Promise<readonly [StoredEntry, ...StoredEntry[]]> {
   const arrivals = await refuseForged(
     toArrivals(directory, message, envelope),
     directory,
@@ -164,7 +164,7 @@ export class DoorReport {
    * @param ms from the last byte to the reply
    */
   accepted(
-    taken: readonly Taken[],
+    taken: readonly StoredEntry[],
     { bytes, ms, session, late = false }: SessionFields & AcceptedFields,
   ): void {
     const fields = {

@@ -90,7 +90,7 @@ export function createEmailNormalizer(
     deps.logger,
   );
 
-  const kept = new KeptVerdicts();
+  const kept = new VerdictCache();
   const authenticate = async (
     { entry, released }: Claimed,
     meta: EmailMeta,
@@ -150,7 +150,7 @@ export function createEmailNormalizer(
     },
     serve: (next) => {
       shops = compiled(next);
-      pool.learn(next);
+      pool.setShops(next);
     },
     stop: () => pool.stop(),
   };
@@ -291,7 +291,7 @@ const MAX_ENTRIES = 5000;
  * message that was held must not be delivered later for that reason. After a DNS failure, the
  * sender is checked again.
  */
-class KeptVerdicts {
+class VerdictCache {
   readonly #verdicts = new Map<EntryId, AuthenticationVerdict>();
 
   get(id: EntryId): AuthenticationVerdict | undefined {

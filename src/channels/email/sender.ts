@@ -64,7 +64,7 @@ export function selectSender(
   const author = authorOf(head);
   if (author === 'several') return { kind: 'several' };
   if (author === undefined) {
-    const mailbox = firstStranger(head, ['reply-to', 'sender'], ourAddresses);
+    const mailbox = firstOtherMailbox(head, ['reply-to', 'sender'], ourAddresses);
     if (mailbox === undefined) return { kind: 'none' };
     return { kind: 'claimed', mailbox, because: 'no-author', byForm: false };
   }
@@ -121,7 +121,7 @@ function claimedMailbox(
 ): Mailbox | undefined {
   const isList = because === 'list-rewrite' || ourAddresses.has(address);
   const names = isList ? ['reply-to', 'x-original-from', 'x-original-sender'] : ['reply-to'];
-  const claimed = firstStranger(head, names, ourAddresses, address);
+  const claimed = firstOtherMailbox(head, names, ourAddresses, address);
   // A colleague who directs the answer to another colleague is the author.
   const isColleague = because === 'own-address' && !ourAddresses.has(address);
   return isColleague && claimed !== undefined && isOurs(claimed.address, ourAddresses)
@@ -130,7 +130,7 @@ function claimedMailbox(
 }
 
 /** The first mailbox in these headers that is not ours, the list's or the author's. */
-function firstStranger(
+function firstOtherMailbox(
   head: HeaderBlock,
   names: readonly string[],
   ourAddresses: AddressMatcher,
@@ -160,8 +160,8 @@ function isOurs(address: string, ourAddresses: AddressMatcher): boolean {
 }
 
 /** Whether Reply-To names an address that is not ours, even the author's. */
-export function hasReplyToOfStranger(head: HeaderBlock, ourAddresses: AddressMatcher): boolean {
-  return firstStranger(head, ['reply-to'], ourAddresses) !== undefined;
+export function hasForeignReplyTo(head: HeaderBlock, ourAddresses: AddressMatcher): boolean {
+  return firstOtherMailbox(head, ['reply-to'], ourAddresses) !== undefined;
 }
 
 /** The raw address of the list (RFC 2369 §3.4: `List-Post: <mailto:list@example.com>`). */

@@ -12,7 +12,7 @@ import {
   type DoorReport,
   receiveData,
   type Receiving,
-  type Taken,
+  type StoredEntry,
   toRefusal,
 } from './door.ts';
 import { type Envelope, MessageSink } from './receive.ts';
@@ -141,7 +141,7 @@ export class DataHandler {
     this.#acknowledge(exchange, await acceptMessage(sink, this.#envelope(session), parts));
   }
 
-  #acknowledge(exchange: Exchange, accepted: readonly [Taken, ...Taken[]]): void {
+  #acknowledge(exchange: Exchange, accepted: readonly [StoredEntry, ...StoredEntry[]]): void {
     const { session, sink, reply, connection, dotAt = performance.now(), answered } = exchange;
     const ms = performance.now() - dotAt;
     if (!answered) {
@@ -286,9 +286,9 @@ export function createEnvelopeHandlers(
  */
 export function lmtpReplies(
   recipients: readonly string[],
-  taken: readonly Taken[],
+  taken: readonly StoredEntry[],
 ): (string | SmtpRefusal)[] {
-  const byRecipient = new Map<string, Taken>();
+  const byRecipient = new Map<string, StoredEntry>();
   for (const entry of taken.toReversed()) {
     for (const recipient of entry.recipients) byRecipient.set(sameAddress(recipient), entry);
   }
@@ -304,7 +304,7 @@ function sameAddress(address: string): string {
 }
 
 /** The text after 250. */
-function queuedAs({ id }: Pick<Taken, 'id'>): string {
+function queuedAs({ id }: Pick<StoredEntry, 'id'>): string {
   return `2.0.0 Ok: queued as ${id}`;
 }
 

@@ -5,7 +5,7 @@ import type { CountedMessage, RateLimit, RateLimits } from '../../spool/sender-r
 import { subscriberOf } from './address.ts';
 
 /** People also repeat shorter texts ("Yes", "Thank you"). */
-const TELLING_CHARS = 20;
+const MIN_REPEAT_CHARS = 20;
 
 /** Counts a person's message, once; returns the limit that is exceeded. */
 export type CountMessage = (
@@ -44,6 +44,6 @@ export async function floodHold(
  */
 function bodyKey(content: string, media: readonly string[]): string | undefined {
   const text = content.trim();
-  if (Array.from(text).length < TELLING_CHARS) return undefined;
+  if (Array.from(text).length < MIN_REPEAT_CHARS) return undefined;
   return hash('sha256', [text, ...media].join('\0'));
 }

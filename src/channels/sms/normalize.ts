@@ -10,7 +10,7 @@ import { type ChannelAddress, isE164, isUserId, parseAddress } from './address.t
 import type { FormFields } from './form.ts';
 import { type CountMessage, floodHold } from './limits.ts';
 import { consentVerdict } from './normalize/consent.ts';
-import { contentOf, followUpContentOf, lineOf, saidIn } from './normalize/content.ts';
+import { contentOf, followUpContentOf, lineOf, messageText } from './normalize/content.ts';
 import { type MediaParts, type MessageMedia, readMedia } from './normalize/medium.ts';
 import { fetchLate, onDemand, TextMedia, type TextMediaOptions } from './normalize/text-media.ts';
 import { createDownloader } from './providers/twilio/media.ts';
@@ -93,7 +93,7 @@ export function createSmsNormalizer(
           claimed.entry,
           {
             from: from.address,
-            content: saidIn(fields),
+            content: messageText(fields),
             media: found.media.map(({ part }) => part),
           },
           shop.loop,

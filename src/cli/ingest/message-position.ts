@@ -17,7 +17,7 @@ export interface Hints {
 }
 
 /** Receives the messages of a file, one after the other. */
-export interface Taker {
+export interface MessageReceiver {
   begin(position: MessagePosition, hints: Hints): void;
   /** If it returns a promise, wait for it before the next write. */
   write(bytes: Buffer): Promise<void> | undefined;

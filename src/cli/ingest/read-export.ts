@@ -4,13 +4,13 @@ import { chatMeta, chatRaw } from '../../channels/chat/stored.ts';
 import type { ShopId } from '../../domain/ids.ts';
 import { storedFormOf } from '../../gateway/stored-forms.ts';
 import { type ExportedEntry, readExportLine } from '../queue-entry.ts';
-import type { EmailTaker } from './email-taker.ts';
+import type { EmailIngester } from './email-ingester.ts';
 import type { MessagePosition, IngestTally } from './message-position.ts';
 
 interface ExportParts {
   readonly intake: Pick<Intake, 'accept'>;
   /** Keeps raw forms unchanged. */
-  readonly emails: EmailTaker;
+  readonly emails: EmailIngester;
   readonly tally: IngestTally;
   readonly shopOf: (line: ExportedEntry) => ShopId | undefined;
   readonly isKnown: (arrival: Arrival) => Promise<boolean>;

@@ -1,4 +1,4 @@
-import type { Hints, MessagePosition, Taker } from './message-position.ts';
+import type { Hints, MessagePosition, MessageReceiver } from './message-position.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -22,19 +22,19 @@ const MAX_START_BYTES = 1000;
 export async function readMbox(
   file: string,
   chunks: AsyncIterable<Buffer>,
-  taker: Taker,
+  receiver: MessageReceiver,
 ): Promise<void> {
-  const reader = new MboxReader(file, taker);
+  const reader = new MboxReader(file, receiver);
   for await (const chunk of chunks) {
     await reader.push(chunk);
-    taker.advance(chunk.length);
+    receiver.advance(chunk.length);
   }
   await reader.end();
 }
 
 class MboxReader {
   readonly #file: string;
-  readonly #taker: Taker;
+  readonly #receiver: MessageReceiver;
   #held: Buffer = Buffer.alloc(0);
   /** The offset of `#held` in the file. */
   #offset = 0;
@@ -47,9 +47,9 @@ class MboxReader {
   /** Within a line whose start has already been passed on. */
   #midLine = false;
 
-  constructor(file: string, taker: Taker) {
+  constructor(file: string, receiver: MessageReceiver) {
     this.#file = file;
-    this.#taker = taker;
+    this.#receiver = receiver;
   }
 
   async push(chunk: Buffer): Promise<void> {
@@ -91,7 +91,7 @@ class MboxReader {
       if (this.#midLine) await this.#write(this.#held);
       else await this.#line(this.#held, this.#offset);
     }
-    if (this.#inMessage) await this.#taker.end();
+    if (this.#inMessage) await this.#receiver.end();
   }
 
   /** An empty line, a `From ` line, or a quoted one. */
@@ -109,10 +109,10 @@ class MboxReader {
     this.#atStart = false;
     if (hints !== undefined) {
       this.#emptyLine = undefined;
-      if (this.#inMessage) await this.#taker.end();
+      if (this.#inMessage) await this.#receiver.end();
       this.#inMessage = true;
       const position: MessagePosition = { file: this.#file, offset };
-      this.#taker.begin(position, hints);
+      this.#receiver.begin(position, hints);
       return;
     }
     const held = this.#emptyLine;
@@ -128,7 +128,7 @@ class MboxReader {
       this.#tellOfLost(bytes);
       return;
     }
-    const wait = this.#taker.write(bytes);
+    const wait = this.#receiver.write(bytes);
     if (wait !== undefined) await wait;
   }
 
@@ -136,7 +136,7 @@ class MboxReader {
     if (this.#reportedLeading || isBlank(bytes)) return;
     this.#reportedLeading = true;
     const position: MessagePosition = { file: this.#file, offset: 0 };
-    this.#taker.fail(
+    this.#receiver.fail(
       position,
       'it does not begin with a "From " line with a time, as an mbox does',
     );

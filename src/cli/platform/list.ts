@@ -21,7 +21,7 @@ export async function list<Options extends PagingOptions, Query extends object, 
   };
   const query = { ...listing.query(options), ...paging };
   // Otherwise all pages of a long list would be fetched after the reader has closed the pipe.
-  terminal.endWithReader?.();
+  terminal.exitOnClosedPipe?.();
   const show = options.json ? json(options, terminal) : rows(listing, options, terminal);
   await onPlatform(
     command,

@@ -4,7 +4,7 @@ import type { Clock } from '../../../runtime/clock.ts';
 import type { WatchedConversation } from '../../../spool/chat-store.ts';
 import type { ShopId, VisitorId } from '../../../domain/ids.ts';
 import type { Batch } from './schedule.ts';
-import { type ReaderParts, type Reading, readMessages, readOn } from './message-reader.ts';
+import { type ReaderParts, type Reading, readMessages, continueReading } from './message-reader.ts';
 import type { Urgency } from './pacer.ts';
 import { type ListPosition, ListPositions } from './list-position.ts';
 import { createdAt, ListDirection } from './platform-message.ts';
@@ -98,8 +98,8 @@ export class ConversationLists {
   }
 
   /** Whether continuing it has just failed. */
-  isQuiet({ conversationId }: WatchedConversation): boolean {
-    return (this.#positions.get(conversationId)?.quietUntil ?? 0) > this.#parts.clock();
+  isPaused({ conversationId }: WatchedConversation): boolean {
+    return (this.#positions.get(conversationId)?.pausedUntil ?? 0) > this.#parts.clock();
   }
 
   /**
@@ -206,7 +206,7 @@ export class ConversationLists {
     const from = isFurtherBack ? place.before : place.cursor;
     const limit = this.#limitOf(conversation);
     const reading = { shopId: this.#shopId, conversationIds: [conversationId], urgency, limit };
-    const read = await readOn(reading, { place, from }, this.#parts, signal);
+    const read = await continueReading(reading, { place, from }, this.#parts, signal);
     if (read.limit !== undefined) {
       this.#foundHeavy(conversationId, { limit: read.limit, isRead: true });
     }
@@ -237,7 +237,7 @@ export class ConversationLists {
     const gap = newest.unfinished.get(conversationId);
     const back =
       gap === undefined
-        ? await readOn(reading, { place, from: place.cursor }, this.#parts, signal)
+        ? await continueReading(reading, { place, from: place.cursor }, this.#parts, signal)
         : { messages: [], place: gap };
     return {
       messages: [...newest.messages, ...back.messages],

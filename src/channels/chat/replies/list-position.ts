@@ -22,7 +22,7 @@ export interface ListPosition {
   /** Consecutive reads that failed here, for any reason. */
   readonly failures: number;
   /** The list is not read until then. */
-  readonly quietUntil: number;
+  readonly pausedUntil: number;
   /** A cursor that was seen before, which detects a cycle in the list. */
   readonly mark: Mark | undefined;
 }
@@ -46,7 +46,7 @@ export interface Pages {
 /** The position after these pages, which are the first ones or those from `place` on. */
 export function positionAfter(pages: Pages, place?: ListPosition): ListPosition {
   const { messages, cursors } = pages;
-  const isRound = goesRound(pages, place?.mark);
+  const isRound = hasCycle(pages, place?.mark);
   const isSorted = !isRound && isOldestFirst(messages) && place?.isOldestFirst !== false;
   const last = cursors.at(-1);
   const next = isRound ? undefined : pages.next;
@@ -56,7 +56,7 @@ export function positionAfter(pages: Pages, place?: ListPosition): ListPosition 
     readTo: undefined,
     refusals: 0,
     failures: 0,
-    quietUntil: 0,
+    pausedUntil: 0,
     mark: undefined,
   };
   if (next !== undefined) {
@@ -73,7 +73,7 @@ export function positionAfter(pages: Pages, place?: ListPosition): ListPosition 
 }
 
 /** Whether these pages have returned to the mark (Brent's cycle detection). */
-function goesRound({ cursors, next }: Pages, mark: Mark | undefined): boolean {
+function hasCycle({ cursors, next }: Pages, mark: Mark | undefined): boolean {
   if (mark === undefined) return false;
   // The first cursor is the end of the previous read, which may be the mark itself.
   return next === mark.cursor || cursors.slice(1).includes(mark.cursor);
@@ -120,9 +120,9 @@ export class ListPositions {
     if (place === undefined) return;
     const failures = place.failures + 1;
     const refusals = place.refusals + (isRefused ? 1 : 0);
-    const quietUntil = now + backoffMs(failures);
+    const pausedUntil = now + backoffMs(failures);
     if (refusals < MAX_REFUSALS) {
-      this.#positions.set(conversationId, { ...place, failures, refusals, quietUntil });
+      this.#positions.set(conversationId, { ...place, failures, refusals, pausedUntil });
     } else this.#positions.delete(conversationId);
   }
 }

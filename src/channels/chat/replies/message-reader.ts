@@ -62,7 +62,7 @@ const HEAVY_SHARE = 1 / 8;
  * does not specify it). Only a list that is visibly newest first can be left early, at a page that
  * ends with known messages and reaches far enough back. A list that is longer than one read is
  * divided by conversations; the list of a single conversation is continued where it was left
- * (`readOn`).
+ * (`continueReading`).
  *
  * A page that is too large is requested again with half as many messages, down to one. The
  * conversations that fill it are then left out, so that the others do not need small pages.
@@ -136,7 +136,7 @@ async function readParts(
  * Continues a conversation whose list is longer than one read.
  * @param from a cursor of the position
  */
-export async function readOn(
+export async function continueReading(
   reading: Omit<Reading, 'thorough' | 'backTo' | 'isKnown'>,
   { place, from }: { readonly place: ListPosition; readonly from: string | undefined },
   parts: ReaderParts,

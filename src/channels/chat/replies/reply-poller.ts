@@ -48,7 +48,7 @@ export interface ReplyPoller {
 }
 
 /** Every this many reads, one goes further back, for messages that became visible late. */
-const LOOK_BACK_EVERY = 30;
+const BACK_READ_EVERY = 30;
 const QUEUES = ['waiting', 'others'] as const;
 
 /**
@@ -103,7 +103,7 @@ class ShopLoop {
   readonly #steps: Readonly<Record<Queue, RepeatedStep>>;
   readonly #lastDepth: Partial<Record<Queue, Depth>> = {};
   #failures = 0;
-  #quietUntil = 0;
+  #pausedUntil = 0;
 
   constructor(shopId: ShopId, replies: ShopReplies, parts: ReplyPollerParts, fastestMs: number) {
     this.#fastestMs = fastestMs;
@@ -122,7 +122,7 @@ class ShopLoop {
       this.#replies.forget(visitor.visitorId);
       return;
     }
-    const dueAt = Math.max(this.#expect(visitor, change), this.#quietUntil);
+    const dueAt = Math.max(this.#expect(visitor, change), this.#pausedUntil);
     // Called for every message of every visitor; only an earlier time wakes a loop.
     for (const queue of QUEUES) this.#steps[queue].wakeBy(dueAt);
   }
@@ -137,7 +137,7 @@ class ShopLoop {
     const watched = this.#watched.get(visitor) ?? {
       dueAt: now,
       returning: true,
-      backAt: now + LOOK_BACK_EVERY * this.#fastestMs,
+      backAt: now + BACK_READ_EVERY * this.#fastestMs,
       failures: 0,
     };
     if (change === 'arrived') Object.assign(watched, { dueAt: now, returning: true });
@@ -149,7 +149,7 @@ class ShopLoop {
   /** Reads once. Never rejects: a failed read is repeated later. */
   async #readNext(queue: Queue): Promise<number | undefined> {
     const now = this.#parts.clock();
-    if (now < this.#quietUntil) return this.#quietUntil;
+    if (now < this.#pausedUntil) return this.#pausedUntil;
     const turn = nextTurn(queue, this.#watched, now, this.#lastDepth[queue]);
     if (turn !== undefined) {
       this.#lastDepth[queue] = turn.depth;
@@ -164,7 +164,7 @@ class ShopLoop {
 
   #nextAt(queue: Queue): number | undefined {
     const dueAt = nextDueAt(queue, this.#watched);
-    return dueAt && Math.max(dueAt, this.#quietUntil);
+    return dueAt && Math.max(dueAt, this.#pausedUntil);
   }
 
   async #collect({ visitors, depth }: Turn, urgency: Urgency): Promise<void> {
@@ -193,7 +193,7 @@ class ShopLoop {
       if (this.#stopping.signal.aborted) return;
       this.#failures += 1;
       const waitMs = backoffMs(this.#failures);
-      this.#quietUntil = clock() + waitMs;
+      this.#pausedUntil = clock() + waitMs;
       logger.warn('chat.replies_failed', {
         shop: this.#shopId,
         failures: this.#failures,
@@ -231,7 +231,7 @@ class ShopLoop {
     // Another tab may have been opened meanwhile, even in the same millisecond, or while returning
     // visitors were read before the others; it still has to be caught up.
     if (depth === 'end' && arrivedAt < startedAt) watched.returning = false;
-    if (depth !== 'known') watched.backAt = startedAt + LOOK_BACK_EVERY * this.#fastestMs;
+    if (depth !== 'known') watched.backAt = startedAt + BACK_READ_EVERY * this.#fastestMs;
     const quietMs = this.#parts.clock() - Math.max(activeAt, arrivedAt, answeredAt);
     const isAnswered = answeredAt > 0 && !isWaiting(visitor);
     watched.dueAt = startedAt + pollIntervalMs(quietMs, this.#fastestMs, isAnswered);

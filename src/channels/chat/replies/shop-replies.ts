@@ -29,7 +29,7 @@ const WATCHED = { usual: 3, thorough: 20 };
  * The maximum number of visitors per turn whose conversations are read alone, since others wait for
  * them.
  */
-const MOST_ALONE = 3;
+const MAX_READ_ALONE = 3;
 /** After this many failed lists in a row, the platform counts as down. */
 const FAILURES_IN_A_ROW = 2;
 
@@ -87,7 +87,7 @@ export class ShopReplies {
     const perVisitor = how.depth === 'end' ? WATCHED.thorough : WATCHED.usual;
     const place = new Map(visitors.map((visitorId, index) => [visitorId, index]));
     const watched = newest(all, perVisitor, (each) => this.#lists.isUnfinished(each))
-      .filter((each) => !this.#lists.isQuiet(each))
+      .filter((each) => !this.#lists.isPaused(each))
       .sort((one, other) => (place.get(one.visitorId) ?? 0) - (place.get(other.visitorId) ?? 0));
     const visitorOf = new Map(
       watched.map(({ conversationId, visitorId }) => [conversationId, visitorId]),
@@ -99,7 +99,10 @@ export class ShopReplies {
     let [isAnyRead, failuresInARow, alone] = [false, 0, 0];
     for (const batch of batchesOf(watched, (each) => this.#lists.isReadAlone(each))) {
       const own = [...batch.together, ...batch.alone].map(({ visitorId }) => visitorId);
-      if (failuresInARow >= FAILURES_IN_A_ROW || (batch.alone.length > 0 && alone >= MOST_ALONE)) {
+      if (
+        failuresInARow >= FAILURES_IN_A_ROW ||
+        (batch.alone.length > 0 && alone >= MAX_READ_ALONE)
+      ) {
         for (const visitorId of own) left.add(visitorId);
         continue;
       }
@@ -121,7 +124,7 @@ export class ShopReplies {
     }
     if (failure !== undefined && !isAnyRead) throw failure.error;
     for (const each of watched) {
-      if (this.#lists.isUnfinished(each) && !this.#lists.isQuiet(each)) {
+      if (this.#lists.isUnfinished(each) && !this.#lists.isPaused(each)) {
         outcome.unfinished.add(each.visitorId);
       }
     }

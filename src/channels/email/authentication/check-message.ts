@@ -13,7 +13,7 @@ import { checkSignatures, type SignatureCheck } from './check-signatures.ts';
 import { claimOf, policyOf, sealedFor } from './claimed-sender.ts';
 import type { Resolve } from './dns-resolver.ts';
 import { readHead } from './message-bytes.ts';
-import { carriedBy, relayResults, reportedSpf, vouchesFor } from './reported-results.ts';
+import { sealedResults, relayResults, reportedSpf, confirmsSender } from './reported-results.ts';
 import { readSignedHead, type SignedHead } from './signed-head.ts';
 import type { SenderLists } from '../shop.ts';
 import type { AuthenticationVerdict } from './verdict.ts';
@@ -111,7 +111,7 @@ async function check(
     inTime(signal, readDmarcRecord(fromDomain, resolve), { kind: 'temperror' as const }),
     claimRecord,
   ]);
-  const carried = carriedBy(signed, signatures, fromDomain);
+  const carried = sealedResults(signed, signatures, fromDomain);
   const sealed = claim === undefined ? 'none' : sealedFor(claim, head, signed, signatures);
   const claimed = sealed === 'none' ? policyOf(claimPolicy) : sealed;
   return {
@@ -125,7 +125,7 @@ async function check(
       spf: spfCheck,
       signatures,
       carried,
-      relay: vouchesFor(relay, fromDomain),
+      relay: confirmsSender(relay, fromDomain),
     }),
   };
 }

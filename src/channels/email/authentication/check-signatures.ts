@@ -8,7 +8,7 @@ import {
   libraryResolver,
   parseHeaders,
 } from './mailauth.ts';
-import { boundBody, readBody, StrangeBody } from './message-bytes.ts';
+import { boundBody, readBody, AbnormalBody } from './message-bytes.ts';
 import type { Resolve } from './dns-resolver.ts';
 import type { SignedHead } from './signed-head.ts';
 import type { MethodResult } from './verdict.ts';
@@ -104,7 +104,7 @@ async function verify(
         yield chunk;
       }
     } catch (error) {
-      if (!(error instanceof StrangeBody)) trouble = { error };
+      if (!(error instanceof AbnormalBody)) trouble = { error };
       throw error;
     }
   }

@@ -8,7 +8,7 @@ import {
 import { mailboxOf, selectSender } from '../sender.ts';
 import type { HeaderBlock } from '../header-block.ts';
 import { createFormSenders, isSharedDomain } from '../known-senders.ts';
-import { carriedBy, parseAuthenticationResults, vouchesFor } from './reported-results.ts';
+import { sealedResults, parseAuthenticationResults, confirmsSender } from './reported-results.ts';
 import type { SignatureCheck } from './check-signatures.ts';
 import type { DmarcRecord } from './mailauth.ts';
 import type { SenderLists } from '../shop.ts';
@@ -54,7 +54,7 @@ export function sealedFor(
   signed: SignedHead,
   signatures: SignatureCheck,
 ): 'verified' | 'none' | 'temperror' {
-  const carried = carriedBy(signed, signatures, domain);
+  const carried = sealedResults(signed, signatures, domain);
   if (carried === 'undecided') return 'temperror';
   if (carried === 'none') return 'none';
   return !isSharedDomain(domain) || namesAddress(signed, head, address, domain)
@@ -74,7 +74,7 @@ function namesAddress(
     parseAddressList(head.first(name) ?? '').some((each) => matchKey(each.address) === key);
   return signed.arc.some(({ results }, index) => {
     const found = parseAuthenticationResults(results);
-    if (!vouchesFor(found, domain)) return false;
+    if (!confirmsSender(found, domain)) return false;
     const spf = found?.methods.find(({ method }) => method === 'spf');
     const mailFrom = spf?.result === 'pass' ? spf.properties.get('smtp.mailfrom') : undefined;
     if (mailFrom !== undefined && matchKey(mailFrom) === key) return true;

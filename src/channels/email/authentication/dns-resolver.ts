@@ -105,7 +105,7 @@ export class DnsResolver {
       this.#lastAnswerAt = this.#clock();
       return answer;
     } catch (error) {
-      if (!isSilence(error)) this.#lastAnswerAt = this.#clock();
+      if (!isUnanswered(error)) this.#lastAnswerAt = this.#clock();
       return { error: toDnsError(error) };
     }
   }
@@ -122,7 +122,7 @@ export class DnsResolver {
     const askedAt = this.#clock();
     const probe = this.#servers.resolveNs(ROOT).then(
       () => true,
-      (error: unknown) => !isSilence(error),
+      (error: unknown) => !isUnanswered(error),
     );
     const spoke = await Promise.race([probe, after(this.#options.silenceMs)]);
     if (spoke === true) this.#lastAnswerAt = this.#clock();
@@ -240,7 +240,7 @@ const TROUBLE = new Set(['ESERVFAIL', 'EREFUSED', 'ENOTIMP', 'EFORMERR', 'EBADRE
 const SILENCE = new Set(['ETIMEOUT', 'ECONNREFUSED', 'ECANCELLED', 'EDESTRUCTION', 'ENOMEM']);
 
 /** No server has responded. */
-function isSilence(error: unknown): boolean {
+function isUnanswered(error: unknown): boolean {
   return SILENCE.has(codeOf(error));
 }
 

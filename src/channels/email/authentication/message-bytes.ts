@@ -76,15 +76,15 @@ const MAX_LINE_BYTES = 1024 * 1024;
 const MAX_LINES = 1_000_000;
 
 /** A body that no mail system writes; its signatures are not checked. */
-export class StrangeBody extends Error {
-  override name = 'StrangeBody';
+export class AbnormalBody extends Error {
+  override name = 'AbnormalBody';
 }
 
 /**
  * Passes on the chunks of a body within the limits of real mail. The library keeps an incomplete
  * line and re-reads it with every chunk, and is slow for lines that end in a space. A forger must
  * not benefit from making the check exceed its deadline.
- * @throws {StrangeBody}
+ * @throws {AbnormalBody}
  */
 export async function* boundBody(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let lines = 0;
@@ -97,7 +97,7 @@ export async function* boundBody(chunks: AsyncIterable<Buffer>): AsyncGenerator<
       start = lf + 1;
     }
     open += chunk.length - start;
-    if (open > MAX_LINE_BYTES || lines > MAX_LINES) throw new StrangeBody('not like mail');
+    if (open > MAX_LINE_BYTES || lines > MAX_LINES) throw new AbnormalBody('not like mail');
     yield chunk;
   }
 }

@@ -37,7 +37,7 @@ export function reportedSpf(results: AuthenticationResults | undefined): SpfChec
 }
 
 /** Whether a trusted host confirmed the domain in From. */
-export function vouchesFor(
+export function confirmsSender(
   results: AuthenticationResults | undefined,
   fromDomain: string,
 ): boolean {
@@ -51,7 +51,7 @@ export function vouchesFor(
 }
 
 /** The results of the sealers that the shop trusts, if their seals are valid (RFC 8617 §7.2). */
-export function carriedBy(
+export function sealedResults(
   { arc }: SignedHead,
   signatures: SignatureCheck,
   fromDomain: string,
@@ -59,7 +59,7 @@ export function carriedBy(
   if (signatures.arc === 'temperror') return 'undecided';
   if (signatures.arc !== 'pass') return 'none';
   const vouched = arc.some(({ results }) =>
-    vouchesFor(parseAuthenticationResults(results), fromDomain),
+    confirmsSender(parseAuthenticationResults(results), fromDomain),
   );
   return vouched ? 'pass' : 'none';
 }

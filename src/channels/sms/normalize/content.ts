@@ -11,7 +11,7 @@ const NO_TEXT = '(no text)';
  * there is none of these, the shared location; otherwise a line that says so, since content is
  * required (API §4.7). Not trimmed.
  */
-export function saidIn(fields: FormFields): string {
+export function messageText(fields: FormFields): string {
   const chosen = textOf(fields, 'ButtonText') ?? choiceOf(fields);
   // InteractiveData may repeat the selection.
   const form = chosen === undefined ? formOf(fields) : undefined;
@@ -25,14 +25,14 @@ export function saidIn(fields: FormFields): string {
  */
 export function contentOf(fields: FormFields, to: string): string {
   const around = contextOf(fields, to);
-  return [saidIn(fields), ...(around.length > 0 ? [around.join('\n')] : [])].join('\n\n');
+  return [messageText(fields), ...(around.length > 0 ? [around.join('\n')] : [])].join('\n\n');
 }
 
 const FIRST_WORDS_CHARS = 60;
 
 /** The content of the follow-up with a text's late media. */
 export function followUpContentOf(fields: FormFields): string {
-  return `Picture for: \u201C${firstWords(saidIn(fields))}\u201D`;
+  return `Picture for: \u201C${firstWords(messageText(fields))}\u201D`;
 }
 
 /** The beginning of a text on one line, cut between words if there are any. */

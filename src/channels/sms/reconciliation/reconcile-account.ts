@@ -99,7 +99,7 @@ export async function reconcileAccount(
   const startedAt = clock();
   const name = `sms ${account.accountSid} reconciled until`;
   const since = (await markOrFirst(name, startedAt, spool)) - OVERLAP_MS;
-  if (since < startedAt - LONGEST_MS) tellGap(since, startedAt, parts);
+  if (since < startedAt - LONGEST_MS) reportGap(since, startedAt, parts);
   const from = Math.max(since, startedAt - LONGEST_MS);
 
   let found = 0;
@@ -155,7 +155,7 @@ async function messagesFor(
   });
 }
 
-function tellGap(since: number, now: number, { metrics, logger }: ReconcileParts): void {
+function reportGap(since: number, now: number, { metrics, logger }: ReconcileParts): void {
   metrics.alarms.inc({ alarm: 'sms_reconciliation_gap' });
   logger.error('sms.reconciliation-gap', { days: Math.floor((now - since) / (24 * HOUR_MS)) });
 }

@@ -3,7 +3,7 @@ import libmime from 'libmime';
 import type { AddressMatcher } from '../../address-matcher.ts';
 import { domainOf, parseAddressList } from '../../../../domain/email-addresses.ts';
 import { messageIdOf } from '../../identity.ts';
-import { hasReplyToOfStranger, listPost, mailboxOf, type Sender } from '../../sender.ts';
+import { hasForeignReplyTo, listPost, mailboxOf, type Sender } from '../../sender.ts';
 import type { HeaderBlock } from '../../header-block.ts';
 import type { Verdict } from '../../../../intake/normalizer.ts';
 import type { EmailMeta } from '../../stored.ts';
@@ -96,7 +96,7 @@ function isLoop(message: Classified, froms: readonly string[]): boolean {
   const { head, sender, shop } = message;
   const { own } = shop;
   if (isOwnMessageId(message, froms)) return true;
-  if (sender.kind === 'claimed' || hasReplyToOfStranger(head, own)) return false;
+  if (sender.kind === 'claimed' || hasForeignReplyTo(head, own)) return false;
   // A list of our own (a support address that is a Google Group) is the Sender of forwarded mail.
   const senders = isOwnList(head, own) ? [] : addresses(head, 'sender');
   return [...froms, ...senders].some((address) => own.has(address));

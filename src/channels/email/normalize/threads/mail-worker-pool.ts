@@ -105,12 +105,12 @@ export class MailWorkerPool {
    * Sets how shops want later messages to be read. Messages of a removed shop can still be read,
    * because some may be in flight.
    */
-  learn(shops: readonly ShopMailSettings[]): void {
+  setShops(shops: readonly ShopMailSettings[]): void {
     const known = new Map(this.#options.settings.shops.map((shop) => [shop.shopId, shop]));
     for (const shop of shops) known.set(shop.shopId, shop);
     const settings = { ...this.#options.settings, shops: [...known.values()] };
     this.#options = { ...this.#options, settings };
-    for (const { worker } of this.#slots) worker?.learn(shops);
+    for (const { worker } of this.#slots) worker?.setShops(shops);
   }
 
   async stop(): Promise<void> {
@@ -135,7 +135,7 @@ export class MailWorkerPool {
     this.#suspects = this.#notAborted(this.#suspects);
     this.#assignSuspect();
     while (this.#waiting.length > 0) {
-      const slot = this.#roomiest();
+      const slot = this.#leastLoaded();
       if (slot === undefined) return;
       if (!this.#isReady(slot)) return;
       const task = this.#waiting.shift();
@@ -171,7 +171,7 @@ export class MailWorkerPool {
   }
 
   /** The open slot with the lowest load; a slot without a thread is started when all are busy. */
-  #roomiest(): Slot | undefined {
+  #leastLoaded(): Slot | undefined {
     const open = this.#slots.filter(
       (slot) => !slot.quarantined && this.#taken(slot) < this.#options.inFlight,
     );

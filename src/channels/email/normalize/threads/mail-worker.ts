@@ -86,7 +86,7 @@ export class MailWorker {
   }
 
   /** Sets how shops want later messages to be read. */
-  learn(shops: readonly ShopMailSettings[]): void {
+  setShops(shops: readonly ShopMailSettings[]): void {
     this.#outgoing.add({ kind: 'shops', shops });
   }
 

@@ -19,7 +19,7 @@ export type Work = (job: EmailJob, context: NormalizeContext) => Promise<EmailRe
  * same for eight as for one. More would only use memory. Further messages wait here, so that the
  * thread has work while results are being transferred.
  */
-const AT_ONCE = 8;
+const CONCURRENCY = 8;
 
 /** A message, with its shop's settings at the time of its arrival. */
 interface Waiting {
@@ -31,10 +31,10 @@ interface Waiting {
 /** Answers jobs on a port, several at a time. Failures are reported to the other side. */
 export function serveJobs(port: MessagePort, settings: WorkerSettings, work: Work): void {
   const shops = new Map<string, ShopMail>();
-  const learn = (all: readonly ShopMailSettings[]): void => {
+  const setShops = (all: readonly ShopMailSettings[]): void => {
     for (const shop of all) shops.set(shop.shopId, compileShop(shop));
   };
-  learn(settings.shops);
+  setShops(settings.shops);
   const questions = new Map<number, (known: boolean) => void>();
   const outgoing = new TurnBatch<FromWorker>((messages, transfer) => {
     port.postMessage(messages, transfer);
@@ -61,7 +61,7 @@ export function serveJobs(port: MessagePort, settings: WorkerSettings, work: Wor
   const waiting: Waiting[] = [];
   let reading = 0;
   const readNext = (): void => {
-    const next = reading < AT_ONCE ? waiting.shift() : undefined;
+    const next = reading < CONCURRENCY ? waiting.shift() : undefined;
     if (next === undefined) return;
     reading += 1;
     void read(next).finally(() => {
@@ -78,7 +78,7 @@ export function serveJobs(port: MessagePort, settings: WorkerSettings, work: Wor
       return;
     }
     if (message.kind === 'shops') {
-      learn(message.shops);
+      setShops(message.shops);
       return;
     }
     questions.get(message.id)?.(message.known);

@@ -97,7 +97,7 @@ class TnefReader {
 
   async read(range: Range, depth: number): Promise<TnefMessage> {
     const message: TnefMessage = { files: [] };
-    await this.#whatCanBeRead(async () => {
+    await this.#readLeniently(async () => {
       if (depth === MAX_DEPTH) throw new BrokenStructure('too deep');
       const cursor = new ByteCursor(this.#source, range);
       if ((await cursor.u32()) !== TNEF_SIGNATURE) throw new BrokenStructure('not a TNEF');
@@ -218,7 +218,7 @@ class TnefReader {
   }
 
   async #eachProperty(data: Range, take: (property: Property) => Promise<void>): Promise<void> {
-    await this.#whatCanBeRead(async () => {
+    await this.#readLeniently(async () => {
       const cursor = new ByteCursor(this.#source, data);
       for await (const property of readProperties(cursor)) {
         this.#properties += 1;
@@ -235,7 +235,7 @@ class TnefReader {
   }
 
   /** A broken structure ends there; what was found before, and what comes after it, is kept. */
-  async #whatCanBeRead(read: () => Promise<void>): Promise<void> {
+  async #readLeniently(read: () => Promise<void>): Promise<void> {
     try {
       await read();
     } catch (error) {

@@ -49,12 +49,12 @@ export function createTextSender(account: TwilioAccount, timeoutMs = TIMEOUT_MS)
   const client = () => (connected ??= connect(account, timeoutMs));
   return {
     sendText: (text) =>
-      orNotSent(async () => {
+      asTextNotSent(async () => {
         const { sid } = await (await client()).messages.create(requested(text));
         return sid;
       }),
     findSent: (text, since) =>
-      orNotSent(async () => {
+      asTextNotSent(async () => {
         const { from, to } = text;
         // `dateSentAfter` is not used, because queued messages have no such date yet.
         const listed = await (await client()).messages.list({ from, to, limit: MAX_LISTED });
@@ -114,7 +114,7 @@ const NOT_SENT = new Set([
  * | no connection | is retried |
  * | no response | may have been sent: is looked up, then retried |
  */
-async function orNotSent<T>(call: () => Promise<T>): Promise<T> {
+async function asTextNotSent<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {

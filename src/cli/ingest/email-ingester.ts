@@ -8,10 +8,10 @@ import { INLINE_MAX_BYTES } from '../../spool/blobs.ts';
 import { SpoolFull } from '../../spool/errors.ts';
 import type { Spool } from '../../spool/spool.ts';
 import { LineEnds, type Incoming, incomingInto, incomingIntoNothing } from './incoming.ts';
-import type { Hints, MessagePosition, Taker, IngestTally } from './message-position.ts';
+import type { Hints, MessagePosition, MessageReceiver, IngestTally } from './message-position.ts';
 import { arrivalOf, type EnvelopeChoice, recipientsOf, senderOf } from './recipients.ts';
 
-export interface TakerParts {
+export interface EmailIngesterParts {
   readonly spool: Spool;
   readonly intake: Pick<Intake, 'accept'>;
   readonly directory: AddressDirectory;
@@ -19,7 +19,7 @@ export interface TakerParts {
   readonly onProgress: (bytes: number) => void;
 }
 
-export interface TakerOptions {
+export interface EmailIngesterOptions {
   readonly hostname: string;
   readonly maxMessageBytes: number;
   readonly choice: EnvelopeChoice;
@@ -32,7 +32,7 @@ export interface TakerOptions {
 }
 
 /** Messages that are written concurrently and share commits. Only small ones, of up to 64 KiB. */
-const UNDER_WAY = 64;
+const MAX_IN_PROGRESS = 64;
 
 /** Stored in the entry's meta instead of a client's address. */
 const DOOR = 'ingest';
@@ -41,16 +41,16 @@ const DOOR = 'ingest';
  * Accepts raw emails through the same path as SMTP and POST /email/inbound, with the same
  * deduplication, lanes, limits and holds. The user of this command is as trusted as our own relay.
  */
-export class EmailTaker implements Taker {
-  readonly #parts: TakerParts;
-  readonly #options: TakerOptions;
+export class EmailIngester implements MessageReceiver {
+  readonly #parts: EmailIngesterParts;
+  readonly #options: EmailIngesterOptions;
   #current:
     | { position: MessagePosition; hints: Hints; incoming: Incoming; lineEnds: LineEnds }
     | undefined;
   readonly #underWay = new Set<Promise<void>>();
   #fatal: Error | undefined;
 
-  constructor(parts: TakerParts, options: TakerOptions) {
+  constructor(parts: EmailIngesterParts, options: EmailIngesterOptions) {
     this.#parts = parts;
     this.#options = options;
   }
@@ -86,7 +86,7 @@ export class EmailTaker implements Taker {
     void work.then(() => this.#underWay.delete(work));
     // A large message takes longer to write, so later ones of its lane must wait for it.
     if (incoming.size > INLINE_MAX_BYTES) await this.idle();
-    else if (this.#underWay.size >= UNDER_WAY) await Promise.race(this.#underWay);
+    else if (this.#underWay.size >= MAX_IN_PROGRESS) await Promise.race(this.#underWay);
     if (this.#fatal !== undefined) throw this.#fatal;
   }
 

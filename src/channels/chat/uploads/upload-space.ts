@@ -11,7 +11,7 @@ import { Answer } from './bearer.ts';
 const SPARE_BYTES = 256 * 1024 * 1024;
 
 /** The space reserved for an upload in progress. */
-export interface TakenRoom {
+export interface ReservedSpace {
   /** This many more bytes were written; the disk's free space no longer includes them. */
   readonly wrote: (bytes: number) => void;
   /** @param kept the number of bytes that remain on the disk */
@@ -19,7 +19,7 @@ export interface TakenRoom {
 }
 
 /** Reserves disk space for uploads before their first byte is written. */
-export class UploadRoom {
+export class UploadSpace {
   readonly #blobs: Pick<BlobStore, 'assertSpace'>;
   readonly #logger: Pick<Logger, 'warn'>;
   /** Bytes that admitted uploads may still write. */
@@ -36,7 +36,7 @@ export class UploadRoom {
    * @throws {Answer} 429: this network has uploaded too much for now
    * @throws {SpoolFull} the disk is low
    */
-  async take(bytes: number, network: string, limits: ChatLimits): Promise<TakenRoom> {
+  async take(bytes: number, network: string, limits: ChatLimits): Promise<ReservedSpace> {
     const limited = await limits.uploadBytes(network, bytes);
     if (limited !== undefined) throw new Answer(429, 'rate_limited', limited.retryAfter);
     const takenAt = Date.now();

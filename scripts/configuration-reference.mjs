@@ -107,32 +107,31 @@ const variablesTable = () =>
 
 const INTRODUCTION = `# Configuration
 
-One YAML or JSON file, laid over [\`config/default.yaml\`](../config/default.yaml). It needs only what differs: mappings
-merge, lists and single values replace. Name it with \`--config FILE\` or \`SLUICE_CONFIG\`.
+Sluice reads one YAML or JSON file and merges it with [\`config/default.yaml\`](../config/default.yaml). The file needs only the keys
+that differ: mappings are merged, lists and single values replace the default. Pass it with \`--config FILE\` or \`SLUICE_CONFIG\`.
 
-- \`\${NAME}\` takes an environment variable, which must be set; \`\${NAME:-default}\` gives a default; \`$\${\` is a plain \`\${\`.
-- Some keys have [a variable of their own](#environment-variables), which needs no line in the file.
+- \`\${NAME}\` is replaced with the environment variable, which must be set; \`\${NAME:-default}\` has a default; \`$\${\` is a literal \`\${\`.
+- Some keys can also be set by [an environment variable](#environment-variables).
 - Durations are a whole number and a unit: \`30s\`, \`10m\`, \`72h\`, \`7d\`. Sizes are in bytes.
-- An unknown key is a mistake; the nearest known key is suggested.
-- \`sluice config check\` prints all mistakes at once. What a reload takes up is in [reload.md](reload.md).
+- An unknown key is reported as a mistake, with the nearest known key.
+- \`sluice config check\` prints all mistakes at once. [reload.md](reload.md) lists the keys that can change without a restart.
 
-A complete small one is [\`config/example.yaml\`](../config/example.yaml). This page is made from the schema.
+[\`config/example.yaml\`](../config/example.yaml) is a small, complete configuration. This page is generated from the schema.
 
 ## Environment variables
 
-Each sets its key without a line in the file.
+Each of these variables sets a key without a line in the file.
 
 | variable | key |
 | --- | --- |
 ${variablesTable()}
 
-- **The file wins**: a key that it has counts, and its variable does not, since a container image sets some variables. A warning says so
-  when the two differ.
-- **With \`_FILE\` after its name**, each takes the path of a file that holds the value, such as a Docker or Kubernetes secret:
-  \`SLUICE_ADMIN_PASSWORD_FILE=/run/secrets/admin-password\`. The line end at the end of the file is left out. To set both names is a
-  mistake. Where the file has \`\${SLUICE_ADMIN_PASSWORD}\`, that takes the value from there too.
-- Any other variable that begins with \`SLUICE_\` does nothing unless the file takes it by \`\${NAME}\`; a warning names the nearest known
-  one.
+- **The file overrides variables**, because a container image sets some of them. If the two differ, a warning is logged.
+- **With \`_FILE\` appended to its name**, each takes the path of a file that contains the value, such as a Docker or Kubernetes secret:
+  \`SLUICE_ADMIN_PASSWORD_FILE=/run/secrets/admin-password\`. A final line break is removed. Setting both names is a
+  mistake. \`\${SLUICE_ADMIN_PASSWORD}\` in the file then has the content of that file, too.
+- Any other variable that begins with \`SLUICE_\` is ignored unless the file uses it as \`\${NAME}\`; a warning names the nearest known
+  variable.
 `;
 
 /** What stands above the mapping that a key is in, when that is no section of its own. */

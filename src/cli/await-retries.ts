@@ -8,7 +8,7 @@ import { shortSpan } from './time-argument.ts';
 /** The result of a retry. */
 export interface RetryResult {
   readonly state: EntryState;
-  /** An attempt has ended since, with whatever result. */
+  /** An attempt has ended since the retry, with any result. */
   readonly tried: boolean;
   readonly reason?: string;
   readonly nextAttemptAt: number;
@@ -23,9 +23,9 @@ export interface WaitOptions {
 const LOOK_EVERY_MS = 100;
 
 /**
- * Waits until each of these entries was tried, or for so long.
- * @param before when each was last tried before: by the gateway's clock, which is none of ours
- * @throws the reason of the signal when that is aborted
+ * Waits until each of these entries has been tried, or until the time limit.
+ * @param before when each entry was last tried, by the gateway's clock, which can differ from ours
+ * @throws the signal's reason when it is aborted
  */
 export async function awaitRetries(
   spool: Pick<Spool, 'get'>,
@@ -61,7 +61,7 @@ function resultOf(
   return { state, tried, nextAttemptAt, ...(reason !== undefined && { reason }) };
 }
 
-/** For people, in one line. */
+/** The result in one line, for people. */
 export function resultWords(
   { state, tried, reason, nextAttemptAt }: RetryResult,
   now: number,

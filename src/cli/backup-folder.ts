@@ -14,7 +14,7 @@ export interface BackupOptions {
   readonly json?: true;
 }
 
-/** `backup`: makes one, or checks one. */
+/** `backup`: makes or checks a backup. */
 export async function makeOrCheck(
   folder: string,
   options: BackupOptions,
@@ -57,8 +57,8 @@ async function make(
       json
         ? `${jsonText({ folder: target, ...note }, 2)}\n`
         : `${target}: ${counted(entries, 'entry', 'entries')}, ${counted(files, 'file')}, ${(bytes / 1e6).toFixed(1)} MB` +
-            `${gone.length === 0 ? '' : ` (${gone.length} files were removed meanwhile)`}\n` +
-            'It holds keys and what customers wrote: keep it as private as the data folder.\n',
+            `${gone.length === 0 ? '' : ` (${gone.length} files were removed during the backup)`}\n` +
+            "It contains keys and customers' messages: protect it like the data folder.\n",
     );
   } catch (error) {
     if (error instanceof BackupRefused) throw new CommandFailed(error.message, { cause: error });
@@ -71,6 +71,6 @@ async function make(
 async function check(folder: string, terminal: Terminal, json: true | undefined): Promise<void> {
   const problems = await checkBackup(folder);
   if (json) terminal.out(`${jsonText({ folder, ok: problems.length === 0, problems }, 2)}\n`);
-  else terminal.out(problems.length === 0 ? `${folder}: whole\n` : `${problems.join('\n')}\n`);
-  if (problems.length > 0) throw new CommandFailed(`${folder} is not whole`);
+  else terminal.out(problems.length === 0 ? `${folder}: complete\n` : `${problems.join('\n')}\n`);
+  if (problems.length > 0) throw new CommandFailed(`${folder} is not complete`);
 }

@@ -9,11 +9,14 @@ import { signedWebhook, SMS_PATH } from '../gateway/sample-messages/sms-webhook.
 
 export interface BannerOptions {
   readonly file?: string;
-  /** It was not made at the first start. */
+  /** The password was configured rather than generated at the first start. */
   readonly isPasswordConfigured?: boolean;
 }
 
-/** What `serve` prints when everything listens: where, and one line to try each channel. */
+/**
+ * What `serve` prints when all listeners are open: their addresses, and a command to try each
+ * channel.
+ */
 export function banner(
   config: CompleteConfig,
   addresses: Addresses,
@@ -28,7 +31,7 @@ export function banner(
       answers(config, command),
     );
   } else {
-    sections.push(`Try it with a message of your own: ${command} send email|sms|chat --help`);
+    sections.push(`Send your own message: ${command} send email|sms|chat --help`);
   }
   return `\nSluice is ready.\n\n${sections.join('\n\n')}\n\n`;
 }
@@ -56,11 +59,11 @@ function listening(config: CompleteConfig, addresses: Addresses): string {
 }
 
 function keys(config: CompleteConfig, { isPasswordConfigured }: BannerOptions): string {
-  // One that somebody chose is nobody's to read in a log.
+  // A configured password must not be readable in a log.
   const password = isPasswordConfigured ? '(as configured)' : config.admin.password.reveal();
   const [shop] = config.shops;
   const lines = [
-    `Keys of the demo shop, made at the first start and kept in ${shown(config.dataDir)}:`,
+    `Keys of the demo shop, generated at the first start and stored in ${shown(config.dataDir)}:`,
     `  admin password      ${password}`,
   ];
   if (shop !== undefined) {
@@ -89,7 +92,7 @@ function tries(config: CompleteConfig, addresses: Addresses, command: string): s
   if (addresses.http && shop?.sms !== undefined) {
     const base = `http://${reachable(addresses.http)}`;
     sections.push(
-      `Send an SMS (this line once; then: ${command} send sms "Hello"):\n  ${curlSms(config, shop.sms, base)}`,
+      `Send an SMS (this line works once; then use: ${command} send sms "Hello"):\n  ${curlSms(config, shop.sms, base)}`,
     );
   }
   if (addresses.http && shop?.chat !== undefined) {
@@ -101,7 +104,7 @@ function tries(config: CompleteConfig, addresses: Addresses, command: string): s
   return sections;
 }
 
-/** The Message-ID is made by the shell: the same message again would be a duplicate. */
+/** The shell generates the Message-ID, because a repeated message would be a duplicate. */
 function curlEmail(server: string, inbox: string): string {
   const message = [
     `From: Ada <${SAMPLE_SENDER}>`,
@@ -147,12 +150,12 @@ function curlSms(
 function answers(config: CompleteConfig, command: string): string {
   const outbox = shown(join(config.dataDir, 'platform', 'outbox'));
   return (
-    `Answers: email and SMS land in ${outbox}, chat in the terminal.\n` +
-    `Where is a message? ${command} queue list    Stop: Ctrl-C`
+    `Replies by email and SMS are written to ${outbox}, chat replies to the terminal.\n` +
+    `List messages: ${command} queue list    Stop: Ctrl-C`
   );
 }
 
-/** Relative where that is shorter. */
+/** A relative path, if it is shorter. */
 function shown(path: string): string {
   const near = relative(process.cwd(), path);
   return near !== '' && !near.startsWith('..') ? near : path;

@@ -1,7 +1,7 @@
 import { printable, type Terminal } from './terminal.ts';
 import type { EntryState } from '../domain/entry-state.ts';
 
-/** Codes that begin and end a colour (ECMA-48 §8.3.117). */
+/** The codes that begin and end a colour (ECMA-48 §8.3.117). */
 const COLOURS = {
   red: [31, 39],
   green: [32, 39],
@@ -12,13 +12,13 @@ const COLOURS = {
 } as const;
 export type Colour = keyof typeof COLOURS;
 
-/** No column is as wide; a text may be a thousand times longer. */
+/** No column is this wide, but a text may be a thousand times longer. */
 const CELL_MAX_CHARS = 400;
 
 const hasColours = ({ columns, env }: Terminal): boolean =>
   columns !== undefined && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
 
-/** Puts a text in a colour where a person looks; elsewhere it stays as it is. */
+/** Colours a text on a terminal; elsewhere returns it unchanged. */
 export function paintFor(terminal: Terminal): (text: string, colour: Colour | undefined) => string {
   if (!hasColours(terminal)) return (text) => text;
   return (text, colour) => {
@@ -28,7 +28,7 @@ export function paintFor(terminal: Terminal): (text: string, colour: Colour | un
   };
 }
 
-/** A text in one line, safe for a terminal. */
+/** A text on one line, safe for a terminal. */
 export function oneLine(text: string): string {
   return printable(text.slice(0, CELL_MAX_CHARS).replace(/\s+/g, ' ')).trim();
 }

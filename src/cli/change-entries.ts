@@ -25,14 +25,14 @@ export interface ChangeOptions extends FilterOptions {
   readonly wait?: boolean;
 }
 
-/** A retry of at most so many entries waits for their results, for at most so long. */
-const AWAITED_AT_MOST = 20;
+/** A retry of at most this many entries waits for their results, for a limited time. */
+const MAX_AWAITED = 20;
 const AWAITED_MS = 10_000;
-/** So many share a commit, and so few are in memory. */
-const AT_ONCE = 100;
-const COUNTED_UP_TO = 1_000_000;
+/** This many moves share a commit and are in memory at the same time. */
+const BATCH_SIZE = 100;
+const MAX_COUNTED = 1_000_000;
 
-/** One of the moves, by ids or by a filter. */
+/** Runs one of the moves, by ids or by a filter. */
 export async function changeEntries(
   move: Move,
   ids: readonly string[],
@@ -54,7 +54,7 @@ export async function changeEntries(
   );
 }
 
-interface Surroundings {
+interface MoveContext {
   readonly options: ChangeOptions;
   readonly terminal: Terminal;
   readonly events: ProcessEvents;
@@ -64,9 +64,9 @@ async function byId(
   open: OpenSpool,
   move: Move,
   ids: readonly string[],
-  surroundings: Surroundings,
+  context: MoveContext,
 ): Promise<void> {
-  const { options, terminal } = surroundings;
+  const { options, terminal } = context;
   const { json } = options;
   const triedBefore = new Map<EntryId, number>();
   const results: (Moved & { readonly id: EntryId })[] = [];
@@ -82,8 +82,8 @@ async function byId(
   }
   const waits = move.name === 'retry' && options.wait !== false && isDelivering(open);
   const retried =
-    waits && triedBefore.size > 0 && triedBefore.size <= AWAITED_AT_MOST
-      ? await waitFor(open, triedBefore, surroundings)
+    waits && triedBefore.size > 0 && triedBefore.size <= MAX_AWAITED
+      ? await waitFor(open, triedBefore, context)
       : undefined;
   const now = Date.now();
   const shown = results.map(({ id, ok, result }) => ({ id, ok, result, after: retried?.get(id) }));
@@ -98,7 +98,8 @@ async function byId(
           .join(''),
   );
   const failed = results.filter(({ ok }) => !ok).length;
-  if (failed > 0) throw new CommandFailed(`${failed} of ${results.length} not changed`);
+  if (failed > 0)
+    throw new CommandFailed(`${failed} of ${results.length} entries were not changed`);
 }
 
 function resultJson({
@@ -116,7 +117,7 @@ const isDelivering = ({ config }: OpenSpool): boolean =>
 async function waitFor(
   { spool }: OpenSpool,
   before: ReadonlyMap<EntryId, number>,
-  { terminal, events }: Surroundings,
+  { terminal, events }: MoveContext,
 ): Promise<ReadonlyMap<EntryId, RetryResult>> {
   const progress = progressOf(terminal, { name: 'tried', total: before.size, unit: 'entries' });
   const onProgress = (done: number) => progress.at(done, `${done} of ${before.size}`);
@@ -129,7 +130,7 @@ async function waitFor(
   }
 }
 
-/** Has the gateway try each shop whose messages were retried, once. */
+/** Asks the gateway to probe each shop whose messages were retried, once. */
 class ProbedShops {
   readonly #open: Pick<OpenSpool, 'spool'>;
   readonly #wanted: boolean;
@@ -155,7 +156,7 @@ async function byFilter(
   events: ProcessEvents,
 ): Promise<void> {
   const filter = movable(move, filterOf(open, options, options.text?.split(/\s+/)));
-  const count = await open.operator.countFound(filter, COUNTED_UP_TO);
+  const count = await open.operator.countFound(filter, MAX_COUNTED);
   if (count > 0 && options.yes !== true) {
     const question = `${move.name} ${counted(count, 'entry', 'entries')} (${inWords(filter, options, open)})?`;
     if (!(await confirm(terminal, question))) throw new CommandFailed('nothing was changed');
@@ -168,11 +169,11 @@ async function byFilter(
       moveAll(open, move, filter, { tally, onProgress, signal }),
     );
   } catch (error) {
-    terminal.err(`${tally.total} of ${count}: ${tally.words()}; then it broke off\n`);
+    terminal.err(`${tally.total} of ${count}: ${tally.words()}; then it was interrupted\n`);
     throw error;
   } finally {
     progress.end();
-    // Also when it broke off: what was changed until then was changed.
+    // After an interruption too: the entries changed until then stay changed.
     if (tally.total > 0) {
       await open.audit(
         move.name,
@@ -183,11 +184,11 @@ async function byFilter(
   }
   terminal.out(options.json ? `${jsonText(tally.json(), 2)}\n` : tally.lines());
   if (tally.failed > 0) {
-    throw new CommandFailed(`${tally.failed} of ${tally.total} not changed`);
+    throw new CommandFailed(`${tally.failed} of ${tally.total} entries were not changed`);
   }
 }
 
-/** Those that are there now: what comes meanwhile is not what was asked about. */
+/** Only entries that exist now; the confirmation did not cover later ones. */
 function movable(move: Move, filter: Filter): Filter {
   const states = filter.states ?? move.usual;
   if (states === undefined) {
@@ -229,14 +230,14 @@ async function moveAll(
   for await (const { entry } of eachFound(open.operator, filter)) {
     const { id, shopId } = entry;
     batch.push(moveEntry(open, move, id, entry).then((moved) => ({ ...moved, shopId })));
-    if (batch.length < AT_ONCE) continue;
+    if (batch.length < BATCH_SIZE) continue;
     await settle();
     signal.throwIfAborted();
   }
   await settle();
 }
 
-/** The filter without its words: they may be somebody's address. */
+/** The filter without its search words, which may be an address. */
 function inWords(filter: Filter, { until }: ChangeOptions, { shopName }: OpenSpool): string {
   const { states = [], channel, shopId, reason, from, text } = filter;
   return [
@@ -250,7 +251,7 @@ function inWords(filter: Filter, { until }: ChangeOptions, { shopName }: OpenSpo
   ].join(', ');
 }
 
-/** What became of many, by result and by the reason that they had. */
+/** Counts the results of many moves, by result and by the entries' earlier reasons. */
 class Tally {
   readonly #groups = new Map<
     string,

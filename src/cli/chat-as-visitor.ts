@@ -13,12 +13,12 @@ export interface ChatOptions extends TargetOptions {
   readonly file: readonly string[];
   readonly name?: string;
   readonly email?: string;
-  /** Milliseconds to wait for the agent's reply; 0 does not wait. */
+  /** How many milliseconds to wait for the agent's reply; 0 does not wait. */
   readonly wait: number;
   readonly json: boolean;
 }
 
-/** What happened, as `--json` prints it. */
+/** The result that `--json` prints. */
 interface Sent {
   readonly visitorId: string;
   readonly id: string;
@@ -62,11 +62,11 @@ export async function chatAsVisitor(
 
 function textOf(argument: string | undefined, { text, file }: ChatOptions): string {
   if (argument !== undefined && text !== undefined) {
-    throw new UsageError('give the message once: as the argument, or with --text');
+    throw new UsageError('give the message only once: as the argument or with --text');
   }
   const message = argument ?? text ?? '';
   if (message.trim() === '' && file.length === 0) {
-    throw new UsageError('there is nothing to send: give a message, or a file with --file');
+    throw new UsageError('nothing to send: give a message, or a file with --file');
   }
   return message;
 }
@@ -90,7 +90,7 @@ async function say(visitor: ChatVisitor, text: string, options: ChatOptions): Pr
   return { visitorId: session.visitorId, ...sent, uploads };
 }
 
-/** Before anything is sent, so that nothing is sent by halves. */
+/** Checked before anything is sent, so that a message is never sent incompletely. */
 async function assertFits(
   text: string,
   files: readonly string[],
@@ -98,16 +98,18 @@ async function assertFits(
 ): Promise<void> {
   const characters = Array.from(text).length;
   if (characters > limits.text) {
-    throw new CommandFailed(`the message has ${characters} characters, of ${limits.text} at most`);
+    throw new CommandFailed(
+      `the message has ${characters} characters; the limit is ${limits.text}`,
+    );
   }
   if (files.length > limits.files) {
-    throw new CommandFailed(`${files.length} files, of ${limits.files} at most`);
+    throw new CommandFailed(`${files.length} files; the limit is ${limits.files}`);
   }
   for (const file of files) {
     const size = await sizeOf(file);
     if (size === 0) throw new CommandFailed(`${file} is empty`);
     if (size > limits.fileBytes) {
-      throw new CommandFailed(`${file} has ${size} bytes, of ${limits.fileBytes} at most`);
+      throw new CommandFailed(`${file} has ${size} bytes; the limit is ${limits.fileBytes}`);
     }
   }
 }
@@ -119,7 +121,7 @@ async function sizeOf(file: string): Promise<number> {
   } catch (cause) {
     throw new UsageError(`${file} cannot be read`, { cause });
   }
-  throw new UsageError(`${file} is no file`);
+  throw new UsageError(`${file} is not a file`);
 }
 
 async function answer(visitor: ChatVisitor, waitMs: number): Promise<MessageEvent | undefined> {

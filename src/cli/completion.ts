@@ -25,7 +25,7 @@ export function registerCompletion(program: Command, terminal: Terminal): void {
     )
     .addHelpText(
       'after',
-      '\nThe script completes the command sluice; where it is not installed, make it a name first:\n' +
+      '\nThe script completes the command sluice. If it is not installed, define it first:\n' +
         '  $ sluice() { node /path/to/dist/main.js "$@"; }\n\nExample:\n' +
         '  $ sluice completion bash > /etc/bash_completion.d/sluice\n' +
         '  $ sluice completion zsh > ~/.zfunc/_sluice\n' +

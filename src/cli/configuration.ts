@@ -5,14 +5,14 @@ import { loadConfig } from '../config/load.ts';
 import { ConfigurationRefused } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
 
-/** The file of `--config`, wherever it stands on the command line. */
+/** The file of `--config`, at any position on the command line. */
 export function configFile(command: Command): string | undefined {
   return command.optsWithGlobals<{ config?: string }>().config;
 }
 
 /**
- * The configuration that a command line names.
- * @throws {ConfigurationRefused} with every mistake
+ * The configuration that the command line names.
+ * @throws {ConfigurationRefused} with all mistakes
  */
 export function configuration(
   command: Command,
@@ -24,7 +24,7 @@ export function configuration(
   return loaded;
 }
 
-/** The same with generated keys, for a command that works beside a gateway. */
+/** The same with the generated keys, for a command that works beside a gateway. */
 export async function runningConfiguration(
   command: Command,
   terminal: Terminal,

@@ -3,13 +3,13 @@ import { UsageError } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
- * Asks a person whether to go on. True only for a `y` or `yes`.
- * @throws {UsageError} nobody is there to ask
+ * Asks for confirmation. True only for `y` or `yes`.
+ * @throws {UsageError} standard input is not a terminal
  */
 export async function confirm(terminal: Terminal, question: string): Promise<boolean> {
   const { input } = terminal;
   if (input?.isTTY !== true || terminal.canDrawOver !== true) {
-    throw new UsageError(`${question} Nobody is at the terminal to say so: give --yes`);
+    throw new UsageError(`${question} Standard input is not a terminal: confirm with --yes`);
   }
   terminal.err(`${question} [y/N] `);
   const lines = createInterface({ input });

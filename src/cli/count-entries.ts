@@ -20,11 +20,11 @@ export interface StatsOptions {
   readonly every: number;
 }
 
-/** More of one bucket are so many. */
-const COUNTED_UP_TO = 1_000_000;
-/** The first due of those that wait is looked for among so many. */
-const LOOKED_THROUGH = 5000;
-/** What waits and what needs somebody first. */
+/** A bucket is counted up to this number. */
+const MAX_COUNTED = 1_000_000;
+/** The earliest due time is searched among this many waiting entries. */
+const MAX_SEARCHED = 5000;
+/** States in the order of the table: waiting entries and those that need an operator come first. */
 const ORDER: readonly EntryState[] = [
   'queued',
   'delivering',
@@ -34,7 +34,7 @@ const ORDER: readonly EntryState[] = [
   'discarded',
 ];
 
-/** `queue stats`: what waits and what needs somebody, by its age. */
+/** `queue stats`: counts entries that wait or need an operator, by age. */
 export async function countEntries(
   options: StatsOptions,
   command: Command,
@@ -85,10 +85,10 @@ async function agesOf(
   const { shopId, channel, state } = count;
   const which = { shopId, channel, states: [state] };
   const byAge = await Promise.all(
-    buckets(now).map((span) => operator.countFound({ ...which, ...span }, COUNTED_UP_TO)),
+    buckets(now).map((span) => operator.countFound({ ...which, ...span }, MAX_COUNTED)),
   );
   if (state !== 'queued') return { ...count, byAge };
-  const waiting = await spool.list({ ...which, limit: LOOKED_THROUGH });
+  const waiting = await spool.list({ ...which, limit: MAX_SEARCHED });
   const dueAt = waiting.reduce(
     (least, { nextAttemptAt }) => Math.min(least, nextAttemptAt),
     Infinity,
@@ -124,7 +124,7 @@ function columns(open: OpenSpool, now: number): readonly Column<Ages>[] {
       min: 5,
       drop: 1,
       right: true as const,
-      // A column of zeros hides the others.
+      // A dot is easier to overlook than a zero.
       value: ({ byAge }: Ages) => (byAge[at] === 0 ? '.' : byAge[at]),
     })),
     { head: 'oldest', min: 6, right: true, value: ({ oldestAt }) => shortSpan(now - oldestAt) },
@@ -142,7 +142,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** The ages at which one bucket ends and the next begins, the youngest first; the last is open. */
+/** The upper age bounds of the buckets, ascending; the last bucket has none. */
 const AGE_BOUNDS: readonly number[] = [
   MINUTE,
   5 * MINUTE,
@@ -159,7 +159,7 @@ const BUCKET_NAMES: readonly string[] = [
   'older',
 ];
 
-/** The `receivedAt` of each bucket, from inclusive and to exclusive, as of a moment. */
+/** The range of `receivedAt` for each bucket at a given time: from inclusive, to exclusive. */
 function buckets(now: number): readonly { readonly from?: number; readonly to?: number }[] {
   const starts = AGE_BOUNDS.map((bound) => now - bound);
   return [...starts, undefined].map((from, at) => {
@@ -168,11 +168,11 @@ function buckets(now: number): readonly { readonly from?: number; readonly to?: 
   });
 }
 
-/** Entries of one shop, channel and state by their age. */
+/** The entries of one shop, channel and state by age. */
 interface Ages extends EntryCount {
-  /** One for each of `BUCKET_NAMES`. */
+  /** One count for each of `BUCKET_NAMES`. */
   readonly byAge: readonly number[];
-  /** When the first of those that wait may be tried; absent when none waits. */
+  /** When the first waiting entry may be tried; absent if none waits. */
   readonly dueAt?: number;
 }
 

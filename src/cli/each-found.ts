@@ -5,7 +5,7 @@ import type { Filter } from './queue-filter.ts';
 
 const PAGE = 200;
 
-/** Every entry of a filter, newest first, a page in memory at a time. */
+/** All entries that match a filter, newest first, with one page in memory at a time. */
 export async function* eachFound(
   operator: Pick<OperatorStore, 'search'>,
   filter: Filter,
@@ -24,9 +24,9 @@ export async function* eachFound(
 }
 
 /**
- * The same, oldest first: what is taken in again must come in the order of arrival. Their ids are
- * held in memory meanwhile, 37 bytes each; what is swept in between is passed over.
- * @throws the reason of the signal when that is aborted
+ * The same, oldest first: entries have to be ingested in their order of arrival. Their ids are held
+ * in memory, 37 bytes each. Entries that are swept meanwhile are skipped.
+ * @throws the signal's reason when it is aborted
  */
 export async function* oldestFirst(
   { spool, operator }: Pick<OpenSpool, 'spool' | 'operator'>,

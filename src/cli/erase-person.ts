@@ -11,7 +11,7 @@ import type { Person } from '../spool/erasure.ts';
 import { countedWhenForged } from '../spool/sender-rates.ts';
 import { UsageError } from './exit-codes.ts';
 
-/** How what was typed is read. The text itself may always be a visitor's id or subject as well. */
+/** How the typed address is interpreted. The text may also be a visitor's id or subject. */
 export type Reading =
   | { readonly kind: 'email'; readonly key: string }
   | { readonly kind: 'number'; readonly number: string }
@@ -19,15 +19,16 @@ export type Reading =
 
 export type NamedPerson = Person & { readonly reading: Reading };
 
-/** Shorter ids are in every other text: they are compared whole, and looked for in none. */
-const MIN_LOOKED_FOR = 6;
-/** A number without its country code is in too many texts when it is shorter. */
+/** Shorter ids occur in unrelated texts, so they are only compared as a whole. */
+const MIN_SEARCHED_LENGTH = 6;
+/** Without its country code, a shorter number occurs in too many texts. */
 const MIN_NATIONAL_DIGITS = 9;
 
 /**
- * Reads what was typed as `--address`.
- * @param countries by whose rules a number without a country code is read: those of the shops' own
- * @throws {UsageError} nothing was typed, or a number could be of several countries
+ * Interprets the value of `--address`.
+ * @param countries whose rules apply to a number without a country code: those of the shops'
+ * numbers
+ * @throws {UsageError} it is empty, or a number that is possible in several countries
  */
 export function readPerson(typed: string, countries: readonly string[]): NamedPerson {
   const text = typed.trim();
@@ -38,18 +39,21 @@ export function readPerson(typed: string, countries: readonly string[]): NamedPe
   return number === undefined ? visitorPerson(text) : numberPerson(number, text);
 }
 
-/** The countries of numbers in E.164, each once. */
+/** The countries of E.164 numbers, without duplicates. */
 export function countriesOf(numbers: readonly string[]): string[] {
   const countries = numbers.flatMap((number) => {
     const parsed = parsePhoneNumberFromString(number);
     if (parsed === undefined) return [];
-    // Unassigned numbers of a code that several countries share are of the first of them.
+    // An unassigned number with a shared country code counts for the code's first country.
     return [parsed.country ?? (parsed.countryCallingCode === '1' ? 'US' : undefined)];
   });
   return [...new Set(countries)].filter((country) => country !== undefined);
 }
 
-/** `ann@example.com`, `mailto:…`, `Ann <ann@example.com>`: as two addresses are compared. */
+/**
+ * `ann@example.com`, `mailto:…`, `Ann <ann@example.com>`: in the form in which addresses are
+ * compared.
+ */
 function emailKey(text: string): string | undefined {
   const bare = text.replace(/^mailto:/i, '');
   if (!bare.includes('@')) return undefined;
@@ -57,7 +61,7 @@ function emailKey(text: string): string | undefined {
   return mailbox === undefined || more.length > 0 ? undefined : matchKey(mailbox.address);
 }
 
-/** E.164, or undefined when it is no telephone number. */
+/** The number in E.164 form, or undefined if it is not a telephone number. */
 function readNumber(text: string, countries: readonly string[]): string | undefined {
   const bare = text.replace(/^(?:tel|sms|whatsapp|rcs|callto):(?:\/\/)?/i, '');
   if (!/^\+?[\d\s().\-/\u00a0\u2010-\u2015]{5,40}$/u.test(bare)) return undefined;
@@ -71,9 +75,7 @@ function readNumber(text: string, countries: readonly string[]): string | undefi
     .flatMap((country) => parsed(plain, country) ?? []);
   const candidates = [...new Set(read)];
   if (candidates.length > 1) {
-    throw new UsageError(
-      `this number could be ${candidates.join(' or ')}: write it with its country code`,
-    );
+    throw new UsageError(`this number could be ${candidates.join(' or ')}: add its country code`);
   }
   return candidates[0];
 }
@@ -84,7 +86,7 @@ function parsed(text: string, country?: CountryCode): string | undefined {
     ...(country && { defaultCountry: country }),
   });
   if (number === undefined || number.ext !== undefined) return undefined;
-  // Mexican numbers with their former 1 are still sent, and no longer in the library's tables.
+  // Mexican numbers with the former 1 are still in use but no longer in the library's tables.
   return number.isPossible() || subscriberOf(number.number) !== number.number
     ? number.number
     : undefined;
@@ -95,13 +97,13 @@ function emailPerson(key: string, typed: string): NamedPerson {
   const at = key.lastIndexOf('@');
   const domain = domainOf(key);
   const domains = [...new Set([domain, domainToUnicode(domain) || domain])];
-  // The address with any tag behind a "+", which some services deliver to the same person.
+  // Matches the address with any "+tag", which some services deliver to the same person.
   const local = `"?${escape(key.slice(0, at))}(?:\\+[^\\s@<>"',;]{0,64})?"?`;
   const pattern = `${local}(?:@|%40|&#0*64;|&#x0*40;|&commat;)(?:${domains.map(escape).join('|')})`;
   return {
     reading: { kind: 'email', key },
     is,
-    wrote: wroteAs(is),
+    wrote: isAuthor(is),
     hasSmsLane: () => false,
     ...finders([pattern], String.raw`[\w.+-]`, String.raw`[\w-]|\.\w`),
     countedAs: [key, countedWhenForged(key)],
@@ -114,8 +116,8 @@ function numberPerson(number: string, typed: string): NamedPerson {
   return {
     reading: { kind: 'number', number },
     is,
-    wrote: wroteAs(is),
-    // AC…/transport/ours/theirs
+    wrote: isAuthor(is),
+    // The lane has the form AC…/transport/ours/theirs.
     hasSmsLane: (lane) => is(lane.slice(lane.lastIndexOf('/') + 1)),
     ...finders(writtenForms(number), String.raw`\d`, String.raw`\d`),
     countedAs: [key],
@@ -123,30 +125,30 @@ function numberPerson(number: string, typed: string): NamedPerson {
 }
 
 function visitorPerson(id: string): NamedPerson {
-  // A WhatsApp user without a number has an id as well.
+  // A WhatsApp user without a number has an id too.
   const bare = parseAddress(id).address;
   const is = (identity: string) => identity === id || parseAddress(identity).address === bare;
-  const patterns = id.length < MIN_LOOKED_FOR ? [] : [escape(id)];
+  const patterns = id.length < MIN_SEARCHED_LENGTH ? [] : [escape(id)];
   return {
     reading: { kind: 'visitor', id },
     is,
-    wrote: wroteAs(is),
+    wrote: isAuthor(is),
     hasSmsLane: (lane) => is(lane.slice(lane.lastIndexOf('/') + 1)),
     ...finders(patterns, String.raw`[\w-]`, String.raw`[\w-]`),
     countedAs: [bare],
   };
 }
 
-/** Whoever the entry's own channel says wrote it, or whom it is about, is the person. */
-const wroteAs =
+/** Whether the entry's channel names the person as its author or subject. */
+const isAuthor =
   (is: Person['is']): Person['wrote'] =>
   (entry, raw) =>
     storedFormOf(entry).identitiesIn(entry, raw).some(is);
 
-/** What may stand between the digits of a number. */
+/** Characters that may separate the digits of a number. */
 const GAP = String.raw`[\s().\-/\u00a0]{0,5}`;
 
-/** Patterns for all ways in which networks and people write a number. */
+/** Patterns for all forms in which networks and people write a number. */
 function writtenForms(number: string): string[] {
   const subscriber = subscriberOf(number);
   const both = [number, subscriber, otherForm(subscriber)].filter((form) => form !== undefined);
@@ -156,8 +158,8 @@ function writtenForms(number: string): string[] {
     const whole = `(?:00${GAP}|011${GAP})?${separated(form.slice(1))}`;
     if (code === undefined || national === undefined) return [whole];
     const international = `(?:00${GAP}|011${GAP})?${separated(code)}${GAP}(?:0${GAP})?${separated(national)}`;
-    const isTelling = national.length >= MIN_NATIONAL_DIGITS;
-    return [whole, international, ...(isTelling ? [`(?:0${GAP})?${separated(national)}`] : [])];
+    const isDistinctive = national.length >= MIN_NATIONAL_DIGITS;
+    return [whole, international, ...(isDistinctive ? [`(?:0${GAP})?${separated(national)}`] : [])];
   });
   return [...new Set(patterns)];
 }
@@ -182,8 +184,8 @@ function numberKey(identity: string): string | undefined {
 }
 
 /**
- * Looks for patterns in texts, as UTF-8 and as its bytes.
- * @param before what makes the beginning of a longer word of them
+ * Searches texts for patterns, both as UTF-8 and as raw bytes.
+ * @param before characters that would make a match part of a longer word
  */
 function finders(
   patterns: readonly string[],
@@ -201,9 +203,9 @@ function finders(
   };
 }
 
-/** What is not ASCII of a pattern, as the characters that its bytes are in Latin-1. */
+/** The non-ASCII characters of a pattern as their UTF-8 bytes, read as Latin-1. */
 const asBytes = (pattern: string): string =>
   pattern.replace(/[^\x00-\x7f]+/g, (text) => Buffer.from(text).toString('latin1'));
 
-/** RegExp.escape is not in Node 20. In `u` mode nothing but syntax characters may be escaped. */
+/** Node 20 has no RegExp.escape. In `u` mode, only syntax characters may be escaped. */
 const escape = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');

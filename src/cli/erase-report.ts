@@ -1,11 +1,11 @@
 import { counted } from '../runtime/amounts.ts';
 import type { ShopId } from '../domain/ids.ts';
-import { type Erased, type EraseFound, isNothing, isNothingOf } from './erase-scene.ts';
+import { type Erased, type EraseFound, isNothing, isNothingOf } from './person-eraser.ts';
 import { printable } from './terminal.ts';
 
 export type ShopName = (id: ShopId) => string;
 
-/** What was found of one shop, in numbers. */
+/** What was found for one shop, as counts. */
 interface ShopCounts {
   entries: Record<string, number>;
   inDelivery: number;
@@ -16,7 +16,7 @@ interface ShopCounts {
   optOuts: number;
 }
 
-/** Whether there is anything to erase, of this person or of a run that was killed. */
+/** Whether there is anything to erase: data of the person, or the rest of an interrupted run. */
 export const hasFound = ({ traces, platform, isUnfinished }: EraseFound): boolean =>
   isUnfinished || !isNothing(traces) || (platform !== undefined && !isNothingOf(platform));
 
@@ -50,7 +50,7 @@ export function eraseJson(
   };
 }
 
-/** For people: what would be erased, or what will be. */
+/** For people: what would be or will be erased. */
 export function foundText(found: EraseFound, shopName: ShopName): string {
   const lines: string[] = [];
   for (const [shop, counts] of byShop(found, shopName)) lines.push(`${shop}: ${inWords(counts)}`);
@@ -58,17 +58,17 @@ export function foundText(found: EraseFound, shopName: ShopName): string {
   const there = platform === undefined ? '' : listed(Object.entries(platform));
   if (there !== '') lines.push(`embedded platform: ${there}`);
   const notes = found.traces.notes.length;
-  if (notes > 0) lines.push(`notes on other people's messages, to be blackened: ${notes}`);
-  if (found.isUnfinished) lines.push('what an earlier run left to do');
+  if (notes > 0) lines.push(`notes on other people's messages, to be redacted: ${notes}`);
+  if (found.isUnfinished) lines.push('unfinished work of an earlier run');
   return lines.length === 0 ? 'Nothing is stored about this person.\n' : `${lines.join('\n')}\n`;
 }
 
-/** Other people's messages, which stay. */
+/** Other people's messages, which are kept. */
 export function othersText({ mentions, lines, platform }: EraseFound, shopName: ShopName): string {
   const messages = platform?.mentions ?? [];
   if (mentions.length + lines.length + messages.length === 0) return '';
   return [
-    "Other people's messages that name this person, which stay:",
+    "Other people's messages that mention this person (kept):",
     ...mentions.map(
       ({ id, shopId, channel, where }) =>
         `  entry ${printable(id)}  ${shopName(shopId)}  ${channel}  ${where.join(', ')}`,
@@ -82,14 +82,14 @@ export function othersText({ mentions, lines, platform }: EraseFound, shopName: 
   ].join('\n');
 }
 
-/** One line without any name, for the audit and the end. */
+/** One line without names, for the audit log and the final output. */
 export function summary(found: EraseFound): string {
   const { traces, platform, mentions, lines } = found;
   const others = mentions.length + lines.length + (platform?.mentions.length ?? 0);
   return [
     `${counted(traces.entries.length, 'entry', 'entries')}, ${counted(traces.visitors.length, 'visitor')}`,
     `${platform?.messages.length ?? 0} platform messages`,
-    `${others} of others name the person`,
+    `${others} of others mention the person`,
   ].join('; ');
 }
 
@@ -125,7 +125,7 @@ const none = (): ShopCounts => ({
 function inWords(counts: ShopCounts): string {
   return listed([
     ...Object.entries(counts.entries).map(([channel, n]) => [`${channel} entries`, n] as const),
-    ['of them in delivery now', counts.inDelivery],
+    ['of these being delivered now', counts.inDelivery],
     ['chat visitors', counts.visitors],
     ['chat lines', counts.chatLines],
     ['uploads', counts.uploads],

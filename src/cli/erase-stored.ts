@@ -3,7 +3,7 @@ import { createAddressMatcher } from '../channels/email/address-matcher.ts';
 import { confirm } from './confirm.ts';
 import { countriesOf, type NamedPerson, readPerson } from './erase-person.ts';
 import { eraseJson, foundText, hasFound, othersText, summary } from './erase-report.ts';
-import { type Erased, type EraseFound, type EraseRequest, EraseScene } from './erase-scene.ts';
+import { type Erased, type EraseFound, type EraseRequest, PersonEraser } from './person-eraser.ts';
 import { CommandFailed, UsageError } from './exit-codes.ts';
 import { Interrupted, interruptible, type ProcessEvents } from './process-end.ts';
 import { jsonText } from './json.ts';
@@ -19,7 +19,7 @@ export interface EraseOptions {
   readonly json?: true;
 }
 
-/** `erase`: shows what is stored about a person, asks, and erases it. */
+/** `erase`: shows what is stored about a person, asks for confirmation, and erases it. */
 export async function eraseStored(
   options: EraseOptions,
   command: Command,
@@ -39,36 +39,40 @@ async function eraseWith(
   const numbers = open.shops.flatMap(({ sms }) => sms?.numbers ?? []);
   const person = readPerson(options.address, countriesOf(numbers));
   const request: EraseRequest = { person, ...(shopId !== undefined && { shopId }) };
-  refuseOwn(open, request, options.address);
-  const scene = EraseScene.open(open.config);
+  rejectOwnAddress(open, request, options.address);
+  const eraser = PersonEraser.open(open.config);
   try {
-    const found = await interruptible(events, (signal) => look(scene, request, terminal, signal));
+    const found = await interruptible(events, (signal) => look(eraser, request, terminal, signal));
     if (options.json !== true) terminal.out(foundText(found, open.shopName));
     if (person.reading.kind === 'visitor' && !hasFound(found)) {
       terminal.err(
-        'It was read as the id or the subject of a chat visitor: it is neither one email address ' +
+        'It was read as the id or subject of a chat visitor, because it is neither an email address ' +
           'nor a telephone number.\n',
       );
     }
     const erased = options.dryRun
       ? undefined
-      : await eraseIfAgreed(scene, request, found, open, options, { terminal, events });
+      : await eraseIfConfirmed(eraser, request, found, open, options, { terminal, events });
     terminal.out(
       options.json
         ? `${jsonText(eraseJson(found, erased, open.shopName), 2)}\n`
         : othersText(found, open.shopName),
     );
-    if (erased !== undefined) tellEnd(erased, open, terminal);
+    if (erased !== undefined) reportEnd(erased, open, terminal);
   } finally {
-    scene.close();
+    eraser.close();
   }
 }
 
 /**
- * What comes to a shop's own address is from everybody.
+ * A shop's own address occurs in the messages of all its customers.
  * @throws {UsageError}
  */
-function refuseOwn({ shops }: OpenSpool, { person, shopId }: EraseRequest, typed: string): void {
+function rejectOwnAddress(
+  { shops }: OpenSpool,
+  { person, shopId }: EraseRequest,
+  typed: string,
+): void {
   for (const { name, shopId: id, email, sms } of shops) {
     if (shopId !== undefined && shopId !== id) continue;
     const { reading } = person;
@@ -80,23 +84,23 @@ function refuseOwn({ shops }: OpenSpool, { person, shopId }: EraseRequest, typed
       );
     if (isInbox || (sms?.numbers ?? []).some((number) => person.is(number))) {
       throw new UsageError(
-        `${typed.trim()} is one of ${name}'s own addresses, where all its customers write to or from: ` +
-          'nobody is erased by it',
+        `${typed.trim()} is one of ${name}'s own addresses, which occurs in the messages of all its customers: ` +
+          'it does not identify a person',
       );
     }
   }
 }
 
 async function look(
-  scene: EraseScene,
+  eraser: PersonEraser,
   request: EraseRequest,
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<EraseFound> {
-  const total = scene.count();
+  const total = eraser.count();
   const bar = progressOf(terminal, { name: 'looking', total, unit: 'entries' });
   try {
-    const found = await scene.find(request, (entries) => {
+    const found = await eraser.find(request, (entries) => {
       signal.throwIfAborted();
       bar.at(entries, '');
     });
@@ -107,9 +111,9 @@ async function look(
   }
 }
 
-/** Undefined: the operator thinks better of it. */
-async function eraseIfAgreed(
-  scene: EraseScene,
+/** Undefined if the operator declines. */
+async function eraseIfConfirmed(
+  eraser: PersonEraser,
   request: EraseRequest,
   found: EraseFound,
   { audit }: OpenSpool,
@@ -119,20 +123,20 @@ async function eraseIfAgreed(
   if (
     hasFound(found) &&
     yes !== true &&
-    !(await confirm(terminal, 'Erase all of this for good?'))
+    !(await confirm(terminal, 'Erase all of this permanently?'))
   ) {
     throw new CommandFailed('nothing was erased');
   }
-  const target = `person ${scene.hashOf(identityOf(request.person))}`;
+  const target = `person ${eraser.hashOf(identityOf(request.person))}`;
   await audit('erase', target, 'begun');
   try {
-    const erased = await interruptible(events, (signal) => scene.erase(request, found, signal));
+    const erased = await interruptible(events, (signal) => eraser.erase(request, found, signal));
     await audit('erase', target, `done: ${summary(found)}`);
     return erased;
   } catch (error) {
     if (error instanceof Interrupted) {
-      await audit('erase', target, 'broken off');
-      terminal.err('Not all is erased yet: run the same again, which finishes it.\n');
+      await audit('erase', target, 'interrupted');
+      terminal.err('Not everything is erased yet: run the same command again to finish.\n');
     }
     throw error;
   }
@@ -149,12 +153,12 @@ function identityOf({ reading }: NamedPerson): string {
   }
 }
 
-/** @throws {CommandFailed} something could not be finished beside a running gateway */
-function tellEnd({ inFlight, bytes }: Erased, { config }: OpenSpool, terminal: Terminal): void {
+/** @throws {CommandFailed} something could not be completed while a gateway is running */
+function reportEnd({ inFlight, bytes }: Erased, { config }: OpenSpool, terminal: Terminal): void {
   if (inFlight.length > 0) {
     terminal.err(
-      `${inFlight.length} messages were still on their way to the platform, which may have them ` +
-        'by now: run this again in a minute.\n',
+      `${inFlight.length} messages were still being delivered to the platform, which may have them ` +
+        'now: run this again in a minute.\n',
     );
   }
   const elsewhere = config.shops
@@ -168,8 +172,8 @@ function tellEnd({ inFlight, bytes }: Erased, { config }: OpenSpool, terminal: T
   const postponed = Object.keys(bytes).filter((file) => bytes[file] === 'postponed');
   if (postponed.length > 0) {
     throw new CommandFailed(
-      `All is erased, but ${postponed.join(' and ')} may still have traces in unused space, and is too ` +
-        'large to be written anew beside a gateway: stop the gateway and run this again.',
+      `Everything is erased, but ${postponed.join(' and ')} may still contain traces in unused space, and is too ` +
+        'large to be rewritten while a gateway runs: stop the gateway and run this again.',
     );
   }
 }

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { completeFromExisting } from '../config/complete.ts';
 import type { Config } from '../config/config.ts';
-import { NeverStarted } from '../config/never-started.ts';
+import { UninitializedDataFolder } from '../config/uninitialized-data-folder.ts';
 import { UnusableKeys } from '../config/secret-file.ts';
 import type { CheckName, CheckResult } from '../operations/doctor/check.ts';
 import { examine } from '../operations/doctor/doctor.ts';
 import { webhookUrl } from '../operations/doctor/public-url.ts';
-import { patientOf, type PatientShops } from '../gateway/doctor-patient.ts';
+import { doctorTargets, type DoctorShops } from '../gateway/doctor-targets.ts';
 import { inspectDataFolder } from '../spool/data-folder.ts';
 import { configuration } from './configuration.ts';
 import { CommandFailed } from './exit-codes.ts';
@@ -22,8 +22,8 @@ export interface DoctorOptions {
 const TIMEOUT_MS = 15_000;
 
 /**
- * `doctor`: all checks, or those that were asked for.
- * @throws {CommandFailed} one failed
+ * `doctor`: runs all checks, or the requested ones.
+ * @throws {CommandFailed} a check failed
  */
 export async function examineSetUp(
   options: DoctorOptions,
@@ -31,9 +31,9 @@ export async function examineSetUp(
   terminal: Terminal,
 ): Promise<void> {
   const { config } = configuration(command, terminal);
-  // Before anything reads the keys: whoever reads them makes them private again.
+  // Before the keys are read, because reading them restores their file modes.
   const facts = inspectDataFolder(config.dataDir, Date.now());
-  const patient = patientOf(config, await shopsOf(config), undefined, () => facts);
+  const patient = doctorTargets(config, await shopsOf(config), undefined, () => facts);
   const results = await examine(patient, {
     ...(options.only && { only: options.only }),
     fix: options.fix === true,
@@ -47,16 +47,16 @@ export async function examineSetUp(
 }
 
 /**
- * With the generated keys when there are any. The configured shops need none, so they can be checked
+ * Includes the generated keys if there are any. Configured shops need none, so they can be checked
  * before the first start.
  */
-async function shopsOf(config: Config): Promise<PatientShops> {
+async function shopsOf(config: Config): Promise<DoctorShops> {
   try {
     const { shops, demo, admin } = await completeFromExisting(config);
     return { shops, demo, adminPassword: admin.password };
   } catch (error) {
-    // What is wrong with the folder is for its own check to say.
-    if (!(error instanceof NeverStarted || error instanceof UnusableKeys)) throw error;
+    // The check of the data folder reports what is wrong with it.
+    if (!(error instanceof UninitializedDataFolder || error instanceof UnusableKeys)) throw error;
     return { shops: config.shops, demo: config.shops.length === 0 };
   }
 }
@@ -81,11 +81,13 @@ function lines(results: readonly CheckResult[], url: string | undefined): string
     .join(', ');
   const isAsked = results.some(({ check }) => /^(?:public-url$|twilio)/.test(check));
   const toSet =
-    url === undefined || !isAsked ? '' : `To set at Twilio for every number, by POST: ${url}\n`;
+    url === undefined || !isAsked
+      ? ''
+      : `Webhook URL to set at Twilio for every number, with method POST: ${url}\n`;
   return printable(`${results.map((result) => line(result, width)).join('')}${summary}\n${toSet}`);
 }
 
-/** One line, and what was expected and what to do under it unless all is well. */
+/** One line; for a warning or a failure also what was expected and what to do. */
 function line(result: CheckResult, width: number): string {
   const { check, subject, status, expected, found, todo, changed = [] } = result;
   const head = `${status.padEnd(7)}  ${check.padEnd(width)}  ${subject}: ${found}\n`;

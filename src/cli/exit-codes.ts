@@ -1,28 +1,28 @@
 import { renderMistakes, type Mistake } from '../config/mistakes.ts';
 
-/** What the program ends with; `--help` names them. */
+/** The exit codes of the program; `--help` lists them. */
 export const EXIT = {
   ok: 0,
   failed: 1,
   usage: 2,
-  // 128 and the number of the signal that broke it off.
+  // 128 plus the number of the signal.
   hungUp: 129,
   interrupted: 130,
   terminated: 143,
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** The command was understood and could not be carried out; the message is for people. */
+/** The command was valid but could not be carried out. The message is shown to the user. */
 export class CommandFailed extends Error {
   override name = 'CommandFailed';
 }
 
-/** The command line asks for something that makes no sense; the message is for people. */
+/** The command line is invalid. The message is shown to the user. */
 export class UsageError extends Error {
   override name = 'UsageError';
 }
 
-/** The configuration has mistakes: the message is the whole report. */
+/** The configuration has mistakes. The message is the whole report. */
 export class ConfigurationRefused extends Error {
   override name = 'ConfigurationRefused';
 

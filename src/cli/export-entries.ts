@@ -27,15 +27,15 @@ export interface ExportOptions extends FilterOptions {
 
 interface Exported {
   written: number;
-  /** Left out of an mbox, by why. */
+  /** Entries that an mbox cannot contain, by reason. */
   readonly leftOut: Map<string, number>;
 }
 
-const COUNTED_UP_TO = 10_000_000;
-/** A raw form is put into one JSON text; a larger one would take several times its size in memory. */
+const MAX_COUNTED = 10_000_000;
+/** The raw form becomes one JSON string, which takes several times its size in memory. */
 const MAX_JSON_RAW_BYTES = 256 * 1024 * 1024;
 
-/** `queue export`: writes what the filters find, the oldest first. */
+/** `queue export`: writes the matching entries, oldest first. */
 export async function exportEntries(
   words: readonly string[],
   options: ExportOptions,
@@ -45,18 +45,18 @@ export async function exportEntries(
 ): Promise<void> {
   const { format } = options;
   if (format === 'mbox' && !options.raw) {
-    throw new UsageError('an mbox is made of raw messages: --no-raw is for jsonl');
+    throw new UsageError('an mbox contains raw messages: --no-raw works with jsonl only');
   }
   if (format === 'mbox' && options.output === undefined && terminal.columns !== undefined) {
-    // A person's terminal would obey what a stranger wrote.
-    throw new UsageError('an mbox is for a file or a pipe: give --output');
+    // Raw content can contain escape sequences that a terminal would execute.
+    throw new UsageError('an mbox is not printed to a terminal: give --output');
   }
   await withSpool(command, terminal, async (open) => {
     const filter = filterOf(open, options, words);
-    const total = await open.operator.countFound(filter, COUNTED_UP_TO);
+    const total = await open.operator.countFound(filter, MAX_COUNTED);
     const progress = progressOf(terminal, { name: 'export', total, unit: 'entries' });
     const exported: Exported = { written: 0, leftOut: new Map() };
-    let outcome = `${format}, broken off`;
+    let outcome = `${format}, interrupted`;
     try {
       await interruptible(events, (signal) =>
         withOutput(options.output, terminal, async (output) => {
@@ -126,7 +126,7 @@ async function writeMbox(
   });
 }
 
-/** Undefined when it is too large for a line. */
+/** Undefined if it is too large for a line. */
 async function wholeRaw({ spool }: OpenSpool, raw: RawForm): Promise<Buffer | undefined> {
   if (raw.kind === 'inline') return Buffer.from(raw.bytes);
   if (raw.size > MAX_JSON_RAW_BYTES) return undefined;
@@ -135,7 +135,7 @@ async function wholeRaw({ spool }: OpenSpool, raw: RawForm): Promise<Buffer | un
   return Buffer.concat(parts);
 }
 
-/** To the error output: the result may be printed. */
+/** Written to the error output, because the result may be printed. */
 function tell(exported: Exported, { output }: ExportOptions, terminal: Terminal): void {
   const left = [...exported.leftOut].map(([why, count]) => `${count} ${why}`);
   const rest = left.length === 0 ? '' : `; left out: ${left.join(', ')}`;
@@ -144,14 +144,14 @@ function tell(exported: Exported, { output }: ExportOptions, terminal: Terminal)
   );
 }
 
-/** Where a long result goes. */
+/** The destination of a long result. */
 interface Output {
   write(bytes: Uint8Array): Promise<void>;
 }
 
 /**
- * Writes a file that appears under its name only when it is whole, readable by its owner alone; or,
- * without a name, the terminal's output.
+ * Writes a file that has its name only when it is complete, readable by its owner only; without a
+ * name, writes to standard output.
  * @throws {UsageError} the name is that of a folder, a pipe or a device
  * @throws {CommandFailed} the file cannot be written
  */
@@ -161,13 +161,13 @@ async function withOutput<T>(
   work: (output: Output) => Promise<T>,
 ): Promise<T> {
   if (file === undefined) {
-    terminal.endWithReader?.();
+    terminal.exitOnClosedPipe?.();
     return work({ write: (bytes) => terminal.outBytes(bytes) });
   }
-  // Renaming would put a file in the place of /dev/null.
+  // Renaming would replace /dev/null with a file.
   const there = await stat(file).catch(() => undefined);
   if (there !== undefined && !there.isFile()) {
-    throw new UsageError(`${file} is no file: without --output the result is printed`);
+    throw new UsageError(`${file} is not a file: without --output the result is printed`);
   }
   const temporary = `${file}.${randomBytes(6).toString('hex')}.part`;
   try {
@@ -196,6 +196,6 @@ async function withOutput<T>(
 async function explained(error: NodeJS.ErrnoException, file: string): Promise<CommandFailed> {
   const folder = await stat(dirname(file)).catch(() => undefined);
   const why =
-    folder?.isDirectory() === true ? (error.code ?? error.message) : 'there is no such folder';
+    folder?.isDirectory() === true ? (error.code ?? error.message) : 'the folder does not exist';
   return new CommandFailed(`${file} cannot be written: ${why}`, { cause: error });
 }

@@ -7,9 +7,9 @@ import { createAddressDirectory } from '../channels/email/routing.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { counted } from '../runtime/amounts.ts';
 import { CommandFailed, UsageError } from './exit-codes.ts';
-import { EmailTaker, DiskShort, type TakerOptions } from './ingest/email-taker.ts';
+import { EmailIngester, DiskShort, type EmailIngesterOptions } from './ingest/email-ingester.ts';
 import { type Input, inputsOf } from './ingest/inputs.ts';
-import { showPlace, IngestTally } from './ingest/place.ts';
+import { showPosition, IngestTally } from './ingest/message-position.ts';
 import { readExport } from './ingest/read-export.ts';
 import { readMbox } from './ingest/read-mbox.ts';
 import type { EnvelopeChoice } from './ingest/recipients.ts';
@@ -28,7 +28,7 @@ export interface IngestOptions {
   readonly json?: true;
 }
 
-/** `ingest`: takes in what is in the files, as far as it is not in already. */
+/** `ingest`: accepts the messages of the files, except those that are already in the spool. */
 export async function ingestFiles(
   files: readonly string[],
   options: IngestOptions,
@@ -53,7 +53,7 @@ export async function ingestFiles(
         tell(tally, options, terminal);
       }
       if (tally.failed > 0) {
-        throw new CommandFailed(`${tally.failed} of ${tally.messages} messages not taken in`);
+        throw new CommandFailed(`${tally.failed} of ${tally.messages} messages were not ingested`);
       }
     });
   });
@@ -76,7 +76,7 @@ async function ingest(
     chat: open.chat,
     metrics: createMetrics(),
     clock: Date.now,
-    // A gateway beside us looks by itself.
+    // A running gateway finds new entries by itself.
     onAccepted: () => undefined,
   });
   const parts = {
@@ -89,14 +89,14 @@ async function ingest(
       progress.at(done, `${tally.messages} messages`);
     },
   };
-  const own: TakerOptions = {
+  const own: EmailIngesterOptions = {
     hostname: config.smtp.hostname,
     maxMessageBytes: config.smtp.maxMessageBytes,
     choice: choiceOf(open, options),
     dryRun,
   };
-  const mail = new EmailTaker(parts, own);
-  const exported = new EmailTaker(parts, { ...own, verbatim: true });
+  const mail = new EmailIngester(parts, own);
+  const exported = new EmailIngester(parts, { ...own, verbatim: true });
   try {
     for (const { file, kind, read } of inputs) {
       const chunks = read();
@@ -115,12 +115,14 @@ async function ingest(
     await Promise.all([mail.idle(), exported.idle()]);
   } catch (error) {
     if (error instanceof DiskShort || isSystemError(error)) {
-      throw new CommandFailed(`${error.message}; run it again to go on`, { cause: error });
+      throw new CommandFailed(`${error.message}; run the command again to continue`, {
+        cause: error,
+      });
     }
     throw error;
   } finally {
     await Promise.all([mail.drop(), exported.drop()]);
-    // What is on its way when another failed is durable, or is not counted.
+    // Messages in progress when another failed become durable, or are not counted.
     await Promise.allSettled([mail.idle(), exported.idle()]);
     progress.end();
   }
@@ -129,21 +131,21 @@ async function ingest(
 async function readMessage(
   file: string,
   chunks: AsyncIterable<Buffer>,
-  taker: EmailTaker,
+  receiver: EmailIngester,
 ): Promise<void> {
-  taker.begin({ file }, {});
+  receiver.begin({ file }, {});
   try {
     for await (const chunk of chunks) {
-      const wait = taker.write(chunk);
+      const wait = receiver.write(chunk);
       if (wait !== undefined) await wait;
-      taker.advance(chunk.length);
+      receiver.advance(chunk.length);
     }
   } catch (error) {
-    // A mail program that runs moves the files of its Maildir.
+    // A running mail program moves the files of its Maildir.
     if (!isSystemError(error)) throw error;
-    await taker.abandon(`it cannot be read (${error.code ?? 'unknown'})`);
+    await receiver.abandon(`it cannot be read (${error.code ?? 'unknown'})`);
   }
-  await taker.end();
+  await receiver.end();
 }
 
 function choiceOf(open: OpenSpool, { to, from, shop: name }: IngestOptions): EnvelopeChoice {
@@ -166,7 +168,7 @@ function choiceOf(open: OpenSpool, { to, from, shop: name }: IngestOptions): Env
 
 function address(text: string, option: string): string {
   const canonical = canonicalAddress(text);
-  if (canonical === undefined) throw new UsageError(`${option} ${text} is no address`);
+  if (canonical === undefined) throw new UsageError(`${option} ${text} is not an email address`);
   return canonical;
 }
 
@@ -185,12 +187,12 @@ function tell(tally: IngestTally, { json, dryRun }: IngestOptions, terminal: Ter
     terminal.out(`${jsonText(report, 2)}\n`);
     return;
   }
-  for (const { reason, ...place } of failures) {
-    terminal.err(`${printable(showPlace(place))}: ${printable(reason)}\n`);
+  for (const { reason, ...position } of failures) {
+    terminal.err(`${printable(showPosition(position))}: ${printable(reason)}\n`);
   }
   if (failures.length < failed) terminal.err(`and ${failed - failures.length} more\n`);
-  const events = skipped === 0 ? '' : `, ${skipped} events passed over`;
+  const events = skipped === 0 ? '' : `, ${skipped} events skipped`;
   terminal.out(
-    `${dryRun ? 'would be ' : ''}taken in: ${accepted}, in already: ${duplicates}, failed: ${failed}${events}\n`,
+    `${dryRun ? 'would be ' : ''}ingested: ${accepted}, already present: ${duplicates}, failed: ${failed}${events}\n`,
   );
 }

@@ -1,6 +1,6 @@
 /**
- * JSON that no terminal obeys: of what a stranger wrote, control characters, bidi marks and other
- * invisible ones are escaped. To a program it is the same value.
+ * JSON that is safe to print on a terminal: control characters, bidi marks and other invisible
+ * characters are escaped. A program reads the same value.
  */
 export function jsonText(value: unknown, indent?: number): string {
   return JSON.stringify(value, null, indent).replace(/[^\P{C}\n]|[\u2028\u2029]/gu, escaped);

@@ -22,7 +22,7 @@ const COLUMNS: readonly Column<AuditLine>[] = [
   { head: 'outcome', min: 8, max: 40, drop: 1, value: ({ outcome }) => outcome },
 ];
 
-/** `audit`: a page of the lines. */
+/** `audit`: prints a page of the audit log. */
 export async function listAudit(
   options: AuditOptions,
   command: Command,
@@ -36,10 +36,14 @@ export async function listAudit(
     else if (options.jsonl) {
       for (const line of plain) terminal.out(`${jsonText(line)}\n`);
     } else {
-      terminal.out(lines.length === 0 ? 'No lines.\n' : new Table(COLUMNS, terminal).lines(lines));
+      terminal.out(
+        lines.length === 0
+          ? 'The audit log is empty.\n'
+          : new Table(COLUMNS, terminal).lines(lines),
+      );
       const last = lines.at(-1);
       if (last !== undefined && lines.length === limit) {
-        terminal.out(`Older ones: --before ${last.no}\n`);
+        terminal.out(`For older lines: --before ${last.no}\n`);
       }
     }
   });

@@ -24,7 +24,7 @@ export interface ListOptions extends FilterOptions {
   readonly every: number;
 }
 
-/** `queue list`: a page of them, or the newest again and again. */
+/** `queue list`: prints a page of entries, or watches the newest. */
 export async function listEntries(
   words: readonly string[],
   options: ListOptions,
@@ -45,8 +45,8 @@ export async function listEntries(
       for (const each of found) terminal.out(`${jsonText(asJson(open)(each))}\n`);
     } else {
       terminal.out(table(found, open, terminal));
-      if (next !== undefined) terminal.out(`Older ones: --before ${next}\n`);
-      await tellBacklog(open, words, terminal);
+      if (next !== undefined) terminal.out(`For older entries: --before ${next}\n`);
+      await reportBacklog(open, words, terminal);
     }
   });
 }
@@ -58,18 +58,18 @@ async function page(open: OpenSpool, options: ListOptions, words: readonly strin
     ...(options.before !== undefined && { before: asEntryId(options.before) }),
   };
   const { found, next } = await open.operator.search(search);
-  return { found: found.map((each) => ({ ...each, entry: open.told(each.entry) })), next };
+  return { found: found.map((each) => ({ ...each, entry: open.shown(each.entry) })), next };
 }
 
-/** What the index does not have yet cannot be found by a word. */
-async function tellBacklog(
+/** Entries that are not indexed yet cannot be found by words. */
+async function reportBacklog(
   open: OpenSpool,
   words: readonly string[],
   terminal: Terminal,
 ): Promise<void> {
   const missing = words.length === 0 ? 0 : await open.operator.searchBacklog();
   if (missing > 0) {
-    terminal.err(`${missing} entries are not in the index of words yet: look again in a moment\n`);
+    terminal.err(`${missing} entries are not indexed for search yet: try again in a moment\n`);
   }
 }
 
@@ -89,7 +89,7 @@ function table(found: readonly FoundEntry[], open: OpenSpool, terminal: Terminal
   return new Table(columns(open, terminal), terminal).lines(found);
 }
 
-/** An age moves with the clock: on a pipe, where lines are compared, there is none. */
+/** Ages change with the clock. On a pipe, where lines are compared, times are shown instead. */
 function columns(open: OpenSpool, terminal: Terminal): readonly Column<FoundEntry>[] {
   const now = Date.now();
   const seen = terminal.columns !== undefined;

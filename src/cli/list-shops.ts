@@ -24,7 +24,7 @@ export interface ShopsOptions {
 interface KnownShop {
   readonly name: string;
   readonly shopId: ShopId;
-  /** Undefined: no gateway has served it yet. */
+  /** Undefined if no gateway has served the shop yet. */
   readonly health: ShopHealth | undefined;
   readonly queued: number;
 }
@@ -32,7 +32,7 @@ interface KnownShop {
 const LAST_KNOWN =
   'No gateway is running on this data folder. This is the state at the end of the last run.\n';
 
-/** `shops`: the health of each shop's platform, as the gateway reported it to the store. */
+/** `shops`: the health of each shop's platform, as the gateway last stored it. */
 export async function listShops(
   options: ShopsOptions,
   command: Command,
@@ -81,7 +81,7 @@ const COLOURS: Readonly<Record<string, Colour>> = {
   'being tried': 'yellow',
 };
 
-/** A terminal shows ages. On a pipe, where lines are compared, there are times instead. */
+/** A terminal shows ages. A pipe, where lines are compared, gets times instead. */
 function columns(terminal: Terminal): readonly Column<Row>[] {
   const now = Date.now();
   const seen = terminal.columns !== undefined;
@@ -122,7 +122,7 @@ function columns(terminal: Terminal): readonly Column<Row>[] {
   ];
 }
 
-/** Below the table, because the platform's words are longer than any column. */
+/** Printed below the table, because the platform's error texts are longer than any column. */
 function explained({ name, health }: KnownShop): string {
   if (health === undefined) return '';
   const reasons = PARTS.flatMap((part) => {
@@ -167,7 +167,7 @@ function partJson(health: PartHealth, served: boolean): object {
   };
 }
 
-/** What is sent to each endpoint, for people. */
+/** The requests of each endpoint, for people. */
 const PART_WORDS: Readonly<Record<HealthPart, string>> = {
   messages: 'messages',
   media: 'attachments',
@@ -175,7 +175,7 @@ const PART_WORDS: Readonly<Record<HealthPart, string>> = {
 
 type ShopState = 'flows' | 'in doubt' | 'stopped' | 'stopped (reads fail)' | 'being tried';
 
-/** @param isServed a gateway is running; otherwise no probe can be under way */
+/** @param isServed a gateway is running; otherwise no probe can be in progress */
 function stateWords(
   { state, probing, readsFail }: Pick<PartHealth, 'state' | 'probing' | 'readsFail'>,
   isServed: boolean,

@@ -5,9 +5,9 @@ const CR = 0x0d;
 const FROM = Buffer.from('From ');
 
 /**
- * A message as it lies in an mbox: line ends are LF, and a line that a reader would take for the
- * start of the next message is quoted, as are those that look quoted already: mboxrd, which alone
- * of the kinds of mbox loses nothing (RFC 4155 leaves it open).
+ * A message in the form of an mbox: line ends are LF, and lines that a reader would take for the
+ * start of the next message are quoted, as are lines that already look quoted. This is mboxrd, the
+ * only mbox variant that is lossless (RFC 4155 leaves the choice open).
  */
 export class MboxQuote extends Transform {
   #rest: Buffer = Buffer.alloc(0);
@@ -17,7 +17,7 @@ export class MboxQuote extends Transform {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     const end = bytes.lastIndexOf(LF) + 1;
     if (end === 0 && bytes.length > MAX_LINE) {
-      // No line of a message is as long: its start has been looked at, the rest is nothing special.
+      // Only the start of a line can need quoting, and it has been checked.
       this.push(quoted(bytes, this.#endsWithLine));
       this.#endsWithLine = false;
       this.#rest = Buffer.alloc(0);
@@ -42,7 +42,7 @@ export class MboxQuote extends Transform {
 
 const MAX_LINE = 1024 * 1024;
 
-/** @param atStart the bytes begin a line */
+/** @param atStart whether the bytes begin a line */
 function quoted(bytes: Buffer, atStart: boolean): Buffer {
   const parts: Buffer[] = [];
   let from = 0;
@@ -68,7 +68,7 @@ function needsQuote(bytes: Buffer, lineStart: number): boolean {
   return bytes.compare(FROM, 0, FROM.length, at, Math.min(at + FROM.length, bytes.length)) === 0;
 }
 
-/** CRLF to LF; a CR that no LF follows is a byte of the text. */
+/** Converts CRLF to LF; a CR without a LF is kept. */
 function withoutCr(bytes: Buffer): Buffer {
   if (!bytes.includes('\r\n')) return bytes;
   const kept = Buffer.allocUnsafe(bytes.length);
@@ -82,7 +82,10 @@ function withoutCr(bytes: Buffer): Buffer {
   return kept.subarray(0, length);
 }
 
-/** `From ann@example.com Sat Nov 21 23:56:21 2026`: the envelope's sender, and when it came (UTC). */
+/**
+ * `From ann@example.com Sat Nov 21 23:56:21 2026`: the envelope sender and the time of arrival
+ * (UTC).
+ */
 export function fromLine(sender: string, at: number): string {
   const address = sender.replace(/[\s\p{C}]/gu, '') || 'MAILER-DAEMON';
   // Sat, 21 Nov 2026 23:56:21 GMT

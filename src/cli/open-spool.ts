@@ -22,18 +22,18 @@ export interface OpenSpool {
   readonly operator: OperatorStore;
   readonly chat: ChatStore;
   readonly shops: CompleteConfig['shops'];
-  /** The configured name of a shop; its id when it is no longer configured. */
+  /** The configured name of a shop, or its id if it is no longer configured. */
   readonly shopName: (id: ShopId) => string;
-  /** As it is told: what waits for a shop that is not configured says so. */
-  readonly told: (entry: Entry) => Entry;
-  /** @throws {UsageError} there is none of this name or id */
+  /** The entry as it is shown: one that waits for a shop which is not configured says so. */
+  readonly shown: (entry: Entry) => Entry;
+  /** @throws {UsageError} there is no shop with this name or id */
   readonly shopId: (name: string) => ShopId;
-  /** Writes down what this terminal's operator did: never an address, a number or a text. */
+  /** Adds a line to the audit log, without addresses, numbers or message text. */
   readonly audit: (action: string, target: string, outcome: string) => Promise<void>;
 }
 
 /**
- * Opens the spool beside a running gateway (or without one) for the time of `work`.
+ * Opens the spool for the duration of `work`, beside a running gateway or without one.
  * @throws {CommandFailed} there is no spool in the data folder
  */
 export async function withSpool<T>(
@@ -42,7 +42,7 @@ export async function withSpool<T>(
   work: (open: OpenSpool) => Promise<T>,
 ): Promise<T> {
   const { config } = configuration(command, terminal);
-  // Opening would make one: a mistyped folder must not look like an empty queue.
+  // Opening would create a spool, so a mistyped folder would look like an empty queue.
   requireSpool(config.dataDir);
   const complete = await completeFromExisting(config);
   const { shops } = complete;
@@ -61,7 +61,7 @@ export async function withSpool<T>(
       chat,
       shops,
       shopName: (id) => names.get(id) ?? id,
-      told: (entry) => withReason(entry, shownReason(entry, names.has(entry.shopId))),
+      shown: (entry) => withReason(entry, shownReason(entry, names.has(entry.shopId))),
       shopId: (name) => shopIdOf(shops, name),
       audit: (action, target, outcome) => operator.audit({ who, action, target, outcome }),
     });
@@ -70,19 +70,19 @@ export async function withSpool<T>(
   }
 }
 
-/** @throws {CommandFailed} there is none, or it is another user's */
+/** @throws {CommandFailed} it does not exist or belongs to another user */
 function requireSpool(dataDir: string): void {
   try {
     accessSync(join(dataDir, 'spool.db'), constants.R_OK | constants.W_OK);
   } catch (cause) {
     if (isSystemError(cause) && (cause.code === 'EACCES' || cause.code === 'EROFS')) {
       throw new CommandFailed(
-        `this user may not use the spool in ${dataDir} (${cause.code}): run the command as the gateway's user`,
+        `this user has no access to the spool in ${dataDir} (${cause.code}): run the command as the gateway's user`,
         { cause },
       );
     }
     throw new CommandFailed(
-      `there is no spool in ${dataDir}: start a gateway, or name its configuration with --config`,
+      `there is no spool in ${dataDir}: start a gateway, or give its configuration with --config`,
       { cause },
     );
   }
@@ -102,8 +102,8 @@ function shopIdOf(shops: CompleteConfig['shops'], name: string): ShopId {
 }
 
 /**
- * Who types: the system's user, or who became root by sudo. It goes into the audit, so it comes
- * from the system and only then from the environment.
+ * The operator's name for the audit log: the system's user, or the user who became root by sudo.
+ * The system is asked before the environment, which anyone can set.
  */
 function operatorName(env: Readonly<Record<string, string | undefined>>): string {
   const name = systemUser();
@@ -116,7 +116,7 @@ function systemUser(): string {
   try {
     return userInfo().username;
   } catch {
-    // A container may run under a number that no user has.
+    // A container may run with a uid that has no user.
     return `uid ${process.getuid?.() ?? 'unknown'}`;
   }
 }

@@ -41,7 +41,7 @@ export async function postSampleSms(
 
 interface Answer {
   readonly status: number;
-  /** What the webhook says about a refusal, in one line. */
+  /** The webhook's reason for a refusal, in one line. */
   readonly text: string;
 }
 
@@ -67,7 +67,7 @@ async function post(
   }
 }
 
-/** Why the webhook did not take it; the answers are those of `createSmsWebhook`. */
+/** Why the webhook refused the message; the responses are those of `createSmsWebhook`. */
 function refusal(
   { status, text }: Answer,
   params: Readonly<Record<string, string>>,
@@ -75,18 +75,18 @@ function refusal(
 ): string {
   const said = `refused: ${status}`;
   if (status === 403 && text.startsWith('No shop')) {
-    return `${said}, no shop of the gateway has the number ${params['To'] ?? ''}; is it in sms.numbers of the configuration that the gateway runs on?`;
+    return `${said}, no shop of the gateway has the number ${params['To'] ?? ''}; check sms.numbers in the gateway's configuration`;
   }
   if (status === 403) {
     return (
-      `${said}, the signature does not match; does the gateway run on this configuration, ` +
+      `${said}, the signature does not match; does the gateway run with this configuration, ` +
       'with the same http.publicUrl and first authTokens?'
     );
   }
   if (status === 503) return `${said}, the gateway cannot store messages now; see its log`;
   if (status === 400) return `${said}, ${text}`;
   if (status === 404 || status === 405 || (status >= 300 && status < 400)) {
-    return `${said}; something else than this gateway listens at ${where.host}`;
+    return `${said}; another program listens at ${where.host}`;
   }
   return said;
 }

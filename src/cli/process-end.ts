@@ -1,6 +1,6 @@
 import { EXIT, type ExitCode } from './exit-codes.ts';
 
-/** The events of `process` that a long-running command answers. */
+/** The events of `process` that a long-running command handles. */
 export interface ProcessEvents {
   on(event: string, listener: (reason: unknown) => void): unknown;
   off(event: string, listener: (reason: unknown) => void): unknown;
@@ -12,27 +12,27 @@ type End =
   | { readonly kind: 'unexpected'; readonly error: unknown };
 
 export interface ProcessEnd {
-  /** Resolves once, with what asked for the end. */
+  /** Resolves once, with the reason to end. */
   readonly first: Promise<End>;
   stop(): void;
 }
 
 /**
- * Under `npm start` one Ctrl-C arrives twice, from the terminal and forwarded by npm: signals this
- * close together are one.
+ * Under `npm start` one Ctrl-C arrives twice, from the terminal and forwarded by npm, so signals
+ * this close together count as one.
  */
 const SAME_SIGNAL_MS = 1000;
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
-/** "Read your configuration again" for whatever has no terminal; else that the terminal has gone. */
+/** Requests a reload, or, in a process with a terminal, reports that the terminal was closed. */
 const HANG_UP = 'SIGHUP';
 const UNEXPECTED = ['unhandledRejection', 'uncaughtException'] as const;
 
 /**
- * Watches for what should end the process. The first signal, or a bug that nobody caught, asks
- * for a graceful stop; a second signal ends the process at once.
- * @param onUnexpected told of every bug, also during the stop
- * @param onHangUp told of every SIGHUP; true when that asks for the end
+ * Watches for reasons to end the process. The first signal or uncaught error requests a graceful
+ * stop; a second signal ends the process at once.
+ * @param onUnexpected called for every uncaught error, during the stop too
+ * @param onHangUp called for every SIGHUP; returns true to request the end
  */
 export function watchProcess(
   events: ProcessEvents,
@@ -70,18 +70,18 @@ export function watchProcess(
   };
 }
 
-/** A signal broke a command off; what it had begun is put in order. */
+/** A signal interrupted a command, which has cleaned up. */
 export class Interrupted extends Error {
   override name = 'Interrupted';
   readonly code: ExitCode;
 
   constructor(code: ExitCode) {
-    super('broken off');
+    super('interrupted');
     this.code = code;
   }
 }
 
-/** As a shell tells it: 128 and the number of the signal. */
+/** In the shell's convention: 128 plus the number of the signal. */
 const CODES = [
   ['SIGINT', EXIT.interrupted],
   ['SIGTERM', EXIT.terminated],
@@ -89,10 +89,10 @@ const CODES = [
 ] as const;
 
 /**
- * Work that a signal may break off between two steps, so that bars, half files and the audit are
- * put in order first. A second signal ends the process at once.
- * @param work throws the reason of its signal when that is aborted
- * @throws {Interrupted} a signal came
+ * Runs work that a signal may interrupt between two steps, so that progress bars, partial files and
+ * the audit log are cleaned up first. A second signal ends the process at once.
+ * @param work throws the reason of its signal when it is aborted
+ * @throws {Interrupted} a signal arrived
  */
 export async function interruptible<T>(
   events: ProcessEvents,
@@ -113,7 +113,7 @@ export async function interruptible<T>(
   try {
     return await work(ended.signal);
   } catch (error) {
-    // A stream that was broken off has an error of its own.
+    // An interrupted stream throws its own error.
     ended.signal.throwIfAborted();
     throw error;
   } finally {

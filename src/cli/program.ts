@@ -28,35 +28,40 @@ import type { Terminal } from './terminal.ts';
 
 const EXIT_CODES = `
 Exit codes:
-  0  done
-  1  could not be done
-  2  a mistake on the command line or in the configuration
-  130  broken off by Ctrl-C`;
+  0  success
+  1  the command failed
+  2  the command line or the configuration is invalid
+  130  interrupted by Ctrl-C`;
 
 /**
- * The command line. The files that add commands import no package but the parser; what a command
- * does is imported when it runs. A command that fails throws.
+ * The command line. Files that register commands import no package but the parser; a command's
+ * implementation is imported when it runs. A command that fails throws.
  */
 export function createProgram(terminal: Terminal, events: ProcessEvents): Command {
   const program = new Command('sluice')
     .description('Inbound channel gateway: email, SMS and web chat into a support platform')
     .version(version())
-    .option('-c, --config <file>', 'the configuration, over the defaults (or SLUICE_CONFIG)')
+    .option(
+      '-c, --config <file>',
+      'the configuration file, merged with the defaults (or SLUICE_CONFIG)',
+    )
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
       writeOut: (text) => terminal.out(text),
       writeErr: (text) => terminal.err(text),
     })
-    .showHelpAfterError('(add --help for what can be given)')
+    .showHelpAfterError('(see --help for usage)')
     .exitOverride()
     .addHelpText(
       'after',
-      `\nWithout a command, serve runs.\n\nExample:\n  $ sluice --config sluice.yaml\n${EXIT_CODES}`,
+      `\nThe default command is serve.\n\nExample:\n  $ sluice --config sluice.yaml\n${EXIT_CODES}`,
     );
 
   registerServe(program, terminal, events);
 
-  const config = program.command('config').description('works with the configuration');
+  const config = program
+    .command('config')
+    .description('checks the configuration and hashes passwords');
   config.addHelpText('after', '\nExample:\n  $ sluice config check --config sluice.yaml');
   registerConfigCheck(config, terminal);
   registerConfigHashPassword(config, terminal);
@@ -104,8 +109,8 @@ function registerServe(parent: Command, terminal: Terminal, events: ProcessEvent
     .addHelpText(
       'after',
       '\nExample:\n  $ sluice serve --config sluice.yaml\n\n' +
-        'SIGHUP takes the configuration up again: shops and keys without a restart.\n' +
-        'SIGTERM and Ctrl-C stop it gracefully; a second one at once.',
+        'SIGHUP reloads the configuration: shops and keys change without a restart.\n' +
+        'SIGTERM and Ctrl-C stop it gracefully; a second one stops it at once.',
     )
     .action(async (_options: unknown, command: Command) => {
       const { runGateway } = await import('./run-gateway.ts');

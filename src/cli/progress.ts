@@ -3,22 +3,22 @@ import cliProgress from 'cli-progress';
 import type { Terminal } from './terminal.ts';
 import { shortSpan } from './time-argument.ts';
 
-/** How far a long command is. */
+/** The progress of a long command. */
 export interface Progress {
-  /** @param note what is worth telling beside the bar: `1204 messages` */
+  /** @param note text beside the bar: `1204 messages` */
   at(done: number, note: string): void;
-  /** Takes the line away. */
+  /** Removes the line. */
   end(): void;
 }
 
 const NONE: Progress = { at: () => undefined, end: () => undefined };
 
-/** A bar with rate and remaining time on the terminal's error output; nothing where nobody looks. */
+/** A bar with rate and remaining time on the terminal's error output. Draws nothing on a pipe. */
 export function progressOf(
   terminal: Terminal,
   what: { readonly name: string; readonly total: number; readonly unit: 'bytes' | 'entries' },
 ): Progress {
-  // Of a pipe nobody knows how much is to come.
+  // The total size of a pipe is unknown.
   if (terminal.canDrawOver !== true || what.total === 0) return NONE;
   const startedAt = performance.now();
   let value = 0;
@@ -27,13 +27,13 @@ export function progressOf(
     stream: asStream(terminal),
     fps: 5,
     clearOnComplete: true,
-    // Whatever ends the process, a hidden cursor would stay hidden.
+    // If the process were killed, a hidden cursor would stay hidden.
     hideCursor: false,
     linewrap: true,
     barsize: 24,
     barCompleteChar: '#',
     barIncompleteChar: '-',
-    // The command's own end takes the bar away, by a signal too (interruption.ts).
+    // The command itself removes the bar when it ends, after a signal too (process-end.ts).
     gracefulExit: false,
     format: ({ barsize = 24 }) => {
       const share = what.total === 0 ? 1 : Math.min(1, value / what.total);
@@ -48,9 +48,9 @@ export function progressOf(
   });
   bar.start(Math.max(1, what.total), 0);
   return {
-    at(done, told) {
+    at(done, text) {
       value = done;
-      note = told;
+      note = text;
       bar.update(Math.min(done, Math.max(1, what.total)));
     },
     end: () => bar.stop(),
@@ -60,7 +60,7 @@ export function progressOf(
 const amount = (count: number, unit: 'bytes' | 'entries'): string =>
   unit === 'bytes' ? `${(count / 1e6).toFixed(1)} MB` : String(Math.round(count));
 
-/** The library asks a stream whether it is a terminal, and how wide. */
+/** The library asks the stream whether it is a terminal and how wide it is. */
 function asStream(terminal: Terminal): Writable {
   const stream = new Writable({
     decodeStrings: false,
@@ -75,8 +75,8 @@ function asStream(terminal: Terminal): Writable {
   });
 }
 
-/** A line on the terminal's error output for as long as something lasts; nothing on a pipe. */
-export function saying(terminal: Terminal, text: string): Pick<Progress, 'end'> {
+/** Shows a line on the terminal's error output during an operation; nothing on a pipe. */
+export function statusLine(terminal: Terminal, text: string): Pick<Progress, 'end'> {
   if (terminal.canDrawOver !== true) return NONE;
   terminal.err(`${text} ...`);
   return { end: () => terminal.err('\r\u001b[K') };

@@ -5,7 +5,7 @@ import { ENTRY_STATES } from '../domain/entry-state.ts';
 import { CHANNELS } from '../domain/channel.ts';
 import { jsonText } from './json.ts';
 
-/** An entry as programs get it: times in ISO 8601, the shop by its name too. */
+/** An entry for programs: times in ISO 8601, and the shop's name as well. */
 export function entryJson(entry: Entry, shop: string): Record<string, unknown> {
   return {
     ...entry,
@@ -27,12 +27,12 @@ export function iso(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** The same with what is known of who wrote. */
+/** The same with the sender, if it is known. */
 export function foundJson({ entry, summary }: FoundEntry, shop: string): Record<string, unknown> {
   return { ...entryJson(entry, shop), ...summary };
 }
 
-/** What stands in a JSON line beside the entry: read back by `ingest`. */
+/** Stored in each JSON line beside the entry; `ingest` reads it. */
 const EXPORT_VERSION = 1;
 
 export function exportLine(
@@ -50,11 +50,11 @@ export function exportLine(
   };
   const text = jsonText(line);
   if (raw === undefined) return `${text}\n`;
-  // Of many megabytes, and with nothing in it to escape.
+  // Appended as text, because the raw form can be many megabytes and needs no escaping.
   return `${text.slice(0, -1)},"raw":"${raw.toString('base64')}"}\n`;
 }
 
-/** What `ingest` needs of such a line; the rest is for people. */
+/** The fields of such a line that `ingest` needs; the others are for people. */
 const lineSchema = z.object({
   version: z.literal(EXPORT_VERSION),
   id: z.string(),
@@ -71,7 +71,7 @@ const lineSchema = z.object({
 });
 export type ExportedEntry = Readonly<z.output<typeof lineSchema>>;
 
-/** Undefined when it is no line of an export, or of another version. */
+/** Undefined if it is not a line of an export, or is one of another version. */
 export function readExportLine(text: string): ExportedEntry | undefined {
   try {
     return lineSchema.safeParse(JSON.parse(text)).data;

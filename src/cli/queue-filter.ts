@@ -5,7 +5,7 @@ import { CHANNELS, type Channel } from '../domain/channel.ts';
 import type { OpenSpool } from './open-spool.ts';
 import { moment, type Moment } from './time-argument.ts';
 
-/** Which entries a command is about; the console asks in the same way. */
+/** Selects the entries of a command; the console has the same filters. */
 export interface FilterOptions {
   readonly state?: readonly EntryState[];
   readonly channel?: Channel;
@@ -18,19 +18,19 @@ export interface FilterOptions {
 export type Filter = Omit<EntrySearch, 'before' | 'limit'>;
 
 export const TEXT_ARGUMENT =
-  'words, or beginnings of words, of sender, recipient, subject, number or id';
+  'words, or the start of words, in sender, recipient, subject, number or id';
 
 export function withFilters(command: Command): Command {
   return command
     .addOption(new Option('--state <state...>', 'only these states').choices(ENTRY_STATES))
     .addOption(new Option('--channel <channel>', 'only this channel').choices(CHANNELS))
     .option('--shop <name>', 'only this shop')
-    .option('--reason <text>', 'only those whose reason begins with it')
+    .option('--reason <text>', 'only entries whose reason begins with this text')
     .option('--since <when>', 'received since: 2h, 7d ago, or a time (UTC)', moment)
     .option('--until <when>', 'received before: 2h, 7d ago, or a time (UTC)', moment);
 }
 
-/** @throws {UsageError} an unknown shop */
+/** @throws {UsageError} the shop does not exist */
 export function filterOf(
   open: Pick<OpenSpool, 'shopId'>,
   options: FilterOptions,

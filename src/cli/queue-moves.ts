@@ -8,12 +8,12 @@ import {
 import type { EntryId } from '../domain/ids.ts';
 import type { OpenSpool } from './open-spool.ts';
 
-/** What an operator may do with an entry. */
+/** What an operator can do with an entry. */
 export interface Move {
   readonly name: OperatorMove;
   readonly done: string;
   readonly description: string;
-  /** What --all means without --state; without it --state has to be given. */
+  /** The states that --all selects without --state; without a default, --state is required. */
   readonly usual?: readonly EntryState[];
   readonly apply: (open: Pick<OpenSpool, 'spool' | 'operator'>, id: EntryId) => Promise<boolean>;
 }
@@ -22,27 +22,27 @@ export const MOVES: readonly Move[] = [
   {
     name: 'retry',
     done: 'retried now',
-    description: 'tries dead or waiting entries again, at once',
+    description: 'retries dead or waiting entries now',
     usual: ['dead'],
     apply: ({ spool }, id) => spool.requeue(id),
   },
   {
     name: 'release',
     done: 'released',
-    description: 'lets held or suppressed entries go out as usual',
+    description: 'delivers held or suppressed entries',
     usual: ['held'],
     apply: ({ spool }, id) => spool.requeue(id),
   },
   {
     name: 'discard',
     done: 'discarded',
-    description: 'gives up entries that are not delivered; they stay visible',
+    description: 'discards undelivered entries; they stay visible',
     apply: ({ spool }, id) => spool.discard(id),
   },
   {
     name: 'restore',
     done: 'restored',
-    description: 'takes a discard back: entries are what they were before it',
+    description: 'undoes a discard: entries return to their earlier state',
     usual: ['discarded'],
     apply: ({ operator }, id) => operator.restore(id),
   },
@@ -52,11 +52,11 @@ export interface Moved {
   readonly id: string;
   readonly ok: boolean;
   readonly result: string;
-  /** The entry's own reason before it was moved: why it was dead or held. */
+  /** The entry's reason before the move: why it was dead or held. */
   readonly reason?: string;
 }
 
-/** Moves one entry, if it is in a state that the move is meant for. */
+/** Moves one entry if its state allows the move. */
 export async function moveEntry(
   open: Pick<OpenSpool, 'spool' | 'operator'>,
   move: Move,
@@ -70,8 +70,8 @@ export async function moveEntry(
     const meant = OPERATOR_MOVES[move.name].join(', ');
     return { id, ok: false, result: `is ${state}; ${move.name} is for ${meant}`, ...why };
   }
-  // False when the entry moved on meanwhile, or its raw form has been swept.
+  // False if the entry changed meanwhile, or its raw form has been swept.
   const ok = await move.apply(open, id);
-  const result = ok ? move.done : 'could not be changed: it moved on, or is swept';
+  const result = ok ? move.done : 'could not be changed: its state has changed, or it was swept';
   return { id, ok, result, ...why };
 }

@@ -28,9 +28,9 @@ export function registerQueueList(
     .option('--limit <count>', `at most so many, up to ${MAX_LIMIT}`, limit, 50)
     .addOption(new Option('--json', 'for programs: a JSON array').conflicts(['jsonl', 'watch']))
     .addOption(new Option('--jsonl', 'for programs: a JSON object a line').conflicts('watch'))
-    .addOption(new Option('--watch', 'shows it again and again; q or Ctrl-C ends it'))
+    .addOption(new Option('--watch', 'repeats the output until q or Ctrl-C is pressed'))
     .addOption(
-      new Option('--every <duration>', 'how often --watch looks')
+      new Option('--every <duration>', 'the interval of --watch')
         .argParser(interval)
         .default(2000, '2s'),
     )
@@ -65,15 +65,15 @@ export function registerQueueStats(
     .addOption(new Option('--channel <channel>', 'only this channel').choices(CHANNELS))
     .option('--shop <name>', 'only this shop')
     .addOption(new Option('--json', 'for programs: a JSON array').conflicts('watch'))
-    .option('--watch', 'shows it again and again; q or Ctrl-C ends it')
+    .option('--watch', 'repeats the output until q or Ctrl-C is pressed')
     .addOption(
-      new Option('--every <duration>', 'how often --watch looks')
+      new Option('--every <duration>', 'the interval of --watch')
         .argParser(interval)
         .default(2000, '2s'),
     )
     .addHelpText(
       'after',
-      '\nAges are counted from the reception. Oldest: its age. Due: when the next may be tried.\n\n' +
+      '\nAges are counted from reception. Oldest: the age of the oldest entry. Due: when the next one is tried.\n\n' +
         'Example:\n  $ sluice queue stats --watch',
     )
     .action(async (options: StatsOptions, command: Command) => {
@@ -97,7 +97,7 @@ export function registerQueueShow(parent: Command, terminal: Terminal): void {
     .addOption(
       new Option('--trimmed', 'what was taken away as quote or signature').conflicts('raw'),
     )
-    .option('--raw', 'what arrived, byte for byte: for a file or a pipe')
+    .option('--raw', 'the message as received, byte for byte: for a file or a pipe')
     .addHelpText(
       'after',
       '\nExample:\n  $ sluice queue show 01936f0a-7c1e-7d3a-9b52-3f1c7a6b5d40\n' +
@@ -116,7 +116,9 @@ const EXAMPLES = {
   restore: '--all --since 1h',
 } as const;
 
-/** The operator's moves, by ids or by a filter. A retry is noticed by a running gateway within a second. */
+/**
+ * The operator's moves, by ids or by a filter. A running gateway notices a retry within a second.
+ */
 export function registerQueueChange(
   parent: Command,
   terminal: Terminal,
@@ -133,9 +135,9 @@ export function registerQueueChange(
       );
     }
     command
-      .option('--all', 'all that the filters find')
-      .option('--text <words>', 'only those that have these words in sender, subject or ids')
-      .option('--yes', 'does not ask')
+      .option('--all', 'all entries that match the filters')
+      .option('--text <words>', 'only entries with these words in sender, subject or ids')
+      .option('--yes', 'skips the confirmation')
       .option('--json', 'for programs: a JSON array, with --all one object')
       .addHelpText(
         'after',
@@ -165,13 +167,16 @@ export function registerQueueExport(
         .choices(['mbox', 'jsonl'])
         .default('jsonl'),
     )
-    .option('-o, --output <file>', 'the file, which appears when it is whole (default: printed)')
-    .option('--no-raw', 'without what arrived (jsonl)')
+    .option(
+      '-o, --output <file>',
+      'the file, created when it is complete (default: standard output)',
+    )
+    .option('--no-raw', 'without the raw messages (jsonl)')
     .addHelpText(
       'after',
       '\nExample:\n  $ sluice queue export --state dead --since 7d -o dead.jsonl\n' +
         '  $ sluice queue export --format mbox --shop acme -o acme.mbox\n\n' +
-        'The file holds what customers wrote: only its owner may read it.',
+        "The file contains customers' messages and is readable by its owner only.",
     )
     .action(async (words: string[], options: ExportOptions, command: Command) => {
       const { exportEntries } = await import('./export-entries.ts');

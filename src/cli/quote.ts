@@ -1,4 +1,7 @@
-/** A text as one word of a shell's command line; in `mark`s when it needs any and may have these. */
+/**
+ * Quotes a text as one word of a shell command line, with `mark` if it needs quotes and permits
+ * these.
+ */
 export function quote(text: string, mark: "'" | '"' = "'"): string {
   if (/^[\w@%+=:,./-]+$/.test(text)) return text;
   return mark === '"' && !/["$`\\!]/.test(text)

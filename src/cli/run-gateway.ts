@@ -18,12 +18,12 @@ import { descriptorLimit, descriptorShortage } from '../runtime/set-up-trouble.t
 import { openFolderTrouble } from '../runtime/set-up-trouble.ts';
 import { dataFolderTrouble } from '../spool/folder-access.ts';
 
-/** A graceful stop that takes longer has hung; what was acknowledged is on disk anyway. */
+/** A graceful stop that takes longer hangs; acknowledged messages are on the disk anyway. */
 const STOP_DEADLINE_MS = 30_000;
 /** The same after the store has failed, when a delivery or the disk itself may hang. */
 const FAILED_DEADLINE_MS = 1200;
 
-/** `serve`: the gateway of a configuration, until it ends. */
+/** `serve`: runs a gateway with a configuration until it ends. */
 export async function runGateway(
   command: Command,
   terminal: Terminal,
@@ -38,7 +38,7 @@ export async function runGateway(
   const file = configFile(command);
   const named = file === undefined ? {} : { file };
   const open = async () => {
-    // Most of the gateway is loaded here, when signals are heard already.
+    // Most of the gateway's modules are loaded here, after signal handlers are installed.
     const { createGateway } = await import('../gateway/gateway.ts');
     return createGateway({
       config: complete,
@@ -57,14 +57,14 @@ export async function runGateway(
         }),
       ),
     onRefused: (mistakes) =>
-      terminal.err(`The configuration was not taken up:\n\n${mistakes.join('\n\n')}\n`),
+      terminal.err(`The configuration was not reloaded:\n\n${mistakes.join('\n\n')}\n`),
     terminalHasGone: terminalWatch(),
   });
 }
 
 /**
- * A terminal that is closed sends SIGHUP too: then the gateway that was started in it ends. Under a
- * service manager, in a container or with its output in a file there is none, nor can it go.
+ * Closing a terminal sends SIGHUP as well; a gateway that was started in it then ends. Under a
+ * service manager, in a container or with its output in a file there is no terminal.
  */
 function terminalWatch(): () => boolean {
   const STDERR = 2;
@@ -73,18 +73,19 @@ function terminalWatch(): () => boolean {
 }
 
 export interface ServeHooks {
-  /** For what is said of files in it. */
+  /** Used in messages about files in it. */
   readonly dataDir?: string;
   readonly onReady: (addresses: Addresses) => void;
-  /** A configuration that was to be taken up has mistakes. */
+  /** Called when a reload found mistakes in the configuration. */
   readonly onRefused?: (mistakes: readonly string[]) => void;
-  /** Whether SIGHUP means that. */
+  /** Whether a SIGHUP means that the terminal was closed. */
   readonly terminalHasGone?: () => boolean;
 }
 
 /**
  * Runs a gateway until a signal or a failure ends it, and stops it gracefully.
- * @param open loads it. Signals are heard from before on: a hang-up that nobody hears ends a process
+ * @param open loads the gateway. Signal handlers are installed before: an unhandled SIGHUP ends a
+ * process
  * @throws {CommandFailed} it could not start, failed, or did not stop in time
  */
 export async function serve(
@@ -104,7 +105,7 @@ export async function serve(
     undefined,
     () => {
       if (terminalHasGone()) return true;
-      // What is asked for during the start is done after it.
+      // A reload that is requested during the start runs after it.
       if (hangUps.take === undefined) hangUps.isOneDue = true;
       else hangUps.take();
       return false;
@@ -113,7 +114,7 @@ export async function serve(
   try {
     const gateway = await open();
     void gateway.failed.then(() => {
-      // Not a graceful stop: it would close the database, which syncs it once more.
+      // A graceful stop would close the database, which syncs it once more.
       setTimeout(() => events.exit(EXIT.failed), FAILED_DEADLINE_MS).unref();
     });
     onReady(await started(gateway, dataDir));
@@ -138,7 +139,7 @@ function reload(gateway: Gateway, logger: Logger, onRefused: ServeHooks['onRefus
   );
 }
 
-/** @throws {SetUpUnusable} what the machine does not give it */
+/** @throws {SetUpUnusable} the machine lacks something that the gateway needs */
 async function started(gateway: Gateway, dataDir: string | undefined): Promise<Addresses> {
   try {
     return await gateway.start();
@@ -148,7 +149,7 @@ async function started(gateway: Gateway, dataDir: string | undefined): Promise<A
   }
 }
 
-/** Resolves with why the process must end in failure; undefined for an orderly end. */
+/** Resolves with the reason for an exit with failure; undefined for an orderly end. */
 async function ended(
   gateway: Gateway,
   end: ProcessEnd,
@@ -164,11 +165,11 @@ async function ended(
       return undefined;
     case 'failed':
       logger.error('gateway.failed', errorFields(reason.error));
-      return 'the gateway cannot go on: the store failed. Look at the disk, then start it again.';
+      return 'the store failed and the gateway stopped. Check the disk, then start the gateway again.';
     case 'unexpected': {
       const trouble = systemTrouble(reason.error);
       if (trouble !== undefined) return `the gateway stopped: ${troubleInWords(trouble)}`;
-      return 'the gateway met an unexpected error and stopped; the log says where.';
+      return 'the gateway stopped because of an unexpected error; see the log.';
     }
   }
 }
@@ -188,7 +189,7 @@ async function stopped(gateway: Gateway, logger: Logger): Promise<void> {
   }
 }
 
-/** A bug is found by where it happened; its message may quote what a customer wrote. */
+/** Only stack frames are logged: the message may quote what a customer wrote. */
 function bugFields(error: unknown): Record<string, string> {
   const frames = error instanceof Error ? (error.stack ?? '').match(/^ {4}at .*$/gm) : null;
   const at = (frames ?? []).slice(0, 6).map((frame) => frame.trim().slice(3));
@@ -201,7 +202,8 @@ function bugFields(error: unknown): Record<string, string> {
 }
 
 /**
- * Before anything of the data folder is read: what is wrong with it as a whole is told as that.
+ * Checked before anything in the data folder is read, so that a problem of the folder is reported
+ * as such.
  * @throws {SetUpUnusable} this user cannot run a gateway with it
  */
 function assertUsableFolder(dataDir: string): void {
@@ -209,7 +211,7 @@ function assertUsableFolder(dataDir: string): void {
   if (trouble !== undefined) throw unusable(trouble, undefined);
 }
 
-/** What a gateway can start with, and whoever set it up should know. */
+/** Problems that do not prevent a start but that the operator should know. */
 function setUpWarnings(config: Config): string[] {
   const { dataDir } = config;
   const folder = openFolderTrouble(dataDir, statSync(dataDir).mode);

@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { NeverStarted } from '../config/never-started.ts';
+import { UninitializedDataFolder } from '../config/uninitialized-data-folder.ts';
 import { SetUpUnusable, unusable } from '../runtime/set-up-trouble.ts';
 import { systemTrouble } from '../runtime/system-trouble.ts';
 import { SpoolUnavailable } from '../spool/errors.ts';
@@ -14,12 +14,12 @@ import { type ProcessEvents, Interrupted } from './process-end.ts';
 import { createProgram } from './program.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Errors whose message is meant for whoever typed the command. */
-const FAILURES = [CommandFailed, NeverStarted, SpoolUnavailable];
+/** Errors whose message is meant for the user. */
+const FAILURES = [CommandFailed, UninitializedDataFolder, SpoolUnavailable];
 
 /**
  * Runs one command line and resolves with the exit code.
- * @throws what no command expected: a bug
+ * @throws unexpected errors, which are bugs
  */
 export async function runCli(
   args: readonly string[],
@@ -29,10 +29,10 @@ export async function runCli(
   const program = createProgram(terminal, events);
   try {
     const asks = args.some((arg) => ['-h', '--help', '-V', '--version'].includes(arg));
-    // Parsing answers --version.
+    // --version is handled while parsing.
     const operands = asks ? args : program.parseOptions([...args]).operands;
-    // A gateway that cannot say where it listens is stopped in order.
-    if (asks || (operands[0] ?? 'serve') !== 'serve') terminal.outliveReader?.();
+    // If the gateway cannot print its addresses, it is stopped gracefully.
+    if (asks || (operands[0] ?? 'serve') !== 'serve') terminal.ignoreClosedPipe?.();
     const command = operands.length === 0 ? ['serve', ...args] : args;
     await program.parseAsync(command, { from: 'user' });
     return EXIT.ok;
@@ -54,7 +54,7 @@ export async function runCli(
     const setUp = trouble === undefined ? error : unusable(trouble, error);
     if (setUp instanceof SetUpUnusable) {
       terminal.err(`${setUp.message.trimEnd()}\n`);
-      // 2 tells a service manager that another try does not help.
+      // The exit code 2 tells a service manager that a restart does not help.
       return setUp.mayPass ? EXIT.failed : EXIT.usage;
     }
     throw error;

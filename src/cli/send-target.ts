@@ -13,7 +13,7 @@ export interface TargetOptions {
   readonly port?: number;
 }
 
-/** The options that every `send` has. */
+/** The options that every `send` command has. */
 export function withTarget(command: Command): Command {
   return command
     .option('--shop <name>', 'the shop to write to (default: the first with this channel)')
@@ -21,7 +21,7 @@ export function withTarget(command: Command): Command {
     .option('--port <port>', "the gateway's port (default: as configured)", port);
 }
 
-/** The shop of that name that has the channel, with its part of the configuration. */
+/** The named shop (or the first) that has the channel, with the channel's configuration. */
 export function shopWith<Channel extends 'email' | 'sms' | 'chat'>(
   config: CompleteConfig,
   channel: Channel,
@@ -38,23 +38,23 @@ export function shopWith<Channel extends 'email' | 'sms' | 'chat'>(
   );
 }
 
-/** Where the gateway is reached from here. */
+/** The address at which the gateway is reached from this machine. */
 export function target(configured: ListenAddress, options: TargetOptions): URL {
   const { host = configured.host, port = configured.port } = options;
-  if (port === 0) throw new UsageError('the configured port is 0 (any): give --port');
+  if (port === 0) throw new UsageError('the configured port is 0 (any free port): give --port');
   return new URL(`http://${reachable({ host, port })}`);
 }
 
-/** What became of a connection that failed, in words that help. */
+/** Explains a failed connection. */
 export function unreachable(what: string, where: URL, cause: unknown): CommandFailed {
   return new CommandFailed(
-    `${what} does not answer at ${where.host}; is the gateway running? If not, start it first ` +
+    `${what} does not respond at ${where.host}. If the gateway is not running, start it ` +
       '(npm start); if it listens elsewhere, give --host and --port',
     { cause },
   );
 }
 
-/** Why a message was not sent, for whoever typed the command; anything else as it is. */
+/** Converts an error of sending to one for the user; returns any other error unchanged. */
 export function sendFailure(error: unknown): unknown {
   if (error instanceof NoAnswer) return unreachable(error.what, error.where, error);
   if (error instanceof Unsent) return new CommandFailed(printable(error.message), { cause: error });

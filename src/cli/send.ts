@@ -7,9 +7,9 @@ import { parseDuration } from '../config/duration.ts';
 import type { ChatOptions } from './chat-as-visitor.ts';
 
 /**
- * Who writes in the lines to try, and what. Names under `.example` are in no DNS (RFC 2606 §2), while
- * example.com forbids all mail in its name, which would be held. The number is of the block that
- * is set aside for fiction.
+ * The sample sender, text and number. Names under `.example` do not exist in DNS (RFC 2606 §2),
+ * while example.com rejects all mail in its name by DMARC, so such mail would be held. The number
+ * is from the block that is reserved for fiction.
  */
 export const SAMPLE_SENDER = 'ada@customer.example';
 export const SAMPLE_NUMBER = '+12025550187';
@@ -52,8 +52,8 @@ export function registerSendChat(parent: Command, terminal: Terminal): void {
     .argument('[text]', 'the message')
     .option('--text <text>', 'the message, instead of the argument')
     .addOption(new Option('--file <path...>', 'files to send along').default([], 'none'))
-    .option('--name <name>', 'what the visitor says his name is')
-    .option('--email <address>', 'what the visitor says his address is')
+    .option('--name <name>', 'the name that the visitor gives')
+    .option('--email <address>', 'the address that the visitor gives')
     .addOption(
       new Option('--wait <duration>', 'how long to wait for the reply; 0s does not wait')
         .argParser(wait)

@@ -9,7 +9,7 @@ import type { DoctorOptions } from './examine-set-up.ts';
 export function registerConfigCheck(parent: Command, terminal: Terminal): void {
   parent
     .command('check')
-    .description('validates the configuration and prints every mistake with its place')
+    .description('validates the configuration and prints every mistake with its position')
     .addHelpText('after', '\nExample:\n  $ sluice config check --config sluice.yaml')
     .action(async (_options: unknown, command: Command) => {
       const [{ configFile, configuration }, { configFileOf }] = await Promise.all([
@@ -20,21 +20,23 @@ export function registerConfigCheck(parent: Command, terminal: Terminal): void {
       for (const warning of warnings) terminal.err(`warning: ${warning}\n`);
       const shops = config.shops.length === 0 ? 'the demo shop' : `${config.shops.length} shop(s)`;
       const file = configFile(command) ?? configFileOf(terminal.env);
-      const over = file === undefined || file === '' ? '' : `${file} over `;
+      const over = file === undefined || file === '' ? '' : `${file}, merged with `;
       terminal.out(`The configuration is valid: ${over}the defaults, ${shops}.\n`);
     });
 }
 
 const MIN_LENGTH = 8;
 const MAX_LENGTH = 1024;
-/** UTF-8 has up to four bytes for a character; then comes the end of the line. */
+/** Up to four bytes per character in UTF-8, and a line end. */
 const MAX_BYTES = 4 * MAX_LENGTH + 2;
 
-/** By standard input alone: an argument stands in the shell's history and in the list of processes. */
+/**
+ * Only from standard input: arguments are visible in the shell's history and in the process list.
+ */
 export function registerConfigHashPassword(parent: Command, terminal: Terminal): void {
   parent
     .command('hash-password')
-    .description('reads a password of the console and prints what to configure in its place')
+    .description('reads a console password and prints its hash for the configuration')
     .addHelpText(
       'after',
       '\nThe password is read from standard input.\n\nExample:\n' +
@@ -43,7 +45,7 @@ export function registerConfigHashPassword(parent: Command, terminal: Terminal):
     .action(async () => {
       const { input } = terminal;
       if (input === undefined || input.isTTY === true) {
-        throw new UsageError('give the password on standard input, from a file or another program');
+        throw new UsageError('pass the password on standard input, from a file or another program');
       }
       const password = (await read(input)).replace(/[\r\n]+$/, '');
       if (
@@ -57,7 +59,7 @@ export function registerConfigHashPassword(parent: Command, terminal: Terminal):
     });
 }
 
-/** Little more than a password can be, whatever is given. */
+/** Reads slightly more than the longest password, whatever the length of the input. */
 async function read(input: Readable): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -71,22 +73,22 @@ async function read(input: Readable): Promise<string> {
 
 const DOCTOR_EXIT_CODES = `
 Exit codes:
-  0  nothing failed
-  1  something failed
-  2  a mistake on the command line or in the configuration`;
+  0  no check failed
+  1  a check failed
+  2  the command line or the configuration is invalid`;
 
 export function registerDoctor(parent: Command, terminal: Terminal): void {
   parent
     .command('doctor')
     .description(
-      'checks what it needs: Twilio, platform, MX, certificate, ports, disk, clock, data folder',
+      'checks the set-up: Twilio, platform, MX, certificate, ports, disk, clock, data folder',
     )
     .addOption(new Option('--only <name...>', 'only these checks').choices(CHECKS))
     .option('--fix', "sets at Twilio what is wrong with a number's webhook, and says what it was")
     .option('--json', 'for programs: an object with all checks')
     .addHelpText(
       'after',
-      `\nWithout --fix nothing is changed.\n\nExample:\n` +
+      `\nIt changes nothing unless --fix is given.\n\nExample:\n` +
         `  $ sluice doctor --only twilio --config sluice.yaml\n${DOCTOR_EXIT_CODES}`,
     )
     .action(async (options: DoctorOptions, command: Command) => {
@@ -97,20 +99,20 @@ export function registerDoctor(parent: Command, terminal: Terminal): void {
 
 const ALERTS_EXIT_CODES = `
 Exit codes:
-  0  every target took it
-  1  one did not, or there is none
-  2  a mistake on the command line or in the configuration`;
+  0  all targets accepted it
+  1  a target did not accept it, or none is configured
+  2  the command line or the configuration is invalid`;
 
 /** `sluice alerts test`: needs no running gateway. */
 export function registerAlerts(parent: Command, terminal: Terminal): void {
-  const alerts = parent.command('alerts').description('tells who is on call what is not well');
+  const alerts = parent.command('alerts').description('alerts for the person on call');
   alerts.addHelpText('after', '\nExample:\n  $ sluice alerts test --config sluice.yaml');
   alerts
     .command('test')
     .description('sends a test alert to the webhook and the addresses of the configuration')
     .addHelpText(
       'after',
-      `\nOne line for each target: what came of it.\n\nExample:\n` +
+      `\nPrints the result for each target.\n\nExample:\n` +
         `  $ sluice alerts test --config sluice.yaml\n${ALERTS_EXIT_CODES}`,
     )
     .action(async (_options: unknown, command: Command) => {

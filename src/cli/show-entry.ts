@@ -32,7 +32,7 @@ interface Shown {
   readonly record: DeliveryRecord | undefined;
 }
 
-/** `queue show`: an entry with its timeline, or one part of it alone. */
+/** `queue show`: an entry with its timeline, or a single part of it. */
 export async function showEntry(
   id: string,
   options: ShowOptions,
@@ -60,15 +60,16 @@ async function gather(open: OpenSpool, entry: Entry): Promise<Shown> {
     operator.record(entry.id),
   ]);
   return {
-    entry: open.told(entry),
+    entry: open.shown(entry),
     ...{ summary: summaries.get(entry.id), shop: shopName(entry.shopId), timeline, record },
   };
 }
 
-/** The bytes as they are: a person's terminal would obey what a stranger wrote. */
+/** Writes the raw bytes. On a terminal, they could contain escape sequences of a sender. */
 async function writeRaw(open: OpenSpool, entry: Entry, terminal: Terminal): Promise<void> {
   const raw = await open.spool.raw(entry.id);
-  if (raw === undefined) throw new CommandFailed('its raw form has been swept (spool.retain.raw)');
+  if (raw === undefined)
+    throw new CommandFailed('the raw message has been swept (spool.retain.raw)');
   if (terminal.columns !== undefined) {
     for await (const part of rawParts(open, raw)) {
       terminal.out(printable(part.toString('utf8').replaceAll('\r\n', '\n')));
@@ -80,14 +81,14 @@ async function writeRaw(open: OpenSpool, entry: Entry, terminal: Terminal): Prom
 
 async function* rawParts(open: OpenSpool, raw: RawForm): AsyncGenerator<Buffer> {
   if (raw.kind === 'inline') yield Buffer.from(raw.bytes);
-  // A stream without an encoding gives buffers.
+  // A stream without an encoding yields buffers.
   else for await (const chunk of open.spool.blobs.read(raw.blob)) yield chunk as Buffer;
 }
 
 async function payload({ operator }: OpenSpool, { id }: Entry): Promise<string> {
   const record = await operator.record(id);
   if (record === undefined) {
-    throw new CommandFailed('nothing was submitted yet, or what was has been swept');
+    throw new CommandFailed('nothing has been submitted, or the record has been swept');
   }
   return `${jsonText(record.request, 2)}\n`;
 }
@@ -110,12 +111,12 @@ function text({ entry, summary, shop, timeline, record }: Shown, terminal: Termi
   const paint = paintFor(terminal);
   const { state, settledAt } = entry;
   const settled =
-    settledAt === undefined ? '' : ` (${longSpan(settledAt - entry.receivedAt)} after it came)`;
+    settledAt === undefined ? '' : ` (${longSpan(settledAt - entry.receivedAt)} after reception)`;
   const fields: [string, string | number | undefined][] = [
     ['id', entry.id],
     ['shop', shop],
     ['channel', entry.kind === 'event' ? `${entry.channel} event` : entry.channel],
-    ['state', entry.detached ? `${state} (lets its lane pass)` : state],
+    ['state', entry.detached ? `${state} (does not hold its lane back)` : state],
     ['reason', entry.reason],
     ['from', summary?.from],
     ['to', summary?.to],
@@ -144,11 +145,11 @@ function nextTry(entry: Entry): string {
     case 'time':
       return time(entry.nextAttemptAt);
     case 'shop':
-      return 'when its shop takes messages again (see: sluice shops)';
+      return 'when its shop accepts messages again (see: sluice shops)';
     case 'media':
-      return 'when its shop takes attachments again (see: sluice shops)';
+      return 'when its shop accepts attachments again (see: sluice shops)';
     case 'refusal':
-      return 'when the refusal that many messages got is over (see: sluice shops)';
+      return 'when the refusal shared by many messages is resolved (see: sluice shops)';
   }
 }
 
@@ -165,18 +166,18 @@ function recordLines(record: DeliveryRecord | undefined): string[] {
   ];
 }
 
-/** An attempt, from its first step to what it came to; or one step that is none. */
+/** An attempt, from its first step to its outcome, or a single step outside of an attempt. */
 type TimelinePart =
   | { readonly kind: 'step'; readonly step: TimelineStep }
   | {
       readonly kind: 'attempt';
       readonly no: number;
       readonly steps: readonly TimelineStep[];
-      /** What it came to; undefined while it is under way. */
+      /** Undefined while the attempt is in progress. */
       readonly outcome?: TimelineStep;
     };
 
-/** Groups what belongs to one attempt. */
+/** Groups the steps of each attempt. */
 export function partsOf(steps: readonly TimelineStep[]): readonly TimelinePart[] {
   const parts: TimelinePart[] = [];
   let open: TimelineStep[] = [];
@@ -200,7 +201,9 @@ export function partsOf(steps: readonly TimelineStep[]): readonly TimelinePart[]
   return parts;
 }
 
-/** Lines for people: when each part was, how long after the one before, how long it took. */
+/**
+ * Lines for people: when each part began, how long after the previous one, and how long it took.
+ */
 function timelineLines(steps: readonly TimelineStep[]): string[] {
   let last: number | undefined;
   const since = (at: number): string => {

@@ -1,13 +1,13 @@
 import { descriptorLimit, descriptorShortage, troubleInWords } from '../runtime/set-up-trouble.ts';
 import { EXIT } from './exit-codes.ts';
 
-/** What still holds the process open after a command has ended is a leak, not work. */
+/** If something keeps the process running after a command has ended, it is a leak. */
 const LINGER_MS = 5000;
 
-/** Whatever is made, by SQLite too, holds keys or what customers wrote: for its owner alone. */
+/** All created files, SQLite's too, contain keys or messages and are for their owner only. */
 const PRIVATE_UMASK = 0o077;
 
-/** With fewer, some module cannot be read, and what Node says of it names another cause. */
+/** With a lower limit, some module cannot be loaded, and Node's error names another cause. */
 const DESCRIPTORS_TO_LOAD = 256;
 
 /** Runs the command line of this process. */
@@ -27,9 +27,10 @@ export async function start(): Promise<void> {
   try {
     process.exitCode = await runCli(process.argv.slice(2), terminal, process);
   } catch (error) {
-    // Everything unexpected ends here. Not the whole object: its properties may hold a key.
-    const told = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    terminal.err(`sluice: an unexpected error, which is a bug\n${told}\n`);
+    // All unexpected errors end here. Only the stack is printed, because properties may contain a
+    // key.
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    terminal.err(`sluice: an unexpected error, which is a bug\n${text}\n`);
     process.exitCode = EXIT.failed;
   }
   setTimeout(() => process.exit(), LINGER_MS).unref();

@@ -24,12 +24,12 @@ export function registerShops(parent: Command, terminal: Terminal, events: Proce
     .option('--json', 'for programs: a JSON object')
     .addHelpText(
       'after',
-      '\nThe running gateway does it. Where messages flow, all that wait for their next attempt are\nsent now.\n' +
+      '\nThe running gateway submits it. If deliveries succeed, all messages that wait for their next\nattempt are sent now.\n' +
         '\nExample:\n  $ sluice shops try acme',
     )
     .action(async (name: string, _options: ShopsOptions, command: Command) => {
       const { tryShopNow } = await import('./try-shop-now.ts');
-      // The option is the parent's too, which would take it.
+      // The parent command has the same option and would otherwise consume it.
       await tryShopNow(name, command.optsWithGlobals<ShopsOptions>(), command, terminal, events);
     });
 }
@@ -37,9 +37,9 @@ export function registerShops(parent: Command, terminal: Terminal, events: Proce
 export function registerAudit(parent: Command, terminal: Terminal): void {
   parent
     .command('audit')
-    .description('lists what operators did, by console and terminal, newest first')
+    .description('lists the actions of operators on console and command line, newest first')
     .option('--before <no>', 'only lines older than this number: the next page', count)
-    .option('--limit <count>', 'at most so many, up to 1000', upTo1000, 50)
+    .option('--limit <count>', 'the number of lines, up to 1000', upTo1000, 50)
     .addOption(new Option('--json', 'for programs: a JSON array').conflicts('jsonl'))
     .option('--jsonl', 'for programs: a JSON object a line')
     .addHelpText('after', '\nExample:\n  $ sluice audit --limit 20')
@@ -63,22 +63,25 @@ function upTo1000(value: string): number {
 export function registerIngest(parent: Command, terminal: Terminal, events: ProcessEvents): void {
   parent
     .command('ingest')
-    .description('takes messages in from files: .eml, mbox, Maildir, or a JSON lines export')
+    .description('ingests messages from files: .eml, mbox, Maildir, or a JSON lines export')
     .argument('<file...>', 'files and folders; - for standard input')
-    .option('--to <address...>', 'for these inboxes, whatever the messages say')
-    .option('--from <address>', "the envelope's sender; empty for bounces")
-    .option('--shop <name>', 'for this shop; its first inbox where a message names none of its own')
-    .option('--dry-run', 'tells what would come of it, and changes nothing')
+    .option('--to <address...>', 'the recipients, instead of those in the messages')
+    .option('--from <address>', 'the envelope sender; empty for bounces')
+    .option(
+      '--shop <name>',
+      'the shop; its first inbox is used if a message names none of its addresses',
+    )
+    .option('--dry-run', 'shows the result without changing anything')
     .option('--json', 'for programs: one JSON object')
     .addHelpText(
       'after',
       '\nExample:\n  $ sluice ingest archive.mbox ~/Maildir --shop acme --dry-run\n' +
         '  $ sluice ingest dead.jsonl\n' +
         '  $ zcat archive.mbox.gz | sluice ingest -\n\n' +
-        'Recipients are taken from Delivered-To, X-Original-To, Envelope-To, X-Forwarded-To, else To\n' +
-        'and Cc. A message keeps the time at which it first arrived. It works beside a running gateway,\n' +
-        'which delivers at once, and without one. To go on after a break run it again: what is in\n' +
-        'already is known by its content and makes no second entry.',
+        'Recipients are taken from Delivered-To, X-Original-To, Envelope-To or X-Forwarded-To, otherwise\n' +
+        'from To and Cc. A message keeps the time at which it first arrived. The command works with or\n' +
+        'without a running gateway, which delivers the messages at once. After an interruption, run it\n' +
+        'again: messages are recognized by their content and never create a second entry.',
     )
     .action(async (files: string[], options: IngestOptions, command: Command) => {
       const { ingestFiles } = await import('./ingest-files.ts');
@@ -89,14 +92,14 @@ export function registerIngest(parent: Command, terminal: Terminal, events: Proc
 export function registerBackup(parent: Command, terminal: Terminal, events: ProcessEvents): void {
   parent
     .command('backup')
-    .description('copies the data folder beside a running gateway, or checks such a copy')
+    .description('copies the data folder of a running gateway, or checks such a copy')
     .argument('<folder>', 'a new folder, outside of the data folder')
     .addOption(new Option('--check', 'whether a gateway can be started on this backup'))
     .option('--json', 'for programs: one JSON object')
     .addHelpText(
       'after',
       '\nExamples:\n  $ sluice backup /backup/sluice-monday\n  $ sluice backup /backup/sluice-monday --check\n\n' +
-        'To restore one: stop the gateway, and copy the folder to where dataDir was.',
+        'To restore a backup, stop the gateway and copy the folder to dataDir.',
     )
     .action(async (folder: string, options: BackupOptions, command: Command) => {
       const { makeOrCheck } = await import('./backup-folder.ts');
@@ -105,15 +108,16 @@ export function registerBackup(parent: Command, terminal: Terminal, events: Proc
 }
 
 const HELP = `
-The address is an email address, a telephone number in any usual writing, or the id
-or the subject of a chat visitor. Shows what is stored, asks, and erases it: entries with
-their raw messages and files, timelines, chat histories, remembered conversations, and on
-the embedded platform the contact, tickets, messages, files and replies. A running gateway
-goes on meanwhile. Other people's messages that name the person are listed and stay.
+The address is an email address, a telephone number in any common form, or the id or
+subject of a chat visitor. The command shows what is stored, asks for confirmation, and
+erases it: entries with their raw messages and files, timelines, chat histories, stored
+conversations, and on the embedded platform the contact, tickets, messages, files and
+replies. A running gateway continues. Other people's messages that mention the person are
+listed and kept.
 
-A message that comes a second time is still known, and who has opted out of texts stays
-so: by keyed hashes. Not reached: a platform elsewhere, backups, other people's mailboxes.
-May be run again at any time, also after it was stopped in the middle.
+Keyed hashes remain, so that repeated messages are still recognized and an opt-out of
+texts stays in force. Not erased: data on a remote platform, backups, and other people's
+mailboxes. The command can be repeated at any time, also after an interruption.
 
 Examples:
   $ sluice erase --address ann@example.com --dry-run

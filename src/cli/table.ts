@@ -5,13 +5,13 @@ import type { Terminal } from './terminal.ts';
 export interface Column<Item> extends Flexibility {
   readonly head: string;
   readonly value: (item: Item) => string | number | null | undefined;
-  /** Numbers, under one another. */
+  /** Right-aligned, for numbers. */
   readonly right?: true;
-  /** Of a cell with this text. */
+  /** The colour of a cell with this text. */
   readonly colour?: (text: string) => Colour | undefined;
 }
 
-/** Where nobody looks at once, there is room. */
+/** A pipe has no screen width. */
 const PIPE_WIDTH = 160;
 const NO_LINES = Object.fromEntries(
   [
@@ -21,8 +21,8 @@ const NO_LINES = Object.fromEntries(
 );
 
 /**
- * A table that grows page by page: its widths follow from the screen and not from the rows, so
- * that no page has to wait for the next.
+ * A table that is printed page by page. Its column widths depend on the screen rather than the
+ * rows, so no page has to wait for the next.
  */
 export class Table<Item> {
   readonly #columns: readonly { readonly column: Column<Item>; readonly width: number }[];
@@ -34,7 +34,7 @@ export class Table<Item> {
     this.#paint = paintFor(terminal);
   }
 
-  /** The lines of more rows, under the heads when they are the first. */
+  /** The lines of further rows, preceded by the header if they are the first. */
   lines(items: readonly Item[]): string {
     const rows = items.map((item) => this.#columns.map(({ column }) => this.#cell(column, item)));
     const heads = this.#columns.map(({ column }) => this.#paint(column.head, 'dim'));
@@ -61,20 +61,20 @@ export class Table<Item> {
   }
 }
 
-/** How a column may be squeezed. Widths are in characters. */
+/** How a column can shrink. Widths are in characters. */
 interface Flexibility {
   readonly min: number;
-  /** Takes what is left over, up to this. Without it, the column is always `min` wide. */
+  /** The column grows into unused space up to this width. Without it, the width is always `min`. */
   readonly max?: number;
-  /** Left out when the screen is too narrow: the highest first. Without it, never. */
+  /** The column is hidden on a narrow screen: the highest number first. Without it, never. */
   readonly drop?: number;
 }
 
 const GAP = 2;
 
 /**
- * Fits columns into a screen: which ones are shown, and how wide. A table that cannot be made
- * narrow enough is as narrow as it can be.
+ * Fits columns to a screen: which are shown, and how wide. A table that cannot be narrow enough
+ * gets its smallest width.
  */
 export function fit<Column extends Flexibility>(
   columns: readonly Column[],
@@ -92,7 +92,7 @@ export function fit<Column extends Flexibility>(
   return shown.map((column) => {
     const { min, max } = column;
     if (max === undefined) return { column, width: min };
-    // An equal share; what one does not need is for those after it.
+    // An equal share; the columns that follow get what this one does not need.
     const extra = Math.min(Math.floor(left / elastic), Math.max(0, max - min));
     left -= extra;
     elastic -= 1;

@@ -1,33 +1,33 @@
 import type { Readable, Writable } from 'node:stream';
 
-/** Where a command speaks: results to `out`, everything else to `err`. */
+/** The streams of a command: results go to `out`, everything else to `err`. */
 export interface Terminal {
   out(text: string): void;
-  /** Bytes as they are, no faster than they are taken. */
+  /** Writes raw bytes, respecting backpressure. */
   outBytes(bytes: Uint8Array): Promise<void>;
   err(text: string): void;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** How wide `out` is, when a person looks at it: it may have colours then. */
+  /** The width of `out` if it is a terminal; colours are used then. */
   readonly columns?: number | undefined;
-  /** How high it is then. Both follow the window. */
+  /** Its height. Both change with the window. */
   readonly rows?: number | undefined;
-  /** A person looks at `err`, and lines of it can be drawn over. */
+  /** `err` is a terminal on which lines can be redrawn. */
   readonly canDrawOver?: boolean;
-  /** What is typed or piped in. */
+  /** Standard input. */
   readonly input?: Readable & {
     readonly isTTY?: boolean;
-    /** Of a terminal: single keys arrive at once, Ctrl-C among them. */
+    /** On a terminal, switches to single key presses, including Ctrl-C. */
     setRawMode?(raw: boolean): unknown;
   };
-  /** From here on it is no failure that nobody reads `out` any more: `| head`. */
-  outliveReader?(): void;
-  /** From here on the process ends then: for a command that does nothing but print. */
-  endWithReader?(): void;
+  /** From now on, a closed `out` (`| head`) is not an error. */
+  ignoreClosedPipe?(): void;
+  /** From now on, the process ends when `out` is closed: for commands that only print. */
+  exitOnClosedPipe?(): void;
 }
 
 export function processTerminal(): Terminal {
   const { stdout, stderr } = process;
-  // What cannot be told is lost; what the command does is not.
+  // The command continues even if its messages cannot be written.
   stderr.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
   });
@@ -42,21 +42,21 @@ export function processTerminal(): Terminal {
     get rows() {
       return stdout.isTTY ? stdout.rows : undefined;
     },
-    // Undefined on a pipe, whatever its declaration says.
+    // Undefined on a pipe, although it is declared as a boolean.
     ...(stderr.isTTY && { canDrawOver: true }),
-    // Only a command that reads it opens it.
+    // Opened only by a command that reads it.
     get input() {
       return process.stdin;
     },
-    outliveReader: () => stdout.on('error', endUnlessUnread),
-    endWithReader: () =>
+    ignoreClosedPipe: () => stdout.on('error', exitUnlessClosedPipe),
+    exitOnClosedPipe: () =>
       stdout.on('error', (error: NodeJS.ErrnoException) => {
         if (error.code === 'EPIPE') process.exit(0);
       }),
   };
 }
 
-/** Also when nobody reads any more: what ends the process then is said elsewhere. */
+/** Resolves for a closed reader too; what ends the process then is decided elsewhere. */
 function written(stream: Writable, bytes: Uint8Array): Promise<void> {
   if (stream.write(bytes)) return Promise.resolve();
   return new Promise((resolve) => {
@@ -68,20 +68,20 @@ function written(stream: Writable, bytes: Uint8Array): Promise<void> {
   });
 }
 
-/** Output that cannot be written: whatever more there is to say would be lost as well. */
-function endUnlessUnread(error: NodeJS.ErrnoException): void {
+/** The output cannot be written, so further messages would be lost as well. */
+function exitUnlessClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') return;
   process.stderr.write(`the output cannot be written: ${error.code ?? error.message}\n`);
   process.exit(1);
 }
 
 /**
- * Text that a stranger wrote, safe for a terminal: control characters move cursors and rename
- * windows, bidi marks reorder what an operator reads.
+ * Text from outside, made safe for a terminal: control characters could move the cursor or rename
+ * the window, and bidi marks could reorder the text.
  */
 export function printable(text: string): string {
   return text.replace(/[^\P{C}\n\t]/gu, '\u{fffd}');
 }
 
-/** The same in one line: a line break in a name or an answer could feign a field of our own. */
+/** The same on one line, because a line break in a name or response could imitate another field. */
 export const printableLine = (text: string): string => printable(text.replace(/\s+/g, ' '));

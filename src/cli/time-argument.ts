@@ -1,12 +1,12 @@
 import { InvalidArgumentError } from 'commander';
 import { parseDuration } from '../config/duration.ts';
 
-/** A moment as it is typed: so long ago, which moves with the clock, or a fixed time. */
+/** A point in time as typed: relative to now, or fixed. */
 export type Moment = (now: number) => number;
 
 const ISO = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
 
-/** `2h`, `7d`, `2026-11-21`, `2026-11-21T10:00Z`; without a zone UTC, as all times are shown. */
+/** `2h`, `7d`, `2026-11-21`, `2026-11-21T10:00Z`; UTC if there is no zone, like all times shown. */
 export function moment(value: string): Moment {
   const ago = parseDuration(value);
   if (ago !== undefined) return (now) => now - ago;
@@ -20,13 +20,13 @@ export function moment(value: string): Moment {
   return () => at;
 }
 
-/** `Date.parse` takes 30 February for 2 March. */
+/** `Date.parse` reads 30 February as 2 March. */
 function isDay(date: string): boolean {
   const at = Date.parse(date);
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(date);
 }
 
-/** Milliseconds of `2s`; at least a quarter of a second. */
+/** The milliseconds of `2s`, at least 250. */
 export function interval(value: string): number {
   const every = parseDuration(value);
   if (every === undefined || every < 250) {
@@ -42,7 +42,7 @@ const UNITS = [
   ['s', 1000],
 ] as const;
 
-/** A span for people, in its largest unit: `3d`, `5h`, `12m`, `40s`, `0s`. */
+/** A time span for people in its largest unit: `3d`, `5h`, `12m`, `40s`, `0s`. */
 export function shortSpan(ms: number): string {
   const [unit, size] = UNITS.find(([, each]) => ms >= each) ?? ['s', 1000];
   return `${Math.max(0, Math.floor(ms / size))}${unit}`;

@@ -6,26 +6,27 @@ import { CommandFailed } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
 
 const TIMEOUT_MS = 120_000;
-/** Who waits at a terminal wants the first answer. */
+/** No retries: the operator waits for the first result. */
 const ONCE = { times: 0, firstAfterMs: 0 };
 
 /**
- * `alerts test`: a test alert to every target at once.
- * @throws {CommandFailed} one did not take it, or there is none
+ * `alerts test`: sends a test alert to every target at once.
+ * @throws {CommandFailed} a target did not accept it, or none is configured
  */
 export async function tryAlertTargets(command: Command, terminal: Terminal): Promise<void> {
   const { config } = configuration(command, terminal);
   const targets = alertTargets(config);
   if (targets.length === 0) {
     throw new CommandFailed(
-      'there is nowhere to send alerts: set alerts.webhook.url or alerts.email.to',
+      'no alert target is configured: set alerts.webhook.url or alerts.email.to',
     );
   }
   const source = alertSource(config);
   const answers = await Promise.all(targets.map((target) => tryTarget(target, source)));
   for (const { line } of answers) terminal.out(line);
   const failed = answers.filter(({ ok }) => !ok).length;
-  if (failed > 0) throw new CommandFailed(`${failed} of ${answers.length} did not take it`);
+  if (failed > 0)
+    throw new CommandFailed(`${failed} of ${answers.length} targets did not accept it`);
 }
 
 async function tryTarget(target: Target, source: string): Promise<{ ok: boolean; line: string }> {
@@ -35,24 +36,24 @@ async function tryTarget(target: Target, source: string): Promise<{ ok: boolean;
     const notice = { source, at: Date.now(), ...nothing, isTest: true };
     await sendNotice(target, notice, AbortSignal.timeout(TIMEOUT_MS), ONCE);
     const ms = Math.round(performance.now() - started);
-    return { ok: true, line: `ok      ${target.name}: it took the test alert, in ${ms} ms\n` };
+    return { ok: true, line: `ok      ${target.name}: accepted the test alert in ${ms} ms\n` };
   } catch (error) {
-    return { ok: false, line: `failed  ${target.name}: ${whatCame(error)}\n` };
+    return { ok: false, line: `failed  ${target.name}: ${failureText(error)}\n` };
   } finally {
     target.close();
   }
 }
 
-function whatCame(error: unknown): string {
-  if (!(error instanceof TargetFailed)) return 'no answer in time';
+function failureText(error: unknown): string {
+  if (!(error instanceof TargetFailed)) return 'no response in time';
   switch (error.kind) {
     case 'refused':
-      return `it refuses it (${error.code}): check its URL, token or password`;
+      return `refused it (${error.code}): check its URL, token or password`;
     case 'busy':
-      return `it cannot take it now (${error.code})`;
+      return `cannot accept it now (${error.code})`;
     case 'unreachable':
-      return `it is not reached (${error.code}): check host, port and the way there`;
+      return `cannot be reached (${error.code}): check host, port and network`;
     case 'timeout':
-      return 'it does not answer in time';
+      return 'no response in time';
   }
 }

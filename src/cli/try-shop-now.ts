@@ -8,18 +8,18 @@ import { interruptible, type ProcessEvents } from './process-end.ts';
 import { jsonText } from './json.ts';
 import type { ShopsOptions } from './list-shops.ts';
 import { withSpool } from './open-spool.ts';
-import { saying } from './progress.ts';
+import { statusLine } from './progress.ts';
 import { iso } from './queue-entry.ts';
 import { printableLine, type Terminal } from './terminal.ts';
 import { shortSpan } from './time-argument.ts';
 
 const NO_GATEWAY = 'no gateway is running on this data folder; the shop is tried when one starts';
 const SEE_LATER = '; see the result with: sluice shops';
-const PAUSED = 'delivery is paused in the configuration (delivery.paused): nothing is tried';
+const PAUSED = 'delivery is paused in the configuration (delivery.paused): no shop is tried';
 
 /**
  * `shops try`: has the gateway try a shop, waits for the result, and prints it.
- * @throws {CommandFailed} the platform takes nothing, or no gateway could try
+ * @throws {CommandFailed} the platform accepts nothing, or no gateway could try
  */
 export async function tryShopNow(
   name: string,
@@ -38,7 +38,7 @@ export async function tryShopNow(
       if (options.json) terminal.out(`${jsonText({ shop, outcome: 'not_tried' }, 2)}\n`);
       throw new CommandFailed(config.delivery.paused ? PAUSED : NO_GATEWAY);
     }
-    const line = saying(terminal, `trying ${shop}`);
+    const line = statusLine(terminal, `trying ${shop}`);
     let trial: ShopTrial;
     try {
       trial = await interruptible(events, (signal) =>
@@ -50,9 +50,9 @@ export async function tryShopNow(
     const { outcome, text, ok } = trialWords(trial, Date.now(), shortSpan);
     await open.audit('try', shop, outcome.replaceAll('_', ' '));
     if (options.json) terminal.out(`${jsonText(trialJson(shop, outcome, trial), 2)}\n`);
-    const told = printableLine(`${shop}: ${text}${outcome === 'no_answer' ? SEE_LATER : ''}`);
-    if (!ok) throw new CommandFailed(told);
-    if (!options.json) terminal.out(`${told}\n`);
+    const message = printableLine(`${shop}: ${text}${outcome === 'no_answer' ? SEE_LATER : ''}`);
+    if (!ok) throw new CommandFailed(message);
+    if (!options.json) terminal.out(`${message}\n`);
   });
 }
 

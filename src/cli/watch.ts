@@ -2,13 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ProcessEvents } from './process-end.ts';
 import type { Terminal } from './terminal.ts';
 
-/** xterm: another screen, so that what was there comes back; a hidden cursor; lines are cut, not wrapped. */
+/**
+ * xterm: use the alternate screen, so that the previous content returns; hide the cursor; do not
+ * wrap.
+ */
 const ENTER = '\u001b[?1049h\u001b[?25l\u001b[?7l\u001b[2J';
 const LEAVE = '\u001b[?7h\u001b[?25h\u001b[?1049l';
-/** A terminal that knows it shows all between these at once; others pass over them. */
+/** Synchronized output: supporting terminals show the frame at once, others ignore the codes. */
 const BEGIN = '\u001b[?2026h\u001b[H';
 const END = '\u001b[?2026l';
-/** Before a line and not after it: the cursor then stands on the last character of a full one. */
+/** Sent before each line: after a full line, the cursor is still on its last character. */
 const ERASE_LINE = '\u001b[2K';
 const ERASE_BELOW = '\r\n\u001b[J';
 
@@ -17,14 +20,13 @@ const ENDS = /[qQ\u0003\u0004]/;
 
 export interface Watched {
   readonly everyMs: number;
-  /** What is to be seen now; a screen cuts what is wider. */
+  /** The current lines; a screen cuts lines that are too wide. */
   readonly lines: () => Promise<readonly string[]>;
 }
 
 /**
- * Shows lines again and again until a key or a signal ends it. A person's terminal is drawn over,
- * each frame in one write and only when it differs; on a pipe only lines that were not in the last
- * frame are printed.
+ * Shows lines repeatedly until a key or a signal ends it. A terminal is redrawn, each frame in one
+ * write and only if it changed. A pipe gets only the lines that were not in the previous frame.
  */
 export async function watch(
   terminal: Terminal,
@@ -39,7 +41,7 @@ export async function watch(
   const show = isScreen ? screen(terminal) : changes(terminal);
   const keys = isScreen ? keyboard(terminal, end) : undefined;
   if (isScreen) terminal.out(ENTER);
-  else terminal.endWithReader?.();
+  else terminal.exitOnClosedPipe?.();
   try {
     while (!ended.signal.aborted) {
       show(await lines());
@@ -71,13 +73,13 @@ function screen(terminal: Terminal): (lines: readonly string[]) => void {
 function changes(terminal: Terminal): (lines: readonly string[]) => void {
   let last: ReadonlySet<string> = new Set();
   return (lines) => {
-    const fresh = lines.filter((line) => !last.has(line));
+    const changed = lines.filter((line) => !last.has(line));
     last = new Set(lines);
-    if (fresh.length > 0) terminal.out(`${fresh.join('\n')}\n`);
+    if (changed.length > 0) terminal.out(`${changed.join('\n')}\n`);
   };
 }
 
-/** @returns what gives the keyboard back */
+/** @returns a function that restores the keyboard */
 function keyboard({ input }: Terminal, end: () => void): (() => void) | undefined {
   if (input?.isTTY !== true) return undefined;
   const onKey = (key: unknown): void => {
@@ -92,7 +94,7 @@ function keyboard({ input }: Terminal, end: () => void): (() => void) | undefine
   };
 }
 
-/** Ends early when the watch ends, or the window changes its size. */
+/** Ends early when the watch ends or the window is resized. */
 async function pause(ms: number, signal: AbortSignal, events: ProcessEvents): Promise<void> {
   const resized = new AbortController();
   const onResize = () => resized.abort();

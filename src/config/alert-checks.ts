@@ -3,7 +3,9 @@ import { nodeAt, scalarsAt } from './layers.ts';
 import { type Mistake, showPath } from './mistakes.ts';
 import type { SourceNode } from './source-tree.ts';
 
-/** What alerts by email need, and where they must not go. */
+/**
+ * Checks that email alerts have a sender and a relay, and that they do not go to a shop's address.
+ */
 export function alertMistakes(root: SourceNode | undefined): Mistake[] {
   return [...incomplete(root), ...intoOurInbox(root)];
 }
@@ -21,12 +23,15 @@ function incomplete(root: SourceNode | undefined): Mistake[] {
       path: `alerts.email.${key}`,
       place: to.place,
       expected: `${key}, since alerts.email.to is given`,
-      came: 'nothing',
+      found: 'nothing',
       fix,
     }));
 }
 
-/** An alert that comes in as a message may be one that cannot be delivered: an alert, and so on. */
+/**
+ * Rejects alert addresses that belong to a shop: an alert that arrives as a message of a shop could
+ * fail to be delivered, which would raise the next alert.
+ */
 function intoOurInbox(root: SourceNode | undefined): Mistake[] {
   const inboxes = new Map(
     scalarsAt(root, ['shops', '*', 'email', 'addresses', '*']).map(({ node, path }) => [
@@ -47,9 +52,9 @@ function intoOurInbox(root: SourceNode | undefined): Mistake[] {
       {
         path: showPath(path),
         place: node.place,
-        expected: "an address that is not a shop's",
-        came: `one that ${showPath(inbox)} takes`,
-        fix: 'give the address of whoever is on call',
+        expected: 'an address that does not belong to a shop',
+        found: `an address of ${showPath(inbox)}`,
+        fix: 'write the address of the person on call',
       },
     ];
   });

@@ -5,7 +5,7 @@ import { relayUrl } from './network-fields.ts';
 import { bytes, choice, duration, path, whole } from './scalar-fields.ts';
 import { Secret } from './secret.ts';
 
-/** Whoever has the URL of a webhook may post to it: all of it is a secret. */
+/** The URL is a secret as a whole: anyone who has it can post to the webhook. */
 const webhookUrl = () =>
   field(
     {
@@ -27,7 +27,7 @@ function isWebhook(value: string): boolean {
 const mailAddress = (example: string) =>
   field({ expected: 'an email address', example }, (value) => canonicalAddress(value));
 
-/** When and how whoever is on call is told. */
+/** When alerts fire and where they are sent. */
 export const alertSchema = z.strictObject({
   every: duration('30s'),
   for: duration('30s'),

@@ -2,26 +2,27 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Config, ShopConfig } from './config.ts';
-import { NeverStarted } from './never-started.ts';
+import { UninitializedDataFolder } from './uninitialized-data-folder.ts';
 import { Secret } from './secret.ts';
 import { readOrMakeSecretFile, readSecretFile } from './secret-file.ts';
 import { shopSchema } from './shop-schema.ts';
 
 /**
- * Signs the visitors' session tokens. The first one signs, all of them verify: to replace a key,
- * put a new one before it in `dataDir/keys.json` and take the old one away a year later, when no
- * token of it lives any more (or at once, which makes new visitors of all anonymous ones).
+ * A key that signs the visitors' session tokens. The first key signs, and all keys verify. To
+ * replace a key, put a new one before it in `dataDir/keys.json` and remove the old one a year
+ * later, when all of its tokens have expired. Removing it at once turns every anonymous visitor
+ * into a new one.
  */
 interface ChatTokenKey {
   readonly id: string;
   readonly secret: Secret;
 }
 
-/** The configuration with what is generated: what a gateway runs on. */
+/** The configuration with the generated keys added: the one that a gateway runs with. */
 export interface CompleteConfig extends Config {
   readonly admin: Config['admin'] & { readonly password: Secret };
   readonly chatTokenKeys: readonly ChatTokenKey[];
-  /** No shop is configured: `shops` holds the demo shop. */
+  /** True when no shop is configured; `shops` then holds the demo shop. */
   readonly demo: boolean;
 }
 
@@ -34,9 +35,9 @@ const keysSchema = z.strictObject({
 });
 
 /**
- * Adds the keys that are made at the first start and reused ever after: `dataDir/keys.json`
- * and, when no shop is configured, `dataDir/demo.json`.
- * @throws {UnusableKeys} a file is there and damaged
+ * Adds the keys that the first start generates and later starts reuse: `dataDir/keys.json` and,
+ * when no shop is configured, `dataDir/demo.json`.
+ * @throws {UnusableKeys} a file exists and is damaged or unreadable
  */
 export async function completeConfig(config: Config): Promise<CompleteConfig> {
   const keys = await readOrMakeSecretFile(keysFile(config), keysSchema, makeKeys);
@@ -46,15 +47,15 @@ export async function completeConfig(config: Config): Promise<CompleteConfig> {
 }
 
 /**
- * The same for a command that works beside a gateway: makes nothing.
- * @throws {NeverStarted} no gateway has run with this data folder
+ * The same for a command that works beside a gateway. It generates nothing.
+ * @throws {UninitializedDataFolder} no gateway has run with this data folder
  */
 export async function completeFromExisting(config: Config): Promise<CompleteConfig> {
   const keys = await readSecretFile(keysFile(config), keysSchema);
   const demo =
     config.shops.length > 0 ? undefined : await readSecretFile(demoFile(config), demoKeysSchema);
   if (keys === undefined || (config.shops.length === 0 && demo === undefined)) {
-    throw new NeverStarted(
+    throw new UninitializedDataFolder(
       `no gateway has run with the data folder ${config.dataDir} yet: start one (npm start), ` +
         'or name its configuration with --config',
     );
@@ -98,24 +99,24 @@ function withKeys(
 }
 
 const DEMO_ADDRESS = 'support@demo.example';
-/** Of the block that is set aside for fiction. */
+/** From the block of numbers that is reserved for fiction. */
 const DEMO_NUMBER = '+12025550142';
 const DEMO_CHAT_KEY = 'demo';
 
-/** The sample shop of `GET /demo`. No colour: its page chooses one of its own. */
+/** The sample shop of `GET /demo`. It sets no colour: the demo page has its own. */
 const DEMO_WIDGET = {
   name: 'Harbour Street Shoes',
   greeting:
     'Hello! Ask about orders, sizes, shipping or returns: you get an answer within seconds, at any hour.',
 };
 
-/** What is made once for the demo shop and kept in `dataDir/demo.json`. */
+/** Generated once for the demo shop and kept in `dataDir/demo.json`. */
 const demoKeysSchema = z.strictObject({
   shopId: z.guid(),
   apiKey: z.string().min(32),
   accountSid: z.string().regex(/^AC[0-9a-f]{32}$/),
   authToken: z.string().min(32),
-  /** Absent in a folder from before the demo had a page: it vouches for nobody. */
+  /** Absent in a folder from before the demo had a page; no identity can then be signed. */
   identitySecret: z.exactOptional(z.string().min(32)),
 });
 type DemoKeys = z.output<typeof demoKeysSchema>;
@@ -130,7 +131,7 @@ function makeDemoKeys(): DemoKeys {
   };
 }
 
-/** The shop that is there when none is configured, so that everything can be tried at once. */
+/** The shop that is used when none is configured, so that every channel can be tried at once. */
 function demoShop(keys: DemoKeys, config: Config): ShopConfig {
   const { port, publicUrl } = config.http;
   const own = [new URL(publicUrl).origin, `http://localhost:${port}`, `http://127.0.0.1:${port}`];

@@ -2,12 +2,12 @@ import { accessSync, constants } from 'node:fs';
 import { matchKey } from '../domain/email-addresses.ts';
 import { alertMistakes } from './alert-checks.ts';
 import { nodeAt, scalarsAt, type Located } from './layers.ts';
-import { showPath, showPlace, type Mistake, type Path } from './mistakes.ts';
+import { showPath, showPosition, whyUnreadable, type Mistake, type Path } from './mistakes.ts';
 import type { SourceNode } from './source-tree.ts';
 
 /**
- * What no single field can tell. These run on the document as it was written, so that they are
- * reported together with everything else, however wrong the rest is.
+ * Checks that involve more than one field. They run on the document as it was written, so that
+ * their mistakes are reported together with those of the schema.
  */
 export function crossChecks(root: SourceNode | undefined): Mistake[] {
   const shops = nodeAt(root, ['shops']);
@@ -30,7 +30,7 @@ export function crossChecks(root: SourceNode | undefined): Mistake[] {
   ];
 }
 
-/** Each of these decides which shop a message is for: it can belong to one shop only, once. */
+/** These values decide which shop a message belongs to, so each may occur only once. */
 const UNIQUE: readonly { pattern: Path; what: string; same: (text: string) => string }[] = [
   { pattern: ['name'], what: 'a name', same: (text) => text },
   { pattern: ['shopId'], what: 'a shop id', same: (text) => text.toLowerCase() },
@@ -66,8 +66,8 @@ function duplicates(root: SourceNode | undefined): Mistake[] {
         {
           path: showPath(found.path),
           place: found.node.place,
-          expected: `${what} that stands once in all shops`,
-          came: `the same as ${showPath(first.path)} (${showPlace(first.node.place)})`,
+          expected: `${what} that is used only once in all shops`,
+          found: `the same as ${showPath(first.path)} (${showPosition(first.node.place)})`,
           fix: 'remove one of the two',
         },
       ];
@@ -75,7 +75,7 @@ function duplicates(root: SourceNode | undefined): Mistake[] {
   });
 }
 
-/** The audit names people by them. */
+/** The audit log identifies people by these names. */
 function sharedOperatorNames(root: SourceNode | undefined): Mistake[] {
   const seen = new Set<string>();
   return scalarsAt(root, ['admin', 'operators', '*', 'name']).flatMap(({ path, node }) => {
@@ -87,8 +87,8 @@ function sharedOperatorNames(root: SourceNode | undefined): Mistake[] {
       {
         path: showPath(path),
         place: node.place,
-        expected: 'a name that stands once in admin.operators',
-        came: 'one that is there already',
+        expected: 'a name that is used only once in admin.operators',
+        found: 'a name that is already used',
         fix: 'choose another name',
       },
     ];
@@ -111,7 +111,7 @@ function together(
       path: showPath([...path, missing]),
       place: node.place,
       expected: `${first} and ${second} together, or neither`,
-      came: 'only one of them',
+      found: 'only one of them',
       fix: `add ${missing}`,
     },
   ];
@@ -125,7 +125,7 @@ function hasChannel(shop: SourceNode, index: number): Mistake[] {
       path: showPath(['shops', index]),
       place: shop.place,
       expected: 'at least one channel: email, sms or chat',
-      came: 'none',
+      found: 'none',
       fix: 'add email: {addresses: [support@acme.example]}, for instance',
     },
   ];
@@ -142,14 +142,14 @@ function hasOrigin(root: SourceNode | undefined, index: number): Mistake[] {
     {
       path: showPath(['shops', index, 'chat', 'origins']),
       place: chat.place,
-      expected: 'the web sites that show the widget, or allowNoOrigin: true',
-      came: 'neither: no visitor could connect',
+      expected: 'the origins of the web sites that show the widget, or allowNoOrigin: true',
+      found: 'neither, so no visitor could connect',
       fix: 'write origins: ["https://acme.example"], for instance',
     },
   ];
 }
 
-/** The demo shop exists on the local platform only. */
+/** Without shops, the demo shop is used, and it exists on the local platform only. */
 function platformWithoutShops(root: SourceNode | undefined): Mistake[] {
   const url = nodeAt(root, ['platform', 'url']);
   const shops = nodeAt(root, ['shops']);
@@ -160,7 +160,7 @@ function platformWithoutShops(root: SourceNode | undefined): Mistake[] {
       path: 'shops',
       place: shops.place,
       expected: 'at least one shop, since platform.url is not local',
-      came: 'an empty list',
+      found: 'an empty list',
       fix: 'add the shop: its name, shopId, apiKey and channels, as in config/example.yaml',
     },
   ];
@@ -182,8 +182,8 @@ function sharedPorts(root: SourceNode | undefined): Mistake[] {
       {
         path: showPath([part, 'port']),
         place: port.place,
-        expected: 'a port of its own for each listener',
-        came: `the port of ${other}.port`,
+        expected: 'a different port for each listener',
+        found: `the same port as ${other}.port`,
         fix: 'choose another port',
       },
     ];
@@ -200,8 +200,8 @@ function relayWithoutTls(root: SourceNode | undefined): Mistake[] {
     {
       path: 'localPlatform.replies.relayTls',
       place: tls.place,
-      expected: 'auto or required, since the relay is reached by smtps://',
-      came: '"off"',
+      expected: 'auto or required, since smtps:// always uses TLS',
+      found: '"off"',
       fix: 'remove it, or write smtp:// for a relay without TLS',
     },
   ];
@@ -216,7 +216,7 @@ function endpointWithoutKey(root: SourceNode | undefined): Mistake[] {
       path: `localPlatform.agent.${key}`,
       place: kind.place,
       expected: `${expected}, since localPlatform.agent.kind is openai`,
-      came: 'nothing',
+      found: 'nothing',
       fix,
     }),
   );
@@ -225,39 +225,39 @@ function endpointWithoutKey(root: SourceNode | undefined): Mistake[] {
 const ENDPOINT_NEEDS = [
   {
     key: 'model',
-    expected: 'the name of a model, as the endpoint knows it',
+    expected: 'the name of a model of the endpoint',
     fix: 'write model: llama3.1, for instance',
   },
   {
     key: 'apiKey',
     expected: 'the key of the endpoint',
-    fix: 'write apiKey: ${OPENAI_API_KEY}, for instance; any text for an endpoint that wants none',
+    fix: 'write apiKey: ${OPENAI_API_KEY}, for instance, or any text if the endpoint needs no key',
   },
 ];
 
 function unreadable(root: SourceNode | undefined): Mistake[] {
   const certificates = scalarsAt(root, ['smtp', 'tls', '*']).map((found) => ({
     ...found,
-    fix: 'give the path of a PEM file, or leave tls out for a self-signed certificate',
+    fix: 'write the path of a PEM file, or remove tls to use a self-signed certificate',
   }));
   const authorities = [
     ...scalarsAt(root, ['localPlatform', 'replies', 'relayCa']),
     ...scalarsAt(root, ['alerts', 'email', 'relayCa']),
   ].map((found) => ({
     ...found,
-    fix: 'give the path of a PEM file, or leave it out for the well-known authorities',
+    fix: 'write the path of a PEM file, or remove the key to trust the well-known authorities',
   }));
   return [...certificates, ...authorities].flatMap(({ path, node, fix }) => {
     try {
       accessSync(node.text, constants.R_OK);
       return [];
-    } catch {
+    } catch (error) {
       return [
         {
           path: showPath(path),
           place: node.place,
-          expected: 'a file that can be read',
-          came: JSON.stringify(node.written ?? node.text),
+          expected: 'a readable file',
+          found: `${JSON.stringify(node.written ?? node.text)}: ${whyUnreadable(error)}`,
           fix,
         },
       ];

@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { nearest } from './field.ts';
-import { showPath, type Mistake, type Path } from './mistakes.ts';
+import { showPath, whyUnreadable, type Mistake, type Path } from './mistakes.ts';
 import type { MapEntry, Source, SourceNode } from './source-tree.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Names the configuration's file itself; the content of a file cannot. */
+/** Names the configuration file. A `_FILE` variant of it does not exist. */
 const CONFIG_FILE = 'SLUICE_CONFIG';
 
 /**
- * The variables that set a key by themselves, without a line in the file. Each can be had from a file
- * too: the same name with `_FILE` holds its path.
+ * The variables that set a key without a line in the file. Each has a variant with `_FILE` after
+ * its name, which holds the path of a file with the value.
  */
 export const VARIABLES: ReadonlyMap<string, Path> = new Map([
   ['SLUICE_DATA_DIR', ['dataDir']],
@@ -22,20 +22,23 @@ export const VARIABLES: ReadonlyMap<string, Path> = new Map([
 ]);
 
 const FROM_FILE = '_FILE';
-/** A secret or a word; whoever names a larger file has named another one. */
+/** Enough for any secret or single value; a larger file was named by mistake. */
 const MAX_BYTES = 64 * 1024;
 
-/** The file that `SLUICE_CONFIG` names. An empty variable counts as none, here and below. */
+/** The file that `SLUICE_CONFIG` names. An empty variable counts as unset, here and below. */
 export const configFileOf = (env: Environment): string | undefined => env[CONFIG_FILE] ?? undefined;
 
 export interface ReadEnvironment {
-  /** With what stood in files; for `${NAME}` too. */
+  /** The environment with the contents of `_FILE` variables added; used for `${NAME}` too. */
   readonly env: Environment;
-  /** The keys that variables set: laid over the defaults, and under the operator's file. */
+  /**
+   * The keys that variables set. They override the defaults, and the operator's file overrides
+   * them.
+   */
   readonly source: Source;
 }
 
-/** Reads the variables that set keys. What is wrong is in the mistakes of the source. */
+/** Reads the variables that set keys. Mistakes are reported in `source.mistakes`. */
 export function readEnvironment(env: Environment): ReadEnvironment {
   const resolved: Record<string, string | undefined> = { ...env };
   const mistakes: Mistake[] = [];
@@ -52,7 +55,7 @@ export function readEnvironment(env: Environment): ReadEnvironment {
     resolved[name] = result.text;
     if (result.text === undefined || result.text === '') continue;
     const place = { file: `the environment, ${file === undefined ? name : name + FROM_FILE}` };
-    // What a file holds may be a secret that stands in the wrong place.
+    // The file may hold a secret that was assigned to the wrong key, so its content is not shown.
     const written = file === undefined ? {} : { written: `the content of ${file}` };
     root = withValue(root, path, { kind: 'text', place, text: result.text, ...written });
   }
@@ -61,7 +64,7 @@ export function readEnvironment(env: Environment): ReadEnvironment {
 
 type FromFile =
   | { readonly text: string }
-  | { readonly mistake: Pick<Mistake, 'expected' | 'came' | 'fix'> };
+  | { readonly mistake: Pick<Mistake, 'expected' | 'found' | 'fix'> };
 
 function fromFile(env: Environment, name: string, file: string): FromFile {
   const variable = name + FROM_FILE;
@@ -69,7 +72,7 @@ function fromFile(env: Environment, name: string, file: string): FromFile {
     return {
       mistake: {
         expected: `${name} or ${variable}, not both`,
-        came: 'both',
+        found: 'both',
         fix: 'unset one of the two',
       },
     };
@@ -79,16 +82,15 @@ function fromFile(env: Environment, name: string, file: string): FromFile {
     if (text.length <= MAX_BYTES) return { text: text.replace(/\r?\n$/, '') };
     return {
       mistake: {
-        expected: `a file of at most ${MAX_BYTES} bytes, in ${variable}: ${resolve(file)}`,
-        came: `${text.length} bytes`,
+        expected: `a file of at most ${MAX_BYTES} bytes, named by ${variable}: ${resolve(file)}`,
+        found: `${text.length} bytes`,
       },
     };
   } catch (error) {
-    const hasCode = typeof error === 'object' && error !== null && 'code' in error;
     return {
       mistake: {
-        expected: `a file that can be read, in ${variable}: ${resolve(file)}`,
-        came: hasCode ? String(error.code) : 'unknown',
+        expected: `a readable file, named by ${variable}: ${resolve(file)}`,
+        found: whyUnreadable(error),
       },
     };
   }
@@ -104,8 +106,8 @@ function withValue(root: SourceNode | undefined, path: Path, value: SourceNode):
 }
 
 /**
- * A variable that has our name and that nothing reads is a mistyped one, as a rule.
- * @param used names that the configuration's file takes by `${NAME}`
+ * Warns of variables that begin with `SLUICE_` and are not read: most are misspelt.
+ * @param used names that the configuration file uses as `${NAME}`
  */
 export function environmentWarnings(env: Environment, used: ReadonlySet<string>): string[] {
   const known = [CONFIG_FILE, ...[...VARIABLES.keys()].flatMap((name) => [name, name + FROM_FILE])];
@@ -118,12 +120,12 @@ export function environmentWarnings(env: Environment, used: ReadonlySet<string>)
         near === undefined
           ? `; there are ${CONFIG_FILE}, ${[...VARIABLES.keys()].join(', ')}`
           : `; did you mean ${near}?`;
-      return `the environment variable ${name} is not known and does nothing${hint}`;
+      return `the environment variable ${name} is unknown and ignored${hint}`;
     });
 }
 
 /**
- * What Kubernetes sets in every pod beside a service of the name `sluice` or `sluice-...`
+ * The variables that Kubernetes sets in every pod for a service named `sluice` or `sluice-...`
  * (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables).
  */
 const isOfKubernetes = (name: string, value = ''): boolean =>

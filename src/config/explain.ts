@@ -6,14 +6,17 @@ import type { SourceNode } from './source-tree.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** Turns what the schema found into mistakes with a place, an expectation and a way out. */
+/**
+ * Turns the issues that the schema found into mistakes with a position, what was expected and a
+ * fix.
+ */
 export function explain(
   schema: z.ZodType,
   root: SourceNode | undefined,
   issues: readonly Issue[],
 ): Mistake[] {
   return issues.flatMap((issue) => {
-    // Symbols cannot be written in YAML: every part is a key or an index.
+    // YAML has no symbols: every part is a key or an index.
     const path = issue.path as Path;
     return issue.code === 'unrecognized_keys'
       ? issue.keys.map((key) => unknownKey(schema, root, path, key))
@@ -42,7 +45,7 @@ function unknownKey(
     path: showPath([...path, key]),
     ...(entry && { place: entry.keyPlace }),
     expected: `a known key: ${known.join(', ')}`,
-    came: 'a key that is not known here',
+    found: 'a key that does not exist here',
     ...(fix !== undefined && { fix }),
   };
 }
@@ -57,7 +60,7 @@ function wrongValue(schema: z.ZodType, root: SourceNode | undefined, path: Path)
     path: showPath(path),
     ...(place && { place }),
     expected: expectation(at, description),
-    came: came(node, description),
+    found: found(node, description),
     ...(fix !== undefined && { fix }),
   };
 }
@@ -73,8 +76,8 @@ function expectation(schema: z.ZodType | undefined, description?: FieldDescripti
   return keys.length > 0 ? `a mapping with the keys ${keys.join(', ')}` : 'another value';
 }
 
-/** Only a value that is known to be no secret is shown. */
-function came(node: SourceNode | undefined, description?: FieldDescription): string {
+/** Shows a value only if its field is known not to be a secret. */
+function found(node: SourceNode | undefined, description?: FieldDescription): string {
   switch (node?.kind) {
     case undefined:
       return 'nothing';
@@ -103,7 +106,7 @@ function suggest(
 ): string | undefined {
   const key = path.findLast((part) => typeof part === 'string') ?? '';
   const isItem = typeof path.at(-1) === 'number';
-  // A variable has the value alone.
+  // An environment variable holds the value alone, without `key:`.
   const isVariable = node !== undefined && node.place.line === undefined;
   const before = isVariable ? '' : isItem ? '- ' : `${key}: `;
   const write = (value: string) => `write ${before}${value}`;
@@ -122,7 +125,7 @@ function suggest(
   return undefined;
 }
 
-/** The schema of a path, without the wrappers of optional keys and defaults. */
+/** The schema at a path, without the wrappers of optional keys and defaults. */
 export function schemaAt(schema: z.ZodType, path: Path): z.ZodType | undefined {
   let at: z.ZodType | undefined = unwrap(schema);
   for (const part of path) {
@@ -131,7 +134,9 @@ export function schemaAt(schema: z.ZodType, path: Path): z.ZodType | undefined {
   return at;
 }
 
-/** Every path at which the schema has a scalar or a list of scalars; `[]` stands for an item. */
+/**
+ * Every path at which the schema has a scalar or a list of scalars; `[]` stands for a list item.
+ */
 export function keysOf(schema: z.ZodType, prefix = ''): string[] {
   const at = unwrap(schema);
   const item = itemOf(at);
@@ -155,7 +160,7 @@ function unwrap(schema: z.core.$ZodType | undefined): z.ZodType | undefined {
 }
 
 function shapeOf(schema: z.ZodType | undefined): Record<string, z.ZodType> | undefined {
-  // `shape` is typed with the core's base class; whatever the schema builds is a ZodType.
+  // `shape` is typed with the core's base class; the schemas built here are all ZodTypes.
   return schema instanceof z.ZodObject ? schema.shape : undefined;
 }
 

@@ -1,23 +1,23 @@
 import { closest, distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 
-/** What a report says about a field that is wrong. */
+/** How a mistake report describes a field. */
 export interface FieldDescription {
   readonly expected: string;
-  /** A value that would be right, as it is written in the file. */
+  /** A correct value, as it would be written in the file. */
   readonly example: string;
-  /** The value is never shown. */
+  /** Never show the value. */
   readonly secret?: boolean;
-  /** What may be told of a secret. */
+  /** The part of a secret that may be shown. */
   readonly shown?: (text: string) => string | undefined;
-  /** What was probably meant. */
+  /** The value that was probably meant. */
   readonly hint?: (text: string) => string | undefined;
 }
 
-/** The description of every scalar of the schema. */
+/** The descriptions of all scalars of the schema. */
 export const descriptions = z.registry<FieldDescription>();
 
-/** A scalar: text in, a value out; `undefined` from `parse` is a mistake. */
+/** A scalar that is parsed from text; `parse` returns undefined for an invalid value. */
 export function field<T>(
   description: FieldDescription,
   parse: (text: string) => T | undefined,
@@ -33,7 +33,9 @@ export function field<T>(
     .register(descriptions, description);
 }
 
-/** The option that was probably meant: at most a third of its letters are wrong. */
+/**
+ * The option that was probably meant: the closest one with at most a third of its letters wrong.
+ */
 export function nearest(value: string, options: readonly string[]): string | undefined {
   if (options.length === 0) return undefined;
   const candidate = closest(

@@ -2,8 +2,8 @@ import type { Path } from './mistakes.ts';
 import type { MapEntry, SourceNode } from './source-tree.ts';
 
 /**
- * One document over another: mappings merge key by key, lists and scalars replace. A key without
- * a value leaves what was there. Every value keeps the place where it was written.
+ * Lays one document over another: mappings are merged key by key, lists and scalars are replaced. A
+ * key without a value keeps the value below. Every value keeps the position where it was written.
  */
 export function overlay(
   base: SourceNode | undefined,
@@ -21,7 +21,7 @@ export function overlay(
   return { kind: 'map', place: over.place, entries };
 }
 
-/** The document as plain values, without what was not given. */
+/** The document as plain values, without keys that have no value. */
 export function plainValue(node: SourceNode | undefined): unknown {
   switch (node?.kind) {
     case undefined:
@@ -50,7 +50,10 @@ export function nodeAt(root: SourceNode | undefined, path: Path): SourceNode | u
   return node;
 }
 
-/** Where a path was written: its value, else its key, else the nearest thing around it. */
+/**
+ * The position of a path: that of its value, else of its key, else of the nearest mapping around
+ * it.
+ */
 export function nearestNode(root: SourceNode | undefined, path: Path): SourceNode | undefined {
   for (let length = path.length; length > 0; length -= 1) {
     const node = nodeAt(root, path.slice(0, length));

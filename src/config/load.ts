@@ -11,17 +11,19 @@ import {
 } from './environment.ts';
 import { explain } from './explain.ts';
 import { nodeAt, overlay, plainValue } from './layers.ts';
-import { showPath, showPlace, type Mistake } from './mistakes.ts';
+import { showPath, showPosition, whyUnreadable, type Mistake } from './mistakes.ts';
 import { configSchema } from './schema.ts';
 import { readSource, type Source } from './source-tree.ts';
 import { warningsOf } from './warnings.ts';
 
 export interface LoadOptions {
-  /** The file that overrides the defaults; without it `SLUICE_CONFIG` names one, or there is none. */
+  /**
+   * The file that overrides the defaults. By default, the file that `SLUICE_CONFIG` names, if any.
+   */
   readonly file?: string;
   readonly env: Environment;
   readonly defaultsPath?: string;
-  /** A pipe or a device is a mistake: a process that has other things to do would wait at it. */
+  /** Reject a pipe or a device: reading one would block a running gateway. */
   readonly regularFileOnly?: boolean;
 }
 
@@ -29,16 +31,17 @@ export type Loaded =
   | { readonly ok: true; readonly config: Config; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly mistakes: readonly Mistake[] };
 
-/** Both `src/config` and `dist/config` stand two folders below `config/`. */
+/** Both `src/config` and `dist/config` are two folders below the root. */
 const DEFAULTS = fileURLToPath(new URL('../../config/default.yaml', import.meta.url));
 
-/** Room for thousands of shops; what is larger is another file, and reading it stops everything. */
+/** Enough for thousands of shops. The read is synchronous, so a larger file is rejected. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
- * Reads `config/default.yaml`, lays what environment variables set over it, then the operator's file,
- * and checks the whole: a container image sets variables, and the file has the last word. Never
- * throws for what stands in the files: everything that is wrong is in `mistakes`, all at once.
+ * Reads `config/default.yaml`, then lays the values of environment variables and the operator's
+ * file over it, in this order, and validates the result. A container image can set variables, and
+ * the file overrides them. Never throws for the content of the files: all mistakes are returned at
+ * once.
  */
 export function loadConfig(options: LoadOptions): Loaded {
   const { env, source: environment } = readEnvironment(options.env);
@@ -53,12 +56,15 @@ export function loadConfig(options: LoadOptions): Loaded {
   const sources = [defaults, environment, ...(override ? [override] : [])];
   const reported = sources.flatMap(({ mistakes }) => mistakes);
   const broken = sources.flatMap((source) => source.broken).map(showPath);
-  // A document that cannot be read says nothing about its values.
+  // If a document cannot be parsed, its values cannot be checked.
   if (broken.includes('')) return { ok: false, mistakes: inOrder(reported) };
 
   const parsed = configSchema.safeParse(plainValue(root) ?? {});
   const found = parsed.success ? [] : explain(configSchema, root, parsed.error.issues);
-  const mistakes = [...reported, ...[...found, ...crossChecks(root)].filter(isNews(broken))];
+  const mistakes = [
+    ...reported,
+    ...[...found, ...crossChecks(root)].filter(isNotReportedYet(broken)),
+  ];
   if (!parsed.success || mistakes.length > 0) return { ok: false, mistakes: inOrder(mistakes) };
   const config: Config = deepFreeze(parsed.data);
   const used = new Set(sources.flatMap(({ names }) => names));
@@ -70,13 +76,13 @@ export function loadConfig(options: LoadOptions): Loaded {
   return { ok: true, config, warnings };
 }
 
-/** Whoever sets a variable does not expect that it does nothing. */
+/** Warns when the file overrides a variable. */
 function overruled(environment: Source, override: Source | undefined): string[] {
   return [...VARIABLES].flatMap(([name, path]) => {
     const ours = nodeAt(environment.root, path);
     const theirs = nodeAt(override?.root, path);
     if (ours?.kind !== 'text' || theirs?.kind !== 'text' || ours.text === theirs.text) return [];
-    return [`${name} does nothing: ${showPath(path)} in ${showPlace(theirs.place)} says otherwise`];
+    return [`${name} is ignored: ${showPath(path)} in ${showPosition(theirs.place)} overrides it`];
   });
 }
 
@@ -85,30 +91,28 @@ function readFile(file: string, { env, regularFileOnly = false }: LoadOptions): 
   try {
     const stats = statSync(file);
     if (regularFileOnly && !stats.isFile()) {
-      const came = stats.isDirectory() ? 'a folder' : 'a pipe or a device';
-      return unusable(`a regular file: ${file}`, came);
+      const found = stats.isDirectory() ? 'a folder' : 'a pipe or a device';
+      return unusable(file, 'a regular file', found);
     }
     if (stats.size > MAX_BYTES) {
-      return unusable(`a file of at most ${MAX_BYTES} bytes: ${file}`, `${stats.size} bytes`);
+      return unusable(file, `a file of at most ${MAX_BYTES} bytes`, `${stats.size} bytes`);
     }
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    const hasCode = typeof error === 'object' && error !== null && 'code' in error;
-    const code = hasCode ? String(error.code) : 'unknown';
-    return unusable(`a file that can be read: ${file}`, code);
+    return unusable(file, 'a readable file', whyUnreadable(error));
   }
   return readSource(file, text, env);
 }
 
-const unusable = (expected: string, came: string): Source => ({
+const unusable = (file: string, expected: string, found: string): Source => ({
   root: undefined,
-  mistakes: [{ path: '', expected, came }],
+  mistakes: [{ path: '', place: { file }, expected, found }],
   broken: [[]],
   names: [],
 });
 
-/** A value that could not even be read is reported once, not once more as missing. */
-const isNews =
+/** A value that could not be parsed is reported once, and not again as missing. */
+const isNotReportedYet =
   (broken: readonly string[]) =>
   ({ path }: Mistake): boolean =>
     !broken.some((at) => path === at || path.startsWith(`${at}.`) || path.startsWith(`${at}[`));

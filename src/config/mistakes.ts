@@ -1,18 +1,20 @@
-/** Where a value was written. Lines and columns count from 1; the environment has none. */
-export interface Place {
+/**
+ * The position of a value in its file, counted from 1. Values from the environment have no line.
+ */
+export interface SourcePosition {
   readonly file: string;
   readonly line?: number;
   readonly column?: number;
 }
 
-/** One thing that is wrong with a configuration. No field ever holds the value of a secret. */
+/** One mistake in a configuration. No field ever holds the value of a secret. */
 export interface Mistake {
-  /** `shops[0].email.addresses[1]`; empty for the whole document. */
+  /** `shops[0].email.addresses[1]`; empty for the whole file. */
   readonly path: string;
-  /** Absent when nothing was written: a file that cannot be read, a key that is missing. */
-  readonly place?: Place;
+  /** Absent when nothing was written, such as a missing key. */
+  readonly place?: SourcePosition;
   readonly expected: string;
-  readonly came: string;
+  readonly found: string;
   /** What to write instead. */
   readonly fix?: string;
 }
@@ -27,7 +29,7 @@ export function showPath(path: Path): string {
     .join('');
 }
 
-export function showPlace(place: Place): string {
+export function showPosition(place: SourcePosition): string {
   const { file, line, column } = place;
   return line === undefined ? file : `${file}:${line}:${column ?? 1}`;
 }
@@ -38,14 +40,32 @@ export function renderMistakes(mistakes: readonly Mistake[]): string {
   return [`${count} in the configuration`, ...mistakes.map(renderMistake)].join('\n\n') + '\n';
 }
 
-/** One mistake: its path and place, what was expected, what came, what to write instead. */
+/** One mistake: its path and position, what was expected, what was found, and how to fix it. */
 export function renderMistake(mistake: Mistake): string {
-  const where = mistake.place === undefined ? '' : `  (${showPlace(mistake.place)})`;
   const lines = [
-    `${mistake.path === '' ? 'the whole document' : mistake.path}${where}`,
+    titleOf(mistake),
     `  expected: ${mistake.expected}`,
-    `  came:     ${mistake.came}`,
+    `  found:    ${mistake.found}`,
   ];
   if (mistake.fix !== undefined) lines.push(`  fix:      ${mistake.fix}`);
   return lines.join('\n');
 }
+
+function titleOf({ path, place }: Mistake): string {
+  if (place === undefined) return path === '' ? 'the configuration' : path;
+  return path === '' ? showPosition(place) : `${path}  (${showPosition(place)})`;
+}
+
+/** Why a file cannot be read: `no such file (ENOENT)`. */
+export function whyUnreadable(error: unknown): string {
+  const hasCode = typeof error === 'object' && error !== null && 'code' in error;
+  const code = hasCode ? String(error.code) : 'unknown error';
+  const words = READ_ERRORS.get(code);
+  return words === undefined ? code : `${words} (${code})`;
+}
+
+const READ_ERRORS: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'no such file'],
+  ['EACCES', 'permission denied'],
+  ['EISDIR', 'a folder'],
+]);

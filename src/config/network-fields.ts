@@ -15,9 +15,9 @@ export const host = (example: string) =>
 export const ipAddress = (example: string) =>
   field({ expected: 'an IP address', example }, (value) => (isIP(value) ? value : undefined));
 
-/** Where a name server listens: port 53 unless it says otherwise. */
+/** The address of a name server; the port is 53 by default. */
 export const dnsServer = (example: string) =>
-  field({ expected: 'an IP address, with :port when that is not 53', example }, (value) => {
+  field({ expected: 'an IP address, with :port if the port is not 53', example }, (value) => {
     if (isIP(value)) return value;
     const [, address = '', port] = /^(\[[^\]]*\]|[^:]*):(\d{1,5})$/.exec(value) ?? [];
     const version = isIP(address.replace(/^\[(.*)\]$/, '$1'));
@@ -49,7 +49,7 @@ export const httpUrl = (expected: string, example: string) =>
 function parseBaseUrl(value: string): string | undefined {
   const url = cleanUrl(value);
   if (url === undefined || url !== value.replace(/\/+$/, '')) return undefined;
-  // The version is part of every path (API §9), never of the base.
+  // The version is part of every path (API §9), never of the base URL.
   return VERSION.test(url) ? undefined : url;
 }
 
@@ -82,7 +82,7 @@ function cleanUrl(value: string): string | undefined {
 export const origin = () =>
   field(
     {
-      expected: 'the origin of a web site: scheme and host, nothing after them',
+      expected: 'the origin of a web site: scheme and host, without a path',
       example: '"https://acme.example"',
       hint: (value) => {
         const url = cleanUrl(value.includes('://') ? value : `https://${value}`);
@@ -107,12 +107,12 @@ export const domain = (example: string) =>
     (value) => (value.includes('@') ? undefined : canonicalDomain(value)),
   );
 
-/** A URL that may carry a password: all of it is a secret. */
+/** A URL that may contain a password; it is a secret as a whole. */
 export const relayUrl = () =>
   field(
     {
       expected:
-        'smtp:// or smtps://, a host and nothing after it; user and password together, their special characters %-encoded',
+        'smtp:// or smtps:// and a host, without a path; user and password only together, with special characters %-encoded',
       example: 'smtp://user:password@mail.example:587',
       secret: true,
       shown: (value) => /^(?:smtps?|https?):/.exec(value)?.[0].concat('// and more (not shown)'),
@@ -130,7 +130,7 @@ function isRelay(url: URL | undefined): boolean {
 
 function isEncoded(text: string): boolean {
   try {
-    // A line break in a user's name would be a command of its own.
+    // A line break in a user name could inject an SMTP command.
     return !/[\r\n\0]/.test(decodeURIComponent(text));
   } catch {
     return false;

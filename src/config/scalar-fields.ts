@@ -6,13 +6,13 @@ import { Secret } from './secret.ts';
 export const secret = (expected: string, minLength = 1) =>
   secretOf(expected, (bare) => bare.length >= minLength && !/[\r\n\0]/.test(bare));
 
-/** A secret that stands behind `Bearer` in a header, which ends at a space (RFC 6750 §2.1). */
+/** A secret that is sent after `Bearer` in a header; a space would end it (RFC 6750 §2.1). */
 export const bearerSecret = (expected: string, minLength = 1) =>
   secretOf(expected, (bare) => bare.length >= minLength && /^[!-~]+$/.test(bare));
 
 const secretOf = (expected: string, isOne: (bare: string) => boolean) =>
   field({ expected, example: '"${NAME_OF_A_VARIABLE}"', secret: true }, (value) => {
-    // Secrets that come from files end with a line break that is not part of them.
+    // Secrets that are read from files often end with a line break that is not part of them.
     const bare = value.replace(/[\r\n]+$/, '');
     return isOne(bare) ? new Secret(bare) : undefined;
   });
@@ -86,7 +86,7 @@ function durationHint(value: string): string | undefined {
   return parseDuration(count + short) === undefined ? undefined : count + short;
 }
 
-/** At least one millisecond: a timeout or interval of nothing would be a busy loop. */
+/** At least one millisecond: an interval of zero would be a busy loop. */
 export const duration = (example: string) =>
   field<number>({ expected: DURATION, example, hint: durationHint }, (value) => {
     const parsed = parseDuration(value);
@@ -108,7 +108,7 @@ export const path = (example: string) =>
 export const spoolUrl = () =>
   field<'sqlite'>(
     {
-      expected: 'sqlite; a spool on PostgreSQL is not supported by this version',
+      expected: 'sqlite; PostgreSQL is not supported by this version',
       example: 'sqlite',
       secret: true,
       shown: (value) => (value.startsWith('postgres') ? 'a postgres:// URL' : undefined),

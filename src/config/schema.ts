@@ -27,27 +27,26 @@ import { alertSchema } from './alert-schema.ts';
 import { shopSchema } from './shop-schema.ts';
 
 const modelName = () =>
-  field(
-    { expected: 'the name of a model, as the endpoint knows it', example: 'llama3.1' },
-    (value) => (/^[^\s\p{C}](?:[^\p{C}]{0,198}[^\s\p{C}])?$/u.test(value) ? value : undefined),
+  field({ expected: 'the name of a model of the endpoint', example: 'llama3.1' }, (value) =>
+    /^[^\s\p{C}](?:[^\p{C}]{0,198}[^\s\p{C}])?$/u.test(value) ? value : undefined,
   );
 
-/** What answers on the local platform. The keys of an endpoint count for `kind: openai` only. */
+/** What answers on the local platform. The keys of the endpoint apply to `kind: openai` only. */
 const agentSchema = z.strictObject({
   kind: choice('builtin', 'openai', 'off'),
   knowledge: z.exactOptional(path('./knowledge')),
   baseUrl: httpUrl(
-    'the base URL of an endpoint with the chat completions API, with /v1 when it has one',
+    'the base URL of an endpoint with the chat completions API, including /v1 if it has one',
     'http://localhost:11434/v1',
   ),
   model: z.exactOptional(modelName()),
-  apiKey: z.exactOptional(secret('the key of the endpoint; any text when it wants none')),
+  apiKey: z.exactOptional(secret('the key of the endpoint, or any text if it needs none')),
   timeout: duration('2m'),
   stallTimeout: duration('30s'),
   giveUpAfter: duration('15m'),
 });
 
-/** One header of a request (RFC 9110 §5.1, §5.5): its value may be a key. */
+/** One header of a request (RFC 9110 §5.1, §5.5). Its value may be a secret. */
 const header = () =>
   field(
     {
@@ -64,7 +63,7 @@ const header = () =>
   );
 
 const ratio = () =>
-  field<number>({ expected: 'a share from 0 to 1', example: '0.1' }, (value) => {
+  field<number>({ expected: 'a number from 0 to 1', example: '0.1' }, (value) => {
     const share = /^(?:\d{1,4}|\d{0,4}\.\d{1,9})$/.test(value) ? Number(value) : NaN;
     return share >= 0 && share <= 1 ? share : undefined;
   });
@@ -74,7 +73,7 @@ const serviceName = () =>
     /^[\w.-]{1,100}$/.test(value) ? value : undefined,
   );
 
-/** Where traces go; without an endpoint there are none. */
+/** Where traces are sent. Without an endpoint, no traces are written. */
 const tracingSchema = z.strictObject({
   endpoint: z.exactOptional(
     httpUrl('the URL of an OTLP/HTTP collector, without /v1/traces', 'http://localhost:4318'),
@@ -84,10 +83,10 @@ const tracingSchema = z.strictObject({
   serviceName: serviceName(),
 });
 
-/** Who signs in without a name. */
+/** The name of an operator who signs in without one. */
 const OPERATOR = 'operator';
 
-/** The password itself, or the scrypt hash that it was made into. */
+/** The password itself, or its scrypt hash. */
 const consolePassword = () =>
   field(
     {
@@ -96,7 +95,7 @@ const consolePassword = () =>
       secret: true,
     },
     (value) => {
-      // Secrets that come from files end with a line break that is not part of them.
+      // Secrets that are read from files often end with a line break that is not part of them.
       const bare = value.replace(/[\r\n]+$/, '');
       if (bare.length < 8 || bare.length > 500 || /[\r\n\0]/.test(bare)) return undefined;
       if (isPasswordHash(bare) && parsePasswordHash(bare) === undefined) return undefined;
@@ -104,7 +103,7 @@ const consolePassword = () =>
     },
   );
 
-/** Long enough that nobody guesses it, however often they try. */
+/** Long enough that guessing it is impractical, without a limit on wrong attempts. */
 const metricsToken = () =>
   field(
     {
@@ -119,7 +118,7 @@ const metricsToken = () =>
     },
   );
 
-/** As the audit shows it: nothing that looks like a terminal's user (`terminal:ann`). */
+/** The name in the audit log. It cannot look like a terminal user's (`terminal:ann`). */
 const operatorName = () =>
   field(
     {
@@ -131,8 +130,8 @@ const operatorName = () =>
   );
 
 /**
- * The whole configuration. There are no defaults here: they stand in `config/default.yaml`, over
- * which the operator's file is laid. An exactly optional key is one that has none.
+ * The whole configuration. It has no defaults: those are in `config/default.yaml`, over which the
+ * operator's file is laid. An exactly optional key has no default.
  */
 export const configSchema = z.strictObject({
   dataDir: path('./data'),
@@ -167,10 +166,7 @@ export const configSchema = z.strictObject({
     enabled: flag(),
     host: host('0.0.0.0'),
     port: port(8080),
-    publicUrl: httpUrl(
-      'the URL under which the world reaches the HTTP port',
-      'https://gw.acme.example',
-    ),
+    publicUrl: httpUrl('the public URL of the HTTP port', 'https://gw.acme.example'),
     trustProxy: z.array(network('10.0.0.5')),
     maxConnections: whole(1, 100_000, 4000),
     maxConnectionsPerIp: whole(1, 100_000, 200),

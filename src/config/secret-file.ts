@@ -6,15 +6,15 @@ import { makeFileOnce, makeFolder } from '../runtime/durable-files.ts';
 import { isOpenToOthers, SetUpUnusable, troubleInWords } from '../runtime/set-up-trouble.ts';
 import { systemTrouble } from '../runtime/system-trouble.ts';
 
-/** A file of generated keys is there and cannot be used. It is never replaced by itself. */
+/** A file of generated keys exists and cannot be used. It is never replaced automatically. */
 export class UnusableKeys extends SetUpUnusable {
   override name = 'UnusableKeys';
 }
 
 /**
- * Reads a file of generated keys; undefined when there is none.
- * @throws {UnusableKeys} this user may not read it, or it is damaged: two things, since the way out of
- * the second would destroy what is well in the first
+ * Reads a file of generated keys; undefined when it does not exist.
+ * @throws {UnusableKeys} this user may not read it, or it is damaged. The two are told apart,
+ * because the fix for a damaged file (moving it away) would lose the keys of an intact one.
  */
 export async function readSecretFile<T>(
   file: string,
@@ -36,7 +36,7 @@ export async function readSecretFile<T>(
 }
 
 async function readPrivately(handle: FileHandle, file: string): Promise<string> {
-  // A backup that was unpacked may have left it open to others.
+  // A backup that was unpacked may have made it readable for others.
   const { mode } = await handle.stat();
   if (isOpenToOthers(mode)) {
     await handle.chmod(0o600).catch((error: unknown) => {
@@ -48,7 +48,7 @@ async function readPrivately(handle: FileHandle, file: string): Promise<string> 
   });
 }
 
-/** Calls on an open file do not name it in their errors. */
+/** Errors of calls on an open file do not contain its path. */
 function unreadable(file: string, error: unknown, to: 'read' | 'made private'): UnusableKeys {
   const code = codeOf(error) || 'unknown';
   const named = { code, syscall: 'open', path: file };
@@ -63,15 +63,15 @@ function parsed<T>(file: string, text: string, schema: z.ZodType<T>): T {
     return schema.parse(JSON.parse(text));
   } catch (error) {
     throw new UnusableKeys(
-      `${file} is damaged. Restore it from a backup, or move it away to have new keys made.`,
+      `${file} is damaged. Restore it from a backup, or move it away to have new keys generated.`,
       { cause: error },
     );
   }
 }
 
 /**
- * Reads a file of keys, or makes it: mode 0600, complete and durable before it appears under its
- * name. Of two processes that make it at once, the first wins and the other reads its file.
+ * Reads a file of keys, or creates it with mode 0600, complete and durable before it has its name.
+ * If two processes create it at once, the first one wins and the other reads its file.
  */
 export async function readOrMakeSecretFile<T>(
   file: string,

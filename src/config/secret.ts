@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 
 /**
- * A key, token or password. However it is printed (template, JSON, inspect, an error's
- * properties) it reads `[secret]`; whoever needs the value says so with `reveal()`.
+ * A key, token or password. However it is printed (template, JSON, inspect, an error's properties),
+ * it shows as `[secret]`; code that needs the value calls `reveal()`.
  */
 export class Secret {
   readonly #value: string;

@@ -25,7 +25,7 @@ function parseInbox(value: string): string | undefined {
   return domain === undefined ? undefined : `*@${domain}`;
 }
 
-/** Someone else's address or domain: `forms@site.example`, `*@site.example`. */
+/** Another party's address or domain: `forms@site.example`, `*@site.example`. */
 export const senderPattern = () =>
   field(
     {
@@ -60,14 +60,16 @@ export const phoneNumber = () =>
 
 const SENDER = /^(?:\d{3,8}|rcs:[A-Za-z0-9][A-Za-z0-9_.-]{0,99})$/;
 
-/** Possible, not assigned: numbering plans grow faster than any table. */
+/**
+ * A possible number, not necessarily an assigned one: numbering plans change faster than any table.
+ */
 const isE164 = (value: string): boolean =>
   /^\+[1-9]\d{6,14}$/.test(value) && parsePhoneNumberFromString(value)?.isPossible() === true;
 
 export const uuid = () =>
   field<ShopId>(
     {
-      expected: "the shop's id on the platform, a uuid",
+      expected: "the shop's id on the platform, a UUID",
       example: '4f9d2c1e-8a57-4b06-9d3e-2f1c7a6b5d40',
     },
     (value) => (z.guid().safeParse(value).success ? asShopId(value.toLowerCase()) : undefined),
@@ -80,7 +82,7 @@ export const twilioSid = (prefix: string) =>
     (value) => (new RegExp(`^${prefix}[0-9a-fA-F]{32}$`).test(value) ? value : undefined),
   );
 
-/** A name that stands in URLs, metrics and logs. */
+/** A name that is used in URLs, metrics and logs. */
 export const label = (example: string) =>
   field(
     {
@@ -95,7 +97,7 @@ export const label = (example: string) =>
     (value) => (/^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/.test(value) ? value : undefined),
   );
 
-/** Words that visitors read: one or more lines, nothing that only a terminal understands. */
+/** Text that visitors read: one or more lines, without control characters. */
 export const shownText = (maxLength: number, example: string) =>
   field(
     {
@@ -107,24 +109,24 @@ export const shownText = (maxLength: number, example: string) =>
       },
     },
     (value) => {
-      // A block text of YAML ends with a line break that nobody means.
+      // A block scalar of YAML ends with a line break that is not intended.
       const text = value.trim();
       const isFine = text !== '' && Array.from(text).length <= maxLength && !text.match(CONTROLS);
       return isFine ? text : undefined;
     },
   );
 
-/** All control characters but the line break and the tab. */
+/** All control characters except the line break and the tab. */
 const CONTROLS = /(?![\n\t])\p{Cc}/gu;
 
-/** A colour that the widget can compute a readable contrast for. */
+/** A colour for which the widget can compute the contrast. */
 export const color = (example: string) =>
   field(
     { expected: 'a colour as # and six hex digits, in quotes', example, hint: sixDigits },
     (value) => (/^#[0-9a-f]{6}$/i.test(value) ? value.toLowerCase() : undefined),
   );
 
-/** What most people write instead: `#abc`, `aabbcc`, `rgb(1, 2, 3)`. */
+/** Converts other common forms: `#abc`, `aabbcc`, `rgb(1, 2, 3)`. */
 function sixDigits(value: string): string | undefined {
   const hex = /^#?([0-9a-f]{3}|[0-9a-f]{6})$/i.exec(value.trim())?.[1];
   if (hex !== undefined) {
@@ -136,7 +138,7 @@ function sixDigits(value: string): string | undefined {
   return `"#${channels.map((each) => Number(each).toString(16).padStart(2, '0')).join('')}"`;
 }
 
-/** A picture on the shop's pages, which are https: another scheme would not be shown there. */
+/** A picture on the shop's pages. They use https, where browsers block pictures over http. */
 export const pictureUrl = (example: string) =>
   field(
     {

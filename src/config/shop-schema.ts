@@ -41,7 +41,7 @@ const email = z.strictObject({
   replyDomains: z.array(domain('mail.acme.example')).prefault([]),
   mediaPermission: PRIVATE(),
   inboundTokens: z
-    .array(bearerSecret('a token of at least 16 letters and digits, for POST /email/inbound', 16))
+    .array(bearerSecret('a token of at least 16 characters, for POST /email/inbound', 16))
     .prefault([]),
   loop: z
     .strictObject({
@@ -82,7 +82,7 @@ const sms = z.strictObject({
     .prefault({}),
 });
 
-/** A page's own `data-` attributes win over these. */
+/** A page's `data-` attributes override these. */
 const widget = z
   .strictObject({
     name: z.exactOptional(shownText(60, 'Acme support')),
@@ -117,8 +117,8 @@ const chat = z.strictObject({
 });
 
 /**
- * One tenant. The keys without a default here have none: they are facts about the shop. The
- * defaults stand in `config/default.yaml` too, as comments; a test keeps the two equal.
+ * One tenant. Keys without a default here are facts about the shop. The defaults are repeated in
+ * `config/default.yaml` as comments; a test keeps the two equal.
  */
 export const shopSchema = z.strictObject({
   name: label('acme'),

@@ -9,50 +9,52 @@ import {
   type Node,
   type Scalar,
 } from 'yaml';
-import { showPath, type Mistake, type Path, type Place } from './mistakes.ts';
+import { showPath, type Mistake, type Path, type SourcePosition } from './mistakes.ts';
 
 /**
- * A YAML document in which every value knows where it was written. All scalars are text: the
- * schema decides what is a number, so that `+15550001111` and `0123` stay what they are.
- * An empty value, or one that the environment leaves empty, counts as not given.
+ * A YAML document in which every value has its position in the file. All scalars are text: the
+ * schema decides which are numbers, so `+15550001111` and `0123` are kept as they are. An empty
+ * value, or one that is empty after interpolation, counts as not given.
  */
 export type SourceNode =
   | {
       readonly kind: 'map';
-      readonly place: Place;
+      readonly place: SourcePosition;
       readonly entries: ReadonlyMap<string, MapEntry>;
     }
-  | { readonly kind: 'list'; readonly place: Place; readonly items: readonly SourceNode[] }
+  | { readonly kind: 'list'; readonly place: SourcePosition; readonly items: readonly SourceNode[] }
   | {
       readonly kind: 'text';
-      readonly place: Place;
+      readonly place: SourcePosition;
       readonly text: string;
-      /** As it stands in the file, when the environment had a part in `text`. */
+      /** The text as written in the file, if `text` contains values of environment variables. */
       readonly written?: string;
     };
 
 export interface MapEntry {
-  readonly keyPlace: Place;
-  /** Undefined: the key is there, its value is not. */
+  readonly keyPlace: SourcePosition;
+  /** Undefined when the key has no value. */
   readonly value: SourceNode | undefined;
 }
 
 export interface Source {
   readonly root: SourceNode | undefined;
   readonly mistakes: readonly Mistake[];
-  /** Where values are already reported: nothing more is to be said about them. */
+  /** Paths for which a mistake is already reported; no further mistakes are reported below them. */
   readonly broken: readonly Path[];
-  /** Of the environment variables in it. */
+  /** The environment variables that the document uses. */
   readonly names: readonly string[];
 }
 
-/** Aliases multiply: what they expand to is bounded by this many nodes. */
+/**
+ * Limits the number of nodes after aliases are resolved, since nested aliases grow exponentially.
+ */
 const MAX_NODES = 100_000;
 
 const BAD_ALIAS =
   'an alias (*name) without an anchor (&name) before it; quote text that starts with *';
 
-/** The parser's own messages quote the document, which holds secrets. */
+/** The parser's own messages are not used: they quote the document, which contains secrets. */
 const SYNTAX: Readonly<Record<string, string>> = {
   BAD_ALIAS,
   BAD_INDENT: 'an indentation that does not fit the lines around it, or a bracket left open',
@@ -62,15 +64,15 @@ const SYNTAX: Readonly<Record<string, string>> = {
   MISSING_CHAR: 'a quote, bracket or space that is missing',
   MULTIPLE_DOCS: 'a second document (---) in the file',
   TAB_AS_INDENT: 'a tab as indentation; use spaces',
-  TAG_RESOLVE_FAILED: 'a tag (!...), which this configuration does not use',
+  TAG_RESOLVE_FAILED: 'a tag (!...), which is not supported here',
 };
 
-const MISREAD = 'text that is no YAML here; inside [...] and {...}, quote "${NAME}"';
+const MISREAD = 'text that is not valid YAML here; inside [...] and {...}, quote "${NAME}"';
 
-/** The document around these can still be read, and checked. */
+/** After these mistakes the rest of the document can still be read and checked. */
 const HARMLESS: ReadonlySet<string> = new Set(['DUPLICATE_KEY', 'TAG_RESOLVE_FAILED']);
 
-/** Reads a document; every syntax mistake and unset variable is reported, none is thrown. */
+/** Parses a document. Every syntax mistake and unset variable is reported; none is thrown. */
 export function readSource(
   file: string,
   text: string,
@@ -82,19 +84,19 @@ export function readSource(
     lineCounter: counter,
     prettyErrors: false,
   });
-  const placeAt = (offset: number): Place => {
+  const placeAt = (offset: number): SourcePosition => {
     const { line, col } = counter.linePos(offset);
     return { file, line: Math.max(line, 1), column: Math.max(col, 1) };
   };
   const found = [...document.errors, ...document.warnings];
   const misread = found.find(({ code }) => !HARMLESS.has(code));
-  // After a syntax error the parser stumbles on: what it says then would only distract.
-  const told = misread === undefined ? found : [misread];
-  const mistakes = told.map(({ code, pos }) => ({
+  // Errors that follow a syntax error are usually caused by it, so only the first one is reported.
+  const reported = misread === undefined ? found : [misread];
+  const mistakes = reported.map(({ code, pos }) => ({
     path: '',
     place: placeAt(pos[0]),
     expected: 'YAML',
-    came: SYNTAX[code] ?? MISREAD,
+    found: SYNTAX[code] ?? MISREAD,
   }));
   if (misread !== undefined) {
     return { root: undefined, mistakes, broken: [[]], names: [] };
@@ -105,7 +107,7 @@ export function readSource(
 
 class TreeReader {
   readonly #document: Document.Parsed;
-  readonly #placeAt: (offset: number) => Place;
+  readonly #placeAt: (offset: number) => SourcePosition;
   readonly #env: Readonly<Record<string, string | undefined>>;
   readonly #mistakes: Mistake[] = [];
   readonly #broken: Path[] = [];
@@ -114,7 +116,7 @@ class TreeReader {
 
   constructor(
     document: Document.Parsed,
-    placeAt: (offset: number) => Place,
+    placeAt: (offset: number) => SourcePosition,
     env: Readonly<Record<string, string | undefined>>,
   ) {
     this.#document = document;
@@ -144,7 +146,7 @@ class TreeReader {
     }
     if (isScalar(node)) return this.#scalar(node, path);
     if (isSeq(node)) {
-      // An empty item keeps its place, so that the paths of those after it stay right.
+      // An empty item keeps its index, so that the paths of later items stay correct.
       const items = node.items.map(
         (item, index): SourceNode =>
           this.#node(item, [...path, index]) ?? {
@@ -190,8 +192,8 @@ class TreeReader {
         path,
         place,
         '${NAME} or ${NAME:-default}',
-        'a ${ that starts neither',
-        'write $${ for a plain ${',
+        'a ${ that is not followed by NAME}',
+        'write $${ for a literal ${',
       );
     }
     for (const name of result.missing) {
@@ -199,32 +201,38 @@ class TreeReader {
         path,
         place,
         `the environment variable ${name}`,
-        'it is not set',
+        'not set',
         `set ${name}, or write \${${name}:-a default}`,
       );
     }
     return undefined;
   }
 
-  #report(path: Path, place: Place | undefined, expected: string, came: string, fix?: string) {
+  #report(
+    path: Path,
+    place: SourcePosition | undefined,
+    expected: string,
+    found: string,
+    fix?: string,
+  ) {
     this.#mistakes.push({
       path: showPath(path),
       ...(place && { place }),
       expected,
-      came,
+      found,
       ...(fix !== undefined && { fix }),
     });
     this.#broken.push(path);
   }
 
-  #place(node: unknown): Place {
-    // Nodes of a parsed document have a range; a key or item that is wholly absent has no node.
+  #place(node: unknown): SourcePosition {
+    // Nodes of a parsed document have a range; a missing key or item has no node.
     const range = (node as Node | null | undefined)?.range;
     return this.#placeAt(range?.[0] ?? 0);
   }
 }
 
-/** What became of one scalar. `text` is only there when every variable could be had. */
+/** The result of interpolating one scalar. `text` is present only if every variable was set. */
 type Interpolated =
   | { readonly ok: true; readonly text: string; readonly names: readonly string[] }
   | { readonly ok: false; readonly missing: readonly string[]; readonly malformed: boolean };
@@ -232,9 +240,9 @@ type Interpolated =
 const PLACEHOLDER = /\$\$\{|\$\{(?:([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\})?/g;
 
 /**
- * Puts environment variables into a scalar: `${NAME}`, or `${NAME:-default}` for a variable that
- * is unset or empty; `$${` stands for a plain `${`. Works on the value after YAML has been
- * parsed, so that a secret with a colon or a quote in it cannot change the document.
+ * Replaces environment variables in a scalar: `${NAME}`, or `${NAME:-default}` for a variable that
+ * may be unset or empty; `$${` stands for a literal `${`. Works on the parsed value, so that a
+ * secret with a colon or a quote in it cannot change the document.
  */
 export function interpolate(
   text: string,

@@ -1,7 +1,9 @@
 import { isIP } from 'node:net';
 import type { Config } from './config.ts';
 
-/** What is allowed and probably not meant. One sentence each, without values that are secret. */
+/**
+ * Warns of settings that are allowed but probably not intended. One sentence each, without secrets.
+ */
 export function warningsOf(config: Config): string[] {
   const warnings: string[] = [];
   const { shops } = config;
@@ -15,15 +17,15 @@ export function warningsOf(config: Config): string[] {
     warnings.push('admin.host is not the loopback interface; set admin.password yourself');
   }
   if (!config.smtp.enabled && shops.some((shop) => shop.email !== undefined)) {
-    warnings.push('smtp.enabled is false: email arrives only by POST /email/inbound');
+    warnings.push('smtp.enabled is false: email arrives through POST /email/inbound only');
   }
   if (!config.http.enabled && shops.some((shop) => shop.sms ?? shop.chat)) {
-    warnings.push('http.enabled is false: no SMS and no chat can arrive');
+    warnings.push('http.enabled is false: SMS and chat cannot arrive');
   }
   for (const [index, shop] of shops.entries()) {
     const url = shop.platformUrl ?? config.platform.url;
     if (url.startsWith('http:') && !isLoopback(new URL(url).hostname)) {
-      warnings.push(`shops[${index}] sends its apiKey over http, which is not encrypted`);
+      warnings.push(`shops[${index}] sends its apiKey over unencrypted http`);
     }
   }
   return [
@@ -49,13 +51,13 @@ function webhookInTheClear({ alerts: { webhook } }: Config): string[] {
   if (webhook.url === undefined) return [];
   const { protocol, hostname } = new URL(webhook.url.reveal());
   if (protocol === 'https:' || isLoopback(hostname)) return [];
-  return ['alerts.webhook.url is http: alerts, and the token in it, are sent unencrypted'];
+  return ['alerts.webhook.url is http: alerts, and the token in the URL, are sent unencrypted'];
 }
 
 function endpointInTheClear({ localPlatform: { agent } }: Config): string[] {
   if (agent.kind !== 'openai' || !agent.baseUrl.startsWith('http:')) return [];
   if (isLoopback(new URL(agent.baseUrl).hostname)) return [];
-  return ['localPlatform.agent.baseUrl sends its key and what customers write unencrypted'];
+  return ['localPlatform.agent.baseUrl is http: its key and the messages are sent unencrypted'];
 }
 
 function isLoopback(host: string): boolean {

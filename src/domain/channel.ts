@@ -1,4 +1,4 @@
-/** A channel is the platform's `conversation.type` (API §4.7). */
+/** A channel has the name of the platform's `conversation.type` (API §4.7). */
 export type Channel = 'email' | 'sms' | 'web_chat';
 
 export const CHANNELS: readonly Channel[] = ['email', 'sms', 'web_chat'];

@@ -1,28 +1,28 @@
 import { domainToASCII } from 'node:url';
 import addressparser from 'nodemailer/lib/addressparser';
 
-/** What is read of an address header; a longer one is cut at the last comma before this. */
+/** The part of an address header that is read; a longer one is cut at the last comma before it. */
 const MAX_LIST_LENGTH = 64 * 1024;
 const MAX_ADDRESSES = 1000;
-/** RFC 5321 §4.5.3.1.3 allows 256; real forwarders write somewhat longer local parts. */
+/** RFC 5321 §4.5.3.1.3 allows 256; some real forwarders write longer local parts. */
 const MAX_ADDRESS_LENGTH = 320;
 
-/** Addresses that are canonical as they stand, and headers that need no grammar: most of them. */
+/** Addresses that are already canonical, and headers that need no parser. Most match these. */
 const PLAIN_ADDRESS = /^[\w.!#$%&'*/=?^`{|}~-]+@[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
 const PLAIN_MATCH_KEY = /^[a-z0-9_.-]+@[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
 const BARE_HEADER = /^[\w.+-]+@[\w.-]+$/;
 const NAMED_HEADER = /^(?:([^"(),:;<>@[\]\\\s]+(?: [^"(),:;<>@[\]\\\s]+)*) )?<([\w.+-]+@[\w.-]+)>$/;
 
 export interface Mailbox {
-  /** The display name as it came: encoded words are not decoded. Empty when there is none. */
+  /** The display name as received, without decoding encoded words. Empty if there is none. */
   readonly name: string;
-  /** The local part as it came, the domain in lower case and ASCII. */
+  /** The local part as received; the domain in lower case and ASCII. */
   readonly address: string;
 }
 
 /**
- * Reads an address header (RFC 5322 §3.4). Groups are flattened; what is not an address is left
- * out. Bounded in the header's length and in the number of addresses.
+ * Parses an address header (RFC 5322 §3.4). Groups are flattened, and invalid addresses are
+ * skipped. The header's length and the number of addresses are limited.
  */
 export function parseAddressList(value: string, maxLength = MAX_LIST_LENGTH): readonly Mailbox[] {
   const plain = value.length < MAX_ADDRESS_LENGTH ? plainMailbox(value) : undefined;
@@ -37,8 +37,8 @@ export function parseAddressList(value: string, maxLength = MAX_LIST_LENGTH): re
 }
 
 /**
- * An address with its domain in lower case and ASCII, or undefined when it is none. Lenient about
- * the local part: `user.@docomo.ne.jp` and `a..b@example.com` exist.
+ * The address with its domain in lower case and ASCII, or undefined if it is invalid. The local
+ * part is checked leniently: `user.@docomo.ne.jp` and `a..b@example.com` exist.
  */
 export function canonicalAddress(address: string): string | undefined {
   if (address.length <= MAX_ADDRESS_LENGTH && PLAIN_ADDRESS.test(address)) return address;
@@ -51,18 +51,21 @@ export function canonicalAddress(address: string): string | undefined {
   return `${local}@${domain}`;
 }
 
-/** A domain in lower case and ASCII (RFC 5891), without a trailing dot; undefined if it is none. */
+/**
+ * The domain in lower case and ASCII (RFC 5891), without a trailing dot; undefined if it is
+ * invalid.
+ */
 export function canonicalDomain(domain: string): string | undefined {
   const bare = domain.trim().replace(/\.$/, '').toLowerCase();
   if (/^\[[0-9a-f.:]+\]$|^\[ipv6:[0-9a-f.:]+\]$/.test(bare)) return bare;
-  // domainToASCII reads "123" as an IPv4 address: only what needs it goes through it.
+  // domainToASCII reads "123" as an IPv4 address, so it is used only where necessary.
   const ascii = /^[\x00-\x7f]*$/.test(bare) ? bare : domainToASCII(bare);
   return /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/.test(ascii) ? ascii : undefined;
 }
 
 /**
- * The form in which two addresses are compared: lower case, domain in ASCII, without the `+tag`.
- * Undefined when it is no address.
+ * The form in which addresses are compared: lower case, domain in ASCII, without the `+tag`.
+ * Undefined for an invalid address.
  */
 export function matchKey(address: string): string | undefined {
   if (address.length <= MAX_ADDRESS_LENGTH && PLAIN_MATCH_KEY.test(address)) return address;
@@ -86,7 +89,7 @@ function plainMailbox(value: string): Mailbox | undefined {
 }
 
 function isLocalPart(local: string): boolean {
-  // RFC 5321 §4.1.2: no control characters, also not behind a backslash.
+  // RFC 5321 §4.1.2: no control characters, not even after a backslash.
   if (/^"(?:[^"\\\x00-\x1f\x7f]|\\[^\x00-\x1f\x7f])*"$/.test(local)) return true;
   return !/[\x00-\x20\x7f-\x9f"(),:;<>@[\\\]\u200b\u2060\ufeff]/.test(local);
 }
@@ -99,9 +102,9 @@ function cut(value: string, maxLength: number): string {
 }
 
 /**
- * Whether strict checks of an address may stumble over this one: a quoted local part, a domain
- * without a dot or with characters that host names do not have, an address literal, or characters
- * that need SMTPUTF8 (RFC 6531).
+ * Whether a strict validator may reject this address: a quoted local part, a domain without a dot
+ * or with characters that host names cannot have, an address literal, or characters that need
+ * SMTPUTF8 (RFC 6531).
  */
 export function isDoubtfulAddress(address: string): boolean {
   const local = address.slice(0, address.lastIndexOf('@'));
@@ -111,7 +114,7 @@ export function isDoubtfulAddress(address: string): boolean {
   );
 }
 
-/** Whether mail can be sent there over the internet: its domain is a host name with a dot. */
+/** Whether mail can be sent to it over the internet: its domain is a host name with a dot. */
 export function isInternetHost(address: string): boolean {
   const domain = address.slice(address.lastIndexOf('@') + 1);
   return (

@@ -24,8 +24,8 @@ export const ENTRY_STATES = [
 export type EntryState = (typeof ENTRY_STATES)[number];
 
 /**
- * From which states an operator may move an entry while its raw form is kept. `retry` and `release`
- * put it back to `queued`, due at once; `restore` to what it was before `discard`.
+ * The states from which an operator may move an entry whose raw form is kept. `retry` and `release`
+ * return it to `queued`, due at once; `restore` returns it to its state before `discard`.
  */
 export const OPERATOR_MOVES = {
   retry: ['dead', 'queued'],
@@ -35,13 +35,13 @@ export const OPERATOR_MOVES = {
 } as const satisfies Readonly<Record<string, readonly EntryState[]>>;
 export type OperatorMove = keyof typeof OPERATOR_MOVES;
 
-/** Whether an operator may make this move of an entry that is in this state. */
+/** Whether an operator may make this move from this state. */
 export function isMoveAllowed(move: OperatorMove, state: EntryState): boolean {
   const from: readonly EntryState[] = OPERATOR_MOVES[move];
   return from.includes(state);
 }
 
-/** The moves that an operator may make of an entry: none once its raw form was swept. */
+/** The moves that an operator may make; none after the raw form was swept. */
 export function movesOf(state: EntryState, rawKept: boolean): readonly OperatorMove[] {
   if (!rawKept) return [];
   const moves: readonly OperatorMove[] = ['retry', 'release', 'discard', 'restore'];

@@ -1,2 +1,5 @@
-/** The endpoints of a shop's platform, `/messages/` and `/media/`; each has a health of its own. */
+/**
+ * The endpoints of a shop's platform, `/messages/` and `/media/`, whose health is tracked
+ * separately.
+ */
 export type HealthPart = 'messages' | 'media';

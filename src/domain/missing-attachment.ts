@@ -1,6 +1,6 @@
 /**
- * The line that stands in a message's content for an attachment that the platform does not get.
- * @param what names it: file name, type, the provider's id
+ * The line in a message's content that replaces an attachment which the platform does not get.
+ * @param what identifies it: file name, type, or the provider's id
  */
 export function missingAttachment(
   how: 'delivered' | 'retrieved',

@@ -1,13 +1,13 @@
 /**
- * Reasons that delivery gives to an outcome and the console explains. They are stored with the
- * entry and can be filtered by, so a change of words does not reach what is stored already.
+ * Reasons that delivery records with an outcome and the console explains. They are stored with the
+ * entry and used in filters, so changing the text does not change stored entries.
  */
 
-/** A 2xx without the message, which the platform's list does not have either. */
+/** A 2xx without the message, which is not in the platform's list either. */
 export const UNCLEAR = 'the platform does not say whether it took the message';
-/** Of a delivered message, whose sender has no address at the platform. */
+/** For a delivered message whose sender's address the platform did not accept. */
 export const CANNOT_BE_ANSWERED = 'cannot be answered: the platform refused the address';
-/** Of an event about a contact whom the platform does not know. */
+/** For an event about a contact that the platform does not know. */
 export const NO_SUCH_CONTACT = 'no such contact';
-/** Of an event, where the key may not read contacts. */
+/** For an event, when the key is not allowed to read contacts. */
 export const CONTACTS_NOT_READABLE = 'contacts cannot be looked up';

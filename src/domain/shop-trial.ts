@@ -3,18 +3,18 @@ import type { HealthPart } from './health-part.ts';
 /** The result of trying one endpoint. */
 export interface PartTrial {
   readonly part: HealthPart;
-  /** `no_answer`: no probe ended within the time. */
+  /** `no_answer`: no probe ended in time. */
   readonly outcome: 'delivered' | 'failed' | 'nothing_to_try' | 'no_answer';
-  /** The platform's words: for operators only. */
+  /** The platform's error text, shown to operators only. */
   readonly reason?: string;
   readonly nextProbeAt?: number;
 }
 
 /** The result of trying a shop. Times in milliseconds since the epoch. */
 export interface ShopTrial {
-  /** The endpoints that were in trouble; none when messages flow. */
+  /** The endpoints that were in trouble; none when deliveries succeed. */
   readonly parts: readonly PartTrial[];
-  /** Refusals that many messages got in the same words, and whether each is over. */
+  /** Groups of messages that were refused in the same words, and whether each group is resolved. */
   readonly refusedAlike: readonly { readonly words: string; readonly over: boolean }[];
   /** Messages that waited for their next attempt and are due now. */
   readonly released: number;

@@ -9,7 +9,7 @@ import type { DurableFiles } from '../runtime/durable-files.ts';
 import { relayOf } from './relay-options.ts';
 import type { LiveConfig } from './live-config.ts';
 
-/** The ways by which alerts leave, by the configuration; none when there is nowhere to send them. */
+/** The configured targets of alerts; empty when none is configured. */
 export function alertTargets({ alerts, smtp }: Config): Target[] {
   const { webhook, email } = alerts;
   const relay = relayOf(email, smtp.hostname);
@@ -23,14 +23,14 @@ export function alertTargets({ alerts, smtp }: Config): Target[] {
   ];
 }
 
-/** Which gateway speaks: the name under which the world knows it. */
+/** The public name of this gateway, which alerts show as their source. */
 export function alertSource({ http, smtp }: Config): string {
   const { host } = new URL(http.publicUrl);
   return host.startsWith('localhost') && smtp.hostname.includes('.') ? smtp.hostname : host;
 }
 
 /**
- * Begins to look after the gateway.
+ * Starts the alerting of the gateway.
  * @param targets are closed when it stops
  */
 export async function startAlerts(
@@ -66,8 +66,9 @@ export async function startAlerts(
 type AlertsParts = Parameters<typeof startAlerts>[2];
 
 /**
- * Looks after the gateway by the rules and targets as they are now. What fires and what was told is
- * kept in a file: another configuration neither repeats nor forgets it.
+ * Starts alerting with the current rules and targets, and restarts it when they change. Firing
+ * alerts and sent notices are stored in a file, so a new configuration neither repeats nor loses
+ * any.
  */
 export async function startLiveAlerts(
   live: LiveConfig,

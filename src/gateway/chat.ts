@@ -15,11 +15,11 @@ import type { Entry, Outcome } from '../spool/entry.ts';
 import type { Store } from '../spool/sqlite/open.ts';
 import { asVisitorId } from '../domain/ids.ts';
 import type { LiveConfig } from './live-config.ts';
-import { clientIpOf, through } from './public-http.ts';
+import { clientIpOf, replaceableRoute } from './public-http.ts';
 import { replySource } from './reply-source.ts';
 import { chatShops } from './shops.ts';
 
-/** Where the build puts the widget: the same from src/gateway/ and from dist/gateway/. */
+/** Where the build puts the widget; the same path from src/gateway/ and from dist/gateway/. */
 const WIDGET_FOLDER = fileURLToPath(new URL('../../dist/widget/', import.meta.url));
 
 export interface ChatParts {
@@ -32,16 +32,18 @@ export interface ChatParts {
   readonly metrics: Metrics;
 }
 
-/** The chat channel in a gateway: its door, and the reader of the platform's replies. */
+/** The chat channel of a gateway: its door and the reader of the platform's replies. */
 export interface RunningChat extends Pick<ChatServer, 'attach' | 'stop'> {
   /** Uploads, the widget's files and its configuration. */
   readonly routers: readonly RequestHandler[];
-  /** The tick on a visitor's message, once it is settled for good. */
+  /** Shows the visitor the final state of their message. */
   onSettled(entry: Entry, outcome: Outcome): void;
   stopReplies(): Promise<void>;
 }
 
-/** Starts the chat when the public listener is on: a shop that has one may come later. */
+/**
+ * Starts the chat whenever the public listener is on, because a reload may add a shop with a chat.
+ */
 export function startChat(parts: ChatParts): RunningChat | undefined {
   const { live, store, intake, clock, logger, metrics } = parts;
   const config = live.value;
@@ -84,7 +86,7 @@ export function startChat(parts: ChatParts): RunningChat | undefined {
   );
   return {
     attach: (server) => chat.attach(server),
-    routers: [chat.router, through(widget)],
+    routers: [chat.router, replaceableRoute(widget)],
     onSettled: (entry, outcome) => reportToVisitor(chat, entry, outcome, logger),
     stop: () => chat.stop(),
     stopReplies: () => poller.stop(),

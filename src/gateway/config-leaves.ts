@@ -1,15 +1,15 @@
 import { Secret } from '../config/secret.ts';
 
-/** One value of a configuration, a list of scalars as a whole. */
+/** One value of a configuration; a list of scalars counts as one value. */
 export interface ConfigLeaf {
-  /** `smtp.port`, `shops[acme].email.addresses`: a shop by its name, which is what people know. */
+  /** `smtp.port`, `shops[acme].email.addresses`: shops are shown by name rather than index. */
   readonly path: string;
-  /** The same as the schema counts: `['shops', 0, 'email', 'addresses']`. */
+  /** The same path as the schema counts it: `['shops', 0, 'email', 'addresses']`. */
   readonly at: readonly (string | number)[];
   readonly value: unknown;
 }
 
-/** Every value of a configuration, in its order. */
+/** All values of a configuration, in its order. */
 export function leavesOf(config: object): ConfigLeaf[] {
   return below('', [], config);
 }
@@ -40,8 +40,8 @@ function nameOf(item: unknown): string | undefined {
 }
 
 /**
- * The paths at which two configurations differ, in order, each once. A shop that only one of them
- * has is one path. No value is in the answer, and secrets are compared by what they hold.
+ * The paths at which two configurations differ, in order and without duplicates. A shop that only
+ * one of them has is one path. No value is returned; secrets are compared by their content.
  */
 export function changedPaths(before: object, after: object): string[] {
   const [old, now] = [comparable(before), comparable(after)];
@@ -57,7 +57,10 @@ export function changedPaths(before: object, after: object): string[] {
 const hasShop = (leaves: ReadonlyMap<string, string>, shop: string): boolean =>
   leaves.has(`${shop}.shopId`);
 
-/** The values as texts that are equal when the values are. They hold secrets: for comparing only. */
+/**
+ * The values as texts that are equal if and only if the values are. They contain secrets, so use
+ * them for comparison only.
+ */
 function comparable(config: object): ReadonlyMap<string, string> {
   return new Map(
     leavesOf(config).map(({ path, value }) => [

@@ -1,13 +1,13 @@
 import { configFileOf } from '../config/environment.ts';
 import { type Loaded, loadConfig, type LoadOptions } from '../config/load.ts';
 
-/** Where the configuration comes from: the same files and the same environment as at the start. */
+/** The source of the configuration: the same files and environment as at the start. */
 export interface ConfigSource {
-  /** The file that is laid over the defaults. */
+  /** The file that overrides the defaults. */
   readonly file?: string;
-  /** Reads it as it is now. */
+  /** Reads the current configuration. */
   load(): Loaded;
-  /** The defaults alone. */
+  /** Reads the defaults alone. */
   defaults(): Loaded;
 }
 
@@ -16,16 +16,16 @@ export function configSource(options: LoadOptions): ConfigSource {
   return {
     ...(file !== undefined && file !== '' && { file }),
     load: () => loadConfig({ ...options, regularFileOnly: true }),
-    // The empty name is no file.
+    // An empty name means no file.
     defaults: () => loadConfig({ ...options, file: '' }),
   };
 }
 
-/** Of a gateway that was given its configuration instead of a file. */
+/** For a gateway that was given its configuration as an object. */
 export const NO_SOURCE: ConfigSource = {
   load: () => ({
     ok: false,
-    mistakes: [{ path: '', expected: 'a gateway that was started from a file', came: 'none' }],
+    mistakes: [{ path: '', expected: 'a gateway that was started with a file', found: 'no file' }],
   }),
   defaults: () => ({ ok: false, mistakes: [] }),
 };

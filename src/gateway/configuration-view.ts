@@ -10,7 +10,7 @@ import type { ConfigSource } from './config-source.ts';
 import { demoShopOf } from './demo.ts';
 import type { LiveConfig } from './live-config.ts';
 import { platformUrlOf } from './platform-url.ts';
-import { completed, planned } from './reload.ts';
+import { withGeneratedKeys, planReload } from './reload.ts';
 import type { z } from 'zod';
 import { writtenDuration } from '../config/duration.ts';
 import { schemaAt } from '../config/explain.ts';
@@ -22,15 +22,18 @@ import { shopSchema } from '../config/shop-schema.ts';
 export interface ViewParts {
   readonly live: LiveConfig;
   readonly source: ConfigSource;
-  /** When what runs was read; milliseconds since the epoch. */
+  /** When the running configuration was read, in milliseconds since the epoch. */
   readonly loadedAt: () => number;
   readonly facts: CollectFacts;
 }
 
-/** What is made at the first start and no key of the file. */
+/** Values that are generated at the first start rather than read from the file. */
 const NOT_OF_THE_FILE: ReadonlySet<string> = new Set(['demo', 'chatTokenKeys']);
 
-/** The configuration for the console: what runs, and what the file says now. No secret is in it. */
+/**
+ * The configuration for the console: the running values and the file's pending changes, without
+ * secrets.
+ */
 export async function configurationView(parts: ViewParts): Promise<ConfigurationView> {
   const { live, source } = parts;
   const config = live.value;
@@ -39,7 +42,7 @@ export async function configurationView(parts: ViewParts): Promise<Configuration
     loadedAt: parts.loadedAt(),
     values: shownValues(config, source),
     pending: await pendingOf(config, source),
-    warnings: [...warningsOf(config), ...(await strangers(config, parts.facts))],
+    warnings: [...warningsOf(config), ...(await unconfiguredShopWarnings(config, parts.facts))],
     shops: config.shops.map((shop) => shownShop(shop, config)),
   };
 }
@@ -59,7 +62,10 @@ function shownValues(config: CompleteConfig, source: ConfigSource): Configuratio
     });
 }
 
-/** As shown, by path. Secrets look alike, so that none of them counts as a default. */
+/**
+ * The shown values by path. Secrets are left out: they are all masked alike, so one would equal its
+ * default.
+ */
 function textsOf(config: object): ReadonlyMap<string, string> {
   return new Map(
     leavesOf(config).flatMap((leaf): [string, string][] => {
@@ -77,21 +83,23 @@ async function pendingOf(
   if (!loaded.ok) return null;
   let wanted: CompleteConfig;
   try {
-    wanted = await completed(loaded.config, running);
+    wanted = await withGeneratedKeys(loaded.config, running);
   } catch (error) {
-    // As for a file with mistakes: who asks for the reload is told.
+    // Reported when the operator reloads, like mistakes in the file.
     if (error instanceof UnusableKeys) return null;
     throw error;
   }
-  const { changed, needsRestart } = planned(running, wanted, loaded.config.dataDir);
+  const { changed, needsRestart } = planReload(running, wanted, loaded.config.dataDir);
   return [
     ...changed.map((path) => ({ path, needsRestart: false })),
     ...needsRestart.map((path) => ({ path, needsRestart: true })),
   ];
 }
 
-/** Entries of shops that are not served: kept, and never tried until somebody says what to do. */
-async function strangers(config: Config, facts: CollectFacts): Promise<string[]> {
+/**
+ * Warnings for queued entries of shops that are not configured: they are kept but not delivered.
+ */
+async function unconfiguredShopWarnings(config: Config, facts: CollectFacts): Promise<string[]> {
   const names = new Set(config.shops.map(({ name }) => name));
   const waiting = new Map<string, number>();
   for (const { shop, state, count } of (await facts()).counts) {
@@ -100,11 +108,11 @@ async function strangers(config: Config, facts: CollectFacts): Promise<string[]>
   }
   return [...waiting].map(
     ([shop, count]) =>
-      `${count} queued for the shop ${shop}, which is not configured: they wait until it is again, or are discarded`,
+      `${count} queued for the shop ${shop}, which is not configured: they are kept until it is configured again or they are discarded`,
   );
 }
 
-/** Where the domain's MX record has to lead. */
+/** The host and port that the domain's MX record has to point to. */
 function smtpAt({ smtp }: Config): string {
   return smtp.enabled ? `${smtp.hostname}:${smtp.port}` : 'off';
 }
@@ -128,7 +136,7 @@ function shownShop(shop: ShopConfig, config: CompleteConfig): ConfigurationView[
   };
 }
 
-/** What stands for a secret that is set. */
+/** Shown instead of a secret that is set. */
 export const MASK = '••••';
 
 export interface ShownValue {
@@ -137,16 +145,16 @@ export interface ShownValue {
 }
 
 /**
- * A value of the configuration as people may see it: durations with their unit, lists with commas,
- * a secret as a mask. What is no secret by its type, but could carry one, is looked at too: a URL
- * loses its user, its password and what looks like a token.
+ * A configuration value for display: durations with a unit, lists with commas, secrets masked.
+ * Values that are not secrets but may contain one are cleaned: a URL loses its user, its password
+ * and anything that looks like a token.
  */
 export function shownValue({ at, value }: Pick<ConfigLeaf, 'at' | 'value'>): ShownValue {
   const items: readonly unknown[] = Array.isArray(value) ? value : [value];
   const description = descriptionAt(at);
   return {
     value: items.map((item) => shownItem(item, description)).join(', '),
-    // An empty list of secrets is a secret that is not set.
+    // An empty list of secrets counts as a secret that is not set.
     secret:
       items.some((item) => item instanceof Secret) ||
       (Array.isArray(value) && description?.secret === true),
@@ -169,9 +177,8 @@ function descriptionAt(at: ConfigLeaf['at']): FieldDescription | undefined {
 }
 
 /**
- * What a shop has when its section says nothing: the defaults of its keys stand in the schema, since
- * the file has none for shops that are not there. Keys without a default have values here that no
- * real shop has.
+ * The defaults of a shop's keys. They are in the schema, because the default file has no shops.
+ * Keys without a default have placeholder values here that no real shop has.
  */
 export function shopDefaults(): ShopConfig {
   return shopSchema.parse({

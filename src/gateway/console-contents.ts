@@ -31,8 +31,9 @@ export interface ContentParts {
 const pairsSchema = z.array(z.tuple([z.string(), z.string()]));
 
 /**
- * How the console reads entries: with the channels' own readers, beside the delivery's. Looking at
- * an entry decides nothing about it: nothing is counted, no opt-out recorded, no sender looked up.
+ * Reads entries for the console with the channels' own normalizers, separate from those of
+ * delivery. Reading has no side effects: nothing is counted, no opt-out is recorded and no sender
+ * is looked up.
  */
 export function consoleContents(parts: ContentParts): EntryContents {
   const { live, store, stack } = parts;
@@ -107,7 +108,7 @@ function previews({ live, store, logger, metrics, clock, stack }: ContentParts) 
         return texts.value;
       },
       scratchDir: join(dataDir, 'tmp', 'console-sms'),
-      // A person opens one of them and waits for it; delivery shares its time among all.
+      // An operator waits for a single entry here, while delivery has to share its time.
       media: { overdueMs: 10 * 60_000 },
     },
     {
@@ -123,7 +124,7 @@ function previews({ live, store, logger, metrics, clock, stack }: ContentParts) 
   return { email: email.normalize, sms, web_chat: chat } satisfies Record<Channel, Normalizer>;
 }
 
-/** As if an operator had released it: then it goes out as it is, and nobody asks who sent it. */
+/** The claim as if an operator had released the entry: it is read without checks of its sender. */
 const claimOf = (entry: Entry, raw: RawForm): Claimed => ({
   entry,
   raw,
@@ -140,7 +141,7 @@ function eventRequest(raw: RawForm) {
 
 function sourceOf(raw: RawForm, { spool }: Store): RawSource {
   if (raw.kind === 'file') return { kind: 'file', path: spool.blobs.path(raw.blob) };
-  // A copy: cloning a view to a worker takes along all of the buffer that it looks at.
+  // Copied, because transferring a view to a worker would transfer its whole underlying buffer.
   return { kind: 'bytes', bytes: new Uint8Array(raw.bytes) };
 }
 
@@ -158,7 +159,7 @@ function rawText(entry: Entry, head: Uint8Array): { text: string; type: string }
   return { text, type: 'application/json' };
 }
 
-/** UTF-8 as far as it is; what is not, byte by byte, so that nothing of a head is lost. */
+/** Decodes UTF-8, or byte by byte (Latin-1) when the head is not UTF-8, so that nothing is lost. */
 function decoded(bytes: Uint8Array): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const text = buffer.toString('utf8');

@@ -18,7 +18,7 @@ interface Door {
   readonly port: number;
 }
 
-/** Where the gateway listens. */
+/** The addresses on which the gateway listens. */
 export interface Doors {
   readonly smtp?: Door;
   readonly http?: Door;
@@ -36,8 +36,8 @@ export interface TestParts {
 }
 
 /**
- * Sends a message to a shop as a customer would: over SMTP, by a signed webhook, or as a visitor.
- * Resolves with the entry that it became.
+ * Sends a test message to a shop as a customer would: over SMTP, by a signed webhook, or as a chat
+ * visitor. Resolves with the entry that was created for it.
  * @throws {NotSent}
  */
 export async function sendTestMessage(
@@ -55,11 +55,12 @@ export async function sendTestMessage(
       entry.channel === channel &&
       entry.remoteId.includes(sentAs.replace(/^<|>$/g, '')),
   );
-  if (id === undefined) throw new NotSent('It was taken, and is among the newest messages');
+  if (id === undefined)
+    throw new NotSent('It was accepted; its entry is among the newest messages');
   return id;
 }
 
-/** Resolves with the id that the sender gave it. */
+/** Resolves with the id that the sender assigned. */
 async function send(
   config: CompleteConfig,
   doors: Doors,
@@ -109,7 +110,7 @@ async function testText(
     accountSid: sms.twilio.accountSid,
     authToken: sms.twilio.authTokens[0]?.reveal() ?? '',
     publicUrl: http.publicUrl,
-    // Of the block that is set aside for fiction.
+    // From the block of numbers that is reserved for fiction.
     from: `+1202555${String(randomInt(100, 200)).padStart(4, '0')}`,
     to: sms.numbers[0] ?? '',
     body: bodyText(),
@@ -126,9 +127,9 @@ async function testText(
     await answer.arrayBuffer();
     ({ status } = answer);
   } catch (cause) {
-    throw new NotSent('The webhook does not answer', { cause });
+    throw new NotSent('The webhook did not respond', { cause });
   }
-  if (status !== 200) throw new NotSent(`The webhook answered ${status}`);
+  if (status !== 200) throw new NotSent(`The webhook responded with HTTP ${status}`);
   return params['MessageSid'] ?? '';
 }
 
@@ -149,30 +150,30 @@ async function testChat(doors: Doors, { chat }: ShopConfig): Promise<string> {
   }
 }
 
-/** Not the same twice: the same text again and again would be held as a loop. */
+/** Different each time, because repeated equal texts would be held as a loop. */
 const bodyText = (): string =>
   `This is a test message from the console, sent at ${new Date().toISOString()}.`;
 
 function urlOf(door: Door | undefined, what: string): URL {
-  if (door === undefined) throw new NotSent(`${what}.enabled is false: the door is closed`);
+  if (door === undefined) throw new NotSent(`${what}.enabled is false: that listener is closed`);
   return new URL(`http://${reachable(door)}`);
 }
 
-/** Of one watch: a test message is taken within seconds. */
+/** Entries remembered per test message, which is accepted within seconds. */
 const MAX_SEEN = 5000;
 
-/** Which entry a message became that the console itself has sent. */
+/** Finds the entry of a message that the console itself has sent. */
 export class Arrivals {
   readonly #watches = new Set<EntryId[]>();
 
-  /** On the way of every message: nothing while nobody waits for one. */
+  /** Called for every accepted message; does nothing unless a test message is expected. */
   accepted(id: EntryId): void {
     for (const seen of this.#watches) if (seen.length < MAX_SEEN) seen.push(id);
   }
 
   /**
-   * The entry that is accepted while the message is sent and that is this very one; undefined when
-   * there is none.
+   * The entry that was accepted while `send` ran and that matches the message; undefined if there
+   * is none.
    */
   async entryOf<Sent>(
     spool: Pick<Spool, 'get'>,
@@ -183,7 +184,7 @@ export class Arrivals {
     this.#watches.add(seen);
     try {
       const sent = await send();
-      // It was acknowledged just now: it is among the last.
+      // It was acknowledged just now, so it is among the newest.
       for (const id of seen.toReversed()) {
         const entry = await spool.get(id);
         if (entry !== undefined && isIt(entry, sent)) return id;

@@ -28,7 +28,7 @@ import type { Entry, Outcome } from '../spool/entry.ts';
 import type { Store } from '../spool/sqlite/open.ts';
 import type { StopStack } from '../runtime/stop-stack.ts';
 import type { EntryId, ShopId } from '../domain/ids.ts';
-import type { ConfigurationDesk } from './configuration-desk.ts';
+import type { ConfigurationService } from './configuration-service.ts';
 import { consoleContents } from './console-contents.ts';
 import { Arrivals, type Doors, sendTestMessage } from './console-test-message.ts';
 import { createHttpDoor, clientIpOf } from './public-http.ts';
@@ -36,21 +36,21 @@ import type { LiveConfig } from './live-config.ts';
 import { version } from './version.ts';
 import type { CheckResult } from '../operations/doctor/check.ts';
 import { examine } from '../operations/doctor/doctor.ts';
-import { patientOf } from './doctor-patient.ts';
+import { doctorTargets } from './doctor-targets.ts';
 import type { IncomingMessage } from 'node:http';
 import proxyAddr from 'proxy-addr';
 import { ipNetwork } from '../runtime/ip-addresses.ts';
 import type { Channel } from '../domain/channel.ts';
 
-/** Where the build puts the page: the same from src/gateway/ and from dist/gateway/. */
+/** Where the build puts the page; the same path from src/gateway/ and from dist/gateway/. */
 const PAGE_FOLDER = fileURLToPath(new URL('../../dist/console/page/', import.meta.url));
 
-/** For a link that is convenient to have. */
+/** The time to look up a link to the ticket, which is not essential. */
 const TICKET_MS = 1500;
 
 export interface ConsoleParts {
   readonly live: LiveConfig;
-  readonly configuration: ConfigurationDesk;
+  readonly configuration: ConfigurationService;
   readonly store: Store;
   readonly shops: () => readonly ShopPlatform[];
   readonly facts: CollectFacts;
@@ -60,18 +60,18 @@ export interface ConsoleParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly stack: StopStack;
-  /** Where the gateway's own doors are, for test messages. */
+  /** The addresses of the gateway's own listeners, for test messages. */
   readonly doors: () => Doors;
-  /** Of the embedded platform, while it runs. */
+  /** The URL of the embedded platform while it runs. */
   readonly platformUrl: () => string | undefined;
-  /** An entry may be claimed now. */
+  /** Called when an entry may have become ready to claim. */
   readonly wake: () => void;
 }
 
-/** The operator's listener, open. */
+/** The open admin listener. */
 export interface RunningConsole {
   readonly port: number;
-  /** A new entry, or one that somebody changed. */
+  /** Reports a new or changed entry to the open pages. */
   entryChanged(id: EntryId): void;
   onSettled(entry: Entry, outcome: Outcome): void;
   stop(): Promise<void>;
@@ -203,14 +203,14 @@ function accountsOf({ admin }: CompleteConfig): OperatorAccount[] {
   ];
 }
 
-/** A key of its own (RFC 5869 §3.2), made of one that outlives restarts. */
+/** A separate key, derived (RFC 5869 §3.2) from one that persists across restarts. */
 function deviceKeyOf({ chatTokenKeys: [first] }: CompleteConfig): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', first?.secret.reveal() ?? '', '', 'console device', 32));
 }
 
 const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Compares in constant time; nothing equals a secret that is not configured. */
+/** Compares in constant time. Without a configured secret, nothing matches. */
 function equals(secret: string | undefined): (given: string) => boolean {
   if (secret === undefined) return () => false;
   const known = digestOf(secret);
@@ -222,7 +222,7 @@ const isCalled =
   ({ settings }: ShopPlatform): boolean =>
     settings.name === name;
 
-/** A ticket is a conversation's; the platform is asked, and not waited for when it is slow. */
+/** The ticket belongs to the conversation. The platform is asked for it, with a short timeout. */
 async function ticketOf(
   { shopId, conversationId }: Entry,
   shops: readonly ShopPlatform[],
@@ -236,7 +236,7 @@ async function ticketOf(
     const { results } = await shop.client.listTickets(query, AbortSignal.timeout(TICKET_MS));
     return results[0]?.id;
   } catch {
-    // The entry is what was asked for.
+    // The page shows the entry even without its ticket.
     return undefined;
   }
 }
@@ -250,25 +250,25 @@ function shopNames(shops: () => readonly ShopPlatform[]): ShopNames {
   };
 }
 
-/** Less than `sluice doctor` waits: a person looks at a page. */
+/** Shorter than the timeout of `sluice doctor`, because an operator waits for the page. */
 const CALL_MS = 10_000;
 
-/** The checks of `sluice doctor` as the gateway itself makes them. Nothing is changed anywhere. */
+/** Runs the checks of `sluice doctor` within the gateway. It changes nothing. */
 export function examineGateway(
   config: CompleteConfig,
   embeddedUrl: string | undefined,
 ): Promise<readonly CheckResult[]> {
-  const patient = patientOf(config, config, embeddedUrl);
+  const patient = doctorTargets(config, config, embeddedUrl);
   return examine(patient, { fix: false, timeoutMs: CALL_MS, clock: Date.now });
 }
 
-/** Whose tries at the password count together. */
+/** The network whose login attempts are counted together. */
 export function networkOf(trustProxy: readonly string[]): (request: IncomingMessage) => string {
   const clientIp = clientIpOf(trustProxy);
   return (request) => ipNetwork(clientIp(request));
 }
 
-/** The browser speaks TLS with a proxy that is to be believed; this listener itself does not. */
+/** Whether a trusted proxy says that the browser uses TLS; this listener itself does not. */
 export function isSecureOf(trustProxy: readonly string[]): (request: IncomingMessage) => boolean {
   if (trustProxy.length === 0) return () => false;
   const trust = proxyAddr.compile([...trustProxy]);
@@ -279,7 +279,7 @@ export function isSecureOf(trustProxy: readonly string[]): (request: IncomingMes
   };
 }
 
-/** Channels that a shop has and whose door is open. */
+/** The channels that at least one shop has and whose listener is open. */
 export function enabledChannels({ shops, smtp, http }: CompleteConfig): ReadonlySet<Channel> {
   const channels = shops.flatMap(({ email, sms, chat }): Channel[] => [
     ...(email !== undefined && (smtp.enabled || http.enabled) ? (['email'] as const) : []),

@@ -6,15 +6,15 @@ import { LOCAL, platformUrlOf } from './platform-url.ts';
 
 type ChatShop = ShopConfig & { readonly chat: NonNullable<ShopConfig['chat']> };
 
-/** The first shop whose chat the local platform answers; none on a real platform. */
+/** The first shop with a chat whose platform is the local one; undefined if there is none. */
 export const demoShopOf = (config: CompleteConfig): ChatShop | undefined =>
   config.shops.find(
     (each): each is ChatShop => each.chat !== undefined && platformUrlOf(config, each) === LOCAL,
   );
 
 /**
- * `GET /demo` for the shop of `demoShopOf`. Only the demo shop has a customer to log in as: nobody
- * else's secret signs for a stranger.
+ * `GET /demo` for the shop of `demoShopOf`. Only the generated demo shop can log a sample customer
+ * in: a configured shop's secret never signs for a visitor of this page.
  */
 export function demoRouter(config: CompleteConfig): RequestHandler {
   const shop = demoShopOf(config);

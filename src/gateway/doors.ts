@@ -5,7 +5,7 @@ import { createSmsWebhook } from '../channels/sms/door.ts';
 import { type RunningChat } from './chat.ts';
 import { demoRouter } from './demo.ts';
 import { emailServerOptions, inboundOptions, tlsOptions } from './email-options.ts';
-import { createHttpDoor, clientIpOf, createPublicApp, through } from './public-http.ts';
+import { createHttpDoor, clientIpOf, createPublicApp, replaceableRoute } from './public-http.ts';
 import { emailShops, smsShops } from './shops.ts';
 import { type Intake } from '../intake/intake.ts';
 import { createAddressDirectory, currentDirectory } from '../channels/email/routing.ts';
@@ -47,7 +47,12 @@ export async function openHttp(
     }),
   );
   const demo = live.derive('demo page', ['shops', 'platform'], demoRouter);
-  const routers = [through(sms), through(email), ...(chat?.routers ?? []), through(demo)];
+  const routers = [
+    replaceableRoute(sms),
+    replaceableRoute(email),
+    ...(chat?.routers ?? []),
+    replaceableRoute(demo),
+  ];
   const app = createPublicApp({ routers, health, logger });
   const listener = createHttpDoor('public', app, { live, logger, metrics });
   chat?.attach(listener.server);
@@ -57,7 +62,7 @@ export async function openHttp(
   return { host, port: bound };
 }
 
-/** Before the doors: who is on call is told of a certificate that ends. */
+/** Opens the certificate before the doors, so that alerts can report one that expires. */
 export async function openCertificate({
   config,
   logger,

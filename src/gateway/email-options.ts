@@ -6,11 +6,11 @@ import type { CompleteConfig } from '../config/complete.ts';
 import { inboundTokens } from './shops.ts';
 
 const MINUTE = 60_000;
-/** So many messages of one shop at a time hold at most 64 KiB each in memory. */
-const INBOUND_UNDER_WAY = 64;
+/** Concurrent messages per shop; each holds at most 64 KiB in memory. */
+const INBOUND_MAX_IN_PROGRESS = 64;
 const CERTIFICATE_CHECKED_EVERY_MS = 30_000;
 
-/** The configuration over the values that an operator has no say in. */
+/** The configured values over constants that are not configurable. */
 export function emailServerOptions({ smtp }: CompleteConfig): EmailServerOptions {
   return {
     ...EMAIL_SERVER_DEFAULTS,
@@ -28,16 +28,16 @@ export function emailServerOptions({ smtp }: CompleteConfig): EmailServerOptions
   };
 }
 
-/** The HTTP door has the limits of the SMTP door. */
+/** The HTTP door has the same limits as the SMTP door. */
 export function inboundOptions(config: CompleteConfig): InboundOptions {
   return {
     ...emailServerOptions(config),
     shops: inboundTokens(config),
-    maxUnderWay: INBOUND_UNDER_WAY,
+    maxInProgress: INBOUND_MAX_IN_PROGRESS,
   };
 }
 
-/** How senders are checked. */
+/** The options for checking senders. */
 export function authenticatorOptions({ smtp, dns }: CompleteConfig): AuthenticatorOptions {
   return {
     hostname: smtp.hostname,

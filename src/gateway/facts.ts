@@ -7,29 +7,29 @@ import { type PartHealth, PARTS } from '../spool/shop-health.ts';
 import type { EntryCount, Spool } from '../spool/spool.ts';
 import { X509Certificate } from 'node:crypto';
 
-/** Whoever asks again within this time gets the same collection. */
-const FRESH_FOR_MS = 1000;
-/** The store counts for at most this share of its time, however many entries there are to count. */
+/** Requests within this time share one result. */
+const CACHE_MS = 1000;
+/** Counting entries may take at most this share of the store's time. */
 const COUNTING_SHARE = 1 / 20;
 
 export interface FactsParts {
   readonly spool: Pick<Spool, 'counts'>;
   readonly dataDir: string;
-  /** Of free space, below which nothing is accepted. */
+  /** New messages are refused when less space than this is free. */
   readonly reserveBytes: () => number;
-  /** Those that are served now: a reload may change them. */
+  /** The shops that are served now; a reload may change them. */
   readonly shops: () => readonly ShopPlatform[];
-  /** The PEM text that STARTTLS shows; undefined while SMTP is off. */
+  /** The PEM text of the STARTTLS certificate; undefined while SMTP is off. */
   readonly certificate: () => string | undefined;
   readonly metrics: Metrics;
   readonly clock: Clock;
 }
 
-/** Collects how the gateway is. Several who ask at a time share one collection. */
+/** Collects the status of the gateway. Concurrent callers share one collection. */
 export function createFacts(parts: FactsParts): CollectFacts {
   const startedAt = parts.clock();
-  const counts = countSparingly(parts);
-  const certificateOf = rememberedCertificate();
+  const counts = countAtLimitedRate(parts);
+  const certificateOf = cachedCertificate();
   let latest: { readonly at: number; readonly facts: Promise<Facts> } | undefined;
 
   const collect = async (at: number): Promise<Facts> => {
@@ -67,10 +67,10 @@ export function createFacts(parts: FactsParts): CollectFacts {
 
   return () => {
     const at = parts.clock();
-    if (latest !== undefined && at - latest.at < FRESH_FOR_MS) return latest.facts;
+    if (latest !== undefined && at - latest.at < CACHE_MS) return latest.facts;
     const facts = collect(at);
     latest = { at, facts };
-    // A collection that failed is nobody's answer but of those who wait for it now.
+    // A failed collection is not cached; only the callers that already wait for it get the error.
     facts.catch(() => {
       if (latest?.facts === facts) latest = undefined;
     });
@@ -94,7 +94,7 @@ function shopFacts(shop: ShopPlatform): ShopFacts {
   };
 }
 
-/** A shop in doubt goes on: only evidence against all of it is told as an open breaker. */
+/** A shop in doubt still delivers, so only the open state is reported as an open breaker. */
 function breakerOf({ state, probing, since, reason, nextProbeAt }: PartHealth) {
   if (state !== 'open') return { state: 'closed' as const };
   return {
@@ -105,8 +105,8 @@ function breakerOf({ state, probing, since, reason, nextProbeAt }: PartHealth) {
   };
 }
 
-/** To count a million entries takes the store a while, in which it can do nothing else. */
-function countSparingly({ spool, clock }: FactsParts): () => Promise<readonly EntryCount[]> {
+/** Counting a million entries blocks the store for a while, so it is done at a limited rate. */
+function countAtLimitedRate({ spool, clock }: FactsParts): () => Promise<readonly EntryCount[]> {
   let kept: readonly EntryCount[] = [];
   let dueAt = 0;
   return async () => {
@@ -122,7 +122,7 @@ interface Readable {
   get(): Promise<{ readonly values: readonly { readonly value: number }[] }>;
 }
 
-/** Of a counter or gauge without labels, or the sum over its labels. */
+/** The value of a counter or gauge without labels, or the sum over all labels. */
 async function valueOf(metric: Readable): Promise<number> {
   const { values } = await metric.get();
   return values.reduce((sum, { value }) => sum + value, 0);
@@ -130,27 +130,27 @@ async function valueOf(metric: Readable): Promise<number> {
 
 type CertificateFacts = NonNullable<Facts['certificate']>;
 
-/** What is told of a PEM certificate: of a chain, of its first, which is the server's own. */
+/** The status of a PEM certificate. In a chain, the first certificate is the server's own. */
 export function certificateFacts(pem: string): CertificateFacts {
   const certificate = new X509Certificate(pem);
   return {
     subject: hostOf(certificate),
     endsAt: Date.parse(certificate.validTo),
-    // Not `checkIssued`: the gateway's own may sign nothing but what it says itself.
+    // `checkIssued` is not used: it also requires the right to sign certificates, which ours lacks.
     selfSigned:
       certificate.issuer === certificate.subject && certificate.verify(certificate.publicKey),
   };
 }
 
-/** The first name that it is for: modern certificates have it among the alternatives only. */
+/** The first host name: modern certificates list it in subjectAltName only. */
 function hostOf({ subject, subjectAltName = '' }: X509Certificate): string {
   const [, alternative] = /\b(?:DNS|IP Address):"?([^\s,"]+)/.exec(subjectAltName) ?? [];
   const [, common] = /^CN=(.+)$/m.exec(subject) ?? [];
   return alternative ?? common ?? '';
 }
 
-/** Parses a certificate once for as long as it is the same. */
-export function rememberedCertificate(): (pem: string) => CertificateFacts {
+/** Parses a certificate only when the text has changed. */
+export function cachedCertificate(): (pem: string) => CertificateFacts {
   let last: { readonly pem: string; readonly facts: CertificateFacts } | undefined;
   return (pem) => {
     if (last?.pem !== pem) last = { pem, facts: certificateFacts(pem) };

@@ -4,7 +4,7 @@ import type { ReloadResult } from '../console/contract.ts';
 import { startChat } from './chat.ts';
 import { openConsole, type RunningConsole } from './console.ts';
 import type { ConfigSource } from './config-source.ts';
-import { createConfigurationDesk } from './configuration-desk.ts';
+import { createConfigurationService } from './configuration-service.ts';
 import { authenticatorOptions } from './email-options.ts';
 import { createFacts } from './facts.ts';
 import { startLiveAlerts } from './alerts.ts';
@@ -30,7 +30,7 @@ import {
   takesMessages,
 } from './parts.ts';
 
-/** Where a started gateway listens; what is switched off is absent. */
+/** The addresses on which a started gateway listens; a disabled listener is absent. */
 export interface Addresses {
   readonly smtp?: ListenAddress;
   readonly http?: ListenAddress;
@@ -39,16 +39,16 @@ export interface Addresses {
 }
 
 export interface Gateway {
-  /** Resolves when everything listens. A start that fails has undone what it began. */
+  /** Resolves when all listeners are open. A start that fails undoes what it has started. */
   start(): Promise<Addresses>;
-  /** Closes the doors, finishes what is in flight, and closes everything else. */
+  /** Closes the doors, finishes the work in flight, then stops everything else. */
   stop(): Promise<void>;
-  /** Resolves when the gateway cannot go on: the store has failed. */
+  /** Resolves when the store has failed and the gateway cannot continue. */
   readonly failed: Promise<Error>;
   /**
-   * Takes the configuration up as it is now, as far as it can be without a restart; with a mistake
-   * in it nothing changes. Never rejects.
-   * @param who asks: an operator's name, or `signal`
+   * Applies the current configuration, as far as that is possible without a restart. If it contains
+   * a mistake, nothing changes. Never rejects.
+   * @param who requested it: an operator's name, or `signal`
    */
   reload(who: string): Promise<ReloadResult>;
 }
@@ -56,19 +56,21 @@ export interface Gateway {
 export interface GatewayOptions {
   readonly config: CompleteConfig;
   readonly logger: Logger;
-  /** Where the configuration is read again; without one it stays as it is. */
+  /** Where the configuration is reloaded from; without it, no reload is possible. */
   readonly source?: ConfigSource;
   readonly setLogLevel?: (level: CompleteConfig['log']['level']) => void;
 }
 
-/** What is in flight may take this long at a stop; the whole stop has 30 s. */
+/** The time that work in flight gets at a stop; the whole stop has 30 s. */
 const GRACE_MS = 10_000;
-/** The same after the store has failed: what waits has been refused, and only has to hear it. */
+/**
+ * The same after the store has failed: waiting clients have been refused and only need the reply.
+ */
 const GRACE_AFTER_FAILURE_MS = 500;
 
 /**
- * The composition root: builds every part from the configuration, starts them from the inside
- * out, so that a door opens only when what is behind it works, and stops them in reverse.
+ * The composition root. It builds every part from the configuration and starts them from the inside
+ * out, so that a door opens only when everything behind it works. It stops them in reverse order.
  */
 export function createGateway(options: GatewayOptions): Gateway {
   const { logger } = options;
@@ -83,7 +85,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   let closed: Promise<void> | undefined;
   const fail = (error: Error): void => {
     grace.ms = GRACE_AFTER_FAILURE_MS;
-    // At once and together: none of them acknowledges anything any more.
+    // All at once, since none of them can acknowledge anything any more.
     closed ??= stack.closeDoors(onError);
     resolveFailed(error);
   };
@@ -138,9 +140,9 @@ async function start(
 
   const { shops, local } = await connectPlatforms({ ...base, store });
 
-  // Intake wakes the dispatcher, which is built with the intake.
+  // Intake wakes the dispatcher, which is created after it.
   let wake: () => void = () => undefined;
-  // What is opened when there is something behind it.
+  // Set later, when the parts behind them exist.
   const opened: { console?: RunningConsole; smtp?: ListenAddress | undefined } = {};
   const backlog = new Backlog();
   const intake = createIntake({
@@ -179,7 +181,7 @@ async function start(
   });
   stack.push('alerts', () => alerting.stop());
 
-  const configuration = createConfigurationDesk(options, {
+  const configuration = createConfigurationService(options, {
     ...base,
     operator: store.operator,
     facts,
@@ -188,7 +190,7 @@ async function start(
     },
   });
 
-  // The doors, last: one that answers must not say that all are open.
+  // Readiness of the doors comes last: one open listener must not report that all are open.
   health.add('doors', () => notReady('starting'));
   const http = await openHttp(base, store, intake, chat, health);
   const console = await openConsole({

@@ -11,17 +11,17 @@ const WARN_BEFORE_MS = 7 * 24 * 60 * 60 * 1000;
 export interface HousekeepingParts {
   readonly spool: Spool;
   readonly backlog: Backlog;
-  /** Computes what lists show of entries of an earlier version; resolves with how many. */
+  /** Recomputes list summaries that an earlier version has written; resolves with their number. */
   readonly renewSummaries: (signal: AbortSignal) => Promise<number>;
   readonly retention: () => Retention;
-  /** Configured names by shop id. */
+  /** The configured names by shop id. */
   readonly shopNames: () => ReadonlyMap<string, string>;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** What has to be done from time to time: the gauges, and the sweep of what is old. */
+/** Periodic work: updating the gauges and sweeping expired data. */
 export class Housekeeping {
   readonly #parts: HousekeepingParts;
   #timers: NodeJS.Timeout[] = [];
@@ -49,8 +49,8 @@ export class Housekeeping {
   }
 
   /**
-   * The same work one after the other: a long sweep does not keep the intake from knowing what waits.
-   * A failure is logged and the next turn tries again.
+   * Runs work of the same kind one after the other; a long sweep does not delay counting. A failure
+   * is logged, and the next run tries again.
    */
   #later(what: string, work: () => Promise<void>): void {
     const before = this.#running.get(what) ?? Promise.resolve();

@@ -2,29 +2,33 @@ import type { CompleteConfig } from '../config/complete.ts';
 import { errorFields, type Logger } from '../observability/logger.ts';
 import { type Current, Holder } from '../runtime/current.ts';
 
-/** How a part changes over to a new configuration. */
-export interface TakeUp {
-  /** Puts in force what was prepared: at once, in this turn of the event loop. Must not fail. */
+/** A part's prepared change to a new configuration. */
+export interface PreparedChange {
+  /**
+   * Makes the prepared change effective synchronously, in this turn of the event loop. Must not
+   * fail.
+   */
   commit(): void;
-  /** Clears away what was replaced, when all parts have changed over. */
+  /** Cleans up what was replaced, after all parts have changed. */
   after?(): Promise<unknown>;
-  /** Another part could not be prepared: clears away what this one has made. */
+  /** Discards what was prepared, because another part could not be prepared. */
   undo?(): Promise<unknown>;
 }
 
 export interface LivePart {
   readonly name: string;
-  /** The paths that it is made of: it is asked only when something below one of them changes. */
+  /**
+   * The paths that it depends on; it is prepared only if a value at or below one of them changes.
+   */
   readonly reads: readonly string[];
-  /** Makes what the new configuration asks for, and changes nothing yet. May fail. */
-  prepare(next: CompleteConfig, running: CompleteConfig): TakeUp | Promise<TakeUp>;
+  /** Prepares the change without applying it. May fail. */
+  prepare(next: CompleteConfig, running: CompleteConfig): PreparedChange | Promise<PreparedChange>;
 }
 
 /**
- * The configuration that runs, and the parts that can change over to another one. All of them
- * prepare before the first one changes over, and all change over in one turn of the event loop:
- * whatever arrives meets either the old shops or the new ones, and a part that cannot be prepared
- * leaves everything as it was.
+ * The running configuration and the parts that can change at runtime. All parts prepare before the
+ * first one changes, and all change in one turn of the event loop: an arriving message sees either
+ * the old shops or the new ones, and if a part cannot be prepared, nothing changes.
  */
 export class LiveConfig implements Current<CompleteConfig> {
   readonly #logger: Logger;
@@ -40,12 +44,12 @@ export class LiveConfig implements Current<CompleteConfig> {
     return this.#value;
   }
 
-  /** Parts are prepared and changed over in the order in which they were added. */
+  /** Parts are prepared and changed in the order in which they were added. */
   add(part: LivePart): void {
     this.#parts.push(part);
   }
 
-  /** What a part makes of the configuration, made anew when something that it reads changes. */
+  /** A value derived from the configuration, recomputed when a path that it reads changes. */
   derive<T>(
     name: string,
     reads: readonly string[],
@@ -64,27 +68,27 @@ export class LiveConfig implements Current<CompleteConfig> {
   }
 
   /**
-   * Changes over. Resolves when what was replaced has been cleared away.
-   * @throws whatever kept a part from being prepared; nothing has changed then
+   * Applies a new configuration. Resolves when what was replaced has been cleaned up.
+   * @throws the error of the part that could not be prepared; nothing has changed then
    */
-  async changeOver(next: CompleteConfig, changed: readonly string[]): Promise<void> {
+  async apply(next: CompleteConfig, changed: readonly string[]): Promise<void> {
     const running = this.#value;
-    const prepared: { readonly name: string; readonly takeUp: TakeUp }[] = [];
+    const prepared: { readonly name: string; readonly change: PreparedChange }[] = [];
     try {
       for (const part of this.#parts) {
         if (!changed.some((path) => part.reads.some((read) => isWithin(path, read)))) continue;
-        prepared.push({ name: part.name, takeUp: await part.prepare(next, running) });
+        prepared.push({ name: part.name, change: await part.prepare(next, running) });
       }
     } catch (error) {
-      for (const { name, takeUp } of prepared.toReversed()) {
-        await this.#cleared(name, () => takeUp.undo?.());
+      for (const { name, change } of prepared.toReversed()) {
+        await this.#cleared(name, () => change.undo?.());
       }
       throw error;
     }
-    for (const { takeUp } of prepared) takeUp.commit();
+    for (const { change } of prepared) change.commit();
     this.#value = next;
     await Promise.all(
-      prepared.map(({ name, takeUp }) => this.#cleared(name, () => takeUp.after?.())),
+      prepared.map(({ name, change }) => this.#cleared(name, () => change.after?.())),
     );
   }
 
@@ -98,10 +102,11 @@ export class LiveConfig implements Current<CompleteConfig> {
 }
 
 /**
- * What a reload takes up; everything else needs a restart, and is told so. Each path stands for all
- * below it. `docs/reload.md` has the same list for operators, and a test that compares the two.
+ * The paths that a reload can change, each with everything below it. All other changes need a
+ * restart, and the reload says so. `docs/reload.md` has the same list for operators; a test
+ * compares the two.
  */
-export const TAKEN_UP: readonly string[] = [
+export const RELOADABLE_PATHS: readonly string[] = [
   'log.level',
   'http.publicUrl',
   'http.trustProxy',
@@ -115,11 +120,11 @@ export const TAKEN_UP: readonly string[] = [
   'shops',
 ];
 
-/** What is no key of the file and goes with the shops. */
+/** Not a key of the file; it changes together with the shops. */
 const WITH_THE_SHOPS = 'demo';
 
-export function isTakenUp(path: string): boolean {
-  return path === WITH_THE_SHOPS || TAKEN_UP.some((each) => isWithin(path, each));
+export function isReloadable(path: string): boolean {
+  return path === WITH_THE_SHOPS || RELOADABLE_PATHS.some((each) => isWithin(path, each));
 }
 
 /** `shops[acme].email` is within `shops`, and `delivery` within itself. */
@@ -127,14 +132,14 @@ export function isWithin(path: string, whole: string): boolean {
   return path === whole || path.startsWith(`${whole}.`) || path.startsWith(`${whole}[`);
 }
 
-/** What runs after a reload: the new values of what is taken up, the old ones of all else. */
-export function merged(running: CompleteConfig, next: CompleteConfig): CompleteConfig {
-  // Both have the type, and so has each key of the result.
+/** The configuration after a reload: new values at reloadable paths, running values elsewhere. */
+export function mergeReloadable(running: CompleteConfig, next: CompleteConfig): CompleteConfig {
+  // Both arguments have this type, and so does each value of the result.
   return mergedAt('', running, next) as CompleteConfig;
 }
 
 function mergedAt(path: string, running: unknown, next: unknown): unknown {
-  if (isTakenUp(path)) return next;
+  if (isReloadable(path)) return next;
   if (!isMapping(running) || !isMapping(next)) return running;
   const keys = new Set([...Object.keys(running), ...Object.keys(next)]);
   const pairs = [...keys].map((key): [string, unknown] => {
@@ -144,7 +149,7 @@ function mergedAt(path: string, running: unknown, next: unknown): unknown {
   return Object.fromEntries(pairs.filter(([, value]) => value !== undefined));
 }
 
-/** Not a list, and not an object of a class, such as a secret. */
+/** A plain object: not a list, and not an instance of a class such as a secret. */
 function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
   return (
     typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype

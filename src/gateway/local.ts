@@ -19,11 +19,13 @@ import { twilioAccount } from './shops.ts';
 
 export interface RunningLocal {
   readonly platform: LocalPlatform;
-  /** Takes up the shops: their keys, whether the agent answers, and their Twilio accounts. */
+  /**
+   * Applies the current shops: their keys, whether the agent answers, and their Twilio accounts.
+   */
   serve(config: CompleteConfig): void;
 }
 
-/** Starts the embedded platform when a shop uses it. On loopback: it is for one machine. */
+/** Starts the embedded platform if a shop uses it. It listens on loopback only. */
 export async function startLocalPlatform(
   config: CompleteConfig,
   store: RoutedStore,
@@ -62,12 +64,12 @@ function localShops(config: CompleteConfig) {
     .map(({ shopId, name, apiKey }) => ({ shopId, name, apiKey: apiKey.reveal() }));
 }
 
-/** The sample shop's knowledge, beside the program. */
+/** The texts of the sample shop, which are part of the program. */
 const SAMPLE_KNOWLEDGE = fileURLToPath(new URL('../../config/knowledge/demo', import.meta.url));
 
 type AgentOptions = Pick<LocalPlatformOptions, 'agent' | 'agentGiveUpAfterMs' | 'withoutAgent'>;
 
-/** What answers on the local platform, and where nobody does but people. */
+/** The agent of the local platform, and the shops for which it is off. */
 export function localAgent(config: CompleteConfig): AgentOptions {
   const { agent } = config.localPlatform;
   return {
@@ -77,7 +79,7 @@ export function localAgent(config: CompleteConfig): AgentOptions {
   };
 }
 
-/** The shops whose tickets wait for people. */
+/** The shops whose tickets only people answer. */
 export function withoutAgent({ shops }: CompleteConfig): string[] {
   return shops.filter((shop) => shop.agent === 'off').map(({ shopId }) => shopId);
 }
@@ -98,8 +100,8 @@ function agentChoice(agent: CompleteConfig['localPlatform']['agent']): AgentOpti
 }
 
 /**
- * How the embedded platform's answers leave, by the configuration.
- * @throws when the file of the relay's authority cannot be read
+ * How the embedded platform sends its answers, from the configuration.
+ * @throws when the relay's CA file cannot be read
  */
 export function localReplies(
   config: CompleteConfig,
@@ -112,7 +114,7 @@ export function localReplies(
   };
 }
 
-/** The Twilio accounts by the shop's id; for `localReplies`, which looks into the map as it goes. */
+/** The Twilio accounts by shop id, for `localReplies`, which reads the map on every use. */
 export function twilioSenders({ shops }: CompleteConfig): Map<string, TextSender> {
   return new Map(
     shops.flatMap(({ shopId, sms }): [string, TextSender][] => {
@@ -122,7 +124,7 @@ export function twilioSenders({ shops }: CompleteConfig): Map<string, TextSender
   );
 }
 
-/** The platform's port over the channel's sender. */
+/** Implements the platform's sender port with the channel's sender. */
 export function textSender(
   account: TwilioAccount,
   whatsappTemplate?: string,

@@ -1,16 +1,16 @@
 import type { Config } from '../config/config.ts';
 
-/** Each connection has its socket, and a file while a large message comes. */
+/** Each connection has a socket, and a file while a large message arrives. */
 const PER_SMTP_CONNECTION = 2;
-/** Webhooks, uploads and open chats: a busy shop's, since nothing bounds them all together. */
+/** Webhooks, uploads and chats of a busy shop; there is no total limit to derive it from. */
 const FOR_HTTP = 1000;
-/** Databases, logs, threads, the console, deliveries and look-ups. */
+/** Databases, logs, threads, the console, deliveries and DNS queries. */
 const OF_ITS_OWN = 200;
 
-/** Behind the number, in words. */
+/** What the number is for, as shown in messages. */
 export const NEEDED_FOR = 'for smtp.maxConnections, HTTP and its own files';
 
-/** Files and sockets that a gateway can have open at the same time under its configuration. */
+/** The files and sockets that a gateway with this configuration can have open at the same time. */
 export function neededDescriptors({ smtp, http }: Pick<Config, 'smtp' | 'http'>): number {
   return (
     OF_ITS_OWN +

@@ -25,10 +25,10 @@ export interface NormalizerParts {
   readonly stack: StopStack;
 }
 
-/** How soon an entry is looked at again whose shop has its channel no more. */
-const LOOK_AGAIN_MS = 60_000;
+/** When an entry is tried again whose shop no longer has its channel. */
+const RETRY_AFTER_MS = 60_000;
 
-/** The normalizer of each channel, for the shops as they are now. */
+/** The normalizer of each channel, for the current shops. */
 export function createNormalizers(parts: NormalizerParts): Record<Channel, Normalizer> {
   const { live, store, clock, logger, metrics, stack } = parts;
   const { dataDir } = live.value;
@@ -70,8 +70,8 @@ export function createNormalizers(parts: NormalizerParts): Record<Channel, Norma
   const withEmail = live.derive('shops with email', ['shops'], (config) => idsOf(config, 'email'));
   const withSms = live.derive('shops with sms', ['shops'], (config) => idsOf(config, 'sms'));
   return {
-    email: whileServed(email.normalize, withEmail),
-    sms: whileServed(sms, withSms),
+    email: postponeUnserved(email.normalize, withEmail),
+    sms: postponeUnserved(sms, withSms),
     web_chat: createChatNormalizer({
       blobs: store.spool.blobs,
       trustUnverifiedEmail: (shopId) => trusting.value.has(shopId),
@@ -83,15 +83,15 @@ const idsOf = ({ shops }: LiveConfig['value'], channel: 'email' | 'sms'): Readon
   new Set(shops.filter((shop) => shop[channel] !== undefined).map(({ shopId }) => shopId));
 
 /**
- * What came by a channel that the shop has no more waits for it, however long: how it is to be read
- * stands in the configuration.
+ * Postpones entries of a channel that their shop no longer has, for as long as it takes: the
+ * settings for reading them are in the configuration.
  */
-function whileServed(normalize: Normalizer, served: Current<ReadonlySet<ShopId>>): Normalizer {
+function postponeUnserved(normalize: Normalizer, served: Current<ReadonlySet<ShopId>>): Normalizer {
   return (claimed, signal) => {
     const { shopId, channel } = claimed.entry;
     if (served.value.has(shopId)) return normalize(claimed, signal);
     return Promise.reject(
-      new NotYet(`the shop has no ${channel} in the configuration`, LOOK_AGAIN_MS),
+      new NotYet(`the shop has no ${channel} in the configuration`, RETRY_AFTER_MS),
     );
   };
 }

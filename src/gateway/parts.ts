@@ -20,9 +20,9 @@ import type { Entry, Outcome } from '../spool/entry.ts';
 import { SpoolFull } from '../spool/errors.ts';
 import { openSqliteStore, type Store } from '../spool/sqlite/open.ts';
 
-/** What every part is built with. */
+/** The dependencies of every part. */
 export interface Base {
-  /** As it was at the start: for what a reload does not change. */
+  /** The configuration at the start, for values that a reload does not change. */
   readonly config: CompleteConfig;
   readonly live: LiveConfig;
   readonly logger: Logger;
@@ -30,12 +30,12 @@ export interface Base {
   readonly clock: Clock;
   readonly tracing: Tracing | undefined;
   readonly stack: StopStack;
-  /** What is in flight at a stop may take as long. */
+  /** The time that work in flight gets at a stop. */
   readonly grace: { readonly ms: number };
   readonly authenticator: Authenticator;
 }
 
-/** Of free disk space, below which nothing is accepted. */
+/** New messages are refused when less disk space than this is free. */
 const reserveBytes = ({ smtp }: CompleteConfig): number => 1.5 * smtp.maxMessageBytes;
 
 export function notReady(why: string): never {
@@ -43,8 +43,8 @@ export function notReady(why: string): never {
 }
 
 /**
- * What the intake would refuse for want of space, whoever sends it: a load balancer that asks sends it
- * elsewhere. It asks on every look, so that it is ready again by itself.
+ * Fails while the intake would refuse every message for lack of space, so that a load balancer
+ * routes around this gateway. It is evaluated on every probe, so readiness returns automatically.
  * @throws {NotReady}
  */
 export async function takesMessages(intake: Intake): Promise<void> {

@@ -25,24 +25,24 @@ export interface PlatformsParts {
   readonly stack: StopStack;
 }
 
-/** The platforms of the shops, as they are now. */
+/** The current platforms of the shops. */
 export interface Platforms {
   readonly shops: Current<readonly ShopPlatform[]>;
-  /** The embedded one, while a shop has used it since the start. */
+  /** The embedded platform, if a shop has used it since the start. */
   readonly local: Current<LocalPlatform | undefined>;
 }
 
-/** Connects every shop, and starts the embedded platform for those that use it. */
+/** Connects every shop, and starts the embedded platform if a shop uses it. */
 export async function connectPlatforms(parts: PlatformsParts): Promise<Platforms> {
   const { live, store, stack, logger, metrics } = parts;
   const running = new Holder<RunningLocal | undefined>(undefined);
   stack.push('local platform', () => running.value?.platform.stop());
   running.value = await startLocalPlatform(live.value, store, logger);
-  // `delivery.concurrency` is the bound: requests of a shop whose host another one keeps waiting
-  // would run out of time in a queue of the pool's own.
+  // `delivery.concurrency` limits the requests. A limit of the pool would make the requests of one
+  // shop time out while they wait for another shop's slow host.
   const pool = new ConnectionPool(Infinity);
   stack.push('connections', () => pool.close());
-  // Made once: one of each reload would hold on to the configuration before it, and so to all of them.
+  // Created once: a closure per reload would keep every earlier configuration in memory.
   const onRequest: RequestObserver = (operation, status, seconds) =>
     metrics.platformSeconds.observe({ operation, status }, seconds);
   const connect = (config: CompleteConfig, local: RunningLocal | undefined, before?: Before) =>
@@ -62,7 +62,7 @@ export async function connectPlatforms(parts: PlatformsParts): Promise<Platforms
           local?.serve(next);
           shops.value = connected;
         },
-        after: () => hastened(before.shops, connected, store.spool),
+        after: () => deliverSoon(before.shops, connected, store.spool),
         undo: async () => {
           if (local !== running.value) await local?.platform.stop();
         },
@@ -79,8 +79,10 @@ export async function connectPlatforms(parts: PlatformsParts): Promise<Platforms
   };
 }
 
-/** What waited for a platform that is another now is due; one that is in trouble is tried at once. */
-async function hastened(
+/**
+ * Makes waiting messages due for shops whose platform has changed, and probes unchanged shops now.
+ */
+async function deliverSoon(
   before: readonly ShopPlatform[],
   now: readonly ShopPlatform[],
   spool: PlatformsParts['store']['spool'],
@@ -98,18 +100,18 @@ interface Connecting {
   readonly clock: Clock;
 }
 
-/** What was connected, and by which configuration. */
+/** The connected shops and the configuration that they were connected with. */
 interface Before {
   readonly config: CompleteConfig;
   readonly shops: readonly ShopPlatform[];
 }
 
-/** Many of them may be read at once; a page that is larger is asked for in parts. */
+/** Several answers may be in memory at once; larger pages are requested in parts. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 /**
- * One client per shop, all on the same sockets. A shop that has not changed keeps its client; one
- * with the same platform and key keeps what is known of the platform's health.
+ * Creates one client per shop, all on the same connection pool. A shop that has not changed keeps
+ * its client; a shop with the same platform and key keeps the recorded health of the platform.
  */
 function connectShops(
   config: CompleteConfig,
@@ -149,7 +151,7 @@ function connectShops(
   });
 }
 
-/** The same platform under the same key, as it was connected before. */
+/** The earlier connection with the same platform and key, if any. */
 function connectedBefore(
   shop: ShopConfig,
   config: CompleteConfig,

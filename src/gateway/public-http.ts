@@ -22,7 +22,7 @@ export interface PublicHttpParts {
   readonly logger: Logger;
 }
 
-/** What the world may ask: webhooks, uploads, health. Nothing of the operator's is here. */
+/** The public routes: webhooks, uploads and health. No operator route is among them. */
 export function createPublicApp({ routers, health, logger }: PublicHttpParts): Express {
   const app = express();
   app.disable('x-powered-by');
@@ -47,21 +47,24 @@ export function createPublicApp({ routers, health, logger }: PublicHttpParts): E
   return app;
 }
 
-/** A route that is replaced with the configuration: a request ends where it began. */
-export const through =
+/** A route that a reload may replace; a request in progress finishes on the old one. */
+export const replaceableRoute =
   (current: Current<RequestHandler>): RequestHandler =>
   (request, response, next) =>
     current.value(request, response, next);
 
-/** The address of the client, as far as the configured proxies are to be believed. */
+/** The client's address, from X-Forwarded-For where the proxies are trusted. */
 export function clientIpOf(trustProxy: readonly string[]): (request: IncomingMessage) => string {
   if (trustProxy.length === 0) return (request) => request.socket.remoteAddress ?? '';
   const trust = proxyAddr.compile([...trustProxy]);
   return (request) => proxyAddr(request, trust);
 }
 
-/** Cut-offs are told together: somebody who causes thousands of them fills no disk. */
-const TOLD_EVERY_MS = 10_000;
+/**
+ * Cut-offs are logged together, so that a client that causes thousands of them cannot fill the
+ * disk.
+ */
+const LOG_EVERY_MS = 10_000;
 
 interface DoorParts {
   readonly live: LiveConfig;
@@ -69,7 +72,7 @@ interface DoorParts {
   readonly metrics: Metrics;
 }
 
-/** A listener with the configured limits, whose cut-offs are counted and told. */
+/** A listener with the configured limits. Its cut-offs are counted and logged. */
 export function createHttpDoor(
   door: 'public' | 'console',
   onRequest: RequestListener,
@@ -93,7 +96,7 @@ export function createHttpDoor(
     onCutOff: (reason) => {
       metrics.httpCutOff.inc({ door, reason });
       counts.set(reason, (counts.get(reason) ?? 0) + 1);
-      timer ??= setTimeout(tell, TOLD_EVERY_MS).unref();
+      timer ??= setTimeout(tell, LOG_EVERY_MS).unref();
     },
   });
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Secret } from '../config/secret.ts';
 import type { RelayOptions } from '../runtime/relay-transport.ts';
 
-/** A relay as the configuration names it. */
+/** A relay as it is configured. */
 export interface ConfiguredRelay {
   readonly relay?: Secret | undefined;
   readonly relayTls: RelayOptions['tls'];
@@ -10,8 +10,8 @@ export interface ConfiguredRelay {
 }
 
 /**
- * What a transport needs of `smtp://user:password@host:port`; undefined without one.
- * @throws when the file of the relay's authority cannot be read
+ * The transport options of `smtp://user:password@host:port`; undefined when no relay is configured.
+ * @throws when the relay's CA file cannot be read
  */
 export function relayOf(configured: ConfiguredRelay, hostname: string): RelayOptions | undefined {
   if (configured.relay === undefined) return undefined;
@@ -27,7 +27,8 @@ export function relayOf(configured: ConfiguredRelay, hostname: string): RelayOpt
     }),
     tls: configured.relayTls,
     ...(configured.relayCa !== undefined && { ca: readFileSync(configured.relayCa, 'utf8') }),
-    // RFC 5321 §4.1.1.1 wants a full name; relays refuse "localhost" from others.
+    // RFC 5321 §4.1.1.1 requires a fully qualified name; relays refuse "localhost" from other
+    // machines.
     ...(hostname.includes('.') && { name: hostname }),
   };
 }

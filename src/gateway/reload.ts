@@ -7,27 +7,28 @@ import { errorFields, type Logger } from '../observability/logger.ts';
 import type { NewAuditLine } from '../spool/operator-store.ts';
 import { changedPaths } from './config-leaves.ts';
 import type { ConfigSource } from './config-source.ts';
-import { type LiveConfig, isTakenUp, isWithin, merged } from './live-config.ts';
+import { type LiveConfig, isReloadable, isWithin, mergeReloadable } from './live-config.ts';
 
 export interface ReloadParts {
   readonly live: LiveConfig;
   readonly source: ConfigSource;
   readonly audit: (line: NewAuditLine) => Promise<void>;
   readonly logger: Logger;
-  /** Told after each reload that took something up. */
+  /** Called after each successful reload. */
   readonly onReloaded: (warnings: readonly string[]) => void;
 }
 
-/** Paths in one line of the log. */
-const PATHS_TOLD = 50;
+/** The number of paths shown in one log line. */
+const MAX_PATHS_LOGGED = 50;
 
 export interface Reloads {
   /**
-   * Takes the configuration up as it is now: all of it that can be, or nothing. One after the other.
-   * @param who asks: an operator's name, or `signal`
+   * Applies the current configuration: everything that can change at runtime, or nothing. Reloads
+   * run one after the other.
+   * @param who requested it: an operator's name, or `signal`
    */
   readonly reload: (who: string) => Promise<ReloadResult>;
-  /** Begins none any more; resolves when what is under way has ended. */
+  /** Starts no further reload; resolves when the one in progress has ended. */
   readonly stop: () => Promise<void>;
 }
 
@@ -42,7 +43,7 @@ export function createReloads(parts: ReloadParts): Reloads {
       return reloading;
     },
     stop: async () => {
-      // What a reload starts now would outlive what stops it.
+      // Parts that a reload starts from now on would not be stopped.
       isStopping = true;
       await last;
     },
@@ -50,13 +51,13 @@ export function createReloads(parts: ReloadParts): Reloads {
 }
 
 async function reload(who: string, parts: ReloadParts): Promise<ReloadResult> {
-  const result = await takeUp(parts);
+  const result = await applyConfiguration(parts);
   if (result.ok) {
     const { changed, needsRestart } = result;
     parts.logger.info('config.reloaded', {
       who,
-      changed: told(changed),
-      ...(needsRestart.length > 0 && { needsRestart: told(needsRestart) }),
+      changed: pathList(changed),
+      ...(needsRestart.length > 0 && { needsRestart: pathList(needsRestart) }),
     });
   } else {
     parts.logger.error('config.refused', { who, mistakes: result.mistakes.length });
@@ -70,14 +71,19 @@ async function reload(who: string, parts: ReloadParts): Promise<ReloadResult> {
   return result;
 }
 
-async function takeUp({ live, source, logger, onReloaded }: ReloadParts): Promise<ReloadResult> {
+async function applyConfiguration({
+  live,
+  source,
+  logger,
+  onReloaded,
+}: ReloadParts): Promise<ReloadResult> {
   const running = live.value;
   try {
     const loaded = source.load();
     if (!loaded.ok) return { ok: false, mistakes: loaded.mistakes.map(renderMistake) };
-    const wanted = await completed(loaded.config, running);
-    const { next, changed, needsRestart } = planned(running, wanted, loaded.config.dataDir);
-    await live.changeOver(next, changed);
+    const wanted = await withGeneratedKeys(loaded.config, running);
+    const { next, changed, needsRestart } = planReload(running, wanted, loaded.config.dataDir);
+    await live.apply(next, changed);
     onReloaded(loaded.warnings);
     return { ok: true, changed, needsRestart };
   } catch (error) {
@@ -86,15 +92,18 @@ async function takeUp({ live, source, logger, onReloaded }: ReloadParts): Promis
     const kind = error instanceof Error ? error.name : 'an error';
     return {
       ok: false,
-      mistakes: [`It could not be taken up (${kind}, the log has more): what ran before runs on.`],
+      mistakes: [`The configuration could not be applied (${kind}; see the log) and is unchanged.`],
     };
   }
 }
 
-/** With the generated keys of the folder that is in use: another one needs a restart. */
-export async function completed(config: Config, running: CompleteConfig): Promise<CompleteConfig> {
+/** Adds the generated keys of the running data folder: changing the folder needs a restart. */
+export async function withGeneratedKeys(
+  config: Config,
+  running: CompleteConfig,
+): Promise<CompleteConfig> {
   const { dataDir } = running;
-  // A list of shops that has become empty is more likely a slip than a wish for the demo shop.
+  // An empty list of shops is more likely a mistake than a request for the demo shop.
   if (config.shops.length === 0 && !running.demo) {
     return { ...(await completeConfig({ ...config, dataDir, shops: running.shops })), shops: [] };
   }
@@ -102,14 +111,14 @@ export async function completed(config: Config, running: CompleteConfig): Promis
 }
 
 export interface Plan {
-  /** What will run. */
+  /** The configuration that will run. */
   readonly next: CompleteConfig;
   readonly changed: readonly string[];
   readonly needsRestart: readonly string[];
 }
 
-/** What of a configuration is taken up. Pure. */
-export function planned(
+/** Splits the changes into those that a reload applies and those that need a restart. Pure. */
+export function planReload(
   running: CompleteConfig,
   wanted: CompleteConfig,
   dataDir: string = wanted.dataDir,
@@ -120,16 +129,16 @@ export function planned(
   );
   const usable = emptied ? { ...wanted, shops: running.shops, demo: running.demo } : wanted;
   return {
-    next: merged(running, usable),
-    changed: differing.filter(isTakenUp),
+    next: mergeReloadable(running, usable),
+    changed: differing.filter(isReloadable),
     needsRestart: [
-      ...differing.filter((path) => !isTakenUp(path)),
+      ...differing.filter((path) => !isReloadable(path)),
       ...(emptied ? ['shops'] : []),
     ].toSorted(),
   };
 }
 
-function told(paths: readonly string[]): string {
-  const more = paths.length - PATHS_TOLD;
-  return paths.slice(0, PATHS_TOLD).join(', ') + (more > 0 ? ` and ${more} more` : '');
+function pathList(paths: readonly string[]): string {
+  const more = paths.length - MAX_PATHS_LOGGED;
+  return paths.slice(0, MAX_PATHS_LOGGED).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }

@@ -13,11 +13,11 @@ import type { ShopId } from '../domain/ids.ts';
 
 const REFUSALS: ReadonlySet<number> = new Set([400, 404, 410, 422]);
 
-/** Where the chat channel reads the agent's replies. */
+/** The source from which the chat channel reads the agent's replies. */
 export function replySource(shops: Current<readonly ShopPlatform[]>): ReplySource {
   const clientOf = (shopId: ShopId): PlatformClient | undefined =>
     shops.value.find(({ settings }) => settings.shopId === shopId)?.client;
-  /** Platforms that refuse pages of this size: the greatest `limit` is not documented either (API §8). */
+  /** Platforms that refuse pages of this size; the maximum `limit` is not documented (API §8). */
   const strict = new Set<ShopId>();
   return {
     listMessages: async (shopId, conversationIds, cursor, signal, limit = PAGE) => {
@@ -57,7 +57,10 @@ export function replySource(shops: Current<readonly ShopPlatform[]>): ReplySourc
   };
 }
 
-/** An answer that says "not this"; which cursors end, and how they are refused, is not documented. */
+/**
+ * A refusal of the request as such. The documentation does not say how an expired cursor is
+ * refused.
+ */
 function isRefusal(error: unknown): boolean {
   return error instanceof PlatformError && REFUSALS.has(error.status ?? 0);
 }

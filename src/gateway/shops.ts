@@ -4,7 +4,7 @@ import type { SmsShop, TwilioAccount } from '../channels/sms/shop.ts';
 import type { CompleteConfig } from '../config/complete.ts';
 import type { ShopConfig } from '../config/config.ts';
 
-/** What each part knows of a shop, taken from the configuration: no part reads it itself. */
+/** The settings of a shop for each part. No part reads the configuration itself. */
 
 type With<Key extends 'email' | 'sms' | 'chat'> = ShopConfig & {
   readonly [K in Key]-?: NonNullable<ShopConfig[K]>;
@@ -30,7 +30,7 @@ export function emailShops(config: CompleteConfig): EmailShop[] {
   }));
 }
 
-/** Who may hand in email over HTTP. */
+/** The tokens with which a shop may post email over HTTP. */
 export function inboundTokens(config: CompleteConfig): TokenShop[] {
   return config.shops.filter(has('email')).map(({ shopId, email }) => ({
     shopId,
@@ -38,7 +38,7 @@ export function inboundTokens(config: CompleteConfig): TokenShop[] {
   }));
 }
 
-/** How each shop wants its mail read. */
+/** How each shop wants its email to be read. */
 export function mailSettings(config: CompleteConfig): ShopMailSettings[] {
   return config.shops.filter(has('email')).map(({ shopId, email }) => ({
     shopId,
@@ -69,7 +69,7 @@ export function smsShops(config: Pick<CompleteConfig, 'shops'>): SmsShop[] {
   }));
 }
 
-/** The account that all calls of Twilio for a shop are made with. */
+/** The account for all Twilio requests of a shop. */
 export function twilioAccount(twilio: With<'sms'>['sms']['twilio']): TwilioAccount {
   const { accountSid, authTokens, baseUrl, apiKeySid, apiKeySecret } = twilio;
   return {
@@ -93,7 +93,7 @@ export function chatShops(config: CompleteConfig): ChatShop[] {
   }));
 }
 
-/** Shops that trust an address which a visitor merely typed. */
+/** The shops that trust an address that a visitor typed without proof. */
 export function trustingShops(config: CompleteConfig): ReadonlySet<string> {
   return new Set(
     config.shops.filter((shop) => shop.chat?.trustUnverifiedEmail).map(({ shopId }) => shopId),

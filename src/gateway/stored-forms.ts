@@ -6,6 +6,6 @@ import type { StoredForms } from '../spool/stored-form.ts';
 
 const OF_CHANNELS = { email: storedEmail, sms: storedSms, web_chat: storedChat } as const;
 
-/** What each channel stores, for the store's own work: summaries and erasure. */
+/** The stored form of each channel, which the store needs for summaries and erasure. */
 export const storedFormOf: StoredForms = ({ kind, channel }) =>
   kind === 'event' ? storedEvent : OF_CHANNELS[channel];

@@ -10,9 +10,9 @@ export interface RoutedStore {
 }
 
 /**
- * Tells the embedded platform how a text came and whether its sender has opted out. By the message's
- * entry, which is there before the platform has the message; by the conversation's lane once the
- * entry is swept. A message that brings late media has an entry of its own.
+ * Tells the embedded platform how a text arrived and whether its sender has opted out. It reads the
+ * message's entry, which is written before the platform gets the message, or the conversation's
+ * lane once the entry has been swept. A message that delivers late media has its own entry.
  */
 export function textRoutes({ spool, optOuts }: RoutedStore): FindTextRoute {
   return async ({ shop, remoteId, conversationId }) => {

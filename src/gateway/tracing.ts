@@ -4,7 +4,9 @@ import type { Tracing } from '../observability/tracing.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { version } from './version.ts';
 
-/** Traces, when a collector is configured; without one, not even their library is loaded. */
+/**
+ * Starts tracing when a collector is configured. Otherwise the tracing library is not even loaded.
+ */
 export async function startTracing(
   { tracing }: CompleteConfig,
   { metrics, clock }: { readonly metrics: Metrics; readonly clock: Clock },

@@ -1,16 +1,16 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { CollectFacts, Facts } from './facts.ts';
 
-/** Where the gauges of this file read when they are asked for. */
+/** The sources of the gauges in this file, read at each scrape. */
 export interface FactSources {
   readonly facts: CollectFacts;
-  /** Entries that the search's index does not have yet. */
+  /** The number of entries that are not in the search index yet. */
   readonly searchBacklog: () => Promise<number>;
 }
 
 /**
- * Gauges that are read at the moment of a scrape, from the same collection as overview and alerts.
- * They are empty until `readFrom` was called, and when the gateway cannot tell.
+ * Gauges that are read at each scrape, from the same status as the overview and alerts. They are
+ * empty until `readFrom` is called, and while the status is not available.
  */
 export function createFactMetrics(registers: Registry[]) {
   let sources: FactSources | undefined;
@@ -18,7 +18,7 @@ export function createFactMetrics(registers: Registry[]) {
     try {
       return await sources?.facts();
     } catch {
-      // A scrape must not fail because one thing cannot be told.
+      // A scrape must not fail because one value is not available.
       return undefined;
     }
   };
@@ -51,7 +51,7 @@ export function createFactMetrics(registers: Registry[]) {
     ),
     certificateExpiry: new Gauge({
       name: 'sluice_smtp_certificate_expiry_timestamp_seconds',
-      help: 'When the certificate for STARTTLS ends, in seconds since the epoch; absent without SMTP',
+      help: 'When the certificate for STARTTLS expires, in seconds since the epoch; absent without SMTP',
       labelNames: ['self_signed'] as const,
       registers,
       async collect() {
@@ -80,7 +80,7 @@ export function createFactMetrics(registers: Registry[]) {
     }),
     lastDelivery: new Gauge({
       name: 'sluice_last_delivery_timestamp_seconds',
-      help: 'When a shop last took a message, in seconds since the epoch; absent before the first since the start',
+      help: "When a shop's platform last accepted a message, in seconds since the epoch; absent before the first since the start",
       labelNames: ['shop'] as const,
       registers,
       async collect() {
@@ -93,7 +93,7 @@ export function createFactMetrics(registers: Registry[]) {
     }),
     searchBacklog: new Gauge({
       name: 'sluice_search_backlog_entries',
-      help: "Entries that the console's search does not find yet",
+      help: "Entries that are not in the console's search index yet",
       registers,
       async collect() {
         const backlog = await sources?.searchBacklog().catch(() => undefined);

@@ -3,13 +3,13 @@ import type { HealthPart } from '../domain/health-part.ts';
 import type { Trouble } from '../domain/trouble.ts';
 
 /**
- * How the gateway is at one moment, for the console's overview and for alerts: one collection for
- * both, so that they never tell two stories. Times in milliseconds since the epoch.
+ * The status of the gateway at one moment. The console's overview and the alerts share one
+ * collection, so they never disagree. Times are in milliseconds since the epoch.
  */
 export interface Facts {
   readonly at: number;
   readonly startedAt: number;
-  /** Of every state but `delivered`; a shop that is no longer configured by its id. */
+  /** All states except `delivered`. A shop that is no longer configured is shown by its id. */
   readonly counts: readonly {
     readonly shop: string;
     readonly channel: Channel;
@@ -21,34 +21,34 @@ export interface Facts {
   readonly disk: {
     readonly freeBytes: number;
     readonly totalBytes: number;
-    /** Below this new messages are refused. */
+    /** New messages are refused when less space than this is free. */
     readonly reserveBytes: number;
   };
-  /** The certificate that STARTTLS shows; absent while SMTP is off. */
+  /** The STARTTLS certificate; absent while SMTP is off. */
   readonly certificate?: {
     readonly subject: string;
     readonly endsAt: number;
     readonly selfSigned: boolean;
   };
-  /** Webhooks whose signature did not match, since the start. */
+  /** Webhooks with an invalid signature since the start. */
   readonly badSignatures: number;
   readonly sockets: { readonly chat: number; readonly smtp: number };
 }
 
-/** The console shows it as it is, with counts of the queue. */
+/** Shown on the console, with counts of the queue. */
 export interface ShopFacts {
   readonly shop: string;
   readonly shopId: string;
   readonly breakers: readonly {
     readonly part: HealthPart;
     readonly state: 'closed' | 'open' | 'probing';
-    /** When the next probe is due, while it is open. */
+    /** When the next probe is due, while the breaker is open. */
     readonly nextProbeAt?: number;
-    /** Since when it is not closed, and why, in the platform's words. For operators only. */
+    /** Since when it has not been closed, and why, in the platform's words. For operators only. */
     readonly since?: number;
     readonly reason?: string;
   }[];
-  /** Refusals that many messages got in the same words: status, code and field names. */
+  /** Groups of messages that were refused in the same words: status, code and field names. */
   readonly refusedAlike: readonly {
     readonly words: string;
     readonly since: number;
@@ -59,43 +59,43 @@ export interface ShopFacts {
 
 export type CollectFacts = () => Promise<Facts>;
 
-/** How a data folder lies there, whoever it belongs to. */
+/** The state of a data folder on the disk, whoever owns it. */
 export interface DataFolderFacts {
   readonly dir: string;
-  /** Absent: there is no such folder, so no gateway has run with it. */
+  /** Absent if the folder does not exist, so no gateway has run with it. */
   readonly folder?: { readonly uid: number; readonly mode: number };
-  /** Files with keys, as far as they are there. */
+  /** The files with keys that exist. */
   readonly secrets: readonly {
     readonly name: string;
     readonly uid: number;
     readonly mode: number;
   }[];
-  /** Why this user cannot run a gateway with it; absent when nothing is in the way. */
+  /** Why this user cannot run a gateway with it; absent if nothing prevents it. */
   readonly trouble?: Trouble;
-  /** `left`: the last gateway ended without letting go of it. */
+  /** `left`: the last gateway ended without releasing it. */
   readonly lock: 'held' | 'free' | 'left';
   readonly pid?: string;
-  /** Absent: there is no spool. */
+  /** Absent if there is no spool. */
   readonly spool?: SpoolFacts | 'unreadable' | 'damaged';
 }
 
 export interface SpoolFacts {
   readonly bytes: number;
   readonly schema: number;
-  /** The schema that this program writes. */
+  /** The schema version that this program writes. */
   readonly knownSchema: number;
-  /** Of the database or its log, in milliseconds since the epoch. */
+  /** The last write to the database or its log, in milliseconds since the epoch. */
   readonly lastWriteAt: number;
-  /** Entries that may be tried, and since when the first of them. */
+  /** Entries that are due, and when the first of them became due. */
   readonly due: number;
   readonly dueSince?: number;
-  /** What most of those that wait failed with, by shop. */
+  /** The most frequent error of the waiting entries, by shop. */
   readonly failing: readonly {
     readonly shopId: string;
     readonly reason: string;
     readonly count: number;
   }[];
-  /** Shops whose deliveries are stopped, as the gateway last reported. */
+  /** Shops whose deliveries are stopped, according to the gateway's last report. */
   readonly stopped: readonly {
     readonly shopId: string;
     readonly part: HealthPart;

@@ -2,12 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errorFields } from './logger.ts';
 
 /**
- * Resolves when the part works; rejects, or throws `NotReady`, when it does not. The signal is
- * aborted when the answer would come too late.
+ * Resolves if the part works; otherwise rejects or throws `NotReady`. The signal is aborted when
+ * the result would be too late.
  */
 export type Check = (signal: AbortSignal) => void | Promise<void>;
 
-/** Why a part is not ready, in words that may be shown to anyone. */
+/** Why a part is not ready, in words that may be public. */
 export class NotReady extends Error {
   override name = 'NotReady';
 }
@@ -26,23 +26,23 @@ export interface HealthReport {
 export type HealthHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 export interface Health {
-  /** Names are unique; a second check of a name replaces the first. */
+  /** Names are unique; adding a name again replaces its check. */
   add(name: string, check: Check): void;
   report(): Promise<HealthReport>;
-  /** `/healthz`: 200 as long as the process answers. */
+  /** `/healthz`: 200 as long as the process responds. */
   readonly healthz: HealthHandler;
-  /** `/readyz`: 200 when every check passes, else 503; JSON with each check. */
+  /** `/readyz`: 200 if every check passes, otherwise 503; JSON with the result of each check. */
   readonly readyz: HealthHandler;
 }
 
 export interface HealthOptions {
   /** A check that takes longer has failed. */
   readonly timeoutMs?: number;
-  /** The public may ask too: checks run at most once in this time, however many ask. */
+  /** The result is cached for this long, because the endpoint is public. */
   readonly maxAgeMs?: number;
 }
 
-/** Named checks behind two handlers that any HTTP server can mount. */
+/** Named checks with two handlers that any HTTP server can mount. */
 export function createHealth(options: HealthOptions = {}): Health {
   const { timeoutMs = 2000, maxAgeMs = 1000 } = options;
   const checks = new Map<string, Check>();
@@ -64,7 +64,7 @@ export function createHealth(options: HealthOptions = {}): Health {
     report,
     healthz: (_request, response) => answer(response, 200, { ok: true }),
     readyz: (_request, response) => {
-      // `report` never rejects: a check that does is a line in it.
+      // `report` never rejects: a failed check is part of the report.
       void report().then((found) => answer(response, found.ok ? 200 : 503, found));
     },
   };
@@ -97,7 +97,7 @@ async function runOne(name: string, check: Check, timeoutMs: number): Promise<Ch
   }
 }
 
-/** An unexpected error's message may quote anything: only its kind and code are shown. */
+/** An unexpected error's message may contain anything, so only its kind and code are shown. */
 function reason(error: unknown): string {
   if (error instanceof NotReady) return error.message;
   const { error: kind, code } = errorFields(error);

@@ -4,19 +4,19 @@ import { RAISE_DESCRIPTORS } from '../domain/trouble.ts';
 
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
 
-/** Plain values only: a field is never an error object, a body, a subject, an address or a secret. */
+/** Plain values only: never an error object, a body, a subject, an address or a secret. */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>> & {
-  /** The event's own key: winston would join the two. */
+  /** Reserved for the event: winston would append this field to it. */
   readonly message?: never;
 };
 
-/** The application's own view of a logger: an event's name and its fields. */
+/** Logs an event with its fields. */
 export interface Logger {
   error(event: string, fields?: LogFields): void;
   warn(event: string, fields?: LogFields): void;
   info(event: string, fields?: LogFields): void;
   debug(event: string, fields?: LogFields): void;
-  /** A logger whose lines all carry these fields. */
+  /** Returns a logger that adds these fields to each of its lines. */
   with(fields: LogFields): Logger;
 }
 
@@ -25,13 +25,13 @@ export interface LogOptions {
   readonly format: 'json' | 'pretty';
 }
 
-/** A logger that can be told how much to write while it runs. */
+/** A logger whose level can be changed at runtime. */
 export interface AdjustableLogger extends Logger {
-  /** For this one and all that were made of it by `with`. */
+  /** Applies to this logger and to all loggers created from it by `with`. */
   setLevel(level: LogLevel): void;
 }
 
-/** Writes one line per event to standard error: JSON for machines, `pretty` for people. */
+/** Writes one line per event to standard error: JSON for programs, `pretty` for people. */
 export function createLogger({ level, format }: LogOptions): AdjustableLogger {
   if (format === 'json') return jsonLogger(level, (text) => process.stderr.write(text));
   const terminal = new winston.transports.Console({
@@ -40,9 +40,9 @@ export function createLogger({ level, format }: LogOptions): AdjustableLogger {
   return start(level, pretty(), terminal);
 }
 
-/** One JSON object a line, and the lines of a turn of the event loop in one text. */
+/** One JSON object per line; the lines of one turn of the event loop are written together. */
 export function jsonLogger(level: LogLevel, write: (text: string) => void): AdjustableLogger {
-  // One step instead of winston's own two: every message of every channel passes here.
+  // A single format step instead of winston's two, because every message is logged.
   const line = winston.format((info) => {
     info['timestamp'] = new Date().toISOString();
     info[LINE] = JSON.stringify(info);
@@ -56,7 +56,7 @@ function pretty() {
   const { combine, timestamp, printf, colorize, uncolorize } = winston.format;
   return combine(
     timestamp({ format: 'HH:mm:ss.SSS' }),
-    // Into a file or a pipe go words alone.
+    // A file or a pipe gets plain text without color codes.
     process.stderr.isTTY ? colorize({ level: true }) : uncolorize(),
     printf(({ timestamp: at, level, message, ...fields }) => {
       const rest = Object.entries(fields)
@@ -79,7 +79,7 @@ function start(
   return {
     ...wrap(logger),
     setLevel: (next) => {
-      // Children have the one that they were made of as their prototype: the level is its alone.
+      // Child loggers have the root logger as their prototype, so they share its level.
       logger.level = next;
     },
   };
@@ -95,7 +95,7 @@ function wrap(logger: winston.Logger): Logger {
   };
 }
 
-/** For tests and tools that have nowhere to write. */
+/** For tests and tools that write no log. */
 export const silentLogger: Logger = {
   error: () => undefined,
   warn: () => undefined,
@@ -105,8 +105,8 @@ export const silentLogger: Logger = {
 };
 
 /**
- * The log fields of an error: its kind and code, never its message, which may quote an address,
- * and never its properties, which may carry a key.
+ * The log fields of an error: its kind and code. Its message may contain an address and its
+ * properties a key, so neither is logged.
  */
 export function errorFields(error: unknown): LogFields {
   if (!(error instanceof Error)) return { error: typeof error };
@@ -118,18 +118,18 @@ export function errorFields(error: unknown): LogFields {
     ...(code && { code }),
     ...(cause && { cause: cause.name }),
     ...(causeCode && { causeCode }),
-    // Whoever finds this in the log of a busy day looks for a bug otherwise.
+    // Without this hint, the error would look like a bug on a busy day.
     ...([code, causeCode].includes('EMFILE') && { todo: RAISE_DESCRIPTORS }),
   };
 }
 
-/** Where winston's formats leave the finished line. */
+/** The key under which winston's formats store the finished line. */
 export const LINE = Symbol.for('message');
 
 /**
- * A transport of winston that gathers the lines of one turn of the event loop and writes them
- * together: a line for each message would otherwise be a system call for each message. At most one
- * turn's lines are lost when the process is killed; one that exits writes them.
+ * A winston transport that collects the lines of one turn of the event loop and writes them
+ * together, which saves a system call per line. A killed process loses the lines of at most one
+ * turn; a process that exits writes them.
  */
 export class LineBatch extends Transport {
   readonly #writeOut: (text: string) => void;

@@ -4,8 +4,8 @@ import { createFactMetrics } from './fact-metrics.ts';
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /**
- * Everything the gateway counts. Labels come from small closed sets (a channel, a state, a shop's
- * configured name): never an address, a number or anything a sender chooses.
+ * All metrics of the gateway. Labels have small closed sets of values (a channel, a state, a shop's
+ * configured name): never an address, a number or anything that a sender chooses.
  */
 export type Metrics = ReturnType<typeof createMetrics>;
 
@@ -18,7 +18,7 @@ export function createMetrics() {
     ...createFactMetrics(registers),
     buildInfo: new Gauge({
       name: 'sluice_build_info',
-      help: 'Always 1; its labels tell which version runs, on which Node.js',
+      help: 'Always 1; the labels are the versions of the program and of Node.js',
       labelNames: ['version', 'node'] as const,
       registers,
     }),
@@ -56,7 +56,7 @@ export function createMetrics() {
     }),
     platformSeconds: new Histogram({
       name: 'sluice_platform_request_seconds',
-      help: 'Requests to the platform by operation and answer',
+      help: 'Requests to the platform by operation and response',
       labelNames: ['operation', 'status'] as const,
       buckets: SECONDS,
       registers,
@@ -80,13 +80,13 @@ export function createMetrics() {
     }),
     chatReplySeconds: new Histogram({
       name: 'sluice_chat_reply_seconds',
-      help: "From the platform's writing of an answer, by its clock, to the visitor's chat; an answer to a visitor who was away waits for his return",
+      help: "From the creation of a reply, by the platform's clock, to the visitor's chat, including the time until an absent visitor returns",
       buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600, 86400],
       registers,
     }),
     authenticated: new Counter({
       name: 'sluice_authenticated_total',
-      help: 'Senders of emails checked, by method (spf, dkim, arc, dmarc) and result',
+      help: 'Checks of email senders, by method (spf, dkim, arc, dmarc) and result',
       labelNames: ['method', 'result'] as const,
       registers,
     }),
@@ -114,37 +114,37 @@ export function createMetrics() {
     }),
     smsStatusCallbacks: new Counter({
       name: 'sluice_sms_status_callbacks_total',
-      help: "Twilio's reports on outbound messages, which are only counted",
+      help: "Twilio's status reports on outbound messages, which are only counted",
       labelNames: ['status'] as const,
       registers,
     }),
     smsReconciled: new Counter({
       name: 'sluice_sms_reconciled_total',
-      help: "Inbound texts that no webhook had brought, found over Twilio's REST API",
+      help: "Inbound texts that no webhook had delivered, found through Twilio's REST API",
       labelNames: ['shop'] as const,
       registers,
     }),
     operatorActions: new Counter({
       name: 'sluice_operator_actions_total',
-      help: 'Lines of the audit that the console wrote, by action (login, login_failed, retry, discard ...)',
+      help: 'Lines of the audit log that the console wrote, by action (login, login_failed, retry, discard ...)',
       labelNames: ['action'] as const,
       registers,
     }),
     alarms: new Counter({
       name: 'sluice_alarms_total',
-      help: 'Things an operator has to look at',
+      help: "Events that need an operator's attention",
       labelNames: ['alarm'] as const,
       registers,
     }),
     alertsFiring: new Gauge({
       name: 'sluice_alerts_firing',
-      help: 'Alerts of the gateway itself that fire now, by rule and severity',
+      help: 'Firing alerts of the gateway itself, by rule and severity',
       labelNames: ['rule', 'severity'] as const,
       registers,
     }),
     alertNotifications: new Counter({
       name: 'sluice_alert_notifications_total',
-      help: 'Notices to the targets of alerts, by what came of them after all retries (sent, refused, busy, unreachable, timeout, failed)',
+      help: 'Notices to the targets of alerts, by result after all retries (sent, refused, busy, unreachable, timeout, failed)',
       labelNames: ['target', 'outcome'] as const,
       registers,
     }),
@@ -170,10 +170,10 @@ export function createMetrics() {
 }
 
 /**
- * Takes the series of shops that are served no more out of what is counted: each name that was ever
- * configured would stay until the process ends. Again and again, since an attempt that was under way
- * when its shop was taken out is counted afterwards. Gauges are set anew as a whole.
- * @param served names, as the `shop` label has them
+ * Removes the series of shops that are no longer served; otherwise every name that was ever
+ * configured would stay until the process ends. It is repeated, because an attempt that was in
+ * progress when its shop was removed is counted later. Gauges are recomputed as a whole.
+ * @param served names, as in the `shop` label
  */
 export async function forgetShops(
   { registry }: Metrics,
@@ -185,7 +185,7 @@ export async function forgetShops(
     const gone = new Map(
       values
         .filter(({ labels: { shop } }) => shop !== undefined && !served.has(String(shop)))
-        // A histogram's series have a label of their own for each bucket.
+        // A histogram's series have an additional label for each bucket.
         .map(({ labels: { le: _bucket, ...labels } }) => [JSON.stringify(labels), labels]),
     );
     for (const labels of gone.values()) metric.remove(labels);

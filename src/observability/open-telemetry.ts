@@ -29,18 +29,18 @@ import {
 import type { AttemptPart, AttemptTrace, TracedEntry, Tracing } from './tracing.ts';
 
 export interface TracingOptions {
-  /** Of an OTLP/HTTP collector, without `/v1/traces`. */
+  /** The URL of an OTLP/HTTP collector, without `/v1/traces`. */
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;
   /** 0 to 1. */
   readonly sampleRatio: number;
   readonly serviceName: string;
   readonly version: string;
-  /** How long spans wait for company. */
+  /** How long spans are batched. */
   readonly everyMs?: number;
 }
 
-/** Spans that wait at most, with a kilobyte or two each; more are dropped. */
+/** The maximum number of waiting spans, of one or two kilobytes each; further spans are dropped. */
 const MAX_WAITING = 4096;
 const MAX_BATCH = 512;
 const EVERY_MS = 2000;
@@ -51,7 +51,7 @@ const CLIENTS: ReadonlySet<AttemptPart> = new Set(['upload', 'conversation', 'su
 
 /**
  * Writes traces with OpenTelemetry's SDK, which is loaded with this module: import it only when
- * traces are on. Nothing of it is made global.
+ * tracing is on. It sets nothing globally.
  */
 export function openTracing(
   options: TracingOptions,
@@ -74,7 +74,7 @@ export function openTracing(
       [ATTR_SERVICE_NAME]: options.serviceName,
       [ATTR_SERVICE_VERSION]: options.version,
     }),
-    // Whole traces are chosen by the entry's id, before there is a span.
+    // Sampling is decided earlier, for whole traces, by the entry's id.
     sampler: new AlwaysOnSampler(),
     idGenerator: generator,
     spanProcessors: [processor],
@@ -109,7 +109,7 @@ export function openTracing(
   };
 }
 
-/** Random ids, but for a span whose ids are given. */
+/** Random ids, except for a span whose ids are given. */
 class PresetIds implements IdGenerator {
   readonly #random = new RandomIdGenerator();
   #given: { readonly traceId: string; readonly spanId: string } | undefined;
@@ -184,7 +184,7 @@ class RunningAttempt implements AttemptTrace {
   }
 }
 
-/** Its kind and the platform's status; messages of errors may quote anything. */
+/** Records the error's kind and the platform's status; error messages may contain anything. */
 function fail(span: Span, error: unknown): void {
   span.setStatus({ code: SpanStatusCode.ERROR });
   if (!(error instanceof Error)) return;
@@ -199,7 +199,7 @@ function fail(span: Span, error: unknown): void {
 
 export type CountSpans = (outcome: 'sent' | 'failed', spans: number) => void;
 
-/** An exporter whose spans are counted by what became of them. */
+/** An exporter that counts spans by outcome. */
 export function countedExporter(exporter: SpanExporter, count: CountSpans): SpanExporter {
   return {
     export: (spans: ReadableSpan[], done) =>
@@ -213,24 +213,27 @@ export function countedExporter(exporter: SpanExporter, count: CountSpans): Span
 }
 
 /**
- * The trace of an entry is its id without the dashes: a UUID is as long as a trace id (W3C Trace
- * Context §3.2.2.3), every process finds the same one, and an operator can paste it either way.
+ * The trace id of an entry is its id without the dashes: a UUID has the length of a trace id (W3C
+ * Trace Context §3.2.2.3), every process derives the same one, and operators can use either form.
  */
 export function traceIdOf(entryId: string): string {
   const id = entryId.replaceAll('-', '').toLowerCase();
   return /^[0-9a-f]{32}$/.test(id) && !/^0+$/.test(id) ? id : hashed(entryId, 32);
 }
 
-/** The span of the intake, below which all attempts are, in whatever process. */
+/** The span of the intake, the parent of all attempts in any process. */
 export const intakeSpanIdOf = (entryId: string): string => hashed(`intake/${entryId}`, 16);
 
-/** Whether an entry is traced: of a share of 0.1, the same tenth of all entries in every process. */
+/**
+ * Whether an entry is traced. A ratio of 0.1 selects the same tenth of all entries in every
+ * process.
+ */
 export function isSampled(entryId: string, ratio: number): boolean {
   if (ratio >= 1) return true;
   return parseInt(hashed(`sample/${entryId}`, 8), 16) / 2 ** 32 < ratio;
 }
 
-/** When a UUID of version 7 was made (RFC 9562 §5.7), in milliseconds since the epoch. */
+/** When a version 7 UUID was generated (RFC 9562 §5.7), in milliseconds since the epoch. */
 export function madeAt(entryId: string): number | undefined {
   const [, high, low] = /^([0-9a-f]{8})-([0-9a-f]{4})-7/.exec(entryId) ?? [];
   return high === undefined || low === undefined ? undefined : parseInt(high + low, 16);

@@ -1,6 +1,8 @@
 import type { Channel } from '../domain/channel.ts';
 
-/** What a trace tells of an entry: ids, names of the configuration and counts, nothing of a person. */
+/**
+ * The attributes of an entry in a trace: ids, configured names and counts, but no personal data.
+ */
 export interface TracedEntry {
   readonly id: string;
   readonly shopId: string;
@@ -16,22 +18,22 @@ export type AttemptPart = 'normalize' | 'upload' | 'conversation' | 'submit' | '
 
 /** One attempt in a trace. */
 export interface AttemptTrace {
-  /** Runs a part of the attempt. What it throws passes through. */
+  /** Runs one part of the attempt. Errors are rethrown. */
   timed<T>(part: AttemptPart, work: () => Promise<T>): Promise<T>;
-  /** Once, whatever became of it; `state` is the outcome's. */
+  /** Called once, for any outcome; `state` is the outcome's. */
   end(state: string): void;
 }
 
-/** Writes traces; there is none of it when tracing is off. Nothing here throws or waits. */
+/** Writes traces; undefined when tracing is off. Its methods never throw or block. */
 export interface Tracing {
-  /** An entry is durable and is about to be acknowledged. */
+  /** An entry is durable and about to be acknowledged. */
   accepted(entry: {
     readonly id: string;
     readonly shopId: string;
     readonly channel: Channel;
   }): void;
-  /** Undefined when this entry is not among those that are traced. */
+  /** Undefined if this entry is not sampled. */
   attempt(entry: TracedEntry): AttemptTrace | undefined;
-  /** Sends what is left, for a bounded time. */
+  /** Sends the remaining spans, within a bounded time. */
   stop(): Promise<void>;
 }

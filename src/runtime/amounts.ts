@@ -3,11 +3,11 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** A number of things: `1 entry`, `3 entries`. */
+/** A count with its noun: `1 entry`, `3 entries`. */
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${count} ${count === 1 ? one : many}`;
 
-/** `3 days`, `1 hour`, `12 minutes`, `40 seconds`: the largest unit of which there is at least one. */
+/** `3 days`, `1 hour`, `12 minutes`, `40 seconds`: in the largest unit that fits at least once. */
 export function durationInWords(ms: number): string {
   if (ms >= DAY) return counted(Math.floor(ms / DAY), 'day');
   if (ms >= HOUR) return counted(Math.floor(ms / HOUR), 'hour');
@@ -15,7 +15,7 @@ export function durationInWords(ms: number): string {
   return counted(Math.floor(ms / SECOND), 'second');
 }
 
-/** `71.2 GB` or `512 MB`, as the console writes it. */
+/** `71.2 GB` or `512 MB`, in the same form as the console. */
 export function sizeInWords(bytes: number): string {
   return bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${Math.floor(bytes / 1e6)} MB`;
 }

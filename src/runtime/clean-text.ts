@@ -1,20 +1,20 @@
-/** C0 and C1 controls, less tab and line feed. */
+/** C0 and C1 controls, except tab and line feed. */
 
 const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
-/** Bidirectional embeddings, overrides and isolates; the marks LRM and RLM belong to the text. */
+/** Bidirectional embeddings, overrides and isolates. The marks LRM and RLM are allowed in text. */
 const BIDI = /[\u202a-\u202e\u2066-\u2069]/g;
-/** Characters that show nothing: they hide text from a person and not from a program. */
+/** Invisible characters: they can hide text from a person but not from a program. */
 const INVISIBLE =
   /[\u00ad\u034f\u115f\u1160\u180b-\u180e\u200b-\u200d\u2060-\u2064\u206a-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\u{e0000}-\u{e01ef}]/gu;
 
-/** A surrogate without its other half: no encoder takes it. */
+/** An unpaired surrogate, which no encoder accepts. */
 const HALF_CHARACTER = /\p{Surrogate}/gu;
 
-/** Text without any of these is clean, and most text is. */
+/** Most text matches none of these characters and is returned unchanged. */
 const SUSPICIOUS =
   /[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u115f\u1160\u180b-\u180e\u200b-\u200d\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0]/;
 
-/** Scripts that are written without the joiners; between their letters one only hides a word. */
+/** Scripts that do not use joiners; between their letters, a joiner only disguises a word. */
 const UNJOINED =
   /[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 const LETTER = /[\p{L}\p{M}]/u;
@@ -26,9 +26,9 @@ const FLAG_START = /\u{1f3f4}[\u{e0030}-\u{e007a}]{0,6}$/u;
 const FLAG_END = /^[\u{e0030}-\u{e007a}]{0,6}\u{e007f}/u;
 
 /**
- * Text as a person sees it: without control characters, bidirectional overrides, tag characters
- * and stray zero-width ones. Joiners stay where they belong (Persian, Indic scripts, emoji
- * families), tags in flags, variation selectors after what they vary. Line ends become `\n`.
+ * Text as a person sees it: without control characters, bidirectional overrides, tag characters and
+ * stray zero-width characters. Joiners are kept where a script uses them (Persian, Indic scripts,
+ * emoji families), tags in flags, and variation selectors after a character. Line ends become `\n`.
  */
 export function cleanText(text: string): string {
   if (!SUSPICIOUS.test(text)) return text;
@@ -40,9 +40,9 @@ export function cleanText(text: string): string {
   ).replace(HALF_CHARACTER, '\ufffd');
 }
 
-/** The same on one line, white space collapsed, cut at `maxLength` UTF-16 units. */
+/** The same on one line, with white space collapsed, cut at `maxLength` UTF-16 units. */
 export function cleanLine(text: string, maxLength: number): string {
-  // Cut before cleaning as well, generously: the rest is bounded work for any input.
+  // Cut generously before cleaning too, which bounds the work for any input.
   const head = text.slice(0, maxLength * 8);
   const line = cleanText(head.replace(/[\t\n\r\v\f]/g, ' '))
     .replace(/\s+/g, ' ')
@@ -50,7 +50,7 @@ export function cleanLine(text: string, maxLength: number): string {
   return cutText(line, maxLength).trimEnd();
 }
 
-/** The first `maxLength` UTF-16 units, without half a character at the end. */
+/** The first `maxLength` UTF-16 units, without a surrogate that is cut off from its pair. */
 export function cutText(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   const code = text.charCodeAt(maxLength - 1);
@@ -86,11 +86,14 @@ function joins(character: string): boolean {
   return LETTER.test(character) && !UNJOINED.test(character);
 }
 
-/** UTS #51 ED-14a: a flag of a region is a black flag, tags, and a cancel tag, with nothing between. */
+/**
+ * UTS #51 ED-14a: the flag of a region is a black flag, tags and a cancel tag, with nothing
+ * between.
+ */
 function inFlag(text: string, character: string, offset: number): boolean {
   const code = character.codePointAt(0) ?? 0;
   if (code < 0xe0020 || code > 0xe007f) return false;
-  // At most six tags, two units each: a bounded look costs the same for any input.
+  // At most six tags of two units each, so the work per character is bounded.
   const before = text.slice(Math.max(offset - FLAG_LENGTH, 0), offset);
   return FLAG_START.test(before) && FLAG_END.test(text.slice(offset, offset + FLAG_LENGTH));
 }

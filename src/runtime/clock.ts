@@ -1,11 +1,11 @@
 import { performance } from 'node:perf_hooks';
 
-/** Milliseconds since the epoch. Passed in wherever time decides something. */
+/** Returns milliseconds since the epoch. Passed to all code that depends on time. */
 export type Clock = () => number;
 
 /**
- * The time of day at start, moved forward by the monotonic clock. Leases and schedules read this
- * one: a wall clock that jumps would end every lease at once, or postpone every retry.
+ * The time of day at the start, advanced by the monotonic clock. Leases and schedules use it,
+ * because a jump of the wall clock would end every lease at once or postpone every retry.
  */
 export function createMonotonicClock(): Clock {
   const offset = Date.now() - performance.now();

@@ -3,39 +3,42 @@ import { ipNetwork, type Networks } from './ip-addresses.ts';
 export interface ConnectionLimitOptions {
   readonly maxConnections: number;
   readonly maxConnectionsPerIp: number;
-  /** None when absent. */
+  /** Unlimited if absent. */
   readonly connectionRate?: RateOptions;
 }
 
 /**
- * `refused`: the client has, or trusted ones have, as many as they may. `full`: the client may,
- * as far as it is concerned, but no connection is left.
+ * `refused`: the client, or the group of trusted clients, is at its limit. `full`: the client is
+ * below its own limit, but no connection is left.
  */
 export type Admission = 'admitted' | 'refused' | 'full';
 
-/** What one client may have of the connections that are left. */
-const SHARE = 0.1;
+/** The share of the remaining connections that one client may have. */
+const CLIENT_SHARE = 0.1;
 /**
- * The part of all connections that trusted clients leave to others. Of a quarter a tenth is still
+ * The share of all connections that trusted clients leave to others. A tenth of a quarter is still
  * more than the 20 that one client may have by default.
  */
-const RESERVE = 0.25;
+const RESERVED_SHARE = 0.25;
 
 interface Held {
   readonly open: number;
-  /** Of those, as many were admitted as a trusted client's: who is trusted can change meanwhile. */
+  /**
+   * How many of them were admitted as trusted; the set of trusted clients can change while they are
+   * open.
+   */
   readonly trusted: number;
 }
 const NONE: Held = { open: 0, trusted: 0 };
 
 /**
- * Counts open connections, in all and per client, and how often a client comes. Trusted clients
- * (mail relays, reverse proxies), through which many others come, have no limits of their own, but
- * for a quarter of all connections that they leave to others.
+ * Counts open connections, in total and per client, and the rate at which a client connects.
+ * Trusted clients (mail relays, reverse proxies) carry the connections of many others, so they have
+ * no limit of their own, except that a quarter of all connections is reserved for others.
  *
- * While less than half of all connections are taken a client may have `maxConnectionsPerIp`. After
- * that it may not have more than a tenth of what is left, or one: a few clients cannot take
- * everything, and the last connections are for addresses that have none.
+ * While fewer than half of all connections are open, a client may have `maxConnectionsPerIp`. After
+ * that it may have at most a tenth of what is left, or one connection. A few clients cannot take
+ * everything, and the last connections go to addresses that have none.
  */
 export class ConnectionLimits {
   readonly #options: ConnectionLimitOptions;
@@ -56,11 +59,14 @@ export class ConnectionLimits {
     return this.#open;
   }
 
-  /** What is admitted counts until it is released. `now` in milliseconds, never going back. */
+  /**
+   * An admitted connection counts until it is released. `now` is in milliseconds and must be
+   * monotonic.
+   */
   admit(address: string, now: number): Admission {
     if (this.#trusted.has(address)) {
       const { maxConnections } = this.#options;
-      const reserve = Math.floor(maxConnections * RESERVE);
+      const reserve = Math.floor(maxConnections * RESERVED_SHARE);
       if (reserve > 0 && this.#openTrusted >= maxConnections - reserve) return 'refused';
     } else {
       if (this.#rate?.take(address, now) === false) return 'refused';
@@ -69,7 +75,7 @@ export class ConnectionLimits {
     return this.admitWhenRoom(address);
   }
 
-  /** For a client whose own limits have been looked at. */
+  /** For a client whose own limits have already been checked. */
   admitWhenRoom(address: string): Admission {
     if (this.#open >= this.#options.maxConnections) return 'full';
     this.#count(address, this.#trusted.has(address) ? 1 : 0, 1);
@@ -98,11 +104,11 @@ export class ConnectionLimits {
     const { maxConnections, maxConnectionsPerIp } = this.#options;
     const left = maxConnections - this.#open;
     if (left > maxConnections / 2) return maxConnectionsPerIp;
-    return Math.min(maxConnectionsPerIp, Math.max(1, Math.ceil(left * SHARE)));
+    return Math.min(maxConnectionsPerIp, Math.max(1, Math.ceil(left * CLIENT_SHARE)));
   }
 }
 
-/** As many clients are told apart in one window; further ones are not counted. */
+/** The number of clients tracked per window; further clients are not rate-limited. */
 const MAX_CLIENTS = 65_536;
 
 export interface RateOptions {
@@ -111,8 +117,8 @@ export interface RateOptions {
 }
 
 /**
- * How often each client has connected since the window began. One window for all: it costs one map
- * that is emptied, and no timer. At its border a client may have twice the rate for a moment.
+ * Counts the connections of each client in the current window. All clients share one window, which
+ * needs a single map and no timer. Around its end, a client can briefly reach twice the rate.
  */
 class ConnectionRate {
   readonly #options: RateOptions;
@@ -123,7 +129,7 @@ class ConnectionRate {
     this.#options = options;
   }
 
-  /** Counts a connection, also one that is refused. False when it is one too many. */
+  /** Counts a connection, even a refused one. False if it exceeds the rate. */
   take(address: string, now: number): boolean {
     const { connections, perMs } = this.#options;
     if (now - this.#windowFrom >= perMs) {
@@ -138,15 +144,18 @@ class ConnectionRate {
 }
 
 export interface DataPaceOptions {
-  /** RFC 5321 §4.5.3.2.5 gives a client minutes; a slow one must not have hours. */
+  /**
+   * RFC 5321 §4.5.3.2.5 gives a client minutes; the minimum rate keeps a slow one from taking
+   * hours.
+   */
   readonly minBytesPerSecond: number;
-  /** Over how long the rate is measured. */
+  /** The period over which the rate is measured. */
   readonly windowMs: number;
-  /** For the whole message, however fast it comes. */
+  /** The limit for the whole message, at any rate. */
   readonly totalMs: number;
 }
 
-/** Tells a client that is slow from one that has to wait for us. */
+/** Distinguishes a slow client from one that has to wait for us. */
 export class DataPace {
   readonly #options: DataPaceOptions;
   readonly #startedAt: number;
@@ -159,14 +168,14 @@ export class DataPace {
     this.#windowFrom = now;
   }
 
-  /** Milliseconds since the start of a message that has come too slowly so far; else 0. */
+  /** Milliseconds since the start of a message that has been too slow so far; otherwise 0. */
   stalledMs(now: number, bytes: number): number {
     const elapsed = now - this.#startedAt;
     return bytes < (this.#options.minBytesPerSecond * elapsed) / 1000 ? elapsed : 0;
   }
 
-  /** `waitsForUs`: the client is held back because what it sent has not been written yet. */
-  isTooSlow(now: number, bytes: number, waitsForUs: boolean): boolean {
+  /** `isReadingPaused`: reading is paused because the received data has not been written yet. */
+  isTooSlow(now: number, bytes: number, isReadingPaused: boolean): boolean {
     const { minBytesPerSecond, windowMs, totalMs } = this.#options;
     if (now - this.#startedAt > totalMs) return true;
     const elapsed = now - this.#windowFrom;
@@ -174,6 +183,6 @@ export class DataPace {
     const received = bytes - this.#windowBytes;
     this.#windowFrom = now;
     this.#windowBytes = bytes;
-    return !waitsForUs && received < (minBytesPerSecond * elapsed) / 1000;
+    return !isReadingPaused && received < (minBytesPerSecond * elapsed) / 1000;
   }
 }

@@ -1,12 +1,13 @@
 /**
- * Something that is replaced as a whole now and then. Read it where it is used, and keep what was
- * read for as long as one piece of work lasts: that ends as it began, whatever comes meanwhile.
+ * A value that is replaced as a whole from time to time. Read it where it is used, and keep what
+ * was read for the duration of one unit of work, so that the work ends with the value that it began
+ * with.
  */
 export interface Current<T> {
   readonly value: T;
 }
 
-/** Where the replacing is done. */
+/** The writable side of `Current`. */
 export class Holder<T> implements Current<T> {
   value: T;
 

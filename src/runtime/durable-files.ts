@@ -16,10 +16,10 @@ import { dirname, resolve } from 'node:path';
 
 const COPIED_AT_ONCE = 1024 * 1024;
 
-/** What was written may be gone, from the disk and soon from memory. */
+/** Written data may be lost: from the disk now, and from memory soon. */
 export class SyncFailed extends Error {
   override name = 'SyncFailed';
-  /** Of the system error: `EIO`. */
+  /** The code of the system error: `EIO`. */
   readonly code: string;
 
   constructor(cause: unknown) {
@@ -30,31 +30,34 @@ export class SyncFailed extends Error {
 }
 
 /**
- * Everything that asks the disk to keep something. A file is durable when its bytes are synced and,
- * if it is new or was renamed, its folder too: a file that is synced is lost without its name.
+ * Makes files durable. A file is durable when its bytes are synced and, if it is new or was
+ * renamed, its folder is synced too; otherwise the file can be lost with its name.
  *
- * An fsync that fails is never tried again: Linux drops the pages that it could not write, and the
- * next fsync, which finds nothing left to write, succeeds. It is told, and ends the store, unless all
- * that it says is that there is no space for a file which does not count yet (`syncNew`).
+ * A failed fsync is never retried: Linux drops the pages that it could not write, so the next fsync
+ * has nothing to write and succeeds. The failure is reported and ends the store, unless it only
+ * says that there is no space for a file that nothing relies on yet (`syncNew`).
  */
 export class DurableFiles {
   readonly #onSyncFailure: (cause: SyncFailed) => void;
   readonly #folders = new Map<string, { running: Promise<void>; next?: Promise<void> }>();
 
-  /** @param onSyncFailure told of every fsync that fails (see `syncNew`), before whoever asked for it is */
+  /**
+   * @param onSyncFailure called for every failed fsync (see `syncNew`), before its caller gets the
+   * error
+   */
   constructor(onSyncFailure: (cause: SyncFailed) => void = () => undefined) {
     this.#onSyncFailure = onSyncFailure;
   }
 
-  /** The bytes of a file, and its size. */
+  /** Syncs the bytes of a file. Resolves with its size. */
   async sync(handle: FileHandle): Promise<void> {
-    await this.#told(handle.datasync());
+    await this.#reported(handle.datasync());
   }
 
   /**
-   * The same of a new file that nothing relies on before it has its name. Some file systems find out
-   * only now that they have no space (delayed allocation, NFS): that is no failure of the disk, and
-   * puts no other file in doubt. The caller removes this one.
+   * The same for a new file that nothing relies on before it has its name. Some file systems find
+   * out only at this point that they have no space (delayed allocation, NFS). That is not a failure
+   * of the disk and affects no other file. The caller removes the file.
    */
   async syncNew(handle: FileHandle): Promise<void> {
     try {
@@ -66,8 +69,8 @@ export class DurableFiles {
   }
 
   /**
-   * The names in a folder. Callers that come while one sync is running share the next, which covers
-   * everything that they did before they asked; when the running one fails, they fail with it.
+   * Syncs the names in a folder. Calls that arrive while a sync is running share the next one,
+   * which covers everything done before the calls. If the running sync fails, they fail with it.
    */
   syncFolder(folder: string): Promise<void> {
     const current = this.#folders.get(folder);
@@ -86,26 +89,27 @@ export class DurableFiles {
     return running;
   }
 
-  /** What something else has written. Resolves with its size. */
+  /** Syncs a file that other code has written. Resolves with its size. */
   async syncPath(path: string): Promise<number> {
     const handle = await open(path, 'r');
     try {
-      await this.#told(handle.sync());
+      await this.#reported(handle.sync());
       return (await handle.stat()).size;
     } finally {
       await handle.close();
     }
   }
 
-  /** A rename whose effect is durable when it resolves. */
+  /** Renames durably: the new name is on the disk when it resolves. */
   async rename(from: string, to: string): Promise<void> {
     await rename(from, to);
     await this.syncFolder(dirname(to));
   }
 
   /**
-   * Replaces a file, readable by its owner alone, as a whole or not at all. For one writer, one call
-   * after the other: the copy has the same name each time, so that what a crash leaves is written over.
+   * Replaces a file atomically, readable by its owner only. It supports a single writer with one
+   * call at a time: the temporary file always has the same name, so that the next call overwrites
+   * one that a crash has left.
    */
   async replace(file: string, content: string): Promise<void> {
     const temporary = `${file}.tmp`;
@@ -124,7 +128,7 @@ export class DurableFiles {
     }
   }
 
-  async #told(sync: Promise<void>): Promise<void> {
+  async #reported(sync: Promise<void>): Promise<void> {
     try {
       await sync;
     } catch (error) {
@@ -137,7 +141,10 @@ export class DurableFiles {
 /** For files on which no acknowledgement depends. */
 export const durableFiles = new DurableFiles();
 
-/** Makes a folder for its owner alone, with those above it, and syncs the folders that name them. */
+/**
+ * Creates a folder for its owner only, including its parents, and syncs the folders that contain
+ * them.
+ */
 export function makeFolder(folder: string): void {
   const first = mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
@@ -148,15 +155,16 @@ export function makeFolder(folder: string): void {
 }
 
 /**
- * Makes a file, readable by its owner alone, complete and durable before it has its name. False, and
- * nothing is changed, when the name is taken: of two processes that make it at once the first wins.
+ * Creates a file, readable by its owner only, complete and durable before it has its name. Returns
+ * false and changes nothing if the name exists: of two processes that create it at once, the first
+ * wins.
  */
 export function makeFileOnce(file: string, content: string): boolean {
   const temporary = `${file}.${randomBytes(6).toString('hex')}`;
   try {
     writeFileSync(temporary, content, { flag: 'wx', mode: 0o600 });
     syncPathSync(temporary);
-    // A link, unlike a rename, fails when the name is taken.
+    // Unlike a rename, a link fails if the name exists.
     linkSync(temporary, file);
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false;
@@ -168,7 +176,7 @@ export function makeFileOnce(file: string, content: string): boolean {
   return true;
 }
 
-/** A file or a folder, by a thread that may wait. */
+/** Syncs a file or a folder, in a thread that may block. */
 export function syncPathSync(path: string): void {
   const handle = openSync(path, 'r');
   try {
@@ -179,8 +187,9 @@ export function syncPathSync(path: string): void {
 }
 
 /**
- * Puts a copy of a file in its place: what could only be read from memory is on the disk then. The
- * bytes are read and written, since a file system that copies by itself shares what is on the disk.
+ * Replaces a file with a copy of itself, so that content which could only be read from memory is
+ * written to the disk. The bytes are read and written explicitly: a file system's own copy could
+ * share the blocks on the disk.
  */
 export function renewFile(file: string): void {
   const temporary = `${file}.tmp`;
@@ -194,7 +203,7 @@ export function renewFile(file: string): void {
   syncPathSync(dirname(file));
 }
 
-/** The same for a file that other processes have open: each byte is written over itself. */
+/** The same for a file that other processes have open: every byte is overwritten with itself. */
 export function rewriteFile(file: string): void {
   copyBytes(file, file, 'r+');
   syncPathSync(dirname(file));
@@ -223,13 +232,13 @@ function copyBytes(from: string, to: string, flag: 'w' | 'r+'): void {
   }
 }
 
-/** Whether a system error says that there is no space, or none left for this user. */
+/** Whether a system error reports a full disk or an exhausted quota. */
 export function isDiskFull(error: unknown): boolean {
   const code = codeOf(error);
   return code === 'ENOSPC' || code === 'EDQUOT';
 }
 
-/** By the property: system errors are of another class in each context that loads them. */
+/** By property, because system errors have a different class in each context that loads them. */
 function codeOf(error: unknown): string | undefined {
   const has = typeof error === 'object' && error !== null && 'code' in error;
   return has && typeof error.code === 'string' ? error.code : undefined;

@@ -1,6 +1,6 @@
 /**
- * The code of an error of the system or of SQLite (`ENOENT`, `SQLITE_FULL`), or ''. Read from the
- * property: native code makes errors of another class in each context that loads it.
+ * The code of a system or SQLite error (`ENOENT`, `SQLITE_FULL`), or ''. It is read from the
+ * property, because native code creates errors of a different class in each context that loads it.
  */
 export function codeOf(error: unknown): string {
   const has = typeof error === 'object' && error !== null && 'code' in error;

@@ -2,53 +2,60 @@ import { open } from 'node:fs/promises';
 import { FileTypeParser } from 'file-type';
 
 /**
- * What the first bytes of a file show. The sender chooses its name and its declared type; whoever
- * stores it under a type that a browser acts on must ask here.
+ * The kind of a file by its first bytes. The sender chooses its name and declared type, so code
+ * that serves it under a type that a browser interprets must use this instead.
  */
 export type FileKind =
-  /** A format with a signature. `hasPage`: it is a web page besides, to a browser that looks. */
+  /**
+   * A format with a signature. `hasPage`: a browser that sniffs could also take it for a web page.
+   */
   | {
       readonly kind: 'recognized';
       readonly type: string;
-      /** Without the dot. */
+      /** Without a dot. */
       readonly extension: string;
       readonly hasPage: boolean;
     }
-  /** HTML, XHTML or SVG, by the root element: a browser runs it. */
+  /** HTML, XHTML or SVG, by the root element: a browser executes it. */
   | { readonly kind: 'page' }
-  /** Text; its type only when something in it shows one (a calendar, a contact card). */
+  /** Text; `type` only if the content shows one (a calendar, a contact card). */
   | {
       readonly kind: 'text';
       readonly type: string | undefined;
       readonly extension: string | undefined;
-      /** Tags, declarations or comments: at its start, or only behind other text. */
+      /** Where tags, declarations or comments begin: at the start, or only after other text. */
       readonly markup: 'none' | 'inside' | 'start';
     }
-  /** Bytes that nobody knows, or nothing but blanks, behind which anything may follow. */
+  /** An unknown format, or only blanks, which anything could follow. */
   | { readonly kind: 'unknown' };
 
 /**
- * How much of a file is looked at. A browser looks at 1445 bytes (MIME Sniffing §5.2); what stands
- * behind longer blanks and comments is seen here too. What has not shown itself by then is a
- * download of no type.
+ * How many bytes of a file are examined. A browser examines 1445 bytes (MIME Sniffing §5.2); more
+ * are examined here, so that blanks and comments cannot hide the rest. A file that shows no type by
+ * then is served as an untyped download.
  */
 export const HEAD_BYTES = 64 * 1024;
 
 const SNIFF_TIMEOUT_MS = 10_000;
-/** Of the elements that a page may begin with (MIME Sniffing §7.1), those that nothing else has. */
+/**
+ * Those of the elements that a page may begin with (MIME Sniffing §7.1) that no other format has.
+ */
 const PAGE_ROOTS = /^(?:[^:]+:)?(?:html|head|body|script|iframe|frameset|svg)$/i;
-/** What makes a page of a file that is something else besides, wherever it stands. */
+/** Markup that makes a browser treat a file as a page, wherever it occurs. */
 const PAGE_MARKUP =
   /<!doctype\s|<\/?(?:[\w.-]+:)?(?:html|head|body|script|iframe|frameset|svg|img|object|embed)[\s/>]/i;
-/** Any tag, declaration or comment; not `<` in a formula, nor `<ann@example.com>`. */
+/** Any tag, declaration or comment, but not `<` in a formula or `<ann@example.com>`. */
 const MARKUP = /<(?:[!?/]|[a-z_][\w:.-]*[\s/>])/i;
 
-/** @param head `HEAD_BYTES` of the file, or all of it */
+/** @param head the first `HEAD_BYTES` of the file, or all of it */
 export function fileKind(head: Uint8Array): Promise<FileKind> {
   return kindOf(head, (parser) => parser.fromBuffer(head));
 }
 
-/** The kind of a file on the disk, of which a container's format may stand anywhere. */
+/**
+ * The kind of a file on the disk. The entries that identify a container format may be anywhere in
+ * it.
+ */
 export async function fileKindAt(path: string): Promise<FileKind> {
   const file = await open(path);
   try {
@@ -61,15 +68,15 @@ export async function fileKindAt(path: string): Promise<FileKind> {
 }
 
 /**
- * The format by its signature alone. Undefined where there is none: texts, unknown formats, and
- * containers that are cut off or made up.
+ * The format by its signature alone. Undefined for texts, unknown formats, and containers that are
+ * truncated or forged.
  * @param head the first bytes of the file
  */
 export function signatureOf(head: Uint8Array): Promise<Signature> {
   return signature(head, (parser) => parser.fromBuffer(head));
 }
 
-/** A media type and the file extension that goes with it, without the dot. */
+/** A media type and its file extension, without a dot. */
 type Signature = Awaited<ReturnType<FileTypeParser['fromBuffer']>>;
 
 async function kindOf(
@@ -78,12 +85,12 @@ async function kindOf(
 ): Promise<FileKind> {
   const wide = wideText(head);
   const found = await signature(head, parse);
-  // A NUL never stands in other text.
+  // Only binary files and UTF-16 text contain a NUL.
   const isBinary = wide === undefined && head.includes(0);
   const text = wide ?? new TextDecoder().decode(head);
   if (!isBinary && PAGE_ROOTS.test(rootOf(text) ?? '')) return { kind: 'page' };
   const isText = found === undefined || /^text\/|[/+]xml$/.test(found.mime);
-  // XML in UTF-16 without a mark, say.
+  // For example, XML in UTF-16 without a byte order mark.
   if (isBinary && found?.mime === 'application/xml') return { kind: 'unknown' };
   if (found !== undefined && (!isText || isBinary)) {
     const { mime: type, ext: extension } = found;
@@ -98,7 +105,7 @@ async function signature(
   head: Uint8Array,
   parse: (parser: FileTypeParser) => Promise<Signature>,
 ): Promise<Signature> {
-  // file-type takes the byte order mark of UTF-16 for the start of an MPEG frame.
+  // file-type mistakes the byte order mark of UTF-16 for the start of an MPEG frame.
   if (wideText(head) !== undefined) return undefined;
   try {
     return await parse(new FileTypeParser({ signal: AbortSignal.timeout(SNIFF_TIMEOUT_MS) }));
@@ -108,14 +115,14 @@ async function signature(
 }
 
 /**
- * What stands before the root element: blanks, comments, instructions and a document type
- * (XML 1.0 §2.8). Each part is found from where the one before has ended.
+ * What may precede the root element: blanks, comments, instructions and a document type (XML 1.0
+ * §2.8). Each part is matched from the end of the one before.
  */
 const PROLOG =
   /\s+|<!--[^]*?-->|<\?[^]*?\?>|<!doctype\s+(?<name>[^\s>[]+)[^>[]*(?:\[[^]*?\]\s*)?>/iy;
 const ROOT = /<(?<name>[a-z_][^\s/>]*)/iy;
 
-/** The name of the element that a document begins with, or of its type when that says enough. */
+/** The name of a document's first element, or of its document type if that is sufficient. */
 function rootOf(text: string): string | undefined {
   let at = 0;
   for (;;) {
@@ -130,7 +137,7 @@ function rootOf(text: string): string | undefined {
   return ROOT.exec(text)?.groups?.['name'];
 }
 
-/** Text in UTF-16, when these bytes begin with its mark. */
+/** The text, if the bytes begin with the byte order mark of UTF-16. */
 function wideText(head: Uint8Array): string | undefined {
   const [first, second] = head;
   if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(head);

@@ -1,26 +1,32 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** A final answer to a client that did not get as far as a request, or not to its end. */
+/** A final response to a client whose request did not arrive, or not completely. */
 export interface FinalAnswer {
   readonly status: number;
-  /** Of the status line (RFC 9112 §4). */
+  /** The reason phrase of the status line (RFC 9112 §4). */
   readonly reason: string;
   readonly type: string;
   readonly body: string;
   readonly retryAfterSeconds?: number;
 }
 
-/** For how long what still comes is read: a close with unread data is a reset, which overtakes the answer. */
+/**
+ * How long further input is read: closing with unread data sends a reset, which can overtake the
+ * response.
+ */
 const LINGER_MS = 1000;
-/** With so many at once, further ones are closed without an answer. */
+/** Beyond this many at a time, connections are closed without a response. */
 const MAX_LINGERING = 200;
 
-/** Answers and closes connections; none stays open longer than `LINGER_MS` after its answer. */
+/** Sends responses and closes the connections, each at most `LINGER_MS` after its response. */
 export class FinalAnswers {
   readonly #lingering = new Map<Socket, NodeJS.Timeout>();
 
-  /** Sends the answer and closes, whatever the client does. Nothing of another answer may have been sent. */
+  /**
+   * Sends the response and closes, whatever the client does. No other response may have been
+   * started.
+   */
   send(socket: Socket, { status, reason, type, body, retryAfterSeconds }: FinalAnswer): void {
     if (!socket.writable || this.#lingering.has(socket) || this.#lingering.size >= MAX_LINGERING) {
       socket.destroy();
@@ -49,12 +55,12 @@ export class FinalAnswers {
   }
 }
 
-/** How long a refused body is still read, so that the answer gets through. */
+/** How long a refused body is still read, so that the response arrives. */
 const DRAIN_TIMEOUT_MS = 10_000;
 
 /**
- * Reads on for a while after a refusal. A connection that is closed on a client that still sends
- * is reset, and the reset overtakes the answer.
+ * Keeps reading for a while after a refusal. Closing a connection on which the client still sends
+ * causes a reset, which can overtake the response.
  */
 export function drainRequest(request: IncomingMessage, maxBytes: number): void {
   if (request.complete || request.destroyed) return;

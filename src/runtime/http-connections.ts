@@ -18,25 +18,28 @@ export type CutOff =
 
 /** Times in milliseconds. */
 export interface HttpBounds extends ConnectionLimitOptions {
-  /** From the first byte of a request to the end of its headers; also for a client's first byte. */
+  /**
+   * From the first byte of a request to the end of its headers; also the limit for a client's first
+   * byte.
+   */
   readonly headersMs: number;
-  /** Between two requests. */
+  /** The time between two requests. */
   readonly keepAliveMs: number;
-  /** A body may take long as long as it moves. */
+  /** The minimum rate of a body. */
   readonly bodyPace: DataPaceOptions;
-  /** For the rest of a body whose answer has gone out already. */
+  /** The time for the rest of a body whose response has already been sent. */
   readonly drainMs: number;
-  /** A client that reads nothing of its answer for so long is cut off. */
+  /** A client that reads nothing of its response for this long is cut off. */
   readonly unreadMs: number;
-  /** A connection without progress for so long is closed when another client needs one. */
+  /** A connection without progress for this long is closed when another client needs one. */
   readonly displaceAfterMs: number;
 }
 
 interface Connection {
   readonly socket: Socket;
   readonly address: string;
-  /** Since when there is no request; undefined while there is one. */
-  quietSince: number | undefined;
+  /** When the last request ended; undefined during a request. */
+  idleSince: number | undefined;
   exchange?: Exchange;
 }
 
@@ -44,25 +47,25 @@ interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly pace: DataPace;
-  /** Of the connection, when the body began. */
+  /** The connection's byte count when the body began. */
   readonly bytesBefore: number;
-  /** The answer to a request before this one is still on its way (pipelining, RFC 9112 §9.3.2). */
+  /** The response to an earlier request is still being sent (pipelining, RFC 9112 §9.3.2). */
   readonly isBehindAnother: boolean;
   answeredAt?: number;
-  /** Bytes of the connection that the client's side has taken, and since when no more. */
+  /** Bytes that the client has received, and since when that number has not changed. */
   taken: number;
   takenAt: number;
 }
 
 /**
- * Admits connections and ends those that make no progress. It watches the connection, not the
- * routes: a body that no route reads is bounded too.
+ * Admits connections and ends those that make no progress. It observes the connection rather than
+ * the routes, so a body that no route reads is limited too.
  *
- * Each state has a time limit of its own: no request yet, or none after the last (`headersMs`,
- * `keepAliveMs`); a body on its way (`bodyPace`); a body whose answer has gone out (`drainMs`); an
- * answer on its way (`unreadMs`, only while the client does not read: event streams and long polls
- * may be silent). What was upgraded to a WebSocket leaves this class: whoever
- * took it over bounds it.
+ * Each state has its own time limit: before a request (`headersMs`, `keepAliveMs`); while a body
+ * arrives (`bodyPace`); while the rest of a body arrives after the response (`drainMs`); while a
+ * response is sent (`unreadMs`, only while the client does not read, since event streams and long
+ * polls may be idle). A connection that was upgraded to a WebSocket leaves this class; its new
+ * owner limits it.
  */
 export class HttpConnections {
   readonly #bounds: HttpBounds;
@@ -73,7 +76,7 @@ export class HttpConnections {
 
   /**
    * @param trusted reverse proxies
-   * @param cutOff ends a connection; `mayAnswer` when nothing of an answer has gone out
+   * @param cutOff ends a connection; `mayAnswer` if no part of a response has been sent
    */
   constructor(
     bounds: HttpBounds,
@@ -90,16 +93,19 @@ export class HttpConnections {
     return this.#limits.open;
   }
 
-  /** False when the client may not have this connection. It counts until it closes. */
+  /**
+   * Returns false if the client may not have this connection. An admitted one counts until it
+   * closes.
+   */
   admit(socket: Socket, now: number): boolean {
     const address = socket.remoteAddress ?? '';
     if (!this.#makesRoom(address, now)) return false;
-    this.#live.set(socket, { socket, address, quietSince: now });
+    this.#live.set(socket, { socket, address, idleSince: now });
     socket.once('close', () => this.forget(socket));
     return true;
   }
 
-  /** It has closed, or does not speak HTTP any more. False when it was forgotten before. */
+  /** The connection was closed or upgraded. Returns false if it was already forgotten. */
   forget(socket: Socket): boolean {
     const connection = this.#live.get(socket);
     if (connection === undefined) return false;
@@ -112,7 +118,7 @@ export class HttpConnections {
     const connection = this.#live.get(request.socket);
     if (connection === undefined) return;
     const before = connection.exchange;
-    connection.quietSince = undefined;
+    connection.idleSince = undefined;
     connection.exchange = {
       ...{ request, response },
       pace: new DataPace(this.#bounds.bodyPace, now),
@@ -123,7 +129,7 @@ export class HttpConnections {
     };
   }
 
-  /** Nothing of an answer to the current request has gone out. */
+  /** Whether no part of the response to the current request has been sent. */
   mayAnswer(socket: Socket): boolean {
     const exchange = this.#live.get(socket)?.exchange;
     if (exchange === undefined || isOver(exchange)) return true;
@@ -131,14 +137,17 @@ export class HttpConnections {
   }
 
   /** Ends the connections that make no progress. */
-  look(now: number): void {
+  endStalled(now: number): void {
     for (const connection of this.#live.values()) {
       const why = this.#whyCutOff(connection, now);
       if (why !== undefined) this.#end(connection, why);
     }
   }
 
-  /** A connection without progress makes room for a new one; for a client at its own limit, one of its own. */
+  /**
+   * Closes a connection without progress to make room for a new one; for a client at its own limit,
+   * one of its own.
+   */
   #makesRoom(address: string, now: number): boolean {
     let admission = this.#limits.admit(address, now);
     if (admission === 'admitted') return true;
@@ -176,10 +185,10 @@ export class HttpConnections {
     const { headersMs, keepAliveMs, drainMs, unreadMs } = this.#bounds;
     const { exchange, socket } = connection;
     if (exchange === undefined || isOver(exchange)) {
-      connection.quietSince ??= now;
-      // Node looks after headers that trickle; line breaks between requests are none.
+      connection.idleSince ??= now;
+      // Node itself limits headers that arrive slowly, but not line breaks between requests.
       const allowed = headersMs + (exchange === undefined ? 0 : keepAliveMs);
-      return now - connection.quietSince > allowed ? 'slow_headers' : undefined;
+      return now - connection.idleSince > allowed ? 'slow_headers' : undefined;
     }
     if (!exchange.request.complete) {
       if (isDone(exchange.response)) {
@@ -187,7 +196,9 @@ export class HttpConnections {
         return now - exchange.answeredAt > drainMs ? 'slow_body' : undefined;
       }
       const bytes = socket.bytesRead - exchange.bytesBefore;
-      return exchange.pace.isTooSlow(now, bytes, waitsForUs(exchange)) ? 'slow_body' : undefined;
+      return exchange.pace.isTooSlow(now, bytes, isReadingPaused(exchange))
+        ? 'slow_body'
+        : undefined;
     }
     const { queued, taken } = outputOf(socket);
     if (queued === 0 || taken !== exchange.taken) {
@@ -198,30 +209,30 @@ export class HttpConnections {
   }
 }
 
-/** For how long a connection has been of no use to its client. */
-function stalledMs({ socket, exchange, quietSince }: Connection, now: number): number {
-  if (quietSince !== undefined) return now - quietSince;
+/** How long a connection has made no progress. */
+function stalledMs({ socket, exchange, idleSince }: Connection, now: number): number {
+  if (idleSince !== undefined) return now - idleSince;
   if (exchange === undefined || isOver(exchange)) return 0;
   if (exchange.request.complete) return outputOf(socket).queued > 0 ? now - exchange.takenAt : 0;
   if (isDone(exchange.response)) return now - (exchange.answeredAt ?? now);
-  if (waitsForUs(exchange)) return 0;
+  if (isReadingPaused(exchange)) return 0;
   return exchange.pace.stalledMs(now, socket.bytesRead - exchange.bytesBefore);
 }
 
 const isDone = (response: ServerResponse): boolean =>
   response.writableFinished || response.destroyed;
 const isOver = ({ request, response }: Exchange): boolean => request.complete && isDone(response);
-/** Bytes of its body wait to be read by us. */
-const waitsForUs = ({ request }: Exchange): boolean => request.readableLength > 0;
+/** Whether received bytes of the body wait to be read by us. */
+const isReadingPaused = ({ request }: Exchange): boolean => request.readableLength > 0;
 
-/** The part of a socket's handle that is declared nowhere: what the kernel has not taken yet. */
+/** The undeclared part of a socket's handle: what the kernel has not accepted yet. */
 interface Handle {
   readonly bytesWritten: number;
   readonly writeQueueSize: number;
 }
 
 function outputOf(socket: Socket): { queued: number; taken: number } {
-  // `socket.writableLength` moves by whole chunks: a large one would seem to stand still.
+  // `socket.writableLength` changes by whole chunks, so a large one would seem to make no progress.
   const handle = Reflect.get(socket, '_handle') as Handle | null | undefined;
   const { bytesWritten = 0, writeQueueSize = 0 } = handle ?? {};
   return { queued: writeQueueSize, taken: bytesWritten - writeQueueSize };

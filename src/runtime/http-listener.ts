@@ -14,26 +14,26 @@ import type { Networks } from './ip-addresses.ts';
 const SECOND = 1000;
 
 export interface HttpListenerOptions extends HttpBounds {
-  /** Reverse proxies: many clients come through each of them. */
+  /** Reverse proxies, which carry the connections of many clients. */
   readonly trusted: Networks;
   readonly maxHeaderBytes: number;
-  /** How often slow clients are looked for. */
+  /** How often slow clients are checked for. */
   readonly checkEveryMs: number;
-  /** The answer to a client that is refused before its request is whole. */
+  /** The response to a client that is refused before its request is complete. */
   readonly finalAnswer: (status: RefusedStatus) => Pick<FinalAnswer, 'type' | 'body'>;
   readonly onCutOff: (why: CutOff) => void;
   readonly onOpen: (connections: number) => void;
-  /** Milliseconds, never going back. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
 }
 
-/** The limits of `config/default.yaml`; no proxy is trusted. */
+/** The limits of `config/default.yaml`, without trusted proxies. */
 export const HTTP_LISTENER_DEFAULTS: HttpListenerOptions = {
   maxConnections: 4000,
   maxConnectionsPerIp: 200,
   headersMs: 15 * SECOND,
   keepAliveMs: 65 * SECOND,
-  // An upload of 25 MiB over a poor line may take most of an hour; one that stands still may not.
+  // An upload of 25 MiB over a poor connection may take most of an hour, but it must keep moving.
   bodyPace: { minBytesPerSecond: 500, windowMs: 15 * SECOND, totalMs: 3600 * SECOND },
   drainMs: 10 * SECOND,
   unreadMs: 120 * SECOND,
@@ -55,7 +55,7 @@ const REASONS = {
   503: 'Service Unavailable',
 } as const;
 export type RefusedStatus = keyof typeof REASONS;
-/** Statuses for errors of Node's parser; any other is a 400. */
+/** Statuses for the errors of Node's parser; any other error is a 400. */
 const UNREADABLE: Readonly<Record<string, RefusedStatus>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
@@ -66,15 +66,18 @@ const RETRY_AFTER_SECONDS = 10;
 export interface HttpListener {
   readonly server: Server;
   listen(host: string, port: number): Promise<number>;
-  /** No new connections; requests in flight get `graceMs`, idle connections none. */
+  /**
+   * Accepts no new connections. Requests in flight get `graceMs`; idle connections are closed at
+   * once.
+   */
   stop(graceMs: number): Promise<void>;
 }
 
 /**
- * An HTTP server that bounds slow clients and the number of connections. A slow client is
- * answered 408 (RFC 9110 §15.5.9) and one too many 503 with Retry-After, and each is closed a
- * moment later, whether its client closes or not: a server that only ends its own side keeps a
- * connection for as long as the client likes.
+ * An HTTP server that limits slow clients and the number of connections. A slow client gets 408
+ * (RFC 9110 §15.5.9), and a client without a free connection gets 503 with Retry-After. Either
+ * connection is closed a moment later even if the client does not close it; otherwise the client
+ * could keep it open.
  */
 export function createHttpListener(
   onRequest: RequestListener,
@@ -97,7 +100,7 @@ export function createHttpListener(
   const server = createServer(
     {
       headersTimeout: options.headersMs,
-      // A fixed time for every request; `bodyPace` bounds bodies instead.
+      // A fixed time for every request does not suit uploads; `bodyPace` limits bodies instead.
       requestTimeout: 0,
       keepAliveTimeout: options.keepAliveMs,
       connectionsCheckingInterval: options.checkEveryMs,
@@ -117,11 +120,11 @@ export function createHttpListener(
     return false;
   });
   server.on('clientError', (error: NodeJS.ErrnoException, stream) => {
-    // An HTTP server that is not over TLS has sockets of TCP.
+    // An HTTP server without TLS has TCP sockets.
     const socket = stream as Socket;
     const status = UNREADABLE[error.code ?? ''] ?? 400;
     const mayAnswer = error.code !== 'ECONNRESET' && connections.mayAnswer(socket);
-    // Cut off already, and its last words are on their way: Node's own timer has found it as well.
+    // Already cut off, with its response on the way: Node's own timer has expired as well.
     if (!connections.forget(socket)) return;
     if (status === 408) options.onCutOff('slow_headers');
     options.onOpen(connections.open);
@@ -137,11 +140,11 @@ export function createHttpListener(
         watch(server, connections, options);
         server.listen(port, host, () => {
           server.off('error', reject);
-          timer = setInterval(() => connections.look(options.now()), options.checkEveryMs);
+          timer = setInterval(() => connections.endStalled(options.now()), options.checkEveryMs);
           timer.unref();
-          // Later errors (EMFILE on accept) pass; each connection has its own end.
+          // Later errors (EMFILE on accept) are temporary; each connection has its own limits.
           server.on('error', () => undefined);
-          // A listening TCP server has an AddressInfo; the other types are for pipes.
+          // A listening TCP server returns an AddressInfo; the other types are for pipes.
           resolve((server.address() as AddressInfo).port);
         });
       }),
@@ -161,7 +164,7 @@ export function createHttpListener(
   };
 }
 
-/** Node's own listener makes a parser for each connection: one that is refused needs none. */
+/** Node's own listener creates a parser per connection; a refused connection does not need one. */
 function admitBeforeParsing(server: Server, admits: (socket: Socket) => boolean): void {
   const serve = server.listeners('connection');
   server.removeAllListeners('connection');
@@ -172,8 +175,9 @@ function admitBeforeParsing(server: Server, admits: (socket: Socket) => boolean)
 }
 
 /**
- * Last, before all listeners that others have added: socket.io calls only its own for its paths.
- * A listener for upgrades where nobody takes them would leave such a request without an answer.
+ * Called last and prepended to all other listeners: socket.io calls only its own listeners for its
+ * paths. The upgrade listener is added only where upgrades are handled; otherwise such a request
+ * would get no response.
  */
 function watch(
   server: Server,

@@ -3,12 +3,12 @@ import { BlockList, isIP, isIPv4, isIPv6, type LookupFunction } from 'node:net';
 
 const MAX_REMEMBERED = 4096;
 
-/** Addresses and blocks of them that somebody has named. */
+/** A set of addresses and CIDR blocks. */
 export interface Networks {
   has(address: string): boolean;
 }
 
-/** @throws {TypeError} for what is neither an address nor `address/prefix` */
+/** @throws {TypeError} for anything but an address or `address/prefix` */
 export function createNetworks(cidrs: readonly string[]): Networks {
   const list = new BlockList();
   for (const cidr of cidrs) {
@@ -19,7 +19,7 @@ export function createNetworks(cidrs: readonly string[]): Networks {
     const width = version === 4 ? 32 : 128;
     list.addSubnet(address, prefix === undefined ? width : Number(prefix), family);
   }
-  // A client is asked about several times per message, and each check makes an address object.
+  // A client is checked several times per message, and each check creates an address object.
   const known = new Map<string, boolean>();
   return {
     has(address) {
@@ -35,10 +35,10 @@ export function createNetworks(cidrs: readonly string[]): Networks {
 }
 
 /**
- * What a limit per address counts: the IPv4 address, or the /64 of an IPv6 address, since one
- * customer line has that many addresses to choose from (RFC 6177 §2). An IPv4-mapped address
- * (`::ffff:192.0.2.1`, RFC 4291 §2.5.5.2), which is how a socket that listens on `::` names an
- * IPv4 client, is its IPv4 address: else all of IPv4 would be one client.
+ * The key of limits per address: the IPv4 address, or the /64 of an IPv6 address, because one
+ * customer line can choose from that many addresses (RFC 6177 §2). An IPv4-mapped address
+ * (`::ffff:192.0.2.1`, RFC 4291 §2.5.5.2), which is how a socket on `::` shows an IPv4 client,
+ * counts as its IPv4 address; otherwise all of IPv4 would share one key.
  */
 export function ipNetwork(address: string): string {
   if (!isIPv6(address)) return address;
@@ -51,7 +51,7 @@ export function ipNetwork(address: string): string {
     .join(':')}::/64`;
 }
 
-/** The eight groups of an IPv6 address; its last two may be written as an IPv4 address. */
+/** The eight groups of an IPv6 address, whose last two may be written as an IPv4 address. */
 function groupsOf(address: string): number[] {
   const [head = [], tail] = address.split('::').map(groupsOfPart);
   if (tail === undefined) return head;
@@ -70,7 +70,7 @@ function groupsOfPart(part: string): number[] {
 
 const bytesOf = (group: number): number[] => [group >> 8, group & 255];
 
-/** IPv4 that is not the public internet (IANA special-purpose registry; RFC 6890). */
+/** IPv4 ranges outside the public internet (IANA special-purpose registry; RFC 6890). */
 const SPECIAL_IPV4 = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -89,7 +89,7 @@ const SPECIAL_IPV4 = [
   ['240.0.0.0', 4],
 ] as const;
 
-/** Parts of the global unicast space 2000::/3 that lead elsewhere or nowhere. */
+/** Ranges within the global unicast space 2000::/3 that are not public. */
 const SPECIAL_IPV6 = [
   ['2001::', 23], // protocol assignments, Teredo among them
   ['2001:db8::', 32],
@@ -102,7 +102,8 @@ const NAT64_PREFIX = '64:ff9b::';
 const special = new BlockList();
 const globalUnicast = new BlockList();
 globalUnicast.addSubnet('2000::', 3, 'ipv6');
-// A network without IPv4 sees all of it under this prefix (RFC 6052): public as what it carries.
+// A network without IPv4 maps all of it to this prefix (RFC 6052); `special` covers the private
+// ranges.
 globalUnicast.addSubnet(NAT64_PREFIX, 96, 'ipv6');
 for (const [network, bits] of SPECIAL_IPV4) {
   special.addSubnet(network, bits, 'ipv4');
@@ -110,7 +111,9 @@ for (const [network, bits] of SPECIAL_IPV4) {
 }
 for (const [network, bits] of SPECIAL_IPV6) special.addSubnet(network, bits, 'ipv6');
 
-/** Whether an IP address is on the public internet: no private, loopback, link-local or such. */
+/**
+ * Whether an IP address is on the public internet: not private, loopback, link-local or reserved.
+ */
 export function isPublicAddress(address: string): boolean {
   const version = isIP(address);
   if (version === 4) return !special.check(address, 'ipv4');
@@ -118,15 +121,15 @@ export function isPublicAddress(address: string): boolean {
   return version === 6 && globalUnicast.check(address, 'ipv6') && !special.check(address, 'ipv6');
 }
 
-/** A host's name resolves to an address inside a private network. */
+/** A host name resolves to an address within a private network. */
 export class PrivateAddress extends Error {
   override name = 'PrivateAddress';
 }
 
 /**
- * A `lookup` for sockets that fails with PrivateAddress unless every address of the name is
- * public. The socket connects to what this call returned: a name that resolves differently the
- * next time (DNS rebinding) gains nothing.
+ * A `lookup` for sockets that fails with PrivateAddress unless every address of the name is public.
+ * The socket connects to the addresses returned here, so a name that resolves differently the next
+ * time (DNS rebinding) has no effect.
  * @param resolve the system's resolver by default
  */
 export function createPublicLookup(resolve: LookupFunction = dns.lookup): LookupFunction {

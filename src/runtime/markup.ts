@@ -1,4 +1,4 @@
-/** A piece of HTML that is safe as it stands. */
+/** HTML that needs no further escaping. */
 export class Markup {
   readonly source: string;
   constructor(source: string) {
@@ -8,7 +8,7 @@ export class Markup {
 
 type Part = string | number | Markup | readonly Markup[] | undefined;
 
-/** HTML in which every value is escaped that is not markup itself. */
+/** Builds HTML; every value that is not markup is escaped. */
 export function html(strings: TemplateStringsArray, ...values: readonly Part[]): Markup {
   return new Markup(String.raw({ raw: strings }, ...values.map(sourceOf)));
 }

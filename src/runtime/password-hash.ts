@@ -1,7 +1,7 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 
-/** What a password was made into with scrypt (RFC 7914). */
+/** A parsed scrypt hash of a password (RFC 7914). */
 export interface PasswordHash {
   /** log2 of the cost. */
   readonly ln: number;
@@ -11,7 +11,7 @@ export interface PasswordHash {
   readonly hash: Uint8Array;
 }
 
-/** 64 MiB and about a tenth of a second: OWASP's advice of 2023 has the same order. */
+/** 64 MiB and about 0.1 s, in line with OWASP's recommendation of 2023. */
 const COST = { ln: 16, r: 8, p: 1 } as const;
 const MAX_MEMORY = 256 * 1024 * 1024;
 const PREFIX = '$scrypt$';
@@ -23,8 +23,9 @@ const derive = promisify<string, Uint8Array, number, object, Buffer>(scrypt);
 export const isPasswordHash = (text: string): boolean => text.startsWith(PREFIX);
 
 /**
- * Reads `$scrypt$ln=16,r=8,p=1$<salt>$<hash>`, the form that passlib and others write (base64
- * without padding). Undefined when it is not one, or asks for more memory than is reasonable.
+ * Parses `$scrypt$ln=16,r=8,p=1$<salt>$<hash>`, the form that passlib and others write (base64
+ * without padding). Undefined if the text has another form or needs an unreasonable amount of
+ * memory.
  */
 export function parsePasswordHash(text: string): PasswordHash | undefined {
   const [, ln = '', r = '', p = '', salt = '', hash = ''] = FORM.exec(text) ?? [];
@@ -35,14 +36,14 @@ export function parsePasswordHash(text: string): PasswordHash | undefined {
   return { ...found, salt: Buffer.from(salt, 'base64'), hash: Buffer.from(hash, 'base64') };
 }
 
-/** In constant time, and slow on purpose; the work is done outside of this thread. */
+/** Compares in constant time. The hashing, slow by design, runs outside this thread. */
 export async function matchesHash(password: string, known: PasswordHash): Promise<boolean> {
   const { ln, r, p, salt, hash } = known;
   const options = { N: 2 ** ln, r, p, maxmem: 2 * MAX_MEMORY };
   return timingSafeEqual(await derive(password, salt, hash.length, options), hash);
 }
 
-/** What to write into the configuration instead of the password. */
+/** The text to put into the configuration instead of the password. */
 export async function hashPassword(password: string): Promise<string> {
   const { ln, r, p } = COST;
   const salt = randomBytes(16);

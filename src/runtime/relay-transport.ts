@@ -1,51 +1,53 @@
 import nodemailer, { type Transporter } from 'nodemailer';
 
-/** How long the relay may take, in milliseconds. */
-export interface RelayPatience {
+/** The timeouts of a relay, in milliseconds. */
+export interface RelayTimeouts {
   readonly connectMs: number;
   readonly greetingMs: number;
-  /** Without a byte. A relay may think for ten minutes about a message's end (RFC 5321 §4.5.3.2.6). */
+  /**
+   * Without a byte. A relay may take ten minutes after the end of a message (RFC 5321 §4.5.3.2.6).
+   */
   readonly silenceMs: number;
-  /** For the whole of it, however slowly it speaks. */
+  /** For the whole exchange, even if the relay keeps sending. */
   readonly totalMs: number;
 }
 
-export const RELAY_PATIENCE: RelayPatience = {
+export const RELAY_TIMEOUTS: RelayTimeouts = {
   connectMs: 30_000,
   greetingMs: 60_000,
   silenceMs: 600_000,
   totalMs: 900_000,
 };
 
-/** Where email leaves through. */
+/** The SMTP server through which email is sent. */
 export interface RelayOptions {
   readonly host: string;
   readonly port: number;
-  /** TLS from the first byte (`smtps://`) rather than by STARTTLS. */
+  /** TLS from the first byte (`smtps://`) instead of STARTTLS. */
   readonly implicitTls: boolean;
   readonly user?: string;
   readonly password?: string;
   /**
-   * `auto`: STARTTLS when it is offered, and required before a password leaves this machine; a relay
-   * on the loopback interface may have any certificate. `required`: never without, and the
-   * certificate is checked. `off`: no STARTTLS.
+   * `auto`: STARTTLS if it is offered, and required before a password is sent to another machine; a
+   * relay on the loopback interface may have any certificate. `required`: always TLS with a valid
+   * certificate. `off`: no STARTTLS.
    */
   readonly tls: 'auto' | 'required' | 'off';
-  /** PEM of the authorities that are trusted in place of the well-known ones. */
+  /** PEM of the certificate authorities that are trusted instead of the well-known ones. */
   readonly ca?: string;
-  /** How this machine names itself in EHLO; a full name or nothing. */
+  /** The name in EHLO: a fully qualified name, or none. */
   readonly name?: string;
-  readonly patience?: RelayPatience;
+  readonly timeouts?: RelayTimeouts;
 }
 
-/** One connection for each mail: they are few, and the trouble of one is then that of one mail. */
+/** One connection per mail: there are few, and a connection error then affects a single mail. */
 export function relayTransport(options: RelayOptions): Transporter {
   return nodemailer.createTransport(transportOptions(options));
 }
 
 function transportOptions(options: RelayOptions) {
   const { host, port, implicitTls, user, password, tls, ca, name } = options;
-  const patience = options.patience ?? RELAY_PATIENCE;
+  const timeouts = options.timeouts ?? RELAY_TIMEOUTS;
   const isOnThisMachine = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i.test(host);
   const needsTls = tls === 'required' || (tls === 'auto' && user !== undefined && !isOnThisMachine);
   return {
@@ -61,14 +63,14 @@ function transportOptions(options: RelayOptions) {
     },
     ...(user !== undefined && {
       auth: { user, pass: password ?? '' },
-      // A relay that does not want the password it was given is asked nevertheless, and says why.
+      // Authenticate even if the relay does not advertise it, so that its error says why.
       forceAuth: true,
     }),
     ...(name !== undefined && { name }),
-    connectionTimeout: patience.connectMs,
-    greetingTimeout: patience.greetingMs,
-    socketTimeout: patience.silenceMs,
-    dnsTimeout: patience.connectMs,
+    connectionTimeout: timeouts.connectMs,
+    greetingTimeout: timeouts.greetingMs,
+    socketTimeout: timeouts.silenceMs,
+    dnsTimeout: timeouts.connectMs,
     maxResponseSize: 64 * 1024,
   };
 }

@@ -1,11 +1,11 @@
 const HOUR_MS = 3_600_000;
 
 /**
- * Milliseconds to wait according to a `Retry-After` header (RFC 9110 §10.2.3): seconds or an
- * HTTP-date. At most one hour, never negative; undefined for anything else.
+ * The milliseconds to wait according to a `Retry-After` header (RFC 9110 §10.2.3): seconds or an
+ * HTTP-date. Between zero and one hour; undefined for any other value.
  *
- * Seconds may have any number of digits. Only what begins like a date is given to `Date.parse`,
- * which would make a year of "-5".
+ * Seconds may have any number of digits. `Date.parse` is called only for values that begin like a
+ * date, because it would read "-5" as a year.
  */
 export function parseRetryAfter(
   value: string | null | undefined,

@@ -12,12 +12,12 @@ import {
 } from './system-trouble.ts';
 
 /**
- * What the program stands on cannot be used as it is: a folder, a file, a port, a limit. No bug; the
+ * A folder, file, port or limit that the program needs cannot be used. This is not a bug; the
  * message says why and what to do.
  */
 export class SetUpUnusable extends Error {
   override name = 'SetUpUnusable';
-  /** It can end without a change of the set-up: to start again later makes sense. */
+  /** The problem can end without a change of the set-up, so a later start may succeed. */
   readonly mayPass: boolean;
 
   constructor(message: string, options: ErrorOptions & { readonly mayPass?: boolean } = {}) {
@@ -26,19 +26,19 @@ export class SetUpUnusable extends Error {
   }
 }
 
-/** Without a full stop at the end, where a path may stand that people copy. */
+/** Without a final full stop, because a path at the end may be copied. */
 export const troubleInWords = ({ found, todo }: Trouble): string => `${found}. ${todo}`;
 
 export const unusable = (trouble: Trouble, cause: unknown): SetUpUnusable =>
   new SetUpUnusable(troubleInWords(trouble), { cause, mayPass: trouble.mayPass });
 
-/** Less than any database can work with. */
+/** Less free space than any database can work with. */
 const LEAST_FREE_BYTES = 64 * 1024;
 const READ_AND_WRITE = constants.R_OK | constants.W_OK;
 
 /**
- * Why a SQLite database cannot be opened, in words. SQLite itself tells neither whose a file is nor
- * that a limit of the process is reached, so the files are looked at again. Undefined: no reason is
+ * Explains why a SQLite database cannot be opened. SQLite reports neither the owner of a file nor
+ * an exhausted limit of the process, so the files are examined again. Undefined if no reason is
  * found outside the program.
  */
 export function databaseTrouble(
@@ -65,7 +65,7 @@ const unusableFile = (found: string): Trouble => ({
   mayPass: false,
 });
 
-/** SQLite makes files beside the database: the folder has to be writable too. */
+/** SQLite creates files beside the database, so the folder has to be writable too. */
 function filesTrouble(file: string, context: TroubleContext): Trouble | undefined {
   const folder = accessTrouble(`${dirname(file)}/.`, READ_AND_WRITE | constants.X_OK, context);
   if (folder !== undefined) return folder;
@@ -76,7 +76,7 @@ function filesTrouble(file: string, context: TroubleContext): Trouble | undefine
   return undefined;
 }
 
-/** By opening the folder: to close a file of the database would let go of its locks. */
+/** Tested by opening the folder: opening and closing a database file would release its locks. */
 function descriptorTrouble(file: string): Trouble | undefined {
   try {
     closeSync(openSync(dirname(file), 'r'));
@@ -96,9 +96,9 @@ function freeBytes(file: string): number {
 }
 
 /**
- * How many files and sockets a process may have open: the soft limit of `ulimit -n`, which Node itself
- * raises to the hard one at its start. Undefined: unlimited, or this system does not tell.
- * @param pid another process's; this one's without it
+ * How many files and sockets a process may have open: the soft limit of `ulimit -n`, which Node
+ * raises to the hard limit when it starts. Undefined if it is unlimited or unknown.
+ * @param pid another process; this one by default
  */
 export function descriptorLimit(pid = 'self'): number | undefined {
   try {
@@ -111,7 +111,7 @@ export function descriptorLimit(pid = 'self'): number | undefined {
 }
 
 /**
- * Undefined: so many are enough, or the limit is not known.
+ * Undefined if the limit is sufficient or unknown.
  * @param why so many are needed: `to load itself`
  */
 export function descriptorShortage(
@@ -126,16 +126,16 @@ export function descriptorShortage(
   };
 }
 
-/** Of the group and of everybody. */
+/** The permission bits of the group and of others. */
 const OTHERS = 0o077;
 
 export const isOpenToOthers = (mode: number): boolean => (mode & OTHERS) !== 0;
 
-/** A data folder holds keys and what customers wrote. Undefined: its owner alone may look into it. */
+/** A data folder contains keys and customers' messages. Undefined if only its owner has access. */
 export function openFolderTrouble(dir: string, mode: number): Trouble | undefined {
   if (!isOpenToOthers(mode)) return undefined;
   return {
-    found: `others may look into it (mode ${octal(mode)})`,
+    found: `other users have access to it (mode ${octal(mode)})`,
     todo: `chmod 700 ${dir}`,
     mayPass: false,
   };

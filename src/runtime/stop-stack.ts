@@ -6,7 +6,7 @@ interface Part {
   readonly isDoor: boolean;
 }
 
-/** Stops what was started, in the reverse order of start, each however the others fare. */
+/** Stops parts in the reverse order of their start, even if one of them fails to stop. */
 export class StopStack {
   #parts: Part[] = [];
 
@@ -14,12 +14,12 @@ export class StopStack {
     this.#parts.push({ name, stop, isDoor: false });
   }
 
-  /** What takes something in from outside: one of those that `closeDoors` stops. */
+  /** A part that accepts input from outside; `closeDoors` stops these. */
   pushDoor(name: string, stop: Stop): void {
     this.#parts.push({ name, stop, isDoor: true });
   }
 
-  /** All doors at the same time; the rest goes on. Never rejects. */
+  /** Stops all doors at the same time and leaves the rest running. Never rejects. */
   async closeDoors(onError: (name: string, error: unknown) => void): Promise<void> {
     const doors = this.#parts.filter(({ isDoor }) => isDoor);
     this.#parts = this.#parts.filter(({ isDoor }) => !isDoor);

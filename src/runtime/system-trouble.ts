@@ -2,7 +2,9 @@ import { accessSync, constants, readFileSync, type Stats, statSync } from 'node:
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { RAISE_DESCRIPTORS, type Trouble } from '../domain/trouble.ts';
 
-/** What a system error says of itself. Looked at by its properties: its class differs by context. */
+/**
+ * The properties of a system error. They are tested by name, because its class differs by context.
+ */
 interface SystemError {
   readonly code: string;
   readonly syscall: string;
@@ -12,15 +14,15 @@ interface SystemError {
 }
 
 export interface TroubleContext {
-  /** The data folder: advice to change an owner is about all of it. */
+  /** The data folder; advice on ownership applies to all of it. */
   readonly dataDir?: string;
-  /** What was to be done with the path. */
+  /** What the program wanted to do with the path. */
   readonly to?: 'used' | 'read' | 'written' | 'made private';
 }
 
 /**
- * A system error in words for whoever set the machine up, with what to do. Undefined: it is none, or
- * one that a correct set-up can have too, and that only a bug lets through.
+ * Explains a system error to the person who set the machine up, with what to do. Undefined for
+ * other errors, including those that can occur with a correct set-up and are therefore bugs.
  */
 export function systemTrouble(error: unknown, context: TroubleContext = {}): Trouble | undefined {
   if (!isSystemError(error)) return undefined;
@@ -45,7 +47,7 @@ export function systemTrouble(error: unknown, context: TroubleContext = {}): Tro
     case 'ENOTDIR':
     case 'EEXIST':
     case 'ENOENT':
-      // Of other calls these are how a program learns what is there.
+      // Other calls use these codes to find out whether a file exists.
       return path !== undefined && (error.syscall === 'mkdir' || error.code === 'ENOTDIR')
         ? noFolder(path)
         : undefined;
@@ -54,7 +56,10 @@ export function systemTrouble(error: unknown, context: TroubleContext = {}): Tro
   }
 }
 
-/** The same for a path that nothing has tried yet. Undefined: this user may, or it is not there. */
+/**
+ * The same for a path that has not been used yet. Undefined if this user has access or it does not
+ * exist.
+ */
 export function accessTrouble(
   path: string,
   mode: number,
@@ -70,16 +75,16 @@ export function accessTrouble(
 
 const { R_OK, W_OK, X_OK } = constants;
 
-/** Whether this user may work in a data folder, or make it. Looks without changing anything. */
+/** Whether this user may use or create a data folder. Changes nothing. */
 export function folderTrouble(dataDir: string): Trouble | undefined {
   const { path } = nearest(resolve(dataDir));
-  // With the dot, a file in the folder's place is refused too.
+  // With the dot, a file at the folder's path is an error too.
   return path === resolve(dataDir)
     ? accessTrouble(`${path}/.`, R_OK | W_OK | X_OK, { dataDir })
     : accessTrouble(`${path}/.`, W_OK | X_OK, { dataDir, to: 'written' });
 }
 
-/** Of this process, or of the whole machine (`ENFILE`). */
+/** Either this process or the whole machine (`ENFILE`) has reached its limit. */
 export function outOfDescriptors(code: 'EMFILE' | 'ENFILE'): Trouble {
   return code === 'EMFILE'
     ? {
@@ -95,10 +100,10 @@ export function outOfDescriptors(code: 'EMFILE' | 'ENFILE'): Trouble {
 }
 
 export function diskFull(path?: string): Trouble {
-  const on = path === undefined ? '' : ` of ${path}`;
+  const on = path === undefined ? '' : ` at ${path}`;
   return {
-    found: `no space is left on the disk${on}, or none of this user's share of it`,
-    todo: 'Make room there, then start again',
+    found: `the disk is full${on}, or this user's quota is used up`,
+    todo: 'Free some space, then start again',
     mayPass: true,
   };
 }
@@ -116,7 +121,7 @@ function noPort({ code, port, address }: SystemError): Trouble {
   if (code === 'EADDRINUSE') {
     return {
       found: `${at} is in use by another program`,
-      todo: 'Stop it, or configure another port',
+      todo: 'Stop that program, or configure another port',
       mayPass: true,
     };
   }
@@ -129,24 +134,24 @@ function noPort({ code, port, address }: SystemError): Trouble {
     };
   }
   return {
-    found: `this user may not listen on ${at}: ports below 1024 need a right of their own`,
+    found: `this user may not listen on ${at}: ports below 1024 need a privilege`,
     todo:
-      'Give it CAP_NET_BIND_SERVICE (AmbientCapabilities= in the systemd unit), or configure a ' +
+      'Grant CAP_NET_BIND_SERVICE (AmbientCapabilities= in the systemd unit), or configure a ' +
       'higher port and forward this one to it',
     mayPass: false,
   };
 }
 
-/** A folder was to be made, or something in it, and something else stands in the way. */
+/** A folder, or something in it, was to be created, but another file is in the way. */
 function noFolder(path: string): Trouble {
   const at = nearest(path);
   const mayPass = false;
   if (at.stats?.isDirectory() === false) {
     const todo = 'Move it away, or configure another dataDir (SLUICE_DATA_DIR)';
-    return { found: `${at.path} is a file where a folder has to be`, todo, mayPass };
+    return { found: `${at.path} is a file where a folder is needed`, todo, mayPass };
   }
   const todo = 'Configure another dataDir (SLUICE_DATA_DIR)';
-  return { found: `the folder ${path} cannot be made in ${at.path}`, todo, mayPass };
+  return { found: `the folder ${path} cannot be created in ${at.path}`, todo, mayPass };
 }
 
 function notAllowed(path: string, { dataDir, to = 'used' }: TroubleContext): Trouble {
@@ -159,7 +164,7 @@ function notAllowed(path: string, { dataDir, to = 'used' }: TroubleContext): Tro
   return { found, todo: howToAllow(), mayPass: false };
 
   function howToAllow(): string {
-    if (at.stats?.uid === me) return `Give it its rights back: chmod u+rwX ${at.path}`;
+    if (at.stats?.uid === me) return `Restore its permissions: chmod u+rwX ${at.path}`;
     if (isOurs) return `Run this as ${whose}, or as root run: chown -R ${me} ${dataDir}`;
     if (dataDir === undefined)
       return `Run this as ${whose}, or as root run: chown ${me} ${at.path}`;
@@ -170,7 +175,9 @@ function notAllowed(path: string, { dataDir, to = 'used' }: TroubleContext): Tro
   }
 }
 
-/** The first on the way down that does not let this user pass; else the last that is there. */
+/**
+ * The first component of the path that denies access to this user, otherwise the last that exists.
+ */
 function refusing(path: string): Found & { readonly isOnTheWay: boolean } {
   const above: string[] = [];
   for (let at = path; ; at = dirname(at)) {
@@ -196,7 +203,7 @@ interface Found {
   readonly stats: Stats | undefined;
 }
 
-/** It, or the nearest folder above it that is there. */
+/** The path itself, or the nearest parent folder that exists. */
 function nearest(path: string): Found {
   for (let at = path; ; at = dirname(at)) {
     const stats = statOf(at);
@@ -217,7 +224,7 @@ function isWithin(path: string, folder: string): boolean {
   return !isAbsolute(way) && way.split(/[\\/]/)[0] !== '..';
 }
 
-/** `user 1000 (ann)`; the number alone when no list has a name for it, as in a container. */
+/** `user 1000 (ann)`, or the number alone if no name is known, as in a container. */
 function namedUser(uid: number): string {
   try {
     const [name] =
@@ -227,7 +234,7 @@ function namedUser(uid: number): string {
         .find(([, , number]) => number === String(uid)) ?? [];
     if (name !== undefined) return `user ${uid} (${name})`;
   } catch {
-    // No such list on this system.
+    // This system has no such file.
   }
   return `user ${uid}`;
 }

@@ -1,7 +1,7 @@
 /**
- * The URL of a worker thread's compiled file, given as it is imported (`./x-worker.ts`).
- * A worker is loaded by Node itself, outside of any test transformer: a module that runs from
- * `src/` (under jest) uses the built file of the same name under `dist/`.
+ * The URL of a worker thread's compiled file, given in the form in which it is imported
+ * (`./x-worker.ts`). Node itself loads workers, without any test transformer, so a module that runs
+ * from `src/` (under jest) uses the built file of the same name in `dist/`.
  */
 export function workerUrl(importer: string, relative: string): URL {
   const source = new URL(relative, importer);
@@ -10,8 +10,8 @@ export function workerUrl(importer: string, relative: string): URL {
 }
 
 /**
- * Collects what is posted to another thread in one turn of the event loop and posts it together:
- * to wake a thread costs more than most messages.
+ * Collects messages to another thread during one turn of the event loop and posts them together,
+ * because waking a thread costs more than most messages.
  */
 export class TurnBatch<Message> {
   readonly #post: (messages: readonly Message[], transfer: ArrayBuffer[]) => void;

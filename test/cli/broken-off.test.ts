@@ -67,10 +67,10 @@ async function sluice(args: readonly string[], events: Impatient, more: Partial<
 test('an export leaves no half of a file with letters in it, and is written down', async () => {
   const out = join(dir, 'all.jsonl');
   const { code, stderr } = await sluice(['queue', 'export', '-o', out], new Impatient('SIGINT'));
-  expect({ code, stderr }).toEqual({ code: 130, stderr: 'broken off\n' });
+  expect({ code, stderr }).toEqual({ code: 130, stderr: 'interrupted\n' });
   expect(readdirSync(dir)).toEqual(['data']);
   const { stdout } = await sluice(['audit', '--jsonl'], new Impatient('none'));
-  expect(JSON.parse(stdout)).toMatchObject({ action: 'export', outcome: 'jsonl, broken off' });
+  expect(JSON.parse(stdout)).toMatchObject({ action: 'export', outcome: 'jsonl, interrupted' });
 });
 
 test('moves of many end between two commits, with what was done told and written down', async () => {
@@ -79,7 +79,7 @@ test('moves of many end between two commits, with what was done told and written
     new Impatient('SIGTERM'),
   );
   expect(code).toBe(143);
-  expect(stderr).toBe(`100 of ${HELD}: all done; then it broke off\nbroken off\n`);
+  expect(stderr).toBe(`100 of ${HELD}: all done; then it was interrupted\ninterrupted\n`);
   const discarded = await spool.list({ states: ['discarded'], limit: 1000 });
   expect(discarded).toHaveLength(100);
   const { stdout } = await sluice(['audit', '--jsonl'], new Impatient('none'));
@@ -103,7 +103,7 @@ test('files that are read are broken off too', async () => {
   const { code, stdout } = await sluice(['ingest', eml], new Impatient('SIGHUP'));
   expect({ code, stdout }).toEqual({
     code: 129,
-    stdout: 'taken in: 0, in already: 0, failed: 0\n',
+    stdout: 'ingested: 0, already present: 0, failed: 0\n',
   });
 });
 
@@ -111,7 +111,7 @@ test('a backup that is broken off leaves neither a folder nor a note of it', asy
   const target = join(dir, 'copy');
   const before = readdirSync(join(dir, 'data'));
   const { code, stdout, stderr } = await sluice(['backup', target], new Impatient('SIGINT'));
-  expect({ code, stdout, stderr }).toEqual({ code: 130, stdout: '', stderr: 'broken off\n' });
+  expect({ code, stdout, stderr }).toEqual({ code: 130, stdout: '', stderr: 'interrupted\n' });
   expect(readdirSync(dir)).toEqual(['data']);
   const added = readdirSync(join(dir, 'data')).filter((name) => !before.includes(name));
   expect(added.filter((name) => name.endsWith('.part'))).toEqual([]);
@@ -138,7 +138,7 @@ test('an erasure that is broken off while it looks has erased nothing', async ()
   await acceptAnns();
   const args = ['erase', '--address', ANN, '--yes'];
   const { code, stderr } = await sluice(args, new Impatient('SIGINT'));
-  expect({ code, stderr }).toEqual({ code: 130, stderr: 'broken off\n' });
+  expect({ code, stderr }).toEqual({ code: 130, stderr: 'interrupted\n' });
   expect(await anns()).toBe(ANNS);
 });
 
@@ -149,13 +149,13 @@ test('an erasure ends between two steps, says so, and is finished by the next', 
   expect(broken).toEqual({
     code: 143,
     stdout: '',
-    stderr: 'Not all is erased yet: run the same again, which finishes it.\nbroken off\n',
+    stderr: 'Not everything is erased yet: run the same command again to finish.\ninterrupted\n',
   });
   const left = await anns();
   expect(left).toBeGreaterThan(0);
   expect(left).toBeLessThan(ANNS);
   const { stdout } = await sluice(['audit', '--jsonl'], new Impatient('none'));
-  expect(JSON.parse(stdout.split('\n')[0] ?? '')).toMatchObject({ outcome: 'broken off' });
+  expect(JSON.parse(stdout.split('\n')[0] ?? '')).toMatchObject({ outcome: 'interrupted' });
   const again = await sluice(args, new Impatient('none'));
   expect(again.code).toBe(0);
   // The report is what the command promises to programs.

@@ -98,7 +98,7 @@ test.each(all)('$line --help shows an example of itself', async ({ names, line }
 test('the exit codes are in the help', async () => {
   const terminal = captureTerminal();
   await runCli(['--help'], terminal, events);
-  expect(terminal.stdout()).toMatch(/Exit codes:\n {2}0 {2}done\n {2}1 .*\n {2}2 /);
+  expect(terminal.stdout()).toMatch(/Exit codes:\n {2}0 {2}success\n {2}1 .*\n {2}2 /);
 });
 
 test.each([

@@ -111,7 +111,9 @@ test('every check has its line; warnings alone end in 0', async () => {
     ['warning', 'alerts'],
   ]);
   expect(stdout).toContain('9 ok, 2 warning, 0 failed, 2 skipped\n');
-  expect(stdout).toContain(`To set at Twilio for every number, by POST: ${url}\n`);
+  expect(stdout).toContain(
+    `Webhook URL to set at Twilio for every number, with method POST: ${url}\n`,
+  );
 });
 
 describe('a webhook that is not set', () => {

@@ -1,7 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { LineEnds } from '../../src/cli/ingest/incoming.ts';
-import type { Hints, Place, Taker } from '../../src/cli/ingest/place.ts';
+import type {
+  Hints,
+  MessagePosition,
+  MessageReceiver,
+} from '../../src/cli/ingest/message-position.ts';
 import { readLines } from '../../src/cli/ingest/read-export.ts';
 import { readMbox } from '../../src/cli/ingest/read-mbox.ts';
 import { fromLine, MboxQuote } from '../../src/cli/mbox-lines.ts';
@@ -24,15 +28,15 @@ async function* later(parts: Iterable<Buffer>): AsyncGenerator<Buffer> {
 }
 
 interface Read {
-  readonly place: Place;
+  readonly position: MessagePosition;
   readonly hints: Hints;
   text: string;
 }
 
 async function readAll(bytes: Buffer, sizes: readonly number[]): Promise<Read[]> {
   const all: Read[] = [];
-  const taker: Taker = {
-    begin: (place, hints) => void all.push({ place, hints, text: '' }),
+  const receiver: MessageReceiver = {
+    begin: (position, hints) => void all.push({ position, hints, text: '' }),
     write: (part) => {
       const last = all.at(-1);
       if (last !== undefined) last.text += part.toString('latin1');
@@ -42,7 +46,7 @@ async function readAll(bytes: Buffer, sizes: readonly number[]): Promise<Read[]>
     fail: () => undefined,
     advance: () => undefined,
   };
-  await readMbox('box', later(chunks(bytes, sizes)), taker);
+  await readMbox('box', later(chunks(bytes, sizes)), receiver);
   return all;
 }
 
@@ -87,7 +91,7 @@ test('what is written as mbox is read as it was, however it is cut', async () =>
       }
       const read = await readAll(Buffer.from(text, 'latin1'), reading);
       expect(read.map((each) => each.text)).toEqual(messages);
-      expect(read.map(({ place }) => place.offset)).toEqual(offsets);
+      expect(read.map(({ position }) => position.offset)).toEqual(offsets);
       expect(read[0]?.hints).toEqual({
         sender: 'ann@customer.example',
         receivedAt: Date.UTC(2026, 10, 1, 9, 5),

@@ -83,11 +83,11 @@ test('an .eml file comes in by the door of SMTP: same dedup, CRLF, envelope from
   );
   expect(await ingest(eml)).toMatchObject({
     code: 0,
-    stdout: 'taken in: 1, in already: 0, failed: 0\n',
+    stdout: 'ingested: 1, already present: 0, failed: 0\n',
   });
   expect(await ingest(eml)).toMatchObject({
     code: 0,
-    stdout: 'taken in: 0, in already: 1, failed: 0\n',
+    stdout: 'ingested: 0, already present: 1, failed: 0\n',
   });
   const [entry, other] = await entries();
   if (entry === undefined) throw new Error('there is no entry');
@@ -111,9 +111,9 @@ test('--to and --from are the envelope; --shop gives what is for nobody to its f
   const refused = await ingest(eml);
   expect(refused).toMatchObject({
     code: 1,
-    stdout: 'taken in: 0, in already: 0, failed: 1\n',
+    stdout: 'ingested: 0, already present: 0, failed: 1\n',
     stderr: expect.stringContaining(
-      `${eml}: no shop has any of its recipients (give --to or --shop)`,
+      `${eml}: none of its recipients belongs to a shop (give --to or --shop)`,
     ),
   });
   expect((await ingest(eml, '--to', 'sales@demo.example', '--from', '')).code).toBe(0);
@@ -126,7 +126,7 @@ test('--to and --from are the envelope; --shop gives what is for nobody to its f
   expect((await entries())[1]?.meta).toMatchObject({ envelopeTo: ['support@demo.example'] });
   expect(await ingest(eml, '--to', 'nobody@elsewhere.example')).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('no shop has the address given by --to'),
+    stderr: expect.stringContaining('the address given by --to belongs to no shop'),
   });
 });
 
@@ -138,9 +138,9 @@ test('an mbox: quoted lines, dates, order, and each failure with its place', asy
   const { code, stdout, stderr } = await ingest(box);
   expect({ code, stdout }).toEqual({
     code: 1,
-    stdout: 'taken in: 2, in already: 0, failed: 1\n',
+    stdout: 'ingested: 2, already present: 0, failed: 1\n',
   });
-  expect(stderr).toContain(`${box}:${first.length}: no shop has any of its recipients`);
+  expect(stderr).toContain(`${box}:${first.length}: none of its recipients belongs to a shop`);
   const [a, b] = await entries();
   if (a === undefined || b === undefined) throw new Error('two entries were expected');
   expect(await rawOf(a)).toMatch(/Hello 1\r\nFrom me\r\n>From you\r\nFrom here on\r\n$/);
@@ -179,7 +179,7 @@ test('a Maildir: cur and new in the order of their names, tmp is left alone', as
   file('Maildir/cur/1700000002.M1.host:2,S', message(2));
   file('Maildir/new/1700000001.M1.host', message(1));
   file('Maildir/tmp/1700000000.M1.host', message(9));
-  expect((await ingest(maildir)).stdout).toBe('taken in: 2, in already: 0, failed: 0\n');
+  expect((await ingest(maildir)).stdout).toBe('ingested: 2, already present: 0, failed: 0\n');
   expect((await entries()).map(({ remoteId }) => remoteId)).toEqual([
     '<1@customer.example>',
     '<2@customer.example>',
@@ -187,7 +187,7 @@ test('a Maildir: cur and new in the order of their names, tmp is left alone', as
   mkdirSync(join(dir, 'empty'));
   expect(await ingest(join(dir, 'empty'))).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('is no Maildir'),
+    stderr: expect.stringContaining('is not a Maildir'),
   });
   expect(await ingest(join(dir, 'nothing'))).toMatchObject({ code: 2 });
 });
@@ -198,7 +198,10 @@ test('a Maildir with what is no message: links that lead nowhere are told, folde
   symlinkSync('2.loop', join(maildir, 'cur', '2.loop'));
   writeFileSync(join(maildir, 'cur', '3.a\u001b[2J b:2,S'), message(1));
   const { code, stdout, stderr } = await ingest(maildir);
-  expect({ code, stdout }).toEqual({ code: 1, stdout: 'taken in: 1, in already: 0, failed: 1\n' });
+  expect({ code, stdout }).toEqual({
+    code: 1,
+    stdout: 'ingested: 1, already present: 0, failed: 1\n',
+  });
   expect(stderr).toContain('2.loop: it cannot be read (ELOOP)');
 });
 
@@ -212,7 +215,7 @@ test.each([
   input.end();
   const terminal = Object.assign(captureTerminal(env()), { input });
   expect(await runCli(['ingest', '-'], terminal, events)).toBe(0);
-  expect(terminal.stdout()).toBe('taken in: 1, in already: 0, failed: 0\n');
+  expect(terminal.stdout()).toBe('ingested: 1, already present: 0, failed: 0\n');
   expect((await ingest('-')).code).toBe(2);
 });
 
@@ -226,7 +229,7 @@ test('what begins like an mbox and is none is told, and not passed over as empty
 test('what is no file and no folder is refused', async () => {
   expect(await ingest('/dev/null')).toMatchObject({
     code: 2,
-    stderr: '/dev/null is no file and no folder\n',
+    stderr: '/dev/null is neither a file nor a folder\n',
   });
 });
 
@@ -237,7 +240,7 @@ test('--dry-run tells what would come of it, and changes nothing', async () => {
   const { code, stdout } = await ingest('--dry-run', join(dir, 'a.eml'), b, c);
   expect({ code, stdout }).toEqual({
     code: 1,
-    stdout: 'would be taken in: 1, in already: 1, failed: 1\n',
+    stdout: 'would be ingested: 1, already present: 1, failed: 1\n',
   });
   expect(await entries()).toHaveLength(1);
 });
@@ -282,13 +285,13 @@ describe('an export', () => {
       { channel: 'sms' },
       { channel: 'web_chat' },
     ]);
-    expect((await ingest(out)).stdout).toBe('taken in: 0, in already: 3, failed: 0\n');
+    expect((await ingest(out)).stdout).toBe('ingested: 0, already present: 3, failed: 0\n');
 
     const before = await entries();
     const other = await openData('other');
     // The demo shop of another folder has another id, and the same name.
     expect((await sluice(['ingest', out], 'other')).stdout).toBe(
-      'taken in: 3, in already: 0, failed: 0\n',
+      'ingested: 3, already present: 0, failed: 0\n',
     );
     const after = (await other.list({ limit: 10 })).toReversed();
     expect(after.map(({ channel }) => channel)).toEqual(['email', 'sms', 'web_chat']);
@@ -318,7 +321,7 @@ describe('an export', () => {
       'ann1@customer.example Hello 1\n>From a\nFrom b',
       'ann2@customer.example Hello 2',
     ]);
-    expect((await ingest(out)).stdout).toBe('taken in: 0, in already: 2, failed: 0\n');
+    expect((await ingest(out)).stdout).toBe('ingested: 0, already present: 2, failed: 0\n');
   });
 
   test('to the output, filtered, without raw forms', async () => {
@@ -331,12 +334,15 @@ describe('an export', () => {
 
   test('that cannot be written leaves nothing behind, and says why', async () => {
     const told = await sluice(['queue', 'export', '-o', join(dir, 'no', 'folder.jsonl')]);
-    expect(told).toMatchObject({ code: 1, stderr: expect.stringContaining('no such folder') });
+    expect(told).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('the folder does not exist'),
+    });
   });
 
   test('never takes the place of a device, and never writes an mbox to a screen', async () => {
     const told = await sluice(['queue', 'export', '-o', '/dev/null']);
-    expect(told).toMatchObject({ code: 2, stderr: expect.stringContaining('is no file') });
+    expect(told).toMatchObject({ code: 2, stderr: expect.stringContaining('is not a file') });
     expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
     const terminal = Object.assign(captureTerminal(env()), { columns: 80 });
     expect(await runCli(['queue', 'export', '--format', 'mbox'], terminal, events)).toBe(2);
@@ -346,7 +352,7 @@ describe('an export', () => {
     const out = file('bad.jsonl', '{"version":1}\n{"version":1}\n');
     const { code, stderr } = await ingest(out);
     expect(code).toBe(1);
-    expect(stderr).toContain(`${out}:0: it is no line of queue export`);
-    expect(stderr).toContain(`${out}:14: it is no line of queue export`);
+    expect(stderr).toContain(`${out}:0: it is not a line of queue export`);
+    expect(stderr).toContain(`${out}:14: it is not a line of queue export`);
   });
 });

@@ -115,7 +115,7 @@ test('what waits for its shop says so instead of a time', async () => {
   const outcome = retryLater({ waitsFor: WAITS_FOR.shop, counts: false });
   await spool.settle(claimed.lease, outcome, { steps: [] });
   expect((await queue('list')).stdout).toMatch(/ 0 +the platform answer/);
-  expect((await queue('show', id)).stdout).toMatch(/^next try +when its shop takes messages/m);
+  expect((await queue('show', id)).stdout).toMatch(/^next try +when its shop accepts messages/m);
   expect(parsed((await queue('show', id, '--json')).stdout)).toMatchObject({
     ...{ waitsFor: 'shop', failures: 1, attempts: 0 },
   });
@@ -189,7 +189,7 @@ test('a move that does not fit the state changes nothing, and the others are don
     `${held}: is held; retry is for dead, queued\n` +
       `nothing: there is no such entry\n${gone}: retried now\n`,
   );
-  expect(stderr).toBe('2 of 3 not changed\n');
+  expect(stderr).toBe('2 of 3 entries were not changed\n');
   expect(await spool.get(held)).toMatchObject({ state: 'held' });
 });
 
@@ -263,7 +263,7 @@ test('show --raw gives what arrived, byte for byte; without a record there is no
   expect((await queue('show', id, '--raw')).bytes).toEqual(bytes);
   expect(await queue('show', id, '--payload')).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('nothing was submitted yet'),
+    stderr: expect.stringContaining('nothing has been submitted'),
   });
 });
 
@@ -327,7 +327,7 @@ test('moves by a filter need --yes where nobody can be asked, tell results, and 
     { action: 'retry', target: '3 entries: dead, shop demo', outcome: 'all done' },
   ]);
   expect((await sluice('audit', '--limit', '1')).stdout).toMatch(
-    /restore[^]*Older ones: --before \d+/,
+    /restore[^]*For older lines: --before \d+/,
   );
 });
 

@@ -72,7 +72,7 @@ test('without a reply in time JSON is printed all the same, and it fails', async
   const { code, stdout, stderr } = await send('hello', '--json', '--wait', '10ms');
   expect({ code, stderr }).toEqual({
     code: 1,
-    stderr: 'no reply within 0.01 s; the message is accepted\n',
+    stderr: 'no reply within 0.01 s; the message was accepted\n',
   });
   expect(JSON.parse(stdout)).toMatchObject({ seq: 1, reply: null });
 });
@@ -96,11 +96,11 @@ test('what cannot be sent is told, and nothing is sent by halves', async () => {
   });
   expect(await send('a', '--file', folder)).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/is no file/),
+    stderr: expect.stringMatching(/is not a file/),
   });
   expect(await send('x'.repeat(8001))).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/8001 .* of 8000/),
+    stderr: expect.stringMatching(/8001 .* limit is 8000/),
   });
   const page = await send('a', '--file', file('page.html', '<html>'));
   expect(page).toMatchObject({

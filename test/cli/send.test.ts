@@ -167,7 +167,7 @@ describe('send email', () => {
     for (const close of closers.splice(0)) await close();
     const { code, stderr } = await send('email', 'Hi', '--port', String(port));
     expect(code).toBe(1);
-    expect(stderr).toContain('is the gateway running?');
+    expect(stderr).toContain('If the gateway is not running');
   });
 });
 
@@ -189,7 +189,7 @@ describe('send sms', () => {
     [403, 'No shop has this account and number', /no shop .* \+12025550142.*sms\.numbers/],
     [503, '', /cannot store/],
     [400, 'From is missing', /400, From is missing/],
-    [404, '', /something else than this gateway/],
+    [404, '', /another program listens/],
     [500, '', /500/],
   ])('explains a %d %s', async (status, text, message) => {
     const port = await listen(
@@ -224,7 +224,7 @@ test('send sms says to start the gateway when nobody listens', async () => {
   for (const close of closers.splice(0)) await close();
   const { code, stderr } = await send('sms', 'Hi', '--port', String(port));
   expect(code).toBe(1);
-  expect(stderr).toContain('start it first (npm start)');
+  expect(stderr).toContain('start it (npm start)');
 });
 
 describe('send chat', () => {
@@ -237,11 +237,11 @@ describe('send chat', () => {
     });
   });
 
-  test('without a reply in time it fails, and says that the message is accepted', async () => {
+  test('without a reply in time it fails, and says that the message was accepted', async () => {
     const port = await chatServer(undefined);
     const { code, stderr } = await send('chat', 'Hi', '--port', String(port), '--wait', '20ms');
     expect(code).toBe(1);
-    expect(stderr).toBe('no reply within 0.02 s; the message is accepted\n');
+    expect(stderr).toBe('no reply within 0.02 s; the message was accepted\n');
     expect((await send('chat', 'Hi', '--port', String(port), '--wait', '0s')).code).toBe(0);
   });
 
@@ -277,7 +277,7 @@ describe('what serve prints', () => {
     );
     expect(text).toContain(config.admin.password.reveal());
     expect(text).toContain('node dist/main.js send chat "Where is my order?"');
-    expect(text).toMatch(/email and SMS land in .*outbox/);
+    expect(text).toMatch(/email and SMS are written to .*outbox/);
   });
 
   test('the email lines work in a shell, and each makes a new message', async () => {

@@ -167,7 +167,7 @@ test('a file in the place of the data folder, or of one above it, is named', asy
   writeFileSync(scene.dataDir, '');
   for (const dir of [scene.dataDir, join(scene.dataDir, 'below')]) {
     const { code, output } = await serve(scene, { dir });
-    expect(output).toContain(`${scene.dataDir} is a file where a folder has to be`);
+    expect(output).toContain(`${scene.dataDir} is a file where a folder is needed`);
     expect(output).not.toContain('bug');
     expect(code).toBe(2);
   }
@@ -180,8 +180,8 @@ test('the doctor looks at a file in the place of the data folder', async () => {
     args: ['doctor', '--only', 'data-folder', 'disk', '--config', scene.config],
     dir: join(scene.dataDir, 'below'),
   });
-  expect(output).toMatch(/^failed +disk .* is a file where a folder has to be$/m);
-  expect(output).toMatch(/^failed +data-folder\.access .* is a file where a folder has to be$/m);
+  expect(output).toMatch(/^failed +disk .* is a file where a folder is needed$/m);
+  expect(output).toMatch(/^failed +data-folder\.access .* is a file where a folder is needed$/m);
   expect(code).toBe(1);
 });
 
@@ -216,7 +216,9 @@ test('a port that is in use is named; it may become free, so another try makes s
   const { port } = other.address() as AddressInfo;
   writeFileSync(scene.config, readFileSync(scene.config, 'utf8').replace('0', String(port)));
   const { code, output } = await serve(scene);
-  expect(output).toMatch(new RegExp(`^port ${port} is in use by another program\\. Stop it`, 'm'));
+  expect(output).toMatch(
+    new RegExp(`^port ${port} is in use by another program\\. Stop that program`, 'm'),
+  );
   expect(code).toBe(1);
 });
 
@@ -244,8 +246,8 @@ test.each([4, 40, 300, 1000])('a disk with %d kB free is said to be full', async
   if (!mounted(scene.dataDir, `size=${kilobytes + 2000}k`, 'mode=700')) return;
   writeFileSync(join(scene.dataDir, 'rest'), Buffer.alloc(2_000 * 1024));
   const { code, output } = await serve(scene);
-  expect(output).toContain('no space is left on the disk');
-  expect(output).toContain('Make room there');
+  expect(output).toContain('the disk is full');
+  expect(output).toContain('Free some space');
   expect(output).not.toContain('bug');
   expect(code).toBe(1);
 });
@@ -288,7 +290,7 @@ test('a data folder that others may look into is told, with the command that shu
   chmodSync(scene.dataDir, 0o750);
   const { output } = await serve(scene);
   expect(output).toContain(
-    `warning: the data folder ${scene.dataDir}: others may look into it (mode 0750). Run: chmod 700 ${scene.dataDir}\n`,
+    `warning: the data folder ${scene.dataDir}: other users have access to it (mode 0750). Run: chmod 700 ${scene.dataDir}\n`,
   );
   chmodSync(scene.dataDir, 0o700);
   expect((await serve(scene)).output).not.toContain('warning');

@@ -24,7 +24,7 @@ test('an endpoint without model and key is a mistake for each, with a way out', 
       {
         path: 'localPlatform.agent.model',
         expected: expect.stringContaining('since localPlatform.agent.kind is openai'),
-        came: 'nothing',
+        found: 'nothing',
         place: { line: 2 },
       },
       { path: 'localPlatform.agent.apiKey', fix: expect.stringContaining('${OPENAI_API_KEY}') },

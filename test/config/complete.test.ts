@@ -7,7 +7,7 @@ import {
   type CompleteConfig,
 } from '../../src/config/complete.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { NeverStarted } from '../../src/config/never-started.ts';
+import { UninitializedDataFolder } from '../../src/config/uninitialized-data-folder.ts';
 import { UnusableKeys } from '../../src/config/secret-file.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
@@ -120,7 +120,7 @@ test.each(['', '{"shopId": 1}', 'not json hunter2'])(
 );
 
 test('a command beside a gateway makes nothing', async () => {
-  await expect(completeFromExisting(config())).rejects.toBeInstanceOf(NeverStarted);
-  await expect(completeFromExisting(config(SHOP))).rejects.toBeInstanceOf(NeverStarted);
+  await expect(completeFromExisting(config())).rejects.toBeInstanceOf(UninitializedDataFolder);
+  await expect(completeFromExisting(config(SHOP))).rejects.toBeInstanceOf(UninitializedDataFolder);
   expect(readdirSync(dir.path)).toEqual(['sluice.yaml']);
 });

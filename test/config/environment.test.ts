@@ -97,11 +97,11 @@ describe('each documented variable', () => {
     const { name, path, value, other } = given;
     const loaded = valid({ [name]: value }, yaml(path, other));
     expect(valueAt(loaded, path)).toBe(other);
-    const told = loaded.warnings.filter((warning) => warning.startsWith(`${name} does nothing`));
-    expect(told).toEqual([
+    const ignored = loaded.warnings.filter((warning) => warning.startsWith(`${name} is ignored`));
+    expect(ignored).toEqual([
       expect.stringContaining(`${path.join('.')} in ${dir.path}/sluice.yaml:1:`),
     ]);
-    expect(told.join()).not.toContain('hunter2');
+    expect(ignored.join()).not.toContain('hunter2');
     expect(valid({ [name]: value }, yaml(path, value)).warnings.join()).not.toContain(name);
   });
 
@@ -118,7 +118,9 @@ describe('each documented variable', () => {
     const missing = loadConfig({ env: { [`${name}_FILE`]: `${file}-not` } });
     expect(missing).toMatchObject({
       ok: false,
-      mistakes: [{ expected: expect.stringContaining(`${file}-not`), came: 'ENOENT' }],
+      mistakes: [
+        { expected: expect.stringContaining(`${file}-not`), found: 'no such file (ENOENT)' },
+      ],
     });
   });
 
@@ -157,13 +159,13 @@ test('what stands in a _FILE is in no mistake, warning or print of the configura
   }
 });
 
-test('a wrong value is told with the name of its variable', () => {
+test('a wrong value is reported with the name of its variable', () => {
   const loaded = loadConfig({ env: { SLUICE_LOG_LEVEL: 'debgu' } });
   if (loaded.ok) throw new Error('the configuration was accepted');
   expect(renderMistakes(loaded.mistakes)).toContain(
     'log.level  (the environment, SLUICE_LOG_LEVEL)\n' +
       '  expected: one of info, debug, warn, error\n' +
-      '  came:     "debgu"\n' +
+      '  found:    "debgu"\n' +
       '  fix:      write debug\n',
   );
 });
@@ -175,7 +177,7 @@ test.each([
   ['SLUICE_SOMETHING_ELSE_ALTOGETHER', 'there are SLUICE_CONFIG, SLUICE_DATA_DIR, '],
 ])('%s is not known, and what was meant is named', (name, said) => {
   const { warnings } = valid({ [name]: 'hunter2' });
-  expect(warnings).toEqual([expect.stringContaining(`${name} is not known and does nothing; `)]);
+  expect(warnings).toEqual([expect.stringContaining(`${name} is unknown and ignored; `)]);
   expect(warnings[0]).toContain(said);
   expect(warnings[0]).not.toContain('hunter2');
 });

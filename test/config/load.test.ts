@@ -142,7 +142,7 @@ shops:
     expect(mistake?.place).toMatchObject({ line, column });
     expect(mistake?.fix).toMatch(fix);
     expect(mistake?.expected).not.toBe('');
-    expect(mistake?.came).not.toBe('');
+    expect(mistake?.found).not.toBe('');
   });
 
   test('are printed with file, line and column, and without any secret', () => {
@@ -185,7 +185,7 @@ ${second}`;
     const mistakes = mistakesOf(two(`    ${second}\n`));
     expect(mistakes).toHaveLength(1);
     expect(mistakes[0]?.path).toMatch(/^shops\[1\]/);
-    expect(mistakes[0]?.came).toMatch(/^the same as shops\[0\]\..*sluice\.yaml:\d+:\d+\)$/);
+    expect(mistakes[0]?.found).toMatch(/^the same as shops\[0\]\..*sluice\.yaml:\d+:\d+\)$/);
   });
 
   test('equal names and shop ids', () => {
@@ -238,13 +238,13 @@ describe('what comes from the environment', () => {
     expect(mistakes[0]).toMatchObject({
       path: 'shops[0].apiKey',
       expected: 'the environment variable PLATFORM_API_KEY',
-      came: 'it is not set',
+      found: 'not set',
     });
   });
 
   test('a value from it is shown as it is written, never as it is', () => {
     const report = renderMistakes(mistakesOf('smtp:\n  port: ${PORT}\n', { PORT: 'hunter2' }));
-    expect(report).toContain('came:     "${PORT}"');
+    expect(report).toContain('found:    "${PORT}"');
     expect(report).not.toContain('hunter2');
   });
 });
@@ -273,10 +273,10 @@ describe('a document that is no YAML', () => {
     ['- hunter2\nadmin: 1', /YAML/],
     ['a: 1\n---\nb: 2', /second document/],
     ['smtp: {port: ${PORT}}', /quote "\$\{NAME\}"/],
-  ])('%j is one mistake with its place, which quotes nothing', (text, came) => {
+  ])('%j is one mistake with its place, which quotes nothing', (text, found) => {
     const mistakes = mistakesOf(text);
     expect(mistakes).toHaveLength(1);
-    expect(mistakes[0]?.came).toMatch(came);
+    expect(mistakes[0]?.found).toMatch(found);
     expect(mistakes[0]?.place?.line).toBeGreaterThan(0);
     expect(renderMistakes(mistakes)).not.toContain('hunter2');
   });
@@ -305,7 +305,7 @@ describe('a document that is no YAML', () => {
 
   test('a file that is not there', () => {
     const loaded = loadConfig({ file: join(dir.path, 'none.yaml'), env: {} });
-    expect(loaded).toMatchObject({ ok: false, mistakes: [{ came: 'ENOENT' }] });
+    expect(loaded).toMatchObject({ ok: false, mistakes: [{ found: 'no such file (ENOENT)' }] });
   });
 });
 
@@ -340,7 +340,7 @@ describe('the relay', () => {
       {
         path: 'localPlatform.replies.relay',
         expected: expect.stringMatching(/^smtp:\/\/ or smtps:\/\//),
-        came: expect.stringMatching(/^http:/),
+        found: expect.stringMatching(/^http:/),
       },
     ]);
     expect(renderMistakes(mistakes)).not.toContain('hunter2');

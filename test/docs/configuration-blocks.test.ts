@@ -22,8 +22,8 @@ function isConfiguration(text: string): boolean {
 }
 
 /** What a page leaves out, it says by an ellipsis; and the files that it names are not here. */
-const isOnPurpose = ({ came, expected }: Mistake, text: string): boolean =>
-  (came === 'nothing' && text.includes('…')) || expected === 'a file that can be read';
+const isOnPurpose = ({ found, expected }: Mistake, text: string): boolean =>
+  (found === 'nothing' && text.includes('…')) || expected === 'a readable file';
 
 /** What might stand in a variable of this name. */
 function valueOf(name: string): string {

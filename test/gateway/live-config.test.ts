@@ -14,9 +14,9 @@ test('a part is made anew when something that it reads has changed', async () =>
     made += 1;
     return log.level;
   });
-  await live.changeOver(config('info', true), ['delivery.paused']);
+  await live.apply(config('info', true), ['delivery.paused']);
   expect([level.value, made]).toEqual(['info', 1]);
-  await live.changeOver(config('debug', true), ['log.level']);
+  await live.apply(config('debug', true), ['log.level']);
   expect([level.value, made]).toEqual(['debug', 2]);
   expect(live.value.delivery.paused).toBe(true);
 });
@@ -41,7 +41,7 @@ test('all parts are prepared before the first one changes over, and tidied up af
       },
     });
   }
-  await live.changeOver(config('warn'), ['log.level']);
+  await live.apply(config('warn'), ['log.level']);
   expect(steps).toEqual([
     ...['one prepares', 'two prepares', 'one changes over', 'two changes over'],
     ...['one tidies up', 'two tidies up'],
@@ -67,7 +67,7 @@ test('a part that cannot be prepared leaves everything as it was', async () => {
       throw new RangeError('no');
     },
   });
-  await expect(live.changeOver(config('debug'), ['log.level'])).rejects.toThrow(RangeError);
+  await expect(live.apply(config('debug'), ['log.level'])).rejects.toThrow(RangeError);
   expect(steps).toEqual(['undone']);
   expect([level.value, live.value.log.level]).toEqual(['info', 'info']);
 });

@@ -82,7 +82,7 @@ test.each<[string, (config: CompleteConfig) => CompleteConfig, string]>([
     const { live, shop, hastened } = await connected();
     const before = shop();
     before.health.messages.readsFailed('401');
-    await live.changeOver(change(live.value), [path]);
+    await live.apply(change(live.value), [path]);
     expect(shop().isSameAs(before)).toBe(false);
     expect(shop().health.messages.state).toBe('steady');
     expect(hastened).toEqual([[before.settings.shopId, 1]]);
@@ -97,7 +97,7 @@ test('what is known of a platform stays with other settings, and its trouble is 
   expect(before.health.messages.isProbeDue).toBe(false);
   const { delivery } = live.value;
   const next = { ...live.value, delivery: { ...delivery, requestTimeout: 77_000 } };
-  await live.changeOver(next, ['delivery.requestTimeout']);
+  await live.apply(next, ['delivery.requestTimeout']);
   const after = shop();
   expect(after).not.toBe(before);
   expect(after.isSameAs(before)).toBe(true);
@@ -175,7 +175,7 @@ test('nothing holds on to a configuration that was replaced, nor to its keys', a
   const replaced: WeakRef<CompleteConfig>[] = [];
   for (const key of ['first', 'second', 'third']) {
     replaced.push(new WeakRef(live.value));
-    await live.changeOver(withKey(live.value, key), ['shops[acme].apiKey']);
+    await live.apply(withKey(live.value, key), ['shops[acme].apiKey']);
   }
   expect(platforms.shops.value).toHaveLength(1);
   await waitFor('the old ones to go', () => {

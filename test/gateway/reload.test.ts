@@ -166,14 +166,14 @@ test.each([
   ['endless', (file: string) => symlinkSync('/dev/zero', file), 'a pipe or a device'],
   ['a folder', (file: string) => mkdirSync(file), 'a folder'],
   ['far too large', (file: string) => truncateSync(openFile(file), 1e10), '10000000000 bytes'],
-  ['gone', () => undefined, 'ENOENT'],
-])('a file that has become %s is a mistake, and holds nothing up', async (_what, make, came) => {
+  ['gone', () => undefined, 'no such file (ENOENT)'],
+])('a file that has become %s is a mistake, and holds nothing up', async (_what, make, found) => {
   const { file, live, reload } = await scene();
   const before = live.value;
   rmSync(file);
   make(file);
   const { mistakes } = { mistakes: [], ...(await reload('signal')) };
-  expect(mistakes).toEqual([expect.stringContaining(`came:     ${came}`)]);
+  expect(mistakes).toEqual([expect.stringContaining(`found:    ${found}`)]);
   expect(live.value).toBe(before);
 });
 

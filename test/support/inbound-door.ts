@@ -88,7 +88,7 @@ export async function openInbound({
       hostname: 'mx.acme.example',
       maxMessageBytes: 1_000_000,
       maxRecipients: 100,
-      maxUnderWay: 64,
+      maxInProgress: 64,
       messageRate: { messages: 1000, perMs: 60_000 },
       trustedRelays: [],
       dataPace: { minBytesPerSecond: 500, windowMs: 30_000, totalMs: 600_000 },

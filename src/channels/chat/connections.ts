@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { MAX_UNREAD_BYTES } from './engine.ts';
 import type { Peer } from './handshake.ts';
 
-/** Transport connections by network, from their first byte to their last. */
+/** Transport connections by network, for their whole lifetime. */
 export class Connections {
   readonly #byNetwork = new Map<string, number>();
-  // Weak: a connection that goes takes its entry with it.
+  // Weak, so that the entry of a closed connection is collected with it.
   readonly #peers = new WeakMap<object, Peer>();
   readonly #failures = new WeakMap<object, number>();
   readonly #conducts = new WeakMap<object, Conduct>();
@@ -30,7 +30,7 @@ export class Connections {
     return this.#byNetwork.get(network) ?? 0;
   }
 
-  /** Of an open connection. */
+  /** The conduct of an open connection. */
   conductOf(connection: object): Conduct | undefined {
     return this.#conducts.get(connection);
   }
@@ -40,7 +40,8 @@ export class Connections {
   }
 
   /**
-   * For one socket at a time: many in one connection would pass the limit of sockets.
+   * Reserves a connection for one socket. Several sockets in one connection would exceed the limit
+   * of sockets.
    * @returns whether it was free
    */
   take(connection: object): boolean {
@@ -49,12 +50,12 @@ export class Connections {
     return true;
   }
 
-  /** Its socket was refused, or has gone. */
+  /** The connection's socket was refused or closed. */
   free(connection: object): void {
     this.#taken.delete(connection);
   }
 
-  /** How many handshakes have failed on this connection, this one included. */
+  /** The number of failed handshakes on this connection, including this one. */
   failed(connection: object): number {
     const failures = (this.#failures.get(connection) ?? 0) + 1;
     this.#failures.set(connection, failures);
@@ -63,32 +64,32 @@ export class Connections {
 }
 
 const WINDOW_MS = 10_000;
-/** After this many refusals in that time the connection is cut off. */
+/** A connection with this many refusals within the window is cut off. */
 const MAX_REFUSALS = 50;
 const UNREAD_MS = 10_000;
 
-/** How one connection behaves. Each method returns whether to cut it off. */
+/** The behaviour of one connection. Each method returns whether to cut it off. */
 export class Conduct {
   #windowEndsAt = 0;
   #refusals = 0;
   #packets = 0;
   #unreadSince: number | undefined;
 
-  /** An event of it was refused. */
+  /** Counts a refused event. */
   refused(now: number): boolean {
     this.#begin(now);
     this.#refusals += 1;
     return this.#refusals > MAX_REFUSALS;
   }
 
-  /** @param most packets of whatever kind that a connection may send in ten seconds */
+  /** @param most the number of packets of any kind that a connection may send in ten seconds */
   sent(now: number, most: number): boolean {
     this.#begin(now);
     this.#packets += 1;
     return this.#packets > most;
   }
 
-  /** @param bytes that it has not read; to be told at least once a second or so */
+  /** @param bytes unread by the client; call this at least about once per second */
   leftUnread(bytes: number, now: number): boolean {
     if (bytes <= MAX_UNREAD_BYTES) {
       this.#unreadSince = undefined;
@@ -106,12 +107,12 @@ export class Conduct {
   }
 }
 
-/** The first wait; each further one is twice as long, up to the most. */
+/** The first delay; each further one is twice as long, up to the maximum. */
 const FIRST_WAIT_MS = 5_000;
 const MOST_WAIT_MS = 5 * 60_000;
-/** After this long without another reason, the next wait is a first one. */
-const FORGOTTEN_AFTER_MS = 10 * 60_000;
-/** Attempts within one wait that are still told how long it lasts. */
+/** After this long without another violation, the next delay is the first one again. */
+const RESET_AFTER_MS = 10 * 60_000;
+/** The number of attempts within one delay that are answered with its remaining time. */
 const MAX_ATTEMPTS = 20;
 const MAX_KEPT = 10_000;
 
@@ -121,15 +122,15 @@ interface Wait {
   attempts: number;
 }
 
-/** Who was cut off, by address or by visitor, and until when they stay away. */
-export class ReconnectWaits {
+/** The addresses and visitors that were cut off, and until when they are refused. */
+export class ReconnectDelays {
   readonly #waits = new Map<string, Wait>();
 
-  /** Further connections that are cut off within a wait are the same reason. */
+  /** Further connections that are cut off within a delay count as the same violation. */
   cutOff(key: string, now: number): void {
     const before = this.#waits.get(key);
     if (before !== undefined && now < before.until) return;
-    const isForgotten = before === undefined || now - before.until > FORGOTTEN_AFTER_MS;
+    const isForgotten = before === undefined || now - before.until > RESET_AFTER_MS;
     const times = isForgotten ? 1 : before.times + 1;
     const until = now + Math.min(MOST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(times - 1, 10));
     this.#waits.delete(key);
@@ -138,7 +139,7 @@ export class ReconnectWaits {
     if (this.#waits.size > MAX_KEPT && oldest !== undefined) this.#waits.delete(oldest);
   }
 
-  /** In seconds; undefined when there is no wait. */
+  /** In seconds; undefined if there is no delay. */
   retryAfter(key: string, now: number): number | undefined {
     const wait = this.#waits.get(key);
     return wait === undefined || now >= wait.until
@@ -147,7 +148,7 @@ export class ReconnectWaits {
   }
 
   /** Counts an attempt to connect. @returns whether there were too many within one wait */
-  isTooEager(key: string, now: number): boolean {
+  hasTooManyAttempts(key: string, now: number): boolean {
     const wait = this.#waits.get(key);
     if (wait === undefined || now >= wait.until) return false;
     wait.attempts += 1;

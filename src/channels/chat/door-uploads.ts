@@ -16,7 +16,7 @@ import type { ChatLimits } from './limits.ts';
 import type { Origins } from './shop.ts';
 import { Answer, assertCurrent, bearerOf, type UploadBearer } from './uploads/bearer.ts';
 import { removeUpload, sendUpload } from './uploads/own-files.ts';
-import { type TakenRoom, UploadRoom } from './uploads/disk-room.ts';
+import { type ReservedSpace, UploadSpace } from './uploads/upload-space.ts';
 import { receiveUpload, UnsupportedFile, UploadAborted, UploadRefused } from './uploads/receive.ts';
 import type { VisitorTokens } from './recognition.ts';
 import { TooManyVisitors, type Visitors } from './visitors.ts';
@@ -35,18 +35,18 @@ export interface UploadParts {
   readonly metrics: Metrics;
 }
 
-/** A client that does not say how much it sends may send the most. */
+/** A client that does not declare the size may send the maximum. */
 const expectedBytes = ({ headers }: IncomingMessage): number =>
   Math.min(Number(headers['content-length'] ?? MAX_FILE_BYTES), MAX_FILE_BYTES);
-/** How much of a refused body is still read, so that the answer gets through. */
+/** How much of a refused body is still read, so that the response arrives. */
 const DRAIN_BYTES = MAX_FILE_BYTES + 1024 * 1024;
-/** Ten files wait: one has to be used, or its day to pass. */
+/** Ten files are waiting: one of them has to be used or expire. */
 const RETRY_WAITING_SECONDS = 60;
 
 /**
- * `POST /chat/uploads`: one file, for the visitor whose token comes with it.
- * `GET /chat/uploads/<id>`: its bytes, for that visitor alone, while they are kept.
- * `DELETE /chat/uploads/<id>`: takes it back, as long as no message has used it.
+ * `POST /chat/uploads`: uploads one file for the visitor of the token. `GET /chat/uploads/<id>`:
+ * returns the file to that visitor while it is stored. `DELETE /chat/uploads/<id>`: removes the
+ * file if no message has used it yet.
  */
 export function createUploadRouter(parts: UploadParts): { router: Router; stop(): Promise<void> } {
   const door = new UploadDoor(parts);
@@ -95,19 +95,19 @@ type Respond = (
   stopping: AbortSignal,
 ) => Promise<void>;
 
-/** Uploads and downloads under way. */
+/** Uploads and downloads in progress. */
 class UploadDoor {
   readonly #parts: UploadParts;
   readonly #inFlight = new InFlight();
   readonly #stopping = new AbortController();
-  /** How many uploads each visitor has under way. */
+  /** The number of uploads in progress per visitor. */
   readonly #underWay = new Map<string, number>();
-  readonly #room: UploadRoom;
+  readonly #room: UploadSpace;
 
   constructor(parts: UploadParts) {
     this.#parts = parts;
-    this.#room = new UploadRoom(parts.blobs, parts.logger);
-    // One listener for each upload and download under way, and no bound on those but the limits.
+    this.#room = new UploadSpace(parts.blobs, parts.logger);
+    // There is one listener per upload and download in progress, limited only by the rate limits.
     setMaxListeners(0, this.#stopping.signal);
   }
 
@@ -116,11 +116,11 @@ class UploadDoor {
     await this.#inFlight.close();
   }
 
-  /** @throws {Answer} or whatever `respond` throws */
+  /** @throws {Answer} and the errors of `respond` */
   async answer(request: Request, response: Response, respond: Respond): Promise<void> {
     const bearer = bearerOf(this.#parts, request);
     if (this.#inFlight.closed) throw new Answer(503, 'busy');
-    // Before anything is awaited: a stop must see all of them.
+    // Before the first await, so that a stop includes this request.
     this.#inFlight.begin();
     try {
       await respond(bearer, request, response, this.#stopping.signal);
@@ -131,7 +131,7 @@ class UploadDoor {
 
   async take(bearer: UploadBearer, request: Request, response: Response): Promise<void> {
     const key = `${bearer.shop.shopId}/${bearer.visitorId}`;
-    // Counted before anything is awaited: uploads that begin together must see one another.
+    // Counted before the first await, so that concurrent uploads see one another.
     const others = this.#underWay.get(key) ?? 0;
     this.#underWay.set(key, others + 1);
     try {
@@ -144,7 +144,7 @@ class UploadDoor {
     }
   }
 
-  /** @param others uploads of this visitor that were under way before this one */
+  /** @param others uploads of this visitor that were already in progress */
   async #takeBeside(
     others: number,
     bearer: UploadBearer,
@@ -177,10 +177,10 @@ async function receive(
   { store, blobs, clock, logger }: UploadParts,
   { shop, visitorId }: UploadBearer,
   request: Request,
-  { wrote }: TakenRoom,
+  { wrote }: ReservedSpace,
   stopping: AbortSignal,
 ): Promise<AttachmentInfo> {
-  // How slow it may be is the listener's concern: one that moves is alive.
+  // The listener enforces the minimum rate.
   const file = await receiveUpload(request, blobs, stopping, wrote);
   const { blob, name, type, size } = file;
   const id = randomUUID();
@@ -204,7 +204,7 @@ function allowOrigin(request: Request, response: Response, origins: Origins): vo
   response.vary('Origin');
   if (origin !== undefined && origins.someAdmits(origin)) {
     response.set('Access-Control-Allow-Origin', origin);
-    // A page of another origin sees no header that is not named here.
+    // A page of another origin can read only the headers listed here.
     response.set('Access-Control-Expose-Headers', 'Retry-After');
   }
 }
@@ -215,7 +215,7 @@ function refuse(parts: UploadParts, request: Request, response: Response, error:
     request.destroy();
     return;
   }
-  // The client sees that the file was cut off: more cannot be said.
+  // The response has begun; the client notices the truncated file.
   if (response.headersSent) {
     response.destroy();
     return;

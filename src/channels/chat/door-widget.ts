@@ -9,19 +9,22 @@ import { WIDGET_CONFIG_PATH } from './widget-config.ts';
 
 export interface WidgetRoutesOptions {
   readonly shops: readonly ChatShop[];
-  /** Where the build has put the widget. */
+  /** The folder of the built widget. */
   readonly folder: string;
 }
 
-/** An upgrade reaches every page within this: never stale, since it names the main part's file. */
+/**
+ * All pages get an upgrade within this time. The loader must not be stale, since it names the main
+ * part's file.
+ */
 const LOADER_CACHE = 'public, max-age=300, must-revalidate';
-/** The name holds a hash of the content. */
+/** The name contains a hash of the content. */
 const MAIN_CACHE = 'public, max-age=31536000, immutable';
 const CONFIG_CACHE = 'public, max-age=60';
 const MISSING_CACHE = 'no-store';
 const RETRY_AFTER_SECONDS = '5';
 
-/** The widget's files and each shop's wishes for it: public, the same for everyone, any origin. */
+/** Serves the widget's files and each shop's widget settings: public, for any origin. */
 export function createWidgetRoutes({ shops, folder }: WidgetRoutesOptions): Router {
   const files = new WidgetFiles(folder);
   const configs = new Map(shops.map(({ key, widget }) => [key, JSON.stringify(widget ?? {})]));
@@ -29,7 +32,7 @@ export function createWidgetRoutes({ shops, folder }: WidgetRoutesOptions): Rout
   const serve =
     (nameOf: (request: Request) => string, cache: string) =>
     (request: Request, response: Response, next: NextFunction): void => {
-      forEveryone(response);
+      allowAnyOrigin(response);
       const name = nameOf(request);
       find(files, name)
         .then((found) => {
@@ -45,7 +48,7 @@ export function createWidgetRoutes({ shops, folder }: WidgetRoutesOptions): Rout
     serve(() => LOADER_FILE, LOADER_CACHE),
   );
   router.get(`${WIDGET_CONFIG_PATH}:key`, (request, response) => {
-    forEveryone(response);
+    allowAnyOrigin(response);
     const config = configs.get(request.params.key);
     response.type('application/json');
     if (config !== undefined) {
@@ -56,7 +59,7 @@ export function createWidgetRoutes({ shops, folder }: WidgetRoutesOptions): Rout
   });
   router.get(
     '/widget/:file',
-    // The loader has one address only, where it is not kept for a year.
+    // The loader has a single URL, under which it is not cached for a year.
     serve(
       ({ params }) => (params['file'] === LOADER_FILE ? '' : String(params['file'])),
       MAIN_CACHE,
@@ -74,8 +77,8 @@ async function find(files: WidgetFiles, name: string): Promise<WidgetFile | Miss
   return isBuilt ? 'no such file' : 'not built';
 }
 
-/** Any page may load it, with or without CORS, under `Cross-Origin-Embedder-Policy` too. */
-function forEveryone(response: Response): void {
+/** Any page may load it, with or without CORS, and with `Cross-Origin-Embedder-Policy`. */
+function allowAnyOrigin(response: Response): void {
   response.set({
     'Access-Control-Allow-Origin': '*',
     'Cross-Origin-Resource-Policy': 'cross-origin',
@@ -96,7 +99,7 @@ function refuse(response: Response, why: Missing): void {
 
 function send(request: Request, response: Response, file: WidgetFile, cache: string): void {
   const encoding = encodingFor(request);
-  // Each form has an ETag of its own (RFC 9110 §8.8.3.3).
+  // Each encoding has its own ETag (RFC 9110 §8.8.3.3).
   const etag = `"${file.hash}-${encoding}"`;
   response.set({ 'Cache-Control': cache, ETag: etag, Vary: 'Accept-Encoding' });
   if (isNamed(etag, request.headers['if-none-match'])) {
@@ -112,7 +115,7 @@ function send(request: Request, response: Response, file: WidgetFile, cache: str
   response.end(body);
 }
 
-/** The smallest that the client takes, whatever order it names them in. */
+/** The smallest encoding that the client accepts, in any order. */
 function encodingFor(request: Request): Encoding {
   const preferred = ['br', 'gzip'] as const;
   return preferred.find((each) => request.acceptsEncodings(each) === each) ?? 'identity';
@@ -127,12 +130,12 @@ function isNamed(etag: string, header: string | undefined): boolean {
   });
 }
 
-/** The loader's name in the folder: what a page's script tag asks for. */
+/** The file name of the loader, which the page's script tag requests. */
 const LOADER_FILE = 'widget.js';
-/** Nothing else of the folder is ever read, so that no name leads out of it. */
+/** Only these names are read, so no path can lead out of the folder. */
 const NAME = /^(?:widget|main-[\w-]{1,64})\.js$/;
 
-/** One file of the widget, in every form it is sent in. */
+/** One file of the widget in all encodings. */
 interface WidgetFile {
   /** Of the content, without quotes. */
   readonly hash: string;
@@ -147,16 +150,16 @@ interface Known {
 }
 
 /**
- * Files in memory. Beside those of this build (a main part for each language) there is room for the
- * one before it: pages that were opened then still ask for its main parts.
+ * The number of files in memory. There is room for this build (a main part per language) and the
+ * previous one, whose main parts open pages may still request.
  */
 const MAX_KEPT = 24;
 
 /**
- * The built widget, read and compressed once. A file is read again when it has changed, so that a
- * rebuild needs no restart; one that is gone is still served as it was, for as long as this process
- * lives: a build takes the folder away for a moment, and a page that was opened before an upgrade
- * fetches the main part that its loader names.
+ * The built widget, read and compressed once. A changed file is read again, so a rebuild needs no
+ * restart. A removed file is served from memory as long as the process runs: a build removes the
+ * folder briefly, and a page that was opened before an upgrade requests the main part that its
+ * loader names.
  */
 class WidgetFiles {
   readonly #folder: string;
@@ -166,7 +169,7 @@ class WidgetFiles {
     this.#folder = folder;
   }
 
-  /** The file of that name, undefined when there is none, and never was. */
+  /** The file with this name; undefined if it has never existed. */
   async get(name: string): Promise<WidgetFile | undefined> {
     if (!NAME.test(name)) return undefined;
     const path = join(this.#folder, name);
@@ -178,7 +181,7 @@ class WidgetFiles {
     try {
       return await file;
     } catch (error) {
-      // It went between the two calls: what was there before is as good.
+      // It was removed between the two calls; the earlier version is served.
       if (known === undefined) this.#known.delete(name);
       else this.#known.set(name, known);
       if (isMissing(error)) return known?.file;
@@ -206,7 +209,7 @@ async function versionOf(path: string): Promise<string | undefined> {
   }
 }
 
-/** By shape: what the system throws is not always an `Error` of this realm. */
+/** By property: a system error is not always an `Error` of this realm. */
 const isMissing = (error: unknown): boolean =>
   typeof error === 'object' &&
   error !== null &&

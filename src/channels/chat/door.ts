@@ -9,7 +9,7 @@ import { ipNetwork } from '../../runtime/ip-addresses.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
 import type { ChatStore, JournalLine } from '../../spool/chat-store.ts';
 import type { ShopId, VisitorId } from '../../domain/ids.ts';
-import { Connections, ReconnectWaits } from './connections.ts';
+import { Connections, ReconnectDelays } from './connections.ts';
 import { createUploadRouter } from './door-uploads.ts';
 import { attachBeside, closeConnections, cutOff, unreadBytes } from './engine.ts';
 import { CHAT_PATH, type ServerToClientEvents } from './events.ts';
@@ -23,25 +23,27 @@ import { type ChatShop, Origins } from './shop.ts';
 import { type Presence, Visitors } from './visitors.ts';
 
 /**
- * One line of a visitor, from the socket to the payload:
- * - A socket comes in here; `handshake.ts` reads its `auth`, `shop.ts` compares its origin,
- *   `connections.ts` and `limits.ts` count it, `recognition.ts` finds which visitor it is.
- * - `session.ts` takes the visitor's events one after the other (`events.ts` has their types).
- * - `receive.ts` checks them and makes the arrival: shop, lane, dedup key and remote id; `stored.ts`
- *   is its form in the spool. Files came before, through `door-uploads.ts` and `uploads/`.
- * - `intake/intake.ts` stores it durably with its number in the visitor's record; only then
- *   `session.ts` acknowledges it, and `visitors.ts` names the tabs that `line-feed.ts` brings it to.
+ * The path of a visitor's message, from the socket to the payload:
+ * - A socket connects here. `handshake.ts` reads its `auth`, `shop.ts` checks its origin,
+ *   `connections.ts` and `limits.ts` count it, and `recognition.ts` finds the visitor.
+ * - `session.ts` handles the visitor's events one after the other (`events.ts` has their types).
+ * - `receive.ts` validates them and creates the arrival: shop, lane, dedup key and remote id.
+ *   `stored.ts` defines the stored form. Files were uploaded before, through `door-uploads.ts` and
+ *   `uploads/`.
+ * - `intake/intake.ts` stores the message durably with its number in the visitor's record. Only
+ *   then `session.ts` acknowledges it, and `line-feed.ts` sends it to the tabs that `visitors.ts`
+ *   lists.
  * - Delivery calls `normalize.ts` for the payload, and `messageSettled` here for the tick.
- * - The agent's reply is read by `replies/reply-poller.ts`, stored, and comes back by `publish`.
- * - `engine.ts` holds what is done with engine.io beyond its interface; `door-widget.ts` serves the
+ * - `replies/reply-poller.ts` reads the agent's reply and stores it; `publish` sends it.
+ * - `engine.ts` contains all use of engine.io beyond its interface; `door-widget.ts` serves the
  *   widget's files.
  */
 
 export interface ChatServerOptions {
   readonly shops: readonly ChatShop[];
-  /** The first one signs. */
+  /** The first key signs. */
   readonly signingKeys: readonly SigningKey[];
-  /** Sockets of everyone together; more are `busy`. */
+  /** The maximum number of sockets; further ones are refused as `busy`. */
   readonly maxSockets?: number;
 }
 
@@ -50,7 +52,7 @@ export interface ChatServerParts {
   readonly blobs: BlobStore;
   readonly intake: Pick<Intake, 'acceptChat'>;
   readonly presence: Presence;
-  /** The client's address, proxies considered. */
+  /** The client's address, from trusted proxies' headers if there are any. */
   readonly clientIp: (request: IncomingMessage) => string;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -68,39 +70,39 @@ export interface SettledMessage {
 export interface ChatServer {
   /**
    * Serves sockets under `/chat/` on this server. Call it after the server has its own `request`
-   * listener (the express app): that one keeps everything else, `/chat/uploads` included.
+   * listener (the express app), which keeps handling all other paths, including `/chat/uploads`.
    */
   attach(httpServer: HttpServer): void;
   /** `POST /chat/uploads` */
   readonly router: Router;
-  /** What became of a visitor's message: into the journal, and as a tick to every open tab. */
+  /** Stores the final state of a visitor's message and sends it to every open tab. */
   messageSettled(message: SettledMessage): Promise<void>;
-  /** A line that was just stored (a reply): to every open tab. */
+  /** Sends a line that was just stored (a reply) to every open tab. */
   publish(shopId: ShopId, visitorId: VisitorId, line: JournalLine): void;
   /**
-   * The shops from now on. Tabs of a shop that is not among them are closed, and told when they
-   * come back that it is unknown; all others stay.
+   * Replaces the shops. Tabs of a removed shop are closed and refused as unknown when they
+   * reconnect; all other tabs stay connected.
    */
   serve(shops: readonly ChatShop[]): void;
-  /** Refuses what is new, lets acknowledgements that are due go out, and closes every socket. */
+  /** Refuses new requests, sends pending acknowledgements, and closes all sockets. */
   stop(): Promise<void>;
 }
 
 const MAX_SOCKETS = 20_000;
 const MAX_BUFFER_BYTES = 128 * 1024;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** At a stop, for clients to say goodbye. */
+/** The time that clients get to close their connections at a stop. */
 const CLOSE_GRACE_MS = 1_000;
-/** Until others have left a full gateway. */
+/** When a client refused by a full gateway should try again. */
 const RETRY_FULL_SECONDS = 30;
-/** A connection that keeps failing its handshake is guessing. */
+/** A connection with this many failed handshakes is cut off. */
 const MAX_FAILED_HANDSHAKES = 3;
-/** How often it is looked whether clients read what they are sent. */
-const LOOK_AT_UNREAD_MS = 1_000;
-/** Packets in ten seconds besides messages: other calls, refusals, heartbeats and handshakes. */
+/** How often the clients' unread bytes are checked. */
+const UNREAD_CHECK_MS = 1_000;
+/** Packets in ten seconds other than messages: other calls, refusals, heartbeats and handshakes. */
 const OTHER_PACKETS = 200;
 
-/** The chat channel's server side; `attach` begins it. */
+/** Creates the server side of the chat channel; `attach` starts it. */
 export const createChatServer = (options: ChatServerOptions, parts: ChatServerParts): ChatServer =>
   new ChatDoor(options, parts);
 
@@ -121,12 +123,12 @@ class ChatDoor implements ChatServer {
   readonly #stopUploads: () => Promise<void>;
   readonly #connections = new Connections();
   readonly #inFlight = new InFlight();
-  readonly #waits = new ReconnectWaits();
+  readonly #waits = new ReconnectDelays();
   readonly #open = new Set<Connection>();
   readonly #visitorOf = new WeakMap<Connection, string>();
   readonly #unreadTimer: NodeJS.Timeout;
   #isAttached = false;
-  /** Connections that never say who they want must not crowd out those that do. */
+  /** Connections without a handshake must not use up the room of others. */
   #maxPerNetwork: number;
   #maxPackets: number;
 
@@ -135,8 +137,8 @@ class ChatDoor implements ChatServer {
     const { shops } = options;
     this.#parts = parts;
     this.#maxSockets = options.maxSockets ?? MAX_SOCKETS;
-    this.#maxPerNetwork = mostPerNetwork(shops);
-    this.#maxPackets = mostPackets(shops);
+    this.#maxPerNetwork = maxConnectionsPerNetwork(shops);
+    this.#maxPackets = maxPackets(shops);
     this.#shops = new Map(shops.map((shop) => [shop.key, shop]));
     this.#origins = new Origins(shops);
     this.#limits = new ShopLimits(shops);
@@ -168,7 +170,7 @@ class ChatDoor implements ChatServer {
     });
     this.#io.use((socket, next) => this.#letIn(socket, next));
     this.#io.on('connection', (socket) => this.#begin(socket));
-    this.#unreadTimer = setInterval(() => this.#lookAtUnread(), LOOK_AT_UNREAD_MS).unref();
+    this.#unreadTimer = setInterval(() => this.#lookAtUnread(), UNREAD_CHECK_MS).unref();
   }
 
   attach(httpServer: HttpServer): void {
@@ -176,16 +178,16 @@ class ChatDoor implements ChatServer {
     attachBeside(this.#io, httpServer);
     const { clock } = this.#parts;
     const onPacket = (connection: Connection, type: string): void => {
-      // engine.io looks at it in long polling alone (engine.io protocol v4, "close").
+      // engine.io handles "close" for long polling only (engine.io protocol v4).
       if (type === 'close') connection.close();
       const conduct = this.#connections.conductOf(connection);
       if (conduct?.sent(clock(), this.#maxPackets) === true) this.#end(connection, 'flood');
     };
-    // One function for all connections: there are many thousands.
+    // One function is shared by all connections, of which there may be many thousands.
     function packetListener(this: Connection, { type }: { readonly type: string }): void {
       onPacket(this, type);
     }
-    // socket.io types its engine as an event emitter of anything.
+    // socket.io declares its engine as a generic event emitter.
     this.#io.engine.on('connection', (connection: Connection) => {
       const { request } = connection;
       this.#connections.open(connection, request, this.#networkOf(request));
@@ -195,14 +197,14 @@ class ChatDoor implements ChatServer {
         this.#open.delete(connection);
         this.#connections.close(connection);
       });
-      // The first request would stay in memory for as long as the socket (1 to 2 kB each).
+      // Otherwise the first request would stay in memory as long as the socket (1 to 2 kB each).
       Reflect.set(connection, 'request', null);
     });
   }
 
   async messageSettled({ shopId, visitorId, messageId, state }: SettledMessage): Promise<void> {
     const { store, presence, clock } = this.#parts;
-    // Another visitor's, when the one who wrote it has joined them since.
+    // The message belongs to another visitor if its author has been merged with them.
     const owner = (await store.markMessage(shopId, visitorId, messageId, state)) ?? visitorId;
     presence.active(shopId, owner, clock());
     for (const tab of this.#visitors.find(shopId, owner)?.tabs ?? []) {
@@ -226,17 +228,17 @@ class ChatDoor implements ChatServer {
     }
     this.#origins.serve(next);
     this.#limits.serve(next);
-    this.#maxPerNetwork = mostPerNetwork(next);
-    this.#maxPackets = mostPackets(next);
+    this.#maxPerNetwork = maxConnectionsPerNetwork(next);
+    this.#maxPackets = maxPackets(next);
     for (const shopId of gone) this.#visitors.closeShop(shopId);
   }
 
   async stop(): Promise<void> {
     clearInterval(this.#unreadTimer);
     await Promise.all([this.#inFlight.close(), this.#stopUploads()]);
-    // The connections, not the sockets: clients come back by themselves from a lost connection,
-    // and stay away when the server has disconnected them. Not io.close(): the HTTP server is
-    // not ours to close.
+    // Connections are closed rather than sockets: clients reconnect after a lost connection, but
+    // not after a disconnect by the server. io.close() would also close the HTTP server, which has
+    // another owner.
     if (this.#isAttached) await closeConnections(this.#io.engine, CLOSE_GRACE_MS);
   }
 
@@ -244,14 +246,15 @@ class ChatDoor implements ChatServer {
     return ipNetwork(this.#parts.clientIp(request));
   }
 
-  /** Why a connection is refused before its handshake; undefined when it is not. */
+  /** Why a connection is refused before its handshake; undefined if it is not. */
   #refusalOf(request: IncomingMessage): string | undefined {
-    // Beyond the bound there is some room to say so: a request that is refused shows no browser why.
+    // Above the limit, some connections are accepted and refused in the handshake, because a
+    // browser cannot see why a request was refused.
     const maxConnections = Math.ceil(this.#maxSockets * 1.1);
     if (this.#inFlight.closed || this.#io.engine.clientsCount >= maxConnections) return 'busy';
     if (!this.#origins.someAdmits(request.headers.origin)) return 'origin';
     const network = this.#networkOf(request);
-    if (this.#waits.isTooEager(network, this.#parts.clock())) return 'rate_limited';
+    if (this.#waits.hasTooManyAttempts(network, this.#parts.clock())) return 'rate_limited';
     const isFull = this.#connections.countOf(network) >= this.#maxPerNetwork;
     return isFull ? 'rate_limited' : undefined;
   }
@@ -274,7 +277,7 @@ class ChatDoor implements ChatServer {
       .finally(() => this.#inFlight.end());
   }
 
-  /** @throws {HandshakeRefused} or whatever the store throws */
+  /** @throws {HandshakeRefused} and the errors of the store */
   async #admit(socket: ChatSocket): Promise<void> {
     const peer = this.#connections.peerOf(socket.conn);
     if (this.#inFlight.closed || peer === undefined) throw new HandshakeRefused('busy');
@@ -282,14 +285,15 @@ class ChatDoor implements ChatServer {
       throw new HandshakeRefused('busy', { retryAfter: RETRY_FULL_SECONDS });
     }
     const admission = await this.#handshake.admit(socket.handshake.auth, peer);
-    // An office shares an address: who has written before waits for their own conduct alone.
+    // An office shares an address, so visitors with a record are delayed only for their own
+    // violations.
     const keys = [keyOf(admission), ...(admission.record === undefined ? [peer.network] : [])];
     for (const key of keys) {
       const retryAfter = this.#waits.retryAfter(key, this.#parts.clock());
       if (retryAfter !== undefined) throw new HandshakeRefused('rate_limited', { retryAfter });
     }
     socket.data.admission = admission;
-    // It held the tokens; nothing needs them any more.
+    // The tokens in it are no longer needed.
     socket.handshake.auth = {};
   }
 
@@ -310,7 +314,7 @@ class ChatDoor implements ChatServer {
   /** A socket whose handshake succeeded. */
   #begin(socket: ChatSocket): void {
     const { admission } = socket.data;
-    // The middleware lets nobody in without one.
+    // The middleware refuses sockets without one.
     if (admission === undefined || this.#inFlight.closed || this.#isLate(admission)) {
       socket.conn.close();
       return;
@@ -326,7 +330,7 @@ class ChatDoor implements ChatServer {
     new ChatSession(socket, admission, this.#sessionParts);
   }
 
-  /** Another tab has said who this guest is while this one was being let in. */
+  /** Another tab identified this guest while this tab was being admitted. */
   #isLate({ shop, visitorId, record }: Admission): boolean {
     return record?.subject === undefined && this.#recognition.isSuperseded(shop, visitorId);
   }
@@ -341,7 +345,7 @@ class ChatDoor implements ChatServer {
     }
   }
 
-  /** Ends a connection that misbehaves; its network and its visitor wait before they reconnect. */
+  /** Ends a connection that misbehaves, and delays its network and its visitor. */
   #end(connection: Connection, reason: 'flood' | 'unread'): void {
     if (connection.readyState !== 'open') return;
     const { metrics, logger, clock } = this.#parts;
@@ -355,13 +359,13 @@ class ChatDoor implements ChatServer {
   }
 }
 
-const mostPerNetwork = (shops: readonly ChatShop[]): number =>
+const maxConnectionsPerNetwork = (shops: readonly ChatShop[]): number =>
   2 * Math.max(...shops.map((shop) => shop.limits.socketsPerIp), 1);
 
-const mostPackets = (shops: readonly ChatShop[]): number =>
+const maxPackets = (shops: readonly ChatShop[]): number =>
   OTHER_PACKETS + Math.max(...shops.map((shop) => shop.limits.messagesPer10s), 0);
 
-/** What a visitor is known by who was cut off. */
+/** The key under which a visitor is delayed. */
 const keyOf = ({ shop, visitorId }: Admission): string => `${shop.shopId}/${visitorId}`;
 
 type ChatIo = Server<
@@ -385,7 +389,7 @@ function createServer(gate: Gate): ChatIo {
     connectTimeout: CONNECT_TIMEOUT_MS,
     perMessageDeflate: false,
     httpCompression: false,
-    // `cors` covers polling only: a browser opens a WebSocket to anyone who answers.
+    // `cors` applies to polling only; browsers allow WebSockets to any origin.
     cors: { origin: (origin, answer) => answer(null, gate.admits(origin)) },
     allowRequest: (request, answer) => {
       const refusal = gate.refusalOf(request);

@@ -5,13 +5,13 @@ import type { Server, Socket } from 'socket.io';
 import { CHAT_PATH } from './events.ts';
 
 /**
- * All that is done with engine.io and `ws` beyond what they declare. Their versions are pinned, and
- * tests of the memory, of the steps of a replay and of stopping fail when these members change.
+ * All use of members of engine.io and `ws` that they do not declare. Their versions are pinned, and
+ * the tests of memory, replay steps and stopping fail if these members change.
  */
 
 type EngineSocket = Socket['conn'];
 
-/** The parts of a connection that are needed, and declared nowhere or private. */
+/** The members of a connection that are needed but undeclared or private. */
 interface Connection {
   readonly writeBuffer: readonly { readonly data?: unknown }[];
   readonly transport: {
@@ -23,7 +23,7 @@ interface Connection {
 }
 interface WebSocket {
   readonly readyState: number;
-  /** What neither the kernel nor the client has taken (WebSockets §4.4). */
+  /** Bytes that neither the kernel nor the client has accepted (WebSockets §4.4). */
   readonly bufferedAmount: number;
   readonly _socket?: Duplex | null;
   terminate?(): void;
@@ -32,8 +32,8 @@ interface WebSocket {
 const inside = (connection: EngineSocket): Connection => connection as unknown as Connection;
 
 /**
- * Attaches socket.io so that it takes `/chat/` alone. By itself engine.io takes every path that
- * begins so, and would answer `/chat/uploads` in the application's place.
+ * Attaches socket.io to `/chat/` only. By default, engine.io handles every path with this prefix,
+ * including `/chat/uploads`.
  */
 export function attachBeside(io: Pick<Server, 'attach'>, httpServer: HttpServer): void {
   const others = httpServer.listeners('request');
@@ -48,13 +48,13 @@ export function attachBeside(io: Pick<Server, 'attach'>, httpServer: HttpServer)
   });
 }
 
-/** A replay, or an answer to `history`, goes on once so much has been read. */
+/** A replay, or a response to `history`, continues when this much has been read. */
 export const STEP_BYTES = 256 * 1024;
-/** More than that is kept for nobody who does not read. */
+/** The maximum that is buffered for a client that does not read. */
 export const MAX_UNREAD_BYTES = 1024 * 1024;
 const LOOK_AGAIN_MS = { first: 10, most: 500 };
 
-/** Bytes that were sent to a client and have not left this process. */
+/** Bytes sent to a client that have not left this process. */
 export function unreadBytes(connection: EngineSocket): number {
   const { writeBuffer, transport } = inside(connection);
   let bytes = transport.socket?.bufferedAmount ?? 0;
@@ -65,8 +65,8 @@ export function unreadBytes(connection: EngineSocket): number {
 }
 
 /**
- * Resolves when the client has taken all that was sent, or has gone. It looks again and again:
- * engine.io's `drain` says that the packets were handed on, not that anybody has taken them.
+ * Resolves when the client has received everything or is gone. It polls, because engine.io's
+ * `drain` only means that the packets were passed on.
  */
 export async function drained(connection: EngineSocket): Promise<void> {
   let waitMs = 0;
@@ -82,8 +82,8 @@ function isDrained(connection: EngineSocket): boolean {
 }
 
 /**
- * Ends a connection at once, with what it was sent: closing it in order would read on, and keep
- * that, for as long as the client likes (30 s for a WebSocket).
+ * Ends a connection immediately and discards its buffer. An orderly close would keep reading and
+ * buffering for as long as the client wants (30 s for a WebSocket).
  */
 export function cutOff(connection: EngineSocket): void {
   const { socket } = inside(connection).transport;
@@ -91,17 +91,17 @@ export function cutOff(connection: EngineSocket): void {
   socket?.terminate?.();
 }
 
-/** Of a WebSocket: `readyState` of the WebSockets standard. */
+/** `readyState` of a WebSocket, as in the WebSockets standard. */
 const CLOSED = 3;
 const LOOK_EVERY_MS = 20;
 
 /**
- * Closes every connection of an engine in order, and after `graceMs` those whose clients have not
- * answered: one phone that is out of reach would hold up a stop for the 30 s that `ws` waits for
- * its closing frame.
+ * Closes all connections of an engine in order, and after `graceMs` those whose clients have not
+ * responded. Otherwise a single unreachable phone would delay a stop by the 30 s that `ws` waits
+ * for the closing frame.
  */
 export async function closeConnections(engine: Server['engine'], graceMs: number): Promise<void> {
-  // A test stops with a client that says nothing.
+  // A test covers a client that never responds.
   const connections = Object.values(
     (engine as unknown as { readonly clients: Readonly<Record<string, EngineSocket>> }).clients,
   );
@@ -113,7 +113,7 @@ export async function closeConnections(engine: Server['engine'], graceMs: number
   engine.close();
 }
 
-/** engine.io would keep such a connection for 30 s, in case its client asks once more. */
+/** engine.io would keep such a connection for 30 s, in case the client polls again. */
 function isBetweenPolls(connection: EngineSocket): boolean {
   const { transport } = inside(connection);
   return transport.name === 'polling' && !transport.writable;
@@ -122,13 +122,13 @@ function isBetweenPolls(connection: EngineSocket): boolean {
 const isOpen = ({ readyState }: { readonly readyState: number }): boolean => readyState !== CLOSED;
 
 /**
- * Runs what writes several packets to one connection so that they leave in one system call: the
- * acknowledgement and the sender's own line cost as much as one of them (measured: a third of the
- * whole path without it). engine.io would wait for the first to be written before the second.
+ * Writes several packets to one connection in one system call: the acknowledgement and the sender's
+ * own line together cost as much as one of them (without it, the whole path takes a third longer,
+ * as measured). engine.io would wait for the first packet to be written before it sends the second.
  *
- * engine.io sends what it has buffered as soon as its transport is writable; here it is held for
- * the time of `write`, which must be synchronous. A test fails when the library changes its shape;
- * a connection of another shape (long polling) is left alone.
+ * engine.io sends its buffer when its transport is writable; here the transport is held while
+ * `write` runs, which must be synchronous. A test fails if the library's internals change.
+ * Connections of another type (long polling) are not affected.
  */
 export function writeTogether(conn: EngineSocket, write: () => void): void {
   const connection = inside(conn);

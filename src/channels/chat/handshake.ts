@@ -10,16 +10,16 @@ import { Origins } from './shop.ts';
 import type { Recognition } from './recognition.ts';
 import type { TokenBearer, VisitorTokens } from './recognition.ts';
 
-/** The tab that was first has its new token by then. */
+/** By then, the first tab has its new token. */
 const RETRY_SUPERSEDED_SECONDS = 1;
-/** Until one of the network's other sockets is closed. */
+/** Until another socket of the network is closed. */
 const RETRY_SOCKETS_SECONDS = 30;
 
-/** Where a connection comes from. */
+/** The origin of a connection. */
 export interface Peer {
   readonly origin: string | undefined;
   readonly network: string;
-  /** How many connections of this network were open when this one came, itself included. */
+  /** How many connections of this network were open, including this one. */
   readonly ordinal: number;
 }
 
@@ -28,12 +28,12 @@ export interface Admission {
   readonly shop: ChatShop;
   readonly visitorId: VisitorId;
   readonly record: VisitorRecord | undefined;
-  /** The last line that this client has of this very visitor. */
+  /** The last line of this visitor that the client has. */
   readonly lastSeq: number;
   readonly network: string;
 }
 
-/** Becomes the `connect_error`; socket.io sends `data` along. */
+/** Sent as `connect_error`; socket.io includes `data`. */
 export class HandshakeRefused extends Error {
   override name = 'HandshakeRefused';
   readonly data: { readonly code: HandshakeCode; readonly retryAfter?: number };
@@ -43,7 +43,7 @@ export class HandshakeRefused extends Error {
   }
 }
 
-/** A token or a number that cannot be used is as good as none; the two others are told. */
+/** An unusable token or number counts as absent; mistakes in the other two are reported. */
 const authSchema = z.object({
   key: z.string().max(256),
   token: z.string().optional().catch(undefined),
@@ -59,7 +59,7 @@ export interface HandshakeParts {
   readonly limits: (shop: ChatShop) => ChatLimits;
 }
 
-/** Decides who a connecting client is. */
+/** Decides which visitor a connecting client is. */
 export class Handshake {
   readonly #parts: HandshakeParts;
 
@@ -67,7 +67,7 @@ export class Handshake {
     this.#parts = parts;
   }
 
-  /** @throws {HandshakeRefused} or whatever the store throws */
+  /** @throws {HandshakeRefused} and the errors of the store */
   async admit(rawAuth: unknown, peer: Peer): Promise<Admission> {
     const { shops, recognition, limits } = this.#parts;
     const auth = authSchema.safeParse(rawAuth).data;
@@ -90,12 +90,12 @@ export class Handshake {
     }
     const { visitorId, record } = recognised;
     const known = bearer?.visitorId === visitorId ? (auth.lastSeq ?? 0) : 0;
-    // A number from another record, or from before a restored backup, says nothing here.
+    // A number from another record, or from before a restored backup, is meaningless here.
     const lastSeq = known <= (record?.lastSeq ?? 0) ? known : 0;
     return { shop, visitorId, record, lastSeq, network: peer.network };
   }
 
-  /** A token of another widget is as good as none. */
+  /** A token of another widget counts as absent. */
   #bearerOf(shop: ChatShop, token: string | undefined): TokenBearer | undefined {
     const bearer = token === undefined ? undefined : this.#parts.tokens.verify(token);
     return bearer?.widgetKey === shop.key ? bearer : undefined;

@@ -1,4 +1,4 @@
-/** Counts work that has begun, so that a stop can wait for it and refuse what comes after. */
+/** Counts operations in progress, so that a stop can wait for them and refuse new ones. */
 export class InFlight {
   #count = 0;
   #closed = false;
@@ -21,7 +21,7 @@ export class InFlight {
     if (this.#count === 0) this.#onEmpty?.();
   }
 
-  /** Refuses new work from now on; resolves when the work that has begun is done. */
+  /** Refuses new operations; resolves when those in progress have ended. */
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#count > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));

@@ -2,23 +2,23 @@ import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { ShopId, VisitorId } from '../../domain/ids.ts';
 import type { ChatLimitOptions, ChatShop } from './shop.ts';
 
-/** Over a limit: try again after so many seconds. */
+/** A limit was exceeded: try again after this many seconds. */
 export interface Limited {
   readonly retryAfter: number;
 }
 
-/** Everything but messages: reading history, profiles and the like touch the store too. */
+/** All calls except messages; reading history, profiles and so on access the store too. */
 const CALLS_PER_10S = 60;
 const UPLOADS_PER_10_MIN = 60;
-/** A long record full of pictures, looked at once. */
+/** Enough for a long record with many pictures that is displayed at once. */
 const DOWNLOADS_PER_MIN = 300;
 const UPLOAD_WINDOW_SECONDS = 3600;
-/** Two readings of the clock lie between when a window began and when that is asked. */
+/** The clock is read twice: when a window begins and when it is queried. */
 const CLOCK_SLACK_MS = 100;
-/** A page that reloads, a flaky line: handshakes are many more than sockets. */
+/** Page reloads and unstable connections cause many more handshakes than sockets. */
 const HANDSHAKES_PER_SOCKET_PER_MIN = 6;
 
-/** The rates of one shop. Each answers undefined while there is room, and has then counted one. */
+/** The rates of one shop. Each method counts and returns undefined if the rate is not exceeded. */
 export class ChatLimits {
   readonly #messages;
   readonly #calls;
@@ -59,17 +59,17 @@ export class ChatLimits {
     return take(this.#uploads, visitorId);
   }
 
-  /** Counts the most that an upload may take; `giveBack` returns the rest. */
+  /** Counts the maximum size of an upload; `giveBack` returns the rest. */
   async uploadBytes(network: string, bytes: number): Promise<Limited | undefined> {
     const limited = await take(this.#uploadBytes, network, bytes);
-    // The library counts refused bytes too, which would keep out smaller files for an hour.
+    // The library also counts refused bytes, which would block smaller files for an hour.
     if (limited !== undefined) await this.giveBack(network, bytes);
     return limited;
   }
 
   /**
-   * Bytes that were counted in an hour that is over are not given back: the next hour never had them.
-   * @param takenAt when `uploadBytes` had counted them, in milliseconds since the epoch
+   * Returns counted bytes, unless their hour has passed: the current hour never counted them.
+   * @param takenAt when `uploadBytes` counted them, in milliseconds since the epoch
    */
   async giveBack(network: string, bytes: number, takenAt = Date.now()): Promise<void> {
     const window = await this.#uploadBytes.get(network);
@@ -112,8 +112,8 @@ interface Kept {
 }
 
 /**
- * The rates of each shop. What has been counted stays when the shops change, unless it is these
- * rates that have changed. Those of a shop that is gone stay too: its last requests end by them.
+ * The rates of each shop. Counts are kept when the shops change, unless the shop's rates have
+ * changed. Those of a removed shop are kept too, because its last requests still use them.
  */
 export class ShopLimits {
   readonly #byShop = new Map<ShopId, Kept>();

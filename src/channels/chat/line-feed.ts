@@ -2,20 +2,20 @@ import type { JournalLine } from '../../spool/chat-store.ts';
 import type { MessageEvent } from './events.ts';
 
 export interface LineFeedParts {
-  /** Lines with `seq > after`, oldest first: a step of the replay, none when there are none. */
+  /** Lines with `seq > after`, oldest first: one step of the replay, empty at the end. */
   readonly read: (after: number) => Promise<readonly JournalLine[]>;
   readonly emit: (line: MessageEvent, state?: JournalLine['state']) => void;
-  /** Whether a line may go out at once; else it waits in the journal. */
+  /** Whether a line may be sent now; otherwise it waits in the journal. */
   readonly hasRoom: () => boolean;
-  /** Resolves when the socket has taken everything, or is gone. */
+  /** Resolves when the socket has received everything, or is gone. */
   readonly drained: () => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * One socket's view of its visitor's numbered record. Whatever order lines are offered in, and
- * however a replay and live lines overlap, the socket gets each line once and in the order of
- * `seq`: a line that is next goes out as it is, a hole is filled from the journal.
+ * One socket's view of its visitor's numbered record. The socket gets each line once and in the
+ * order of `seq`, in whatever order lines are offered and even if a replay overlaps with live
+ * lines: the next line is sent directly, and gaps are filled from the journal.
  */
 export class LineFeed {
   readonly #parts: LineFeedParts;
@@ -30,7 +30,7 @@ export class LineFeed {
     this.#parts = parts;
   }
 
-  /** The highest `seq` this socket was given. */
+  /** The highest `seq` sent to this socket. */
   get sent(): number {
     return this.#sent;
   }
@@ -49,7 +49,7 @@ export class LineFeed {
 
   /** Sends everything after the last line sent. */
   catchUp(): void {
-    // Counted: lines may have been stored behind the page that is being read.
+    // Counted, because lines may have been stored after the page that is being read.
     this.#asked += 1;
     this.#start();
   }
@@ -72,16 +72,16 @@ export class LineFeed {
       for (;;) {
         const [asked, announced] = [this.#asked, this.#wanted];
         const lines = await this.#parts.read(this.#sent);
-        // A socket that closed while the journal was read gets nothing more.
+        // The socket was closed while the journal was read.
         if (this.#closed) return;
         for (const line of lines) {
           this.#sent = line.seq;
           this.#parts.emit(toEvent(line), line.state);
         }
-        // What was announced before this reading and is not in it is gone for good.
+        // A line that was announced before this read but is not in it no longer exists.
         const found = lines.length === 0 ? Math.max(this.#sent, announced) : this.#sent;
         const isMore = lines.length > 0 || this.#wanted > found || asked !== this.#asked;
-        // No turn lies between this look and the end of the reading: no offer can fall in between.
+        // There is no await between this check and the end, so no offer can occur in between.
         if (!isMore) return;
         await this.#parts.drained();
       }

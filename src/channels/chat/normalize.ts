@@ -16,8 +16,8 @@ import { isVisible } from './visible-text.ts';
 export interface ChatNormalizerParts {
   readonly blobs: BlobStore;
   /**
-   * Whether a shop wants addresses that visitors typed. Anyone can type anyone's: with it, a
-   * visitor is shown the conversations of whoever they claim to be.
+   * Whether a shop uses addresses that visitors typed. Anyone can type another person's address and
+   * would then see that person's conversations.
    */
   readonly trustUnverifiedEmail: (shopId: ShopId) => boolean;
 }
@@ -28,7 +28,7 @@ const NO_TEXT = '(no text)';
 /** Turns a visitor's message into a create-message request. */
 export function createChatNormalizer(parts: ChatNormalizerParts): Normalizer {
   return (claimed): Promise<Normalized> => {
-    // Synchronous at heart: a damaged entry must reject, not throw.
+    // The work is synchronous; a damaged entry must reject rather than throw.
     return new Promise((resolve) => resolve(normalize(claimed, parts)));
   };
 }
@@ -78,7 +78,7 @@ function attachmentOf(upload: UploadRecord, blobs: BlobStore): Attachment {
       } catch (error) {
         throw new AttachmentUnavailable('the uploaded file is gone', { cause: error });
       }
-      // Before the upload: a read error in the middle of it would count as a failure of the platform.
+      // Before the upload: a read error during it would count as a failure of the platform.
       await assertIntact({ kind: 'file', ...upload }, blobs);
       return { name, type, size, stream: () => blobs.read(blob) };
     },

@@ -14,9 +14,11 @@ import {
 import { REMOTE_ID_PREFIX, storedForm } from './stored.ts';
 import { cleanName, isVisible } from './visible-text.ts';
 
-/** What clients send is checked against these before anything is done with it. */
+/** The schemas for all requests of clients. */
 
-/** The size of `text` is checked apart: too much of it is `too_large`, not `invalid`. */
+/**
+ * The size of `text` is checked separately, because its error is `too_large` rather than `invalid`.
+ */
 export const messageRequestSchema: Schema<MessageRequest> = z.object({
   id: z.guid(),
   text: z.string(),
@@ -39,12 +41,12 @@ export const profileRequestSchema: Schema<ProfileRequest> = z.object({
   ),
 });
 
-/** A schema whose output is exactly what events.ts says. */
+/** A schema whose output has exactly the type in events.ts. */
 type Schema<Output> = z.ZodMiniType<Output>;
 
-/** Why a message of that shape is refused all the same; undefined when it is taken. */
+/** Why a well-formed message is refused; undefined if it is accepted. */
 export function faultOf({ text, uploads = [] }: MessageRequest): ErrorWord | undefined {
-  // Code points; code units are never fewer, and quicker to count.
+  // The limit is in code points; the faster count of code units is never smaller.
   if (text.length > MAX_TEXT && Array.from(text).length > MAX_TEXT) return 'too_large';
   if (uploads.length > MAX_FILES) return 'too_large';
   if (new Set(uploads).size !== uploads.length) return 'invalid';
@@ -52,8 +54,8 @@ export function faultOf({ text, uploads = [] }: MessageRequest): ErrorWord | und
 }
 
 /**
- * The arrival of a visitor's message. The bare client id is the visitor's to choose and could name
- * another customer's message, hence the visitor in `remote_id` and in the dedup key.
+ * The arrival of a visitor's message. The client chooses the message id and could choose that of
+ * another customer's message, so `remote_id` and dedup key contain the visitor.
  */
 export function chatArrival(
   shopId: ShopId,

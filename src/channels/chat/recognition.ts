@@ -10,12 +10,12 @@ import { cleanName } from './visible-text.ts';
 import type { Visitors } from './visitors.ts';
 
 /**
- * Who a client is: by the token that it was given (`VisitorTokens`), by a JWT of the shop's own
- * server (`verifyIdentity`), and which visitor the two together stand for (`Recognition`).
+ * Identifies clients: by their token (`VisitorTokens`), by a JWT of the shop's own server
+ * (`verifyIdentity`), and the resulting visitor of both (`Recognition`).
  */
 
 export interface SigningKey {
-  /** Letters, digits, `_` and `-`; stands in the token. */
+  /** Letters, digits, `_` and `-`; part of the token. */
   readonly id: string;
   readonly secret: string;
 }
@@ -23,7 +23,7 @@ export interface SigningKey {
 export interface TokenBearer {
   readonly widgetKey: string;
   readonly visitorId: VisitorId;
-  /** It was minted for a visitor whose identity was verified. */
+  /** The token was issued to a visitor with a verified identity. */
   readonly verified: boolean;
 }
 
@@ -37,10 +37,10 @@ const TOKEN = /^([\w-]{1,32})\.([0-9a-f]{32})(v?)\.([0-9a-z]{1,10})\.([\w-]{1,25
 export const newVisitorId = (): VisitorId => asVisitorId(randomBytes(16).toString('hex'));
 
 /**
- * The tokens that visitors are known by: `<key id>.<visitor>.<expiry>.<widget key>.<HMAC-SHA256>`,
- * with a `v` behind the visitor when the identity was verified. One without it is not valid for a
- * verified visitor: whoever had it before the visitor was identified must not read on.
- * The first key signs, all of them verify, so that a key can be replaced without losing anyone.
+ * The tokens that identify visitors: `<key id>.<visitor>.<expiry>.<widget key>.<HMAC-SHA256>`, with
+ * a `v` after the visitor if the identity was verified. A token without `v` is not valid for a
+ * verified visitor, because another person may have had it before the identification. The first key
+ * signs and all keys verify, so a key can be replaced without losing visitors.
  */
 export class VisitorTokens {
   readonly #keys: ReadonlyMap<string, string>;
@@ -48,7 +48,7 @@ export class VisitorTokens {
   readonly #clock: Clock;
   readonly #lifetimeMs: number;
 
-  /** @throws {RangeError} no key, or one that is too weak or badly named */
+  /** @throws {RangeError} there is no key, or one is too weak or has an invalid id */
   constructor(keys: readonly SigningKey[], clock: Clock, lifetimeMs = LIFETIME_MS) {
     const [first] = keys;
     if (first === undefined) throw new RangeError('expected at least one signing key');
@@ -72,7 +72,7 @@ export class VisitorTokens {
     return `${body}.${mac(this.#signing.secret, body).toString('base64url')}`;
   }
 
-  /** Who bears this token; undefined when it is not ours, was changed, or has expired. */
+  /** The bearer of the token; undefined if the token is invalid or expired. */
   verify(token: string): TokenBearer | undefined {
     if (token.length > MAX_TOKEN_LENGTH) return undefined;
     const [, keyId, visitor, verified, expiry, widgetKey, signature] = TOKEN.exec(token) ?? [];
@@ -99,11 +99,11 @@ export class VisitorTokens {
   }
 }
 
-/** The prefix keeps these signatures apart from anything else signed with the same secret. */
+/** The prefix separates these signatures from other uses of the same secret. */
 const mac = (secret: string, body: string): Buffer =>
   createHmac('sha256', secret).update(`sluice visitor token\n${body}`).digest();
 
-/** Who the shop's own server says this visitor is. */
+/** The visitor's identity according to the shop's own server. */
 export interface Identity {
   readonly subject: string;
   readonly email?: string;
@@ -114,7 +114,7 @@ const MAX_JWT_LENGTH = 8 * 1024;
 const MAX_LIFETIME_SECONDS = 3600;
 const CLOCK_TOLERANCE_SECONDS = 60;
 
-/** A name or address that cannot be used is left out; the identity is still valid. */
+/** An unusable name or address is dropped; the identity remains valid. */
 const claimsSchema = z.object({
   sub: z.string().min(1).max(255),
   exp: z.number(),
@@ -123,9 +123,9 @@ const claimsSchema = z.object({
 });
 
 /**
- * Checks an identity JWT. The algorithm is pinned (RFC 8725 §3.1): a token that names another one,
- * `none` above all, is not even looked at with our secrets.
- * @returns undefined when no secret made this token, or it is not for this widget, or not for now
+ * Verifies an identity JWT. The algorithm is fixed (RFC 8725 §3.1): a token with another one,
+ * especially `none`, is rejected before any secret is used.
+ * @returns undefined if no secret signed it, it is for another widget, or it is not valid now
  */
 export async function verifyIdentity(
   jwt: string,
@@ -162,7 +162,7 @@ async function claimsOf(
     });
     return claimsSchema.safeParse(payload).data;
   } catch {
-    // Whatever is wrong with it, the visitor's answer is the same word.
+    // The visitor gets the same error code for every reason.
     return undefined;
   }
 }
@@ -174,26 +174,25 @@ export interface RecognitionParts {
   readonly logger: Logger;
 }
 
-/** Who a client is; without a record, nothing of the visitor is stored yet. */
+/** The recognised visitor; without a record, nothing is stored yet. */
 export interface Recognised {
   readonly visitorId: VisitorId;
   readonly record: VisitorRecord | undefined;
 }
 
 /**
- * After a guest was identified in one tab, other tabs may still have the guest's token. Within this
- * time they are told to connect again, with the token that the first tab received.
+ * After a guest was identified in one tab, other tabs may still use the guest's token. During this
+ * time they are told to reconnect with the token that the first tab received.
  */
 const SUPERSEDED_MS = 60_000;
 
 /**
  * Finds visitors by their tokens and identities.
  *
- * A token that was minted for a guest is no longer valid once the guest is identified:
- * it may have been somebody else's before (a shared computer, a token that was planted), and would
- * open all that the verified visitor ever wrote, and will. So it neither reads nor writes there,
- * and joins nobody a second time. The one history that an identity takes along is that of the guest
- * on whose own token it comes.
+ * A guest's token becomes invalid once the guest is identified. Another person may have had it (on
+ * a shared computer, or by planting it), and it would open all of the verified visitor's messages,
+ * past and future. It can therefore neither read nor write there, and cannot be merged a second
+ * time. An identity takes over only the history of the guest whose own token comes with it.
  */
 export class Recognition {
   readonly #parts: RecognitionParts;
@@ -203,7 +202,7 @@ export class Recognition {
     this.#parts = parts;
   }
 
-  /** @returns `superseded`: a token that another one has just taken the place of */
+  /** @returns `superseded`: a token that was just replaced */
   async byToken(
     shop: ChatShop,
     bearer: TokenBearer | undefined,
@@ -216,7 +215,7 @@ export class Recognition {
     return { visitorId: newVisitorId(), record: undefined };
   }
 
-  /** The visitor that this identity names, the same one on every device. */
+  /** The visitor with this identity, the same on every device. */
   async byIdentity(
     shop: ChatShop,
     identity: Identity,

@@ -42,7 +42,7 @@ import {
   type Visitors,
 } from './visitors.ts';
 
-/** Payloads are `unknown` until a schema has checked them. */
+/** Payloads are `unknown` until a schema has validated them. */
 // `any` is how socket.io spells "whatever event, whatever arguments".
 // oxlint-disable-next-line typescript/no-explicit-any
 type Anything = Record<string, (...args: any[]) => void>;
@@ -59,7 +59,7 @@ export interface SessionParts {
   readonly tokens: VisitorTokens;
   readonly limits: (shop: ChatShop) => ChatLimits;
   readonly inFlight: InFlight;
-  /** Called for each refusal. */
+  /** Called for every refusal. */
   readonly onRefused: (connection: ChatSocket['conn']) => void;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -68,28 +68,31 @@ export interface SessionParts {
 
 type Ack<Answer> = (answer: Answer | Failure) => void;
 
-/** Without a bound, a store that hangs would fill the memory. */
+/** Without a limit, a store that hangs would exhaust the memory. */
 const MAX_IN_FLIGHT = 10_000;
 const RETRY_BUSY: Limited = { retryAfter: 1 };
-/** Lines of one step of a replay. */
+/** The lines of one replay step. */
 const STEP_LINES = 100;
-/** Older lines than this are left to `history`. */
+/** Older lines are available through `history` only. */
 const MAX_REPLAY = 1_000;
 const DEFAULT_HISTORY = 50;
 
-/** One connected tab of a visitor: the events of the table, each with its check and its answer. */
+/** One connected tab of a visitor: validates, handles and answers each event. */
 export class ChatSession implements Tab {
   readonly #socket: ChatSocket;
   readonly #parts: SessionParts;
   readonly #network: string;
   readonly #visitor: Visitor;
   readonly #feed: LineFeed;
-  /** One socket's events are stored in the order in which they were sent. */
-  readonly #writes = new Turns();
-  /** History, which does not wait for a write: one at a time, so that each sees what is unread. */
-  readonly #reads = new Turns();
+  /** The events of one socket are stored in the order in which they were sent. */
+  readonly #writes = new SerialQueue();
+  /**
+   * History requests do not wait for writes; they run one at a time, so that each sees the unread
+   * bytes.
+   */
+  readonly #reads = new SerialQueue();
 
-  /** Enters the visitor's room first and then reads what it missed: so nothing falls in between. */
+  /** Joins the visitor's room before reading what it missed, so that no line is lost in between. */
   constructor(socket: ChatSocket, admission: Admission, parts: SessionParts) {
     const { shop, visitorId, record, lastSeq, network } = admission;
     this.#socket = socket;
@@ -102,7 +105,7 @@ export class ChatSession implements Tab {
       emit: (line, state) => this.#emitLine(line, state),
       hasRoom: () => unreadBytes(socket.conn) <= MAX_UNREAD_BYTES,
       drained: () => drained(socket.conn),
-      // A client that reconnects is sent what it misses.
+      // A client that reconnects is sent the lines that it missed.
       onError: (error) => {
         parts.logger.error('chat.replay_failed', { visitor: visitorId, ...errorFields(error) });
         socket.conn.close();
@@ -181,7 +184,7 @@ export class ChatSession implements Tab {
     });
   }
 
-  /** Every event is answered, with a word when it fails; nothing it does ends the socket. */
+  /** Every event gets a response, also when it fails; no error closes the socket. */
   #on<Answer>(event: string, handle: (payload: unknown, ack: Ack<Answer>) => Promise<void>): void {
     const { inFlight } = this.#parts;
     this.#socket.on(event, (...args: unknown[]) => {
@@ -222,7 +225,7 @@ export class ChatSession implements Tab {
       return;
     }
     const { id: messageId, uploads: uploadIds = [] } = request;
-    // No store keeps a NUL, and nobody writes one.
+    // The store cannot keep a NUL, and no text needs one.
     const text = request.text.replaceAll('\0', '');
     const record = this.#visitor.record ?? (await visitors.stored(shop, visitorId, this.#network));
     const uploads =
@@ -236,12 +239,12 @@ export class ChatSession implements Tab {
       return;
     }
     if (accepted === 'joined') {
-      // The visitor was identified in another tab, and nothing was stored: no answer, so that the
-      // client sends it again, as the visitor they are now.
+      // The visitor was identified in another tab and nothing was stored. Without a response, the
+      // client sends the message again as the identified visitor.
       this.close();
       return;
     }
-    // Durable; only now is it acknowledged.
+    // Acknowledged only now that it is durable.
     const { seq, at, duplicate } = accepted;
     writeTogether(this.#socket.conn, () => {
       ack({ ok: true, seq });
@@ -254,12 +257,12 @@ export class ChatSession implements Tab {
     logger.info('chat.accepted', { entry: accepted.id, visitor: visitorId, seq, duplicate });
   }
 
-  /** To every tab, the sender's own included. */
+  /** Sends the line to every tab, including the sender's own. */
   #publish(line: MessageEvent): void {
     const { presence, visitors } = this.#parts;
     const { shop, id } = this.#visitor;
     presence.active(shop.shopId, id, line.at);
-    // Looked up again: the last tab may have left, and another come, while the disk worked.
+    // Looked up again, because tabs may have closed or opened during the write.
     for (const tab of visitors.find(shop.shopId, id)?.tabs ?? []) tab.offer(line);
   }
 
@@ -267,7 +270,7 @@ export class ChatSession implements Tab {
     const request = historyRequestSchema.safeParse(payload ?? {}).data;
     if (request === undefined) return this.#refuse('invalid');
     return this.#reads.take(async () => {
-      // Whoever asks and does not read what is sent would fill the memory.
+      // A client that requests history without reading it would exhaust the memory.
       if (unreadBytes(this.#socket.conn) > STEP_BYTES / 2) return this.#refuse('busy', RETRY_BUSY);
       const { shop, id } = this.#visitor;
       const lines = await this.#parts.store.linesBefore(
@@ -288,7 +291,7 @@ export class ChatSession implements Tab {
     const request = seenRequestSchema.safeParse(payload).data;
     if (request === undefined) return this.#refuse('invalid');
     const { record } = this.#visitor;
-    // Nobody has seen what was never sent.
+    // A line that was never sent cannot have been seen.
     const seenSeq = Math.min(request.seq, this.#feed.sent);
     if (record !== undefined && seenSeq > record.seenSeq) {
       await this.#parts.store.updateVisitor(record.shopId, record.id, { seenSeq });
@@ -305,7 +308,7 @@ export class ChatSession implements Tab {
       const { shop, id } = this.#visitor;
       const record = this.#visitor.record ?? (await visitors.stored(shop, id, this.#network));
       const { name, email } = request;
-      // Only the shop's own server can vouch for the address of a verified visitor.
+      // The address of a verified visitor can come from the shop's own server only.
       if (email !== undefined && record.subject !== undefined) return this.#refuse('unauthorized');
       await visitors.label(record, { ...(name && { name }), ...(email && { email }) });
       return { ok: true };
@@ -315,7 +318,7 @@ export class ChatSession implements Tab {
   #newConversation(): Promise<PlainAck> {
     return this.#writes.take(async () => {
       const { record } = this.#visitor;
-      // A visitor who never wrote has nothing to leave behind.
+      // A visitor who never wrote has no conversation to leave.
       if (record === undefined) return { ok: true };
       const { store, visitors } = this.#parts;
       const started = await store.startConversation(record.shopId, record.id);
@@ -341,15 +344,15 @@ export class ChatSession implements Tab {
   }
 }
 
-/** socket.io appends a function only when the client asked for an answer. */
+/** socket.io appends a function only if the client requested a response. */
 function ackOf<Answer>(args: readonly unknown[]): Ack<Answer> {
   const last = args.at(-1);
   const send = typeof last === 'function' ? (last as Ack<Answer>) : undefined;
   return (answer) => send?.(answer);
 }
 
-/** Steps that run one after the other, in the order in which they were asked for. */
-class Turns {
+/** Runs steps one after the other, in the order of the calls. */
+class SerialQueue {
   #last: Promise<void> = Promise.resolve();
 
   take<T>(step: () => Promise<T>): Promise<T> {

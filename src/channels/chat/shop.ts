@@ -1,19 +1,19 @@
 import type { ShopId } from '../../domain/ids.ts';
 import type { WidgetConfig } from './widget-config.ts';
 
-/** What the chat channel knows of one shop. */
+/** The chat settings of one shop. */
 export interface ChatShop {
   readonly shopId: ShopId;
-  /** The widget key: public, in the shop's page. */
+  /** The widget key, which is public in the shop's page. */
   readonly key: string;
-  /** Exact origins, as a browser sends them: scheme, host and port. */
+  /** Exact origins as browsers send them: scheme, host and port. */
   readonly origins: readonly string[];
-  /** Lets in clients that send no Origin header: programs, never browsers. */
+  /** Accepts clients without an Origin header: programs, but never browsers. */
   readonly allowNoOrigin: boolean;
-  /** Secrets of identity JWTs; several while one is being replaced. */
+  /** The secrets of identity JWTs; several during a replacement. */
   readonly identitySecrets: readonly string[];
   readonly limits: ChatLimitOptions;
-  /** How the widget looks on this shop's pages; its own way when absent. */
+  /** The appearance of the widget; the default one if absent. */
   readonly widget?: WidgetConfig;
 }
 
@@ -25,8 +25,8 @@ export interface ChatLimitOptions {
 }
 
 /**
- * Who may speak to the chat. Browsers tell the page's origin on every cross-origin request and on
- * every WebSocket; it is compared as a whole, never by prefix or suffix.
+ * Which origins may use the chat. Browsers send the page's origin with every cross-origin request
+ * and every WebSocket; it is compared exactly, never by prefix or suffix.
  */
 export class Origins {
   readonly #any = new Set<string>();
@@ -37,15 +37,15 @@ export class Origins {
   }
 
   /**
-   * The shops from now on. Pages that are no shop's any more still get as far as the handshake: a
-   * browser tells a page nothing about a connection that is refused before.
+   * Replaces the shops. Pages of no shop still reach the handshake, because a browser tells a page
+   * nothing about a connection that is refused earlier.
    */
   serve(shops: readonly ChatShop[]): void {
     for (const origin of shops.flatMap((shop) => shop.origins)) this.#any.add(origin);
     this.#anyWithout ||= shops.some((shop) => shop.allowNoOrigin);
   }
 
-  /** Whether some shop lets this origin in. The widget key is known only after the handshake. */
+  /** Whether any shop accepts this origin; the widget key is known only after the handshake. */
   someAdmits(origin: string | undefined): boolean {
     return origin === undefined ? this.#anyWithout : this.#any.has(origin);
   }

@@ -6,8 +6,8 @@ import { type StoredForm, shownText, textIn } from '../../spool/stored-form.ts';
 import { asBlobName } from '../../domain/ids.ts';
 
 /**
- * How a visitor's message lies in the spool: who wrote it in its meta, the text and its files in its
- * raw form. Nobody else reads either of them.
+ * The stored form of a visitor's message: the visitor in the meta, the text and its files in the
+ * raw form. Only this file reads either.
  */
 
 const metaSchema = z.object({
@@ -15,7 +15,7 @@ const metaSchema = z.object({
   messageId: z.string(),
   name: z.string().optional(),
   email: z.string().optional(),
-  /** The shop's own server vouched for this visitor, so for the email too. */
+  /** The shop's own server verified this visitor, and therefore the email too. */
   verified: z.boolean(),
 });
 export type ChatMeta = Readonly<z.output<typeof metaSchema>>;
@@ -35,10 +35,10 @@ const rawSchema = z.object({
 });
 export type ChatRaw = Readonly<z.output<typeof rawSchema>>;
 
-/** What the `remote_id` of every message from here begins with. */
+/** The prefix of the `remote_id` of every message from this channel. */
 export const REMOTE_ID_PREFIX = 'chat:';
 
-/** What of a visitor's message is stored. */
+/** The stored parts of a visitor's message. */
 export function storedForm(
   visitor: VisitorRecord,
   message: { id: string; text: string; uploads: readonly UploadRecord[] },
@@ -56,8 +56,8 @@ export function storedForm(
 }
 
 /**
- * The visitor and the client's id of a chat entry, for the ticks that delivery causes.
- * @throws {z.ZodError} this is no chat entry
+ * The visitor and the client's message id of a chat entry, for the ticks after delivery.
+ * @throws {z.ZodError} it is not a chat entry
  */
 export const chatMeta = (entry: Pick<Entry, 'meta'>): ChatMeta => metaSchema.parse(entry.meta);
 
@@ -65,7 +65,7 @@ export const chatMeta = (entry: Pick<Entry, 'meta'>): ChatMeta => metaSchema.par
 export const chatRaw = (bytes: Uint8Array): ChatRaw =>
   rawSchema.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
 
-/** What lists, the search and the erasure ask of it: the visitor, who is in the meta. */
+/** The stored form for lists, search and erasure; the visitor is in the meta. */
 export const storedChat: StoredForm = {
   summaryOf: (meta) => {
     const email = textIn(meta, 'email');

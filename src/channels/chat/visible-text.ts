@@ -1,30 +1,33 @@
 import { Parser } from 'htmlparser2';
 
-/** Blanks, controls, halves of pairs, and what fonts draw as nothing (UAX #44; U+2800: Braille). */
+/**
+ * Excludes blanks, controls, unpaired surrogates and characters without a glyph (UAX #44; U+2800:
+ * Braille).
+ */
 const VISIBLE = /[^\s\p{Cc}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
-/** Whether a text has a character that can be seen. */
+/** Whether a text has a visible character. */
 export const isVisible = (text: string): boolean => VISIBLE.test(text);
 
-/** A name as others may see it: without controls, and without what turns the text around it. */
+/** A name without control characters and characters that reorder the text around it. */
 export const cleanName = (name: string): string =>
   name.replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, '').trim();
 
-/** What the widget takes out with everything in it (`widget/ui/rich/html.ts`). */
+/** Elements that the widget removes with their content (`widget/ui/rich/html.ts`). */
 const HIDDEN = new Set(
   'script style template svg math iframe object embed noscript title textarea select audio video canvas'.split(
     ' ',
   ),
 );
 
-/** Whether anything is left of HTML to be seen once it is sanitized. */
+/** Whether sanitized HTML has any visible content. */
 export function isVisibleHtml(html: string): boolean {
   let hidden = 0;
   let found = false;
   const parser = new Parser({
     onopentag: (name, { src, alt }) => {
       if (HIDDEN.has(name)) hidden += 1;
-      // A picture is shown as a link, by its words or its address.
+      // A picture is shown as a link with its alternative text or its address.
       else if (name === 'img' && hidden === 0) found ||= isVisible(`${src ?? ''}${alt ?? ''}`);
     },
     onclosetag: (name) => {

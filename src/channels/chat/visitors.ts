@@ -5,21 +5,21 @@ import type { ChatShop } from './shop.ts';
 import type { MessageEvent, StatusEvent } from './events.ts';
 import type { ChatLimits, Limited } from './limits.ts';
 
-/** One tab, as its visitor sees it. */
+/** One open tab of a visitor. */
 export interface Tab {
   offer(line: MessageEvent): void;
   status(status: StatusEvent): void;
   /** Several lines were stored at once. */
   catchUp(): void;
-  /** Closes the connection: a client comes back by itself, with the newest token it has. */
+  /** Closes the connection; the client reconnects with its newest token. */
   close(): void;
 }
 
-/** A visitor with open tabs: the room in which all of them hear the same. */
+/** A visitor with open tabs, all of which get the same lines. */
 export interface Visitor {
   readonly shop: ChatShop;
   readonly id: VisitorId;
-  /** Undefined until there is something to keep: a page view leaves no trace. */
+  /** Undefined until there is something to store: a page view stores nothing. */
   record: VisitorRecord | undefined;
   readonly tabs: Set<Tab>;
 }
@@ -42,7 +42,7 @@ export interface VisitorsParts {
   readonly limits: (shop: ChatShop) => ChatLimits;
 }
 
-/** The visitors who are there now, and the one place where a visitor is first stored. */
+/** The visitors with open tabs, and the only place where a visitor is first stored. */
 export class Visitors {
   readonly #parts: VisitorsParts;
   readonly #present = new Map<string, Visitor>();
@@ -76,7 +76,7 @@ export class Visitors {
     for (const tab of this.find(shopId, id)?.tabs ?? []) tab.catchUp();
   }
 
-  /** Of a shop that is served no more: its clients come back, and hear so in the handshake. */
+  /** For a shop that was removed; its clients reconnect and are refused in the handshake. */
   closeShop(shopId: string): void {
     for (const { shop, tabs } of [...this.#present.values()]) {
       if (shop.shopId === shopId) for (const tab of [...tabs]) tab.close();
@@ -88,14 +88,14 @@ export class Visitors {
   }
 
   /**
-   * The visitor's row, made now if there is none: on the first message, profile or upload.
+   * The visitor's row, created on the first message, profile or upload.
    * @throws {TooManyVisitors} {SpoolUnavailable}
    */
   async stored(shop: ChatShop, id: VisitorId, network: string): Promise<VisitorRecord> {
     const key = keyOf(shop.shopId, id);
     const known = this.#present.get(key)?.record;
     if (known !== undefined) return known;
-    // Two tabs that write at once are one new visitor.
+    // Two tabs that write at the same time count as one new visitor.
     const storing =
       this.#storing.get(key) ??
       this.#store(shop, id, network).finally(() => this.#storing.delete(key));
@@ -106,22 +106,22 @@ export class Visitors {
     return visitor?.record ?? record;
   }
 
-  /** Writes labels to the visitor's row, and to the copy that open tabs use. */
+  /** Writes labels to the visitor's row and to the copy of open tabs. */
   async label(record: VisitorRecord, labels: Labels): Promise<VisitorRecord> {
     await this.#parts.store.updateVisitor(record.shopId, record.id, labels);
-    // They may have identified themselves while the disk worked.
+    // The visitor may have been identified during the write.
     const now = this.find(record.shopId, record.id)?.record ?? record;
     const labelled = { ...now, ...labels, ...(now.subject !== undefined && { email: now.email }) };
     this.remember(labelled);
     return labelled;
   }
 
-  /** Takes a newer row over into the copy that open tabs use. */
+  /** Copies a newer row to the open tabs. */
   remember(record: VisitorRecord): void {
     const visitor = this.find(record.shopId, record.id);
     if (visitor === undefined) return;
     const before = visitor.record ?? record;
-    // Another tab may have opened a new conversation, or seen more, since this row was read.
+    // Another tab may have started a new conversation, or seen more, since this row was read.
     const { conversation, lane } = before.conversation > record.conversation ? before : record;
     const seenSeq = Math.max(before.seenSeq, record.seenSeq);
     visitor.record = { ...record, conversation, lane, seenSeq };
@@ -146,23 +146,23 @@ export interface PresentVisitor {
   tabs: number;
   /** When a tab was last opened. */
   arrivedAt: number;
-  /** When the visitor last wrote or was delivered; 0 before. */
+  /** When the visitor last wrote or was delivered; 0 if never. */
   activeAt: number;
-  /** When a reply last came for them; 0 before. */
+  /** When the last reply arrived; 0 if never. */
   answeredAt: number;
 }
 
 export type PresenceChange = 'arrived' | 'left' | 'active';
 
 /**
- * The visitors with open tabs. The chat server writes it, the reply poller reads it; neither imports
- * the other.
+ * The visitors with open tabs. The chat server writes it and the reply poller reads it; neither
+ * imports the other.
  */
 export class Presence {
   readonly #visitors = new Map<string, PresentVisitor>();
   readonly #listeners = new Set<(visitor: PresentVisitor, change: PresenceChange) => void>();
 
-  /** A tab was opened: replies that came in the meantime are wanted at once. */
+  /** A tab was opened; replies from the meantime are wanted at once. */
   arrived(shopId: ShopId, visitorId: VisitorId, now: number): void {
     const key = keyOf(shopId, visitorId);
     const visitor = this.#visitors.get(key) ?? {
@@ -189,7 +189,7 @@ export class Presence {
     this.#tell(visitor, 'left');
   }
 
-  /** Something happened in the conversation, so that more is to be expected. */
+  /** The conversation is active, so a reply is expected soon. */
   active(shopId: ShopId, visitorId: VisitorId, now: number): void {
     const visitor = this.#visitors.get(keyOf(shopId, visitorId));
     if (visitor === undefined) return;
@@ -197,7 +197,7 @@ export class Presence {
     this.#tell(visitor, 'active');
   }
 
-  /** A reply was stored: they no longer wait. */
+  /** A reply was stored, so the visitor no longer waits. */
   answered(shopId: ShopId, visitorId: VisitorId, now: number): void {
     const visitor = this.#visitors.get(keyOf(shopId, visitorId));
     if (visitor !== undefined) visitor.answeredAt = now;
@@ -207,7 +207,7 @@ export class Presence {
     return this.#visitors.values();
   }
 
-  /** Ends with the function that is returned. */
+  /** The returned function ends the subscription. */
   subscribe(listener: (visitor: PresentVisitor, change: PresenceChange) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);

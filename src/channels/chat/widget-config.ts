@@ -1,10 +1,12 @@
-/** How a shop wants its widget: `chat.widget` of its configuration, read by the widget itself. */
+/**
+ * The widget settings of a shop: `chat.widget` of the configuration, fetched by the widget itself.
+ */
 export interface WidgetConfig {
-  /** The panel's title; the widget's own words without one. */
+  /** The title of the panel; by default, the widget's own. */
   readonly name?: string;
-  /** The first lines a visitor reads. */
+  /** The first text that a visitor reads. */
   readonly greeting?: string;
-  /** `#rrggbb`: the accent. */
+  /** The accent color: `#rrggbb`. */
   readonly color?: string;
   readonly position?: 'right' | 'left';
   /** A picture of the shop: an https URL. */
@@ -13,5 +15,5 @@ export interface WidgetConfig {
   readonly preChat?: 'off' | 'optional' | 'required';
 }
 
-/** `GET <prefix><widget key>` answers a `WidgetConfig`. */
+/** `GET <prefix><widget key>` returns a `WidgetConfig`. */
 export const WIDGET_CONFIG_PATH = '/widget/config/';

@@ -7,26 +7,26 @@ import {
 
 const CATCH_ALL = '*@';
 
-/** How an address was matched: by an address of the list, or only by a `*@domain` of it. */
+/** How an address was matched: by a listed address, or only by a `*@domain`. */
 export type AddressMatch =
   | { readonly kind: 'exact'; readonly address: string }
   | { readonly kind: 'catch-all'; readonly address: string };
 
-/** A set of addresses and catch-alls (`*@domain`) that compares as RCPT TO is compared. */
+/** A set of addresses and catch-alls (`*@domain`), compared in the same way as RCPT TO. */
 export interface AddressMatcher {
   /**
-   * The entry of the list that matches. `exact` gives the listed address in canonical form;
-   * `catch-all` gives the address itself, in lower case and without its `+tag`.
+   * The list entry that matches. `exact` returns the listed address in canonical form; `catch-all`
+   * returns the given address in lower case and without its `+tag`.
    */
   match(address: string): AddressMatch | undefined;
   has(address: string): boolean;
-  /** Every domain that the list names, in its order. */
+  /** All domains in the list, in its order. */
   readonly domains: readonly string[];
 }
 
 /**
  * @throws {TypeError} for an entry that is neither an address nor `*@domain`; the configuration
- * has been checked before
+ * rejects such entries earlier
  */
 export function createAddressMatcher(patterns: readonly string[]): AddressMatcher {
   const exact = new Map<string, string>();
@@ -47,7 +47,7 @@ export function createAddressMatcher(patterns: readonly string[]): AddressMatche
     if (domains.size === 0) return undefined;
     const key = matchKey(address);
     if (key === undefined) return undefined;
-    // An address that was configured with a +tag matches only with it.
+    // An address configured with a +tag matches only with this tag.
     const tagged = canonicalAddress(address)?.toLowerCase();
     const listed = exact.get(tagged ?? key) ?? exact.get(key);
     if (listed !== undefined) return { kind: 'exact', address: listed };

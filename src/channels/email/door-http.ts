@@ -19,7 +19,7 @@ import {
   DoorReport,
   receiveData,
   toRefusal,
-  type Taken,
+  type StoredEntry,
 } from './door.ts';
 import { type Envelope, MessageSink } from './receive.ts';
 import { createNetworks } from '../../runtime/ip-addresses.ts';
@@ -34,22 +34,22 @@ import { fromSmtp, InboundRefusal, SmtpRefusal } from './refusals.ts';
 
 export const INBOUND_PATH = '/email/inbound';
 const RETRY_AFTER_SECONDS = 30;
-/** How much of a refused message is still read, so that the client gets the answer. */
+/** How much of a refused message is still read, so that the response arrives. */
 const DRAIN_BYTES = 1024 * 1024;
 
 /** Sizes in bytes, times in milliseconds. */
 export interface InboundOptions {
   readonly shops: readonly TokenShop[];
-  /** The name in Received lines. */
+  /** The name in Received headers. */
   readonly hostname: string;
   readonly maxMessageBytes: number;
   readonly maxRecipients: number;
-  /** Messages of one shop that may be received at the same time. */
-  readonly maxUnderWay: number;
+  /** The maximum number of concurrent messages per shop. */
+  readonly maxInProgress: number;
   readonly messageRate: MessageRateOptions;
   readonly trustedRelays: readonly string[];
   readonly dataPace: DataPaceOptions;
-  /** From the last byte to the answer. */
+  /** From the last byte to the response. */
   readonly answerWithinMs: number;
   /** How often slow clients are checked for. */
   readonly checkEveryMs: number;
@@ -68,18 +68,19 @@ export interface InboundParts {
 
 /**
  * `POST /email/inbound?from=&to=`: a raw message (RFC 5322) over HTTP, for hosts where port 25 is
- * closed and for cloud mail routes. It accepts as SMTP does, with a token of the shop.
+ * closed and for cloud mail routes. It accepts messages as SMTP does, and requires a token of the
+ * shop.
  *
- * | answer | when |
+ * | response | when |
  * | --- | --- |
- * | 202, 200 | durable; 200 when it had been accepted before. `{ok: true, entries: [id]}` |
- * | 400, 415 | no envelope, too many recipients, an empty or broken body; not message/rfc822 |
- * | 401, 404 | no token of a shop; a recipient that is not this shop's |
- * | 405 | anything but POST |
- * | 408, 413, 422 | too slow; over the size limit; more than 50 Received lines, or DMARC says reject |
- * | 429, 503 | over a rate; the spool cannot take it now. With Retry-After |
+ * | 202, 200 | durable; 200 if it had been accepted before. `{ok: true, entries: [id]}` |
+ * | 400, 415 | no envelope, too many recipients, an empty or incomplete body; not message/rfc822 |
+ * | 401, 404 | no valid token; a recipient that is not this shop's |
+ * | 405 | any method but POST |
+ * | 408, 413, 422 | too slow; too large; more than 50 Received headers, or rejected by DMARC |
+ * | 429, 503 | above a rate; the spool cannot accept it now. With Retry-After |
  *
- * All but the first have `{ok: false, error}` in words.
+ * All but the first have `{ok: false, error}` with a text.
  */
 export function createInboundRoute(options: InboundOptions, parts: InboundParts): Router {
   const door = new InboundDoor(options, parts);
@@ -90,7 +91,7 @@ export function createInboundRoute(options: InboundOptions, parts: InboundParts)
     door.refuse(req, res, new InboundRefusal('method'));
   });
   router.use(INBOUND_PATH, (error: unknown, req: Request, res: Response, next: NextFunction) => {
-    // Too late for an answer: express ends the connection.
+    // A response was already sent; express closes the connection.
     if (res.headersSent) next(error);
     else door.refuse(req, res, error);
   });
@@ -126,7 +127,7 @@ class InboundDoor {
       throw new InboundRefusal('too_large');
     }
     const others = this.#underWay.get(shopId) ?? 0;
-    if (others >= this.#options.maxUnderWay) throw new InboundRefusal('busy');
+    if (others >= this.#options.maxInProgress) throw new InboundRefusal('busy');
     this.#underWay.set(shopId, others + 1);
     try {
       await this.#countMessage(this.#parts.clientIp(req));
@@ -158,7 +159,7 @@ class InboundDoor {
     }
   }
 
-  /** False when the client has gone. */
+  /** False if the client has disconnected. */
   async #transfer(req: Request, res: Response, sink: MessageSink): Promise<boolean> {
     const pace = new DataPace(this.#options.dataPace, performance.now());
     const receiving = receiveData(req, sink, {
@@ -177,7 +178,7 @@ class InboundDoor {
     return transfer === 'complete' && !res.headersSent;
   }
 
-  /** A message that is accepted after the time is a duplicate when the client sends it again. */
+  /** If a message is accepted after the timeout, a repeated request is a duplicate. */
   async #withinTime<Result>(accepting: Promise<Result>): Promise<Result> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {
@@ -200,7 +201,8 @@ class InboundDoor {
       remoteAddress: clientIp(req),
       heloName: '',
       tls: false,
-      // A client with the shop's token counts as its own relay: SPF would check the wrong host.
+      // A client with the shop's token counts as a trusted relay, because SPF would check the wrong
+      // host.
       trustedRelay: true,
       envelopeFrom: from,
       recipients,
@@ -208,7 +210,7 @@ class InboundDoor {
     });
   }
 
-  #acknowledge(res: Response, taken: readonly Taken[], bytes: number, ms: number): void {
+  #acknowledge(res: Response, taken: readonly StoredEntry[], bytes: number, ms: number): void {
     const entries = taken.map(({ id }) => id);
     const duplicate = taken.every((each) => each.duplicate);
     answer(res, duplicate ? 200 : 202, { ok: true, entries });

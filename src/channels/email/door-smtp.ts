@@ -22,32 +22,35 @@ import type { TlsMaterial } from './tls.ts';
 /** Sizes in bytes, times in milliseconds. */
 export interface EmailServerOptions {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   readonly port: number;
-  /** The name in the greeting and in Received lines. */
+  /** The name in the greeting and in Received headers. */
   readonly hostname: string;
   readonly maxMessageBytes: number;
   readonly maxConnections: number;
   readonly maxConnectionsPerIp: number;
-  /** Connections one client may begin in a while. */
+  /** New connections per client and period. */
   readonly connectionRate: RateOptions;
-  /** Addresses and CIDR blocks without per-client limits and rates. */
+  /** Addresses and CIDR blocks without limits and rates per client. */
   readonly trustedRelays: readonly string[];
-  /** Messages one client may begin in a while. */
+  /** New messages per client and period. */
   readonly messageRate: MessageRateOptions;
   readonly maxRecipients: number;
   readonly maxErrors: number;
   readonly maxJunkCommands: number;
-  /** Of silence. */
+  /** Without any command or data. */
   readonly idleMs: number;
-  /** From the greeting, or the last answer to a message, to the next DATA, whatever else is sent. */
+  /**
+   * From the greeting, or the last reply to a message, to the next DATA, whatever other commands
+   * are sent.
+   */
   readonly noMessageMs: number;
-  /** A session that has been idle for this long is closed when no connection is left. */
+  /** A session that has been idle for this long is closed if no connection is left. */
   readonly displaceAfterMs: number;
-  /** LMTP instead of SMTP (RFC 2033): behind an MTA, one answer for each recipient. */
+  /** LMTP instead of SMTP (RFC 2033): behind an MTA, with one reply per recipient. */
   readonly lmtp: boolean;
   readonly dataPace: DataPaceOptions;
-  /** From the final dot to the answer. */
+  /** From the final dot to the reply. */
   readonly answerWithinMs: number;
   /** How often slow clients and late answers are checked for. */
   readonly checkEveryMs: number;
@@ -67,7 +70,7 @@ export const EMAIL_SERVER_DEFAULTS = {
   maxErrors: 20,
   maxJunkCommands: 100,
   idleMs: 300_000,
-  // Ends every client that sends only now and then within five minutes.
+  // Any client that sends only occasionally is disconnected within five minutes.
   noMessageMs: 290_000,
   displaceAfterMs: 10_000,
   lmtp: false,
@@ -90,16 +93,17 @@ export interface EmailServerParts {
 }
 
 export interface EmailServer {
-  /** Resolves once it listens. Rejects when the port cannot be had. */
+  /** Resolves when the server listens. Rejects if the port is not available. */
   start(): Promise<{ readonly port: number }>;
   /**
-   * No new connections; messages in DATA may finish within the grace, all other sessions get 421.
-   * Resolves when every connection has closed, soon after the grace at the latest.
+   * Accepts no new connections. Messages in DATA may finish within the grace period; all other
+   * sessions get 421. Resolves when every connection is closed, shortly after the grace period at
+   * the latest.
    */
   stop(graceMs: number): Promise<void>;
 }
 
-/** The SMTP (or LMTP) door: takes messages in and acknowledges each after it is durable. */
+/** The SMTP (or LMTP) door: receives messages and acknowledges each one when it is durable. */
 export function createEmailServer(
   options: EmailServerOptions,
   parts: EmailServerParts,
@@ -135,7 +139,7 @@ export function createEmailServer(
     },
     onRefused,
   });
-  // A connection over the limits still gets its 421 and a moment to close; this bounds those.
+  // Connections above the limits still get a 421 and a moment to close; this limits those.
   listener.server.maxConnections = 2 * options.maxConnections;
   listener.onConnect = (_session, callback) => {
     callback();
@@ -149,7 +153,7 @@ export function createEmailServer(
   };
   listener.onRcptTo = (address, session, callback) => {
     const connection = listener.connectionOf(session);
-    // The library does not count a recipient that is repeated, so there would be no bound.
+    // The library does not count repeated recipients, so they would be unlimited.
     if ((connection?.rcpts.length ?? 0) >= options.maxRecipients) {
       onRefused('too_many_recipients', session.id);
       callback(new SmtpRefusal('too_many_recipients'));
@@ -164,7 +168,7 @@ export function createEmailServer(
     const connection = listener.connectionOf(session);
     if (connection !== undefined) data.receive(stream, session, connection, callback);
   };
-  // A reset during DATA is reported here: without a listener it would end the process.
+  // A connection reset during DATA is reported here; without a listener it would end the process.
   listener.on('error', (error: Error) => {
     logger.debug('smtp.connection_error', errorFields(error));
   });
@@ -193,7 +197,8 @@ export function createEmailServer(
         }, graceMs);
       });
       await listener.closeListener();
-      // A store that hangs must not keep the process alive: what it writes was not acknowledged.
+      // A store that hangs must not keep the process running; its pending writes were not
+      // acknowledged.
       await Promise.race([data.idle(), graceOver]);
       clearTimeout(graceTimer);
       clearInterval(idleTimer);
@@ -211,7 +216,7 @@ function libraryOptions(options: EmailServerOptions, tls: TlsMaterial): SMTPServ
     size: options.maxMessageBytes,
     maxRecipients: options.maxRecipients,
     socketTimeout: options.idleMs,
-    // Bounds sockets that wait for their PROXY header; sessions are counted by our own limits.
+    // Limits sockets that wait for their PROXY header; sessions have separate limits.
     maxClients: options.maxConnections,
     useProxy: options.proxyProtocol.length > 0 ? [...options.proxyProtocol] : false,
     disabledCommands: ['AUTH', 'XCLIENT', 'XFORWARD', 'WIZ', 'SHELL', 'KILL'],

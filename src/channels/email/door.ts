@@ -1,18 +1,22 @@
 /**
- * One email from the socket to the payload, and the file of each step:
+ * The path of an email from the socket to the payload, with the file of each step:
  *
  * 1. A client connects (door-smtp.ts, smtp-listener.ts) within its limits (limits.ts) and speaks
- *    SMTP or LMTP (smtp-connection.ts, smtp-parser.ts); or it posts the message (door-http.ts).
- * 2. MAIL FROM and RCPT TO are answered: rate, disk space, whose address it is (smtp-transaction.ts,
- *    inbound-request.ts, routing.ts). What is refused, and in which words: refusals.ts.
- * 3. The bytes stream into a MessageSink (receiveData here, receive.ts).
- * 4. acceptMessage makes one arrival of each inbox that the message is for: shop, lane, dedup key and
- *    remote id (receive.ts, identity.ts). A shop that refuses forged mail has the sender checked first.
- * 5. The intake commits the entries; the door acknowledges, counts and logs (DoorReport).
- * 6. At delivery normalize.ts reads what is stored (stored.ts) by the shop's rules (shop.ts), has the
- *    sender checked (authentication/authenticator.ts) and hands the message to a mail thread.
- * 7. There normalize/normalize-message.ts turns head, body and parts into the request and its files.
- * The console shows a message as a person would see it by view/message-viewer.ts.
+ *   SMTP or LMTP (smtp-connection.ts, smtp-parser.ts); or it posts the message (door-http.ts).
+ * 2. MAIL FROM and RCPT TO are answered, checking rate, disk space and the recipient's shop
+ *   (smtp-transaction.ts, inbound-request.ts, routing.ts). refusals.ts defines the error replies.
+ * 3. The bytes stream into a MessageSink (receiveData in this file, receive.ts).
+ * 4. acceptMessage creates one arrival per inbox: shop, lane, dedup key and remote id (receive.ts,
+ *   identity.ts). For a shop that rejects forged mail, the sender is checked first.
+ * 5. The intake commits the entries; the door acknowledges, counts and logs the message
+ *   (DoorReport).
+ * 6. At delivery, normalize.ts reads the stored message (stored.ts) with the shop's settings
+ *   (shop.ts), has the sender checked (authentication/authenticator.ts) and passes the message to a
+ *   worker thread.
+ * 7. There, normalize/normalize-message.ts turns head, body and parts into the request and its
+ *   files.
+ *
+ * view/message-viewer.ts renders a message for the console.
  */
 import { isIPv6 } from 'node:net';
 import type { Readable } from 'node:stream';
@@ -35,11 +39,11 @@ import { SmtpRefusal } from './refusals.ts';
 import type { AddressDirectory } from './routing.ts';
 import { rawSource } from './stored.ts';
 
-/** RFC 5321 §6.3: a message with more Received lines is in a loop. */
+/** RFC 5321 §6.3: a message with more Received headers is assumed to be in a loop. */
 const MAX_RECEIVED = 50;
 
-/** One entry of a message, and the recipients of the envelope that it is for. */
-export interface Taken extends Accepted {
+/** One entry of a message, and its recipients in the envelope. */
+export interface StoredEntry extends Accepted {
   readonly recipients: readonly string[];
 }
 
@@ -47,30 +51,30 @@ interface AcceptParts {
   readonly intake: Pick<Intake, 'accept'>;
   readonly directory: AddressDirectory;
   readonly blobs: Pick<BlobStore, 'path' | 'remove'>;
-  /** Asked for shops that refuse forged mail, and only for these. */
+  /** Used only for shops that reject forged mail. */
   readonly authenticator?: DoorCheck;
 }
 
 /**
- * The last step of every door for email: a message that has come whole becomes one entry for each
- * inbox. Durable when it resolves; there is at least one.
+ * The last step of every email door: stores a completely received message as one entry per inbox.
+ * The entries, at least one, are durable when it resolves.
  * @throws {SmtpRefusal} {SpoolFull} {SpoolUnavailable} nothing was accepted; abort the sink
  */
 export async function acceptMessage(
   sink: MessageSink,
   envelope: Envelope,
   parts: AcceptParts,
-): Promise<readonly [Taken, ...Taken[]]> {
+): Promise<readonly [StoredEntry, ...StoredEntry[]]> {
   if (sink.head().count('received') > MAX_RECEIVED) throw new SmtpRefusal('loop');
-  // First the bytes, then the entries that name them.
+  // The bytes are stored before the entries that refer to them.
   const message = await sink.store();
   try {
     return await acceptStored(message, envelope, parts);
   } catch (error) {
-    // After any other failure the entries may have been stored, and name the file.
+    // After any other failure, the entries may have been stored and refer to the file.
     const isUnnamed = error instanceof SmtpRefusal || error instanceof SpoolFull;
     if (isUnnamed && message.raw.kind === 'file') {
-      // The answer does not depend on it: a file that stays is removed at the next start.
+      // The reply does not depend on it: the next start removes a file that remains.
       await parts.blobs.remove(message.raw.blob).catch(() => undefined);
     }
     throw error;
@@ -81,7 +85,7 @@ async function acceptStored(
   message: StoredMessage,
   envelope: Envelope,
   { intake, directory, blobs, authenticator }: AcceptParts,
-): Promise<readonly [Taken, ...Taken[]]> {
+): Promise<readonly [StoredEntry, ...StoredEntry[]]> {
   const arrivals = await refuseForged(
     toArrivals(directory, message, envelope),
     directory,
@@ -93,7 +97,7 @@ async function acceptStored(
     ...each,
     recipients: arrivals[index]?.meta.envelopeTo ?? [],
   }));
-  // No shop has its recipients any more: the directory has changed since RCPT TO.
+  // Its recipients belong to no shop any more: the directory has changed since RCPT TO.
   if (first === undefined) throw new SmtpRefusal('unavailable');
   return [first, ...others];
 }
@@ -102,9 +106,9 @@ export type DoorCheck = Pick<Authenticator, 'check'>;
 
 /**
  * For shops with `dmarc: reject`: checks the sender before the message is accepted, and stores the
- * verdict with it. A message that is for other shops too is accepted, and held for the shop that
- * would have refused it: there is only one answer for all.
- * @throws {SmtpRefusal} every shop refuses it
+ * verdict with it. There is only one reply for all recipients, so a message that is also for other
+ * shops is accepted, and held for the shop that would reject it.
+ * @throws {SmtpRefusal} every shop rejects it
  */
 async function refuseForged(
   arrivals: readonly EmailArrival[],
@@ -128,7 +132,7 @@ async function refuseForged(
   return checked;
 }
 
-/** Whatever went wrong, as the reply to the client; never 5xx for trouble that is ours. */
+/** Converts any error to a reply; an internal error never becomes a 5xx. */
 export function toRefusal(error: unknown): SmtpRefusal {
   if (error instanceof SmtpRefusal) return error;
   return new SmtpRefusal(error instanceof SpoolFull ? 'disk_short' : 'unavailable', {
@@ -136,14 +140,14 @@ export function toRefusal(error: unknown): SmtpRefusal {
   });
 }
 
-/** What every door reports of its messages, in the log and in metrics. */
+/** Logs and counts the messages of a door. */
 export class DoorReport {
   readonly #door: 'smtp' | 'inbound';
   readonly #logger: Logger;
   readonly #metrics: Metrics;
   readonly #ackSeconds: { observe(seconds: number): void };
 
-  /** @param door how the names of its log events begin */
+  /** @param door the prefix of its log events */
   constructor(
     door: 'smtp' | 'inbound',
     { logger, metrics }: { readonly logger: Logger; readonly metrics: Metrics },
@@ -155,12 +159,12 @@ export class DoorReport {
   }
 
   /**
-   * @param late the client had been answered before, with a temporary error: it sends the message
-   * again, which then is a duplicate
-   * @param ms from the last byte to the answer
+   * @param late the client already got a temporary error and will send the message again, as a
+   * duplicate
+   * @param ms from the last byte to the reply
    */
   accepted(
-    taken: readonly Taken[],
+    taken: readonly StoredEntry[],
     { bytes, ms, session, late = false }: SessionFields & AcceptedFields,
   ): void {
     const fields = {
@@ -183,12 +187,12 @@ export class DoorReport {
     this.#logger.info(`${this.#door}.refused`, { reason, ...fields });
   }
 
-  /** The error behind a refusal, when it is the gateway's own trouble. */
+  /** Logs the error behind a refusal that is caused by the gateway itself. */
   failed(error: unknown, fields: SessionFields = {}): void {
     this.#logger.error(`${this.#door}.failed`, { ...fields, ...errorFields(error) });
   }
 
-  /** The client went away before the end of its message. */
+  /** The client disconnected before the end of its message. */
   vanished(bytes: number, fields: SessionFields = {}): void {
     this.#logger.info(`${this.#door}.vanished`, { ...fields, bytes });
   }
@@ -204,22 +208,22 @@ interface AcceptedFields {
   readonly late?: boolean;
 }
 
-/** How a message came, as its door knows it. */
+/** The circumstances in which a message arrived. */
 interface EnvelopeFacts extends Omit<Envelope, 'receivedHeader'> {
-  /** Our own name. */
+  /** This host's name. */
   readonly hostname: string;
-  /** `ESMTPS` and its kin (RFC 3848). */
+  /** `ESMTPS` or a similar name (RFC 3848). */
   readonly protocol: string;
-  /** Of the transaction, for the Received line. */
+  /** The id of the transaction, for the Received header. */
   readonly id: string;
 }
 
-/** The envelope of a message, with the `Received:` line that this host would add. */
+/** The envelope of a message, with the `Received:` header of this host. */
 export function createEnvelope({ hostname, protocol, id, ...facts }: EnvelopeFacts): Envelope {
   return { ...facts, receivedHeader: receivedHeader(facts, { hostname, protocol, id }) };
 }
 
-/** The trace line of RFC 5321 §4.4, folded. Whatever a client says stays inside of its field. */
+/** The trace header of RFC 5321 §4.4, folded. Client input cannot escape from its field. */
 function receivedHeader(
   { remoteAddress, heloName, recipients, receivedAt }: Omit<Envelope, 'receivedHeader'>,
   { hostname, protocol, id }: Pick<EnvelopeFacts, 'hostname' | 'protocol' | 'id'>,
@@ -227,7 +231,7 @@ function receivedHeader(
   const literal = isIPv6(remoteAddress) ? `[IPv6:${remoteAddress}]` : `[${remoteAddress}]`;
   const helo = heloName.replace(/[^\w.:[\]-]/g, '?');
   const [recipient, ...others] = recipients;
-  // With several recipients the line would tell each of them about the others.
+  // With several recipients, the header would show each of them the others.
   const isOne = recipient !== undefined && others.length === 0;
   const target = isOne ? `\r\n\tfor <${recipient.replace(/[\s<>;\p{Cc}]/gu, '?')}>` : '';
   return (
@@ -242,26 +246,26 @@ function rfc5322Date(at: number): string {
   return `${new Date(at).toUTCString().slice(0, -'GMT'.length)}+0000`;
 }
 
-/** How a transfer ended: whole, larger than allowed, or with the client gone. */
+/** How a transfer ended: complete, larger than allowed, or with the client disconnected. */
 type Transfer = 'complete' | 'too_large' | 'vanished';
 
 interface TransferWatch {
   readonly maxBytes: number;
-  /** The client went on far past the limit. */
+  /** Called when the client has sent far more than the limit. */
   readonly onFlood: () => void;
 }
 
-/** A message on its way in. */
+/** A message that is being received. */
 export interface Receiving {
   readonly done: Promise<Transfer>;
-  /** The client is held back until what it sent has been written. */
+  /** Reading is paused because received data has not been written yet. */
   readonly waitsForStore: () => boolean;
 }
 
 /**
- * Moves a message from DATA, or a request's body, into the sink, no faster than it can be written.
- * A message that is too large is read to its end, since only then can it be answered, but no
- * longer stored; a client that sends more than twice the limit is cut off.
+ * Streams a message from DATA, or from a request's body, into the sink with backpressure. A message
+ * that is too large is read to its end, because the reply is sent only then, but no longer stored.
+ * A client that sends more than twice the limit is disconnected.
  */
 export function receiveData(
   stream: Readable,
@@ -286,7 +290,7 @@ export function receiveData(
     stream.once('end', () => {
       resolve(received > maxBytes ? 'too_large' : 'complete');
     });
-    // The stream is destroyed when the connection closes before the end of the message.
+    // The stream is destroyed if the connection closes before the end of the message.
     stream.once('error', () => {
       resolve('vanished');
     });

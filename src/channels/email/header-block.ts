@@ -1,33 +1,33 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 
-/** Of a longer header block only this much is read; the rest counts as body. */
+/** Only this much of a header block is read; the rest counts as body. */
 export const MAX_HEADER_BYTES = 128 * 1024;
 
 const LF = 0x0a;
 const CR = 0x0d;
 /**
- * What ends a line. A CR without an LF ends lines only when it ends the very first line. Anywhere
- * else it is text: a CR in a subject must not start a header field.
+ * The line ending. A CR without a LF ends lines only if it ends the first line. Otherwise it is
+ * text: a CR in a subject must not start a header field.
  */
 type LineEnds = 'lf' | 'cr';
 const FIELD_NAME = /^([\x21-\x39\x3b-\x7e]+)[ \t]*:/;
 
-/** The header fields of one message. Names are matched without regard to case. */
+/** The header fields of one message. Names are case-insensitive. */
 export interface HeaderBlock {
-  /** The unfolded raw values (encoded words as they came), in the order of the message. */
+  /** The unfolded raw values (with encoded words as received), in the order of the message. */
   all(name: string): readonly string[];
   first(name: string): string | undefined;
   count(name: string): number;
-  /** Bytes of the block in the message, the empty line included. */
+  /** The size of the block in the message, including the empty line. */
   readonly byteLength: number;
-  /** The block went on past `MAX_HEADER_BYTES`. */
+  /** The block is longer than `MAX_HEADER_BYTES`. */
   readonly truncated: boolean;
 }
 
 /**
- * Reads the header block at the start of a message (RFC 5322 §2.2). Tolerant: lines may end in
- * CRLF or LF, or all of them in CR; lines that are no header field are passed over; bytes are
- * UTF-8 where that is valid, else Latin-1. Linear, and bounded by `MAX_HEADER_BYTES`.
+ * Parses the header block at the start of a message (RFC 5322 §2.2). Tolerant: lines may end in
+ * CRLF or LF, or all in CR; lines that are not header fields are skipped; bytes are UTF-8 if valid,
+ * otherwise Latin-1. Linear, and limited by `MAX_HEADER_BYTES`.
  */
 export function parseHeaderBlock(bytes: Uint8Array): HeaderBlock {
   const collector = new HeaderCollector();
@@ -35,20 +35,20 @@ export function parseHeaderBlock(bytes: Uint8Array): HeaderBlock {
   return collector.finish();
 }
 
-/** Finds the header block in a message that arrives in chunks, looking at each byte once. */
+/** Finds the header block in a message that arrives in chunks, reading each byte once. */
 export class HeaderCollector {
   readonly #chunks: Uint8Array[] = [];
   #byteLength = 0;
   #complete = false;
   #truncated = false;
   #lineEnds: LineEnds | undefined;
-  /** The current line has only CRs so far. */
+  /** The current line has contained only CRs so far. */
   #lineEmpty = true;
-  /** CRs at the end of the first line, while it is still open. */
+  /** CRs at the end of the first line, while it is incomplete. */
   #crs = 0;
   #afterCr = false;
 
-  /** The empty line that ends the block, or the limit, has been reached. */
+  /** The empty line that ends the block, or the limit, was reached. */
   get complete(): boolean {
     return this.#complete;
   }
@@ -59,8 +59,8 @@ export class HeaderCollector {
   }
 
   /**
-   * Takes the next bytes; returns how many of them belong to the header block, the empty line
-   * included. What follows is body.
+   * Takes the next bytes and returns how many of them belong to the header block, including the
+   * empty line. The rest is body.
    */
   push(chunk: Uint8Array): number {
     if (this.#complete) return 0;
@@ -75,20 +75,22 @@ export class HeaderCollector {
     return taken;
   }
 
-  /** The fields of what was collected; a message may end without an empty line. */
+  /** The fields that were collected; a message may end without an empty line. */
   finish(): HeaderBlock {
     const bytes = this.#chunks.length === 1 ? view(this.#chunks) : Buffer.concat(this.#chunks);
     return readFields(bytes, this.#lineEnds ?? 'lf', this.#truncated);
   }
 
-  /** The position after the empty line that ends the block; undefined when it is not in this chunk. */
+  /**
+   * The position after the empty line that ends the block; undefined if it is not in this chunk.
+   */
   #findEnd(chunk: Uint8Array): number | undefined {
     if (chunk.length === 0) return undefined;
     if (this.#lineEnds === undefined) return this.#findLineEnds(chunk);
     return this.#lineEnds === 'cr' ? this.#findEndByCr(chunk, 0) : this.#findEndByLf(chunk, 0);
   }
 
-  /** The first line is not complete yet: finds what ends lines, then the end of the block. */
+  /** While the first line is incomplete: finds the line ending, then the end of the block. */
   #findLineEnds(chunk: Uint8Array): number | undefined {
     let at = 0;
     if (this.#crs === 0) {
@@ -135,7 +137,7 @@ export class HeaderCollector {
 const NONE: readonly string[] = [];
 
 function readFields(collected: Buffer, lineEnds: LineEnds, truncated: boolean): HeaderBlock {
-  /** Unfolded only when asked for: most fields never are. */
+  /** Fields are unfolded on demand, because most are never read. */
   const folded = new Map<string, string[]>();
   const text = decode(lineEnds === 'cr' ? withLf(collected) : collected);
   for (let start = 0; start < text.length;) {
@@ -170,8 +172,8 @@ function readFields(collected: Buffer, lineEnds: LineEnds, truncated: boolean): 
 }
 
 /**
- * Nearly all header blocks are in one charset. In a block that mixes charsets each field is decoded
- * by itself.
+ * Most header blocks use a single charset. In a block that mixes charsets, each field is decoded
+ * separately.
  */
 function decode(bytes: Buffer): string {
   if (isAscii(bytes)) return bytes.toString('latin1');
@@ -187,7 +189,7 @@ function decode(bytes: Buffer): string {
   return text;
 }
 
-/** The end of the field that starts here: a line that starts with white space continues it. */
+/** The end of the field that starts here: lines that begin with white space continue it. */
 function fieldEnd(text: string, start: number): number {
   let at = start;
   for (;;) {
@@ -197,7 +199,7 @@ function fieldEnd(text: string, start: number): number {
     if (text[at] !== ' ' && text[at] !== '\t') return at;
   }
 }
-/** RFC 5322 §2.2.3. A line break that no white space follows is text in a value: a space. */
+/** RFC 5322 §2.2.3. A line break without white space after it is text within the value: a space. */
 function unfold(value: string): string {
   const trimmed = value.trim();
   return /[\r\n]/.test(trimmed)

@@ -2,16 +2,16 @@ import { hash } from 'node:crypto';
 import type { HeaderBlock } from './header-block.ts';
 import { mailboxOf, type Sender } from './sender.ts';
 
-/** Headers that are the same in copies of a message that came by different paths. */
+/** Headers that are identical in copies of a message that took different paths. */
 const DEDUP_HEADERS = ['from', 'to', 'cc', 'date', 'subject', 'message-id'];
-/** A message-id of 998 characters is legal and of no use as a key (RFC 5322 §2.1.1). */
+/** A message-id of 998 characters is legal but useless as a key (RFC 5322 §2.1.1). */
 const MAX_MESSAGE_ID_BYTES = 255;
 const MESSAGE_ID = /<[^<>\s\p{Cc}]+>/gu;
 
 /**
- * The dedup key of a message for one inbox, 64 hex digits. Copies that came by different paths
- * differ in Received, DKIM, ARC and X- lines, so these do not count. Never the Message-ID alone:
- * anyone can claim one, and would suppress another person's mail.
+ * The dedup key of a message for one inbox, 64 hex digits. Copies that took different paths differ
+ * in Received, DKIM, ARC and X- headers, so these are not included. The Message-ID alone is never
+ * used: anyone can claim one and would suppress another person's mail.
  */
 export function emailDedupKey(agentContact: string, head: HeaderBlock, bodySha256: string): string {
   let fields = framed(agentContact) + framed(bodySha256);
@@ -23,7 +23,9 @@ export function emailDedupKey(agentContact: string, head: HeaderBlock, bodySha25
   return hash('sha256', fields);
 }
 
-/** The Message-ID in angle brackets, when the first Message-ID line has exactly one valid id. */
+/**
+ * The Message-ID in angle brackets, if the first Message-ID header contains exactly one valid id.
+ */
 export function messageIdOf(head: HeaderBlock): string | undefined {
   const found = head.first('message-id')?.slice(0, 2000).match(MESSAGE_ID) ?? [];
   const [id, second] = found;
@@ -31,29 +33,30 @@ export function messageIdOf(head: HeaderBlock): string | undefined {
   return Buffer.byteLength(id) <= MAX_MESSAGE_ID_BYTES ? id : undefined;
 }
 
-/** The `remote_id` of a message without a usable Message-ID; the same each time it comes. */
+/** The `remote_id` of a message without a usable Message-ID; the same for every copy. */
 export function idOfRaw(rawSha256: string): string {
   return `<${rawSha256}@sluice>`;
 }
 
 /**
- * The `remote_id` when the shop has already seen it on a different message: with the start of the
- * dedup key. Else anyone could make the platform drop another person's mail by claiming its id.
+ * The `remote_id` if the shop has already seen it on a different message: it includes the start of
+ * the dedup key. Otherwise anyone could make the platform drop another person's mail by claiming
+ * its id.
  */
 export function remoteIdIfTaken(remoteId: string, dedupKey: string): string {
   return `${remoteId}#${dedupKey.slice(0, 12)}`;
 }
 
 /**
- * The lane of a message: who wrote, and to which inbox. Mail without a readable From is ordered by
- * the envelope's sender.
+ * The lane of a message: the sender and the inbox. Mail without a readable From is ordered by the
+ * envelope sender.
  */
 export function emailLane(sender: Sender, envelopeFrom: string, agentContact: string): string {
   const address = mailboxOf(sender)?.address ?? envelopeFrom;
   return `${address.toLowerCase()} ${agentContact}`;
 }
 
-/** The length in front keeps values apart: no value can pass for two. */
+/** The length prefix makes the combination of values unambiguous. */
 function framed(value: string): string {
   return `${value.length}:${value}`;
 }

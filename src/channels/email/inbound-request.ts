@@ -8,13 +8,13 @@ import type { TokenShop } from './shop.ts';
 export interface InboundEnvelope {
   /** Empty for the null sender of bounces. */
   readonly from: string;
-  /** At least one, without repeats. */
+  /** At least one, without duplicates. */
   readonly recipients: readonly string[];
 }
 
 /**
- * Reads `?from=&to=` of a request target. `+` stands for itself, not for a space: no address has a
- * space, and `support+order@acme.example` is what people write into such a URL.
+ * Reads `?from=&to=` of a request target. `+` is literal and not a space, because addresses contain
+ * no spaces and people write `support+order@acme.example` into such a URL.
  * @throws {InboundRefusal}
  */
 export function readEnvelope(target: string, maxRecipients: number): InboundEnvelope {
@@ -37,8 +37,8 @@ export function readEnvelope(target: string, maxRecipients: number): InboundEnve
 }
 
 /**
- * All recipients must be this shop's: the token is for its mail only, and the answer must not tell
- * which addresses other shops have.
+ * All recipients must belong to this shop: the token is for its mail only, and the response must
+ * not reveal which addresses other shops have.
  * @throws {InboundRefusal}
  */
 export function assertOwnRecipients(
@@ -75,16 +75,16 @@ function address(value: string, name: string): string {
   return canonical;
 }
 
-/** Which shop a bearer token belongs to. */
+/** Finds the shop of a bearer token. */
 interface InboundTokens {
-  /** Of an `Authorization` header (RFC 6750 §2.1); undefined when it names no shop. */
+  /** For an `Authorization` header (RFC 6750 §2.1); undefined if it matches no shop. */
   shopOf(authorization: string | undefined): ShopId | undefined;
 }
 
 const BEARER = /^Bearer +([^\s]{1,1024}) *$/i;
 
 /**
- * Compares hashes, and always with every token: neither the time of a comparison nor the number of
+ * Compares hashes, and always with all tokens, so that neither the duration nor the number of
  * comparisons reveals anything about a token.
  */
 export function createInboundTokens(shops: readonly TokenShop[]): InboundTokens {

@@ -2,19 +2,20 @@ import { type AddressMatcher, createAddressMatcher } from './address-matcher.ts'
 
 interface FormService {
   readonly service: string;
-  /** What it writes in From, for every shop that uses it: addresses, or `*@domain`. */
+  /** Its From addresses, for every shop that uses it: addresses, or `*@domain`. */
   readonly senders: readonly string[];
-  /** Where that is said: a page, or what received mail shows. */
+  /** The evidence: a documentation page, or received mail. */
   readonly source: string;
 }
 
-/** Seen in From of received mail that public repositories quote (2026). */
+/** Seen in From of received mail that is quoted in public repositories (2026). */
 const RECEIVED = 'received mail';
 
 /**
  * Services that send a visitor's or buyer's message in their own name, with the person in Reply-To.
- * An address belongs here only if its service lets customers send nothing else from it: anyone who
- * can write from one of them can put any address into Reply-To. Others go to `email.formSenders`.
+ * An address may be listed only if customers of the service cannot send anything else from it,
+ * because anyone who can send from it can put any address into Reply-To. Others belong in
+ * `email.formSenders`.
  */
 export const FORM_SERVICES: readonly FormService[] = [
   // Shop systems and site builders.
@@ -99,7 +100,7 @@ export const FORM_SERVICES: readonly FormService[] = [
     senders: ['noreply@123formbuilder.com'],
     source: RECEIVED,
   },
-  // Market places, which write under an address of theirs that stands for the buyer.
+  // Marketplaces, which send from an address of theirs that represents the buyer.
   {
     service: 'Amazon',
     senders: ['com', 'com.br', 'co.uk', 'de', 'fr', 'it', 'es'].map(
@@ -122,7 +123,7 @@ export const FORM_SERVICES: readonly FormService[] = [
 const KNOWN = createAddressMatcher(FORM_SERVICES.flatMap(({ senders }) => senders));
 
 /**
- * Who sends in the name of others: a shop's own `formSenders` and the known services.
+ * The senders that send on behalf of others: a shop's own `formSenders` and the known services.
  * @throws {TypeError} for an entry that is neither an address nor `*@domain`
  */
 export function createFormSenders(configured: readonly string[]): AddressMatcher {
@@ -136,9 +137,9 @@ export function createFormSenders(configured: readonly string[]): AddressMatcher
 }
 
 /**
- * Mail providers whose domain tells nothing about the writer: anybody can have an address there, and
- * passes DMARC with it. By their own lists of domains, and the mail programs' tables of providers
- * (https://github.com/nodemailer/nodemailer/blob/master/lib/well-known/services.json,
+ * Mail providers whose domain does not identify the author: anyone can have an address there and
+ * passes DMARC with it. Taken from their own lists of domains and from the provider tables of mail
+ * programs (https://github.com/nodemailer/nodemailer/blob/master/lib/well-known/services.json,
  * https://github.com/thunderbird/autoconfig/tree/master/ispdb).
  */
 const SHARED: ReadonlySet<string> = new Set(
@@ -158,11 +159,14 @@ const SHARED: ReadonlySet<string> = new Set(
   shaw.ca rogers.com telus.net sympatico.ca xtra.co.nz ziggo.nl kpnmail.nl xs4all.nl telenet.be
   skynet.be telia.com online.no`.split(/\s+/),
 );
-/** Providers with a domain for each country: yahoo.co.jp, hotmail.fr, gmx.at, yandex.by. */
+/** Providers with one domain per country: yahoo.co.jp, hotmail.fr, gmx.at, yandex.by. */
 const SHARED_FAMILY =
   /^(?:yahoo|ymail|myyahoo|hotmail|outlook|live|msn|windowslive|gmx|yandex)\.[a-z]{2,3}(?:\.[a-z]{2})?$/;
 
-/** Whether strangers share this domain (in lower case and ASCII), so that it vouches for no address. */
+/**
+ * Whether a domain (in lower case and ASCII) is shared by unrelated people, so that it does not
+ * confirm an address.
+ */
 export function isSharedDomain(domain: string): boolean {
   return SHARED.has(domain) || SHARED_FAMILY.test(domain);
 }

@@ -8,8 +8,8 @@ export interface MessageRateOptions {
 }
 
 /**
- * Counts the messages that each client begins; trusted relays have no limit.
- * The function rejects with the refusal `rate` when the client is over it.
+ * Counts the messages that each client begins; trusted relays have no limit. The returned function
+ * rejects with the refusal `rate` if the client is above it.
  */
 export function createMessageRate(
   { messages, perMs }: MessageRateOptions,
@@ -21,7 +21,7 @@ export function createMessageRate(
     try {
       await rate.consume(ipNetwork(remoteAddress));
     } catch (error) {
-      // The limiter rejects with its own verdict, which is no Error.
+      // The limiter rejects with its own result, which is not an Error.
       throw error instanceof RateLimiterRes ? new SmtpRefusal('rate') : error;
     }
   };

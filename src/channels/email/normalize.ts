@@ -23,49 +23,49 @@ import { MAX_HEADER_BYTES, parseHeaderBlock } from './header-block.ts';
 import { rawFile, stubText } from './normalize/parts/attached-files.ts';
 import { readHead } from './normalize/head/message-head.ts';
 
-/** Each read goes through another thread; the default of 64 KiB makes uploads slower. */
+/** Each read uses a thread of the pool; the default of 64 KiB makes uploads slower. */
 const UPLOAD_READ_BYTES = 256 * 1024;
 
 export interface EmailNormalizerOptions {
   readonly shops: readonly ShopMailSettings[];
-  /** A folder of its own for parts in work; emptied at the start. */
+  /** A separate folder for parts in progress; emptied at the start. */
   readonly scratchFolder: string;
   readonly workers?: number;
-  /** Messages in flight in one worker: the ones it reads, and some that wait there to be next. */
+  /** Messages in flight per worker: those being read, and some that wait there. */
   readonly inFlightPerWorker?: number;
-  /** For one message, from the moment when a worker takes it. */
+  /** For one message, from when a worker takes it. */
   readonly deadlineMs?: number;
   readonly maxHeapMb?: number;
   readonly maxBufferMb?: number;
-  /** The worker's file, for tests of what hostile mail does to one. */
+  /** The worker's file, replaced in tests of hostile mail. */
   readonly worker?: URL;
 }
 
 interface EmailNormalizerDeps {
   readonly blobs: Pick<BlobStore, 'path'>;
-  /** Whether a message with one of these ids has passed here, in either direction. */
+  /** Whether a message with one of these ids has passed through here, in either direction. */
   knownRemoteIds(shopId: ShopId, ids: readonly string[]): Promise<boolean>;
-  /** Counts a message of a person, once; answers the limit that it is over. */
+  /** Counts a person's message, once; returns the limit that is exceeded. */
   countMessage(mail: CountedMessage, limits: RateLimits): Promise<RateLimit | undefined>;
-  /** Without one, senders are not checked. */
+  /** Without it, senders are not checked. */
   readonly authenticator?: Pick<Authenticator, 'check'>;
   readonly logger: Logger;
 }
 
 export interface EmailNormalizer {
   /**
-   * @throws {NormalizingUnavailable} the disk or the workers fail: try again later
-   * @throws {TypeError} for an entry of a shop that is not configured
+   * @throws {NormalizingUnavailable} the disk or the workers fail; try again later
+   * @throws {TypeError} the entry's shop is not configured
    */
   readonly normalize: Normalizer;
-  /** The shops from now on; messages in progress are read with the earlier settings. */
+  /** Replaces the shops; messages in progress are read with the earlier settings. */
   serve(shops: readonly ShopMailSettings[]): void;
   stop(): Promise<void>;
 }
 
 /**
- * The normalizer of the email channel. The work is done in worker threads with a deadline and a
- * memory cap; a message that cannot be read there becomes a stub with the original attached.
+ * The normalizer of the email channel. It runs in worker threads with a deadline and a memory
+ * limit; a message that cannot be read there becomes a stub with the original attached.
  */
 export function createEmailNormalizer(
   options: EmailNormalizerOptions,
@@ -90,14 +90,14 @@ export function createEmailNormalizer(
     deps.logger,
   );
 
-  const kept = new KeptVerdicts();
+  const kept = new VerdictCache();
   const authenticate = async (
     { entry, released }: Claimed,
     meta: EmailMeta,
     shop: ShopMail,
     raw: RawSource,
   ): Promise<AuthenticationVerdict | undefined> => {
-    // The person who released it has decided already.
+    // The operator who released it has already decided.
     const known = meta.authentication ?? kept.get(entry.id);
     if (known !== undefined || released) return known;
     const { trustedArcSealers, senders } = shop;
@@ -106,7 +106,7 @@ export function createEmailNormalizer(
     return verdict;
   };
 
-  /** Goes on after the signal is aborted, to clean up once the worker has finished. */
+  /** Continues after the signal is aborted, to clean up when the worker has finished. */
   const read = async (claimed: Claimed, signal: AbortSignal): Promise<Normalized> => {
     const shop = shops.get(claimed.entry.shopId);
     if (shop === undefined) throw new TypeError('the entry is of a shop that is not configured');
@@ -121,7 +121,7 @@ export function createEmailNormalizer(
       released: claimed.released,
       meta,
       raw,
-      // It cannot be guessed: else a sender could put the address of another image there.
+      // The base is not guessable; otherwise a sender could insert the address of another image.
       ...(shop.showImages && { imageBase: `https://${randomUUID()}.invalid/` }),
       scratch: join(scratchFolder, randomUUID()),
     };
@@ -130,7 +130,7 @@ export function createEmailNormalizer(
       const result = await readOrStub(pool, job, claimed.entry.rawSize, shop, signal);
       signal.throwIfAborted();
       const limit = await overLimit(result, claimed.entry, shop, deps);
-      // The caller is gone and would not dispose of it.
+      // The caller has gone and would not dispose of the result.
       signal.throwIfAborted();
       const settled = limit === undefined ? result : heldAsLoop(result, limit);
       return {
@@ -138,7 +138,7 @@ export function createEmailNormalizer(
         ...(authentication && { steps: [{ step: 'authenticated', detail: authentication }] }),
       };
     } catch (error) {
-      // What cannot be removed now goes at the next start.
+      // Files that cannot be removed now are removed at the next start.
       await removeScratch(job.scratch).catch(() => undefined);
       throw error;
     }
@@ -150,7 +150,7 @@ export function createEmailNormalizer(
     },
     serve: (next) => {
       shops = compiled(next);
-      pool.learn(next);
+      pool.setShops(next);
     },
     stop: () => pool.stop(),
   };
@@ -159,14 +159,15 @@ export function createEmailNormalizer(
 const compiled = (shops: readonly ShopMailSettings[]): ReadonlyMap<ShopId, ShopMail> =>
   new Map(shops.map((shop) => [shop.shopId, compileShop(shop)]));
 
-/** Two machines that answer each other are recognized by how much one of them sends. */
+/** A loop between two machines is recognized by how many messages one of them sends. */
 async function overLimit(
   { counted, verdict }: EmailResult,
   entry: Entry,
   shop: ShopMail,
   deps: EmailNormalizerDeps,
 ): Promise<RateLimit | undefined> {
-  // A message that is not submitted does not count: a forger must not use up another's limits.
+  // A message that is not submitted does not count, so that forged mail cannot use up another
+  // person's limits.
   if (counted === undefined || verdict.kind !== 'deliver') return undefined;
   const { id, shopId, receivedAt } = entry;
   const { person, thread, body, message = id } = counted;
@@ -177,7 +178,7 @@ function heldAsLoop(result: EmailResult, limit: RateLimit): EmailResult {
   return { ...result, verdict: { kind: 'held', reason: `loop: ${limit}` } };
 }
 
-/** @throws the signal's reason as soon as it is aborted */
+/** @throws the signal's reason immediately when it is aborted */
 async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   let onAbort: () => void = () => undefined;
   const aborted = new Promise<never>((_, reject) => {
@@ -216,7 +217,7 @@ function toNormalized(result: EmailResult, job: EmailJob): Normalized {
     attachments: result.files.map((file) => toAttachment(file, job.raw)),
     notes: result.notes,
     ...(result.trimmed !== undefined && { trimmed: result.trimmed }),
-    // Most messages have no scratch file, and looking for one costs more than parsing.
+    // Most messages have no scratch file, and checking for one costs more than parsing.
     dispose: hasFiles ? () => removeScratch(job.scratch) : () => Promise.resolve(),
   };
 }
@@ -251,14 +252,16 @@ function bytesStream(bytes: Uint8Array): Readable {
   });
 }
 
-/** A message that cannot be read: subject, sender and threading, with the original attached. */
+/**
+ * The result for an unreadable message: subject, sender and threading, with the original attached.
+ */
 async function stubResult(job: EmailJob, shop: ShopMail): Promise<EmailResult> {
   const { bytes, size } = await readStart(job.raw);
   const head = readHead(parseHeaderBlock(bytes), job, shop);
   return {
     verdict: head.verdict,
     request: head.request(stubText(head.subject), 'TEXT'),
-    // Its body is not known: it counts as one of its own.
+    // The body is unknown, so each message counts as a different one.
     ...(head.counted && { counted: { ...head.counted, body: job.remoteId } }),
     files: [rawFile(head.subject, size)],
     notes: { body: 'none', unreadable: true, attachments: 1 },
@@ -284,11 +287,11 @@ async function readStart(raw: RawSource): Promise<{ bytes: Uint8Array; size: num
 const MAX_ENTRIES = 5000;
 
 /**
- * Verdicts of entries whose delivery may be retried: a key may be gone from DNS by then, and a
- * message that was held at first must not go out later. After DNS trouble the sender is checked
- * again.
+ * Verdicts of entries whose delivery may be retried: the key may be gone from DNS by then, and a
+ * message that was held must not be delivered later for that reason. After a DNS failure, the
+ * sender is checked again.
  */
-class KeptVerdicts {
+class VerdictCache {
   readonly #verdicts = new Map<EntryId, AuthenticationVerdict>();
 
   get(id: EntryId): AuthenticationVerdict | undefined {

@@ -8,7 +8,7 @@ import { type HeaderBlock, HeaderCollector } from './header-block.ts';
 import { type BlobStore, type BlobWriter, exactCopy, INLINE_MAX_BYTES } from '../../spool/blobs.ts';
 import type { RawForm } from '../../spool/entry.ts';
 
-/** How a message came, as its door knows it; the same for every recipient. */
+/** The envelope as the door knows it; the same for every recipient. */
 export type Envelope = Pick<
   EmailMeta,
   'remoteAddress' | 'heloName' | 'tls' | 'trustedRelay' | 'envelopeFrom' | 'receivedHeader'
@@ -18,7 +18,7 @@ export interface EmailArrival extends Arrival {
   readonly meta: EmailMeta;
 }
 
-/** One arrival per inbox that a stored message is for. Pure. */
+/** One arrival per inbox that a stored message is addressed to. Pure. */
 export function toArrivals(
   directory: AddressDirectory,
   message: StoredMessage,
@@ -75,20 +75,20 @@ function toMeta(inbox: Inbox, message: StoredMessage, envelope: Envelope): Email
   };
 }
 
-/** A message whose raw bytes entries can refer to, and what the intake needs to know. */
+/** A message whose raw bytes entries can refer to, with the properties that the intake needs. */
 export interface StoredMessage {
   readonly head: HeaderBlock;
   readonly raw: RawForm;
   readonly size: number;
-  /** Its Message-ID, or one made of its bytes. */
+  /** Its Message-ID, or one derived from its bytes. */
   readonly remoteId: string;
-  /** Of what follows the header block. */
+  /** Of the part after the header block. */
   readonly bodySha256: string;
 }
 
 /**
- * Takes a message as it streams in. A small one is kept in memory and hashed at its end; a larger
- * one goes in one pass into a file of the spool and two hashes, without a copy.
+ * Receives a message as a stream. A small message is kept in memory and hashed at its end; a larger
+ * one is written to a spool file and hashed in a single pass, without copying.
  */
 export class MessageSink {
   readonly #blobs: BlobStore;
@@ -106,7 +106,7 @@ export class MessageSink {
     return this.#size;
   }
 
-  /** False: call again only after `whenReady`. */
+  /** Returns false if the next call has to wait for `whenReady`. */
   write(chunk: Uint8Array): boolean {
     const headerBytes = this.#header.push(chunk);
     this.#size += chunk.length;
@@ -115,12 +115,12 @@ export class MessageSink {
     return this.#size <= INLINE_MAX_BYTES || this.#spill();
   }
 
-  /** Calls back once when more can be written, or when writing has failed. */
+  /** Calls back once, when more can be written or writing has failed. */
   whenReady(listener: () => void): void {
     this.#file?.whenReady(listener);
   }
 
-  /** The header block; call it when the whole message, or at least that, has come. */
+  /** The header block; call it when at least the header block was received. */
   head(): HeaderBlock {
     this.#head ??= this.#header.finish();
     return this.#head;
@@ -144,7 +144,7 @@ export class MessageSink {
     };
   }
 
-  /** Leaves nothing behind. */
+  /** Removes everything that was written. */
   async abort(): Promise<void> {
     this.#held = [];
     await this.#file?.abort();
@@ -167,7 +167,7 @@ export class MessageSink {
 
 class LargeMessage {
   readonly #writer: BlobWriter;
-  /** Only for a message without a Message-ID: hashing is half the work of this thread. */
+  /** Only for messages without a Message-ID, because hashing is half the work of this thread. */
   readonly #raw: Hash | undefined;
   readonly #body = createHash('sha256');
   #failure: Error | undefined;
@@ -183,7 +183,7 @@ class LargeMessage {
   write(chunk: Uint8Array, headerBytes: number): boolean {
     this.#raw?.update(chunk);
     if (headerBytes < chunk.length) this.#body.update(chunk.subarray(headerBytes));
-    // After a failure the rest is read and dropped: the refusal is sent at the final dot.
+    // After a failure, the rest is read and discarded: the refusal is sent at the final dot.
     return this.#failure !== undefined || this.#writer.write(chunk);
   }
 

@@ -1,5 +1,5 @@
 /**
- * A negative SMTP reply (RFC 5321 §4.2, RFC 3463), thrown or handed to smtp-server, which writes
+ * A negative SMTP reply (RFC 5321 §4.2, RFC 3463), thrown or passed to smtp-server, which sends
  * `responseCode` and the message. `reason` is its name in the log and in metrics.
  */
 export class SmtpRefusal extends Error {
@@ -15,7 +15,7 @@ export class SmtpRefusal extends Error {
   }
 }
 
-/** Every refusal that is the gateway's own: code, enhanced status code, text. */
+/** All refusals of the gateway itself: code, enhanced status code, text. */
 const SMTP_REFUSALS = {
   too_many_connections: [421, '4.7.0', 'Too many connections, try again later'],
   too_many_errors: [421, '4.7.0', 'Too many errors'],
@@ -42,10 +42,10 @@ const SMTP_REFUSALS = {
 
 export type RefusalReason = keyof typeof SMTP_REFUSALS;
 
-/** A reply text that starts with its own enhanced status code. */
+/** A reply text that begins with its own enhanced status code. */
 export const HAS_STATUS = /^[245]\.\d{1,3}\.\d{1,3} /;
 
-/** Every refusal of `POST /email/inbound`: status, and the text unless one is given. */
+/** All refusals of `POST /email/inbound`: the status, and the default text. */
 const HTTP_REFUSALS = {
   envelope: [400, 'The envelope is not complete'],
   too_many_recipients: [400, 'Too many recipients'],
@@ -67,7 +67,7 @@ const HTTP_REFUSALS = {
 
 type InboundReason = keyof typeof HTTP_REFUSALS;
 
-/** A negative answer in HTTP; `reason` is its name in the log and in metrics. */
+/** A negative HTTP response; `reason` is its name in the log and in metrics. */
 export class InboundRefusal extends Error {
   override name = 'InboundRefusal';
   readonly status: number;
@@ -83,7 +83,7 @@ export class InboundRefusal extends Error {
 
 const SAME: ReadonlySet<string> = new Set(Object.keys(HTTP_REFUSALS));
 
-/** What the SMTP door would have answered, in HTTP: 429 and 5xx are temporary, the rest permanent. */
+/** The HTTP equivalent of an SMTP refusal: 429 and 5xx are temporary, all others permanent. */
 export function fromSmtp(refusal: SmtpRefusal): InboundRefusal {
   const cause = { cause: refusal };
   if (isSame(refusal.reason)) return new InboundRefusal(refusal.reason, undefined, cause);

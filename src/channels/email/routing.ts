@@ -7,29 +7,29 @@ import { createFormSenders } from './known-senders.ts';
 import { domainOf, matchKey, parseAddressList } from '../../domain/email-addresses.ts';
 import type { HeaderBlock } from './header-block.ts';
 
-/** RFC 5321 §4.5.1, RFC 2142 §4: every domain that takes mail has these. */
+/** RFC 5321 §4.5.1, RFC 2142 §4: every domain that accepts mail has these. */
 const ROLE_ACCOUNTS: ReadonlySet<string> = new Set(['postmaster', 'abuse']);
 
-/** One recipient that is ours. */
+/** One recipient that belongs to a shop. */
 interface Route {
   readonly shopId: ShopId;
   /**
-   * The configured address; for a catch-all the recipient itself in lower case and without its
-   * tag: `*@domain` is no address by which the platform could know an agent.
+   * The configured address. For a catch-all, the recipient itself in lower case without its tag,
+   * because the platform cannot know an agent as `*@domain`.
    */
   readonly agentContact: string;
   readonly catchAll: boolean;
-  /** Mail for the operator of the domain, held for a person. */
+  /** Mail for the operator of the domain is held. */
   readonly hold?: 'postmaster';
 }
 
-/** Which shop a recipient belongs to. */
+/** Finds the shop of a recipient. */
 export interface AddressDirectory {
   route(recipient: string): Route | 'unknown_recipient' | 'not_our_domain';
   shop(shopId: ShopId): DirectoryShop | undefined;
   /**
-   * The directory as it is now, to ask several times about one message: a recipient that was accepted
-   * is still accepted at the end of the message, though the shops have changed meanwhile.
+   * The current directory, for several look-ups about one message: an accepted recipient is still
+   * accepted at the end of the message, even if the shops have changed meanwhile.
    */
   snapshot(): AddressDirectory;
 }
@@ -42,7 +42,7 @@ export interface DirectoryShop {
   readonly refusesForged?: RefusesForged;
 }
 
-/** Earlier shops win where two name the same address; the configuration refuses that. */
+/** If two shops list the same address, the first one wins; the configuration rejects this. */
 export function createAddressDirectory(shops: readonly EmailShop[]): AddressDirectory {
   const members: DirectoryShop[] = shops.map((shop) => ({
     shopId: shop.shopId,
@@ -62,7 +62,7 @@ export function createAddressDirectory(shops: readonly EmailShop[]): AddressDire
 
   const directory: AddressDirectory = {
     route(recipient) {
-      // RFC 5321 §4.1.1.3: a bare `postmaster`, without a domain, is a recipient too.
+      // RFC 5321 §4.1.1.3: a bare `postmaster` without a domain is a valid recipient.
       const bare = recipient.toLowerCase() === 'postmaster' && firstDomain !== undefined;
       const key = matchKey(bare ? `postmaster@${firstDomain}` : recipient);
       const candidates = key === undefined ? undefined : byDomain.get(domainOf(key));
@@ -110,18 +110,18 @@ function roleRoute(candidates: readonly DirectoryShop[], key: string): Route | u
   return { shopId: owner.shopId, agentContact: key, catchAll: false, hold: 'postmaster' };
 }
 
-/** Headers into which forwarders write the original recipient, the most reliable first. */
+/** Headers in which forwarders record the original recipient, the most reliable first. */
 const ORIGINAL_RECIPIENT = ['x-original-to', 'delivered-to', 'envelope-to', 'x-forwarded-to'];
 const RECIPIENTS = ['to', 'cc'];
-/** Addresses on later lines are not read: this bounds the work on a hostile header. */
+/** Later lines are not read, which limits the work for a hostile header. */
 const MAX_LINES = 10;
 const MAX_LINE_LENGTH = 16 * 1024;
 
-/** One of a shop's inboxes that a message is for: it becomes one entry. */
+/** One of a shop's inboxes that receives a message; it becomes one entry. */
 export interface Inbox {
   readonly shopId: ShopId;
   readonly agentContact: string;
-  /** The envelope's recipients that belong to this shop. */
+  /** The recipients in the envelope that belong to this shop. */
   readonly recipients: readonly string[];
   /** This shop's addresses in the envelope, To and Cc, in canonical form. */
   readonly ourAddresses: readonly string[];
@@ -134,15 +134,15 @@ interface Recipient {
 }
 
 /**
- * Who a message is for. One inbox per shop: the first of the shop's addresses in To, then Cc,
- * then the envelope, so that a message which the sender's server delivers in one transaction per
- * recipient is the same entry each time. With `severalInboxes: each` one per inbox.
+ * The inboxes of a message. There is one per shop: the first of the shop's addresses in To, then
+ * Cc, then the envelope. A message that the sender's server delivers in one transaction per
+ * recipient is therefore always the same entry. With `severalInboxes: each` there is one per inbox.
  *
- * A recipient that only a catch-all matched is looked up in the headers that forwarders write
- * (X-Original-To, Delivered-To, Envelope-To, X-Forwarded-To), then To and Cc: a configured
- * address there is the inbox, else the recipient itself.
+ * A recipient that matches only a catch-all is looked up in the headers of forwarders
+ * (X-Original-To, Delivered-To, Envelope-To, X-Forwarded-To), then To and Cc: a configured address
+ * there is the inbox, otherwise the recipient itself.
  *
- * Recipients that are not ours are ignored; the SMTP dialogue has refused them.
+ * Recipients of no shop are ignored; the SMTP dialogue has refused them.
  */
 export function selectInboxes(
   directory: AddressDirectory,

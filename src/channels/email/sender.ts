@@ -10,30 +10,30 @@ import type { HeaderBlock } from './header-block.ts';
 import { isSharedDomain } from './known-senders.ts';
 
 export interface SenderOptions {
-  /** From addresses of forms and market places: the person is in Reply-To. */
+  /** From addresses of forms and marketplaces, which put the person into Reply-To. */
   readonly formSenders: AddressMatcher;
 }
 
-/** The person who wrote. `name` is raw: encoded words are not decoded. */
+/** The author. `name` is raw: encoded words are not decoded. */
 export type Sender =
   | { readonly kind: 'from'; readonly mailbox: Mailbox }
   | {
       /**
-       * Named in a header that no check of From covers and that anybody can write: a claim, which
+       * Named in a header that the checks of From do not cover and that anyone can write, so it
        * counts as unverified.
        */
       readonly kind: 'claimed';
       readonly mailbox: Mailbox;
       readonly because: WhyNotFrom | 'no-author';
       /**
-       * From is an address that sends in the name of others: one of ours, at one of our domains, or
-       * a form sender. It counts only when From passes authentication.
+       * From is an address that sends on behalf of others: a shop's own address or domain, or a
+       * form sender. It applies only if From passes authentication.
        */
       readonly byForm: boolean;
     }
-  /** More than one From line or mailbox: it is not known which one is meant. Held. */
+  /** There are several From headers or mailboxes, so the author is unknown. Held. */
   | { readonly kind: 'several' }
-  /** The message names no sender: there is only the envelope. */
+  /** The message names no author; only the envelope has a sender. */
   | { readonly kind: 'none' };
 
 type WhyNotFrom = 'no-reply' | 'form' | 'list-rewrite' | 'own-address';
@@ -42,17 +42,19 @@ const NO_REPLY = /(?:^|[-_.+])(?:no|do[-_.]?not|dont|never)[-_.]?reply(?:$|[-_.+
 const MAX_SENDER_LENGTH = 8 * 1024;
 
 /**
- * Who a message is from.
+ * The author of a message.
  *
- * From, when there is exactly one From line with one mailbox. Reply-To instead when From
- * - was rewritten by a mailing list or group (X-Original-From, or From is the address of List-Post),
- * - is one of our own addresses, or is at one of our domains and Reply-To is not: a contact form,
- * - is a form sender, or a no-reply address;
- * never a Reply-To that is one of our own addresses or the list's (List-Post, RFC 2369 §3.4).
- * When a list or group left no Reply-To of a person, X-Original-From or X-Original-Sender names
- * them: else all mail of a support address that is a Google Group would look like our own.
+ * From, if there is exactly one From header with one mailbox. Reply-To instead, if From
+ * - was rewritten by a mailing list or group (X-Original-From, or From is the address of
+ *   List-Post),
+ * - is one of our addresses, or is at one of our domains and Reply-To is not: a contact form,
+ * - is a form sender, or a no-reply address.
  *
- * Without a usable From: Reply-To, then Sender; else the caller takes the envelope's sender.
+ * A Reply-To that is one of our addresses or the list's (List-Post, RFC 2369 §3.4) is never used.
+ * If a list or group left no Reply-To of a person, X-Original-From or X-Original-Sender is used;
+ * otherwise all mail of a support address that is a Google Group would look like our own.
+ *
+ * Without a usable From: Reply-To, then Sender; otherwise the caller uses the envelope sender.
  */
 export function selectSender(
   head: HeaderBlock,
@@ -62,7 +64,7 @@ export function selectSender(
   const author = authorOf(head);
   if (author === 'several') return { kind: 'several' };
   if (author === undefined) {
-    const mailbox = firstStranger(head, ['reply-to', 'sender'], ourAddresses);
+    const mailbox = firstOtherMailbox(head, ['reply-to', 'sender'], ourAddresses);
     if (mailbox === undefined) return { kind: 'none' };
     return { kind: 'claimed', mailbox, because: 'no-author', byForm: false };
   }
@@ -74,16 +76,16 @@ export function selectSender(
   return { kind: 'claimed', mailbox, because, byForm };
 }
 
-/** Undefined when it is not known who wrote. */
+/** Undefined if the author is unknown. */
 export function mailboxOf(sender: Sender): Mailbox | undefined {
   return sender.kind === 'from' || sender.kind === 'claimed' ? sender.mailbox : undefined;
 }
 
 /**
- * The one mailbox in From (RFC 5322 §3.6.2); undefined when there is none. The part of a name before
- * an unquoted comma is no mailbox of its own: `Doe, Jane <j@x.example>` is one
- * person, and so are `Doe@Work, Jane <j@x.example>`, whose first part is no address on the internet,
- * and an address that is named twice.
+ * The single mailbox in From (RFC 5322 §3.6.2); undefined if there is none. The part of a name
+ * before an unquoted comma is not a separate mailbox: `Doe, Jane <j@x.example>` is one person, as
+ * is `Doe@Work, Jane <j@x.example>`, whose first part is not an internet address. An address that
+ * occurs twice counts once.
  */
 export function authorOf(head: HeaderBlock): Mailbox | 'several' | undefined {
   if (head.count('from') > 1) return 'several';
@@ -104,7 +106,7 @@ function whyNotFrom(
   const key = matchKey(address);
   const original = mailboxes(head.first('x-original-from'));
   if (original.some((each) => matchKey(each.address) !== key)) return 'list-rewrite';
-  // A list's own address is no author: Mailman leaves no other sign that it has rewritten From.
+  // A list's own address is not an author: it is Mailman's only sign of a rewritten From.
   if (listKey(head) === key) return 'list-rewrite';
   if (isOurs(address, ourAddresses)) return 'own-address';
   if (formSenders.has(address)) return 'form';
@@ -119,7 +121,7 @@ function claimedMailbox(
 ): Mailbox | undefined {
   const isList = because === 'list-rewrite' || ourAddresses.has(address);
   const names = isList ? ['reply-to', 'x-original-from', 'x-original-sender'] : ['reply-to'];
-  const claimed = firstStranger(head, names, ourAddresses, address);
+  const claimed = firstOtherMailbox(head, names, ourAddresses, address);
   // A colleague who directs the answer to another colleague is the author.
   const isColleague = because === 'own-address' && !ourAddresses.has(address);
   return isColleague && claimed !== undefined && isOurs(claimed.address, ourAddresses)
@@ -127,8 +129,8 @@ function claimedMailbox(
     : claimed;
 }
 
-/** The first mailbox in these headers that is neither ours, nor the list's, nor the author's. */
-function firstStranger(
+/** The first mailbox in these headers that is not ours, the list's or the author's. */
+function firstOtherMailbox(
   head: HeaderBlock,
   names: readonly string[],
   ourAddresses: AddressMatcher,
@@ -144,7 +146,10 @@ function firstStranger(
     });
 }
 
-/** One of our addresses, or at one of our domains or below it; not where strangers have addresses too. */
+/**
+ * One of our addresses, or an address at one of our domains or subdomains, unless the domain is
+ * shared.
+ */
 function isOurs(address: string, ourAddresses: AddressMatcher): boolean {
   if (ourAddresses.has(address)) return true;
   const domain = domainOf(address);
@@ -154,12 +159,12 @@ function isOurs(address: string, ourAddresses: AddressMatcher): boolean {
   );
 }
 
-/** Whether Reply-To names an address that is not ours, even if it is the author's. */
-export function hasReplyToOfStranger(head: HeaderBlock, ourAddresses: AddressMatcher): boolean {
-  return firstStranger(head, ['reply-to'], ourAddresses) !== undefined;
+/** Whether Reply-To names an address that is not ours, even the author's. */
+export function hasForeignReplyTo(head: HeaderBlock, ourAddresses: AddressMatcher): boolean {
+  return firstOtherMailbox(head, ['reply-to'], ourAddresses) !== undefined;
 }
 
-/** The address of the list, as it came (RFC 2369 §3.4: `List-Post: <mailto:list@example.com>`). */
+/** The raw address of the list (RFC 2369 §3.4: `List-Post: <mailto:list@example.com>`). */
 export function listPost(head: HeaderBlock): string | undefined {
   return /<mailto:([^>?]{1,320})/i.exec(head.first('list-post')?.slice(0, 2000) ?? '')?.[1];
 }

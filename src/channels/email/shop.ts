@@ -5,7 +5,7 @@ import type { RateLimits } from '../../spool/sender-rates.ts';
 import type { ShopId } from '../../domain/ids.ts';
 import type { SenderRules } from './authentication/verdict.ts';
 
-/** Which form of the body goes into the content. */
+/** Which form of the body is used as content. */
 export type BodyMode = 'auto' | 'html' | 'text';
 
 export type MailClass = 'auto-reply' | 'bounce' | 'loop' | 'bulk';
@@ -16,7 +16,7 @@ export interface SenderLists {
   readonly formSenders: readonly string[];
 }
 
-/** What the door needs to check senders, for a shop that refuses forged mail. */
+/** The settings of a shop that rejects forged mail, for the check at the door. */
 export interface RefusesForged {
   readonly trustedArcSealers: readonly string[];
   readonly senders: SenderLists;
@@ -26,51 +26,51 @@ export interface EmailShop {
   readonly shopId: ShopId;
   /** `support@acme.example`, or a catch-all: `*@help.acme.example`. */
   readonly addresses: readonly string[];
-  /** From addresses of contact forms and market places, whose Reply-To is the person. */
+  /** From addresses of contact forms and marketplaces, whose Reply-To is the person. */
   readonly formSenders: readonly string[];
-  /** One entry for a message to several of this shop's inboxes, or one each. */
+  /** One entry for a message to several of this shop's inboxes, or one per inbox. */
   readonly severalInboxes: 'first' | 'each';
-  /** The door checks the sender, and refuses a message that fails DMARC under `p=reject`. */
+  /** The door checks the sender and rejects a message that fails DMARC with `p=reject`. */
   readonly refusesForged?: RefusesForged;
 }
 
-/** The bearer tokens by which mail for a shop is handed in over HTTP. */
+/** The bearer tokens for posting a shop's mail over HTTP. */
 export interface TokenShop {
   readonly shopId: ShopId;
   readonly tokens: readonly string[];
 }
 
-/** How one shop wants its mail read. Plain data: it is cloned to the worker threads. */
+/** How one shop wants its mail to be read. Plain data, since it is cloned to worker threads. */
 export interface ShopMailSettings {
   readonly shopId: ShopId;
   /** Addresses and catch-alls (`*@domain`). */
   readonly addresses: readonly string[];
-  /** From addresses of forms and market places: the person is in Reply-To. */
+  /** From addresses of forms and marketplaces, which put the person into Reply-To. */
   readonly formSenders: readonly string[];
   /** Never suppressed or held as automatic mail. */
   readonly allowSenders: readonly string[];
-  /** Hosts of message-ids, beside the domains of the addresses, whose mail is the platform's. */
+  /** Hosts of message-ids of the platform's mail, in addition to the domains of the addresses. */
   readonly replyDomains: readonly string[];
   readonly body: BodyMode;
-  /** Everybody can read what is uploaded: the content shows images instead of naming them. */
+  /** Uploads are public, so the content shows images instead of naming them. */
   readonly showImages?: boolean;
   readonly quotes: 'known' | 'always' | 'never';
   readonly suppress: readonly MailClass[];
-  /** What happens to mail of senders that are not verified. */
+  /** How mail of unverified senders is handled. */
   readonly senderRules?: SenderRules;
-  /** Domains of forwarders whose ARC seal vouches for the original sender. */
+  /** Domains of forwarders whose ARC seal confirms the original sender. */
   readonly trustedArcSealers?: readonly string[];
-  /** How much mail of one person is held as a loop. */
+  /** The limits above which mail of one person is held as a loop. */
   readonly loop: RateLimits;
 }
 
 export interface ClassifyRules {
   readonly own: AddressMatcher;
-  /** Hosts of message-ids whose mail is the platform's; the domains of our addresses among them. */
+  /** Hosts of message-ids of the platform's mail, including the domains of our addresses. */
   readonly replyDomains: ReadonlySet<string>;
   readonly suppress: ReadonlySet<MailClass>;
   readonly allowSenders: AddressMatcher;
-  /** Who sends in the name of others: the shop's form senders and the known services. */
+  /** Senders on behalf of others: the shop's form senders and the known services. */
   readonly formSenders: AddressMatcher;
 }
 
@@ -85,7 +85,7 @@ export interface ShopMail extends ClassifyRules {
   readonly loop: RateLimits;
 }
 
-/** @throws {TypeError} for an address that is none; the configuration refuses it */
+/** @throws {TypeError} for an invalid address, which the configuration rejects */
 export function compileShop(settings: ShopMailSettings): ShopMail {
   const own = createAddressMatcher(settings.addresses);
   const domains = settings.replyDomains.flatMap((domain) => canonicalDomain(domain) ?? []);

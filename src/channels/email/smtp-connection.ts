@@ -8,36 +8,39 @@ import { SmtpParser } from './smtp-parser.ts';
 import { HAS_STATUS, type RefusalReason, SmtpRefusal } from './refusals.ts';
 
 export interface ConnectionRules {
-  /** Negative replies to commands of one client between two messages. */
+  /** Negative replies to one client between two messages. */
   readonly maxErrors: number;
-  /** Commands that do not lead to a message, between two messages. */
+  /** Commands without effect on a message, between two messages. */
   readonly maxJunkCommands: number;
   readonly replies: ReplyBatch;
   readonly isDraining: () => boolean;
-  /** False when the client may not have this connection; else `release` is called when it has closed. */
+  /**
+   * False if the client may not have this connection; otherwise `release` is called when it is
+   * closed.
+   */
   readonly admit: (remoteAddress: string) => boolean;
   readonly release: (remoteAddress: string) => void;
   readonly onRefused: (reason: RefusalReason, sessionId: string) => void;
   readonly onClosed: () => void;
 }
 
-/** Recipients past the limit that are answered 452 one by one before it is an error. */
+/** Recipients above the limit that get a 452 each before it counts as an error. */
 const MAX_OVERSHOOT = 1000;
 const JUNK = new Set(['NOOP', 'RSET', 'HELO', 'EHLO', 'LHLO', 'VRFY', 'EXPN', 'HELP', 'ETRN']);
 const NOT_IMPLEMENTED = new Set(['AUTH', 'VRFY', 'EXPN', 'HELP', 'ETRN', 'TURN']);
 /**
- * The accepted parameters (RFC 5321 §4.1.1.11). Those of DSN (RFC 3461) are not offered but ignored:
- * to refuse the message would be worse for the sender than a report that never comes.
+ * The accepted parameters (RFC 5321 §4.1.1.11). Those of DSN (RFC 3461) are not advertised but
+ * ignored: refusing the message would be worse for the sender than a missing report.
  */
 const MAIL_PARAMETERS: ReadonlySet<string> = new Set(['SIZE', 'BODY', 'SMTPUTF8', 'RET', 'ENVID']);
 const RCPT_PARAMETERS: ReadonlySet<string> = new Set(['NOTIFY', 'ORCPT']);
 
 /**
- * One SMTP session: smtp-server's, with what that lacks. Greets without its 100 ms delay
- * (docs/decisions/0002-no-greeting-delay.md), counts errors and junk commands, knows the limits on
- * connections, and answers with enhanced status codes (RFC 3463) of our own.
+ * One SMTP session, based on smtp-server's. It greets without the library's delay of 100 ms
+ * (docs/decisions/0002-no-greeting-delay.md), counts errors and junk commands, applies the
+ * connection limits, and sends its own enhanced status codes (RFC 3463).
  *
- * What it overrides of the library, and why: smtp-internals.ts.
+ * smtp-internals.ts lists the members of the library that it overrides, and why.
  */
 export class SmtpConnection extends SMTPConnection {
   readonly #rules: ConnectionRules;
@@ -45,10 +48,10 @@ export class SmtpConnection extends SMTPConnection {
   #errors = 0;
   #junk = 0;
   #overshoot = 0;
-  /** How long the message in progress has come too slowly. */
+  /** How long the message in progress has been too slow. */
   #messageStalledMs: ((now: number) => number) | undefined;
   #errorsBefore = 0;
-  /** When it was connected, or the last message was answered. */
+  /** When the client connected, or the last message was answered. */
   #noMessageSince = performance.now();
   #rcpts: string[] = [];
 
@@ -62,7 +65,7 @@ export class SmtpConnection extends SMTPConnection {
     this.#rules = rules;
   }
 
-  /** Bytes of the current message, after the dots were taken out. */
+  /** The size of the current message after dot-unstuffing. */
   get messageBytes(): number {
     return this._parser === false ? 0 : this._parser.dataBytes;
   }
@@ -78,12 +81,12 @@ export class SmtpConnection extends SMTPConnection {
         return;
       }
       this.#admittedAs = this.remoteAddress;
-      // By the second turn the event loop has read what had arrived before the greeting.
+      // By the second turn, the event loop has read any data that arrived before the greeting.
       setImmediate(() => setImmediate(() => this.#greet()));
     });
   }
 
-  /** Answers 421 with the reason and closes the connection, whatever the client was doing. */
+  /** Sends 421 with the reason and closes the connection, in any state. */
   refuse(reason: RefusalReason): void {
     const { responseCode, message } = new SmtpRefusal(reason);
     this.#rules.onRefused(reason, this.id);
@@ -91,12 +94,9 @@ export class SmtpConnection extends SMTPConnection {
     this.close();
   }
 
-  /**
-   * The same, but does not wait for the client to close its side: when connections are short it must
-   * not keep one.
-   */
+  /** The same without waiting for the client to close its side, since connections are short. */
   cutOff(reason: RefusalReason): void {
-    // During a TLS handshake nothing can be sent.
+    // Nothing can be sent during a TLS handshake.
     if (this._upgrading) this.#rules.onRefused(reason, this.id);
     else this.refuse(reason);
     this.#release();
@@ -104,7 +104,7 @@ export class SmtpConnection extends SMTPConnection {
     else this._socket.destroySoon();
   }
 
-  /** The recipients of this transaction: one for each RCPT that was answered 250. */
+  /** The recipients of this transaction: one for each RCPT that was answered with 250. */
   get rcpts(): readonly string[] {
     return this.#rcpts;
   }
@@ -117,12 +117,12 @@ export class SmtpConnection extends SMTPConnection {
     this.#rcpts.push(address);
   }
 
-  /** How long the session has been idle; 0 while a message comes at a good pace. */
+  /** How long the session has been idle; 0 while a message arrives fast enough. */
   stalledMs(now: number): number {
     return this.#messageStalledMs?.(now) ?? now - this.#noMessageSince;
   }
 
-  /** No message is in progress, and none has been for `forMs`. */
+  /** Whether no message is in progress and none has been for `forMs`. */
   hasBeenWithoutMessage(now: number, forMs: number): boolean {
     return this.#messageStalledMs === undefined && now - this.#noMessageSince > forMs;
   }
@@ -131,7 +131,7 @@ export class SmtpConnection extends SMTPConnection {
     return this._closing || this._closed;
   }
 
-  /** Between DATA and its reply the session is not ended for being idle. */
+  /** Between DATA and its reply, the session is not closed for being idle. */
   messageStarted(stalledMs: (now: number) => number): void {
     this.#messageStalledMs = stalledMs;
     this.#errorsBefore = this.#errors;
@@ -191,7 +191,7 @@ export class SmtpConnection extends SMTPConnection {
   override handler_MAIL(command: Buffer, callback: () => void): void {
     const parsed = this._parseAddressCommand('mail from', command);
     const parameters = argumentsOf(parsed);
-    // RFC 6531 §3.4; in the command as it came, for the library shows domains in Unicode.
+    // RFC 6531 §3.4; checked in the raw command, because the library converts domains to Unicode.
     const reason =
       whyNotParameters(parameters, MAIL_PARAMETERS) ??
       (parsed !== false && !parameters.includes('SMTPUTF8') && !isAscii(command)
@@ -213,7 +213,7 @@ export class SmtpConnection extends SMTPConnection {
   }
 
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
-    // A refused message is one error, also in LMTP, where each recipient has a reply.
+    // A refused message is one error, even in LMTP, where each recipient has a reply.
     const isInMessage = this.#messageStalledMs !== undefined;
     if (code >= 500 || code === 450) {
       this.#errors = (isInMessage ? this.#errorsBefore : this.#errors) + 1;
@@ -223,14 +223,14 @@ export class SmtpConnection extends SMTPConnection {
     super.send(code, data, typeof data === 'string' && HAS_STATUS.test(data) ? false : context);
   }
 
-  /** TLS takes over the socket's handle: replies that are held back must be written before. */
+  /** TLS takes over the socket's handle, so held replies must be written first. */
   override upgrade(done: () => void, secured?: () => void): void {
     this.#rules.replies.flush(this._socket);
     super.upgrade(done, secured);
   }
 
   override _getEnhancedStatusCode(code: number, context?: string | false): string {
-    // The library's 421 for a command is for a misbehaving client; the one for silence is not.
+    // The library's 421 for a command means a misbehaving client; its 421 for a timeout does not.
     return code === 421 && typeof context === 'string'
       ? '4.7.0'
       : super._getEnhancedStatusCode(code, context);
@@ -275,7 +275,7 @@ export class SmtpConnection extends SMTPConnection {
 
 type ParsedCommand = ReturnType<SMTPConnection['_parseAddressCommand']>;
 
-/** The names of the parameters in capitals; none of a command that the library refuses itself. */
+/** The parameter names in upper case; none for a command that the library itself refuses. */
 function argumentsOf(parsed: ParsedCommand): readonly string[] {
   return parsed === false || !parsed.args ? [] : Object.keys(parsed.args);
 }
@@ -295,13 +295,13 @@ function verbOf(command: Buffer): string {
 
 /**
  * Writes the replies of one turn of the event loop together, at its end. A client that pipelines
- * gets its replies in one packet (RFC 2920 §3.2), and a client on the same machine is woken once for
- * many sessions: to wake it for each reply costs more than to make the reply.
+ * gets its replies in one packet (RFC 2920 §3.2), and a client on the same machine is woken once
+ * for many sessions, since waking it for each reply costs more than creating the reply.
  */
 export class ReplyBatch {
   #corked = new Set<Socket>();
 
-  /** Call before a write: the socket keeps it until the turn ends. */
+  /** Call before a write: the socket keeps the data until the turn ends. */
   hold(socket: Socket): void {
     if (this.#corked.has(socket)) return;
     if (this.#corked.size === 0) {
@@ -313,7 +313,7 @@ export class ReplyBatch {
     this.#corked.add(socket);
   }
 
-  /** Writes at once what the socket keeps. */
+  /** Writes immediately what the socket keeps. */
   flush(socket: Socket): void {
     if (this.#corked.delete(socket)) socket.uncork();
   }

@@ -7,7 +7,7 @@ import { type ConnectionRules, ReplyBatch, SmtpConnection } from './smtp-connect
 
 export type ListenerRules = Omit<ConnectionRules, 'onClosed' | 'replies'>;
 
-/** smtp-server's listener with sessions of our own class, each known until it has closed. */
+/** smtp-server's listener with sessions of our own class, tracked until they are closed. */
 export class SmtpListener extends SMTPServer {
   readonly #rules: ListenerRules;
   readonly #live = new Set<SmtpConnection>();
@@ -28,7 +28,7 @@ export class SmtpListener extends SMTPServer {
     return this.#bySession.get(session);
   }
 
-  /** The session that has been idle for the longest time, at least `atLeastMs`. */
+  /** The session that has been idle the longest, for at least `atLeastMs`. */
   stalest(trusted: Networks, now: number, atLeastMs: number): SmtpConnection | undefined {
     let stalest: SmtpConnection | undefined;
     let longest = atLeastMs;
@@ -64,7 +64,7 @@ export class SmtpListener extends SMTPServer {
     connection.init();
   }
 
-  /** Resolves with the port once the server listens. */
+  /** Resolves with the port when the server listens. */
   async listenOn(host: string, port: number): Promise<number> {
     await new Promise<void>((resolve, reject) => {
       this.server.once('error', reject);
@@ -77,10 +77,10 @@ export class SmtpListener extends SMTPServer {
     return typeof address === 'object' && address !== null ? address.port : port;
   }
 
-  /** No new connections; resolves when the last one has closed. */
+  /** Accepts no new connections; resolves when the last one is closed. */
   async closeListener(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
-    // They have sent no PROXY header yet: there is no session that could answer.
+    // These have sent no PROXY header yet, so no session exists that could reply.
     for (const socket of this._pendingSockets.values()) socket.destroy();
     for (const connection of this.#live) connection.drain();
     await closed;

@@ -4,10 +4,10 @@ import type { SMTPServerDataStream } from 'smtp-server';
 type Done = (error?: Error | null) => void;
 
 /**
- * smtp-server's command parser with another scan for the end of DATA: the library's looks at every
- * byte in JavaScript, which was 76 % of the time at 1 MB. Everything else is the library's.
+ * smtp-server's command parser with a faster scan for the end of DATA: the library's scan reads
+ * every byte in JavaScript, which took 76 % of the time for 1 MB. Everything else is the library's.
  *
- * A test compares both scans, byte by byte.
+ * A test compares both scans byte by byte.
  */
 export class SmtpParser extends SMTPStream {
   #scanner = new DotScanner();
@@ -34,7 +34,7 @@ export class SmtpParser extends SMTPStream {
       done();
       return;
     }
-    // A stream that was destroyed never drains, it only closes.
+    // A destroyed stream emits no 'drain', only 'close'.
     const goOn = (): void => {
       message.off('drain', goOn);
       message.off('close', goOn);
@@ -51,28 +51,28 @@ const DOT = 0x2e;
 const LINE_DOT = Buffer.from('\n.');
 const NOTHING = Buffer.alloc(0);
 
-/** What comes right before the next byte. */
+/** What directly precedes the next byte. */
 type Before = 'start' | 'crlf' | 'lf' | 'cr' | 'text';
-/** Bytes at the start of a line whose meaning depends on the next ones. */
+/** Bytes at the start of a line whose meaning depends on the following bytes. */
 type Held = '' | '.' | '.\r';
 
 interface Scanned {
-  /** The message's bytes of this chunk, without the dots that transparency added. */
+  /** The message's bytes in this chunk, without the dots added for transparency. */
   readonly content: Buffer;
-  /** What follows the end of the message; undefined while it goes on. */
+  /** The bytes after the end of the message; undefined if it has not ended. */
   readonly rest?: Buffer;
 }
 
 /**
- * Finds the end of a message in DATA and takes out the dots of RFC 5321 §4.5.2, chunk by chunk.
+ * Finds the end of a message in DATA and removes the dots of RFC 5321 §4.5.2, chunk by chunk.
  *
- * Only CRLF.CRLF ends a message, or `.CRLF` as its very first line: never with a bare LF or CR on
- * either side, else the rest of a message could be read as commands (SMTP smuggling,
- * CVE-2023-51764). The result does not depend on where the chunks are split, and is the same as
- * that of smtp-server's own scan, byte by byte; this one looks only at the line ends that a dot
- * follows, by `indexOf`.
+ * Only CRLF.CRLF ends a message, or `.CRLF` as its very first line. A bare LF or CR on either side
+ * never does; otherwise the rest of a message could be read as commands (SMTP smuggling,
+ * CVE-2023-51764). The result does not depend on the chunk boundaries and equals that of
+ * smtp-server's own scan, byte by byte. This scan uses `indexOf` to find only the line ends that
+ * are followed by a dot.
  *
- * A chunk with dots to take out is compacted in place: it must belong to the caller alone.
+ * A chunk with dots to remove is compacted in place, so it must not be shared.
  */
 export class DotScanner {
   #before: Before = 'start';
@@ -86,7 +86,7 @@ export class DotScanner {
     return this.#scanLines(chunk);
   }
 
-  /** The chunk continues or starts a line that begins with a dot. */
+  /** The chunk continues or begins a line that starts with a dot. */
   #scanLineStart(chunk: Buffer): Scanned {
     const held = this.#held;
     const line = held.length === 0 ? chunk : Buffer.concat([Buffer.from(held, 'latin1'), chunk]);
@@ -109,7 +109,7 @@ export class DotScanner {
     let read = 0;
     let written = 0;
     const keep = (end: number): Buffer => {
-      // Nothing moves before the first dot that is taken out.
+      // Nothing moves before the first removed dot.
       if (written !== read) chunk.copyWithin(written, read, end);
       written += end - read;
       return chunk.subarray(0, written);
@@ -140,7 +140,7 @@ export class DotScanner {
     return { content: read === 0 ? chunk : keep(chunk.length) };
   }
 
-  /** What the dot at this position, at the start of a line, means. */
+  /** The meaning of the dot at this position, which is the start of a line. */
   #decide(chunk: Buffer, dot: number, before: Before): 'end' | 'stuffed' | 'text' | 'open' {
     if (before === 'text') return 'text';
     const next = chunk[dot + 1];
@@ -154,7 +154,7 @@ export class DotScanner {
 
   #lineEnd(chunk: Buffer, lf: number): Before {
     if (lf > 0) return chunk[lf - 1] === CR ? 'crlf' : 'lf';
-    // A bare LF as the first byte of a message ends no line: there was none.
+    // A bare LF as the first byte of a message does not end a line, since there was none.
     return this.#before === 'cr' ? 'crlf' : this.#before === 'start' ? 'text' : 'lf';
   }
 

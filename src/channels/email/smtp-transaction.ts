@@ -12,7 +12,7 @@ import {
   type DoorReport,
   receiveData,
   type Receiving,
-  type Taken,
+  type StoredEntry,
   toRefusal,
 } from './door.ts';
 import { type Envelope, MessageSink } from './receive.ts';
@@ -24,12 +24,12 @@ import type { AddressDirectory } from './routing.ts';
 
 interface DataOptions {
   readonly hostname: string;
-  /** RFC 2033: each recipient has an answer of its own. */
+  /** RFC 2033: each recipient has a separate reply. */
   readonly lmtp: boolean;
   readonly maxMessageBytes: number;
   readonly dataPace: DataPaceOptions;
   readonly answerWithinMs: number;
-  /** How often slow clients and late answers are checked for. */
+  /** How often slow clients and late replies are checked for. */
   readonly checkEveryMs: number;
 }
 
@@ -43,10 +43,10 @@ interface DataParts {
   readonly clock: Clock;
 }
 
-/** The answer to the final dot: an error, the text after 250, or in LMTP one for each recipient. */
+/** The reply to the final dot: an error, the text after 250, or in LMTP one reply per recipient. */
 type Reply = (error?: Error | null, message?: string | (string | Error)[]) => void;
 
-/** One message, from DATA to the answer. */
+/** One message, from DATA to the reply. */
 interface Exchange {
   readonly session: SMTPServerSession;
   readonly connection: SmtpConnection;
@@ -54,12 +54,12 @@ interface Exchange {
   readonly reply: Reply;
   readonly pace: DataPace;
   receiving?: Receiving;
-  /** When the final dot came. */
+  /** When the final dot arrived. */
   dotAt?: number;
   answered: boolean;
 }
 
-/** Takes messages from DATA to the intake and answers the final dot. */
+/** Passes messages from DATA to the intake and replies to the final dot. */
 export class DataHandler {
   readonly #options: DataOptions;
   readonly #parts: DataParts;
@@ -78,7 +78,7 @@ export class DataHandler {
     }, this.#options.checkEveryMs);
   }
 
-  /** Resolves when no message is being received or waits for its answer. */
+  /** Resolves when no message is being received or waits for its reply. */
   async idle(): Promise<void> {
     if (this.#exchanges.size === 0) return;
     await new Promise<void>((resolve) => {
@@ -141,7 +141,7 @@ export class DataHandler {
     this.#acknowledge(exchange, await acceptMessage(sink, this.#envelope(session), parts));
   }
 
-  #acknowledge(exchange: Exchange, accepted: readonly [Taken, ...Taken[]]): void {
+  #acknowledge(exchange: Exchange, accepted: readonly [StoredEntry, ...StoredEntry[]]): void {
     const { session, sink, reply, connection, dotAt = performance.now(), answered } = exchange;
     const ms = performance.now() - dotAt;
     if (!answered) {
@@ -172,7 +172,7 @@ export class DataHandler {
     connection.messageDone(false);
   }
 
-  /** The client went away before the final dot: nothing stays. */
+  /** The client disconnected before the final dot: discards the message. */
   async #forget({ sink, session }: Exchange): Promise<void> {
     await sink.abort();
     this.#parts.report.vanished(sink.size, { session: session.id });
@@ -196,7 +196,9 @@ export class DataHandler {
     });
   }
 
-  /** One timer for all exchanges: one for each would cost every small message a timer. */
+  /**
+   * One timer for all exchanges, because one per exchange would cost every small message a timer.
+   */
   #check(now: number): void {
     for (const exchange of this.#exchanges) {
       const { connection, receiving, pace, dotAt, answered } = exchange;
@@ -212,7 +214,7 @@ export class DataHandler {
   }
 }
 
-/** 0 for a client that waits for us or has sent everything: it is not stalled. */
+/** 0 for a client that waits for us or has sent everything, since it is not stalled. */
 function stalledMs({ connection, receiving, pace, dotAt }: Exchange, now: number): number {
   if (dotAt !== undefined || receiving?.waitsForStore() === true) return 0;
   return pace.stalledMs(now, connection.messageBytes);
@@ -229,7 +231,7 @@ interface EnvelopeParts {
   readonly report: DoorReport;
 }
 
-/** What MAIL FROM and RCPT TO are answered. */
+/** Creates the handlers of MAIL FROM and RCPT TO. */
 export function createEnvelopeHandlers(
   { messageRate }: EnvelopeOptions,
   { intake, directories, trusted, report }: EnvelopeParts,
@@ -279,14 +281,14 @@ export function createEnvelopeHandlers(
 }
 
 /**
- * The answers to the final dot in LMTP: one for each RCPT that was answered 250, in the order in
- * which they came, also for a recipient that was named twice (RFC 2033 §4.2). Pure.
+ * The replies to the final dot in LMTP: one for each RCPT that was answered with 250, in their
+ * order, including repeated recipients (RFC 2033 §4.2). Pure.
  */
 export function lmtpReplies(
   recipients: readonly string[],
-  taken: readonly Taken[],
+  taken: readonly StoredEntry[],
 ): (string | SmtpRefusal)[] {
-  const byRecipient = new Map<string, Taken>();
+  const byRecipient = new Map<string, StoredEntry>();
   for (const entry of taken.toReversed()) {
     for (const recipient of entry.recipients) byRecipient.set(sameAddress(recipient), entry);
   }
@@ -296,31 +298,31 @@ export function lmtpReplies(
   });
 }
 
-/** The library keeps one recipient of those that differ in case only. */
+/** Of recipients that differ in case only, the library keeps one. */
 function sameAddress(address: string): string {
   return (canonicalAddress(address) ?? address).toLowerCase();
 }
 
 /** The text after 250. */
-function queuedAs({ id }: Pick<Taken, 'id'>): string {
+function queuedAs({ id }: Pick<StoredEntry, 'id'>): string {
   return `2.0.0 Ok: queued as ${id}`;
 }
 
 /**
- * The shops as they were at each session's last MAIL FROM: a recipient that was answered 250 is
- * still accepted at the final dot, though its shop has been removed meanwhile (RFC 5321 §4.1.1.4:
- * the answer to the data is for every recipient that was accepted).
+ * The shops at each session's last MAIL FROM: a recipient that was answered with 250 is still
+ * accepted at the final dot, even if its shop was removed meanwhile (RFC 5321 §4.1.1.4: the reply
+ * to the data applies to all accepted recipients).
  */
 export class TransactionDirectories {
   readonly #directory: AddressDirectory;
-  // Weak: the entry goes with its session.
+  // Weak, so that the entry is collected with its session.
   readonly #ofSession = new WeakMap<object, AddressDirectory>();
 
   constructor(directory: AddressDirectory) {
     this.#directory = directory;
   }
 
-  /** At MAIL FROM. */
+  /** Called at MAIL FROM. */
   begin(session: object): void {
     this.#ofSession.set(session, this.#directory.snapshot());
   }

@@ -6,44 +6,49 @@ import { type StoredForm, shownText, textIn } from '../../spool/stored-form.ts';
 import { type HeaderBlock, parseHeaderBlock } from './header-block.ts';
 import { verdictSchema } from './authentication/verdict.ts';
 
-/** What the door knows about an email besides its bytes. It is stored with the entry, never logged. */
+/** What the door knows about an email besides its bytes. Stored with the entry, never logged. */
 const emailMetaSchema = z.object({
-  /** Who connected: an IP address, or the name of another door. */
+  /** The client: an IP address, or the name of another door. */
   remoteAddress: z.string(),
-  /** HELO or EHLO argument as it was sent; empty when there was none. */
+  /** The HELO or EHLO argument as sent; empty if there was none. */
   heloName: z.string(),
-  /** Protocol and cipher, or false for a connection in the clear. */
+  /** Protocol and cipher, or false for an unencrypted connection. */
   tls: z.union([z.literal(false), z.string()]),
-  /** A relay of `smtp.trustedRelays`: the sender's own server is one hop further. */
+  /** A relay in `smtp.trustedRelays`: the sender's own server is one hop further. */
   trustedRelay: z.boolean(),
-  /** Reverse-path without brackets; empty for the null sender of bounces. */
+  /** The reverse-path without brackets; empty for the null sender of bounces. */
   envelopeFrom: z.string(),
-  /** The recipients of the envelope that are this shop's. */
+  /** The recipients in the envelope that belong to this shop. */
   envelopeTo: z.array(z.string()),
   agentContact: z.string(),
   /** This shop's addresses in the envelope, To and Cc. */
   ourAddressesMatched: z.array(z.string()),
-  /** Our `Received:` line (RFC 5321 §4.4), kept beside the raw bytes and not in them. */
+  /** Our `Received:` header (RFC 5321 §4.4), stored beside the raw bytes rather than in them. */
   receivedHeader: z.string(),
-  /** In angle brackets; absent when the message has none that can be used. */
+  /** In angle brackets; absent if the message has no usable one. */
   messageId: z.string().optional(),
-  /** The verdict on the sender, for a shop that refuses at the door; else it is checked at delivery. */
+  /**
+   * The verdict on the sender, for a shop that rejects at the door; otherwise it is determined at
+   * delivery.
+   */
   authentication: verdictSchema.optional(),
 });
 
 export type EmailMeta = Readonly<z.infer<typeof emailMetaSchema>>;
 
-/** @throws {z.ZodError} when the entry was not made by an email door */
+/** @throws {z.ZodError} the entry was not created by an email door */
 export function parseEmailMeta(meta: EntryMeta): EmailMeta {
   return emailMetaSchema.parse(meta);
 }
 
-/** Where the bytes of a message are; can be cloned to another thread. */
+/** The location of a message's bytes; can be cloned to another thread. */
 export type RawSource =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
   | { readonly kind: 'file'; readonly path: string };
 
-/** @returns bytes in a buffer of their own: cloning a view to a worker takes along the whole buffer */
+/**
+ * @returns bytes in their own buffer, because cloning a view to a worker copies its whole buffer
+ */
 export function rawSource(raw: RawForm, blobs: Pick<BlobStore, 'path'>): RawSource {
   if (raw.kind === 'file') return { kind: 'file', path: blobs.path(raw.blob) };
   const { bytes } = raw;
@@ -55,14 +60,14 @@ const MAX_ENCODED_CHARS = 4096;
 const MAX_MORE_CHARS = 2000;
 const MAX_RECIPIENTS = 50;
 
-/** An email is stored as its bytes; who it is from is in its lane. */
+/** An email is stored as its bytes; its sender is part of its lane. */
 export const storedEmail: StoredForm = {
   summaryOf: (meta, head) => summaryOfHeaders(meta, parseHeaderBlock(head)),
-  // `emailLane` puts the agent's contact behind the sender's address.
+  // `emailLane` appends the agent's contact to the sender's address.
   identitiesIn: ({ lane, meta }) => [lane.slice(0, -1 - String(meta['agentContact']).length)],
 };
 
-/** The same of a header block that was read already. */
+/** The same for a header block that was already read. */
 export function summaryOfHeaders(meta: EntryMeta, headers: HeaderBlock): StoredSummary {
   const envelopeFrom = textIn(meta, 'envelopeFrom');
   const envelopeTo = recipientsIn(meta);
@@ -83,7 +88,7 @@ function recipientsIn({ envelopeTo }: EntryMeta): string[] {
   return envelopeTo.filter((one) => typeof one === 'string').slice(0, MAX_RECIPIENTS);
 }
 
-/** RFC 2047; what cannot be decoded stays as it came. */
+/** RFC 2047; text that cannot be decoded is returned unchanged. */
 function decoded(text: string): string {
   if (!text.includes('=?')) return text;
   try {
@@ -93,7 +98,7 @@ function decoded(text: string): string {
   }
 }
 
-/** A list of mailboxes as a person reads it: names without their quotes. */
+/** A list of mailboxes for display: names without quotes. */
 function addressesShown(raw: string): string {
   if (raw === '') return '';
   const bounded = raw.slice(0, MAX_ENCODED_CHARS);

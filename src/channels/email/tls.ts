@@ -9,7 +9,7 @@ import { durableFiles, makeFolder } from '../../runtime/durable-files.ts';
 const SELF_SIGNED_FILE = 'smtp-self-signed.pem';
 const DAY_MS = 86_400_000;
 const SELF_SIGNED_DAYS = 3650;
-/** A self-signed certificate that expires within this time is replaced at start. */
+/** A self-signed certificate that expires within this time is replaced at the start. */
 const RENEW_BEFORE_MS = 30 * DAY_MS;
 
 /** PEM texts. */
@@ -18,16 +18,16 @@ export interface KeyPair {
   readonly key: string;
 }
 
-/** The current certificate, and calls when it changes. */
+/** The current certificate, with notification of changes. */
 export interface TlsMaterial {
   current(): KeyPair;
-  /** Returns the function that ends the calls. */
+  /** Returns a function that removes the listener. */
   onChange(listener: (material: KeyPair) => void): () => void;
   close(): void;
 }
 
 export interface TlsOptions {
-  /** Paths; without them a self-signed certificate is made and kept under `dataDir`. */
+  /** Paths; without them, a self-signed certificate is generated and stored in `dataDir`. */
   readonly files?: { readonly cert: string; readonly key: string };
   readonly dataDir: string;
   readonly hostname: string;
@@ -41,9 +41,9 @@ export class TlsUnusable extends Error {
 }
 
 /**
- * Opens the certificate for STARTTLS. Configured files are read again at an interval; a renewed pair
- * is used once certificate and key belong together, for a renewal replaces one after the other.
- * @throws {TlsUnusable} when the configured files cannot be read or do not belong together
+ * Opens the certificate for STARTTLS. Configured files are re-read periodically. A renewal replaces
+ * certificate and key one after the other, so a new pair is used only when both match.
+ * @throws {TlsUnusable} the configured files cannot be read or do not match
  */
 export async function openTls(options: TlsOptions, logger: Logger): Promise<TlsMaterial> {
   const { files } = options;
@@ -73,7 +73,8 @@ function watched(
     material = next;
     for (const listener of listeners) listener(next);
   };
-  // Contents are compared: events of the folder miss a certificate that is swapped by symlink.
+  // Contents are compared, because file system events miss a certificate that is replaced by
+  // symlink.
   const timer = setInterval(() => {
     check().catch((error: unknown) => {
       logger.warn('smtp.tls_not_reloaded', errorFields(error));
@@ -120,7 +121,7 @@ async function makeSelfSigned(hostname: string): Promise<KeyPair> {
   const pems = await generate([{ name: 'commonName', value: hostname }], {
     keyType: 'ec',
     algorithm: 'sha256',
-    // An hour back: a client's clock may be behind ours.
+    // An hour earlier, because a client's clock may be slow.
     notBeforeDate: new Date(now - 3_600_000),
     notAfterDate: new Date(now + SELF_SIGNED_DAYS * DAY_MS),
     extensions: [
@@ -139,7 +140,7 @@ function splitPem(text: string): KeyPair {
   return { key: text.slice(0, Math.max(at, 0)), cert: text.slice(Math.max(at, 0)) };
 }
 
-/** After the hostname has changed (a trial becomes the real thing) the old one is of no use. */
+/** A certificate for an earlier hostname (for instance of a trial) is not usable. */
 function isUsable({ cert, key }: KeyPair, hostname: string): boolean {
   try {
     createSecureContext({ cert, key });

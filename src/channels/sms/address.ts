@@ -1,6 +1,8 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 
-/** How a message travelled. Twilio names it as a prefix of From and To; plain SMS and MMS have none. */
+/**
+ * The transport of a message, which Twilio adds as a prefix to From and To; SMS and MMS have none.
+ */
 export const TRANSPORTS = ['sms', 'whatsapp', 'rcs'] as const;
 export type Transport = (typeof TRANSPORTS)[number];
 
@@ -22,10 +24,10 @@ export function parseAddress(value: string): ChannelAddress {
 }
 
 /**
- * Whether the address is a telephone number in E.164 (ITU-T E.164 §6): a plus sign, a country
- * code that exists, and as many digits as that country has. Not whether the number is assigned:
- * numbering plans grow faster than any table. A Mexican number with its former 1 counts: the
- * library no longer knows that form, and carriers still send it.
+ * Whether the address is a telephone number in E.164 (ITU-T E.164 §6): a plus sign, an existing
+ * country code, and a valid number of digits for that country. Whether the number is assigned is
+ * not checked, because numbering plans change faster than any table. A Mexican number with its
+ * former 1 is valid: the library no longer knows that form, but carriers still send it.
  */
 export function isE164(address: string): boolean {
   if (!/^\+[1-9]\d{1,14}$/.test(address)) return false;
@@ -35,24 +37,25 @@ export function isE164(address: string): boolean {
 }
 
 /**
- * Whether a WhatsApp user stands for themselves without a number: since there are usernames, a
- * number may be withheld, and Meta's business-scoped user id stands in its place, two letters of a
+ * Whether a WhatsApp user is identified without a number. Since the introduction of usernames, a
+ * number may be withheld, and Meta's business-scoped user id is sent instead: two letters of a
  * country and up to 128 letters and digits (`US.13491208655302741918`, `US.ENT.118157992128868`;
- * Meta, "Business-scoped user IDs"). Twilio has sent `ID.4566546130240823` so, in ExternalUserId.
- * A username is taken as well: nobody but people writes to a business on WhatsApp.
+ * Meta, "Business-scoped user IDs"). Twilio has sent `ID.4566546130240823` this way, in
+ * ExternalUserId. A username is accepted as well, because only people write to a business on
+ * WhatsApp.
  */
 export function isUserId({ transport, address }: ChannelAddress): boolean {
   return transport === 'whatsapp' && /^@?(?=.*\p{L})[\p{L}\p{N}._-]{1,140}$/u.test(address);
 }
 
 /**
- * Mobile numbers that networks write in two ways, each with the form that stands for both.
- * - Brazil: a ninth digit, 9, went before the eight of mobile numbers, which began with 6 to 9
- *   (Anatel, Resolução 553). Eight digits that begin with 2 to 5 are a landline, and the number with
- *   a 9 before them is somebody else's.
- * - Argentina: 9 after the country code marks a mobile number; area code and number are unique
+ * Mobile numbers that networks write in two forms, each with the form that is used for both.
+ * - Brazil: a ninth digit, 9, was added before the eight digits of mobile numbers, which began with
+ *   6 to 9 (Anatel, Resolução 553). Eight digits that begin with 2 to 5 are a landline, and the
+ *   same number with a 9 belongs to another person.
+ * - Argentina: a 9 after the country code marks a mobile number; area code and number are unique
  *   without it (ITU-T national numbering plan, Argentina).
- * - Mexico: 1 after the country code did the same until 2019 (IFT).
+ * - Mexico: a 1 after the country code had the same meaning until 2019 (IFT).
  */
 const TWO_FORMS: readonly (readonly [form: RegExp, standsFor: string])[] = [
   [/^\+55([1-9][1-9])([6-9]\d{7})$/, '+55$19$2'],
@@ -61,8 +64,8 @@ const TWO_FORMS: readonly (readonly [form: RegExp, standsFor: string])[] = [
 ];
 
 /**
- * The same text for both forms of one person's number, else the address as it is. Only to tell
- * who writes: it is a key, and never goes into a payload.
+ * The same text for both forms of a number, otherwise the address unchanged. It is only a key for
+ * identifying the sender and never part of a payload.
  */
 export function subscriberOf(address: string): string {
   const known = TWO_FORMS.find(([form]) => form.test(address));

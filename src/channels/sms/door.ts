@@ -18,28 +18,29 @@ import { createShopDirectory, type ShopDirectory, type SmsShop } from './shop.ts
 import { isSigned, loggableUrl, type SignedContent } from './providers/twilio/signature.ts';
 
 /**
- * One text, from Twilio's request to the payload:
- * - `POST /sms/twilio` comes in here; `form.ts` reads the body as parameters, up to 64 KiB.
- * - `receive.ts` reads who wrote to whom; `shop.ts` finds the shop; `providers/twilio/signature.ts`
- *   checks that one of its tokens signed the request.
- * - `receive.ts` makes the arrival: shop, lane, dedup key and remote id; `stored.ts` is its form in
- *   the spool.
- * - `intake/intake.ts` stores it durably; only then this file answers 200.
- * - What Twilio could not bring, `reconciliation/` finds over the REST API; it goes the same way.
+ * The path of a text, from Twilio's request to the payload:
+ * - `POST /sms/twilio` is handled here; `form.ts` parses the body as parameters, up to 64 KiB.
+ * - `receive.ts` reads sender and recipient; `shop.ts` finds the shop;
+ *   `providers/twilio/signature.ts` checks that one of its tokens signed the request.
+ * - `receive.ts` creates the arrival: shop, lane, dedup key and remote id; `stored.ts` defines the
+ *   stored form.
+ * - `intake/intake.ts` stores it durably; only then this file responds with 200.
+ * - `reconciliation/` finds texts that no webhook delivered through the REST API; they take the
+ *   same path.
  * - Delivery calls `normalize.ts`: `normalize/consent.ts` (STOP, START), `limits.ts` (floods),
  *   `normalize/content.ts` (the text), `normalize/medium.ts` and `normalize/text-media.ts` (media;
- *   late ones follow in a message of their own).
- * - Twilio is called through `providers/twilio/transport.ts` alone.
+ *   late ones follow in a separate message).
+ * - All calls of Twilio use `providers/twilio/transport.ts`.
  */
 
 const PATH = '/sms/twilio';
-/** A 1,600 character text with ten media URLs is under 20 KiB. */
+/** A text of 1,600 characters with ten media URLs is smaller than 20 KiB. */
 const MAX_BODY_BYTES = 64 * 1024;
 const RETRY_AFTER_SECONDS = 10;
 
 export interface SmsWebhookOptions {
   readonly shops: readonly SmsShop[];
-  /** `http.publicUrl`: the origin, and path if any, under which Twilio reaches this server. */
+  /** `http.publicUrl`: the origin, and the path if any, under which Twilio reaches this server. */
   readonly publicUrl: string;
 }
 
@@ -52,17 +53,17 @@ export interface SmsWebhookDeps {
 /**
  * Twilio's webhook for inbound messages and for status callbacks, `POST /sms/twilio`.
  *
- * | answer | when |
+ * | response | when |
  * | --- | --- |
  * | 200 `<Response/>` | the message is durable, now or since an earlier delivery |
  * | 204 | a status callback |
- * | 400 | a parameter is missing, doubled or malformed |
- * | 403 | not signed by the shop's tokens, or no shop to check it with |
+ * | 400 | a parameter is missing, repeated or malformed |
+ * | 403 | not signed with a token of the shop, or no shop to check it with |
  * | 405, 413, 415 | not a POST, larger than 64 KiB, neither a form nor JSON |
- * | 503 | the spool cannot take it now |
+ * | 503 | the spool cannot accept it now |
  *
- * Only the 200 has a body that Twilio reads: text of any other answer would, as TwiML, be texted
- * to the customer. Never 429: Twilio would not come again.
+ * Only the 200 has a body that Twilio interprets: the text of any other response would, as TwiML,
+ * be sent to the customer. 429 is never used, because Twilio would not retry.
  */
 export function createSmsWebhook(options: SmsWebhookOptions, deps: SmsWebhookDeps): Router {
   const webhook = new TwilioWebhook(options, deps);
@@ -73,7 +74,7 @@ export function createSmsWebhook(options: SmsWebhookOptions, deps: SmsWebhookDep
     webhook.refuse(res, WRONG_METHOD);
   });
   router.use(PATH, (error: unknown, _req: Request, res: Response, next: NextFunction) => {
-    // Too late for an answer: express ends the connection.
+    // A response was already sent; express closes the connection.
     if (res.headersSent) next(error);
     else webhook.fail(error, res);
   });
@@ -161,7 +162,7 @@ class TwilioWebhook {
       return;
     }
     if (shop === undefined) {
-      // Twilio vouches for it, so this is no attack: a number is missing from the configuration.
+      // Twilio signed it, so this is not an attack: a number is missing in the configuration.
       this.#metrics.alarms.inc({ alarm: 'sms_unknown_number' });
       this.#logger.error('sms.unknown-number', { accountSid, messageSid });
       this.refuse(res, UNKNOWN);
@@ -175,7 +176,7 @@ class TwilioWebhook {
     this.#logger.info('sms.accepted', { entry: id, shop: shop.name, messageSid, duplicate });
   }
 
-  /** A callback reports what became of one of our messages: its `To` is the customer. */
+  /** A callback reports the status of one of our messages, so its `To` is the customer. */
   #statusCallback(
     req: Request,
     res: Response,
@@ -194,7 +195,7 @@ class TwilioWebhook {
 
   #signed(req: Request, signers: readonly SmsShop[], content: SignedContent): boolean {
     const signature = req.headers['x-twilio-signature'];
-    // Any other form of request target (RFC 9112 §3.2.2) is not what Twilio sends, and could turn
+    // Twilio sends no other form of request target (RFC 9112 §3.2.2), and another form could turn
     // the public URL into one of another host.
     const path = req.originalUrl.startsWith('/') ? req.originalUrl : '';
     const url = this.#publicUrl + path;
@@ -221,7 +222,7 @@ class TwilioWebhook {
         'Content-Type': 'text/plain; charset=utf-8',
         'Content-Length': Buffer.byteLength(body),
         ...(status === 503 && { 'Retry-After': RETRY_AFTER_SECONDS }),
-        // The rest of a body that was not read must not be taken for the next request.
+        // The rest of an unread body must not be interpreted as the next request.
         ...((status === 413 || status === 415) && { Connection: 'close' }),
       })
       .end(body);

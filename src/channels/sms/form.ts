@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 
-/** The body was not read. `status` is the HTTP status that says why. */
+/** The body was not read. `status` is the HTTP status with the reason. */
 export class BodyRefused extends Error {
   override name = 'BodyRefused';
   readonly status: 400 | 413 | 415;
@@ -12,8 +12,8 @@ export class BodyRefused extends Error {
 }
 
 /**
- * Reads a request's body into memory, up to `maxBytes`. One that is longer is refused at once;
- * express's parsers first read all of what comes, however long it takes.
+ * Reads a request's body into memory, up to `maxBytes`. A longer body is refused at once; express's
+ * parsers would first read all of it, however long that takes.
  * @throws {BodyRefused}
  */
 export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
@@ -35,7 +35,7 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
       request.off('data', onData).pause();
       reject(tooLarge());
     };
-    // 'close' comes last in every case; before 'end' it means that the client went away.
+    // 'close' is always the last event; before 'end' it means that the client disconnected.
     const onClose = (): void => reject(new BodyRefused(400, 'The body broke off'));
     request
       .on('data', onData)
@@ -48,24 +48,24 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
   });
 }
 
-/** A webhook's parameters in the order they came. A name may come more than once. */
+/** A webhook's parameters in their order. A name may occur more than once. */
 export type FormPairs = readonly (readonly [name: string, value: string])[];
 
-/** Twilio sends about 30 parameters, and some 70 with ten media and a Lookup add-on. */
+/** Twilio sends about 30 parameters, and about 70 with ten media and a Lookup add-on. */
 const MAX_PAIRS = 1000;
 
-/** The body cannot be read as parameters. */
+/** The body cannot be parsed as parameters. */
 export class MalformedForm extends Error {
   override name = 'MalformedForm';
 }
 
 /**
- * Reads `application/x-www-form-urlencoded` by the URL standard. Nothing is trimmed, folded or
- * dropped: the signature covers every name and every value.
+ * Parses `application/x-www-form-urlencoded` by the URL standard. Nothing is trimmed, folded or
+ * dropped, because the signature covers every name and value.
  * @throws {MalformedForm}
  */
 export function parseUrlencoded(body: Buffer): FormPairs {
-  // URLSearchParams takes a leading '?' away from a string; the empty pair before '&' is skipped.
+  // URLSearchParams removes a leading '?' from a string; the empty pair before '&' is skipped.
   const pairs = [...new URLSearchParams(`&${body.toString('utf8')}`)];
   if (pairs.length > MAX_PAIRS) throw new MalformedForm('Too many parameters');
   return pairs;
@@ -74,8 +74,8 @@ export function parseUrlencoded(body: Buffer): FormPairs {
 const jsonBody = z.record(z.string(), z.unknown());
 
 /**
- * Reads a JSON body: one object whose members are the parameters. A nested value stays JSON text,
- * as Twilio sends such values in a form (`ChannelMetadata`).
+ * Parses a JSON body: one object whose members are the parameters. A nested value remains JSON
+ * text, as Twilio sends such values in a form (`ChannelMetadata`).
  * @throws {MalformedForm}
  */
 export function parseJson(body: Buffer): FormPairs {
@@ -112,9 +112,9 @@ export class FormFields {
     return this.#values.get(name)?.[0];
   }
 
-  /** As the signature functions of `twilio` want them: repeated names as arrays. */
+  /** In the form that the signature functions of `twilio` take: repeated names as arrays. */
   signed(): Record<string, string | string[]> {
-    // Without a prototype, so that a parameter may have any name, `__proto__` too.
+    // Without a prototype, so that a parameter may have any name, even `__proto__`.
     const params = Object.create(null) as Record<string, string | string[]>;
     for (const [name, values] of this.#values) {
       const [only] = values;

@@ -4,19 +4,19 @@ import type { Entry } from '../../spool/entry.ts';
 import type { CountedMessage, RateLimit, RateLimits } from '../../spool/sender-rates.ts';
 import { subscriberOf } from './address.ts';
 
-/** Shorter texts ("Yes", "Thank you") are sent again and again by people too. */
-const TELLING_CHARS = 20;
+/** People also repeat shorter texts ("Yes", "Thank you"). */
+const MIN_REPEAT_CHARS = 20;
 
-/** Counts a message of a person, once; answers the limit that it is over. */
+/** Counts a person's message, once; returns the limit that is exceeded. */
 export type CountMessage = (
   message: CountedMessage,
   limits: RateLimits,
 ) => Promise<RateLimit | undefined>;
 
 /**
- * Holds messages of one number over the shop's limits: a flood, or a machine that answers ours. Call
- * it only for messages that would be submitted. One person is counted under both forms of
- * their number, and on all of a shop's numbers and transports together.
+ * Holds messages of a number above the shop's limits: a flood, or a machine that answers ours. Call
+ * it only for messages that would be submitted. A person is counted under both forms of their
+ * number, and across all of a shop's numbers and transports.
  */
 export async function floodHold(
   { shopId, remoteId, receivedAt }: Entry,
@@ -39,11 +39,11 @@ export async function floodHold(
 }
 
 /**
- * A key of what the person sent; undefined when it is too short to show a machine. Each medium
- * has a SID of its own, so five pictures under one caption are five bodies.
+ * A key for the content of a message; undefined if it is too short to indicate a machine. Each
+ * medium has a unique SID, so five pictures with the same caption are five different bodies.
  */
 function bodyKey(content: string, media: readonly string[]): string | undefined {
   const text = content.trim();
-  if (Array.from(text).length < TELLING_CHARS) return undefined;
+  if (Array.from(text).length < MIN_REPEAT_CHARS) return undefined;
   return hash('sha256', [text, ...media].join('\0'));
 }

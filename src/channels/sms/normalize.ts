@@ -10,7 +10,7 @@ import { type ChannelAddress, isE164, isUserId, parseAddress } from './address.t
 import type { FormFields } from './form.ts';
 import { type CountMessage, floodHold } from './limits.ts';
 import { consentVerdict } from './normalize/consent.ts';
-import { contentOf, followUpContentOf, lineOf, saidIn } from './normalize/content.ts';
+import { contentOf, followUpContentOf, lineOf, messageText } from './normalize/content.ts';
 import { type MediaParts, type MessageMedia, readMedia } from './normalize/medium.ts';
 import { fetchLate, onDemand, TextMedia, type TextMediaOptions } from './normalize/text-media.ts';
 import { createDownloader } from './providers/twilio/media.ts';
@@ -20,18 +20,18 @@ import { type LateMedia, readStored, toFollowUp } from './stored.ts';
 const MAX_NAME_LENGTH = 200;
 
 export interface SmsNormalizerOptions {
-  /** Those that are served; read for each message, so that it may be a getter. */
+  /** The current shops, read for each message, so it may be a getter. */
   readonly shops: readonly SmsShop[];
-  /** A folder for media between their download and their upload; made when it is missing. */
+  /** A folder for media between download and upload; created if it is missing. */
   readonly scratchDir: string;
   readonly media?: {
-    /** Default 100 MiB. WhatsApp allows documents of that size; an MMS has 5 MB. */
+    /** 100 MiB by default. WhatsApp allows documents of that size; an MMS has 5 MB. */
     readonly maxBytes?: number;
-    /** One try at one medium, with its redirects. Default 60 s. */
+    /** One try of one medium, with its redirects. 60 s by default. */
     readonly tryTimeoutMs?: number;
-    /** Default 4 retries after 1, 3, 10 and 30 s. */
+    /** 4 retries after 1, 3, 10 and 30 s by default. */
     readonly retry?: { readonly retries: number; readonly minTimeoutMs: number };
-    /** At least, for all media of a text that comes to its turn late. Default 15 s. */
+    /** The minimum time for all media of a text whose attempt begins late. 15 s by default. */
     readonly overdueMs?: number;
   };
 }
@@ -48,7 +48,7 @@ export interface SmsNormalizerDeps {
 
 /**
  * Turns a stored Twilio message into a create-message request (API §4.7): a text with its media, or
- * the follow-up that brings those which were late.
+ * the follow-up with late media.
  */
 export function createSmsNormalizer(
   options: SmsNormalizerOptions,
@@ -83,7 +83,7 @@ export function createSmsNormalizer(
       return followUp(claimed, request, found, { late, clock, from, signal });
     }
     const media = new TextMedia(found.media, claimed.entry.receivedAt, textOptions);
-    // An operator who released it has seen it: it goes out as it is.
+    // The operator who released it has seen it, so it is delivered unchanged.
     const verdict: Verdict = claimed.released
       ? { kind: 'deliver' }
       : (senderHold(from) ??
@@ -93,7 +93,7 @@ export function createSmsNormalizer(
           claimed.entry,
           {
             from: from.address,
-            content: saidIn(fields),
+            content: messageText(fields),
             media: found.media.map(({ part }) => part),
           },
           shop.loop,
@@ -115,7 +115,7 @@ export function createSmsNormalizer(
 }
 
 /**
- * The text was delivered, so no rule holds its follow-up. Without a single medium the follow-up is
+ * The text was delivered, so no rule holds its follow-up. Without any media the follow-up is
  * suppressed, since it would add nothing to the text; an operator may release it.
  * @throws {NotYet}
  */
@@ -166,8 +166,8 @@ function requestOf(
 ): CreateMessageRequest {
   const hasNumber = isE164(from.address);
   const profileName = lineOf(fields, 'ProfileName', MAX_NAME_LENGTH);
-  // A WhatsApp user without a number, a released short code or brand: without a name it would be
-  // nobody at all. The lane remembers the conversation.
+  // A WhatsApp user without a number, or a released short code or brand, would have neither a name
+  // nor an address. The conversation is stored with the lane.
   const name = profileName ?? (hasNumber ? undefined : from.address);
   return {
     contact: { ...(hasNumber && { phone: from.address }), ...(name !== undefined && { name }) },
@@ -181,7 +181,7 @@ function requestOf(
   };
 }
 
-/** One-time codes and advertising; nobody could be answered there. */
+/** One-time codes and advertising, whose senders cannot be answered. */
 function senderHold(from: ChannelAddress): Verdict | undefined {
   const { address } = from;
   if (isE164(address) || isUserId(from)) return undefined;

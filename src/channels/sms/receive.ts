@@ -6,7 +6,7 @@ import { ACCOUNT_SID, MESSAGE_SID, type MessageIdentity, storedForm } from './st
 
 const MAX_ADDRESS_LENGTH = 320;
 
-/** A parameter that every webhook has is missing, doubled or malformed. `parameter` names it. */
+/** A parameter that every webhook has is missing, repeated or malformed. `parameter` names it. */
 export class BadParameter extends Error {
   override name = 'BadParameter';
   readonly parameter: string;
@@ -31,7 +31,7 @@ const sid = (fields: FormFields, name: string, pattern: RegExp): string => {
 const address = (fields: FormFields, name: string): string => {
   const value = once(fields, name);
   const bare = parseAddress(value).address;
-  // A control character can stand in no address of any transport.
+  // No address of any transport contains a control character.
   if (bare === '' || value.length > MAX_ADDRESS_LENGTH || /\p{Cc}/u.test(value)) {
     throw new BadParameter(name);
   }
@@ -56,8 +56,9 @@ export function readIdentity(fields: FormFields): MessageIdentity {
 }
 
 /**
- * The conversation that a message belongs to: account, transport, our number, their number. Both
- * forms of a number that has two make one lane: texts of one person never race each other.
+ * The conversation of a message: account, transport, our number, their number. Both forms of a
+ * number that has two belong to one lane, so the texts of one person are never delivered
+ * concurrently.
  */
 export function laneOf({ accountSid, to, from }: MessageIdentity): string {
   const ours = parseAddress(to);
@@ -68,7 +69,7 @@ export function laneOf({ accountSid, to, from }: MessageIdentity): string {
 /** Reads back what `laneOf` wrote. */
 export function readLane(lane: string): {
   readonly transport: Transport;
-  /** Without the transport's prefix; `theirs` in the form that stands for both. */
+  /** Without the transport's prefix; `theirs` in the form that is used for both. */
   readonly ours: string;
   readonly theirs: string;
 } {
@@ -96,7 +97,7 @@ export function toArrival(
   };
 }
 
-/** Twilio's states of a message (REST API, Message resource), so that metric labels stay few. */
+/** Twilio's message statuses (REST API, Message resource); a fixed set keeps metric labels few. */
 const STATUSES = new Set([
   'accepted',
   'scheduled',
@@ -115,8 +116,8 @@ const NAMES = ['MessageStatus', 'SmsStatus'];
 
 /**
  * The status that a callback reports: one of Twilio's, or `other`. Undefined for an inbound
- * message, whose status is `received` or not given.
- * @throws {BadParameter} when the request says two things
+ * message, whose status is `received` or absent.
+ * @throws {BadParameter} the request contradicts itself
  */
 export function messageStatus(fields: FormFields): string | undefined {
   const [status = 'received', ...more] = NAMES.flatMap((name) => fields.all(name)).filter(Boolean);

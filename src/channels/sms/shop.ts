@@ -2,41 +2,45 @@ import type { RateLimits } from '../../spool/sender-rates.ts';
 import type { ShopId } from '../../domain/ids.ts';
 import { parseAddress } from './address.ts';
 
-/** What the SMS channel knows of a shop. */
+/** The SMS settings of a shop. */
 export interface SmsShop {
   /** The configured name, for logs and metrics. */
   readonly name: string;
   readonly shopId: ShopId;
   /** The shop's own numbers: E.164, short codes, or RCS agents. */
   readonly numbers: readonly string[];
-  /** Finds the shop when `To` is none of its numbers. */
+  /** Finds the shop if `To` is none of its numbers. */
   readonly messagingServiceSids?: readonly string[];
   readonly twilio: TwilioAccount;
   /** `twilio`: Twilio answers STOP and START on these numbers itself. */
   readonly optOut: 'twilio' | 'none';
   readonly whatsapp: 'deliver' | 'hold';
-  /** Messages of one person over these are held: a flood, or a loop of two machines. */
+  /**
+   * Messages of one person above these limits are held: a flood, or a loop between two machines.
+   */
   readonly loop: RateLimits;
 }
 
 export interface TwilioAccount {
   readonly accountSid: string;
-  /** All that may sign webhooks now: two while a token is being rotated. The first is current. */
+  /**
+   * All tokens that currently sign webhooks: two during a rotation. The first is the current one.
+   */
   readonly authTokens: readonly string[];
   readonly apiKeySid?: string;
   readonly apiKeySecret?: string;
-  /** In place of `https://api.twilio.com`, for tests and proxies. Its host is trusted. */
+  /** Replaces `https://api.twilio.com`, for tests and proxies. Its host is trusted. */
   readonly apiBaseUrl?: string;
 }
 
 export interface ShopDirectory {
-  /** The shop that a message to this address belongs to. */
+  /** The shop of a message to this address. */
   find(accountSid: string, to: string, messagingServiceSid?: string): SmsShop | undefined;
   /** All shops on one Twilio account. */
   ofAccount(accountSid: string): readonly SmsShop[];
 }
 
-/** @throws {Error} when two shops claim one number or messaging service of one account */
+/** @throws {Error} two shops have the same number or messaging service of one account */
 export function createShopDirectory(shops: readonly SmsShop[]): ShopDirectory {
   const byAddress = new Map<string, SmsShop>();
   const byService = new Map<string, SmsShop>();

@@ -5,15 +5,15 @@ import { parsedJson, type StoredForm, shownText, textIn } from '../../spool/stor
 import { FormFields, type FormPairs } from './form.ts';
 
 /**
- * How a text lies in the spool: who wrote to whom in its meta, and its raw form is the list of
- * parameters as they came, as JSON. Nobody else reads either of them.
+ * The stored form of a text: sender and recipient in the meta, and the list of parameters as
+ * received, as JSON, in the raw form. Only this file reads either.
  */
 
 /** Of a message in either direction (Twilio, "String identifier (SID)"). */
 export const MESSAGE_SID = /^(SM|MM)[0-9a-fA-F]{32}$/;
 export const ACCOUNT_SID = /^AC[0-9a-fA-F]{32}$/;
 
-/** What names an inbound message, whether Twilio pushed it or it was found over the API. */
+/** Identifies an inbound message, whether Twilio pushed it or it was found through the API. */
 export interface MessageIdentity {
   readonly messageSid: string;
   readonly accountSid: string;
@@ -25,12 +25,12 @@ export interface MessageIdentity {
 const lateMediaSchema = z.object({
   /** Their SIDs. */
   parts: z.array(z.string()).readonly(),
-  /** Twilio asked not to be called before this time. Milliseconds since the epoch, as `until`. */
+  /** Twilio asked not to be called before this time. Milliseconds since the epoch, like `until`. */
   notBefore: z.number(),
-  /** The end of the hour, when the message is sent with what could be fetched. */
+  /** The end of the hour, when the message is submitted with the media that could be fetched. */
   until: z.number(),
 });
-/** What a follow-up knows of the media that it brings. */
+/** The late media of a follow-up. */
 export type LateMedia = z.output<typeof lateMediaSchema>;
 
 const metaSchema = z.object({
@@ -42,7 +42,7 @@ const metaSchema = z.object({
 });
 const rawSchema = z.array(z.tuple([z.string(), z.string()]));
 
-/** What of an arrival is stored. */
+/** The stored parts of an arrival. */
 export const storedForm = (
   identity: MessageIdentity,
   pairs: FormPairs,
@@ -53,8 +53,8 @@ export const storedForm = (
 });
 
 /**
- * The arrival of the message that brings a text's late media: the same parameters again, and which
- * media. It has the lane of the text, to be in the same conversation, and never holds that lane back.
+ * The arrival of the follow-up with a text's late media: the same parameters, and which media. It
+ * has the lane of the text, so that it joins the same conversation, but never holds that lane back.
  */
 export function toFollowUp({ entry, raw }: Claimed, late: LateMedia): Arrival {
   const head = raw.kind === 'inline' ? raw.bytes : new Uint8Array();
@@ -75,7 +75,7 @@ export function toFollowUp({ entry, raw }: Claimed, late: LateMedia): Arrival {
 export interface StoredMessage {
   readonly identity: MessageIdentity;
   readonly fields: FormFields;
-  /** Of a follow-up: what it brings. */
+  /** The late media of a follow-up. */
   readonly late: LateMedia | undefined;
 }
 
@@ -87,7 +87,7 @@ export function readStored(claimed: Claimed): StoredMessage {
   return { identity, fields: new FormFields(pairs), late };
 }
 
-/** What lists, the search and the erasure ask of a stored text. */
+/** The stored form for lists, search and erasure. */
 export const storedSms: StoredForm = {
   summaryOf: (meta, head) => {
     const pairs = parsedJson(head);
@@ -96,7 +96,7 @@ export const storedSms: StoredForm = {
   identitiesIn: ({ meta }) => [String(meta['from'])],
 };
 
-/** The same of parameters that were read already. */
+/** The same for parameters that were already read. */
 export function summaryOfPairs(meta: EntryMeta, pairs: readonly unknown[]): StoredSummary {
   const field = (name: string): string => {
     for (const pair of pairs) {

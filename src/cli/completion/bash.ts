@@ -1,6 +1,6 @@
 import { type CommandNode, everyCommand, type OptionNode, type Values } from './command-tree.ts';
 
-/** A script for bash 3.2 and later that knows the whole command line and asks for shops and ids. */
+/** A completion script for bash 3.2 and later. It asks the program for shops and ids. */
 export function bashScript(program: CommandNode, name: string): string {
   const all = everyCommand(program);
   const paths = all.filter(({ path }) => path.length > 0);
@@ -79,7 +79,7 @@ const pattern = (path: readonly string[]): string =>
 const patternsOf = (path: readonly string[], { flags }: OptionNode): string =>
   flags.map((flag) => `${path.length === 0 ? '' : `/${path.join('/')}`}:${flag}`).join('|');
 
-/** A pattern that nothing matches stands for an empty list. */
+/** An empty list becomes a pattern that never matches. */
 const caseOf = (patterns: readonly string[]): string =>
   `      ${patterns.length === 0 ? '" "' : patterns.join(' | \\\n      ')}`;
 
@@ -96,7 +96,7 @@ function nodeLine({ commands, options, argument }: CommandNode, name: string): s
   );
 }
 
-/** Ends with a semicolon. */
+/** The statement ends with a semicolon. */
 function completed(values: Values, name: string): string {
   switch (values.kind) {
     case 'words':

@@ -1,6 +1,6 @@
 import type { Argument, Command, Option } from 'commander';
 
-/** What can stand for a value: words that are known, or what a shell can look up. */
+/** The possible values of an option or argument: fixed words, or values that the shell looks up. */
 export type Values =
   | { readonly kind: 'words'; readonly words: readonly string[] }
   | { readonly kind: 'file' | 'shop' | 'entry' | 'anything' };
@@ -9,9 +9,9 @@ export interface OptionNode {
   /** `-c` and `--config`. */
   readonly flags: readonly string[];
   readonly description: string;
-  /** Absent when it takes none. */
+  /** Absent if the option takes no value. */
   readonly value?: Values;
-  /** It takes several, up to the next option. */
+  /** Takes several values, up to the next option. */
   readonly several: boolean;
 }
 
@@ -24,7 +24,9 @@ export interface CommandNode {
   readonly argument: Values;
 }
 
-/** A command line as a completion script sees it; options of the program stand at every command. */
+/**
+ * The command line for a completion script. The program's options are repeated at every command.
+ */
 export function commandTree(program: Command): CommandNode {
   return nodeOf(
     program,
@@ -59,7 +61,7 @@ function nodeOf(
 }
 
 const isShown = ({ hidden }: Option): boolean => !hidden;
-/** The library keeps it to itself; a hidden command is one that its help leaves out. */
+/** A private property of the library; a hidden command is left out of its help. */
 const isHidden = (command: Command): boolean =>
   command.parent !== null &&
   !command.parent.createHelp().visibleCommands(command.parent).includes(command);
@@ -94,7 +96,7 @@ function named(name: string, [first]: readonly string[]): Values {
   return name === 'id' && first === 'queue' ? { kind: 'entry' } : { kind: 'anything' };
 }
 
-/** The tree as a list, the program first. */
+/** The tree as a list, starting with the program. */
 export function everyCommand(node: CommandNode): readonly CommandNode[] {
   return [node, ...node.commands.flatMap(everyCommand)];
 }

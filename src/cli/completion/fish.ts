@@ -1,6 +1,6 @@
 import { type CommandNode, everyCommand, type OptionNode, type Values } from './command-tree.ts';
 
-/** A script for fish: one `complete` line for each command and each option. */
+/** A completion script for fish: one `complete` line for each command and each option. */
 export function fishScript(program: CommandNode, name: string): string {
   const all = everyCommand(program);
   return `# fish completion for ${name}. Made by: ${name} completion fish
@@ -71,7 +71,7 @@ function moreOf(path: readonly string[], option: OptionNode, name: string): stri
   return [`complete -c ${name} -n ${quoted(behind)} ${valuesOf(value, name)}`];
 }
 
-/** Flags whose next word is their value, wherever they stand. */
+/** Flags whose next word is their value, at any position. */
 function oneValueFlags(all: readonly CommandNode[]): string[] {
   const options = all.flatMap((node) => node.options);
   const others = options.filter(({ value, several }) => value === undefined || several);

@@ -3,10 +3,10 @@ import { runningConfiguration } from '../configuration.ts';
 import { withSpool } from '../open-spool.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** As many as an eye takes in. */
+/** The number of ids that are offered. */
 const IDS = 30;
 
-/** What the scripts ask for: the names of the shops, or the ids of the newest entries. */
+/** Prints what the scripts ask for: the names of the shops, or the ids of the newest entries. */
 export async function completionValues(
   kind: 'shop' | 'entry',
   command: Command,

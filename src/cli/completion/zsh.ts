@@ -1,6 +1,6 @@
 import { type CommandNode, everyCommand, type OptionNode, type Values } from './command-tree.ts';
 
-/** A script for zsh: a function for each command, by zsh's own `_arguments`. */
+/** A completion script for zsh with a function for each command, which uses zsh's `_arguments`. */
 export function zshScript(program: CommandNode, name: string): string {
   return `#compdef ${name}
 # zsh completion for ${name}. Made by: ${name} completion zsh
@@ -39,7 +39,7 @@ function functionOf(node: CommandNode, name: string): string {
   if (commands.length > 0) lines.push(`'1: :->command'`, `'*:: :->rest'`);
   else
     lines.push(`'*:${path.at(-1) ?? 'word'}:${restOf(options, name) ?? action(argument, name)}'`);
-  // Words are fewer in the functions below this one.
+  // Nested functions see fewer words.
   const whole = path.length === 0 ? `  local -a ${name}_line=("\${words[@]}")\n` : '';
   const head = `${own}() {
 ${whole}  local curcontext="$curcontext" state line
@@ -64,15 +64,15 @@ ${commands.map(({ path: at }) => `        ${at.at(-1) ?? ''}) ${functionName(at,
 function specsOf({ flags, description, value, several }: OptionNode, name: string): string[] {
   const text = `[${plain(description)}]`;
   const takes = value === undefined ? '' : `:value:${action(value, name)}`;
-  // Zsh's star: may be given again, for options that take several.
-  // And its equals sign: the value may stand behind one.
+  // In zsh, a star marks an option that may be repeated, which options with several values need. An
+  // equals sign allows the value to follow one.
   return flags.map((flag) => {
     const equals = value !== undefined && flag.startsWith('--') ? '=' : '';
     return quoted(`${several ? '*' : ''}${flag}${equals}${text}${takes}`);
   });
 }
 
-/** Of a command whose option takes several words that are known: there is one at most. */
+/** A command has at most one option that takes several known words. */
 function restOf(options: readonly OptionNode[], name: string): string | undefined {
   for (const { flags, value, several } of options) {
     if (several && value?.kind === 'words')
@@ -89,7 +89,7 @@ function action(values: Values, name: string): string {
       return '_files';
     case 'shop':
     case 'entry':
-      // With a space before it, it is called with these arguments and no others.
+      // With a leading space, it is called with exactly these arguments.
       return ` _${name}_asked ${values.kind}`;
     case 'anything':
       return ' ';
@@ -98,5 +98,5 @@ function action(values: Values, name: string): string {
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** Brackets and colons mean something to `_arguments`. */
+/** Brackets and colons have a meaning in `_arguments`. */
 const plain = (text: string): string => text.replace(/[\\[\]:]/g, '\\$&');

@@ -4,15 +4,15 @@ import { idOfRaw, messageIdOf } from '../../channels/email/identity.ts';
 import { type HeaderBlock, HeaderCollector } from '../../channels/email/header-block.ts';
 import type { BlobStore } from '../../spool/blobs.ts';
 
-/** A message on its way in: written piece by piece, then stored. */
+/** A message that is being read: written piece by piece, then stored. */
 export interface Incoming {
   readonly size: number;
-  /** A promise: wait for it before more is written. */
+  /** If it returns a promise, wait for it before the next write. */
   write(bytes: Buffer): Promise<void> | undefined;
   head(): HeaderBlock;
-  /** What a MessageSink stores; undefined when nothing is to be. */
+  /** The sink that stores the message; undefined if nothing is stored. */
   readonly sink?: MessageSink;
-  /** Its identity, without having stored anything. */
+  /** The identity of the message, without storing it. */
   identify(): StoredMessage;
   abort(): Promise<void>;
 }
@@ -25,7 +25,8 @@ export function incomingInto(blobs: BlobStore): Incoming {
       return sink.size;
     },
     write: (bytes) =>
-      // The sink keeps what it is given until its end: no view into the reader's buffer.
+      // The sink keeps the bytes until its end, so a view into the reader's buffer has to be
+      // copied.
       sink.write(Buffer.from(bytes))
         ? undefined
         : new Promise((resolve) => {
@@ -39,7 +40,7 @@ export function incomingInto(blobs: BlobStore): Incoming {
   };
 }
 
-/** For a rehearsal: looks at a message and keeps nothing of it. */
+/** For a dry run: reads a message and stores nothing. */
 export function incomingIntoNothing(): Incoming {
   const header = new HeaderCollector();
   const body = createHash('sha256');
@@ -73,16 +74,16 @@ const CR = 0x0d;
 const LF = 0x0a;
 
 /**
- * Turns the line ends of a file into those of SMTP (RFC 5321 §2.3.8): an LF that no CR precedes
- * becomes CRLF. A message that came by SMTP, was written to a file and is taken in again is then the
- * same, byte for byte.
+ * Converts the line ends of a file to those of SMTP (RFC 5321 §2.3.8): a LF without a CR becomes
+ * CRLF. A message that was received by SMTP, written to a file and ingested again has the same
+ * bytes.
  */
 export class LineEnds {
   #afterCr = false;
-  /** Undefined: nothing was written. */
+  /** Undefined before the first write. */
   #last: number | undefined;
 
-  /** What is missing of the last line's end: every message that came by SMTP ends with one. */
+  /** The missing part of the last line end: every message received by SMTP ends with one. */
   end(): Buffer {
     if (this.#last === undefined || this.#last === LF) return Buffer.alloc(0);
     return Buffer.from(this.#last === CR ? '\n' : '\r\n');

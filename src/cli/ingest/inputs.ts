@@ -5,33 +5,34 @@ import { addAbortSignal, type Readable } from 'node:stream';
 import { UsageError } from '../exit-codes.ts';
 import { isSystemError } from '../system-error.ts';
 
-/** Something to read once, and as what. */
+/** Something to read, with its format. */
 export interface Input {
-  /** Its name, as it is told. */
+  /** The name as it is shown. */
   readonly file: string;
   readonly kind: 'eml' | 'mbox' | 'export';
-  /** 0: nobody knows. */
+  /** 0 if unknown. */
   readonly bytes: number;
   readonly read: () => AsyncIterable<Buffer>;
 }
 
 export interface Source {
-  /** What `-` stands for. */
+  /** The input that `-` stands for. */
   readonly standardInput: (Readable & { readonly isTTY?: boolean }) | undefined;
-  /** Ends every reading. */
+  /** Aborts all reads. */
   readonly signal: AbortSignal;
 }
 
-/** Folders of a Maildir that hold messages; `tmp` holds those that are not whole yet. */
+/** The folders of a Maildir that contain messages; `tmp` contains incomplete ones. */
 const MAILDIR = ['new', 'cur'];
 const READ_BYTES = 256 * 1024;
-/** By so much of its start a file's kind is told. */
+/** The number of bytes by which a file's format is recognized. */
 const START_BYTES = 64;
 
 /**
- * What the arguments of `ingest` come to: files and pipes as they are, a Maildir as its messages in
- * the order of their names (which begin with the time), another folder as its .eml files.
- * @throws {UsageError} one cannot be read, or is nothing of these
+ * The inputs that the arguments of `ingest` name: files and pipes themselves, the messages of a
+ * Maildir in the order of their names (which begin with the time), or the .eml files of another
+ * folder.
+ * @throws {UsageError} an argument cannot be read or is none of these
  */
 export async function inputsOf(
   paths: readonly string[],
@@ -54,13 +55,13 @@ async function inputsAt(path: string, source: Source): Promise<readonly Input[]>
     if (!isSystemError(cause)) throw cause;
     throw new UsageError(`${path} cannot be read (${cause.code ?? 'unknown'})`, { cause });
   }
-  throw new UsageError(`${path} is no file and no folder`);
+  throw new UsageError(`${path} is neither a file nor a folder`);
 }
 
 function standardInput(source: Source): Promise<Input> {
   const { standardInput: stream } = source;
   if (stream === undefined || stream.isTTY === true || stream.readableDidRead) {
-    throw new UsageError('- is what another program writes into a pipe, once');
+    throw new UsageError('- reads a pipe from another program and can be given only once');
   }
   return ofStream('standard input', stream, source);
 }
@@ -82,11 +83,13 @@ async function inFolder(folder: string, source: Source): Promise<readonly Input[
     ? await maildirFiles(folder)
     : names.filter((name) => /\.eml$/i.test(name)).map((name) => join(folder, name));
   if (!isMaildir && files.length === 0) {
-    throw new UsageError(`${folder} is no Maildir (no folder cur or new) and has no .eml files`);
+    throw new UsageError(
+      `${folder} is not a Maildir (it has no folder cur or new) and has no .eml files`,
+    );
   }
   const inputs: Input[] = [];
   for (const file of files.toSorted(byName)) {
-    // One that has gone, or leads nowhere, is told when its turn comes, and the others are read.
+    // A missing file or dangling link is reported when it is read; the other files are read anyway.
     const found = await stat(file).catch(() => undefined);
     if (found === undefined || found.isFile()) {
       inputs.push(fileInput(file, 'eml', found ?? { size: 0 }, source));
@@ -106,7 +109,7 @@ async function maildirFiles(folder: string): Promise<string[]> {
   return files;
 }
 
-/** Of a Maildir that has only one of the two, the other is empty. */
+/** If one of the two folders of a Maildir is missing, it counts as empty. */
 async function namesIn(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
@@ -116,7 +119,7 @@ async function namesIn(folder: string): Promise<string[]> {
   }
 }
 
-/** `cur` and `new` in one order: `1732233381.M1P2.host:2,S`. */
+/** Orders `cur` and `new` together: `1732233381.M1P2.host:2,S`. */
 function byName(a: string, b: string): number {
   const name = (path: string) => path.slice(path.lastIndexOf('/') + 1);
   return name(a) < name(b) ? -1 : name(a) > name(b) ? 1 : 0;
@@ -138,12 +141,12 @@ function kindBy(bytes: Buffer): Input['kind'] {
   return start.startsWith('{') ? 'export' : 'eml';
 }
 
-/** Its start is read at once, since a pipe cannot be read twice. */
+/** The format is recognized immediately, because a pipe cannot be read twice. */
 async function ofStream(file: string, stream: Readable, { signal }: Source): Promise<Input> {
   addAbortSignal(signal, stream);
-  // Whoever reads is told; in between nobody does.
+  // The reader gets stream errors; this listener only covers the time between reads.
   stream.on('error', () => undefined);
-  // A stream without an encoding gives buffers.
+  // A stream without an encoding yields buffers.
   const chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer, void>;
   let start: Buffer = Buffer.alloc(0);
   while (start.length < START_BYTES) {

@@ -4,13 +4,13 @@ import { chatMeta, chatRaw } from '../../channels/chat/stored.ts';
 import type { ShopId } from '../../domain/ids.ts';
 import { storedFormOf } from '../../gateway/stored-forms.ts';
 import { type ExportedEntry, readExportLine } from '../queue-entry.ts';
-import type { EmailTaker } from './email-taker.ts';
-import type { Place, IngestTally } from './place.ts';
+import type { EmailIngester } from './email-ingester.ts';
+import type { MessagePosition, IngestTally } from './message-position.ts';
 
 interface ExportParts {
   readonly intake: Pick<Intake, 'accept'>;
-  /** With raw forms as they are. */
-  readonly emails: EmailTaker;
+  /** Keeps raw forms unchanged. */
+  readonly emails: EmailIngester;
   readonly tally: IngestTally;
   readonly shopOf: (line: ExportedEntry) => ShopId | undefined;
   readonly isKnown: (arrival: Arrival) => Promise<boolean>;
@@ -18,7 +18,7 @@ interface ExportParts {
   readonly dryRun: boolean;
 }
 
-/** What of an email's meta is its envelope. */
+/** The envelope in an email's meta. */
 const envelopeSchema = z.object({
   envelopeFrom: z.string(),
   envelopeTo: z.array(z.string()),
@@ -26,48 +26,52 @@ const envelopeSchema = z.object({
 const smsSchema = z.object({ messageSid: z.string().min(1) });
 
 /**
- * Takes the lines of `queue export` in again: emails by the door of emails, texts and chat messages
- * as the arrivals that they were. What is known already stays as it is.
+ * Ingests the lines of `queue export`: emails through the path of emails, texts and chat messages
+ * as the arrivals that they were. Entries that already exist are not changed.
  */
 export async function readExport(
   file: string,
   chunks: AsyncIterable<Buffer>,
   parts: ExportParts,
 ): Promise<void> {
-  // Base64 adds a third; timeline and record are small beside it.
+  // Base64 adds a third; the timeline and the delivery record are small in comparison.
   const maxBytes = 2 * parts.maxMessageBytes + 16 * 1024 * 1024;
   let at = 0;
   for await (const { offset, text } of readLines(chunks, maxBytes)) {
     parts.emails.advance(offset - at);
     at = offset;
     if (text?.trim() === '') continue;
-    const place = { file, offset };
+    const position = { file, offset };
     const line = text === undefined ? undefined : readExportLine(text);
     if (line === undefined) {
-      parts.tally.fail(place, 'it is no line of queue export --format jsonl');
-    } else await takeLine(line, place, parts);
+      parts.tally.fail(position, 'it is not a line of queue export --format jsonl');
+    } else await takeLine(line, position, parts);
   }
 }
 
-async function takeLine(line: ExportedEntry, place: Place, parts: ExportParts): Promise<void> {
+async function takeLine(
+  line: ExportedEntry,
+  position: MessagePosition,
+  parts: ExportParts,
+): Promise<void> {
   const { tally, emails } = parts;
   if (line.kind === 'event') {
-    // It is made again by the message that it belongs to.
+    // The event is recreated with the message that it belongs to.
     tally.skipped += 1;
     return;
   }
   if (line.raw === undefined) {
-    tally.fail(place, 'its raw form is not in the export');
+    tally.fail(position, 'its raw form is not in the export');
     return;
   }
   const raw = Buffer.from(line.raw, 'base64');
   const receivedAt = Date.parse(line.receivedAt);
   if (line.channel !== 'email') {
-    await takeArrival(line, raw, receivedAt, place, parts);
+    await takeArrival(line, raw, receivedAt, position, parts);
     return;
   }
   const envelope = envelopeSchema.safeParse(line.meta).data;
-  emails.begin(place, {
+  emails.begin(position, {
     receivedAt,
     ...(envelope && { sender: envelope.envelopeFrom, recipients: envelope.envelopeTo }),
   });
@@ -80,18 +84,21 @@ async function takeArrival(
   line: ExportedEntry,
   raw: Buffer,
   receivedAt: number,
-  place: Place,
+  position: MessagePosition,
   parts: ExportParts,
 ): Promise<void> {
   const { tally } = parts;
   const shopId = parts.shopOf(line);
   if (shopId === undefined) {
-    tally.fail(place, 'its shop is not configured here');
+    tally.fail(position, 'its shop is not configured here');
     return;
   }
   const dedupKey = dedupKeyOf(line, raw);
   if (dedupKey === undefined) {
-    tally.fail(place, 'its raw form is damaged, or has files that are not in an export');
+    tally.fail(
+      position,
+      'its raw form is damaged or refers to files that an export does not contain',
+    );
     return;
   }
   const { channel, lane, remoteId, meta } = line;
@@ -110,7 +117,7 @@ async function takeArrival(
   }
 }
 
-/** As the channel made it (`sms/receive.ts`, `chat/receive.ts`). */
+/** In the form of the channel (`sms/receive.ts`, `chat/receive.ts`). */
 function dedupKeyOf({ channel, meta }: ExportedEntry, raw: Buffer): string | undefined {
   if (channel === 'sms') return smsSchema.safeParse(meta).data?.messageSid;
   try {
@@ -121,13 +128,13 @@ function dedupKeyOf({ channel, meta }: ExportedEntry, raw: Buffer): string | und
   }
 }
 
-/** One line of a file without its end; `text` is absent when it is longer than allowed. */
+/** One line of a file without its end; `text` is absent if the line is too long. */
 interface FileLine {
   readonly offset: number;
   readonly text?: string;
 }
 
-/** The lines of a file, none of them in memory longer than `maxBytes`. */
+/** The lines of a file, with at most `maxBytes` of a line in memory. */
 export async function* readLines(
   chunks: AsyncIterable<Buffer>,
   maxBytes: number,

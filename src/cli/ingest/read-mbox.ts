@@ -1,59 +1,62 @@
-import type { Hints, Place, Taker } from './place.ts';
+import type { Hints, MessagePosition, MessageReceiver } from './message-position.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
 const GT = 0x3e;
 const FROM = Buffer.from('From ');
-/** `From ann@example.com Sat Nov 21 23:56:21 2026`, with or without a zone, by any writer. */
+/**
+ * `From ann@example.com Sat Nov 21 23:56:21 2026`, with or without a zone, as any program writes
+ * it.
+ */
 const START = /^From (\S*)\s+(.*\d{1,2}:\d\d.*)$/;
 const MAX_START_BYTES = 1000;
 
 /**
- * Reads an mbox of any size (mboxrd, and what else is about): a message begins at a `From ` line
- * with a time, at the start of the file or after an empty line. A `>` before `From ` is taken away.
- * Memory holds one line's start, whatever the file has.
+ * Reads an mbox of any size (mboxrd and other variants): a message begins at a `From ` line with a
+ * time, at the start of the file or after an empty line. A `>` before `From ` is removed. Only the
+ * start of one line is held in memory.
  *
- * Not by mbox-reader: it holds each message, and a file without a `From ` line, in memory as text,
- * takes every line with `From ` for a message, and cannot say where in the file one stands.
+ * The package mbox-reader is not used: it holds each message, and a file without a `From ` line, in
+ * memory as text, takes every line with `From ` for a message, and does not report positions.
  */
 export async function readMbox(
   file: string,
   chunks: AsyncIterable<Buffer>,
-  taker: Taker,
+  receiver: MessageReceiver,
 ): Promise<void> {
-  const reader = new MboxReader(file, taker);
+  const reader = new MboxReader(file, receiver);
   for await (const chunk of chunks) {
     await reader.push(chunk);
-    taker.advance(chunk.length);
+    receiver.advance(chunk.length);
   }
   await reader.end();
 }
 
 class MboxReader {
   readonly #file: string;
-  readonly #taker: Taker;
+  readonly #receiver: MessageReceiver;
   #held: Buffer = Buffer.alloc(0);
-  /** Where `#held` begins in the file. */
+  /** The offset of `#held` in the file. */
   #offset = 0;
   #inMessage = false;
-  /** The line before was empty: it belongs to the message unless a new one begins here. */
+  /** The previous line was empty: it belongs to the message unless a new one begins here. */
   #emptyLine: Buffer | undefined;
   #atStart = true;
-  /** Something stands before the first message, and nobody takes it. */
-  #toldOfLost = false;
-  /** In a line of which the start has been handed on. */
+  /** Content before the first message was reported. */
+  #reportedLeading = false;
+  /** Within a line whose start has already been passed on. */
   #midLine = false;
 
-  constructor(file: string, taker: Taker) {
+  constructor(file: string, receiver: MessageReceiver) {
     this.#file = file;
-    this.#taker = taker;
+    this.#receiver = receiver;
   }
 
   async push(chunk: Buffer): Promise<void> {
     let bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
     let plain = 0;
     let at = 0;
-    // Lines that are nothing special go on together, as one piece.
+    // Ordinary lines are passed on together.
     for (;;) {
       const lf = bytes.indexOf(LF, at);
       if (lf === -1) break;
@@ -72,7 +75,7 @@ class MboxReader {
     await this.#write(bytes.subarray(plain, at));
     bytes = bytes.subarray(at);
     this.#offset += at;
-    // A long line: only its start can be special.
+    // Only the start of a long line matters.
     if (bytes.length > MAX_START_BYTES) {
       if (!this.#midLine) await this.#line(bytes, this.#offset);
       else await this.#write(bytes);
@@ -88,7 +91,7 @@ class MboxReader {
       if (this.#midLine) await this.#write(this.#held);
       else await this.#line(this.#held, this.#offset);
     }
-    if (this.#inMessage) await this.#taker.end();
+    if (this.#inMessage) await this.#receiver.end();
   }
 
   /** An empty line, a `From ` line, or a quoted one. */
@@ -98,7 +101,7 @@ class MboxReader {
     return first === 0x46 ? startsWithFrom(bytes, at) : first === GT;
   }
 
-  /** One whole line, or the start of a long one. */
+  /** Handles one whole line, or the start of a long one. */
   async #line(line: Buffer, offset: number): Promise<void> {
     const mayStart = this.#atStart || this.#emptyLine !== undefined;
     const hints = mayStart && startsWithFrom(line, 0) ? startOf(line) : undefined;
@@ -106,10 +109,10 @@ class MboxReader {
     this.#atStart = false;
     if (hints !== undefined) {
       this.#emptyLine = undefined;
-      if (this.#inMessage) await this.#taker.end();
+      if (this.#inMessage) await this.#receiver.end();
       this.#inMessage = true;
-      const place: Place = { file: this.#file, offset };
-      this.#taker.begin(place, hints);
+      const position: MessagePosition = { file: this.#file, offset };
+      this.#receiver.begin(position, hints);
       return;
     }
     const held = this.#emptyLine;
@@ -125,17 +128,17 @@ class MboxReader {
       this.#tellOfLost(bytes);
       return;
     }
-    const wait = this.#taker.write(bytes);
+    const wait = this.#receiver.write(bytes);
     if (wait !== undefined) await wait;
   }
 
   #tellOfLost(bytes: Buffer): void {
-    if (this.#toldOfLost || isBlank(bytes)) return;
-    this.#toldOfLost = true;
-    const place: Place = { file: this.#file, offset: 0 };
-    this.#taker.fail(
-      place,
-      'it does not begin with a "From " line that has a time, as an mbox does',
+    if (this.#reportedLeading || isBlank(bytes)) return;
+    this.#reportedLeading = true;
+    const position: MessagePosition = { file: this.#file, offset: 0 };
+    this.#receiver.fail(
+      position,
+      'it does not begin with a "From " line with a time, as an mbox does',
     );
   }
 }

@@ -3,23 +3,23 @@ import type { HeaderBlock } from '../../channels/email/header-block.ts';
 import type { AddressDirectory } from '../../channels/email/routing.ts';
 import type { ShopId } from '../../domain/ids.ts';
 
-/** Where a message's recipients may stand, the most telling first. */
+/** Headers that may name the recipients, the most reliable first. */
 const WRITTEN_BY_FORWARDERS = ['delivered-to', 'x-original-to', 'envelope-to', 'x-forwarded-to'];
 const WRITTEN_BY_SENDERS = ['to', 'cc'];
-/** It bounds the work on a hostile header. */
+/** Limits the work for a hostile header. */
 const MAX_LINES = 20;
 
-/** What the operator said of the envelope. */
+/** The envelope that the operator specified. */
 export interface EnvelopeChoice {
   readonly to?: readonly string[];
   readonly from?: string;
-  /** Only for this shop; and its own inbox when no recipient is one of this shop's. */
+  /** Only for this shop, and for its first inbox if no recipient belongs to it. */
   readonly shop?: { readonly shopId: ShopId; readonly inbox: string };
 }
 
 /**
- * Whom a message is for, among the configured addresses: as the operator said, else as its place
- * says (an export), else as its headers do. Empty: nobody here.
+ * The recipients of a message among the configured addresses: those the operator specified, else
+ * those of the export, else those of its headers. Empty if none is configured.
  */
 export function recipientsOf(
   head: HeaderBlock,
@@ -43,7 +43,7 @@ export function recipientsOf(
   return found ?? (choice.shop === undefined ? [] : ours([choice.shop.inbox]));
 }
 
-/** The envelope's sender: as said, as the place says, Return-Path, else From. */
+/** The envelope sender: as specified, as in the export, from Return-Path, or from From. */
 export function senderOf(
   head: HeaderBlock,
   choice: EnvelopeChoice,
@@ -67,8 +67,8 @@ function addressesIn(head: HeaderBlock, names: readonly string[]): string[] {
 }
 
 /**
- * When a message first arrived: the time of the topmost Received line (RFC 5321 §4.4), which the
- * last server on its way wrote. Undefined when there is none that can be read.
+ * When a message first arrived: the time of the topmost Received header (RFC 5321 §4.4), which the
+ * last server added. Undefined if there is no readable one.
  */
 export function arrivalOf(head: HeaderBlock): number | undefined {
   const line = head.first('received');

@@ -8,7 +8,7 @@ import { configuration } from '../configuration.ts';
 import { UsageError, CommandFailed } from '../exit-codes.ts';
 import { type Terminal, printable } from '../terminal.ts';
 
-/** What `withConnection` adds to a command. */
+/** The options that `withConnection` adds to a command. */
 interface ConnectionOptions {
   readonly shop?: string;
   readonly url?: string;
@@ -21,14 +21,14 @@ interface Connection {
   readonly shop: ShopConfig;
 }
 
-/** Somebody is waiting. */
+/** Short, because the user waits. */
 const RETRY = { retries: 2, minDelayMs: 150, maxRetryAfterMs: 30_000 };
 
 /**
- * Does `work` on the platform of a shop.
- * @param optionOf the option that fills a field of the request, for a field that is refused
- * @throws {CommandFailed} what the platform or the network said, in words
- * @throws {UsageError} it is not clear which shop or which platform is meant
+ * Runs `work` with a client for a shop's platform.
+ * @param optionOf the option that sets a field of the request, for errors that name the field
+ * @throws {CommandFailed} the error of the platform or the network, explained
+ * @throws {UsageError} the shop or the platform is ambiguous
  */
 export async function onPlatform<T>(
   command: Command,
@@ -57,7 +57,7 @@ export async function onPlatform<T>(
 }
 
 async function find(config: Config, { shop: name, url }: ConnectionOptions): Promise<Where> {
-  // Configured shops need no generated key: a remote platform can be used where no gateway ran.
+  // Configured shops need no generated key, so a remote platform can be used without a gateway.
   const { shops } = config.shops.length > 0 ? config : await completeFromExisting(config);
   const shop = choose(shops, name);
   const place = { shop, dataDir: config.dataDir };
@@ -67,7 +67,7 @@ async function find(config: Config, { shop: name, url }: ConnectionOptions): Pro
   const { port } = config.localPlatform;
   if (port !== 0) return { ...place, baseUrl: `http://127.0.0.1:${port}`, by: 'embedded' };
   throw new UsageError(
-    'localPlatform.port is 0 (any free one): give --url with the address that serve printed',
+    'localPlatform.port is 0 (any free port): give --url with the address that serve printed',
   );
 }
 
@@ -85,43 +85,43 @@ function choose(shops: readonly ShopConfig[], name: string | undefined): ShopCon
 
 const EXCERPT_CHARS = 200;
 
-/** Where requests go, and how to call it. */
+/** The target of the requests, and how messages refer to it. */
 interface Where {
   readonly baseUrl: string;
   readonly shop: ShopConfig;
-  /** What says so: `--url`, `platform.url`, or that it is the platform of a gateway here. */
+  /** Where the URL comes from: `--url`, `platform.url`, or the local platform of a gateway. */
   readonly by: 'option' | 'configuration' | 'embedded';
   readonly dataDir: string;
 }
 
-/** What went wrong with a request, by its kind, and what to do about it. */
+/** Explains a failed request and what to do about it. */
 function failure(
   error: PlatformError,
   where: Where,
   optionOf: Readonly<Record<string, string>>,
 ): CommandFailed {
-  const told = error.code === 'http' ? refusal(error, where, optionOf) : silence(error, where);
-  return new CommandFailed(printable(told), { cause: error });
+  const text = error.code === 'http' ? refusal(error, where, optionOf) : noResponse(error, where);
+  return new CommandFailed(printable(text), { cause: error });
 }
 
-/** No answer, or one that is not the platform's. */
-function silence(error: PlatformError, { baseUrl, by }: Where): string {
+/** Explains a missing response, or one that is not the platform's. */
+function noResponse(error: PlatformError, { baseUrl, by }: Where): string {
   const { host } = new URL(baseUrl);
   switch (error.code) {
     case 'timeout':
-      return `${host} gave no answer in time; --timeout waits longer`;
+      return `${host} did not respond in time; --timeout waits longer`;
     case 'too_large':
-      return `the answer of ${host} is too large; a smaller --limit makes smaller pages`;
+      return `the response of ${host} is too large; a smaller --limit makes smaller pages`;
     case 'network':
       return unreachable(error.cause, host, by);
     case 'aborted':
       return 'interrupted';
     case 'invalid':
-      return 'nothing has such an id';
+      return 'nothing has this id';
     case 'http':
     case 'not_json':
     case 'unexpected':
-      return `what answers at ${baseUrl} is not the platform's API; ${doubt(by)}`;
+      return `${baseUrl} does not serve the platform's API; ${checkHint(by)}`;
   }
 }
 
@@ -134,21 +134,21 @@ function unreachable(cause: unknown, host: string, by: Where['by']): string {
       'if its local platform listens elsewhere, give --url'
     );
   }
-  if (code === 'ECONNREFUSED') return `nothing listens at ${host}; ${doubt(by)}`;
+  if (code === 'ECONNREFUSED') return `nothing listens at ${host}; ${checkHint(by)}`;
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
-    return `there is no host ${host} (${code}); ${doubt(by)}`;
+    return `there is no host ${host} (${code}); ${checkHint(by)}`;
   }
   return `${host} cannot be reached: ${message} (${code})`;
 }
 
-function doubt(by: Where['by']): string {
+function checkHint(by: Where['by']): string {
   switch (by) {
     case 'option':
       return 'is --url right?';
     case 'configuration':
       return "is the shop's platformUrl right, or platform.url?";
     case 'embedded':
-      return 'is localPlatform.port the one that the gateway runs on?';
+      return 'is localPlatform.port that of the running gateway?';
   }
 }
 
@@ -162,26 +162,26 @@ function refusal(
   switch (status) {
     case 401:
       return (
-        `the API key of shop ${shop.name} is not known (401): ` +
+        `the API key of shop ${shop.name} is unknown (401): ` +
         (by === 'embedded'
-          ? `does the gateway that listens at ${baseUrl} run with the data folder ${dataDir}?`
+          ? `does the gateway at ${baseUrl} use the data folder ${dataDir}?`
           : "is the shop's apiKey right?")
       );
     case 403:
-      return `the API key of shop ${shop.name} is not for ${shop.shopId} (403): are its shopId and apiKey right?`;
+      return `the API key of shop ${shop.name} is not valid for ${shop.shopId} (403): are its shopId and apiKey right?`;
     case 404:
-      return missing(error, optionOf) ?? `${baseUrl} has no such path (404); ${doubt(by)}`;
+      return missing(error, optionOf) ?? `${baseUrl} has no such path (404); ${checkHint(by)}`;
     case 429:
       return `too many requests (429)${again(error.retryAfterMs)}`;
     default:
       if (status >= 300 && status < 400) {
-        return `${baseUrl} points elsewhere (${status}), and the key must not follow; ${doubt(by)}`;
+        return `${baseUrl} redirects (${status}), which the API key must not follow; ${checkHint(by)}`;
       }
       return `${status >= 500 ? 'the platform failed' : 'refused'} (${status})${reason(error, optionOf)}`;
   }
 }
 
-/** What is asked for by its id is not there, or something that the request names. */
+/** The requested resource, or one that the request refers to, does not exist. */
 function missing(
   { path, problem }: PlatformError,
   optionOf: Readonly<Record<string, string>>,
@@ -195,7 +195,7 @@ function missing(
 }
 
 function again(afterMs: number | undefined): string {
-  return afterMs === undefined ? '' : `: again in ${Math.ceil(afterMs / 1000)} s`;
+  return afterMs === undefined ? '' : `: try again in ${Math.ceil(afterMs / 1000)} s`;
 }
 
 function reason(error: PlatformError, optionOf: Readonly<Record<string, string>>): string {
@@ -214,7 +214,7 @@ function explained(
   optionOf: Readonly<Record<string, string>>,
 ): string {
   const lines = Object.entries(fields).map(([field, what]) => {
-    // The place within a list has no option of its own.
+    // An index within a list has no option.
     const option = optionOf[field] ?? optionOf[field.replace(/\.\d+(?:\..*)?$/, '')];
     return `\n  ${field}${option === undefined ? '' : ` (${option})`}: ${what}`;
   });

@@ -74,12 +74,12 @@ export function registerContacts(parent: Command, terminal: Terminal): void {
 
   withPaging(contacts.command('list'))
     .description('lists contacts')
-    .option('--id <uuid,...>', 'only these', uuids)
+    .option('--id <uuid,...>', 'only contacts with these ids', uuids)
     .option('--email <address>', 'with this address')
     .option('--phone <number>', 'with this phone number')
-    .option('--archived <true|false>', 'archived ones, or active ones', bool)
+    .option('--archived <true|false>', 'only archived (true) or active (false) contacts', bool)
     .option('--parent <uuid,...>', 'children of any of these contacts', uuids)
-    .option('--top-level <true|false>', 'top-level ones, or children', bool)
+    .option('--top-level <true|false>', 'only top-level (true) or child (false) contacts', bool)
     .option('--remote-platform <name,...>', 'from any of these external platforms', words)
     .addHelpText(
       'after',

@@ -56,21 +56,29 @@ export function registerEvents(parent: Command, terminal: Terminal): void {
       .command('create')
       .description("records an event: on a contact's timeline, as a metric, or both")
       .requiredOption('--name <name>', 'what happened')
-      .option('--description <text>', 'more about it')
-      .option('--time <time>', 'when (default: now); local without an offset', instant)
+      .option('--description <text>', 'a description')
+      .option(
+        '--time <time>',
+        'the time (default: now); local time unless it has an offset',
+        instant,
+      )
       .option('--email <address>', "contact: the person's address")
       .option('--contact-name <name>', "contact: the person's name")
       .option('--phone <number>', "contact: the person's phone number")
-      .option('--remote-id <id>', "contact: the person's id elsewhere")
-      .option('--metric <name=value>', 'metric: its name, with or without a number', metric)
-      .option('--dedup-key <key>', 'metric: the key by which it is counted once')
-      .option('--object-type <type>', 'metric: what kind of thing it is about')
-      .option('--object-id <uuid>', 'metric: which one', uuid)
-      .option('--context-type <type>', 'metric: in which kind of context')
-      .option('--context-id <uuid>', 'metric: in which one', uuid)
-      .option('--property <name=value>', 'metric: one more property; may be repeated', property),
+      .option('--remote-id <id>', "contact: the person's id in another system")
+      .option('--metric <name=value>', 'metric: its name, with an optional value', metric)
+      .option('--dedup-key <key>', 'metric: the deduplication key')
+      .option('--object-type <type>', 'metric: the type of its object')
+      .option('--object-id <uuid>', 'metric: the id of its object', uuid)
+      .option('--context-type <type>', 'metric: the type of its context')
+      .option('--context-id <uuid>', 'metric: the id of its context', uuid)
+      .option(
+        '--property <name=value>',
+        'metric: an additional property; may be repeated',
+        property,
+      ),
   )
-    .option('--json', 'for programs: the object as the API gives it')
+    .option('--json', 'for programs: the object as the API returns it')
     .addHelpText(
       'after',
       '\nExample:\n  $ sluice platform events create --name "Order paid" --email ann@example.com' +
@@ -84,7 +92,7 @@ export function registerEvents(parent: Command, terminal: Terminal): void {
         terminal,
         async ({ client }) => {
           const event = await client.createEvent(request);
-          terminal.out(options.json ? document(event) : told(event));
+          terminal.out(options.json ? document(event) : resultText(event));
         },
         OPTION_OF,
       );
@@ -132,7 +140,7 @@ function metricOf(options: CreateOptions): CreateEventRequest['metric'] {
   return Object.keys(measured).length > 0 ? measured : undefined;
 }
 
-function told({ contact }: CreatedEvent): string {
+function resultText({ contact }: CreatedEvent): string {
   if (contact === undefined) return 'recorded\n';
   const { id = 'without an id', email, phone, remote_id: remoteId } = contact;
   const known = [email, phone, remoteId].filter(Boolean).join(', ');

@@ -8,7 +8,7 @@ import { printable, type Terminal } from '../terminal.ts';
 import { onPlatform } from './connection.ts';
 import { document, type Listing, type Paging, type PagingOptions } from './resource-command.ts';
 
-/** Prints a page of a list, or all of them as they come. */
+/** Prints a page of a list, or all pages as they arrive. */
 export async function list<Options extends PagingOptions, Query extends object, Item>(
   listing: Listing<Options, Query, Item>,
   options: Options,
@@ -20,8 +20,8 @@ export async function list<Options extends PagingOptions, Query extends object, 
     ...(options.cursor !== undefined && { cursor: options.cursor }),
   };
   const query = { ...listing.query(options), ...paging };
-  // All pages of a long list, for nobody.
-  terminal.endWithReader?.();
+  // Otherwise all pages of a long list would be fetched after the reader has closed the pipe.
+  terminal.exitOnClosedPipe?.();
   const show = options.json ? json(options, terminal) : rows(listing, options, terminal);
   await onPlatform(
     command,
@@ -53,9 +53,10 @@ function rows<Options, Query, Item>(
     else if (isEmpty && !next) terminal.out(`No ${plural}.\n`);
     isEmpty &&= results.length === 0;
     const further = cursorOf(next);
-    if (!all && further !== undefined) terminal.err(`More: --cursor ${word(further)}, or --all\n`);
+    if (!all && further !== undefined)
+      terminal.err(`For more: --cursor ${word(further)}, or --all\n`);
   };
 }
 
-/** What the platform chose, to be copied into a command line. */
+/** Text from the platform, quoted for a command line. */
 const word = (text: string): string => quote(printable(text.replace(/\s/g, '\u{fffd}')));

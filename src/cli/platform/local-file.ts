@@ -20,8 +20,8 @@ export interface LocalFile {
 }
 
 /**
- * Looks at all files before any is sent.
- * @throws {UsageError} one is no file, or may not be read
+ * Checks all files before any is sent.
+ * @throws {UsageError} one is not a file, or is not readable
  */
 export async function localFiles(paths: readonly string[]): Promise<readonly LocalFile[]> {
   const files: LocalFile[] = [];
@@ -36,7 +36,7 @@ async function sizeOf(path: string): Promise<number> {
   const shown = printable(path);
   try {
     const found = await stat(path);
-    if (!found.isFile()) throw new UsageError(`${shown} is no file`);
+    if (!found.isFile()) throw new UsageError(`${shown} is not a file`);
     await access(path, constants.R_OK);
     return found.size;
   } catch (cause) {
@@ -46,9 +46,9 @@ async function sizeOf(path: string): Promise<number> {
 }
 
 /**
- * Uploads a file as it is read from the disk, with a progress bar where somebody looks.
+ * Uploads a file while reading it from the disk, with a progress bar on a terminal.
  * @throws {PlatformError}
- * @throws {CommandFailed} the file could not be read to its end, or changed meanwhile
+ * @throws {CommandFailed} the file could not be read completely, or changed meanwhile
  */
 export async function upload(
   client: PlatformClient,
@@ -65,7 +65,7 @@ export async function upload(
       permission,
       stream: () => {
         const source = createReadStream(file.path, { highWaterMark: READ_BYTES });
-        // A failure reaches whoever reads the last stream.
+        // The caller gets errors from the last stream.
         return pipeline(source, meter(progress), () => undefined);
       },
     });
@@ -93,7 +93,7 @@ const NAME_CHARS = 24;
 const REDRAW_MS = 100;
 const ERASE_LINE = '\r\u001b[K';
 
-/** How far an upload is, on one line of the terminal. Draws nothing where nobody looks. */
+/** The progress of an upload, on one line of the terminal. Draws nothing on a pipe. */
 class ProgressBar {
   readonly #terminal: Terminal;
   readonly #name: string;
@@ -103,7 +103,7 @@ class ProgressBar {
   #done = 0;
   #drawnAt = -Infinity;
 
-  /** @param clock milliseconds that never go back */
+  /** @param clock monotonic milliseconds */
   constructor(
     terminal: Terminal,
     file: { readonly name: string; readonly size: number },
@@ -116,7 +116,7 @@ class ProgressBar {
     this.#startedAt = clock();
   }
 
-  /** So many bytes more have been read. */
+  /** This many more bytes have been read. */
   advance(bytes: number): void {
     this.#done += bytes;
     const now = this.#clock();
@@ -126,7 +126,7 @@ class ProgressBar {
     this.#terminal.err(`${ERASE_LINE}${bar(this.#name, this.#done, this.#size, seconds)}`);
   }
 
-  /** Takes the line away. */
+  /** Removes the line. */
   clear(): void {
     if (this.#drawnAt !== -Infinity) this.#terminal.err(ERASE_LINE);
   }

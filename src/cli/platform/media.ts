@@ -39,7 +39,7 @@ export function registerMedia(parent: Command, terminal: Terminal): void {
           }
         });
       } finally {
-        // Also when a later one failed: what is uploaded, is.
+        // Printed even if a later upload failed, because these files are uploaded.
         if (options.json && done.length > 0) terminal.out(document(done));
       }
     });

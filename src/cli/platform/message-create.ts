@@ -63,15 +63,15 @@ export function registerMessageCreate(parent: Command, terminal: Terminal): void
   withConnection(
     parent
       .command('create')
-      .description('creates an inbound message, as a customer would have written it')
+      .description('creates an inbound message on behalf of a customer')
       .requiredOption('--content <text>', 'what it says; - reads the standard input')
       .option('--email <address>', "the customer's address")
       .option('--name <name>', "the customer's name")
       .option('--phone <number>', "the customer's phone number")
       .addOption(new Option('--type <type>', 'the channel of a new conversation').choices(TYPES))
-      .option('--conversation <uuid>', 'goes on with this conversation', uuid)
+      .option('--conversation <uuid>', 'continues this conversation', uuid)
       .option('--to <contact>', "the support address or number (default: the shop's first)")
-      .addOption(new Option('--format <format>', 'what the content is').choices(FORMATS))
+      .addOption(new Option('--format <format>', 'the format of the content').choices(FORMATS))
       .option('--attach <file...>', 'uploads these files, private, and attaches them')
       .option('--media <uuid,...>', 'attaches what has been uploaded', uuids)
       .option('--remote-id <id>', 'the key by which a message is taken once')
@@ -95,7 +95,7 @@ export function registerMessageCreate(parent: Command, terminal: Terminal): void
     .action(async (options: CreateOptions, command: Command) => {
       if (options.type === undefined && options.conversation === undefined) {
         throw new UsageError(
-          'give --type for a new conversation, or --conversation to go on with one',
+          'give --type for a new conversation, or --conversation to continue one',
         );
       }
       const { onPlatform } = await import('./connection.ts');
@@ -114,7 +114,7 @@ export function registerMessageCreate(parent: Command, terminal: Terminal): void
             }
             const media = [...(options.media ?? []), ...uploaded];
             const result = await client.createMessage(request(options, content, media, to));
-            terminal.out(options.json ? document(result) : told(result));
+            terminal.out(options.json ? document(result) : resultText(result));
           },
           OPTION_OF,
         );
@@ -128,7 +128,7 @@ export function registerMessageCreate(parent: Command, terminal: Terminal): void
     });
 }
 
-/** A new conversation by email or SMS needs one (API §4.7). */
+/** Required for a new conversation by email or SMS (API §4.7). */
 function supportContact(
   shop: ShopConfig,
   { type, conversation }: CreateOptions,
@@ -137,7 +137,7 @@ function supportContact(
   const own =
     type === 'email' ? shop.email && firstInbox(shop.email.addresses) : shop.sms?.numbers[0];
   if (own !== undefined) return own;
-  throw new UsageError(`the shop ${shop.name} has no ${type} of its own: give --to`);
+  throw new UsageError(`the shop ${shop.name} has no ${type} address: give --to`);
 }
 
 function request(
@@ -188,8 +188,8 @@ function emailHeaders(
   };
 }
 
-/** Which success codes there are is not documented; 201 says that it is new. */
-function told({ status, message = {} }: CreateMessageResult): string {
+/** The documentation does not list the success codes; 201 means that the message is new. */
+function resultText({ status, message = {} }: CreateMessageResult): string {
   const { id = 'without an id', conversation_id: conversation, ticket_id: ticket } = message;
   const where = [
     `message ${id}`,
@@ -199,30 +199,30 @@ function told({ status, message = {} }: CreateMessageResult): string {
   return printable(`${status === 201 ? 'created' : `accepted (${status})`}:\n  ${where}\n`);
 }
 
-/** More than any platform takes as one message. */
+/** More than any platform accepts as one message. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
- * The text that is typed or piped in, without the line break that ends it.
- * @throws {UsageError} it is too long, or no UTF-8
+ * The text that is typed or piped in, without its final line break.
+ * @throws {UsageError} it is too long or not UTF-8
  */
 async function readInput(terminal: Terminal): Promise<string> {
   const { input } = terminal;
   if (input === undefined) throw new CommandFailed('there is no standard input');
-  if (input.isTTY) terminal.err('Write the text; Ctrl-D on a line of its own ends it.\n');
+  if (input.isTTY) terminal.err('Type the text and end it with Ctrl-D on an empty line.\n');
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of input) {
-    // Without an encoding, a stream of bytes yields nothing else.
+    // Without an encoding, a byte stream yields buffers only.
     const bytes = Buffer.from(chunk as Uint8Array);
     size += bytes.length;
-    if (size > MAX_BYTES) throw new UsageError('the standard input is over 16 MiB');
+    if (size > MAX_BYTES) throw new UsageError('the standard input is larger than 16 MiB');
     chunks.push(bytes);
   }
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks, size));
     return text.replace(/\r?\n$/, '');
   } catch (cause) {
-    throw new UsageError('the standard input is no UTF-8 text', { cause });
+    throw new UsageError('the standard input is not UTF-8 text', { cause });
   }
 }

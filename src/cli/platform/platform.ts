@@ -7,7 +7,7 @@ import { registerMessages } from './messages.ts';
 import { registerTickets } from './tickets.ts';
 import { registerGet } from './resource-command.ts';
 
-/** The whole platform API from a terminal: all 11 operations, for one shop at a time. */
+/** The whole platform API on the command line: all 11 operations, for one shop at a time. */
 export function registerPlatform(program: Command, terminal: Terminal): void {
   const platform = program
     .command('platform')

@@ -14,7 +14,7 @@ export function withConnection(command: Command): Command {
     .option('--url <url>', "the platform's base URL (default: as configured)", httpUrl)
     .option(
       '--timeout <duration>',
-      'how long to wait for an answer (default: as configured)',
+      'how long to wait for a response (default: as configured)',
       timeout,
     );
 }
@@ -31,7 +31,7 @@ export interface PagingOptions extends Paging {
 
 /** One of the API's lists. */
 export interface Listing<Options, Query, Item> {
-  /** What there is none of: `tickets`. */
+  /** The plural for messages: `tickets`. */
   readonly plural: string;
   readonly columns: readonly Column<Item>[];
   readonly query: (options: Options) => Query;
@@ -46,18 +46,18 @@ export function withPaging(command: Command): Command {
       .option('--limit <count>', 'results in a page (default: as the platform has it)', pageSize)
       .option(
         '--cursor <cursor>',
-        'a page further on: a cursor, or the link in next or previous',
+        'a later page: a cursor, or the link in next or previous',
         cursor,
       )
       .option('--all', 'follows the pages to the last one')
       .option(
         '--json',
-        'for programs: the page as the API gives it; with --all one result on each line',
+        'for programs: the page as the API returns it; with --all one result per line',
       ),
   );
 }
 
-/** A link of the page envelope (API §2.6) names the cursor too. */
+/** Accepts a link of the page envelope (API §2.6) as well, since it contains the cursor. */
 function cursor(value: string): string {
   return /[/?]/.test(value) ? (cursorOf(value) ?? value) : value;
 }
@@ -77,7 +77,7 @@ export function oneOrSeveral<Name extends string, Value>(
     : values === undefined
       ? {}
       : { [name]: values[0] };
-  // The compiler does not follow a computed name.
+  // The compiler cannot infer a computed name.
   return filter as OneOrSeveral<Name, Value>;
 }
 
@@ -108,8 +108,8 @@ export function registerGet<Item extends object>(
 }
 
 /**
- * A resource for people: a line for each field under the API's own name, absent ones left out,
- * times in local time; then the text of `body`, as it is.
+ * A resource for people: one line per field under the API's name, without absent fields, with times
+ * in local time, followed by the text of `body`.
  */
 export function details(resource: object, body?: string): string {
   const fields = Object.entries(resource).filter(([, value]) => value !== undefined);

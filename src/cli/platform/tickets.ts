@@ -122,7 +122,10 @@ export function registerTickets(parent: Command, terminal: Terminal): void {
     });
 }
 
-/** The filters of the API, which lists and counts share. Those that take several take commas. */
+/**
+ * The API's filters, which are the same for lists and counts. Several values are separated by
+ * commas.
+ */
 function withFilters(command: Command): Command {
   return command
     .option('--id <uuid>', 'only this ticket', uuid)

@@ -3,14 +3,14 @@ import { parseDuration } from '../../config/duration.ts';
 import { isBaseUrl } from '../../platform-api/addresses.ts';
 import { UsageError } from '../exit-codes.ts';
 
-/** What options take; each throws `InvalidArgumentError`, before any request is made. */
+/** Parsers for option values; each throws `InvalidArgumentError` before any request is made. */
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 export function uuid(value: string): string {
   if (UUID.test(value)) return value;
   throw new InvalidArgumentError(
-    'Expected a uuid such as 0b6c9c2e-7b1f-4a55-9f6e-0d6f0a3f1c11, as lists show it.',
+    'Expected a UUID such as 0b6c9c2e-7b1f-4a55-9f6e-0d6f0a3f1c11, as lists show it.',
   );
 }
 
@@ -25,7 +25,7 @@ function integer(value: string): number {
 
 export const integers = (value: string): readonly number[] => parts(value).map(integer);
 
-/** At least 1; what is too many, the platform says. */
+/** At least 1; the platform rejects sizes that are too large. */
 export function pageSize(value: string): number {
   const size = /^\d{1,6}$/.test(value) ? Number(value) : 0;
   if (size > 0) return size;
@@ -37,7 +37,7 @@ export function bool(value: string): boolean {
   throw new InvalidArgumentError('Expected true or false.');
 }
 
-/** Milliseconds; none is no timeout but a mistake. */
+/** Milliseconds; zero is a mistake rather than no timeout. */
 export function timeout(value: string): number {
   const duration = parseDuration(value);
   if (duration !== undefined && duration > 0) return duration;
@@ -54,7 +54,7 @@ export interface Mailbox {
   readonly name?: string;
 }
 
-/** `ann@example.com` or `Ann Lee <ann@example.com>`, added to those given before. */
+/** `ann@example.com` or `Ann Lee <ann@example.com>`, added to the earlier values. */
 export function mailbox(value: string, before: readonly Mailbox[] = []): readonly Mailbox[] {
   const [, name = '', bracketed] = /^([^<>]*)<([^<>\s]+@[^<>\s]+)>\s*$/.exec(value) ?? [];
   const email = bracketed ?? value.trim();
@@ -65,7 +65,7 @@ export function mailbox(value: string, before: readonly Mailbox[] = []): readonl
   return [...before, { email, ...(shown !== '' && { name: shown }) }];
 }
 
-/** `name=value`, added to those given before. */
+/** `name=value`, added to the earlier values. */
 export function property(
   value: string,
   before: Readonly<Record<string, string>> = {},
@@ -90,19 +90,19 @@ export function metric(value: string): Metric {
 function parts(value: string): string[] {
   const list = value.split(',').map((part) => part.trim());
   if (list.every((part) => part !== '')) return list;
-  throw new InvalidArgumentError('Expected values with commas between them.');
+  throw new InvalidArgumentError('Expected values separated by commas.');
 }
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?$/i;
 
 /**
- * A point in time as the API takes it: ISO 8601, UTC. Without an offset it is in local time; a day
+ * A point in time in the API's form: ISO 8601, UTC. Without an offset, it is local time; a day
  * alone is its first millisecond.
- * @throws {InvalidArgumentError} it is no such thing
+ * @throws {InvalidArgumentError} it has another form
  */
 export function instant(value: string): string {
-  // JavaScript takes a day alone as UTC, and everything else without an offset as local.
+  // JavaScript reads a day alone as UTC, and other forms without an offset as local time.
   const text = DAY.test(value) ? `${value}T00:00` : DATE_TIME.test(value) ? value : '';
   const at = Date.parse(text.replace(' ', 'T'));
   if (!Number.isNaN(at)) return new Date(at).toISOString();
@@ -111,7 +111,7 @@ export function instant(value: string): string {
   );
 }
 
-/** The same for the end of a span: a day alone is its last millisecond. */
+/** The same for the end of a range: a day alone is its last millisecond. */
 export function endOf(value: string): string {
   const at = instant(value);
   if (!DAY.test(value)) return at;
@@ -127,9 +127,9 @@ export interface CreatedOptions {
 }
 
 /**
- * `created_at__range` (API §8). `7d` is short for `relative:-7d,`; a span without an end is until
- * now. Anything else in `created` is the platform's to judge.
- * @throws {UsageError} both ways at once, or an end without a start
+ * `created_at__range` (API §8). `7d` is short for `relative:-7d,`; a range without an end extends
+ * to now. The platform validates other values of `created`.
+ * @throws {UsageError} both forms at once, or an end without a start
  */
 export function createdRange(options: CreatedOptions, nowMs: number): string | undefined {
   const { created, createdFrom: from, createdTo: to } = options;
@@ -142,7 +142,9 @@ export function createdRange(options: CreatedOptions, nowMs: number): string | u
   return `${from},${to ?? new Date(nowMs).toISOString()}`;
 }
 
-/** For people: the day and the minute in local time; what is no time as it came. */
+/**
+ * For people: the day and minute in local time; a value that is not a time is returned unchanged.
+ */
 export function localTime(value: string | null | undefined): string {
   if (!value) return '';
   const at = new Date(value);

@@ -19,7 +19,7 @@ import { NoAnswer, Unsent } from './unsent.ts';
 export interface ChatTarget {
   readonly where: URL;
   readonly key: string;
-  /** Sent as the Origin header, where the shop wants one. */
+  /** Sent as the Origin header, if the shop requires one. */
   readonly origin?: string;
 }
 
@@ -42,13 +42,13 @@ const uploadSchema = z.object({
 });
 const uploadErrorSchema = z.object({ error: z.string(), retryAfter: z.number().optional() });
 
-/** A visitor without a page: every call either does what it says or fails with the reason. */
+/** A chat visitor without a page. Every call either succeeds or fails with the reason. */
 export class ChatVisitor {
   readonly #socket: Socket<ServerToClientEvents, ClientToServerEvents>;
   readonly #target: ChatTarget;
   readonly #reply: Promise<MessageEvent>;
 
-  /** Listens for the reply from the start: it may be faster than the acknowledgement. */
+  /** Listens for the reply from the start, since it may arrive before the acknowledgement. */
   constructor(target: ChatTarget) {
     const { where, key, origin } = target;
     this.#target = target;
@@ -68,7 +68,7 @@ export class ChatVisitor {
     });
   }
 
-  /** @throws {Unsent} the gateway cannot be reached, or does not let this visitor in */
+  /** @throws {Unsent} the gateway cannot be reached, or refuses this visitor */
   session(): Promise<SessionEvent> {
     return new Promise<SessionEvent>((resolve, reject) => {
       this.#socket.once('session', resolve);
@@ -115,17 +115,17 @@ export class ChatVisitor {
     throw new Unsent(`refused: ${explained(ack.error, ack.retryAfter)}`);
   }
 
-  /** The agent's first reply. @throws {Unsent} there is none in time */
+  /** The agent's first reply. @throws {Unsent} it does not arrive in time */
   async reply(waitMs: number): Promise<MessageEvent> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {
       timer = setTimeout(() => {
-        reject(new Unsent(`no reply within ${waitMs / 1000} s; the message is accepted`));
+        reject(new Unsent(`no reply within ${waitMs / 1000} s; the message was accepted`));
       }, waitMs);
     });
     const lost = new Promise<never>((_resolve, reject) => {
       this.#socket.once('disconnect', () => {
-        reject(new Unsent('the connection was lost; the message is accepted'));
+        reject(new Unsent('the connection was lost; the message was accepted'));
       });
     });
     try {
@@ -142,7 +142,7 @@ export class ChatVisitor {
 
   async #ask<Answer>(event: 'message' | 'profile', payload: unknown): Promise<Answer> {
     const timed = this.#socket.timeout(ACK_TIMEOUT_MS);
-    // The library's types lose what an optional acknowledgement carries.
+    // The library's types do not carry the value of an acknowledgement with a timeout.
     const emit = timed.emitWithAck.bind(timed) as (...args: unknown[]) => Promise<Answer>;
     try {
       return await emit(event, payload);
@@ -167,13 +167,13 @@ export class ChatVisitor {
     const status = upgradeStatus(error);
     if (status === undefined) return new NoAnswer('chat', this.#target.where, { cause: error });
     const why =
-      'no shop of the gateway lets this origin in (does it run with this configuration?), ' +
-      'or a proxy does not pass WebSockets on';
+      'no shop of the gateway accepts this origin (does it run with this configuration?), ' +
+      'or a proxy does not forward WebSockets';
     return new Unsent(`refused: HTTP ${status}; ${why}`, { cause: error });
   }
 }
 
-/** What was answered instead of 101, as ws words it; undefined when nobody answered. */
+/** The status that was answered instead of 101, in the words of ws; undefined without an answer. */
 function upgradeStatus(error: Error): string | undefined {
   const words = z
     .object({ message: z.string() })
@@ -181,14 +181,17 @@ function upgradeStatus(error: Error): string | undefined {
   return /^Unexpected server response: (\d{3})$/.exec(words ?? '')?.[1];
 }
 
-/** What an error word means here. */
+/** The meaning of each error code. */
 const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['unknown_key', 'the gateway has no such chat key; does it run with this configuration?'],
-  ['origin', "the shop's chat.origins do not have this origin, or want one (chat.allowNoOrigin)"],
-  ['too_large', 'more than the chat takes'],
-  ['invalid', 'the gateway does not take this'],
-  ['unsupported', 'files that browsers would run (HTML, SVG) are not taken'],
-  ['busy', 'the gateway cannot take anything now'],
+  [
+    'origin',
+    "the shop's chat.origins do not list this origin, or one is required (chat.allowNoOrigin)",
+  ],
+  ['too_large', 'larger than the chat accepts'],
+  ['invalid', 'the gateway does not accept this'],
+  ['unsupported', 'files that browsers would run (HTML, SVG) are not accepted'],
+  ['busy', 'the gateway cannot accept messages now'],
 ]);
 
 function explained(word: string, retryAfter: number | undefined): string {

@@ -9,12 +9,12 @@ export interface SampleEmail {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
-  /** Paths of files. */
+  /** File paths. */
   readonly attach?: readonly string[];
 }
 
 export interface SentEmail {
-  /** The server's answer to the final dot. */
+  /** The server's reply to the final dot. */
   readonly response: string;
   /** In angle brackets. */
   readonly messageId: string;
@@ -34,7 +34,7 @@ export async function sendEmail(mail: SampleEmail): Promise<SentEmail> {
     connectionTimeout: 10_000,
     greetingTimeout: 10_000,
     socketTimeout: 90_000,
-    // A test message to our own gateway, whose certificate is self-signed by default.
+    // The message goes to our own gateway, whose certificate is self-signed by default.
     tls: { rejectUnauthorized: false },
   });
   try {

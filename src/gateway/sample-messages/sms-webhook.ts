@@ -12,14 +12,14 @@ export interface SignedWebhook {
 export interface SampleText {
   readonly accountSid: string;
   readonly authToken: string;
-  /** `http.publicUrl`: what is signed is the URL under which the world knows the webhook. */
+  /** `http.publicUrl`: the signature covers the public URL of the webhook. */
   readonly publicUrl: string;
   readonly from: string;
   readonly to: string;
   readonly body: string;
 }
 
-/** A new MessageSid each time: the same one again would be a duplicate. */
+/** Generates a new MessageSid each time, because a repeated one would be a duplicate. */
 export function signedWebhook(text: SampleText): SignedWebhook {
   const params = {
     MessageSid: `SM${randomBytes(16).toString('hex')}`,

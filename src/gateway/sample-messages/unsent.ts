@@ -1,17 +1,17 @@
-/** A message was not taken; what it says is for people. */
+/** A message was not accepted. The message of the error is shown to the user. */
 export class Unsent extends Error {
   override name = 'Unsent';
 }
 
-/** Nobody listens where the gateway should. */
+/** Nothing listens at the gateway's address. */
 export class NoAnswer extends Unsent {
   override name = 'NoAnswer';
-  /** Which door. */
+  /** The listener. */
   readonly what: string;
   readonly where: URL;
 
   constructor(what: string, where: URL, options?: ErrorOptions) {
-    super(`${what} does not answer at ${where.host}`, options);
+    super(`${what} does not respond at ${where.host}`, options);
     this.what = what;
     this.where = where;
   }

@@ -4,7 +4,7 @@ import type { Transporter } from 'nodemailer';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import MarkdownIt from 'markdown-it';
 import {
-  RELAY_PATIENCE,
+  RELAY_TIMEOUTS,
   type RelayOptions,
   relayTransport,
 } from '../../runtime/relay-transport.ts';
@@ -36,7 +36,7 @@ export class Relay implements Outbound {
   readonly #totalMs: number;
 
   constructor(options: RelayOptions) {
-    this.#totalMs = (options.patience ?? RELAY_PATIENCE).totalMs;
+    this.#totalMs = (options.timeouts ?? RELAY_TIMEOUTS).totalMs;
     this.#transport = relayTransport(options);
   }
 

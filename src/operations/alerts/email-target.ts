@@ -11,16 +11,16 @@ export interface EmailOptions {
 }
 
 /** An alert that a relay thinks about for longer than this is tried again. */
-const PATIENCE = { connectMs: 15_000, greetingMs: 30_000, silenceMs: 60_000, totalMs: 120_000 };
+const TIMEOUTS = { connectMs: 15_000, greetingMs: 30_000, silenceMs: 60_000, totalMs: 120_000 };
 
 /** Sends each notice as one mail to all, through an SMTP relay. */
 export function createEmailTarget({ to, from, relay }: EmailOptions): Target {
-  const patience = relay.patience ?? PATIENCE;
-  const transport = relayTransport({ ...relay, patience });
+  const timeouts = relay.timeouts ?? TIMEOUTS;
+  const transport = relayTransport({ ...relay, timeouts });
   return {
     name: 'email',
     async send(notice: Notice, signal: AbortSignal): Promise<void> {
-      const timeout = AbortSignal.timeout(patience.totalMs);
+      const timeout = AbortSignal.timeout(timeouts.totalMs);
       try {
         await transport.sendMail({
           ...mailMessage(notice),

@@ -105,13 +105,13 @@ export async function checkRelay(
   { key, options }: RelayToCheck,
   timeoutMs: number,
 ): Promise<CheckResult> {
-  const patience = {
+  const timeouts = {
     connectMs: timeoutMs,
     greetingMs: timeoutMs,
     silenceMs: timeoutMs,
     totalMs: timeoutMs,
   };
-  const transport = relayTransport({ ...options, patience });
+  const transport = relayTransport({ ...options, timeouts });
   try {
     await transport.verify();
     return judgeRelay(key, options, undefined);

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Conduct, ReconnectWaits } from '../../../src/channels/chat/connections.ts';
+import { Conduct, ReconnectDelays } from '../../../src/channels/chat/connections.ts';
 
 const MIB = 1024 * 1024;
 
@@ -27,7 +27,7 @@ test('more than 1 MiB may stay unread for ten seconds', () => {
 });
 
 test('who is cut off waits, each time twice as long, up to five minutes', () => {
-  const waits = new ReconnectWaits();
+  const waits = new ReconnectDelays();
   const seconds: (number | undefined)[] = [];
   let now = 0;
   for (let time = 0; time < 8; time += 1) {
@@ -46,10 +46,10 @@ test('who is cut off waits, each time twice as long, up to five minutes', () => 
 });
 
 test('who keeps trying within a wait is not even told how long it lasts', () => {
-  const waits = new ReconnectWaits();
-  expect(waits.isTooEager('net', 0)).toBe(false);
+  const waits = new ReconnectDelays();
+  expect(waits.hasTooManyAttempts('net', 0)).toBe(false);
   waits.cutOff('net', 0);
-  const tries = Array.from({ length: 25 }, () => waits.isTooEager('net', 1));
+  const tries = Array.from({ length: 25 }, () => waits.hasTooManyAttempts('net', 1));
   expect(tries.filter(Boolean)).toHaveLength(5);
-  expect(waits.isTooEager('net', 5_000)).toBe(false);
+  expect(waits.hasTooManyAttempts('net', 5_000)).toBe(false);
 });

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { ChatLimitOptions } from '../../../src/channels/chat/shop.ts';
 import { ChatLimits } from '../../../src/channels/chat/limits.ts';
-import { UploadRoom } from '../../../src/channels/chat/uploads/disk-room.ts';
+import { UploadSpace } from '../../../src/channels/chat/uploads/upload-space.ts';
 import { SpoolFull } from '../../../src/spool/errors.ts';
 import { ConnectRefused } from '../../support/chat-client.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -158,7 +158,7 @@ describe('files of one network', () => {
     const assertSpace = (spare = 0): Promise<void> =>
       spare > 300 * MIB ? Promise.reject(new SpoolFull('low')) : Promise.resolve();
     const lines: string[] = [];
-    const room = new UploadRoom({ assertSpace }, { warn: (event) => void lines.push(event) });
+    const room = new UploadSpace({ assertSpace }, { warn: (event) => void lines.push(event) });
     const limits = new ChatLimits(ROOMY);
     const first = await room.take(25 * MIB, 'net', limits);
     await expect(room.take(25 * MIB, 'net', limits)).rejects.toThrow(SpoolFull);

@@ -188,7 +188,7 @@ describe('POST /email/inbound', () => {
     {
       title: 'too many messages at the same time',
       ...{ status: 429, error: /same time/, retryAfter: true },
-      change: { maxUnderWay: 0 },
+      change: { maxInProgress: 0 },
     },
     {
       title: 'a disk that is full',

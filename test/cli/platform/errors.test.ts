@@ -24,10 +24,13 @@ describe('a mistake on the command line makes no request and ends in 2', () => {
   });
 
   test.each([
-    [['tickets', 'get', 'seven'], /Expected a uuid such as/],
+    [['tickets', 'get', 'seven'], /Expected a UUID such as/],
     [['tickets', 'get'], /missing required argument 'id'/],
-    [['tickets', 'list', '--conversation', `${UNKNOWN_ID},x`], /Expected a uuid such as/],
-    [['tickets', 'list', '--conversation', `${UNKNOWN_ID},`], /Expected values with commas/],
+    [['tickets', 'list', '--conversation', `${UNKNOWN_ID},x`], /Expected a UUID such as/],
+    [
+      ['tickets', 'list', '--conversation', `${UNKNOWN_ID},`],
+      /Expected values separated by commas/,
+    ],
     [['tickets', 'list', '--priority', 'high'], /Expected a whole number/],
     [['tickets', 'list', '--limit', '0'], /at least 1/],
     [['tickets', 'list', '--status', 'Open'], /unknown option '--status'/],
@@ -55,7 +58,7 @@ describe('a mistake on the command line makes no request and ends in 2', () => {
     const bare = configured(configOf(NOBODY, newFolder(), { shops: [ACME] }));
     const { code, stderr } = await runOn(bare, [...CREATE, '--type', 'sms']);
     expect(code).toBe(2);
-    expect(stderr).toContain('the shop acme has no sms of its own: give --to');
+    expect(stderr).toContain('the shop acme has no sms address: give --to');
   });
 });
 
@@ -144,11 +147,11 @@ describe('what the platform refuses', () => {
     const unknown = await runOn(keyed('key-of-nobody'), ['tickets', 'count']);
     expect(unknown).toMatchObject({ code: 1, stdout: '' });
     expect(unknown.stderr).toBe(
-      "the API key of shop acme is not known (401): is the shop's apiKey right?\n",
+      "the API key of shop acme is unknown (401): is the shop's apiKey right?\n",
     );
     const other = await runOn(keyed(SECOND.apiKey), ['tickets', 'count']);
     expect(other).toMatchObject({ code: 1, stdout: '' });
-    expect(other.stderr).toContain('is not for');
+    expect(other.stderr).toContain('is not valid for');
     expect(unknown.stderr + other.stderr).not.toMatch(/key-of-nobody|key-two/);
   });
 });
@@ -168,12 +171,12 @@ describe('what is no platform', () => {
       void response.writeHead(status, headers).end(body);
 
   test.each<[string, (response: ServerResponse) => void, RegExp]>([
-    ['a page', answers(200, '<!doctype html>'), /is not the platform's API/],
-    ['other JSON', answers(200, '{"ok":true}'), /is not the platform's API/],
+    ['a page', answers(200, '<!doctype html>'), /does not serve the platform's API/],
+    ['other JSON', answers(200, '{"ok":true}'), /does not serve the platform's API/],
     ['an unknown path', answers(404, '<html>'), /has no such path \(404\)/],
-    ['a redirect', answers(302, '', { location: '/login' }), /points elsewhere \(302\)/],
+    ['a redirect', answers(302, '', { location: '/login' }), /redirects \(302\)/],
     ['a failure', answers(503, '<html>'), /^the platform failed \(503\)\n$/],
-    ['a limit', answers(429, '', { 'retry-after': '90' }), /\(429\): again in 90 s\n$/],
+    ['a limit', answers(429, '', { 'retry-after': '90' }), /\(429\): try again in 90 s\n$/],
     ['other errors', answers(400, '{"detail":"no"}'), /^refused \(400\): {"detail":"no"}\n$/],
     ['an escape', answers(400, '{"detail":"\u001b[2J"}'), /\ufffd\[2J/],
     ['a reset', (response) => response.destroy(), /cannot be reached: .* \(ECONNRESET\)/],
@@ -189,7 +192,7 @@ describe('what is no platform', () => {
     server.answer = () => undefined;
     const { code, stderr } = await runOn(file, ['tickets', 'list', '--timeout', '50ms']);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/gave no answer in time; --timeout waits longer/);
+    expect(stderr).toMatch(/did not respond in time; --timeout waits longer/);
   });
 
   test('nobody listens', async () => {
@@ -208,10 +211,10 @@ describe('what is no platform', () => {
     const next = `/?cursor=${encodeURIComponent("\u001b]0;x\u0007\n'$(id)")}`;
     server.answer = answers(200, JSON.stringify({ results: [], next }));
     const list = await runOn(file, ['contacts', 'list']);
-    expect(list.stderr).toBe("More: --cursor '\ufffd]0;x\ufffd\ufffd'\\''$(id)', or --all\n");
+    expect(list.stderr).toBe("For more: --cursor '\ufffd]0;x\ufffd\ufffd'\\''$(id)', or --all\n");
     server.answer = answers(200, JSON.stringify({ results: [], next: '/?cursor=cD0-MQ==' }));
     const plain = await runOn(file, ['contacts', 'list']);
-    expect(plain.stderr).toBe('More: --cursor cD0-MQ==, or --all\n');
+    expect(plain.stderr).toBe('For more: --cursor cD0-MQ==, or --all\n');
 
     const attached = join(newFolder(), 'a.txt');
     writeFileSync(attached, 'hello');

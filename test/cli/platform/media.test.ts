@@ -53,7 +53,7 @@ describe('media upload', () => {
 
   test.each([
     ['is not there', () => join(it.dir, 'none.txt'), /none\.txt cannot be read/],
-    ['is a folder', () => it.dir, /is no file/],
+    ['is a folder', () => it.dir, /is not a file/],
   ])('a file that %s is refused before anything is sent', async (_what, path, message) => {
     const { code, stdout, stderr } = await it.run('media', 'upload', text, path(), '--json');
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

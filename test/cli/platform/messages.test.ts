@@ -93,8 +93,8 @@ describe('messages create', () => {
   });
 
   test.each([
-    ['no UTF-8', [Buffer.from([0x61, 0xff, 0xfe])], /no UTF-8/],
-    ['too long', [Buffer.alloc(9_000_000, 97), Buffer.alloc(9_000_000, 97)], /over 16 MiB/],
+    ['no UTF-8', [Buffer.from([0x61, 0xff, 0xfe])], /not UTF-8/],
+    ['too long', [Buffer.alloc(9_000_000, 97), Buffer.alloc(9_000_000, 97)], /larger than 16 MiB/],
   ])('a standard input that is %s is refused', async (_what, chunks, message) => {
     const args = ['messages', 'create', '--type', 'web_chat', '--content', '-'];
     const { code, stderr } = await runOn(it.file, args, { input: inputOf(...chunks) });

@@ -69,7 +69,7 @@ describe('tickets list', () => {
 
   test('says how to go on; --cursor takes the cursor, or the link', async () => {
     const { stderr } = await it.run('tickets', 'list', '--limit', '1');
-    const cursor = /^More: --cursor (\S+), or --all$/m.exec(stderr)?.[1] ?? '';
+    const cursor = /^For more: --cursor (\S+), or --all$/m.exec(stderr)?.[1] ?? '';
     const further = await it.run('tickets', 'list', '--limit', '1', '--cursor', cursor);
     expect(cells(further.stdout)[1]?.at(-1)).toBe(first.ticket_id);
     const { stdout } = await it.run('tickets', 'list', '--json', '--limit', '1');

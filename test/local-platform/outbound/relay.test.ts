@@ -38,7 +38,7 @@ const ATTEMPT: Attempt = {
   isKnown: () => false,
   signal: new AbortController().signal,
 };
-const PATIENCE = { connectMs: 5000, greetingMs: 300, silenceMs: 300, totalMs: 5000 };
+const TIMEOUTS = { connectMs: 5000, greetingMs: 300, silenceMs: 300, totalMs: 5000 };
 
 function relayTo(port: number, options: Partial<RelayOptions> = {}): Relay {
   const relay = new Relay({ host: '127.0.0.1', port, implicitTls: false, tls: 'auto', ...options });
@@ -189,7 +189,7 @@ describe('no relay', () => {
   });
 
   test('no such host', async () => {
-    const relay = relayTo(25, { host: 'relay.invalid', patience: PATIENCE });
+    const relay = relayTo(25, { host: 'relay.invalid', timeouts: TIMEOUTS });
     expect(await failureOf(relay)).toMatchObject({ kind: 'transient' });
   });
 
@@ -199,7 +199,7 @@ describe('no relay', () => {
     ['speaks another language', (socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')],
     ['closes at once', (socket) => void socket.end()],
   ])('a server that %s', async (_title, serve) => {
-    const relay = relayTo(await listener(serve), { patience: PATIENCE });
+    const relay = relayTo(await listener(serve), { timeouts: TIMEOUTS });
     expect(await failureOf(relay)).toMatchObject({ kind: 'transient' });
   });
 
@@ -208,7 +208,7 @@ describe('no relay', () => {
       const drip = setInterval(() => socket.write('220-still\r\n'), 50);
       socket.on('close', () => clearInterval(drip));
     });
-    const relay = relayTo(port, { patience: { ...PATIENCE, greetingMs: 60_000, totalMs: 400 } });
+    const relay = relayTo(port, { timeouts: { ...TIMEOUTS, greetingMs: 60_000, totalMs: 400 } });
     expect(await failureOf(relay)).toMatchObject({ kind: 'transient', code: 'EABORT' });
   });
 

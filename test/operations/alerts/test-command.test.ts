@@ -33,7 +33,7 @@ test('sends to each target and tells what came', async () => {
   expect({ code, lines: stdout.replace(/\d+ ms/g, 'n ms') }).toEqual({
     code: 0,
     lines:
-      'ok      webhook: it took the test alert, in n ms\nok      email: it took the test alert, in n ms\n',
+      'ok      webhook: accepted the test alert in n ms\nok      email: accepted the test alert in n ms\n',
   });
   expect(hook.taken[0]?.text).toMatch(/Test alert$/);
   expect(relay.taken[0]?.mail.subject).toMatch(/Test alert$/);
@@ -44,7 +44,7 @@ test('a target that refuses is named with its cure, without its token, and the e
   hook.answerNext(403);
   const { code, stdout, stderr } = await alertsTest({ webhook: { url: hook.url } });
   expect(code).toBe(1);
-  expect(stdout).toBe('failed  webhook: it refuses it (403): check its URL, token or password\n');
+  expect(stdout).toBe('failed  webhook: refused it (403): check its URL, token or password\n');
   expect(stdout + stderr).not.toContain(TOKEN);
 });
 
@@ -52,7 +52,7 @@ test('a target that is busy is told at once: who asks waits at a terminal', asyn
   const hook = await startWebhook();
   hook.answerNext(429);
   const { code, stdout } = await alertsTest({ webhook: { url: hook.url } });
-  expect([code, stdout]).toEqual([1, 'failed  webhook: it cannot take it now (429)\n']);
+  expect([code, stdout]).toEqual([1, 'failed  webhook: cannot accept it now (429)\n']);
 });
 
 test('without a target it says which keys to set', async () => {
@@ -76,7 +76,7 @@ test.each([['Support+x@ACME.example'], ['anyone@help.acme.example']])(
     const { code, stderr } = await alertsTest({ email }, { shops: [acme] });
     expect(code).toBe(2);
     expect(stderr).toContain('alerts.email.to[0]');
-    expect(stderr).toContain("not a shop's");
+    expect(stderr).toContain('does not belong to a shop');
   },
 );
 

@@ -256,7 +256,7 @@ test('broken: 8, a breaker that is open', async () => {
   const mbox = join(scene.dir.path, 'thirty.mbox');
   writeFileSync(mbox, box.join(''));
   const taken = await sluiceHere(['ingest', mbox, '--config', scene.file()]);
-  expect(taken).toMatchObject({ code: 0, stdout: 'taken in: 30, in already: 0, failed: 0\n' });
+  expect(taken).toMatchObject({ code: 0, stdout: 'ingested: 30, already present: 0, failed: 0\n' });
   await waitFor(
     'the breaker to open, and the store to know why',
     async () => {

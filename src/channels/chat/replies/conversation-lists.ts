@@ -4,7 +4,7 @@ import type { Clock } from '../../../runtime/clock.ts';
 import type { WatchedConversation } from '../../../spool/chat-store.ts';
 import type { ShopId, VisitorId } from '../../../domain/ids.ts';
 import type { Batch } from './schedule.ts';
-import { type ReaderParts, type Reading, readMessages, readOn } from './message-reader.ts';
+import { type ReaderParts, type Reading, readMessages, continueReading } from './message-reader.ts';
 import type { Urgency } from './pacer.ts';
 import { type ListPosition, ListPositions } from './list-position.ts';
 import { createdAt, ListDirection } from './platform-message.ts';
@@ -16,55 +16,59 @@ export interface ConversationListsParts extends ReaderParts {
   readonly logger: Logger;
 }
 
-/** How far and how urgently a turn reads. */
+/** How far and how urgently one turn reads. */
 export interface ReadOptions extends Pick<Reading, 'isKnown'> {
   readonly depth: Depth;
   readonly urgency: Urgency;
 }
 
-/** What was listed, and what is to be done once it is stored. */
+/** The listed messages, and what to do after they are stored. */
 export interface Listed {
   readonly messages: readonly Message[];
-  /** @param held conversations whose messages could not all be stored yet: they are read again */
+  /**
+   * @param held conversations with messages that could not all be stored yet; they are read again
+   */
   readonly taken: (held: ReadonlySet<string>) => void;
   /**
-   * How far visitors were read of whom there is more in a list that is sorted oldest first, by the
-   * platform's clock: what is newer in their other conversations waits for the rest of it.
+   * How far visitors were read whose oldest-first lists are unfinished, by the platform's clock.
+   * Newer messages in their other conversations wait until the rest is read.
    */
   readonly readTo: ReadonlyMap<VisitorId, number>;
 }
 
-/** What one list request after the other has brought. */
+/** The combined result of several list requests. */
 interface Part extends Omit<Listed, 'readTo'> {
-  /** The positions in lists of which there is more, and in those that were read on. */
+  /** The positions in unfinished lists, and in those that were continued. */
   readonly unfinished: readonly { readonly visitorId: VisitorId; readonly place: ListPosition }[];
 }
 
 /** A conversation whose messages make pages too large. */
 interface Heavy {
-  /** Messages of a page at most. */
+  /** The maximum number of messages per page. */
   readonly limit: number;
   readonly isRead: boolean;
 }
 
-/** Beyond this the oldest are forgotten, and found again. */
+/** Beyond this number the oldest are dropped, and detected again. */
 const MAX_HEAVY = 1_000;
 
-/** A message may become visible later than newer ones by so much, and must still be found. */
+/** A message may become visible this much later than newer ones and must still be found. */
 const LATE_MS = 60_000;
 
-/** Reads conversations of one shop, and keeps how far each of them was read. */
+/** Reads the conversations of one shop, and keeps how far each was read. */
 export class ConversationLists {
   readonly #shopId: ShopId;
   readonly #parts: ConversationListsParts;
   /**
-   * When the newest message that was ever listed was created: what the platform's clock has passed.
-   * Times to come say nothing of that.
+   * The creation time of the newest message that was listed, which the platform's clock has
+   * therefore passed. Times in the future are ignored.
    */
   #newestAt = 0;
-  /** Until when each conversation was read, by that clock; nothing before it was read to its end. */
+  /**
+   * Until when each conversation was read, by that clock; everything before was read completely.
+   */
   readonly #readTo = new Map<VisitorId, Map<string, number>>();
-  /** In conversations that are longer than one reading. */
+  /** Positions in conversations that are longer than one read. */
   readonly #positions = new ListPositions();
   readonly #direction = new ListDirection();
   readonly #heavy = new Map<string, Heavy>();
@@ -74,30 +78,33 @@ export class ConversationLists {
     this.#parts = parts;
   }
 
-  /** The visitor has left; how far their long conversations were read stays known. */
+  /** The visitor has left; the positions in their long conversations are kept. */
   forget(visitorId: VisitorId): void {
     this.#readTo.delete(visitorId);
   }
 
-  /** Whether it is longer than one reading, or its pages are too large: no other waits for it. */
+  /**
+   * Whether it is longer than one read, or its pages are too large, so that no other conversation
+   * should wait for it.
+   */
   isReadAlone({ conversationId }: WatchedConversation): boolean {
     return this.#positions.get(conversationId) !== undefined || this.#heavy.has(conversationId);
   }
 
-  /** Whether there is more of it than was read. */
+  /** Whether it has more messages than were read. */
   isUnfinished({ conversationId }: WatchedConversation): boolean {
     const isLeftOut = this.#heavy.get(conversationId)?.isRead === false;
     return isLeftOut || this.#positions.get(conversationId)?.isAtEnd === false;
   }
 
-  /** Whether reading on in it has just failed. */
-  isQuiet({ conversationId }: WatchedConversation): boolean {
-    return (this.#positions.get(conversationId)?.quietUntil ?? 0) > this.#parts.clock();
+  /** Whether continuing it has just failed. */
+  isPaused({ conversationId }: WatchedConversation): boolean {
+    return (this.#positions.get(conversationId)?.pausedUntil ?? 0) > this.#parts.clock();
   }
 
   /**
-   * A conversation that is read alone and cannot be read holds up no other.
-   * @throws {unknown} what went wrong, when nothing could be read
+   * If a conversation that is read alone fails, the others are still read.
+   * @throws {unknown} the error, if nothing could be read
    */
   async read({ together, alone }: Batch, how: ReadOptions, signal: AbortSignal): Promise<Listed> {
     const lists: Part[] = [];
@@ -135,7 +142,8 @@ export class ConversationLists {
   ): Promise<Part> {
     const readTo = this.#newestAt;
     const known = conversations.flatMap((each) => this.#readToOf(each) ?? []);
-    // What is known of one says nothing of another that was read less lately, behind it in the list.
+    // Each conversation was read up to a different time; a shared list has to be read back to the
+    // earliest.
     const since = known.length === 0 ? 0 : Math.min(...known);
     const common: Omit<Reading, 'conversationIds'> = {
       shopId: this.#shopId,
@@ -150,7 +158,7 @@ export class ConversationLists {
     const reads = [await readMessages(reading, this.#parts, signal)];
     const fresh = conversations.filter((each) => this.#readToOf(each) === undefined).map(idOf);
     if (fresh.length > 0 && known.length > 0 && !reads[0]?.isWhole) {
-      // Theirs may lie anywhere behind what the others were read back to.
+      // Their messages may be anywhere beyond the point up to which the others were read.
       const theirs = { ...common, conversationIds: fresh, backTo: -Infinity };
       reads.push(await readMessages(theirs, this.#parts, signal));
     }
@@ -173,7 +181,7 @@ export class ConversationLists {
           if (held.has(conversationId) || leftOut.has(conversationId)) continue;
           const place = unfinished.get(conversationId);
           const own = messages.filter(({ conversation_id: id }) => id === conversationId);
-          // Read back before, in another tab's time perhaps, and nothing has come since.
+          // It was read completely before, perhaps for another tab, and has no new messages.
           const isRead = place?.isNewestFirst === true && own.every(({ id }) => wasKnown.has(id));
           if (this.#positions.get(conversationId)?.isNewestFirst) continue;
           if (place === undefined || isRead) this.#noteReadTo(conversation, readTo);
@@ -183,7 +191,7 @@ export class ConversationLists {
     };
   }
 
-  /** Goes on in a list that is longer than one reading; one that is only heavy is read as it is. */
+  /** Continues a list that is longer than one read; one that is only heavy is read normally. */
   async #readAlone(
     conversation: WatchedConversation,
     how: ReadOptions,
@@ -198,7 +206,7 @@ export class ConversationLists {
     const from = isFurtherBack ? place.before : place.cursor;
     const limit = this.#limitOf(conversation);
     const reading = { shopId: this.#shopId, conversationIds: [conversationId], urgency, limit };
-    const read = await readOn(reading, { place, from }, this.#parts, signal);
+    const read = await continueReading(reading, { place, from }, this.#parts, signal);
     if (read.limit !== undefined) {
       this.#foundHeavy(conversationId, { limit: read.limit, isRead: true });
     }
@@ -211,7 +219,7 @@ export class ConversationLists {
     };
   }
 
-  /** Goes on in one that is newest first, back to its end; what has come meanwhile comes first. */
+  /** Continues a newest-first list towards its end; newer messages are read first. */
   async #readBack(
     conversation: WatchedConversation,
     place: ListPosition,
@@ -224,17 +232,18 @@ export class ConversationLists {
     const reading = { shopId: this.#shopId, conversationIds: [conversationId], urgency, limit };
     const toKnown = { ...reading, isKnown, thorough: false, backTo: Infinity };
     const newest = await readMessages(toKnown, this.#parts, signal);
-    // More has come than one reading takes: the way back begins anew, and the old one lies on it.
+    // There are more new messages than one read covers: reading back starts again, past the earlier
+    // position.
     const gap = newest.unfinished.get(conversationId);
     const back =
       gap === undefined
-        ? await readOn(reading, { place, from: place.cursor }, this.#parts, signal)
+        ? await continueReading(reading, { place, from: place.cursor }, this.#parts, signal)
         : { messages: [], place: gap };
     return {
       messages: [...newest.messages, ...back.messages],
       unfinished: [],
       taken: (held) => {
-        // The other queue may have come to its end meanwhile.
+        // The other queue may have finished it meanwhile.
         if (held.has(conversationId) || !this.#positions.get(conversationId)) return;
         if (!back.place.isAtEnd) {
           this.#positions.set(conversationId, back.place);
@@ -288,7 +297,7 @@ export class ConversationLists {
     const { visitorId, conversationId } = conversation;
     const own = this.#readTo.get(visitorId) ?? new Map<string, number>();
     this.#readTo.set(visitorId, own);
-    // Another reading may have ended meanwhile, and have come further.
+    // Another read may have ended meanwhile and reached further.
     own.set(conversationId, Math.max(readTo, own.get(conversationId) ?? 0));
   }
 }

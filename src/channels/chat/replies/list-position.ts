@@ -3,32 +3,31 @@ import { backoffMs } from './schedule.ts';
 import { createdAt, isNewestFirst, isOldestFirst } from './platform-message.ts';
 
 /**
- * How far the list of one conversation was read that is longer than one reading. A list that is
- * sorted oldest first grows at its end alone: once that is reached, its last pages are all that is
- * read again. One that is sorted newest first is read back to its end once.
- * One without an order is read from its beginning, over and over.
+ * How far a conversation's list was read that is longer than one read. An oldest-first list grows
+ * only at its end: once the end is reached, only its last pages are read again. A newest-first list
+ * is read back to its end once. A list without an order is read from its beginning repeatedly.
  */
 export interface ListPosition {
-  /** Of the page to go on with; undefined: the first one. */
+  /** The page to continue with; undefined for the first one. */
   readonly cursor: string | undefined;
-  /** Of the page before that one, for messages that become visible later than newer ones. */
+  /** The page before that one, for messages that become visible later than newer ones. */
   readonly before: string | undefined;
   readonly isAtEnd: boolean;
   readonly isOldestFirst: boolean;
   readonly isNewestFirst: boolean;
   /** Up to when its messages were read, by the platform's clock, while it is unfinished. */
   readonly readTo: number | undefined;
-  /** Readings in which the cursor was refused since it last led on: it may have ended. */
+  /** Reads in which the cursor was refused since it last worked; it may have expired. */
   readonly refusals: number;
-  /** Readings in a row that have failed here, for whatever reason. */
+  /** Consecutive reads that failed here, for any reason. */
   readonly failures: number;
-  /** It is left alone until then. */
-  readonly quietUntil: number;
-  /** A cursor that was passed, to see by it that the list goes round. */
+  /** The list is not read until then. */
+  readonly pausedUntil: number;
+  /** A cursor that was seen before, which detects a cycle in the list. */
   readonly mark: Mark | undefined;
 }
 
-/** Moved on after twice as many readings each time, so that it lies in every circle at last. */
+/** Moved after twice as many reads each time, so that it eventually lies in any cycle. */
 interface Mark {
   readonly cursor: string;
   readonly readings: number;
@@ -38,16 +37,16 @@ interface Mark {
 /** Pages that were read one after the other. */
 export interface Pages {
   readonly messages: readonly Message[];
-  /** By which each of them was asked for. */
+  /** The cursors with which they were requested. */
   readonly cursors: readonly (string | undefined)[];
-  /** Of the page behind them; undefined when there is none. */
+  /** The cursor of the following page; undefined at the end. */
   readonly next: string | undefined;
 }
 
-/** Where the reading goes on that has read these pages, the first ones or those from `place` on. */
+/** The position after these pages, which are the first ones or those from `place` on. */
 export function positionAfter(pages: Pages, place?: ListPosition): ListPosition {
   const { messages, cursors } = pages;
-  const isRound = goesRound(pages, place?.mark);
+  const isRound = hasCycle(pages, place?.mark);
   const isSorted = !isRound && isOldestFirst(messages) && place?.isOldestFirst !== false;
   const last = cursors.at(-1);
   const next = isRound ? undefined : pages.next;
@@ -57,7 +56,7 @@ export function positionAfter(pages: Pages, place?: ListPosition): ListPosition 
     readTo: undefined,
     refusals: 0,
     failures: 0,
-    quietUntil: 0,
+    pausedUntil: 0,
     mark: undefined,
   };
   if (next !== undefined) {
@@ -73,10 +72,10 @@ export function positionAfter(pages: Pages, place?: ListPosition): ListPosition 
   return { ...common, cursor: last, before, isAtEnd: true };
 }
 
-/** Whether these pages have come back to the mark (Brent's way to find a circle). */
-function goesRound({ cursors, next }: Pages, mark: Mark | undefined): boolean {
+/** Whether these pages have returned to the mark (Brent's cycle detection). */
+function hasCycle({ cursors, next }: Pages, mark: Mark | undefined): boolean {
   if (mark === undefined) return false;
-  // The first of them is where the reading before has ended, which may be the mark itself.
+  // The first cursor is the end of the previous read, which may be the mark itself.
   return next === mark.cursor || cursors.slice(1).includes(mark.cursor);
 }
 
@@ -87,11 +86,11 @@ function markAfter(next: string, mark: Mark | undefined): Mark {
   return { cursor: next, readings: 0, most: mark.most * 2 };
 }
 
-/** More of them are forgotten; a list whose place is forgotten is read from its beginning. */
+/** Beyond this number positions are dropped; such a list is read from its beginning again. */
 const MAX_POSITIONS = 1_000;
 const MAX_REFUSALS = 3;
 
-/** The places in all lists of a shop that are longer than one reading, used or not. */
+/** The positions in all lists of a shop that are longer than one read. */
 export class ListPositions {
   readonly #positions = new Map<string, ListPosition>();
 
@@ -107,23 +106,23 @@ export class ListPositions {
       this.#positions.delete(oldest);
   }
 
-  /** It is read as short lists are, from now on. */
+  /** From now on it is read like short lists. */
   delete(conversationId: string): void {
     this.#positions.delete(conversationId);
   }
 
   /**
-   * Leaves the list alone for a while, longer each time. A place whose cursor is refused a few times
-   * in a row is given up; an outage says nothing of it.
+   * Pauses the list, longer each time. A position whose cursor is refused several times in a row is
+   * dropped; outages do not count.
    */
   failed(conversationId: string, isRefused: boolean, now: number): void {
     const place = this.#positions.get(conversationId);
     if (place === undefined) return;
     const failures = place.failures + 1;
     const refusals = place.refusals + (isRefused ? 1 : 0);
-    const quietUntil = now + backoffMs(failures);
+    const pausedUntil = now + backoffMs(failures);
     if (refusals < MAX_REFUSALS) {
-      this.#positions.set(conversationId, { ...place, failures, refusals, quietUntil });
+      this.#positions.set(conversationId, { ...place, failures, refusals, pausedUntil });
     } else this.#positions.delete(conversationId);
   }
 }

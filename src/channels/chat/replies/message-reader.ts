@@ -15,54 +15,58 @@ import {
 export interface Reading {
   readonly shopId: ShopId;
   readonly conversationIds: readonly string[];
-  /** Whether a message needs no second look. */
+  /** Whether a message was already handled. */
   readonly isKnown: (message: Message) => boolean;
-  /** Read to the end of the list, known messages or not: somebody was away. */
+  /** Read to the end of the list, including known messages, because the visitor was away. */
   readonly thorough: boolean;
-  /** Read on to messages that were created before this, known or not; by the platform's clock. */
+  /** Read on to messages created before this time, known or not; by the platform's clock. */
   readonly backTo: number;
   readonly urgency: Urgency;
-  /** Messages of a page at most, where larger pages have turned out to be too large. */
+  /** The maximum number of messages per page, if larger pages were too large. */
   readonly limit?: number | undefined;
 }
 
 export interface ReaderParts {
   readonly source: ReplySource;
   readonly pacer: Pacer;
-  /** Pages of one list; a longer one is read in parts. */
+  /** The maximum number of pages per list; a longer one is read in parts. */
   readonly maxPages: number;
   readonly requestTimeoutMs: number;
 }
 
 export interface Read {
   readonly messages: readonly Message[];
-  /** False when a list was left before its end, at what is known. */
+  /** False if the list was left before its end, at known messages. */
   readonly isWhole: boolean;
-  /** Conversations that are longer than one reading, and how far it came. */
+  /** Conversations that are longer than one read, and how far they were read. */
   readonly unfinished: ReadonlyMap<string, ListPosition>;
-  /** Conversations that make pages too large, and how many messages a page may have of each. */
+  /** Conversations that make pages too large, and the maximum page size of each. */
   readonly heavy: ReadonlyMap<string, number>;
-  /** Those of them that were left out, for a reading of their own. */
+  /** Those of them that were left out, to be read alone. */
   readonly leftOut: ReadonlySet<string>;
 }
 
 const RETRIES = 2;
-/** After this many known messages in a row, everything behind them is known as well. */
+/** After this many known messages in a row, all further ones are known too. */
 const KNOWN_RUN = 20;
-/** Of one long list at a time: others wait for their turn meanwhile. */
+/** For one long list at a time; others take turns. */
 const MAX_PAGES_ON = 4;
-/** Whose messages are more of a page than this share makes it too large, as far as it shows. */
+/**
+ * A conversation with more than this share of a too large page counts as the cause, as far as
+ * visible.
+ */
 const HEAVY_SHARE = 1 / 8;
 
 /**
- * Reads the messages of some conversations, in whatever order the platform lists them (API §4.5
- * does not say). Only a list that shows itself to be newest first can be left early, at a page that
- * ends with what is known and reaches far enough back. A list that is longer than one reading is
- * divided by conversations; one conversation's own goes on where it was left (`readOn`).
+ * Reads the messages of some conversations, in any order in which the platform lists them (API §4.5
+ * does not specify it). Only a list that is visibly newest first can be left early, at a page that
+ * ends with known messages and reaches far enough back. A list that is longer than one read is
+ * divided by conversations; the list of a single conversation is continued where it was left
+ * (`continueReading`).
  *
- * A page that is too large is asked for again with half as many messages, down to one. The
- * conversations that fill it are then left out, so that no other waits for small pages of them.
- * @throws {PageTooLarge} by one conversation alone: a single message is too large
+ * A page that is too large is requested again with half as many messages, down to one. The
+ * conversations that fill it are then left out, so that the others do not need small pages.
+ * @throws {PageTooLarge} for a single conversation, if a single message is too large
  */
 export async function readMessages(
   reading: Reading,
@@ -76,7 +80,7 @@ export async function readMessages(
     if (isAlone || !(error instanceof PageTooLarge)) throw error;
     return undefined;
   });
-  // A single message of one of them is too large; which one is not known.
+  // A single message of one of them is too large, but it is unknown which.
   if (pages === undefined) return readParts(halves(conversationIds), reading, parts, signal);
   const { messages, next, isLeft, limit } = pages;
   const common = { messages, heavy: new Map<string, number>(), leftOut: new Set<string>() };
@@ -113,7 +117,7 @@ async function readParts(
       reads.push(await readMessages({ ...reading, conversationIds }, parts, signal));
     } catch (error) {
       if (!(error instanceof PageTooLarge)) throw error;
-      // So it is one conversation alone; it will fail by itself in its own reading.
+      // Then it is a single conversation, which will fail in its own read.
       const heavy = new Map(conversationIds.map((id) => [id, 1]));
       const leftOut = new Set(conversationIds);
       reads.push({ messages: [], isWhole: false, unfinished: new Map(), heavy, leftOut });
@@ -129,10 +133,10 @@ async function readParts(
 }
 
 /**
- * Reads some more of a conversation whose list is longer than one reading.
- * @param from a cursor of the place's
+ * Continues a conversation whose list is longer than one read.
+ * @param from a cursor of the position
  */
-export async function readOn(
+export async function continueReading(
   reading: Omit<Reading, 'thorough' | 'backTo' | 'isKnown'>,
   { place, from }: { readonly place: ListPosition; readonly from: string | undefined },
   parts: ReaderParts,
@@ -142,7 +146,7 @@ export async function readOn(
 > {
   const toTheEnd = { thorough: true, backTo: 0, isKnown: () => false };
   const maxPages = Math.min(parts.maxPages, MAX_PAGES_ON);
-  // Where it has failed before, others wait no longer than for one answer that does not come.
+  // After earlier failures it is not retried, so that others wait for at most one missing response.
   const retries = place.failures > 0 ? 0 : RETRIES;
   const less = { ...parts, maxPages, retries };
   const pages = await readPages({ ...reading, ...toTheEnd }, less, signal, from);
@@ -150,7 +154,7 @@ export async function readOn(
   return { messages, limit, place: positionAfter(pages, place) };
 }
 
-/** In two: a conversation that fills most of the list by itself and the rest, or halves. */
+/** Splits a list: one conversation that fills most of it and the rest, or two halves. */
 function divided(
   conversationIds: readonly string[],
   messages: readonly Message[],
@@ -167,7 +171,7 @@ function halves(conversationIds: readonly string[]): readonly (readonly string[]
   return [conversationIds.slice(0, middle), conversationIds.slice(middle)];
 }
 
-/** The conversations that fill most of these messages by their length; one at least. */
+/** The conversations that make up most of these messages by length; at least one. */
 function heaviest(messages: readonly Message[]): readonly string[] {
   const lengths = new Map<string, number>();
   let total = 0;
@@ -189,7 +193,7 @@ interface PageParts extends ReaderParts {
 
 interface PagesRead extends Pages {
   readonly isLeft: boolean;
-  /** Set when larger pages were too large, now or before. */
+  /** Set if larger pages were too large, now or earlier. */
   readonly limit?: number | undefined;
 }
 
@@ -199,7 +203,7 @@ async function readPages(
   signal: AbortSignal,
   from?: string,
 ): Promise<PagesRead> {
-  // By id: what comes while pages are read may push the end of one onto the next.
+  // By id, because new messages may move the end of one page to the next.
   const read = new Map<string, Message>();
   const cursors: (string | undefined)[] = [];
   let cursor = from;
@@ -211,7 +215,8 @@ async function readPages(
     isLeft,
     limit,
   });
-  // Here, and not only by the next round: a long list would never be read through a flaky line.
+  // Retried here rather than in the next round; otherwise an unstable connection would never get
+  // through a long list.
   const onePage = (at: string | undefined) =>
     pRetry(
       async () => {
@@ -244,9 +249,9 @@ async function readPages(
     cursors.push(at);
     const { results, next } = await fittingPage(at);
     for (const message of results) read.set(message.id, message);
-    // Some of these are read by themselves from now on, and the others without them.
+    // Some of these are read alone from now on, and the others without them.
     if (limit !== mostAtFirst && conversationIds.length > 1) return result(next ?? undefined);
-    // A cursor that comes back would go round for ever.
+    // A repeated cursor would cause an endless loop.
     if (!next || cursors.includes(next)) return result(undefined);
     const isOld = (oldestOf(results) ?? -Infinity) <= backTo;
     const isRead = results.slice(-KNOWN_RUN).every(isKnown);
@@ -258,13 +263,13 @@ async function readPages(
   }
 }
 
-/** Of a page that is sorted newest first. */
+/** For a page that is sorted newest first. */
 function oldestOf(page: readonly Message[]): number | undefined {
   const last = page.at(-1);
   return last && createdAt(last);
 }
 
-/** Ends the call by both, and leaves nothing hanging on the longer-lived signal. */
+/** Ends the call on either signal, and leaves no listener on the longer-lived one. */
 async function withDeadline<T>(
   timeoutMs: number,
   signal: AbortSignal,

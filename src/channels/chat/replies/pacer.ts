@@ -1,11 +1,11 @@
 export type Urgency = 'urgent' | 'usual';
 
-/** After this many urgent callers in a row, a usual one has its turn. */
+/** After this many urgent callers in a row, a normal caller has its turn. */
 const URGENT_IN_A_ROW = 3;
 
 /**
- * Lets callers through one after the other, a fixed time apart: urgent ones first, but never only
- * urgent ones.
+ * Admits callers one after the other at a fixed interval. Urgent callers come first, but not
+ * exclusively.
  */
 export class Pacer {
   readonly #spacingMs: number;
@@ -44,7 +44,7 @@ export class Pacer {
   #letOneThrough(): void {
     this.#timer = undefined;
     const now = performance.now();
-    // A timer may fire a little early.
+    // A timer may fire slightly early.
     if (now >= this.#nextAt) {
       const passed = this.#next();
       if (passed !== undefined) this.#nextAt = now + this.#spacingMs;

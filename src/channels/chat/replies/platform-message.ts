@@ -2,17 +2,17 @@ import type { Message } from '../../../platform-api/resources.ts';
 import type { ChatFormat } from '../../../spool/chat-store.ts';
 import { isVisible, isVisibleHtml } from '../visible-text.ts';
 
-/** What a platform message is, and in which order lists have them. */
+/** Classifies and orders messages of the platform. */
 
-/** Names that platforms give the customer's side of a conversation. */
+/** The names that platforms use for the customer's side of a conversation. */
 const CUSTOMER_ROLES = new Set(['contact', 'customer', 'visitor', 'end_user', 'end-user']);
-/** `remote_id` of a message that came from a visitor through this gateway. */
+/** The `remote_id` of a visitor's message from this gateway. */
 const OUR_REMOTE_ID = /^chat:[0-9a-f]{32}:/;
 
 /**
- * Whether a message of the platform is for the visitor to see, by what it says of itself. Most
- * fields are optional (API §2.2), and internal messages must never leave: in doubt it is no reply.
- * Whether this gateway submitted it is looked up in the store, separately.
+ * Whether a message of the platform may be shown to the visitor, by its own fields. Most fields are
+ * optional (API §2.2), and internal messages must never be shown: in doubt it is not a reply.
+ * Whether this gateway submitted it is checked separately, in the store.
  */
 export function isReply(message: Message): boolean {
   if (message.status === 'HIDDEN' || message.status === 'FAILED') return false;
@@ -23,8 +23,8 @@ export function isReply(message: Message): boolean {
 }
 
 /**
- * Whether no field names its author. Such a message could be the visitor's own, if delivery has not
- * yet stored that the platform has it.
+ * Whether no field names its author. It could be the visitor's own message, if delivery has not
+ * stored yet that the platform has it.
  */
 export function isUnsigned(message: Message): boolean {
   return message.agent_id === null && message.user_id === null && message.role === undefined;
@@ -34,29 +34,29 @@ function isCustomers({ role, remote_id: remoteId, user_id: userId }: Message): b
   if (remoteId !== undefined && remoteId !== null && OUR_REMOTE_ID.test(remoteId)) return true;
   const name = role?.toLowerCase();
   if (name === undefined) return false;
-  // In the manner of language models "user" is the customer; with a `user_id` it is a teammate.
+  // As with language models, "user" is the customer; with a `user_id` it is a member of the team.
   return CUSTOMER_ROLES.has(name) || (name === 'user' && userId === null);
 }
 
-/** No single line of a chat is longer; the platform's answer has a limit of its own. */
+/** The maximum length of a chat line; the platform's response has a separate limit. */
 const MAX_REPLY = 100_000;
 
-/** What the visitor is shown; undefined while nothing in it is visible. */
+/** The text for the visitor; undefined while it has no visible content. */
 export function shownText(message: Message): { text: string; format: ChatFormat } | undefined {
   const { content = '', text = '', format } = message;
   const shown = content.slice(0, MAX_REPLY);
   if (format === 'MARKDOWN' && isVisible(shown)) return { text: shown, format };
-  // What is sanitized to nothing would be an empty bubble.
+  // HTML without content after sanitizing would be an empty bubble.
   if (format === 'HTML' && isVisibleHtml(shown)) return { text: shown, format };
   const isPlain = format === undefined || format === 'TEXT';
-  // RICH_TEXT is the platform's own markup, and so is whatever else API §2.2 does not name.
+  // RICH_TEXT is the platform's own markup, as are formats that API §2.2 does not name.
   const plain = isPlain && isVisible(content) ? content : text;
   return isVisible(plain) ? { text: plain.slice(0, MAX_REPLY), format: 'TEXT' } : undefined;
 }
 
 /**
- * Sorts by `created_at`. A message without a (readable) time keeps its place behind the one that
- * was read before it; equal times keep the order in which they were read.
+ * Sorts by `created_at`. A message without a readable time stays after the one that was read before
+ * it; equal times keep the order in which they were read.
  */
 export function inOrder(messages: readonly Message[]): Message[] {
   let last = Number.NEGATIVE_INFINITY;
@@ -70,14 +70,14 @@ export function inOrder(messages: readonly Message[]): Message[] {
     .map(({ message }) => message);
 }
 
-/** Which way a platform's lists run, learned from those that show it. */
+/** The sort order of a platform's lists, learned from those that show it. */
 export class ListDirection {
   #isNewestFirst = false;
 
   /**
-   * One reading of lists with the messages of each conversation the oldest first, so that those
-   * with one time keep their order. A conversation all of whose messages have the same time runs
-   * as the last one did that showed its direction.
+   * Orders the messages of each conversation oldest first, so that messages with equal times keep
+   * their order. A conversation in which all times are equal is assumed to have the order of the
+   * last one that showed it.
    */
   oldestFirst(messages: readonly Message[]): Message[] {
     const places = new Map<string | null, number[]>();
@@ -110,7 +110,7 @@ export function createdAt({ created_at: text }: Message): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** Whether a page shows by itself that the list is sorted newest first. */
+/** Whether a page is visibly sorted newest first. */
 export function isNewestFirst(messages: readonly Message[]): boolean {
   const times = messages.map(createdAt);
   const [first] = times;
@@ -122,7 +122,7 @@ export function isNewestFirst(messages: readonly Message[]): boolean {
   });
 }
 
-/** Whether nothing shows that the list is sorted otherwise. */
+/** Whether nothing indicates another order than oldest first. */
 export function isOldestFirst(messages: readonly Message[]): boolean {
   const times = messages.map(createdAt);
   return times.every((time, index) => {
@@ -131,5 +131,5 @@ export function isOldestFirst(messages: readonly Message[]): boolean {
   });
 }
 
-/** Infinities included, whose difference is not a number. */
+/** Handles infinities too, whose difference is not a number. */
 const compare = (one: number, other: number): number => (one === other ? 0 : one < other ? -1 : 1);

@@ -22,11 +22,11 @@ import {
 } from './schedule.ts';
 
 export interface ReplyPollerOptions {
-  /** List requests a second of all shops together. */
+  /** List requests per second, for all shops together. */
   readonly requestsPerSecond?: number;
   readonly requestTimeoutMs?: number;
   readonly maxPages?: number;
-  /** Between two readings while a visitor waits. */
+  /** The interval between two reads while a visitor waits. */
   readonly fastestMs?: number;
   readonly unsignedWaitMs?: number;
 }
@@ -36,28 +36,28 @@ export interface ReplyPollerParts {
   readonly spool: Pick<Spool, 'ownPlatformMessages'>;
   readonly source: ReplySource;
   readonly presence: Presence;
-  /** Each new line, once, in order: `ChatServer.publish`. */
+  /** Called once per new line, in order: `ChatServer.publish`. */
   readonly onLine: (shopId: ShopId, visitorId: VisitorId, line: JournalLine) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 export interface ReplyPoller {
-  /** Ends every loop and waits until what it is writing is stored. */
+  /** Ends all loops and waits until pending writes are stored. */
   stop(): Promise<void>;
 }
 
-/** Readings between two that go further back, for messages that became visible late. */
-const LOOK_BACK_EVERY = 30;
+/** Every this many reads, one goes further back, for messages that became visible late. */
+const BACK_READ_EVERY = 30;
 const QUEUES = ['waiting', 'others'] as const;
 
 /**
- * Reads the platform for the visitors who are there. One poller per fleet: the embedded store lets
- * one process in (`spool/lock.ts`), so that this one is the only one. With a store that several
- * gateways share, each loop will hold a lease per shop from the spool, taken where `tell` makes it
- * and given up in `stop`; until then nothing here is wrong, since `appendReply` stores a reply once
- * whoever reads it. One loop per shop, so that a platform that answers slowly holds up nobody
- * else's; it runs while that shop has a visitor with an open tab.
+ * Reads the platform for visitors with open tabs. There is one poller per store: the embedded store
+ * admits a single process (`spool/lock.ts`), so this is the only one. With a store shared by
+ * several gateways, each loop would need a lease per shop from the spool, taken in `tell` and
+ * released in `stop`; even without one, `appendReply` stores each reply only once. There is one
+ * loop per shop, so that a slow platform does not delay other shops. It runs while the shop has a
+ * visitor with an open tab.
  */
 export function createReplyPoller(
   options: ReplyPollerOptions,
@@ -92,7 +92,7 @@ export function createReplyPoller(
   };
 }
 
-/** Two queues read for one shop, page by page in turns when both have something to read. */
+/** The two queues of one shop, read page by page in turns when both have something to read. */
 class ShopLoop {
   readonly #shopId: ShopId;
   readonly #replies: ShopReplies;
@@ -103,7 +103,7 @@ class ShopLoop {
   readonly #steps: Readonly<Record<Queue, RepeatedStep>>;
   readonly #lastDepth: Partial<Record<Queue, Depth>> = {};
   #failures = 0;
-  #quietUntil = 0;
+  #pausedUntil = 0;
 
   constructor(shopId: ShopId, replies: ShopReplies, parts: ReplyPollerParts, fastestMs: number) {
     this.#fastestMs = fastestMs;
@@ -122,8 +122,8 @@ class ShopLoop {
       this.#replies.forget(visitor.visitorId);
       return;
     }
-    const dueAt = Math.max(this.#expect(visitor, change), this.#quietUntil);
-    // Called for every message of every visitor: only an earlier time than the known one wakes a loop.
+    const dueAt = Math.max(this.#expect(visitor, change), this.#pausedUntil);
+    // Called for every message of every visitor; only an earlier time wakes a loop.
     for (const queue of QUEUES) this.#steps[queue].wakeBy(dueAt);
   }
 
@@ -137,7 +137,7 @@ class ShopLoop {
     const watched = this.#watched.get(visitor) ?? {
       dueAt: now,
       returning: true,
-      backAt: now + LOOK_BACK_EVERY * this.#fastestMs,
+      backAt: now + BACK_READ_EVERY * this.#fastestMs,
       failures: 0,
     };
     if (change === 'arrived') Object.assign(watched, { dueAt: now, returning: true });
@@ -146,17 +146,17 @@ class ShopLoop {
     return watched.dueAt;
   }
 
-  /** One reading. Never rejects: a reading that fails is repeated later. */
+  /** Reads once. Never rejects: a failed read is repeated later. */
   async #readNext(queue: Queue): Promise<number | undefined> {
     const now = this.#parts.clock();
-    if (now < this.#quietUntil) return this.#quietUntil;
+    if (now < this.#pausedUntil) return this.#pausedUntil;
     const turn = nextTurn(queue, this.#watched, now, this.#lastDepth[queue]);
     if (turn !== undefined) {
       this.#lastDepth[queue] = turn.depth;
-      // A visitor who returns sees an old page until they are read.
+      // A returning visitor sees an old page until it is read.
       const isUrgent = queue === 'waiting' || turn.depth === 'end';
       await this.#collect(turn, isUrgent ? 'urgent' : 'usual');
-      // A reply moves its visitor into the other queue, which may be asleep.
+      // A reply moves its visitor to the other queue, whose loop may be asleep.
       for (const other of QUEUES) this.#steps[other].wakeBy(this.#nextAt(other) ?? Infinity);
     }
     return this.#nextAt(queue);
@@ -164,7 +164,7 @@ class ShopLoop {
 
   #nextAt(queue: Queue): number | undefined {
     const dueAt = nextDueAt(queue, this.#watched);
-    return dueAt && Math.max(dueAt, this.#quietUntil);
+    return dueAt && Math.max(dueAt, this.#pausedUntil);
   }
 
   async #collect({ visitors, depth }: Turn, urgency: Urgency): Promise<void> {
@@ -193,7 +193,7 @@ class ShopLoop {
       if (this.#stopping.signal.aborted) return;
       this.#failures += 1;
       const waitMs = backoffMs(this.#failures);
-      this.#quietUntil = clock() + waitMs;
+      this.#pausedUntil = clock() + waitMs;
       logger.warn('chat.replies_failed', {
         shop: this.#shopId,
         failures: this.#failures,
@@ -201,14 +201,14 @@ class ShopLoop {
         ...errorFields(error),
       });
     } finally {
-      // A visitor may have left while their messages were read.
+      // A visitor may have left during the read.
       for (const visitor of visitors) {
         if (!this.#watched.has(visitor)) this.#replies.forget(visitor.visitorId);
       }
     }
   }
 
-  /** Others could be read: only this visitor waits, longer each time. */
+  /** Other visitors could be read, so only this one is delayed, longer each time. */
   #postpone(visitor: PresentVisitor): void {
     const watched = this.#watched.get(visitor);
     if (watched === undefined) return;
@@ -222,23 +222,23 @@ class ShopLoop {
     if (watched === undefined) return;
     watched.failures = 0;
     if (!isFinished) {
-      // There is more in a long list: `returning` stays as it was, and the list goes on soon.
+      // A long list is unfinished: `returning` is kept, and the list is continued soon.
       watched.dueAt = startedAt + this.#fastestMs;
       watched.backAt = Math.max(watched.backAt, watched.dueAt);
       return;
     }
     const { activeAt, arrivedAt, answeredAt } = visitor;
-    // Another tab may have opened meanwhile, in the same millisecond even, or while those who
-    // return were read before the others: that one is still to be caught up.
+    // Another tab may have been opened meanwhile, even in the same millisecond, or while returning
+    // visitors were read before the others; it still has to be caught up.
     if (depth === 'end' && arrivedAt < startedAt) watched.returning = false;
-    if (depth !== 'known') watched.backAt = startedAt + LOOK_BACK_EVERY * this.#fastestMs;
+    if (depth !== 'known') watched.backAt = startedAt + BACK_READ_EVERY * this.#fastestMs;
     const quietMs = this.#parts.clock() - Math.max(activeAt, arrivedAt, answeredAt);
     const isAnswered = answeredAt > 0 && !isWaiting(visitor);
     watched.dueAt = startedAt + pollIntervalMs(quietMs, this.#fastestMs, isAnswered);
   }
 }
 
-/** Runs a step at the times that the step itself or `wakeBy` names. */
+/** Runs a step at the times returned by the step or set by `wakeBy`. */
 export class RepeatedStep {
   readonly #step: () => Promise<number | undefined>;
   readonly #now: () => number;
@@ -248,15 +248,14 @@ export class RepeatedStep {
   #isStopped = false;
 
   /**
-   * @param step must not throw; resolves with the time of the next one, undefined when there is
-   * nothing to wait for
+   * @param step must not throw; resolves with the time of the next run, undefined if there is none
    */
   constructor(step: () => Promise<number | undefined>, now: () => number) {
     this.#step = step;
     this.#now = now;
   }
 
-  /** There is something to do at this time; cheap when an earlier time is known. */
+  /** Schedules a run at this time; cheap if an earlier time is already scheduled. */
   wakeBy(at: number): void {
     if (this.#isStopped || at >= this.#nextAt) return;
     this.#nextAt = at;
@@ -275,7 +274,7 @@ export class RepeatedStep {
     for (;;) {
       const waitMs = this.#nextAt - this.#now();
       if (this.#isStopped || waitMs === Infinity) {
-        // Before this returns, so that a later `wakeBy` starts a new run.
+        // Set before returning, so that a later `wakeBy` starts a new run.
         this.#running = undefined;
         return;
       }
@@ -285,7 +284,7 @@ export class RepeatedStep {
       } else {
         this.#nextAt = Infinity;
         const at = await this.#step();
-        // `wakeBy` may have named an earlier time meanwhile.
+        // `wakeBy` may have set an earlier time meanwhile.
         this.#nextAt = Math.min(this.#nextAt, at ?? Infinity);
       }
     }

@@ -3,11 +3,11 @@ import type { ShopId } from '../../../domain/ids.ts';
 
 export interface MessagePage {
   readonly results: readonly Message[];
-  /** What to pass as `cursor` for the next page; absent or null on the last one. */
+  /** The `cursor` of the next page; absent or null on the last one. */
   readonly next?: string | null | undefined;
 }
 
-/** The platform knows nothing of the page that was asked for: its cursor has ended. */
+/** The platform refused the requested page: its cursor has expired. */
 export class CursorRefused extends Error {
   override name = 'CursorRefused';
 }
@@ -17,14 +17,14 @@ export class PageTooLarge extends Error {
   override name = 'PageTooLarge';
 }
 
-/** Messages of a page: fewer requests than by the platform's default, which is not documented. */
+/** Messages per page: needs fewer requests than the platform's default, which is not documented. */
 export const PAGE = 200;
 
 /**
- * Where replies come from: `GET /messages/?conversation_id__in=…` (API §4.5), injected, because a
- * channel does not know the platform's client. Rejects when the platform cannot be read now, and
- * with `CursorRefused` when it refuses the page that was asked for, and with `PageTooLarge` when
- * fewer messages have to be asked for.
+ * The source of replies: `GET /messages/?conversation_id__in=…` (API §4.5). It is injected, because
+ * a channel does not import the platform's client. It rejects if the platform cannot be read now,
+ * with `CursorRefused` if the requested page is refused, and with `PageTooLarge` if fewer messages
+ * have to be requested.
  */
 export interface ReplySource {
   listMessages(
@@ -32,7 +32,7 @@ export interface ReplySource {
     conversationIds: readonly string[],
     cursor: string | undefined,
     signal: AbortSignal,
-    /** Messages of the page at most; `PAGE` when absent, or the platform's own number. */
+    /** The maximum number of messages per page; `PAGE` by default. */
     limit?: number,
   ): Promise<MessagePage>;
 }

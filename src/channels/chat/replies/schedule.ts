@@ -2,25 +2,25 @@ import type { VisitorId } from '../../../domain/ids.ts';
 import type { WatchedConversation } from '../../../spool/chat-store.ts';
 import type { PresentVisitor } from '../visitors.ts';
 
-/** Whom to read now, how far, in which requests, and when again. */
+/** Decides which visitors are read, how far, in which requests, and when again. */
 
 /**
- * How far a reading goes: to what is known, further back for messages that became visible later
- * than newer ones, or to the end, because the visitor was away.
+ * How far a read goes: to known messages, further back for messages that became visible later than
+ * newer ones, or to the end because the visitor was away.
  */
 export type Depth = 'known' | 'back' | 'end';
 
-/** Each queue reads its visitors one turn after the other; waiting visitors have their own. */
+/** Each queue reads its visitors in turns; waiting visitors have a separate queue. */
 export type Queue = 'waiting' | 'others';
 
 export interface Watched {
-  /** When their conversations are read next, if nothing happens before. */
+  /** When their conversations are read next, unless something happens earlier. */
   dueAt: number;
-  /** They came since the last complete reading: everything they missed is wanted. */
+  /** They arrived after the last complete read, so everything they missed is read. */
   returning: boolean;
-  /** When their conversations are read further back next. */
+  /** When their conversations are next read further back. */
   backAt: number;
-  /** Readings in a row that failed for them. */
+  /** Consecutive failed reads for them. */
   failures: number;
 }
 
@@ -31,22 +31,23 @@ export interface Turn {
 
 type Entry = readonly [PresentVisitor, Watched];
 
-/** As many as one list request takes, when each has one conversation. */
+/** As many as fit into one list request if each has one conversation. */
 const VISITORS_PER_TURN = 150;
 
-/** They have written, and no reply has come since. */
+/** They have written, and no reply has arrived since. */
 export const isWaiting = ({
   activeAt,
   answeredAt,
 }: Pick<PresentVisitor, 'activeAt' | 'answeredAt'>): boolean => activeAt > answeredAt;
 
 /**
- * Whom a queue reads now, and how far. Readings of one depth go together, and those who wait go
- * apart from the others: a list must be read back to where its least lately read visitor was left.
- * Those who return go first, but never twice in a row while others are due: on a busy site somebody
- * always returns. Then who has been due for longest.
- * @param last the depth of the queue's turn before
- * @returns undefined when nobody is due
+ * Selects whom a queue reads now, and how far. Reads of the same depth are combined, and waiting
+ * visitors are read separately from the others, because a list has to be read back to the point of
+ * its least recently read visitor. Returning visitors come first, but not twice in a row while
+ * others are due, since a busy site always has returning visitors. Otherwise, the longest due come
+ * first.
+ * @param last the depth of the queue's previous turn
+ * @returns undefined if nobody is due
  */
 export function nextTurn(
   queue: Queue,
@@ -74,7 +75,7 @@ export function nextTurn(
   return { depth, visitors };
 }
 
-/** When this queue has its next turn; undefined while it has no visitors. */
+/** When this queue has its next turn; undefined without visitors. */
 export function nextDueAt(queue: Queue, watched: Iterable<Entry>): number | undefined {
   let next: number | undefined;
   for (const [visitor, entry] of watched) {
@@ -109,21 +110,21 @@ function depthOf(
 const oldest = (due: (readonly [unknown, number])[]): number =>
   Math.min(...due.map(([, at]) => at));
 
-/** Longer URLs are refused by common servers. */
+/** Common servers refuse longer URLs. */
 const MAX_CONVERSATIONS = 150;
 
-/** The conversations of one list request, and those that each need a request of their own. */
+/** The conversations of one list request, and those that each need a separate request. */
 export interface Batch {
   readonly together: readonly WatchedConversation[];
   readonly alone: readonly WatchedConversation[];
 }
 
 /**
- * Divides conversations among list requests. Those of one visitor stay together: their replies are
- * numbered in the order in which they were written, and that shows only when all are there. A
- * visitor with a conversation that is read alone delays no other visitor: they have their own batch,
- * behind the others.
- * @param isLong whether a conversation's list is longer than one reading
+ * Divides conversations among list requests. Those of one visitor stay together: replies are
+ * numbered in the order in which they were written, which is known only when all were read. A
+ * visitor with a conversation that is read alone does not delay others: they have a separate batch,
+ * after the others.
+ * @param isLong whether a conversation's list is longer than one read
  */
 export function batchesOf(
   watched: readonly WatchedConversation[],
@@ -166,17 +167,17 @@ function ofOne(
 
 export const FASTEST_MS = 1_000;
 const SLOWEST_MS = 15_000;
-/** For this long after the last sign of life an answer is expected at any moment. */
+/** For this long after the last activity, a reply is expected at any moment. */
 const WAITING_MS = 2 * 60_000;
 
-/** An agent who has answered may say a second thing. */
+/** An agent who has replied may write again. */
 const FOLLOW_UP_MS = 60_000;
 const ANSWERED_MS = 5_000;
 
 /**
- * How long to wait before a visitor's conversations are read again: a second while they wait for an
- * answer, a few once they have it, then longer and longer, up to 15 s after half an hour.
- * @param quietMs since the visitor wrote, came or was answered
+ * How long to wait before a visitor's conversations are read again: a second while they wait for a
+ * reply, a few seconds once they have it, then increasing up to 15 s after half an hour.
+ * @param quietMs since the visitor wrote, arrived or was answered
  * @param isAnswered nothing was written since the last reply
  */
 export function pollIntervalMs(
@@ -191,7 +192,7 @@ export function pollIntervalMs(
   return Math.min(SLOWEST_MS, growing);
 }
 
-/** How long to pause requests to a shop's platform after this many failures in a row. */
+/** How long to pause requests to a shop's platform after this many consecutive failures. */
 export function backoffMs(failures: number): number {
   return Math.min(30_000, FASTEST_MS * 2 ** Math.min(failures - 1, 10));
 }

@@ -18,39 +18,42 @@ export interface ShopRepliesParts extends ReaderParts {
   readonly onLine: (shopId: ShopId, visitorId: VisitorId, line: JournalLine) => void;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** How long a message that nobody signed waits for delivery to say that it is the visitor's. */
+  /** How long a message without an author waits for delivery to identify it as the visitor's. */
   readonly unsignedWaitMs: number;
 }
 
-/** How many of each visitor's newest conversations are read; older ones when the visitor returns. */
+/** The number of a visitor's newest conversations that are read; more when the visitor returns. */
 const WATCHED = { usual: 3, thorough: 20 };
 
-/** Conversations read alone in a turn, by visitors: others who are due wait for all of them. */
-const MOST_ALONE = 3;
-/** After this many failed lists in a row the platform counts as down. */
+/**
+ * The maximum number of visitors per turn whose conversations are read alone, since others wait for
+ * them.
+ */
+const MAX_READ_ALONE = 3;
+/** After this many failed lists in a row, the platform counts as down. */
 const FAILURES_IN_A_ROW = 2;
 
 /** The outcome of a turn. Visitors in none of these sets were read to the end. */
 export interface Collected {
-  /** Of whom there is more to read, soon. */
+  /** Visitors with more to read soon. */
   readonly unfinished: ReadonlySet<VisitorId>;
   readonly failed: ReadonlySet<VisitorId>;
-  /** Whose turn it was, and who had to be left for the next one. */
+  /** Visitors of this turn who had to be left for the next one. */
   readonly left: ReadonlySet<VisitorId>;
-  /** The first of the failures, when there were any. */
+  /** The first failure, if there was any. */
   readonly error?: unknown;
 }
 
-/** What was decided about the messages of one conversation, for as long as its visitor is there. */
+/** The decisions about the messages of one conversation, kept while its visitor is present. */
 interface Decided {
   /** In the journal, or known not to belong there. */
   readonly settled: Set<string>;
-  /** Looked at, and no reply as it stands; it is looked at again wherever it turns up. */
+  /** Read but not a reply in its current form; checked again whenever it is listed. */
   readonly read: Set<string>;
   readonly unsignedSince: Map<string, number>;
 }
 
-/** Brings the replies of one shop into the journals of its visitors. */
+/** Stores the replies of one shop in the journals of its visitors. */
 export class ShopReplies {
   readonly #shopId: ShopId;
   readonly #parts: ShopRepliesParts;
@@ -63,17 +66,17 @@ export class ShopReplies {
     this.#lists = new ConversationLists(shopId, parts);
   }
 
-  /** Decisions about a visitor who has left are not kept: the journal has the replies. */
+  /** Decisions for a visitor who has left are dropped; the journal has the replies. */
   forget(visitorId: VisitorId): void {
     this.#decided.delete(visitorId);
     this.#lists.forget(visitorId);
   }
 
   /**
-   * Reads these visitors' conversations and stores what is new. A visitor who cannot be read delays
-   * no other; when two lists fail in a row, no more are requested.
-   * @param visitors those who have been due for longest come first
-   * @throws {unknown} what went wrong, when nobody could be read
+   * Reads these visitors' conversations and stores new replies. A visitor who cannot be read does
+   * not delay the others; if two lists fail in a row, no more are requested.
+   * @param visitors the longest due come first
+   * @throws {unknown} the error, if nobody could be read
    */
   async collect(
     visitors: readonly VisitorId[],
@@ -84,7 +87,7 @@ export class ShopReplies {
     const perVisitor = how.depth === 'end' ? WATCHED.thorough : WATCHED.usual;
     const place = new Map(visitors.map((visitorId, index) => [visitorId, index]));
     const watched = newest(all, perVisitor, (each) => this.#lists.isUnfinished(each))
-      .filter((each) => !this.#lists.isQuiet(each))
+      .filter((each) => !this.#lists.isPaused(each))
       .sort((one, other) => (place.get(one.visitorId) ?? 0) - (place.get(other.visitorId) ?? 0));
     const visitorOf = new Map(
       watched.map(({ conversationId, visitorId }) => [conversationId, visitorId]),
@@ -96,7 +99,10 @@ export class ShopReplies {
     let [isAnyRead, failuresInARow, alone] = [false, 0, 0];
     for (const batch of batchesOf(watched, (each) => this.#lists.isReadAlone(each))) {
       const own = [...batch.together, ...batch.alone].map(({ visitorId }) => visitorId);
-      if (failuresInARow >= FAILURES_IN_A_ROW || (batch.alone.length > 0 && alone >= MOST_ALONE)) {
+      if (
+        failuresInARow >= FAILURES_IN_A_ROW ||
+        (batch.alone.length > 0 && alone >= MAX_READ_ALONE)
+      ) {
         for (const visitorId of own) left.add(visitorId);
         continue;
       }
@@ -111,14 +117,14 @@ export class ShopReplies {
         if (signal.aborted) throw error;
         failure ??= { error };
         for (const visitorId of own) outcome.failed.add(visitorId);
-        // The platform has answered: it is this conversation that cannot be read, and nothing else.
+        // The platform responded, so the problem is limited to this conversation.
         if (error instanceof PageTooLarge) isAnyRead = true;
         else failuresInARow += 1;
       }
     }
     if (failure !== undefined && !isAnyRead) throw failure.error;
     for (const each of watched) {
-      if (this.#lists.isUnfinished(each) && !this.#lists.isQuiet(each)) {
+      if (this.#lists.isUnfinished(each) && !this.#lists.isPaused(each)) {
         outcome.unfinished.add(each.visitorId);
       }
     }
@@ -131,7 +137,7 @@ export class ShopReplies {
     return decided.settled.has(message.id) || decided.read.has(message.id);
   }
 
-  /** A visitor's messages from the first one on that has to wait are left for a later reading. */
+  /** From the first message that has to wait on, a visitor's messages are left for a later read. */
   async #store(
     { messages, readTo }: Pick<Listed, 'messages' | 'readTo'>,
     visitorOf: ReadonlyMap<string, VisitorId>,
@@ -144,7 +150,7 @@ export class ShopReplies {
       const decided = this.#decidedOf(message, visitorOf);
       if (decided === undefined || decided.settled.has(message.id)) return false;
       if (isReply(message)) return true;
-      // A reply that is still being written may be on any page when it is done.
+      // A reply that is still being written may be on any page when it is complete.
       const isUnfinished = message.status === 'PENDING' && shownText(message) === undefined;
       if (!isUnfinished) decided.read.add(message.id);
       return false;
@@ -156,7 +162,7 @@ export class ShopReplies {
       const visitorId = visitorOf.get(conversationId);
       const decided = this.#decidedOf(message, visitorOf);
       if (visitorId === undefined || decided === undefined) continue;
-      // Lists that were read one after the other may both have it.
+      // Two lists that were read one after the other may both contain it.
       if (decided.settled.has(message.id)) continue;
       if (!own.has(message.id)) {
         const isAhead = (createdAt(message) ?? -Infinity) > (readTo.get(visitorId) ?? Infinity);
@@ -185,9 +191,9 @@ export class ShopReplies {
       at: createdAt(message) ?? clock(),
       ...shown,
     });
-    // Undefined: the visitor has it already, from before a restart.
+    // Undefined: the visitor already has it, from before a restart.
     if (appended === undefined) return;
-    // Another visitor's, when the one who was asked for has joined them meanwhile.
+    // It belongs to another visitor if the requested one has been merged meanwhile.
     const { visitorId: owner, line } = appended;
     logger.info('chat.reply', { platformMessage: message.id, visitor: owner, seq: line.seq });
     onLine(this.#shopId, owner, line);
@@ -219,7 +225,7 @@ export class ShopReplies {
     visitorOf: ReadonlyMap<string, VisitorId>,
   ): Decided | undefined {
     const visitorId = conversationId === null ? undefined : visitorOf.get(conversationId);
-    // Not asked for, so not for anyone.
+    // Not requested, so it belongs to no visitor here.
     if (conversationId === null || visitorId === undefined) return undefined;
     const conversations = this.#decided.get(visitorId) ?? new Map<string, Decided>();
     this.#decided.set(visitorId, conversations);
@@ -233,7 +239,7 @@ export class ShopReplies {
   }
 }
 
-/** The most recently used conversations of each visitor, and those in which reading goes on. */
+/** The most recently used conversations of each visitor, and the unfinished ones. */
 function newest(
   watched: readonly WatchedConversation[],
   perVisitor: number,

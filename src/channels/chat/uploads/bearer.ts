@@ -6,12 +6,12 @@ import { Origins } from '../shop.ts';
 import { isCurrent } from '../recognition.ts';
 import type { TokenBearer, VisitorTokens } from '../recognition.ts';
 
-/** Whose token came with a request for a file. */
+/** The bearer of the token in a file request. */
 export interface UploadBearer extends TokenBearer {
   readonly shop: ChatShop;
 }
 
-/** An answer other than the file's own. */
+/** A response other than the file. */
 export class Answer extends Error {
   override name = 'Answer';
   readonly status: number;
@@ -25,7 +25,7 @@ export class Answer extends Error {
   }
 }
 
-/** @throws {Answer} 401 without a token of ours, 403 from another site's page */
+/** @throws {Answer} 401 without a valid token, 403 from another site's page */
 export function bearerOf(
   {
     tokens,
@@ -41,7 +41,7 @@ export function bearerOf(
   return { ...bearer, shop };
 }
 
-/** @throws {Answer} 401: the token is a guest's, and the guest is another visitor now */
+/** @throws {Answer} 401: the token belongs to a guest who is now identified */
 export async function assertCurrent(
   { store }: { readonly store: ChatStore },
   bearer: UploadBearer,

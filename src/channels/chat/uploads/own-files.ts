@@ -8,7 +8,7 @@ import type { ChatShop } from '../shop.ts';
 import type { ChatLimits } from '../limits.ts';
 import { Answer, assertCurrent, type UploadBearer } from './bearer.ts';
 
-/** 25 MiB in that time are 87 KiB a second. */
+/** 25 MiB in this time are 87 KiB per second. */
 const DOWNLOAD_TIMEOUT_MS = 5 * 60_000;
 
 export interface OwnFileParts {
@@ -19,8 +19,8 @@ export interface OwnFileParts {
 }
 
 /**
- * Sends a visitor the bytes of their own file. No browser shows it under the gateway's name: it is a
- * download, of the type that its bytes showed, in a sandbox.
+ * Sends visitors their own file. It is a sandboxed download with the type detected from its bytes,
+ * so no browser displays it under the gateway's origin.
  * @throws {Answer} 401, 404, 429
  */
 export async function sendUpload(
@@ -37,7 +37,8 @@ export async function sendUpload(
   const id = String(request.params['id']);
   const upload = id.length > 64 ? undefined : await store.upload(shop.shopId, visitorId, id);
   if (upload === undefined || !(await isKept(blobs, upload))) throw new Answer(404, 'not_found');
-  // An id is one file for ever; it is kept by the visitor's own browser, and asked for every time.
+  // An id always refers to the same file. The visitor's browser caches it and revalidates each
+  // time.
   const etag = `"${upload.id}"`;
   response.set({ 'Cache-Control': 'private, no-cache', ETag: etag });
   response.vary('Authorization');
@@ -53,13 +54,13 @@ export async function sendUpload(
     'X-Content-Type-Options': 'nosniff',
   });
   response.attachment(upload.name);
-  // `attachment` guesses a type by the name; the bytes have said what it is.
+  // `attachment` derives the type from the name; the detected type is used instead.
   response.set('Content-Type', upload.type);
   if (request.method === 'HEAD') {
     response.end();
     return;
   }
-  // Whoever does not read would keep a file and a connection open for ever.
+  // A client that does not read would keep a file and a connection open forever.
   const deadline = setTimeout(() => response.destroy(), DOWNLOAD_TIMEOUT_MS);
   try {
     await pipeline(blobs.read(upload.blob), response, { signal });
@@ -68,7 +69,7 @@ export async function sendUpload(
   }
 }
 
-/** The file goes some time before its row, and a disk can lose one. */
+/** The file is removed some time before its row, and a disk can lose a file. */
 async function isKept(blobs: BlobStore, { blob }: UploadRecord): Promise<boolean> {
   return stat(blobs.path(blob)).then(
     () => true,
@@ -77,8 +78,9 @@ async function isKept(blobs: BlobStore, { blob }: UploadRecord): Promise<boolean
 }
 
 /**
- * Removes a file that the visitor has taken back before any message used it. A file that is used,
- * another visitor's or unknown stays, and the answer is the same: asking twice is no error.
+ * Removes a file that the visitor discarded before any message used it. A file that is used,
+ * unknown or another visitor's is kept, with the same response: repeating the request is not an
+ * error.
  * @throws {Answer} 401, 429
  */
 export async function removeUpload(
@@ -94,7 +96,7 @@ export async function removeUpload(
   const id = String(request.params['id']);
   const blob = id.length > 64 ? undefined : await store.removeUpload(shop.shopId, visitorId, id);
   if (blob !== undefined) {
-    // After its row: a file that no row names is cleared away at the next start.
+    // After its row: the next start removes files without a row.
     await blobs.remove(blob);
     logger.info('chat.upload_removed', { upload: id, visitor: visitorId });
   }

@@ -15,7 +15,7 @@ export interface ReceivedFile {
   readonly checksum?: number;
 }
 
-/** The upload cannot be taken; `status` is the HTTP answer. */
+/** The upload is refused; `status` is the HTTP status. */
 export class UploadRefused extends Error {
   override name = 'UploadRefused';
   readonly status: 400 | 413 | 415;
@@ -25,7 +25,7 @@ export class UploadRefused extends Error {
   }
 }
 
-/** The client went away, or took too long. Nobody is there to be answered. */
+/** The client disconnected or took too long, so there is no response. */
 export class UploadAborted extends Error {
   override name = 'UploadAborted';
 }
@@ -39,13 +39,12 @@ const LIMITS = {
   headerPairs: 20,
   headerSize: 8 * 1024,
 };
-/** Boundaries and part headers around the file. */
+/** The boundaries and part headers around the file. */
 const MULTIPART_OVERHEAD = 64 * 1024;
 
 /**
- * Takes the part `file` of a multipart body (RFC 7578) to disk as it comes in. Whatever goes
- * wrong, no file stays behind.
- * @param wrote told of so many more bytes on their way to the disk
+ * Streams the part `file` of a multipart body (RFC 7578) to disk. After any error, no file remains.
+ * @param wrote called with the number of further bytes on their way to the disk
  * @throws {UploadRefused} {UploadAborted} {UnsupportedFile} {SpoolFull} {SpoolUnavailable}
  */
 export async function receiveUpload(
@@ -58,7 +57,7 @@ export async function receiveUpload(
     throw new UploadRefused(413, 'the body is larger than a file may be');
   }
   const busboy = parserFor(request);
-  // Ends the file's own stream when the request does not get to its end.
+  // Ends the file's stream if the request does not complete.
   const abort = new AbortController();
   let file: Promise<ReceivedFile> | undefined;
   let onStop = (): void => undefined;
@@ -83,7 +82,7 @@ export async function receiveUpload(
       onStop = (): void => reject(new UploadAborted('the gateway stops'));
       signal.addEventListener('abort', onStop);
       if (signal.aborted) onStop();
-      // Not `pipeline`: it would destroy the request, and with it the way to answer.
+      // `pipeline` would destroy the request, and then no response could be sent.
       request.pipe(busboy);
     });
     if (file === undefined) throw new UploadRefused(400, 'no part named file');
@@ -91,7 +90,7 @@ export async function receiveUpload(
   } catch (error) {
     request.unpipe(busboy);
     abort.abort();
-    // Its writer is gone when this settles; the first error is the one to tell.
+    // When this settles, the file is closed; the first error is the one to report.
     await file?.then(
       ({ blob }) => blobs.remove(blob),
       () => undefined,
@@ -139,14 +138,17 @@ async function storeFile(
     const { blob, size, checksum } = raw;
     return { blob, size, name, type: sniffer.type, ...(checksum !== undefined && { checksum }) };
   } catch (error) {
-    // What still comes of this part is read and dropped.
+    // The rest of this part is read and discarded.
     stream.on('error', () => undefined).resume();
     await writer.abort();
     throw error;
   }
 }
 
-/** The last part of a path, without what terminals and headers stumble over; never empty. */
+/**
+ * The last component of a path, without characters that cause problems in terminals and headers;
+ * never empty.
+ */
 function cleanName(name: string): string {
   const base = name.replaceAll(/[\p{Cc}\p{Cf}]/gu, '').replace(/^.*[\\/]/, '');
   const trimmed = base.replace(/^[.\s]+|[.\s]+$/g, '');
@@ -155,14 +157,14 @@ function cleanName(name: string): string {
   return `${trimmed.slice(0, 200 - extension.length)}${extension}`;
 }
 
-/** Trailing dots and blanks do not count: Windows drops them. */
+/** Trailing dots and blanks are ignored, since Windows removes them. */
 const ACTIVE_NAMES = /\.(?:svgz?|x?html?|xht|shtml?|mht(?:ml)?|hta|htc|xslt?)[.\s]*$/i;
 const ACTIVE_TYPES = /^(?:image\/svg\+xml|text\/html|application\/xhtml\+xml|text\/javascript)\b/i;
-/** Kinds of text that cannot be told from the bytes, so that the client's word is taken. */
+/** Text types that cannot be detected from the bytes, so the declared type is used. */
 const TEXT_TYPES = new Set(['text/csv', 'text/markdown', 'text/calendar', 'text/vcard']);
 /**
- * Types that browsers show or save and never run; any other one is stored as a download of no type.
- * What is made of XML is not among them: a script runs in any XML document (SVG, XHTML).
+ * Types that browsers display or download but never execute; any other type is stored as an untyped
+ * download. XML-based types are not included, because scripts run in any XML document (SVG, XHTML).
  */
 const KNOWN_TYPES = new Set([
   ...['png', 'apng', 'jpeg', 'gif', 'webp', 'avif', 'heic', 'heif', 'bmp', 'tiff', 'x-icon'].map(
@@ -187,12 +189,12 @@ const KNOWN_TYPES = new Set([
 ]);
 const UNKNOWN = 'application/octet-stream';
 
-/** This type of file is not taken (HTTP 415). */
+/** This type of file is not accepted (HTTP 415). */
 export class UnsupportedFile extends Error {
   override name = 'UnsupportedFile';
 }
 
-/** @throws {UnsupportedFile} by what the client says it is; the bytes are looked at later */
+/** @throws {UnsupportedFile} by the declared name and type; the bytes are checked later */
 function assertInert(name: string, declaredType: string): void {
   if (ACTIVE_NAMES.test(name) || ACTIVE_TYPES.test(declaredType)) {
     throw new UnsupportedFile('a file that browsers would run');
@@ -200,9 +202,9 @@ function assertInert(name: string, declaredType: string): void {
 }
 
 /**
- * The MIME type under which a file is kept. Other markup than SVG and HTML (an XML invoice, a log
- * with tags) is taken, and so is whatever else nobody knows: as `application/octet-stream`, which
- * browsers download and never open.
+ * The MIME type under which a file is stored. Markup other than SVG and HTML (an XML invoice, a log
+ * with tags) and unknown formats are stored as `application/octet-stream`, which browsers download
+ * but never open.
  * @throws {UnsupportedFile} SVG, HTML and XHTML, by the root element
  */
 async function typeOf(head: Uint8Array, declaredType: string): Promise<string> {
@@ -222,9 +224,9 @@ async function typeOf(head: Uint8Array, declaredType: string): Promise<string> {
   }
 }
 
-/** Passes a file through once its first bytes have shown what it is. */
+/** Passes a file through once its first bytes have identified it. */
 class TypeSniffer extends Transform {
-  /** Known after the stream has ended. */
+  /** Set when the stream has ended. */
   type = UNKNOWN;
   readonly #declaredType: string;
   #head: Buffer[] | undefined = [];

@@ -9,13 +9,14 @@ import type {
   ToAuthenticationWorker,
 } from './authenticator.ts';
 
-// mailauth makes objects of dotted names in ARC-Authentication-Results, also of `__proto__.x`.
-// Without this accessor that is an ordinary name, and no message can change the prototype.
+// mailauth creates objects from dotted names in ARC-Authentication-Results, including
+// `__proto__.x`. Without this accessor, that is an ordinary name, and no message can change the
+// prototype.
 Reflect.deleteProperty(Object.prototype, '__proto__');
 
 const port = parentPort;
 if (port === null) throw new Error('this file runs as a worker thread');
-// Set by the authenticator, which is the only one that starts this file.
+// Set by the authenticator, the only code that starts this file.
 const settings = workerData as AuthenticationSettings;
 const resolver = new DnsResolver(settings.dns, createMonotonicClock());
 

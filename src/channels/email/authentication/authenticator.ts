@@ -12,12 +12,12 @@ export interface AuthenticatorOptions {
   readonly dns?: Partial<DnsOptions>;
   /** For one message, in milliseconds. */
   readonly totalMs?: number;
-  /** The worker's file, for tests of a worker that fails. */
+  /** The worker's file, replaced in tests of failing workers. */
   readonly worker?: URL;
 }
 
 export interface Authenticator {
-  /** Never rejects: what cannot be checked in time is `temperror`. */
+  /** Never rejects: a check that does not finish in time is `temperror`. */
   check(request: CheckRequest): Promise<AuthenticationVerdict>;
   stop(): Promise<void>;
 }
@@ -30,12 +30,12 @@ interface Waiting {
 const MAX_HEAP_MB = 128;
 /** For the same reason as in the threads that read mail (normalize/threads/mail-worker.ts). */
 const YOUNG_GENERATION_MB = 12;
-/** The thread ends a check itself; after this time it is too busy to do so. */
+/** The thread itself ends a check; after this time it is too busy to do so. */
 const THREAD_GRACE_MS = 500;
 
 /**
- * Checks senders in a thread of its own, which is started with the first message. One thread, so
- * that all messages share the DNS cache and its breaker.
+ * Checks senders in a separate thread, which is started with the first message. There is a single
+ * thread, so that all messages share the DNS cache and its breaker.
  */
 export function createAuthenticator(
   options: AuthenticatorOptions,
@@ -105,7 +105,7 @@ export function createAuthenticator(
       return new Promise((resolve) => {
         const timer = setTimeout(() => {
           settle(id, UNKNOWN_VERDICT);
-          // It has answered nothing since: it hangs, with all that is in flight there.
+          // It has not responded since, so it hangs, with everything in flight there.
           if (heardAt < askedAt) end(thread);
         }, totalMs + THREAD_GRACE_MS);
         waiting.set(id, { settle: resolve, timer });
@@ -122,7 +122,7 @@ export function createAuthenticator(
   };
 }
 
-/** What the thread is started with. */
+/** The data with which the thread is started. */
 export interface AuthenticationSettings extends CheckSettings {
   readonly dns: DnsOptions;
 }

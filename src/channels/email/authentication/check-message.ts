@@ -13,12 +13,12 @@ import { checkSignatures, type SignatureCheck } from './check-signatures.ts';
 import { claimOf, policyOf, sealedFor } from './claimed-sender.ts';
 import type { Resolve } from './dns-resolver.ts';
 import { readHead } from './message-bytes.ts';
-import { carriedBy, relayResults, reportedSpf, vouchesFor } from './reported-results.ts';
+import { sealedResults, relayResults, reportedSpf, confirmsSender } from './reported-results.ts';
 import { readSignedHead, type SignedHead } from './signed-head.ts';
 import type { SenderLists } from '../shop.ts';
 import type { AuthenticationVerdict } from './verdict.ts';
 
-/** One message to be checked; all of it can be cloned to another thread. */
+/** One message to check; can be cloned to another thread. */
 export interface CheckRequest {
   readonly raw: RawSource;
   readonly remoteAddress: string;
@@ -26,28 +26,30 @@ export interface CheckRequest {
   readonly envelopeFrom: string;
   readonly trustedRelay: boolean;
   readonly trustedArcSealers: readonly string[];
-  /** Needed to find whom the message is from; without them only From is checked. */
+  /** Needed to determine the author; without them, only From is checked. */
   readonly senders?: SenderLists;
 }
 
 export interface CheckSettings {
-  /** Our own name: the id of our Authentication-Results. */
+  /** This host's name, which is the id of our Authentication-Results. */
   readonly hostname: string;
   readonly trustedAuthservIds: readonly string[];
-  /** For all of one message. */
+  /** The limit for one message. */
   readonly totalMs: number;
 }
 
-/** Made once: a signal without a reason of its own makes an error, with its stack, for each message. */
+/**
+ * Created once, because a signal without a reason creates an error with a stack for each message.
+ */
 const OVER = new Error('the check is over');
-/** Organizational domains of sealers are configured; their servers seal under names below. */
+/** The configured sealers are organizational domains; their servers seal with names below them. */
 const isBelow = (domain: string, sealer: string): boolean =>
   domain === sealer || domain.endsWith(`.${sealer}`);
 
 /**
- * SPF, DKIM, ARC and DMARC of one message. They run in parallel, each with the whole time: a zone
- * that does not answer delays only the method that asked it.
- * @throws what reading the raw form fails with
+ * SPF, DKIM, ARC and DMARC of one message. They run in parallel, each with the full time limit, so
+ * a zone that does not respond delays only the method that queries it.
+ * @throws the errors of reading the raw form
  */
 export async function checkMessage(
   request: CheckRequest,
@@ -89,7 +91,7 @@ async function check(
   if (fromDomain === undefined) {
     const { result } = await spf;
     const other = { dkim: 'none', arc: 'none', policy: 'none', aligned: 'none' } as const;
-    // The envelope's sender is covered by SPF, and by nothing else.
+    // SPF is the only check that covers the envelope sender.
     const isCovered = claim?.isEnvelope === true && result === 'pass';
     const claimed = isCovered ? 'none' : policyOf(await claimRecord);
     return { ...other, spf: result, dmarc: 'permerror', ...(claimed && { claimed }) };
@@ -109,7 +111,7 @@ async function check(
     inTime(signal, readDmarcRecord(fromDomain, resolve), { kind: 'temperror' as const }),
     claimRecord,
   ]);
-  const carried = carriedBy(signed, signatures, fromDomain);
+  const carried = sealedResults(signed, signatures, fromDomain);
   const sealed = claim === undefined ? 'none' : sealedFor(claim, head, signed, signatures);
   const claimed = sealed === 'none' ? policyOf(claimPolicy) : sealed;
   return {
@@ -123,7 +125,7 @@ async function check(
       spf: spfCheck,
       signatures,
       carried,
-      relay: vouchesFor(relay, fromDomain),
+      relay: confirmsSender(relay, fromDomain),
     }),
   };
 }
@@ -137,7 +139,7 @@ interface Evidence {
   readonly relay: boolean;
 }
 
-/** RFC 7489 §6.6.2. What a trusted host found before us counts when our own checks find nothing. */
+/** RFC 7489 §6.6.2. Results of a trusted host count if our own checks find nothing. */
 function conclude(evidence: Evidence): Pick<AuthenticationVerdict, 'dmarc' | 'policy' | 'aligned'> {
   const { fromDomain, record, spf, signatures, carried, relay } = evidence;
   const found = record.kind === 'found';
@@ -152,7 +154,8 @@ function conclude(evidence: Evidence): Pick<AuthenticationVerdict, 'dmarc' | 'po
   if (relay) return { dmarc: 'pass', policy, aligned: 'relay' };
   if (carried === 'pass') return { dmarc: 'pass', policy, aligned: 'arc' };
   if (!found) return { dmarc: record.kind, policy, aligned: 'none' };
-  // DNS trouble counts only for a method that could have passed; else anyone could cause it.
+  // A DNS failure matters only for a method that could have passed; otherwise anyone could cause
+  // one.
   const mightPass =
     carried === 'undecided' ||
     signatures.undecided.some((domain) => isAligned(fromDomain, domain, record.strictDkim)) ||
@@ -160,7 +163,9 @@ function conclude(evidence: Evidence): Pick<AuthenticationVerdict, 'dmarc' | 'po
   return { dmarc: mightPass ? 'temperror' : 'fail', policy, aligned: 'none' };
 }
 
-/** Of one From line with one mailbox; else there is no author that could be verified. */
+/**
+ * For a single From header with one mailbox; otherwise there is no author that could be verified.
+ */
 function authorDomain(head: HeaderBlock): string | undefined {
   const author = authorOf(head);
   return author === undefined || author === 'several'
@@ -177,7 +182,7 @@ function outOfTime(head: SignedHead, fromDomain: string): SignatureCheck {
   };
 }
 
-/** The work's own result, or this one when the time is over. */
+/** The result of the work, or the given one on timeout. */
 async function inTime<Result>(
   signal: AbortSignal,
   work: Promise<Result>,

@@ -8,7 +8,7 @@ import {
   libraryResolver,
   parseHeaders,
 } from './mailauth.ts';
-import { boundBody, readBody, StrangeBody } from './message-bytes.ts';
+import { boundBody, readBody, AbnormalBody } from './message-bytes.ts';
 import type { Resolve } from './dns-resolver.ts';
 import type { SignedHead } from './signed-head.ts';
 import type { MethodResult } from './verdict.ts';
@@ -19,9 +19,9 @@ const MIN_KEY_BITS = 1024;
 
 export interface SignatureCheck {
   readonly dkim: MethodResult;
-  /** Domains whose signature holds for the whole message. */
+  /** Domains with a valid signature over the whole message. */
   readonly passed: readonly string[];
-  /** Domains whose key could not be asked for. */
+  /** Domains whose key could not be queried. */
   readonly undecided: readonly string[];
   readonly arc: MethodResult;
 }
@@ -37,7 +37,7 @@ export interface SignatureQuestion {
   readonly signal: AbortSignal;
 }
 
-/** What the library reports about a signature, beyond its types. */
+/** The library's report on a signature, beyond its declared types. */
 const signatureSchema = z.object({
   signingDomain: z.string().default(''),
   bodyHash: z.unknown().optional(),
@@ -47,8 +47,8 @@ const signatureSchema = z.object({
 type Signature = z.infer<typeof signatureSchema>;
 
 /**
- * DKIM (RFC 6376) and the newest ARC set (RFC 8617), in one pass over the body; without a signature
- * that counts the body is not read.
+ * DKIM (RFC 6376) and the newest ARC set (RFC 8617), in one pass over the body. Without a relevant
+ * signature, the body is not read.
  */
 export async function checkSignatures(
   question: SignatureQuestion,
@@ -87,10 +87,10 @@ export async function checkSignatures(
 }
 
 /**
- * Feeds the library's verifier directly: its own reader would search each byte for line ends that
- * are known already. Undefined when the verifier throws on what the sender wrote: that is a broken
- * signature, and no trouble of ours that could leave the verdict open.
- * @throws what reading the message fails with, or the reason for which it ended
+ * Feeds the library's verifier directly, because its own reader would search every byte for line
+ * ends that are already known. Undefined if the verifier throws on the sender's input: that is a
+ * broken signature rather than a failure of ours, which could leave the verdict open.
+ * @throws the errors of reading the message, or the signal's reason
  */
 async function verify(
   { raw, head, headBytes, signal }: SignatureQuestion,
@@ -104,7 +104,7 @@ async function verify(
         yield chunk;
       }
     } catch (error) {
-      if (!(error instanceof StrangeBody)) trouble = { error };
+      if (!(error instanceof AbnormalBody)) trouble = { error };
       throw error;
     }
   }
@@ -132,19 +132,19 @@ async function checkSeals(
 ): Promise<MethodResult> {
   const seals = boundLookups(resolve, MAX_KEY_LOOKUPS);
   try {
-    // The library's own type for what it hands on is the sealer's, not the verifier's.
+    // The library declares the sealer's type here instead of the verifier's.
     const { status } = await arc(data as ArcData, {
       resolver: libraryResolver(seals.resolve),
       minBitLength: MIN_KEY_BITS,
     });
     if (status.result === 'pass') return 'pass';
   } catch {
-    // It throws on a key that is too short.
+    // It throws for a key that is too short.
   }
   return hadTrouble() || seals.hadTrouble() ? 'temperror' : 'fail';
 }
 
-/** The best result of all signatures; `permerror` without a readable one. */
+/** The best result of all signatures; `permerror` if none is readable. */
 function bestOf(signatures: readonly Signature[]): MethodResult {
   const results = signatures.map(dkimResult);
   return (
@@ -156,7 +156,7 @@ function bestOf(signatures: readonly Signature[]): MethodResult {
 
 function dkimResult({ status, bodyHash, bodyHashExpecting }: Signature): MethodResult {
   if (status.result === 'pass') return 'pass';
-  // The library says neutral; RFC 8601 §2.7.1: the signature did not pass verification.
+  // The library reports neutral; RFC 8601 §2.7.1: the signature did not pass verification.
   if (bodyHash !== undefined && bodyHash !== bodyHashExpecting) return 'fail';
   switch (status.result) {
     case 'fail':

@@ -8,14 +8,14 @@ import {
 import { mailboxOf, selectSender } from '../sender.ts';
 import type { HeaderBlock } from '../header-block.ts';
 import { createFormSenders, isSharedDomain } from '../known-senders.ts';
-import { carriedBy, parseAuthenticationResults, vouchesFor } from './reported-results.ts';
+import { sealedResults, parseAuthenticationResults, confirmsSender } from './reported-results.ts';
 import type { SignatureCheck } from './check-signatures.ts';
 import type { DmarcRecord } from './mailauth.ts';
 import type { SenderLists } from '../shop.ts';
 import type { SignedHead } from './signed-head.ts';
 import type { AuthenticationVerdict } from './verdict.ts';
 
-/** Where a group that rewrites From keeps the person who wrote. */
+/** Headers in which a group that rewrites From keeps the author. */
 const ORIGINAL_SENDER = ['x-original-from', 'x-original-sender'];
 
 /** A person whom no check of From covers. */
@@ -25,7 +25,7 @@ export interface Claim {
   readonly isEnvelope: boolean;
 }
 
-/** Undefined when From names the person, or several. */
+/** Undefined if From names the person, or several. */
 export function claimOf(
   head: HeaderBlock,
   senders: SenderLists | undefined,
@@ -43,11 +43,10 @@ export function claimOf(
 }
 
 /**
- * Whether a sealer whom the shop trusts found that the message is from the claimed domain;
- * `temperror` when DNS trouble leaves the seal undecided. On a domain that strangers share this does
- * not tell whose the address is: there the sealer must name the address itself, in the reverse-path
- * that it saw, or in a header that its signature covers and that no sender can set (a group
- * replaces it).
+ * Whether a sealer that the shop trusts found that the message is from the claimed domain;
+ * `temperror` if a DNS failure leaves the seal undecided. For a shared domain this does not
+ * identify the address: there, the sealer must name the address itself, in the reverse-path that it
+ * saw, or in a header that its signature covers and that senders cannot set (a group replaces it).
  */
 export function sealedFor(
   { address, domain }: Claim,
@@ -55,7 +54,7 @@ export function sealedFor(
   signed: SignedHead,
   signatures: SignatureCheck,
 ): 'verified' | 'none' | 'temperror' {
-  const carried = carriedBy(signed, signatures, domain);
+  const carried = sealedResults(signed, signatures, domain);
   if (carried === 'undecided') return 'temperror';
   if (carried === 'none') return 'none';
   return !isSharedDomain(domain) || namesAddress(signed, head, address, domain)
@@ -75,11 +74,12 @@ function namesAddress(
     parseAddressList(head.first(name) ?? '').some((each) => matchKey(each.address) === key);
   return signed.arc.some(({ results }, index) => {
     const found = parseAuthenticationResults(results);
-    if (!vouchesFor(found, domain)) return false;
+    if (!confirmsSender(found, domain)) return false;
     const spf = found?.methods.find(({ method }) => method === 'spf');
     const mailFrom = spf?.result === 'pass' ? spf.properties.get('smtp.mailfrom') : undefined;
     if (mailFrom !== undefined && matchKey(mailFrom) === key) return true;
-    // The newer sets must cover it too: each verified only what the one before it had signed.
+    // The newer sets must cover it too, since each sealer verified only what the previous one had
+    // signed.
     const sets = signed.arc.slice(0, index + 1);
     return ORIGINAL_SENDER.some(
       (name) => sets.every(({ signedFields }) => signedFields.includes(name)) && isNamedIn(name),
@@ -87,7 +87,7 @@ function namesAddress(
   });
 }
 
-/** What the claimed domain publishes, in the words of the verdict. */
+/** The policy of the claimed domain, in the terms of the verdict. */
 export function policyOf(record: DmarcRecord | undefined): AuthenticationVerdict['claimed'] {
   if (record === undefined) return undefined;
   return record.kind === 'found' ? record.policy : record.kind;

@@ -3,13 +3,13 @@ import type { Clock } from '../../../runtime/clock.ts';
 
 /** Times in milliseconds. */
 export interface DnsOptions {
-  /** Addresses, with `:port` when it is not 53; empty for the system's. */
+  /** Addresses, with `:port` if it is not 53; empty for the system's resolvers. */
   readonly servers: readonly string[];
   /** For one look-up. */
   readonly queryMs: number;
-  /** How long servers that have not answered lately may take to answer the probe. */
+  /** How long servers that have been silent recently may take to answer the probe. */
   readonly silenceMs: number;
-  /** How long silent servers are not asked again. */
+  /** How long silent servers are not queried again. */
   readonly openMs: number;
 }
 
@@ -20,18 +20,19 @@ export const DNS_DEFAULTS = {
   openMs: 30_000,
 } as const satisfies DnsOptions;
 
-/** The types that SPF, DKIM, DMARC and ARC ask for. */
+/** The record types of SPF, DKIM, DMARC and ARC. */
 const TYPES = ['A', 'AAAA', 'MX', 'PTR', 'TXT'] as const;
 type RecordType = (typeof TYPES)[number];
 export type Resolve = (name: string, type: string) => Promise<DnsRecords>;
 
-/** Every resolver answers for this name, most of them without asking another server. */
+/** Every resolver answers for this name, most of them from their own data. */
 const ROOT = '.';
 
 /**
- * DNS with a cache and a breaker. The breaker opens only when the servers answer nothing at all: a
- * probe that any resolver answers, sent beside the first look-up, tells a zone that does not answer
- * from a machine without DNS. While the breaker is open every look-up fails at once.
+ * DNS with a cache and a breaker. The breaker opens only if the servers answer nothing at all: a
+ * probe that any resolver answers, sent together with the first look-up, distinguishes a zone that
+ * does not respond from a machine without DNS. While the breaker is open, every look-up fails
+ * immediately.
  */
 export class DnsResolver {
   readonly #options: DnsOptions;
@@ -43,7 +44,7 @@ export class DnsResolver {
   #openUntil = Number.NEGATIVE_INFINITY;
   #probe: Promise<boolean> | undefined;
 
-  /** @throws {Error} for a server that is no address */
+  /** @throws {Error} for a server that is not an address */
   constructor(options: DnsOptions, clock: Clock) {
     this.#options = options;
     this.#clock = clock;
@@ -51,7 +52,7 @@ export class DnsResolver {
     if (options.servers.length > 0) this.#servers.setServers(options.servers);
   }
 
-  /** The servers are silent and are not asked. */
+  /** Whether the servers are silent and not queried. */
   get isOpen(): boolean {
     return this.#clock() < this.#openUntil;
   }
@@ -73,7 +74,7 @@ export class DnsResolver {
     this.#servers.cancel();
   }
 
-  /** The same question by several messages at once is asked once. */
+  /** Concurrent identical queries are sent once. */
   #shared(key: string, name: string, type: RecordType): Promise<DnsAnswer> {
     const before = this.#underWay.get(key);
     if (before !== undefined) return before;
@@ -104,12 +105,12 @@ export class DnsResolver {
       this.#lastAnswerAt = this.#clock();
       return answer;
     } catch (error) {
-      if (!isSilence(error)) this.#lastAnswerAt = this.#clock();
+      if (!isUnanswered(error)) this.#lastAnswerAt = this.#clock();
       return { error: toDnsError(error) };
     }
   }
 
-  /** Whether no server answers anything; opens the breaker then. */
+  /** Whether no server answers anything; opens the breaker if so. */
   #areSilent(): Promise<boolean> {
     this.#probe ??= this.#listen().finally(() => {
       this.#probe = undefined;
@@ -121,7 +122,7 @@ export class DnsResolver {
     const askedAt = this.#clock();
     const probe = this.#servers.resolveNs(ROOT).then(
       () => true,
-      (error: unknown) => !isSilence(error),
+      (error: unknown) => !isUnanswered(error),
     );
     const spoke = await Promise.race([probe, after(this.#options.silenceMs)]);
     if (spoke === true) this.#lastAnswerAt = this.#clock();
@@ -173,21 +174,21 @@ type DnsAnswer =
   | { readonly records: DnsRecords; readonly ttlSeconds: number | undefined }
   | { readonly error: DnsError };
 
-/** The shapes of `node:dns`: strings, TXT as lists of strings, MX with its priority. */
+/** The types of `node:dns`: strings, TXT as lists of strings, MX with its priority. */
 export type DnsRecords =
   | readonly string[]
   | readonly (readonly string[])[]
   | readonly { readonly priority: number; readonly exchange: string }[];
 
 const MAX_ENTRIES = 2000;
-/** A larger answer is not cached: no key is that long. */
+/** A larger answer is not cached, because no key is that long. */
 const MAX_ANSWER_LENGTH = 8 * 1024;
 const MAX_TTL_MS = 3_600_000;
-/** Node tells the time to live of addresses only. */
+/** Node reports the TTL of addresses only. */
 const UNKNOWN_TTL_MS = 300_000;
 const NEGATIVE_TTL_MS = 60_000;
 
-/** Answers by name and type; the oldest is dropped first. Failures of servers are never kept. */
+/** Answers by name and type; the oldest is dropped first. Server failures are never cached. */
 class DnsCache {
   readonly #answers = new Map<string, { readonly answer: DnsAnswer; readonly until: number }>();
 
@@ -222,9 +223,9 @@ function ttlOf(answer: DnsAnswer): number {
 }
 
 /**
- * What a look-up failed with, in the codes that mailauth reads. Everything that is not the
- * servers' trouble is `ENOTFOUND`: a name that cannot be looked up must not count as trouble, else a
- * sender could keep the check of their own message undecided.
+ * The failure of a look-up, in the codes that mailauth reads. Everything but a server failure is
+ * `ENOTFOUND`: a name that cannot be looked up must not count as a DNS failure, since a sender
+ * could use it to keep the check of their own message undecided.
  */
 export class DnsError extends Error {
   override name = 'DnsError';
@@ -238,12 +239,12 @@ export class DnsError extends Error {
 const TROUBLE = new Set(['ESERVFAIL', 'EREFUSED', 'ENOTIMP', 'EFORMERR', 'EBADRESP']);
 const SILENCE = new Set(['ETIMEOUT', 'ECONNREFUSED', 'ECANCELLED', 'EDESTRUCTION', 'ENOMEM']);
 
-/** No server has answered. */
-function isSilence(error: unknown): boolean {
+/** No server has responded. */
+function isUnanswered(error: unknown): boolean {
   return SILENCE.has(codeOf(error));
 }
 
-/** Whatever a look-up failed with, as one of the four codes. */
+/** Converts any look-up error to one of the four codes. */
 function toDnsError(error: unknown): DnsError {
   const code = codeOf(error);
   if (SILENCE.has(code)) return new DnsError('ETIMEOUT');

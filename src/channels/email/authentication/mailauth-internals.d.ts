@@ -1,9 +1,9 @@
-/** The library's types leave these modules out. */
+/** Modules that the library's types leave out. */
 declare module 'mailauth/lib/tools.js' {
-  /** The fields of a header block, as the library's other parts take them. */
+  /** The fields of a header block in the form that the library's other functions take. */
   export function parseHeaders(block: Buffer): unknown;
 
-  /** The entry of the list with the same organizational domain as `fromDomain`, false for none. */
+  /** The list entry with the same organizational domain as `fromDomain`; false if there is none. */
   export function getAlignment(
     fromDomain: string,
     domainList: readonly string[],
@@ -13,14 +13,14 @@ declare module 'mailauth/lib/tools.js' {
 declare module 'mailauth/lib/dkim/dkim-verifier.js' {
   import type { DKIMVerifyOptions } from 'mailauth';
 
-  /** What `dkimVerify` writes a message to; fed in this order. */
+  /** The target that `dkimVerify` writes a message to; call the methods in this order. */
   export class DkimVerifier {
     constructor(options: DKIMVerifyOptions);
     messageHeaders(headers: unknown): Promise<void>;
-    /** With CRLF as line ends, of the body. */
+    /** A chunk of the body, with CRLF as line ends. */
     nextChunk(chunk: Buffer): Promise<void>;
     finalChunk(): Promise<void>;
-    /** After the last chunk. */
+    /** Available after the last chunk. */
     readonly results: readonly unknown[];
     readonly arc: unknown;
   }

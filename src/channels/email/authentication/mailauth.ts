@@ -1,13 +1,14 @@
 /**
- * SPF and DMARC by mailauth, and the only file that imports the library.
+ * SPF and DMARC by mailauth; the only file that imports the library.
  *
- * Documented: `spf`, `dmarc`, `arc`. Not documented, with types in mailauth-internals.d.ts; the
- * version is pinned, and test/channels/email/library-shape.test.ts fails when one of them changes:
+ * `spf`, `dmarc` and `arc` are documented. The undocumented members are declared in
+ * mailauth-internals.d.ts; the version is pinned, and test/channels/email/library-shape.test.ts
+ * fails if one of them changes:
  *
  * | member | why |
  * | --- | --- |
- * | `DkimVerifier`: `messageHeaders`, `nextChunk`, `finalChunk`, `results`, `arc` | the library's own reader looks for line ends byte by byte and has no bound |
- * | `parseHeaders` | what `messageHeaders` takes |
+ * | `DkimVerifier`: `messageHeaders`, `nextChunk`, `finalChunk`, `results`, `arc` | the library's own reader searches for line ends byte by byte and has no limit |
+ * | `parseHeaders` | creates the input of `messageHeaders` |
  * | `getAlignment` | the organizational domain, by the library's public suffix list |
  */
 import { isIP } from 'node:net';
@@ -22,7 +23,10 @@ import type { MethodResult, PublishedPolicy } from './verdict.ts';
 export { arc } from 'mailauth/lib/arc/index.js';
 export { DkimVerifier, parseHeaders };
 
-/** RFC 7208 §4.6.4: mechanisms that look up; mailauth counts them. Each `mx` may look up ten hosts. */
+/**
+ * RFC 7208 §4.6.4: the number of mechanisms with look-ups, which mailauth counts. Each `mx` may
+ * look up ten hosts.
+ */
 const MAX_MECHANISMS = 10;
 const MAX_VOID = 2;
 const MAX_SPF_LOOKUPS = 60;
@@ -40,7 +44,9 @@ interface SpfQuestion {
   readonly hostname: string;
 }
 
-/** RFC 7208. `none` when the message did not come from an address, by another door than SMTP. */
+/**
+ * RFC 7208. `none` if the message arrived through another door than SMTP, without a client address.
+ */
 export async function checkSpf(question: SpfQuestion, resolve: Resolve): Promise<SpfCheck> {
   const { remoteAddress, heloName, envelopeFrom, hostname } = question;
   if (isIP(remoteAddress) === 0) return { result: 'none', domain: '' };
@@ -82,7 +88,7 @@ export type DmarcRecord =
 
 const MAX_DMARC_LOOKUPS = 4;
 
-/** What a domain publishes, or the organization that it belongs to (RFC 7489 §6.6.3). */
+/** The DMARC record of a domain, or of its organizational domain (RFC 7489 §6.6.3). */
 export async function readDmarcRecord(domain: string, resolve: Resolve): Promise<DmarcRecord> {
   if (!domain.includes('.')) return { kind: 'none' };
   const lookups = boundLookups(resolve, MAX_DMARC_LOOKUPS);
@@ -104,8 +110,8 @@ export async function readDmarcRecord(domain: string, resolve: Resolve): Promise
 }
 
 /**
- * `pct` is ignored, as in DMARC's revision, except that `pct=0`, by which domains say that they are
- * still testing, takes the next milder policy (RFC 7489 §6.6.4).
+ * `pct` is ignored, as in the revision of DMARC, except for `pct=0`, with which domains indicate
+ * that they are still testing: it selects the next milder policy (RFC 7489 §6.6.4).
  */
 function effectivePolicy(published: string | undefined, pct: string | undefined): PublishedPolicy {
   const policy = published?.trim().toLowerCase();
@@ -124,9 +130,9 @@ function readTags(record: string): ReadonlyMap<string, string> {
 }
 
 /**
- * Whether an authenticated domain is aligned with the domain in From (RFC 7489 §3.1). Relaxed:
- * both have the same organizational domain. Strict: they are the same. mailauth's own strict mode
- * falls back to the relaxed one, so it is not asked for that.
+ * Whether an authenticated domain is aligned with the domain in From (RFC 7489 §3.1). Relaxed: both
+ * have the same organizational domain. Strict: they are equal. mailauth's own strict mode falls
+ * back to the relaxed one, so it is not used.
  */
 export function isAligned(fromDomain: string, authenticated: string, strict: boolean): boolean {
   const [from, other] = [fromDomain, authenticated].map((each) =>
@@ -137,7 +143,7 @@ export function isAligned(fromDomain: string, authenticated: string, strict: boo
   return !strict && getAlignment(from, [other]) !== false;
 }
 
-/** Look-ups of one part of one check. */
+/** The look-ups of one part of a check. */
 interface BoundedLookups {
   readonly resolve: Resolve;
   /** A server failed to answer one of them. */
@@ -145,8 +151,8 @@ interface BoundedLookups {
 }
 
 /**
- * Allows at most `maxLookups`, and only names that `isWorthAsking`. Any other look-up gets ENOTFOUND:
- * a message that needs more is hostile, and that is no DNS trouble.
+ * Allows at most `maxLookups`, and only for names that `isWorthAsking`. Any other look-up gets
+ * ENOTFOUND: a message that needs more is hostile, and that is not a DNS failure.
  */
 export function boundLookups(
   resolve: Resolve,
@@ -172,11 +178,11 @@ export function boundLookups(
 }
 
 /**
- * The same resolver under the library's type, which lacks MX records. The library sorts the lists
- * that it is given, so it gets copies: the originals are in a cache.
+ * The resolver with the library's type, which lacks MX records. The library sorts the lists that it
+ * gets, so it receives copies; the originals are in a cache.
  */
 export function libraryResolver(resolve: Resolve): DNSResolver {
-  // MX records are objects; the library reads them as such.
+  // MX records are objects, and the library reads them as such.
   return async (name, type) => copyOf(await resolve(name, type)) as string[];
 }
 

@@ -8,11 +8,11 @@ const CR = 0x0d;
 
 interface HeadOfMessage {
   readonly head: HeaderBlock;
-  /** The header block as it came. */
+  /** The raw header block. */
   readonly bytes: Uint8Array;
 }
 
-/** Reads no more than the header block, of at most `MAX_HEADER_BYTES`. */
+/** Reads only the header block, of at most `MAX_HEADER_BYTES`. */
 export async function readHead(raw: RawSource): Promise<HeadOfMessage> {
   const collector = new HeaderCollector();
   const taken: Uint8Array[] = [];
@@ -23,7 +23,7 @@ export async function readHead(raw: RawSource): Promise<HeadOfMessage> {
   return { head: collector.finish(), bytes: Buffer.concat(taken) };
 }
 
-/** The bytes after the header block, in chunks, with every line end as CRLF (RFC 6376 §5.3). */
+/** The bytes after the header block, in chunks, with all line ends as CRLF (RFC 6376 §5.3). */
 export async function* readBody(raw: RawSource, headBytes: number): AsyncGenerator<Buffer> {
   let passed = 0;
   let afterCr = false;
@@ -44,7 +44,7 @@ async function* chunksOf(raw: RawSource): AsyncGenerator<Buffer> {
   }
   const bytes = Buffer.from(raw.bytes.buffer, raw.bytes.byteOffset, raw.bytes.byteLength);
   for (let at = 0; at < bytes.length; at += READ_BYTES) {
-    // Lets a timer that ends the work run.
+    // Lets a timer run that may end the work.
     if (at > 0) await new Promise((resolve) => setImmediate(resolve));
     yield bytes.subarray(at, at + READ_BYTES);
   }
@@ -70,21 +70,21 @@ function withCrlf(chunk: Buffer, afterCr: boolean): Buffer {
   return out;
 }
 
-/** Mail has lines of some kilobytes at most, but for a page of HTML or data on one. */
+/** Lines of mail have at most some kilobytes, except HTML or data on a single line. */
 const MAX_LINE_BYTES = 1024 * 1024;
 /** 75 MB of Base64. */
 const MAX_LINES = 1_000_000;
 
 /** A body that no mail system writes; its signatures are not checked. */
-export class StrangeBody extends Error {
-  override name = 'StrangeBody';
+export class AbnormalBody extends Error {
+  override name = 'AbnormalBody';
 }
 
 /**
- * Passes on the chunks of a body within the bounds of real mail. The library keeps an open line and
- * reads it again with every chunk, and is slow at lines that end in a space: a forger must not win by
- * making the check take longer than its deadline.
- * @throws {StrangeBody}
+ * Passes on the chunks of a body within the limits of real mail. The library keeps an incomplete
+ * line and re-reads it with every chunk, and is slow for lines that end in a space. A forger must
+ * not benefit from making the check exceed its deadline.
+ * @throws {AbnormalBody}
  */
 export async function* boundBody(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let lines = 0;
@@ -97,7 +97,7 @@ export async function* boundBody(chunks: AsyncIterable<Buffer>): AsyncGenerator<
       start = lf + 1;
     }
     open += chunk.length - start;
-    if (open > MAX_LINE_BYTES || lines > MAX_LINES) throw new StrangeBody('not like mail');
+    if (open > MAX_LINE_BYTES || lines > MAX_LINES) throw new AbnormalBody('not like mail');
     yield chunk;
   }
 }

@@ -4,12 +4,13 @@ import type { SignatureCheck } from './check-signatures.ts';
 import type { SignedHead } from './signed-head.ts';
 import type { MethodResult } from './verdict.ts';
 
-/** The nearest relay's own line stands on top; a few others may have been added above it. */
+/** The nearest relay's own header is on top; a few others may have been added above it. */
 const MAX_LINES = 20;
 
 /**
- * What a trusted relay found. Only its own line counts, the topmost with a configured id: by RFC 8601
- * §5 it removes others that claim to be its own. A line with our own id never counts.
+ * The results of a trusted relay. Only its own header counts, the topmost with a configured id:
+ * according to RFC 8601 §5, the relay removes others that claim its id. A header with our own id
+ * never counts.
  */
 export function relayResults(
   head: HeaderBlock,
@@ -26,7 +27,7 @@ export function relayResults(
     .find((results) => results !== undefined && trusted.has(results.authservId));
 }
 
-/** SPF as the relay saw it (RFC 8601 §2.7.2). */
+/** The relay's SPF result (RFC 8601 §2.7.2). */
 export function reportedSpf(results: AuthenticationResults | undefined): SpfCheck {
   const spf = results?.methods.find(({ method }) => method === 'spf');
   if (spf === undefined) return { result: 'skipped', domain: '' };
@@ -35,8 +36,8 @@ export function reportedSpf(results: AuthenticationResults | undefined): SpfChec
   return { result, domain: sender.slice(sender.lastIndexOf('@') + 1) };
 }
 
-/** Whether a trusted host found that the domain in From is the sender's. */
-export function vouchesFor(
+/** Whether a trusted host confirmed the domain in From. */
+export function confirmsSender(
   results: AuthenticationResults | undefined,
   fromDomain: string,
 ): boolean {
@@ -49,8 +50,8 @@ export function vouchesFor(
   });
 }
 
-/** What the sealers whom the shop trusts found, when their seals hold (RFC 8617 §7.2). */
-export function carriedBy(
+/** The results of the sealers that the shop trusts, if their seals are valid (RFC 8617 §7.2). */
+export function sealedResults(
   { arc }: SignedHead,
   signatures: SignatureCheck,
   fromDomain: string,
@@ -58,16 +59,16 @@ export function carriedBy(
   if (signatures.arc === 'temperror') return 'undecided';
   if (signatures.arc !== 'pass') return 'none';
   const vouched = arc.some(({ results }) =>
-    vouchesFor(parseAuthenticationResults(results), fromDomain),
+    confirmsSender(parseAuthenticationResults(results), fromDomain),
   );
   return vouched ? 'pass' : 'none';
 }
 
-/** One line of `method=result property=value ...` (RFC 8601 §2.2). */
+/** One `method=result property=value ...` (RFC 8601 §2.2). */
 interface ReportedMethod {
   readonly method: string;
   readonly result: string;
-  /** `header.from`, `smtp.mailfrom` and their kin, in lower case. */
+  /** `header.from`, `smtp.mailfrom` and similar, in lower case. */
   readonly properties: ReadonlyMap<string, string>;
 }
 
@@ -80,8 +81,8 @@ const MAX_LENGTH = 8 * 1024;
 const MAX_METHODS = 50;
 
 /**
- * Reads an Authentication-Results value (RFC 8601 §2.2), or that of ARC-Authentication-Results,
- * whose `i=` stands before the id (RFC 8617 §4.1.1). Linear; undefined without an id.
+ * Parses the value of Authentication-Results (RFC 8601 §2.2), or of ARC-Authentication-Results,
+ * which has `i=` before the id (RFC 8617 §4.1.1). Linear; undefined without an id.
  */
 export function parseAuthenticationResults(value: string): AuthenticationResults | undefined {
   const [first = '', ...rest] = split(withoutComments(value.slice(0, MAX_LENGTH)));
@@ -113,7 +114,7 @@ function readMethod(part: string): ReportedMethod[] {
   return [{ method, result: result.toLowerCase(), properties }];
 }
 
-/** RFC 5322 §3.2.2: comments nest, and a quoted string has none. */
+/** RFC 5322 §3.2.2: comments can be nested, and quoted strings contain none. */
 function withoutComments(value: string): string {
   let depth = 0;
   let quoted = false;
@@ -137,7 +138,7 @@ function withoutComments(value: string): string {
   return kept;
 }
 
-/** At the semicolons outside of quoted strings. */
+/** Splits at semicolons outside of quoted strings. */
 function split(value: string): string[] {
   const parts: string[] = [];
   let quoted = false;

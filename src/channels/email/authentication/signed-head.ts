@@ -3,13 +3,16 @@ import { isAligned } from './mailauth.ts';
 const MAX_FIELDS = 1000;
 const MAX_LINES = 4000;
 const MAX_SIGNATURES = 8;
-/** No server makes a longer signature. */
+/** No server creates a longer signature. */
 const MAX_SIGNATURE_LENGTH = 8 * 1024;
-/** RFC 6376 §3.5: no more digits than twelve need be read, and the library cannot read more. */
+/** RFC 6376 §3.5: at most twelve digits need to be read, and the library cannot read more. */
 const TIME = /^\d{1,12}$/;
-/** As `HeaderBlock` reads it: a `From` that only one of the two sees could pass for another. */
+/**
+ * The same as in `HeaderBlock`: a `From` that only one of the two recognizes could be used for
+ * forgery.
+ */
 const FIELD_NAME = /^[\x21-\x39\x3b-\x7e]+[ \t]*:/;
-/** RFC 8617 §4.2.1 allows 50 sets; mail that passed more than ten sealers does not exist. */
+/** RFC 8617 §4.2.1 allows 50 sets; real mail does not pass more than ten sealers. */
 const MAX_ARC_SETS = 10;
 
 export interface ArcSet {
@@ -17,30 +20,30 @@ export interface ArcSet {
   readonly sealer: string;
   /** The value of ARC-Authentication-Results. */
   readonly results: string;
-  /** What ARC-Message-Signature covers of the header (RFC 8617 §4.1.2), in lower case. */
+  /** The header fields that ARC-Message-Signature covers (RFC 8617 §4.1.2), in lower case. */
   readonly signedFields: readonly string[];
 }
 
 /** The part of a header block that signatures are checked against. */
 export interface SignedHead {
-  /** The fields, with CRLF and the empty line; signatures that prove nothing are left out. */
+  /** The fields, with CRLF and the empty line, without signatures that prove nothing. */
   readonly bytes: Buffer;
-  /** Signatures in it whose domain speaks for the one in From. */
+  /** The signatures in it whose domain is aligned with the one in From. */
   readonly signatures: number;
-  /** There were DKIM signatures, of whatever domain. */
+  /** There were DKIM signatures, of any domain. */
   readonly wasSigned: boolean;
-  /** Some were of that domain, and of a kind that proves nothing. */
+  /** Some were of that domain but of a kind that proves nothing. */
   readonly weak: boolean;
-  /** The newest set first; empty when the newest sealer is not trusted. */
+  /** The newest set first; empty if the newest sealer is not trusted. */
   readonly arc: readonly ArcSet[];
   readonly hadArc: boolean;
 }
 
 /**
- * Reduces a header block to what can verify the domain in From, so that no sender can delay the check
- * with a thousand signatures, or with keys in their own slow zone. Linear.
- * @param bytes the header block as it came
- * @param complete false when it is cut: then no signature in it can hold
+ * Reduces a header block to the parts that can verify the domain in From, so that no sender can
+ * delay the check with a thousand signatures, or with keys in a slow zone. Linear.
+ * @param bytes the raw header block
+ * @param complete false if it is truncated; then no signature in it can be valid
  */
 export function readSignedHead(
   bytes: Uint8Array,
@@ -82,13 +85,14 @@ interface NamedField {
 }
 
 /**
- * SHA-1 proves nothing any more (RFC 8301 §3.1), and under a signature of a part of the body (`l=`)
- * anyone can add text (RFC 6376 §8.2). Each kind would also need the body to be hashed again.
+ * SHA-1 no longer proves anything (RFC 8301 §3.1), and with a signature over a part of the body
+ * (`l=`) anyone can add text (RFC 6376 §8.2). Each kind would also require another hash of the
+ * body.
  */
 function isStrong({ field, value }: NamedField): boolean {
   if (field.length > MAX_SIGNATURE_LENGTH || tagOf(value, 'l') !== undefined) return false;
   if (![tagOf(value, 't'), tagOf(value, 'x')].every((time) => TIME.test(time ?? '0'))) return false;
-  // RFC 6376 §5.4: From must be signed; else anyone with such a message could replace From.
+  // RFC 6376 §5.4: From must be signed; otherwise anyone with such a message could replace it.
   if (!namesIn(tagOf(value, 'h') ?? '').includes('from')) return false;
   return /-sha256$/i.test(tagOf(value, 'a') ?? '');
 }
@@ -97,7 +101,7 @@ function namesIn(fields: string): readonly string[] {
   return fields.split(':').map((name) => name.trim().toLowerCase());
 }
 
-/** The sets from the newest down, as far as their sealers are trusted. */
+/** The sets from the newest on, as far as their sealers are trusted. */
 function trustedChain(
   fields: readonly NamedField[],
   isTrustedSealer: (domain: string) => boolean,
@@ -129,8 +133,8 @@ function trustedChain(
 }
 
 /**
- * The fields that `HeaderBlock` knows too, and no others. Undefined when there are more lines or
- * fields than any mail system writes, or runs of CRs, over which the library's own split is
+ * The fields that `HeaderBlock` also recognizes, and no others. Undefined if there are more lines
+ * or fields than any mail system writes, or runs of CRs, for which the library's own split is
  * quadratic.
  */
 function splitFields(bytes: Uint8Array): string[] | undefined {
@@ -161,13 +165,13 @@ function valueOf(field: string): string {
     .trim();
 }
 
-/** The ARC instance that a field belongs to. */
+/** The ARC instance of a field. */
 function instanceOf(value: string): number | undefined {
   const instance = tagOf(value, 'i');
   return instance !== undefined && /^\d{1,2}$/.test(instance) ? Number(instance) : undefined;
 }
 
-/** A tag of a `k=v; k=v` list (RFC 6376 §3.2); the last of several. Linear. */
+/** A tag of a `k=v; k=v` list (RFC 6376 §3.2); the last one if repeated. Linear. */
 function tagOf(value: string, name: string): string | undefined {
   let found: string | undefined;
   for (const part of value.slice(0, MAX_SIGNATURE_LENGTH).split(';')) {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** One method's result, in the words of RFC 8601 §2.7. */
+/** The result of one method, in the terms of RFC 8601 §2.7. */
 const METHOD_RESULTS = [
   'pass',
   'fail',
@@ -10,26 +10,26 @@ const METHOD_RESULTS = [
   'policy',
   'temperror',
   'permerror',
-  /** SPF of a trusted relay: the sender's own server is one hop further. */
+  /** SPF for a trusted relay: the sender's own server is one hop further. */
   'skipped',
-  /** Valid or not, it is not for the domain in From, or its maker is not trusted. */
+  /** Valid or not, it is not for the domain in From, or its signer is not trusted. */
   'unrelated',
 ] as const;
 
-/** What DNS and signatures tell about a message. It holds no addresses, for it is logged. */
+/** The result of the checks of a message. It contains no addresses, because it is logged. */
 export const verdictSchema = z.object({
   spf: z.enum(METHOD_RESULTS),
   dkim: z.enum(METHOD_RESULTS),
   arc: z.enum(METHOD_RESULTS),
   /** `permerror`: not exactly one From address. */
   dmarc: z.enum(['pass', 'fail', 'none', 'temperror', 'permerror']),
-  /** What the domain in From publishes for a message that fails. */
+  /** The policy that the domain in From publishes for a message that fails. */
   policy: z.enum(['none', 'quarantine', 'reject']),
-  /** What vouches for the domain in From. */
+  /** The method that confirms the domain in From. */
   aligned: z.enum(['none', 'spf', 'dkim', 'arc', 'relay']),
   /**
-   * Of the person whom the message names outside From (Reply-To, X-Original-From …), if it does:
-   * `verified` by a trusted seal; else what their domain publishes, as far as DNS tells.
+   * For a person named outside From (Reply-To, X-Original-From …): `verified` by a trusted seal,
+   * otherwise the policy of their domain, as far as DNS shows it.
    */
   claimed: z.exactOptional(z.enum(['verified', 'none', 'quarantine', 'reject', 'temperror'])),
 });
@@ -38,7 +38,7 @@ export type AuthenticationVerdict = Readonly<z.infer<typeof verdictSchema>>;
 export type MethodResult = AuthenticationVerdict['spf'];
 export type PublishedPolicy = AuthenticationVerdict['policy'];
 
-/** When nothing could be checked. It is never a reason to refuse. */
+/** The verdict if nothing could be checked. It is never a reason to refuse. */
 export const UNKNOWN_VERDICT: AuthenticationVerdict = {
   spf: 'temperror',
   dkim: 'temperror',
@@ -48,47 +48,47 @@ export const UNKNOWN_VERDICT: AuthenticationVerdict = {
   aligned: 'none',
 };
 
-/** What a shop does with senders that are not verified. */
+/** How a shop treats senders that are not verified. */
 export interface SenderRules {
-  /** A sender that fails DMARC while its domain asks for quarantine or rejection. */
+  /** A sender that fails DMARC with a policy of quarantine or reject. */
   readonly dmarc: 'hold' | 'reject' | 'observe';
   /** Any other sender that is not verified. */
   readonly unverified: 'deliver' | 'label' | 'hold';
 }
 
 export interface SenderTreatment {
-  /** A person decides, for this reason. */
+  /** An operator decides, for this reason. */
   readonly hold?: 'dmarc' | 'unverified';
-  /** Without cc and bcc: whoever forges a customer could add themselves to the answer. */
+  /** Leaves out cc and bcc, because a forger could add themselves to the answer. */
   readonly dropCopies: boolean;
-  /** A line before the content says that the sender is not verified. */
+  /** Adds a line before the content that says that the sender is not verified. */
   readonly label: boolean;
 }
 
 const AS_IT_CAME: SenderTreatment = { dropCopies: false, label: false };
 
 /**
- * Who names a person whom no check of From covers: an address that sends in the name of others (a
- * contact form of ours, a form service), or anybody.
+ * Who names a person whom no check of From covers: an address that sends on behalf of others (our
+ * own contact form, a form service), or anyone.
  */
 export type Claim = 'by-form' | 'by-anybody';
 
 /**
- * How a message is treated by what is known about its sender. Pure.
+ * Decides how a message is treated, from what is known about its sender. Pure.
  *
- * A claimed person is unverified, whoever claims it, unless a trusted seal verifies it. If a form
- * names them and its own address passes, the message is delivered, labelled and without copies. If
- * anybody else does, it is held when the claimed domain asks for quarantine or rejection, as if it
- * had failed: else Reply-To would be a way around DMARC.
- * @param verdict absent when the message was not checked, or a person has released it
- * @param claim absent when the person is the one in From
+ * A claimed person is unverified, whoever claims it, unless a trusted seal verifies them. If a form
+ * names them and its own address passes, the message is delivered with a label and without copies.
+ * From anyone else, it is held if the policy of the claimed domain is quarantine or reject, as if
+ * it had failed; otherwise Reply-To would bypass DMARC.
+ * @param verdict absent if the message was not checked, or an operator has released it
+ * @param claim absent if the person is the one in From
  */
 export function treatSender(
   verdict: AuthenticationVerdict | undefined,
   claim: Claim | undefined,
   rules: SenderRules,
 ): SenderTreatment {
-  // Without an author the envelope's sender counts as the author, and no check covers that one.
+  // Without an author, the envelope sender counts as the author, whom no check covers.
   const isForged = verdict?.dmarc === 'fail' || verdict?.dmarc === 'permerror';
   const fails = isForged && rules.dmarc !== 'observe';
   if (fails && verdict.policy !== 'none') return { hold: 'dmarc', dropCopies: true, label: false };
@@ -108,14 +108,17 @@ function treatClaim(
   const delivered: SenderTreatment = { dropCopies: true, label: true };
   const held = (hold: 'dmarc' | 'unverified') => ({ hold, dropCopies: true, label: false });
   if (verdict === undefined) return delivered;
-  // DNS trouble holds nothing.
+  // A DNS failure never causes a hold.
   const isForm = claim === 'by-form' && (verdict.dmarc === 'pass' || verdict.dmarc === 'temperror');
   const isEnforced = verdict.claimed === 'reject' || verdict.claimed === 'quarantine';
   if (isEnforced && !isForm && rules.dmarc !== 'observe') return held('dmarc');
   return rules.unverified === 'hold' ? held('unverified') : delivered;
 }
 
-/** Whether the door of a shop with `dmarc: reject` answers 550: only where the domain asks for it. */
+/**
+ * Whether the door of a shop with `dmarc: reject` replies 550: only if the domain's policy is
+ * reject.
+ */
 export function isRejected(verdict: AuthenticationVerdict | undefined): boolean {
   return verdict?.dmarc === 'fail' && verdict.policy === 'reject';
 }

@@ -9,14 +9,14 @@ const CALENDAR_TYPES = /^(?:text\/calendar|application\/ics)$/;
 const MAX_CALENDARS = 5;
 
 interface ReadCalendars {
-  /** For the content. */
+  /** Lines for the content. */
   readonly lines: readonly string[];
   readonly attachments: readonly Leaf[];
 }
 
 /**
- * What the calendars among the attachments say. Google sends each twice, as an alternative of the
- * body and as a file: one of them stays. A broken one is only an attachment.
+ * Reads the calendars among the attachments. Google sends each twice, as an alternative of the body
+ * and as a file; one of them is kept. An invalid calendar is treated as an attachment only.
  */
 export function readCalendars(attachments: readonly Leaf[]): ReadCalendars {
   const seen = new Set<string>();
@@ -36,14 +36,14 @@ export function readCalendars(attachments: readonly Leaf[]): ReadCalendars {
   return { lines: [...lines], attachments: kept };
 }
 
-/** The text with further lines after it, each a paragraph. */
+/** The text with further lines after it, each as a paragraph. */
 export function withLines(text: string, format: Format, lines: readonly string[]): string {
   if (lines.length === 0) return text;
   const written = lines.map((line) => formatNote(line, format));
   return [...(text.trim() === '' ? [] : [text]), ...written].join('\n\n');
 }
 
-/** A larger calendar is no invitation and is not parsed. */
+/** A larger calendar is not an invitation and is not parsed. */
 const MAX_CALENDAR_LENGTH = 128 * 1024;
 const MAX_EVENTS = 20;
 const MAX_TEXT_LENGTH = 300;
@@ -60,14 +60,15 @@ interface CalendarEvent {
 }
 
 interface Calendar {
-  /** Upper case; empty for a calendar that is only published. */
+  /** Upper case; empty for a published calendar. */
   readonly method: string;
   readonly events: readonly CalendarEvent[];
 }
 
 /**
- * The events of a calendar (RFC 5545), as ical.js parses them (RFC 7265); its own objects for times
- * and recurrences are not used, since they compute without a bound. Undefined when it is broken.
+ * The events of a calendar (RFC 5545), as parsed by ical.js (RFC 7265). The library's objects for
+ * times and recurrences are not used, because their computation is unbounded. Undefined if it is
+ * invalid.
  */
 export function readCalendar(text: string): Calendar | undefined {
   if (text.length > MAX_CALENDAR_LENGTH) return undefined;
@@ -80,7 +81,7 @@ export function readCalendar(text: string): Calendar | undefined {
   };
 }
 
-/** A text value on one line; empty when there is none. */
+/** A text value on one line; empty if it is absent. */
 function textOf(property: CalendarProperty | undefined): string {
   const value = property?.value;
   if (typeof value !== 'string') return '';
@@ -94,7 +95,7 @@ function parsed(text: string): readonly unknown[] {
     const value: unknown = ICAL.parse(text);
     if (!Array.isArray(value)) return [];
     const list: readonly unknown[] = value;
-    // One component is not in a list of its own.
+    // A single component is not nested in a list.
     return typeof list[0] === 'string' ? [list] : list;
   } catch {
     return [];
@@ -148,7 +149,7 @@ const UNITS: ReadonlyMap<string, readonly [string, string]> = new Map([
   ['YEARLY', ['yearly', 'years']],
 ]);
 
-/** A line for each event of a calendar: what is asked or answered, when and where. */
+/** One line per event of a calendar: what is requested or answered, when and where. */
 export function calendarLines({ method, events }: Calendar): readonly string[] {
   return events
     .slice(0, MAX_LINES)
@@ -188,7 +189,7 @@ function kindOf(method: string, event: CalendarEvent): string {
   }
 }
 
-/** Who it is: the name and the address. */
+/** The name and address of a person. */
 function by(attendee: CalendarProperty | undefined): string {
   const name = parameter(attendee, 'cn').replace(/^["']|["']$/g, '');
   const address = textOf(attendee).replace(/^mailto:/i, '');
@@ -226,7 +227,7 @@ function timeOf(event: CalendarEvent): string {
   return `${from}–${to}${endZone}${zone}`;
 }
 
-/** The time as its writer sees it, and the name of that time zone. */
+/** The local time of its author, and the name of that time zone. */
 function momentOf(property: CalendarProperty | undefined): Moment | undefined {
   const match = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d:\d\d):\d\d(Z?))?$/.exec(textOf(property));
   if (match === null) return undefined;
@@ -252,7 +253,7 @@ function durationOf(property: CalendarProperty | undefined): string {
   return said.length === 0 ? '' : ` for ${said.join(' ')}`;
 }
 
-/** RFC 5545 §3.3.10, as far as one line can say it. */
+/** RFC 5545 §3.3.10, as far as it fits on one line. */
 function repetition(property: CalendarProperty | undefined): string {
   const rule = property?.value;
   if (typeof rule !== 'object' || rule === null) return '';

@@ -7,19 +7,19 @@ import type { ShopId } from '../../../domain/ids.ts';
 import type { PartContent } from './parts/part-content.ts';
 import type { ShopMailSettings } from '../shop.ts';
 
-/** One message to be read; all of it can be cloned to another thread. */
+/** One message to read; can be cloned to another thread. */
 export interface EmailJob {
   readonly shopId: ShopId;
   readonly remoteId: string;
   readonly receivedAt: number;
   readonly released: boolean;
   readonly meta: EmailMeta;
-  /** Absent when the sender was not checked. */
+  /** Absent if the sender was not checked. */
   readonly authentication?: AuthenticationVerdict;
   readonly raw: RawSource;
-  /** Where media is public: images are shown, as addresses that begin with this. */
+  /** For public media: images are shown, with addresses that begin with this. */
   readonly imageBase?: string;
-  /** A folder of this message's own, not made yet. */
+  /** A separate folder for this message, which does not exist yet. */
   readonly scratch: string;
 }
 
@@ -29,13 +29,16 @@ export interface EmailResult {
   readonly request: CreateMessageRequest;
   readonly files: readonly AttachedFile[];
   readonly notes: Readonly<Record<string, string | number | boolean>>;
-  /** The quote and the signature that are not in the content. Shown to a person, never logged. */
+  /**
+   * The quote and the signature that were removed from the content. Shown to operators, never
+   * logged.
+   */
   readonly trimmed?: string;
-  /** Absent when it does not count toward the loop limits. `message` is absent without an id. */
+  /** Absent if it does not count toward the loop limits. `message` is absent without an id. */
   readonly counted?: Required<Pick<CountedMessage, 'person' | 'thread' | 'body'>> & {
     readonly message?: string;
   };
-  /** There are files in the job's scratch folder. */
+  /** The job's scratch folder contains files. */
   readonly usedScratch: boolean;
 }
 
@@ -44,13 +47,13 @@ export interface AttachedFile {
   readonly name: string;
   readonly type: string;
   readonly size: number;
-  /** The placeholder in the content for the address of this image. */
+  /** The placeholder for this image's address in the content. */
   readonly shownAs?: string;
   /** `raw`: the message itself. */
   readonly source: PartContent | { readonly kind: 'raw' };
 }
 
-/** What a worker is started with. */
+/** The data with which a worker is started. */
 export interface WorkerSettings {
   readonly shops: readonly ShopMailSettings[];
   readonly maxBufferBytes: number;
@@ -58,22 +61,22 @@ export interface WorkerSettings {
 
 export type ToWorker =
   | { readonly kind: 'read'; readonly id: number; readonly job: EmailJob }
-  /** For the messages after it. Those of a shop that is not among them are read as before. */
+  /** For later messages. Those of a removed shop are read with its earlier settings. */
   | { readonly kind: 'shops'; readonly shops: readonly ShopMailSettings[] }
-  /** The answer to `known?`. */
+  /** The response to `known?`. */
   | { readonly kind: 'known'; readonly id: number; readonly known: boolean };
 
 export type FromWorker =
   | { readonly kind: 'ready' }
-  /** Whether one of these message-ids has passed here. */
+  /** Whether one of these message-ids has passed through here. */
   | { readonly kind: 'known?'; readonly id: number; readonly ids: readonly string[] }
   | { readonly kind: 'done'; readonly id: number; readonly result: EmailResult }
   | { readonly kind: 'failed'; readonly id: number; readonly failure: WorkerFailure };
 
 export interface WorkerFailure {
   /**
-   * `system`: the disk or the raw form, the same message may succeed later. `memory`: too much at
-   * once, alone it may fit. `message`: this message, each time.
+   * `system`: the disk or the raw form failed; the same message may succeed later. `memory`: too
+   * much at once; the message alone may fit. `message`: this message always fails.
    */
   readonly cause: 'system' | 'memory' | 'message';
   readonly name: string;

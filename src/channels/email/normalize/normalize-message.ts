@@ -25,22 +25,22 @@ import { type Leaf, type ReadParts, readParts } from './parts/read-parts.ts';
 import { ScratchFolder } from './parts/collect-part.ts';
 import type { ShopMail } from '../shop.ts';
 
-/** A body of this size holds only empty lines. */
+/** A body of this size contains only line ends. */
 const LINE_ENDS = 8;
 const PARTLY_READ = '(part of the message could not be read; the original is attached)';
 
 export interface NormalizeContext {
   readonly shop: ShopMail;
-  /** Whether one of these message-ids has passed here. */
+  /** Whether one of these message-ids has passed through here. */
   isKnown(ids: readonly string[]): Promise<boolean>;
-  /** Of array buffers, in this thread. */
+  /** The limit for array buffers in this thread. */
   readonly maxBufferBytes: number;
 }
 
 /**
  * Turns one email into a create-message request and its files.
- * @throws what reading the raw form or writing scratch files fails with
- * @throws {MemoryExceeded} more is in this thread's memory than it may hold
+ * @throws the errors of reading the raw form or writing scratch files
+ * @throws {MemoryExceeded} this thread's memory limit is exceeded
  */
 export async function normalizeMessage(
   job: EmailJob,
@@ -102,12 +102,12 @@ function withBounceEvents(
   return { ...verdict, events: bounceEvents(readBounceReport(head, parts), own, at) };
 }
 
-/** Two messages with the same content have different addresses for their images. */
+/** Removes the image base, which differs between messages with the same content. */
 function withoutBase(content: string, { imageBase }: EmailJob): string {
   return imageBase === undefined ? content : content.replaceAll(imageBase, '');
 }
 
-/** A text that becomes a file shows no images: their addresses are not filled in there. */
+/** A text that becomes a file shows no images, because their addresses are not replaced there. */
 function readShownBody(alternatives: readonly Alternative[], options: BodyOptions): BodyContent {
   const body = readBody(alternatives, options);
   if (body.text.length < MAX_CONTENT_LENGTH / 2) return body;
@@ -129,7 +129,7 @@ function counted(
   return { counted: { ...message.counted, body, ...(key !== undefined && { message: key }) } };
 }
 
-/** A body in which no part was found: a multipart without parts, text without a head. */
+/** Whether no part was found: a multipart without parts, or a text without a header. */
 function isMisread(head: HeaderBlock, { leaves }: ReadParts, size: number): boolean {
   const headless = ['from', 'to', 'subject', 'date'].every((name) => head.count(name) === 0);
   const bodyBytes = headless ? size : size - head.byteLength;
@@ -168,7 +168,7 @@ async function readMessage(
   return { head: collector.finish(), parts, size: (await stat(path)).size };
 }
 
-/** Only on a reply to something the platform knows, and never on a forward. */
+/** Only for a reply to a message that the platform knows, and never for a forward. */
 async function trimsQuotes(
   head: HeaderBlock,
   subject: string | undefined,
@@ -182,7 +182,7 @@ async function trimsQuotes(
   return ids.some((id) => shop.replyDomains.has(messageIdHost(id))) || (await context.isKnown(ids));
 }
 
-/** A body that was too long to be read in full is attached as it came. */
+/** A body that was too long to be read completely is attached unchanged. */
 async function wholeBody(leaf: Leaf): Promise<AttachedFile> {
   const file = await toAttachedFile(leaf);
   return { ...file, name: leaf.contentType === 'text/html' ? 'message.html' : 'message.txt' };

@@ -9,11 +9,13 @@ import type { MessageView, ViewJob } from './view-message.ts';
 const MAX_HEAP_MB = 256;
 const MAX_BUFFER_BYTES = 192 * 1024 * 1024;
 const DEADLINE_MS = 20_000;
-/** An idle thread is ended after this time: operators look at messages only now and then. */
+/** An idle thread is ended after this time, because operators view messages only occasionally. */
 const IDLE_MS = 60_000;
 const MAX_WAITING = 20;
 
-/** The message cannot be shown: it takes too long or too much, or too many are asked for at once. */
+/**
+ * The message cannot be shown: it takes too much time or memory, or there are too many requests.
+ */
 export class NotViewable extends Error {
   override name = 'NotViewable';
 }
@@ -21,12 +23,12 @@ export class NotViewable extends Error {
 type Answer = { readonly ok: true; readonly view: MessageView } | { readonly ok: false };
 
 export interface MessageViewerOptions {
-  /** A folder of its own, emptied at the start. */
+  /** A separate folder, emptied at the start. */
   readonly scratchFolder: string;
   readonly deadlineMs?: number;
 }
 
-/** Reads messages for operators, one after the other, in a thread with a deadline and a cap. */
+/** Reads messages for operators, one at a time, in a thread with a deadline and a memory limit. */
 export class MessageViewer {
   readonly #scratchFolder: string;
   readonly #deadlineMs: number;

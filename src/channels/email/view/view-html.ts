@@ -2,11 +2,11 @@ import sanitizeHtml from 'sanitize-html';
 import type { HtmlElement } from '../normalize/html/html-tree.ts';
 import { escapeAttribute, escapeHtml } from '../normalize/html/serialize-html.ts';
 
-/** An image of the message itself, by its Content-ID: a `data:` URL. */
+/** Returns an image of the message by its Content-ID, as a `data:` URL. */
 export type EmbeddedImage = (contentId: string) => string | undefined;
 
 const VOID: ReadonlySet<string> = new Set(['br', 'hr', 'wbr', 'col']);
-/** The attributes of the message that are kept; all others are left out. */
+/** The attributes that are kept; all others are removed. */
 const KEPT_ATTRIBUTES = ['style', 'align', 'valign', 'bgcolor', 'color', 'width', 'dir', 'lang'];
 const CELL_ATTRIBUTES = ['colspan', 'rowspan'];
 const MAX_ALT = 200;
@@ -17,7 +17,7 @@ const SIZE = [/^-?\d{1,4}(?:\.\d{1,3})?(?:px|pt|em|rem|ex|%)?$/i, /^auto$/i, /^n
 const SIZES = [/^(?:(?:-?\d{1,4}(?:\.\d{1,3})?(?:px|pt|em|rem|ex|%)?|auto)\s*){1,4}$/i];
 const COLOR = [/^#[0-9a-f]{3,8}$/i, /^[a-z]{3,24}$/i, /^rgba?\([\d\s.,%/]{1,60}\)$/i];
 const WORDS = [/^[a-z-]{1,24}$/i];
-/** `border: 1px solid #ccc`; nothing with a bracket that could be `url(`. */
+/** `border: 1px solid #ccc`; nothing with a bracket, which could be `url(`. */
 const BORDER = [/^(?:[\w.#%-]{1,24}\s*){1,4}$/i];
 const FONTS = [/^[\w\s"',-]{1,200}$/];
 
@@ -61,9 +61,9 @@ const STYLES: Readonly<Record<string, RegExp[]>> = {
 };
 
 /**
- * What a person would see of the message, as a document of its own. Nothing in it is fetched: an
- * image of the message itself stands in it, one from elsewhere is named with its host. Nothing in it
- * leads anywhere: the target of a link is shown beside it. sanitize-html runs last.
+ * The visible part of the message, as a separate document. It loads nothing: images of the message
+ * are embedded, and remote ones are named with their host. It links nowhere: the target of a link
+ * is shown beside it. sanitize-html runs last.
  */
 export function viewDocument(root: HtmlElement, embedded: EmbeddedImage): string {
   const out: string[] = [];
@@ -131,7 +131,7 @@ function openTag({ name, attributes }: HtmlElement): string {
   return `<${name}${kept.join('')}>`;
 }
 
-/** The text stays; the target is shown beside it, unless the text is the target. */
+/** Keeps the text and shows the target beside it, unless both are the same. */
 function writeLink(link: HtmlElement, embedded: EmbeddedImage, out: string[]): void {
   const href = link.attributes['href']?.trim() ?? '';
   const before = out.length;

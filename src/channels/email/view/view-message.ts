@@ -14,11 +14,11 @@ import { viewDocument } from './view-html.ts';
 const MAX_TEXT = 256 * 1024;
 const MAX_IMAGE_BYTES = 2 * 1024 * 1024;
 const MAX_IMAGES_BYTES = 8 * 1024 * 1024;
-/** Of all HTML parts together; one alone is read up to a quarter of it. */
+/** The limit for all HTML parts together; a single part is read up to a quarter of it. */
 const MAX_HTML = 2 * 1024 * 1024;
-/** What pictures may add to the document, each as often as it stands in it. */
+/** The size that images may add to the document, counting each occurrence. */
 const MAX_SHOWN_IMAGES = 12 * 1024 * 1024;
-/** By the first bytes, whatever the part says of itself. SVG is a document, not a picture. */
+/** By the first bytes, whatever the declared type. SVG is a document rather than a picture. */
 const PICTURES: readonly { readonly type: string; readonly starts: RegExp }[] = [
   { type: 'png', starts: /^\x89PNG\r\n/ },
   { type: 'jpeg', starts: /^\xff\xd8\xff/ },
@@ -28,26 +28,27 @@ const PICTURES: readonly { readonly type: string; readonly starts: RegExp }[] = 
 
 export interface ViewJob {
   readonly raw: RawSource;
-  /** A folder of this job's own, not made yet. */
+  /** A separate folder for this job, which does not exist yet. */
   readonly scratch: string;
   readonly maxBufferBytes: number;
-  /** Whether the document is wanted. */
+  /** Whether the document is requested. */
   readonly html: boolean;
 }
 
 /** A message as a person would read it. */
 export interface MessageView {
-  /** The plain text, when there is any. */
+  /** The plain text, if there is any. */
   readonly text?: string;
   readonly hasHtml: boolean;
-  /** A document of its own that loads nothing, when it was asked for and there is HTML. */
+  /** A separate document that loads nothing, if it was requested and there is HTML. */
   readonly html?: string;
 }
 
 /**
- * Reads a message for an operator's eyes. Heavy on hostile mail: for a worker with a deadline.
- * @throws what reading the raw form or writing scratch files fails with
- * @throws {MemoryExceeded} more is in this thread's memory than it may hold
+ * Reads a message for display to operators. Hostile mail can make it expensive, so it runs in a
+ * worker with a deadline.
+ * @throws the errors of reading the raw form or writing scratch files
+ * @throws {MemoryExceeded} this thread's memory limit is exceeded
  */
 export async function viewMessage(job: ViewJob): Promise<MessageView> {
   const scratch = new ScratchFolder(job.scratch);
@@ -72,7 +73,7 @@ const isPlain = ({ contentType }: Leaf): boolean => contentType === 'text/plain'
 
 async function read({ raw, maxBufferBytes }: ViewJob, scratch: ScratchFolder): Promise<ReadParts> {
   if (raw.kind === 'bytes') return readParts(raw.bytes, scratch);
-  // Without this a missing file would be reported as a message that broke off.
+  // Without this check, a missing file would be reported as a truncated message.
   await stat(raw.path);
   return readFileParts({ path: raw.path, observe: () => undefined, maxBufferBytes }, scratch);
 }
@@ -116,7 +117,7 @@ async function picturesOf(leaves: readonly Leaf[]): Promise<ReadonlyMap<string, 
   return pictures;
 }
 
-/** Undefined when it lies in a file: it is larger than what is shown. */
+/** Undefined if it is in a file, and therefore larger than what is shown. */
 async function bytesOf({ size, start, content }: Leaf['content']): Promise<Buffer | undefined> {
   if (content.kind === 'bytes') return Buffer.from(content.bytes);
   if (start.byteLength === size) return Buffer.from(start);

@@ -7,9 +7,9 @@ import type { FormFields } from '../form.ts';
 import type { SmsShop } from '../shop.ts';
 
 /**
- * What a message is, for consent. `help`: Twilio was asked for help, and has answered.
- * `opt-in-if-out`: a keyword that opts in who had opted out, and is plain text from anyone else,
- * as YES is an answer to much.
+ * The meaning of a message for consent. `help`: a request for help, which Twilio has answered.
+ * `opt-in-if-out`: a keyword that opts in a person who had opted out, but is ordinary text from
+ * others, like YES.
  */
 export type Consent = 'opt-out' | 'opt-in' | 'opt-in-if-out' | 'help' | 'none';
 
@@ -25,7 +25,7 @@ const OPT_OUT = new Set([
 ]);
 const OPT_IN = new Set(['START', 'UNSTOP', 'YES']);
 
-/** ASCII letters alone: other letters become these in upper case (`\u017ftop`, `qu\u0131t`). */
+/** ASCII letters only: other letters become these in upper case (`\u017ftop`, `qu\u0131t`). */
 const BARE_WORD = /^[ \t\r\n]*([A-Za-z]+)[ \t\r\n]*$/;
 
 const BY_TYPE: ReadonlyMap<string, Consent> = new Map([
@@ -35,16 +35,16 @@ const BY_TYPE: ReadonlyMap<string, Consent> = new Map([
 ]);
 
 /**
- * What Twilio made of a message: `OptOutType` when it sends one (Advanced Opt-Out, where the
- * keywords are the customer's to choose), else what its default handling does with a message
- * that is nothing but a keyword ("Twilio support for opt-out keywords": single-word messages, any
- * case). HELP and INFO without `OptOutType` are questions.
+ * How Twilio has handled a message: `OptOutType` if it sends one (Advanced Opt-Out, with
+ * configurable keywords), otherwise its default handling of a message that consists of a keyword
+ * only ("Twilio support for opt-out keywords": single-word messages, in any case). HELP and INFO
+ * without `OptOutType` are questions.
  *
- * A text that only looks like a keyword (`STOP.`, `STOP!`, fullwidth or Cyrillic letters, an
- * invisible character) goes to the agent: Twilio answers none of these, so to suppress one would
- * leave a person who wants out with no answer at all. Were Twilio to take one for a keyword, the
- * agent would see it and Twilio would stop the answer.
- * @param message `body` as it came
+ * A text that only resembles a keyword (`STOP.`, `STOP!`, fullwidth or Cyrillic letters, an
+ * invisible character) goes to the agent: Twilio answers none of these, so suppressing one would
+ * leave a person who wants to opt out without any answer. If Twilio did treat one as a keyword, the
+ * agent would see it and Twilio would block the answer.
+ * @param message with the `body` as received
  * @param keywords whether Twilio's default handling applies to this number and transport
  */
 export function consentOf(
@@ -60,9 +60,8 @@ export function consentOf(
 }
 
 /**
- * Undefined for what is no matter of consent. The state changes before the entry settles; an
- * attempt that ended in between is made again and comes to the same verdict, since the store
- * knows which message changed the state.
+ * Undefined if consent is not affected. The state changes before the entry settles; a repeated
+ * attempt reaches the same verdict, because the store knows which message changed the state.
  */
 export async function consentVerdict(
   shop: SmsShop,
@@ -72,7 +71,8 @@ export async function consentVerdict(
   request: CreateMessageRequest,
   optOuts: OptOutStore,
 ): Promise<Verdict | undefined> {
-  // Twilio's default keyword handling does not cover WhatsApp; there only OptOutType shows it.
+  // Twilio's default keyword handling does not apply to WhatsApp; only OptOutType shows consent
+  // there.
   const keywords = shop.optOut === 'twilio' && from.transport !== 'whatsapp';
   const consent = consentOf(
     { body: fields.first('Body') ?? '', optOutType: fields.first('OptOutType') ?? '' },
@@ -88,7 +88,7 @@ export async function consentVerdict(
     if (consent === 'opt-in-if-out' && !wasOut) return undefined;
   }
   const { name } = request.contact;
-  // An event finds its contact by a number (API §4.1); the state is kept for the lane.
+  // An event finds its contact by a number (API §4.1); the state is stored for the lane.
   if (!isE164(from.address)) return { kind: 'suppressed', reason };
   return {
     kind: 'suppressed',

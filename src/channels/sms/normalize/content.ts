@@ -6,39 +6,39 @@ import { MESSAGE_SID } from '../stored.ts';
 const NO_TEXT = '(no text)';
 
 /**
- * What the person says: the Body; else the text of the button that was pressed, or the item that
- * was chosen from a list (WhatsApp, RCS); and the form that was filled in (WhatsApp Flows). Without
- * any of these the place that was shared; else a line that says so, since content is required
- * (API §4.7). Not trimmed.
+ * The person's words: the Body; otherwise the text of the button that was pressed, or the item that
+ * was selected from a list (WhatsApp, RCS); and the form that was filled in (WhatsApp Flows). If
+ * there is none of these, the shared location; otherwise a line that says so, since content is
+ * required (API §4.7). Not trimmed.
  */
-export function saidIn(fields: FormFields): string {
+export function messageText(fields: FormFields): string {
   const chosen = textOf(fields, 'ButtonText') ?? choiceOf(fields);
-  // What was chosen may stand in InteractiveData once more.
+  // InteractiveData may repeat the selection.
   const form = chosen === undefined ? formOf(fields) : undefined;
   const said = [textOf(fields, 'Body') ?? chosen, form].filter((text) => text !== undefined);
   return said.length > 0 ? said.join('\n\n') : (locationOf(fields) ?? NO_TEXT);
 }
 
 /**
- * What stands in a message: what the person says, and below it what WhatsApp shows around it.
+ * The content of a message: the person's words, followed by the context that WhatsApp shows.
  * @param to the shop's own address, as in To
  */
 export function contentOf(fields: FormFields, to: string): string {
   const around = contextOf(fields, to);
-  return [saidIn(fields), ...(around.length > 0 ? [around.join('\n')] : [])].join('\n\n');
+  return [messageText(fields), ...(around.length > 0 ? [around.join('\n')] : [])].join('\n\n');
 }
 
 const FIRST_WORDS_CHARS = 60;
 
-/** The content of the message that brings a text's late media. */
+/** The content of the follow-up with a text's late media. */
 export function followUpContentOf(fields: FormFields): string {
-  return `Picture for: \u201C${firstWords(saidIn(fields))}\u201D`;
+  return `Picture for: \u201C${firstWords(messageText(fields))}\u201D`;
 }
 
-/** The beginning of a text on one line, cut between words where it has any. */
+/** The beginning of a text on one line, cut between words if there are any. */
 function firstWords(text: string): string {
   const line = text.trim().replace(/\s+/g, ' ');
-  // By code points: half a surrogate pair is no text.
+  // By code points, because half of a surrogate pair is not valid text.
   const chars = Array.from(line);
   if (chars.length <= FIRST_WORDS_CHARS) return line;
   const head = chars.slice(0, FIRST_WORDS_CHARS + 1).join('');
@@ -66,26 +66,26 @@ function coordinate(value: string | undefined, limit: number): string | undefine
 }
 
 /**
- * What WhatsApp sends beside a text, in words: create message has no fields for it (API §4.7). The
- * parameters are those of Twilio, "Twilio's request to your incoming message Webhook URL",
- * WhatsApp-specific parameters.
+ * The context that WhatsApp sends with a text, in words, since create message has no fields for it
+ * (API §4.7). The parameters are documented in Twilio, "Twilio's request to your incoming message
+ * Webhook URL", WhatsApp-specific parameters.
  */
 
 const MAX_FORM_FIELDS = 100;
 const MAX_FORM_DEPTH = 6;
 const MAX_VALUE_LENGTH = 1000;
 const MAX_AD_LENGTH = 300;
-/** Names the form to its sender; no person typed it (Meta, WhatsApp Flows). */
+/** Identifies the form to its sender; it is not user input (Meta, WhatsApp Flows). */
 const TOKEN = 'flow_token';
 
-/** The item that was chosen from a list, with its id, which stands for it in the shop's own words. */
+/** The item that was selected from a list, with its id, which the shop defines. */
 function choiceOf(fields: FormFields): string | undefined {
   const [title, id] = [lineOf(fields, 'ListTitle'), lineOf(fields, 'ListId')];
   if (title === undefined || id === undefined || title === id) return title ?? id;
   return `${title} (${id})`;
 }
 
-/** A form that was filled in, as a line for each of its fields; undefined when there is none. */
+/** A form that was filled in, with one line per field; undefined if there is none. */
 function formOf(fields: FormFields): string | undefined {
   const raw = fields.first('InteractiveData') ?? '';
   if (raw.trim() === '') return undefined;
@@ -94,7 +94,7 @@ function formOf(fields: FormFields): string | undefined {
   return lines.length === 0 ? undefined : ['Form:', ...lines].join('\n');
 }
 
-/** JSON, or the text that it is otherwise. */
+/** The parsed JSON, or the text if it is not JSON. */
 function parsed(raw: string): unknown {
   try {
     return JSON.parse(raw);
@@ -112,7 +112,7 @@ function addFormLines(
   if (typeof value === 'object' && value !== null) {
     for (const [name, inner] of Object.entries(value)) {
       if (name === TOKEN) continue;
-      // The place of an item in an array says nothing.
+      // The index of an array item is not shown.
       const within = Array.isArray(value) ? path : [...path, name];
       addFormLines(inner, { path: within, depth: depth + 1 }, lines);
     }
@@ -126,7 +126,7 @@ function addFormLines(
 }
 
 /**
- * Where it comes from and what it answers, each as a line in brackets.
+ * The origin of the message and what it replies to, each as a line in brackets.
  * @param to the shop's own address, as in To
  */
 function contextOf(fields: FormFields, to: string): string[] {
@@ -141,7 +141,7 @@ function forwardedLine(fields: FormFields): string | undefined {
   return is('Forwarded') ? '[Forwarded]' : undefined;
 }
 
-/** The replies of the platform are known by the same SIDs. */
+/** Replies of the platform have the same SIDs. */
 function repliedLine(fields: FormFields, to: string): string | undefined {
   const sid = fields.first('OriginalRepliedMessageSid') ?? '';
   if (!MESSAGE_SID.test(sid)) return undefined;
@@ -162,26 +162,26 @@ function adLine(fields: FormFields): string | undefined {
   return lineOf(fields, 'ReferralSourceId') === undefined ? undefined : '[Came from an ad]';
 }
 
-/** The parameter's text as it may be submitted; undefined when it is missing or blank. */
+/** The parameter's text in a form that can be submitted; undefined if it is missing or blank. */
 function textOf(fields: FormFields, name: string): string | undefined {
   const text = submittable(fields.first(name) ?? '');
   return text.trim() === '' ? undefined : text;
 }
 
-/** C0 and C1 controls, less tab, line feed and carriage return. NUL is one of them. */
+/** C0 and C1 controls, except tab, line feed and carriage return. Includes NUL. */
 const CONTROLS = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g;
 
 /**
- * Without NUL, which databases refuse, and without other controls, as in email: no person types
- * them, and a terminal obeys them. Half a surrogate pair (JSON can say one) is replaced.
+ * Removes NUL, which databases refuse, and other controls, as in email: people do not type them,
+ * and terminals interpret them. An unpaired surrogate (which JSON can contain) is replaced.
  */
 function submittable(text: string): string {
   return text.replace(CONTROLS, '').replace(/\p{Surrogate}/gu, '\uFFFD');
 }
 
 /**
- * On one line, for what stands within a line, as email's names are read: without control
- * characters, bidirectional overrides and what is invisible. Undefined when nothing is left.
+ * The parameter on one line, for use within a line, like names in email: without control
+ * characters, bidirectional overrides and invisible characters. Undefined if nothing is left.
  */
 export function lineOf(fields: FormFields, name: string, maxLength = 1000): string | undefined {
   const line = cleanLine(fields.first(name) ?? '', maxLength);

@@ -18,27 +18,27 @@ import {
 } from '../providers/twilio/media.ts';
 import { TwilioFailed } from '../providers/twilio/transport.ts';
 
-/** Twilio sends no more with one message. */
+/** Twilio's limit per message. */
 const MAX_MEDIA = 10;
 const MIME_TYPE = /^[a-z0-9][\w.+-]{0,60}\/[a-z0-9][\w.+-]{0,100}$/;
 
 export interface MediaParts {
   readonly download: Downloader;
-  /** Where files live between the download and the upload. */
+  /** The folder for files between download and upload. */
   readonly scratchDir: string;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
 
-/** A message's media, ready to be fetched, and the folder that they are fetched into. */
+/** A message's media, ready to be fetched, and the folder for them. */
 export interface MessageMedia {
   readonly media: readonly Medium[];
-  /** Media URLs that name nothing of this message; only their placeholders will be submitted. */
+  /** Media URLs that do not belong to this message; only their placeholders are submitted. */
   readonly refused: number;
   dispose(): Promise<void>;
 }
 
-/** The media that a message names in `MediaUrl0` to `MediaUrl9`. Nothing is fetched yet. */
+/** The media in `MediaUrl0` to `MediaUrl9` of a message. Fetches nothing yet. */
 export function readMedia(
   message: {
     readonly identity: MessageIdentity;
@@ -65,7 +65,7 @@ export function readMedia(
 interface MediumFacts {
   readonly identity: MessageIdentity;
   readonly account: TwilioAccount;
-  /** Undefined when the URL names nothing of this message. */
+  /** Undefined if the URL does not belong to this message. */
   readonly reference: MediaReference | undefined;
   readonly declared: string | undefined;
   readonly position: number;
@@ -74,9 +74,9 @@ interface MediumFacts {
 
 /** One of a message's media. */
 export class Medium {
-  /** The medium's SID; without one, its place in the message. */
+  /** The medium's SID; without one, its index in the message. */
   readonly part: string;
-  /** The line that stands in the content in its place. */
+  /** The line in the content that replaces it. */
   readonly placeholder: string;
   readonly #facts: MediumFacts;
   readonly #parts: MediaParts;
@@ -92,7 +92,7 @@ export class Medium {
   }
 
   /**
-   * One try; it starts at the MediaUrl, since what that redirects to expires.
+   * Tries once, starting at the MediaUrl, because the target of its redirect expires.
    * @throws {TwilioFailed}
    */
   async fetch(signal: AbortSignal): Promise<OpenAttachment> {
@@ -101,7 +101,8 @@ export class Medium {
     const path = await scratch.newPath();
     try {
       const download = await this.#parts.download(reference.target, account, path, signal);
-      // An empty file cannot be opened, and some platforms refuse it: the placeholder says more.
+      // An empty file cannot be opened and some platforms refuse it, so the placeholder is more
+      // useful.
       if (download.size === 0) throw new TwilioFailed('never', 'empty');
       return await describe(path, download, this.#facts);
     } catch (error) {
@@ -110,14 +111,14 @@ export class Medium {
     }
   }
 
-  /** What an error says about it. */
+  /** The description in an error. */
   complaint({ message: reason }: TwilioFailed): string {
     return `Media ${this.part}: ${reason}`;
   }
 
   /**
    * Logs that it could not be fetched. Refused credentials also raise an alarm.
-   * @param waitMs until the next try, if there will be one
+   * @param waitMs the time until the next try, if there is one
    */
   report({ kind, message: reason }: TwilioFailed, waitMs?: number): void {
     const { metrics, logger } = this.#parts;
@@ -154,7 +155,7 @@ async function describe(
 
 const UNKNOWN = 'application/octet-stream';
 
-/** What phones send, where the library's table has an uncommon extension or none. */
+/** Extensions of files from phones, for which the library's table has an uncommon one or none. */
 const EXTENSIONS: ReadonlyMap<string, string> = new Map([
   ['audio/mp4', 'm4a'],
   ['text/x-vcard', 'vcf'],
@@ -162,7 +163,7 @@ const EXTENSIONS: ReadonlyMap<string, string> = new Map([
   ['text/x-vcalendar', 'vcs'],
 ]);
 
-/** Texts that bytes do not tell from each other. Nothing runs when one of these is opened. */
+/** Text types that cannot be told apart by their bytes. Opening one of these executes nothing. */
 const INERT_TEXTS: ReadonlySet<string> = new Set([
   'text/plain',
   'text/csv',
@@ -176,10 +177,10 @@ const INERT_TEXTS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What a downloaded medium is, by its bytes: the sender chooses what is declared of it, and it is
- * served with the type that it gets here. The declared type counts only among texts, which bytes
- * do not tell apart; everything else that is not recognized, and whatever begins like markup, is
- * `application/octet-stream`, which browsers neither show nor run.
+ * The type of a downloaded medium, by its bytes: the sender chooses the declared type, and the
+ * medium is served with the type determined here. The declared type is used only for texts, which
+ * cannot be told apart by their bytes. Unrecognized files, and files that begin like markup, become
+ * `application/octet-stream`, which browsers neither display nor execute.
  */
 async function mediaTypeOf(
   path: string,
@@ -197,13 +198,13 @@ async function mediaTypeOf(
   return { type, extension: EXTENSIONS.get(type) ?? libmime.detectExtension(type) };
 }
 
-/** The type of a Content-Type without its parameters; undefined unless it is well-formed. */
+/** The type of a Content-Type without its parameters; undefined if it is malformed. */
 function mimeType(value: string | undefined): string | undefined {
   const type = value?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   return MIME_TYPE.test(type) ? type : undefined;
 }
 
-/** A folder of one attempt, made when the first file needs it. */
+/** The folder of one attempt, created with the first file. */
 class Scratch {
   readonly #parent: string;
   #folder: Promise<string> | undefined;

@@ -13,8 +13,8 @@ import type { LateMedia } from '../stored.ts';
 import type { Medium } from './medium.ts';
 
 /**
- * When the media of a text are fetched: within a minute of its arrival, to go with it; else within
- * the hour, to follow in a message of their own.
+ * When the media of a text are fetched: within a minute of its arrival, to be submitted with it;
+ * otherwise within the hour, to follow in a separate message.
  */
 
 const MINUTE_MS = 60_000;
@@ -23,17 +23,17 @@ const HOUR_MS = 60 * MINUTE_MS;
 const FACTOR = Math.sqrt(10);
 
 export interface TextMediaOptions {
-  /** After the first try at a medium: 4 more after 1, 3.2, 10 and 32 s by default. */
+  /** After the first try of a medium: 4 more after 1, 3.2, 10 and 32 s by default. */
   readonly retry: { readonly retries: number; readonly minTimeoutMs: number };
-  /** For all media of a text whose attempt begins when its minute is over, or almost. */
+  /** For all media of a text whose attempt begins when its minute is (almost) over. */
   readonly overdueMs: number;
   readonly clock: Clock;
 }
 
 /**
- * The media of a text, as its attachments. Media that cannot be fetched within a minute of the text's
- * arrival are late: the text is sent without them, and they follow in a message of their own. If
- * that minute was over before this attempt began, each of them is tried once.
+ * The media of a text, as its attachments. Media that cannot be fetched within a minute of the
+ * text's arrival are late: the text is submitted without them, and they follow in a separate
+ * message. If the minute was over before this attempt began, each of them is tried once.
  */
 export class TextMedia {
   readonly attachments: readonly Attachment[];
@@ -41,13 +41,13 @@ export class TextMedia {
   readonly #receivedAt: number;
   readonly #minuteEndsAt: number;
   readonly #time: SharedTime;
-  /** The latest of what Twilio's Retry-After asked for. */
+  /** The latest time that Twilio's Retry-After requested. */
   #notBefore = 0;
 
   constructor(media: readonly Medium[], receivedAt: number, options: TextMediaOptions) {
     const { clock, overdueMs } = options;
     const now = clock();
-    // A time of arrival ahead of the clock gives no more than a minute.
+    // An arrival time ahead of the clock must not give more than a minute.
     const leftMs = Math.min(receivedAt + MINUTE_MS - now, MINUTE_MS);
     this.#options = options;
     this.#receivedAt = receivedAt;
@@ -61,8 +61,8 @@ export class TextMedia {
   }
 
   /**
-   * What the message that brings late media has to know. Its hour began when the text arrived, or a
-   * minute ago if the text arrived earlier than that.
+   * The data for the follow-up with late media. Its hour begins when the text arrived, or a minute
+   * ago if the text arrived earlier than that.
    */
   late(parts: readonly string[]): LateMedia {
     const now = this.#options.clock();
@@ -121,16 +121,16 @@ const ROUND_MS = MINUTE_MS;
 
 export interface LateRound {
   readonly late: LateMedia;
-  /** Parts that an earlier attempt uploaded. */
+  /** Parts that an earlier attempt has uploaded. */
   readonly saved: { has(part: string): boolean };
   readonly clock: Clock;
 }
 
 /**
- * Fetches the late media that no earlier attempt uploaded, one after the other, and returns all late
- * media as attachments. One that cannot be fetched any more (the hour is over, or Twilio refused it
- * for good) becomes its placeholder. Empty when not a single one could be fetched.
- * @throws {NotYet} at the first that fails and may still come; the next attempt starts over
+ * Fetches the late media that no earlier attempt has uploaded, one after the other, and returns all
+ * late media as attachments. A medium that can no longer be fetched (the hour is over, or Twilio
+ * refused it permanently) becomes its placeholder. Empty if none could be fetched.
+ * @throws {NotYet} for the first failure that may be temporary; the next attempt starts over
  */
 export async function fetchLate(
   media: readonly Medium[],
@@ -172,7 +172,7 @@ const fetched = (medium: Medium, file: OpenAttachment | undefined): Attachment =
       : Promise.resolve(file),
 });
 
-/** A late medium that is fetched once, when somebody opens it; if that fails, never again. */
+/** A late medium that is fetched once, when it is opened; a failure is not retried. */
 export function onDemand(medium: Medium): Attachment {
   return {
     part: medium.part,
@@ -191,9 +191,9 @@ export function onDemand(medium: Medium): Attachment {
 }
 
 /**
- * How many milliseconds to wait before the next try at late media: 30 s at first, then 2 and
- * 10 minutes; 5 minutes where an operator has to fix the credentials. `Retry-After` is honoured,
- * but never past the end of the hour. Undefined when the hour is over, or trying again is useless.
+ * How many milliseconds to wait before the next try of late media: 30 s at first, then 2 and 10
+ * minutes; 5 minutes if an operator has to fix the credentials. `Retry-After` is respected, but
+ * never beyond the end of the hour. Undefined if the hour is over, or retrying is useless.
  * @param until the end of the hour, milliseconds since the epoch
  */
 export function nextTryMs(
@@ -213,8 +213,8 @@ function stepAfter(elapsedMs: number): number {
 }
 
 /**
- * A time limit for several media that are fetched one after the other. Each may take an equal share
- * of what is left, so that one which stalls does not use up the time of those after it.
+ * A time limit for several media that are fetched one after the other. Each gets an equal share of
+ * the remaining time, so that one that stalls does not use up the time of the others.
  */
 export class SharedTime {
   readonly #endsAt: number;
@@ -228,7 +228,7 @@ export class SharedTime {
     this.#clock = clock;
   }
 
-  /** Milliseconds for the next of them. */
+  /** The milliseconds for the next of them. */
   nextShareMs(): number {
     const leftMs = Math.max(this.#endsAt - this.#clock(), 0);
     const shareMs = Math.floor(leftMs / Math.max(this.#waiting, 1));

@@ -13,7 +13,7 @@ import {
 } from '../providers/twilio/message-lists.ts';
 import { TwilioFailed } from '../providers/twilio/transport.ts';
 
-/** Accepted in one call: few enough that little is asked again after a failure. */
+/** Accepted per call: few enough that little is repeated after a failure. */
 const BATCH = 100;
 
 export interface AcceptParts {
@@ -28,16 +28,16 @@ export interface SentMessage {
   readonly sentAt: number;
 }
 
-/** A listed message and the shop that it is for. */
+/** A listed message and its shop. */
 export interface ForShop extends SentMessage {
   readonly shop: SmsShop;
 }
 
 /**
- * Accepts those whose SID has no entry, in the order given. The look-up before spares the requests
- * for media; it is the intake that decides, also when the webhook comes in between.
- * @returns how many made a new entry
- * @throws {TwilioFailed} {SpoolFull} {SpoolUnavailable} those before were accepted
+ * Accepts the messages whose SID has no entry, in the given order. The look-up avoids requests for
+ * media; the intake makes the final decision, so a webhook may arrive in between.
+ * @returns the number of new entries
+ * @throws {TwilioFailed} {SpoolFull} {SpoolUnavailable} earlier messages were accepted
  */
 export async function acceptMissing(
   messages: readonly ForShop[],
@@ -86,14 +86,14 @@ async function arrivalOf(
     return { ...arrival, shop };
   } catch (error) {
     if (!(error instanceof BadParameter)) throw error;
-    // The webhook refuses such a one too. It must not keep back those after it.
+    // The webhook refuses such a message too. It must not block the following ones.
     metrics.alarms.inc({ alarm: 'sms_unreadable_message' });
     logger.error('sms.unreadable-message', { shop: shop.name, parameter: error.parameter });
     return undefined;
   }
 }
 
-/** A message whose media are gone is still a message. */
+/** A message is accepted even if its media are no longer available. */
 async function mediaOf(
   messageSid: string,
   lists: Pick<MessageLists, 'media'>,

@@ -19,27 +19,30 @@ import {
 
 const HOUR_MS = 3_600_000;
 /**
- * Every run looks so far behind the last one: messages that Twilio listed late, and clocks that
- * differ. It is also all that a first run looks back. What came before it was somebody else's to
- * answer: a new installation must not answer a number's past a second time.
+ * Each run starts this much before the last one, for messages that Twilio listed late and for clock
+ * differences. A first run goes back no further: earlier messages were answered by a previous
+ * system, and a new installation must not answer them again.
  */
 export const OVERLAP_MS = HOUR_MS;
-/** Far less than entries are kept: an older message could be one that was delivered and swept. */
+/**
+ * Much shorter than the retention of entries, because an older message may have been delivered and
+ * swept.
+ */
 const LONGEST_MS = 30 * 24 * HOUR_MS;
 const SPAN_MS = 6 * HOUR_MS;
-/** Twilio gives a webhook 15 s with all its retries: until then the message may be on its way. */
+/** Twilio gives a webhook 15 s including all retries; until then, the message may still arrive. */
 const IN_FLIGHT_MS = 20_000;
 
-/** One Twilio account, whichever shops are on it. */
+/** One Twilio account, with all of its shops. */
 export interface ReconciledAccount extends ListedAccount {
   /**
-   * The values of To to list by. Undefined lists the whole account: a messaging service's messages
-   * cannot be filtered in the list.
+   * The values of To to list by. Undefined lists the whole account, because messages of a messaging
+   * service cannot be filtered.
    */
   readonly addresses: readonly string[] | undefined;
 }
 
-/** The accounts that can be asked: those with a credential. An API key of any shop is preferred. */
+/** The accounts with a credential. An API key of any shop is preferred. */
 export function accountsOf(shops: readonly SmsShop[]): readonly ReconciledAccount[] {
   const bySid = new Map<string, SmsShop[]>();
   for (const shop of shops) {
@@ -74,17 +77,17 @@ export interface ReconcileParts extends AcceptParts {
   readonly spool: Pick<Spool, 'knownKeys' | 'mark' | 'setMark'>;
   readonly directory: ShopDirectory;
   readonly clock: Clock;
-  /** Pages of one list, a thousand messages each; a span with more is listed in halves. */
+  /** Pages of one list, with a thousand messages each; a span with more is listed in halves. */
   readonly maxPages: number;
-  /** When the webhook's door opened: what was sent before cannot be on its way to it. */
+  /** When the webhook's listener was opened: messages sent earlier cannot be on their way to it. */
   readonly openedAt: number;
 }
 
 /**
- * One run over an account: lists what was sent since the last run that succeeded, less an overlap,
- * and accepts messages that are not in the spool. The mark is the time until which none is missing; it moves with
- * every span, so that a run that ends in the middle is not begun again from its start.
- * @returns how many messages were missing
+ * One run for an account: lists the messages sent since the last successful run, with an overlap,
+ * and accepts those that are not in the spool. The mark is the time up to which no message is
+ * missing; it advances with every span, so an interrupted run is not repeated from its start.
+ * @returns the number of missing messages
  * @throws {TwilioFailed} {SpoolFull} {SpoolUnavailable}
  */
 export async function reconcileAccount(
@@ -96,7 +99,7 @@ export async function reconcileAccount(
   const startedAt = clock();
   const name = `sms ${account.accountSid} reconciled until`;
   const since = (await markOrFirst(name, startedAt, spool)) - OVERLAP_MS;
-  if (since < startedAt - LONGEST_MS) tellGap(since, startedAt, parts);
+  if (since < startedAt - LONGEST_MS) reportGap(since, startedAt, parts);
   const from = Math.max(since, startedAt - LONGEST_MS);
 
   let found = 0;
@@ -116,7 +119,7 @@ export async function reconcileAccount(
   return found;
 }
 
-/** The first run's own time is kept at once, so that it still is the first after it has failed. */
+/** The time of the first run is stored at once, so that it is kept even if the run fails. */
 async function markOrFirst(
   name: string,
   now: number,
@@ -124,7 +127,7 @@ async function markOrFirst(
 ): Promise<number> {
   const mark = await spool.mark(name);
   if (mark === undefined) await spool.setMark(name, now);
-  // A clock that was ahead and has been set right must not leave a gap.
+  // A clock that was ahead and has been corrected must not leave a gap.
   return Math.min(mark ?? now, now);
 }
 
@@ -137,10 +140,10 @@ async function messagesFor(
   const shopOf = ({ to, messagingServiceSid }: ListedMessage) =>
     directory.find(accountSid, to ?? '', messagingServiceSid ?? undefined);
   const now = clock();
-  // The webhook's own form has more (ProfileName, a location), so it goes first. The next run
-  // looks again.
+  // The webhook's own form has more data (ProfileName, a location), so it is preferred. The next
+  // run checks again.
   const mayBeOnItsWay = (at: number) => at > openedAt && at > now - IN_FLIGHT_MS;
-  // By the second, and also when a filter by day has listed more.
+  // By the second, even if a filter by day has listed more.
   const earliest = Math.floor(span.from / 1000) * 1000;
   const messages = await messagesOf(lists, addresses, span, maxPages, (message, at) => {
     if (message.accountSid !== accountSid || at < earliest || mayBeOnItsWay(at)) return false;
@@ -152,15 +155,15 @@ async function messagesFor(
   });
 }
 
-function tellGap(since: number, now: number, { metrics, logger }: ReconcileParts): void {
+function reportGap(since: number, now: number, { metrics, logger }: ReconcileParts): void {
   metrics.alarms.inc({ alarm: 'sms_reconciliation_gap' });
   logger.error('sms.reconciliation-gap', { days: Math.floor((now - since) / (24 * HOUR_MS)) });
 }
 
 /**
- * The inbound messages of a span that `keep` wants, in the order of DateSent, each once.
- * Undefined when there are more than can be listed in one go.
- * @param maxPages requests for one list
+ * The inbound messages of a span that `keep` accepts, in the order of DateSent, without duplicates.
+ * Undefined if there are more than can be listed at once.
+ * @param maxPages requests per list
  * @param addresses the values of To to list by; undefined for all
  * @throws {TwilioFailed}
  */
@@ -179,7 +182,7 @@ async function messagesOf(
       pages += 1;
       if (pages > maxPages) return undefined;
       for (const message of page) {
-        // Twilio dates every message; one without a date is better early than lost.
+        // Twilio dates every message; one without a date is sorted first rather than lost.
         const at = sentAt(message) ?? span.from;
         if (hasArrived(message) && keep(message, at)) listed.push({ message, sentAt: at });
       }
@@ -189,13 +192,13 @@ async function messagesOf(
   return [...found.values()].sort((one, other) => one.sentAt - other.sentAt);
 }
 
-/** One that is still `receiving` is listed again as `received`. */
+/** A message that is still `receiving` is listed again as `received`. */
 const hasArrived = ({ direction, status }: ListedMessage): boolean =>
   direction === 'inbound' && status !== 'receiving';
 
 /**
- * A list comes newest first, and its dates have whole seconds: of two texts in one second only
- * their places tell which was first. The dates tell which way the list goes.
+ * Orders a list, which is newest first and has dates in whole seconds. For two texts within a
+ * second, only their position shows which was first; the dates show the direction of the list.
  */
 function oldestFirst(listed: readonly SentMessage[]): readonly SentMessage[] {
   const [first] = listed;
@@ -204,7 +207,7 @@ function oldestFirst(listed: readonly SentMessage[]): readonly SentMessage[] {
   return first.sentAt < last.sentAt ? listed : listed.toReversed();
 }
 
-/** The time from `from` until now, in parts of a bounded length, the oldest first. */
+/** The time from `from` until now, in parts of limited length, oldest first. */
 export function spansSince(from: number, now: number, lengthMs: number): readonly Span[] {
   const spans: Span[] = [];
   let start = from;
@@ -213,7 +216,7 @@ export function spansSince(from: number, now: number, lengthMs: number): readonl
   return [...spans, { from: start }];
 }
 
-/** Two halves of a span; undefined when it is too short for that: the API knows whole seconds. */
+/** The two halves of a span; undefined if it is too short, because the API has whole seconds. */
 export function halves({ from, to }: Span, now: number): readonly [Span, Span] | undefined {
   const middle = Math.floor((from + (to ?? now)) / 2000) * 1000;
   if (middle - from < 1000) return undefined;

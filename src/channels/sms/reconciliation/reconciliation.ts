@@ -17,15 +17,15 @@ import { TwilioFailed } from '../providers/twilio/transport.ts';
 const EVERY_MS = 10 * 60_000;
 const MAX_PAGES = 100;
 const LONGEST_WAIT_MS = 60 * 60_000;
-/** After failures in a row; then as often as ever. */
+/** After consecutive failures; then at the normal interval. */
 const AFTER_FAILURE_MS = [5_000, 15_000, 60_000, 180_000];
 
 export interface ReconciliationOptions {
   readonly shops: readonly SmsShop[];
-  /** Default 10 minutes. */
+  /** 10 minutes by default. */
   readonly everyMs?: number;
   readonly afterFailureMs?: readonly number[];
-  /** Default 100. */
+  /** 100 by default. */
   readonly maxPages?: number;
   readonly pace?: ApiPace;
 }
@@ -33,14 +33,14 @@ export interface ReconciliationOptions {
 export type ReconciliationParts = Omit<ReconcileParts, 'directory' | 'openedAt' | 'maxPages'>;
 
 export interface Reconciliation {
-  /** Ends a run under way; messages that it has accepted stay accepted. */
+  /** Ends a run in progress; messages that it has accepted stay accepted. */
   stop(): Promise<void>;
 }
 
 /**
- * Finds the texts that Twilio could not bring while the webhook was down: Twilio tries for
- * seconds, then forgets. Runs at once and every 10 minutes, each account for itself; a failure is
- * logged, counted, and tried again sooner.
+ * Finds texts that Twilio could not deliver while the webhook was down: Twilio retries for seconds,
+ * then gives up. It runs at once and every 10 minutes, separately for each account. A failure is
+ * logged, counted, and retried sooner.
  */
 export function startReconciliation(
   options: ReconciliationOptions,
@@ -93,7 +93,7 @@ class AccountLoop {
     }
   }
 
-  /** One run. @returns how long to wait for the next one */
+  /** Runs once. @returns how long to wait before the next run */
   async #once(): Promise<number> {
     const { everyMs = EVERY_MS } = this.#options;
     const startedAt = performance.now();

@@ -35,13 +35,13 @@ test('a place whose cursor is refused again and again is given up, and no outage
   const place = positionAfter({ messages: [], cursors: ['a'], next: 'b' });
   places.set('long', place);
   for (let failure = 0; failure < 20; failure += 1) places.failed('long', false, 1_000);
-  expect(places.get('long')).toMatchObject({ cursor: 'b', failures: 20, quietUntil: 31_000 });
+  expect(places.get('long')).toMatchObject({ cursor: 'b', failures: 20, pausedUntil: 31_000 });
   places.failed('long', true, 1_000);
   places.failed('long', true, 1_000);
   expect(places.get('long')).toMatchObject({ cursor: 'b', refusals: 2 });
   places.set('long', place);
   places.failed('long', true, 1_000);
-  expect(places.get('long')).toMatchObject({ refusals: 1, failures: 1, quietUntil: 2_000 });
+  expect(places.get('long')).toMatchObject({ refusals: 1, failures: 1, pausedUntil: 2_000 });
   places.failed('long', true, 1_000);
   places.failed('long', true, 1_000);
   expect(places.get('long')).toBeUndefined();

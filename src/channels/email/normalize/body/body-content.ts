@@ -13,33 +13,33 @@ import { textUpperBound, visibleLength } from '../html/html-tree.ts';
 
 export type Format = 'TEXT' | 'MARKDOWN' | 'HTML';
 
-/** What is kept to show of a trimmed quote; the raw message has all of it. */
+/** The part of a trimmed quote that is stored for display; the raw message contains all of it. */
 const MAX_TRIMMED_LENGTH = 20_000;
 
 export interface BodyOptions {
   readonly mode: BodyMode;
-  /** Take quotes and signatures away. */
+  /** Remove quotes and signatures. */
   readonly trim: boolean;
-  /** An image of the message, by its Content-ID. */
+  /** The message's image with this Content-ID. */
   inlineImage(contentId: string): InlineImage | undefined;
 }
 
 export interface BodyContent {
-  /** Empty when there is no text. */
+  /** Empty if there is no text. */
   readonly text: string;
   readonly format: Format;
   /** The same without markup. */
   readonly asText: () => string;
   readonly source: 'plain' | 'html' | 'none';
-  /** What was taken away as quote and signature, of a long one the start. */
+  /** The text removed as quote and signature; only the start of a long one. */
   readonly trimmed: string;
-  /** How many lines that are not empty that was. */
+  /** The number of non-empty lines that were removed. */
   readonly trimmedLines: number;
-  /** Parts of which not everything is in the text. */
+  /** Parts that are not completely included in the text. */
   readonly cut: readonly Leaf[];
 }
 
-/** The body as it goes into the content. */
+/** The body as content. */
 export function readBody(alternatives: readonly Alternative[], options: BodyOptions): BodyContent {
   const chosen = alternatives.flatMap((each) => chooseBody(each, options.mode));
   const hasHtml = chosen.some(({ kind }) => kind === 'html');
@@ -50,7 +50,7 @@ export function readBody(alternatives: readonly Alternative[], options: BodyOpti
   ]);
   const { lines: kept, trimmed: found } = options.trim ? trimQuotes(lines) : { lines, trimmed: [] };
   const asHtml = hasHtml && options.mode === 'html';
-  // From HTML only whole elements can be left out: those that the client marked.
+  // In HTML, only whole elements that the client marked can be removed.
   const trimmed = asHtml ? found.filter(({ mark }) => mark !== undefined) : found;
   return {
     text: asHtml ? htmlOf(chosen, options, trimmed.length > 0) : joinLines(kept, format),
@@ -74,7 +74,7 @@ function linesOf(
   const lines = textLines(namedImages(chosen.text, options));
   if (format === 'TEXT') return lines;
   return lines.map(({ text }) => ({
-    // Quote marks keep their meaning, in Markdown as in mail.
+    // Quote marks have the same meaning in Markdown as in mail.
     text: text.startsWith('>') ? text : escapeLineStart(escapeMarkdown(text)),
     hardBreak: text !== '',
   }));
@@ -89,7 +89,7 @@ function htmlOf(chosen: readonly Chosen[], options: BodyOptions, trim: boolean):
   return parts.filter((part) => part !== '').join('\n');
 }
 
-/** Outlook's plain text says `[cid:image001.png@01D0]` where an image stands. */
+/** Outlook's plain text contains `[cid:image001.png@01D0]` in place of an image. */
 function namedImages(text: string, options: BodyOptions): string {
   if (!text.includes('[cid:')) return text;
   return text.replace(/\[cid:([^\][\s]{1,255})\]/g, (found, id: string) => {
@@ -100,7 +100,7 @@ function namedImages(text: string, options: BodyOptions): string {
 
 /** With less than this share of the HTML's visible text, the plain text is a stub. */
 const SUBSTANTIAL = 0.3;
-/** What a stub says in place of the message, in the usual languages. */
+/** Typical stub texts in common languages. */
 const STUB_WORDS = [
   'in your browser',
   'view online',
@@ -137,25 +137,25 @@ const STUB_WORDS = [
 ];
 const MAX_STUB_LENGTH = 400;
 
-/** A stretch of the body in the form that was chosen. */
+/** A section of the body in the chosen form. */
 type Chosen =
   | ({ readonly kind: 'plain'; readonly leaf: Leaf } & PlainText)
   | ({ readonly kind: 'html'; readonly leaf: Leaf } & HtmlText);
 
 /**
- * `auto` and `text`: the plain text unless it is a stub; `html`: the HTML if there is one.
- * A stub is empty, says "view in browser", or has under 30 % of the text that the HTML shows.
+ * `auto` and `text`: the plain text unless it is a stub; `html`: the HTML if there is one. A stub
+ * is empty, says "view in browser", or has less than 30 % of the HTML's visible text.
  */
 function chooseBody(alternative: Alternative, mode: BodyMode): readonly Chosen[] {
   const plain = alternative.plain.map(chosenPlain);
   if (alternative.html.length === 0) return plain;
   const wantsHtml = mode === 'html' || plain.length === 0 || saysNothing(plain);
   const written = wantsHtml ? 0 : sum(plain, ({ text }) => textLength(text));
-  // It is enough even if all bytes of the HTML were letters, so that need not be decoded.
+  // Sufficient even if every byte of the HTML were a letter, so it need not be decoded.
   if (!wantsHtml && written >= SUBSTANTIAL * sum(alternative.html, bytesOf)) return plain;
   const forms = alternative.html.map(decodeForm);
   if (wantsHtml) return forms.map(toChosen);
-  // It is enough even if none of the HTML were hidden, so that need not be parsed.
+  // Sufficient even if none of the HTML were hidden, so it need not be parsed.
   if (written >= SUBSTANTIAL * sum(forms, ({ text }) => textUpperBound(text))) return plain;
   const html = forms.map(toChosen);
   return written < SUBSTANTIAL * sum(html, shownLength) ? html : plain;
@@ -202,7 +202,7 @@ function sum<Item>(items: readonly Item[], of: (item: Item) => number): number {
   return items.reduce((total, item) => total + of(item), 0);
 }
 
-/** Without white space, as `textUpperBound` counts. */
+/** Without white space, as in `textUpperBound`. */
 function textLength(text: string): number {
   let length = 0;
   for (let at = 0; at < text.length; at += 1) {

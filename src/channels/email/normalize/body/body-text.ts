@@ -3,18 +3,18 @@ import { cleanText } from '../../../../runtime/clean-text.ts';
 import { type HtmlElement, parseHtml, stripTags } from '../html/html-tree.ts';
 import type { Leaf } from '../parts/read-parts.ts';
 
-/** HTML beyond this length is not read: no person writes a letter that long. */
+/** HTML beyond this length is not read: no letter is that long. */
 const MAX_HTML_LENGTH = 512 * 1024;
 
 export interface PlainText {
   readonly text: string;
-  /** Not all of it was read; the part has to be attached. */
+  /** It was not read completely, so the part has to be attached. */
   readonly cut: boolean;
 }
 
 export interface HtmlText {
   readonly tree: HtmlElement;
-  /** Not all of it was read; the part has to be attached. */
+  /** It was not read completely, so the part has to be attached. */
   readonly cut: boolean;
 }
 
@@ -27,7 +27,7 @@ export function readPlain(leaf: Leaf): PlainText {
   return { text: cleanText(joined), cut };
 }
 
-/** The HTML as text, up to the length that is looked at. */
+/** The HTML as text, up to the maximum length. */
 export function decodeHtml(leaf: Leaf): PlainText {
   const { cut, text } = decodeLeaf(leaf, true);
   return { text: text.slice(0, MAX_HTML_LENGTH), cut: cut || text.length > MAX_HTML_LENGTH };
@@ -47,8 +47,8 @@ function decodeLeaf({ content, parameters }: Leaf, html: boolean): PlainText {
 
 /**
  * Joins the soft-broken lines of `format=flowed` text (RFC 3676 §4): a line that ends in a space
- * goes on in the next one of the same quote depth, the signature delimiter aside. libmime's own
- * does not know of quotes, and joins the marks into the text.
+ * continues on the next line of the same quote depth, except for the signature delimiter. libmime's
+ * own implementation ignores quotes and joins the quote marks into the text.
  */
 export function joinFlowed(text: string, deleteSpace: boolean): string {
   const out: string[] = [];
@@ -78,7 +78,7 @@ function quoteDepth(line: string): number {
   return depth;
 }
 
-/** RFC 3676 §4.4: a space that only protects the line's start. */
+/** RFC 3676 §4.4: removes a space that only protects the start of the line. */
 function unstuffed(content: string): string {
   return content.startsWith(' ') ? content.slice(1) : content;
 }

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import libmime from 'libmime';
 
-/** HTML §13.2.3.2 looks this far for `<meta charset>`. */
+/** HTML §13.2.3.2 searches this far for `<meta charset>`. */
 const META_BYTES = 1024;
 const META_CHARSET = /<meta\s[^>]{0,200}?charset\s*=\s*["']?\s*([a-z0-9][\w.:-]{0,40})/i;
-/** Labels that tell nothing: much mail declares ASCII and carries 8-bit text. */
+/** Uninformative labels: much mail declares ASCII but contains 8-bit text. */
 const UNDECLARED = new Set([
   '',
   'ascii',
@@ -23,14 +23,14 @@ const ISO_2022_JP = /\x1b(?:\$[@B]|\([JI])/;
 
 export interface DecodedText {
   readonly text: string;
-  /** The charset that fitted. */
+  /** The charset that was used. */
   readonly charset: string;
 }
 
 /**
- * Decodes the text of a part: the declared charset, then (HTML) the one of `<meta charset>`, then
- * UTF-8, then windows-1252; the first that decodes cleanly. `truncated`: the bytes were cut, so
- * that half a character at the end is no mistake.
+ * Decodes the text of a part with the first charset that decodes without errors: the declared one,
+ * then (for HTML) the one of `<meta charset>`, then UTF-8, then windows-1252. `truncated`: the
+ * bytes were cut, so an incomplete character at the end is not an error.
  */
 export function decodeText(
   bytes: Uint8Array,
@@ -52,12 +52,13 @@ function candidates(bytes: Uint8Array, declared: string | undefined, html: boole
     .replace(/^["']|["']$/g, '');
   const marked = markedCharset(bytes);
   if (marked !== undefined) return [marked, 'utf-8'];
-  // UTF-7 is only used to get past filters (HTML §13.2.3.3): it is not decoded.
+  // UTF-7 is only used to bypass filters (HTML §13.2.3.3), so it is not decoded.
   const found = UNDECLARED.has(label) || UTF_7.test(label) ? [] : [label];
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 64 * 1024));
   if (html) {
     const meta = META_CHARSET.exec(view.toString('latin1', 0, META_BYTES))?.[1]?.toLowerCase();
-    // UTF-16 cannot be what a meta element, found by reading ASCII, says (HTML §13.2.3.2).
+    // A meta element that was found by reading ASCII cannot correctly declare UTF-16 (HTML
+    // §13.2.3.2).
     if (meta !== undefined && !/^utf-(?:16|7$)/.test(meta)) found.push(meta);
   }
   if (found.length === 0 && view.includes(0x1b) && ISO_2022_JP.test(view.toString('latin1'))) {
@@ -73,7 +74,7 @@ function markedCharset(bytes: Uint8Array): string | undefined {
   return bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : undefined;
 }
 
-/** Undefined when the bytes are not in this charset, or the charset is not known. */
+/** Undefined if the bytes are not valid in this charset, or the charset is unknown. */
 function decodeStrictly(
   bytes: Uint8Array,
   charset: string,
@@ -90,7 +91,7 @@ function decodeStrictly(
     if (isSingleByteGuess(decoder.encoding) && HAS_C1.test(text)) return undefined;
     return decoder.encoding === 'shift_jis' && isUtf8Misread(bytes, text) ? undefined : text;
   } catch {
-    // Japanese and Chinese mail uses vendor extensions that the standard's tables leave out.
+    // Japanese and Chinese mail uses vendor extensions that the standard's tables do not include.
     return decodeRare(bytes, charset);
   }
 }
@@ -102,7 +103,7 @@ function decodeUtf8(bytes: Uint8Array, truncated: boolean): string | undefined {
   return Buffer.from(whole.buffer, whole.byteOffset, whole.byteLength).toString('utf8');
 }
 
-/** Where a character starts in the last three bytes that is not complete, or the end. */
+/** The start of an incomplete character in the last three bytes, otherwise the end. */
 function lastCharacterEnd(bytes: Uint8Array): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;
@@ -112,18 +113,21 @@ function lastCharacterEnd(bytes: Uint8Array): number {
   return bytes.length;
 }
 
-/** UTF-8 is often valid Shift_JIS too, as half-width katakana that real text does not contain. */
+/** UTF-8 is often also valid Shift_JIS, as half-width katakana that real text does not contain. */
 function isUtf8Misread(bytes: Uint8Array, text: string): boolean {
   return /[\uff61-\uff9f]/.test(text) && isUtf8(bytes);
 }
 
 const HAS_C1 = /[\x80-\x9f]/;
 
-/** The code points of the bytes 80 to 9f; five of them mean nothing. */
+/** The code points of the bytes 80 to 9f, five of which are undefined. */
 const WINDOWS_1252 =
   '\u20ac\x81\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\x8d\u017d\x8f\x90\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\x9d\u017e\u0178';
 
-/** Node's TextDecoder takes windows-1252 for Latin-1, and makes controls of its euro and quotes. */
+/**
+ * Node's TextDecoder decodes windows-1252 as Latin-1, which turns its euro and quotes into
+ * controls.
+ */
 function decodeWindows1252(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     .toString('latin1')
@@ -142,7 +146,9 @@ function knownDecoder(charset: string): InstanceType<typeof TextDecoder> | undef
   }
 }
 
-/** Charsets and extensions outside of the WHATWG's: cp850, UTF-7, JIS with vendor characters. */
+/**
+ * Charsets and extensions that WHATWG does not define: cp850, UTF-7, JIS with vendor characters.
+ */
 function decodeRare(bytes: Uint8Array, charset: string): string | undefined {
   if (!/^[a-z0-9][\w.:-]{0,40}$/.test(charset)) return undefined;
   const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');

@@ -14,7 +14,7 @@ interface Fitted {
   readonly content: string;
   readonly format: Format;
   readonly files: readonly AttachedFile[];
-  /** Attachments past the cap: named in the content, not attached. */
+  /** Attachments above the limit, which are named in the content but not attached. */
   readonly leftOut: number;
   /** The text was too long and is attached as a file. */
   readonly moved: boolean;
@@ -23,18 +23,18 @@ interface Fitted {
 interface Unfitted {
   readonly text: string;
   readonly format: Format;
-  /** HTML as text: a cut HTML document would be broken. */
+  /** HTML as text, because a truncated HTML document would be broken. */
   readonly asText: () => string;
-  /** What stands for a text that is empty. */
+  /** The replacement for an empty text. */
   readonly empty: string;
-  /** In the order of importance. */
+  /** In order of importance. */
   readonly files: readonly AttachedFile[];
-  /** Among the files is the whole text already, as message.txt. */
+  /** The files already include the whole text, as message.txt. */
   readonly wholeTextAttached: boolean;
   readonly maxFiles: number;
 }
 
-/** Makes content and attachments fit into what the platform takes. The content is never empty. */
+/** Fits content and attachments into the platform's limits. The content is never empty. */
 export function fitContent(unfitted: Unfitted): Fitted {
   const { text, empty, files, maxFiles } = unfitted;
   const shown = text.trim() === '' ? empty : text;
@@ -82,7 +82,7 @@ function namesOf(files: readonly AttachedFile[]): string {
   return `(${files.length} more files were not attached: ${shown})`;
 }
 
-/** A line of plain text as a paragraph of content in this format. */
+/** A plain-text line as a paragraph of content in this format. */
 export function formatNote(note: string, format: Format): string {
   if (format === 'MARKDOWN') return escapeMarkdown(note);
   return format === 'HTML' ? `<p>${escapeHtml(note)}</p>` : note;

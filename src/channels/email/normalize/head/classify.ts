@@ -3,7 +3,7 @@ import libmime from 'libmime';
 import type { AddressMatcher } from '../../address-matcher.ts';
 import { domainOf, parseAddressList } from '../../../../domain/email-addresses.ts';
 import { messageIdOf } from '../../identity.ts';
-import { hasReplyToOfStranger, listPost, mailboxOf, type Sender } from '../../sender.ts';
+import { hasForeignReplyTo, listPost, mailboxOf, type Sender } from '../../sender.ts';
 import type { HeaderBlock } from '../../header-block.ts';
 import type { Verdict } from '../../../../intake/normalizer.ts';
 import type { EmailMeta } from '../../stored.ts';
@@ -19,7 +19,7 @@ export interface Classified {
   readonly shop: ClassifyRules;
 }
 
-/** Headers by which automatic answers of some systems say what they are. */
+/** Headers with which some systems mark automatic answers. */
 const AUTO_REPLY_HEADERS = [
   'x-autoreply',
   'x-autorespond',
@@ -37,7 +37,7 @@ export function classify(message: Classified): Verdict {
   if (isAllowedSender(head, sender, allowSenders)) return { kind: 'deliver' };
   const found = mailClass(message, addresses(head, 'from'));
   const isForm = isFrom(head, shop.formSenders);
-  // A machine has sent it, but it carries a customer's words.
+  // It was sent by a machine but contains a customer's text.
   if (isForm && (found === 'auto-generated' || found === 'bulk')) return { kind: 'deliver' };
   if (found === 'auto-generated') return { kind: 'held', reason: found };
   if (found !== undefined && suppress.has(found)) return { kind: 'suppressed', reason: found };
@@ -47,7 +47,7 @@ export function classify(message: Classified): Verdict {
   return { kind: 'deliver' };
 }
 
-/** Whether From, or the person whom it stands for, is one of the shop's `allowSenders`. */
+/** Whether From, or the person it represents, is one of the shop's `allowSenders`. */
 export function isAllowedSender(
   head: HeaderBlock,
   sender: Sender,
@@ -58,15 +58,15 @@ export function isAllowedSender(
   return allowSenders.has(person.address) || isFrom(head, allowSenders);
 }
 
-/** Whether From names one of these senders. */
+/** Whether From contains one of these senders. */
 export function isFrom(head: HeaderBlock, senders: AddressMatcher): boolean {
   if (senders.domains.length === 0) return false;
   return addresses(head, 'from').some((address) => senders.has(address));
 }
 
 /**
- * The most certain class first: a bounce also looks like an automatic answer, and the mail of a
- * form or market place, which carries a customer's words, often like bulk.
+ * The most certain class comes first: a bounce also looks like an automatic answer, and mail of a
+ * form or marketplace, which contains a customer's text, often looks like bulk mail.
  */
 function mailClass(
   message: Classified,
@@ -79,7 +79,7 @@ function mailClass(
   return isBulk(message) ? 'bulk' : undefined;
 }
 
-/** RFC 3464, RFC 5321 §4.5.5, and what systems without them send. */
+/** RFC 3464, RFC 5321 §4.5.5, and the forms of systems that implement neither. */
 function isBounce(message: Classified, froms: readonly string[]): boolean {
   const { head, subject = '' } = message;
   if (reportType(head) === 'delivery-status' || head.count('x-failed-recipients') > 0) return true;
@@ -91,24 +91,24 @@ function isBounce(message: Classified, froms: readonly string[]): boolean {
   return hasNullSender(message) && isBounceSubject(subject);
 }
 
-/** Our own mail that came back to us. A stranger in Reply-To makes it a contact form. */
+/** Our own mail that came back to us. An unknown Reply-To makes it a contact form instead. */
 function isLoop(message: Classified, froms: readonly string[]): boolean {
   const { head, sender, shop } = message;
   const { own } = shop;
   if (isOwnMessageId(message, froms)) return true;
-  if (sender.kind === 'claimed' || hasReplyToOfStranger(head, own)) return false;
-  // A list of our own (a support address that is a Google Group) signs as Sender what it passes on.
+  if (sender.kind === 'claimed' || hasForeignReplyTo(head, own)) return false;
+  // A list of our own (a support address that is a Google Group) is the Sender of forwarded mail.
   const senders = isOwnList(head, own) ? [] : addresses(head, 'sender');
   return [...froms, ...senders].some((address) => own.has(address));
 }
 
-/** Version 4, in lower case, as the platform makes the ids of its replies. */
+/** Version 4 in lower case, as in the ids of the platform's replies. */
 const RANDOM_UUID = /^<[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}@/;
 
 /**
- * An id of the platform's: of a host that is configured as the platform's own; or of a domain of
- * our addresses, made as the platform makes them, on a mail that says it is from elsewhere. A
- * colleague's mail has ids of that domain too, and so has a form on our web site.
+ * An id of the platform: at a host that is configured as the platform's; or at a domain of our
+ * addresses, in the platform's format, on a mail whose From is elsewhere. Mail of colleagues and of
+ * forms on our web site has ids at these domains too.
  */
 function isOwnMessageId({ head, shop }: Classified, froms: readonly string[]): boolean {
   const { own, replyDomains } = shop;
@@ -118,7 +118,7 @@ function isOwnMessageId({ head, shop }: Classified, froms: readonly string[]): b
   return RANDOM_UUID.test(id) && !froms.some((from) => own.domains.includes(domainOf(from)));
 }
 
-/** RFC 3834 §5, RFC 8098 (read receipts), and what systems without them send. */
+/** RFC 3834 §5, RFC 8098 (read receipts), and the forms of systems that implement neither. */
 function isAutoReply(message: Classified): boolean {
   const { head } = message;
   if (/^auto-replied\b/i.test(value(head, 'auto-submitted'))) return true;
@@ -133,18 +133,18 @@ function isAutoReply(message: Classified): boolean {
     nullSender,
     subject,
     /\b(?:all|oof|autoreply)\b/i.test(value(head, 'x-auto-response-suppress')),
-    // On the answer of a person, who may write through Exchange, it says nothing.
+    // On a person's reply, possibly sent through Exchange, it is not significant.
     (subject || nullSender) && head.count('in-reply-to') > 0,
   ];
   return signs.filter(Boolean).length >= 2;
 }
 
-/** Over SMTP (RFC 5321 §4.5.5); at another door an empty sender may only be unknown. */
+/** Over SMTP (RFC 5321 §4.5.5); at another door, an empty sender may just be unknown. */
 function hasNullSender({ meta }: Classified): boolean {
   return meta.envelopeFrom === '' && isIP(meta.remoteAddress) !== 0;
 }
 
-/** RFC 2919, RFC 2369, RFC 2076 §3.9. Not when the list is one of our own addresses. */
+/** RFC 2919, RFC 2369, RFC 2076 §3.9. Not if the list is one of our own addresses. */
 function isBulk({ head, shop }: Classified): boolean {
   if (isOwnList(head, shop.own)) return false;
   if (head.count('list-id') > 0) return true;
@@ -161,14 +161,14 @@ function isOwnList(head: HeaderBlock, own: AddressMatcher): boolean {
   return dots.some((dot) => own.has(`${id.slice(0, dot)}@${id.slice(dot + 1)}`));
 }
 
-/** A machine wrote it, often with a customer's words in it (voicemail, market places, forms). */
+/** Written by a machine, often with a customer's text in it (voicemail, marketplaces, forms). */
 function isGenerated(head: HeaderBlock): boolean {
   return /^auto-(?!replied\b)[a-z]/i.test(value(head, 'auto-submitted'));
 }
 
 function reportType(head: HeaderBlock): string | undefined {
   const contentType = value(head, 'content-type');
-  // Few mails are reports, and parsing the header is expensive.
+  // Reports are rare, and parsing the header is expensive.
   if (!/multipart\/report/i.test(contentType)) return undefined;
   const { value: type, params } = libmime.parseHeaderValue(contentType);
   if (type.toLowerCase() !== 'multipart/report') return undefined;

@@ -7,18 +7,21 @@ import { createMessageRequestSchema } from '../../../../platform-api/schemas.ts'
 
 const MAX_SUBJECT_LENGTH = 1000;
 const MAX_NAME_LENGTH = 200;
-/** Only this much of a value is decoded: encoded words are up to nine times as long as their text. */
+/**
+ * Only this much of a value is decoded, because encoded words are up to nine times as long as their
+ * text.
+ */
 const MAX_ENCODED_LENGTH = 16 * 1024;
 
-/** The subject, decoded (RFC 2047), on one line; undefined when there is nothing in it. */
+/** The subject, decoded (RFC 2047), on one line; undefined if it is empty. */
 export function readSubject(raw: string | undefined): string | undefined {
   return decoded(raw ?? '', MAX_SUBJECT_LENGTH);
 }
 
-/** A display name, decoded, without control and bidi characters, 200 characters at most. */
+/** A display name, decoded, without control and bidi characters, at most 200 characters. */
 export function readDisplayName(raw: string): string | undefined {
   const name = decoded(raw, MAX_NAME_LENGTH);
-  // Some clients quote the name inside its encoded word.
+  // Some clients put quotes around the name inside the encoded word.
   return name?.replace(/^(["'])(.+)\1$/, '$2');
 }
 
@@ -27,7 +30,7 @@ function decoded(raw: string, maxLength: number): string | undefined {
   return text === '' ? undefined : text;
 }
 
-/** Decodes encoded words; what cannot be decoded stays as it came. */
+/** Decodes encoded words; what cannot be decoded is returned unchanged. */
 export function decodeWords(raw: string): string {
   if (!raw.includes('=?')) return raw;
   try {
@@ -54,8 +57,8 @@ interface CopyRecipients {
 }
 
 /**
- * Who else is in the conversation: without our own addresses and the person who wrote, each once,
- * groups flattened. An address that the platform would refuse is left out.
+ * The other participants: without our own addresses and the author, each once, with groups
+ * flattened. Addresses that the platform would refuse are left out.
  */
 export function readCopyRecipients(
   head: HeaderBlock,
@@ -87,7 +90,7 @@ export function toNamedAddress({ address, name }: Mailbox): NamedAddress | undef
   return { email, ...(displayName !== undefined && { name: displayName }) };
 }
 
-/** The address, when the platform takes it. */
+/** The address, if the platform accepts it. */
 export function platformAddress(address: string): string | undefined {
   return platformEmail.safeParse(address).success ? address : undefined;
 }
@@ -96,9 +99,9 @@ function list(raw: string): readonly Mailbox[] {
   return parseAddressList(raw);
 }
 
-/** RFC 5322 §3.6.4, read leniently: anything in angle brackets without white space. */
+/** RFC 5322 §3.6.4, parsed leniently: anything in angle brackets without white space. */
 const MESSAGE_ID = /<[^<>\s]+>/g;
-/** A longer id cannot be used as a key; it is left out rather than cut. */
+/** A longer id cannot be used as a key and is left out rather than truncated. */
 const MAX_ID_BYTES = 255;
 const KEPT_AT_END = 19;
 
@@ -108,8 +111,8 @@ interface Threading {
 }
 
 /**
- * The ids that a message answers, from the raw, unfolded headers: In-Reply-To's first id, and all
- * of References in order and without repeats, at most the first and the last 19.
+ * The ids that a message answers, from the raw, unfolded headers: the first id of In-Reply-To, and
+ * the ids of References in order and without duplicates, at most the first and the last 19.
  */
 export function readThreading(head: HeaderBlock): Threading {
   const [inReplyTo] = messageIds(head.all('in-reply-to'));
@@ -121,18 +124,18 @@ export function readThreading(head: HeaderBlock): Threading {
   };
 }
 
-/** Everything that a message says it answers, without repeats. */
+/** All ids that a message answers, without duplicates. */
 export function answeredIds({ inReplyTo, references }: Threading): readonly string[] {
   return [...new Set([...(inReplyTo === undefined ? [] : [inReplyTo]), ...references])];
 }
 
-/** The host part of a message-id, in lower case; empty when there is none. */
+/** The host part of a message-id, in lower case; empty if there is none. */
 export function messageIdHost(id: string): string {
   const at = id.lastIndexOf('@');
   return at === -1 ? '' : id.slice(at + 1, -1).toLowerCase();
 }
 
-/** The ids in header values, in order and without repeats. */
+/** The ids in header values, in order and without duplicates. */
 export function messageIds(values: readonly string[]): readonly string[] {
   const ids = values.flatMap((value) => value.match(MESSAGE_ID) ?? []);
   return [...new Set(ids)].filter((id) => Buffer.byteLength(id) <= MAX_ID_BYTES);
@@ -143,8 +146,8 @@ const AHEAD_MS = 5 * 60 * 1000;
 const MAX_DATE_LENGTH = 100;
 
 /**
- * When a message was written: its Date header, when that lies between 30 days before the arrival
- * and 5 minutes after it; else the arrival. Milliseconds since the epoch.
+ * When a message was written: its Date header, if that is between 30 days before the arrival and 5
+ * minutes after it; otherwise the arrival. Milliseconds since the epoch.
  */
 export function readSentAt(date: string | undefined, receivedAt: number): number {
   const sentAt = parseDate(date);
@@ -152,7 +155,7 @@ export function readSentAt(date: string | undefined, receivedAt: number): number
   return sentAt >= receivedAt - OLDEST_MS && sentAt <= receivedAt + AHEAD_MS ? sentAt : receivedAt;
 }
 
-/** RFC 5322 §3.3, comments aside; without a zone the time is read as UTC (§4.3: `-0000`). */
+/** RFC 5322 §3.3, ignoring comments; without a zone, the time is UTC (§4.3: `-0000`). */
 function parseDate(date: string | undefined): number | undefined {
   const text = date
     ?.slice(0, MAX_DATE_LENGTH)

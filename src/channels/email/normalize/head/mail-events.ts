@@ -13,8 +13,9 @@ const MAX_DIAGNOSTIC = 300;
 const MAX_SUBJECT = 200;
 
 /**
- * A bounce as lines on the timelines of those whom our mail did not reach. Delivery sends an event
- * only about a contact that the platform already has: anyone can forge a bounce.
+ * A bounce as events on the timelines of the recipients that our mail did not reach. Delivery
+ * submits an event only for a contact that the platform already has, since anyone can forge a
+ * bounce.
  * @param at milliseconds since the epoch
  */
 export function bounceEvents(
@@ -41,7 +42,7 @@ function reasonOf({ status, diagnostic }: FailedRecipient): string {
   return [status, diagnostic && cleanLine(diagnostic, MAX_DIAGNOSTIC)].filter(Boolean).join(' ');
 }
 
-/** A suppressed automatic reply as a line on its sender's timeline. */
+/** A suppressed automatic reply as an event on its sender's timeline. */
 export function autoReplyEvents(
   contact: { readonly email?: string },
   subject: string | undefined,
@@ -59,22 +60,22 @@ export function autoReplyEvents(
   ];
 }
 
-/** One recipient that a bounce says was not reached. */
+/** One recipient that was not reached according to a bounce. */
 interface FailedRecipient {
   readonly address: string;
   /** RFC 3463: `5.1.1`. */
   readonly status?: string;
-  /** The other server's own words. */
+  /** The other server's error text. */
   readonly diagnostic?: string;
 }
 
 interface BounceReport {
   readonly failed: readonly FailedRecipient[];
-  /** The Message-ID of the mail that came back, in angle brackets. */
+  /** The Message-ID of the returned mail, in angle brackets. */
   readonly originalId?: string;
 }
 
-/** A part of the bounce: its type in lower case, and its decoded bytes or their beginning. */
+/** A part of the bounce: its type in lower case, and the start of its decoded bytes. */
 interface BouncePart {
   readonly contentType: string;
   readonly start: Uint8Array;
@@ -91,13 +92,13 @@ const ENCLOSED = new Set([
 const MAX_READ_BYTES = 64 * 1024;
 const MAX_GROUPS = 200;
 const MAX_RECIPIENTS = 20;
-/** D. J. Bernstein's QSBMF: a paragraph for each recipient, which begins with its address. */
+/** D. J. Bernstein's QSBMF: one paragraph per recipient, which begins with its address. */
 const QSBMF_RECIPIENT = /^<([^<>\s]{3,320})>:/gm;
 
 /**
- * Who was not reached. From the delivery status (RFC 3464 §2.3) the address that we wrote to, rather
- * than the one it was forwarded to; else X-Failed-Recipients (Exim); else the text as qmail writes
- * it. A delay is no failure.
+ * The recipients that were not reached. From the delivery status (RFC 3464 §2.3), the address that
+ * we wrote to is preferred to the one it was forwarded to; otherwise X-Failed-Recipients (Exim) is
+ * used, or the text in qmail's form. A delay is not a failure.
  */
 export function readBounceReport(head: HeaderBlock, parts: readonly BouncePart[]): BounceReport {
   const originalId = originalIdOf(head, parts);
@@ -119,7 +120,7 @@ function failedRecipients(
   return text === undefined ? [] : readQsbmf(text.start);
 }
 
-/** Groups of fields with an empty line between them: one of the message, then one per recipient. */
+/** Groups of fields separated by empty lines: one for the message, then one per recipient. */
 function readStatus(start: Uint8Array): readonly FailedRecipient[] {
   const failed: FailedRecipient[] = [];
   let rest = start.subarray(0, MAX_READ_BYTES);
@@ -141,7 +142,9 @@ function readStatus(start: Uint8Array): readonly FailedRecipient[] {
   return failed;
 }
 
-/** RFC 3464 §2.3.2: `rfc822; ann@x.example`. Some write the address alone, or in brackets. */
+/**
+ * RFC 3464 §2.3.2: `rfc822; ann@x.example`. Some systems write the address alone, or in brackets.
+ */
 function recipientOf(group: HeaderBlock, name: string): string | undefined {
   const value = group.first(name)?.slice(0, 1000);
   const address = value?.slice(value.indexOf(';') + 1).trim();
@@ -156,7 +159,7 @@ function readQsbmf(start: Uint8Array): readonly FailedRecipient[] {
   });
 }
 
-/** The enclosed message's own id, else what the bounce says that it answers. */
+/** The id of the enclosed message, otherwise the id that the bounce answers. */
 function originalIdOf(head: HeaderBlock, parts: readonly BouncePart[]): string | undefined {
   const enclosed = parts
     .filter(({ contentType }) => ENCLOSED.has(contentType))

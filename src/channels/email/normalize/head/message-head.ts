@@ -25,7 +25,7 @@ import { answeredSubject } from './subjects.ts';
 /** A request without its content. */
 export interface MessageHead {
   readonly verdict: Verdict;
-  /** Absent when nothing is submitted, or it does not count toward the loop limits. */
+  /** Absent if nothing is submitted, or it does not count toward the loop limits. */
   readonly counted?: CountedHead;
   readonly subject: string | undefined;
   readonly request: (content: string, format: 'TEXT' | 'MARKDOWN' | 'HTML') => CreateMessageRequest;
@@ -33,7 +33,9 @@ export interface MessageHead {
 
 type HeadJob = Omit<EmailJob, 'raw' | 'scratch'>;
 
-/** Reads all that the header block of a message tells. Bounded and linear for any input. */
+/**
+ * Reads everything that the header block of a message specifies. Bounded and linear for any input.
+ */
 export function readHead(head: HeaderBlock, job: HeadJob, shop: ShopMail): MessageHead {
   const { meta } = job;
   const sender = selectSender(head, shop.own, { formSenders: shop.formSenders });
@@ -47,7 +49,7 @@ export function readHead(head: HeaderBlock, job: HeadJob, shop: ShopMail): Messa
     ? { kind: 'deliver' }
     : classify({ head, sender, subject, meta, shop });
   const isAutoReply = found.kind === 'suppressed' && found.reason === 'auto-reply';
-  // A forged automatic reply must not put a line on another person's timeline.
+  // A forged automatic reply must not create an event on another person's timeline.
   const verdict: Verdict =
     isAutoReply && !treatment.dropCopies
       ? { ...found, events: autoReplyEvents(contact, subject, job.receivedAt) }
@@ -84,14 +86,14 @@ export function readHead(head: HeaderBlock, job: HeadJob, shop: ShopMail): Messa
   };
 }
 
-/** Without an author the envelope's sender counts as the author, which anybody can write too. */
+/** Without an author, the envelope sender counts as the author, and anyone can write that too. */
 function claimIn(sender: Sender): Claim | undefined {
   if (sender.kind === 'none') return 'by-anybody';
   if (sender.kind !== 'claimed') return undefined;
   return sender.byForm ? 'by-form' : 'by-anybody';
 }
 
-/** A suppressed message stays suppressed: no person has to look at a forged automatic answer. */
+/** A suppressed message stays suppressed: an operator need not look at forged automatic answers. */
 function heldFor(reason: string | undefined, found: Verdict, released: boolean): Verdict {
   if (reason === undefined || released || found.kind !== 'deliver') return found;
   return { kind: 'held', reason };
@@ -104,7 +106,7 @@ function labelled(content: string, format: 'TEXT' | 'MARKDOWN' | 'HTML'): string
   return `${line}\n\n${content}`;
 }
 
-/** The person who wrote; without a usable From the envelope's sender, who at least can be answered. */
+/** The author; without a usable From, the envelope sender, who can at least be answered. */
 function contactOf(sender: Sender, head: HeaderBlock, envelopeFrom: string): Partial<NamedAddress> {
   const mailbox = mailboxOf(sender);
   const named = mailbox === undefined ? undefined : toNamedAddress(mailbox);
@@ -115,7 +117,7 @@ function contactOf(sender: Sender, head: HeaderBlock, envelopeFrom: string): Par
   return name === undefined ? {} : { name };
 }
 
-/** Under which keys a message is counted; the body is added when it is known. */
+/** The keys under which a message is counted; the body is added when it is known. */
 type CountedHead = Required<Pick<CountedMessage, 'person' | 'thread'>>;
 
 interface EmailToCount {
@@ -125,14 +127,14 @@ interface EmailToCount {
   readonly remoteId: string;
   readonly subject: string | undefined;
   readonly shop: Pick<ShopMail, 'formSenders' | 'allowSenders'>;
-  /** Somebody may have written it in the person's name. */
+  /** Another person may have written it in this person's name. */
   readonly isForged: boolean;
 }
 
 /**
- * Undefined for senders without limits: forms, market places and `allowSenders`. Messages that may be
- * forged are counted apart from those that the person is known to have sent: a stranger must not
- * use up another's limits.
+ * Undefined for senders without limits: forms, marketplaces and `allowSenders`. Messages that may
+ * be forged are counted separately from verified ones, so that a stranger cannot use up another
+ * person's limits.
  */
 function countedHead(message: EmailToCount): CountedHead | undefined {
   const { head, sender, meta, remoteId, subject, shop } = message;
@@ -146,8 +148,8 @@ function countedHead(message: EmailToCount): CountedHead | undefined {
 }
 
 /**
- * The thread of a reply: the root of its References. Machines often leave these out; In-Reply-To
- * alone names another message each time, so the subject is taken then.
+ * The thread of a reply: the root of its References. Machines often omit these, and In-Reply-To
+ * alone names a different message each time, so the subject is used then.
  */
 function threadOf(head: HeaderBlock, subject: string | undefined): string | undefined {
   const { references, inReplyTo } = readThreading(head);
@@ -155,15 +157,15 @@ function threadOf(head: HeaderBlock, subject: string | undefined): string | unde
   return references[0] ?? (answered === undefined ? inReplyTo : `subject: ${answered}`);
 }
 
-/** A key of what the person sent: the text without the quoted history, and the files. */
+/** A key for the content of a message: the text without quoted history, and the files. */
 export function bodyKey(content: string, files: readonly AttachedFile[]): string {
   const parts = files.map(({ name, size, part }) => `${name}\0${size}\0${part}`);
   return hash('sha256', [content, ...parts].join('\0\0'));
 }
 
 /**
- * One message to several of a shop's inboxes makes several entries and counts once. Undefined
- * without a Message-ID: then each entry is a message.
+ * A message to several inboxes of a shop creates several entries but counts once. Undefined without
+ * a Message-ID; then each entry counts as a message.
  */
 export function messageKey(head: HeaderBlock, meta: EmailMeta, body: string): string | undefined {
   if (meta.messageId === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** How the subjects of automatic answers start, in the languages of the usual mail systems. */
+/** The beginnings of the subjects of automatic answers, in the languages of common mail systems. */
 const AUTO_REPLY: Readonly<Record<string, readonly string[]>> = {
   en: [
     'automatic reply',
@@ -100,7 +100,7 @@ const AUTO_REPLY: Readonly<Record<string, readonly string[]>> = {
   ko: ['자동 회신', '자동회신', '자동 응답', '자동응답', '자동 답장', '부재중'],
 };
 
-/** How the subjects of notices that a message was not delivered start. */
+/** The beginnings of the subjects of non-delivery notices. */
 const BOUNCE = [
   'undelivered mail',
   'undeliverable',
@@ -149,7 +149,7 @@ const BOUNCE = [
   '退信',
 ];
 
-/** Grouped by first character, for every message's subject is looked up. */
+/** Grouped by first character, because every message's subject is looked up. */
 type Starts = ReadonlyMap<string, readonly string[]>;
 const AUTO_REPLY_STARTS = byFirst(Object.values(AUTO_REPLY).flat());
 const BOUNCE_STARTS = byFirst(BOUNCE);
@@ -164,24 +164,27 @@ function byFirst(starts: readonly string[]): Starts {
   return groups;
 }
 
-/** What mail gateways put before a subject: `[EXTERNAL]`, `***SPAM***`. */
+/** Tags that mail gateways put before a subject: `[EXTERNAL]`, `***SPAM***`. */
 const TAGS = /^(?:\s|\[[^\]]{0,40}\]|\*{1,3}[^*]{1,40}\*{1,3})*/;
 const LETTER = /^[\p{L}\p{M}]/u;
-/** Scripts that put no space between words. */
+/** Scripts without spaces between words. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]$/u;
 
-/** Whether a decoded subject starts as that of an out-of-office answer. It reads a bounded part. */
+/**
+ * Whether a decoded subject begins like that of an out-of-office answer. Reads a bounded part of
+ * it.
+ */
 export function isAutoReplySubject(subject: string): boolean {
   return startsWithOneOf(subject, AUTO_REPLY_STARTS);
 }
 
-/** Whether a decoded subject starts as that of a bounce. It reads a bounded part. */
+/** Whether a decoded subject begins like that of a bounce. Reads a bounded part of it. */
 export function isBounceSubject(subject: string): boolean {
   return startsWithOneOf(subject, BOUNCE_STARTS);
 }
 
-/** Starts with it as words: `Abwesend`, not `Abwesendes`. */
+/** Whether it begins with one of these as whole words: `Abwesend`, not `Abwesendes`. */
 function startsWithOneOf(subject: string, starts: Starts): boolean {
   const text = subject.slice(0, 300).replace(TAGS, '').slice(0, 200).normalize('NFC').toLowerCase();
   const candidates = starts.get(text.charAt(0)) ?? [];
@@ -191,15 +194,15 @@ function startsWithOneOf(subject: string, starts: Starts): boolean {
   });
 }
 
-/** What mail clients put before the subject of a reply, in the usual languages, also counted. */
+/** The reply prefixes of mail clients in common languages, including numbered ones. */
 const REPLY =
   /^(?:re|aw|antw|antwort|sv|vs|vá|ref|rif|res|r|odp|ynt|atb|бу|ответ|відп|отв|απ|σχετ|回复|回覆|答复|答覆|返信|답장|회신|תגובה|השב|رد)(?:\[\d{1,3}\]|\(\d{1,3}\))?\s*[:：]\s*/i;
-/** `Re: AW: Re: …` grows with each answer; more prefixes than this do not occur in real mail. */
+/** `Re: AW: Re: …` grows with each answer; real mail does not have more prefixes than this. */
 const MAX_PREFIXES = 50;
 
 /**
- * The subject that a reply answers, without the prefixes of all replies before it, in lower case.
- * Undefined when the subject is no reply's.
+ * The subject that a reply answers, without the prefixes of all earlier replies, in lower case.
+ * Undefined if it is not the subject of a reply.
  */
 export function answeredSubject(subject: string | undefined): string | undefined {
   let rest = (subject ?? '').slice(0, 500).trim();
@@ -212,11 +215,11 @@ export function answeredSubject(subject: string | undefined): string | undefined
   return prefixes === 0 ? undefined : rest.toLowerCase();
 }
 
-/** What mail clients put before the subject of a forward, in the usual languages. */
+/** The forward prefixes of mail clients in common languages. */
 const FORWARD =
   /^(?:\[[^\]]{0,60}\]\s*)?(?:fwd?|wg|tr|rv|enc|i|vs|vb|vl|pd|ilt|doorst|转发|轉寄|転送|전달|πρθ|προώθ|пересл|пер|továbbítás|הועבר|إعادة توجيه)\s*[:：]/i;
 
-/** Only the first prefix tells: `Re: Fwd: …` is a reply. */
+/** Only the first prefix counts: `Re: Fwd: …` is a reply. */
 export function isForwardSubject(subject: string | undefined): boolean {
   return subject !== undefined && FORWARD.test(subject.slice(0, 200).trimStart());
 }

@@ -1,7 +1,10 @@
 import { Parser } from 'htmlparser2';
 import { cleanText } from '../../../../runtime/clean-text.ts';
 
-/** Real mail nests tables about 40 deep; deeper nesting is an attack on code that walks the tree. */
+/**
+ * Real mail nests tables about 40 levels deep; deeper nesting is an attack on code that walks the
+ * tree.
+ */
 const MAX_DEPTH = 400;
 
 /** An element with its visible content, without comments, scripts and hidden content. */
@@ -11,7 +14,7 @@ export interface HtmlElement {
   readonly children: (HtmlElement | string)[];
 }
 
-/** Elements whose text is not content. `head` stays: some mail never closes it. */
+/** Elements whose text is not content. `head` is not skipped, because some mail never closes it. */
 const SKIPPED: ReadonlySet<string> = new Set([
   'script',
   'style',
@@ -45,14 +48,14 @@ interface Open {
 }
 
 /**
- * Parses HTML into a tree of what a person would see: elements hidden by their own inline style
- * (display:none, visibility:hidden, opacity:0, font-size:0, a box of no height) or by `hidden` are
- * left out with all that is in them. Linear; undefined when it is nested too deep to be mail.
+ * Parses HTML into a tree of its visible content: elements hidden by their inline style
+ * (display:none, visibility:hidden, opacity:0, font-size:0, a box without height) or by `hidden`
+ * are left out with their content. Linear; undefined if it is nested too deeply for mail.
  */
 export function parseHtml(html: string): HtmlElement | undefined {
   const root: HtmlElement = { name: '', attributes: {}, children: [] };
   const open: Open[] = [{ element: root, zeroFont: false, invisible: false }];
-  /** Depth inside of something that is left out; 0 outside. */
+  /** The depth within a skipped element; 0 outside. */
   let skipping = 0;
   const parser = new Parser(
     {
@@ -103,7 +106,9 @@ export function parseHtml(html: string): HtmlElement | undefined {
   return root;
 }
 
-/** Once entities are decoded and neighbours joined: a joiner is judged by what stands beside it. */
+/**
+ * After entities are decoded and neighbours joined, because a joiner is judged by its neighbours.
+ */
 function cleanTexts(root: HtmlElement): void {
   const stack = [root];
   for (let element = stack.pop(); element !== undefined; element = stack.pop()) {
@@ -115,7 +120,7 @@ function cleanTexts(root: HtmlElement): void {
   }
 }
 
-/** How much text the tree shows, white space aside; counting ends at `enough`. */
+/** The length of the visible text without white space; counting stops at `enough`. */
 export function visibleLength(root: HtmlElement, enough = Infinity): number {
   let length = 0;
   const stack: (HtmlElement | string)[] = [root];
@@ -126,21 +131,21 @@ export function visibleLength(root: HtmlElement, enough = Infinity): number {
   return length;
 }
 
-/** What an element's own inline style says about its visibility. */
+/** What an element's inline style says about its visibility. */
 interface Visibility {
-  /** Nothing inside can be seen, whatever it says of itself. */
+  /** Nothing inside can be visible, whatever its own style. */
   readonly gone: boolean;
-  /** Inherited, and a descendant may undo it: newsletters set `font-size:0` on every cell. */
+  /** Inherited, but descendants can override it: newsletters set `font-size:0` on every cell. */
   readonly zeroFont?: boolean;
   readonly invisible?: boolean;
 }
 
-/** Declarations that can hide something; a style without any of them need not be read. */
+/** Declarations that can hide an element; a style without any of them is not parsed. */
 const MAY_HIDE = /display|visibility|opacity|overflow|mso-hide|font(?:-size)?\s*:\s*[+.]?0/i;
-/** A style that may hide such a declaration behind comments or escapes. */
+/** A style that may disguise such a declaration with comments or escapes. */
 const DISGUISED = /\/\*|\\/;
 
-/** @param inZeroFont a size given here may make visible what stands in text of no size */
+/** @param inZeroFont a font size here can make text visible within text of size zero */
 function visibility(attributes: Readonly<Record<string, string>>, inZeroFont: boolean): Visibility {
   const style = attributes['style'];
   if (attributes['hidden'] !== undefined) return { gone: true };
@@ -166,7 +171,9 @@ function visibility(attributes: Readonly<Record<string, string>>, inZeroFont: bo
   };
 }
 
-/** The declarations of an inline style, names and values in lower case; the last one counts. */
+/**
+ * The declarations of an inline style, with names and values in lower case; the last one counts.
+ */
 export function styleOf(style: string): ReadonlyMap<string, string> {
   const declared = new Map<string, string>();
   for (const part of plainStyle(style).toLowerCase().split(';')) {
@@ -178,7 +185,7 @@ export function styleOf(style: string): ReadonlyMap<string, string> {
   return declared;
 }
 
-/** Without comments and escapes (CSS Syntax §4.3.2, §4.3.7), which a browser reads past. */
+/** Removes comments and escapes (CSS Syntax §4.3.2, §4.3.7), which a browser ignores. */
 function plainStyle(style: string): string {
   if (!DISGUISED.test(style)) return style;
   const [first = '', ...others] = style.split('/*');
@@ -195,7 +202,7 @@ function plainStyle(style: string): string {
     .replaceAll('\\', '');
 }
 
-/** A length in these units follows the parent's; nothing times anything stays nothing. */
+/** Whether a length is relative to the parent's; relative to zero, it stays zero. */
 function isRelative(length: string): boolean {
   return /(?:%|(?<!r)em|ex|ch|larger|smaller|inherit)$/.test(length) && !isZero(length);
 }
@@ -207,17 +214,19 @@ function isZero(value: string | undefined): boolean {
   );
 }
 
-/** `font: 0/0 a`: newsletters hide their preview text so. */
+/** `font: 0/0 a`: newsletters use this to hide their preview text. */
 function shorthandSize(font: string | undefined): string | undefined {
   return font === undefined ? undefined : /^([+.]?0[a-z0-9.%]{0,10})[\s/]/.exec(font)?.[1];
 }
 
 /**
- * At most this many characters of text, white space aside, can be visible: those outside of tags,
+ * An upper bound for the visible text without white space: the characters outside of tags,
  * comments, styles and scripts. Much cheaper than parsing.
  */
 export function textUpperBound(html: string): number {
-  /** Ends that do not occur in the rest of the text: searched for once, not once per tag. */
+  /**
+   * End marks that do not occur in the rest of the text, so that each is searched for only once.
+   */
   const missing = new Set<string>();
   let length = 0;
   let at = 0;
@@ -239,7 +248,7 @@ function afterTag(html: string, tag: number, missing: Set<string>): number {
   const end = missing.has(ending) ? -1 : html.indexOf(ending, tag + 1);
   if (end === -1) {
     missing.add(ending);
-    // What follows may all be visible.
+    // The rest may all be visible.
     return tag + 1;
   }
   if (!ending.startsWith('</')) return end + ending.length;
@@ -248,8 +257,8 @@ function afterTag(html: string, tag: number, missing: Set<string>): number {
 }
 
 /**
- * The text between the tags, less comments, styles and scripts, for HTML that cannot be parsed
- * within its bounds. Linear.
+ * The text between tags, without comments, styles and scripts, for HTML that cannot be parsed
+ * within its limits. Linear.
  */
 export function stripTags(html: string): string {
   const pieces: string[] = [];

@@ -10,11 +10,11 @@ interface Prefix {
   used: boolean;
 }
 
-/** Builds lines from inline text and block boundaries, as a browser lays them out. */
+/** Builds lines from inline text and block boundaries, with a browser's layout rules. */
 export class LineWriter {
   readonly #markdown: boolean;
   readonly #lines: { text: string; mark?: Mark; hardBreak?: boolean }[] = [];
-  /** Inline pieces of the line in progress. */
+  /** The inline pieces of the current line. */
   #pieces: string[] = [];
   #endsInSpace = true;
   readonly #prefixes: Prefix[] = [];
@@ -23,9 +23,9 @@ export class LineWriter {
   #rest = false;
   #preformatted = false;
   #blankWanted = false;
-  /** The line in progress has a no-break space: clients make empty lines of nothing else. */
+  /** The current line contains a no-break space, which clients use for empty lines. */
   #holdsSpace = false;
-  /** The last line takes no hard break after it: a heading, or none at all. */
+  /** The last line takes no hard break after it: it is a heading, or there is none. */
   #closed = true;
 
   constructor(format: 'TEXT' | 'MARKDOWN') {
@@ -58,17 +58,17 @@ export class LineWriter {
     this.#endsInSpace = false;
   }
 
-  /** Between the cells of a row. */
+  /** Separates the cells of a row. */
   separator(separator: string): void {
     const last = this.#pieces.findLast((piece) => piece.trim() !== '');
     if (last === undefined) return;
-    // After a label with a colon no separator is needed.
+    // After a label with a colon, no separator is needed.
     const shown = /[:：]\**\s*$/.test(last.slice(-40)) ? ' ' : separator;
     this.#pieces.push(this.#endsInSpace ? shown.trimStart() : shown);
     this.#endsInSpace = true;
   }
 
-  /** Ends the line in progress, if there is one. */
+  /** Ends the current line, if there is one. */
   lineBreak(): void {
     const text = this.#pieces.join('').trimEnd();
     this.#pieces = [];
@@ -78,7 +78,7 @@ export class LineWriter {
     this.#holdsSpace = false;
   }
 
-  /** `<br>`: the second of two makes an empty line. */
+  /** `<br>`: the second of two creates an empty line. */
   hardBreak(): void {
     if (this.#pieces.join('').trim() === '') this.#blankWanted = true;
     this.lineBreak();
@@ -109,7 +109,7 @@ export class LineWriter {
     this.#closed = true;
   }
 
-  /** Puts `first` before the first line that is written, `next` before the others. */
+  /** Puts `first` before the first line that is written, and `next` before the others. */
   prefixed(first: string, next: string, write: () => void): void {
     if (this.#prefixes.length >= MAX_PREFIXES) {
       write();
@@ -140,7 +140,7 @@ export class LineWriter {
     this.#marks.pop();
   }
 
-  /** Emphasis around what is written, when that stays on one line. */
+  /** Puts emphasis around the written text, if it stays on one line. */
   wrapped(delimiter: string, write: () => void): void {
     if (!this.#markdown) {
       write();
@@ -149,13 +149,13 @@ export class LineWriter {
     this.#around(delimiter, write, (text) => `${delimiter}${text}${delimiter}`);
   }
 
-  /** A link around what is written, when that stays on one line. */
+  /** Puts a link around the written text, if it stays on one line. */
   link(href: string, write: () => void): void {
     this.#around('link', write, (text) => linkMarkdown(text, href, this.#markdown));
   }
 
   #around(kind: string, write: () => void, wrap: (text: string) => string): void {
-    // Not nested in itself: that has no meaning, and would copy the text once more.
+    // Not nested in itself, which has no meaning and would copy the text again.
     if (this.#inside.has(kind)) {
       write();
       return;
@@ -206,8 +206,8 @@ export class LineWriter {
 }
 
 /**
- * Escapes what Markdown would take for markup inside of a line, and no more: an AI reads this
- * text, and an order number like `A_12_B` has to stay what it is.
+ * Escapes only what Markdown would interpret within a line: an AI reads this text, and an order
+ * number like `A_12_B` must stay unchanged.
  */
 export function escapeMarkdown(text: string): string {
   return text
@@ -219,7 +219,9 @@ export function escapeMarkdown(text: string): string {
     .replace(/&(?=#?[a-z0-9]{1,32};)/gi, '\\&');
 }
 
-/** Escapes what Markdown would take for a heading, quote, list or rule at the start of a line. */
+/**
+ * Escapes what Markdown would interpret as a heading, quote, list or rule at the start of a line.
+ */
 export function escapeLineStart(text: string): string {
   return text
     .replace(/^(#{1,6})(?=\s|$)/, '\\$1')
@@ -228,7 +230,7 @@ export function escapeLineStart(text: string): string {
     .replace(/^(\d{1,9})([.)])(?=\s|$)/, '$1\\$2');
 }
 
-/** A link; only its text when that says the same. */
+/** A link, or only its text if both are the same. */
 function linkMarkdown(text: string, href: string, markdown: boolean): string {
   const target = href.replace(/^(?:mailto|tel):/i, '');
   const plain = text.replace(/\\(.)/g, '$1').replace(/^<([^<>]*)>$/, '$1');

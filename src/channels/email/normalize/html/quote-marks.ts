@@ -1,7 +1,7 @@
 import { type HtmlElement, styleOf } from './html-tree.ts';
 import type { Mark } from '../quotes/lines.ts';
 
-/** Classes by which mail clients mark the message that is answered. */
+/** Classes with which mail clients mark the quoted message. */
 const QUOTE_CLASSES: ReadonlySet<string> = new Set([
   'gmail_attr', // Gmail: the attribution line
   'yahoo_quoted',
@@ -13,7 +13,9 @@ const QUOTE_CLASSES: ReadonlySet<string> = new Set([
   'missive_quote',
   'nylas-quote', // Mailspring
 ]);
-/** Ids after which all is the message that is answered (x_ is put before by other Outlooks). */
+/**
+ * Ids after which everything is the quoted message (some versions of Outlook add the prefix x_).
+ */
 const REST_IDS: ReadonlySet<string> = new Set([
   'divrplyfwdmsg',
   'mail-editor-reference-message-container',
@@ -36,7 +38,7 @@ const SIGNATURE_NAMES: ReadonlySet<string> = new Set([
   'composer_signature', // Samsung
   '_rc_sig', // Roundcube
 ]);
-/** What other clients put into the attributes `name`, `data-marker` and such. */
+/** Marks of other clients in the attributes `name`, `data-marker` and so on. */
 const NAMED_MARKS: ReadonlyMap<string, Mark> = new Map([
   ['name=quote', 'quote'], // GMX, Web.de
   ['name=messagereplysection', 'quote'], // Spark
@@ -47,11 +49,11 @@ const NAMED_MARKS: ReadonlyMap<string, Mark> = new Map([
   ['data-signature-widget=container', 'signature'], // Mail.ru
 ]);
 const MARKING_ATTRIBUTES = ['name', 'data-marker', 'data-signature-widget'];
-/** Outlook's header block starts with "From:" in the client's language, under a thin top border. */
+/** Outlook's header block begins with "From:" in the client's language, below a thin top border. */
 const FROM_LABEL =
   /^\s*(?:From|Von|De|Da|Van|Od|Från|Fra|Lähettäjä|Kimden|От|Від|Από|מאת|من|보낸 사람|差出人|发件人|寄件者|Feladó|De la)\s*[:：]/i;
 
-/** What an element says about the text in it and after it. */
+/** What an element says about its own text and the text after it. */
 export function quoteMark(element: HtmlElement): Mark | undefined {
   const { name, attributes } = element;
   const classes = (attributes['class'] ?? '').slice(0, 500).toLowerCase().split(/\s+/);

@@ -6,17 +6,18 @@ import { quoteMark } from './quote-marks.ts';
 
 interface RenderOptions {
   readonly format: 'TEXT' | 'MARKDOWN';
-  /** An image that the HTML shows by its Content-ID; undefined when unknown. */
+  /** An image that the HTML refers to by its Content-ID; undefined if unknown. */
   inlineImage(contentId: string): InlineImage | undefined;
 }
 
 /**
- * Turns the visible part of an HTML body into lines of Markdown or plain text. Only what is known
- * here comes out: links to the web, to mail and telephones, no remote images, no raw HTML.
- * Recursion is as deep as the tree, which `parseHtml` bounds.
+ * Renders the visible part of an HTML body as lines of Markdown or plain text. Only known
+ * constructs are written: links to the web, to mail and telephones, but no remote images and no raw
+ * HTML. The recursion is limited by the depth of the tree, which `parseHtml` bounds.
  *
- * Own code because nothing that was tried holds: node-html-markdown takes 25 s for 40,000 table
- * rows and minutes for nested divs, turndown twice as long as the whole parse of the message.
+ * No library is used, because those that were tried do not scale: node-html-markdown takes 25 s for
+ * 40,000 table rows and minutes for nested divs, turndown twice as long as parsing the whole
+ * message.
  */
 export function renderHtml(root: HtmlElement, options: RenderOptions): readonly Line[] {
   const writer = new LineWriter(options.format);
@@ -27,7 +28,7 @@ export function renderHtml(root: HtmlElement, options: RenderOptions): readonly 
 class Renderer {
   readonly #out: LineWriter;
   readonly #options: RenderOptions;
-  /** Inside of a row of cells that stay on one line. */
+  /** Within a row of cells that are written on one line. */
   #inRow = false;
   #list: { readonly ordered: boolean; next: number } | undefined;
 
@@ -136,7 +137,7 @@ class Renderer {
     const ordered = element.name === 'ol';
     this.#list = { ordered, next: Number.isSafeInteger(start) && start >= 0 ? start : 1 };
     const write = () => this.children(element);
-    // A list inside of an item continues it.
+    // A list within an item continues the item.
     if (outer === undefined) this.#out.paragraph(write);
     else this.#out.block(write);
     this.#list = outer;
@@ -151,7 +152,7 @@ class Renderer {
     );
   }
 
-  /** Cells with a line of text each stay on one line; layout tables come apart into blocks. */
+  /** Cells with one line of text each are written on one line; layout tables become blocks. */
   #row(element: HtmlElement): void {
     const cells = rowCells(element);
     if (cells === undefined) {
@@ -169,19 +170,19 @@ class Renderer {
   }
 }
 
-/** A picture of a pixel's height or width holds a layout apart, or counts readers. */
+/** An image one pixel high or wide is a layout spacer or a tracking pixel. */
 function isSpacer(attributes: Readonly<Record<string, string>>): boolean {
   return [attributes['width'], attributes['height']].some(
     (length) => length !== undefined && /^\s*[01](?:px)?\s*$/.test(length),
   );
 }
 
-/** How much of an address is looked at, and passed on. */
+/** The maximum length of an address that is read and written. */
 const MAX_HREF_LENGTH = 2000;
 
 /**
- * Where a link leads, when it leads to the web, to mail or to a telephone. Outlook replaces the
- * links of a letter by its own; the one that the person wrote is in the parameter `url`.
+ * The target of a link to the web, to mail or to a telephone. Outlook replaces links by its own;
+ * the original is in the parameter `url`.
  */
 function linkTarget(href: string): string | undefined {
   const target = href.length > MAX_HREF_LENGTH ? undefined : withoutSafeLink(href.trim());
@@ -199,8 +200,8 @@ function withoutSafeLink(href: string): string {
 const MAX_CELLS = 20;
 
 /**
- * The cells of a table row that holds data: at least two that are not empty, each with nothing but
- * a line of text. Undefined for a row of a layout table.
+ * The cells of a table row with data: at least two non-empty cells, each with a single line of
+ * text. Undefined for a row of a layout table.
  */
 function rowCells(row: HtmlElement): readonly HtmlElement[] | undefined {
   const cells: HtmlElement[] = [];
@@ -215,7 +216,7 @@ function rowCells(row: HtmlElement): readonly HtmlElement[] | undefined {
   return cells.length >= 2 ? cells : undefined;
 }
 
-/** Outlook puts a paragraph into each cell: one block that is alone still is a line. */
+/** Outlook puts a paragraph into each cell, so a single block still counts as a line. */
 function shapeOf(cell: HtmlElement): 'empty' | 'line' | 'blocks' {
   let pieces = 0;
   let blocks = 0;
@@ -282,7 +283,7 @@ const BLOCKS: ReadonlySet<string> = new Set([
   'hr',
 ]);
 
-/** Elements that stand on lines of their own (HTML §15.3). */
+/** Elements that start on a new line (HTML §15.3). */
 function isBlock(name: string): boolean {
   return BLOCKS.has(name) || isHeading(name);
 }

@@ -12,8 +12,8 @@ export interface CleanHtmlOptions {
 }
 
 /**
- * The tree as HTML that is safe to show: no script, style, form, event handler or remote content.
- * Images become their names, or what stands for their addresses; sanitize-html has the last word.
+ * The tree as safe HTML: without scripts, styles, forms, event handlers and remote content. Images
+ * become their names, or the placeholders of their addresses; sanitize-html runs last.
  */
 export function cleanHtml(root: HtmlElement, options: CleanHtmlOptions): string {
   const out: string[] = [];
@@ -32,7 +32,7 @@ export function cleanHtml(root: HtmlElement, options: CleanHtmlOptions): string 
   }).trim();
 }
 
-/** False once everything that follows is to be left out. */
+/** Returns false once everything that follows is left out. */
 function write(element: HtmlElement, options: CleanHtmlOptions, out: string[]): boolean {
   for (const child of element.children) {
     if (typeof child === 'string') {
@@ -54,7 +54,7 @@ function write(element: HtmlElement, options: CleanHtmlOptions, out: string[]): 
   return true;
 }
 
-/** No `img` of the message is passed on, only one whose address is ours. */
+/** An `img` of the message is written only if its address is ours. */
 function imageHtml({ attributes }: HtmlElement, options: CleanHtmlOptions): string {
   const image = readImage(attributes, (id) => options.inlineImage(id));
   if (image === undefined) return '';

@@ -6,10 +6,12 @@ import type { Leaf } from './read-parts.ts';
 import { signatureOf } from '../../../../runtime/file-kind.ts';
 import { cleanLine, cutText } from '../../../../runtime/clean-text.ts';
 
-/** The platform gets no more than this many files with one message. */
+/** The platform gets at most this many files with one message. */
 export const MAX_ATTACHMENTS = 50;
 
-/** Those of a message, each image with what stands for its address when images are shown. */
+/**
+ * The attachments of a message; each image with the placeholder of its address if images are shown.
+ */
 export async function attachedFiles(
   leaves: readonly Leaf[],
   imageBase: string | undefined,
@@ -21,7 +23,7 @@ export async function attachedFiles(
   );
 }
 
-/** An attachment of the message; `part` is the same on every attempt for the same content. */
+/** An attachment of the message; `part` is the same in every attempt for the same content. */
 export async function toAttachedFile(leaf: Leaf): Promise<AttachedFile> {
   const type = await typeOf(leaf);
   const { content, index, sha256 } = leaf;
@@ -34,7 +36,7 @@ export async function toAttachedFile(leaf: Leaf): Promise<AttachedFile> {
   };
 }
 
-/** The message itself, attached when it could not be read in full. */
+/** The message itself, attached if it could not be read completely. */
 export function rawFile(subject: string | undefined, size: number): AttachedFile {
   const type = { mime: 'message/rfc822', extension: 'eml' };
   return {
@@ -56,19 +58,19 @@ function nameOf({ contentType, fileName, content }: Leaf): string | undefined {
   return contentType === 'message/delivery-status' ? 'delivery-status.txt' : undefined;
 }
 
-/** A slash in a subject is no path separator. */
+/** A slash in a subject is not a path separator. */
 function messageName(subject: string | undefined): string {
   return `${(subject ?? 'message').replace(/[/\\]/g, '-')}.eml`;
 }
 
-/** An image of the message that its text shows by a Content-ID (RFC 2392). */
+/** An image of the message that its text refers to by a Content-ID (RFC 2392). */
 export interface InlineImage {
   readonly name: string;
-  /** What stands for its address; without one it is named, not shown. */
+  /** The placeholder of its address; without one, it is named rather than shown. */
   readonly shownAs?: string;
 }
 
-/** Finds images by their Content-IDs among the parts of the message and the files they became. */
+/** Finds images by their Content-ID among the parts of the message and the resulting files. */
 export function inlineImages(leaves: readonly Leaf[], files: readonly AttachedFile[]) {
   const images = new Map<string, InlineImage>();
   leaves.forEach(({ contentId }, index) => {
@@ -83,7 +85,7 @@ export function inlineImages(leaves: readonly Leaf[], files: readonly AttachedFi
   };
 }
 
-/** The Content-ID of a `cid:` URL, in which it may be percent-encoded (RFC 2392 §2). */
+/** The Content-ID of a `cid:` URL, which may be percent-encoded (RFC 2392 §2). */
 export function decodedContentId(contentId: string): string {
   if (!contentId.includes('%')) return contentId;
   try {
@@ -95,7 +97,7 @@ export function decodedContentId(contentId: string): string {
 
 const MAX_ALT_LENGTH = 200;
 
-/** What an `img` element stands for; undefined when nothing can be said of it. */
+/** The image of an `img` element; undefined if nothing is known about it. */
 export function readImage(
   attributes: Readonly<Record<string, string>>,
   inlineImage: (contentId: string) => InlineImage | undefined,
@@ -109,23 +111,28 @@ export function readImage(
 
 interface PartType {
   readonly mime: string;
-  /** Without the dot. */
+  /** Without a dot. */
   readonly extension?: string;
 }
 
-/** Containers that more than one kind of document uses: the declared type may say more. */
+/** Containers that several document types use, for which the declared type may be more specific. */
 const CONTAINERS: ReadonlySet<string> = new Set([
   'application/zip',
   'application/x-cfb',
   'application/xml',
 ]);
-/** Kinds that sniffing recognizes: a file declared as one that is not recognized is not that. */
+/**
+ * Types that sniffing recognizes: a file declared as one of them but not recognized is not that
+ * type.
+ */
 const RECOGNIZABLE =
   /^(?:image\/(?!svg)|audio\/|video\/|font\/|application\/(?:pdf|zip|gzip|x-7z-compressed|x-rar))/;
 const TOKEN = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,100}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,100}$/;
 const UNKNOWN_TYPE = 'application/octet-stream';
 
-/** The type of an attachment by its first bytes; the declared type only where they do not tell. */
+/**
+ * The type of an attachment by its first bytes; the declared type only if they are not conclusive.
+ */
 async function typeOf({ contentType, content }: Leaf): Promise<PartType> {
   const declared =
     TOKEN.test(contentType) && !contentType.startsWith('multipart/') ? contentType : UNKNOWN_TYPE;
@@ -143,8 +150,8 @@ const MAX_EXTENSION_LENGTH = 16;
 
 /**
  * A safe name for an attachment: decoded, without control, bidi and path characters, at most 120
- * characters with the extension kept, and with an extension made from the type when it has none.
- * `fallback` is used when nothing is left.
+ * characters with the extension kept, and with an extension derived from the type if there is none.
+ * `fallback` is used if nothing is left.
  */
 export function safeFileName(
   raw: string | undefined,
@@ -163,7 +170,7 @@ function withoutPath(name: string): string {
   return (
     name
       .replace(/^.*[/\\](?=[^/\\])/s, '')
-      // Reserved on some file systems, or of a meaning in HTML and Markdown.
+      // Reserved on some file systems, or significant in HTML and Markdown.
       .replace(/[/\\:*?"<>|]/g, '_')
       .replace(/^[.\s]+/, '')
       .replace(/[.\s]{1,1000}$/, '')

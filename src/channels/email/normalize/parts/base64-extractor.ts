@@ -1,28 +1,30 @@
 import { createHash, type Hash, randomBytes } from 'node:crypto';
 import { asBuffer, type Base64Run, decodedLineBytes } from './part-content.ts';
 
-/** Decoded bytes at the start of a run that stay in the message: enough to sniff a type. */
+/** Decoded bytes at the start of a run that are kept in the message: enough to sniff a type. */
 const KEPT_BYTES = 32 * 1024;
-/** The shortest run that is taken out. */
+/** The shortest run that is extracted. */
 const MIN_CHARACTERS = 96 * 1024;
 const MIN_LINE = 40;
 const MAX_LINE = 1000;
 const MARKER_BYTES = 48;
 
-/** Decoded at a time, by way of a string: longer strings are expensive to collect. */
+/** Decoded at a time, through a string; longer strings are expensive to collect. */
 const SLICE_BYTES = 48 * 1024;
 
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** A run that was left out, all but its start. */
+/** A run that was removed, except for its start. */
 export interface ExtractedRun {
   readonly run: Omit<Base64Run, 'path'>;
-  /** Decoded bytes of its start that passed. */
+  /** The number of decoded bytes at its start that were kept. */
   readonly keptBytes: number;
-  /** What stands in place of the rest, decoded. It is random, so that no message can contain it. */
+  /**
+   * The replacement for the rest, after decoding. It is random, so that no message can contain it.
+   */
   readonly marker: Buffer;
-  /** Of the whole run, decoded; open for what follows. */
+  /** The hash of the whole decoded run; it can still be updated. */
   readonly hash: Hash;
 }
 
@@ -37,27 +39,27 @@ interface OpenRun extends Shape, Omit<ExtractedRun, 'run'> {
 }
 
 /**
- * Takes long runs of base64 lines out of a message that streams by, and puts a marker there: to
- * parse, decode and write the lines of a large attachment costs ten times as much as to find them.
- * A run starts after an empty line. A line of base64 is no boundary and no header field, so the run
- * is content of whatever part it is in.
+ * Removes long runs of base64 lines from a message that is being streamed, and inserts a marker:
+ * parsing, decoding and writing the lines of a large attachment costs ten times as much as finding
+ * them. A run starts after an empty line. A base64 line is neither a boundary nor a header field,
+ * so the run is content of the part that contains it.
  */
 export class Base64Extractor {
   readonly #runs: ExtractedRun[] = [];
-  /** What is not decided yet, and where in the message that starts. */
+  /** The undecided bytes, and their position in the message. */
   #held: Buffer = Buffer.alloc(0);
   #offset = 0;
-  /** An empty line is right before it. */
+  /** They are directly preceded by an empty line. */
   #afterBlank = false;
   #open: OpenRun | undefined;
 
-  /** Takes the next bytes, and gives those that pass. */
+  /** Takes the next bytes and returns those that are passed on. */
   push(chunk: Uint8Array): Buffer[] {
     this.#held = this.#held.length === 0 ? asBuffer(chunk) : Buffer.concat([this.#held, chunk]);
     return this.#take(false);
   }
 
-  /** The message has ended: what passes of what was held. */
+  /** The message has ended: returns the held bytes that are passed on. */
   end(): Buffer[] {
     return this.#take(true);
   }
@@ -75,7 +77,7 @@ export class Base64Extractor {
     }
   }
 
-  /** Leaves out lines of the open run; true when it has ended. */
+  /** Skips lines of the open run; true when it has ended. */
   #passOver(run: OpenRun, ended: boolean): boolean {
     const held = this.#held;
     const period = run.lineLength + run.lineEnd;
@@ -96,7 +98,7 @@ export class Base64Extractor {
     return true;
   }
 
-  /** Passes on what is no run; true when one has been found. */
+  /** Passes on bytes outside of runs; true when a run was found. */
   #passText(passed: Buffer[], ended: boolean): boolean {
     const held = this.#held;
     const blanks = new BlankLines(held);
@@ -113,7 +115,7 @@ export class Base64Extractor {
       this.#openRun(found, start, passed);
       return true;
     }
-    // An empty line may be halfway here.
+    // An empty line may be incomplete here.
     this.#pass(ended ? held.length : Math.max(0, held.length - 2), passed);
     return false;
   }
@@ -140,7 +142,7 @@ export class Base64Extractor {
   }
 }
 
-/** Where lines after an empty line start; each byte is looked at twice. */
+/** Finds the starts of lines after an empty line; reads each byte twice. */
 class BlankLines {
   readonly #bytes: Buffer;
   #crlf: number | undefined;
@@ -163,12 +165,12 @@ class BlankLines {
   #find(blank: string, known: number | undefined, from: number): number {
     const isAhead = known === -1 || (known !== undefined && known + blank.length > from);
     if (isAhead) return known;
-    // The end of one empty line is the beginning of the next.
+    // The end of one empty line can be the beginning of the next.
     return this.#bytes.indexOf(blank, Math.max(0, from - 1), 'latin1');
   }
 }
 
-/** The shape of the run that starts here; `unknown` when that takes more bytes. */
+/** The shape of the run that starts here; `unknown` if more bytes are needed. */
 function startOfRun(held: Buffer, start: number, ended: boolean): Shape | 'no' | 'unknown' {
   const lf = held.subarray(start, start + MAX_LINE + 2).indexOf(LF);
   if (lf === -1) return !ended && held.length - start < MAX_LINE + 2 ? 'unknown' : 'no';
@@ -185,7 +187,7 @@ function startOfRun(held: Buffer, start: number, ended: boolean): Shape | 'no' |
   return uniform < needed ? 'unknown' : shape;
 }
 
-/** How many whole lines from here have this shape. */
+/** How many complete lines from here have this shape. */
 function uniformLines(bytes: Buffer, start: number, { lineLength, lineEnd }: Shape): number {
   const period = lineLength + lineEnd;
   let lines = 0;
@@ -197,8 +199,8 @@ function uniformLines(bytes: Buffer, start: number, { lineLength, lineEnd }: Sha
 }
 
 /**
- * How many lines of one shape are base64 from end to end, up to the first that is not. Their
- * decoded bytes go to `take`, in a buffer that the next ones overwrite.
+ * How many lines of one shape consist of base64 entirely, up to the first that does not. Their
+ * decoded bytes are passed to `take`, in a buffer that is reused.
  */
 function base64Lines(
   bytes: Buffer,
@@ -220,7 +222,7 @@ function base64Lines(
     } else if (count === 1) {
       break;
     } else {
-      // One of them is no base64: which one is found line by line.
+      // One of them is not base64; it is found line by line.
       step = 1;
     }
   }
@@ -229,7 +231,9 @@ function base64Lines(
 
 const decodedSlice = Buffer.allocUnsafe(SLICE_BYTES);
 
-/** Node skips what is no base64, so the result is shorter, and reads "-" and "_" as "+" and "/". */
+/**
+ * Node skips invalid base64, so the result is shorter; it also reads "-" and "_" as "+" and "/".
+ */
 function decode(bytes: Buffer, start: number, end: number): Buffer | undefined {
   const text = bytes.subarray(start, end);
   if (text.includes(0x2d) || text.includes(0x5f)) return undefined;

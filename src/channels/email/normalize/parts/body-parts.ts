@@ -1,6 +1,6 @@
 import type { Leaf, Part } from './read-parts.ts';
 
-/** One stretch of the body, in up to two forms (RFC 2046 §5.1.4). */
+/** One section of the body, in up to two forms (RFC 2046 §5.1.4). */
 export interface Alternative {
   readonly plain: readonly Leaf[];
   readonly html: readonly Leaf[];
@@ -29,12 +29,12 @@ export function sortParts(root: Part | undefined, leaves: readonly Leaf[]): Body
 }
 
 /**
- * A telephone's text as gateways from MMS to email send it: a file of its own (Verizon `text_0.txt`,
+ * A phone's text in the form of gateways from MMS to email: a separate file (Verizon `text_0.txt`,
  * AT&T `text-0.txt`, T-Mobile `text000001.txt`).
  */
 const GATEWAY_TEXT = /^(?:text|mms|msg)[-_ ]?\d{0,10}\.txt$/i;
 const MAX_GATEWAY_TEXTS = 10;
-/** A body of this size holds only line ends. */
+/** A body of this size contains only line ends. */
 const LINE_ENDS = 4;
 
 function isEmpty(alternatives: readonly Alternative[]): boolean {
@@ -56,7 +56,7 @@ const NOTHING: Found = { alternatives: [], passedOver: [] };
 
 function find(part: Part, isRoot: boolean): Found {
   if (part.kind === 'leaf') return { ...NOTHING, alternatives: bodyLeaf(part, isRoot) };
-  // RFC 6522 §3: only the first part of a report is for people.
+  // RFC 6522 §3: only the first part of a report is human-readable.
   const children =
     part.contentType === 'multipart/report' ? part.children.slice(0, 1) : part.children;
   const found = children.map((child) => find(child, false));
@@ -88,7 +88,7 @@ function oneAlternative(
 function bodyLeaf(leaf: Leaf, isRoot: boolean): readonly Alternative[] {
   const { contentType, disposition, fileName } = leaf;
   if (disposition !== undefined && disposition !== 'inline') return [];
-  // A file that a client shows inline is still a file.
+  // A file that a client displays inline is still a file.
   if (fileName !== undefined && !isRoot) return [];
   if (contentType === 'text/plain') return [{ plain: [leaf], html: [] }];
   return contentType === 'text/html' ? [{ plain: [], html: [leaf] }] : [];

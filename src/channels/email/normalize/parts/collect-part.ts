@@ -4,20 +4,20 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PartContent } from './part-content.ts';
 
-/** Decoded parts come in small pieces: one write for each costs more than to decode it. */
+/** Decoded parts arrive in small pieces, and one write per piece costs more than decoding it. */
 const WRITE_BYTES = 256 * 1024;
 
 export interface CollectedPart {
   readonly size: number;
-  /** The first bytes: all of them when `size` is not larger. */
+  /** The first bytes; the whole content if `size` is not larger. */
   readonly start: Uint8Array;
   readonly content: PartContent;
 }
 
 /**
- * Takes in the decoded content of one part. What the message's share of memory has no room for goes
- * to a file as it streams in.
- * `startBytes` is how much of its beginning is kept at hand (text to read, types to sniff).
+ * Collects the decoded content of one part. Content that exceeds the message's share of memory is
+ * streamed to a file. `startBytes` is how much of its start is kept in memory (text to read, types
+ * to sniff).
  */
 export async function collectPart(
   content: Readable,
@@ -38,11 +38,11 @@ export async function collectPart(
 interface SmallRead {
   readonly chunks: readonly Buffer[];
   readonly size: number;
-  /** False when there is more: the stream is paused after the last chunk. */
+  /** False if there is more: the stream is paused after the last chunk. */
   readonly ended: boolean;
 }
 
-/** By events rather than by iteration: most parts are small, and this is the hot path. */
+/** By events rather than by iteration, because most parts are small and this is the hot path. */
 async function readSmall(content: Readable, maxBytes: number): Promise<SmallRead> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -101,7 +101,7 @@ async function spill(
   return { size, start: start.bytes(), content: { kind: 'file', path } };
 }
 
-/** The first bytes of what goes by. */
+/** The first bytes of a stream. */
 class Beginning {
   readonly #maxBytes: number;
   readonly #chunks: Buffer[] = [];
@@ -123,22 +123,22 @@ class Beginning {
   }
 }
 
-/** Makes an empty folder for scratch files; what a crash has left there is removed. */
+/** Creates an empty folder for scratch files, removing what a crash has left there. */
 export function sweepScratch(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
 }
 
 /**
- * How much the parts of one message may keep in memory, all together: a file for each part costs a
- * dozen file operations, and the number of messages in work is bounded.
+ * How much all parts of one message may keep in memory: a file per part costs a dozen file
+ * operations, and the number of concurrent messages is limited.
  */
 const IN_MEMORY_BYTES = 1024 * 1024;
 
-/** The folder of one message: made with its first file, gone with `removeScratch`. */
+/** The folder of one message: created with its first file, removed by `removeScratch`. */
 export class ScratchFolder {
   readonly path: string;
-  /** Bytes that may still be kept in memory instead of in a file here. */
+  /** Bytes that may still be kept in memory instead of a file here. */
   memoryLeft = IN_MEMORY_BYTES;
   #made: Promise<unknown> | undefined;
   #files = 0;

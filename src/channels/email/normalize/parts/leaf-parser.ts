@@ -3,7 +3,7 @@ import type { Readable, Transform } from 'node:stream';
 import { MailParser, type AttachmentStream, type MailParserOptions } from 'mailparser';
 import { decodeText } from '../body/charset.ts';
 
-/** A node of the message's MIME tree, as mailparser keeps it. */
+/** A node of the message's MIME tree, in mailparser's form. */
 export interface MimeNode {
   readonly contentType: string | false;
   readonly headers: ReadonlyMap<string, unknown>;
@@ -16,21 +16,24 @@ interface HeaderLine {
   readonly line: string;
 }
 
-/** mailparser's class, with the methods that its types leave out. */
+/** mailparser's class with the methods that its types leave out. */
 interface Undocumented {
   processHeaders(lines: readonly HeaderLine[]): Map<string, unknown>;
   endStream(): void;
 }
 type WithUndocumented = new (options: MailParserOptions) => MailParser & Undocumented;
-// Not part of the published types; a test holds that they are there.
+// Not part of the published types; a test checks that they exist.
 const Base = MailParser as unknown as WithUndocumented;
 
 interface LeafParserOptions extends MailParserOptions {
-  /** The splitter's: message/rfc822 is one part, as it came, not parts of the outer message. */
+  /**
+   * An option of the splitter: message/rfc822 is one unmodified part rather than parts of the outer
+   * message.
+   */
   readonly ignoreEmbedded: true;
-  /** The splitter's: bytes of the header block of any part. */
+  /** An option of the splitter: the maximum size of a part's header block. */
   readonly maxHeadSize: number;
-  /** The splitter's: parts of any kind. */
+  /** An option of the splitter: the maximum number of parts of any kind. */
   readonly maxChildNodes: number;
   readonly keepCidLinks: true;
 }
@@ -38,7 +41,7 @@ interface LeafParserOptions extends MailParserOptions {
 /** The headers of a part that are parsed; the splitter reads the encoding. */
 const STRUCTURE = new Set(['content-type', 'content-disposition', 'content-id']);
 
-/** Nearly all parts have one of a few header blocks: the parsed results of the latest ones. */
+/** Caches the latest parsed header blocks, since nearly all parts have one of a few. */
 const KNOWN = new Map<string, ReadonlyMap<string, unknown>>();
 const MAX_KNOWN = 500;
 const MAX_KNOWN_LENGTH = 200;
@@ -51,30 +54,30 @@ function remember(text: string, headers: ReadonlyMap<string, unknown>): void {
 export const MAX_HEAD_BYTES = 131_072;
 export const MAX_MIME_NODES = 1000;
 
-/** More parts than any mail has. What came before is read. */
+/** More parts than real mail has. The parts before are read. */
 class TooManyParts extends Error {
   override name = 'TooManyParts';
 }
 
 /**
- * mailparser's streaming parser, told that no part is text: every leaf then comes as a stream of
- * its decoded bytes. What it does with text itself cannot be used here: whole bodies in memory, no
- * charset but the declared one, and the parts of alternatives joined beyond recognition.
+ * mailparser's streaming parser, configured so that no part counts as text: every leaf is then a
+ * stream of its decoded bytes. Its own handling of text cannot be used here: whole bodies in
+ * memory, only the declared charset, and alternatives joined irreversibly.
  *
- * Of headers it reads only those of the structure: its parser of addresses is quadratic (17 s for a
- * 0.9 MB `To: a:a:…`), and all others are read elsewhere, from the raw header block.
+ * It parses only headers of the structure, because its address parser is quadratic (17 s for a `To:
+ * a:a:…` of 0.9 MB); all other headers are read elsewhere, from the raw header block.
  *
- * All that is used of mailparser beyond its documented interface stands in this class. The version
- * is pinned; test/channels/email/library-shape.test.ts fails when one of these members changes.
+ * All uses of mailparser beyond its documented interface are in this class. The version is pinned;
+ * test/channels/email/library-shape.test.ts fails if one of these members changes.
  *
  * | member | why |
  * | --- | --- |
- * | `textTypes` | empty: every part comes as a stream |
- * | `tree`, `curnode`, `attachmentList` | the structure of the message; let go of when it was read |
- * | `processHeaders` | only the headers of the structure are parsed, and a bound on parts |
- * | `endStream` | a stream that a boundary has ended is not ended once more |
- * | `chunkedPassthrough`, `splitter` | a message that is in memory skips two streams |
- * | `hasFailed` | a message with too many parts ends, and what came before is kept |
+ * | `textTypes` | empty: every part is a stream |
+ * | `tree`, `curnode`, `attachmentList` | the structure of the message; released after reading |
+ * | `processHeaders` | parses only headers of the structure, and limits the number of parts |
+ * | `endStream` | a stream that a boundary has ended is not ended again |
+ * | `chunkedPassthrough`, `splitter` | a message in memory bypasses two streams |
+ * | `hasFailed` | a message with too many parts ends, and the parts before are kept |
  */
 export class LeafParser extends Base {
   readonly textTypes: readonly string[] = [];
@@ -108,13 +111,14 @@ export class LeafParser extends Base {
     const text = structural.map(({ line }) => line).join('\n');
     const known = KNOWN.get(text) ?? super.processHeaders(structural.map(inUtf8));
     if (text.length <= MAX_KNOWN_LENGTH) remember(text, known);
-    // Each node needs a map of its own: it is the key by which its leaf is found.
+    // Each node needs a separate map, which is the key for finding its leaf.
     return new Map(known);
   }
 
   /**
-   * The library ends a part that a boundary has ended once more with the message. Ending a stream
-   * twice makes an error that is never seen: 3 % of the time that a small message takes.
+   * At the end of the message, the library ends a part again that a boundary has already ended.
+   * Ending a stream twice creates an error that is never seen but takes 3 % of the time for a small
+   * message.
    */
   override endStream(): void {
     const { curnode } = this;
@@ -124,7 +128,7 @@ export class LeafParser extends Base {
     super.endStream();
   }
 
-  /** Takes a whole message, past the two streams that would only hand it on. */
+  /** Parses a whole message, bypassing the two streams that would only pass it on. */
   endWith(message: Uint8Array): void {
     this.chunkedPassthrough.unpipe(this.splitter);
     this.splitter.end(message);
@@ -132,8 +136,8 @@ export class LeafParser extends Base {
   }
 
   /**
-   * Lets go of the parts that were read. A parser that has ended outlives the collections of the
-   * young generation; with all its parts that was a third of the time that a small message takes.
+   * Releases the parts that were read. A finished parser outlives collections of the young
+   * generation; keeping all its parts took a third of the time for a small message.
    */
   forget(): void {
     this.tree = false;
@@ -141,14 +145,17 @@ export class LeafParser extends Base {
     this.attachmentList = [];
   }
 
-  /** The splitter's own limit is not used: it runs ahead and drops what it has found. */
+  /** The splitter's own limit is not used, because it reads ahead and drops what it has found. */
   #giveUp(): void {
     this.hasFailed = true;
     this.destroy(new TooManyParts('too many parts'));
   }
 }
 
-/** mailparser reads each line, a byte a character, as UTF-8; raw 8-bit names are in other charsets too. */
+/**
+ * mailparser reads each byte of a line as a character, and then as UTF-8; raw 8-bit names may be in
+ * other charsets.
+ */
 function inUtf8(header: HeaderLine): HeaderLine {
   if (!/[\x80-\xff]/.test(header.line)) return header;
   const bytes = Buffer.from(header.line, 'latin1');
@@ -156,5 +163,5 @@ function inUtf8(header: HeaderLine): HeaderLine {
   return { ...header, line: Buffer.from(decodeText(bytes, undefined).text).toString('latin1') };
 }
 
-/** mailparser types the content as the legacy `Stream`; it is a Transform. */
+/** mailparser declares the content as the legacy `Stream`; it is a Transform. */
 export type LeafStream = Omit<AttachmentStream, 'content'> & { readonly content: Readable };

@@ -8,11 +8,11 @@ import type { ScratchFolder } from './collect-part.ts';
 import { tnefParts } from '../tnef/tnef-leaves.ts';
 import { readTnef } from '../tnef/tnef-reader.ts';
 
-/** A winmail.dat in a signed message in a winmail.dat, and no further. */
+/** Such as a winmail.dat in a signed message in a winmail.dat. */
 const MAX_DEPTH = 4;
-/** Opened in one message, at any depth. */
+/** The number of parts opened per message, at any depth. */
 const MAX_OPENED = 100;
-/** A longer body is a body. */
+/** A longer body is not blank. */
 const MAX_BLANK_BYTES = 64 * 1024;
 const TNEF_TYPES = /^application\/(?:vnd\.)?ms-tnef$/;
 const TNEF_NAMES = /^win(?:mail)?\.dat$/i;
@@ -21,16 +21,17 @@ const CMS_TYPES = /^application\/(?:x-)?pkcs7-mime$/;
 export interface OpenedParts {
   readonly root: Part | undefined;
   readonly leaves: readonly Leaf[];
-  /** Something in it is encrypted. */
+  /** A part of it is encrypted. */
   readonly encrypted: boolean;
-  /** There is a signed part whose content could not be read. */
+  /** It has a signed part whose content could not be read. */
   readonly sealed: boolean;
 }
 
 /**
- * Opens the parts that hide a message: winmail.dat (TNEF), S/MIME's signed data, PGP's clear-signed
- * text. What is in them takes their place; one of which not everything can be read stays beside it.
- * @throws what reading and writing scratch files fails with
+ * Opens the parts that contain a hidden message: winmail.dat (TNEF), S/MIME signed data, and PGP
+ * clear-signed text. The parts are replaced by their contents; a part that could not be read
+ * completely is kept beside them.
+ * @throws the errors of reading and writing scratch files
  */
 export async function openParts(parts: ReadParts, scratch: ScratchFolder): Promise<OpenedParts> {
   if (!parts.leaves.some(mayHide)) {
@@ -93,7 +94,7 @@ class PartOpener {
       return read.complete ? parts : [...parts, leaf];
     });
     if (children === undefined) return undefined;
-    // An incomplete one stays as it is: it would be opened again without end.
+    // An incomplete one is kept as it is; otherwise it would be opened endlessly.
     const inside = children.filter((part) => part !== leaf);
     const opened = await this.open(asMixed(inside), depth + 1);
     const kept = inside.length < children.length ? [leaf] : [];
@@ -141,7 +142,7 @@ class PartOpener {
     return { parts: [made], encrypted: false, sealed: false };
   }
 
-  /** No two leaves of a message have one index. */
+  /** All leaves of a message have different indexes. */
   #renumbered({ root, leaves }: ReadParts): Pick<ReadParts, 'root' | 'leaves'> {
     const fresh = new Map(leaves.map((leaf) => [leaf, { ...leaf, index: this.#takeIndex() }]));
     const replaced = new Map([...fresh].map(([leaf, made]) => [leaf, [made]]));
@@ -172,7 +173,7 @@ function isTnef({ contentType, fileName }: Leaf): boolean {
   return TNEF_TYPES.test(contentType) || TNEF_NAMES.test(fileName ?? '');
 }
 
-/** RFC 8551 §3.2.2: without a type it is the one that most mail has that cannot be read. */
+/** RFC 8551 §3.2.2: without a type, it is assumed to be the most common unreadable one. */
 function isEnveloped({ contentType, parameters }: Leaf): boolean {
   if (!CMS_TYPES.test(contentType)) return false;
   const type = parameters['smime-type']?.toLowerCase() ?? 'enveloped-data';
@@ -184,7 +185,7 @@ function hasEncrypted(part: Part | undefined): boolean {
   return part.contentType === 'multipart/encrypted' || part.children.some(hasEncrypted);
 }
 
-/** The message has no text of its own, as Exchange sends it around a winmail.dat. */
+/** Whether the message has no text of its own, as Exchange sends it around a winmail.dat. */
 function isBlank(root: Part | undefined, leaves: readonly Leaf[]): boolean {
   const { alternatives } = sortParts(root, leaves);
   return alternatives.every(({ plain, html }) => [...plain, ...html].every(isBlankText));

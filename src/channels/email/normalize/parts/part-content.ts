@@ -1,26 +1,28 @@
 import { type FileHandle, open } from 'node:fs/promises';
 
-/** Decoded bytes at a time: enough that the reads cost little. */
+/** Decoded bytes per read, large enough for cheap reads. */
 const READ_BYTES = 256 * 1024;
 
-/** Lines of base64 in a file, all of one length, which is a multiple of four without padding. */
+/**
+ * Lines of base64 in a file, all of the same length, which is a multiple of four without padding.
+ */
 export interface Base64Run {
   readonly path: string;
-  /** Of the first line, in the file. */
+  /** The position of the first line in the file. */
   readonly offset: number;
   readonly lines: number;
-  /** Characters of a line, and bytes that end it. */
+  /** The characters per line, and the bytes that end it. */
   readonly lineLength: number;
   readonly lineEnd: 1 | 2;
 }
 
-/** The decoded content of a part that stays in the file where it came, but for its end. */
+/** The decoded content of a part that remains in the raw message's file, except for its end. */
 export interface EncodedContent {
   readonly run: Base64Run;
   readonly after: Uint8Array;
 }
 
-/** Where the decoded content of a part is. */
+/** The location of a part's decoded content. */
 export type PartContent =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
   | { readonly kind: 'file'; readonly path: string }
@@ -37,7 +39,7 @@ export function decodedBytes({ run, after }: EncodedContent): number {
 
 /**
  * The decoded content from its start, at most `maxBytes`.
- * @throws what reading the file fails with
+ * @throws the errors of reading the file
  */
 export async function* readEncoded(
   { run, after }: EncodedContent,
@@ -62,8 +64,8 @@ export async function* readEncoded(
 }
 
 /**
- * Decoded bytes from `offset`: `length` of them, fewer at the end.
- * @throws what reading the file fails with
+ * `length` decoded bytes from `offset`, fewer at the end.
+ * @throws the errors of reading the file
  */
 async function readEncodedAt(
   { run, after }: EncodedContent,
@@ -84,7 +86,7 @@ async function readEncodedAt(
 
 const periodOf = ({ lineLength, lineEnd }: Base64Run): number => lineLength + lineEnd;
 
-/** Decodes as many lines as fit into `buffer`, which is the caller's again afterwards. */
+/** Decodes as many lines as fit into `buffer`, which the caller may reuse afterwards. */
 async function readLines(
   file: FileHandle,
   run: Base64Run,
@@ -104,10 +106,10 @@ export function asBuffer(bytes: Uint8Array): Buffer {
 
 const WINDOW_BYTES = 64 * 1024;
 
-/** Bytes that are read here and there, without all of them being in memory. */
+/** Random access to bytes that need not be in memory. */
 export interface ByteSource {
   readonly size: number;
-  /** Fewer bytes than asked for at the end. At most a window of 64 KiB at a time. */
+  /** Returns fewer bytes than requested at the end, and at most a window of 64 KiB. */
   read(offset: number, length: number): Promise<Buffer>;
 }
 
@@ -117,8 +119,8 @@ export interface Range {
 }
 
 /**
- * Lends the content of a part to `use`; a file is open for that long.
- * @throws what opening or reading the file fails with, and what `use` throws
+ * Passes the content of a part to `use`; a file is open for its duration.
+ * @throws the errors of opening or reading the file, and of `use`
  */
 export async function withByteSource<Result>(
   { content, size }: { readonly content: PartContent; readonly size: number },
@@ -151,7 +153,7 @@ export async function withByteSource<Result>(
   }
 }
 
-/** Bytes that are in memory already, under the same bound for one read. */
+/** Bytes in memory, with the same limit per read. */
 export function memorySource(bytes: Uint8Array): ByteSource {
   const view = asBuffer(bytes);
   return {
@@ -161,7 +163,7 @@ export function memorySource(bytes: Uint8Array): ByteSource {
   };
 }
 
-/** The bytes of a range, a window at a time; it ends early when the source does. */
+/** The bytes of a range, one window at a time; ends early if the source does. */
 export async function* readRange(source: ByteSource, range: Range): AsyncGenerator<Buffer> {
   const end = Math.min(range.offset + range.length, source.size);
   let at = range.offset;
@@ -185,21 +187,21 @@ export async function readStart(
   return Buffer.concat(chunks);
 }
 
-/** A structure whose lengths reach past its end, or past what holds it. */
+/** A structure whose lengths extend beyond its end or its container. */
 export class BrokenStructure extends Error {
   override name = 'BrokenStructure';
 }
 
 /**
- * A place in a source that only moves forward and never past its end, so that no length that a
- * message states can make it read elsewhere, twice, or for ever.
+ * A position in a source that only moves forward and never past the end, so that no length in a
+ * message can cause reads elsewhere, repeatedly or endlessly.
  */
 export class ByteCursor {
   readonly source: ByteSource;
   readonly end: number;
   #at: number;
 
-  /** @throws {BrokenStructure} the range is not inside of the source */
+  /** @throws {BrokenStructure} the range is not within the source */
   constructor(source: ByteSource, { offset, length }: Range) {
     if (offset + length > source.size) throw new BrokenStructure('past the end');
     this.source = source;
@@ -211,7 +213,7 @@ export class ByteCursor {
     return this.end - this.#at;
   }
 
-  /** The range of the next bytes, which are passed over. @throws {BrokenStructure} */
+  /** Skips the next bytes and returns their range. @throws {BrokenStructure} */
   take(length: number): Range {
     if (length > this.left) throw new BrokenStructure('longer than what holds it');
     const range = { offset: this.#at, length };

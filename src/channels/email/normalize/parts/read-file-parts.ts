@@ -5,26 +5,26 @@ import type { CollectedPart, ScratchFolder } from './collect-part.ts';
 import { type Leaf, MAX_BODY_BYTES, type ReadParts, readParts, withLeaves } from './read-parts.ts';
 import { type ExtractedRun, Base64Extractor } from './base64-extractor.ts';
 
-/** Each read goes through another thread. */
+/** Each read uses a thread of the pool. */
 const READ_BYTES = 256 * 1024;
 /** Read as text: the body, and calendars. */
 const TEXT_TYPES = /^(?:text\/|application\/ics$)/;
 
 interface FileSource {
   readonly path: string;
-  /** Sees the bytes of the message as they are read, once. */
+  /** Called with the bytes of the message as they are read, once. */
   readonly observe: (chunk: Uint8Array) => void;
-  /** Of array buffers, in this thread. */
+  /** The limit for array buffers in this thread. */
   readonly maxBufferBytes: number;
 }
 
 /**
- * Reads the MIME structure of a message in a file. Large attachments in base64 stay where they are:
- * `Base64Extractor` takes them out before the parser and they are put into their parts afterwards. When
- * one cannot be found again in exactly one part (a long run of base64 in a text, say), the message
- * is read once more as it is.
- * @throws what reading the file or writing scratch files fails with
- * @throws {MemoryExceeded} more is in this thread's memory than it may hold
+ * Reads the MIME structure of a message in a file. Large base64 attachments remain in the file:
+ * `Base64Extractor` removes them before the parser, and they are put back into their parts
+ * afterwards. If one cannot be found again in exactly one part (such as a long run of base64 within
+ * a text), the message is read again without extraction.
+ * @throws the errors of reading the file or writing scratch files
+ * @throws {MemoryExceeded} this thread's memory limit is exceeded
  */
 export async function readFileParts(
   source: FileSource,
@@ -51,7 +51,7 @@ function chunksOf({ path, maxBufferBytes }: FileSource): AsyncIterable<Uint8Arra
   return guardMemory(file, maxBufferBytes);
 }
 
-/** The parts with the runs back in them; undefined unless each is found in a part of its own. */
+/** The parts with the runs put back; undefined unless each run is found in a separate part. */
 async function withRuns(
   parts: ReadParts,
   runs: readonly ExtractedRun[],
@@ -70,7 +70,7 @@ async function withRuns(
   return withLeaves(parts, whole);
 }
 
-/** What follows the marker, when nothing but the start of the run is before it. */
+/** The content after the marker, if only the start of the run precedes it. */
 function afterMarker(
   { content: { content } }: Leaf,
   { keptBytes, marker }: ExtractedRun,
@@ -88,7 +88,7 @@ async function withRun(
   after: Buffer,
   path: string,
 ): Promise<Leaf> {
-  // A copy: `after` is a view of all that the part had in memory.
+  // Copied, because `after` is a view of everything that the part had in memory.
   const encoded = { run: { ...run, path }, after: new Uint8Array(after) };
   return {
     ...leaf,
@@ -114,17 +114,17 @@ async function collected(
   return { size, start, content: { kind: 'encoded', ...encoded } };
 }
 
-/** How much may pass before memory is checked again: the check costs a system call. */
+/** Memory is checked each time this much has been read, because the check costs a system call. */
 const CHECK_BYTES = 1024 * 1024;
 
-/** A message, or several at once, need more memory than a worker may hold. */
+/** A message, or several at once, need more memory than a worker may use. */
 export class MemoryExceeded extends Error {
   override name = 'MemoryExceeded';
 }
 
 /**
- * Passes chunks on while this thread's array buffers stay under `maxBytes`. A worker's
- * `resourceLimits` bound its JavaScript heap only, and buffers are outside of it.
+ * Passes chunks on while this thread's array buffers are below `maxBytes`. A worker's
+ * `resourceLimits` apply to its JavaScript heap only, which does not include buffers.
  */
 async function* guardMemory(
   source: AsyncIterable<Uint8Array>,

@@ -3,12 +3,12 @@ import { Readable } from 'node:stream';
 import { type CollectedPart, collectPart, type ScratchFolder } from './collect-part.ts';
 import { LeafParser, type LeafStream, type MimeNode } from './leaf-parser.ts';
 
-/** More than this of one body is not read into the content; the part is attached. */
+/** A longer body is not read into the content, and the part is attached. */
 export const MAX_BODY_BYTES = 1024 * 1024;
 /** Enough to sniff a type, and to read the subject of an enclosed message. */
 const START_BYTES = 16 * 1024;
 
-/** A part without parts of its own, in the order of the message. */
+/** A part without subparts, in the order of the message. */
 export interface Leaf {
   readonly kind: 'leaf';
   readonly index: number;
@@ -34,17 +34,17 @@ export type Part = Leaf | Multipart;
 export interface ReadParts {
   readonly root: Part | undefined;
   readonly leaves: readonly Leaf[];
-  /** The structure broke off: what came before is there, the rest is only in the raw message. */
+  /** The structure is broken: the parts before are available, the rest only in the raw message. */
   readonly broken: boolean;
 }
 
-/** Bytes of which all are at hand are parsed in one step. */
+/** Bytes that are all in memory are parsed in one step. */
 type Source = Uint8Array | AsyncIterable<Uint8Array>;
 
 /**
- * Reads a message's MIME structure (RFC 2045, 2046) as it streams by. A structure that cannot be
- * read does not fail: it is cut short and said to be broken.
- * @throws what reading the source or writing scratch files fails with
+ * Reads a message's MIME structure (RFC 2045, 2046) as a stream. An unreadable structure is not an
+ * error: it is cut off and marked as broken.
+ * @throws the errors of reading the source or writing scratch files
  */
 export async function readParts(source: Source, scratch: ScratchFolder): Promise<ReadParts> {
   const parser = new LeafParser();
@@ -62,7 +62,7 @@ export async function readParts(source: Source, scratch: ScratchFolder): Promise
   return { root, leaves: [...leaves.values()], broken: read.status === 'rejected' };
 }
 
-/** Feeds until the source ends or the parser gives up. */
+/** Feeds the parser until the source ends or the parser gives up. */
 async function feed(source: Source, parser: LeafParser): Promise<void> {
   if (source instanceof Uint8Array) {
     parser.endWith(source);
@@ -87,7 +87,7 @@ async function drained(parser: LeafParser): Promise<void> {
   });
 }
 
-/** @throws what the parser fails with */
+/** @throws the errors of the parser */
 async function collectLeaves(
   parser: LeafParser,
   scratch: ScratchFolder,
@@ -95,7 +95,7 @@ async function collectLeaves(
 ): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     let current: LeafStream | undefined;
-    /** The part in progress: the parser's end does not wait for that of the last part. */
+    /** The current part: the parser's end does not wait for the last part. */
     let collecting: Promise<void> = Promise.resolve();
     const onClose = () => reject(new Error('the message broke off'));
     const onError = (error: Error) => {
@@ -107,14 +107,14 @@ async function collectLeaves(
       leaves.set(data.headers, await collectLeaf(data, leaves.size, scratch));
       data.release();
     };
-    // mailparser reports some errors only by the event, and may report more after the first.
+    // mailparser reports some errors by the event only, and may report more after the first.
     parser.on('error', onError);
     parser.on('close', onClose);
     parser.on('end', () => {
       parser.off('close', onClose);
       resolve(collecting);
     });
-    // The parser waits with the next part until this one is released.
+    // The parser pauses before the next part until this one is released.
     parser.on('data', (data: LeafStream | { readonly type: 'text' }) => {
       if (data.type !== 'attachment') return;
       current = data;
@@ -131,7 +131,7 @@ async function collectLeaves(
 async function collectLeaf(data: LeafStream, index: number, scratch: ScratchFolder): Promise<Leaf> {
   const type = structured(data.headers.get('content-type'));
   const disposition = structured(data.headers.get('content-disposition'));
-  // RFC 2045 §5.2: a type that cannot be read is plain text. mailparser says `false` of one.
+  // RFC 2045 §5.2: an unreadable type is plain text. mailparser returns `false` for one.
   const declared: unknown = data.contentType;
   const contentType =
     typeof declared === 'string' && declared !== '' ? declared.toLowerCase() : 'text/plain';
@@ -148,7 +148,7 @@ async function collectLeaf(data: LeafStream, index: number, scratch: ScratchFold
     fileName,
     contentId: data.cid,
     content: collected,
-    // Known once the stream has ended.
+    // Available once the stream has ended.
     sha256: data.checksum,
   };
 }
@@ -165,7 +165,7 @@ function structured(value: unknown): { value: string; params: Record<string, str
   return { value: main, params: Object.fromEntries(strings) };
 }
 
-/** As deep as the parser's own bound on nodes. */
+/** As deep as the parser's own limit for nodes. */
 function toPart(
   node: MimeNode,
   leaves: ReadonlyMap<unknown, Leaf>,
@@ -183,7 +183,7 @@ function toPart(
   };
 }
 
-/** The same message with other leaves in the place of some. */
+/** The same message with some leaves replaced. */
 export function withLeaves(
   { root, leaves, broken }: ReadParts,
   replaced: ReadonlyMap<Leaf, Leaf>,
@@ -199,19 +199,19 @@ export function withLeaves(
   };
 }
 
-/** Trouble of the disk, not of the message. */
+/** A failure of the disk rather than of the message. */
 function isSystemError(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error;
 }
 
-/** What a leaf that was found inside of another one is, beside its content. */
+/** The properties of a leaf that was found inside another one, except for its content. */
 type LeafFields = Partial<Pick<Leaf, 'parameters' | 'disposition' | 'fileName' | 'contentId'>> &
   Pick<Leaf, 'index' | 'contentType'>;
 
 /**
- * A leaf whose content was inside of another one; like all of them it streams to a scratch file
- * when it is not small.
- * @throws what reading the content or writing the file fails with
+ * Creates a leaf whose content was inside another one. Like all leaves, it is streamed to a scratch
+ * file unless it is small.
+ * @throws the errors of reading the content or writing the file
  */
 export async function createLeaf(
   fields: LeafFields,

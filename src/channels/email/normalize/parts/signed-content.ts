@@ -14,24 +14,24 @@ const OCTETS = 0x04;
 const CONSTRUCTED_OCTETS = 0x24;
 const EXPLICIT_0 = 0xa0;
 const END_OF_CONTENTS = 0x00;
-/** Writers make pieces of a thousand bytes and more. */
+/** Writers use pieces of at least a thousand bytes. */
 const MAX_PIECES = 100_000;
 /** 1.2.840.113549.1.7.2 */
 const SIGNED_DATA = '2a864886f70d010702';
 
 interface Element {
   readonly tag: number;
-  /** Its content; with an indefinite length, all that is left of what holds it. */
+  /** Its content; with an indefinite length, the rest of its container. */
   readonly content: ByteCursor;
   readonly indefinite: boolean;
 }
 
 /**
- * The content of signed data (RFC 5652 §5.1, S/MIME's `smime.p7m`), without a look at the
- * signature: the signed message follows when it is enclosed. Undefined when it is anything else.
- * BER as well as DER: Apple's and Outlook's writers use indefinite lengths.
- * @throws what reading the source fails with; the iteration throws {BrokenStructure} where the
- * structure breaks off
+ * The content of signed data (RFC 5652 §5.1, S/MIME's `smime.p7m`), without checking the signature:
+ * the signed message follows if it is enclosed. Undefined for other data. Accepts BER as well as
+ * DER, because Apple and Outlook use indefinite lengths.
+ * @throws the errors of reading the source; the iteration throws {BrokenStructure} where the
+ * structure is broken
  */
 export async function findSignedContent(
   source: ByteSource,
@@ -68,7 +68,7 @@ async function* octets(cursor: ByteCursor): AsyncGenerator<Buffer> {
     const next = await readElement(content);
     if (next.tag === END_OF_CONTENTS) return;
     if (pieces === MAX_PIECES) throw new BrokenStructure('too many pieces');
-    // Pieces in pieces do not occur in mail.
+    // Nested pieces do not occur in mail.
     if (next.tag !== OCTETS || next.indefinite) throw new BrokenStructure('not an octet string');
     yield* readRange(content.source, next.content.take(next.content.left));
   }
@@ -84,7 +84,7 @@ async function passOver(cursor: ByteCursor, tag: number): Promise<void> {
   const { tag: found, indefinite } = await readElement(cursor);
   if (found !== tag) throw new BrokenStructure('another structure');
   if (!indefinite) return;
-  // The set of digest algorithms: sequences, up to the end of contents.
+  // The set of digest algorithms: sequences, up to the end-of-contents.
   for (let passed = 0; ; passed += 1) {
     const inner = await readElement(cursor);
     if (inner.tag === END_OF_CONTENTS) return;
@@ -97,7 +97,7 @@ async function objectId(cursor: ByteCursor): Promise<string> {
   return (await readStart(id.source, id.take(id.left), 32)).toString('hex');
 }
 
-/** X.690 §8.1: the element is passed over, unless its end is not known yet. */
+/** X.690 §8.1: skips the element, unless its end is not known yet. */
 async function readElement(cursor: ByteCursor): Promise<Element> {
   const tag = await cursor.u8();
   const first = await cursor.u8();
@@ -118,9 +118,9 @@ const ENCRYPTED = '-----BEGIN PGP MESSAGE-----';
 const ENCRYPTED_END = '-----END PGP MESSAGE-----';
 
 /**
- * The text of a clear-signed message (RFC 9580 §7) without its armor: what stands before and after
- * stays. Undefined when the text is none, or the armor is not whole. Works on text in any charset
- * that has ASCII in it, read as Latin-1.
+ * The text of a clear-signed message (RFC 9580 §7) without its armor; text before and after is
+ * kept. Undefined if it is not one, or the armor is incomplete. Works on text in any ASCII-based
+ * charset, read as Latin-1.
  */
 export function clearSignedText(text: string): string | undefined {
   const begin = lineStart(text, SIGNED, 0);
@@ -129,19 +129,19 @@ export function clearSignedText(text: string): string | undefined {
   const end = signature === -1 ? -1 : lineStart(text, SIGNATURE_END, signature);
   if (end === -1) return undefined;
   const lines = text.slice(begin + SIGNED.length, signature).split(/\r?\n/);
-  // The first is the rest of the armor's own line; then come `Hash:` headers and an empty line.
+  // The first is the rest of the armor line, followed by `Hash:` headers and an empty line.
   const empty = lines.findIndex((line, index) => index > 0 && line.trim() === '');
   const signed = lines.slice(empty + 1).map((line) => line.replace(/^- /, ''));
   return text.slice(0, begin) + signed.join('\n') + text.slice(end + SIGNATURE_END.length);
 }
 
-/** Whether the text is an encrypted message in armor, and nothing else. */
+/** Whether the text is an armored encrypted message and nothing else. */
 export function isEncryptedText(text: string): boolean {
   const trimmed = text.trim();
   return trimmed.startsWith(ENCRYPTED) && trimmed.endsWith(ENCRYPTED_END);
 }
 
-/** Where the words start a line, from `from` on; -1 when they do not. */
+/** The next line that starts with these words, from `from` on; -1 if there is none. */
 function lineStart(text: string, words: string, from: number): number {
   if (text.startsWith(words, from) && (from === 0 || text[from - 1] === '\n')) return from;
   const found = text.indexOf(`\n${words}`, from);

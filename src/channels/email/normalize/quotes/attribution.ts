@@ -1,10 +1,10 @@
 import type { Line } from './lines.ts';
 
 const MAX_LENGTH = 600;
-/** Clients wrap an attribution at 72 to 78 characters: it is up to four lines long. */
+/** Clients wrap an attribution at 72 to 78 characters, so it has up to four lines. */
 const MAX_LINES = 4;
 
-/** How an attribution starts, in the languages where it starts with a word of its own. */
+/** The beginnings of attributions, in the languages in which they begin with a fixed word. */
 const STARTS = [
   'on ',
   'am ',
@@ -30,9 +30,9 @@ const STARTS = [
   'בתאריך ',
   '在 ',
 ];
-/** And some more: lower case may be shorter. */
+/** With a margin, since the lower case can be shorter. */
 const LONGEST_START = 2 * Math.max(...STARTS.map(({ length }) => length));
-/** How one ends, before the colon. */
+/** The ends of attributions, before the colon. */
 const ENDING_VERBS = [
   'wrote',
   'writes',
@@ -80,7 +80,7 @@ const ENDING_VERBS = [
   'scris',
   'írta',
 ];
-/** Verbs that stand before the name. */
+/** Verbs that precede the name. */
 const INNER_VERBS = [
   ' schrieb ',
   ' schreef ',
@@ -97,15 +97,16 @@ const INNER_VERBS = [
   ' كتب/كتبت ',
   ' بواسطة ',
 ];
-/** Years and times of day, in any script's digits. */
+/** Years and times of day, in the digits of any script. */
 const DATE = /(?<!\p{Nd})(?:(?:19|20)\d\d|[١٢]\p{Nd}{3})(?!\p{Nd})|\p{Nd}{1,2}[:.h]\p{Nd}{2}/u;
-/** Yahoo's app puts the quoted text behind the attribution, on the same line. */
+/** Yahoo's app puts the quoted text on the same line, after the attribution. */
 const WITH_TEXT_BEHIND = /<[^<>\s]{1,250}@[^<>\s]{1,250}>[^<>:\n]{0,40}[:：] {2,}\S/;
 
 /**
- * The line with which the attribution that ends on line `index` starts ("On Monday … X wrote:"),
- * or undefined. Without a quote below only one that has an address is a client's: a person may well
- * write "On Monday at 10:00 Ann wrote:". Looks at a bounded stretch of text whatever the input.
+ * The line at which the attribution begins that ends at line `index` ("On Monday … X wrote:"), or
+ * undefined. Without a quote below, only an attribution with an address is assumed to be a
+ * client's, because a person may write "On Monday at 10:00 Ann wrote:". Reads a bounded amount of
+ * text for any input.
  */
 export function attributionStart(
   lines: readonly Line[],
@@ -128,7 +129,7 @@ export function attributionStart(
   return nearest;
 }
 
-/** Whether the line is an attribution with the quoted text behind it. */
+/** Whether the line is an attribution followed by the quoted text. */
 export function holdsAttributionAndQuote(line: Line): boolean {
   const text = bareText(line);
   return startsLikeOne(text) && DATE.test(text) && WITH_TEXT_BEHIND.test(text);
@@ -139,7 +140,7 @@ function startsLikeOne(line: string): boolean {
   return STARTS.some((word) => first.startsWith(word));
 }
 
-/** The start of a line without Markdown's marks, for comparing. */
+/** The start of a line without Markdown marks, for comparison. */
 export function bareText(line: Line | undefined): string {
   return (line?.text ?? '')
     .slice(0, MAX_LENGTH)

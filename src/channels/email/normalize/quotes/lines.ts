@@ -1,23 +1,25 @@
 /**
- * Where a line of a body comes from, as far as the sender's mail client marked it in the HTML.
- * Plain text has no marks.
+ * The origin of a line of a body, as marked by the sender's mail client in the HTML. Plain text has
+ * no marks.
  */
 export type Mark =
-  /** Inside of an element that holds the quoted message. */
+  /** Within an element that contains the quoted message. */
   | 'quote'
-  /** After an element from which on all is the quoted message (Outlook). */
+  /** After an element from which on everything is the quoted message (Outlook). */
   | 'rest'
   | 'signature';
 
-/** One line of a body on its way to becoming content. */
+/** One line of a body during its conversion to content. */
 export interface Line {
   readonly text: string;
   readonly mark?: Mark;
-  /** The next line belongs to the same paragraph (`<br>`): Markdown joins the two otherwise. */
+  /**
+   * The next line belongs to the same paragraph (`<br>`); otherwise Markdown would join the two.
+   */
   readonly hardBreak?: boolean;
 }
 
-/** The lines of a plain text, without the white space at their ends. */
+/** The lines of a plain text, without trailing white space. */
 export function textLines(text: string): readonly Line[] {
   return text.split('\n').map((line) => ({ text: line.trimEnd() }));
 }

@@ -203,7 +203,7 @@ const OTHER_LABELS: ReadonlySet<string> = new Set([
   'către',
   ...SUBJECT_LABELS,
 ]);
-/** A header block has From and its companions within this many lines. */
+/** A header block has From and its other fields within this many lines. */
 const HEADER_BLOCK_LINES = 7;
 
 /** `-----Original Message-----` and its translations; Zoho's `---- On … X <x@y> wrote ---`. */
@@ -211,7 +211,7 @@ export function isOriginalMessageLine(line: Line): boolean {
   return isDashedTitle(line, ORIGINAL) || isDashedAttribution(line);
 }
 
-/** A line by which a mail client introduces a forwarded message. */
+/** A line with which a mail client introduces a forwarded message. */
 export function isForwardLine(line: Line): boolean {
   if (isDashedTitle(line, FORWARDED)) return true;
   const text = bareText(line).toLowerCase();
@@ -219,8 +219,9 @@ export function isForwardLine(line: Line): boolean {
 }
 
 /**
- * Whether a block of From, Sent, To and Subject lines starts here, as Outlook puts it; GMX puts
- * Sent first. It has a subject or an address: "From: Berlin, To: Paris" is a person's own.
+ * Whether a block of From, Sent, To and Subject lines starts here, as in Outlook; GMX puts Sent
+ * first. It must have a subject or an address: "From: Berlin, To: Paris" may be written by a
+ * person.
  */
 export function startsHeaderBlock(lines: readonly Line[], index: number): boolean {
   const first = label(lines[index]);
@@ -230,7 +231,7 @@ export function startsHeaderBlock(lines: readonly Line[], index: number): boolea
   let marked = SUBJECT_LABELS.has(first) || (from && hasAddress(lines[index]));
   for (let at = index + 1; at < index + HEADER_BLOCK_LINES && at < lines.length; at += 1) {
     const name = label(lines[at]);
-    // What stands before From has to be of the block itself.
+    // Lines before From must belong to the block too.
     if (!from && name === '') return false;
     from ||= FROM_LABELS.has(name);
     if (OTHER_LABELS.has(name)) others += 1;
@@ -239,7 +240,7 @@ export function startsHeaderBlock(lines: readonly Line[], index: number): boolea
   return from && others >= 2 && marked;
 }
 
-/** A line that only separates: it goes with the quote that it stands before. */
+/** A separator line; it belongs to the quote that follows. */
 export function isRule(line: Line): boolean {
   const text = bareText(line);
   return text.length >= 3 && /^[-_=\u2014\u2500]{3,600}$/.test(text);
@@ -263,7 +264,7 @@ function hasAddress(line: Line | undefined): boolean {
   return bareText(line).includes('@');
 }
 
-/** What stands before the first colon, in lower case: "From" of "**From:** Ann". */
+/** The text before the first colon, in lower case: "From" of "**From:** Ann". */
 function label(line: Line | undefined): string {
   const text = bareText(line).replace(/^[>\s]{0,20}/, '');
   const colon = text.slice(0, 30).search(/[:：]/);

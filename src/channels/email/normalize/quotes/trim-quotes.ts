@@ -3,23 +3,23 @@ import type { Line } from './lines.ts';
 import { isForwardLine, isOriginalMessageLine, isRule, startsHeaderBlock } from './quote-lines.ts';
 
 interface TrimmedLines {
-  /** What stays. */
+  /** The lines that are kept. */
   readonly lines: readonly Line[];
-  /** What was taken away: signature and quote, in their order. */
+  /** The removed lines: signature and quote, in their order. */
   readonly trimmed: readonly Line[];
 }
 
-/** Where the quoted message starts, and whether all after it belongs to it. */
+/** Where the quoted message starts, and whether everything after it belongs to it. */
 interface QuoteStart {
   readonly index: number;
   readonly rest: boolean;
 }
 
 /**
- * Takes the quoted message and the signature away from a reply. Everything stays when new text
- * follows a quote (the answers stand between or below the quoted lines) or is said to stand in it,
- * when the message is a forward, and when nothing would be left. Linear in the lines; of each a
- * bounded part is read.
+ * Removes the quoted message and the signature from a reply. Everything is kept if new text follows
+ * a quote (the answers are between or below the quoted lines) or is announced to be within it, if
+ * the message is a forward, and if nothing would be left. Linear in the lines; reads a bounded part
+ * of each.
  */
 export function trimQuotes(lines: readonly Line[]): TrimmedLines {
   const quote = findQuote(lines);
@@ -59,7 +59,10 @@ function findQuote(lines: readonly Line[]): QuoteStart | undefined {
   return undefined;
 }
 
-/** New text after the quote has begun: without it the answers would lose what they answer. */
+/**
+ * Whether new text follows the start of the quote: without the quote, the answers would lose their
+ * context.
+ */
 function isAnsweredInline(lines: readonly Line[], quote: QuoteStart): boolean {
   if (quote.rest) return false;
   for (let index = quote.index; index < lines.length; index += 1) {
@@ -82,7 +85,7 @@ function isAttributionLine(lines: readonly Line[], index: number, quote: QuoteSt
   return false;
 }
 
-/** Forwarded text is what the message is about. */
+/** The forwarded text is the subject of the message. */
 function isForward(lines: readonly Line[], quote: QuoteStart): boolean {
   return lines.slice(0, quote.index + 4).some(isForwardLine);
 }
@@ -102,12 +105,12 @@ function isEmptyOrRule(line: Line | undefined): boolean {
   return line === undefined || line.text.trim() === '' || isRule(line);
 }
 
-/** A letter that only leads to its quote is short. */
+/** A text that only refers to its quote is short. */
 const MAX_POINTER_LINES = 12;
 const MAX_POINTER_LENGTH = 600;
 /**
- * Outlook has no marks between what it quotes and what is written into it, so its users say where
- * their answers are.
+ * Outlook does not mark text that is written into a quote, so its users say where their answers
+ * are.
  */
 const POINTERS = [
   /\b(?:answers?|repl(?:y|ies)|comments?|responses?|notes|remarks)\b.{0,40}\b(?:below|inline|in-line|in (?:red|blue|green|bold|colou?r|capitals|caps)|underneath|between the lines)\b/i,
@@ -131,10 +134,10 @@ function pointsIntoQuote(lines: readonly Line[]): boolean {
   return text.length <= MAX_POINTER_LENGTH && POINTERS.some((pointer) => pointer.test(text));
 }
 
-/** Longer than this it is no signature, whatever stands before it. */
+/** A longer text is not a signature, whatever precedes it. */
 const MAX_SIGNATURE_LINES = 20;
 const MAX_SENT_FROM_LENGTH = 160;
-/** How a line starts that a telephone or an app adds below a message. */
+/** The beginnings of lines that a phone or an app appends to a message. */
 const SENT_FROM = [
   'sent from ',
   'sent via ',
@@ -189,9 +192,9 @@ const SENT_FROM = [
   'أُرسلت من',
   'مرسل من',
 ];
-/** How one ends, where the verb stands last. */
+/** The ends of such lines, in languages with the verb at the end. */
 const SENT_FROM_ENDS = ['から送信', ' gönderildi', '에서 보냄'];
-/** Without a device or an app it is a sentence: "Von meinem Konto …". */
+/** Without a device or an app, it is a sentence: "Von meinem Konto …". */
 const DEVICE =
   /i(?:phone|pad)|android|galaxy|samsung|huawei|xiaomi|redmi|pixel|nokia|blackberry|outlook|yahoo|proton|tuta mail|gmx|web\.de|fairemail|k-9|airmail|spark|gmail|\bmail\b|smartphone|handy|tablet|mobil|m[óo]vil|celular|telem[óo]vel|phone|téléphone|telefon|puhelime|cellulare|мобильн|мобільн|телефон|почт/i;
 

@@ -3,12 +3,15 @@ import type { EmailJob, EmailResult, WorkerFailure } from '../job.ts';
 import type { ShopMailSettings } from '../../shop.ts';
 import { MailWorker, type MailWorkerOptions } from './mail-worker.ts';
 
-/** A message that ended the worker in which it was alone, or failed there each time. */
+/** A message that ended the worker in which it was alone, or always failed there. */
 export class UnreadableMessage extends Error {
   override name = 'UnreadableMessage';
 }
 
-/** Trouble that is not the message's: the disk, or workers that do not start. Try again later. */
+/**
+ * A failure that the message did not cause: of the disk, or of workers that do not start. Try again
+ * later.
+ */
 export class NormalizingUnavailable extends Error {
   override name = 'NormalizingUnavailable';
   readonly code: string | undefined;
@@ -20,7 +23,7 @@ export class NormalizingUnavailable extends Error {
 
 export interface MailWorkerPoolOptions extends MailWorkerOptions {
   readonly workers: number;
-  /** Messages in flight in one worker. */
+  /** Messages in flight per worker. */
   readonly inFlight: number;
   isKnown(job: EmailJob, ids: readonly string[]): Promise<boolean>;
 }
@@ -29,33 +32,33 @@ interface Task {
   readonly id: number;
   readonly job: EmailJob;
   readonly signal: AbortSignal;
-  /** How many of a worker's places it takes. */
+  /** The number of a worker's places that it takes. */
   readonly places: number;
   readonly resolve: (result: EmailResult) => void;
   readonly reject: (error: Error) => void;
-  /** It was in flight in a worker that died: it runs alone, and once. */
+  /** It was in flight in a worker that died, so it runs alone, and once. */
   alone: boolean;
 }
 
 interface Slot {
   worker: MailWorker | undefined;
   readonly tasks: Set<number>;
-  /** Runs one suspect alone. */
+  /** It runs one suspect alone. */
   quarantined: boolean;
-  /** Worker deaths before the first message, in a row. */
+  /** Consecutive deaths of workers before their first message. */
   failedStarts: number;
   restart: NodeJS.Timeout | undefined;
 }
 
-/** A place in a worker: a larger message takes several, or all. */
+/** The size of a place in a worker: a larger message takes several, or all. */
 const PLACE_BYTES = 256 * 1024;
 const MAX_FAILED_STARTS = 5;
 const RESTART_MS = 200;
 
 /**
  * Workers that read mail, several messages in each. When a worker dies or misses a deadline, each
- * message that was in it is tried again alone; one that ends its worker again cannot be read. One
- * slot at a time does this, the others go on with the rest.
+ * message that was in it is retried alone; one that ends its worker again counts as unreadable.
+ * This happens in one slot at a time, while the others continue with other messages.
  */
 export class MailWorkerPool {
   #options: MailWorkerPoolOptions;
@@ -83,7 +86,7 @@ export class MailWorkerPool {
   /**
    * @param bytes the size of the raw message
    *
-   * A message whose signal is aborted is not begun; once a worker has it, it is read to the end.
+   * A message whose signal is aborted is not started; once a worker has it, it is read completely.
    * @throws {UnreadableMessage} it cannot be read, now or later
    * @throws {NormalizingUnavailable} try again later
    */
@@ -99,15 +102,15 @@ export class MailWorkerPool {
   }
 
   /**
-   * How shops want the messages read that come from now on. Those of a shop that is gone are still
-   * read: there may be some in flight.
+   * Sets how shops want later messages to be read. Messages of a removed shop can still be read,
+   * because some may be in flight.
    */
-  learn(shops: readonly ShopMailSettings[]): void {
+  setShops(shops: readonly ShopMailSettings[]): void {
     const known = new Map(this.#options.settings.shops.map((shop) => [shop.shopId, shop]));
     for (const shop of shops) known.set(shop.shopId, shop);
     const settings = { ...this.#options.settings, shops: [...known.values()] };
     this.#options = { ...this.#options, settings };
-    for (const { worker } of this.#slots) worker?.learn(shops);
+    for (const { worker } of this.#slots) worker?.setShops(shops);
   }
 
   async stop(): Promise<void> {
@@ -132,7 +135,7 @@ export class MailWorkerPool {
     this.#suspects = this.#notAborted(this.#suspects);
     this.#assignSuspect();
     while (this.#waiting.length > 0) {
-      const slot = this.#roomiest();
+      const slot = this.#leastLoaded();
       if (slot === undefined) return;
       if (!this.#isReady(slot)) return;
       const task = this.#waiting.shift();
@@ -140,7 +143,7 @@ export class MailWorkerPool {
     }
   }
 
-  /** A suspect waits until a slot is empty; that slot takes nothing else in the meantime. */
+  /** A suspect waits until a slot is empty; that slot accepts nothing else meanwhile. */
   #assignSuspect(): void {
     const inQuarantine = this.#slots.find(({ quarantined }) => quarantined);
     const suspect = this.#suspects[0];
@@ -167,8 +170,8 @@ export class MailWorkerPool {
     return this.#slots.toSorted((one, other) => one.tasks.size - other.tasks.size)[0];
   }
 
-  /** The open slot with the least to do; a slot without a thread is started when all are busy. */
-  #roomiest(): Slot | undefined {
+  /** The open slot with the lowest load; a slot without a thread is started when all are busy. */
+  #leastLoaded(): Slot | undefined {
     const open = this.#slots.filter(
       (slot) => !slot.quarantined && this.#taken(slot) < this.#options.inFlight,
     );
@@ -215,7 +218,7 @@ export class MailWorkerPool {
     });
   }
 
-  /** Ends a task's time in a slot and lets the next one in. */
+  /** Removes a task from a slot and admits the next one. */
   #take(slot: Slot, id: number): Task | undefined {
     const task = this.#tasks.get(id);
     this.#tasks.delete(id);
@@ -247,7 +250,7 @@ export class MailWorkerPool {
     try {
       worker?.answer(id, await this.#options.isKnown(task.job, ids));
     } catch {
-      // Without an answer nothing is trimmed: all of the text is delivered.
+      // Without an answer, nothing is trimmed and all of the text is delivered.
       worker?.answer(id, false);
     }
   }
@@ -276,7 +279,7 @@ export class MailWorkerPool {
     this.#assign();
   }
 
-  /** A worker that never came up is no message's fault. */
+  /** No message is to blame if a worker never started. */
   #onFailedStart(slot: Slot): void {
     slot.failedStarts += 1;
     slot.restart = setTimeout(() => {

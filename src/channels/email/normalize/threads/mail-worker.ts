@@ -11,9 +11,9 @@ import type { ShopMailSettings } from '../../shop.ts';
 import { TurnBatch } from '../../../../runtime/worker-threads.ts';
 
 /**
- * The buffers of a large message are freed only when the young generation is collected:
- * the default of 48 MB lets each thread keep 50 MB more (measured with 50 messages of 25 MB). Half
- * of this would save some 20 MB in all, but small messages are then read a fifth slower.
+ * The buffers of a large message are freed only when the young generation is collected: with the
+ * default of 48 MB, each thread keeps 50 MB more (measured with 50 messages of 25 MB). Half of this
+ * value would save about 20 MB in total, but small messages would take a fifth longer.
  */
 const YOUNG_GENERATION_MB = 24;
 
@@ -21,21 +21,21 @@ export interface MailWorkerOptions {
   readonly url: URL;
   readonly settings: WorkerSettings;
   readonly maxHeapMb: number;
-  /** How long one message may take. */
+  /** The time limit for one message. */
   readonly deadlineMs: number;
 }
 
 export interface MailWorkerEvents {
-  /** The worker takes jobs from now on. */
+  /** The worker accepts jobs from now on. */
   onReady(): void;
   onDone(id: number, result: EmailResult): void;
   onFailed(id: number, failure: WorkerFailure): void;
   onQuestion(id: number, ids: readonly string[]): void;
-  /** The thread has ended, or was ended at a deadline; all that was in flight in it is lost. */
+  /** The thread has ended, or was ended at a deadline; everything in flight in it is lost. */
   onDeath(inFlight: readonly number[], ready: boolean): void;
 }
 
-/** One worker thread and what is in flight in it. After its death it does nothing more. */
+/** One worker thread and its messages in flight. After its death it does nothing more. */
 export class MailWorker {
   readonly #worker: Worker;
   readonly #events: MailWorkerEvents;
@@ -85,8 +85,8 @@ export class MailWorker {
     this.#outgoing.add({ kind: 'read', id, job });
   }
 
-  /** How shops want the messages read that are given from now on. */
-  learn(shops: readonly ShopMailSettings[]): void {
+  /** Sets how shops want later messages to be read. */
+  setShops(shops: readonly ShopMailSettings[]): void {
     this.#outgoing.add({ kind: 'shops', shops });
   }
 
@@ -94,7 +94,7 @@ export class MailWorker {
     this.#outgoing.add({ kind: 'known', id, known });
   }
 
-  /** Ends the thread without telling anyone, or waits until it has ended. */
+  /** Ends the thread without notifying anyone, or waits until it has ended. */
   async stop(): Promise<void> {
     this.#dead = true;
     this.#clearDeadlines();
@@ -132,7 +132,7 @@ export class MailWorker {
     this.#dead = true;
     const lost = [...this.#deadlines.keys()];
     this.#clearDeadlines();
-    // A thread in an endless loop ends at the next check of the engine.
+    // A thread in an endless loop ends at the engine's next check.
     this.#ended = this.#worker.terminate();
     this.#events.onDeath(lost, this.#ready);
   }

@@ -15,13 +15,13 @@ import { TurnBatch } from '../../../../runtime/worker-threads.ts';
 export type Work = (job: EmailJob, context: NormalizeContext) => Promise<EmailResult>;
 
 /**
- * Messages that are read at the same time share the turns of the event loop, and a turn costs about
- * the same for eight as for one. More would only fill the memory. Further messages wait here, so that
- * the thread has work while results are on their way.
+ * Messages that are read concurrently share the turns of the event loop, and a turn costs about the
+ * same for eight as for one. More would only use memory. Further messages wait here, so that the
+ * thread has work while results are being transferred.
  */
-const AT_ONCE = 8;
+const CONCURRENCY = 8;
 
-/** A message, and how its shop wanted it read when it came. */
+/** A message, with its shop's settings at the time of its arrival. */
 interface Waiting {
   readonly id: number;
   readonly job: EmailJob;
@@ -31,10 +31,10 @@ interface Waiting {
 /** Answers jobs on a port, several at a time. Failures are reported to the other side. */
 export function serveJobs(port: MessagePort, settings: WorkerSettings, work: Work): void {
   const shops = new Map<string, ShopMail>();
-  const learn = (all: readonly ShopMailSettings[]): void => {
+  const setShops = (all: readonly ShopMailSettings[]): void => {
     for (const shop of all) shops.set(shop.shopId, compileShop(shop));
   };
-  learn(settings.shops);
+  setShops(settings.shops);
   const questions = new Map<number, (known: boolean) => void>();
   const outgoing = new TurnBatch<FromWorker>((messages, transfer) => {
     port.postMessage(messages, transfer);
@@ -61,7 +61,7 @@ export function serveJobs(port: MessagePort, settings: WorkerSettings, work: Wor
   const waiting: Waiting[] = [];
   let reading = 0;
   const readNext = (): void => {
-    const next = reading < AT_ONCE ? waiting.shift() : undefined;
+    const next = reading < CONCURRENCY ? waiting.shift() : undefined;
     if (next === undefined) return;
     reading += 1;
     void read(next).finally(() => {
@@ -78,7 +78,7 @@ export function serveJobs(port: MessagePort, settings: WorkerSettings, work: Wor
       return;
     }
     if (message.kind === 'shops') {
-      learn(message.shops);
+      setShops(message.shops);
       return;
     }
     questions.get(message.id)?.(message.known);
@@ -88,7 +88,7 @@ export function serveJobs(port: MessagePort, settings: WorkerSettings, work: Wor
   outgoing.add({ kind: 'ready' });
 }
 
-/** Bytes in buffers of their own: cloning a view takes along all of the buffer that it looks at. */
+/** Copies bytes into separate buffers, because cloning a view copies its whole buffer. */
 function withOwnBytes(result: EmailResult): { owned: EmailResult; transfer: ArrayBuffer[] } {
   const transfer: ArrayBuffer[] = [];
   const files = result.files.map((file) => {
@@ -100,7 +100,10 @@ function withOwnBytes(result: EmailResult): { owned: EmailResult; transfer: Arra
   return { owned: { ...result, files }, transfer };
 }
 
-/** Without a copy when nothing else uses the buffer: a transferred buffer is gone from this thread. */
+/**
+ * Avoids the copy if nothing else uses the buffer; a transferred buffer is no longer available
+ * here.
+ */
 function ownBytes(view: Uint8Array, transferred: readonly ArrayBuffer[]): Uint8Array<ArrayBuffer> {
   const { buffer, byteLength } = view;
   const isOwn =

@@ -4,5 +4,5 @@ import { serveJobs } from './serve-jobs.ts';
 import type { WorkerSettings } from '../job.ts';
 
 if (parentPort === null) throw new Error('this file runs as a worker thread');
-// Set by the pool, which is the only one that starts this file.
+// Set by the pool, the only code that starts this file.
 serveJobs(parentPort, workerData as WorkerSettings, normalizeMessage);

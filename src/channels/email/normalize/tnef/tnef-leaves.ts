@@ -6,12 +6,12 @@ import type { TnefFile, TnefMessage, TnefText } from './tnef-reader.ts';
 
 interface TnefLeavesOptions {
   readonly scratch: ScratchFolder;
-  /** The message around it says nothing: the body in here is what was written. */
+  /** The outer message has no text, so the body in here is the message. */
   readonly withBody: boolean;
   nextIndex(): number;
 }
 
-/** What is in a winmail.dat, as the parts that a sender without TNEF would have sent. */
+/** The contents of a winmail.dat, as the parts that a sender without TNEF would have sent. */
 export async function tnefParts(
   source: ByteSource,
   message: TnefMessage,
@@ -46,7 +46,7 @@ async function fileLeaves(
   return parts;
 }
 
-/** The body as alternatives or, with a name, the body of an enclosed message as one file. */
+/** The body as alternatives, or with a name: the body of an enclosed message as one file. */
 async function bodyParts(
   source: ByteSource,
   { text, html, rtf }: TnefMessage,
@@ -87,7 +87,7 @@ async function bodyParts(
   return [await createLeaf(fields, [unpacked], options.scratch)];
 }
 
-/** Bodies become UTF-8, without the NUL at their end; a very long one stays as it is stored. */
+/** Bodies are converted to UTF-8 without the final NUL; a very long one is kept as it is stored. */
 async function bodyBytes(source: ByteSource, { range, charset }: TnefText) {
   if (range.length > MAX_BODY_BYTES) {
     return { content: readRange(source, range), charset: charset ?? '' };
@@ -97,7 +97,7 @@ async function bodyBytes(source: ByteSource, { range, charset }: TnefText) {
   return { content: [Buffer.from(withoutNulAtEnd(text))], charset: 'utf-8' };
 }
 
-/** A loop: `/\0+$/` is quadratic over NULs that something follows. */
+/** A loop, because `/\0+$/` is quadratic for NULs that are followed by other characters. */
 function withoutNulAtEnd(text: string): string {
   let end = text.length;
   while (end > 0 && text.charCodeAt(end - 1) === 0) end -= 1;
@@ -108,13 +108,13 @@ const COMPRESSED = 0x75465a4c;
 const UNCOMPRESSED = 0x414c454d;
 const HEADER_BYTES = 16;
 const DICTIONARY_BYTES = 4096;
-/** What the dictionary starts with (MS-OXRTFCP §2.1.2.1). */
+/** The initial dictionary (MS-OXRTFCP §2.1.2.1). */
 const INITIAL =
   '{\\rtf1\\ansi\\mac\\deff0\\deftab720{\\fonttbl;}{\\f0\\fnil \\froman \\fswiss \\fmodern \\fscript \\fdecor MS Sans SerifSymbolArialTimes New RomanCourier{\\colortbl\\red0\\green0\\blue0\r\n\\par \\pard\\plain\\f0\\fs20\\b\\i\\u\\tab\\tx';
 
 /**
- * Unpacks compressed RTF (MS-OXRTFCP §2.2), at most `maxBytes` of it; a reference gives up to 17
- * bytes for two. What cannot be read ends it. Undefined when it is none.
+ * Decompresses compressed RTF (MS-OXRTFCP §2.2), at most `maxBytes`; a reference of two bytes
+ * expands to up to 17. It ends at unreadable data. Undefined if it is not compressed RTF.
  */
 export function unpackRtf(bytes: Buffer, maxBytes: number): Buffer | undefined {
   if (bytes.length < HEADER_BYTES) return undefined;
@@ -148,7 +148,7 @@ function unpack(bytes: Buffer, maxBytes: number): Buffer {
       const reference = bytes.readUInt16BE(at);
       at += 2;
       const offset = reference >> 4;
-      // A reference to the place of writing is the end.
+      // A reference to the current position is the end.
       if (offset === write) return Buffer.from(output);
       for (let step = 0; step < (reference & 0xf) + 2; step += 1) {
         put(dictionary.readUInt8((offset + step) % DICTIONARY_BYTES));

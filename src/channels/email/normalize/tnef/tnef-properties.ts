@@ -33,8 +33,7 @@ export interface Property {
 }
 
 /**
- * The properties of a message or an attachment (MS-OXTNEF §2.1.3.4), those with a name of their own
- * passed over.
+ * The properties of a message or an attachment (MS-OXTNEF §2.1.3.4), without named properties.
  * @throws {BrokenStructure} after those that could be read
  */
 export async function* readProperties(cursor: ByteCursor): AsyncGenerator<Property> {
@@ -63,7 +62,7 @@ async function readValue(cursor: ByteCursor, type: number): Promise<Range | unde
   const isVariable = [STRING8, UNICODE, OBJECT, BINARY].includes(single);
   if (size === undefined && !isVariable) throw new BrokenStructure('an unknown type');
   const count = isMultiple || isVariable ? await cursor.u32() : 1;
-  // Values without a size cost nothing to write, and time to pass over.
+  // Values without a size cost nothing to write but time to skip.
   if (count > MAX_VALUES || (isMultiple && size === 0)) {
     throw new BrokenStructure('too many values');
   }
@@ -102,7 +101,7 @@ const NAMED: ReadonlyMap<number, string> = new Map([
   [65001, 'utf-8'],
 ]);
 
-/** The charset of a Windows code page (MS-UCODEREF §2.2.1); undefined when it says nothing. */
+/** The charset of a Windows code page (MS-UCODEREF §2.2.1); undefined if it has none. */
 export function codePageCharset(codePage: number | undefined): string | undefined {
   if (codePage === undefined) return undefined;
   const named = NAMED.get(codePage);

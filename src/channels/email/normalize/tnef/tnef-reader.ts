@@ -9,10 +9,10 @@ import { decodeText } from '../body/charset.ts';
 import { codePageCharset, type Property, readProperties, UNICODE } from './tnef-properties.ts';
 
 export const TNEF_SIGNATURE = 0x223e9f78;
-/** Messages in messages. */
+/** Nested messages. */
 const MAX_DEPTH = 8;
 const MAX_ATTRIBUTES = 5000;
-/** Of all lists together: a property may be as short as four bytes. */
+/** For all lists together, because a property may be as short as four bytes. */
 const MAX_PROPERTIES = 50_000;
 const MAX_FILES = 200;
 const MAX_NAME_BYTES = 2048;
@@ -66,15 +66,15 @@ export interface TnefMessage {
 
 export interface ReadTnef {
   readonly message: TnefMessage;
-  /** False when the stream breaks off, or goes past one of the limits: there may be more in it. */
+  /** False if the stream is truncated or exceeds one of the limits: it may contain more. */
   readonly complete: boolean;
 }
 
 /**
- * Reads what is in a `winmail.dat` (MS-OXTNEF): where in it the body and the files are. Nothing is
- * copied but names. Every length is checked against what holds it, so each byte is visited at most
- * once a level; depth, attributes, properties and files are capped.
- * @throws what reading the source fails with; undefined when it is no TNEF at all
+ * Locates the body and the files in a `winmail.dat` (MS-OXTNEF). Only names are copied. Every
+ * length is checked against its container, so each byte is visited at most once per level; depth,
+ * attributes, properties and files are limited.
+ * @throws the errors of reading the source; undefined if it is not TNEF
  */
 export async function readTnef(source: ByteSource): Promise<ReadTnef | undefined> {
   const first = await source.read(0, 4);
@@ -97,7 +97,7 @@ class TnefReader {
 
   async read(range: Range, depth: number): Promise<TnefMessage> {
     const message: TnefMessage = { files: [] };
-    await this.#whatCanBeRead(async () => {
+    await this.#readLeniently(async () => {
       if (depth === MAX_DEPTH) throw new BrokenStructure('too deep');
       const cursor = new ByteCursor(this.#source, range);
       if ((await cursor.u32()) !== TNEF_SIGNATURE) throw new BrokenStructure('not a TNEF');
@@ -116,7 +116,7 @@ class TnefReader {
       cursor.take(1);
       const id = await cursor.u32();
       const data = cursor.take(await cursor.u32());
-      // The checksum is passed over: some writers leave it zero, and half a file is worth having.
+      // The checksum is skipped: some writers set it to zero, and a part of a file is still useful.
       cursor.take(Math.min(2, cursor.left));
       switch (id) {
         case ATT_CODE_PAGE:
@@ -174,7 +174,7 @@ class TnefReader {
       }
     });
     const { html } = message;
-    // The bytes of the HTML are in the code page that the message had on the Internet.
+    // The HTML is in the code page that the message had on the internet.
     if (html !== undefined && html.charset === undefined) {
       message.html = { ...html, charset: internetCharset };
     }
@@ -212,13 +212,13 @@ class TnefReader {
     if (start.toString('hex') === IID_MESSAGE) {
       file.message = await this.read(content, depth + 1);
     } else {
-      // An OLE object; what the attribute for data has is the better one.
+      // An OLE object; the content of the data attribute is preferred.
       file.data ??= value.length > 16 && isInterfaceId(start) ? content : value;
     }
   }
 
   async #eachProperty(data: Range, take: (property: Property) => Promise<void>): Promise<void> {
-    await this.#whatCanBeRead(async () => {
+    await this.#readLeniently(async () => {
       const cursor = new ByteCursor(this.#source, data);
       for await (const property of readProperties(cursor)) {
         this.#properties += 1;
@@ -234,8 +234,8 @@ class TnefReader {
     return text.replace(/\0[^]*$/, '');
   }
 
-  /** A structure that is broken ends there; what was found before, and what comes after, counts. */
-  async #whatCanBeRead(read: () => Promise<void>): Promise<void> {
+  /** A broken structure ends there; what was found before, and what comes after it, is kept. */
+  async #readLeniently(read: () => Promise<void>): Promise<void> {
     try {
       await read();
     } catch (error) {
@@ -245,7 +245,7 @@ class TnefReader {
   }
 }
 
-/** `xxxxxxxx-0000-0000-C000-000000000046`, the form of all interface ids of OLE. */
+/** `xxxxxxxx-0000-0000-C000-000000000046`, the form of all OLE interface ids. */
 function isInterfaceId(bytes: Buffer): boolean {
   return bytes.toString('hex', 4) === '00000000c000000000000046';
 }

@@ -21,19 +21,19 @@ const MEDIA_SID = /^ME[0-9a-fA-F]{32}$/;
 /** `api.twilio.com`, or with an edge and a region: `api.dublin.ie1.twilio.com`. */
 const API_HOST = /^api(\.[a-z0-9-]{1,32}){0,2}\.twilio\.com$/;
 const TWILIO_HOST = /^([a-z0-9-]{1,63}\.)*(twilio\.com|twiliocdn\.com)$/;
-/** Bucket names are unique in all of S3: this one is Twilio's. */
+/** Bucket names are unique in all of S3, and this one belongs to Twilio. */
 const BUCKET = 'media.twiliocdn.com';
 /**
- * S3's own endpoints, and no other service of that domain: who runs a load balancer there chooses
- * how its host begins (Amazon S3 endpoints and quotas).
+ * S3's own endpoints, and no other service of that domain: customers choose the beginning of a load
+ * balancer's host name (Amazon S3 endpoints and quotas).
  */
 const S3_HOST =
   /^s3(-external-1|[.-](dualstack\.)?[a-z]{2}(-[a-z]{2,12}){1,2}-\d{1,2})?\.amazonaws\.com$/;
 
-/** Where a request may go. */
+/** An allowed target of a request. */
 export interface MediaTarget {
   readonly url: URL;
-  /** The host stands in the configuration: its address may be private. */
+  /** The host is configured, so its address may be private. */
   readonly trusted: boolean;
 }
 
@@ -43,9 +43,9 @@ export interface MediaReference {
 }
 
 /**
- * Reads a MediaUrl. Credentials are sent there, so it must be Twilio's API and name a medium of
- * this very message: a path of another account or message, a query, another host or port is
- * refused with undefined. With a base URL configured, the path is asked for there instead.
+ * Parses a MediaUrl. Credentials are sent to it, so it must be a URL of Twilio's API for a medium
+ * of this message: a path of another account or message, a query, another host or port returns
+ * undefined. If a base URL is configured, the path is requested there instead.
  */
 export function readMediaUrl(
   value: string,
@@ -58,7 +58,7 @@ export function readMediaUrl(
   if (url.origin !== base?.origin && !isTwilioApi(url)) return undefined;
   const folder = `/2010-04-01/Accounts/${message.accountSid}/Messages/${message.messageSid}/Media/`;
   const mediaSid = url.pathname.slice(folder.length);
-  // The URL as written, not as the parser would correct it: no userinfo, dots, query or fragment.
+  // Compares the raw URL rather than the parsed one: no userinfo, dot segments, query or fragment.
   if (!MEDIA_SID.test(mediaSid) || value !== `${url.origin}${folder}${mediaSid}`) return undefined;
   if (base === undefined) return { mediaSid, target: { url, trusted: false } };
   const prefix = base.pathname.replace(/\/+$/, '');
@@ -72,8 +72,8 @@ const isTwilioApi = (url: URL): boolean =>
   url.protocol === 'https:' && url.port === '' && API_HOST.test(url.hostname);
 
 /**
- * The configured base URL when it stands for Twilio's API. When it is Twilio's own, as by default,
- * each MediaUrl is asked for in its own region, and no address is trusted.
+ * The configured base URL, if it replaces Twilio's API. If it is Twilio's own, as by default, each
+ * MediaUrl is requested in its own region, and no address is trusted.
  */
 function proxyOf({ apiBaseUrl }: Pick<TwilioAccount, 'apiBaseUrl'>): URL | undefined {
   if (apiBaseUrl === undefined) return undefined;
@@ -82,8 +82,8 @@ function proxyOf({ apiBaseUrl }: Pick<TwilioAccount, 'apiBaseUrl'>): URL | undef
 }
 
 /**
- * Where a redirect leads: another host of Twilio's, its storage, or the configured base URL's
- * host; undefined for anywhere else.
+ * The target of a redirect: another host of Twilio, its storage, or the host of the configured base
+ * URL; undefined for any other host.
  */
 export function readRedirect(
   location: string,
@@ -115,11 +115,11 @@ export interface DownloaderOptions {
   /** For one try: all redirects and the whole body. */
   readonly tryTimeoutMs: number;
   readonly clock: Clock;
-  /** The resolver behind the check for private addresses; the system's by default. */
+  /** The resolver used by the check for private addresses; the system's by default. */
   readonly lookup?: LookupFunction;
 }
 
-/** Fetches one medium into a file that does not exist yet. @throws {TwilioFailed} */
+/** Fetches one medium into a file that must not exist. @throws {TwilioFailed} */
 export type Downloader = (
   target: MediaTarget,
   account: TwilioAccount,
@@ -128,8 +128,8 @@ export type Downloader = (
 ) => Promise<Download>;
 
 /**
- * One try at a medium. Redirects are followed by hand: credentials go to the first hop alone,
- * and every further host is looked at first.
+ * Tries once to fetch a medium. Redirects are followed here: credentials are sent to the first hop
+ * only, and every further host is checked first.
  */
 export function createDownloader(options: DownloaderOptions): Downloader {
   const lookup = createPublicLookup(options.lookup);
@@ -185,7 +185,7 @@ async function save(
   }
   const cap = new ByteCap(maxBytes);
   try {
-    // 'wx': a path that exists would be another attachment's.
+    // 'wx': an existing path would belong to another attachment.
     await pipeline(response.data, cap, createWriteStream(path, { flags: 'wx', mode: 0o600 }), {
       signal,
     });
@@ -216,7 +216,10 @@ class ByteCap extends Transform {
   }
 }
 
-/** @param asked whether this request had credentials: the storage's 403 says that its link is old */
+/**
+ * @param asked whether this request had credentials: a 403 of the storage means that its link has
+ * expired
+ */
 function refusal(
   { status, headers }: AxiosResponse<Readable>,
   asked: boolean,

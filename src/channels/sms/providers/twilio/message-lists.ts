@@ -13,31 +13,33 @@ import {
   TwilioFailed,
 } from './transport.ts';
 
-/** The most that Twilio gives in one page. */
+/** Twilio's maximum page size. */
 const PAGE_SIZE = 1000;
-/** Twilio allows ten media on a message. */
+/** Twilio's limit per message. */
 const MAX_MEDIA = 10;
 
-/** What reconciliation asks of Twilio's REST API. Every method throws {TwilioFailed}. */
+/** Twilio's REST API for reconciliation. Every method throws {TwilioFailed}. */
 export interface MessageLists {
-  /** How far this machine's clock was ahead of Twilio's at most. */
+  /** The maximum by which this machine's clock was ahead of Twilio's. */
   readonly clockAheadMs: number;
-  /** Pages of the account's messages of a span, to one address if it is given. */
+  /** Pages of the account's messages within a span, to one address if it is given. */
   pages(to: string | undefined, span: Span): AsyncIterable<readonly ListedMessage[]>;
   media(messageSid: string): Promise<readonly ListedMedium[]>;
 }
 
-/** A part of the past, by DateSent. The last one has no end: what comes in meanwhile belongs to it. */
+/**
+ * A period by DateSent. The last one has no end, so messages that arrive meanwhile belong to it.
+ */
 export interface Span {
   readonly from: number;
   readonly to?: number;
 }
 
-/** How gently the API is asked; the defaults are for production. */
+/** The request rate; the defaults are for production. */
 export interface ApiPace {
-  /** Between two requests: four a second by default. */
+  /** Between two requests: four per second by default. */
   readonly gapMs?: number;
-  /** One request is tried again so often, after 1, 2, 4 s or up to twice that. */
+  /** The number of retries per request, after 1, 2, 4 s or up to twice that. */
   readonly retries?: number;
   readonly minTimeoutMs?: number;
 }
@@ -50,7 +52,7 @@ export interface ListedAccount {
 
 const TIMEOUT_MS = 30_000;
 
-/** The lists of one account; its requests go out one after the other. */
+/** The lists of one account; its requests are sent one after the other. */
 export async function connectMessageLists(
   { accountSid, credential, apiBaseUrl }: ListedAccount,
   { pace = {}, clock, signal }: { pace?: ApiPace; clock: Clock; signal: AbortSignal },
@@ -73,7 +75,7 @@ export async function connectMessageLists(
       return clockAheadMs;
     },
     async *pages(to, span) {
-      // Spans may overlap by a second at the edges: known messages are not accepted twice.
+      // Spans may overlap by a second at their ends, because known messages are not accepted twice.
       let page: MessagePage | undefined = await messages.page({
         pageSize: PAGE_SIZE,
         ...(to !== undefined && { to }),
@@ -81,7 +83,7 @@ export async function connectMessageLists(
         ...(span.to !== undefined && { dateSentBefore: new Date(span.to + 1000) }),
       });
       while (page !== undefined) {
-        // Annotated: the type of a page is that of its own next page.
+        // Annotated, because the type of a page refers to itself.
         const { instances }: MessagePage = page;
         yield instances.map((instance) => listedMessage.parse(instance));
         page = await page.nextPage();
@@ -100,10 +102,10 @@ interface MessagePage {
   nextPage(): Promise<MessagePage> | undefined;
 }
 
-/** A longer Retry-After ends the run; the next one waits for it. */
+/** A longer Retry-After ends the run; the next run waits for it. */
 const LONGEST_WAIT_MS = 60_000;
 
-/** Calls one after the other, with a gap between them, and again when they may pass. */
+/** Makes calls one after the other at an interval, and retries temporary failures. */
 class PacedCalls {
   readonly #call: CallApi;
   readonly #pace: ApiPace;
@@ -149,8 +151,8 @@ const isPassing = (error: Error): error is TwilioFailed =>
   (error.retryAfterMs ?? 0) <= LONGEST_WAIT_MS;
 
 /**
- * A message as the Messages list has it (REST API, Message resource), in the names that `twilio`
- * gives its members. Only what is used; Twilio adds members as it likes.
+ * A message in the Messages list (REST API, Message resource), with the names that `twilio` uses.
+ * Only the members that are used; Twilio may add others.
  */
 const listedMessage = z.object({
   sid: z.string(),
@@ -163,7 +165,7 @@ const listedMessage = z.object({
   numSegments: z.coerce.string().nullish(),
   numMedia: z.coerce.number().int().min(0).catch(0),
   messagingServiceSid: z.string().nullish(),
-  // The package hands on what is no date as it came.
+  // The package passes on invalid dates unchanged.
   dateSent: z.date().nullish().catch(undefined),
   dateCreated: z.date().nullish().catch(undefined),
 });
@@ -176,14 +178,14 @@ const listedMedium = z.object({
 });
 export type ListedMedium = z.output<typeof listedMedium>;
 
-/** When it was sent, in milliseconds; undefined when Twilio does not say. */
+/** When it was sent, in milliseconds; undefined if Twilio does not say. */
 export function sentAt({ dateSent, dateCreated }: ListedMessage): number | undefined {
   return (dateSent ?? dateCreated)?.getTime();
 }
 
 /**
- * The parameters with which the webhook would have brought this message, as far as the REST API
- * knows them: not ProfileName, ButtonText, the location or OptOutType, which only webhooks have.
+ * The parameters with which the webhook would have delivered this message, as far as the REST API
+ * has them. ProfileName, ButtonText, the location and OptOutType exist in webhooks only.
  */
 export function toPairs(message: ListedMessage, media: readonly ListedMedium[]): FormPairs {
   const { sid, accountSid, messagingServiceSid, numSegments } = message;

@@ -2,7 +2,7 @@ import type TwilioSDK from 'twilio';
 import type { TwilioAccount } from '../../shop.ts';
 import { apiCalls, connectTwilio, credentialsOf, TwilioFailed } from './transport.ts';
 
-/** A text, or a template of the account with what it is filled in with. */
+/** A text, or a template of the account with its variables. */
 export type OutgoingText = {
   /** As Twilio writes them, with a `whatsapp:` or `rcs:` prefix. */
   readonly from: string;
@@ -13,13 +13,13 @@ export type OutgoingText = {
 );
 
 /**
- * The text was not handed over. `permanent`: it never will be. `transient`: it may at another time.
- * `unsure`: Twilio may have taken it, and did not say so.
+ * The text was not sent. `permanent`: it never will be. `transient`: a retry may succeed. `unsure`:
+ * Twilio may have accepted it without a response.
  */
 export class TextNotSent extends Error {
   override name = 'TextNotSent';
   readonly kind: 'permanent' | 'transient' | 'unsure';
-  /** Twilio's error code, else its status, or the system's code. */
+  /** Twilio's error code, or its HTTP status, or the system's error code. */
   readonly code: string;
   constructor(kind: TextNotSent['kind'], message: string, code: string) {
     super(message);
@@ -29,34 +29,34 @@ export class TextNotSent extends Error {
 }
 
 export interface TextSender {
-  /** Resolves with the SID of the message that Twilio has taken over. @throws {TextNotSent} */
+  /** Resolves with the SID of the message that Twilio has accepted. @throws {TextNotSent} */
   sendText(text: OutgoingText): Promise<string>;
   /**
-   * The SIDs of messages with these words between these two that Twilio has, made since then and
-   * not failed. @throws {TextNotSent}
+   * The SIDs of messages at Twilio with this text between these two addresses that were created
+   * since then and have not failed. @throws {TextNotSent}
    */
   findSent(text: OutgoingText, since: Date): Promise<readonly string[]>;
 }
 
-/** Twilio's clock and ours differ; a message of ours is looked for from that much earlier. */
+/** Clocks differ, so our messages are looked up from this much earlier. */
 const CLOCKS_DIFFER_MS = 60_000;
 const MAX_LISTED = 200;
 const TIMEOUT_MS = 30_000;
 
-/** Sends texts through one account; its client is made at the first. */
+/** Sends texts through one account; the client is created on first use. */
 export function createTextSender(account: TwilioAccount, timeoutMs = TIMEOUT_MS): TextSender {
   let connected: Promise<TwilioSDK.Twilio> | undefined;
   const client = () => (connected ??= connect(account, timeoutMs));
   return {
     sendText: (text) =>
-      orNotSent(async () => {
+      asTextNotSent(async () => {
         const { sid } = await (await client()).messages.create(requested(text));
         return sid;
       }),
     findSent: (text, since) =>
-      orNotSent(async () => {
+      asTextNotSent(async () => {
         const { from, to } = text;
-        // Not by `dateSentAfter`: what waits in a queue has no such date yet.
+        // `dateSentAfter` is not used, because queued messages have no such date yet.
         const listed = await (await client()).messages.list({ from, to, limit: MAX_LISTED });
         const earliest = since.getTime() - CLOCKS_DIFFER_MS;
         return listed
@@ -83,13 +83,13 @@ function requested(text: OutgoingText) {
   return { from, to, contentSid, contentVariables };
 }
 
-/** A template's own words stand around what was filled in. */
+/** The template's own text surrounds the variables. */
 const isBodyOf = (text: OutgoingText, body: string): boolean =>
   'body' in text ? body === text.body : body.includes(text.shown);
 
 const isLost = (status: string) => ['failed', 'undelivered', 'canceled'].includes(status);
 
-/** The request did not leave this machine. */
+/** Errors of requests that did not leave this machine. */
 const NOT_SENT = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -104,17 +104,17 @@ const NOT_SENT = new Set([
 ]);
 
 /**
- * What a failed call means for the text that it was about.
+ * Converts the failure of a call to the outcome for its text.
  *
  * | Twilio | the text |
  * | --- | --- |
- * | 400 and most of 4xx: no such number, not ours, opted out (21610) | is refused for good |
- * | 401, 403 | is tried again: an operator can correct credentials |
- * | 408, 425, 429, 5xx | is tried again |
- * | no connection | is tried again |
- * | no answer | may be out: is looked for, and then tried again |
+ * | 400 and most 4xx: no such number, not ours, opted out (21610) | is refused permanently |
+ * | 401, 403 | is retried, because an operator can correct the credentials |
+ * | 408, 425, 429, 5xx | is retried |
+ * | no connection | is retried |
+ * | no response | may have been sent: is looked up, then retried |
  */
-async function orNotSent<T>(call: () => Promise<T>): Promise<T> {
+async function asTextNotSent<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {

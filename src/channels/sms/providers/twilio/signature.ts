@@ -1,18 +1,20 @@
-// Only this module: the package's root loads the whole REST client. Never its `webhook()`, which
-// lets an environment variable stand in for the token.
+// Only this module, because the package's root loads the whole REST client. Its `webhook()` is
+// never used, since it accepts an environment variable instead of the token.
 import { validateRequest, validateRequestWithBody } from 'twilio/lib/webhooks/webhooks.js';
 import type { FormFields } from '../../form.ts';
 
-/** What was signed: a form's parameters, or a JSON body by its hash in the URL's `bodySHA256`. */
+/**
+ * The signed content: a form's parameters, or a JSON body by its hash in the URL's `bodySHA256`.
+ */
 export type SignedContent =
   | { readonly kind: 'form'; readonly fields: FormFields }
   | { readonly kind: 'json'; readonly body: Buffer };
 
 /**
- * Whether one of these tokens signed the request (Twilio, "Webhooks security"). The library
- * tries the URL with and without its port, since Twilio's services differ in which they sign.
- * A user and password are dropped before Twilio signs ("Security", notes on validating requests),
- * which the library leaves to its caller.
+ * Whether one of these tokens signed the request (Twilio, "Webhooks security"). The library tries
+ * the URL with and without its port, because Twilio's services differ in which one they sign.
+ * Twilio removes user and password before signing ("Security", notes on validating requests), which
+ * the library leaves to its caller.
  * @param url the public URL as configured at Twilio, with the raw query; never built from Host
  */
 export function isSigned(
@@ -28,15 +30,16 @@ export function isSigned(
     const params = content.fields.signed();
     return signed((token, candidate) => validateRequest(token, signature, candidate, params));
   }
-  // Without the hash the signature would say nothing about the body.
+  // Without the hash, the signature would not cover the body.
   if (!new URL(url).searchParams.get('bodySHA256')) return false;
   const body = content.body.toString('utf8');
   return signed((token, candidate) => validateRequestWithBody(token, signature, candidate, body));
 }
 
 /**
- * The URL as it may stand in a log: no user or password, bounded. Of its query the names alone, since
- * whoever sends it chooses what is in it, and a webhook set to GET has the whole message there.
+ * The URL in a form that may be logged: without user and password, and of limited length. Only the
+ * names in its query are shown, because the client chooses the values, and a webhook that is set to
+ * GET has the whole message in it.
  */
 export function loggableUrl(url: string): string {
   return withoutUserinfo(url)

@@ -9,23 +9,23 @@ import { parseRetryAfter } from '../../../../runtime/retry-after.ts';
 import type { TwilioAccount } from '../../shop.ts';
 
 /**
- * How Twilio is called, for everyone who calls it: media, reconciliation, doctor's checks, replies.
- * The client of the `twilio` package builds the requests of the REST API and reads the answers; the
- * bytes go through `requestTwilio`. The package's own transport would take HTTP_PROXY from the
- * environment, has no cap on an answer, and its errors carry the credentials.
+ * All calls of Twilio: media, reconciliation, doctor checks and replies. The client of the `twilio`
+ * package builds the requests of the REST API and parses the responses; `requestTwilio` transfers
+ * the bytes. The package's own transport would use HTTP_PROXY from the environment, does not limit
+ * a response's size, and has credentials in its errors.
  */
 
-/** A way to prove who we are, by its name in the configuration. */
+/** A credential, by its name in the configuration. */
 export interface Credential {
   readonly name: 'apiKeySid' | `authTokens[${number}]`;
-  /** The user and the password of Basic auth. */
+  /** User name and password of Basic authentication. */
   readonly username: string;
   readonly password: string;
 }
 
 /**
- * All credentials that are configured; calls use the first. An API key goes before the auth tokens;
- * without one, the current token is as good (Twilio, "Authentication").
+ * All configured credentials; calls use the first. An API key comes before the auth tokens; without
+ * one, the current token works as well (Twilio, "Authentication").
  */
 export function credentialsOf(account: TwilioAccount): Credential[] {
   const { accountSid, apiKeySid, apiKeySecret } = account;
@@ -39,21 +39,21 @@ export function credentialsOf(account: TwilioAccount): Credential[] {
 }
 
 /**
- * A request to Twilio that failed. `message` is a short reason that may stand in a log. It has no
- * cause: an axios error carries the credentials.
+ * A failed request to Twilio. `message` is a short reason that may be logged. There is no cause,
+ * because an axios error contains the credentials.
  */
 export class TwilioFailed extends Error {
   override name = 'TwilioFailed';
   /**
-   * `later`: it may work another time. `credentials`: Twilio refused ours.
-   * `never`: not the same request again.
+   * `later`: a retry may succeed. `credentials`: Twilio refused ours. `never`: the same request
+   * cannot succeed.
    */
   readonly kind: 'later' | 'credentials' | 'never';
-  /** Of Twilio's answer; undefined when there was none that can be used. */
+  /** Of Twilio's response; undefined without a usable one. */
   readonly status: number | undefined;
   /**
-   * Twilio's own error code. Without an answer: ECONNREFUSED and its like, `timeout`, or `not-json`
-   * when what answered is not Twilio's API.
+   * Twilio's own error code. Without a response: ECONNREFUSED or similar, `timeout`, or `not-json`
+   * if the response is not from Twilio's API.
    */
   readonly code: string | undefined;
   readonly retryAfterMs: number | undefined;
@@ -71,8 +71,8 @@ export class TwilioFailed extends Error {
 }
 
 /**
- * What a status that is no success means (Twilio, "Twilio's response" and "REST API: errors").
- * Undefined for a success that has a body.
+ * The meaning of an unsuccessful status (Twilio, "Twilio's response" and "REST API: errors").
+ * Undefined for a success with a body.
  */
 export function failureOf(
   status: number,
@@ -100,19 +100,19 @@ export interface TwilioRequest {
   /** The form of a POST. */
   readonly form?: URLSearchParams | undefined;
   readonly responseType?: 'stream';
-  /** In place of one that connects to any address. */
+  /** Replaces the agent that connects to any address. */
   readonly httpsAgent?: https.Agent | undefined;
   readonly signal: AbortSignal;
 }
 
-// Without keep-alive no socket outlives its request, so there is nothing to close.
+// Without keep-alive, no socket outlives its request, so there is nothing to close.
 const AGENTS = { httpAgent: new http.Agent(), httpsAgent: new https.Agent() };
-/** A page of 1000 messages has some 1 to 6 MB. */
+/** A page of 1000 messages has about 1 to 6 MB. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 /**
- * One request, redirects not followed. Resolves with an answer of whatever status.
- * @throws {TwilioFailed} there was no answer
+ * Makes one request without following redirects. Resolves with a response of any status.
+ * @throws {TwilioFailed} there was no response
  */
 export async function requestTwilio<Body>(request: TwilioRequest): Promise<AxiosResponse<Body>> {
   const { method, url, headers, params, form, signal, credential, responseType } = request;
@@ -122,7 +122,8 @@ export async function requestTwilio<Body>(request: TwilioRequest): Promise<Axios
       ...AGENTS,
       ...(request.httpsAgent && { httpsAgent: request.httpsAgent }),
       ...(credential && { auth: { ...credential } }),
-      // A stream is counted by its reader, as it arrives: so nothing is unpacked before.
+      // The reader of a stream limits its size as it arrives, so nothing may be decompressed
+      // before.
       ...(responseType === 'stream'
         ? { responseType, decompress: false }
         : { maxContentLength: MAX_ANSWER_BYTES }),
@@ -148,7 +149,7 @@ export function header(response: AxiosResponse, name: string): string | undefine
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The part of the package's request options that a call of the REST API has. */
+/** The part of the package's request options that REST API calls use. */
 export type ApiCall = Pick<
   RequestClient.RequestOptions<unknown>,
   'method' | 'uri' | 'username' | 'password' | 'headers' | 'params' | 'data'
@@ -164,14 +165,14 @@ export interface ApiAnswer {
 export type CallApi = (call: ApiCall) => Promise<ApiAnswer>;
 
 export interface ApiOptions {
-  /** In place of `https://api.twilio.com`, for regions, proxies and tests. */
+  /** Replaces `https://api.twilio.com`, for regions, proxies and tests. */
   readonly baseUrl?: string | undefined;
-  /** For a whole call, reading the answer included. */
+  /** For a whole call, including reading the response. */
   readonly timeoutMs: number;
   readonly clock?: Clock;
-  /** Ends calls that are under way, which reject with its reason. */
+  /** Ends calls in progress, which reject with its reason. */
   readonly signal?: AbortSignal;
-  /** Told of the `Date` of each answer. */
+  /** Called with the `Date` of each response. */
   readonly onDate?: (date: string | undefined) => void;
 }
 
@@ -180,7 +181,7 @@ const API = 'https://api.twilio.com';
 export function apiCalls(options: ApiOptions): CallApi {
   const { baseUrl = API, timeoutMs, clock = Date.now, signal, onDate } = options;
   return async ({ method, uri, username, password, headers, params, data }) => {
-    // axios's own timeout counts from byte to byte, so that a trickle would never end.
+    // axios's own timeout restarts with every byte, so a slow response would never end.
     const timeout = AbortSignal.timeout(timeoutMs);
     let response: AxiosResponse<unknown>;
     try {
@@ -210,7 +211,7 @@ export function apiCalls(options: ApiOptions): CallApi {
   };
 }
 
-/** Twilio's error code, as it stands in the body of a refusal. */
+/** Twilio's error code, which is in the body of a refusal. */
 function codeIn(body: unknown): string | undefined {
   if (typeof body !== 'object' || body === null || !('code' in body)) return undefined;
   const { code } = body;
@@ -223,8 +224,8 @@ function formOf(data: object): URLSearchParams {
 }
 
 /**
- * The URL of a call on another base: `api.dublin.ie1.twilio.com` has a `messaging.dublin.ie1`
- * beside it; any other base serves all of Twilio's hosts, whose paths are apart.
+ * The URL of a call at another base: `api.dublin.ie1.twilio.com` has a corresponding
+ * `messaging.dublin.ie1`; any other base serves all of Twilio's hosts, whose paths do not overlap.
  */
 export function rebase(uri: string, baseUrl: string): string {
   const url = new URL(uri);
@@ -236,9 +237,9 @@ export function rebase(uri: string, baseUrl: string): string {
 }
 
 /**
- * Twilio's own client of its REST API. It is loaded here and not at start: its root takes a third
- * of a second. Its calls reject with what `call` throws. The environment's TWILIO_REGION and such
- * change nothing.
+ * Twilio's own client of its REST API. It is loaded here rather than at the start, because its root
+ * takes a third of a second. Its calls reject with the errors of `call`. Environment variables such
+ * as TWILIO_REGION have no effect.
  */
 export async function connectTwilio(
   accountSid: string,
@@ -246,7 +247,7 @@ export async function connectTwilio(
   call: CallApi,
 ): Promise<TwilioSDK.Twilio> {
   const { default: sdk } = await import('twilio');
-  // The client uses nothing else of it (BaseTwilio.request, Version.request).
+  // The client uses no other member of it (BaseTwilio.request, Version.request).
   const httpClient = { request: call } as unknown as RequestClient;
   return sdk(username, password, { accountSid, edge: '', region: '', logLevel: '', httpClient });
 }

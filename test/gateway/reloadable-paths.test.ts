@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 import { keysOf } from '../../src/config/explain.ts';
 import { configSchema } from '../../src/config/schema.ts';
-import { isTakenUp, TAKEN_UP } from '../../src/gateway/live-config.ts';
+import { isReloadable, RELOADABLE_PATHS } from '../../src/gateway/live-config.ts';
 
 const page = readFileSync(fileURLToPath(new URL('../../docs/reload.md', import.meta.url)), 'utf8');
 
@@ -15,8 +15,8 @@ function keysBelow(heading: string): string[] {
   );
 }
 
-test('the page for operators names what is taken up, and nothing else', () => {
-  expect(keysBelow('What is taken up').sort()).toEqual([...TAKEN_UP].sort());
+test('the page for operators lists the reloadable paths, and no others', () => {
+  expect(keysBelow('What a reload changes').sort()).toEqual([...RELOADABLE_PATHS].sort());
 });
 
 test('the page for operators names what needs a restart: every other key, and no more', () => {
@@ -24,16 +24,16 @@ test('the page for operators names what needs a restart: every other key, and no
   const restart = keysBelow('What needs a restart');
   const isListed = (key: string) =>
     restart.some((each) => key === each || key.startsWith(`${each}.`));
-  expect(keys.filter((key) => isListed(key) === isTakenUp(key))).toEqual([]);
+  expect(keys.filter((key) => isListed(key) === isReloadable(key))).toEqual([]);
   expect(
     restart.filter((each) => !keys.some((key) => key === each || key.startsWith(`${each}.`))),
   ).toEqual([]);
 });
 
-test('what is taken up are keys of the configuration', () => {
+test('reloadable paths are keys of the configuration', () => {
   const keys = keysOf(configSchema);
   expect(
-    TAKEN_UP.filter(
+    RELOADABLE_PATHS.filter(
       (each) =>
         !keys.some(
           (key) => key === each || (/^[.[]/.test(key.slice(each.length)) && key.startsWith(each)),

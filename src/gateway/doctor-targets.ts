@@ -13,22 +13,22 @@ import { LOCAL } from './platform-url.ts';
 import { relayOf } from './relay-options.ts';
 import { smsShops } from './shops.ts';
 
-export type PatientShops = Pick<CompleteConfig, 'shops' | 'demo'> & {
-  /** The one that was made at the first start, when none is configured. */
+export type DoctorShops = Pick<CompleteConfig, 'shops' | 'demo'> & {
+  /** The generated one, when none is configured. */
   readonly adminPassword?: Secret;
 };
 
 /**
- * What the doctor looks at. The demo shop has no account at Twilio and no domain: only its platform
- * can be looked at.
- * @param embeddedUrl where the embedded platform listens, as the gateway itself knows it
- * @param dataFolder looks at the data folder, and at once when that must come first
+ * What the doctor checks, derived from the configuration. The demo shop has no Twilio account and
+ * no domain, so only its platform can be checked.
+ * @param embeddedUrl where the embedded platform listens; only the gateway itself knows it
+ * @param dataFolder reads the status of the data folder; at once if it has to be read first
  */
-export function patientOf(
+export function doctorTargets(
   config: Config,
-  { shops, demo, adminPassword }: PatientShops,
+  { shops, demo, adminPassword }: DoctorShops,
   embeddedUrl?: string,
-  dataFolder: () => DataFolderFacts = lookOnce(config.dataDir),
+  dataFolder: () => DataFolderFacts = inspectOnce(config.dataDir),
 ): Patient {
   const { smtp, http, admin, alerts, dataDir } = config;
   const certFile = smtp.tls?.cert;
@@ -40,7 +40,7 @@ export function patientOf(
     platforms: shops.flatMap(({ name, shopId, apiKey, platformUrl = config.platform.url }) => {
       const embedded = platformUrl === LOCAL;
       const { port } = config.localPlatform;
-      // On any free port nobody outside the gateway knows which.
+      // With port 0, the actual port is known inside the gateway only.
       if (embedded && port === 0 && embeddedUrl === undefined) return [];
       const own = embeddedUrl ?? `http://127.0.0.1:${port}`;
       const baseUrl = embedded ? own : platformUrl;
@@ -52,7 +52,7 @@ export function patientOf(
     dataFolder,
     paused: config.delivery.paused,
     doors: doorsOf(config),
-    // Of a hashed one nobody knows the password.
+    // The plain password of a hashed one is not known.
     ...(password !== undefined &&
       !isPasswordHash(password.reveal()) &&
       admin.port !== 0 && {
@@ -75,7 +75,7 @@ export function patientOf(
   };
 }
 
-/** Empty when it cannot be read, which the check of it tells. */
+/** Empty when the file cannot be read; the certificate check reports that. */
 function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');
@@ -84,29 +84,31 @@ function textOf(file: string): string {
   }
 }
 
-function lookOnce(dir: string): () => DataFolderFacts {
+function inspectOnce(dir: string): () => DataFolderFacts {
   let facts: DataFolderFacts | undefined;
   return () => (facts ??= inspectDataFolder(dir, Date.now()));
 }
 
 function doorsOf({ smtp, http, admin }: Config): Door[] {
   const doors: Door[] = [
-    // Behind a proxy that says who the client is, a greeting has to be asked for in its way.
+    // With a PROXY protocol, a plain connection gets no greeting.
     ...(smtp.enabled && smtp.proxyProtocol.length === 0
-      ? [{ name: 'smtp' as const, host: nearby(smtp.host), port: smtp.port }]
+      ? [{ name: 'smtp' as const, host: loopbackFor(smtp.host), port: smtp.port }]
       : []),
-    ...(http.enabled ? [{ name: 'http' as const, host: nearby(http.host), port: http.port }] : []),
-    { name: 'admin', host: nearby(admin.host), port: admin.port },
+    ...(http.enabled
+      ? [{ name: 'http' as const, host: loopbackFor(http.host), port: http.port }]
+      : []),
+    { name: 'admin', host: loopbackFor(admin.host), port: admin.port },
   ];
   return doors.filter(({ port }) => port !== 0);
 }
 
-/** Under which a program on this machine reaches a listener on all interfaces. */
-const nearby = (host: string): string =>
+/** The host under which a program on this machine reaches a listener on all interfaces. */
+const loopbackFor = (host: string): string =>
   host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
 
 function authority({ host, port }: Config['admin']): string {
-  const own = nearby(host);
+  const own = loopbackFor(host);
   return `${own.includes(':') ? `[${own}]` : own}:${port}`;
 }
 
@@ -124,7 +126,7 @@ function relaysOf(config: Config): RelayToCheck[] {
   ];
 }
 
-function domainsOf(shops: PatientShops['shops']): string[] {
+function domainsOf(shops: DoctorShops['shops']): string[] {
   const addresses = shops.flatMap(({ email }) => email?.addresses ?? []);
   return [...new Set(addresses.map((address) => address.slice(address.lastIndexOf('@') + 1)))];
 }

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { completeConfig } from '../../src/config/complete.ts';
 import { examine } from '../../src/operations/doctor/doctor.ts';
 import { configSource } from '../../src/gateway/config-source.ts';
-import { patientOf } from '../../src/gateway/doctor-patient.ts';
+import { doctorTargets } from '../../src/gateway/doctor-targets.ts';
 import { ends } from '../support/ends.ts';
 import { writeConfig } from '../support/running-gateway.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -16,7 +16,7 @@ test('a certificate that went away while the gateway runs is a finding, not an e
   const config = await completeConfig(loaded.config);
   const gone = join(dir.path, 'gone.pem');
   const withTls = { ...config, smtp: { ...config.smtp, tls: { cert: gone, key: gone } } };
-  const patient = patientOf(withTls, withTls);
+  const patient = doctorTargets(withTls, withTls);
   const options = { fix: false, timeoutMs: 1000, clock: Date.now };
   const [result] = await examine(patient, { ...options, only: ['certificate'] });
   expect(result).toMatchObject({ check: 'certificate', status: 'failed' });

@@ -8,10 +8,10 @@ import { INLINE_MAX_BYTES } from '../../spool/blobs.ts';
 import { SpoolFull } from '../../spool/errors.ts';
 import type { Spool } from '../../spool/spool.ts';
 import { LineEnds, type Incoming, incomingInto, incomingIntoNothing } from './incoming.ts';
-import type { Hints, Place, Taker, IngestTally } from './place.ts';
+import type { Hints, MessagePosition, MessageReceiver, IngestTally } from './message-position.ts';
 import { arrivalOf, type EnvelopeChoice, recipientsOf, senderOf } from './recipients.ts';
 
-export interface TakerParts {
+export interface EmailIngesterParts {
   readonly spool: Spool;
   readonly intake: Pick<Intake, 'accept'>;
   readonly directory: AddressDirectory;
@@ -19,47 +19,52 @@ export interface TakerParts {
   readonly onProgress: (bytes: number) => void;
 }
 
-export interface TakerOptions {
+export interface EmailIngesterOptions {
   readonly hostname: string;
   readonly maxMessageBytes: number;
   readonly choice: EnvelopeChoice;
   readonly dryRun: boolean;
-  /** Bytes as they are: an export's raw form. Files of mail have their line ends made those of SMTP. */
+  /**
+   * Keeps the bytes unchanged: an export's raw form. In mail files, line ends are converted to
+   * those of SMTP.
+   */
   readonly verbatim?: true;
 }
 
-/** Messages on their way to the disk: they share its commits. Small ones only, 64 KiB each. */
-const UNDER_WAY = 64;
+/** Messages that are written concurrently and share commits. Only small ones, of up to 64 KiB. */
+const MAX_IN_PROGRESS = 64;
 
-/** What the meta of an entry has in place of the address of a client. */
+/** Stored in the entry's meta instead of a client's address. */
 const DOOR = 'ingest';
 
 /**
- * Takes raw emails in by the door that SMTP and POST /email/inbound use: the same dedup, lanes,
- * limits and holds. Whoever may run this command stands where a relay of our own would.
+ * Accepts raw emails through the same path as SMTP and POST /email/inbound, with the same
+ * deduplication, lanes, limits and holds. The user of this command is as trusted as our own relay.
  */
-export class EmailTaker implements Taker {
-  readonly #parts: TakerParts;
-  readonly #options: TakerOptions;
-  #current: { place: Place; hints: Hints; incoming: Incoming; lineEnds: LineEnds } | undefined;
+export class EmailIngester implements MessageReceiver {
+  readonly #parts: EmailIngesterParts;
+  readonly #options: EmailIngesterOptions;
+  #current:
+    | { position: MessagePosition; hints: Hints; incoming: Incoming; lineEnds: LineEnds }
+    | undefined;
   readonly #underWay = new Set<Promise<void>>();
   #fatal: Error | undefined;
 
-  constructor(parts: TakerParts, options: TakerOptions) {
+  constructor(parts: EmailIngesterParts, options: EmailIngesterOptions) {
     this.#parts = parts;
     this.#options = options;
   }
 
-  begin(place: Place, hints: Hints): void {
+  begin(position: MessagePosition, hints: Hints): void {
     const incoming = this.#options.dryRun
       ? incomingIntoNothing()
       : incomingInto(this.#parts.spool.blobs);
-    this.#current = { place, hints, incoming, lineEnds: new LineEnds() };
+    this.#current = { position, hints, incoming, lineEnds: new LineEnds() };
   }
 
   write(bytes: Buffer): Promise<void> | undefined {
     const current = this.#current;
-    // What is too large is read to its end, and no longer stored.
+    // A message that is too large is read to its end but no longer stored.
     if (current === undefined || this.#isTooLarge(current.incoming)) return undefined;
     const { incoming, lineEnds } = current;
     return incoming.write(this.#options.verbatim ? bytes : lineEnds.convert(bytes));
@@ -73,41 +78,41 @@ export class EmailTaker implements Taker {
       if (rest.length > 0) await current.incoming.write(rest);
     }
     this.#current = undefined;
-    const { place, hints, incoming } = current;
-    const work = this.#take(place, hints, incoming).catch((error: unknown) => {
+    const { position, hints, incoming } = current;
+    const work = this.#take(position, hints, incoming).catch((error: unknown) => {
       this.#fatal ??= error instanceof Error ? error : new Error('unknown', { cause: error });
     });
     this.#underWay.add(work);
     void work.then(() => this.#underWay.delete(work));
-    // A large one is slower to the disk: those after it, of its lane too, must not overtake it.
+    // A large message takes longer to write, so later ones of its lane must wait for it.
     if (incoming.size > INLINE_MAX_BYTES) await this.idle();
-    else if (this.#underWay.size >= UNDER_WAY) await Promise.race(this.#underWay);
+    else if (this.#underWay.size >= MAX_IN_PROGRESS) await Promise.race(this.#underWay);
     if (this.#fatal !== undefined) throw this.#fatal;
   }
 
-  /** The message that was begun does not come whole. */
+  /** The message that was begun is incomplete. */
   async abandon(reason: string): Promise<void> {
-    const place = this.#current?.place;
+    const position = this.#current?.position;
     await this.drop();
-    if (place !== undefined) this.#parts.tally.fail(place, reason);
+    if (position !== undefined) this.#parts.tally.fail(position, reason);
   }
 
-  /** The message that was begun is nobody's: the reading broke off. */
+  /** Discards the message that was begun, because reading was interrupted. */
   async drop(): Promise<void> {
     const current = this.#current;
     this.#current = undefined;
     await current?.incoming.abort().catch(() => undefined);
   }
 
-  fail(place: Place, reason: string): void {
-    this.#parts.tally.fail(place, reason);
+  fail(position: MessagePosition, reason: string): void {
+    this.#parts.tally.fail(position, reason);
   }
 
   advance(bytes: number): void {
     this.#parts.onProgress(bytes);
   }
 
-  /** Resolves when nothing is on its way. @throws what no message can be blamed for */
+  /** Resolves when no message is being written. @throws errors that no single message has caused */
   async idle(): Promise<void> {
     await Promise.all(this.#underWay);
     if (this.#fatal !== undefined) throw this.#fatal;
@@ -115,7 +120,7 @@ export class EmailTaker implements Taker {
 
   #isTooLarge = (incoming: Incoming): boolean => incoming.size > this.#options.maxMessageBytes;
 
-  async #take(place: Place, hints: Hints, incoming: Incoming): Promise<void> {
+  async #take(position: MessagePosition, hints: Hints, incoming: Incoming): Promise<void> {
     const { tally, directory } = this.#parts;
     const { choice, maxMessageBytes } = this.#options;
     try {
@@ -125,7 +130,7 @@ export class EmailTaker implements Taker {
       }
       const head = incoming.head();
       const recipients = recipientsOf(head, choice, hints.recipients ?? [], directory);
-      if (recipients.length === 0) throw new NotTaken(nobody(choice));
+      if (recipients.length === 0) throw new NotTaken(noRecipientReason(choice));
       const sender = senderOf(head, choice, hints.sender);
       const receivedAt = Math.min(Date.now(), hints.receivedAt ?? arrivalOf(head) ?? Date.now());
       const envelope = this.#envelope(sender, recipients, receivedAt);
@@ -135,9 +140,9 @@ export class EmailTaker implements Taker {
       else tally.accepted += 1;
     } catch (error) {
       await incoming.abort().catch(() => undefined);
-      if (error instanceof NotTaken) tally.fail(place, error.message);
+      if (error instanceof NotTaken) tally.fail(position, error.message);
       else if (error instanceof SmtpRefusal)
-        tally.fail(place, error.message.replace(/^[\d.]+ /, ''));
+        tally.fail(position, error.message.replace(/^[\d.]+ /, ''));
       else if (error instanceof SpoolFull) throw new DiskShort({ cause: error });
       else throw error;
     }
@@ -176,21 +181,21 @@ export class EmailTaker implements Taker {
   }
 }
 
-/** One message's own fault; the others go on. */
+/** An error of one message; the others continue. */
 class NotTaken extends Error {
   override name = 'NotTaken';
 }
 
-/** No further message can be taken either. */
+/** No further message can be accepted either. */
 export class DiskShort extends Error {
   override name = 'DiskShort';
 
   constructor(options?: ErrorOptions) {
-    super('there is not enough disk space to take more in', options);
+    super('there is not enough disk space to ingest more messages', options);
   }
 }
 
-const nobody = ({ to }: EnvelopeChoice): string =>
+const noRecipientReason = ({ to }: EnvelopeChoice): string =>
   to === undefined
-    ? 'no shop has any of its recipients (give --to or --shop)'
-    : 'no shop has the address given by --to';
+    ? 'none of its recipients belongs to a shop (give --to or --shop)'
+    : 'the address given by --to belongs to no shop';

@@ -8,32 +8,37 @@ import { configurationView } from './configuration-view.ts';
 import type { LiveConfig } from './live-config.ts';
 import { createReloads } from './reload.ts';
 
-/** What the console asks about the configuration. */
-export interface ConfigurationDesk {
+/** Shows the running configuration to the console, and reloads it. */
+export interface ConfigurationService {
   view(): Promise<ConfigurationView>;
   /** @param who an operator's name, or `signal` */
   reload(who: string): Promise<ReloadResult>;
-  /** Before anything else stops: begins no reload any more, and lets one under way end. */
+  /**
+   * Starts no further reload and waits for the one in progress. Called before anything else stops.
+   */
   stop(): Promise<void>;
 }
 
-export interface DeskOptions {
-  /** Where the configuration is read again; without one it stays as it is. */
+export interface ConfigurationServiceOptions {
+  /** Where the configuration is reloaded from; without it, no reload is possible. */
   readonly source?: ConfigSource;
   readonly setLogLevel?: (level: Config['log']['level']) => void;
 }
 
-export interface DeskParts {
+export interface ConfigurationServiceParts {
   readonly live: LiveConfig;
   readonly operator: Pick<OperatorStore, 'audit'>;
   readonly facts: CollectFacts;
   readonly logger: Logger;
-  /** Called after each reload, also of an unchanged file: the platform's side may have changed. */
+  /** Called after each reload, even if nothing changed: the platform may have. */
   readonly onReloaded: () => void;
 }
 
-/** Shows the configuration that runs, and takes up the one that is in the file now. */
-export function createConfigurationDesk(options: DeskOptions, parts: DeskParts): ConfigurationDesk {
+/** Shows the running configuration and reloads it from its source. */
+export function createConfigurationService(
+  options: ConfigurationServiceOptions,
+  parts: ConfigurationServiceParts,
+): ConfigurationService {
   const { live, operator, facts, logger } = parts;
   const { source = NO_SOURCE } = options;
   let loadedAt = Date.now();

@@ -5,24 +5,24 @@ import type { ChatLimits } from '../limits.ts';
 import { Answer } from './bearer.ts';
 
 /**
- * What uploads leave free beyond the spool's own reserve: on a disk that runs full, files are
- * refused while there is still room for some hundred thousand messages.
+ * The space that uploads leave free beyond the spool's reserve: on a disk that fills up, files are
+ * refused while there is still room for several hundred thousand messages.
  */
 const SPARE_BYTES = 256 * 1024 * 1024;
 
-/** The room that an upload under way has been given. */
-export interface TakenRoom {
-  /** So many more bytes of it have come: what is on the disk is not free any more anyway. */
+/** The space reserved for an upload in progress. */
+export interface ReservedSpace {
+  /** This many more bytes were written; the disk's free space no longer includes them. */
   readonly wrote: (bytes: number) => void;
-  /** @param kept how many bytes of it stay on the disk */
+  /** @param kept the number of bytes that remain on the disk */
   leave(kept: number): Promise<void>;
 }
 
-/** Gives uploads their room on the disk, before their first byte is written. */
-export class UploadRoom {
+/** Reserves disk space for uploads before their first byte is written. */
+export class UploadSpace {
   readonly #blobs: Pick<BlobStore, 'assertSpace'>;
   readonly #logger: Pick<Logger, 'warn'>;
-  /** What may still be written by uploads that were let in. */
+  /** Bytes that admitted uploads may still write. */
   #underWay = 0;
   #isLow = false;
 
@@ -32,11 +32,11 @@ export class UploadRoom {
   }
 
   /**
-   * @param bytes the most that the upload can take
-   * @throws {Answer} 429: files of this network have filled enough for now
+   * @param bytes the maximum size of the upload
+   * @throws {Answer} 429: this network has uploaded too much for now
    * @throws {SpoolFull} the disk is low
    */
-  async take(bytes: number, network: string, limits: ChatLimits): Promise<TakenRoom> {
+  async take(bytes: number, network: string, limits: ChatLimits): Promise<ReservedSpace> {
     const limited = await limits.uploadBytes(network, bytes);
     if (limited !== undefined) throw new Answer(429, 'rate_limited', limited.retryAfter);
     const takenAt = Date.now();
@@ -60,7 +60,7 @@ export class UploadRoom {
     return { wrote, leave };
   }
 
-  /** A disk that is too small for files refuses every one of them, and the visitor hears "busy". */
+  /** If the disk is too small for files, every upload is refused as "busy". */
   async #assertSpace(bytes: number): Promise<void> {
     try {
       await this.#blobs.assertSpace(bytes);

@@ -8,18 +8,18 @@ import type { Purged } from '../spool/sqlite/erasure-bytes.ts';
 import type { ShopId } from '../domain/ids.ts';
 import type { NamedPerson } from './erase-person.ts';
 
-/** Longer than an attempt usually takes, its uploads included. */
+/** Longer than an attempt usually takes, including its uploads. */
 const WAIT_FOR_DELIVERIES_MS = 30_000;
-/** What has come meanwhile is looked for again. */
-const MOST_ROUNDS = 5;
+/** How often the search is repeated for data that arrived meanwhile. */
+const MAX_ROUNDS = 5;
 
-/** All that is known of a person, and who else writes of him. */
+/** What is stored about a person, and other people's messages that mention them. */
 export interface EraseFound {
   readonly traces: Traces;
   readonly platform: PlatformPlan | undefined;
   readonly mentions: readonly Mention[];
   readonly lines: readonly LineMention[];
-  /** What an earlier run left to do when it was killed. */
+  /** An earlier run was interrupted and left work. */
   readonly isUnfinished: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface Erased {
   readonly files: number;
   readonly senderRates: number;
   readonly inFlight: readonly TracedEntry[];
-  /** Of each database, by the name of its file. */
+  /** By the file name of the database. */
   readonly bytes: Readonly<Record<string, Purged>>;
 }
 
@@ -36,8 +36,8 @@ export interface EraseRequest {
   readonly shopId?: ShopId;
 }
 
-/** The places where a person may be: the spool, its files, and the embedded platform. */
-export class EraseScene {
+/** The stores that are searched for a person: the spool, its files, and the embedded platform. */
+export class PersonEraser {
   readonly #spool: SpoolEraser;
   readonly #platform: PlatformEraser | undefined;
   readonly #shops: readonly ShopId[];
@@ -53,11 +53,11 @@ export class EraseScene {
   }
 
   /** @throws {SpoolUnusable} {LocalPlatformUnusable} */
-  static open({ dataDir, shops }: CompleteConfig): EraseScene {
+  static open({ dataDir, shops }: CompleteConfig): PersonEraser {
     const spool = SpoolEraser.open(dataDir);
     try {
       const platform = PlatformEraser.open(join(dataDir, 'platform'));
-      return new EraseScene(
+      return new PersonEraser(
         spool,
         platform,
         shops.map(({ shopId }) => shopId),
@@ -77,7 +77,7 @@ export class EraseScene {
     return this.#spool.count();
   }
 
-  /** @param identity a text that is the same for the same person, however he was typed */
+  /** @param identity the same text for the same person, however the address was typed */
   hashOf(identity: string): string {
     return this.#spool.hashOf(identity);
   }
@@ -112,15 +112,15 @@ export class EraseScene {
   }
 
   /**
-   * Erases until nothing is found any more.
-   * @throws the reason of the signal, between two steps: what is left is found by the next run
+   * Erases until nothing more is found.
+   * @throws the signal's reason, between two steps; the next run finds what is left
    */
   async erase(request: EraseRequest, found: EraseFound, signal: AbortSignal): Promise<Erased> {
     const { person } = request;
     let { traces } = found;
     let [files, senderRates] = [0, 0];
     const inFlight: TracedEntry[] = [];
-    for (let round = 0; round < MOST_ROUNDS; round++) {
+    for (let round = 0; round < MAX_ROUNDS; round++) {
       const shops = request.shopId === undefined ? this.#shops : [request.shopId];
       const rows = await this.#spool.eraseRows(traces, {
         ...{ person, shops, waitMs: WAIT_FOR_DELIVERIES_MS, signal },
@@ -147,7 +147,7 @@ export class EraseScene {
     return { files, senderRates, inFlight, bytes };
   }
 
-  /** What by its messages alone leads to him is forgotten only when all of it is done. */
+  /** References that only the person's messages lead to are deleted last, after everything else. */
   async #eraseOnPlatform(request: EraseRequest): Promise<number> {
     const rest = (['media', 'message', 'visitor'] as const).map(
       (kind) => [kind, this.#spool.rest(kind)] as const,

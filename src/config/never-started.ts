@@ -1,4 +1,0 @@
-/** Without generated keys nothing can be done beside a gateway that never ran. */
-export class NeverStarted extends Error {
-  override name = 'NeverStarted';
-}

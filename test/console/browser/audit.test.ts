@@ -8,7 +8,7 @@ describeConsole('audit and doctor', (test) => {
   test('what an operator does is listed, the newest first, and links to the message', async (visit) => {
     const { page } = await visit({ path: '/configuration' });
     await page.getByRole('button', { name: 'Send a test message: SMS, acme' }).click();
-    await page.getByRole('link', { name: 'Accepted: see what became of it' }).waitFor();
+    await page.getByRole('link', { name: 'Accepted. Show the message' }).waitFor();
     await page.getByRole('link', { name: 'Audit' }).click();
     const rows = page.locator('.audit tbody tr');
     await rows.first().waitFor();
@@ -37,7 +37,7 @@ describeConsole('audit and doctor', (test) => {
       30_000,
       50,
     );
-    await page.getByText('That is all there is.').waitFor();
+    await page.getByText('End of the audit log.').waitFor();
   });
 
   test('the doctor says of each check what it found', async (visit) => {

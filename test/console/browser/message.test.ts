@@ -44,7 +44,7 @@ describeDesk('One message', (test) => {
 
     const id = page.url().split('/').at(-1) ?? '';
     await page.getByText(`sluice queue show ${id}`).waitFor();
-    const facts = page.getByRole('region', { name: 'Facts' });
+    const facts = page.getByRole('region', { name: 'Details' });
     await facts.getByRole('link').first().click();
     await page.getByText('This is dead.').waitFor();
     await page.getByRole('link', { name: 'Show entry' }).click();

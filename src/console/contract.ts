@@ -1,11 +1,11 @@
 /**
- * What the console's page and its server say to each other: JSON under `/api/` on the admin
- * listener. Types only, for both sides. Times are milliseconds since the epoch, durations
+ * The interface between the console's page and its server: JSON under `/api/` on the admin
+ * listener. Types only, used by both. Times are milliseconds since the epoch, durations
  * milliseconds, sizes bytes.
  *
- * Every request but `POST /api/login` needs a session (cookie) or the password or a token as
- * `Authorization: Bearer`. A request that changes something carries `X-Sluice-Console: 1`, which no
- * foreign page can send without asking first. A refusal is a `Problem`.
+ * Every request except `POST /api/login` requires a session cookie, or the password or a token as
+ * `Authorization: Bearer`. Requests that change state carry `X-Sluice-Console: 1`, which pages of
+ * other origins cannot send without a preflight request. Errors are a `Problem`.
  */
 
 import type { ShopFacts } from '../observability/facts.ts';
@@ -14,7 +14,9 @@ import type { EntryState, OperatorMove } from '../domain/entry-state.ts';
 
 export type { Channel, EntryState };
 
-/** Of every answer of 400 and above. `message` is for people. */
+/**
+ * The body of every response with a status of 400 and above. `message` is shown to the operator.
+ */
 export interface Problem {
   readonly code:
     | 'signed_out'
@@ -27,13 +29,13 @@ export interface Problem {
     | 'unavailable'
     | 'internal';
   readonly message: string;
-  /** Seconds until another try makes sense. */
+  /** Seconds to wait before the next attempt. */
   readonly retryAfter?: number;
 }
 
 /** `POST /api/login {operator?, password}`, `GET /api/session`; `POST /api/logout` ends it. */
 export interface Session {
-  /** Whose actions the audit names: `operator`, or one of `admin.operators`. */
+  /** The name in the audit log: `operator`, or one of `admin.operators`. */
   readonly operator: string;
   readonly endsAt: number;
 }
@@ -46,7 +48,7 @@ export interface Overview {
   readonly demo: boolean;
   readonly deliveryPaused: boolean;
   readonly channels: readonly ChannelFigures[];
-  /** Acceptance to `delivered`, of the last 15 minutes; absent while there were none. */
+  /** Time from acceptance to delivery over the last 15 minutes; absent without deliveries. */
   readonly latency?: {
     readonly p50: number;
     readonly p95: number;
@@ -65,7 +67,7 @@ export interface Overview {
   readonly disk: {
     readonly freeBytes: number;
     readonly totalBytes: number;
-    /** Below this new messages are refused. */
+    /** New messages are refused below this. */
     readonly reserveBytes: number;
   };
   readonly certificate?: {
@@ -74,14 +76,14 @@ export interface Overview {
     readonly selfSigned: boolean;
   };
   readonly sockets: { readonly chat: number; readonly smtp: number };
-  /** Alerts that fire now, the worst first. */
+  /** Firing alerts, the most severe first. */
   readonly alerts: readonly Alert[];
 }
 
 export interface ChannelFigures {
   readonly channel: Channel;
   readonly enabled: boolean;
-  /** Of the last minute. */
+  /** During the last minute. */
   readonly acceptedPerMinute: number;
   readonly deliveredPerMinute: number;
   readonly refusedPerMinute: number;
@@ -96,12 +98,12 @@ export interface ShopFigures extends ShopFacts {
 }
 
 /**
- * `POST /api/shops/:shop/try`: has one of its messages tried at once, and answers with the result,
+ * `POST /api/shops/:shop/try`: tries one of the shop's messages at once and returns the result,
  * after 15 s at the latest.
  */
 export type { ShopTrial } from '../domain/shop-trial.ts';
 
-/** `GET /api/history`: one point each 10 s, of the last hour, kept by the process. */
+/** `GET /api/history`: one point for every 10 s of the last hour, kept in memory. */
 export interface History {
   readonly stepMs: number;
   readonly points: readonly HistoryPoint[];
@@ -119,7 +121,7 @@ export interface Alert {
   /** The rule's name: `dead`, `held`, `breaker-open`, `refused-alike`, `oldest-queued`, `certificate`, `disk`, `bad-signatures`. */
   readonly rule: string;
   readonly severity: 'warning' | 'critical';
-  /** One line for people, with the figure. */
+  /** One line of text, with the figure. */
   readonly summary: string;
   /** What to do. */
   readonly todo: string;
@@ -129,17 +131,17 @@ export interface Alert {
 
 /**
  * `GET /api/entries?text=&shop=&channel=&state=&state=&reason=&from=&to=&before=&limit=`; newest
- * first. `text` finds words, and beginnings of words, of sender, recipient, subject, address, number
- * and id. `shop` is a configured name. The `entries` event of the stream says that there are new or
- * changed ones: `{ids: string[]}`, at most 100, once a second.
+ * first. `text` matches words and prefixes in sender, recipient, subject, address, number and id.
+ * `shop` is a configured name. The stream's `entries` event lists new and changed entries: `{ids:
+ * string[]}`, at most 100, once a second.
  */
 export interface EntryList {
   readonly entries: readonly EntryRow[];
   /** `before` of the next page; absent at the end. */
   readonly next?: string;
-  /** How many there are in all, up to 10,000; absent when it was not asked for (`count=1`). */
+  /** The number of matches, up to 10,000; present with `count=1`. */
   readonly total?: { readonly count: number; readonly exact: boolean };
-  /** False while the index for `text` still catches up with the spool. */
+  /** False while the index for `text` is behind the spool. */
   readonly searchIsComplete: boolean;
 }
 
@@ -151,21 +153,24 @@ export interface EntryRow {
   readonly state: EntryState;
   readonly receivedAt: number;
   readonly settledAt?: number;
-  /** Of a queued one: when it may be tried. */
+  /** When a queued entry is due. */
   readonly nextAttemptAt?: number;
-  /** What a queued one waits for instead: its shop, attachments of its shop, a refusal that many got. */
+  /**
+   * What a queued entry waits for instead of a time: deliveries of its shop, attachment uploads of
+   * its shop, or the end of a refusal of many messages.
+   */
   readonly waitsFor?: 'shop' | 'media' | 'refusal';
   readonly attempts: number;
   readonly reason?: string;
-  /** Name and address or number of whoever wrote; empty when it is not known. */
+  /** Name and address or number of the sender; empty when unknown. */
   readonly from: string;
   readonly to: string;
-  /** Subject of an email; of a text or a chat nothing. */
+  /** The subject of an email; empty for SMS and chat. */
   readonly subject: string;
   readonly bytes: number;
 }
 
-/** `GET /api/entries/:id`. Nothing of a body is in it. */
+/** `GET /api/entries/:id`, without message content. */
 export interface EntryDetail extends EntryRow {
   readonly shopId: string;
   readonly lane: string;
@@ -175,14 +180,14 @@ export interface EntryDetail extends EntryRow {
   readonly conversationId?: string;
   readonly ticketId?: string;
   readonly timeline: readonly TimelineStep[];
-  /** What may be done with it now. */
+  /** The currently allowed actions. */
   readonly actions: readonly EntryAction[];
   readonly rawKept: boolean;
-  /** SPF, DKIM, DMARC, ARC as the message was checked. */
+  /** The results of SPF, DKIM, DMARC and ARC. */
   readonly authentication?: Readonly<Record<string, string>>;
   readonly classification?: { readonly verdict: string; readonly reason: string };
   readonly hasRecord: boolean;
-  /** The entries that were accepted right before and right after it. */
+  /** The entries accepted directly before and after this one. */
   readonly previous?: string;
   readonly following?: string;
 }
@@ -191,22 +196,22 @@ export interface TimelineStep {
   readonly at: number;
   readonly step: string;
   readonly detail?: Readonly<Record<string, string | number | boolean>>;
-  /** Since the step before. */
+  /** Time since the preceding step. */
   readonly tookMs: number;
-  /** Counted from 1: the attempt that it belongs to; absent for `accepted` and operators' steps. */
+  /** The number of its attempt, from 1; absent for `accepted` and operators' steps. */
   readonly attempt?: number;
 }
 
 /**
- * `GET /api/entries/:id/content`: what was received and what became of it, asked for by a click.
- * Each opening is a line of the audit.
+ * `GET /api/entries/:id/content`: the received and the submitted content. Every request is recorded
+ * in the audit log.
  */
 export interface EntryContent {
-  /** Received: the head of the raw form as text (decoded, at most 256 KiB), and how much there is. */
+  /** The beginning of the raw form as decoded text, at most 256 KiB. */
   readonly raw?: { readonly text: string; readonly truncated: boolean; readonly type: string };
-  /** The readable parts of what was received. */
+  /** The readable parts of the received message. */
   readonly received: { readonly text?: string; readonly hasHtml: boolean };
-  /** The body of the create-message request, as it was last submitted or would have been. */
+  /** The body of the create-message request that was last submitted or would be submitted next. */
   readonly payload?: unknown;
   readonly trimmed?: string;
   readonly attachments: readonly {
@@ -225,10 +230,10 @@ export interface EntryContent {
 export type EntryAction = OperatorMove;
 
 /**
- * `POST /api/actions`: `ids` (up to 10,000), or `filter` (the parameters of the list) for all that it
- * finds. Runs in the background; `GET /api/actions/:id` tells, the `action` event of the stream too.
- * `POST /api/actions/:id/undo` takes back a discard (restore) and a retry or release that has not
- * been claimed yet (back to where it was).
+ * `POST /api/actions`: applies to `ids` (up to 10,000), or to all entries that match `filter` (the
+ * parameters of the list). Runs in the background; `GET /api/actions/:id` and the stream's `action`
+ * event report progress. `POST /api/actions/:id/undo` undoes a discard (by restoring), and a retry
+ * or release whose entry has not been claimed yet.
  */
 export interface ActionRequest {
   readonly action: EntryAction;
@@ -241,7 +246,7 @@ export interface ActionProgress {
   readonly total: number;
   readonly done: number;
   readonly changed: number;
-  /** Why some could not be changed, with how many. */
+  /** The reasons why entries were not changed, with their numbers. */
   readonly refused: readonly { readonly why: string; readonly count: number }[];
   readonly finished: boolean;
   readonly canUndo: boolean;
@@ -249,23 +254,24 @@ export interface ActionProgress {
 }
 
 /**
- * `GET /api/platform/:shop/tickets|conversations|contacts|messages?...`: the platform's own answers
- * ({results, next}), through the gateway's client, with its filters as in the API; read only.
+ * `GET /api/platform/:shop/tickets|conversations|contacts|messages?...`: the platform's own
+ * responses (`{results, next}`) through the gateway's client, with the filters of its API; read
+ * only.
  */
 
 /** `GET /api/configuration` */
 export interface ConfigurationView {
-  /** The file that was laid over the defaults. */
+  /** The configuration file, whose values override the defaults. */
   readonly file?: string;
   readonly loadedAt: number;
-  /** Effective values, by dotted path; a secret is `••••` (set) or empty (not set). */
+  /** Effective values by dotted path; a secret is `••••` when set and empty otherwise. */
   readonly values: readonly {
     readonly path: string;
     readonly value: string;
     readonly secret: boolean;
     readonly isDefault: boolean;
   }[];
-  /** The file as it is now differs from what runs; null when it cannot be read. */
+  /** Differences between the file and the running configuration; null when the file is invalid. */
   readonly pending: readonly { readonly path: string; readonly needsRestart: boolean }[] | null;
   readonly warnings: readonly string[];
   readonly shops: readonly {
@@ -290,9 +296,12 @@ export type ReloadResult =
     }
   | { readonly ok: false; readonly mistakes: readonly string[] };
 
-/** `POST /api/test-message {shop, channel}`: through the channel's own door, as a customer would. */
+/**
+ * `POST /api/test-message {shop, channel}`: sends a test message through the channel, as a customer
+ * would.
+ */
 export interface TestMessage {
-  /** The entry that it became. */
+  /** The id of its entry. */
   readonly id: string;
 }
 
@@ -304,16 +313,16 @@ export interface AuditPage {
 export interface AuditLine {
   readonly no: number;
   readonly at: number;
-  /** `operator`, a name of `admin.operators`, or `terminal:<user>`. */
+  /** `operator`, a name in `admin.operators`, or `terminal:<user>`. */
   readonly who: string;
   /** `login`, `login_failed`, `logout`, `retry`, `release`, `discard`, `restore`, `open`, `download`, `export`, `ingest`, `erase`, `reload`, `test_message`, `try`. */
   readonly action: string;
-  /** An entry's id, a shop's name, `500 entries`; never an address, a number or a text. */
+  /** An entry's id, a shop's name, or `500 entries`; never an address, a number or content. */
   readonly target: string;
   readonly outcome: string;
 }
 
-/** `GET /api/doctor`: the checks of `sluice doctor`, without changing anything. */
+/** `GET /api/doctor`: runs the checks of `sluice doctor` without `--fix`. */
 export interface DoctorReport {
   readonly checks: readonly {
     readonly check: string;

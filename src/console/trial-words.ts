@@ -1,20 +1,20 @@
 import { counted } from '../runtime/amounts.ts';
 import type { PartTrial, ShopTrial } from '../domain/shop-trial.ts';
 
-/** The server and the command line wait for the result of a try for at most this long. */
+/** How long the server and the command line wait for the result of a trial. */
 export const TRIAL_TIMEOUT_MS = 15_000;
 
 export interface TrialWords {
   readonly outcome: 'flows' | PartTrial['outcome'];
-  /** Without a capital and a full stop: it follows the shop's name. */
+  /** Without initial capital and full stop, since it follows the shop's name. */
   readonly text: string;
-  /** Whether nothing fails or is refused. */
+  /** Whether no part fails and no message is refused. */
   readonly ok: boolean;
 }
 
 /**
- * The result of trying a shop, for the console's page and for `sluice shops try`.
- * @param span a duration in milliseconds, for people
+ * The result of a trial, for the console's page and for `sluice shops try`.
+ * @param span formats a duration in milliseconds
  */
 export function trialWords(
   trial: ShopTrial,
@@ -23,7 +23,9 @@ export function trialWords(
 ): TrialWords {
   const failing = trial.parts.filter(({ outcome }) => isFailure(outcome));
   const refusals = trial.refusedAlike.map(({ words, over }) =>
-    over ? `no longer refused: ${words}` : `messages are still refused in the same words: ${words}`,
+    over
+      ? `no longer refused: ${words}`
+      : `messages are still refused with the same error: ${words}`,
   );
   const [worst] = failing;
   const results =
@@ -73,10 +75,10 @@ function failureWords(
 ): string {
   const name = PART_NAMES[part];
   if (outcome === 'no_answer') {
-    return `${name} are still being tried after ${TRIAL_TIMEOUT_MS / 1000} s`;
+    return `${name} have not finished after ${TRIAL_TIMEOUT_MS / 1000} s`;
   }
   const why = reason === undefined ? '' : `: ${reason}`;
   const next =
-    nextProbeAt === undefined ? '' : `; next try in ${span(Math.max(1000, nextProbeAt - now))}`;
+    nextProbeAt === undefined ? '' : `; next attempt in ${span(Math.max(1000, nextProbeAt - now))}`;
   return `${name} still fail${why}${next}`;
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { CompleteConfig } from '../config/complete.ts';
 import type { Config } from '../config/config.ts';
 import type { Secret } from '../config/secret.ts';
-import type { Patient } from '../operations/doctor/doctor.ts';
+import type { DoctorTargets } from '../operations/doctor/doctor.ts';
 import type { Door } from '../operations/doctor/ports.ts';
 import type { RelayToCheck } from '../operations/doctor/mail.ts';
 import type { DataFolderFacts } from '../observability/facts.ts';
@@ -29,7 +29,7 @@ export function doctorTargets(
   { shops, demo, adminPassword }: DoctorShops,
   embeddedUrl?: string,
   dataFolder: () => DataFolderFacts = inspectOnce(config.dataDir),
-): Patient {
+): DoctorTargets {
   const { smtp, http, admin, alerts, dataDir } = config;
   const certFile = smtp.tls?.cert;
   const password = admin.password ?? adminPassword;

@@ -144,7 +144,7 @@ describe('a shop that is stopped', () => {
     const failed = await sluice('shops', 'try', 'acme');
     expect(failed).toMatchObject({ code: 1, stdout: '' });
     expect(failed.stderr).toMatch(
-      /^acme: deliveries still fail: the platform answered 401 .*has expired.*; next try in \d+s\n$/,
+      /^acme: deliveries still fail: the platform answered 401 .*has expired.*; next attempt in \d+s\n$/,
     );
     platform.script = () => undefined;
     const worked = await sluice('shops', 'try', 'acme');

@@ -22,20 +22,20 @@ import { parseRetryAfter } from '../../runtime/retry-after.ts';
 import { setClock } from './now.ts';
 import { Refusal } from './refusal.ts';
 
-/** `undefined` until the gateway has said, `null` while nobody is signed in. */
+/** The current session: `undefined` until the first response, `null` when signed out. */
 export const session = signal<Session | null | undefined>(undefined);
 
-/** Parameters of a query; what is `undefined` or empty is left out, a list is repeated. */
+/** Query parameters: `undefined` and empty values are omitted, lists are repeated. */
 export type Query = Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
-interface Ask {
+interface RequestOptions {
   readonly method?: 'GET' | 'POST';
   readonly body?: unknown;
   readonly query?: Query;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** `?a=1&b=2`, or nothing. */
+/** Returns `?a=1&b=2`, or an empty string. */
 function queryString(query: Query): string {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
@@ -47,18 +47,19 @@ function queryString(query: Query): string {
 }
 
 /**
- * Asks the gateway; `path` is below `/api`. Whoever is signed out meanwhile is led to the login and,
- * since the address stays, back to the same page.
- * @throws Refusal; AbortError when the signal was aborted
+ * Sends a request to the gateway; `path` is relative to `/api`. If the session has ended, the login
+ * page is shown; the address stays, so the same page follows the login.
+ * @throws {Refusal}
+ * @throws AbortError when the signal is aborted
  */
-async function ask<T>(path: string, request: Ask = {}): Promise<T> {
+async function ask<T>(path: string, request: RequestOptions = {}): Promise<T> {
   const { method = 'GET', body, query = {}, signal: abort } = request;
   const response = await send(`/api${path}${queryString(query)}`, {
     method,
     credentials: 'same-origin',
     headers: {
       accept: 'application/json',
-      // No foreign page can send this without asking first (see contract.ts).
+      // A page of another origin cannot send this header without a preflight (see contract.ts).
       ...(method !== 'GET' && { 'x-sluice-console': '1', 'content-type': 'application/json' }),
     },
     ...(method !== 'GET' && { body: JSON.stringify(body ?? {}) }),
@@ -67,7 +68,7 @@ async function ask<T>(path: string, request: Ask = {}): Promise<T> {
   const at = Date.parse(response.headers.get('date') ?? '');
   if (!Number.isNaN(at)) setClock(at);
   const answer = await bodyOf(response);
-  if (response.ok) return answer as T; // The contract is ours on both sides.
+  if (response.ok) return answer as T; // Page and server are built together, with one contract.
   const refusal = refusalOf(response, answer);
   if (refusal.code === 'signed_out') session.value = null;
   throw refusal;
@@ -78,11 +79,15 @@ async function send(url: string, init: RequestInit): Promise<Response> {
     return await fetch(url, init);
   } catch (cause) {
     if (cause instanceof DOMException && cause.name === 'AbortError') throw cause;
-    throw new Refusal('unreachable', 'The gateway does not answer.');
+    throw new Refusal('unreachable', 'The gateway does not respond.');
   }
 }
 
-/** Nothing where there is no JSON. @throws AbortError; Refusal when the connection breaks in it */
+/**
+ * The parsed JSON; `undefined` for an empty body and for an error without JSON.
+ * @throws {Refusal} the connection broke off
+ * @throws AbortError
+ */
 async function bodyOf(response: Response): Promise<unknown> {
   try {
     const text = await response.text();
@@ -90,7 +95,7 @@ async function bodyOf(response: Response): Promise<unknown> {
   } catch (cause) {
     if (cause instanceof DOMException && cause.name === 'AbortError') throw cause;
     if (!response.ok) return undefined;
-    throw new Refusal('unreachable', 'The answer of the gateway broke off.');
+    throw new Refusal('unreachable', 'The response from the gateway is incomplete.');
   }
 }
 
@@ -99,7 +104,7 @@ function refusalOf(response: Response, answer: unknown): Refusal {
   const afterMs = parseRetryAfter(response.headers.get('retry-after'), Date.now());
   return new Refusal(
     problem?.code ?? (response.status === 401 ? 'signed_out' : 'internal'),
-    problem?.message ?? `The gateway answered ${response.status}.`,
+    problem?.message ?? `The gateway responded with status ${response.status}.`,
     problem?.retryAfter ?? (afterMs === undefined ? undefined : Math.ceil(afterMs / 1000)),
   );
 }
@@ -107,7 +112,7 @@ function refusalOf(response: Response, answer: unknown): Refusal {
 const at = encodeURIComponent;
 const post = <T>(path: string, body?: unknown): Promise<T> => ask(path, { method: 'POST', body });
 
-/** The routes of contract.ts. */
+/** One function per route of contract.ts. */
 export const api = {
   session: () => ask<Session>('/session'),
   login: (body: { operator?: string; password: string }) => post<Session>('/login', body),
@@ -133,15 +138,15 @@ export const api = {
   doctor: (signal?: AbortSignal) => ask<DoctorReport>('/doctor', { signal }),
 };
 
-/** Where a download lies; use it in `<a href download>`. */
+/** The URLs of downloads, for `<a href download>`. */
 export const addressOf = {
   raw: (id: string) => `/api/entries/${at(id)}/raw`,
   html: (id: string) => `/api/entries/${at(id)}/html`,
   attachment: (id: string, part: string) => `/api/entries/${at(id)}/attachments/${at(part)}`,
 };
 
-/** What a part of the page asked for. `data` stays while it is asked for again. */
-interface Loaded<T> {
+/** The state of a request. `data` stays while it is loaded again. */
+interface LoadState<T> {
   readonly data: T | undefined;
   readonly failure: Refusal | undefined;
   readonly loading: boolean;
@@ -149,19 +154,19 @@ interface Loaded<T> {
 }
 
 /**
- * Loads when a part appears and whenever one of `keys` changes; an answer that is no longer wanted
- * is aborted.
+ * Loads when the component is mounted and whenever one of `keys` changes. A request that is no
+ * longer needed is aborted.
  */
 export function useLoad<T>(
   load: (signal: AbortSignal) => Promise<T>,
   keys: readonly unknown[] = [],
-): Loaded<T> {
-  const [state, setState] = useState<Omit<Loaded<T>, 'reload'>>({
+): LoadState<T> {
+  const [state, setState] = useState<Omit<LoadState<T>, 'reload'>>({
     data: undefined,
     failure: undefined,
     loading: true,
   });
-  const [turn, setTurn] = useState(0);
+  const [run, setRun] = useState(0);
   useEffect(() => {
     const abort = new AbortController();
     setState((before) => ({ ...before, failure: undefined, loading: true }));
@@ -175,11 +180,11 @@ export function useLoad<T>(
       },
     );
     return () => abort.abort();
-  }, [turn, ...keys]);
-  const reload = useCallback(() => setTurn((before) => before + 1), []);
+  }, [run, ...keys]);
+  const reload = useCallback(() => setRun((before) => before + 1), []);
   return { ...state, reload };
 }
 
-/** What can be said to a person of anything that was thrown. */
+/** Converts anything thrown to a refusal that can be shown. */
 export const asRefusal = (error: unknown): Refusal =>
-  error instanceof Refusal ? error : new Refusal('internal', 'This page has made a mistake.');
+  error instanceof Refusal ? error : new Refusal('internal', 'Internal error in this page.');

@@ -23,7 +23,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** `850 ms`, `4.2 s`, `3 min`, `5 h`, `2 d`: the largest unit that tells enough. */
+/** A duration in its largest unit: `850 ms`, `4.2 s`, `3 min`, `5 h`, `2 d`. */
 export function duration(ms: number): string {
   const length = Math.max(0, ms);
   if (length < SECOND) return `${Math.round(length)} ms`;
@@ -31,7 +31,7 @@ export function duration(ms: number): string {
   return span(length);
 }
 
-/** The same in whole units, from a second on: an age that ticks. */
+/** A duration in whole units of at least a second, for ages that are updated every second. */
 export function span(ms: number): string {
   const length = Math.max(0, ms);
   if (length < MINUTE) return `${Math.floor(length / SECOND)} s`;
@@ -40,10 +40,10 @@ export function span(ms: number): string {
   return `${Math.floor(length / DAY)} d`;
 }
 
-/** `12 s ago`, `in 5 min`, `now`. */
+/** `12 s ago`, `in 5 min`, `just now`, `now`. */
 export function relative(at: number, now: number): string {
   const distance = now - at;
-  if (Math.abs(distance) < 2 * SECOND) return 'now';
+  if (Math.abs(distance) < 2 * SECOND) return distance < 0 ? 'now' : 'just now';
   return distance > 0 ? `${span(distance)} ago` : `in ${span(-distance)}`;
 }
 
@@ -51,7 +51,7 @@ const exactFormat = new Intl.DateTimeFormat(undefined, {
   dateStyle: 'medium',
   timeStyle: 'medium',
 });
-/** Date and time to the second, in the zone of whoever looks. */
+/** Date and time to the second, in the browser's time zone. */
 export const exact = (at: number): string => exactFormat.format(at);
 
 const clockFormat = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
@@ -68,7 +68,7 @@ export const plural = (value: number, one: string, many = `${one}s`): string =>
   `${count(value)} ${value === 1 ? one : many}`;
 
 const UNITS = ['B', 'KB', 'MB', 'GB', 'TB'] as const;
-/** `12.3 GB`; a thousand is a thousand. */
+/** `12.3 GB`, in decimal units. */
 export function bytes(size: number): string {
   let value = size;
   let unit = 0;

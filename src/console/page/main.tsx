@@ -17,20 +17,20 @@ applyScheme();
 const root = document.getElementById('app');
 if (root !== null) render(<App />, root);
 
-/** The login while nobody is signed in, else the page that the address names. */
+/** Shows the login page without a session, else the page of the address. */
 function App() {
   const isSignedIn = session.value !== null && session.value !== undefined;
   useEffect(() => (isSignedIn ? startStream() : undefined), [isSignedIn]);
   return (
     <>
-      {session.value === undefined ? <Starting /> : isSignedIn ? <Layout /> : <LoginPage />}
+      {session.value === undefined ? <SessionCheck /> : isSignedIn ? <Layout /> : <LoginPage />}
       <Toasts />
     </>
   );
 }
 
-/** Before it is known whether there is a session. */
-function Starting() {
+/** Asks the gateway whether this browser has a session. */
+function SessionCheck() {
   const { failure, reload } = useLoad(async () => {
     try {
       session.value = await api.session();

@@ -1,9 +1,12 @@
 import type { Problem } from '../contract.ts';
 
-/** A refusal of the gateway, or (`unreachable`) no answer at all. `message` is for people. */
+/**
+ * An error response of the gateway, or (`unreachable`) no response. `message` is shown to the
+ * operator.
+ */
 export class Refusal extends Error {
   readonly code: Problem['code'] | 'unreachable';
-  /** Seconds until another try makes sense. */
+  /** Seconds to wait before the next attempt. */
   readonly retryAfter: number | undefined;
 
   constructor(code: Problem['code'] | 'unreachable', message: string, retryAfter?: number) {

@@ -9,15 +9,15 @@ const dark = matchMedia('(prefers-color-scheme: dark)');
 const system = signal<Scheme>(dark.matches ? 'dark' : 'light');
 dark.addEventListener('change', () => (system.value = dark.matches ? 'dark' : 'light'));
 
-/** What the operator chose, remembered in this browser. */
-const schemeChoice = signal<SchemeChoice>(remembered());
-/** What is shown. */
+/** The operator's choice, stored in this browser. */
+const schemeChoice = signal<SchemeChoice>(storedChoice());
+/** The scheme in use. */
 export const scheme = computed<Scheme>(() =>
   schemeChoice.value === 'system' ? system.value : schemeChoice.value,
 );
 
-/** A browser may forbid storage, and throws then. */
-function remembered(): SchemeChoice {
+/** `localStorage` throws where the browser forbids storage. */
+function storedChoice(): SchemeChoice {
   try {
     const stored = localStorage.getItem(STORED_AS);
     return stored === 'light' || stored === 'dark' ? stored : 'system';
@@ -31,11 +31,11 @@ function chooseScheme(choice: SchemeChoice): void {
   try {
     localStorage.setItem(STORED_AS, choice);
   } catch {
-    // It holds until the page is closed.
+    // Without storage, the choice lasts until the page is closed.
   }
 }
 
-/** Puts the scheme and the widget's accent, fitted to it, on the document, now and on every change. */
+/** Sets the scheme and its accent colours on the document, now and on every change. */
 export function applyScheme(): void {
   effect(() => {
     const { style, dataset } = document.documentElement;
@@ -46,7 +46,7 @@ export function applyScheme(): void {
 }
 
 const CHOICES: readonly (readonly [SchemeChoice, string])[] = [
-  ['system', 'As the system'],
+  ['system', 'Same as system'],
   ['light', 'Light'],
   ['dark', 'Dark'],
 ];

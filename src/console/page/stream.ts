@@ -3,17 +3,17 @@ import type { ActionProgress, Overview } from '../contract.ts';
 import { api, session } from './api.ts';
 import { gatewayNow, now, setClock } from './now.ts';
 
-/** An overview comes every 2 s; three that are missing are a connection that is gone. */
+/** An overview arrives every 2 s; after three missing ones the connection counts as lost. */
 const STALE_AFTER_MS = 7_000;
-/** A connection silent for this long is reopened, since it may be half open. */
-const SILENT_AFTER_MS = 15_000;
+/** A connection without events for this long is reopened, since it may be half open. */
+const RECONNECT_AFTER_MS = 15_000;
 const RETRY_MS = [500, 1_000, 2_000, 5_000, 10_000] as const;
-/** A page that nobody looks at gives its connection back: a browser has six for one host. */
+/** A hidden page closes its connection: HTTP/1.1 browsers allow six per host. */
 const HIDDEN_CLOSES_AFTER_MS = 60_000;
 
-/** The newest figures; of the last connection while there is none. */
+/** The newest overview; while disconnected, the last one received. */
 export const overview = signal<Overview | undefined>(undefined);
-/** When `overview` arrived. */
+/** When `overview` was received. */
 export const lastSeenAt = signal<number | undefined>(undefined);
 const openedAt = signal(gatewayNow());
 
@@ -28,25 +28,25 @@ type Listener<T> = (data: T) => void;
 const entryListeners = new Set<Listener<readonly string[]>>();
 const actionListeners = new Set<Listener<ActionProgress>>();
 
-/** Tells of entries that are new or have changed; returns what ends it. */
+/** Calls the listener with the ids of new and changed entries; returns the unsubscribe function. */
 export function onEntries(listener: Listener<readonly string[]>): () => void {
   entryListeners.add(listener);
   return () => entryListeners.delete(listener);
 }
 
-/** Tells how a bulk action goes on; returns what ends it. */
+/** Calls the listener with the progress of bulk actions; returns the unsubscribe function. */
 export function onAction(listener: Listener<ActionProgress>): () => void {
   actionListeners.add(listener);
   return () => actionListeners.delete(listener);
 }
 
-/** Holds the stream open, and opens it again, until the returned function is called. */
+/** Keeps the stream open and reconnects it until the returned function is called. */
 export function startStream(): () => void {
   let source: EventSource | undefined;
   let tries = 0;
-  let heardAt = Date.now();
+  let lastEventAt = Date.now();
   let retry: ReturnType<typeof setTimeout> | undefined;
-  let hide: ReturnType<typeof setTimeout> | undefined;
+  let hiddenTimer: ReturnType<typeof setTimeout> | undefined;
 
   const close = () => {
     clearTimeout(retry);
@@ -54,25 +54,25 @@ export function startStream(): () => void {
     source?.close();
     source = undefined;
   };
-  const again = () => {
+  const reconnect = () => {
     close();
     retry = setTimeout(open, RETRY_MS[Math.min(tries, RETRY_MS.length - 1)]);
     tries += 1;
-    // An EventSource does not tell a 401 from a dead gateway; this does, and leads to the login.
+    // EventSource hides the status. This request shows the login page if the session has ended.
     if (tries > 1) api.session().catch(() => undefined);
   };
-  const heard = () => {
-    heardAt = Date.now();
+  const noteEvent = () => {
+    lastEventAt = Date.now();
     tries = 0;
   };
   function open(): void {
     close();
-    heardAt = Date.now();
+    lastEventAt = Date.now();
     const opened = new EventSource('/api/stream');
     source = opened;
     const on = (event: string, take: (data: unknown) => void) =>
       opened.addEventListener(event, (message: MessageEvent<string>) => {
-        heard();
+        noteEvent();
         take(JSON.parse(message.data));
       });
     on('overview', (data) =>
@@ -91,15 +91,15 @@ export function startStream(): () => void {
       for (const listener of actionListeners) listener(data as ActionProgress);
     });
     on('signed_out', () => (session.value = null));
-    opened.addEventListener('error', again);
+    opened.addEventListener('error', reconnect);
   }
 
   const watchdog = setInterval(() => {
-    if (source !== undefined && Date.now() - heardAt > SILENT_AFTER_MS) again();
+    if (source !== undefined && Date.now() - lastEventAt > RECONNECT_AFTER_MS) reconnect();
   }, 5_000);
   const onVisibility = () => {
-    clearTimeout(hide);
-    if (document.hidden) hide = setTimeout(close, HIDDEN_CLOSES_AFTER_MS);
+    clearTimeout(hiddenTimer);
+    if (document.hidden) hiddenTimer = setTimeout(close, HIDDEN_CLOSES_AFTER_MS);
     else if (source === undefined) open();
   };
   const onOnline = () => {
@@ -114,7 +114,7 @@ export function startStream(): () => void {
 
   return () => {
     clearInterval(watchdog);
-    clearTimeout(hide);
+    clearTimeout(hiddenTimer);
     document.removeEventListener('visibilitychange', onVisibility);
     removeEventListener('online', onOnline);
     close();

@@ -12,19 +12,19 @@ import type { Audit } from './audit.ts';
 import { entryIdSchema, type Filter, readFilter } from './entry-search.ts';
 import { checked, Refusal } from './refusal.ts';
 import type { ShopNames } from './shop-routes.ts';
-import { visitorOf } from './sign-in.ts';
+import { callerOf } from './sign-in.ts';
 
-/** Entries of one action that are worked on at a time. Their writes share commits. */
+/** Entries of one action that are changed concurrently, so that their writes share commits. */
 const AT_ONCE = 16;
-/** Actions that run at the same time, so that the store can still accept messages. */
+/** Limit of concurrent actions, so that the store can still accept messages. */
 const MAX_RUNNING = 4;
 const PAGE = 200;
-/** The most entries that one action by filter changes; run it again for the rest. */
+/** Limit of entries changed by one action with a filter; repeat the action for the rest. */
 const MAX_ENTRIES = 1_000_000;
-/** What can be taken back is remembered for each entry, of the latest actions. */
+/** Limit of entries, over the latest actions, whose previous state is kept for undo. */
 const MAX_UNDO = 100_000;
-const MAX_KEPT = 50;
-const TELL_EVERY_MS = 200;
+const MAX_ACTIONS = 50;
+const REPORT_EVERY_MS = 200;
 
 type Selection =
   | { readonly kind: 'ids'; readonly ids: readonly EntryId[] }
@@ -48,33 +48,33 @@ interface Changed {
   readonly reason: string | undefined;
 }
 
-interface Running {
+interface RunningAction {
   readonly id: string;
-  /** Who began it, or took it back. */
+  /** The operator who started or undid it. */
   who: string;
   readonly action: EntryAction;
   total: number;
   done: number;
   changed: number;
   readonly refused: Map<string, number>;
-  /** Shops that are tried at once, because one of their messages is retried. */
+  /** Shops already probed because one of their messages was retried. */
   readonly probed: Set<ShopId>;
-  /** The state is another than before: to be taken back, the last first. */
+  /** The changed entries, for undo. */
   undo: Changed[];
   finished: boolean;
   undone: boolean;
-  toldAt: number;
+  reportedAt: number;
 }
 
 /**
- * What operators do with entries, one or many, in the background. The state is in the spool: a
- * restart in the middle ends an action where it is, and what was done stays done.
+ * Runs operators' actions on one or many entries in the background. All state is in the spool: a
+ * restart ends a running action, and its completed changes remain.
  */
 export class Actions {
   readonly #parts: ActionParts;
-  readonly #kept = new Map<string, Running>();
+  readonly #actions = new Map<string, RunningAction>();
   readonly #working = new Set<Promise<void>>();
-  /** Actions that are not at work yet: counting a million takes time as well. */
+  /** Actions still counting their entries, which takes time for a million. */
   #counting = 0;
   #stopping = false;
 
@@ -82,9 +82,9 @@ export class Actions {
     this.#parts = parts;
   }
 
-  /** @throws {Refusal} too many are under way */
+  /** @throws {Refusal} too many actions are running */
   async begin(who: string, action: EntryAction, selection: Selection): Promise<ActionProgress> {
-    this.#assertRoom();
+    this.#assertCapacity();
     this.#counting += 1;
     let total: number;
     try {
@@ -92,10 +92,10 @@ export class Actions {
     } finally {
       this.#counting -= 1;
     }
-    this.#assertGoing();
-    const running: Running = {
+    this.#assertNotStopping();
+    const running: RunningAction = {
       ...{ id: randomUUID(), who, action, total, done: 0, changed: 0 },
-      ...{ refused: new Map<string, number>(), undo: [], toldAt: 0 },
+      ...{ refused: new Map<string, number>(), undo: [], reportedAt: 0 },
       ...{ finished: false, undone: false, probed: new Set<ShopId>() },
     };
     this.#keep(running);
@@ -109,18 +109,21 @@ export class Actions {
     return progressOf(running);
   }
 
-  /** @throws {Refusal} there is no such action, or no longer */
+  /** @throws {Refusal} the action is unknown or no longer kept */
   progress(id: string): ActionProgress {
-    return progressOf(this.#find(id));
+    return progressOf(this.#actionOf(id));
   }
 
-  /** Takes back what an action did, where it still can. @throws {Refusal} it cannot be */
+  /**
+   * Undoes an action, for entries where this is still possible. @throws {Refusal} it cannot be
+   * undone
+   */
   undo(who: string, id: string): ActionProgress {
-    const running = this.#find(id);
-    if (!canUndo(running)) throw new Refusal('conflict', 'This cannot be taken back');
-    this.#assertRoom();
+    const running = this.#actionOf(id);
+    if (!canUndo(running)) throw new Refusal('conflict', 'This action cannot be undone');
+    this.#assertCapacity();
     const { action, undo } = running;
-    // Set before anything is awaited, so that a second click has no effect.
+    // Set before the first await, so that a second click has no effect.
     Object.assign(running, { who, undone: true, undo: [], finished: false });
     Object.assign(running, { total: undo.length, done: 0, changed: 0 });
     running.refused.clear();
@@ -129,43 +132,43 @@ export class Actions {
     this.#work(running, target, () =>
       this.#each([[...before.keys()]], running, (entry) => {
         const changed = before.get(entry);
-        return changed === undefined ? undefined : this.#takeBack(action, changed);
+        return changed === undefined ? undefined : this.#undoOne(action, changed);
       }),
     );
     return progressOf(running);
   }
 
-  /** Starts no further entry, and waits for the writes under way. */
+  /** Starts no further changes and waits for running writes. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await Promise.all(this.#working);
   }
 
-  #assertGoing(): void {
+  #assertNotStopping(): void {
     if (this.#stopping) throw new Refusal('unavailable', 'The gateway is stopping');
   }
 
-  #assertRoom(): void {
-    this.#assertGoing();
+  #assertCapacity(): void {
+    this.#assertNotStopping();
     if (this.#working.size + this.#counting < MAX_RUNNING) return;
-    const message = 'Other actions are under way; wait for one of them';
+    const message = 'Too many actions are running; try again in a few seconds';
     throw new Refusal('unavailable', message, { retryAfter: 5 });
   }
 
-  #find(id: string): Running {
-    const running = this.#kept.get(id);
-    if (running === undefined) throw new Refusal('not_found', 'There is no such action');
+  #actionOf(id: string): RunningAction {
+    const running = this.#actions.get(id);
+    if (running === undefined) throw new Refusal('not_found', 'Action not found');
     return running;
   }
 
-  #keep(running: Running): void {
-    this.#kept.set(running.id, running);
-    for (const [id, { finished }] of this.#kept) {
-      if (this.#kept.size <= MAX_KEPT) break;
-      if (finished) this.#kept.delete(id);
+  #keep(running: RunningAction): void {
+    this.#actions.set(running.id, running);
+    for (const [id, { finished }] of this.#actions) {
+      if (this.#actions.size <= MAX_ACTIONS) break;
+      if (finished) this.#actions.delete(id);
     }
     let left = MAX_UNDO;
-    for (const kept of [...this.#kept.values()].reverse()) {
+    for (const kept of [...this.#actions.values()].reverse()) {
       left -= kept.undo.length;
       if (left < 0 && kept.finished) kept.undo = [];
     }
@@ -181,7 +184,7 @@ export class Actions {
       yield [...new Set(selection.ids)];
       return;
     }
-    // An entry that changes may no longer be found, and none comes before the last of a page.
+    // Changed entries may no longer match, but none is added before the last of a page.
     let before: EntryId | undefined;
     for (let found = 0; found < MAX_ENTRIES;) {
       const page = await this.#parts.operator.search({
@@ -196,7 +199,7 @@ export class Actions {
     }
   }
 
-  #work(running: Running, target: string, work: () => Promise<void>): void {
+  #work(running: RunningAction, target: string, work: () => Promise<void>): void {
     const { logger } = this.#parts;
     const working = work()
       .catch((error: unknown) => {
@@ -210,7 +213,7 @@ export class Actions {
 
   async #each(
     pages: AsyncIterable<readonly EntryId[]> | Iterable<readonly EntryId[]>,
-    running: Running,
+    running: RunningAction,
     change: (id: EntryId) => Promise<string | undefined> | undefined,
   ): Promise<void> {
     for await (const page of pages) {
@@ -227,19 +230,19 @@ export class Actions {
           }),
         );
         running.total = Math.max(running.total, running.done);
-        this.#tell(running);
+        this.#report(running);
         this.#parts.wake();
       }
       if (this.#stopping) return;
     }
   }
 
-  /** Resolves with why it could not be done. */
-  async #changeOne(running: Running, id: EntryId): Promise<string | undefined> {
+  /** Resolves with the reason why the entry was not changed. */
+  async #changeOne(running: RunningAction, id: EntryId): Promise<string | undefined> {
     const { spool, operator } = this.#parts;
     const { action } = running;
     const entry = await spool.get(id);
-    if (entry === undefined) return 'there is no such entry';
+    if (entry === undefined) return 'the entry does not exist';
     if (!isMoveAllowed(action, entry.state)) return `it is ${entry.state}`;
     const changed =
       action === 'discard'
@@ -247,7 +250,7 @@ export class Actions {
         : action === 'restore'
           ? await operator.restore(id)
           : await spool.requeue(id);
-    if (!changed) return 'it has changed meanwhile, or its raw form is gone';
+    if (!changed) return 'its state has changed, or its original has been deleted';
     this.#remember(running, entry);
     if (action === 'retry' && !running.probed.has(entry.shopId)) {
       running.probed.add(entry.shopId);
@@ -256,58 +259,55 @@ export class Actions {
     return undefined;
   }
 
-  #remember(running: Running, { id, state, reason }: Entry): void {
-    // Retrying a queued entry only changes when it runs, so there is nothing to undo.
+  #remember(running: RunningAction, { id, state, reason }: Entry): void {
+    // Retrying a queued entry changes only its due time, which is not undone.
     if (running.action === 'restore') return;
     if (running.action === 'retry' && state === 'queued') return;
     if (running.undo.length < MAX_UNDO) running.undo.push({ id, state, reason });
   }
 
-  async #takeBack(
-    action: EntryAction,
-    { id, state, reason }: Changed,
-  ): Promise<string | undefined> {
+  async #undoOne(action: EntryAction, { id, state, reason }: Changed): Promise<string | undefined> {
     const { operator } = this.#parts;
     const done =
       action === 'discard'
         ? await operator.restore(id)
         : await operator.takeBack(id, state, reason);
     if (done) return undefined;
-    return action === 'discard' ? 'it is no longer discarded' : 'an attempt has begun';
+    return action === 'discard' ? 'it is no longer discarded' : 'an attempt has started';
   }
 
-  #tell(running: Running): void {
+  #report(running: RunningAction): void {
     const now = Date.now();
-    if (now - running.toldAt < TELL_EVERY_MS && !running.finished) return;
-    running.toldAt = now;
+    if (now - running.reportedAt < REPORT_EVERY_MS && !running.finished) return;
+    running.reportedAt = now;
     this.#parts.onProgress(progressOf(running));
   }
 
-  async #finish(running: Running, target: string): Promise<void> {
+  async #finish(running: RunningAction, target: string): Promise<void> {
     running.finished = true;
-    this.#tell(running);
+    this.#report(running);
     const { who, action, undone } = running;
-    const outcome = `${undone ? 'taken back, ' : ''}${this.#outcomeOf(running)}`;
+    const outcome = `${undone ? 'undone, ' : ''}${this.#outcomeOf(running)}`;
     await this.#parts.audit.write({ who, action, target, outcome });
   }
 
-  #outcomeOf({ total, done, changed, refused }: Running): string {
+  #outcomeOf({ total, done, changed, refused }: RunningAction): string {
     if (done < total && this.#stopping) {
-      return `ended after ${done} of ${total} by a stop, ${changed} changed`;
+      return `stopped after ${done} of ${total}, ${changed} changed`;
     }
     if (total === 1) return changed === 1 ? 'ok' : ([...refused.keys()][0] ?? 'not changed');
     return `${changed} of ${total} changed`;
   }
 }
 
-function refuseOne({ refused }: Running, why: string): void {
+function refuseOne({ refused }: RunningAction, why: string): void {
   refused.set(why, (refused.get(why) ?? 0) + 1);
 }
 
-const canUndo = ({ finished, undone, undo }: Running): boolean =>
+const canUndo = ({ finished, undone, undo }: RunningAction): boolean =>
   finished && !undone && undo.length > 0;
 
-function progressOf(running: Running): ActionProgress {
+function progressOf(running: RunningAction): ActionProgress {
   const { id, action, total, done, changed, refused, finished, undone } = running;
   return {
     ...{ id, action, total, done, changed, finished, undone },
@@ -335,19 +335,19 @@ export function actionRoutes(actions: Actions, shops: ShopNames): Router {
   router.post('/actions', express.json({ limit: '1mb' }), async (req, res) => {
     const { action, ids, filter } = checked(requestSchema, req.body);
     if ((ids === undefined) === (filter === undefined)) {
-      throw new Refusal('invalid', 'Either ids or a filter');
+      throw new Refusal('invalid', 'Exactly one of ids and filter is required');
     }
     const selection: Selection =
       ids === undefined
         ? { kind: 'filter', filter: readFilter(filter, shops) }
         : { kind: 'ids', ids };
-    res.status(202).json(await actions.begin(visitorOf(res).operator, action, selection));
+    res.status(202).json(await actions.begin(callerOf(res).operator, action, selection));
   });
   router.get('/actions/:id', (req, res) => {
     res.json(actions.progress(req.params.id));
   });
   router.post('/actions/:id/undo', (req, res) => {
-    res.status(202).json(actions.undo(visitorOf(res).operator, req.params.id));
+    res.status(202).json(actions.undo(callerOf(res).operator, req.params.id));
   });
   return router;
 }

@@ -10,12 +10,7 @@ import type { Health } from '../../observability/health.ts';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import { Refusal } from './refusal.ts';
-import {
-  answerFailures,
-  isFromElsewhere,
-  requireKnownHost,
-  requireOwnPage,
-} from './request-guards.ts';
+import { answerFailures, isCrossSite, requireKnownHost, requireOwnPage } from './request-guards.ts';
 import type { SignIn } from './sign-in.ts';
 
 interface AdminParts {
@@ -23,21 +18,21 @@ interface AdminParts {
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly signIn: SignIn;
-  /** Of the API, behind the session. */
+  /** The API's routes, which require a session. */
   readonly routes: readonly express.Router[];
-  /** The name that it listens by, if it is one. */
+  /** The configured listen address, which may be a name. */
   readonly host: string;
-  /** More names of the console, beside this machine's and every address: those of a proxy. */
+  /** Further host names of the console, such as those of a proxy. */
   readonly hosts: readonly string[];
-  /** Where the build puts the page. */
+  /** The folder of the built page. */
   readonly pageFolder: string;
 }
 
 const SELF = ["'self'"];
 
 /**
- * The operator's listener: health for anyone who reaches it, the console's page, its API behind a
- * session, and the metrics behind a token of their own or the password.
+ * The admin listener: health checks without authentication, the console's page, its API behind a
+ * session, and metrics behind their own token or the password.
  */
 export function createAdminApp(parts: AdminParts): Express {
   const { health, metrics, logger, signIn, host, hosts } = parts;
@@ -69,7 +64,7 @@ export function createAdminApp(parts: AdminParts): Express {
   return app;
 }
 
-/** The page may load and ask its own origin and nothing else, and nobody may frame it. */
+/** The page may load resources and send requests only within its origin, and may not be framed. */
 function securityHeaders() {
   return helmet({
     contentSecurityPolicy: {
@@ -90,18 +85,18 @@ function securityHeaders() {
     crossOriginResourcePolicy: { policy: 'same-origin' },
     referrerPolicy: { policy: 'no-referrer' },
     xFrameOptions: { action: 'deny' },
-    // The operator's listener speaks HTTP; a TLS proxy in front of it sets this header itself.
+    // The admin listener uses HTTP; a TLS proxy in front of it sets this header.
     strictTransportSecurity: false,
   });
 }
 
-/** The token for metrics; or HTTP Basic with any user name, or the password as a bearer token. */
+/** Requires the metrics token, or the password as a bearer token or by HTTP Basic. */
 function requirePassword(signIn: SignIn) {
   return async (req: Request, res: Response, next: NextFunction): Promise<void> => {
     res.set('Cache-Control', 'no-store');
-    // A link with a password in it, on any page, would spend the tries of this machine.
-    if (isFromElsewhere(req)) {
-      res.status(403).type('text/plain').end('Not from another site\n');
+    // Links on other sites could otherwise use up this client's login attempts.
+    if (isCrossSite(req)) {
+      res.status(403).type('text/plain').end('Cross-site requests are refused\n');
       return;
     }
     try {
@@ -116,15 +111,15 @@ function requirePassword(signIn: SignIn) {
       return;
     }
     res.status(401).set('WWW-Authenticate', 'Basic realm="Sluice"').type('text/plain');
-    res.end('The console password, or the token for metrics, is needed\n');
+    res.end('The console password or the metrics token is required\n');
   };
 }
 
 interface ApiParts {
   readonly signIn: SignIn;
-  /** Behind the session. */
+  /** Routes that require a session. */
   readonly routes: readonly Router[];
-  /** Names that the console has behind a proxy. */
+  /** Host names of the console behind a proxy. */
   readonly hosts: readonly string[];
   readonly logger: Logger;
 }
@@ -142,16 +137,20 @@ function createApi({ signIn, routes, hosts, logger }: ApiParts): Router {
   api.use(signIn.sessionRoutes());
   for (const router of routes) api.use(router);
   api.use(() => {
-    throw new Refusal('not_found', 'There is no such thing here');
+    throw new Refusal('not_found', 'Not found');
   });
   api.use(answerFailures(logger));
   return api;
 }
 
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
-const MISSING = 'The console is not part of this build. Run `npm run build`; the API works.\n';
+const NOT_BUILT =
+  'This build does not include the console. Run `npm run build`. The API is available.\n';
 
-/** The built page: hashed files for ever, and `index.html` for every address within the console. */
+/**
+ * Serves the built page: hashed files, cached permanently, and `index.html` for every address of
+ * the console.
+ */
 function pageFiles(folder: string): Router {
   const router = express.Router();
   router.use(
@@ -166,7 +165,8 @@ function pageFiles(folder: string): Router {
   );
   router.use(express.static(folder, { index: false, redirect: false, dotfiles: 'ignore' }));
   router.get('/{*path}', (req: Request, res: Response, next) => {
-    // A missing file is a 404, not the page: a script tag given HTML fails without a clear error.
+    // A missing file is answered with 404: a script tag that receives HTML fails without a clear
+    // error.
     if (/\.[a-z0-9]{1,8}$/i.test(req.path) || !acceptsPage(req)) {
       next();
       return;
@@ -174,7 +174,7 @@ function pageFiles(folder: string): Router {
     res.set('Cache-Control', 'no-cache');
     res.sendFile('index.html', { root: folder, cacheControl: false }, (error) => {
       if (error === undefined || res.headersSent) return;
-      res.status(503).type('text/plain').end(MISSING);
+      res.status(503).type('text/plain').end(NOT_BUILT);
     });
   });
   return router;

@@ -3,9 +3,12 @@ import type { NewAuditLine, OperatorStore } from '../../spool/operator-store.ts'
 
 export type AuditEntry = Omit<NewAuditLine, 'outcome'> & { readonly outcome?: string };
 
-/** The audit of operators' actions. */
+/** The audit log of operators' actions. */
 export interface Audit {
-  /** Resolves when the line is kept, or could not be: what was done is done all the same. */
+  /**
+   * Resolves when the line is stored. A failure is only logged, since the action has already
+   * happened.
+   */
   write(line: AuditEntry): Promise<void>;
 }
 

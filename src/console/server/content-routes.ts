@@ -12,20 +12,20 @@ import type { EntryContent } from '../contract.ts';
 import type { Audit } from './audit.ts';
 import { checked, Refusal } from './refusal.ts';
 import { entryOf } from './entry-routes.ts';
-import { visitorOf } from './sign-in.ts';
+import { callerOf } from './sign-in.ts';
 
 const MAX_RAW_TEXT = 256 * 1024;
-/** Of what was taken away; the rest is in the raw form. */
+/** Limit of the trimmed text; the raw form has all of it. */
 const MAX_TRIMMED = 256 * 1024;
 const READ_MS = 25_000;
-/** A large attachment may have to be fetched first. */
+/** Attachments may have to be fetched first. */
 const OPEN_MS = 60_000;
-/** A client that stops reading must not keep a file and a connection open for ever. */
+/** Limits how long a stalled client can hold a file and a connection open. */
 const DOWNLOAD_MS = 10 * 60_000;
-const NOTHING = { attachments: [] };
-/** What a browser may do with a downloaded file, if it should show it after all: nothing. */
-const SEALED = "sandbox; default-src 'none'; frame-ancestors 'none'";
-/** The frame of the message page, which has no rights of its own and may load nothing. */
+const NO_CONTENT = { attachments: [] };
+/** The policy of downloads: no permissions, in case a browser renders one. */
+const DOWNLOAD_POLICY = "sandbox; default-src 'none'; frame-ancestors 'none'";
+/** The policy of HTML in the message page's frame: no permissions, no external resources. */
 const DOCUMENT_POLICY =
   "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
@@ -39,14 +39,14 @@ interface ContentRouteParts {
   readonly audit: Audit;
 }
 
-/** What was received and what became of it: each opening is a line of the audit. */
+/** The received and submitted content. Every access is recorded in the audit log. */
 export function contentRoutes(parts: ContentRouteParts): Router {
   const router = express.Router();
   const { spool, audit } = parts;
 
   router.get('/entries/:id/content', async (req, res) => {
     const entry = await entryOf(req.params.id, spool);
-    const who = visitorOf(res).operator;
+    const who = callerOf(res).operator;
     await audit.write({ who, action: 'open', target: entry.id });
     res.json(await contentOf(entry, parts));
   });
@@ -54,7 +54,7 @@ export function contentRoutes(parts: ContentRouteParts): Router {
   router.get('/entries/:id/raw', async (req, res) => {
     const entry = await entryOf(req.params.id, spool);
     const raw = await rawOf(entry, spool);
-    const who = visitorOf(res).operator;
+    const who = callerOf(res).operator;
     await audit.write({ who, action: 'download', target: entry.id });
     const isMail = entry.channel === 'email' && entry.kind === 'message';
     await send(res, {
@@ -68,10 +68,10 @@ export function contentRoutes(parts: ContentRouteParts): Router {
   router.get('/entries/:id/html', async (req, res) => {
     const entry = await entryOf(req.params.id, spool);
     const raw = await rawOf(entry, spool);
-    const who = visitorOf(res).operator;
+    const who = callerOf(res).operator;
     await audit.write({ who, action: 'open', target: entry.id });
     const html = await readable(() => parts.contents.html(entry, raw));
-    if (html === undefined) throw new Refusal('not_found', 'There is no HTML in it');
+    if (html === undefined) throw new Refusal('not_found', 'The message has no HTML');
     res.set({
       'Content-Security-Policy': DOCUMENT_POLICY,
       'X-Frame-Options': 'SAMEORIGIN',
@@ -84,7 +84,7 @@ export function contentRoutes(parts: ContentRouteParts): Router {
     const entry = await entryOf(req.params.id, spool);
     const part = checked(partSchema, req.params.part);
     const raw = await rawOf(entry, spool);
-    const who = visitorOf(res).operator;
+    const who = callerOf(res).operator;
     await audit.write({ who, action: 'download', target: entry.id });
     const prepared = await readable(() =>
       parts.contents.prepared(entry, raw, AbortSignal.timeout(READ_MS)),
@@ -102,7 +102,7 @@ async function contentOf(entry: Entry, parts: ContentRouteParts): Promise<EntryC
   const { spool, operator, contents } = parts;
   const [raw, record] = await Promise.all([keptRaw(entry, spool), operator.record(entry.id)]);
   if (raw === undefined) {
-    const { request, trimmed, attachments } = record ?? { request: undefined, ...NOTHING };
+    const { request, trimmed, attachments } = record ?? { request: undefined, ...NO_CONTENT };
     return {
       received: { hasHtml: false },
       ...(request !== undefined && { payload: request }),
@@ -112,9 +112,9 @@ async function contentOf(entry: Entry, parts: ContentRouteParts): Promise<EntryC
   }
   const head = await headOf(raw, spool);
   const [received, made] = await Promise.all([
-    // A message that cannot be parsed is still shown in its raw form.
-    orNothing(contents.received(entry, raw), { hasHtml: false }),
-    record ?? orNothing(madeOf(entry, raw, contents), NOTHING),
+    // A message that cannot be parsed is shown in its raw form.
+    orFallback(contents.received(entry, raw), { hasHtml: false }),
+    record ?? orFallback(preparedContent(entry, raw, contents), NO_CONTENT),
   ]);
   const { request, trimmed, attachments } = { request: undefined, trimmed: undefined, ...made };
   return {
@@ -129,10 +129,16 @@ async function contentOf(entry: Entry, parts: ContentRouteParts): Promise<EntryC
   };
 }
 
-type Made = Pick<EntryContent, 'trimmed' | 'attachments'> & { readonly request: unknown };
+type PreparedContent = Pick<EntryContent, 'trimmed' | 'attachments'> & {
+  readonly request: unknown;
+};
 
-/** The request that the next attempt would send. */
-async function madeOf(entry: Entry, raw: RawForm, contents: EntryContents): Promise<Made> {
+/** The request that the next attempt would submit. */
+async function preparedContent(
+  entry: Entry,
+  raw: RawForm,
+  contents: EntryContents,
+): Promise<PreparedContent> {
   const prepared = await contents.prepared(entry, raw, AbortSignal.timeout(READ_MS));
   try {
     const { request, trimmed, attachments } = prepared;
@@ -153,19 +159,22 @@ async function madeOf(entry: Entry, raw: RawForm, contents: EntryContents): Prom
 
 async function sendAttachment(res: Response, prepared: Prepared, part: string): Promise<void> {
   const attachment = prepared.attachments.find((each) => each.part === part);
-  if (attachment === undefined) throw new Refusal('not_found', 'There is no such attachment');
+  if (attachment === undefined) throw new Refusal('not_found', 'Attachment not found');
   try {
     const opened = await attachment.open(AbortSignal.timeout(OPEN_MS));
     const { name, size } = opened;
-    // Whatever it says it is: a type that no browser shows.
+    // Regardless of its declared type: browsers do not render this type.
     const type = 'application/octet-stream';
     await send(res, { name, type, size, stream: () => opened.stream() });
   } catch (error) {
     if (error instanceof AttachmentUnavailable) {
-      throw new Refusal('not_found', 'The attachment cannot be had any more', { cause: error });
+      throw new Refusal('not_found', 'The attachment is no longer available', { cause: error });
     }
     if (error instanceof AttachmentLate) {
-      throw new Refusal('unavailable', 'It is not there yet', { retryAfter: 60, cause: error });
+      throw new Refusal('unavailable', 'The attachment is not available yet', {
+        retryAfter: 60,
+        cause: error,
+      });
     }
     throw error;
   }
@@ -182,20 +191,20 @@ async function send(res: Response, { name, type, size, stream }: Download): Prom
   res.set({
     'Content-Type': type,
     'Content-Length': String(size),
-    'Content-Disposition': asDownload(name),
-    'Content-Security-Policy': SEALED,
+    'Content-Disposition': attachmentDisposition(name),
+    'Content-Security-Policy': DOWNLOAD_POLICY,
   });
   if (res.req.method === 'HEAD') {
     res.end();
     return;
   }
-  // The client would read bytes beyond Content-Length as the next response.
+  // Bytes beyond Content-Length would be read as the next response.
   res.strictContentLength = true;
   const deadline = setTimeout(() => res.destroy(), DOWNLOAD_MS);
   try {
     await pipeline(stream(), res);
   } catch (error) {
-    // Whoever asked has gone, or is told by a connection that breaks off before the end.
+    // The client has disconnected, or detects the failure from the incomplete response.
     if (!res.headersSent) throw error;
     res.destroy();
   } finally {
@@ -203,7 +212,9 @@ async function send(res: Response, { name, type, size, stream }: Download): Prom
   }
 }
 
-/** Undefined also when its file is missing, which the spool reports itself. */
+/**
+ * Undefined when the raw form was deleted, or when its file is missing, which the spool reports.
+ */
 async function keptRaw(
   { id }: Entry,
   spool: Pick<Spool, 'raw' | 'blobs'>,
@@ -218,7 +229,8 @@ async function keptRaw(
 
 async function rawOf(entry: Entry, spool: Pick<Spool, 'raw' | 'blobs'>): Promise<RawForm> {
   const raw = await keptRaw(entry, spool);
-  if (raw === undefined) throw new Refusal('not_found', 'What was received is no longer kept');
+  if (raw === undefined)
+    throw new Refusal('not_found', 'The original has been deleted (spool.retain.raw)');
   return raw;
 }
 
@@ -239,7 +251,7 @@ async function headOf(raw: RawForm, spool: Pick<Spool, 'blobs'>): Promise<Uint8A
   return Buffer.concat(chunks).subarray(0, MAX_RAW_TEXT);
 }
 
-async function orNothing<Found, Instead>(
+async function orFallback<Found, Instead>(
   reading: Promise<Found>,
   instead: Instead,
 ): Promise<Found | Instead> {
@@ -256,15 +268,17 @@ async function readable<Found>(read: () => Promise<Found>): Promise<Found> {
     return await read();
   } catch (error) {
     if (!(error instanceof NotReadable)) throw error;
-    throw new Refusal('unavailable', `It cannot be shown: ${error.message}`, { cause: error });
+    throw new Refusal('unavailable', `The content cannot be shown: ${error.message}`, {
+      cause: error,
+    });
   }
 }
 
-/** What operators may read of an entry, provided by each channel. */
+/** The readable content of an entry, provided by each channel. */
 export interface EntryContents {
   /**
-   * The head of the raw form as text for people, and the kind of thing it is.
-   * @param head its first bytes
+   * The beginning of the raw form as text, and its type.
+   * @param head the first bytes
    */
   rawText(entry: Entry, head: Uint8Array): { readonly text: string; readonly type: string };
   /** @throws {NotReadable} */
@@ -272,9 +286,13 @@ export interface EntryContents {
     entry: Entry,
     raw: RawForm,
   ): Promise<{ readonly text?: string; readonly hasHtml: boolean }>;
-  /** A document that loads nothing; undefined when there is no HTML. @throws {NotReadable} */
+  /**
+   * A document without external resources; undefined when there is no HTML. @throws {NotReadable}
+   */
   html(entry: Entry, raw: RawForm): Promise<string | undefined>;
-  /** What would be submitted now. `dispose` it. @throws {NotReadable} */
+  /**
+   * The content that the next attempt would submit. Call `dispose` when done. @throws {NotReadable}
+   */
   prepared(entry: Entry, raw: RawForm, signal: AbortSignal): Promise<Prepared>;
 }
 
@@ -285,20 +303,23 @@ interface Prepared {
   dispose(): Promise<void>;
 }
 
-/** It cannot be shown: it cannot be read, or not in time, or its shop is not configured. */
+/** The content cannot be read, not in time, or its shop is not configured. */
 export class NotReadable extends Error {
   override name = 'NotReadable';
 }
 
 const MAX_LENGTH = 150;
-/** Steps of a path, controls, halves of a character, and what turns the direction of writing. */
+/**
+ * Path separators, control characters, lone surrogates, and characters that change the direction of
+ * text.
+ */
 const MISLEADING = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}/\\]/gu;
 
 /**
- * `Content-Disposition` of a file that a stranger has named (RFC 6266 §4.3: the name may lie). The
- * end of a long name stays: it says what kind of file it is.
+ * `Content-Disposition` of a file whose name comes from the sender (RFC 6266 §4.3). A long name
+ * keeps its end, which has the extension.
  */
-export function asDownload(name: string): string {
+export function attachmentDisposition(name: string): string {
   const safe = name.slice(-MAX_LENGTH).replace(MISLEADING, '_');
   return contentDisposition(safe === '' ? undefined : safe, { type: 'attachment' });
 }

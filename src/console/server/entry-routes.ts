@@ -21,7 +21,7 @@ interface EntryRouteParts {
   readonly spool: Pick<Spool, 'get' | 'raw' | 'timeline'>;
   readonly operator: OperatorStore;
   readonly shops: ShopNames;
-  /** The ticket of a conversation, as far as the platform tells at once. */
+  /** The ticket of the conversation, if the platform returns it at once. */
   readonly ticketOf: (entry: Entry) => Promise<string | undefined>;
 }
 
@@ -50,10 +50,10 @@ export function entryRoutes(parts: EntryRouteParts): Router {
   return router;
 }
 
-/** @throws {Refusal} there is no such entry */
+/** @throws {Refusal} the entry does not exist */
 export async function entryOf(id: unknown, spool: Pick<Spool, 'get'>): Promise<Entry> {
   const entry = await spool.get(checked(entryIdSchema, id));
-  if (entry === undefined) throw new Refusal('not_found', 'There is no such entry');
+  if (entry === undefined) throw new Refusal('not_found', 'Entry not found');
   return entry;
 }
 
@@ -93,7 +93,7 @@ async function detailOf(entry: Entry, parts: EntryRouteParts): Promise<EntryDeta
 
 const NO_SUMMARY: EntrySummary = { from: '', to: '', subject: '' };
 
-/** One line of the list. */
+/** An entry as a row of the list. */
 function rowOf(entry: Entry, summary: EntrySummary, shops: ShopNames): EntryRow {
   const { id, kind, channel, state, receivedAt, attempts, settledAt } = entry;
   const reason = shownReason(entry, shops.isServed(entry.shopId));
@@ -115,13 +115,13 @@ function rowOf(entry: Entry, summary: EntrySummary, shops: ShopNames): EntryRow 
   };
 }
 
-/** The time of its next attempt, or what it waits for instead. */
+/** The time of the next attempt, or what the entry waits for. */
 function whenNext(entry: Entry): Pick<EntryRow, 'nextAttemptAt' | 'waitsFor'> {
   const wait = waitOf(entry);
   return wait === 'time' ? { nextAttemptAt: entry.nextAttemptAt } : { waitsFor: wait };
 }
 
-/** With durations, and the attempt that each step belongs to. */
+/** Adds the duration and the attempt number of each step. */
 function timelineOf(steps: readonly StoredStep[]): readonly TimelineStep[] {
   let attempt = 1;
   let before: number | undefined;
@@ -129,20 +129,20 @@ function timelineOf(steps: readonly StoredStep[]): readonly TimelineStep[] {
     const tookMs = Math.max(0, step.at - (before ?? step.at));
     before = step.at;
     if (isApart(step.step)) return { ...step, tookMs };
-    const told = { ...step, tookMs, attempt };
+    const shown = { ...step, tookMs, attempt };
     if (endsAttempt(step.step)) attempt += 1;
-    return told;
+    return shown;
   });
 }
 
-/** What the last check of the sender found, one word for each method. */
+/** The results of the last sender authentication, one word for each method. */
 function authenticationOf(steps: readonly StoredStep[]): EntryDetail['authentication'] | undefined {
   const found = steps.findLast(({ step }) => step === 'authenticated')?.detail;
   if (found === undefined) return undefined;
   return Object.fromEntries(Object.entries(found).map(([name, value]) => [name, String(value)]));
 }
 
-/** What the message was taken for, and why; undefined before the first attempt. */
+/** The classification of the message and its reason; undefined before the first attempt. */
 function classificationOf(
   steps: readonly StoredStep[],
   state: string,
@@ -156,6 +156,6 @@ function classificationOf(
   }
   if (state === 'held') return { verdict: 'held', reason: reason ?? '' };
   if (!steps.some(({ step }) => step === 'normalized')) return undefined;
-  const why = last === undefined ? 'nothing speaks against it' : 'released by an operator';
+  const why = last === undefined ? 'no rule applies' : 'released by an operator';
   return { verdict: 'deliver', reason: why };
 }

@@ -14,26 +14,26 @@ const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 200;
 const MAX_STATES = 20;
 
-const once = z.string().max(200);
-const whole = z
+const shortText = z.string().max(200);
+const wholeNumber = z
   .string()
   .regex(/^\d{1,15}$/)
   .transform(Number);
 
 const filterShape = {
-  text: once.optional(),
-  shop: once.optional(),
+  text: shortText.optional(),
+  shop: shortText.optional(),
   channel: z.enum(CHANNELS).optional(),
   state: z.array(z.enum(ENTRY_STATES)).max(MAX_STATES).optional(),
-  reason: once.optional(),
-  from: whole.optional(),
-  to: whole.optional(),
+  reason: shortText.optional(),
+  from: wholeNumber.optional(),
+  to: wholeNumber.optional(),
 };
 const filterSchema = z.strictObject(filterShape);
 const listSchema = z.strictObject({
   ...filterShape,
   before: entryIdSchema.optional(),
-  limit: whole.pipe(z.number().min(1).max(MAX_LIMIT)).optional(),
+  limit: wholeNumber.pipe(z.number().min(1).max(MAX_LIMIT)).optional(),
   count: z.enum(['0', '1']).optional(),
 });
 
@@ -41,22 +41,30 @@ export type Filter = Omit<EntrySearch, 'before' | 'limit'>;
 
 export interface ListRequest {
   readonly search: EntrySearch;
-  /** Whether the number of all is wanted. */
+  /** Whether the total is requested. */
   readonly count: boolean;
 }
 
-/** @throws {Refusal} the query of `GET /api/entries` */
+/** Reads the query of `GET /api/entries`. @throws {Refusal} it is invalid */
 export function readList(query: unknown, shops: ShopNames): ListRequest {
-  const { before, limit = DEFAULT_LIMIT, count, ...filter } = checked(listSchema, given(query));
+  const {
+    before,
+    limit = DEFAULT_LIMIT,
+    count,
+    ...filter
+  } = checked(listSchema, nonEmptyParams(query));
   return {
     search: { ...toFilter(filter, shops), limit, ...(before !== undefined && { before }) },
     count: count === '1',
   };
 }
 
-/** @throws {Refusal} the filter of a bulk action: the same parameters, less those of a page */
+/**
+ * Reads the filter of a bulk action: the same parameters without paging. @throws {Refusal} it is
+ * invalid
+ */
 export function readFilter(query: unknown, shops: ShopNames): Filter {
-  const { before: _before, limit: _limit, count: _count, ...filter } = given(query);
+  const { before: _before, limit: _limit, count: _count, ...filter } = nonEmptyParams(query);
   return toFilter(checked(filterSchema, filter), shops);
 }
 
@@ -74,16 +82,16 @@ function toFilter(
   };
 }
 
-/** By its name, or by its id when it is no longer configured. */
+/** By name, or by id if the shop is no longer configured. */
 function shopIdOf(shop: string, shops: ShopNames): ShopId {
   const found = shops.idOf(shop);
   if (found !== undefined) return found;
   if (z.guid().safeParse(shop).success) return asShopId(shop.toLowerCase());
-  throw new Refusal('invalid', 'There is no such shop');
+  throw new Refusal('invalid', 'Shop not found');
 }
 
-/** Without what was left empty; `state` as a list however often it came. */
-function given(query: unknown): Record<string, unknown> {
+/** The non-empty parameters; `state` always as a list. */
+function nonEmptyParams(query: unknown): Record<string, unknown> {
   if (typeof query !== 'object' || query === null) return {};
   const filled = Object.entries(query).filter(([, value]) => value !== '');
   return Object.fromEntries(

@@ -6,7 +6,7 @@ import type { History, HistoryPoint } from '../contract.ts';
 
 const STEP_MS = 10_000;
 const POINTS = 360;
-/** `Overview.latency` is of the last 15 minutes. */
+/** `Overview.latency` covers the last 15 minutes. */
 const LATENCY_STEPS = 90;
 const SAMPLE_EVERY_MS = 2000;
 const MINUTE_MS = 60_000;
@@ -23,20 +23,23 @@ interface Totals {
 interface LiveFiguresParts {
   readonly metrics: Pick<Metrics, 'accepted' | 'settled' | 'refused'>;
   readonly clock: Clock;
-  /** How many entries are queued now. */
+  /** The number of queued entries. */
   readonly queued: () => Promise<number>;
   readonly logger: Logger;
 }
 
-/** Rates of the last minute, latency of the last quarter of an hour, and an hour in points. */
+/**
+ * Rates of the last minute, delivery times of the last 15 minutes, and the history of the last
+ * hour.
+ */
 export class LiveFigures {
   readonly #parts: LiveFiguresParts;
-  /** Of the last minute, the oldest first. */
+  /** Totals during the last minute, the oldest first. */
   #samples: Totals[] = [];
   readonly #points: HistoryPoint[] = [];
   #lastPoint: Totals | undefined;
-  #now = new Latencies();
-  /** Of the last steps, beside the one that is not over. */
+  #currentStep = new Latencies();
+  /** Delivery times of the last completed steps. */
   readonly #latencies: Latencies[] = [];
   #timer: NodeJS.Timeout | undefined;
   #sampling: Promise<void> = Promise.resolve();
@@ -61,14 +64,14 @@ export class LiveFigures {
     await this.#sampling;
   }
 
-  /** Called for every delivered message, so it must be cheap. */
+  /** Called for every delivered message; must be cheap. */
   delivered(latencyMs: number): void {
-    this.#now.add(latencyMs);
+    this.#currentStep.add(latencyMs);
   }
 
-  /** Of the last minute by channel, and accepted since the start. */
+  /** Counts of the last minute by channel, and the total accepted since the start. */
   async rates(): Promise<
-    Readonly<Record<'accepted' | 'delivered' | 'refused' | 'acceptedInAll', PerChannel>>
+    Readonly<Record<'accepted' | 'delivered' | 'refused' | 'acceptedTotal', PerChannel>>
   > {
     const now = await this.#totals();
     const first = this.#samples[0] ?? now;
@@ -76,14 +79,14 @@ export class LiveFigures {
       accepted: difference(now.accepted, first.accepted),
       delivered: difference(now.delivered, first.delivered),
       refused: difference(now.refused, first.refused),
-      acceptedInAll: now.accepted,
+      acceptedTotal: now.accepted,
     };
   }
 
   latency(): Quantiles | undefined {
     const all = new Latencies();
     for (const each of this.#latencies) all.addAll(each);
-    all.addAll(this.#now);
+    all.addAll(this.#currentStep);
     return all.quantiles();
   }
 
@@ -95,12 +98,12 @@ export class LiveFigures {
     const now = await this.#totals();
     this.#samples = [...this.#samples.filter(({ at }) => now.at - at <= MINUTE_MS), now];
     const last = this.#lastPoint ?? now;
-    // Timers fire slightly early or late.
+    // Tolerates timers that fire slightly early or late.
     if (now.at - last.at < STEP_MS - SAMPLE_EVERY_MS / 2) return;
     this.#lastPoint = now;
-    const quantiles = this.#now.quantiles();
-    keepLast(this.#latencies, this.#now, LATENCY_STEPS - 1);
-    this.#now = new Latencies();
+    const quantiles = this.#currentStep.quantiles();
+    keepLast(this.#latencies, this.#currentStep, LATENCY_STEPS - 1);
+    this.#currentStep = new Latencies();
     keepLast(
       this.#points,
       {
@@ -155,7 +158,10 @@ function keepLast<Item>(items: Item[], item: Item, most: number): void {
   if (items.length > most) items.splice(0, items.length - most);
 }
 
-/** Bounds grow by a tenth: a quantile is told to within 10 %, from a millisecond to months. */
+/**
+ * Bucket bounds grow by 10 %, which is the precision of quantiles; they range from a millisecond to
+ * months.
+ */
 const GROWTH = Math.log(1.1);
 const BUCKETS = 256;
 
@@ -166,7 +172,7 @@ interface Quantiles {
   readonly count: number;
 }
 
-/** Durations, counted and not kept: adding one is a logarithm and an addition. */
+/** A histogram of durations; adding one costs a logarithm and an addition. */
 class Latencies {
   readonly #counts = new Uint32Array(BUCKETS);
   #count = 0;
@@ -189,13 +195,13 @@ class Latencies {
     this.#count += other.#count;
   }
 
-  /** Undefined while there are none. In milliseconds. */
+  /** In milliseconds; undefined without durations. */
   quantiles(): Quantiles | undefined {
     if (this.#count === 0) return undefined;
     return { p50: this.#at(0.5), p95: this.#at(0.95), p99: this.#at(0.99), count: this.#count };
   }
 
-  /** The upper bound of the bucket in which that share of all is reached. */
+  /** The upper bound of the bucket that reaches this share of all durations. */
   #at(share: number): number {
     const rank = Math.ceil(share * this.#count);
     let passed = 0;

@@ -1,110 +1,110 @@
 import type { Clock } from '../../runtime/clock.ts';
 
-/** Where a password is given: in the page's form, or with each request of a program. */
-export type Door = 'page' | 'program';
+/** Where a password is given: on the sign-in page, or with each request of a program. */
+export type LoginSource = 'page' | 'program';
 
 /**
- * How many wrong passwords are looked at. Of clients that nobody knows at most 100 in an hour, both
- * doors together (OWASP ASVS 4.0.3, 2.2.1), however many addresses they come from.
+ * Limits of wrong passwords over all addresses. Unknown clients may check at most 100 passwords in
+ * an hour (OWASP ASVS 4.0.3, 2.2.1): twice the two bursts.
  */
-const IN_ALL = {
+const TOTAL = {
   page: { burst: 30, perHour: 30 },
   program: { burst: 20, perHour: 20 },
 } as const;
 const PER_ADDRESS = { burst: 15, perHour: 15 } as const;
 const PER_DEVICE = { burst: 10, perHour: 10 } as const;
 const ALL = 'all';
-/** Addresses from which somebody signed in of late: what is tried elsewhere does not lock them out. */
+/** Limit of known addresses: those of recent sign-ins, which are exempt from the total limits. */
 const MAX_KNOWN = 1000;
-/** Wrong tries that are remembered. */
+/** Limit of remembered wrong passwords. */
 const MAX_WRONG = 1000;
 
-export interface Try {
+export interface LoginAttempt {
   readonly address: string;
-  readonly door: Door;
-  /** The same for the same name and password, as long as they mean the same. */
-  readonly mark: string;
-  /** A browser in which this operator has signed in before. */
+  readonly source: LoginSource;
+  /** Equal for equal names and passwords while the accounts are unchanged. */
+  readonly fingerprint: string;
+  /** The id of a browser in which this operator has signed in before. */
   readonly device?: string | undefined;
 }
 
-/** How a try ended; `too_many`: the password was not checked. */
-type Tried =
+/** The result of an attempt; with `too_many` the password was not checked. */
+type LoginResult =
   | { readonly kind: 'right' | 'wrong' }
   | { readonly kind: 'too_many'; readonly retryAfter: number };
 
-/** A budget, and the key in it. */
+/** A budget and a key in it. */
 type BudgetKey = readonly [budget: GuessBudget, key: string];
 
 /**
- * How often a password may be guessed (docs/decisions/0026-who-waits-when-somebody-guesses.md).
- * Over a limit no password is checked, not even the right one: an answer to that alone would let a
- * guesser go on. Clients that can be told apart from the guesser have limits of their own: a browser
- * that has signed in before, the sign-in page and programs, and each address.
+ * Limits guessing of passwords (docs/decisions/0026-who-waits-when-somebody-guesses.md). Above a
+ * limit no password is checked, since accepting only the right one would allow guessing to
+ * continue. Limits are separate for browsers that have signed in before, for the sign-in page and
+ * programs, and for each address.
  *
- * A right password costs nothing, and neither does the same wrong one again: a scraper with an old
- * password does not guess.
+ * Right passwords do not count, and neither does the same wrong one again: a scraper with an
+ * outdated password is not guessing.
  */
 export class LoginLimits {
   readonly #clock: Clock;
   readonly #perDevice = new GuessBudget(PER_DEVICE);
   readonly #perAddress = new GuessBudget(PER_ADDRESS);
-  readonly #inAll = {
-    page: new GuessBudget(IN_ALL.page),
-    program: new GuessBudget(IN_ALL.program),
+  readonly #total = {
+    page: new GuessBudget(TOTAL.page),
+    program: new GuessBudget(TOTAL.program),
   };
   readonly #known = new Set<string>();
   readonly #wrong = new Set<string>();
-  readonly #turns = new Map<string, Promise<unknown>>();
+  readonly #queues = new Map<string, Promise<unknown>>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   /**
-   * Looks, unless there were too many wrong ones. Tries of one client are looked at one after the
-   * other: many at once are neither more guesses, nor too many when they are right.
+   * Checks a password, unless a limit is reached. Attempts of one client are checked one after the
+   * other, so that concurrent right ones do not reach the limit.
    */
-  async look(attempt: Try, isRight: () => Promise<boolean>): Promise<Tried> {
-    const client = attempt.device ?? `${attempt.door} ${attempt.address}`;
-    const before = this.#turns.get(client) ?? Promise.resolve();
-    const mine = before.then(() => this.#look(attempt, isRight));
+  async check(attempt: LoginAttempt, isRight: () => Promise<boolean>): Promise<LoginResult> {
+    const client = attempt.device ?? `${attempt.source} ${attempt.address}`;
+    const before = this.#queues.get(client) ?? Promise.resolve();
+    const mine = before.then(() => this.#check(attempt, isRight));
     const ended = mine.catch(() => undefined);
-    this.#turns.set(client, ended);
+    this.#queues.set(client, ended);
     try {
       return await mine;
     } finally {
-      if (this.#turns.get(client) === ended) this.#turns.delete(client);
+      if (this.#queues.get(client) === ended) this.#queues.delete(client);
     }
   }
 
-  async #look(attempt: Try, isRight: () => Promise<boolean>): Promise<Tried> {
+  async #check(attempt: LoginAttempt, isRight: () => Promise<boolean>): Promise<LoginResult> {
     const now = this.#clock();
     const budgets = this.#budgetsOf(attempt);
     const waitMs = Math.max(...budgets.map(([budget, key]) => budget.waitMs(key, now)));
     if (waitMs > 0) return { kind: 'too_many', retryAfter: Math.ceil(waitMs / 1000) };
-    const wrong = `${attempt.address} ${attempt.mark}`;
+    const wrong = `${attempt.address} ${attempt.fingerprint}`;
     if (this.#wrong.has(wrong)) return { kind: 'wrong' };
-    // Spent before anybody looks: addresses do not wait for one another.
+    // Spent before the check, since other addresses are checked concurrently.
     for (const [budget, key] of budgets) budget.spend(key, now);
     if (await isRight()) {
-      for (const [budget, key] of budgets) budget.giveBack(key, this.#clock());
-      keep(this.#known, attempt.address, MAX_KNOWN);
+      for (const [budget, key] of budgets) budget.refund(key, this.#clock());
+      addBounded(this.#known, attempt.address, MAX_KNOWN);
       return { kind: 'right' };
     }
-    keep(this.#wrong, wrong, MAX_WRONG);
+    addBounded(this.#wrong, wrong, MAX_WRONG);
     return { kind: 'wrong' };
   }
 
-  #budgetsOf({ address, door, device }: Try): readonly BudgetKey[] {
+  #budgetsOf({ address, source, device }: LoginAttempt): readonly BudgetKey[] {
     if (device !== undefined) return [[this.#perDevice, device]];
-    const own: BudgetKey = [this.#perAddress, `${door} ${address}`];
-    return this.#known.has(address) ? [own] : [own, [this.#inAll[door], ALL]];
+    const own: BudgetKey = [this.#perAddress, `${source} ${address}`];
+    return this.#known.has(address) ? [own] : [own, [this.#total[source], ALL]];
   }
 }
 
-/** The last added are kept. */
-function keep(set: Set<string>, value: string, most: number): void {
+/** Adds a value and removes the oldest ones above the limit. */
+function addBounded(set: Set<string>, value: string, most: number): void {
   set.delete(value);
   set.add(value);
   for (const oldest of set) {
@@ -114,19 +114,19 @@ function keep(set: Set<string>, value: string, most: number): void {
 }
 
 const HOUR_MS = 3_600_000;
-/** Keys that are told apart; the one that has been quiet for the longest gives way. */
+/** Limit of keys; the one unused for the longest time is removed. */
 const MAX_KEYS = 10_000;
 
 interface BudgetSize {
-  /** Guesses that may come at once. */
+  /** Guesses allowed at once. */
   readonly burst: number;
-  /** How many grow again in an hour: in no hour are there more than the two together. */
+  /** Guesses added per hour; an hour allows at most `burst + perHour`. */
   readonly perHour: number;
 }
 
 /**
- * A token bucket for each key. One that is empty gives a guess every few minutes rather than none
- * for long: whoever waits because of somebody else's guesses waits for minutes once those end.
+ * A token bucket for each key. An empty bucket allows one guess every few minutes, so a legitimate
+ * user waits only minutes once the guessing ends.
  */
 export class GuessBudget {
   readonly #size: BudgetSize;
@@ -136,18 +136,18 @@ export class GuessBudget {
     this.#size = size;
   }
 
-  /** Milliseconds until a guess of this key may be looked at; 0 when one may now. */
+  /** Milliseconds until the key may be used for a guess; 0 for now. */
   waitMs(key: string, now: number): number {
     const over = this.#spentBy(key, now) + 1 - this.#size.burst;
     return over <= 0 ? 0 : Math.ceil((over * HOUR_MS) / this.#size.perHour);
   }
 
   spend(key: string, now: number): void {
-    this.#keep(key, this.#spentBy(key, now) + 1, now);
+    this.#addBounded(key, this.#spentBy(key, now) + 1, now);
   }
 
-  giveBack(key: string, now: number): void {
-    this.#keep(key, Math.max(0, this.#spentBy(key, now) - 1), now);
+  refund(key: string, now: number): void {
+    this.#addBounded(key, Math.max(0, this.#spentBy(key, now) - 1), now);
   }
 
   #spentBy(key: string, now: number): number {
@@ -155,7 +155,7 @@ export class GuessBudget {
     return Math.max(0, guesses - ((now - at) * this.#size.perHour) / HOUR_MS);
   }
 
-  #keep(key: string, guesses: number, now: number): void {
+  #addBounded(key: string, guesses: number, now: number): void {
     this.#spent.delete(key);
     if (guesses > 0) this.#spent.set(key, { guesses, at: now });
     for (const quietest of this.#spent.keys()) {

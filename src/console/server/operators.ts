@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { matchesHash, parsePasswordHash, type PasswordHash } from '../../runtime/password-hash.ts';
 
-/** Whoever signs in with the console's one password. */
+/** The name of the operator who uses the console's single password. */
 export const OPERATOR = 'operator';
 
 export interface OperatorAccount {
@@ -17,13 +17,13 @@ type Known =
 /** A digest of fixed length, so that the comparison's time reveals nothing. */
 const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Who may use the console. How long an answer takes does not tell which names there are. */
+/** The operators of the console. The duration of a check does not reveal which names exist. */
 export class Operators {
   #accounts: ReadonlyMap<string, Known> = new Map();
-  /** Checked in place of an account that does not exist. */
-  #nobody: Known = nobodyLike([]);
-  /** What was found right already, by name: a scraper need not pay for scrypt each time. */
-  readonly #right = new Map<string, Buffer>();
+  /** Checked when the account does not exist. */
+  #decoy: Known = decoyFor([]);
+  /** The digest of each verified password, so that scrypt need not run for every request. */
+  readonly #verified = new Map<string, Buffer>();
   #key = randomBytes(32);
   #hashing: Promise<unknown> = Promise.resolve();
 
@@ -31,12 +31,12 @@ export class Operators {
     this.replace(accounts);
   }
 
-  /** Those who may from now on. Answers whose password is another one, or gone. */
+  /** Replaces the accounts. Returns the operators whose password changed or who were removed. */
   replace(accounts: readonly OperatorAccount[]): readonly string[] {
     const before = this.#accounts;
     this.#accounts = new Map(accounts.map(({ name, password }) => [name, knownOf(password)]));
-    this.#nobody = nobodyLike([...this.#accounts.values()]);
-    this.#right.clear();
+    this.#decoy = decoyFor([...this.#accounts.values()]);
+    this.#verified.clear();
     this.#key = randomBytes(32);
     return [...before].flatMap(([name, { configured }]) =>
       this.passwordOf(name) === configured ? [] : [name],
@@ -47,38 +47,38 @@ export class Operators {
     return this.#accounts.has(name);
   }
 
-  /** What a session is bound to: it ends when this changes. Undefined for nobody. */
+  /** The configured password, to which sessions are bound; undefined for an unknown operator. */
   passwordOf(name: string): string | undefined {
     return this.#accounts.get(name)?.configured;
   }
 
-  /** The same for the same name and password until the accounts are replaced; tells neither. */
-  markOf(name: string, password: string): string {
-    return this.#seen(`${name}\0${password}`).toString('base64');
+  /** A keyed digest of name and password, stable until the accounts are replaced. */
+  fingerprintOf(name: string, password: string): string {
+    return this.#digest(`${name}\0${password}`).toString('base64');
   }
 
-  /** Whether this is the password of that operator. */
+  /** Whether the password is right. */
   async verify(name: string, password: string): Promise<boolean> {
     const account = this.#accounts.get(name);
-    const known = account ?? this.#nobody;
+    const known = account ?? this.#decoy;
     if (known.kind === 'plain') {
       const right = timingSafeEqual(digestOf(password), known.digest) && account !== undefined;
-      if (!right && this.#nobody.kind === 'hash')
-        await this.#matchesHash(password, this.#nobody.hash);
+      if (!right && this.#decoy.kind === 'hash')
+        await this.#matchesHash(password, this.#decoy.hash);
       return right;
     }
-    const seen = this.#seen(password);
-    const before = this.#right.get(name);
-    if (before !== undefined && timingSafeEqual(before, seen)) return true;
+    const digest = this.#digest(password);
+    const before = this.#verified.get(name);
+    if (before !== undefined && timingSafeEqual(before, digest)) return true;
     const right = (await this.#matchesHash(password, known.hash)) && account !== undefined;
-    // Another password may have been configured meanwhile.
-    if (right && this.#accounts.get(name) === account) this.#right.set(name, seen);
+    // The password may have been replaced during the check.
+    if (right && this.#accounts.get(name) === account) this.#verified.set(name, digest);
     return right;
   }
 
   /**
-   * One at a time: each takes 64 MiB and one of the four threads on which the spool's files are
-   * written too. How many may wait is bounded by the limits on wrong passwords.
+   * One at a time: each uses 64 MiB and one of the four threads that also write the spool's files.
+   * The login limits bound the number of waiting checks.
    */
   #matchesHash(password: string, hash: PasswordHash): Promise<boolean> {
     const mine = this.#hashing.then(() => matchesHash(password, hash));
@@ -86,13 +86,13 @@ export class Operators {
     return mine;
   }
 
-  #seen(text: string): Buffer {
+  #digest(text: string): Buffer {
     return createHmac('sha256', this.#key).update(text).digest();
   }
 }
 
-/** Hashes against the slowest account, so that the time does not show which names exist. */
-function nobodyLike(accounts: readonly Known[]): Known {
+/** Uses the slowest kind of account, so that the duration does not reveal which names exist. */
+function decoyFor(accounts: readonly Known[]): Known {
   const slowest = accounts.find(({ kind }) => kind === 'hash');
   const configured = randomBytes(32).toString('hex');
   return slowest?.kind === 'hash'

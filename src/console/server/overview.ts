@@ -10,7 +10,7 @@ export interface OverviewParts {
   readonly version: string;
   readonly demo: boolean;
   readonly deliveryPaused: boolean;
-  /** Channels with a door that is open. */
+  /** The enabled channels. */
   readonly enabled: () => ReadonlySet<Channel>;
 }
 
@@ -32,7 +32,7 @@ export async function overviewOf(parts: OverviewParts): Promise<Overview> {
       acceptedPerMinute: rates.accepted[channel],
       deliveredPerMinute: rates.delivered[channel],
       refusedPerMinute: rates.refused[channel],
-      accepted: rates.acceptedInAll[channel],
+      accepted: rates.acceptedTotal[channel],
     })),
     ...(latency && { latency }),
     queue: queueOf(facts),

@@ -10,14 +10,14 @@ import {
 } from '../../platform-api/schemas.ts';
 import { checked, Refusal } from './refusal.ts';
 
-/** A person waits for the answer. */
+/** Short, since an operator waits for the response. */
 const DEADLINE_MS = 15_000;
 const MAX_CONVERSATIONS = 50;
 const AT_ONCE = 8;
 
 export type ClientOf = (shop: string) => PlatformClient | undefined;
 
-/** Theirs are UUIDs; whatever else one could be, it is one step of a path. */
+/** The platform's ids are UUIDs; in any case one path segment. */
 const idSchema = z.string().regex(/^[\w-]{1,100}$/);
 const idsSchema = z
   .string()
@@ -31,43 +31,53 @@ const conversationsSchema = z.object({
 });
 
 /**
- * `GET /platform/:shop/...`: what the platform has of a shop, through the gateway's own client. The
- * filters are the API's (§4); conversations, which it does not list, are those of the newest
- * messages, or those asked for by `id`.
+ * `GET /platform/:shop/...`: the shop's resources at the platform, through the gateway's client.
+ * The filters are those of the API (§4). The API does not list conversations; these are the ones of
+ * the newest messages, or those requested by `id`.
  */
 export function platformRoutes(clientOf: ClientOf): Router {
   const router = express.Router();
   router.get('/platform/:shop/tickets', async (req, res) => {
     const query = checked(listTicketsQuerySchema, req.query);
-    res.json(await asked(req, clientOf, (client, signal) => client.listTickets(query, signal)));
+    res.json(
+      await fromPlatform(req, clientOf, (client, signal) => client.listTickets(query, signal)),
+    );
   });
   router.get('/platform/:shop/tickets/:id', async (req, res) => {
     const { id } = req.params;
-    res.json(await asked(req, clientOf, (client, signal) => client.getTicket(id, signal)));
+    res.json(await fromPlatform(req, clientOf, (client, signal) => client.getTicket(id, signal)));
   });
   router.get('/platform/:shop/contacts', async (req, res) => {
     const query = checked(listContactsQuerySchema, req.query);
-    res.json(await asked(req, clientOf, (client, signal) => client.listContacts(query, signal)));
+    res.json(
+      await fromPlatform(req, clientOf, (client, signal) => client.listContacts(query, signal)),
+    );
   });
   router.get('/platform/:shop/contacts/:id', async (req, res) => {
     const { id } = req.params;
-    res.json(await asked(req, clientOf, (client, signal) => client.getContact(id, signal)));
+    res.json(await fromPlatform(req, clientOf, (client, signal) => client.getContact(id, signal)));
   });
   router.get('/platform/:shop/messages', async (req, res) => {
     const query = checked(listMessagesQuerySchema, req.query);
-    res.json(await asked(req, clientOf, (client, signal) => client.listMessages(query, signal)));
+    res.json(
+      await fromPlatform(req, clientOf, (client, signal) => client.listMessages(query, signal)),
+    );
   });
   router.get('/platform/:shop/messages/:id', async (req, res) => {
     const { id } = req.params;
-    res.json(await asked(req, clientOf, (client, signal) => client.getMessage(id, signal)));
+    res.json(await fromPlatform(req, clientOf, (client, signal) => client.getMessage(id, signal)));
   });
   router.get('/platform/:shop/conversations', async (req, res) => {
     const query = checked(conversationsSchema, req.query);
-    res.json(await asked(req, clientOf, (client, signal) => conversations(client, query, signal)));
+    res.json(
+      await fromPlatform(req, clientOf, (client, signal) => conversations(client, query, signal)),
+    );
   });
   router.get('/platform/:shop/conversations/:id', async (req, res) => {
     const { id } = req.params;
-    res.json(await asked(req, clientOf, (client, signal) => client.getConversation(id, signal)));
+    res.json(
+      await fromPlatform(req, clientOf, (client, signal) => client.getConversation(id, signal)),
+    );
   });
   return router;
 }
@@ -78,15 +88,15 @@ async function conversations(
   signal: AbortSignal,
 ): Promise<Page<Conversation>> {
   const wanted = [...(id ?? []), ...(id__in ?? [])];
-  if (wanted.length > 0) return { results: await each(client, wanted, signal) };
+  if (wanted.length > 0) return { results: await fetchConversations(client, wanted, signal) };
   const limit = Math.min(page.limit ?? MAX_CONVERSATIONS, MAX_CONVERSATIONS);
   const { results, next, previous } = await client.listMessages({ ...page, limit }, signal);
   const ids = results.flatMap(({ conversation_id }) => conversation_id ?? []);
-  return { results: await each(client, [...new Set(ids)], signal), next, previous };
+  return { results: await fetchConversations(client, [...new Set(ids)], signal), next, previous };
 }
 
-/** In the order of the ids; one that is gone is left out. */
-async function each(
+/** In the order of the ids, without missing ones. */
+async function fetchConversations(
   client: PlatformClient,
   ids: readonly string[],
   signal: AbortSignal,
@@ -108,8 +118,8 @@ async function each(
   return found;
 }
 
-/** @throws {Refusal} no such shop, or what the platform says instead */
-async function asked<Found>(
+/** @throws {Refusal} the shop is unknown, or the platform refused or failed */
+async function fromPlatform<Found>(
   req: Request,
   clientOf: ClientOf,
   request: (client: PlatformClient, signal: AbortSignal) => Promise<Found>,
@@ -117,7 +127,7 @@ async function asked<Found>(
   const { shop, id } = req.params;
   if (id !== undefined) checked(idSchema, id);
   const client = clientOf(typeof shop === 'string' ? shop : '');
-  if (client === undefined) throw new Refusal('not_found', 'There is no such shop');
+  if (client === undefined) throw new Refusal('not_found', 'Shop not found');
   const gone = new AbortController();
   req.res?.once('close', () => gone.abort());
   try {
@@ -130,12 +140,12 @@ async function asked<Found>(
 
 function refusalOf(error: PlatformError): Refusal {
   const { code, status, retryAfterMs, problem } = error;
-  if (code === 'invalid') return new Refusal('invalid', 'That is no id');
-  if (status === 404) return new Refusal('not_found', 'The platform does not have it');
-  const said = status === undefined || code !== 'http' ? `no answer (${code})` : String(status);
+  if (code === 'invalid') return new Refusal('invalid', 'The id is not valid');
+  if (status === 404) return new Refusal('not_found', 'Not found at the platform');
+  const said = status === undefined || code !== 'http' ? `no response (${code})` : String(status);
   const why = status === 400 ? `: ${(problem?.message ?? 'no reason given').slice(0, 200)}` : '';
   const retryAfter =
     retryAfterMs === undefined ? {} : { retryAfter: Math.ceil(retryAfterMs / 1000) };
-  const message = `The platform: ${said}${why}`;
+  const message = `Platform error: ${said}${why}`;
   return new Refusal('unavailable', message, { status: 502, cause: error, ...retryAfter });
 }

@@ -14,13 +14,13 @@ const STATUS: Readonly<Record<Problem['code'], number>> = {
   unavailable: 503,
 };
 
-/** Why a request is not answered with what it asked for; thrown anywhere behind `/api`. */
+/** An error response of the API; thrown anywhere below `/api`. */
 export class Refusal extends Error {
   override name = 'Refusal';
   readonly problem: Problem;
   readonly status: number;
 
-  /** @param status when the code's own does not say it well enough */
+  /** @param more.status overrides the status of the code */
   constructor(code: Problem['code'], message: string, more: RefusalDetails = {}) {
     super(message, { cause: more.cause });
     const { retryAfter, status = STATUS[code] } = more;
@@ -36,15 +36,15 @@ interface RefusalDetails {
   readonly cause?: unknown;
 }
 
-/** No `WWW-Authenticate`: a browser would ask for a password by itself, and keep it. */
+/** Without `WWW-Authenticate`, which would make browsers ask for a password and store it. */
 export function refuse(res: Response, { status, problem }: Refusal): void {
   if (problem.retryAfter !== undefined) res.set('Retry-After', String(problem.retryAfter));
   res.set('Cache-Control', 'no-store').status(status).json(problem);
 }
 
 /**
- * What came from outside, as its schema has it.
- * @throws {Refusal} `invalid`, naming what is wrong and nothing of its value
+ * Validates input.
+ * @throws {Refusal} `invalid`, naming the field without its value
  */
 export function checked<Schema extends z.ZodType>(
   schema: Schema,
@@ -54,5 +54,5 @@ export function checked<Schema extends z.ZodType>(
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   const where = issue === undefined ? '' : issue.path.slice(0, 3).join('.').slice(0, 60);
-  throw new Refusal('invalid', where === '' ? 'Not what was expected' : `${where} is not valid`);
+  throw new Refusal('invalid', where === '' ? 'The request is not valid' : `${where} is not valid`);
 }

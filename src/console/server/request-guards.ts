@@ -4,16 +4,19 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import { Refusal, refuse } from './refusal.ts';
 
-/** No foreign page can send it without asking first (Fetch §3.2.2), and nothing answers that. */
+/**
+ * A page of another origin cannot send this header without a preflight request (Fetch §3.2.2),
+ * which is never answered.
+ */
 export const CONSOLE_HEADER = 'x-sluice-console';
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
-/** What a browser says of a request by the page itself, or by a person (a bookmark, the address bar). */
+/** The values of `Sec-Fetch-Site` for the console's page and for direct navigation. */
 const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
 
 /**
- * Refuses names that are not the console's: a foreign page whose name was pointed at this address
- * afterwards would be of the same origin (DNS rebinding). An address cannot be rebound, and whoever
- * sends the password along is no browser that was tricked.
+ * Refuses unknown host names, against DNS rebinding: a foreign name that resolves to this address
+ * would share the console's origin. IP addresses cannot be rebound, and browsers tricked this way
+ * send no `Authorization`.
  */
 export function requireKnownHost(names: readonly string[], logger: Logger): RequestHandler {
   const known = new Set(names.map((name) => name.toLowerCase()));
@@ -24,12 +27,12 @@ export function requireKnownHost(names: readonly string[], logger: Logger): Requ
       next();
       return;
     }
-    // Logged once per name and only for a few names, since clients choose the header.
+    // Logged once per name and for few names, since clients choose the header.
     if (seen.size < 10 && !seen.has(host)) {
       seen.add(host);
       logger.warn('console.unknown_host', { todo: 'add the name to admin.hosts' });
     }
-    const message = 'The console is not known by this name: add it to admin.hosts';
+    const message = 'Unknown host name: add it to admin.hosts';
     refuse(res, new Refusal('forbidden', message, { status: 421 }));
   };
 }
@@ -39,40 +42,40 @@ function isOwnName(host: string, known: ReadonlySet<string>): boolean {
   return known.has(host);
 }
 
-/** Of a Host header, without port, brackets and the dot at the end. */
+/** The name in a Host header, without port, brackets and trailing dot. */
 function hostName(header: string): string {
   const [, bracketed, plain = ''] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d{0,5})?$/.exec(header) ?? [];
   return (bracketed ?? plain.replace(/\.$/, '')).toLowerCase();
 }
 
 /**
- * Lets only the console's own page, and programs, ask under `/api`. The session's cookie is
- * SameSite=Strict already, but another port of this machine is the same site.
- * @param hosts names under which a proxy that rewrites `Host` shows the console
+ * Admits only the console's page and programs to `/api`. The session cookie is SameSite=Strict, but
+ * other ports of this host are the same site.
+ * @param hosts host names of the console behind a proxy that rewrites `Host`
  */
 export function requireOwnPage(hosts: readonly string[]): RequestHandler {
   const known = new Set(hosts.map((host) => host.toLowerCase()));
   return (req: Request, _res: Response, next: NextFunction) => {
-    if (isFromElsewhere(req)) throw foreign();
+    if (isCrossSite(req)) throw crossSite();
     if (!SAFE_METHODS.has(req.method)) {
       if (req.headers[CONSOLE_HEADER] !== '1') {
-        throw new Refusal('forbidden', 'What changes something carries X-Sluice-Console: 1');
+        throw new Refusal('forbidden', 'The header X-Sluice-Console: 1 is required');
       }
-      if (!isOwnOrigin(req, known)) throw foreign();
+      if (!isOwnOrigin(req, known)) throw crossSite();
     }
     next();
   };
 }
 
-/** What a browser says that another site made it ask. */
-export function isFromElsewhere({ headers }: IncomingMessage): boolean {
+/** Whether a browser marks the request as caused by another site. */
+export function isCrossSite({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site'];
   return typeof site === 'string' && !OWN_SITES.has(site);
 }
 
-const foreign = () => new Refusal('forbidden', 'Not from another site');
+const crossSite = () => new Refusal('forbidden', 'Cross-site requests are refused');
 
-/** Programs send none. `null` is the origin of a sandboxed frame: a message, not the page. */
+/** Programs send no Origin. `null` is the origin of a sandboxed frame with a message. */
 function isOwnOrigin({ headers }: IncomingMessage, known: ReadonlySet<string>): boolean {
   const { origin, host } = headers;
   if (origin === undefined) return true;
@@ -81,13 +84,13 @@ function isOwnOrigin({ headers }: IncomingMessage, known: ReadonlySet<string>): 
   return url.host === host?.toLowerCase() || (url.port === '' && known.has(hostName(url.host)));
 }
 
-/** The one place where what was thrown behind `/api` becomes an answer. */
+/** Converts errors thrown below `/api` to responses. */
 export function answerFailures(logger: Logger) {
   // oxlint-disable-next-line no-unused-vars -- express tells it by its four parameters
   return (error: unknown, _req: Request, res: Response, _next: NextFunction): void => {
     const refusal = asRefusal(error);
     if (refusal.status >= 500) logger.warn('console.failed', errorFields(refusal.cause ?? error));
-    // An answer that has begun is cut off: a clean end would look complete.
+    // A response in progress is aborted, since a regular end would look complete.
     if (res.headersSent) res.destroy();
     else refuse(res, refusal);
   };
@@ -97,16 +100,16 @@ function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (error instanceof URIError) return new Refusal('invalid', 'The path is not valid');
   const status = statusOf(error);
-  if (status === 413) return new Refusal('invalid', 'Too large', { status });
-  if (status === 415) return new Refusal('invalid', 'Not in this encoding', { status });
-  if (status === 400) return new Refusal('invalid', 'Not valid JSON');
-  return new Refusal('internal', 'Something went wrong; see the log', {
+  if (status === 413) return new Refusal('invalid', 'The request is too large', { status });
+  if (status === 415) return new Refusal('invalid', 'Unsupported encoding', { status });
+  if (status === 400) return new Refusal('invalid', 'The request is not valid JSON');
+  return new Refusal('internal', 'Internal error; see the gateway’s log', {
     status: 500,
     cause: error,
   });
 }
 
-/** Of what the body parser throws. */
+/** The status of an error of the body parser. */
 function statusOf(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('status' in error)) return undefined;
   return typeof error.status === 'number' ? error.status : undefined;

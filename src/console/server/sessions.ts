@@ -6,12 +6,12 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { DurableFiles } from '../../runtime/durable-files.ts';
 import type { Operators } from './operators.ts';
 
-/** One session that was ended, or everything of an operator whose password is another one now. */
-export type Ended = { readonly session: string } | { readonly operator: string };
+/** One session that was ended, or an operator all of whose sessions were. */
+export type EndedSessions = { readonly session: string } | { readonly operator: string };
 
-/** How long a session lasts; using it does not extend it. */
+/** The lifetime of a session; use does not extend it. */
 const SESSION_MS = 12 * 60 * 60 * 1000;
-/** The most sessions at a time; one more ends the oldest. */
+/** Limit of sessions; above it the oldest is ended. */
 const MAX_SESSIONS = 200;
 const TOKEN = /^[\w-]{43}$/;
 
@@ -22,7 +22,7 @@ export interface LiveSession {
 }
 
 interface SessionParts {
-  /** Outlives the process. */
+  /** Sessions are stored in this file. */
   readonly file: string;
   readonly files: Pick<DurableFiles, 'replace'>;
   readonly operators: Operators;
@@ -31,14 +31,14 @@ interface SessionParts {
 }
 
 /**
- * Who has signed in. A session is a random token that only the browser has; here lies its hash, and
- * a seal of the operator's password under it, so that a changed password ends it. They outlive a
- * restart, and an ended one does not come back with it.
+ * The sessions of operators. The browser holds a random token; the gateway stores its hash and an
+ * HMAC of the operator's password under it, so that changing the password ends the session.
+ * Sessions and their ends survive a restart.
  */
 export class Sessions {
   readonly #parts: SessionParts;
-  #kept: Map<string, KeptSession>;
-  readonly #listeners = new Set<(ended: Ended) => void>();
+  #sessions: Map<string, KeptSession>;
+  readonly #listeners = new Set<(ended: EndedSessions) => void>();
   #written: Promise<void> = Promise.resolve();
 
   static async open(parts: SessionParts): Promise<Sessions> {
@@ -47,76 +47,78 @@ export class Sessions {
 
   constructor(parts: SessionParts, kept: readonly KeptSession[]) {
     this.#parts = parts;
-    this.#kept = new Map(kept.map((session) => [session.id, session]));
+    this.#sessions = new Map(kept.map((session) => [session.id, session]));
   }
 
   /**
-   * Resolves with the token once the session is kept.
-   * @param password as it is configured: the session ends with it
+   * Resolves with the token once the session is stored.
+   * @param password as configured; changing it ends the session
    */
   async begin(operator: string, password = ''): Promise<{ token: string; session: LiveSession }> {
     const now = this.#parts.clock();
-    for (const { id, endsAt } of this.#kept.values()) if (endsAt <= now) this.#drop(id);
-    for (const id of this.#kept.keys()) {
-      if (this.#kept.size < MAX_SESSIONS) break;
-      this.#drop(id);
+    for (const { id, endsAt } of this.#sessions.values()) if (endsAt <= now) this.#remove(id);
+    for (const id of this.#sessions.keys()) {
+      if (this.#sessions.size < MAX_SESSIONS) break;
+      this.#remove(id);
     }
     const token = randomBytes(32).toString('base64url');
     const id = idOf(token);
     const seal = sealOf(token, password);
     const session = { id, operator, endsAt: now + SESSION_MS };
-    this.#kept.set(id, { ...session, seal });
+    this.#sessions.set(id, { ...session, seal });
     await this.#write();
     return { token, session };
   }
 
-  /** The session of a token that a request came with. */
+  /** The session of a request's token. */
   find(token: string | undefined): LiveSession | undefined {
     if (token === undefined || !TOKEN.test(token)) return undefined;
-    const kept = this.#kept.get(idOf(token));
+    const kept = this.#sessions.get(idOf(token));
     if (kept === undefined || kept.endsAt <= this.#parts.clock()) return undefined;
     const password = this.#parts.operators.passwordOf(kept.operator);
     if (password === undefined || sealOf(token, password) !== kept.seal) return undefined;
     return { id: kept.id, operator: kept.operator, endsAt: kept.endsAt };
   }
 
-  /** Resolves once the end of the session is on disk, so that a restart does not restore it. */
+  /** Resolves once the end is stored, so that a restart does not restore the session. */
   async end(id: string): Promise<void> {
-    this.#drop(id);
+    this.#remove(id);
     await this.#write();
   }
 
-  /** Ends all sessions of these operators, whose password has changed. */
+  /** Ends all sessions of operators whose password has changed. */
   async endOf(operators: readonly string[]): Promise<void> {
-    const ended = [...this.#kept.values()].filter(({ operator }) => operators.includes(operator));
-    for (const operator of operators) this.#tell({ operator });
-    for (const { id } of ended) this.#drop(id);
+    const ended = [...this.#sessions.values()].filter(({ operator }) =>
+      operators.includes(operator),
+    );
+    for (const operator of operators) this.#notify({ operator });
+    for (const { id } of ended) this.#remove(id);
     if (ended.length > 0) await this.#write();
   }
 
-  /** Calls back with what was ended. Answers how to stop it. */
-  onEnd(listener: (ended: Ended) => void): () => void {
+  /** Calls the listener for ended sessions; returns the unsubscribe function. */
+  onEnd(listener: (ended: EndedSessions) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  #drop(id: string): void {
-    if (!this.#kept.delete(id)) return;
-    this.#tell({ session: id });
+  #remove(id: string): void {
+    if (!this.#sessions.delete(id)) return;
+    this.#notify({ session: id });
   }
 
-  #tell(ended: Ended): void {
+  #notify(ended: EndedSessions): void {
     for (const listener of this.#listeners) listener(ended);
   }
 
   /**
-   * One write after the other; each writes what there is by then. A full disk keeps nobody out: it is
-   * what the operator comes for, and the session lives as long as this process.
+   * Writes one after the other, each the current sessions. A full disk does not prevent signing in:
+   * the session then lasts until the process ends.
    */
   #write(): Promise<void> {
     const { file, files, logger } = this.#parts;
     this.#written = this.#written
-      .then(() => files.replace(file, JSON.stringify([...this.#kept.values()])))
+      .then(() => files.replace(file, JSON.stringify([...this.#sessions.values()])))
       .catch((error: unknown) => logger.error('console.sessions_not_kept', errorFields(error)));
     return this.#written;
   }
@@ -128,7 +130,7 @@ const sealOf = (token: string, password: string): string =>
 
 const keptSchema = z.array(
   z.object({
-    /** SHA-256 of the token in hex: who reads the file cannot sign in with it. */
+    /** SHA-256 of the token in hex; reading the file does not allow signing in. */
     id: z.string().regex(/^[0-9a-f]{64}$/),
     operator: z.string().min(1).max(64),
     endsAt: z.number(),
@@ -138,32 +140,32 @@ const keptSchema = z.array(
 );
 type KeptSession = Readonly<z.output<typeof keptSchema>[number]>;
 
-/** What was written last; nothing when there is no file, or one that cannot be read as such. */
+/** The stored sessions; none when the file is missing or unreadable. */
 async function readSessions(file: string): Promise<readonly KeptSession[]> {
   try {
     return keptSchema.parse(JSON.parse(await readFile(file, 'utf8')));
   } catch {
-    // Losing this file only means that operators sign in again.
+    // Without the file, operators sign in again.
     return [];
   }
 }
 
-/** A device token expires after this time without a sign-in. */
+/** A device token expires after this time without sign-in. */
 export const DEVICE_MS = 180 * 24 * 60 * 60 * 1000;
 const DEVICE_TOKEN = /^([\w-]{22})\.([0-9a-z]{1,10})\.([\w-]{43})$/;
 
 interface DeviceParts {
-  /** Outlives restarts. */
+  /** Stored, so that tokens survive restarts. */
   readonly key: Uint8Array;
   readonly operators: Operators;
   readonly clock: Clock;
 }
 
 /**
- * Browsers in which an operator has signed in (OWASP, "Slow Down Online Guessing Attacks with
- * Device Cookies"). Such a token lets nobody in: wrong passwords of others are not counted against
- * the browser that has it. It is signed for one operator and the password of that time, so that
- * tokens collected before the password was replaced are worth nothing.
+ * Tokens of browsers in which an operator has signed in (OWASP, "Slow Down Online Guessing Attacks
+ * with Device Cookies"). A token does not authenticate; it exempts the browser from the limits on
+ * other clients. It is signed for one operator and their password, so changing the password
+ * invalidates it.
  */
 export class Devices {
   readonly #parts: DeviceParts;
@@ -172,14 +174,14 @@ export class Devices {
     this.#parts = parts;
   }
 
-  /** @param password as it is configured */
+  /** @param password as configured */
   issue(operator: string, password = ''): string {
     const id = randomBytes(16).toString('base64url');
     const at = Math.floor(this.#parts.clock() / 1000).toString(36);
     return `${id}.${at}.${this.#seal(operator, password, id, at).toString('base64url')}`;
   }
 
-  /** The browser's id, when the token was given to it for this operator. */
+  /** The id in a valid token of this operator. */
   idOf(token: string | undefined, operator: string): string | undefined {
     const password = this.#parts.operators.passwordOf(operator);
     const [, id, at, seal] = DEVICE_TOKEN.exec(token ?? '') ?? [];

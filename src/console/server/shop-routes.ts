@@ -6,12 +6,12 @@ import type { ShopTrial } from '../contract.ts';
 import { TRIAL_TIMEOUT_MS } from '../trial-words.ts';
 import type { Audit } from './audit.ts';
 import { Refusal } from './refusal.ts';
-import { visitorOf } from './sign-in.ts';
+import { callerOf } from './sign-in.ts';
 
-/** The shops that are configured now. */
+/** The configured shops. */
 export interface ShopNames {
   idOf(name: string): ShopId | undefined;
-  /** The id itself when no shop has it any more. */
+  /** The id itself when the shop is no longer configured. */
   nameOf(id: ShopId): string;
   isServed(id: ShopId): boolean;
 }
@@ -28,36 +28,36 @@ interface ShopRouteParts {
 /** `POST /shops/:shop/try` */
 export function shopRoutes({ audit, ...parts }: ShopRouteParts): Router {
   const router = express.Router();
-  const underWay = new Map<ShopId, Promise<ShopTrial>>();
+  const running = new Map<ShopId, Promise<ShopTrial>>();
 
-  /** Requests that come while a shop is being tried share its result. */
-  const tried = (shopId: ShopId): Promise<ShopTrial> => {
-    const known = underWay.get(shopId);
+  /** Concurrent requests for a shop share one trial. */
+  const runTrial = (shopId: ShopId): Promise<ShopTrial> => {
+    const known = running.get(shopId);
     if (known !== undefined) return known;
     const trial = tryShop(parts.spool, shopId, { timeoutMs: TRIAL_TIMEOUT_MS }).finally(() =>
-      underWay.delete(shopId),
+      running.delete(shopId),
     );
-    underWay.set(shopId, trial);
+    running.set(shopId, trial);
     return trial;
   };
 
   router.post('/shops/:shop/try', async (req, res) => {
     const { shop } = req.params;
     const shopId = parts.shops.idOf(shop);
-    if (shopId === undefined) throw new Refusal('not_found', 'There is no such shop');
+    if (shopId === undefined) throw new Refusal('not_found', 'Shop not found');
     if (parts.deliveryPaused()) {
-      throw new Refusal('conflict', 'Delivery is paused in the configuration: nothing is tried');
+      throw new Refusal('conflict', 'Delivery is paused (delivery.paused): no message was tried');
     }
-    const trial = await tried(shopId);
+    const trial = await runTrial(shopId);
     parts.wake();
-    const who = visitorOf(res).operator;
+    const who = callerOf(res).operator;
     await audit.write({ who, action: 'try', target: shop, outcome: outcomeOf(trial) });
     res.json(trial);
   });
   return router;
 }
 
-/** For the audit: without the platform's words, which may quote a message. */
+/** The outcome for the audit log, without the platform's message, which may quote content. */
 function outcomeOf({ parts }: ShopTrial): string {
   if (parts.length === 0) return 'flows';
   return parts.map(({ part, outcome }) => `${part}: ${outcome.replaceAll('_', ' ')}`).join(', ');

@@ -4,13 +4,13 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Session } from '../contract.ts';
 import type { Audit } from './audit.ts';
 import { DEVICE_MS, type Devices, type LiveSession, type Sessions } from './sessions.ts';
-import { type Door, LoginLimits } from './login-limits.ts';
+import { type LoginSource, LoginLimits } from './login-limits.ts';
 import { OPERATOR, type Operators } from './operators.ts';
 import { checked, Refusal } from './refusal.ts';
 
 const COOKIE = 'sluice_session';
 const DEVICE_COOKIE = 'sluice_device';
-/** The one request that the device cookie is for. */
+/** The only path for which the device cookie is sent. */
 const LOGIN = '/login';
 const MAX_PASSWORD = 1024;
 
@@ -25,29 +25,29 @@ interface SignInParts {
   readonly devices: Devices;
   readonly audit: Audit;
   readonly clock: Clock;
-  /** Whose tries count together; a proxy's word is taken where proxies are trusted. */
+  /** The client address for the login limits, from a trusted proxy's header where there is one. */
   readonly network: (req: Request) => string;
-  /** The browser's connection is encrypted. */
+  /** Whether the browser's connection is encrypted. */
   readonly isSecure: (req: Request) => boolean;
-  /** Whether this is the token that reads the metrics, and nothing else. */
+  /** Whether the given token is the metrics token. */
   readonly isMetricsToken: (given: string) => boolean;
 }
 
-/** What a request gives to be recognized by; `device` only where somebody signs in. */
-interface Given {
+/** The credentials of a request; `device` only on the sign-in page. */
+interface Credentials {
   readonly name: string;
   readonly password: string;
-  readonly door: Door;
+  readonly source: LoginSource;
   readonly device?: string | undefined;
 }
 
-/** Who asks: a browser with a session, or a program with the password. */
-export interface Visitor {
+/** The caller of the API: a browser with a session, or a program with the password. */
+export interface Caller {
   readonly operator: string;
   readonly session?: LiveSession;
 }
 
-/** Recognizes who asks, and lets operators in and out. */
+/** Authenticates requests, and signs operators in and out. */
 export class SignIn {
   readonly #parts: SignInParts;
   readonly #limits: LoginLimits;
@@ -59,25 +59,25 @@ export class SignIn {
     this.#failed = new FailedLogins(parts.audit, parts.clock);
   }
 
-  /** `POST /login`, which needs no session. */
+  /** `POST /login`; requires no session. */
   loginRoute(): Router {
     const router = express.Router();
     router.post(LOGIN, express.json({ limit: '8kb' }), async (req, res) => {
       const { operator, password } = checked(loginSchema, req.body);
       const name = operator === undefined || operator === '' ? OPERATOR : operator;
-      // Read before the check: a password replaced meanwhile must not get a session of the new one.
+      // Read before the check, so that the session is bound to the password that was checked.
       const configured = this.#parts.operators.passwordOf(name);
       const { devices } = this.#parts;
       const device = devices.idOf(cookieOf(req, DEVICE_COOKIE), name);
-      if (!(await this.#isRight(req, { name, password, door: 'page', device }))) {
-        throw new Refusal('wrong_password', 'Name or password is wrong');
+      if (!(await this.#isRight(req, { name, password, source: 'page', device }))) {
+        throw new Refusal('wrong_password', 'Wrong name or password');
       }
       const old = this.#session(req);
       if (old !== undefined) await this.#parts.sessions.end(old.id);
       const { token, session } = await this.#parts.sessions.begin(name, configured);
       await this.#parts.audit.write({ who: name, action: 'login', target: 'console' });
       this.#setCookie(req, res, token, session.endsAt);
-      this.#knowDevice(req, res, devices.issue(name, configured));
+      this.#setDeviceCookie(req, res, devices.issue(name, configured));
       res.json({ operator: name, endsAt: session.endsAt } satisfies Session);
     });
     return router;
@@ -87,12 +87,12 @@ export class SignIn {
   sessionRoutes(): Router {
     const router = express.Router();
     router.get('/session', (_req, res) => {
-      const { operator, session } = visitorOf(res);
+      const { operator, session } = callerOf(res);
       const endsAt = session?.endsAt ?? this.#parts.clock();
       res.json({ operator, endsAt } satisfies Session);
     });
     router.post('/logout', async (req, res) => {
-      const { operator, session } = visitorOf(res);
+      const { operator, session } = callerOf(res);
       if (session !== undefined) {
         await this.#parts.sessions.end(session.id);
         await this.#parts.audit.write({ who: operator, action: 'logout', target: 'console' });
@@ -103,43 +103,43 @@ export class SignIn {
     return router;
   }
 
-  /** Lets pass whoever has a session, or the password in the request. */
+  /** Admits requests with a session or the password. */
   require = async (req: Request, res: Response, next: NextFunction): Promise<void> => {
-    const visitor = await this.recognize(req);
-    if (visitor === undefined) throw new Refusal('signed_out', 'Sign in first');
-    res.locals[VISITOR] = visitor;
+    const caller = await this.recognize(req);
+    if (caller === undefined) throw new Refusal('signed_out', 'Sign in first');
+    res.locals[CALLER] = caller;
     next();
   };
 
-  /** @throws {Refusal} too many wrong passwords came from there */
-  async recognize(req: Request): Promise<Visitor | undefined> {
+  /** @throws {Refusal} too many wrong passwords from this client */
+  async recognize(req: Request): Promise<Caller | undefined> {
     const session = this.#session(req);
     if (session !== undefined) return { operator: session.operator, session };
-    const given = presented(req.headers.authorization ?? '');
+    const given = credentialsIn(req.headers.authorization ?? '');
     if (given === undefined) return undefined;
-    // Any name did before there were names: it is the console's own password then.
+    // An unknown name is accepted with the console's single password, for compatibility.
     const name = this.#parts.operators.has(given.name) ? given.name : OPERATOR;
     const { password } = given;
-    const isRight = await this.#isRight(req, { name, password, door: 'program' });
+    const isRight = await this.#isRight(req, { name, password, source: 'program' });
     return isRight ? { operator: name } : undefined;
   }
 
   /**
-   * Whoever is recognized may read the metrics, and the token for them. That one is never too many:
-   * it is made by chance and too long to be guessed.
-   * @throws {Refusal} too many wrong passwords came from there
+   * Whether the caller may read the metrics: with the metrics token, a session or the password. The
+   * token is random and too long to guess, so it is not limited.
+   * @throws {Refusal} too many wrong passwords from this client
    */
   async mayReadMetrics(req: Request): Promise<boolean> {
-    const given = presented(req.headers.authorization ?? '');
+    const given = credentialsIn(req.headers.authorization ?? '');
     if (given !== undefined && this.#parts.isMetricsToken(given.password)) return true;
     return (await this.recognize(req)) !== undefined;
   }
 
-  async #isRight(req: Request, { name, password, door, device }: Given): Promise<boolean> {
+  async #isRight(req: Request, { name, password, source, device }: Credentials): Promise<boolean> {
     const { network, operators } = this.#parts;
     const address = network(req);
-    const mark = operators.markOf(name, password);
-    const tried = await this.#limits.look({ address, door, device, mark }, () =>
+    const fingerprint = operators.fingerprintOf(name, password);
+    const tried = await this.#limits.check({ address, source, device, fingerprint }, () =>
       operators.verify(name, password),
     );
     if (tried.kind === 'too_many') {
@@ -160,7 +160,7 @@ export class SignIn {
     this.#append(req, res, `${COOKIE}=${token}; Path=/; Max-Age=${maxAge}`);
   }
 
-  #knowDevice(req: Request, res: Response, token: string): void {
+  #setDeviceCookie(req: Request, res: Response, token: string): void {
     const path = `${req.baseUrl}${LOGIN}`;
     const maxAge = DEVICE_MS / 1000;
     this.#append(req, res, `${DEVICE_COOKIE}=${token}; Path=${path}; Max-Age=${maxAge}`);
@@ -172,12 +172,12 @@ export class SignIn {
   }
 }
 
-const VISITOR = 'visitor';
+const CALLER = 'caller';
 
-/** Who asks, behind `require`. */
-export function visitorOf(res: Response): Visitor {
+/** The caller, in routes behind `require`. */
+export function callerOf(res: Response): Caller {
   // Only `require` sets this.
-  return res.locals[VISITOR] as Visitor;
+  return res.locals[CALLER] as Caller;
 }
 
 function cookieOf({ headers }: Request, name: string): string | undefined {
@@ -188,8 +188,8 @@ function cookieOf({ headers }: Request, name: string): string | undefined {
   return undefined;
 }
 
-/** Basic (RFC 7617), or the password alone as a bearer token. */
-function presented(authorization: string): { name: string; password: string } | undefined {
+/** Credentials from HTTP Basic (RFC 7617), or the password as a bearer token. */
+function credentialsIn(authorization: string): { name: string; password: string } | undefined {
   // Everything after the scheme, since a password may contain spaces.
   const [, scheme, value] = /^(basic|bearer) +(.+)$/i.exec(authorization) ?? [];
   if (value === undefined || value.length > 2 * MAX_PASSWORD) return undefined;
@@ -200,18 +200,18 @@ function presented(authorization: string): { name: string; password: string } | 
 }
 
 const EVERY_MS = 60_000;
-/** Lines a minute from all addresses together: nobody fills the disk from a thousand of them. */
+/** Lines per minute over all addresses, so that they cannot fill the disk. */
 const MAX_LINES = 30;
 
 /**
- * Wrong passwords in the audit: at most a line a minute for each address. Never the name that was
- * given, which is often a password in the wrong field.
+ * Records wrong passwords in the audit log, at most one line per minute and address. The given name
+ * is omitted, since it is often a password in the wrong field.
  */
 class FailedLogins {
   readonly #audit: Audit;
   readonly #clock: Clock;
   #minute = 0;
-  readonly #told = new Set<string>();
+  readonly #logged = new Set<string>();
 
   constructor(audit: Audit, clock: Clock) {
     this.#audit = audit;
@@ -222,10 +222,10 @@ class FailedLogins {
     const minute = Math.floor(this.#clock() / EVERY_MS);
     if (minute !== this.#minute) {
       this.#minute = minute;
-      this.#told.clear();
+      this.#logged.clear();
     }
-    if (this.#told.has(address) || this.#told.size >= MAX_LINES) return;
-    this.#told.add(address);
+    if (this.#logged.has(address) || this.#logged.size >= MAX_LINES) return;
+    this.#logged.add(address);
     await this.#audit.write({
       who: 'unknown',
       action: 'login_failed',

@@ -2,17 +2,19 @@ import express, { type Request, type Response, type Router } from 'express';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { History, Overview, StreamEvent } from '../contract.ts';
 import { Refusal } from './refusal.ts';
-import type { Ended, Sessions } from './sessions.ts';
-import { type Visitor, visitorOf } from './sign-in.ts';
+import type { EndedSessions, Sessions } from './sessions.ts';
+import { type Caller, callerOf } from './sign-in.ts';
 
 const MAX_STREAMS = 50;
-/** Of one session: a browser opens six to one host, and has gone from others that are not closed. */
-const MAX_OF_ONE = 12;
+/**
+ * Limit per session: a browser opens up to six per host, and closed ones may not be detected yet.
+ */
+const MAX_PER_SESSION = 12;
 const OVERVIEW_EVERY_MS = 2000;
 const IDS_EVERY_MS = 1000;
 const MAX_IDS = 100;
 const HEARTBEAT_MS = 15_000;
-/** A reader this far behind is too slow or gone; it is closed, and EventSource reconnects. */
+/** A reader further behind is disconnected; EventSource reconnects. */
 const MAX_BEHIND_BYTES = 1024 * 1024;
 
 interface StreamParts {
@@ -24,21 +26,21 @@ interface StreamParts {
 interface Reader {
   readonly res: Response;
   readonly operator: string;
-  /** None: a program with the password. */
+  /** Undefined for a program with the password. */
   readonly sessionId: string | undefined;
   /** When the reader's session expires. */
   readonly end: NodeJS.Timeout | undefined;
-  heardAt: number;
+  lastWriteAt: number;
 }
 
-/** `GET /api/stream`: what is new, to everybody who looks (HTML Living Standard §9.2). */
+/** `GET /api/stream`: sends changes to all open pages (HTML Living Standard §9.2). */
 export class Stream {
   readonly #parts: StreamParts;
   readonly #readers = new Set<Reader>();
-  /** Entries that are new or changed since they were told last. */
+  /** New and changed entries since the last event. */
   readonly #ids = new Set<string>();
   #timers: NodeJS.Timeout[] = [];
-  #telling = false;
+  #publishing = false;
   #stopListening: () => void = () => undefined;
   #stopped = false;
 
@@ -48,13 +50,13 @@ export class Stream {
 
   start(): void {
     this.#timers = [
-      setInterval(() => void this.#tellOverview(), OVERVIEW_EVERY_MS),
-      setInterval(() => this.#tellIds(), IDS_EVERY_MS),
+      setInterval(() => void this.#publishOverview(), OVERVIEW_EVERY_MS),
+      setInterval(() => this.#publishIds(), IDS_EVERY_MS),
     ];
     this.#stopListening = this.#parts.sessions.onEnd((ended) => this.#signOut(ended));
   }
 
-  /** Ends every stream; none begins after it. */
+  /** Closes all streams and refuses new ones. */
   stop(): void {
     this.#stopped = true;
     for (const timer of this.#timers) clearInterval(timer);
@@ -62,7 +64,7 @@ export class Stream {
     for (const reader of this.#readers) this.#close(reader);
   }
 
-  /** Called for every message; does nothing without readers. */
+  /** Called for every message; returns at once without readers. */
   entryChanged(id: string): void {
     if (this.#readers.size > 0 && this.#ids.size < MAX_IDS) this.#ids.add(id);
   }
@@ -72,18 +74,18 @@ export class Stream {
     for (const reader of this.#readers) this.#write(reader, text);
   }
 
-  /** @throws {Refusal} as many look as may */
-  async open(req: Request, res: Response, visitor: Visitor): Promise<void> {
-    const { operator, session } = visitor;
+  /** @throws {Refusal} too many streams are open */
+  async open(req: Request, res: Response, caller: Caller): Promise<void> {
+    const { operator, session } = caller;
     const own = [...this.#readers].filter(
       (reader) => reader.operator === operator && reader.sessionId === session?.id,
     );
-    if (this.#stopped || this.#readers.size >= MAX_STREAMS || own.length >= MAX_OF_ONE) {
+    if (this.#stopped || this.#readers.size >= MAX_STREAMS || own.length >= MAX_PER_SESSION) {
       throw new Refusal('unavailable', 'Too many streams are open', { retryAfter: 10 });
     }
     res.status(200).set({
       'Content-Type': 'text/event-stream; charset=utf-8',
-      // A proxy that collects the answer before it passes it on would keep back all news.
+      // Disables response buffering in proxies, which would delay events.
       'X-Accel-Buffering': 'no',
     });
     if (req.method === 'HEAD') {
@@ -97,7 +99,7 @@ export class Stream {
       operator,
       sessionId: session?.id,
       end: session && this.#endOf(session),
-      heardAt: Date.now(),
+      lastWriteAt: Date.now(),
     };
     this.#readers.add(reader);
     res.on('close', () => this.#forget(reader));
@@ -106,47 +108,47 @@ export class Stream {
     try {
       this.#write(reader, frame({ event: 'overview', data: await this.#parts.overview() }));
     } catch (error) {
-      // The next interval sends it.
+      // The next interval sends an overview.
       this.#parts.logger.warn('console.failed', errorFields(error));
     }
   }
 
-  #endOf({ id, endsAt }: NonNullable<Visitor['session']>): NodeJS.Timeout {
+  #endOf({ id, endsAt }: NonNullable<Caller['session']>): NodeJS.Timeout {
     return setTimeout(
       () => this.#signOut({ session: id }),
       Math.max(0, endsAt - Date.now()),
     ).unref();
   }
 
-  #signOut(ended: Ended): void {
+  #signOut(ended: EndedSessions): void {
     for (const reader of this.#readers) {
-      const isHis =
+      const isAffected =
         'session' in ended
           ? reader.sessionId === ended.session
           : reader.operator === ended.operator;
-      if (!isHis) continue;
+      if (!isAffected) continue;
       this.#write(reader, frame({ event: 'signed_out', data: {} }));
       this.#close(reader);
     }
   }
 
-  async #tellOverview(): Promise<void> {
-    if (this.#telling || this.#readers.size === 0) return;
-    this.#telling = true;
+  async #publishOverview(): Promise<void> {
+    if (this.#publishing || this.#readers.size === 0) return;
+    this.#publishing = true;
     try {
       this.publish({ event: 'overview', data: await this.#parts.overview() });
     } catch (error) {
       this.#parts.logger.warn('console.failed', errorFields(error));
       const now = Date.now();
       for (const reader of this.#readers) {
-        if (now - reader.heardAt > HEARTBEAT_MS) this.#write(reader, ': still here\n\n');
+        if (now - reader.lastWriteAt > HEARTBEAT_MS) this.#write(reader, ': still here\n\n');
       }
     } finally {
-      this.#telling = false;
+      this.#publishing = false;
     }
   }
 
-  #tellIds(): void {
+  #publishIds(): void {
     if (this.#ids.size === 0) return;
     const ids = [...this.#ids];
     this.#ids.clear();
@@ -161,7 +163,7 @@ export class Stream {
       res.destroy();
       return;
     }
-    reader.heardAt = Date.now();
+    reader.lastWriteAt = Date.now();
     res.write(text);
   }
 
@@ -194,6 +196,6 @@ export function liveRoutes({ overview, history, stream }: LiveRouteParts): Route
   router.get('/history', (_req, res) => {
     res.json(history());
   });
-  router.get('/stream', (req, res) => stream.open(req, res, visitorOf(res)));
+  router.get('/stream', (req, res) => stream.open(req, res, callerOf(res)));
   return router;
 }

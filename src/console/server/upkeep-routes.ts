@@ -12,13 +12,13 @@ import type {
   ReloadResult,
   TestMessage,
 } from '../contract.ts';
-import { visitorOf } from './sign-in.ts';
+import { callerOf } from './sign-in.ts';
 
 const AUDIT_PAGE = 50;
 const MAX_AUDIT_PAGE = 200;
 const DOCTOR_MS = 30_000;
 
-/** The test message could not be sent, or was not taken; the message is for people. */
+/** The test message could not be sent or was refused; the message is shown to the operator. */
 export class NotSent extends Error {
   override name = 'NotSent';
 }
@@ -28,11 +28,11 @@ export interface UpkeepRouteParts {
   readonly audit: Audit;
   readonly configuration: {
     view(): Promise<ConfigurationView>;
-    /** Writes its own line of the audit. */
+    /** Writes its own audit line. */
     reload(who: string): Promise<ReloadResult>;
   };
   readonly examine: () => Promise<readonly CheckResult[]>;
-  /** Through the channel's own door. @throws {NotSent} */
+  /** Sends a test message through the channel. @throws {NotSent} */
   readonly sendTest: (shop: string, channel: Channel) => Promise<string>;
 }
 
@@ -61,7 +61,7 @@ export function upkeepRoutes(parts: UpkeepRouteParts): Router {
     res.json(await configuration.view());
   });
   router.post('/configuration/reload', async (_req, res) => {
-    res.json(await configuration.reload(visitorOf(res).operator));
+    res.json(await configuration.reload(callerOf(res).operator));
   });
   router.get('/doctor', async (_req, res) => {
     const checks = await withinTime(examine(), DOCTOR_MS);
@@ -74,7 +74,7 @@ export function upkeepRoutes(parts: UpkeepRouteParts): Router {
   });
   router.post('/test-message', express.json({ limit: '8kb' }), async (req, res) => {
     const { shop, channel } = checked(testSchema, req.body);
-    const who = visitorOf(res).operator;
+    const who = callerOf(res).operator;
     const line = { who, action: 'test_message', target: shop };
     try {
       const id = await parts.sendTest(shop, channel);
@@ -99,7 +99,7 @@ export function upkeepRoutes(parts: UpkeepRouteParts): Router {
   return router;
 }
 
-/** Requests during a run share its answer. */
+/** Requests during a run share its result. */
 function oneAtATime<Result>(work: () => Promise<Result>): () => Promise<Result> {
   let running: Promise<Result> | undefined;
   return () => {
@@ -114,10 +114,10 @@ async function withinTime<Result>(work: Promise<Result>, ms: number): Promise<Re
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
-      reject(new Refusal('unavailable', `The checks take longer than ${ms / 1000} s`));
+      reject(new Refusal('unavailable', `The checks did not finish within ${ms / 1000} s`));
     }, ms);
   });
-  // It may still fail after the request was answered.
+  // The work may fail after the response.
   work.catch(() => undefined);
   try {
     return await Promise.race([work, late]);

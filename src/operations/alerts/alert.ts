@@ -13,8 +13,8 @@ export type AlertRule =
 export type Severity = 'warning' | 'critical';
 
 /**
- * What is told to people. It names shops, counts and times, never a person, an address, a number or
- * a text: it leaves by ways that anyone in a company may read.
+ * An alert as it is shown. It contains shops, counts and times, but no person, address, number or
+ * content, since notices may be read by anyone in a company.
  */
 export interface Alert {
   readonly rule: AlertRule;
@@ -29,7 +29,7 @@ export interface Alert {
   readonly since: number;
 }
 
-/** The worst first, then the oldest. */
+/** The most severe first, then the oldest. */
 export function inOrder(alerts: readonly Alert[]): Alert[] {
   return alerts.toSorted(
     (a, b) =>
@@ -37,42 +37,44 @@ export function inOrder(alerts: readonly Alert[]): Alert[] {
   );
 }
 
-/** What one rule says about one thing now: a shop, a part of a shop, or the whole gateway. */
+/** The result of one rule for one subject: a shop, a part of a shop, or the gateway. */
 export interface Reading {
-  /** The same for the same rule and thing, also after a restart. */
+  /** Identifies rule and subject, also after a restart. */
   readonly key: string;
   readonly rule: AlertRule;
   readonly shop?: string;
   /**
-   * `between` is neither bad enough to begin an alert nor good enough to end one, or nobody can tell
-   * yet: whatever was before stays.
+   * `between` neither starts nor resolves an alert: the value lies between the two thresholds or is
+   * unknown.
    */
   readonly verdict: 'bad' | 'between' | 'good';
-  /** It must be bad for this long before it is told. */
+  /** How long the condition must last before the alert fires. */
   readonly forMs: number;
   readonly severity: Severity;
   readonly summary: string;
   readonly todo: string;
-  /** The count that the summary tells, where there is one: a tenfold count is sent again. */
+  /** The count in the summary, if any; a tenfold increase is sent again. */
   readonly figure?: number;
 }
 
 export type Verdict = Reading['verdict'];
 
-/** Bad from one threshold, good from another: what lies around one alone would flap. */
+/**
+ * `bad` from one threshold, `good` below another, so that values around one threshold do not flap.
+ */
 export function verdictOf(value: number, badFrom: number, goodBelow: number): Verdict {
   if (value >= badFrom) return 'bad';
   return value < goodBelow ? 'good' : 'between';
 }
 
-const told = z.strictObject({
+const sentNotice = z.strictObject({
   at: z.number(),
   phase: z.enum(['firing', 'resolved']),
   severity: z.enum(['warning', 'critical']),
   figure: z.exactOptional(z.number()),
 });
 
-/** One thing that is, or was until a moment ago, not well. */
+/** The stored state of one alert. */
 const record = z.strictObject({
   key: z.string(),
   rule: z.enum([
@@ -90,25 +92,25 @@ const record = z.strictObject({
   summary: z.string(),
   todo: z.string(),
   figure: z.exactOptional(z.number()),
-  /** `pending`: bad, and not for long enough; `resolved`: over, and not everyone knows. */
+  /** `pending`: bad for less than `forMs`; `resolved`: over, but not yet sent to every target. */
   phase: z.enum(['pending', 'firing', 'resolved']),
-  /** When the trouble began. */
+  /** When the condition began. */
   since: z.number(),
-  /** When it entered its phase: what is grouped waits from here. */
+  /** When it entered its phase; grouping starts here. */
   changedAt: z.number(),
-  /** Firing, and well since then. */
+  /** Firing, with the condition gone since this time. */
   wellSince: z.exactOptional(z.number()),
-  /** What each target was last told of it. */
-  told: z.record(z.string(), told),
+  /** The last notice of this alert to each target. */
+  told: z.record(z.string(), sentNotice),
 });
 
-/** What is written down between two evaluations, and across restarts. */
+/** The content of the alert file. */
 export const recordsSchema = z.strictObject({ version: z.literal(1), alerts: z.array(record) });
 
 export type AlertRecord = Readonly<z.output<typeof record>>;
-export type Told = Readonly<z.output<typeof told>>;
+export type SentNotice = Readonly<z.output<typeof sentNotice>>;
 
-/** What is told of a record. */
+/** The alert of a record. */
 export function alertOf({ rule, severity, summary, todo, shop, since }: AlertRecord): Alert {
   return { rule, severity, summary, todo, ...(shop !== undefined && { shop }), since };
 }

@@ -11,16 +11,16 @@ import { readAll, type RuleOptions } from './rules.ts';
 import type { Retries, Target } from './target.ts';
 
 const SIGNATURE_WINDOW_MS = 10 * 60_000;
-/** Between two looks, however much there is to tell. */
+/** The minimum time between two evaluations. */
 const SHORTEST_PAUSE_MS = 50;
 
 export interface AlertingOptions extends NoticeTiming {
   readonly rules: RuleOptions;
-  /** How often the facts are looked at. */
+  /** The interval of evaluations. */
   readonly everyMs: number;
-  /** How long all must be well before an alert is over. */
+  /** How long a condition must be gone before its alert is resolved. */
   readonly settleMs: number;
-  /** How this gateway names itself. */
+  /** The name of this gateway in notices. */
   readonly source: string;
   readonly retries?: Retries;
 }
@@ -35,8 +35,9 @@ export interface AlertingParts {
 }
 
 /**
- * Looks at the facts from time to time, keeps what is not well, and tells each target what it does
- * not know yet. What each was told is kept in a file: a restart neither repeats nor forgets.
+ * Evaluates the rules periodically, keeps the state of alerts, and sends each target the changes it
+ * has not received. What each target received is stored, so that a restart neither repeats nor
+ * loses a notice.
  */
 export class Alerting {
   readonly #options: AlertingOptions;
@@ -45,7 +46,7 @@ export class Alerting {
   #records: readonly AlertRecord[] = [];
   #badSignatures: RollingCount | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> = Promise.resolve();
+  #evaluating: Promise<void> = Promise.resolve();
   #stopped = false;
 
   constructor(options: AlertingOptions, parts: AlertingParts) {
@@ -57,44 +58,44 @@ export class Alerting {
     );
   }
 
-  /** What fires now, the worst first. */
+  /** The firing alerts, the most severe first. */
   get current(): readonly Alert[] {
     return inOrder(this.#records.filter(({ phase }) => phase === 'firing').map(alertOf));
   }
 
-  /** Reads what the last process left, and begins to look. */
+  /** Loads the stored alerts and starts evaluating. */
   async start(): Promise<void> {
     try {
       this.#records = await this.#parts.file.read(this.#parts.clock());
     } catch (error) {
-      // What fires is then told once more: better than not at all.
+      // Firing alerts are then sent again.
       this.#parts.logger.warn('alerts.state_unreadable', errorFields(error));
     }
-    this.#look();
+    this.#evaluate();
   }
 
-  /** What is on its way gets a moment; what is not told by then is told after the next start. */
+  /** Waits briefly for running requests; other notices are sent after the next start. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
-    await this.#looking;
+    await this.#evaluating;
     await Promise.all(this.#messengers.map((messenger) => messenger.stop()));
-    await this.#keep();
+    await this.#store();
   }
 
-  #look(): void {
-    this.#looking = this.#lookOnce()
+  #evaluate(): void {
+    this.#evaluating = this.#evaluateOnce()
       .catch((error: unknown) => {
         this.#parts.logger.error('alerts.failed', errorFields(error));
       })
       .then(() => {
         if (this.#stopped) return;
-        this.#timer = setTimeout(() => this.#look(), this.#pause());
+        this.#timer = setTimeout(() => this.#evaluate(), this.#pause());
         this.#timer.unref();
       });
   }
 
-  async #lookOnce(): Promise<void> {
+  async #evaluateOnce(): Promise<void> {
     const { facts: collect, clock, metrics } = this.#parts;
     const { rules, settleMs } = this.#options;
     const facts = await collect();
@@ -107,14 +108,14 @@ export class Alerting {
     this.#change(evaluate(this.#records, readings, clock(), settleMs));
     metrics.alertsFiring.reset();
     for (const { rule, severity } of this.current) metrics.alertsFiring.inc({ rule, severity });
-    await this.#keep();
-    for (const messenger of this.#messengers) this.#tell(messenger);
+    await this.#store();
+    for (const messenger of this.#messengers) this.#notify(messenger);
   }
 
-  #tell(messenger: Messenger): void {
+  #notify(messenger: Messenger): void {
     messenger.tell(this.#records, (pending, at) => {
       this.#change(told(messenger.name, pending, this.#records, at));
-      return this.#keep();
+      return this.#store();
     });
   }
 
@@ -129,8 +130,8 @@ export class Alerting {
     this.#records = forgotten(records, names);
   }
 
-  /** A disk that takes no file must not keep alerts from leaving. */
-  async #keep(): Promise<void> {
+  /** A failed write must not prevent notices. */
+  async #store(): Promise<void> {
     try {
       await this.#parts.file.write(this.#records);
     } catch (error) {
@@ -138,7 +139,7 @@ export class Alerting {
     }
   }
 
-  /** Until the next look, or until something that waits for company may leave. */
+  /** The time until the next evaluation or the next grouped notice. */
   #pause(): number {
     const { everyMs, groupMs } = this.#options;
     const now = this.#parts.clock();
@@ -151,24 +152,24 @@ export class Alerting {
   }
 }
 
-/** How much a counter that only rises has risen of late. */
+/** The increase of a counter during a window. */
 export class RollingCount {
   readonly #windowMs: number;
   #startedAt: number;
   #looked = false;
   #samples: { readonly at: number; readonly value: number }[] = [];
 
-  /** `startedAt`: when the counter was zero. */
+  /** @param startedAt when the counter was zero */
   constructor(windowMs: number, startedAt: number) {
     this.#windowMs = windowMs;
     this.#startedAt = startedAt;
     this.#samples = [{ at: startedAt, value: 0 }];
   }
 
-  /** The rise within the window that ends now. */
+  /** The increase within the window that ends now. */
   add(at: number, value: number): number {
     if (!this.#looked && this.isWhole(at)) {
-      // It rose before anybody looked: nobody knows when.
+      // The time of the increase before the first sample is unknown.
       this.#startedAt = at;
       this.#samples = [];
     }
@@ -181,7 +182,7 @@ export class RollingCount {
     return value - (this.#samples[0]?.value ?? 0);
   }
 
-  /** The whole window was looked at. */
+  /** Whether samples cover the whole window. */
   isWhole(at: number): boolean {
     return at - this.#startedAt >= this.#windowMs;
   }

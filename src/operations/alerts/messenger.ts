@@ -6,7 +6,7 @@ import { type PendingNotice, pendingFor, type NoticeTiming } from './pending-not
 import type { Notice } from './notice.ts';
 import { RETRIES, type Retries, sendNotice, type Target, TargetFailed } from './target.ts';
 
-/** A target that fails is left alone, at first for this long, then twice as long each time. */
+/** How long a failed target is not used; doubled after each further failure. */
 const FIRST_REST_MS = 30_000;
 const LONGEST_REST_MS = 15 * 60_000;
 const STOP_GRACE_MS = 3000;
@@ -22,7 +22,9 @@ interface MessengerParts {
   readonly metrics: Metrics;
 }
 
-/** Tells one target, one notice at a time. A target that is slow or gone holds up nobody else. */
+/**
+ * Sends notices to one target, one at a time. A slow or unreachable target does not delay others.
+ */
 export class Messenger {
   readonly #target: Target;
   readonly #options: MessengerOptions;
@@ -43,12 +45,12 @@ export class Messenger {
     return this.#target.name;
   }
 
-  /** Nothing is on its way, and the last one arrived. */
+  /** Whether no request is running and the pause after a failure is over. */
   get isFree(): boolean {
     return this.#sending === undefined && this.#parts.clock() >= this.#restUntil;
   }
 
-  /** Sends what the target does not know yet, if it is time; `onTold` follows once it arrived. */
+  /** Sends the due notice of the target, if any, and calls `onTold` once it arrived. */
   tell(
     records: readonly AlertRecord[],
     onTold: (pending: PendingNotice, at: number) => Promise<void>,
@@ -62,7 +64,7 @@ export class Messenger {
     });
   }
 
-  /** What is on its way may arrive: interrupted, it would be told once more after the next start. */
+  /** Lets a running request finish; an interrupted one would be repeated after the next start. */
   async stop(): Promise<void> {
     this.#stopping = true;
     const timer = setTimeout(() => this.#abort.abort(), STOP_GRACE_MS);

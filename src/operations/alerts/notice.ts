@@ -3,20 +3,20 @@ import { durationInWords } from '../../runtime/amounts.ts';
 
 /** One message to one target. */
 export interface Notice {
-  /** Which gateway speaks: several may share a channel. */
+  /** The name of the gateway, since several may share a channel. */
   readonly source: string;
   readonly at: number;
   readonly fired: readonly Alert[];
   readonly worse: readonly Alert[];
   readonly resolved: readonly Alert[];
-  /** Told before, and not over. */
+  /** Sent before and still firing. */
   readonly still: readonly Alert[];
-  /** Asked for by an operator; there is nothing wrong. */
+  /** A test, requested by an operator. */
   readonly isTest: boolean;
 }
 
-/** Of each kind at most so many are told one by one. */
-const SHOWN = 20;
+/** Limit of alerts listed in one section. */
+const MAX_LISTED = 20;
 
 export interface Section {
   readonly title: string;
@@ -26,14 +26,14 @@ export interface Section {
   readonly more: number;
 }
 
-/** What came first in importance first: what begins, what grew, what goes on, what is over. */
+/** The sections in order of importance: new, increased, still firing, resolved. */
 export function sectionsOf(notice: Notice): Section[] {
   const { fired, worse, still, resolved } = notice;
   return [
     section('Alert', fired),
-    section('Worse', worse),
-    section('Still not well', still),
-    { ...section('Over', resolved), tone: 'good' as const },
+    section('Increased', worse),
+    section('Still firing', still),
+    { ...section('Resolved', resolved), tone: 'good' as const },
   ].filter(({ alerts }) => alerts.length > 0);
 }
 
@@ -42,19 +42,19 @@ function section(title: string, alerts: readonly Alert[]): Section {
   return {
     title,
     tone: isCritical ? 'critical' : 'warning',
-    alerts: alerts.slice(0, SHOWN),
-    more: Math.max(0, alerts.length - SHOWN),
+    alerts: alerts.slice(0, MAX_LISTED),
+    more: Math.max(0, alerts.length - MAX_LISTED),
   };
 }
 
-/** One line that says the most: a subject, a line of a notification. */
+/** A summary in one line, for a subject or a notification. */
 export function headline(notice: Notice): string {
   const { source, fired, worse, still, resolved, isTest } = notice;
   if (isTest) return `[Sluice ${source}] Test alert`;
   const parts = [
     part('alert', 'alerts', [...fired, ...worse]),
-    part('alert goes on', 'alerts go on', still),
-    part('is over', 'are over', resolved),
+    part('alert still firing', 'alerts still firing', still),
+    part('alert resolved', 'alerts resolved', resolved),
   ].filter((part) => part !== '');
   return `[Sluice ${source}] ${parts.join('; ')}`;
 }
@@ -67,11 +67,11 @@ function part(one: string, many: string, alerts: readonly Alert[]): string {
   return `${alerts.length} ${alerts.length === 1 ? one : many}: ${shown}${rest}`;
 }
 
-/** Beside its summary: how bad, how long. */
+/** The severity and the duration of an alert, shown beside its summary. */
 export function remark(alert: Alert, at: number, tone: Section['tone']): string {
   const lasted = durationInWords(Math.max(0, at - alert.since));
   return tone === 'good' ? `${alert.rule}, after ${lasted}` : `${alert.severity}, for ${lasted}`;
 }
 
 export const TEST_TEXT =
-  'This is a test that an operator asked for. Nothing is wrong: alerts of this gateway arrive here.';
+  'This is a test alert, requested by an operator. Alerts of this gateway arrive here.';

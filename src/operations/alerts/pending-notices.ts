@@ -1,4 +1,4 @@
-import type { AlertRecord, Told } from './alert.ts';
+import type { AlertRecord, SentNotice } from './alert.ts';
 
 /** An alert whose figure grew by this factor since it was last sent is sent again. */
 const GROWN = 10;
@@ -65,7 +65,7 @@ export function told(
   return records.map((record) => {
     const as = heard.get(record.key);
     if (as === undefined || as.phase === 'pending') return record;
-    const entry: Told = {
+    const entry: SentNotice = {
       at,
       phase: as.phase,
       severity: as.severity,
@@ -95,7 +95,7 @@ function changes(target: string, records: readonly AlertRecord[]) {
 const believes = (record: AlertRecord, target: string): boolean =>
   record.told[target]?.phase === 'firing';
 
-function hasGrown(before: Told | undefined, now: AlertRecord): boolean {
+function hasGrown(before: SentNotice | undefined, now: AlertRecord): boolean {
   if (before === undefined) return false;
   return (
     (before.severity === 'warning' && now.severity === 'critical') ||

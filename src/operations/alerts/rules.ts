@@ -8,19 +8,19 @@ import {
   sizeInWords,
 } from '../../runtime/amounts.ts';
 
-/** From when something is an alert. Counts, milliseconds and bytes. */
+/** The thresholds of alerts, as counts, milliseconds and bytes. */
 export interface Thresholds {
-  /** So many dead entries of a shop. */
+  /** Number of dead entries of a shop. */
   readonly dead: number;
-  /** So many held entries of a shop. */
+  /** Number of held entries of a shop. */
   readonly held: number;
-  /** A breaker that is open for this long. */
+  /** Time for which a breaker is open. */
   readonly breakerOpen: number;
-  /** So many messages of a shop that the platform refuses in the same words. */
+  /** Number of messages of a shop that the platform refused with the same error. */
   readonly refusedAlike: number;
   /** Age of a shop's oldest queued entry. */
   readonly oldestQueued: number;
-  /** Time left to the certificate. */
+  /** Time until the certificate expires. */
   readonly certificate: number;
   /** Free bytes of the data folder's disk. */
   readonly diskBelow: number;
@@ -29,27 +29,27 @@ export interface Thresholds {
 
 export interface RuleOptions {
   readonly thresholds: Thresholds;
-  /** How long a thing must be bad before it is told, in milliseconds. */
+  /** How long a condition must last before it fires, in milliseconds. */
   readonly forMs: number;
 }
 
-/** What the facts alone do not say. */
+/** Values over a period of time, which `Facts` does not contain. */
 export interface Recent {
   /** Webhooks whose signature did not match, of the last ten minutes. */
   readonly badSignatures: number;
-  /** This process has run for ten minutes, so that the count above is whole. */
+  /** Whether the process has run for ten minutes, so that the count is complete. */
   readonly isWhole: boolean;
 }
 
-/** Once a certificate has less than this left it is urgent. */
+/** A certificate that expires within this time is critical. */
 const CERTIFICATE_URGENT_MS = 3 * 24 * 60 * 60 * 1000;
-/** From so many times the threshold on, refusals in the same words are critical. */
+/** Refusals with the same error are critical from this multiple of the threshold. */
 const ALIKE_URGENT = 5;
-/** An age has to fall well below its threshold to be well again; free space to rise above it. */
+/** Hysteresis: the factors of the threshold at which a condition is resolved. */
 const WELL_AGE = 0.8;
 const WELL_SPACE = 1.1;
 
-/** What every rule says about everything that it looks at. Pure. */
+/** Evaluates all rules. Pure. */
 export function readAll(facts: Facts, recent: Recent, options: RuleOptions): Reading[] {
   const shops = [
     ...new Set([...facts.shops.map(({ shop }) => shop), ...facts.counts.map(({ shop }) => shop)]),
@@ -78,7 +78,7 @@ function deadReading(shop: string, facts: Facts, { thresholds, forMs }: RuleOpti
     forMs,
     severity: 'critical',
     summary: `${counted(count, 'message')} of ${shop} could not be delivered`,
-    todo: 'See the reason (console: Messages, state dead; or: sluice queue list --state dead), put it right, and retry them.',
+    todo: 'See the reason (console: Messages, state dead; or: sluice queue list --state dead), fix the cause, and retry them.',
     figure: count,
   };
 }
@@ -92,7 +92,7 @@ function heldReading(shop: string, facts: Facts, { thresholds, forMs }: RuleOpti
     verdict: verdictOf(count, thresholds.held, thresholds.held),
     forMs,
     severity: 'warning',
-    summary: `${counted(count, 'message')} of ${shop} ${count === 1 ? 'waits' : 'wait'} for a person's decision`,
+    summary: `${counted(count, 'message')} of ${shop} ${count === 1 ? 'is' : 'are'} held for a decision`,
     todo: 'Release or discard them (console: Messages, state held; or: sluice queue list --state held).',
     figure: count,
   };
@@ -115,14 +115,14 @@ function oldestReading(shop: string, facts: Facts, { thresholds, forMs }: RuleOp
       ? `The oldest queued message of ${shop} has waited for ${durationInWords(age)}`
       : `Messages have waited for ${durationInWords(age)} for the shop ${shop}, which is not configured`,
     todo: !isServed
-      ? 'Put the shop back into the configuration and reload it, or discard what waits.'
-      : 'Look whether the platform answers and whether delivery.paused is set; the timeline of the oldest queued message has its last failure.',
+      ? 'Add the shop to the configuration again and reload it, or discard the messages.'
+      : 'Check that the platform responds and that delivery.paused is not set. The timeline of the oldest queued message shows its last failure.',
   };
 }
 
 /**
- * One reading for each refusal that many messages of a shop got in the same words. When the refusal
- * is over there is no reading, which ends the alert.
+ * One reading for each refusal of many messages. When a refusal ends its reading is missing, which
+ * resolves the alert.
  */
 function alikeReadings({ shops }: Facts, { thresholds }: RuleOptions): Reading[] {
   return shops.flatMap(({ shop, refusedAlike }) =>
@@ -131,14 +131,14 @@ function alikeReadings({ shops }: Facts, { thresholds }: RuleOptions): Reading[]
       rule: 'refused-alike' as const,
       shop,
       verdict: count >= thresholds.refusedAlike ? ('bad' as const) : ('between' as const),
-      // They are only seen after five within ten minutes.
+      // A refusal is reported only after five messages within ten minutes.
       forMs: 0,
       severity:
         count >= ALIKE_URGENT * thresholds.refusedAlike
           ? ('critical' as const)
           : ('warning' as const),
-      summary: `The platform has refused ${counted(count, 'message')} of ${shop} in the same words since ${minuteInWords(since)}: ${words}`,
-      todo: `They wait, one is tried each minute, and all are sent once one is accepted. Read the platform's whole answer (console: Messages, state queued), and ask its operators what has changed; then: sluice shops try ${shop}`,
+      summary: `The platform has refused ${counted(count, 'message')} of ${shop} with the same error since ${minuteInWords(since)}: ${words}`,
+      todo: `The messages stay queued. One is retried every minute; once it is accepted, all are sent. Read the platform's full answer (console: Messages, state queued) and contact its operators. To retry: sluice shops try ${shop}`,
       figure: count,
     })),
   );
@@ -158,11 +158,11 @@ function certificateReading(facts: Facts, { thresholds, forMs }: RuleOptions): R
       severity: left < CERTIFICATE_URGENT_MS ? 'critical' : 'warning',
       summary:
         left <= 0
-          ? `The certificate of ${name} ended on ${dayInWords(endsAt)}`
-          : `The certificate of ${name} ends in ${durationInWords(left)}, on ${dayInWords(endsAt)}`,
+          ? `The certificate of ${name} expired on ${dayInWords(endsAt)}`
+          : `The certificate of ${name} expires in ${durationInWords(left)}, on ${dayInWords(endsAt)}`,
       todo: selfSigned
-        ? 'Restart the gateway: a self-signed certificate is made anew at the start.'
-        : 'Renew it and put the files where smtp.tls says; they are taken up without a restart.',
+        ? 'Restart the gateway, which generates a new self-signed certificate.'
+        : 'Renew it and replace the files named in smtp.tls; they are loaded without a restart.',
     },
   ];
 }
@@ -181,7 +181,7 @@ function diskReading({ disk }: Facts, { thresholds, forMs }: RuleOptions): Readi
     summary: `${sizeInWords(freeBytes)} of ${sizeInWords(totalBytes)} are free on the disk of the data folder${
       isFull ? ': new messages are refused' : ''
     }`,
-    todo: 'Make room on this disk, or keep entries for less time (spool.retain).',
+    todo: 'Free space on this disk, or reduce spool.retain.',
   };
 }
 
@@ -191,13 +191,13 @@ function signatureReading(recent: Recent, { thresholds }: RuleOptions): Reading 
   return {
     key: 'bad-signatures',
     rule: 'bad-signatures',
-    // A young process has not seen enough to say that it is over.
+    // Without ten minutes of data the alert cannot be resolved.
     verdict: verdict === 'good' && !recent.isWhole ? 'between' : verdict,
-    // The ten minutes are its duration.
+    // The count covers ten minutes already.
     forMs: 0,
     severity: 'warning',
-    summary: `${counted(recent.badSignatures, 'webhook')} in 10 minutes had a signature that does not match`,
-    todo: "Compare http.publicUrl and the shops' authTokens with Twilio's settings (sluice doctor --only twilio); when both are right, somebody is trying.",
+    summary: `${counted(recent.badSignatures, 'webhook')} in 10 minutes had an invalid signature`,
+    todo: "Compare http.publicUrl and the shops' authTokens with Twilio's settings (sluice doctor --only twilio); if they match, the requests are forged.",
     figure: recent.badSignatures,
   };
 }
@@ -219,9 +219,9 @@ export function breakerReadings(facts: Facts, openForMs: number): Reading[] {
       severity: 'critical' as const,
       summary:
         part === 'messages'
-          ? `Deliveries of ${shop.shop} ${since === undefined ? 'are' : 'have been'} stopped${sinceWords(since)}: its platform fails or refuses them`
-          : `Attachments of ${shop.shop} ${since === undefined ? 'wait' : 'have waited'}${sinceWords(since)}: the platform does not take uploads`,
-      todo: `Messages are kept, one is tried every 5 to 25 seconds, and all are sent once the platform answers again. See why (sluice shops), check the platform and the key of the shop (sluice doctor --only platform), then: sluice shops try ${shop.shop}`,
+          ? `Deliveries of ${shop.shop} ${since === undefined ? 'are' : 'have been'} stopped${sinceWords(since)}: the platform fails or refuses all of them`
+          : `Attachments of ${shop.shop} ${since === undefined ? 'wait' : 'have waited'}${sinceWords(since)}: the platform does not accept uploads`,
+      todo: `The messages are kept. One is retried every 5 to 25 seconds; once it is accepted, all are sent. Read the reason (sluice shops), and check the platform and the shop's key (sluice doctor --only platform). To retry: sluice shops try ${shop.shop}`,
     })),
   );
 }
@@ -230,8 +230,8 @@ const sinceWords = (since: number | undefined): string =>
   since === undefined ? '' : ` since ${minuteInWords(since)}`;
 
 /**
- * Breakers start closed with the process. As long as something waits and nothing has gone through
- * since, that does not say that the platform is back.
+ * Breakers are closed when the process starts. While messages wait and none has been delivered
+ * since, that does not mean that the platform has recovered.
  */
 function closed({ shop, lastDeliveredAt }: ShopFacts, { counts }: Facts): Verdict {
   if (lastDeliveredAt !== undefined) return 'good';

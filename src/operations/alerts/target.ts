@@ -1,9 +1,9 @@
 import pRetry, { AbortError } from 'p-retry';
 import type { Notice } from './notice.ts';
 
-/** A way by which alerts leave. */
+/** A destination of notices. */
 export interface Target {
-  /** Of a closed set: for log, metrics and the record of who was told. */
+  /** The name in the log, in metrics and in the stored alerts. */
   readonly name: 'webhook' | 'email';
   /** @throws {TargetFailed} */
   send(notice: Notice, signal: AbortSignal): Promise<void>;
@@ -11,15 +11,15 @@ export interface Target {
 }
 
 /**
- * It did not take the notice. Kind and code are safe to log: URLs carry tokens, and relays quote
- * addresses.
+ * The target did not accept the notice. Kind and code are safe to log, unlike URLs, which contain
+ * tokens, and relay messages, which quote addresses.
  */
 export class TargetFailed extends Error {
   override name = 'TargetFailed';
   readonly kind: 'refused' | 'busy' | 'unreachable' | 'timeout';
   /** A status, an SMTP reply code or the name of a system error. */
   readonly code: string;
-  /** Milliseconds to wait at least, when it said so. */
+  /** The minimum wait requested by the target, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
   constructor(kind: TargetFailed['kind'], code: string, retryAfterMs?: number) {
@@ -29,7 +29,7 @@ export class TargetFailed extends Error {
     this.retryAfterMs = retryAfterMs;
   }
 
-  /** The same again at once would meet the same. */
+  /** Whether an immediate retry is pointless. */
   get isFinal(): boolean {
     return this.kind === 'refused';
   }
@@ -37,15 +37,15 @@ export class TargetFailed extends Error {
 
 export interface Retries {
   readonly times: number;
-  /** Before the first; each is three times as long as the one before. */
+  /** The delay of the first retry; each further one is three times as long. */
   readonly firstAfterMs: number;
 }
 
 export const RETRIES: Retries = { times: 2, firstAfterMs: 1000 };
 
 /**
- * Sends one notice, trying again what may pass.
- * @throws {TargetFailed} of the last try, or the signal's reason
+ * Sends one notice, with retries after temporary failures.
+ * @throws {TargetFailed} of the last attempt, or the signal's reason
  */
 export async function sendNotice(
   target: Target,
@@ -59,7 +59,7 @@ export async function sendNotice(
         await target.send(notice, signal);
       } catch (error) {
         if (error instanceof TargetFailed && !error.isFinal) {
-          if (attempt <= retries.times) await waited(error.retryAfterMs ?? 0, signal);
+          if (attempt <= retries.times) await delay(error.retryAfterMs ?? 0, signal);
           throw error;
         }
         throw new AbortError(error instanceof Error ? error : new Error('not an error'));
@@ -69,7 +69,7 @@ export async function sendNotice(
   );
 }
 
-async function waited(ms: number, signal: AbortSignal): Promise<void> {
+async function delay(ms: number, signal: AbortSignal): Promise<void> {
   if (ms === 0 || signal.aborted) return;
   await new Promise<void>((resolve) => {
     const done = (): void => {

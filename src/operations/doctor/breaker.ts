@@ -1,6 +1,6 @@
 import type { SpoolFacts } from '../../observability/facts.ts';
 import { counted } from '../../runtime/amounts.ts';
-import { type CheckResult, verdicts } from './check.ts';
+import { type CheckResult, resultsFor } from './check.ts';
 import { codeOf } from '../../runtime/error-code.ts';
 
 export interface AdminDoor {
@@ -9,12 +9,12 @@ export interface AdminDoor {
   readonly password: string;
 }
 
-export interface BreakerQuestion extends Pick<SpoolFacts, 'failing' | 'stopped'> {
+export interface BreakerCheckInput extends Pick<SpoolFacts, 'failing' | 'stopped'> {
   readonly shops: readonly { readonly name: string; readonly shopId: string }[];
   readonly now: number;
 }
 
-/** The metrics of a running gateway; a failure is a word for it. */
+/** The metrics of a running gateway, or why they could not be read. */
 export type MetricsAnswer = { readonly text: string } | { readonly failure: string };
 
 const MAX_METRICS_BYTES = 20_000_000;
@@ -31,10 +31,12 @@ export async function readMetrics(
     });
     const text = response.ok ? await bounded(response) : undefined;
     if (!response.ok) await response.body?.cancel();
-    return text === undefined ? { failure: `/metrics answered ${response.status}` } : { text };
+    return text === undefined
+      ? { failure: `/metrics responded with status ${response.status}` }
+      : { text };
   } catch (error) {
     const cause = error instanceof Error ? error.cause : undefined;
-    return { failure: codeOf(cause) || 'no answer in time' };
+    return { failure: codeOf(cause) || 'timeout' };
   }
 }
 
@@ -51,29 +53,29 @@ async function bounded(response: Response): Promise<string | undefined> {
 }
 
 /**
- * Whether deliveries of a shop are stopped because its platform fails as a whole. The running
- * gateway says so, and what it told the store says why; where it told nothing, what entries failed
- * with.
+ * Whether deliveries of a shop are stopped because its platform fails for all messages. The state
+ * comes from the metrics of the running gateway, the reason from the store, or else from the
+ * failures of waiting entries.
  */
-export function checkBreakers(question: BreakerQuestion, answer: MetricsAnswer): CheckResult[] {
-  return question.shops.map((shop) => {
-    const { ok, skipped, warning, failed } = verdicts(
+export function checkBreakers(input: BreakerCheckInput, answer: MetricsAnswer): CheckResult[] {
+  return input.shops.map((shop) => {
+    const { ok, skipped, warning, failed } = resultsFor(
       'breaker',
       shop.name,
-      'deliveries are not stopped',
+      'deliveries are running',
     );
-    const reason = whyStopped(question, shop.shopId) ?? mostFrequent(question.failing, shop.shopId);
+    const reason = whyStopped(input, shop.shopId) ?? mostFrequent(input.failing, shop.shopId);
     const after = reason === undefined ? '' : `; ${reason}`;
     const todo =
-      'fix what the check "platform" says of this shop (its key, platform.url, the network, the platform itself); ' +
-      `what waits is safe, and the gateway tries one message every 5 to 25 s; "sluice shops" has the platform's whole answer, "sluice shops try ${shop.name}" tries now`;
+      'fix the problem that the check "platform" reports for this shop (its key, platform.url, the network or the platform); ' +
+      `queued messages are kept, and the gateway retries one every 5 to 25 s; "sluice shops" shows the platform's full answer, "sluice shops try ${shop.name}" retries now`;
     if ('failure' in answer) {
       return reason === undefined
-        ? skipped(`the gateway could not be asked (${answer.failure})`)
-        : warning(`the gateway could not be asked (${answer.failure})${after}`, todo);
+        ? skipped(`the state of the gateway is unknown (${answer.failure})`)
+        : warning(`the state of the gateway is unknown (${answer.failure})${after}`, todo);
     }
     const open = openParts(answer.text, shop.name);
-    if (open.length === 0) return ok('closed: messages flow');
+    if (open.length === 0) return ok('closed: deliveries are running');
     return failed(`open for ${open.join(' and ')}: deliveries are stopped${after}`, todo);
   });
 }
@@ -90,7 +92,7 @@ function openParts(text: string, shop: string): string[] {
   });
 }
 
-function whyStopped({ stopped, now }: BreakerQuestion, shopId: string): string | undefined {
+function whyStopped({ stopped, now }: BreakerCheckInput, shopId: string): string | undefined {
   const own = stopped.filter((each) => each.shopId === shopId);
   const [first] = own.toSorted((a, b) => a.since - b.since);
   if (first === undefined) return undefined;
@@ -98,12 +100,12 @@ function whyStopped({ stopped, now }: BreakerQuestion, shopId: string): string |
   return `for ${since}: ${withoutQuotes(first.reason)}`;
 }
 
-/** What stands after a colon may quote the platform, which may quote the message. */
+/** The text after a colon may quote the platform, which may quote the message. */
 const withoutQuotes = (reason: string): string => (reason.split(':', 1)[0] ?? '').slice(0, 80);
 
-function mostFrequent(failing: BreakerQuestion['failing'], shopId: string): string | undefined {
+function mostFrequent(failing: BreakerCheckInput['failing'], shopId: string): string | undefined {
   const [most] = failing.filter((each) => each.shopId === shopId);
   if (most === undefined) return undefined;
-  const waiting = most.count === 1 ? '1 entry waits' : `${most.count} entries wait`;
-  return `${waiting}, the last attempt: ${withoutQuotes(most.reason)}`;
+  const waiting = most.count === 1 ? '1 entry waiting' : `${most.count} entries waiting`;
+  return `${waiting}; last failure: ${withoutQuotes(most.reason)}`;
 }

@@ -1,6 +1,6 @@
 import { codeOf } from '../../runtime/error-code.ts';
 
-/** The checks, in the order in which they are reported; `--only` names them. */
+/** The checks, in the order of the report; the values of `--only`. */
 export const CHECKS = [
   'public-url',
   'twilio',
@@ -20,7 +20,7 @@ export const CHECKS = [
 ] as const;
 export type CheckName = (typeof CHECKS)[number];
 
-/** `skipped`: could not be looked at, or there was nothing to look at; `found` says why. */
+/** `skipped`: the check could not run or does not apply; `found` has the reason. */
 export type CheckStatus = 'ok' | 'warning' | 'failed' | 'skipped';
 
 /** One setting that `--fix` changed. */
@@ -31,22 +31,25 @@ export interface Change {
   readonly after: string;
 }
 
-/** What one check came to, in words for an operator. No secret and no person's number in it. */
+/**
+ * The result of one check, as text for an operator, without secrets and without phone numbers of
+ * persons.
+ */
 export interface CheckResult {
-  /** Which check: `twilio.webhook`. */
+  /** The name of the check: `twilio.webhook`. */
   readonly check: string;
-  /** What was looked at: a shop and its number, a key of the configuration. */
+  /** The subject of the check: a shop and its number, or a configuration key. */
   readonly subject: string;
   readonly status: CheckStatus;
   readonly expected: string;
   readonly found: string;
-  /** What to do about it; always there when the check failed. */
+  /** What to do; always present for `failed`. */
   readonly todo?: string;
   readonly changed?: readonly Change[];
 }
 
-/** The outcomes of one check of one subject. */
-export function verdicts(check: string, subject: string, expected: string) {
+/** Constructors for the results of one check of one subject. */
+export function resultsFor(check: string, subject: string, expected: string) {
   const of = (status: CheckStatus, found: string) => ({ check, subject, status, expected, found });
   return {
     ok: (found: string): CheckResult => of('ok', found),
@@ -56,14 +59,17 @@ export function verdicts(check: string, subject: string, expected: string) {
   };
 }
 
-/** An HTTP answer's head; a failure is a word for it, with the system's or OpenSSL's code if there is one. */
+/**
+ * The head of an HTTP response, or why there is none, with the error code of the system or of
+ * OpenSSL.
+ */
 export type Answer =
   | { readonly status: number; readonly headers: Headers; readonly at: number }
   | { readonly failure: string; readonly code?: string };
 
 /**
- * One plain GET: nothing is followed, and of the body nothing is read.
- * @returns with `at`, the moment in the middle of the exchange by this machine's clock
+ * Sends one GET request, without following redirects or reading the body.
+ * @returns with `at`, the middle of the exchange by this machine's clock
  */
 export async function get(url: string, timeoutMs: number, clock: () => number): Promise<Answer> {
   const started = clock();
@@ -78,14 +84,14 @@ export async function get(url: string, timeoutMs: number, clock: () => number): 
     await response.body?.cancel();
     return { status: response.status, headers: response.headers, at };
   } catch (error) {
-    if (signal.aborted) return { failure: 'no answer in time' };
+    if (signal.aborted) return { failure: 'timeout' };
     const code = causeCode(error);
     return code === ''
-      ? { failure: 'no answer (network)' }
-      : { failure: `no answer (${code})`, code };
+      ? { failure: 'no response (network)' }
+      : { failure: `no response (${code})`, code };
   }
 }
 
-/** `fetch` says "fetch failed"; why is in the code of the cause. */
+/** The error code in the cause of fetch's "fetch failed". */
 const causeCode = (error: unknown): string =>
   typeof error === 'object' && error !== null && 'cause' in error ? codeOf(error.cause) : '';

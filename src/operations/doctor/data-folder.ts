@@ -3,114 +3,114 @@ import type { DataFolderFacts, SpoolFacts } from '../../observability/facts.ts';
 import { counted } from '../../runtime/amounts.ts';
 import { isOpenToOthers, openFolderTrouble } from '../../runtime/set-up-trouble.ts';
 import { octal } from '../../runtime/system-trouble.ts';
-import { type CheckResult, verdicts } from './check.ts';
+import { type CheckResult, resultsFor } from './check.ts';
 
-export interface FolderCircumstances {
+export interface FolderCheckOptions {
   readonly now: number;
-  /** Who runs this; undefined where there are no such numbers. */
+  /** The id of the user; undefined on systems without user ids. */
   readonly uid: number | undefined;
   /** `delivery.paused`. */
   readonly paused: boolean;
 }
 
-/** Somebody who watches would wonder after this long. */
-const STALE_MS = 10 * 60_000;
+/** Without any writes for this long, delivery is considered stopped. */
+const STALLED_AFTER_MS = 10 * 60_000;
 
-/** Whether the data folder is one that a gateway can work with, and does. */
+/** Whether a gateway can use the data folder, and whether deliveries make progress. */
 export function checkDataFolder(
   facts: DataFolderFacts,
-  circumstances: FolderCircumstances,
+  options: FolderCheckOptions,
 ): CheckResult[] {
   const { dir, folder, trouble } = facts;
   if (folder === undefined) {
     if (trouble !== undefined) return [checkAccess(dir, trouble)];
-    const { skipped } = verdicts('data-folder', dir, 'a folder of this user alone');
-    return [skipped('it does not exist: no gateway has run with it yet')];
+    const { skipped } = resultsFor('data-folder', dir, 'a folder accessible only by its owner');
+    return [skipped('not created yet: no gateway has been started')];
   }
-  const owner = checkOwner(facts, folder, circumstances);
-  // What is in a folder that one may not look into would be guessed.
+  const owner = checkOwner(facts, folder, options);
+  // The contents cannot be checked without access.
   if (owner.status === 'failed') return [owner];
   return [
     owner,
     ...(trouble ? [checkAccess(dir, trouble)] : []),
     ...checkSecrets(facts),
     checkLock(facts),
-    ...checkSpool(facts, circumstances),
+    ...checkSpool(facts, options),
   ];
 }
 
-/** With it, a gateway of this user refuses to start, in the same words. */
+/** A gateway of this user refuses to start with the same message. */
 function checkAccess(dir: string, { found, todo }: Trouble): CheckResult {
-  const { failed } = verdicts(
-    'data-folder.access',
-    dir,
-    'all in it is at the disposal of this user',
-  );
+  const { failed } = resultsFor('data-folder.access', dir, 'all files are accessible by this user');
   return failed(found, todo);
 }
 
 function checkOwner(
   { dir }: DataFolderFacts,
   { uid: owner, mode }: NonNullable<DataFolderFacts['folder']>,
-  { uid }: FolderCircumstances,
+  { uid }: FolderCheckOptions,
 ): CheckResult {
-  const { ok, warning, failed } = verdicts('data-folder', dir, 'a folder of this user alone');
+  const { ok, warning, failed } = resultsFor(
+    'data-folder',
+    dir,
+    'a folder accessible only by its owner',
+  );
   if (uid !== undefined && uid !== 0 && owner !== uid) {
     return failed(
-      `it belongs to another user (${owner}; this is ${uid})`,
-      `run the gateway and its commands as user ${owner}, or give it to this one: chown -R ${uid} ${dir}`,
+      `owned by user ${owner}; the current user is ${uid}`,
+      `run the gateway and its commands as user ${owner}, or change the owner: chown -R ${uid} ${dir}`,
     );
   }
   const open = openFolderTrouble(dir, mode);
   if (open !== undefined) return warning(open.found, open.todo);
-  return ok(`of this user alone (mode ${octal(mode)})`);
+  return ok(`accessible only by its owner (mode ${octal(mode)})`);
 }
 
 function checkSecrets({ dir, secrets }: DataFolderFacts): CheckResult[] {
   return secrets.map(({ name, mode }) => {
-    const { ok, failed } = verdicts('data-folder.keys', name, 'readable by its owner alone');
+    const { ok, failed } = resultsFor('data-folder.keys', name, 'readable only by its owner');
     return !isOpenToOthers(mode)
       ? ok(`mode ${octal(mode)}`)
       : failed(
-          `others may read the keys in it (mode ${octal(mode)})`,
-          `chmod 600 ${dir}/${name}; if somebody else has used this machine since, move the file ` +
-            'away and restart the gateway, which makes new keys',
+          `other users can read the keys (mode ${octal(mode)})`,
+          `chmod 600 ${dir}/${name}; if other users had access to this machine, move the file ` +
+            'away and restart the gateway, which generates new keys',
         );
   });
 }
 
 function checkLock({ dir, lock, pid }: DataFolderFacts): CheckResult {
-  const { ok, warning } = verdicts(
+  const { ok, warning } = resultsFor(
     'data-folder.lock',
     'spool.lock',
-    'let go of, or held by a gateway',
+    'released, or held by a gateway',
   );
   if (lock === 'held') return ok(`held by a gateway (process ${pid ?? 'unknown'})`);
-  if (lock === 'free') return ok('let go of: no gateway runs with this folder');
+  if (lock === 'free') return ok('released: no gateway is running');
   return warning(
-    `the last gateway (process ${pid ?? 'unknown'}) ended without letting go: it was killed, or the machine stopped`,
-    `start a gateway: it recovers by itself; look into its log and dmesg for why. ${dir}/spool.pid is only a note`,
+    `the last gateway (process ${pid ?? 'unknown'}) did not release the lock: it was killed, or the machine stopped`,
+    `start the gateway: it recovers automatically. Find the cause in its log and in dmesg. ${dir}/spool.pid need not be removed`,
   );
 }
 
-function checkSpool(facts: DataFolderFacts, circumstances: FolderCircumstances): CheckResult[] {
+function checkSpool(facts: DataFolderFacts, options: FolderCheckOptions): CheckResult[] {
   const { spool, dir, lock } = facts;
   if (spool === undefined) return [];
   const expected = 'a database of this version';
-  const { ok, warning, failed } = verdicts('data-folder.spool', 'spool.db', expected);
+  const { ok, warning, failed } = resultsFor('data-folder.spool', 'spool.db', expected);
   if (spool === 'damaged') {
     return [
       failed(
-        'it is damaged, or no database',
-        'restore it from a backup, or move it away to begin anew',
+        'damaged, or not a database',
+        'restore it from a backup, or move it away to start with an empty one',
       ),
     ];
   }
   if (spool === 'unreadable') {
     return [
       failed(
-        'it cannot be read',
-        `see that this user may read ${dir}, and that no disk fails (dmesg)`,
+        'not readable',
+        `check that this user can read ${dir}, and check dmesg for disk errors`,
       ),
     ];
   }
@@ -118,8 +118,8 @@ function checkSpool(facts: DataFolderFacts, circumstances: FolderCircumstances):
   if (schema > knownSchema) {
     return [
       failed(
-        `it was written by a newer version (schema ${schema}; this one knows ${knownSchema})`,
-        'run that version again, or restore the backup from before the update',
+        `written by a newer version (schema ${schema}; this version supports ${knownSchema})`,
+        'run the newer version, or restore the backup from before the update',
       ),
     ];
   }
@@ -128,54 +128,57 @@ function checkSpool(facts: DataFolderFacts, circumstances: FolderCircumstances):
       ? ok(`schema ${schema}`)
       : lock === 'held'
         ? warning(
-            `an older version is running on it (schema ${schema}; this one knows ${knownSchema})`,
+            `used by a running older version (schema ${schema}; this version supports ${knownSchema})`,
             'restart the gateway to run this version',
           )
         : warning(
-            `it is of an older version (schema ${schema}; this one knows ${knownSchema})`,
-            'back it up, then start the gateway: it brings it up to date, and there is no way back',
+            `written by an older version (schema ${schema}; this version supports ${knownSchema})`,
+            'make a backup, then start the gateway, which upgrades the database irreversibly',
           );
-  return [version, checkMoves(facts, spool, circumstances)];
+  return [version, checkMoves(facts, spool, options)];
 }
 
-/** Entries wait, and nobody has written for long: nobody delivers. */
+/** Whether the spool is being written while entries are due. */
 function checkMoves(
   { lock }: DataFolderFacts,
   spool: SpoolFacts,
-  { now, paused }: FolderCircumstances,
+  { now, paused }: FolderCheckOptions,
 ): CheckResult {
-  const { ok, warning, failed } = verdicts(
+  const { ok, warning, failed } = resultsFor(
     'data-folder.moves',
     'spool.db',
     'written while entries wait',
   );
   const { due, dueSince = now, lastWriteAt } = spool;
-  if (due === 0) return ok('nothing waits that is due');
+  if (due === 0) return ok('no entry is due');
   const still = minutes(now - lastWriteAt);
   const are = due === 1 ? '1 entry is due' : `${due} entries are due`;
-  const waits = `${are}, the first for ${minutes(now - dueSince)}`;
+  const waits = `${are}, the oldest for ${minutes(now - dueSince)}`;
   if (paused) {
-    return warning(`${waits}: delivery.paused is true`, 'set delivery.paused to false and restart');
+    return warning(
+      `${waits}: delivery.paused is true`,
+      'set delivery.paused to false and restart the gateway',
+    );
   }
-  if (now - dueSince < STALE_MS || now - lastWriteAt < STALE_MS) return ok(waits);
+  if (now - dueSince < STALLED_AFTER_MS || now - lastWriteAt < STALLED_AFTER_MS) return ok(waits);
   return lock === 'held'
     ? failed(
-        `${waits}, and nothing was written for ${still}: the gateway hangs`,
-        'restart the gateway; nothing that was acknowledged is lost. Keep its log',
+        `${waits}; no writes for ${still}: the gateway is not responding`,
+        'save its log and restart the gateway; acknowledged messages are not lost',
       )
     : failed(
-        `${waits}, and nothing was written for ${still}: no gateway runs with this folder`,
-        'start the gateway; if one runs, it has another dataDir: compare its configuration',
+        `${waits}; no writes for ${still}: no gateway is running with this folder`,
+        'start the gateway; if one is running, compare its dataDir',
       );
 }
 
 const minutes = (ms: number): string => counted(Math.max(0, Math.round(ms / 60_000)), 'minute');
 
-/** No check knows whether there is a backup: how to make one, while the gateway runs. */
+/** Describes how to make a backup, since existing backups cannot be detected. */
 export function backupHint(dir: string, bytes: number): CheckResult {
-  const { ok } = verdicts('backup', dir, 'a copy elsewhere');
+  const { ok } = resultsFor('backup', dir, 'a copy on another machine');
   return ok(
-    `spool.db has ${Math.ceil(bytes / 1_000_000)} MB; a copy is made while the gateway runs by: ` +
-      'sluice backup FOLDER, and checked by: sluice backup FOLDER --check',
+    `spool.db has ${Math.ceil(bytes / 1_000_000)} MB; to back up, also while the gateway runs: ` +
+      'sluice backup FOLDER; to verify: sluice backup FOLDER --check',
   );
 }

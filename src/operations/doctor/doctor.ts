@@ -1,7 +1,7 @@
 import type { DataFolderFacts } from '../../observability/facts.ts';
 import { descriptorLimit } from '../../runtime/set-up-trouble.ts';
 import { type AdminDoor, checkBreakers, readMetrics } from './breaker.ts';
-import { type CheckName, type CheckResult, CHECKS, get, verdicts } from './check.ts';
+import { type CheckName, type CheckResult, CHECKS, get, resultsFor } from './check.ts';
 import { backupHint, checkDataFolder } from './data-folder.ts';
 import {
   checkClock,
@@ -17,7 +17,7 @@ import { askDoor, type Door, type GatewayState, judgeDoor } from './ports.ts';
 import { calledUrl, checkPublicUrl, checkReach } from './public-url.ts';
 import { checkTwilioShop, type TwilioShop } from './twilio/check-shop.ts';
 
-export interface Patient {
+export interface DoctorTargets {
   readonly publicUrl: string;
   /** Shops with an account at Twilio. */
   readonly smsShops: readonly TwilioShop[];
@@ -25,21 +25,21 @@ export interface Patient {
   readonly dataDir: string;
   readonly maxMessageBytes: number;
   readonly descriptors: NeededDescriptors;
-  /** Looks at the data folder; kept until it is asked, and asked once. */
+  /** Inspects the data folder; called at most once. */
   readonly dataFolder: () => DataFolderFacts;
   /** `delivery.paused`. */
   readonly paused: boolean;
-  /** Where the gateway listens; what has any free port is not among them. */
+  /** The gateway's listeners, except those on ephemeral ports. */
   readonly doors: readonly Door[];
   readonly admin?: AdminDoor;
   readonly relays: readonly RelayToCheck[];
   readonly alerts: {
     readonly webhookUrl?: string;
-    /** Somebody has to be told: not of a set-up to try things with. */
+    /** Whether alerting is expected; false for a trial set-up. */
     readonly wanted: boolean;
     readonly byEmail: boolean;
   };
-  /** Email that the internet should bring by itself; absent when SMTP is off. */
+  /** Domains whose email the gateway receives directly; absent when SMTP is off. */
   readonly mail?: {
     readonly hostname: string;
     readonly domains: readonly string[];
@@ -50,36 +50,36 @@ export interface Patient {
 }
 
 export interface ExamineOptions {
-  /** All when absent. */
+  /** All checks when absent. */
   readonly only?: readonly CheckName[];
-  /** Sets what is wrong at Twilio's numbers. Without it nothing is changed anywhere. */
+  /** Corrects the settings of Twilio numbers. Otherwise nothing is changed. */
   readonly fix: boolean;
-  /** For one call to the outside. */
+  /** The timeout of one network request. */
   readonly timeoutMs: number;
   readonly clock: () => number;
 }
 
 type Check = (
-  patient: Patient,
+  targets: DoctorTargets,
   options: ExamineOptions,
 ) => Promise<readonly CheckResult[]> | readonly CheckResult[];
 
-/** A new check is a line here, with its name in CHECKS. */
-const TABLE: Readonly<Record<CheckName, Check>> = {
-  // Browsers reach an inner URL, so without SMS there is nothing to say about it.
+/** The function of each name in CHECKS. */
+const CHECK_FUNCTIONS: Readonly<Record<CheckName, Check>> = {
+  // Only SMS needs a URL that is reachable from the internet.
   'public-url': ({ publicUrl, smsShops }) =>
     smsShops.length === 0 ? [] : [checkPublicUrl(publicUrl)],
 
   twilio: async ({ smsShops, publicUrl }, { fix, timeoutMs }) => {
     if (smsShops.length === 0) {
-      const { skipped } = verdicts('twilio', 'SMS', 'an account at Twilio');
-      return [skipped('no shop has one (that of the demo shop is made up)')];
+      const { skipped } = resultsFor('twilio', 'SMS', 'an account at Twilio');
+      return [skipped('not configured for any shop (except the fictitious one of the demo shop)')];
     }
     const accounts = new Set(smsShops.map(({ twilio }) => twilio.accountSid));
     const results = await Promise.all(
       [...accounts].map(async (sid) => {
         const ofAccount: CheckResult[] = [];
-        // One after the other: shops of an account share its limit of requests.
+        // Sequentially, since shops with the same account share its rate limit.
         for (const shop of smsShops.filter(({ twilio }) => twilio.accountSid === sid)) {
           ofAccount.push(...(await checkTwilioShop(shop, { publicUrl, fix, timeoutMs })));
         }
@@ -98,7 +98,8 @@ const TABLE: Readonly<Record<CheckName, Check>> = {
     Promise.all(platforms.map((shop) => checkPlatform(shop, timeoutMs))),
 
   clock: async ({ platforms }, { timeoutMs, clock }) => {
-    // Any answer has a date: no key is sent. The embedded platform has this machine's clock.
+    // Every response has a date, so no key is sent. The embedded platform uses this machine's
+    // clock.
     const [server] = platforms.filter(({ embedded }) => !embedded).map(({ baseUrl }) => baseUrl);
     return server === undefined ? [] : [checkClock(server, await get(server, timeoutMs, clock))];
   },
@@ -112,7 +113,7 @@ const TABLE: Readonly<Record<CheckName, Check>> = {
 
   descriptors: ({ dataFolder, descriptors }) => {
     const { lock, pid } = dataFolder();
-    // The limit is a process's own: what this shell may open says nothing of a service.
+    // The limit belongs to the gateway's process and may differ from this shell's.
     return lock === 'held' && pid !== undefined
       ? [checkDescriptors(pid, descriptorLimit(pid), descriptors)]
       : [];
@@ -140,7 +141,7 @@ const TABLE: Readonly<Record<CheckName, Check>> = {
     if (facts.folder === undefined) return [];
     const answer =
       admin === undefined
-        ? { failure: 'no password for /metrics is known here' }
+        ? { failure: 'the password for /metrics is not known' }
         : await readMetrics(admin, timeoutMs);
     const { failing = [], stopped = [] } = typeof facts.spool === 'object' ? facts.spool : {};
     return checkBreakers({ shops: platforms, failing, stopped, now: clock() }, answer);
@@ -169,17 +170,22 @@ function stateOf({ folder, lock, spool }: DataFolderFacts): GatewayState {
   return folder === undefined || spool === undefined ? 'never-started' : 'stopped';
 }
 
-/** Looks at everything outside this program that it needs, and at what it stands on. */
-export async function examine(patient: Patient, options: ExamineOptions): Promise<CheckResult[]> {
+/** Runs the checks of everything the gateway depends on. */
+export async function examine(
+  targets: DoctorTargets,
+  options: ExamineOptions,
+): Promise<CheckResult[]> {
   const { only = CHECKS } = options;
   const names = CHECKS.filter((name) => only.includes(name));
-  const results = await Promise.all(names.map(async (name) => TABLE[name](patient, options)));
+  const results = await Promise.all(
+    names.map(async (name) => CHECK_FUNCTIONS[name](targets, options)),
+  );
   return results.flat();
 }
 
 /**
- * Whether the host that alerts are posted to answers at all. Nothing is posted, and its URL, which
- * is a secret, is not shown. Any answer will do: a webhook refuses a GET.
+ * Whether the host of the alert webhook responds. Nothing is posted, and the URL, a secret, is not
+ * shown. Any status counts, since a webhook refuses GET.
  */
 export async function checkAlertWebhook(
   url: string,
@@ -187,18 +193,21 @@ export async function checkAlertWebhook(
   clock: () => number,
 ): Promise<CheckResult> {
   const { host, origin } = new URL(url);
-  const { ok, failed } = verdicts('alerts', 'alerts.webhook.url', `${host} answers`);
+  const { ok, failed } = resultsFor('alerts', 'alerts.webhook.url', `${host} responds`);
   const answer = await get(`${origin}/`, timeoutMs, clock);
   return 'failure' in answer
     ? failed(
         `${host}: ${answer.failure}`,
-        'correct alerts.webhook.url, and see that this machine may reach that host: alerts are lost until then',
+        'correct alerts.webhook.url, and check that this machine can reach the host; until then alerts are lost',
       )
-    : ok(`${host} answers`);
+    : ok(`${host} responds`);
 }
 
-/** Nobody is told when something goes wrong. */
+/** No alert target is configured. */
 export function noAlerts(): CheckResult {
-  const { warning } = verdicts('alerts', 'alerts', 'somebody is told when messages do not flow');
-  return warning('nobody is told', 'give alerts.webhook.url, or alerts.email.to with a relay');
+  const { warning } = resultsFor('alerts', 'alerts', 'a target for alerts');
+  return warning(
+    'none: alerts are shown only in the console',
+    'set alerts.webhook.url, or alerts.email.to with a relay',
+  );
 }

@@ -2,35 +2,35 @@ import { X509Certificate } from 'node:crypto';
 import { promises as dns } from 'node:dns';
 import { codeOf } from '../../runtime/error-code.ts';
 import { type RelayOptions, relayTransport } from '../../runtime/relay-transport.ts';
-import { type CheckResult, verdicts } from './check.ts';
+import { type CheckResult, resultsFor } from './check.ts';
 
-/** Hosts by preference; a failure is the resolver's code. */
+/** The hosts by preference, or the resolver's error code. */
 export type MxAnswer = { readonly exchanges: readonly string[] } | { readonly failure: string };
 
 /**
- * Whether the internet's email for a domain comes to this gateway by itself (RFC 5321 §5.1). A
- * warning at most: mail that is forwarded here by another server needs no MX record.
+ * Whether an MX record directs the email of a domain to this gateway (RFC 5321 §5.1). At most a
+ * warning, since mail forwarded by another server needs no MX record.
  */
 export function checkMx(domain: string, hostname: string, answer: MxAnswer): CheckResult {
-  const { ok, warning } = verdicts('mx', domain, `an MX record that names ${hostname}`);
+  const { ok, warning } = resultsFor('mx', domain, `an MX record that names ${hostname}`);
   if (hostname === 'localhost') {
     return warning(
-      'smtp.hostname is localhost, which no MX record can name',
-      'set smtp.hostname to the name under which the internet reaches this machine',
+      'smtp.hostname is localhost, which cannot be used in an MX record',
+      'set smtp.hostname to the public host name of this machine',
     );
   }
   const todo =
     `add an MX record for ${domain} that names smtp.hostname (${hostname}); ` +
-    'nothing is to be done when another server forwards its email here';
-  if ('failure' in answer) return warning(`no answer (${answer.failure})`, todo);
-  const exchanges = answer.exchanges.map(bare);
-  if (exchanges.includes(bare(hostname))) return ok(exchanges.join(', '));
+    'not needed if another server forwards its email to this gateway';
+  if ('failure' in answer) return warning(`no response (${answer.failure})`, todo);
+  const exchanges = answer.exchanges.map(normalizedHost);
+  if (exchanges.includes(normalizedHost(hostname))) return ok(exchanges.join(', '));
   return warning(exchanges.length === 0 ? 'no MX record' : exchanges.join(', '), todo);
 }
 
-const bare = (host: string): string => host.toLowerCase().replace(/\.$/, '');
+const normalizedHost = (host: string): string => host.toLowerCase().replace(/\.$/, '');
 
-/** @param servers as `dns.servers` has them; empty for the system's */
+/** @param servers the value of `dns.servers`; empty for those of the system */
 export async function resolveMx(domain: string, servers: readonly string[]): Promise<MxAnswer> {
   const resolver = new dns.Resolver({ timeout: 2000, tries: 2 });
   if (servers.length > 0) resolver.setServers(servers);
@@ -45,41 +45,43 @@ export async function resolveMx(domain: string, servers: readonly string[]): Pro
 }
 
 const DAY_MS = 86_400_000;
-/** Automatic renewals come a month before the end. */
+/** Automatic renewals usually happen a month before expiry. */
 const WARN_DAYS = 14;
 
 /**
- * The certificate of `smtp.tls`.
- * @param pem undefined when none is configured: a self-signed one is made then
+ * Checks the certificate of `smtp.tls`.
+ * @param pem undefined when none is configured; the gateway then generates a self-signed one
  */
 export function checkCertificate(
   pem: string | undefined,
   hostname: string,
   nowMs: number,
 ): CheckResult {
-  const { ok, skipped, warning, failed } = verdicts(
+  const { ok, skipped, warning, failed } = resultsFor(
     'certificate',
     'smtp.tls.cert',
     `a certificate for ${hostname}, valid for ${WARN_DAYS} more days`,
   );
   if (pem === undefined) {
-    return skipped('none is configured: a self-signed one is made, which is enough for STARTTLS');
+    return skipped(
+      'not configured: a self-signed certificate is generated, which is sufficient for STARTTLS',
+    );
   }
   const certificate = parse(pem);
-  if (certificate === undefined) return failed('not a certificate', 'give a PEM file');
+  if (certificate === undefined) return failed('not a certificate', 'provide a PEM file');
   const endsAt = Date.parse(certificate.validTo);
   const until = new Date(endsAt).toISOString().slice(0, 10);
   const days = Math.floor((endsAt - nowMs) / DAY_MS);
-  const todo = 'renew it; a changed file is taken up without a restart';
-  if (endsAt <= nowMs) return failed(`it ended on ${until}`, todo);
+  const todo = 'renew it; a changed file is loaded without a restart';
+  if (endsAt <= nowMs) return failed(`expired on ${until}`, todo);
   if (Date.parse(certificate.validFrom) > nowMs) {
-    return failed('it is not valid yet', 'check the clock, or use the certificate before it');
+    return failed('not valid yet', 'check the clock, or use the previous certificate');
   }
-  if (days < WARN_DAYS) return warning(`it ends on ${until}, in ${days} days`, todo);
+  if (days < WARN_DAYS) return warning(`expires on ${until}, in ${days} days`, todo);
   if (certificate.checkHost(hostname) === undefined) {
     return warning(
-      `it is for other names than ${hostname}`,
-      'get one for smtp.hostname, or set smtp.hostname to the name in it',
+      `does not include ${hostname}`,
+      'obtain a certificate for smtp.hostname, or set smtp.hostname to a name in it',
     );
   }
   return ok(`valid until ${until}`);
@@ -93,14 +95,16 @@ function parse(pem: string): X509Certificate | undefined {
   }
 }
 
-/** A server through which email leaves. */
+/** A server for outgoing email. */
 export interface RelayToCheck {
-  /** The key that names it: `localPlatform.replies.relay`. */
+  /** Its configuration key: `localPlatform.replies.relay`. */
   readonly key: string;
   readonly options: RelayOptions;
 }
 
-/** Whether a relay answers, with the encryption and the password that it is given. Sends nothing. */
+/**
+ * Whether a relay accepts a connection with its configured encryption and password. Sends no email.
+ */
 export async function checkRelay(
   { key, options }: RelayToCheck,
   timeoutMs: number,
@@ -122,31 +126,31 @@ export async function checkRelay(
   }
 }
 
-/** @param code nodemailer's word for what went wrong, if anything did */
+/** @param code nodemailer's error code; undefined for success */
 export function judgeRelay(
   key: string,
   { host, port }: Pick<RelayOptions, 'host' | 'port'>,
   code: string | undefined,
 ): CheckResult {
   const where = `${host}:${port}`;
-  const { ok, failed } = verdicts('relay', key, `${where} takes our mail`);
+  const { ok, failed } = resultsFor('relay', key, `${where} accepts email`);
   switch (code) {
     case undefined:
-      return ok(`${where} answers`);
+      return ok(`${where} responds`);
     case 'EAUTH':
       return failed(
-        `${where} refuses the user name or password`,
+        `${where} refused the user name or password`,
         `correct the user and password in ${key}`,
       );
     case 'ETLS':
       return failed(
-        `${where} offers no encryption that can be trusted`,
-        `see that its certificate is valid, give relayCa for a private authority, or correct relayTls`,
+        `${where} does not offer trusted encryption`,
+        `check that its certificate is valid, set relayCa for a private certificate authority, or correct relayTls`,
       );
     default:
       return failed(
-        `${where} does not answer as a mail server (${code})`,
-        `correct ${key}, and see that this machine may reach that port`,
+        `${where} does not respond as a mail server (${code})`,
+        `correct ${key}, and check that this machine can reach the port`,
       );
   }
 }

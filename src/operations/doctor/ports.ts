@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { type CheckResult, get, verdicts } from './check.ts';
+import { type CheckResult, get, resultsFor } from './check.ts';
 import { codeOf } from '../../runtime/error-code.ts';
 
-/** A door that the configuration names. */
+/** A configured listener of the gateway. */
 export interface Door {
   readonly name: 'smtp' | 'http' | 'admin';
-  /** As a program on this machine reaches it. */
+  /** Its address for programs on this machine. */
   readonly host: string;
   readonly port: number;
   readonly lmtp?: boolean;
@@ -14,37 +14,44 @@ export interface Door {
 
 export type GatewayState = 'running' | 'stopped' | 'never-started';
 
-/** What a door said: its first line, the status of `/readyz`, or why nothing came. */
+/** The response of a listener: its greeting, the status of `/readyz`, or why there is none. */
 export type DoorAnswer =
   | { readonly greeting: string }
   | { readonly status: number }
   | { readonly failure: string };
 
-/** Whether the gateway answers at its own doors, as seen from this machine. */
+/** Whether the gateway responds at its listeners, as seen from this machine. */
 export function judgeDoor(door: Door, answer: DoorAnswer, gateway: GatewayState): CheckResult {
   const { name, host, port } = door;
   const subject = `${name} ${host}:${port}`;
-  const { ok, skipped, warning, failed } = verdicts('ports', subject, 'the gateway answers there');
+  const { ok, skipped, warning, failed } = resultsFor(
+    'ports',
+    subject,
+    'a response from the gateway',
+  );
   if ('failure' in answer) {
-    if (gateway === 'never-started') return skipped('no gateway has run yet');
-    const why = `nothing answers (${answer.failure})`;
+    if (gateway === 'never-started') return skipped('the gateway has not been started yet');
+    const why = `no response (${answer.failure})`;
     return gateway === 'stopped'
-      ? failed(`${why}: the gateway does not run`, 'start the gateway (npm start, or your service)')
+      ? failed(
+          `${why}: the gateway is not running`,
+          'start the gateway (npm start, or your service)',
+        )
       : failed(
-          `${why}, though a gateway runs with this data folder: the port is closed`,
-          `see in its log where it listens; it may have been started with another configuration (${name}.host, ` +
-            `${name}.port), or a firewall is between`,
+          `${why}, but a gateway is running with this data folder`,
+          `check the gateway's log for its listen addresses; it may use another configuration (${name}.host, ` +
+            `${name}.port), or a firewall blocks the port`,
         );
   }
-  const theirs = gateway === 'running' ? 'something else' : 'another program';
+  const theirs = gateway === 'running' ? 'another server' : 'another program';
   if ('greeting' in answer) {
-    // In LMTP and SMTP alike (RFC 5321 §4.2).
-    if (/^220[ -]/.test(answer.greeting)) return ok('it greets');
+    // For both SMTP and LMTP (RFC 5321 §4.2).
+    if (/^220[ -]/.test(answer.greeting)) return ok('ready');
     if (answer.greeting.startsWith('421')) {
-      return warning('it turns connections away (421)', 'look at smtp.maxConnections and its log');
+      return warning('connections are refused (421)', 'check smtp.maxConnections and the log');
     }
     return failed(
-      `${theirs} answers there`,
+      `${theirs} uses this port`,
       `stop what listens on port ${port}, or configure another ${name}.port`,
     );
   }
@@ -52,11 +59,11 @@ export function judgeDoor(door: Door, answer: DoorAnswer, gateway: GatewayState)
   if (answer.status === 503) {
     return failed(
       'not ready (503)',
-      `see why at http://${authority(host)}:${port}/readyz: it is starting, its store fails, or its disk is full`,
+      `read the reason at http://${authority(host)}:${port}/readyz: starting, store failure, or full disk`,
     );
   }
   return failed(
-    `${theirs} answers there (${answer.status})`,
+    `${theirs} uses this port (${answer.status})`,
     `stop what listens on port ${port}, or configure another ${name}.port`,
   );
 }
@@ -75,14 +82,14 @@ const authority = (host: string): string => (host.includes(':') ? `[${host}]` : 
 
 async function greeting(host: string, port: number, timeoutMs: number): Promise<DoorAnswer> {
   const socket = connect({ host, port });
-  // What comes after the answer is nobody's matter.
+  // Errors after the response are irrelevant.
   socket.on('error', () => undefined);
   const signal = AbortSignal.timeout(timeoutMs);
   try {
     const [data] = (await once(socket, 'data', { signal })) as [Buffer];
     return { greeting: data.toString('latin1').slice(0, 200) };
   } catch (error) {
-    if (signal.aborted) return { failure: 'no answer in time' };
+    if (signal.aborted) return { failure: 'timeout' };
     return { failure: codeOf(error) || 'network' };
   } finally {
     socket.destroy();

@@ -1,112 +1,116 @@
 import { isIP } from 'node:net';
 import { isPublicAddress } from '../../runtime/ip-addresses.ts';
-import { type Answer, type CheckResult, verdicts } from './check.ts';
+import { type Answer, type CheckResult, resultsFor } from './check.ts';
 
 /**
- * Whether Twilio can call this URL, and whether its signatures will match it: they are made of the
- * URL as it is set at Twilio, and checked against `http.publicUrl`.
+ * Whether Twilio can call this URL and whether its signatures will match. Twilio signs the URL set
+ * in its console; the gateway verifies against `http.publicUrl`.
  */
 export function checkPublicUrl(publicUrl: string): CheckResult {
-  const { ok, warning, failed } = verdicts(
+  const { ok, warning, failed } = resultsFor(
     'public-url',
     'http.publicUrl',
-    'an https URL whose host the internet reaches, exactly as it is set at Twilio',
+    'an https URL that is reachable from the internet, identical to the one set at Twilio',
   );
-  if (!URL.canParse(publicUrl)) return failed('not a URL', 'write https://<your host>');
-  if (writesDefaultPort(publicUrl)) {
-    return failed(`${publicUrl} writes the default port out`, 'leave the port out, here and there');
+  if (!URL.canParse(publicUrl)) return failed('not a URL', 'set it to https://<your host>');
+  if (hasDefaultPort(publicUrl)) {
+    return failed(`${publicUrl} includes the default port`, 'remove the port, here and at Twilio');
   }
   if (publicUrl.endsWith('/')) {
-    return failed(`${publicUrl} ends with a slash`, 'leave the slash out');
+    return failed(`${publicUrl} ends with a slash`, 'remove the slash');
   }
   if (!isReachable(publicUrl)) {
     return warning(
-      `${publicUrl} is inside this machine or a private network: Twilio cannot reach it`,
-      'set http.publicUrl to the name under which the internet reaches this gateway',
+      `${publicUrl} is local or private: Twilio cannot reach it`,
+      'set http.publicUrl to the public URL of this gateway',
     );
   }
   if (new URL(publicUrl).protocol !== 'https:') {
     return warning(
-      `${publicUrl} is not encrypted, and a redirect to https would lose the texts`,
-      'put a proxy with TLS before the gateway and write https:// in http.publicUrl',
+      `${publicUrl} is not encrypted, and messages would be lost in a redirect to https`,
+      'put a TLS proxy in front of the gateway and set http.publicUrl to its https URL',
     );
   }
-  return ok(`${publicUrl}; to set at Twilio, by POST: ${webhookUrl(publicUrl)}`);
+  return ok(`${publicUrl}; set at Twilio, with method POST: ${webhookUrl(publicUrl)}`);
 }
 
-/** Names that no public name server has (RFC 6761, RFC 6762, RFC 9476 and a name without a dot). */
-const INNER_NAME = /^[^.]+$|\.(localhost|local|internal|lan|home\.arpa|alt)$/;
+/** Names without public DNS records (RFC 6761, RFC 6762, RFC 9476, and names without a dot). */
+const PRIVATE_NAME = /^[^.]+$|\.(localhost|local|internal|lan|home\.arpa|alt)$/;
 
-/** Whether the host may be one that Twilio reaches; what a public name resolves to is not asked. */
+/** Whether Twilio may be able to reach the host; public names are not resolved. */
 export function isReachable(publicUrl: string): boolean {
   const host = new URL(publicUrl).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
-  return isIP(host) === 0 ? !INNER_NAME.test(host) : isPublicAddress(host);
+  return isIP(host) === 0 ? !PRIVATE_NAME.test(host) : isPublicAddress(host);
 }
 
 /**
- * Whether the public URL leads to the webhook, as seen from this machine: a GET there is answered
- * 405 with `Allow: POST`. Never worse than a warning: many networks do not let a machine reach its
- * own public address.
+ * Whether the public URL leads to the webhook, as seen from this machine: a GET request there is
+ * answered with 405 and `Allow: POST`. At most a warning, since many networks prevent a machine
+ * from reaching its own public address.
  */
 export function checkReach(publicUrl: string, answer: Answer): CheckResult {
   const url = calledUrl(publicUrl);
-  const { ok, warning } = verdicts('reach', 'webhook', `GET ${url} answers 405 with Allow: POST`);
+  const { ok, warning } = resultsFor(
+    'reach',
+    'webhook',
+    `status 405 with Allow: POST for GET ${url}`,
+  );
   if ('failure' in answer) {
-    return warning(answer.failure, cure(new URL(publicUrl).hostname, answer.code ?? ''));
+    return warning(answer.failure, todoFor(new URL(publicUrl).hostname, answer.code ?? ''));
   }
   const { status, headers } = answer;
   if (status === 405 && headers.get('allow') === 'POST') return ok('405 with Allow: POST');
   if (status >= 300 && status < 400) {
     return warning(
-      `${status}, a redirect: Twilio signs the URL it called first, and texts are lost`,
-      'set http.publicUrl to where the redirect leads, and the same URL at Twilio',
+      `${status}, a redirect: Twilio signs the original URL, so messages are lost`,
+      'set http.publicUrl and the URL at Twilio to the target of the redirect',
     );
   }
   if (status >= 502 && status <= 504) {
     return warning(
-      `${status}: a proxy is there, the gateway behind it is not`,
+      `${status}: a proxy responds, but not the gateway behind it`,
       'start the gateway',
     );
   }
   return warning(
-    `${status}: something else answers there`,
-    "point the proxy at the gateway's http.port, and keep the path as it is",
+    `${status}: another server responds`,
+    "configure the proxy to forward to the gateway's http.port without changing the path",
   );
 }
 
-/** What Node names a certificate's faults by: OpenSSL's X509_V_ERR_…, and a name that it does not have. */
+/** Node's codes for certificate errors: OpenSSL's X509_V_ERR_…, and further ones of its own. */
 const UNTRUSTED = /CERT|SIGNATURE|^UNABLE_TO_/;
 
-function cure(host: string, code: string): string {
+function todoFor(host: string, code: string): string {
   if (code === 'ENOTFOUND') {
-    return `add an A or AAAA record for ${host} that leads to the proxy before the gateway`;
+    return `add an A or AAAA record for ${host} with the address of the proxy in front of the gateway`;
   }
   if (UNTRUSTED.test(code)) {
-    return `give the proxy a certificate for ${host} from a public authority, with its whole chain`;
+    return `install a certificate for ${host} from a public authority on the proxy, with its full chain`;
   }
-  return 'start the proxy and the gateway; if they run, try this URL from outside';
+  return 'start the proxy and the gateway; if both are running, request this URL from another network';
 }
 
 const PATH = '/sms/twilio';
 
 /**
- * Twilio tries an answer-less webhook once more and only when it cannot connect, unless the URL's
- * fragment says otherwise (Twilio, "Webhooks connection overrides"): five times, whatever failed.
+ * By default Twilio retries a webhook once, and only after a failed connection. The fragment of the
+ * URL requests five retries after any failure (Twilio, "Webhooks connection overrides").
  */
 const OVERRIDES = '#rc=5&rp=all';
 const RETRIES = '5';
 const POLICY = 'all';
 
-/** The URL that Twilio signs and calls: without the fragment, which stays at Twilio. */
+/** The URL that Twilio signs and calls, without the fragment, which Twilio does not send. */
 export const calledUrl = (publicUrl: string): string => publicUrl.replace(/\/+$/, '') + PATH;
 
 /** The URL to set at Twilio, for the webhook and for its fallback. */
 export const webhookUrl = (publicUrl: string): string => calledUrl(publicUrl) + OVERRIDES;
 
 /**
- * In which ways a URL that is set at Twilio is not the one to set; empty when it serves. Any
- * difference before the fragment makes another signature (Twilio, "Webhooks security"). Further
- * overrides, such as timeouts, are the operator's own.
+ * How a URL set at Twilio differs from the required one; empty when it works. Any difference before
+ * the fragment changes the signature (Twilio, "Webhooks security"). Further overrides, such as
+ * timeouts, are allowed.
  */
 export function differences(set: string, publicUrl: string): string[] {
   if (set.trim() === '') return ['not set'];
@@ -119,16 +123,17 @@ export function differences(set: string, publicUrl: string): string[] {
     (url.username !== '' || url.password !== '') && 'a user name or password in it',
     url.hostname !== wanted.hostname && 'another host',
     url.protocol === wanted.protocol && url.port !== wanted.port && 'another port',
-    writesDefaultPort(set) && 'the default port is written out',
+    hasDefaultPort(set) && 'the default port',
     pathDifference(url.pathname, wanted.pathname),
     withoutFragment.includes('?') && 'a query',
   ].filter((each) => each !== false);
-  if (different.length === 0 && withoutFragment !== wanted.href) different.push('another spelling');
+  if (different.length === 0 && withoutFragment !== wanted.href)
+    different.push('different spelling');
   return asksForRetries(url.hash) ? different : [...different, `without ${OVERRIDES}`];
 }
 
-/** A browser leaves `:443` out of an address; Twilio signs what was typed. */
-export const writesDefaultPort = (url: string): boolean =>
+/** Browsers omit `:443`; Twilio signs the URL as entered. */
+export const hasDefaultPort = (url: string): boolean =>
   /^https:\/\/[^/?#]*:443(?![0-9])|^http:\/\/[^/?#]*:80(?![0-9])/i.test(url);
 
 const scheme = (url: URL): string => url.protocol.replace(':', '');
@@ -146,8 +151,8 @@ function asksForRetries(fragment: string): boolean {
 }
 
 /**
- * A URL as it may be printed. What was set at Twilio may belong to another system, with a password
- * before its host or a key in its query.
+ * A URL that is safe to print. A URL set at Twilio may belong to another system and contain a
+ * password or a key.
  */
 export function shownUrl(url: string): string {
   if (url.trim() === '') return '(nothing)';

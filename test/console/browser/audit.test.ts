@@ -8,7 +8,7 @@ describeConsole('audit and doctor', (test) => {
   test('what an operator does is listed, the newest first, and links to the message', async (visit) => {
     const { page } = await visit({ path: '/configuration' });
     await page.getByRole('button', { name: 'Send a test message: SMS, acme' }).click();
-    await page.getByRole('link', { name: 'Accepted: see what became of it' }).waitFor();
+    await page.getByRole('link', { name: 'Accepted. Show the message' }).waitFor();
     await page.getByRole('link', { name: 'Audit' }).click();
     const rows = page.locator('.audit tbody tr');
     await rows.first().waitFor();
@@ -30,7 +30,7 @@ describeConsole('audit and doctor', (test) => {
     await rows.first().waitFor();
     await waitFor('the end', async () => {
       await page.mouse.wheel(0, 5_000);
-      return page.getByText('That is all there is.').isVisible();
+      return page.getByText('End of the audit log.').isVisible();
     });
     expect(await rows.count()).toBe(151);
   });

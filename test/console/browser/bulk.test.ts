@@ -25,8 +25,8 @@ describeDesk('Bulk actions', (test) => {
     const selection = page.getByRole('region', { name: 'Selection' });
     await selection.getByRole('button', { name: 'Discard' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('They are set aside and never submitted').waitFor();
-    await dialog.getByText('All that are held and arrived until now').waitFor();
+    await dialog.getByText('They are not submitted').waitFor();
+    await dialog.getByText('Applies to all messages that are held, up to now').waitFor();
     await dialog.getByRole('button', { name: 'Discard 500 messages' }).click();
     await bulk.getByText('500 messages discarded.').waitFor();
     await row('Discarded').first().waitFor();
@@ -65,9 +65,9 @@ describeDesk('Bulk actions', (test) => {
     await row('Held number 498').getByRole('checkbox').click();
     await page.getByRole('button', { name: /^Select all 11/ }).click();
     await selection.getByRole('button', { name: 'Release' }).click();
-    await dialog.getByText('submitted as they are').waitFor();
+    await dialog.getByText('submitted without applying the rules again').waitFor();
     await dialog.getByRole('button', { name: 'Release 11 messages' }).click();
-    await bulk.getByText('10 messages released; 1 message left as it was.').waitFor();
+    await bulk.getByText('10 messages released; 1 message unchanged.').waitFor();
     await bulk.getByText('1 message: it is discarded').waitFor();
     await inAll('delivered', 10);
     expect(desk.platform.messages).toHaveLength(10);
@@ -124,7 +124,7 @@ describeDesk('Bulk actions', (test) => {
     await page.getByText('4 selected').waitFor();
     await page.keyboard.press('s');
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('Left as they are: 3 messages are delivered.').waitFor();
+    await dialog.getByText('Not changed: 3 messages are delivered.').waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await page.getByText('4 selected').waitFor();
     await page.keyboard.press('Escape');

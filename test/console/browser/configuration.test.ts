@@ -28,11 +28,11 @@ describeConsole('the configuration', (test) => {
     const text = await page.locator('main').innerText();
     for (const secret of [PASSWORD, AUTH_TOKEN, ACME.apiKey]) expect(text).not.toContain(secret);
     await page.getByRole('searchbox').fill('no such key');
-    await page.getByText('Nothing is called so.').waitFor();
+    await page.getByText('No matching values.').waitFor();
     await page.getByRole('searchbox').fill('http publicurl');
     await page.getByText('1 value', { exact: true }).waitFor();
     await page.getByRole('searchbox').fill('');
-    await page.getByLabel('Only what is not the default').check();
+    await page.getByLabel('Only non-default values').check();
     await page.getByText('http.publicUrl').waitFor();
   });
 
@@ -47,39 +47,39 @@ describeConsole('the configuration', (test) => {
 
   test('a change of the file is pending, and taken up by Reload', async (visit) => {
     const { page, dataDir } = await visit({ path: '/configuration' });
-    await page.getByText('What runs is what the file says.').waitFor();
+    await page.getByText('None: the gateway runs with the configuration in the file.').waitFor();
     edit(dataDir, ({ shops }) => {
       Object.assign(shops[0] ?? {}, { apiKey: 'another-key-of-acme' });
     });
     await page.reload();
-    await page.getByText('taken up by Reload').first().waitFor();
+    await page.getByText('applied by Reload').first().waitFor();
     await page.getByRole('button', { name: 'Reload' }).click();
-    await page.getByText(/^Taken up: \d+ change/).waitFor();
-    await page.getByText('What runs is what the file says.').waitFor();
+    await page.getByText(/^Applied \d+ change/).waitFor();
+    await page.getByText('None: the gateway runs with the configuration in the file.').waitFor();
   });
 
   test('what needs a restart is said to', async (visit) => {
     const { page, dataDir } = await visit({ path: '/configuration' });
-    await page.getByText('What runs is what the file says.').waitFor();
+    await page.getByText('None: the gateway runs with the configuration in the file.').waitFor();
     edit(dataDir, ({ smtp }) => {
       smtp['hostname'] = 'another.acme.example';
     });
     await page.reload();
     await page.getByText('needs a restart').first().waitFor();
     await page.getByRole('button', { name: 'Reload' }).click();
-    await page.getByText('These wait for a restart of the gateway:').waitFor();
+    await page.getByText('Applied after a restart of the gateway:').waitFor();
   });
 
   test('a mistake in the file is told, and the gateway goes on', async (visit) => {
     const { page, dataDir } = await visit({ path: '/configuration' });
-    await page.getByText('What runs is what the file says.').waitFor();
+    await page.getByText('None: the gateway runs with the configuration in the file.').waitFor();
     edit(dataDir, ({ smtp }) => {
       smtp['port'] = 'a door';
     });
     await page.reload();
-    await page.getByText('cannot be read as it is now').waitFor();
+    await page.getByText('is not valid. The gateway keeps its current configuration').waitFor();
     await page.getByRole('button', { name: 'Reload' }).click();
-    await page.getByText('Nothing was taken up: the file has mistakes.').waitFor();
+    await page.getByText('Reload failed: the file has errors.').waitFor();
     await page.getByText('smtp.port').first().waitFor();
   });
 });

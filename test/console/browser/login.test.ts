@@ -6,7 +6,7 @@ describeConsole('signing in', (test) => {
   test('a wrong password is told in words, and a right one leads to the page that was asked for', async (visit) => {
     const { page } = await visit({ path: '/audit', signedIn: false });
     await signIn(page, 'not it');
-    await page.getByText('The name or the password is wrong.').waitFor();
+    await page.getByText('Wrong name or password.').waitFor();
     expect(await page.getByLabel('Password').getAttribute('autocomplete')).toBe('current-password');
     expect(await page.getByLabel('Name').getAttribute('autocomplete')).toBe('username');
     await signIn(page);
@@ -26,8 +26,8 @@ describeConsole('signing in', (test) => {
       });
     }
     await signIn(page, 'one more');
-    await page.getByText('Too many wrong tries from here.').waitFor();
-    const wait = page.getByText('You can try again in');
+    await page.getByText('Too many failed attempts.').waitFor();
+    const wait = page.getByText('Try again in');
     const first = await wait.textContent();
     await waitFor('a second less', async () => (await wait.textContent()) !== first, 20_000, 100);
     expect(await page.getByRole('button', { name: 'Sign in' }).isDisabled()).toBe(true);

@@ -28,11 +28,11 @@ describeDesk('One message', (test) => {
     await row('A message that dies').getByRole('link').click();
     await page.getByRole('heading', { level: 1, name: 'A message that dies' }).waitFor();
     const state = page.getByRole('region', { name: 'State' });
-    await state.getByText('The platform refused this message').waitFor();
+    await state.getByText('The platform refused every form of this message').waitFor();
     await state.getByText(/the platform answered 422 .* says no/).waitFor();
     const timeline = page.getByRole('region', { name: 'Timeline' });
     await timeline.getByText('Attempt 1', { exact: true }).waitFor();
-    await timeline.getByText(/the platform answered 422 \(not accepted as it is\)/).waitFor();
+    await timeline.getByText(/the platform answered 422 \(validation failed\)/).waitFor();
 
     repairPlatform(desk);
     await state.getByRole('button', { name: 'Retry' }).click();
@@ -44,10 +44,10 @@ describeDesk('One message', (test) => {
 
     const id = page.url().split('/').at(-1) ?? '';
     await page.getByText(`sluice queue show ${id}`).waitFor();
-    const facts = page.getByRole('region', { name: 'Facts' });
+    const facts = page.getByRole('region', { name: 'Details' });
     await facts.getByRole('link').first().click();
     await page.getByText('This is dead.').waitFor();
-    await page.getByRole('link', { name: 'Its entry' }).click();
+    await page.getByRole('link', { name: 'Show entry' }).click();
     await page.waitForURL(`**/messages/${id}`);
   });
 
@@ -61,7 +61,7 @@ describeDesk('One message', (test) => {
     await open('/messages?state=held');
     await row('Two authors').filter({ hasText: 'Several senders' }).getByRole('link').click();
     const state = page.getByRole('region', { name: 'State' });
-    await state.getByText('A rule says that a person decides first').waitFor();
+    await state.getByText('A rule requires your decision').waitFor();
     await state.getByRole('button', { name: 'Discard' }).click();
     await state.getByText('Discarded', { exact: true }).waitFor();
     await state.getByRole('button', { name: 'Restore' }).waitFor();
@@ -101,7 +101,7 @@ describeDesk('One message', (test) => {
     await open('/messages?text=private');
     await row('Delivered').getByRole('link').click();
     const content = page.getByRole('region', { name: 'Content' });
-    await content.getByText('Opening it is written into the audit').waitFor();
+    await content.getByText('Opening it is recorded in the audit log').waitFor();
     expect(await page.getByText('blue umbrella').count()).toBe(0);
     await content.getByRole('button', { name: 'Show content' }).click();
 
@@ -143,9 +143,9 @@ describeDesk('One message', (test) => {
     });
     const { page, open, row } = await desk.operator();
     await open('/messages?text=office');
-    await row('Automatic answer').getByRole('link').click();
+    await row('Automatic reply').getByRole('link').click();
     const state = page.getByRole('region', { name: 'State' });
-    await state.getByText('Answering it could start a loop').waitFor();
+    await state.getByText('An answer could start a mail loop').waitFor();
     await state.getByRole('button', { name: 'Submit anyway' }).waitFor();
     await page.getByRole('region', { name: 'Classification' }).getByText('Not submitted').waitFor();
     await page.getByRole('region', { name: 'Sender authentication' }).waitFor();
@@ -161,8 +161,8 @@ describeDesk('One message', (test) => {
     await open('/messages?text=later');
     await row('Platform error (503)').getByRole('link').click();
     const state = page.getByRole('region', { name: 'State' });
-    await state.getByText('It is sent when its shop takes messages again').waitFor();
-    await page.getByRole('region', { name: 'Timeline' }).getByText('To be tried again').waitFor();
+    await state.getByText('Deliveries of its shop are stopped').waitFor();
+    await page.getByRole('region', { name: 'Timeline' }).getByText('Queued for a retry').waitFor();
     desk.platform.faults = () => undefined;
     await state.getByRole('button', { name: 'Try now' }).click();
     await state.getByText('Delivered', { exact: true }).waitFor();
@@ -171,7 +171,7 @@ describeDesk('One message', (test) => {
   test('says so when there is no such message', async (desk) => {
     const { page, open } = await desk.operator();
     await open('/messages/01936f0a-7c1e-7d3a-9b52-000000000000');
-    await page.getByRole('heading', { name: 'There is no such message' }).waitFor();
+    await page.getByRole('heading', { name: 'Message not found' }).waitFor();
     await page.getByRole('link', { name: 'All messages' }).click();
     await page.waitForURL('**/messages');
   });
@@ -197,7 +197,7 @@ describeDesk('One message', (test) => {
         await row('Delivered').first().getByRole('link').click();
         await page
           .getByRole('region', { name: 'State' })
-          .getByText('The platform has it')
+          .getByText('The platform has accepted it')
           .waitFor();
         await page.getByRole('button', { name: 'Show content' }).click();
         await page.getByRole('region', { name: 'Submitted' }).waitFor();

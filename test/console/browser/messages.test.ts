@@ -93,7 +93,7 @@ describeDesk('Messages', (test) => {
 
     const id = (await row('+15550104242').getAttribute('data-id')) ?? '';
     await search.fill('nothing has this');
-    await page.getByRole('heading', { name: 'Nothing found' }).waitFor();
+    await page.getByRole('heading', { name: 'No messages found' }).waitFor();
     await search.fill(id);
     await page.waitForURL(`**/messages/${id}`);
     await page.getByRole('heading', { level: 1, name: 'Text from +15550104242' }).waitFor();
@@ -187,7 +187,7 @@ describeDesk('Messages', (test) => {
       await page.getByText('3 selected').waitFor();
       expect(await axeFindings(page)).toEqual([]);
       await open('/messages?text=nothinghasthis');
-      await page.getByRole('heading', { name: 'Nothing found' }).waitFor();
+      await page.getByRole('heading', { name: 'No messages found' }).waitFor();
       expect(await axeFindings(page)).toEqual([]);
       await page.setViewportSize({ width: 360, height: 740 });
       await open('/messages');

@@ -22,7 +22,7 @@ describeConsole('the overview', (test) => {
       const isCounted = async () => (await rateOf(page, channel)) === '1/ min';
       await waitFor(`one of ${channel}`, isCounted, 30_000, 50);
     }
-    await page.getByText('All messages flow').waitFor();
+    await page.getByText('All messages are being delivered').waitFor();
     await page.getByText('delivered', { exact: false }).first().waitFor();
     await page.getByRole('img', { name: /^Email over the last hour; now 1 accepted/ }).waitFor();
     expect(await page.locator('.chart canvas').count()).toBe(5);
@@ -33,7 +33,7 @@ describeConsole('the overview', (test) => {
     for (const name of ['Email', 'SMS', 'Web chat']) {
       await page.goto(new URL('/configuration', page.url()).href);
       await page.getByRole('button', { name: `Send a test message: ${name}, acme` }).click();
-      const link = page.getByRole('link', { name: 'Accepted: see what became of it' });
+      const link = page.getByRole('link', { name: 'Accepted. Show the message' });
       expect([name, await link.getAttribute('href')]).toEqual([
         name,
         expect.stringMatching(/^\/messages\/[0-9a-f-]{36}$/),
@@ -50,9 +50,11 @@ describeConsole('the overview', (test) => {
     ends(() => platform.stop());
     const { page, gateway } = await visit({ gateway: { platformUrl } });
     for (let nth = 0; nth < 12; nth += 1) await sendChat(gateway, `Line ${nth}`);
-    await page.getByText('acme: the platform does not take messages').waitFor({ timeout: 60_000 });
-    await page.getByText(/Messages stopped, next try in \d+ s/).waitFor();
-    await page.getByRole('link', { name: 'Run the doctor' }).first().waitFor();
+    await page
+      .getByText('acme: the platform does not accept messages')
+      .waitFor({ timeout: 60_000 });
+    await page.getByText(/Messages stopped, next attempt in \d+ s/).waitFor();
+    await page.getByRole('link', { name: 'Run Doctor' }).first().waitFor();
     platform.script = () => undefined;
   });
 
@@ -72,11 +74,11 @@ describeConsole('the overview', (test) => {
     await page.locator('.verdict').getByText(words).waitFor();
     const button = page.getByRole('button', { name: 'Try acme now' });
     await button.click();
-    await shops.getByText(/^Deliveries still fail: .* next try in \d+ s\.$/).waitFor();
+    await shops.getByText(/^Deliveries still fail: .* next attempt in \d+ s\.$/).waitFor();
     platform.script = () => undefined;
     await button.click();
     await page.getByText(/^acme: delivered; /).waitFor();
-    await page.getByText('All messages flow').waitFor();
+    await page.getByText('All messages are being delivered').waitFor();
     await button.waitFor({ state: 'detached' });
   });
 
@@ -90,8 +92,8 @@ describeConsole('the overview', (test) => {
     ends(() => platform.stop());
     const { page, gateway } = await visit({ gateway: { platformUrl } });
     await sendEmail(gateway, 'Refused');
-    await page.getByText('1 dead message: look at it').waitFor({ timeout: 60_000 });
-    await page.getByRole('link', { name: 'Show the dead' }).click();
+    await page.getByText('1 dead message').waitFor({ timeout: 60_000 });
+    await page.getByRole('link', { name: 'Show dead messages' }).click();
     await page.waitForURL(/\/messages\?state=dead$/);
   });
 
@@ -99,7 +101,7 @@ describeConsole('the overview', (test) => {
     const { page, context } = await visit({ signedIn: false });
     await context.route('**/api/**', (route) => route.abort());
     await page.reload();
-    await page.getByText('The gateway does not answer.').waitFor();
+    await page.getByText('The gateway does not respond.').waitFor();
     await context.unroute('**/api/**');
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('heading', { name: 'Sign in to the console' }).waitFor();
@@ -109,8 +111,8 @@ describeConsole('the overview', (test) => {
     const { page, gateway } = await visit();
     await page.locator('.sidebar .status-dot.live').waitFor();
     await gateway.stop();
-    await page.getByText('Nobody knows whether messages flow').waitFor({ timeout: 40_000 });
-    await page.getByText(/it was last seen \d+ s ago/).waitFor();
+    await page.getByText('Connection to the gateway lost').waitFor({ timeout: 40_000 });
+    await page.getByText(/Last update \d+ s ago/).waitFor();
     await page.getByRole('link', { name: 'Doctor' }).click();
     await page.getByText('Connection lost.').waitFor();
   });
@@ -120,8 +122,8 @@ describeConsole('the overview', (test) => {
     await sendEmail(gateway, 'Waiting');
     await page.getByText('Delivery is paused.').waitFor();
     await page.getByRole('link', { name: 'Overview' }).click();
-    await page.getByText('Messages are taken in, and none is delivered').waitFor();
-    await page.getByText(/1 message waits/).waitFor();
+    await page.getByText('Messages are accepted and stay queued (delivery.paused).').waitFor();
+    await page.getByText(/1 message queued/).waitFor();
   });
 
   test('the keyboard goes from page to page, and shows its keys', async (visit) => {

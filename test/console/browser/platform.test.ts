@@ -39,14 +39,14 @@ describeDesk('Platform', (test) => {
     const ticket = page.getByRole('region', { name: /^Ticket \d+/ });
     await ticket.getByRole('link').first().click();
     await page.getByText('ann@example.com').first().waitFor();
-    await page.getByRole('link', { name: 'What this person wrote through Sluice' }).click();
+    await page.getByRole('link', { name: 'Messages from this contact' }).click();
     await page
       .locator('.entries-body .entry')
       .filter({ hasText: 'A lamp that flickers' })
       .waitFor();
     await page.goBack();
     await page.goBack();
-    await page.getByRole('link', { name: 'Its entry' }).click();
+    await page.getByRole('link', { name: 'Show entry' }).click();
     await page.getByRole('heading', { level: 1, name: 'A lamp that flickers' }).waitFor();
     expect(faults).toEqual([]);
   });
@@ -70,7 +70,7 @@ describeDesk('Platform', (test) => {
     await page.getByRole('cell', { name: 'ann@example.com' }).waitFor();
     await search.fill('nobody@example.com');
     await search.press('Enter');
-    await page.getByRole('heading', { name: 'Nobody found' }).waitFor();
+    await page.getByRole('heading', { name: 'No contact found' }).waitFor();
   });
 
   test('pages through many tickets', async (desk) => {
@@ -94,7 +94,7 @@ describeDesk('Platform', (test) => {
     await page.getByLabel('Find by').selectOption('conversation_id');
     await page.getByLabel('Id', { exact: true }).fill('00000000-0000-4000-8000-000000000000');
     await page.getByRole('button', { name: 'Find' }).click();
-    await page.getByRole('heading', { name: 'No such tickets' }).waitFor();
+    await page.getByRole('heading', { name: 'No tickets found' }).waitFor();
   });
 
   test('a platform that does not answer is told from an empty one', async (desk) => {
@@ -102,9 +102,9 @@ describeDesk('Platform', (test) => {
     desk.platform.faults = () => ({ kind: 'status', status: 500 });
     const { page, open } = await desk.operator();
     await open('/platform');
-    await page.getByRole('heading', { name: 'This could not be loaded' }).waitFor();
-    await page.getByText(/The platform: .*500/).waitFor();
-    await page.getByText('Messages are taken in meanwhile and wait').waitFor();
+    await page.getByRole('heading', { name: 'Loading failed' }).waitFor();
+    await page.getByText(/Platform error: .*500/).waitFor();
+    await page.getByText('New messages are still accepted and stay queued').waitFor();
     desk.platform.faults = () => undefined;
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.locator('tbody tr').first().waitFor();

@@ -6,9 +6,9 @@ import {
   follow,
   isEmpty,
   isSelected,
-  leftAlone,
-  MOST_IDS,
-  NOTHING,
+  predictEffect,
+  MAX_IDS,
+  NO_SELECTION,
   resultLine,
   selectAll,
   toggle,
@@ -23,7 +23,7 @@ const between = (one: string, other: string): readonly string[] => {
 };
 
 test('one is picked and dropped, a range is added to what was picked', () => {
-  const one = toggle(NOTHING, 'b');
+  const one = toggle(NO_SELECTION, 'b');
   expect(isSelected(one, 'b')).toBe(true);
   expect(isEmpty(toggle(one, 'b'))).toBe(true);
   const range = extendTo(one, 'd', between);
@@ -33,13 +33,13 @@ test('one is picked and dropped, a range is added to what was picked', () => {
 });
 
 test('a range from what is no longer loaded is the one entry', () => {
-  const range = extendTo(toggle(NOTHING, 'gone'), 'd', between);
+  const range = extendTo(toggle(NO_SELECTION, 'gone'), 'd', between);
   expect(isSelected(range, 'd')).toBe(true);
   expect(isSelected(range, 'c')).toBe(false);
 });
 
 test('no more are picked than a request may name', () => {
-  const many = selectAll(Array.from({ length: MOST_IDS + 5 }, (_, n) => String(n)));
+  const many = selectAll(Array.from({ length: MAX_IDS + 5 }, (_, n) => String(n)));
   const more = toggle(many, 'another');
   expect(isSelected(more, 'another')).toBe(false);
 });
@@ -68,7 +68,7 @@ test('those whose state does not allow it are told before', () => {
     ['delivered', 1],
     ['held', 2],
   ]);
-  expect(leftAlone('retry', states)).toEqual({
+  expect(predictEffect('retry', states)).toEqual({
     affected: 3,
     notes: ['1 message is delivered', '2 messages are held'],
   });
@@ -91,9 +91,9 @@ test.each<[Partial<ActionProgress>, string]>([
   [{ changed: 1, action: 'discard' }, '1 message discarded.'],
   [
     { changed: 8, refused: [{ why: 'it is delivered', count: 2 }] },
-    '8 messages retried; 2 messages left as they were.',
+    '8 messages retried; 2 messages unchanged.',
   ],
-  [{ refused: [{ why: 'x', count: 1 }] }, 'Nothing was retried; 1 message left as it was.'],
+  [{ refused: [{ why: 'x', count: 1 }] }, 'No messages retried; 1 message unchanged.'],
   [{ changed: 3, action: 'discard', undone: true }, '3 messages restored.'],
 ])('%j came to %j', (change, line) => {
   expect(resultLine({ ...PROGRESS, ...change })).toBe(line);
@@ -185,7 +185,7 @@ test('goes on over an answer that was overtaken', async () => {
 });
 
 test('outlives a gateway that is silent, and a session that has ended', async () => {
-  const silent = new Refusal('unreachable', 'The gateway does not answer.');
+  const silent = new Refusal('unreachable', 'The gateway does not respond.');
   const signedOut = new Refusal('signed_out', 'Sign in');
   const { told } = await followed([
     ...[silent, silent, silent, signedOut, signedOut, signedOut, silent],
@@ -195,7 +195,7 @@ test('outlives a gateway that is silent, and a session that has ended', async ()
 });
 
 test('ends at once when nobody knows of it any more', async () => {
-  const gone = new Refusal('not_found', 'There is no such action');
+  const gone = new Refusal('not_found', 'Action not found');
   await expect(followed([gone, progress(3, true)])).rejects.toThrow(gone);
 });
 

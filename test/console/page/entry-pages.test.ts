@@ -34,17 +34,22 @@ test('a row changes in place, and one that left the filters stays, marked', () =
   const list = EntryPages.begin(rows(4, 1), undefined);
   const after = list.refresh(undefined, [row(4), row(3, { state: 'dead' }), row(1)], true);
   expect(ids(after)).toEqual(ids(list));
-  expect(after.at(1)).toEqual({ row: row(3, { state: 'dead' }), left: false });
-  expect(after.at(2)).toEqual({ row: row(2), left: true });
+  expect(after.at(1)).toEqual({ row: row(3, { state: 'dead' }), noLongerMatches: false });
+  expect(after.at(2)).toEqual({ row: row(2), noLongerMatches: true });
   expect(after.update(row(2, { state: 'delivered' })).at(2)).toEqual({
     row: row(2, { state: 'delivered' }),
-    left: true,
+    noLongerMatches: true,
   });
 });
 
 test('an answer that ends early says nothing of the rows behind it', () => {
   const list = EntryPages.begin(rows(4, 1), 'x').refresh(undefined, [row(5), row(4)], false);
-  expect([...list.rows()].map(({ left }) => left)).toEqual([false, false, false, false]);
+  expect([...list.rows()].map(({ noLongerMatches }) => noLongerMatches)).toEqual([
+    false,
+    false,
+    false,
+    false,
+  ]);
 });
 
 test('new ones are counted, and put first when they are wanted', () => {

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
 import {
-  allFound,
+  bulkQuery,
   entryQuery,
   type Filters,
   NO_FILTERS,
   readFilters,
-  wholeId,
+  completeId,
   writeFilters,
 } from '../../../src/console/page/messages/filters.ts';
 
@@ -43,12 +43,12 @@ test('a preset is asked for as a time before now', () => {
 });
 
 test('an action on all that is found leaves alone what arrives later', () => {
-  expect(allFound({ ...NO_FILTERS, states: ['dead'] }, NOW)).toEqual({
+  expect(bulkQuery({ ...NO_FILTERS, states: ['dead'] }, NOW)).toEqual({
     state: ['dead'],
     to: String(NOW),
   });
   const earlier: Filters = { ...NO_FILTERS, time: { kind: 'between', to: NOW - 1 } };
-  expect(allFound(earlier, NOW)).toEqual({ to: String(NOW - 1) });
+  expect(bulkQuery(earlier, NOW)).toEqual({ to: String(NOW - 1) });
 });
 
 test.each([
@@ -56,5 +56,5 @@ test.each([
   ['01936f0a-7c1e', undefined],
   ['ann@example.com', undefined],
 ])('%j as a whole id', (text, id) => {
-  expect(wholeId(text)).toBe(id);
+  expect(completeId(text)).toBe(id);
 });

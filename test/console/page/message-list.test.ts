@@ -103,7 +103,7 @@ test('a row that leaves the filters stays in its place and says what became of i
   );
   list.changed(['id-000003']);
   await waitFor('the change', () => list.pages.value.at(2)?.row.state === 'delivered');
-  expect(list.pages.value.at(2)?.left).toBe(true);
+  expect(list.pages.value.at(2)?.noLongerMatches).toBe(true);
   expect(ids(list)).toHaveLength(5);
   list.stop();
 });

@@ -109,7 +109,7 @@ describe('five hundred at once', () => {
       50,
     );
     expect(lines.map(({ target, outcome }) => [target, outcome])).toEqual([
-      ['500 entries', 'taken back, 500 of 500 changed'],
+      ['500 entries', 'undone, 500 of 500 changed'],
       ['500 entries', '500 of 500 changed'],
       ['500 entries', 'started'],
     ]);
@@ -212,10 +212,10 @@ describe('one', () => {
     expect(told.timeline.map(({ attempt }) => attempt)).toEqual(
       expect.arrayContaining([undefined, 1, 2]),
     );
-    // Too late: an attempt has begun.
+    // Too late: an attempt has started.
     const late = await undone(operator, released.id);
     expect(late).toMatchObject({ changed: 0, undone: true });
-    expect(late.refused).toEqual([{ why: 'an attempt has begun', count: 1 }]);
+    expect(late.refused).toEqual([{ why: 'an attempt has started', count: 1 }]);
   });
 
   test('that is dead is put right and retried', async () => {

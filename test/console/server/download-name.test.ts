@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { asDownload } from '../../../src/console/server/content-routes.ts';
+import { attachmentDisposition } from '../../../src/console/server/content-routes.ts';
 
 test.each([
   ['order.pdf', 'attachment; filename=order.pdf'],
@@ -10,10 +10,10 @@ test.each([
   ['bill\u202efdp.exe', 'attachment; filename=bill_fdp.exe'],
   ['half \ud800', 'attachment; filename="half _"'],
 ])('%j', (name, header) => {
-  expect(asDownload(name)).toBe(header);
+  expect(attachmentDisposition(name)).toBe(header);
 });
 
 test('a long name keeps its end, and the header stays short', () => {
-  expect(asDownload(`${'🙂'.repeat(5000)}.pdf`)).toMatch(/\.pdf$/);
-  expect(asDownload(`${'🙂'.repeat(5000)}.pdf`).length).toBeLessThan(1500);
+  expect(attachmentDisposition(`${'🙂'.repeat(5000)}.pdf`)).toMatch(/\.pdf$/);
+  expect(attachmentDisposition(`${'🙂'.repeat(5000)}.pdf`).length).toBeLessThan(1500);
 });

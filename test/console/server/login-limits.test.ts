@@ -1,6 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { DEVICE_MS, Devices } from '../../../src/console/server/sessions.ts';
-import { GuessBudget, LoginLimits, type Try } from '../../../src/console/server/login-limits.ts';
+import {
+  GuessBudget,
+  LoginLimits,
+  type LoginAttempt,
+} from '../../../src/console/server/login-limits.ts';
 import { Operators } from '../../../src/console/server/operators.ts';
 
 const MINUTE = 60_000;
@@ -12,16 +16,21 @@ function scene() {
   const limits = new LoginLimits(() => at.now);
   let guesses = 0;
   let looked = 0;
-  const guess = async (attempt: Partial<Try> = {}) => {
+  const guess = async (attempt: Partial<LoginAttempt> = {}) => {
     guesses += 1;
-    const next = { address: '192.0.2.1', door: 'page', mark: String(guesses), ...attempt } as const;
-    return limits.look(next, () => {
+    const next = {
+      address: '192.0.2.1',
+      source: 'page',
+      fingerprint: String(guesses),
+      ...attempt,
+    } as const;
+    return limits.check(next, () => {
       looked += 1;
       return Promise.resolve(false);
     });
   };
-  const right = (attempt: Partial<Try> = {}) =>
-    limits.look({ address: '192.0.2.1', door: 'page', mark: 'right', ...attempt }, () =>
+  const right = (attempt: Partial<LoginAttempt> = {}) =>
+    limits.check({ address: '192.0.2.1', source: 'page', fingerprint: 'right', ...attempt }, () =>
       Promise.resolve(true),
     );
   return { at, guess, right, looked: () => looked };
@@ -46,7 +55,7 @@ describe('a guesser who goes on for thousands of tries', () => {
     const { at, guess, looked } = scene();
     for (let tries = 0; tries < 7200; tries += 1) {
       const address = `203.0.113.${String(tries % 250)}`;
-      await guess({ address, door: tries % 3 === 0 ? 'program' : 'page' });
+      await guess({ address, source: tries % 3 === 0 ? 'program' : 'page' });
       at.now += 500;
     }
     expect(looked()).toBeGreaterThan(80);
@@ -80,7 +89,7 @@ describe('whoever has the right password', () => {
 
   test.each([
     ['another address', { address: '192.0.2.2' }],
-    ['the other door', { door: 'program' }],
+    ['the other source', { source: 'program' }],
     ['a browser that is known', { device: 'known' }],
   ] as const)('does not wait at %s', async (_, attempt) => {
     const { guess, right } = scene();
@@ -107,7 +116,7 @@ describe('whoever has the right password', () => {
 test('the same wrong password again is not a guess, and is not looked at', async () => {
   const { guess, right, looked } = scene();
   for (let tries = 0; tries < 100; tries += 1) {
-    expect(await guess({ mark: 'of last year' })).toEqual({ kind: 'wrong' });
+    expect(await guess({ fingerprint: 'of last year' })).toEqual({ kind: 'wrong' });
   }
   expect(looked()).toBe(1);
   expect(await right()).toEqual({ kind: 'right' });

@@ -35,19 +35,19 @@ test.each<[Partial<ShopTrial>, TrialWords['outcome'], boolean, string]>([
     },
     'failed',
     false,
-    'deliveries still fail: the platform answered 401: <b>no</b>; next try in 12 s; uploads of attachments still fail; next try in 1 s',
+    'deliveries still fail: the platform answered 401: <b>no</b>; next attempt in 12 s; uploads of attachments still fail; next attempt in 1 s',
   ],
   [
     { parts: [{ part: 'media', outcome: 'no_answer' }] },
     'no_answer',
     false,
-    'uploads of attachments are still being tried after 15 s',
+    'uploads of attachments have not finished after 15 s',
   ],
   [
     { refusedAlike: [{ words: '422 a', over: false }] },
     'flows',
     false,
-    'messages flow; none is waiting; messages are still refused in the same words: 422 a',
+    'messages flow; none is waiting; messages are still refused with the same error: 422 a',
   ],
   [
     { refusedAlike: [{ words: '422 a', over: true }] },

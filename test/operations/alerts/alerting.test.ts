@@ -90,7 +90,7 @@ test('tells the beginning and the end, once each', async () => {
   facts = {};
   await told(2);
   await looked(5);
-  expect(texts()).toEqual(['1 alert: dead acme', '1 is over: dead acme']);
+  expect(texts()).toEqual(['1 alert: dead acme', '1 alert resolved: dead acme']);
   expect(alerting.current).toEqual([]);
   expect(await metrics.registry.metrics()).toContain(
     'sluice_alert_notifications_total{target="webhook",outcome="sent"} 2',
@@ -122,7 +122,7 @@ test('a restart neither repeats nor forgets', async () => {
   facts = {};
   await start();
   await told(2);
-  expect(texts()).toEqual(['1 alert: dead acme', '1 is over: dead acme']);
+  expect(texts()).toEqual(['1 alert: dead acme', '1 alert resolved: dead acme']);
 });
 
 test('what could not be told before a restart is told after it', async () => {
@@ -149,7 +149,7 @@ test('a clock that was ahead before a restart keeps no news back', async () => {
   expect(second.alerting.current[0]?.since).toBeLessThanOrEqual(Date.now());
   aheadMs = HOUR + 1000;
   await told(2);
-  expect(texts()).toEqual(['1 alert: dead acme', '1 alert goes on: dead acme']);
+  expect(texts()).toEqual(['1 alert: dead acme', '1 alert still firing: dead acme']);
 });
 
 test('what goes on is told again after the time for it', async () => {
@@ -158,7 +158,7 @@ test('what goes on is told again after the time for it', async () => {
   await told(1);
   aheadMs = HOUR + 1000;
   await told(2);
-  expect(texts()[1]).toBe('1 alert goes on: dead acme');
+  expect(texts()[1]).toBe('1 alert still firing: dead acme');
 });
 
 test('a target that fails is left alone for a while, is counted by kind, and holds up no other', async () => {

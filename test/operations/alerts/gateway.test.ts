@@ -40,8 +40,8 @@ test('a platform that goes is told by a webhook, and its return too', async () =
   // A probe comes within half a minute.
   await waitFor('the end', () => hook.taken.length > 1, 90_000, 50);
   expect(hook.taken[1]).toMatchObject({
-    text: '[Sluice gw.acme.example] 1 is over: breaker-open acme',
-    attachments: [{ title: 'Over', color: '#2e7d32' }],
+    text: '[Sluice gw.acme.example] 1 alert resolved: breaker-open acme',
+    attachments: [{ title: 'Resolved', color: '#2e7d32' }],
   });
   expect(platform.messages).toHaveLength(2);
   expect(JSON.stringify(hook.taken)).not.toMatch(/canary|example\.com|ann/i);

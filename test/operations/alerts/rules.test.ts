@@ -44,7 +44,7 @@ test.each([
     'held',
     { counts: [counted('held', 3)] },
     'warning',
-    "3 messages of acme wait for a person's decision",
+    '3 messages of acme are held for a decision',
   ],
   [
     'oldest-queued',
@@ -56,19 +56,19 @@ test.each([
     'breaker-open',
     { shops: [openShop] },
     'critical',
-    'Deliveries of acme have been stopped since 2026-11-22 11:58 UTC: its platform fails or refuses them',
+    'Deliveries of acme have been stopped since 2026-11-22 11:58 UTC: the platform fails or refuses all of them',
   ],
   [
     'certificate',
     { certificate: { subject: 'mx.acme.example', endsAt: NOW + 5 * DAY, selfSigned: false } },
     'warning',
-    'The certificate of SMTP (mx.acme.example) ends in 5 days, on 2026-11-27',
+    'The certificate of SMTP (mx.acme.example) expires in 5 days, on 2026-11-27',
   ],
   [
     'certificate',
     { certificate: { subject: '', endsAt: NOW - DAY, selfSigned: true } },
     'critical',
-    'The certificate of SMTP ended on 2026-11-21',
+    'The certificate of SMTP expired on 2026-11-21',
   ],
   [
     'disk',
@@ -130,7 +130,7 @@ describe('a refusal that many got alike', () => {
       {
         ...{ key: `refused-alike/acme/${words}`, shop: 'acme', figure: 7 },
         ...{ verdict: 'bad', severity: 'warning' },
-        summary: `The platform has refused 7 messages of acme in the same words since 2026-11-22 11:58 UTC: ${words}`,
+        summary: `The platform has refused 7 messages of acme with the same error since 2026-11-22 11:58 UTC: ${words}`,
         todo: expect.stringContaining('sluice shops try acme'),
       },
     ]);

@@ -31,7 +31,7 @@ test('the webhook gets text and an attachment for each kind, escaped as Slack wa
   await send(createWebhookTarget({ url: hook.url, timeoutMs: 10_000 }));
   expect(hook.taken).toEqual([
     {
-      text: '[Sluice gw.acme.example] 1 alert: dead a&lt;b&gt;&amp;c; 1 is over: held acme',
+      text: '[Sluice gw.acme.example] 1 alert: dead a&lt;b&gt;&amp;c; 1 alert resolved: held acme',
       attachments: [
         expect.objectContaining({
           title: 'Alert',
@@ -39,7 +39,7 @@ test('the webhook gets text and an attachment for each kind, escaped as Slack wa
           text: '*3 messages of a&lt;b&gt;&amp;c could not be delivered* (critical, for 1 hour)\nRetry them.',
         }),
         expect.objectContaining({
-          title: 'Over',
+          title: 'Resolved',
           color: '#2e7d32',
           text: '*1 message of acme waits* (held, after 1 hour)',
         }),
@@ -105,7 +105,7 @@ test('an email to all, marked as automatic, in plain text', async () => {
   expect(mail?.to).toEqual(['ann@ops.example', 'bob@ops.example']);
   expect(mail?.from).toBe('sluice@acme.example');
   expect(mail?.mail.subject).toBe(
-    '[Sluice gw.acme.example] 1 alert: dead a<b>&c; 1 is over: held acme',
+    '[Sluice gw.acme.example] 1 alert: dead a<b>&c; 1 alert resolved: held acme',
   );
   expect(mail?.mail.headers.get('auto-submitted')).toBe('auto-generated');
   expect(mail?.mail.text).toBe(
@@ -114,7 +114,7 @@ test('an email to all, marked as automatic, in plain text', async () => {
       '- 3 messages of a<b>&c could not be delivered (critical, for 1 hour)',
       '  Retry them.',
       '',
-      'Over:',
+      'Resolved:',
       '- 1 message of acme waits (held, after 1 hour)',
       '',
       'Sluice on gw.acme.example, 2026-11-22T12:00:00.000Z',

@@ -40,8 +40,8 @@ describe('reach', () => {
     ['the webhook answers', answer(405, { allow: 'POST' }), 'ok', /405/],
     ['a redirect', answer(301, { location: 'https://www.acme.example/' }), 'warning', /redirect/],
     ['a proxy without the gateway', answer(502), 'warning', /gateway behind it/],
-    ['another program', answer(404), 'warning', /something else/],
-    ['another 405', answer(405, { allow: 'GET' }), 'warning', /something else/],
+    ['another program', answer(404), 'warning', /another server/],
+    ['another 405', answer(405, { allow: 'GET' }), 'warning', /another server/],
     ['nobody', { failure: 'no answer (ECONNREFUSED)' }, 'warning', /ECONNREFUSED/],
   ] as const)('%s', (_name, given, status, found) => {
     const result = checkReach('https://gw.acme.example', given);
@@ -75,9 +75,9 @@ describe('reach', () => {
 
   test('what went wrong is named', async () => {
     const silent = await serve(() => undefined);
-    expect(await get(silent, 50, Date.now)).toEqual({ failure: 'no answer in time' });
+    expect(await get(silent, 50, Date.now)).toEqual({ failure: 'timeout' });
     expect(await get('http://127.0.0.1:1/', TIMEOUT_MS, Date.now)).toEqual({
-      failure: expect.stringMatching(/^no answer \(\w+\)$/),
+      failure: expect.stringMatching(/^no response \(\w+\)$/),
     });
     const { http: free } = await freePorts('127.0.0.1');
     expect(await get(`http://127.0.0.1:${free}/`, TIMEOUT_MS, Date.now)).toMatchObject({
@@ -110,13 +110,13 @@ describe('platform', () => {
 
   test.each<[PlatformErrorCode, number | undefined, boolean, string, RegExp]>([
     ['http', 403, false, 'failed', /apiKey/],
-    ['http', 404, false, 'failed', /without \/v2026-04/],
+    ['http', 404, false, 'failed', /not include \/v2026-04/],
     ['http', 503, false, 'failed', /try again later/],
     ['http', 429, false, 'failed', /try again later/],
     ['network', undefined, false, 'failed', /network/],
     ['timeout', undefined, false, 'failed', /network/],
-    ['not_json', 200, false, 'failed', /something else/],
-    ['network', undefined, true, 'skipped', /does not run/],
+    ['not_json', 200, false, 'failed', /another server/],
+    ['network', undefined, true, 'skipped', /is not running/],
   ])('%s %s, embedded: %s', (code, status, embedded, expected, said) => {
     const error = status === undefined ? { code } : { code, status };
     const result = judgePlatform({ ...shop, embedded }, error);
@@ -152,7 +152,7 @@ describe('breaker', () => {
 
   test('that is open and not explained yet is told with what messages failed with', () => {
     const [result] = checkBreakers({ shops, failing, stopped: [], now }, open);
-    expect(result?.found).toMatch(/2 entries wait, the last attempt: the platform answered 503/);
+    expect(result?.found).toMatch(/2 entries waiting; last failure: the platform answered 503/);
     expect(JSON.stringify(result)).not.toContain('Ann');
   });
 
@@ -248,9 +248,9 @@ describe('certificate', () => {
   test.each([
     ['valid', -1, 60, 'mx.acme.example', 'ok', /until 2026-07-31/],
     ['near its end', -1, 5, 'mx.acme.example', 'warning', /in 5 days/],
-    ['ended', -9, -1, 'mx.acme.example', 'failed', /ended on/],
+    ['ended', -9, -1, 'mx.acme.example', 'failed', /expired on/],
     ['from tomorrow on', 1, 60, 'mx.acme.example', 'failed', /not valid yet/],
-    ['of another host', -1, 60, 'mx.other.example', 'warning', /other names/],
+    ['of another host', -1, 60, 'mx.other.example', 'warning', /does not include/],
   ])('%s', async (_name, from, to, hostname, status, found) => {
     const result = checkCertificate(await made(from, to), hostname, now);
     expect(result).toMatchObject({ status, found: expect.stringMatching(found) });

@@ -73,7 +73,7 @@ describe('broken', () => {
   test('2: a wrong publicUrl', async () => {
     const told = await scene.doctor(scene.part('http', { publicUrl: scene.platform.url }));
     expect(told.code).toBe(1);
-    expect(section(told, 'reach')).toMatch(/^warning .*401: something else answers there$/m);
+    expect(section(told, 'reach')).toMatch(/^warning .*401: another server responds$/m);
     expect(section(told, 'reach')).toContain("to do: point the proxy at the gateway's http.port");
     expect(section(told, 'twilio.webhook')).toMatch(/^failed .*another host, another port/m);
   });
@@ -83,7 +83,7 @@ describe('broken', () => {
     const told = await scene.doctor(scene.part('smtp', { tls }));
     expect(told.code).toBe(1);
     expect(trouble(told)).toContain('failed certificate');
-    expect(section(told, 'certificate')).toContain('it ended on 2024-06-01');
+    expect(section(told, 'certificate')).toContain('expired on 2024-06-01');
     expect(section(told, 'certificate')).toContain('to do: renew it');
   });
 
@@ -102,9 +102,11 @@ describe('broken', () => {
     const told = await scene.doctor(scene.part('smtp', { port: 9 }));
     expect(told.code).toBe(1);
     expect(section(told, 'ports')).toMatch(
-      /^failed .*smtp .*:9: nothing answers \(ECONNREFUSED\), though a gateway runs .*: the port is closed$/m,
+      /^failed .*smtp .*:9: no response \(ECONNREFUSED\), but a gateway is running with this data folder$/m,
     );
-    expect(section(told, 'ports')).toContain('to do: see in its log where it listens');
+    expect(section(told, 'ports')).toContain(
+      "to do: check the gateway's log for its listen addresses",
+    );
   });
 
   test('6: a full disk', async () => {
@@ -119,7 +121,7 @@ describe('broken', () => {
     const told = await scene.doctor({ dataDir: join(dir.path, 'data') }, '--only', 'disk');
     expect(told.code).toBe(1);
     expect(section(told, 'disk')).toMatch(/^failed .*8 MB free: new messages are refused$/m);
-    expect(section(told, 'disk')).toContain('to do: make room on this disk');
+    expect(section(told, 'disk')).toContain('to do: free space on this disk');
   });
 
   test('7: a skewed clock', async () => {
@@ -127,7 +129,7 @@ describe('broken', () => {
     const told = await scene.doctor();
     expect(told.code).toBe(1);
     expect(section(told, 'clock')).toMatch(/^failed .*this machine: (59\d|60\d) s behind$/m);
-    expect(section(told, 'clock')).toContain('to do: let the machine keep time by NTP');
+    expect(section(told, 'clock')).toContain('to do: enable NTP on this machine');
   });
 
   test('9: a webhook that leads elsewhere', async () => {
@@ -145,7 +147,7 @@ describe('broken', () => {
         'm',
       ),
     );
-    expect(section(told, 'twilio.webhook')).toContain('or run doctor --fix');
+    expect(section(told, 'twilio.webhook')).toContain('or run sluice doctor --fix');
   });
 });
 
@@ -171,7 +173,7 @@ describe('broken: 10, a stale data folder', () => {
     const told = await only();
     expect(told.code).toBe(1);
     expect(section(told, 'data-folder.spool')).toMatch(/^failed .*a newer version \(schema 99;/m);
-    expect(section(told, 'data-folder.spool')).toContain('to do: run that version again');
+    expect(section(told, 'data-folder.spool')).toContain('to do: run the newer version');
   });
 
   test('of an older version, which is brought up to date at the start', async () => {
@@ -182,7 +184,7 @@ describe('broken: 10, a stale data folder', () => {
     const told = await only();
     expect(told.code).toBe(0);
     expect(section(told, 'data-folder.spool')).toMatch(/^warning .*an older version \(schema 2;/m);
-    expect(section(told, 'data-folder.spool')).toContain('to do: back it up, then start');
+    expect(section(told, 'data-folder.spool')).toContain('to do: make a backup, then start');
   });
 
   test('that nobody has written to while entries wait', async () => {
@@ -192,7 +194,7 @@ describe('broken: 10, a stale data folder', () => {
     const told = await only();
     expect(told.code).toBe(1);
     expect(section(told, 'data-folder.moves')).toMatch(
-      /^failed .*1 entry is due, the first for 60 minutes, .* no gateway runs with this folder$/m,
+      /^failed .*1 entry is due, the oldest for 60 minutes; .* no gateway is running with this folder$/m,
     );
     expect(section(told, 'data-folder.moves')).toContain('to do: start the gateway');
   });
@@ -202,8 +204,10 @@ describe('broken: 10, a stale data folder', () => {
     writeFileSync(join(dataDir, 'spool.pid'), '4242\n');
     const told = await only();
     expect(told.code).toBe(0);
-    expect(section(told, 'data-folder.lock')).toMatch(/^warning .*\(process 4242\) ended without/m);
-    expect(section(told, 'data-folder.lock')).toContain('to do: start a gateway: it recovers');
+    expect(section(told, 'data-folder.lock')).toMatch(
+      /^warning .*\(process 4242\) did not release the lock/m,
+    );
+    expect(section(told, 'data-folder.lock')).toContain('to do: start the gateway: it recovers');
   });
 
   test('with keys that others may read, and that looking does not hide', async () => {
@@ -212,7 +216,9 @@ describe('broken: 10, a stale data folder', () => {
     chmodSync(join(dataDir, 'keys.json'), 0o644);
     const told = await only();
     expect(told.code).toBe(1);
-    expect(section(told, 'data-folder.keys')).toMatch(/^failed .*keys\.json: others may read/m);
+    expect(section(told, 'data-folder.keys')).toMatch(
+      /^failed .*keys\.json: other users can read/m,
+    );
     expect(section(told, 'data-folder.keys')).toContain('to do: chmod 600');
   });
 
@@ -225,7 +231,7 @@ describe('broken: 10, a stale data folder', () => {
     }
     const told = await only();
     expect(told.code).toBe(1);
-    expect(section(told, 'data-folder.spool')).toMatch(/^failed .*it cannot be read/m);
+    expect(section(told, 'data-folder.spool')).toMatch(/^failed .*not readable/m);
     const facts = inspectDataFolder(dataDir, Date.now());
     const folder = { uid: 4242, mode: 0o700 };
     const circumstances = { now: Date.now(), uid: 1000, paused: false };
@@ -239,7 +245,7 @@ describe('broken: 10, a stale data folder', () => {
     writeFileSync(join(dataDir, 'spool.db'), 'not a database at all'.repeat(1000));
     const told = await only();
     expect(told.code).toBe(1);
-    expect(section(told, 'data-folder.spool')).toMatch(/^failed .*it is damaged/m);
+    expect(section(told, 'data-folder.spool')).toMatch(/^failed .*damaged/m);
     expect(section(told, 'data-folder.spool')).toContain('to do: restore it from a backup');
   });
 });
@@ -271,5 +277,7 @@ test('broken: 8, a breaker that is open', async () => {
   expect(section(told, 'breaker')).toMatch(
     /acme: open for messages: deliveries are stopped; for \d+ minutes?/,
   );
-  expect(section(told, 'breaker')).toMatch(/to do: fix what the check "platform" says/);
+  expect(section(told, 'breaker')).toMatch(
+    /to do: fix the problem that the check "platform" reports/,
+  );
 });

@@ -97,7 +97,7 @@ const SITUATIONS: readonly Situation[] = [
   {
     name: 'the default port written out',
     at: one({ ...GOOD, sms_url: `https://gw.acme.example:443/sms/twilio#rc=5&rp=all` }),
-    expected: [['failed', 'twilio.webhook', /default port is written out/]],
+    expected: [['failed', 'twilio.webhook', /\(the default port\)/]],
     fixes: { SmsUrl: WANTED },
   },
   {
@@ -165,7 +165,7 @@ const SITUATIONS: readonly Situation[] = [
     expected: [
       ['skipped', 'twilio.webhook', /ignored: messaging service MG/],
       ['skipped', 'twilio.fallback', /ignored/],
-      ['failed', 'twilio.webhook', /nothing is set.*--fix changes numbers alone/],
+      ['failed', 'twilio.webhook', /nothing is set.*--fix changes only numbers/],
       ['failed', 'twilio.fallback', /nothing is set/],
     ],
   },
@@ -218,7 +218,7 @@ const SITUATIONS: readonly Situation[] = [
       account.faults.set('/v1/Services', twilioError(403, 20003, 'Permission denied'));
       return undefined;
     },
-    expected: [['warning', 'twilio.service', /answered 403/]],
+    expected: [['warning', 'twilio.service', /responded with 403/]],
   },
   {
     name: 'a short code',
@@ -291,7 +291,7 @@ const SITUATIONS: readonly Situation[] = [
       return undefined;
     },
     expected: [
-      ['warning', 'twilio.credentials', /may not read phone numbers/],
+      ['warning', 'twilio.credentials', /no permission to read phone numbers/],
       ['skipped', 'twilio.number', /no credential/],
     ],
   },
@@ -314,7 +314,7 @@ const SITUATIONS: readonly Situation[] = [
       return undefined;
     },
     expected: [
-      ['failed', 'twilio.credentials', /no answer from Twilio \(\w+\).*baseUrl/],
+      ['failed', 'twilio.credentials', /no response from Twilio \(\w+\).*baseUrl/],
       ['skipped', 'twilio.number', /no credential/],
     ],
   },
@@ -325,7 +325,7 @@ const SITUATIONS: readonly Situation[] = [
       return undefined;
     },
     expected: [
-      ['failed', 'twilio.credentials', /is not Twilio's API/],
+      ['failed', 'twilio.credentials', /is not from Twilio's API/],
       ['skipped', 'twilio.number', /no credential/],
     ],
   },
@@ -439,7 +439,7 @@ test('--fix that Twilio refuses is told, with what was there', async () => {
     {
       status: 'failed',
       check: 'twilio.webhook',
-      todo: expect.stringMatching(/^not changed: Twilio answered 400 \(error 21502\)/),
+      todo: expect.stringMatching(/^not changed: Twilio responded with 400 \(error 21502\)/),
     },
   ]);
 });
@@ -450,7 +450,7 @@ test('nobody listens at the base URL', async () => {
   const [first] = await check({ twilio: { apiBaseUrl: gone.baseUrl } }, false);
   expect(first).toMatchObject({
     status: 'failed',
-    found: 'no answer from Twilio (ECONNREFUSED)',
+    found: 'no response from Twilio (ECONNREFUSED)',
   });
 });
 
@@ -468,5 +468,5 @@ test('an answer that stalls ends with the deadline', async () => {
     fix: false,
     timeoutMs: 200,
   });
-  expect(results).toMatchObject([{ status: 'failed', found: 'no answer from Twilio (timeout)' }]);
+  expect(results).toMatchObject([{ status: 'failed', found: 'no response from Twilio (timeout)' }]);
 });

@@ -9,7 +9,7 @@ import { api, asRefusal } from '../api.ts';
 import type { Refusal } from '../refusal.ts';
 import './audit.css';
 
-/** What every operator did: who, when, what, on what. */
+/** Operators' actions, the newest first. */
 export function AuditPage() {
   const { lines, isLoading, isAtEnd, failure, more, restart } = useAudit();
   return (
@@ -24,10 +24,10 @@ export function AuditPage() {
           <table class="table">
             <thead>
               <tr>
-                <th scope="col">When</th>
-                <th scope="col">Who</th>
-                <th scope="col">What</th>
-                <th scope="col">On what</th>
+                <th scope="col">Time</th>
+                <th scope="col">Operator</th>
+                <th scope="col">Action</th>
+                <th scope="col">Target</th>
                 <th scope="col">Outcome</th>
               </tr>
             </thead>
@@ -44,12 +44,12 @@ export function AuditPage() {
       )}
       {isLoading && lines.length === 0 && <Skeleton lines={8} height={24} />}
       {isAtEnd && lines.length === 0 && (
-        <Empty icon="audit" title="Nobody has done anything yet">
-          Sign-ins, retries, reloads and whatever else operators do are listed here.
+        <Empty icon="audit" title="No actions yet">
+          Sign-ins, retries, reloads and other actions of operators are listed here.
         </Empty>
       )}
       {lines.length > 0 && !isAtEnd && failure === undefined && <More onSeen={more} />}
-      {lines.length > 0 && isAtEnd && <p class="audit-end muted">That is all there is.</p>}
+      {lines.length > 0 && isAtEnd && <p class="audit-end muted">End of the audit log.</p>}
     </>
   );
 }
@@ -85,7 +85,7 @@ function Line({ line }: { readonly line: AuditLine }) {
   );
 }
 
-/** Asks for more as soon as it can be seen; a button for whoever does not scroll. */
+/** Loads the next page when it is scrolled into view, or by its button. */
 function More({ onSeen }: { readonly onSeen: () => void }) {
   const ref = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -107,7 +107,7 @@ function More({ onSeen }: { readonly onSeen: () => void }) {
   );
 }
 
-/** Each action of the contract, in words. */
+/** The label of each action of the contract. */
 const WORDS: Readonly<Record<string, readonly [IconName, string]>> = {
   login: ['lock', 'Signed in'],
   login_failed: ['alert', 'Sign-in refused'],
@@ -116,7 +116,7 @@ const WORDS: Readonly<Record<string, readonly [IconName, string]>> = {
   release: ['play', 'Released'],
   discard: ['discarded', 'Discarded'],
   restore: ['back', 'Restored'],
-  undo: ['back', 'Took back'],
+  undo: ['back', 'Undid'],
   open: ['file', 'Opened the content'],
   download: ['download', 'Downloaded'],
   export: ['download', 'Exported'],
@@ -130,7 +130,7 @@ const WORDS: Readonly<Record<string, readonly [IconName, string]>> = {
 const wordsOf = (action: string): readonly [icon: IconName, words: string] =>
   WORDS[action] ?? ['info', action.replaceAll('_', ' ')];
 
-/** Ids of entries are UUIDs. */
+/** Entry ids are UUIDs. */
 const isEntry = (target: string): boolean =>
   /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(target);
 
@@ -142,24 +142,24 @@ interface AuditLines {
   readonly isAtEnd: boolean;
   readonly failure: Refusal | undefined;
   readonly more: () => void;
-  /** From the newest again. */
+  /** Reloads from the newest line. */
   readonly restart: () => void;
 }
 
-/** The audit, page by page, the newest first. */
+/** Loads the audit page by page, the newest line first. */
 function useAudit(): AuditLines {
   const [lines, setLines] = useState<readonly AuditLine[]>([]);
   const [isLoading, setLoading] = useState(false);
   const [isAtEnd, setAtEnd] = useState(false);
   const [failure, setFailure] = useState<Refusal | undefined>();
   const next = useRef<number | undefined>(undefined);
-  const asking = useRef<AbortController | undefined>(undefined);
+  const request = useRef<AbortController | undefined>(undefined);
 
   const load = useCallback((isFirst: boolean) => {
-    if (asking.current !== undefined && !isFirst) return;
-    asking.current?.abort();
+    if (request.current !== undefined && !isFirst) return;
+    request.current?.abort();
     const abort = new AbortController();
-    asking.current = abort;
+    request.current = abort;
     setLoading(true);
     setFailure(undefined);
     const before = isFirst ? undefined : next.current;
@@ -175,14 +175,14 @@ function useAudit(): AuditLines {
         if (!abort.signal.aborted) setFailure(asRefusal(error));
       })
       .finally(() => {
-        if (asking.current !== abort) return;
-        asking.current = undefined;
+        if (request.current !== abort) return;
+        request.current = undefined;
         setLoading(false);
       });
   }, []);
   useEffect(() => {
     load(true);
-    return () => asking.current?.abort();
+    return () => request.current?.abort();
   }, [load]);
   const more = useCallback(() => load(false), [load]);
   const restart = useCallback(() => load(true), [load]);

@@ -10,7 +10,7 @@ import './configuration.css';
 import { ShopCard } from './shop-card.tsx';
 import { Values } from './values.tsx';
 
-/** What the gateway runs with, how the world reaches it, and what has changed in its file. */
+/** The running configuration, each shop's addresses, and pending changes of the file. */
 export function ConfigurationPage() {
   const { data, failure, reload } = useLoad((signal) => api.configuration(signal));
   return (
@@ -29,13 +29,13 @@ const Loaded = (props: { readonly view: ConfigurationView; readonly onReloaded: 
     <div class="configuration">
       <p class="muted">
         {view.file === undefined ? (
-          'Without a file: the defaults, and what the first start has made'
+          'Default configuration and generated keys'
         ) : (
           <>
-            From <code>{view.file}</code>
+            Loaded from <code>{view.file}</code>
           </>
-        )}
-        , loaded <Time at={view.loadedAt} />.
+        )}{' '}
+        <Time at={view.loadedAt} />.
       </p>
       <Pending pending={view.pending} file={view.file} onReloaded={onReloaded} />
       {view.warnings.length > 0 && (
@@ -56,7 +56,7 @@ const Loaded = (props: { readonly view: ConfigurationView; readonly onReloaded: 
   );
 };
 
-/** What the file says otherwise than what runs, and the button that takes it up. */
+/** The differences between the file and the running configuration, and the Reload button. */
 function Pending(props: {
   readonly pending: ConfigurationView['pending'];
   readonly file: string | undefined;
@@ -78,7 +78,7 @@ function Pending(props: {
   };
   return (
     <Card
-      title="Changes of the file"
+      title="Pending changes"
       tools={
         <Button
           size="small"
@@ -95,12 +95,12 @@ function Pending(props: {
         <p class="note danger">
           <Icon name="alert" />
           <span>
-            {file === undefined ? 'The file' : <code>{file}</code>} cannot be read as it is now. The
-            gateway goes on with what it has; Reload says what is wrong.
+            {file === undefined ? 'The file' : <code>{file}</code>} is not valid. The gateway keeps
+            its current configuration. Reload shows the errors.
           </span>
         </p>
       ) : pending.length === 0 ? (
-        <p class="muted">What runs is what the file says.</p>
+        <p class="muted">None: the gateway runs with the configuration in the file.</p>
       ) : (
         <ul class="pending">
           {pending.map(({ path, needsRestart }) => (
@@ -112,7 +112,7 @@ function Pending(props: {
                 </Badge>
               ) : (
                 <Badge tone="accent" icon="play">
-                  taken up by Reload
+                  applied by Reload
                 </Badge>
               )}
             </li>
@@ -126,32 +126,36 @@ function Pending(props: {
 
 function Result({ result }: { readonly result: ReloadResult | Refusal }) {
   if (result instanceof Error) {
-    return <Said tone="danger" text={`It was not reloaded. ${result.message}`} items={[]} />;
+    return <ResultNote tone="danger" text={`Reload failed. ${result.message}`} items={[]} />;
   }
   if (!result.ok) {
-    const text = 'Nothing was taken up: the file has mistakes. The gateway goes on as before.';
-    return <Said tone="danger" text={text} items={result.mistakes} />;
+    const text = 'Reload failed: the file has errors. The gateway keeps its current configuration.';
+    return <ResultNote tone="danger" text={text} items={result.mistakes} />;
   }
   const { changed, needsRestart } = result;
   return (
     <>
-      <Said
+      <ResultNote
         tone="ok"
         text={
           changed.length === 0
-            ? 'Nothing has changed in the file.'
-            : `Taken up: ${plural(changed.length, 'change')}.`
+            ? 'No changes to apply.'
+            : `Applied ${plural(changed.length, 'change')}.`
         }
         items={changed}
       />
       {needsRestart.length > 0 && (
-        <Said tone="warning" text="These wait for a restart of the gateway:" items={needsRestart} />
+        <ResultNote
+          tone="warning"
+          text="Applied after a restart of the gateway:"
+          items={needsRestart}
+        />
       )}
     </>
   );
 }
 
-const Said = (props: {
+const ResultNote = (props: {
   readonly tone: 'ok' | 'warning' | 'danger';
   readonly text: string;
   readonly items: readonly string[];

@@ -10,26 +10,26 @@ import { Button } from '../ui/button.tsx';
 
 type Shop = ConfigurationView['shops'][number];
 
-/** How customers reach one shop, each address with its copy button, each channel with its test. */
+/** The addresses at which customers reach a shop, each channel with a test message. */
 export const ShopCard = ({ shop }: { readonly shop: Shop }) => (
   <Card title={shop.shop} tools={<span class="muted small">platform: {shop.platform}</span>}>
     <div class="doors">
       {shop.email !== undefined && (
-        <Door shop={shop.shop} channel="email">
+        <ChannelSection shop={shop.shop} channel="email">
           <Address name="Addresses" values={shop.email.addresses} what="the address" />
           <Address name="SMTP" values={[shop.email.smtp]} what="the SMTP address" />
-        </Door>
+        </ChannelSection>
       )}
       {shop.sms !== undefined && (
-        <Door shop={shop.shop} channel="sms">
+        <ChannelSection shop={shop.shop} channel="sms">
           <Address name="Numbers" values={shop.sms.numbers} what="the number" />
           <Address
             name="Webhook"
-            hint="Messaging webhook of the numbers at Twilio, by POST"
+            hint="Set as the messaging webhook of the numbers at Twilio, with method POST"
             values={[shop.sms.webhook]}
             what="the webhook"
           />
-        </Door>
+        </ChannelSection>
       )}
       {shop.chat !== undefined && <Chat shop={shop.shop} chat={shop.chat} />}
     </div>
@@ -37,17 +37,17 @@ export const ShopCard = ({ shop }: { readonly shop: Shop }) => (
 );
 
 const Chat = (props: { readonly shop: string; readonly chat: NonNullable<Shop['chat']> }) => (
-  <Door shop={props.shop} channel="web_chat">
+  <ChannelSection shop={props.shop} channel="web_chat">
     <Address name="Key" values={[props.chat.key]} what="the key" />
     <Address
       name="Origins"
       values={props.chat.origins}
-      none="none: only pages without an origin, where that is allowed"
+      none="none; only requests without an Origin header, if allowed"
     />
     <div class="door-line">
       <span class="door-name">Widget</span>
       <div class="snippet">
-        <pre tabIndex={0} aria-label="Snippet of the widget">
+        <pre tabIndex={0} aria-label="Widget snippet">
           {props.chat.snippet}
         </pre>
         <CopyButton text={props.chat.snippet} what="the snippet" withWord />
@@ -61,10 +61,10 @@ const Chat = (props: { readonly shop: string; readonly chat: NonNullable<Shop['c
         </a>
       </div>
     )}
-  </Door>
+  </ChannelSection>
 );
 
-const Door = (props: {
+const ChannelSection = (props: {
   readonly shop: string;
   readonly channel: Channel;
   readonly children: ComponentChildren;
@@ -83,7 +83,7 @@ const Door = (props: {
 const Address = (props: {
   readonly name: string;
   readonly values: readonly string[];
-  /** Names the copied text for the copy buttons; without it there are none. */
+  /** Names the value for its copy button; without it there is no button. */
   readonly what?: string;
   readonly hint?: string;
   readonly none?: string;
@@ -108,7 +108,7 @@ type Outcome =
   | { readonly kind: 'sent'; readonly href: string }
   | { readonly kind: 'failed'; readonly refusal: Refusal };
 
-/** Sends a message through the channel's own door, and leads to what became of it. */
+/** Sends a test message through the channel and links to its entry. */
 export function TestMessageButton(props: { readonly shop: string; readonly channel: Channel }) {
   const [outcome, setOutcome] = useState<Outcome>({ kind: 'idle' });
   const send = async () => {
@@ -132,7 +132,7 @@ export function TestMessageButton(props: { readonly shop: string; readonly chann
         Send a test message
       </Button>
       <span role="status">
-        {outcome.kind === 'sent' && <a href={outcome.href}>Accepted: see what became of it</a>}
+        {outcome.kind === 'sent' && <a href={outcome.href}>Accepted. Show the message</a>}
         {outcome.kind === 'failed' && <span class="fault">{outcome.refusal.message}</span>}
       </span>
     </div>

@@ -6,7 +6,7 @@ import { SearchInput } from '../ui/field.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Button } from '../ui/button.tsx';
 
-/** Every effective value, by section. */
+/** All effective values, grouped by section. */
 export function Values({ values }: { readonly values: ConfigurationView['values'] }) {
   const [text, setText] = useState('');
   const [onlyChanged, setOnlyChanged] = useState(false);
@@ -24,7 +24,7 @@ export function Values({ values }: { readonly values: ConfigurationView['values'
       <div class="values-tools">
         <SearchInput
           label="Search the configuration"
-          placeholder="Search, such as smtp or timeout"
+          placeholder="Search, for example smtp or timeout"
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
         />
@@ -34,7 +34,7 @@ export function Values({ values }: { readonly values: ConfigurationView['values'
             checked={onlyChanged}
             onChange={(event) => setOnlyChanged(event.currentTarget.checked)}
           />
-          Only what is not the default
+          Only non-default values
         </label>
       </div>
       {sections.map((section) => (
@@ -49,7 +49,7 @@ export function Values({ values }: { readonly values: ConfigurationView['values'
       ))}
       {sections.length === 0 && (
         <p class="muted values-none">
-          Nothing is called so.{' '}
+          No matching values.{' '}
           <Button
             size="small"
             onClick={() => {
@@ -77,7 +77,7 @@ const Value = ({
       <span class={value === '' ? 'muted' : isDefault ? 'mono' : 'mono changed'}>
         {value === '' ? 'not set' : value}
       </span>
-      {secret && value !== '' && <span class="sr">a secret that is set</span>}
+      {secret && value !== '' && <span class="sr">secret</span>}
       {!isDefault && <span class="own">set</span>}
     </dd>
   </div>
@@ -90,15 +90,15 @@ interface Section {
   readonly values: readonly ConfigurationValue[];
 }
 
-/** `shops.0.name` and `shops[0].name` belong to `shops`; a value of its own at the top to `general`. */
+/** `shops.0.name` and `shops[0].name` belong to `shops`; top-level values belong to `general`. */
 const sectionOf = (path: string): string => {
   const [first = ''] = path.split(/[.[]/, 1);
   return first === path ? 'general' : first;
 };
 
 /**
- * Values by the first word of their paths, in the order in which they come.
- * @param text words that all occur in a path or its value; a secret has no value to search
+ * Groups values by the first segment of their paths, in their given order.
+ * @param text words that must all occur in the path or the value; secrets are searched by path only
  */
 function sectionsOf(
   values: readonly ConfigurationValue[],

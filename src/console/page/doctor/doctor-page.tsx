@@ -8,7 +8,7 @@ import './doctor.css';
 type Check = DoctorReport['checks'][number];
 type Status = Check['status'];
 
-/** The worst first. */
+/** Most severe first. */
 const ORDER: readonly Status[] = ['failed', 'warning', 'ok', 'skipped'];
 const TONES: Readonly<Record<Status, Tone>> = {
   failed: 'danger',
@@ -19,11 +19,11 @@ const TONES: Readonly<Record<Status, Tone>> = {
 const NAMES: Readonly<Record<Status, string>> = {
   failed: 'Failed',
   warning: 'Warning',
-  ok: 'Good',
+  ok: 'OK',
   skipped: 'Skipped',
 };
 
-/** Runs the checks of `sluice doctor`, and says what to do where one fails. */
+/** Runs the checks of `sluice doctor` and shows their results. */
 export function DoctorPage() {
   const { data, failure, loading, reload } = useLoad((signal) => api.doctor(signal));
   return (
@@ -34,8 +34,8 @@ export function DoctorPage() {
         </Button>
       </PageTitle>
       <p class="muted doctor-what">
-        Looks at the set-up from the outside: keys, addresses, DNS, ports, certificate, disk, clock.
-        It changes nothing. The same in a terminal: <code>sluice doctor</code>
+        Checks keys, addresses, DNS, ports, certificate, disk and clock, without changing anything.
+        Same as <code>sluice doctor</code> in a terminal.
       </p>
       {failure !== undefined && <Failure refusal={failure} onRetry={reload} />}
       {data === undefined && loading && <Checking />}
@@ -47,7 +47,7 @@ export function DoctorPage() {
 const Checking = () => (
   <>
     <p role="status" class="sr">
-      Checking; this may take some seconds.
+      Running the checks; this may take several seconds.
     </p>
     <Skeleton lines={6} height={44} />
   </>
@@ -61,8 +61,8 @@ function Report({ checks }: { readonly checks: readonly Check[] }) {
     <>
       <p class="doctor-sum" role="status">
         {bad === 0
-          ? `All is well: ${plural(checks.length - skipped, 'check')}${skipped === 0 ? '' : `, ${skipped} skipped`}.`
-          : `${plural(bad, 'thing')} of ${checks.length} to look at.`}
+          ? `No problems found: ${plural(checks.length - skipped, 'check')} passed${skipped === 0 ? '' : `, ${skipped} skipped`}.`
+          : `${plural(bad, 'problem')} found in ${plural(checks.length, 'check')}.`}
       </p>
       <ul class="doctor card">
         {sorted.map((check) => (

@@ -7,13 +7,13 @@ import { SchemeSwitch } from '../scheme.tsx';
 import { Button } from '../ui/button.tsx';
 import { Input } from '../ui/field.tsx';
 
-/** A refusal in words, and until when trying again is useless. */
+/** An error message and, after too many attempts, the time of the next one. */
 interface Fault {
   readonly text: string;
   readonly until?: number;
 }
 
-/** Signs in; the address stays, so that the page that was asked for comes next. */
+/** The sign-in page. The address stays, so that the requested page is shown afterwards. */
 export function LoginPage() {
   const [isBusy, setBusy] = useState(false);
   const [fault, setFault] = useState<Fault | undefined>();
@@ -22,12 +22,12 @@ export function LoginPage() {
     document.title = 'Sign in · Sluice';
     password.current?.focus();
   }, []);
-  const isBarred = fault?.until !== undefined && fault.until > now.value;
-  const barredFor = isBarred ? Math.ceil(((fault.until ?? 0) - now.value) / 1_000) : 0;
+  const isLockedOut = fault?.until !== undefined && fault.until > now.value;
+  const secondsLeft = isLockedOut ? Math.ceil(((fault.until ?? 0) - now.value) / 1_000) : 0;
 
   const submit = async (form: HTMLFormElement) => {
-    if (isBusy || isBarred) return;
-    // What a password manager has filled in is in the form, and told to nobody.
+    if (isBusy || isLockedOut) return;
+    // Password managers may fill the form without an input event.
     const data = new FormData(form);
     const operator = textOf(data.get('operator')).trim();
     setBusy(true);
@@ -41,7 +41,7 @@ export function LoginPage() {
       const { code, message, retryAfter } = asRefusal(error);
       setBusy(false);
       setFault({
-        text: code === 'wrong_password' ? 'The name or the password is wrong.' : message,
+        text: code === 'wrong_password' ? 'Wrong name or password.' : message,
         ...(retryAfter !== undefined && { until: gatewayNow() + retryAfter * 1_000 }),
       });
       password.current?.select();
@@ -69,7 +69,7 @@ export function LoginPage() {
           autocapitalize="none"
           spellcheck={false}
           maxLength={64}
-          hint="Only if you were given one; else leave it empty."
+          hint="Leave empty unless you have a name of your own."
         />
         <Input
           label="Password"
@@ -78,29 +78,28 @@ export function LoginPage() {
           autocomplete="current-password"
           required
           inputRef={password}
-          aria-invalid={fault !== undefined && !isBarred}
+          aria-invalid={fault !== undefined && !isLockedOut}
         />
         <div role="alert" class="login-fault">
           {fault !== undefined &&
-            (isBarred
-              ? 'Too many wrong tries from here.'
+            (isLockedOut
+              ? 'Too many failed attempts.'
               : fault.until === undefined
                 ? fault.text
                 : '')}
         </div>
-        {isBarred && (
+        {isLockedOut && (
           <p class="muted login-wait">
-            You can try again in{' '}
-            <b>{barredFor < 60 ? `${barredFor} s` : span(barredFor * 1_000)}</b>
-            {barredFor >= 60 && ` ${barredFor % 60} s`}.
+            Try again in <b>{secondsLeft < 60 ? `${secondsLeft} s` : span(secondsLeft * 1_000)}</b>
+            {secondsLeft >= 60 && ` ${secondsLeft % 60} s`}.
           </p>
         )}
-        <Button type="submit" look="primary" busy={isBusy} disabled={isBarred}>
+        <Button type="submit" look="primary" busy={isBusy} disabled={isLockedOut}>
           Sign in
         </Button>
         <p class="muted login-hint">
-          The password is <code>admin.password</code> of the configuration, or what the gateway
-          printed at its first start.
+          The password is <code>admin.password</code> in the configuration, or the password printed
+          at the first start of the gateway.
         </p>
       </form>
       <SchemeSwitch />

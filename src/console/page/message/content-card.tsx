@@ -8,7 +8,7 @@ import { CopyButton } from '../ui/copy-button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { payloadFields, submittedText } from './payload-fields.ts';
 
-/** What the person wrote and what became of it: hidden until someone asks for it. */
+/** The received and the submitted content, shown on request. */
 export function ContentCard({ entry }: { readonly entry: EntryDetail }) {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -22,8 +22,8 @@ export function ContentCard({ entry }: { readonly entry: EntryDetail }) {
         <div class="closed">
           <Icon name="lock" />
           <p>
-            What was received and what was submitted is hidden, because it is private.
-            <span class="muted"> Opening it is written into the audit, with your name.</span>
+            The content of this message is private.
+            <span class="muted"> Opening it is recorded in the audit log with your name.</span>
           </p>
           <Button look="primary" onClick={() => setOpen(true)}>
             Show content
@@ -74,7 +74,7 @@ function Content({ entry }: { readonly entry: EntryDetail }) {
         <section aria-label="Trimmed">
           <h3>
             Trimmed{' '}
-            <span class="muted">the AI agent did not get this: quoted history, signature</span>
+            <span class="muted">quoted history and signature, not sent to the AI agent</span>
           </h3>
           <pre class="text trimmed" dir="auto" tabIndex={0}>
             {trimmed}
@@ -96,7 +96,7 @@ function Received(props: { readonly entry: EntryDetail; readonly content: EntryC
   const { raw, received } = content;
   const { text } = received;
   if (!entry.rawKept && raw === undefined) {
-    return <p class="muted">The original has been swept (spool.retain.raw).</p>;
+    return <p class="muted">The original has been deleted (spool.retain.raw).</p>;
   }
   const tabs: readonly Tab[] = [
     ...(text === undefined
@@ -117,8 +117,8 @@ function Received(props: { readonly entry: EntryDetail; readonly content: EntryC
                   src={addressOf.html(entry.id)}
                 />
                 <p class="muted small-print">
-                  Without scripts, remote images, forms and links, so that nobody learns that it was
-                  looked at.
+                  Shown without scripts, remote images, forms and links, so that the sender cannot
+                  detect it.
                 </p>
               </>
             ),
@@ -135,7 +135,9 @@ function Received(props: { readonly entry: EntryDetail; readonly content: EntryC
               <>
                 <Text text={raw.text} isRaw />
                 {raw.truncated && (
-                  <p class="muted small-print">The beginning only; the download has it all.</p>
+                  <p class="muted small-print">
+                    Only the beginning is shown. Download the original for the rest.
+                  </p>
                 )}
               </>
             ),
@@ -143,9 +145,9 @@ function Received(props: { readonly entry: EntryDetail; readonly content: EntryC
         ]),
   ];
   return tabs.length === 0 ? (
-    <p class="muted">Nothing of it can be read as text.</p>
+    <p class="muted">The message has no readable text.</p>
   ) : (
-    <Tabs label="What was received" {...{ tabs }} />
+    <Tabs label="Received content" {...{ tabs }} />
   );
 }
 
@@ -155,8 +157,8 @@ function Submitted(props: { readonly entry: EntryDetail; readonly content: Entry
     return (
       <p class="muted">
         {props.entry.state === 'queued' || props.entry.state === 'delivering'
-          ? 'Not made yet: the first attempt makes it.'
-          : 'No record of it is kept.'}
+          ? 'Created by the first attempt.'
+          : 'No record is kept.'}
       </p>
     );
   }
@@ -169,7 +171,7 @@ function Submitted(props: { readonly entry: EntryDetail; readonly content: Entry
   ];
   return (
     <Tabs
-      label="What was submitted"
+      label="Submitted content"
       {...{ tabs }}
       tools={<CopyButton text={json} what="the request as JSON" />}
     />
@@ -198,7 +200,7 @@ const Fields = ({ payload }: { readonly payload: unknown }) => (
   </dl>
 );
 
-/** Files of a message. They are downloads: the browser never shows one. */
+/** Attachments, as downloads only: the browser must not render them. */
 const AttachmentTable = (props: {
   readonly id: string;
   readonly attachments: EntryContent['attachments'];

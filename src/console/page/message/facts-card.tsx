@@ -1,5 +1,5 @@
 import type { EntryDetail } from '../../contract.ts';
-import { bytes, exact, plural } from '../formats.ts';
+import { bytes, count, exact } from '../formats.ts';
 import { conversationAddress, ticketAddress } from '../platform/addresses.ts';
 import { Badge, Card, Fact, type Tone as BadgeTone } from '../ui/page-parts.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
@@ -8,30 +8,33 @@ import type { IconName } from '../ui/icon.tsx';
 import { checkWords } from './message-words.ts';
 import type { Tone } from './timeline.ts';
 
-/** Those that are counted for the next wait, or that the timeline has: a refusal is not counted. */
+/**
+ * Attempts counted by the retry schedule or shown in the timeline; the schedule does not count
+ * refusals.
+ */
 const attemptsOf = ({ attempts, timeline }: EntryDetail): number =>
   Math.max(attempts, ...timeline.map(({ attempt = 0 }) => attempt));
 
-/** The ids by which other places know this message, and the way there. */
-export function FactsCard({ entry }: { readonly entry: EntryDetail }) {
+/** The message's times, size and ids, with links to the platform. */
+export function DetailsCard({ entry }: { readonly entry: EntryDetail }) {
   const command = `sluice queue show ${entry.id}`;
   const { conversationId, ticketId, platformMessageId, settledAt } = entry;
   return (
-    <Card title="Facts">
+    <Card title="Details">
       <dl class="resource-facts">
         <Fact name="Shop">{entry.shop}</Fact>
         <Fact name="Received">{exact(entry.receivedAt)}</Fact>
         {settledAt !== undefined && <Fact name="Settled">{exact(settledAt)}</Fact>}
-        <Fact name="Tries">{plural(attemptsOf(entry), 'attempt')}</Fact>
+        <Fact name="Attempts">{count(attemptsOf(entry))}</Fact>
         <Fact name="Size">
           {bytes(entry.bytes)}
-          {!entry.rawKept && ' (swept)'}
+          {!entry.rawKept && ', original deleted'}
         </Fact>
         <IdFact name="Id" id={entry.id} what="the id" />
         <IdFact name="Remote id" id={entry.remoteId} what="the remote id" />
         <IdFact name="Lane" id={entry.lane} what="the lane" />
         {platformMessageId !== undefined && (
-          <IdFact name="Message" id={platformMessageId} what="the platform’s id of the message" />
+          <IdFact name="Platform message" id={platformMessageId} what="the platform message id" />
         )}
         {conversationId !== undefined && (
           <Fact name="Conversation">
@@ -71,11 +74,11 @@ const TONES: Readonly<Record<Tone, readonly [BadgeTone, IconName]>> = {
 };
 const VERDICTS: Readonly<Record<string, string>> = {
   deliver: 'To be submitted',
-  held: 'A person decides',
+  held: 'Held for a decision',
   suppressed: 'Not submitted',
 };
 
-/** What was found out about the sender, and what the message was taken for. */
+/** The classification of the message and the authentication of its sender. */
 export function AuthenticationCard({ entry }: { readonly entry: EntryDetail }) {
   const { authentication, classification, channel } = entry;
   return (
@@ -111,7 +114,7 @@ export function AuthenticationCard({ entry }: { readonly entry: EntryDetail }) {
         <Card title="Sender authentication">
           <p class="muted">
             {entry.attempts === 0 && entry.state === 'queued'
-              ? 'Checked with the first attempt.'
+              ? 'Checked at the first attempt.'
               : 'The sender was not checked.'}
           </p>
         </Card>

@@ -21,11 +21,11 @@ import { ACTION_WORDS } from '../messages/actions.ts';
 import { ACTION_ICONS } from '../messages/selection-bar.tsx';
 import { actOnOne } from '../messages/acting.ts';
 import { now } from '../now.ts';
-import { AuthenticationCard, FactsCard } from './facts-card.tsx';
+import { AuthenticationCard, DetailsCard } from './facts-card.tsx';
 import { ContentCard } from './content-card.tsx';
 import './message.css';
 import { TimelineCard } from './timeline-card.tsx';
-import { situation } from './message-words.ts';
+import { explainState } from './message-words.ts';
 
 const RELOAD_AT_MOST_EVERY_MS = 500;
 
@@ -43,8 +43,8 @@ function Message({ id }: { readonly id: string }) {
     return (
       <>
         <PageTitle title="Message" />
-        <Empty icon="search" title="There is no such message">
-          <p>It may have been swept (spool.retain), or erased. The id was</p>
+        <Empty icon="search" title="Message not found">
+          <p>It may have been deleted (spool.retain) or erased. Id:</p>
           <p>
             <code>{id}</code>
           </p>
@@ -78,7 +78,7 @@ function Message({ id }: { readonly id: string }) {
           <ContentCard entry={data} />
         </div>
         <div class="message-side">
-          <FactsCard entry={data} />
+          <DetailsCard entry={data} />
           <AuthenticationCard entry={data} />
         </div>
       </div>
@@ -93,7 +93,7 @@ const titleOf = (entry: EntryDetail): string => {
   return `${entry.channel === 'sms' ? 'Text' : 'Chat'} from ${senderOf(entry)}`;
 };
 
-/** Loads again when the gateway says that it has changed. */
+/** Reloads the message when the stream reports a change. */
 function useChanges(id: string, reload: () => void): void {
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => {
@@ -112,7 +112,7 @@ function useChanges(id: string, reload: () => void): void {
   }, [id, reload]);
 }
 
-/** Back to the list, as it was left. */
+/** Escape returns to the list in its previous state. */
 function useEscape(): void {
   const { route } = useLocation();
   useEffect(() => {
@@ -127,9 +127,9 @@ function useEscape(): void {
   }, [route]);
 }
 
-/** Back to the list, and to the messages before and after this one. */
+/** Links to the list and to the adjacent messages. */
 const Neighbours = ({ entry }: { readonly entry: EntryDetail }) => (
-  <nav class="neighbours" aria-label="Messages around this one">
+  <nav class="neighbours" aria-label="Adjacent messages">
     <a href={lastListAddress()} class="button quiet small">
       <Icon name="back" />
       <span>Messages</span>
@@ -161,10 +161,10 @@ const Neighbour = (props: {
     </a>
   );
 
-/** Who wrote, where the message stands and why, and what can be done about it. */
+/** Sender, recipient, state, its explanation, and the available actions. */
 function MessageHeader(props: { readonly entry: EntryDetail; readonly onChanged: () => void }) {
   const { entry, onChanged } = props;
-  const { meaning, todo, because } = situation(entry);
+  const { meaning, todo, quotedReason } = explainState(entry);
   return (
     <section class={`message-header ${entry.state}`} aria-label="State">
       <dl class="who">
@@ -196,7 +196,7 @@ function MessageHeader(props: { readonly entry: EntryDetail; readonly onChanged:
         )}
       </p>
       <p>{meaning}</p>
-      {because !== undefined && <p class="because">{because}</p>}
+      {quotedReason !== undefined && <p class="because">{quotedReason}</p>}
       {todo !== '' && <p class="muted">{todo}</p>}
       <Actions {...{ entry, onChanged }} />
     </section>
@@ -204,7 +204,7 @@ function MessageHeader(props: { readonly entry: EntryDetail; readonly onChanged:
 }
 
 const Countdown = ({ at }: { readonly at: number }) => (
-  <b>{at - now.value <= 0 ? 'now, in its turn' : `in ${span(at - now.value + 999)}`}</b>
+  <b>{at - now.value <= 0 ? 'due' : `in ${span(at - now.value + 999)}`}</b>
 );
 
 function Actions({

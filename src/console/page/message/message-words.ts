@@ -2,63 +2,63 @@ import type { EntryDetail } from '../../contract.ts';
 import { explain, isCaveat, STATE_MEANING } from '../messages/reasons.ts';
 import type { Tone } from './timeline.ts';
 
-/** Where a message stands, as the person on call needs it. */
-interface Situation {
+/** The explanation of a message's state for an operator. */
+interface StateExplanation {
   readonly meaning: string;
-  /** The reason as the gateway wrote it down: the platform's own words, when it spoke. */
-  readonly because?: string;
+  /** The stored reason, such as the platform's own message. */
+  readonly quotedReason?: string;
   readonly todo: string;
 }
 
-type Stands = Pick<
+type ExplainedEntry = Pick<
   EntryDetail,
   'state' | 'reason' | 'detached' | 'rawKept' | 'attempts' | 'waitsFor'
 >;
 
-export function situation(stands: Stands): Situation {
-  const { state, reason, detached, rawKept, attempts, waitsFor } = stands;
+export function explainState(entry: ExplainedEntry): StateExplanation {
+  const { state, reason, detached, rawKept, attempts, waitsFor } = entry;
   const known = explain(reason);
-  const told = state === 'delivered' && !isCaveat(reason) ? undefined : known;
+  const shown = state === 'delivered' && !isCaveat(reason) ? undefined : known;
   const sentences = [
     STATE_MEANING[state],
-    ...(state === 'delivering' ? [LEASE] : []),
+    ...(state === 'delivering' ? [INTERRUPTION] : []),
     ...(waitsFor === undefined ? [] : [WAITS[waitsFor]]),
-    ...(told === undefined ? [] : [told.meaning]),
+    ...(shown === undefined ? [] : [shown.meaning]),
     ...(detached ? [DETACHED] : []),
     ...(rawKept || state === 'delivered' ? [] : [SWEPT]),
   ];
   const quoted = reason !== undefined && reason !== '' && isWorthQuoting(reason, state);
   return {
     meaning: sentences.join(' '),
-    ...(quoted && { because: reason }),
-    todo: rawKept || state === 'delivered' ? (told?.todo ?? fallback(state, attempts)) : '',
+    ...(quoted && { quotedReason: reason }),
+    todo: rawKept || state === 'delivered' ? (shown?.todo ?? fallback(state, attempts)) : '',
   };
 }
 
-const LEASE =
-  'The attempt holds a lease that it renews; if the process ends, the lease runs out within a minute and the message is tried again.';
+const INTERRUPTION =
+  'If the gateway stops during the attempt, the message is retried within a minute.';
 const WAITS: Readonly<Record<NonNullable<EntryDetail['waitsFor']>, string>> = {
-  shop: 'It is sent when its shop takes messages again; one waiting message is tried every 5 to 25 seconds.',
-  media: 'It is sent when its shop takes attachments again; one is tried every 5 to 25 seconds.',
+  shop: 'Deliveries of its shop are stopped. One message is retried every 5 to 25 seconds; once it is accepted, all are sent.',
+  media:
+    'Attachment uploads of its shop are stopped. One is retried every 5 to 25 seconds; once it is accepted, all are sent.',
   refusal:
-    'Many messages were refused in the same words. One is tried each minute; when one is accepted, all are sent.',
+    'The platform refused many messages with the same error. One is retried every minute; once it is accepted, all are sent.',
 };
-const DETACHED =
-  'It does not hold its lane back: later messages of the same person may be delivered before it.';
-const SWEPT = 'Its original has been swept, so nothing can be done with it any more.';
+const DETACHED = 'Later messages from the same person may be delivered before it.';
+const SWEPT = 'Its original has been deleted, so no action is possible.';
 
-/** A rule's name is explained already; what the platform or a network said is not. */
+/** Names of rules are explained in words; messages of the platform or the network are quoted. */
 const isWorthQuoting = (reason: string, state: EntryDetail['state']): boolean =>
   state !== 'delivered' && (reason.length > 24 || explain(reason) === undefined);
 
 function fallback(state: EntryDetail['state'], attempts: number): string {
   switch (state) {
     case 'dead':
-      return 'See the last attempt below; once its cause is gone, retry.';
+      return 'Check the last attempt in the timeline, fix its cause, then retry.';
     case 'held':
-      return 'Release it to have it submitted, or discard it.';
+      return 'Release it to submit it, or discard it.';
     case 'queued':
-      return attempts > 0 ? 'It is tried again by itself.' : '';
+      return attempts > 0 ? 'It is retried automatically.' : '';
     case 'delivering':
     case 'delivered':
     case 'suppressed':
@@ -67,7 +67,7 @@ function fallback(state: EntryDetail['state'], attempts: number): string {
   }
 }
 
-/** One line of the verdict about the sender. */
+/** One line of the sender's authentication results. */
 interface CheckWords {
   readonly name: string;
   readonly result: string;
@@ -75,89 +75,94 @@ interface CheckWords {
   readonly tone: Tone;
 }
 
-/** What each method asks, in plain words; RFC 7208, 6376, 7489, 8617. */
+/** What each method checks; RFC 7208, 6376, 7489, 8617. */
 const METHODS = [
   {
     key: 'spf',
     name: 'SPF',
-    subject: 'The server that sent it',
-    pass: 'may send for the domain of its envelope',
-    fail: 'may not send for the domain of its envelope',
+    subject: 'The sending server',
+    pass: 'is authorized by the envelope domain',
+    fail: 'is not authorized by the envelope domain',
   },
   {
     key: 'dkim',
     name: 'DKIM',
     subject: 'The signature of the sending domain',
-    pass: 'is right: nobody has changed the message',
-    fail: 'is wrong: the message was changed, or forged',
+    pass: 'is valid',
+    fail: 'is invalid: the message was changed or forged',
   },
   {
     key: 'dmarc',
     name: 'DMARC',
     subject: 'The address in From',
-    pass: 'is proven by SPF or DKIM',
-    fail: 'is proven by neither SPF nor DKIM',
+    pass: 'is confirmed by SPF or DKIM',
+    fail: 'is confirmed by neither SPF nor DKIM',
   },
   {
     key: 'arc',
     name: 'ARC',
-    subject: 'What forwarders say they saw',
-    pass: 'is sealed and whole',
-    fail: 'is not to be relied on',
+    subject: 'The chain of forwarders',
+    pass: 'is valid',
+    fail: 'is invalid',
   },
 ] as const;
 
 const RESULTS: Readonly<Record<string, { readonly meaning: string; readonly tone: Tone }>> = {
-  softfail: { meaning: 'is probably not allowed to send for its domain', tone: 'warning' },
-  neutral: { meaning: 'is neither allowed nor forbidden', tone: 'plain' },
-  none: { meaning: 'is not there to be checked', tone: 'plain' },
-  policy: { meaning: 'is valid, but not acceptable here', tone: 'warning' },
-  temperror: { meaning: 'could not be checked: DNS did not answer', tone: 'warning' },
-  permerror: { meaning: 'cannot be checked: what the domain publishes is wrong', tone: 'warning' },
-  skipped: { meaning: 'was not asked: it came through a trusted relay', tone: 'plain' },
-  unrelated: { meaning: 'says nothing of the domain in From', tone: 'plain' },
+  softfail: { meaning: 'is probably not authorized', tone: 'warning' },
+  neutral: { meaning: 'has no definite result', tone: 'plain' },
+  none: { meaning: 'is missing', tone: 'plain' },
+  policy: { meaning: 'is valid but not accepted by policy', tone: 'warning' },
+  temperror: { meaning: 'could not be checked: the DNS lookup failed', tone: 'warning' },
+  permerror: {
+    meaning: 'could not be checked: the domain’s DNS record is invalid',
+    tone: 'warning',
+  },
+  skipped: { meaning: 'was not checked: the message came through a trusted relay', tone: 'plain' },
+  unrelated: { meaning: 'belongs to another domain than From', tone: 'plain' },
 };
-/** SPF and DMARC that nobody publishes, a signature that nobody made. */
+/** The meaning of the result `none`. */
 const NONE: Readonly<Record<string, string>> = {
-  spf: 'The domain does not say which servers may send for it.',
-  dkim: 'Nobody has signed the message.',
-  dmarc: 'The domain in From does not say what to do with forged mail.',
-  arc: 'No forwarder has sealed it.',
+  spf: 'The domain publishes no SPF record.',
+  dkim: 'The message is not signed.',
+  dmarc: 'The domain in From publishes no DMARC policy.',
+  arc: 'The message has no ARC seal.',
 };
 
 const POLICIES: Readonly<Record<string, string>> = {
-  none: 'asks for nothing when mail fails',
-  quarantine: 'asks to set failing mail aside',
-  reject: 'asks to refuse failing mail',
+  none: 'requests no action for failing mail',
+  quarantine: 'requests quarantine for failing mail',
+  reject: 'requests rejection of failing mail',
 };
 const ALIGNED: Readonly<Record<string, string>> = {
-  none: 'Nothing vouches for the address in From',
-  spf: 'SPF vouches for the domain in From',
-  dkim: 'DKIM vouches for the domain in From',
-  arc: 'A trusted forwarder vouches for the domain in From',
-  relay: 'A trusted relay vouches for it',
+  none: 'The address in From is not confirmed',
+  spf: 'SPF confirms the domain in From',
+  dkim: 'DKIM confirms the domain in From',
+  arc: 'A trusted forwarder confirms the domain in From',
+  relay: 'A trusted relay confirms the sender',
 };
 
-/** Of the person whom the message names outside From. */
+/** Results for a sender named outside From. */
 const CLAIMED: Readonly<Record<string, { readonly meaning: string; readonly tone: Tone }>> = {
-  verified: { meaning: 'a trusted forwarder vouches for the sender', tone: 'good' },
-  none: { meaning: 'nothing vouches for the sender, whose domain asks for nothing', tone: 'plain' },
+  verified: { meaning: 'a trusted forwarder confirms the sender', tone: 'good' },
+  none: { meaning: 'the sender is not confirmed; their domain requests no action', tone: 'plain' },
   quarantine: {
-    meaning: 'nothing vouches for the sender, whose domain asks to set such mail aside',
+    meaning: 'the sender is not confirmed; their domain requests quarantine',
     tone: 'warning',
   },
   reject: {
-    meaning: 'nothing vouches for the sender, whose domain asks to refuse such mail',
+    meaning: 'the sender is not confirmed; their domain requests rejection',
     tone: 'warning',
   },
-  temperror: { meaning: 'nothing vouches for the sender, and DNS did not answer', tone: 'warning' },
+  temperror: { meaning: 'the sender is not confirmed, and the DNS lookup failed', tone: 'warning' },
 };
 
-/** The verdict line by line, the methods in the order in which people know them. */
+/** The authentication results as lines: SPF, DKIM, DMARC, ARC, then the conclusions. */
 export function checkWords(verdict: Readonly<Record<string, string>>): readonly CheckWords[] {
   const lines = METHODS.flatMap((method): CheckWords[] => {
     const result = verdict[method.key];
-    return result === undefined ? [] : [{ name: method.name, result, ...said(method, result) }];
+    return result === undefined
+      ? []
+      : [{ name: method.name, result, ...resultWords(method, result) }];
   });
   const { policy, aligned, claimed } = verdict;
   if (policy !== undefined) {
@@ -172,7 +177,7 @@ export function checkWords(verdict: Readonly<Record<string, string>>): readonly 
   if (aligned !== undefined) {
     const vouches = Object.hasOwn(ALIGNED, aligned) ? ALIGNED[aligned] : undefined;
     lines.push({
-      name: 'Vouched for by',
+      name: 'Confirmed by',
       result: aligned,
       meaning: vouches === undefined ? '' : `${vouches}.`,
       tone: aligned === 'none' ? 'warning' : 'good',
@@ -181,19 +186,19 @@ export function checkWords(verdict: Readonly<Record<string, string>>): readonly 
   if (claimed !== undefined) {
     const known = Object.hasOwn(CLAIMED, claimed) ? CLAIMED[claimed] : undefined;
     lines.push({
-      name: 'Named outside From',
+      name: 'Sender outside From',
       result: claimed,
       meaning:
         known === undefined
           ? ''
-          : `The message is taken from Reply-To or a header like it: ${known.meaning}.`,
+          : `The sender is taken from Reply-To or a similar header: ${known.meaning}.`,
       tone: known?.tone ?? 'plain',
     });
   }
   return lines;
 }
 
-function said(
+function resultWords(
   { key, subject, pass, fail }: (typeof METHODS)[number],
   result: string,
 ): Pick<CheckWords, 'meaning' | 'tone'> {

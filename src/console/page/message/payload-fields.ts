@@ -1,17 +1,17 @@
-/** A field of what was submitted, by its dotted name. */
+/** A field of the submitted request, by its dotted name. */
 export interface PayloadField {
   readonly name: string;
   readonly value: string;
-  /** A text of several lines, or a long one. */
+  /** Whether the value is long or has several lines. */
   readonly isText: boolean;
 }
 
-const MOST_FIELDS = 400;
+const MAX_FIELDS = 400;
 const LONG = 120;
 
 /**
- * The fields of a create-message request that have something in them, in its own order. Lists of
- * plain values are one field; a list of persons has a field each.
+ * The non-empty fields of a create-message request, in their original order. A list of plain values
+ * becomes one field; a list of objects becomes one field per value.
  */
 export function payloadFields(payload: unknown): readonly PayloadField[] {
   const fields: PayloadField[] = [];
@@ -20,7 +20,7 @@ export function payloadFields(payload: unknown): readonly PayloadField[] {
 }
 
 function walk(name: string, value: unknown, fields: PayloadField[]): void {
-  if (fields.length >= MOST_FIELDS || value === null || value === undefined) return;
+  if (fields.length >= MAX_FIELDS || value === null || value === undefined) return;
   if (Array.isArray(value)) {
     if (value.every((item) => typeof item !== 'object' || item === null)) {
       if (value.length > 0) add(name, value.map(String).join('\n'), fields);
@@ -42,7 +42,7 @@ function add(name: string, value: string, fields: PayloadField[]): void {
   fields.push({ name, value, isText: value.includes('\n') || value.length > LONG });
 }
 
-/** The text that the AI agent got; empty when there is none. */
+/** The text submitted for the AI agent; empty when there is none. */
 export function submittedText(payload: unknown): string {
   const message = inside(payload, 'message');
   const content = inside(message, 'content');
@@ -51,5 +51,5 @@ export function submittedText(payload: unknown): string {
 
 function inside(value: unknown, key: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-  return (value as Record<string, unknown>)[key]; // hasOwn has just said that it is there
+  return (value as Record<string, unknown>)[key]; // hasOwn above proves that the key exists
 }

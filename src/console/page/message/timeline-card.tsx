@@ -4,10 +4,10 @@ import { now } from '../now.ts';
 import { Card } from '../ui/page-parts.tsx';
 import { type TimelineGroup, timelineGroups, type TimelineLine } from './timeline.ts';
 
-/** Shorter waits get no line of their own. */
-const WORTH_TELLING_MS = 1_000;
+/** Shorter waits are not shown. */
+const SHOWN_WAIT_MS = 1_000;
 
-/** Every step with its time; attempts as groups, each with a bar for how long its steps took. */
+/** Every step with its time. Steps of one attempt are grouped, with a bar for their durations. */
 export function TimelineCard({ entry }: { readonly entry: EntryDetail }) {
   const groups = timelineGroups(entry.timeline);
   const last = groups.at(-1);
@@ -23,8 +23,8 @@ export function TimelineCard({ entry }: { readonly entry: EntryDetail }) {
         {entry.state === 'delivering' && (
           <li class="group next">
             <p class="line">
-              <b>Attempt under way</b>
-              <span class="muted">its steps are written down when it ends</span>
+              <b>Attempt in progress</b>
+              <span class="muted">its steps appear when it ends</span>
             </p>
           </li>
         )}
@@ -34,7 +34,7 @@ export function TimelineCard({ entry }: { readonly entry: EntryDetail }) {
 }
 
 function Group({ group, reason }: { group: TimelineGroup; reason: string | undefined }) {
-  const waited = group.waitedMs >= WORTH_TELLING_MS && (
+  const waited = group.waitedMs >= SHOWN_WAIT_MS && (
     <p class="waited muted">{duration(group.waitedMs)} later</p>
   );
   if (group.kind === 'event') {
@@ -65,7 +65,7 @@ function Group({ group, reason }: { group: TimelineGroup; reason: string | undef
   );
 }
 
-/** Leaves out what the last line says already. */
+/** Omits a reason that the last line already shows. */
 const isWorthQuoting = (reason: string, end: TimelineLine | undefined): boolean =>
   reason !== '' && end?.step !== 'delivered' && end?.more !== reason;
 
@@ -98,8 +98,8 @@ function Next({ at, number }: { readonly at: number; readonly number: number }) 
           <b>Attempt {number}</b>
           <span class="muted">
             {left <= 0
-              ? 'due: as soon as its turn comes in its lane'
-              : `in ${span(left + 999)}, unless someone tries it now`}
+              ? 'due; starts after earlier messages of its lane'
+              : `in ${span(left + 999)}`}
           </span>
         </span>
         <time class="muted" dateTime={new Date(at).toISOString()} title={exact(at)}>

@@ -5,13 +5,13 @@ import { bytes, exact, plural } from '../formats.ts';
 export interface TimelineLine extends StepWords {
   readonly at: number;
   readonly step: string;
-  /** How long it took; for the first line of an attempt without the wait before it. */
+  /** Its duration; for the first line of an attempt, without the preceding wait. */
   readonly tookMs: number;
-  /** In [0, 1]: of the longest line of its attempt. */
+  /** Its duration relative to the longest line of the attempt, in [0, 1]. */
   readonly share: number;
 }
 
-/** The steps of one attempt, or those outside of attempts. */
+/** The steps of one attempt, or one step outside attempts. */
 export type TimelineGroup =
   | { readonly kind: 'event'; readonly line: TimelineLine; readonly waitedMs: number }
   | {
@@ -20,13 +20,13 @@ export type TimelineGroup =
       readonly lines: readonly TimelineLine[];
       readonly startedAt: number;
       readonly tookMs: number;
-      /** Between the step before and the time when this one was due. */
+      /** From the preceding step to the start of this attempt. */
       readonly waitedMs: number;
     };
 
 /**
- * Groups steps by attempt. When an attempt began is not written down; it was not before the step
- * that came before it, nor before it was due.
+ * Groups steps by attempt. The start of an attempt is not recorded; it is estimated as the later of
+ * the preceding step and the due time.
  */
 export function timelineGroups(steps: readonly TimelineStep[]): readonly TimelineGroup[] {
   const groups: TimelineGroup[] = [];
@@ -87,7 +87,7 @@ const lineOf = (step: TimelineStep, tookMs: number, longest: number): TimelineLi
 
 export type Tone = 'plain' | 'good' | 'warning' | 'bad';
 
-/** A step as an operator reads it. */
+/** The text of a step. */
 interface StepWords {
   readonly title: string;
   readonly more?: string;
@@ -109,38 +109,38 @@ const number = (detail: Detail, name: string): number => {
 const text = (detail: Detail, name: string): string => String(detail[name] ?? '');
 const has = (detail: Detail, name: string): boolean => detail[name] === true;
 
-/** What intake, delivery and operators write; anything else is shown by its own name. */
+/** The text of each known step; other steps are shown by their names. */
 const WORDS: Readonly<Record<string, Words>> = {
-  accepted: (detail) => plain('Accepted', `${bytes(number(detail, 'bytes'))}, safe on disk`),
+  accepted: (detail) => plain('Accepted', `${bytes(number(detail, 'bytes'))} stored`),
   authenticated: (detail) => ({
-    title: 'Sender checked',
+    title: 'Sender authenticated',
     more: ['spf', 'dkim', 'dmarc']
       .filter((method) => detail[method] !== undefined)
       .map((method) => `${method.toUpperCase()} ${text(detail, method)}`)
       .join(', '),
     tone: detail['dmarc'] === 'fail' ? 'warning' : 'plain',
   }),
-  normalized: (detail) => plain('Read', notes(detail)),
+  normalized: (detail) => plain('Parsed', notes(detail)),
   uploaded: (detail) =>
     plain('Attachment uploaded', `${bytes(number(detail, 'bytes'))}, ${text(detail, 'type')}`),
   upload_refused: (detail) => ({
     title: 'Attachment refused by the platform',
-    more: `${answer(detail)}; a line in the text stands for it`,
+    more: `${answer(detail)}; replaced by a line of text`,
     tone: 'warning',
   }),
   attachment_unavailable: () => ({
-    title: 'Attachment could not be had',
-    more: 'a line in the text stands for it',
+    title: 'Attachment unavailable',
+    more: 'replaced by a line of text',
     tone: 'warning',
   }),
   attachment_late: () => ({
-    title: 'Attachment is not there yet',
-    more: 'the message is sent without it; a second message brings it',
+    title: 'Attachment not available yet',
+    more: 'the message is sent without it; the attachment follows in a second message',
     tone: 'warning',
   }),
   conversation_gone: () => ({
-    title: 'Its conversation is gone',
-    more: 'a new one is begun',
+    title: 'Conversation no longer exists',
+    more: 'a new one is started',
     tone: 'warning',
   }),
   submitted: (detail) => ({ title: 'Submitted', more: answer(detail), tone: 'good' }),
@@ -151,32 +151,32 @@ const WORDS: Readonly<Record<string, Words>> = {
     return plain('Submitted in another form', how ?? rung);
   },
   unclear_answer: (detail) => ({
-    title: 'The answer does not say whether it was taken',
-    more: `${form(text(detail, 'form'))}; it is looked for among the platform’s messages`,
+    title: 'The answer does not confirm the message',
+    more: `${answerForm(text(detail, 'form'))}; the platform’s messages are searched for it`,
     tone: 'warning',
   }),
   delivered: () => ({ title: 'Delivered', tone: 'good' }),
   queued: (detail) => ({
-    title: 'To be tried again',
+    title: 'Queued for a retry',
     more: [
       ...(detail['nextAttemptAt'] === undefined
         ? []
         : [`not before ${exact(number(detail, 'nextAttemptAt'))}`]),
-      ...(detail['counts'] === false ? ['uses up no attempt'] : []),
+      ...(detail['counts'] === false ? ['not counted as an attempt'] : []),
     ].join('; '),
     tone: 'warning',
   }),
-  dead: () => ({ title: 'Dead', more: 'not tried again by itself', tone: 'bad' }),
+  dead: () => ({ title: 'Dead', more: 'no automatic retry', tone: 'bad' }),
   held: (detail) => ({ title: 'Held', more: text(detail, 'reason'), tone: 'warning' }),
   suppressed: (detail) => plain('Suppressed', text(detail, 'reason')),
-  requeued: () => plain('Put back into the queue', 'by an operator, or as not its own fault'),
+  requeued: () => plain('Queued again', 'by an operator or the gateway'),
   discarded: () => plain('Discarded', 'by an operator'),
   restored: () => plain('Restored', 'by an operator'),
-  taken_back: () => plain('Taken back', 'by an operator'),
+  taken_back: () => plain('Undone', 'by an operator'),
 };
 
 export function stepWords({ step, detail = {} }: TimelineStep): StepWords {
-  // The step's name is data: it must not find what every object has.
+  // `hasOwn`, since the name is data and must not match inherited properties.
   const words = Object.hasOwn(WORDS, step) ? WORDS[step] : undefined;
   if (words !== undefined) return words(detail);
   const title = step.charAt(0).toUpperCase() + step.slice(1).replace(/[_-]/g, ' ');
@@ -188,22 +188,25 @@ export function stepWords({ step, detail = {} }: TimelineStep): StepWords {
   );
 }
 
-/** What a further request leaves out or uploads again (`delivery/ladder.ts`). */
+/** What a repeated request changes (`delivery/ladder.ts`). */
 const RUNGS: Readonly<Record<string, string>> = {
-  address: 'without the sender’s address, which is added to the name; it cannot be answered',
-  attachments_anew: 'with its attachments uploaded again',
-  conversation: 'without its conversation, so that it begins a new one',
+  address: 'without the sender’s address, which is added to the name; replies are not possible',
+  attachments_anew: 'with newly uploaded attachments',
+  conversation: 'without the conversation id, which starts a new conversation',
   plain_text: 'as plain text, without attachments',
-  copies: 'without the addresses in Cc and Bcc',
-  references: 'without references to earlier mails',
+  copies: 'without Cc and Bcc addresses',
+  references: 'without references to earlier emails',
 };
 
-/** `200 empty`, `200 id status` (the keys of its JSON), or `other`: another message than ours. */
-function form(told: string): string {
-  if (told === 'other') return 'the platform answered with another message';
-  const [, status = '', keys = ''] = /^(\d{3})(?: (.*))?$/.exec(told) ?? [];
-  if (status === '') return `the platform answered ${told}`;
-  if (keys === '' || keys === 'empty') return `the platform answered ${status} and nothing more`;
+/**
+ * Describes `200 empty`, `200 id status` (a status and the keys of its JSON), or `other`: another
+ * message.
+ */
+function answerForm(recorded: string): string {
+  if (recorded === 'other') return 'the platform returned another message';
+  const [, status = '', keys = ''] = /^(\d{3})(?: (.*))?$/.exec(recorded) ?? [];
+  if (status === '') return `the platform answered ${recorded}`;
+  if (keys === '' || keys === 'empty') return `the platform answered ${status} without content`;
   return `the platform answered ${status} with ${keys.split(' ').join(', ')}`;
 }
 
@@ -213,12 +216,12 @@ const BODIES: Readonly<Record<string, string>> = {
   none: 'no readable text',
 };
 
-/** What reading it found out: counts, never content. */
+/** The results of parsing: counts, without content. */
 function notes(detail: Detail): string {
   const body = text(detail, 'body');
   const attachments = number(detail, 'attachments');
   return [
-    ...(has(detail, 'unreadable') ? ['unreadable, submitted as a file'] : []),
+    ...(has(detail, 'unreadable') ? ['unreadable; submitted as a file'] : []),
     ...(body === '' ? [] : [Object.hasOwn(BODIES, body) ? (BODIES[body] ?? body) : body]),
     ...(detail['transport'] === 'whatsapp' ? ['WhatsApp'] : []),
     ...(number(detail, 'characters') > 0
@@ -232,25 +235,25 @@ function notes(detail: Detail): string {
       ? [`${plural(number(detail, 'attachmentsLeftOut'), 'attachment')} left out`]
       : []),
     ...(number(detail, 'mediaRefused') > 0
-      ? [`${plural(number(detail, 'mediaRefused'), 'medium', 'media')} not this message’s`]
+      ? [`${plural(number(detail, 'mediaRefused'), 'media file')} of another message refused`]
       : []),
-    ...(has(detail, 'longText') ? ['the whole text is attached'] : []),
-    ...(has(detail, 'brokenMime') ? ['damaged; the original is attached'] : []),
+    ...(has(detail, 'longText') ? ['full text attached'] : []),
+    ...(has(detail, 'brokenMime') ? ['damaged; original attached'] : []),
   ].join(', ');
 }
 
 const ANSWERS: Readonly<Record<number, string>> = {
-  200: 'had it already',
+  200: 'already exists',
   201: 'created',
   202: 'accepted',
   400: 'bad request',
-  401: 'key not accepted',
+  401: 'key refused',
   403: 'forbidden',
   404: 'not found',
-  409: 'had it already',
+  409: 'already exists',
   413: 'too large',
-  415: 'type not accepted',
-  422: 'not accepted as it is',
+  415: 'unsupported type',
+  422: 'validation failed',
   429: 'too many requests',
 };
 

@@ -13,63 +13,63 @@ const PARTS: RunParts = {
   onAction,
   pollEveryMs: 1_000,
 };
-/** Of this tab: a page that is loaded again takes up what it began. */
-const KEPT = 'sluice-bulk';
+/** The `sessionStorage` key of the bulk action that this tab started. */
+const BULK_KEY = 'sluice-bulk';
 
-/** The bulk action that runs, or that ended last; it outlives the page that began it. */
+/** The bulk action that is running or ended last; it persists when the page changes. */
 export const bulk = signal<ActionProgress | undefined>(undefined);
 
-/** Begins an action on many and follows it. Answers whether it began. */
+/** Starts a bulk action and follows its progress. Resolves with whether it was started. */
 export async function actOnMany(request: ActionRequest): Promise<boolean> {
-  return tell(async () => {
+  return withErrorToast(async () => {
     void followBulk(await api.act(request));
   });
 }
 
-/** Takes back the bulk action that ended last. */
+/** Undoes a finished bulk action. */
 export async function undoMany(id: string): Promise<void> {
-  await tell(async () => {
+  await withErrorToast(async () => {
     void followBulk(await api.undo(id));
   });
 }
 
-/** Takes up the bulk action that this tab began before it was loaded again. */
+/** After a reload, follows the bulk action that this tab started. */
 export async function resumeBulk(): Promise<void> {
-  const id = sessionStorage.getItem(KEPT);
+  const id = sessionStorage.getItem(BULK_KEY);
   if (id === null || bulk.value !== undefined) return;
   const known = await api.action(id).catch(() => undefined);
   if (known === undefined) forgetBulk();
-  else if (sessionStorage.getItem(KEPT) === id) await followBulk(known);
+  else if (sessionStorage.getItem(BULK_KEY) === id) await followBulk(known);
 }
 
-/** Called once the action is read, or when it is no longer known. */
+/** Dismisses the bulk action. */
 export function forgetBulk(): void {
-  sessionStorage.removeItem(KEPT);
+  sessionStorage.removeItem(BULK_KEY);
   bulk.value = undefined;
 }
 
 async function followBulk(first: ActionProgress): Promise<void> {
-  sessionStorage.setItem(KEPT, first.id);
+  sessionStorage.setItem(BULK_KEY, first.id);
   try {
     await follow(first, PARTS, (progress) => {
-      // Of two that run, the one that was begun last is shown.
-      if (sessionStorage.getItem(KEPT) === first.id) bulk.value = progress;
+      // If two actions are running, the one started last is shown.
+      if (sessionStorage.getItem(BULK_KEY) === first.id) bulk.value = progress;
     });
   } catch {
-    if (sessionStorage.getItem(KEPT) === first.id) forgetBulk();
+    if (sessionStorage.getItem(BULK_KEY) === first.id) forgetBulk();
     toast({
       tone: 'danger',
-      text: 'Nobody knows how far the action got: the gateway may have been restarted. The list shows what each message is now.',
+      text: 'The result of the action is unknown: the gateway may have been restarted. The list shows the current state of each message.',
     });
   }
 }
 
 /**
- * An action on one message, whose end a toast tells, with the way back. `onChanged` is called each
- * time that the message is another.
+ * Runs an action on one message; a toast shows the result, with Undo. `onChanged` is called after
+ * each change.
  */
 export async function actOnOne(request: ActionRequest, onChanged: () => void): Promise<void> {
-  await tell(async () => {
+  await withErrorToast(async () => {
     const end = await follow(await api.act(request), PARTS, () => undefined);
     onChanged();
     const [refusal] = end.refused;
@@ -87,17 +87,17 @@ export async function actOnOne(request: ActionRequest, onChanged: () => void): P
 }
 
 async function undoOne(id: string, onChanged: () => void): Promise<void> {
-  await tell(async () => {
+  await withErrorToast(async () => {
     const end = await follow(await api.undo(id), PARTS, () => undefined);
     onChanged();
     const [refusal] = end.refused;
     if (refusal !== undefined) toast({ tone: 'danger', text: refusal.why });
-    else toast({ text: 'Taken back.' });
+    else toast({ text: 'Undone.' });
   });
 }
 
-/** Shows any error as a toast. */
-async function tell(work: () => Promise<unknown>): Promise<boolean> {
+/** Shows an error as a toast. */
+async function withErrorToast(work: () => Promise<unknown>): Promise<boolean> {
   try {
     await work();
     return true;

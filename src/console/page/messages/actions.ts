@@ -3,14 +3,14 @@ import type { ActionProgress, EntryAction, EntryRow, EntryState } from '../../co
 import { plural, STATE_NAMES } from '../formats.ts';
 import { Refusal } from '../refusal.ts';
 
-/** Which entries an action is meant for: picked ones, or all that the filters find. */
+/** The entries that an action applies to: selected ones, or all that match the filters. */
 export type Selection =
   | { readonly kind: 'some'; readonly ids: ReadonlySet<string>; readonly anchor?: string }
   | { readonly kind: 'all' };
 
-export const NOTHING: Selection = { kind: 'some', ids: new Set() };
-/** What one request may name. */
-export const MOST_IDS = 10_000;
+export const NO_SELECTION: Selection = { kind: 'some', ids: new Set() };
+/** The most ids in one request. */
+export const MAX_IDS = 10_000;
 
 export const isSelected = (selection: Selection, id: string): boolean =>
   selection.kind === 'all' || selection.ids.has(id);
@@ -18,17 +18,17 @@ export const isSelected = (selection: Selection, id: string): boolean =>
 export const isEmpty = (selection: Selection): boolean =>
   selection.kind === 'some' && selection.ids.size === 0;
 
-/** Picks or drops one, and remembers it as the beginning of a range. */
+/** Selects or deselects one entry and makes it the start of a range. */
 export function toggle(selection: Selection, id: string): Selection {
   if (selection.kind === 'all') return { kind: 'some', ids: new Set([id]), anchor: id };
   const ids = new Set(selection.ids);
-  if (!ids.delete(id) && ids.size < MOST_IDS) ids.add(id);
+  if (!ids.delete(id) && ids.size < MAX_IDS) ids.add(id);
   return { kind: 'some', ids, anchor: id };
 }
 
 /**
- * Picks all from the anchor to `id`, in the order of the list; what was picked before stays.
- * Without an anchor that is still loaded it is the one entry.
+ * Adds the entries from the anchor to `id`, in list order, to the selection. Without a loaded
+ * anchor, only `id` is toggled.
  */
 export function extendTo(
   selection: Selection,
@@ -39,7 +39,7 @@ export function extendTo(
   const range = between(selection.anchor, id);
   if (range.length === 0) return toggle(selection, id);
   const ids = new Set(selection.ids);
-  for (const each of range) if (ids.size < MOST_IDS) ids.add(each);
+  for (const each of range) if (ids.size < MAX_IDS) ids.add(each);
   return { kind: 'some', ids, anchor: selection.anchor };
 }
 
@@ -47,33 +47,33 @@ export function selectAll(ids: readonly string[]): Selection {
   const [anchor] = ids;
   return {
     kind: 'some',
-    ids: new Set(ids.slice(0, MOST_IDS)),
+    ids: new Set(ids.slice(0, MAX_IDS)),
     ...(anchor !== undefined && { anchor }),
   };
 }
 
 const ACTIONS: readonly EntryAction[] = ['retry', 'release', 'discard', 'restore'];
 
-/** What can be done with entries of these states; everything, when the states are not known. */
+/** The actions allowed in at least one of these states; all actions when the states are unknown. */
 export function actionsFor(states: ReadonlySet<EntryState>): readonly EntryAction[] {
   if (states.size === 0) return ACTIONS;
   return ACTIONS.filter((action) => OPERATOR_MOVES[action].some((state) => states.has(state)));
 }
 
-/** How many of each state are picked, of those that are loaded. */
+/** The number of loaded entries in each state. */
 export function countStates(rows: Iterable<EntryRow>): ReadonlyMap<EntryState, number> {
   const counts = new Map<EntryState, number>();
   for (const { state } of rows) counts.set(state, (counts.get(state) ?? 0) + 1);
   return counts;
 }
 
-/** The button, the question before it, and what is said when it is done. */
+/** The texts of an action: button, progress, result and confirmation. */
 interface ActionWords {
   readonly verb: string;
   readonly doing: string;
   readonly done: string;
   readonly undone: string;
-  /** What will happen; `many` messages. */
+  /** What the action does, for one or `many` messages. */
   readonly consequence: (many: boolean) => string;
 }
 
@@ -82,17 +82,17 @@ export const ACTION_WORDS: Readonly<Record<EntryAction, ActionWords>> = {
     verb: 'Retry',
     doing: 'Retrying',
     done: 'retried',
-    undone: 'taken back',
+    undone: 'undone',
     consequence: (many) =>
-      `${many ? 'They go' : 'It goes'} back to the queue, due at once, and ${many ? 'are' : 'is'} submitted to the platform again, in the order of arrival. A message that the platform has already is not made twice.`,
+      `${many ? 'They are' : 'It is'} queued again and submitted to the platform at once, in order of arrival. Retries never create duplicates.`,
   },
   release: {
     verb: 'Release',
     doing: 'Releasing',
     done: 'released',
-    undone: 'taken back',
+    undone: 'undone',
     consequence: (many) =>
-      `${many ? 'They are' : 'It is'} submitted as ${many ? 'they are' : 'it is'}, without asking the rules again. The AI agent will answer ${many ? 'them' : 'it'}.`,
+      `${many ? 'They are' : 'It is'} submitted without applying the rules again. The AI agent will answer ${many ? 'them' : 'it'}.`,
   },
   discard: {
     verb: 'Discard',
@@ -100,7 +100,7 @@ export const ACTION_WORDS: Readonly<Record<EntryAction, ActionWords>> = {
     done: 'discarded',
     undone: 'restored',
     consequence: (many) =>
-      `${many ? 'They are' : 'It is'} set aside and never submitted. Nobody is told. ${many ? 'They' : 'It'} can be restored until ${many ? 'they are' : 'it is'} swept.`,
+      `${many ? 'They are' : 'It is'} not submitted, and the sender is not notified. ${many ? 'They' : 'It'} can be restored until ${many ? 'they are' : 'it is'} deleted (spool.retain).`,
   },
   restore: {
     verb: 'Restore',
@@ -108,14 +108,14 @@ export const ACTION_WORDS: Readonly<Record<EntryAction, ActionWords>> = {
     done: 'restored',
     undone: 'discarded again',
     consequence: (many) =>
-      `${many ? 'They go' : 'It goes'} back to the state before ${many ? 'they were' : 'it was'} discarded.`,
+      `${many ? 'They return' : 'It returns'} to the state before the discard.`,
   },
 };
 
 const messages = (n: number): string => plural(n, 'message');
 
-/** Of a selection whose states are known: how many stay as they are, and why. */
-export function leftAlone(
+/** How many entries in known states the action changes, and which it leaves unchanged. */
+export function predictEffect(
   action: EntryAction,
   states: ReadonlyMap<EntryState, number>,
 ): { readonly affected: number; readonly notes: readonly string[] } {
@@ -128,32 +128,31 @@ export function leftAlone(
   return { affected, notes };
 }
 
-/** What a finished action came to, in one line. */
+/** The result of a finished action, in one line. */
 export function resultLine(progress: ActionProgress): string {
   const { action, changed, refused, undone } = progress;
   const words = ACTION_WORDS[action];
   if (undone) return `${messages(changed)} ${words.undone}.`;
   const left = refused.reduce((sum, { count: n }) => sum + n, 0);
-  const done = changed === 0 ? `Nothing was ${words.done}` : `${messages(changed)} ${words.done}`;
-  return left === 0
-    ? `${done}.`
-    : `${done}; ${messages(left)} left as ${left === 1 ? 'it was' : 'they were'}.`;
+  const done = changed === 0 ? `No messages ${words.done}` : `${messages(changed)} ${words.done}`;
+  return left === 0 ? `${done}.` : `${done}; ${messages(left)} unchanged.`;
 }
 
 export interface RunParts {
   readonly action: (id: string) => Promise<ActionProgress>;
-  /** Tells of actions that go on; returns what ends it. */
+  /** Calls the listener with the progress of actions; returns the unsubscribe function. */
   onAction(listener: (progress: ActionProgress) => void): () => void;
-  /** The stream tells sooner; this is for when it does not. */
+  /** How often to poll, in case the stream is interrupted. */
   readonly pollEveryMs: number;
 }
 
 /**
- * Follows an action, or its taking back, to its end, by the stream and by asking. A number that goes
- * back is an answer that was overtaken. A gateway that is silent, or wants a password first, is asked
- * again: the action goes on without the page.
- * @throws what asking threw three times in a row; Refusal `not_found`: nobody knows of it any more,
- *   as after a restart of the gateway
+ * Follows an action or its undo to its end, by the stream and by polling. Lower progress is ignored
+ * as outdated. While the gateway is unreachable or the operator is signed out, polling continues,
+ * since the action does not depend on the page.
+ * @throws the error of three failed polls in a row
+ * @throws {Refusal} `not_found` when the action is no longer known, as after a restart of the
+ *   gateway
  */
 export async function follow(
   first: ActionProgress,

@@ -5,37 +5,37 @@ import { Icon } from '../ui/icon.tsx';
 import type { ListedRow } from './entry-pages.ts';
 import { isCaveat, shortReason } from './reasons.ts';
 
-/** Who wrote it, or that nobody is known. */
+/** The sender, or a placeholder when it is unknown. */
 export function senderOf({ from, kind, channel }: EntryRow): string {
   if (from !== '') return from;
   if (kind === 'event') return 'Note on a contact';
   return channel === 'web_chat' ? 'Anonymous visitor' : 'Unknown sender';
 }
 
-/** Texts and chats have none; an email should. */
+/** Shown in place of an empty subject; SMS and chat messages have none. */
 const insteadOfSubject = ({ kind, channel, to }: EntryRow): string => {
   if (kind === 'event') return 'Note on a contact';
   if (channel === 'email') return '(no subject)';
   return to === '' ? `(${CHANNEL_NAMES[channel].toLowerCase()})` : `to ${to}`;
 };
 
-/** One row of the list; its link covers it all but for the checkbox. */
+/** One row of the list. Its link covers the whole row except the checkbox. */
 export function EntryLine(props: {
   readonly listed: ListedRow;
   readonly index: number;
   readonly top: number;
-  readonly isPicked: boolean;
+  readonly isSelected: boolean;
   readonly isCurrent: boolean;
   readonly onPick: (extend: boolean) => void;
 }) {
-  const { listed, index, top, isPicked, isCurrent, onPick } = props;
-  const { row, left } = listed;
+  const { listed, index, top, isSelected, isCurrent, onPick } = props;
+  const { row, noLongerMatches } = listed;
   const sender = senderOf(row);
   return (
     <div
       role="row"
       aria-rowindex={index + 2}
-      class={`entry${isPicked ? ' picked' : ''}${isCurrent ? ' current' : ''}${left ? ' left' : ''}`}
+      class={`entry${isSelected ? ' picked' : ''}${isCurrent ? ' current' : ''}${noLongerMatches ? ' left' : ''}`}
       style={{ transform: `translateY(${top}px)` }}
       data-id={row.id}
     >
@@ -43,7 +43,7 @@ export function EntryLine(props: {
         <label>
           <input
             type="checkbox"
-            checked={isPicked}
+            checked={isSelected}
             tabIndex={-1}
             aria-label={`Select the message from ${sender}`}
             onClick={(event) => onPick(event.shiftKey)}
@@ -75,9 +75,7 @@ export function EntryLine(props: {
         )}
       </div>
       <div role="cell" class="tries number">
-        {row.attempts > 0 && (
-          <span title={plural(row.attempts, 'try', 'tries')}>{row.attempts}×</span>
-        )}
+        {row.attempts > 0 && <span title={plural(row.attempts, 'attempt')}>{row.attempts}×</span>}
       </div>
       <div role="cell" class="age">
         <Time at={row.receivedAt} />

@@ -1,35 +1,35 @@
 import type { EntryRow } from '../../contract.ts';
 
-/** A row as the list shows it. */
+/** A row of the list. */
 export interface ListedRow {
   readonly row: EntryRow;
-  /** It no longer answers to the filters, but stays where it was so that nothing jumps. */
-  readonly left: boolean;
+  /** It no longer matches the filters, but keeps its place so that other rows do not move. */
+  readonly noLongerMatches: boolean;
 }
 
 interface Page {
-  /** `before` of the request that gave it; undefined for the newest. */
+  /** `before` of its request; undefined for the newest page. */
   readonly before: string | undefined;
   readonly size: number;
-  /** Undefined: dropped from memory, to be asked for again when it is looked at. */
+  /** Undefined when dropped from memory; it is loaded again when it becomes visible. */
   readonly rows: readonly ListedRow[] | undefined;
 }
 
-/** How many pages of rows stay in memory; of the others only where they begin. */
+/** How many pages keep their rows; of other pages only the sizes are kept. */
 const PAGES_KEPT = 20;
-/** The newest page grows with what arrives; at this size the list begins anew. */
-const MOST_IN_FIRST_PAGE = 400;
+/** The newest page grows as messages arrive; above this size the list is loaded anew. */
+const MAX_IN_FIRST_PAGE = 400;
 
 /**
- * The pages of an endless list: what was loaded, what was dropped again, and where it goes on.
- * Immutable: each change is a new list.
+ * The pages of the virtual list, some of them without rows in memory. Immutable: every change
+ * returns a new list.
  */
 export class EntryPages {
   readonly #pages: readonly Page[];
   readonly #starts: readonly number[];
-  /** Where each id of a row in memory is; made when it is first asked for. */
+  /** The index of each loaded id; computed on first use. */
   #positions: ReadonlyMap<string, number> | undefined;
-  /** `before` of the page after the last; undefined at the end, or before the first answer. */
+  /** `before` of the next page; undefined at the end, or before the first response. */
   readonly next: string | undefined;
   readonly total: number;
 
@@ -62,11 +62,11 @@ export class EntryPages {
     next: string | undefined,
   ): EntryPages {
     const known = this.#known();
-    const fresh = rows.filter(({ id }) => !known.has(id)).map(asListed);
-    return new EntryPages([...this.#pages, { before, size: fresh.length, rows: fresh }], next);
+    const added = rows.filter(({ id }) => !known.has(id)).map(asListed);
+    return new EntryPages([...this.#pages, { before, size: added.length, rows: added }], next);
   }
 
-  /** Undefined where it is not in memory. */
+  /** Undefined when the row is not in memory. */
   at(index: number): ListedRow | undefined {
     const page = this.#pageAt(index);
     return this.#pages[page]?.rows?.[index - (this.#starts[page] ?? 0)];
@@ -76,12 +76,12 @@ export class EntryPages {
     return this.at(this.indexOf(id));
   }
 
-  /** -1 when it is not in memory. */
+  /** -1 when the row is not in memory. */
   indexOf(id: string): number {
     return this.#known().get(id) ?? -1;
   }
 
-  /** Ids from one row to another, in the order of the list, as far as they are in memory. */
+  /** The loaded ids from one row to another, in list order. */
   between(a: string, b: string): readonly string[] {
     const [i, j] = [this.indexOf(a), this.indexOf(b)];
     if (i < 0 || j < 0) return [];
@@ -93,27 +93,27 @@ export class EntryPages {
     return ids;
   }
 
-  /** All that are in memory. */
+  /** All loaded rows. */
   *rows(): Generator<ListedRow> {
     for (const { rows } of this.#pages) if (rows !== undefined) yield* rows;
   }
 
-  /** `before` of pages that a window looks at but that are not in memory. */
+  /** `before` of the pages in a window whose rows are not in memory. */
   missing(first: number, end: number): readonly (string | undefined)[] {
     return this.#touched(first, end)
       .filter((page) => this.#pages[page]?.rows === undefined)
       .map((page) => this.#pages[page]?.before);
   }
 
-  /** `before` of pages that a window looks at. */
+  /** `before` of the pages in a window. */
   shown(first: number, end: number): readonly (string | undefined)[] {
     return this.#touched(first, end).map((page) => this.#pages[page]?.before);
   }
 
   /**
-   * The answer for a page that is known. Rows change in place; one that the answer should have and
-   * has not is marked, and none comes in, so that nothing moves. A dropped page is filled again.
-   * @param isLast nothing comes after the answer
+   * Applies a response for a known page. Rows are updated in place; rows missing from the response
+   * are marked, and no rows are added, so that nothing moves. A dropped page is filled again.
+   * @param isLast no entries follow the response
    */
   refresh(before: string | undefined, answer: readonly EntryRow[], isLast: boolean): EntryPages {
     const byId = new Map(answer.map((row) => [row.id, row]));
@@ -123,19 +123,19 @@ export class EntryPages {
         const rows = answer.slice(0, page.size).map(asListed);
         return { ...page, rows, size: rows.length };
       }
-      // The newest page may be longer than an answer: nothing is known of what lies behind it.
-      const told = page.rows.findLastIndex(({ row }) => byId.has(row.id));
+      // The newest page may be longer than a response, which says nothing about the rows after it.
+      const lastInAnswer = page.rows.findLastIndex(({ row }) => byId.has(row.id));
       const rows = page.rows.map((listed, index): ListedRow => {
         const now = byId.get(listed.row.id);
-        if (now !== undefined) return { row: now, left: false };
-        return index <= told || isLast ? { ...listed, left: true } : listed;
+        if (now !== undefined) return { row: now, noLongerMatches: false };
+        return index <= lastInAnswer || isLast ? { ...listed, noLongerMatches: true } : listed;
       });
       return { ...page, rows };
     });
     return new EntryPages(pages, this.next);
   }
 
-  /** One row as it is now, whether it still answers to the filters or not. */
+  /** Updates one row, whether it still matches the filters or not. */
   update(row: EntryRow): EntryPages {
     const index = this.indexOf(row.id);
     if (index < 0) return this;
@@ -154,30 +154,30 @@ export class EntryPages {
   }
 
   /**
-   * How many of the newest answer belong into the list and are not in it yet: those that arrived
-   * since, and older ones that came to answer to the filters. What lies behind all that is shown
-   * comes with the next page, if there is one. `more`: nothing of the answer is known, so that there
-   * are still others between it and the list.
+   * How many entries of the newest response belong in the list but are not in it: new ones, and
+   * older ones that now match the filters. Entries beyond the loaded pages are excluded, since the
+   * next page brings them. `more`: no entry of the response is in the list, so others may lie
+   * between.
    */
   newIn(newest: readonly EntryRow[]): { readonly count: number; readonly more: boolean } {
-    const news = this.#news(newest).length;
-    return { count: news, more: news > 0 && news === newest.length && this.total > 0 };
+    const count = this.#missingFrom(newest).length;
+    return { count, more: count > 0 && count === newest.length && this.total > 0 };
   }
 
-  /** Puts what is new where it belongs; begins anew when there is a gap, or too much. */
+  /** Inserts new entries in order; restarts the list when there is a gap or too many. */
   prepend(newest: readonly EntryRow[], next: string | undefined): EntryPages {
     const { count, more } = this.newIn(newest);
     const [first, ...rest] = this.#pages;
-    if (more || first?.rows === undefined || first.size + count > MOST_IN_FIRST_PAGE) {
+    if (more || first?.rows === undefined || first.size + count > MAX_IN_FIRST_PAGE) {
       return EntryPages.begin(newest, next);
     }
-    const rows = [...this.#news(newest).map(asListed), ...first.rows].toSorted(
+    const rows = [...this.#missingFrom(newest).map(asListed), ...first.rows].toSorted(
       (a, b) => b.row.receivedAt - a.row.receivedAt,
     );
     return new EntryPages([{ ...first, rows, size: rows.length }, ...rest], this.next);
   }
 
-  #news(newest: readonly EntryRow[]): readonly EntryRow[] {
+  #missingFrom(newest: readonly EntryRow[]): readonly EntryRow[] {
     const known = this.#known();
     const lastKnown = newest.findLastIndex(({ id }) => known.has(id));
     const head = this.at(0)?.row.receivedAt ?? 0;
@@ -188,7 +188,7 @@ export class EntryPages {
     );
   }
 
-  /** Drops the rows of pages that are far from what is looked at; the newest tell what is new. */
+  /** Drops the rows of pages far from the window. The first page stays, to detect new entries. */
   trimmed(first: number, end: number): EntryPages {
     const inMemory = this.#pages.filter(({ rows }) => rows !== undefined).length;
     if (inMemory <= PAGES_KEPT) return this;
@@ -200,7 +200,7 @@ export class EntryPages {
     return new EntryPages(pages, this.next);
   }
 
-  /** By bisection: a deep list has thousands of pages. */
+  /** Binary search, since a long list has thousands of pages. */
   #pageAt(index: number): number {
     let low = 0;
     let high = this.#pages.length - 1;
@@ -231,4 +231,4 @@ export class EntryPages {
   }
 }
 
-const asListed = (row: EntryRow): ListedRow => ({ row, left: false });
+const asListed = (row: EntryRow): ListedRow => ({ row, noLongerMatches: false });

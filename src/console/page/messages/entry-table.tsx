@@ -9,9 +9,9 @@ import { STATE_MEANING } from './reasons.ts';
 import { isFiltered } from './filters.ts';
 import { type ListWindow, visibleRows } from './message-list.ts';
 
-const COLUMNS = ['From', 'Subject', 'State', 'Tries', 'Received'] as const;
+const COLUMNS = ['From', 'Subject', 'State', 'Attempts', 'Received'] as const;
 
-/** The endless list: only the rows on the screen are in the document. */
+/** The virtual list: only the rows on the screen are in the document. */
 export function EntryTable(props: {
   readonly bodyRef: RefObject<HTMLDivElement | null>;
   readonly selection: Selection;
@@ -27,7 +27,7 @@ export function EntryTable(props: {
   isBusy.current = selection.kind === 'all' || selection.ids.size > 0 || cursor !== undefined;
 
   useEffect(() => {
-    // What arrives must not move a row from under the pointer of someone who picks.
+    // New rows must not move rows while the operator selects.
     const top = bodyRef.current?.getBoundingClientRect().top ?? 0;
     list.look(first, end, top > 0 && !isBusy.current);
   }, [first, end, pages, selection, cursor]);
@@ -88,7 +88,7 @@ export function EntryTable(props: {
             <EntryLine
               key={id}
               {...{ listed, index, top }}
-              isPicked={isSelected(selection, id)}
+              isSelected={isSelected(selection, id)}
               isCurrent={cursor === id}
               onPick={(extend) => onPick(id, extend)}
             />
@@ -103,23 +103,23 @@ const CLASSES: Readonly<Record<(typeof COLUMNS)[number], string>> = {
   From: 'from',
   Subject: 'subject',
   State: 'state',
-  Tries: 'tries number',
+  Attempts: 'tries number',
   Received: 'age',
 };
 
-/** With its head; -1 while it is not known how many there are. */
+/** Including the header row; -1 while the number is unknown. */
 function rowCount(): number {
   const { total } = list;
   return total.value?.exact === true ? total.value.count + 1 : -1;
 }
 
-/** Why there is nothing, and what to do. */
+/** Explains why the list is empty and what to do. */
 export function NothingFound({ state }: { readonly state: FilterState }) {
   const { filters, clear, choose } = state;
   if (!isFiltered(filters)) {
     return (
       <Empty icon="messages" title="No messages yet">
-        <p>They appear here the moment they arrive.</p>
+        <p>Messages appear here as they arrive.</p>
         <p class="empty-actions">
           <ButtonLink href="/configuration" look="primary" icon="send">
             Send a test message
@@ -133,9 +133,7 @@ export function NothingFound({ state }: { readonly state: FilterState }) {
   if (isOnlyState && (only === 'dead' || only === 'held')) {
     return (
       <Empty icon="ok" title={only === 'dead' ? 'No dead messages' : 'No messages are held'}>
-        <p>
-          {only === 'dead' ? 'Every message went through or is on its way.' : STATE_MEANING.held}
-        </p>
+        <p>{only === 'dead' ? 'No message has failed permanently.' : STATE_MEANING.held}</p>
         <p class="empty-actions">
           <Button onClick={clear}>Show all messages</Button>
         </p>
@@ -143,15 +141,15 @@ export function NothingFound({ state }: { readonly state: FilterState }) {
     );
   }
   return (
-    <Empty icon="search" title="Nothing found">
+    <Empty icon="search" title="No messages found">
       <p>
         {list.searchIsComplete.value
-          ? 'Search finds words, and beginnings of words, of sender, recipient, subject, address, number and id; all of them must fit. It does not look into texts.'
-          : 'The search index still catches up. Try again in a moment.'}
+          ? 'Search matches words and prefixes in sender, recipient, subject, address, number and id. All words must match. Message texts are not searched.'
+          : 'The search index is being updated. Try again shortly.'}
       </p>
       <p class="empty-actions">
         {filters.time.kind !== 'any' && (
-          <Button onClick={() => choose({ time: { kind: 'any' } })}>Look at any time</Button>
+          <Button onClick={() => choose({ time: { kind: 'any' } })}>Search any time</Button>
         )}
         <Button onClick={clear}>Clear all filters</Button>
       </p>
@@ -166,7 +164,7 @@ const PHONE = '(max-width: 720px)';
 const ROW_PX = 46;
 const PHONE_ROW_PX = 78;
 
-/** The height of a row, which the style sheet has as well. */
+/** The height of a row; the style sheet has the same values. */
 export function useRowHeight(): number {
   const [isPhone, setPhone] = useState(() => matchMedia(PHONE).matches);
   useEffect(() => {
@@ -178,13 +176,16 @@ export function useRowHeight(): number {
   return isPhone ? PHONE_ROW_PX : ROW_PX;
 }
 
-/** How far the page's body is scrolled into an element, and how much of the screen is left to it. */
+/**
+ * How far the page is scrolled into an element, and the height of the screen below the element's
+ * top.
+ */
 export function viewOf(element: HTMLElement): { scrollTop: number; viewHeight: number } {
   const { top } = element.getBoundingClientRect();
   return { scrollTop: Math.max(0, -top), viewHeight: innerHeight - Math.max(0, top) };
 }
 
-/** Which rows of a list of `total` are on the screen; looks again as the page scrolls. */
+/** The visible rows of a list of `total`, updated while the page scrolls. */
 function useWindow(
   body: RefObject<HTMLElement | null>,
   rowHeight: number,

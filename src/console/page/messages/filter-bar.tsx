@@ -9,13 +9,13 @@ import { isFiltered, PRESETS, type TimeFilter } from './filters.ts';
 import { OFFERED_REASONS } from './reasons.ts';
 import type { FilterState } from './list-state.ts';
 
-/** Search and filters. On a phone all but the search hides behind a button. */
+/** Search and filters. On a phone, all filters except the search are behind a button. */
 export function FilterBar(props: {
   readonly state: FilterState;
   readonly onId: (text: string) => boolean;
 }) {
   const { state } = props;
-  const { shown, choose, type, settle, clear } = state;
+  const { shown, choose, type, searchNow, clear } = state;
   const [isOpen, setOpen] = useState(false);
   const id = useId();
   const shops = overview.value?.shops.map(({ shop }) => shop) ?? [];
@@ -35,7 +35,7 @@ export function FilterBar(props: {
             if (!props.onId(text)) type({ text });
           }}
           onKeyDown={(event) => {
-            if (event.key === 'Enter') settle();
+            if (event.key === 'Enter') searchNow();
             if (event.key !== 'Escape') return;
             event.preventDefault();
             if (shown.text === '') event.currentTarget.blur();
@@ -124,7 +124,7 @@ export function FilterBar(props: {
   );
 }
 
-/** Presets, or a range of this machine's own time. */
+/** A preset, or a range in the browser's time zone. */
 function TimeFields(props: {
   readonly time: TimeFilter;
   readonly onChoose: (time: TimeFilter) => void;
@@ -190,14 +190,14 @@ function TimeFields(props: {
   );
 }
 
-/** A time as `<input type="datetime-local">` has it: local, to the minute. Empty for none. */
+/** The value of `<input type="datetime-local">`: local time, to the minute; empty for no time. */
 function localInput(at: number | undefined): string {
   if (at === undefined) return '';
   const offsetMs = new Date(at).getTimezoneOffset() * 60_000;
   return new Date(at - offsetMs).toISOString().slice(0, 16);
 }
 
-/** Undefined while it is not complete. */
+/** Undefined while the input is incomplete. */
 function readLocalInput(text: string): number | undefined {
   const at = Date.parse(text);
   return Number.isNaN(at) ? undefined : at;

@@ -2,7 +2,7 @@ import { ENTRY_STATES } from '../../../domain/entry-state.ts';
 import type { Channel, EntryState } from '../../contract.ts';
 import { CHANNEL_NAMES, CHANNELS, exact, STATE_NAMES } from '../formats.ts';
 
-/** How far back a list looks. A preset moves on with the clock; a range stands still. */
+/** The time range of a list. A preset is relative to the current time. */
 export type TimeFilter =
   | { readonly kind: 'any' }
   | { readonly kind: 'last'; readonly preset: Preset }
@@ -27,14 +27,14 @@ const PRESET_MS: Readonly<Record<Preset, number>> = {
   '30d': 30 * 24 * 60 * MINUTE_MS,
 };
 
-/** What a list shows. Everything empty: all there is. */
+/** The filters of a list; empty values match everything. */
 export interface Filters {
   readonly text: string;
   /** A configured name. */
   readonly shop: string;
   readonly channel: Channel | '';
   readonly states: readonly EntryState[];
-  /** The reason begins with it. */
+  /** A prefix of the reason. */
   readonly reason: string;
   readonly time: TimeFilter;
 }
@@ -48,7 +48,7 @@ export const NO_FILTERS: Filters = {
   time: { kind: 'any' },
 };
 
-/** As an address has them, so that a link can be shared. Whatever is not understood is left out. */
+/** Reads the filters from the query of an address; unknown values are ignored. */
 export function readFilters(query: string): Filters {
   const params = new URLSearchParams(query);
   const channel = CHANNELS.find((known) => known === params.get('channel')) ?? '';
@@ -78,7 +78,10 @@ function instant(text: string | null): number | undefined {
   return Number.isFinite(ms) ? ms : undefined;
 }
 
-/** The address's query: empty, or from the question mark on. Reading it gives the same filters. */
+/**
+ * Writes the filters as a query: empty, or beginning with a question mark. `readFilters` reverses
+ * it.
+ */
 export function writeFilters(filters: Filters): string {
   const params = new URLSearchParams();
   set(params, 'text', filters.text);
@@ -96,10 +99,10 @@ export function writeFilters(filters: Filters): string {
   return text === '' ? '' : `?${text}`;
 }
 
-/** Parameters of `GET /api/entries`; what is empty is left out. */
+/** Parameters of `GET /api/entries`, without empty ones. */
 export type EntryQuery = Readonly<Record<string, string | readonly string[]>>;
 
-/** The parameters that say which entries are meant. */
+/** The parameters that select entries. */
 export function entryQuery(filters: Filters, now: number): EntryQuery {
   const { from, to } = bounds(filters.time, now);
   const query: Record<string, string | readonly string[]> = {
@@ -115,10 +118,10 @@ export function entryQuery(filters: Filters, now: number): EntryQuery {
 }
 
 /**
- * The same for an action on all that the filters find. What arrives later is not among them: the
- * operator has not seen it.
+ * The query of an action on all matches. Entries that arrive later are excluded, since the operator
+ * has not seen them.
  */
-export const allFound = (filters: Filters, now: number): EntryQuery => ({
+export const bulkQuery = (filters: Filters, now: number): EntryQuery => ({
   to: String(now),
   ...entryQuery(filters, now),
 });
@@ -140,8 +143,8 @@ function bounds(time: TimeFilter, now: number): { readonly from?: number; readon
 
 export const isFiltered = (filters: Filters): boolean => writeFilters(filters) !== '';
 
-/** Ids are UUIDs: whoever pastes a whole one wants that message. */
-export function wholeId(text: string): string | undefined {
+/** The id when the text is a complete UUID; the message is then opened directly. */
+export function completeId(text: string): string | undefined {
   const id = text.trim().toLowerCase();
   return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id) ? id : undefined;
 }
@@ -150,26 +153,30 @@ function set(params: URLSearchParams, name: string, value: string): void {
   if (value !== '') params.set(name, value);
 }
 
-/** The filters as the end of "all that …". */
-export function matchWords(filters: Filters): string {
+/** Describes the filters, to complete "All messages that …". */
+export function describeFilters(filters: Filters): string {
   const { text, shop, channel, states, reason, time } = filters;
   const parts = [
     ...(states.length > 0
       ? [`are ${listed(states.map((state) => STATE_NAMES[state].toLowerCase()))}`]
       : []),
-    ...(channel === '' ? [] : [`came by ${CHANNEL_NAMES[channel]}`]),
-    ...(shop === '' ? [] : [`are of ${shop}`]),
-    ...(reason === '' ? [] : [`have a reason that begins with “${reason}”`]),
-    ...(text === '' ? [] : [`have “${text}” in them`]),
+    ...(channel === '' ? [] : [`came through ${CHANNEL_NAMES[channel]}`]),
+    ...(shop === '' ? [] : [`belong to ${shop}`]),
+    ...(reason === '' ? [] : [`have a reason starting with “${reason}”`]),
+    ...(text === '' ? [] : [`match “${text}”`]),
     ...(time.kind === 'last'
-      ? [`came in the ${PRESETS.find(({ preset }) => preset === time.preset)?.words.toLowerCase()}`]
+      ? [
+          `arrived in the ${PRESETS.find(({ preset }) => preset === time.preset)?.words.toLowerCase()}`,
+        ]
       : []),
     ...(time.kind === 'between' && time.from !== undefined
-      ? [`came after ${exact(time.from)}`]
+      ? [`arrived after ${exact(time.from)}`]
       : []),
-    ...(time.kind === 'between' && time.to !== undefined ? [`came before ${exact(time.to)}`] : []),
+    ...(time.kind === 'between' && time.to !== undefined
+      ? [`arrived before ${exact(time.to)}`]
+      : []),
   ];
-  return parts.length === 0 ? 'there are' : parts.join(', ');
+  return parts.length === 0 ? 'exist' : parts.join(', ');
 }
 
 function listed(words: readonly string[]): string {

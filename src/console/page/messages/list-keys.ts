@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 
-/** What keys do in the list; `?` shows them. */
+/** The actions of keys in the list; `?` lists them. */
 export interface ListKeys {
   readonly move: (by: 1 | -1) => void;
   readonly pick: (extend: boolean) => void;
@@ -11,19 +11,19 @@ export interface ListKeys {
   readonly showNew: () => void;
 }
 
-/** For the page's list of keys. */
+/** The entries of the shortcut list. */
 export const LIST_KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
   [['j', 'k'], 'Next, previous message'],
   [['Enter'], 'Open the message'],
-  [['x'], 'Select it; with Shift all up to it'],
+  [['x'], 'Select the message; with Shift, a range'],
   [['r'], 'Retry'],
-  [['s'], 'Submit what is held (release)'],
+  [['s'], 'Release (submit)'],
   [['d'], 'Discard'],
   [['n'], 'Show new messages'],
   [['Esc'], 'Clear the selection'],
 ];
 
-/** Keys work wherever nothing is typed and no dialog is open. */
+/** Enables the keys, except while typing or while a dialog is open. */
 export function useListKeys(keys: ListKeys): void {
   const current = useRef(keys);
   current.current = keys;
@@ -31,8 +31,8 @@ export function useListKeys(keys: ListKeys): void {
     let chordUntil = 0;
     const onKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-      if (isElsewhere(event.target)) return;
-      // The second letter of `g d` is a page's.
+      if (isOutsideList(event.target)) return;
+      // The second key of `g d` opens a page.
       const isChord = Date.now() < chordUntil;
       chordUntil = event.key === 'g' ? Date.now() + 1_500 : 0;
       if (isChord || !run(event, current.current)) return;
@@ -43,7 +43,7 @@ export function useListKeys(keys: ListKeys): void {
   }, []);
 }
 
-function isElsewhere(target: EventTarget | null): boolean {
+function isOutsideList(target: EventTarget | null): boolean {
   if (document.querySelector('dialog[open]') !== null) return true;
   return (
     target instanceof HTMLElement &&

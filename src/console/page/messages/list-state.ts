@@ -6,8 +6,8 @@ import { MessageList } from './message-list.ts';
 import { type Filters, NO_FILTERS, readFilters, writeFilters } from './filters.ts';
 
 /**
- * The list that the page shows. It outlives the page, so that whoever comes back from a message
- * finds it as he left it.
+ * The list shown by the page. It persists across pages, so that returning from a message restores
+ * it.
  */
 export const list = new MessageList({
   entries: (query, signal) => api.entries(query, signal),
@@ -15,33 +15,33 @@ export const list = new MessageList({
   clock: Date.now,
 });
 
-/** Where the list was scrolled to, kept with the history entry that the browser goes back to. */
-interface KeptPlace {
+/** The scroll position of the list, stored in the browser's history entry. */
+interface HistoryState {
   readonly listScroll?: number;
 }
 
-/** Undefined on a page that was not left before. */
-export function keptScroll(): number | undefined {
-  const place = history.state as KeptPlace | null;
-  return typeof place?.listScroll === 'number' ? place.listScroll : undefined;
+/** Undefined for a history entry without a stored position. */
+export function savedScroll(): number | undefined {
+  const state = history.state as HistoryState | null;
+  return typeof state?.listScroll === 'number' ? state.listScroll : undefined;
 }
 
-export function keepScroll(): void {
-  const place: KeptPlace = { listScroll: scrollY };
-  history.replaceState(place, '');
+export function saveScroll(): void {
+  const state: HistoryState = { listScroll: scrollY };
+  history.replaceState(state, '');
 }
 
-/** The query of the list that was looked at last; empty before. */
+/** The query of the list shown last; undefined before the first. */
 export const lastQuery = signal<string | undefined>(undefined);
 
-/** Where "back to the messages" leads. */
+/** The address of the link back to the list. */
 export const lastListAddress = (): string => `/messages${lastQuery.value ?? ''}`;
 
 const TYPING_PAUSE_MS = 180;
 
 /**
- * The filters of the address. What is typed shows at once, and is looked for after a short pause;
- * it replaces the history entry, where a choice makes a new one that Back takes away.
+ * The filters in the address. Typed text is shown at once and searched for after a short pause; it
+ * replaces the history entry, while a choice adds one.
  */
 export function useFilters() {
   const { url, path, route } = useLocation();
@@ -63,9 +63,9 @@ export function useFilters() {
 
   const shown: Filters = { ...filters, ...typed };
   return {
-    /** What is looked for. */
+    /** The filters of the search. */
     filters,
-    /** What the fields show. */
+    /** The filters shown in the fields. */
     shown,
     choose: (change: Partial<Filters>) => go({ ...shown, ...change }, false),
     type: (change: { readonly text?: string; readonly reason?: string }) => {
@@ -74,8 +74,8 @@ export function useFilters() {
       clearTimeout(timer.current);
       timer.current = setTimeout(() => go(next, true), TYPING_PAUSE_MS);
     },
-    /** Without waiting for the pause. */
-    settle: () => go(shown, true),
+    /** Searches at once, without the pause. */
+    searchNow: () => go(shown, true),
     clear: () => go(NO_FILTERS, false),
   };
 }

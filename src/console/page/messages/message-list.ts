@@ -12,25 +12,25 @@ interface MessageListParts {
 type Announced = { readonly count: number; readonly more: boolean } | undefined;
 
 const PAGE_SIZE = 100;
-/** Begins to load the next page when so many rows are left below the window. */
+/** The next page is loaded when fewer rows than this remain below the window. */
 const AHEAD_ROWS = 60;
-/** The shortest time between two requests, however many entries change. */
+/** The minimum time between two refreshes. */
 const REFRESH_EVERY_MS = 1_000;
 /**
- * The index of states and words lags behind the spool, on a busy machine by much. After a change the
- * list asks again after the first of these times, then after twice as long each time, up to the
- * second, and begins anew with the next change.
+ * The search index may lag behind the spool. After a change the list is refreshed after the first
+ * delay, then after twice the previous delay up to the second; the next change restarts the
+ * sequence.
  */
-const ASK_AGAIN_AFTER_MS = 2_500;
-const ASK_AGAIN_UP_TO_MS = 60_000;
-/** Counting reads up to 10,000 rows: once in a while is enough. */
+const RECHECK_AFTER_MS = 2_500;
+const MAX_RECHECK_MS = 60_000;
+/** The minimum time between two counts, each of which reads up to 10,000 rows. */
 const COUNT_EVERY_MS = 2_000;
-/** Rows that left the filters and are looked up one by one, to say what became of them. */
-const MOST_LOOKED_UP = 25;
+/** How many rows that no longer match the filters are requested one by one. */
+const MAX_LOOKUPS = 25;
 
 /**
- * The endless list as it is on the page: pages that come as one scrolls, rows that change in
- * place, new ones that are announced and not put before what one reads.
+ * The virtual list: pages are loaded while scrolling, rows change in place, and new rows are
+ * announced unless the list is scrolled to its top.
  */
 export class MessageList {
   readonly pages = signal(EntryPages.EMPTY);
@@ -46,17 +46,17 @@ export class MessageList {
   #abort = new AbortController();
   #window = { first: 0, end: 0 };
   #isAtTop = true;
-  /** Ids that changed since their page was read. */
+  /** Ids changed since their page was loaded. */
   readonly #stale = new Set<string>();
-  #hasNews = false;
+  #hasNewEntries = false;
   #refreshing: Promise<void> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #later: ReturnType<typeof setTimeout> | undefined;
-  /** Something changed since the list last decided when to ask again. */
-  #changedLately = false;
+  #recheckTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Whether an entry changed since the last recheck. */
+  #changedSinceRecheck = false;
   #refreshedAt = 0;
   #countedAt = 0;
-  readonly #asked = new Set<string>();
+  readonly #requested = new Set<string>();
 
   constructor(parts: MessageListParts) {
     this.#parts = parts;
@@ -66,7 +66,7 @@ export class MessageList {
     return this.#query;
   }
 
-  /** Begins anew with these filters; what was shown stays until the answer is there. */
+  /** Loads the list anew with these filters; the old rows stay until the response arrives. */
   async show(query: EntryQuery): Promise<void> {
     this.stop();
     const abort = (this.#abort = new AbortController());
@@ -91,15 +91,15 @@ export class MessageList {
     }
   }
 
-  /** Stops requests under way; the list itself is kept for a return to the page. */
+  /** Aborts running requests; the list is kept for a return to the page. */
   stop(): void {
     this.#abort.abort();
     this.#abort = new AbortController();
     clearTimeout(this.#timer);
-    clearTimeout(this.#later);
+    clearTimeout(this.#recheckTimer);
     this.#timer = undefined;
-    this.#later = undefined;
-    this.#asked.clear();
+    this.#recheckTimer = undefined;
+    this.#requested.clear();
     this.#refreshing = undefined;
     batch(() => {
       this.loading.value = false;
@@ -107,7 +107,7 @@ export class MessageList {
     });
   }
 
-  /** What is on the screen now: loads what is missing there, and what comes soon. */
+  /** Sets the visible rows, and loads missing rows and the next page. */
   look(first: number, end: number, isAtTop: boolean): void {
     this.#window = { first, end };
     this.#isAtTop = isAtTop;
@@ -116,43 +116,43 @@ export class MessageList {
     if (end + AHEAD_ROWS >= pages.total) void this.#more();
     if (this.#staleShown().length > 0) this.#schedule();
     if (isAtTop && this.announced.value !== undefined && !this.announced.value.more) {
-      this.#hasNews = true;
+      this.#hasNewEntries = true;
       this.#schedule();
     }
   }
 
-  /** The gateway says that these are new or have changed. */
+  /** Called with the ids of new and changed entries. */
   changed(ids: readonly string[]): void {
     const pages = this.pages.value;
     for (const id of ids) {
       if (pages.indexOf(id) >= 0) this.#stale.add(id);
-      else this.#hasNews = true;
+      else this.#hasNewEntries = true;
     }
     this.#schedule();
-    this.#changedLately = true;
-    if (this.#later === undefined) this.#askLater(ASK_AGAIN_AFTER_MS);
+    this.#changedSinceRecheck = true;
+    if (this.#recheckTimer === undefined) this.#recheckIn(RECHECK_AFTER_MS);
   }
 
-  #askLater(waitMs: number): void {
-    this.#changedLately = false;
-    this.#later = setTimeout(() => {
-      this.#later = undefined;
+  #recheckIn(waitMs: number): void {
+    this.#changedSinceRecheck = false;
+    this.#recheckTimer = setTimeout(() => {
+      this.#recheckTimer = undefined;
       this.refreshAll();
-      if (this.#changedLately) this.#askLater(ASK_AGAIN_AFTER_MS);
-      else if (waitMs < ASK_AGAIN_UP_TO_MS) this.#askLater(2 * waitMs);
+      if (this.#changedSinceRecheck) this.#recheckIn(RECHECK_AFTER_MS);
+      else if (waitMs < MAX_RECHECK_MS) this.#recheckIn(2 * waitMs);
     }, waitMs);
   }
 
-  /** Reads again what is shown and what is new, since changes may have been missed. */
+  /** Refreshes the visible and the new rows, since changes may have been missed. */
   refreshAll(): void {
     for (const { row } of this.pages.value.rows()) this.#stale.add(row.id);
-    this.#hasNews = true;
+    this.#hasNewEntries = true;
     this.#schedule();
   }
 
-  /** Whether there is more than one can scroll through. */
-  get isCut(): boolean {
-    return this.pages.value.total >= MOST_ROWS && this.pages.value.next !== undefined;
+  /** Whether the list is longer than a browser can scroll. */
+  get isTruncated(): boolean {
+    return this.pages.value.total >= MAX_ROWS && this.pages.value.next !== undefined;
   }
 
   #schedule(): void {
@@ -165,22 +165,22 @@ export class MessageList {
         if (abort.aborted) return;
         this.#refreshing = undefined;
         this.#refreshedAt = this.#parts.clock();
-        if (this.#hasNews || this.#staleShown().length > 0) this.#schedule();
+        if (this.#hasNewEntries || this.#staleShown().length > 0) this.#schedule();
       });
     }, wait);
   }
 
-  /** A failed request is repeated with the next change. */
+  /** A failed refresh is repeated at the next change. */
   async #refresh(abort: AbortSignal): Promise<void> {
-    // Of a list that is open for days, most of what has changed is no longer in it.
+    // Removes ids that are no longer in the list.
     for (const id of this.#stale) if (this.pages.value.indexOf(id) < 0) this.#stale.delete(id);
     try {
-      const hadNews = this.#hasNews;
-      this.#hasNews = false;
-      if (hadNews) await this.#readNewest(abort);
+      const hadNewEntries = this.#hasNewEntries;
+      this.#hasNewEntries = false;
+      if (hadNewEntries) await this.#readNewest(abort);
       await this.#readShown(abort);
     } catch {
-      this.#hasNews = this.#hasNews && !abort.aborted;
+      this.#hasNewEntries = this.#hasNewEntries && !abort.aborted;
     }
   }
 
@@ -189,14 +189,14 @@ export class MessageList {
     if (abort.aborted) return;
     batch(() => {
       this.#take(answer);
-      const news = this.pages.value.newIn(answer.entries);
-      if (news.count === 0) {
+      const missing = this.pages.value.newIn(answer.entries);
+      if (missing.count === 0) {
         this.announced.value = undefined;
       } else if (this.#isAtTop) {
         this.pages.value = this.pages.value.prepend(answer.entries, answer.next);
         this.announced.value = undefined;
       } else {
-        this.announced.value = news;
+        this.announced.value = missing;
       }
     });
   }
@@ -212,7 +212,7 @@ export class MessageList {
       this.pages.value = this.pages.value.refresh(before, answer.entries, isLast);
       for (const { id } of answer.entries) this.#stale.delete(id);
     }
-    for (const id of changed.slice(0, MOST_LOOKED_UP)) {
+    for (const id of changed.slice(0, MAX_LOOKUPS)) {
       if (!this.#stale.delete(id)) continue;
       const row = await this.#parts.entry(id, abort);
       if (abort.aborted) return;
@@ -234,7 +234,7 @@ export class MessageList {
 
   async #more(): Promise<void> {
     const { next } = this.pages.value;
-    if (next === undefined || this.isCut || this.#asked.has(next)) return;
+    if (next === undefined || this.isTruncated || this.#requested.has(next)) return;
     this.loadingMore.value = true;
     await this.#load(next, (answer) => {
       this.pages.value = this.pages.value.append(next, answer.entries, answer.next);
@@ -243,7 +243,7 @@ export class MessageList {
   }
 
   async #fill(before: string | undefined): Promise<void> {
-    if (this.#asked.has(before ?? '')) return;
+    if (this.#requested.has(before ?? '')) return;
     await this.#load(before, (answer) => {
       const isLast = answer.next === undefined;
       this.pages.value = this.pages.value.refresh(before, answer.entries, isLast);
@@ -252,7 +252,7 @@ export class MessageList {
 
   async #load(before: string | undefined, take: (answer: EntryList) => void): Promise<void> {
     const { signal: abort } = this.#abort;
-    this.#asked.add(before ?? '');
+    this.#requested.add(before ?? '');
     try {
       const answer = await this.#ask(before, abort);
       if (abort.aborted) return;
@@ -265,11 +265,11 @@ export class MessageList {
     } catch (error) {
       if (!abort.aborted) this.failure.value = error;
     } finally {
-      this.#asked.delete(before ?? '');
+      this.#requested.delete(before ?? '');
     }
   }
 
-  /** Asks again for what did not come. */
+  /** Repeats a failed request. */
   retry(): void {
     this.failure.value = undefined;
     if (!this.pages.value.isLoaded) void this.show(this.#query);
@@ -290,7 +290,8 @@ export class MessageList {
 
   #take(answer: EntryList): void {
     this.searchIsComplete.value = answer.searchIsComplete;
-    if (!answer.searchIsComplete && this.#later === undefined) this.#askLater(ASK_AGAIN_AFTER_MS);
+    if (!answer.searchIsComplete && this.#recheckTimer === undefined)
+      this.#recheckIn(RECHECK_AFTER_MS);
     if (answer.total === undefined) return;
     this.total.value = answer.total;
     this.#countedAt = this.#parts.clock();
@@ -302,8 +303,8 @@ export class MessageList {
 }
 
 /**
- * Which rows of a long list are on the page. Rows have one height, so that a million of them cost
- * what a screenful costs.
+ * The rows of the list that are in the document. All rows have the same height, so the cost does
+ * not depend on the length of the list.
  */
 export interface ListWindow {
   readonly first: number;
@@ -311,8 +312,8 @@ export interface ListWindow {
   readonly end: number;
 }
 
-/** Browsers limit heights to some 16 million pixels; older rows need the time filter. */
-const MOST_ROWS = 200_000;
+/** Browsers limit heights to about 16 million pixels; older rows need the time filter. */
+const MAX_ROWS = 200_000;
 
 const OVERSCAN_ROWS = 8;
 
@@ -327,7 +328,7 @@ export function visibleRows(
   return { first: Math.min(first, Math.max(0, total - 1)), end: Math.max(end, 0) };
 }
 
-/** Where to scroll so that a row is wholly seen; the same position when it is. */
+/** The scroll position that makes a row fully visible; unchanged when it is. */
 export function scrollToShow(
   index: number,
   scrollTop: number,

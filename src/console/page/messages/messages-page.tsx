@@ -18,8 +18,8 @@ import {
 } from './selection-bar.tsx';
 import { EntryTable, NothingFound, useRowHeight, viewOf } from './entry-table.tsx';
 import { FilterBar } from './filter-bar.tsx';
-import { allFound, entryQuery, matchWords, wholeId, writeFilters } from './filters.ts';
-import { keepScroll, keptScroll, lastQuery, list, useFilters } from './list-state.ts';
+import { bulkQuery, entryQuery, describeFilters, completeId, writeFilters } from './filters.ts';
+import { saveScroll, savedScroll, lastQuery, list, useFilters } from './list-state.ts';
 import { useListKeys } from './list-keys.ts';
 import './messages.css';
 import {
@@ -27,16 +27,16 @@ import {
   countStates,
   extendTo,
   isEmpty,
-  NOTHING,
+  NO_SELECTION,
   selectAll,
   type Selection,
   toggle,
 } from './actions.ts';
 import { scrollToShow } from './message-list.ts';
 
-/** What is fixed at the top of the screen while the list is scrolled. */
+/** The height of the fixed elements above the list. */
 const COVERED_PX = 110;
-const SCROLL_KEPT_AFTER_MS = 200;
+const SCROLL_SAVED_AFTER_MS = 200;
 
 export function MessagesPage() {
   const state = useFilters();
@@ -44,7 +44,7 @@ export function MessagesPage() {
   const address = writeFilters(filters);
   const { route } = useLocation();
   const body = useRef<HTMLDivElement>(null);
-  const [selection, setSelection] = useState<Selection>(NOTHING);
+  const [selection, setSelection] = useState<Selection>(NO_SELECTION);
   const [cursor, setCursor] = useState<string>();
   const [intent, setIntent] = useState<Intent>();
   const rowHeight = useRowHeight();
@@ -53,7 +53,7 @@ export function MessagesPage() {
 
   useShownList(address, () => entryQuery(filters, gatewayNow()));
   useEffect(() => {
-    setSelection(NOTHING);
+    setSelection(NO_SELECTION);
     setCursor(undefined);
   }, [address]);
   useLiveList();
@@ -62,7 +62,7 @@ export function MessagesPage() {
     const ids = selection.kind === 'some' ? selection.ids : new Set<string>();
     return [...pages.rows()].flatMap(({ row }) => (ids.has(row.id) ? [row] : []));
   };
-  // A picked row may be so far from the screen that it is not in memory: its state is not known.
+  // The state of a selected row is unknown while the row is not in memory.
   const target = (): readonly string[] => {
     if (selection.kind === 'some' && selection.ids.size > 0) return [...selection.ids];
     return cursor === undefined || pages.find(cursor) === undefined ? [] : [cursor];
@@ -82,18 +82,18 @@ export function MessagesPage() {
         count: total?.count ?? pages.total,
         more: total?.exact !== true,
         states: new Map(),
-        found: matchWords(filters),
+        filters: describeFilters(filters),
       });
       return;
     }
     const ids = target();
     const [only] = ids;
     if (only === undefined) {
-      toast({ text: 'Select a message first (x), or move to one (j, k).' });
+      toast({ text: 'Select a message (x) or move to one (j, k) first.' });
       return;
     }
     if (ids.length === 1 && action !== 'release') {
-      setSelection(NOTHING);
+      setSelection(NO_SELECTION);
       void actOnOne({ action, ids }, () => list.changed(ids));
       return;
     }
@@ -104,11 +104,11 @@ export function MessagesPage() {
   const confirm = async ({ action }: Intent) => {
     const request =
       selection.kind === 'all'
-        ? { action, filter: allFound(filters, gatewayNow()) }
+        ? { action, filter: bulkQuery(filters, gatewayNow()) }
         : { action, ids: target() };
-    const hasBegun = await actOnMany(request);
+    const hasStarted = await actOnMany(request);
     setIntent(undefined);
-    if (hasBegun) setSelection(NOTHING);
+    if (hasStarted) setSelection(NO_SELECTION);
   };
 
   const showNew = () => {
@@ -124,7 +124,7 @@ export function MessagesPage() {
     const top = scrollToShow(index, scrollTop + COVERED_PX, viewHeight - COVERED_PX, rowHeight);
     if (scrollTop > 0 || top > scrollTop + COVERED_PX) scrollBy(0, top - scrollTop - COVERED_PX);
     setCursor(id);
-    // The row may only be there after the list has looked at where it is scrolled to.
+    // The row is rendered after the list has handled the scroll event.
     requestAnimationFrame(() => requestAnimationFrame(() => focusRow(id)));
   };
   useListKeys({
@@ -135,7 +135,7 @@ export function MessagesPage() {
     retry: () => act('retry'),
     release: () => act('release'),
     discard: () => act('discard'),
-    clear: () => setSelection(NOTHING),
+    clear: () => setSelection(NO_SELECTION),
     showNew,
   });
   const pick = (id: string, extend: boolean) => {
@@ -145,11 +145,11 @@ export function MessagesPage() {
     );
   };
   const openId = (text: string): boolean => {
-    const id = wholeId(text);
+    const id = completeId(text);
     if (id === undefined) return false;
     api.entry(id).then(
       () => route(`/messages/${id}`),
-      // It may be the platform's id of a message, which the search knows as well.
+      // The text may be the platform's message id, which the search also finds.
       () => state.type({ text }),
     );
     return true;
@@ -168,9 +168,7 @@ export function MessagesPage() {
       {!searchIsComplete.value && filters.text !== '' && (
         <p class="note warning">
           <Icon name="info" />
-          <span>
-            The search index still catches up: messages may be missing here. New ones come first.
-          </span>
+          <span>The search index is being updated: older messages may be missing.</span>
         </p>
       )}
       <BulkPanel />
@@ -181,10 +179,10 @@ export function MessagesPage() {
             actions={offered()}
             onAct={act}
             onAll={() => setSelection({ kind: 'all' })}
-            onNone={() => setSelection(NOTHING)}
+            onNone={() => setSelection(NO_SELECTION)}
           />
         )}
-        <div class="news" role="status">
+        <div class="new-messages" role="status">
           {announced !== undefined && (
             <Button look="primary" size="small" icon="again" onClick={showNew}>
               {`${announced.count}${announced.more ? '+' : ''} new`}
@@ -205,7 +203,7 @@ export function MessagesPage() {
             onPick={pick}
             onPickAll={(isOn) =>
               setSelection(
-                isOn ? selectAll([...pages.rows()].map(({ row: { id } }) => id)) : NOTHING,
+                isOn ? selectAll([...pages.rows()].map(({ row: { id } }) => id)) : NO_SELECTION,
               )
             }
           />
@@ -217,7 +215,7 @@ export function MessagesPage() {
   );
 }
 
-/** The end of the list, after the last row. */
+/** The line after the last row. */
 function ListEnd() {
   const { pages, failure, loadingMore } = list;
   const { total, next } = pages.value;
@@ -232,26 +230,26 @@ function ListEnd() {
       </p>
     );
   }
-  if (list.isCut) {
+  if (list.isTruncated) {
     return (
       <p class="list-end muted">
-        This is as far as one can scroll. To look further back, choose an earlier time above.
+        The list is limited to this length. Choose an earlier time range to see older messages.
       </p>
     );
   }
-  if (next === undefined) return <p class="list-end muted">That is all.</p>;
+  if (next === undefined) return <p class="list-end muted">End of the list.</p>;
   return <div class="list-end">{loadingMore.value && <Skeleton lines={3} height={30} />}</div>;
 }
 
-/** Shows what the address asks for; on return the list is as it was left. */
+/** Loads the list for the address; on return the previous list is restored. */
 function useShownList(address: string, query: () => ReturnType<typeof entryQuery>): void {
   const shownFor = useRef<string | undefined>(undefined);
   useLayoutEffect(() => {
-    const kept = shownFor.current === undefined ? keptScroll() : undefined;
+    const kept = shownFor.current === undefined ? savedScroll() : undefined;
     shownFor.current = address;
     if (kept !== undefined && list.pages.value.isLoaded && lastQuery.value === address) {
       list.refreshAll();
-      // After the router and the layout have done theirs.
+      // After the router's scrolling and the layout.
       requestAnimationFrame(() => scrollTo(0, kept));
     } else {
       lastQuery.value = address;
@@ -262,11 +260,11 @@ function useShownList(address: string, query: () => ReturnType<typeof entryQuery
     let timer: ReturnType<typeof setTimeout> | undefined;
     const onScroll = () => {
       clearTimeout(timer);
-      timer = setTimeout(keepScroll, SCROLL_KEPT_AFTER_MS);
+      timer = setTimeout(saveScroll, SCROLL_SAVED_AFTER_MS);
     };
-    // Before the router takes the click and makes a new history entry.
+    // Runs before the router handles the click and adds a history entry.
     const onClick = (event: Event) => {
-      if (event.target instanceof Element && event.target.closest('a') !== null) keepScroll();
+      if (event.target instanceof Element && event.target.closest('a') !== null) saveScroll();
     };
     addEventListener('scroll', onScroll, { passive: true });
     document.addEventListener('click', onClick, { capture: true });

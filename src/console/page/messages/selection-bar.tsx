@@ -4,7 +4,7 @@ import { count, plural } from '../formats.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { Dialog } from '../ui/overlays.tsx';
-import { ACTION_WORDS, leftAlone, MOST_IDS, resultLine, type Selection } from './actions.ts';
+import { ACTION_WORDS, predictEffect, MAX_IDS, resultLine, type Selection } from './actions.ts';
 import { list } from './list-state.ts';
 import { bulk, forgetBulk, resumeBulk, undoMany } from './acting.ts';
 
@@ -15,7 +15,7 @@ export const ACTION_ICONS: Readonly<Record<EntryAction, IconName>> = {
   restore: 'back',
 };
 
-/** How many are picked, what can be done with them, and the way to pick all that were found. */
+/** The number of selected messages, their actions, and the button that selects all matches. */
 export function SelectionBar(props: {
   readonly selection: Selection;
   readonly actions: readonly EntryAction[];
@@ -33,7 +33,7 @@ export function SelectionBar(props: {
     <section class="selection" aria-label="Selection">
       <p role="status">
         <b>{selection.kind === 'all' ? `${all} that match` : `${count(picked)} selected`}</b>
-        {picked === MOST_IDS && ' (no more at once)'}
+        {picked === MAX_IDS && ' (maximum)'}
       </p>
       {canPickAll && (
         <Button size="small" look="quiet" onClick={onAll}>
@@ -41,7 +41,7 @@ export function SelectionBar(props: {
         </Button>
       )}
       <div class="selection-actions">
-        {actions.length === 0 && <p class="muted">Nothing can be done with these.</p>}
+        {actions.length === 0 && <p class="muted">No action is possible.</p>}
         {actions.map((action) => (
           <Button
             key={action}
@@ -67,11 +67,11 @@ export function SelectionBar(props: {
 const totalWords = (total: { count: number; exact: boolean }): string =>
   `${count(total.count)}${total.exact ? '' : '+'}`;
 
-/** For the heading of the page. */
+/** The total in the page's heading. */
 export const totalLine = (total: { count: number; exact: boolean }): string =>
   total.exact ? plural(total.count, 'message') : `${count(total.count)}+ messages`;
 
-/** How far the bulk action is, then what it came to and the way back. */
+/** The progress of the bulk action, then its result with Undo. */
 export function BulkPanel() {
   const progress = bulk.value;
   useEffect(() => void resumeBulk(), []);
@@ -80,7 +80,7 @@ export function BulkPanel() {
   const words = ACTION_WORDS[action];
   const said = finished
     ? resultLine(progress)
-    : `${undone ? 'Taking back' : words.doing} ${count(done)} of ${plural(total, 'message')}`;
+    : `${undone ? 'Undoing' : words.doing} ${count(done)} of ${plural(total, 'message')}`;
   return (
     <section class="bulk" aria-label="Bulk action">
       <div class="bulk-line">
@@ -119,23 +119,23 @@ export function BulkPanel() {
   );
 }
 
-/** What is about to be done. */
+/** An action that awaits confirmation. */
 export interface Intent {
   readonly action: EntryAction;
-  /** How many messages are meant; `more`: at least. */
+  /** The number of messages; with `more`, a lower bound. */
   readonly count: number;
   readonly more: boolean;
-  /** Of those whose state is known. */
+  /** The number of messages in each known state. */
   readonly states: ReadonlyMap<EntryState, number>;
-  /** By what they were found, in words; absent for picked ones. */
-  readonly found?: string;
+  /** The filters in words; absent for selected messages. */
+  readonly filters?: string;
 }
 
-/** Says what will happen before it does. */
+/** Asks for confirmation and describes the effect. */
 export function ConfirmAction(props: {
   readonly intent: Intent | undefined;
   readonly onClose: () => void;
-  /** Resolves when it has begun. */
+  /** Resolves when the action has started. */
   readonly onConfirm: (intent: Intent) => Promise<void>;
 }) {
   const { intent, onClose, onConfirm } = props;
@@ -149,8 +149,8 @@ export function ConfirmAction(props: {
   if (intent === undefined)
     return <Dialog open={false} title="" onClose={onClose} children={null} />;
   const words = ACTION_WORDS[intent.action];
-  const { affected, notes } = leftAlone(intent.action, intent.states);
-  const n = intent.found === undefined ? affected : intent.count;
+  const { affected, notes } = predictEffect(intent.action, intent.states);
+  const n = intent.filters === undefined ? affected : intent.count;
   const number = `${plural(n, 'message')}${intent.more ? ' or more' : ''}`;
   return (
     <Dialog
@@ -173,14 +173,14 @@ export function ConfirmAction(props: {
       }
     >
       <p>{words.consequence(n !== 1)}</p>
-      {intent.found !== undefined && (
+      {intent.filters !== undefined && (
         <p class="muted">
-          All that {intent.found} and arrived until now. Those whose state does not allow it are
-          left as they are.
+          Applies to all messages that {intent.filters}, up to now. Messages in other states are not
+          changed.
         </p>
       )}
-      {intent.found === undefined && notes.length > 0 && (
-        <p class="muted">Left as they are: {notes.join(', ')}.</p>
+      {intent.filters === undefined && notes.length > 0 && (
+        <p class="muted">Not changed: {notes.join(', ')}.</p>
       )}
     </Dialog>
   );

@@ -7,34 +7,37 @@ import { scheme } from '../scheme.tsx';
 
 export interface ChartSeries {
   readonly label: string;
-  /** A variable of tokens.css: `--ink`. */
+  /** A CSS variable of tokens.css: `--ink`. */
   readonly color: string;
   readonly isFilled?: boolean;
   readonly isDashed?: boolean;
   readonly isScattered?: boolean;
 }
 
-/** Seconds since the epoch, then a row of values for each series; null where there is none. */
+/** Seconds since the epoch, then one row of values per series; null for no value. */
 export type ChartData = readonly [readonly number[], ...(readonly (number | null)[])[]];
 
 interface ChartProps {
-  /** Said instead of the picture: what it shows, and the newest figures. */
+  /** Text alternative of the chart: what it shows and the newest values. */
   readonly description: string;
   readonly data: ChartData;
   readonly series: readonly ChartSeries[];
   readonly height: number;
-  /** The top is at least here, so that a quiet hour lies at the bottom. */
+  /** The smallest maximum of the y axis, so that low values are not drawn as peaks. */
   readonly leastTop: number;
   readonly format: (value: number) => string;
 }
 
-/** What a chart shows: the least of these that holds all there is since the gateway was started. */
+/** The time ranges of a chart; the shortest one that holds all data is used. */
 const WINDOWS_S = [300, 900, 1_800, 3_600] as const;
-/** Whole minutes, since the labels have no seconds. */
+/** Distances between labels: whole minutes, since labels have no seconds. */
 const STEPS_S = [60, 120, 300, 600, 900, 1_800];
 const AXIS_FONT = '11px system-ui, sans-serif';
 
-/** Values over the last hour, or since the start. The cursors of all charts of a page move together. */
+/**
+ * A line chart of the last hour, or of the time since the start. All charts of a page share their
+ * cursor position.
+ */
 export function Chart(props: ChartProps) {
   const { data, series, height } = props;
   const frame = useRef<HTMLDivElement>(null);
@@ -62,7 +65,7 @@ export function Chart(props: ChartProps) {
   }, [height]);
 
   useEffect(() => plot.current?.setData(aligned(data)), [data]);
-  // Colours are read from the document when it is drawn.
+  // Colours are read from the document while drawing.
   useEffect(() => plot.current?.redraw(false, true), [scheme.value]);
 
   return (
@@ -88,7 +91,7 @@ export function Chart(props: ChartProps) {
   );
 }
 
-/** uPlot does not change what it is given. */
+/** Removes `readonly` from the type: uPlot does not modify the data. */
 const aligned = (data: ChartData): uPlot.AlignedData => data as unknown as uPlot.AlignedData;
 
 const colorOf = (variable: string): string =>
@@ -153,7 +156,7 @@ function shownTimes(times: readonly number[]): [from: number, to: number] {
   return [to - (WINDOWS_S.find((window) => length <= window) ?? WINDOWS_S[3]), to];
 }
 
-/** Tells the values under the pointer. */
+/** A tooltip with the values under the pointer. */
 function tooltip(latest: { readonly current: ChartProps }): uPlot.Plugin {
   const element = document.createElement('div');
   element.className = 'chart-tip';

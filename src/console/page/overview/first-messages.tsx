@@ -7,7 +7,7 @@ import { CopyButton } from '../ui/copy-button.tsx';
 
 type Shop = ConfigurationView['shops'][number];
 
-/** While nothing has ever arrived: how to send the first message of each channel. */
+/** Shown until the first message arrives: how to send one through each channel. */
 export function FirstMessages() {
   const { data, failure, reload } = useLoad((signal) => api.configuration(signal));
   const shop = data?.shops[0];
@@ -15,30 +15,30 @@ export function FirstMessages() {
     <Card title="Send the first message">
       {failure !== undefined && <Failure refusal={failure} onRetry={reload} />}
       {data === undefined && failure === undefined && <Skeleton lines={3} />}
-      {shop !== undefined && <Ways shop={shop} />}
+      {shop !== undefined && <ChannelSteps shop={shop} />}
     </Card>
   );
 }
 
-const Ways = ({ shop }: { readonly shop: Shop }) => (
+const ChannelSteps = ({ shop }: { readonly shop: Shop }) => (
   <ul class="ways">
     {shop.email !== undefined && (
-      <Way shop={shop.shop} channel="email">
-        Write to <Copied text={shop.email.addresses[0] ?? ''} what="the address" /> by way of{' '}
+      <ChannelStep shop={shop.shop} channel="email">
+        Send an email to <Copied text={shop.email.addresses[0] ?? ''} what="the address" /> through{' '}
         <Copied text={shop.email.smtp} what="the SMTP address" />
-      </Way>
+      </ChannelStep>
     )}
     {shop.sms !== undefined && (
-      <Way shop={shop.shop} channel="sms">
+      <ChannelStep shop={shop.shop} channel="sms">
         Set <Copied text={shop.sms.webhook} what="the webhook" /> as the messaging webhook of{' '}
-        {shop.sms.numbers[0] ?? 'the number'} at Twilio, and send it a text
-      </Way>
+        {shop.sms.numbers[0] ?? 'the number'} at Twilio, and send a text message to that number
+      </ChannelStep>
     )}
     {shop.chat !== undefined && (
-      <Way shop={shop.shop} channel="web_chat">
+      <ChannelStep shop={shop.shop} channel="web_chat">
         {shop.chat.demo === undefined ? (
           <>
-            Put the widget on a page (<a href="/configuration">its snippet</a>) and write to it
+            Add the widget to a page (<a href="/configuration">snippet</a>) and send a message in it
           </>
         ) : (
           <>
@@ -46,15 +46,15 @@ const Ways = ({ shop }: { readonly shop: Shop }) => (
             <a href={shop.chat.demo} target="_blank" rel="noreferrer">
               the demo page
             </a>{' '}
-            and write in its chat
+            and send a message in the chat
           </>
         )}
-      </Way>
+      </ChannelStep>
     )}
   </ul>
 );
 
-const Way = (props: {
+const ChannelStep = (props: {
   readonly shop: string;
   readonly channel: Channel;
   readonly children: ComponentChildren;

@@ -13,7 +13,7 @@ interface FlowProps {
 
 const HEIGHT = 148;
 
-/** How many messages wait, how long, and which ones do not progress. */
+/** The number of messages in each unfinished state, and the age of the oldest queued one. */
 export function Queue({ overview, history, live }: FlowProps) {
   const { queued, delivering, oldestQueuedAt, dead, held, suppressed } = overview.queue;
   return (
@@ -55,15 +55,17 @@ export function Queue({ overview, history, live }: FlowProps) {
   );
 }
 
-/** From acceptance to delivered. */
+/** The time from acceptance to delivery. */
 export function Latency({ overview, history, live }: FlowProps) {
   const { latency } = overview;
   return (
     <Card
-      title="Accepted to delivered"
+      title="Delivery time"
       tools={
         <span class="muted small">
-          {latency === undefined ? 'none in 15 min' : `${plural(latency.count, 'message')}, 15 min`}
+          {latency === undefined
+            ? 'no deliveries in 15 min'
+            : `${plural(latency.count, 'message')}, 15 min`}
         </span>
       }
     >
@@ -78,8 +80,8 @@ export function Latency({ overview, history, live }: FlowProps) {
         <Chart
           description={
             latency === undefined
-              ? 'Time to delivery over the last hour; nothing was delivered in the last 15 minutes.'
-              : `Time to delivery over the last hour; median ${duration(latency.p50)}, 95th percentile ${duration(latency.p95)}.`
+              ? 'Delivery time over the last hour; no deliveries in the last 15 minutes.'
+              : `Delivery time over the last hour; median ${duration(latency.p50)}, 95th percentile ${duration(latency.p95)}.`
           }
           data={latencyData(history, live)}
           series={[
@@ -114,13 +116,15 @@ const SERIES: readonly ChartSeries[] = [
   { label: 'Delivered', color: '--ok', isDashed: true },
 ];
 
-interface Hour {
+interface HistoryProps {
   readonly history: History | undefined;
   readonly live: readonly LivePoint[];
 }
 
-/** For each channel: how much comes in, and whether as much goes out. */
-export const Channels = (props: Hour & { readonly channels: readonly ChannelFigures[] }) => (
+/** One card per channel: accepted and delivered messages per minute. */
+export const Channels = (
+  props: HistoryProps & { readonly channels: readonly ChannelFigures[] },
+) => (
   <div class="channels">
     {props.channels.map((figures) => (
       <ChannelCard key={figures.channel} {...props} figures={figures} />
@@ -128,7 +132,11 @@ export const Channels = (props: Hour & { readonly channels: readonly ChannelFigu
   </div>
 );
 
-function ChannelCard({ figures, history, live }: Hour & { readonly figures: ChannelFigures }) {
+function ChannelCard({
+  figures,
+  history,
+  live,
+}: HistoryProps & { readonly figures: ChannelFigures }) {
   const { channel, enabled, acceptedPerMinute, deliveredPerMinute, refusedPerMinute } = figures;
   const name = CHANNEL_NAMES[channel];
   return (
@@ -146,7 +154,7 @@ function ChannelCard({ figures, history, live }: Hour & { readonly figures: Chan
         {enabled && <small>/ min</small>}
       </p>
       <p class="muted figure-note">
-        {enabled ? notes(deliveredPerMinute, refusedPerMinute) : 'This channel has no open door.'}
+        {enabled ? notes(deliveredPerMinute, refusedPerMinute) : 'This channel is disabled.'}
       </p>
       {history === undefined ? (
         <Skeleton height={132} />

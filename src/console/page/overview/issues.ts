@@ -7,17 +7,18 @@ export interface Issue {
   readonly tone: 'danger' | 'warning';
   readonly title: string;
   readonly todo: string;
-  /** The platform's words: shown as they are. */
-  readonly because?: string;
+  /** The platform's own message, shown unchanged. */
+  readonly reason?: string;
   readonly since?: number;
   readonly link?: { readonly href: string; readonly label: string };
 }
 
-const DOCTOR = { href: '/doctor', label: 'Run the doctor' };
+const DOCTOR = { href: '/doctor', label: 'Run Doctor' };
 
 /**
- * What is wrong, the worst first. Facts come before alerts of the same rule: they change at once,
- * while an alert waits until it is sure, and is written for a reader who is elsewhere.
+ * The current issues, the most severe first. An issue found in the overview replaces the alert of
+ * the same rule: it appears at once, while an alert fires only after a delay and is worded for
+ * readers outside the console.
  */
 export function issuesOf(overview: Overview, now: number): readonly Issue[] {
   const { queue, disk, certificate, shops, alerts } = overview;
@@ -37,7 +38,7 @@ export function issuesOf(overview: Overview, now: number): readonly Issue[] {
     add('disk', {
       tone: 'danger',
       title: 'The disk is full: new messages are refused',
-      todo: 'Free space where the data folder lies; senders try again by themselves.',
+      todo: 'Free space on the disk of the data folder. Senders retry automatically.',
     });
   }
   for (const shop of shops) {
@@ -46,35 +47,35 @@ export function issuesOf(overview: Overview, now: number): readonly Issue[] {
       add('breaker-open', breakerIssue(shop, breaker, now), shop.shop, breaker.part);
     }
     for (const refusal of shop.refusedAlike) {
-      add('refused-alike', alikeIssue(shop.shop, refusal), shop.shop, refusal.words);
+      add('refused-alike', refusalIssue(shop.shop, refusal), shop.shop, refusal.words);
     }
   }
   if (queue.dead > 0) {
     add('dead', {
       tone: 'danger',
-      title: `${plural(queue.dead, 'dead message')}: look at ${queue.dead === 1 ? 'it' : 'them'}`,
-      todo: 'The platform refused them for good. Read its answer, put the cause right, and retry.',
-      link: { href: '/messages?state=dead', label: 'Show the dead' },
+      title: plural(queue.dead, 'dead message'),
+      todo: 'Delivery failed permanently. Read the platform’s answer, fix the cause, then retry.',
+      link: { href: '/messages?state=dead', label: 'Show dead messages' },
     });
   }
   if (certificate !== undefined && certificate.endsAt <= now) {
     add('certificate', {
       tone: 'danger',
       title: 'The certificate has expired',
-      todo: 'Senders may refuse to encrypt. Put a new one where smtp.tls names it: it is taken up without a restart.',
+      todo: 'Senders may refuse to use TLS. Replace the files named in smtp.tls; they are reloaded without a restart.',
     });
   }
   if (queue.held > 0) {
     add('held', {
       tone: 'warning',
-      title: `${plural(queue.held, 'held message')} ${queue.held === 1 ? 'waits' : 'wait'} for a person`,
-      todo: 'Look at each, then release or discard it.',
-      link: { href: '/messages?state=held', label: 'Show the held' },
+      title: plural(queue.held, 'held message'),
+      todo: 'Review each message, then release or discard it.',
+      link: { href: '/messages?state=held', label: 'Show held messages' },
     });
   }
-  const said = new Set(issues.map(({ key }) => key.split(' ', 1)[0]));
+  const shownRules = new Set(issues.map(({ key }) => key.split(' ', 1)[0]));
   for (const alert of alerts) {
-    if (said.has(alert.rule)) continue;
+    if (shownRules.has(alert.rule)) continue;
     issues.push({
       key: `${alert.rule} ${alert.shop ?? ''}`,
       tone: alert.severity === 'critical' ? 'danger' : 'warning',
@@ -82,7 +83,7 @@ export function issuesOf(overview: Overview, now: number): readonly Issue[] {
       todo: alert.todo,
       since: alert.since,
       ...(alert.rule === 'oldest-queued'
-        ? { link: { href: '/messages?state=queued', label: 'Show the queue' } }
+        ? { link: { href: '/messages?state=queued', label: 'Show queued messages' } }
         : { link: DOCTOR }),
     });
   }
@@ -91,17 +92,20 @@ export function issuesOf(overview: Overview, now: number): readonly Issue[] {
 
 const rank = ({ tone }: Issue): number => (tone === 'danger' ? 0 : 1);
 
-function alikeIssue(
+function refusalIssue(
   shop: string,
   { words, since, count }: ShopFigures['refusedAlike'][number],
 ): Omit<Issue, 'key'> {
   return {
     tone: 'danger',
-    title: `${shop}: the platform refuses ${plural(count, 'message')} in the same words`,
-    todo: 'They wait. One is tried each minute; when one is accepted, all are sent. Ask the platform’s operators what has changed.',
-    because: words,
+    title: `${shop}: the platform refused ${plural(count, 'message')} with the same error`,
+    todo: 'The messages stay queued. One is retried every minute; once it is accepted, all are sent. Contact the platform’s operators.',
+    reason: words,
     since,
-    link: { href: `/messages?shop=${encodeURIComponent(shop)}&state=queued`, label: 'Show them' },
+    link: {
+      href: `/messages?shop=${encodeURIComponent(shop)}&state=queued`,
+      label: 'Show messages',
+    },
   };
 }
 
@@ -112,26 +116,26 @@ function breakerIssue(
 ): Omit<Issue, 'key'> {
   const next =
     state === 'probing'
-      ? 'One message is being tried now.'
+      ? 'One message is being retried now.'
       : nextProbeAt === undefined
-        ? 'It is tried again by itself.'
-        : `The next try is ${nextProbeAt > now ? relative(nextProbeAt, now) : 'due'}.`;
-  const told = {
+        ? 'It is retried automatically.'
+        : `Next attempt: ${nextProbeAt > now ? relative(nextProbeAt, now) : 'due'}.`;
+  const common = {
     ...(since !== undefined && { since }),
-    ...(reason !== undefined && { because: reason }),
+    ...(reason !== undefined && { reason }),
     link: DOCTOR,
   };
   return part === 'messages'
     ? {
-        ...told,
+        ...common,
         tone: 'danger',
-        title: `${shop}: the platform does not take messages`,
-        todo: `${plural(queued, 'message')} ${queued === 1 ? 'waits' : 'wait'}, none is lost. ${next} See whether the platform is up, and whether the key is right.`,
+        title: `${shop}: the platform does not accept messages`,
+        todo: `${plural(queued, 'message')} queued; none is lost. ${next} Check that the platform is up and that the API key is valid.`,
       }
     : {
-        ...told,
+        ...common,
         tone: 'warning',
-        title: `${shop}: the platform does not take attachments`,
-        todo: `Messages with attachments wait. ${next}`,
+        title: `${shop}: the platform does not accept attachments`,
+        todo: `Messages with attachments stay queued. ${next}`,
       };
 }

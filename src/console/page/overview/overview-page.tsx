@@ -9,31 +9,31 @@ import { FirstMessages } from './first-messages.tsx';
 import { useLiveHistory } from './rates.ts';
 import './overview.css';
 import { Shops } from './shops.tsx';
-import { hasNothing, Verdict } from './verdict.tsx';
+import { isUnused, Verdict } from './verdict.tsx';
 
-/** Whether messages flow, at a glance; and where to look when they do not. */
+/** The state of the gateway: issues, channels, queue, shops and the machine. */
 export function OverviewPage() {
-  // Asked besides the stream: it answers sooner, and its error can be shown.
-  const asked = useLoad((signal) => api.overview(signal));
-  const hour = useLiveHistory();
-  const figures = overview.value ?? asked.data;
+  // Requested in addition to the stream, since it is faster and its error can be shown.
+  const initial = useLoad((signal) => api.overview(signal));
+  const liveHistory = useLiveHistory();
+  const figures = overview.value ?? initial.data;
   return (
     <>
       <PageTitle title="Overview" />
       {figures === undefined ? (
-        asked.failure === undefined ? (
+        initial.failure === undefined ? (
           <Skeleton lines={3} height={120} />
         ) : (
-          <Failure refusal={asked.failure} onRetry={asked.reload} />
+          <Failure refusal={initial.failure} onRetry={initial.reload} />
         )
       ) : (
         <div class="overview">
           <Verdict overview={figures} />
-          {hasNothing(figures) && <FirstMessages />}
-          <Channels channels={figures.channels} {...hour} />
+          {isUnused(figures) && <FirstMessages />}
+          <Channels channels={figures.channels} {...liveHistory} />
           <div class="pair">
-            <Queue overview={figures} {...hour} />
-            <Latency overview={figures} {...hour} />
+            <Queue overview={figures} {...liveHistory} />
+            <Latency overview={figures} {...liveHistory} />
           </div>
           <Shops shops={figures.shops} />
           <Machine overview={figures} />
@@ -43,7 +43,7 @@ export function OverviewPage() {
   );
 }
 
-/** What the gateway stands on. */
+/** Disk, certificate, connections and uptime. */
 function Machine({ overview }: { readonly overview: Overview }) {
   const { disk, certificate, sockets, startedAt, version } = overview;
   const used = 1 - disk.freeBytes / Math.max(1, disk.totalBytes);
@@ -60,7 +60,7 @@ function Machine({ overview }: { readonly overview: Overview }) {
             value={Math.min(1, used)}
           />
           {bytes(disk.freeBytes)} free of {bytes(disk.totalBytes)}
-          <span class="muted">refuses below {bytes(disk.reserveBytes)}</span>
+          <span class="muted">new messages are refused below {bytes(disk.reserveBytes)}</span>
         </Fact>
         <Fact name="Certificate">
           {certificate === undefined ? (
@@ -69,8 +69,8 @@ function Machine({ overview }: { readonly overview: Overview }) {
             <>
               <span title={exact(certificate.endsAt)}>
                 {certificate.endsAt > now.value
-                  ? `ends in ${span(certificate.endsAt - now.value)}`
-                  : 'has expired'}
+                  ? `expires in ${span(certificate.endsAt - now.value)}`
+                  : 'expired'}
               </span>
               <span class="muted">
                 {certificate.subject}
@@ -82,7 +82,7 @@ function Machine({ overview }: { readonly overview: Overview }) {
         <Fact name="Connections">
           {count(sockets.chat)} chat, {count(sockets.smtp)} SMTP
         </Fact>
-        <Fact name="Running">
+        <Fact name="Uptime">
           <span title={exact(startedAt)}>{span(now.value - startedAt)}</span>
           <span class="muted">Sluice {version}</span>
         </Fact>

@@ -6,7 +6,7 @@ import { connection, overview } from '../stream.ts';
 
 const MINUTE_MS = 60_000;
 
-/** What an overview adds to the history, between two of its points. */
+/** The values that an overview adds after the last point of the history. */
 export interface LivePoint {
   readonly at: number;
   readonly accepted: Readonly<Record<Channel, number>>;
@@ -28,15 +28,15 @@ function livePoint({ at, channels, queue }: Overview): LivePoint {
   };
 }
 
-/** Live points that are newer than the history. */
-const newer = (history: History, live: readonly LivePoint[]): readonly LivePoint[] => {
+/** Live points later than the last point of the history. */
+const after = (history: History, live: readonly LivePoint[]): readonly LivePoint[] => {
   const last = history.points.at(-1)?.at ?? 0;
   return live.filter(({ at }) => at > last);
 };
 
 const seconds = (at: number): number => at / 1_000;
 
-/** Accepted and delivered per minute: at each point, of the minute that ended with it. */
+/** Accepted and delivered messages per minute, each over the minute before the point. */
 export function rateData(
   history: History,
   live: readonly LivePoint[],
@@ -44,7 +44,7 @@ export function rateData(
 ): ChartData {
   const { points, stepMs } = history;
   const steps = Math.max(1, Math.round(MINUTE_MS / stepMs));
-  const tips = newer(history, live);
+  const livePoints = after(history, live);
   const trailing = (what: 'accepted' | 'delivered') => {
     let sum = 0;
     return points.map((point, index) => {
@@ -53,46 +53,47 @@ export function rateData(
     });
   };
   return [
-    [...points, ...tips].map(({ at }) => seconds(at)),
-    [...trailing('accepted'), ...tips.map(({ accepted }) => accepted[channel])],
-    [...trailing('delivered'), ...tips.map(({ delivered }) => delivered[channel])],
+    [...points, ...livePoints].map(({ at }) => seconds(at)),
+    [...trailing('accepted'), ...livePoints.map(({ accepted }) => accepted[channel])],
+    [...trailing('delivered'), ...livePoints.map(({ delivered }) => delivered[channel])],
   ];
 }
 
 export function queueData(history: History, live: readonly LivePoint[]): ChartData {
-  const all = [...history.points, ...newer(history, live)];
+  const all = [...history.points, ...after(history, live)];
   return [all.map(({ at }) => seconds(at)), all.map(({ queued }) => queued)];
 }
 
-/** Of each step by itself; null where nothing was delivered, and for what no step has told yet. */
+/** Delivery times of each step; null for steps without deliveries and for live points. */
 export function latencyData(history: History, live: readonly LivePoint[]): ChartData {
   const { points } = history;
-  const tips = newer(history, live);
-  const none = tips.map(() => null);
+  const livePoints = after(history, live);
+  const none = livePoints.map(() => null);
   return [
-    [...points, ...tips].map(({ at }) => seconds(at)),
+    [...points, ...livePoints].map(({ at }) => seconds(at)),
     [...points.map(({ p50 }) => p50 ?? null), ...none],
     [...points.map(({ p95 }) => p95 ?? null), ...none],
   ];
 }
 
-/** The live points in between are dropped for the true ones. */
-const RENEW_MS = 60_000;
-const MOST_LIVE = 120;
+/** How often the history is reloaded; its points then replace the live ones. */
+const RELOAD_EVERY_MS = 60_000;
+const MAX_LIVE_POINTS = 120;
 
-/** The last hour, and what has come since it was asked for. */
+/** The history of the last hour, and the live points received since it was loaded. */
 export function useLiveHistory(): { history: History | undefined; live: readonly LivePoint[] } {
-  const [turn, setTurn] = useState(0);
+  const [reloads, setReloads] = useState(0);
   const isLive = connection.value === 'live';
-  const { data } = useLoad((signal) => api.history(signal), [turn, isLive]);
+  const { data } = useLoad((signal) => api.history(signal), [reloads, isLive]);
   const [live, setLive] = useState<readonly LivePoint[]>([]);
   useEffect(() => {
-    const timer = setInterval(() => setTurn((before) => before + 1), RENEW_MS);
+    const timer = setInterval(() => setReloads((before) => before + 1), RELOAD_EVERY_MS);
     return () => clearInterval(timer);
   }, []);
   const newest = overview.value;
   useEffect(() => {
-    if (newest !== undefined) setLive((all) => [...all.slice(1 - MOST_LIVE), livePoint(newest)]);
+    if (newest !== undefined)
+      setLive((all) => [...all.slice(1 - MAX_LIVE_POINTS), livePoint(newest)]);
   }, [newest]);
   return { history: data, live };
 }

@@ -8,7 +8,7 @@ import { trialWords } from '../../trial-words.ts';
 import { Button } from '../ui/button.tsx';
 import { toast } from '../ui/overlays.tsx';
 
-/** Each shop: whether its platform answers, and what of it does not move. */
+/** Each shop with the state of its platform and its unfinished messages. */
 export const Shops = ({ shops }: { readonly shops: readonly ShopFigures[] }) => (
   <Card title="Shops">
     <ul class="shops">
@@ -29,25 +29,25 @@ export const Shops = ({ shops }: { readonly shops: readonly ShopFigures[] }) => 
           </span>
           <span class="muted shop-last">
             {shop.lastDeliveredAt === undefined ? (
-              'nothing delivered yet'
+              'no deliveries yet'
             ) : (
               <>
-                delivered <Time at={shop.lastDeliveredAt} />
+                last delivery <Time at={shop.lastDeliveredAt} />
               </>
             )}
           </span>
-          <Trouble shop={shop} />
+          <ShopProblems shop={shop} />
         </li>
       ))}
     </ul>
   </Card>
 );
 
-/** Why a shop's messages are not delivered, in the platform's words, and a button to try again. */
-function Trouble({ shop: figures }: { readonly shop: ShopFigures }) {
+/** Why a shop's messages are not delivered, quoting the platform, with a retry button. */
+function ShopProblems({ shop: figures }: { readonly shop: ShopFigures }) {
   const { shop, breakers, refusedAlike } = figures;
   const stopped = breakers.filter(({ state }) => state !== 'closed');
-  if (stopped.length === 0 && refusedAlike.length === 0 && !isStill(figures)) return null;
+  if (stopped.length === 0 && refusedAlike.length === 0 && !isStalled(figures)) return null;
   return (
     <div class="shop-trouble">
       {stopped.map(({ part, since, reason }) => (
@@ -58,13 +58,13 @@ function Trouble({ shop: figures }: { readonly shop: ShopFigures }) {
               {reason !== undefined && ': '}
             </>
           )}
-          {reason !== undefined && <q class="told">{reason}</q>}
+          {reason !== undefined && <q class="quote">{reason}</q>}
         </p>
       ))}
       {refusedAlike.map(({ words, since, count: refused }) => (
         <p key={words}>
-          {plural(refused, 'message')} refused in the same words, first <Time at={since} />:{' '}
-          <q class="told">{words}</q>
+          {plural(refused, 'message')} refused with the same error, first <Time at={since} />:{' '}
+          <q class="quote">{words}</q>
         </p>
       ))}
       <TryButton shop={shop} />
@@ -72,20 +72,20 @@ function Trouble({ shop: figures }: { readonly shop: ShopFigures }) {
   );
 }
 
-/** Messages wait, and none was delivered for a while. */
-const isStill = ({ queued, lastDeliveredAt = 0 }: ShopFigures): boolean =>
-  queued > 0 && now.value - lastDeliveredAt > STILL_MS;
-const STILL_MS = 15_000;
+/** Whether messages are queued and none was delivered recently. */
+const isStalled = ({ queued, lastDeliveredAt = 0 }: ShopFigures): boolean =>
+  queued > 0 && now.value - lastDeliveredAt > STALLED_AFTER_MS;
+const STALLED_AFTER_MS = 15_000;
 
 const PARTS = { messages: 'Messages', media: 'Attachments' } as const;
 
 function BreakerBadge({ breaker }: { readonly breaker: ShopFigures['breakers'][number] }) {
   const { part, state, nextProbeAt } = breaker;
   const name = PARTS[part];
-  if (state === 'closed') return <Badge tone="ok" icon="ok">{`${name} pass`}</Badge>;
-  if (state === 'probing')
-    return <Badge tone="warning" icon="again">{`${name} are tried again`}</Badge>;
-  const next = nextProbeAt === undefined ? '' : `, next try ${relative(nextProbeAt, now.value)}`;
+  if (state === 'closed') return <Badge tone="ok" icon="ok">{`${name} accepted`}</Badge>;
+  if (state === 'probing') return <Badge tone="warning" icon="again">{`${name}: retrying`}</Badge>;
+  const next =
+    nextProbeAt === undefined ? '' : `, next attempt ${relative(nextProbeAt, now.value)}`;
   return <Badge tone="danger" icon="alert">{`${name} stopped${next}`}</Badge>;
 }
 
@@ -105,20 +105,20 @@ const Count = (props: {
     </a>
   );
 
-/** Has one of a shop's messages tried at once, and shows the result. */
+/** Retries one of the shop's messages at once and shows the result. */
 function TryButton({ shop }: { readonly shop: string }) {
   const [isBusy, setBusy] = useState(false);
-  const [told, setTold] = useState<string>();
+  const [result, setResult] = useState<string>();
   const tryNow = async () => {
     setBusy(true);
-    setTold(undefined);
+    setResult(undefined);
     try {
       const { ok, text } = trialWords(await api.tryShop(shop), gatewayNow(), span);
-      // The button is removed once the shop is well again.
+      // The button disappears once the shop has no problem.
       if (ok) toast({ text: `${shop}: ${text}.` });
-      else setTold(`${text.charAt(0).toUpperCase()}${text.slice(1)}.`);
+      else setResult(`${text.charAt(0).toUpperCase()}${text.slice(1)}.`);
     } catch (error) {
-      setTold(asRefusal(error).message);
+      setResult(asRefusal(error).message);
     } finally {
       setBusy(false);
     }
@@ -134,7 +134,7 @@ function TryButton({ shop }: { readonly shop: string }) {
       >
         Try now
       </Button>
-      <span role="status">{told !== undefined && <span class="fault">{told}</span>}</span>
+      <span role="status">{result !== undefined && <span class="fault">{result}</span>}</span>
     </div>
   );
 }

@@ -1,5 +1,5 @@
 import type { Overview } from '../../contract.ts';
-import { plural, relative, span } from '../formats.ts';
+import { count, plural, relative, span } from '../formats.ts';
 import { now } from '../now.ts';
 import { connection, lastSeenAt } from '../stream.ts';
 import { ButtonLink } from '../ui/button.tsx';
@@ -14,14 +14,14 @@ interface Headline {
   readonly detail: string;
 }
 
-/** Whether messages flow, in one line; then everything that wants a person. */
+/** The state of the gateway in one line, and the list of issues. */
 export function Verdict({ overview }: { readonly overview: Overview }) {
   const issues = issuesOf(overview, now.value);
   const headline = headlineOf(overview, issues);
   const isLost = connection.value === 'lost';
   const [first] = issues;
   return (
-    <section class={`verdict ${headline.tone}`} aria-label="Verdict">
+    <section class={`verdict ${headline.tone}`} aria-label="Status">
       <div class="verdict-line">
         <span class="verdict-mark">
           <Icon name={headline.icon} />
@@ -32,11 +32,11 @@ export function Verdict({ overview }: { readonly overview: Overview }) {
           </p>
           <p class="muted">
             <Prose text={headline.detail} />
-            {!isLost && <Because issue={first} />}
+            {!isLost && <PlatformMessage issue={first} />}
             {!isLost && first?.since !== undefined && (
               <>
                 {' '}
-                Since <Time at={first.since} />.
+                Started <Time at={first.since} />.
               </>
             )}
           </p>
@@ -63,11 +63,11 @@ const IssueRow = ({ issue }: { readonly issue: Issue }) => (
       <b>{issue.title}</b>
       <p class="muted">
         <Prose text={issue.todo} />
-        <Because issue={issue} />
+        <PlatformMessage issue={issue} />
         {issue.since !== undefined && (
           <>
             {' '}
-            Since <Time at={issue.since} />.
+            Started <Time at={issue.since} />.
           </>
         )}
       </p>
@@ -80,12 +80,12 @@ const IssueRow = ({ issue }: { readonly issue: Issue }) => (
   </li>
 );
 
-/** The platform's words are shown as text, whatever they contain. */
-const Because = ({ issue }: { readonly issue: Issue | undefined }) =>
-  issue?.because === undefined ? null : (
+/** The platform's message, shown as plain text. */
+const PlatformMessage = ({ issue }: { readonly issue: Issue | undefined }) =>
+  issue?.reason === undefined ? null : (
     <>
       {' '}
-      It says: <q class="told">{issue.because}</q>
+      Platform’s answer: <q class="quote">{issue.reason}</q>
     </>
   );
 
@@ -95,8 +95,8 @@ function headlineOf(overview: Overview, issues: readonly Issue[]): Headline {
     return {
       tone: 'neutral',
       icon: 'alert',
-      title: 'Nobody knows whether messages flow',
-      detail: `The connection to the gateway is lost; it was last seen ${span(now.value - seen)} ago.`,
+      title: 'Connection to the gateway lost',
+      detail: `Last update ${span(now.value - seen)} ago. The current state is unknown.`,
     };
   }
   const [first] = issues;
@@ -105,30 +105,35 @@ function headlineOf(overview: Overview, issues: readonly Issue[]): Headline {
   }
   if (overview.deliveryPaused) {
     const { queued } = overview.queue;
-    const waiting = `${plural(queued, 'message')} ${queued === 1 ? 'waits' : 'wait'}`;
+
     return {
       tone: 'warning',
       icon: 'pause',
-      title: 'Messages are taken in, and none is delivered',
-      detail: `Delivery is paused in the configuration. ${waiting}.`,
+      title: 'Delivery is paused',
+      detail: `Messages are accepted and stay queued (delivery.paused). ${plural(queued, 'message')} queued.`,
     };
   }
   if (first !== undefined) {
     return { tone: 'warning', icon: 'warning', title: first.title, detail: first.todo };
   }
-  if (hasNothing(overview)) {
+  if (isUnused(overview)) {
     return {
       tone: 'neutral',
       icon: 'info',
       title: 'Ready for the first message',
-      detail: 'Everything is up; nothing has arrived yet.',
+      detail: 'The gateway is running. No message has arrived yet.',
     };
   }
-  return { tone: 'ok', icon: 'ok', title: 'All messages flow', detail: flowOf(overview) };
+  return {
+    tone: 'ok',
+    icon: 'ok',
+    title: 'All messages are being delivered',
+    detail: flowOf(overview),
+  };
 }
 
-/** Since the first start: not a message. */
-export const hasNothing = ({ channels, queue, shops }: Overview): boolean =>
+/** Whether the gateway has never accepted a message. */
+export const isUnused = ({ channels, queue, shops }: Overview): boolean =>
   channels.every(({ accepted }) => accepted === 0) &&
   shops.every(({ lastDeliveredAt }) => lastDeliveredAt === undefined) &&
   queue.queued + queue.delivering + queue.dead + queue.held + queue.suppressed === 0;
@@ -139,8 +144,8 @@ function flowOf({ channels, queue, shops }: Overview): string {
   const waiting = queue.queued + queue.delivering;
   return [
     `${plural(accepted, 'message')} in the last minute`,
-    last > 0 ? `the last one was delivered ${relative(last, now.value)}` : undefined,
-    waiting > 0 ? `${plural(waiting, 'is', 'are')} on the way` : 'none waits',
+    last > 0 ? `last delivery ${relative(last, now.value)}` : undefined,
+    waiting > 0 ? `${count(waiting)} in the queue` : 'none in the queue',
   ]
     .filter((part) => part !== undefined)
     .join(', ')

@@ -1,20 +1,20 @@
-/** The parts of a shop's platform that the page shows. */
+/** The views of a shop's platform. */
 export type View = 'tickets' | 'conversations' | 'contacts';
 export const VIEWS: readonly View[] = ['tickets', 'conversations', 'contacts'];
 
-/** What the address says: the view, its filters, and what is opened of it. */
+/** What the address selects: a view with its filters, or one item. */
 export interface PlatformPlace {
   readonly shop: string;
   readonly view: View;
-  /** A ticket, a conversation or a contact. */
+  /** The id of a ticket, a conversation or a contact; empty for the list. */
   readonly id: string;
   readonly filters: Readonly<Record<string, string>>;
 }
 
-/** Leads to another place of the same shop, unless it names one. */
+/** Navigates to a changed location; the shop stays unless it is given. */
 export type Go = (next: Partial<PlatformPlace>, replace?: boolean) => void;
 
-/** Filters that the API has (§4.2, §4.10), by view. */
+/** The filters of the API (§4.2, §4.10) for each view. */
 const FILTERS: Readonly<Record<View, readonly string[]>> = {
   tickets: [
     'priority',
@@ -58,13 +58,16 @@ export const conversationAddress = (shop: string, id: string): string =>
 export const contactAddress = (shop: string, id: string): string =>
   writePlace({ shop, view: 'contacts', id, filters: {} });
 
-/** The cursor that a page's `next` link carries (API §2.6). */
+/** The cursor in the `next` link of a page (API §2.6). */
 export function cursorOf(next: string | null | undefined): string | undefined {
   if (!next) return undefined;
   return new URLSearchParams(next.slice(next.indexOf('?') + 1)).get('cursor') ?? undefined;
 }
 
-/** Numbers are asked for as the platform keeps them: digits after a plus. */
+/**
+ * The filter for an email address or a phone number; numbers in the platform's form, digits after a
+ * plus sign.
+ */
 export function personFilter(text: string): Readonly<Record<string, string>> {
   if (text === '') return {};
   if (text.includes('@')) return { email: text.toLowerCase() };

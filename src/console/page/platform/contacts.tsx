@@ -12,9 +12,9 @@ import {
 } from './addresses.ts';
 import { fieldOf, PageFrame, PlatformFailure, usePages } from './page-frame.tsx';
 import { type Contact, firstOf, nameOf, timeOf } from './resources.ts';
-import { LinkedId, Moment, OwnId } from './facts.tsx';
+import { LinkedIdRow, TimeRow, IdRow } from './facts.tsx';
 
-/** Contacts of a shop; the API finds one by its whole address or number (§4.10). */
+/** The contacts of a shop; the API finds one by its complete address or number (§4.10). */
 export function ContactsView({ place, go }: { readonly place: PlatformPlace; readonly go: Go }) {
   const { shop, filters } = place;
   const pages = usePages<Contact>(shop, 'contacts', { ...filters, limit: 50 });
@@ -69,13 +69,13 @@ export function ContactsView({ place, go }: { readonly place: PlatformPlace; rea
           isSearch
             ? {
                 icon: 'search',
-                title: 'Nobody found',
-                hint: 'The platform finds a whole address or number, with its country code (+1…).',
+                title: 'No contact found',
+                hint: 'Enter the complete email address, or the phone number with its country code (+1…).',
               }
             : {
                 icon: 'person',
                 title: 'No contacts yet',
-                hint: 'The platform makes one of whoever writes first.',
+                hint: 'The platform creates a contact from a person’s first message.',
               }
         }
         render={(contacts) => (
@@ -117,7 +117,7 @@ export function ContactsView({ place, go }: { readonly place: PlatformPlace; rea
   );
 }
 
-/** One contact, and the way to what it wrote. */
+/** One contact, with a link to their messages. */
 export function ContactView({ shop, id }: { readonly shop: string; readonly id: string }) {
   const { data, failure, reload } = useLoad(
     (signal) => api.platform<Contact>(shop, `contacts/${encodeURIComponent(id)}`, {}, signal),
@@ -146,19 +146,19 @@ export function ContactView({ shop, id }: { readonly shop: string; readonly id: 
             </Fact>
           ) : null,
         )}
-        <Moment name="Last activity" text={data.last_activity_at} />
-        <Moment name="Created" text={data.created_at} />
-        <LinkedId
-          name="Belongs to"
+        <TimeRow name="Last activity" text={data.last_activity_at} />
+        <TimeRow name="Created" text={data.created_at} />
+        <LinkedIdRow
+          name="Parent contact"
           id={data.parent_contact_id}
           href={(of) => contactAddress(shop, of)}
         />
-        <OwnId id={data.id} what="contact" />
+        <IdRow id={data.id} what="contact" />
       </dl>
       {wrote && (
         <p>
           <a href={`/messages?shop=${encodeURIComponent(shop)}&text=${encodeURIComponent(wrote)}`}>
-            What this person wrote through Sluice
+            Messages from this contact
           </a>
         </p>
       )}

@@ -9,12 +9,12 @@ import {
   type PlatformPlace,
   writePlace,
 } from './addresses.ts';
-import { channelWords, LinkedId, Moment, OwnId, StatusBadge } from './facts.tsx';
+import { channelWords, LinkedIdRow, TimeRow, IdRow, StatusBadge } from './facts.tsx';
 import { fieldOf, PageFrame, PlatformFailure, usePages } from './page-frame.tsx';
 import { type Conversation, firstOf, timeOf } from './resources.ts';
 import { TranscriptCard } from './transcript-card.tsx';
 
-/** The API has no list of conversations: these are the ones of the newest messages. */
+/** The conversations of the newest messages, since the API does not list conversations. */
 export function ConversationsView({
   place,
   go,
@@ -35,9 +35,9 @@ export function ConversationsView({
         }}
       >
         <Input
-          label="Conversation’s id"
+          label="Conversation id"
           quietLabel
-          placeholder="Conversation’s id"
+          placeholder="Conversation id"
           name="id"
           maxLength={64}
           spellcheck={false}
@@ -51,7 +51,7 @@ export function ConversationsView({
         empty={{
           icon: 'web_chat',
           title: 'No conversations yet',
-          hint: 'A customer’s first message begins one.',
+          hint: 'A customer’s first message starts one.',
         }}
         render={(conversations) => (
           <div class="table-frame card">
@@ -61,7 +61,7 @@ export function ConversationsView({
                   <th scope="col">Conversation</th>
                   <th scope="col">Channel</th>
                   <th scope="col">Status</th>
-                  <th scope="col">Changed</th>
+                  <th scope="col">Updated</th>
                 </tr>
               </thead>
               <tbody>
@@ -92,7 +92,7 @@ export function ConversationsView({
   );
 }
 
-/** Two pages of messages may be of one conversation. */
+/** Several pages of messages may contain the same conversation. */
 const unique = (conversations: readonly Conversation[]): readonly Conversation[] => [
   ...new Map(conversations.map((each) => [each.id, each])).values(),
 ];
@@ -129,9 +129,13 @@ export function ConversationView({ shop, id }: { readonly shop: string; readonly
               <StatusBadge status={data.status} />
             </Fact>
             {data.resolution && <Fact name="Resolution">{data.resolution}</Fact>}
-            <Moment name="Begun" text={data.created_at} />
-            <Moment name="Changed" text={data.updated_at} />
-            <LinkedId name="Contact" id={data.contact_id} href={(of) => contactAddress(shop, of)} />
+            <TimeRow name="Started" text={data.created_at} />
+            <TimeRow name="Updated" text={data.updated_at} />
+            <LinkedIdRow
+              name="Contact"
+              id={data.contact_id}
+              href={(of) => contactAddress(shop, of)}
+            />
             <Fact name="Tickets">
               <a
                 href={writePlace({
@@ -141,13 +145,13 @@ export function ConversationView({ shop, id }: { readonly shop: string; readonly
                   filters: { conversation_id: id },
                 })}
               >
-                Tickets of this conversation
+                Tickets in this conversation
               </a>
             </Fact>
             <Fact name="Entries">
-              <a href={`/messages?text=${encodeURIComponent(id)}`}>What came through Sluice</a>
+              <a href={`/messages?text=${encodeURIComponent(id)}`}>Messages in Sluice</a>
             </Fact>
-            <OwnId id={data.id} what="conversation" />
+            <IdRow id={data.id} what="conversation" />
           </dl>
         </Card>
       </div>

@@ -4,14 +4,17 @@ import { Badge, Fact, type Tone } from '../ui/page-parts.tsx';
 import type { IconName } from '../ui/icon.tsx';
 import { type Conversation, timeOf } from './resources.ts';
 
-/** A line for a time; none for one that is missing. */
-export function Moment(props: { readonly name: string; readonly text: string | null | undefined }) {
+/** A row with a time; nothing when the time is missing. */
+export function TimeRow(props: {
+  readonly name: string;
+  readonly text: string | null | undefined;
+}) {
   const at = timeOf(props.text);
   return at === undefined ? null : <Fact name={props.name}>{exact(at)}</Fact>;
 }
 
-/** A line for another one's id, which leads to it; none for one that is missing. */
-export function LinkedId(props: {
+/** A row with a linked id; nothing when the id is missing. */
+export function LinkedIdRow(props: {
   readonly name: string;
   readonly id: string | null | undefined;
   readonly href: (id: string) => string;
@@ -25,24 +28,24 @@ export function LinkedId(props: {
   ) : null;
 }
 
-/** @param what whose id it is, for the button's name: `ticket` */
-export function OwnId({ id, what }: { readonly id: string; readonly what: string }) {
+/** @param what the resource, for the label of the copy button: `ticket` */
+export function IdRow({ id, what }: { readonly id: string; readonly what: string }) {
   return (
     <Fact name="Id" class="id-copy">
       <span class="mono">{id}</span>
-      <CopyButton text={id} what={`the ${what}’s id`} />
+      <CopyButton text={id} what={`the ${what} id`} />
     </Fact>
   );
 }
 
-/** A ticket's or a conversation's status, in the platform's words (API §3). */
-const LOOKS: Readonly<Record<string, readonly [Tone, IconName, string]>> = {
+/** Labels for the platform's ticket and conversation statuses (API §3). */
+const STATUS_BADGES: Readonly<Record<string, readonly [Tone, IconName, string]>> = {
   New: ['accent', 'info', 'New'],
   Open: ['accent', 'queued', 'Open'],
   Completed: ['ok', 'ok', 'Completed'],
   Archived: ['neutral', 'discarded', 'Archived'],
-  WaitingUser: ['warning', 'pause', 'Waits for the team'],
-  WaitingContact: ['neutral', 'pause', 'Waits for the customer'],
+  WaitingUser: ['warning', 'pause', 'Waiting for team'],
+  WaitingContact: ['neutral', 'pause', 'Waiting for customer'],
   new: ['accent', 'info', 'New'],
   open: ['accent', 'queued', 'Open'],
   pending: ['warning', 'pause', 'Pending'],
@@ -50,7 +53,7 @@ const LOOKS: Readonly<Record<string, readonly [Tone, IconName, string]>> = {
 
 export function StatusBadge({ status }: { readonly status: string | null | undefined }) {
   if (!status) return <span class="muted">–</span>;
-  const known = Object.hasOwn(LOOKS, status) ? LOOKS[status] : undefined;
+  const known = Object.hasOwn(STATUS_BADGES, status) ? STATUS_BADGES[status] : undefined;
   const [tone, icon, words] = known ?? (['neutral', 'info', status] as const);
   return (
     <Badge tone={tone} icon={icon}>
@@ -59,14 +62,14 @@ export function StatusBadge({ status }: { readonly status: string | null | undef
   );
 }
 
-/** `Email, begun by the customer`; a type that nobody knows by its own name. */
+/** `Email, started by the customer`; an unknown type is shown as it is. */
 export function channelWords({
   type,
   direction,
 }: Pick<Conversation, 'type' | 'direction'>): string {
   const known = CHANNELS.find((channel) => channel === type);
   const name = known === undefined ? type.replace(/_/g, ' ') : CHANNEL_NAMES[known];
-  if (direction === 'inbound') return `${name}, begun by the customer`;
-  if (direction === 'outbound') return `${name}, begun by the team`;
+  if (direction === 'inbound') return `${name}, started by the customer`;
+  if (direction === 'outbound') return `${name}, started by the team`;
   return name;
 }

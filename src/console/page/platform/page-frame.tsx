@@ -8,7 +8,9 @@ import { api, asRefusal, type Query } from '../api.ts';
 import { cursorOf } from './addresses.ts';
 import type { Page } from './resources.ts';
 
-/** What is around every list of the platform: waiting, failure, nothing, and the way to more. */
+/**
+ * Renders a list of the platform with its loading, error and empty states and a button for more.
+ */
 export function PageFrame<T>(props: {
   readonly pages: Pages<T>;
   readonly empty: { readonly icon: IconName; readonly title: string; readonly hint: string };
@@ -46,7 +48,7 @@ export function PageFrame<T>(props: {
   );
 }
 
-/** A failure of the platform's API; the hint says that the gateway itself still works. */
+/** An error of the platform's API; the hint says that the gateway itself still works. */
 export const PlatformFailure = (props: {
   readonly refusal: Refusal;
   readonly onRetry: () => void;
@@ -55,14 +57,14 @@ export const PlatformFailure = (props: {
     <Failure refusal={props.refusal} onRetry={() => props.onRetry()} />
     {props.refusal.code === 'unavailable' && (
       <p class="platform-hint muted">
-        That is the platform’s answer, or that it gave none. Messages are taken in meanwhile and
-        wait. <a href="/doctor">The Doctor page</a> tests its address and key.
+        The platform failed or did not respond. New messages are still accepted and stay queued.{' '}
+        <a href="/doctor">Doctor</a> checks the platform’s URL and key.
       </p>
     )}
   </>
 );
 
-/** A list of the platform as far as it was paged through. */
+/** The loaded pages of a list. */
 interface Pages<T> {
   readonly items: readonly T[] | undefined;
   readonly failure: Refusal | undefined;
@@ -79,7 +81,7 @@ interface State<T> {
   readonly loading: boolean;
 }
 
-/** Reads the first page, again when `query` changes, and further ones on demand. */
+/** Loads the first page, again when `query` changes, and further pages on demand. */
 export function usePages<T>(shop: string, resource: string, query: Query): Pages<T> {
   const [state, setState] = useState<State<T>>(EMPTY);
   const abort = useRef(new AbortController());
@@ -121,7 +123,7 @@ export function usePages<T>(shop: string, resource: string, query: Query): Pages
 
 const EMPTY = { items: undefined, cursor: undefined, failure: undefined, loading: true };
 
-/** What was typed into a field of a form, without the space around it. */
+/** The trimmed value of a form field. */
 export function fieldOf(form: HTMLFormElement, name: string): string {
   const value = new FormData(form).get(name);
   return typeof value === 'string' ? value.trim() : '';

@@ -23,7 +23,7 @@ const NAMES: Readonly<Record<View, readonly [string, IconName]>> = {
   contacts: ['Contacts', 'person'],
 };
 
-/** What the platform has of a shop, read through the gateway. */
+/** Tickets, conversations and contacts of a shop, read from its platform. */
 export function PlatformPage() {
   const { url, route } = useLocation();
   const place = readPlace(url.includes('?') ? url.slice(url.indexOf('?')) : '');
@@ -64,7 +64,9 @@ export function PlatformPage() {
           <Skeleton lines={6} />
         ) : (
           <Empty icon="platform" title="No shop is configured">
-            <p>The platform is read with a shop’s key. Add a shop under `shops`.</p>
+            <p>
+              Add a shop under <code>shops</code>. Its key is used to read the platform.
+            </p>
           </Empty>
         )
       ) : (

@@ -1,6 +1,6 @@
 /**
- * The platform's resources (API §2) as far as they are shown. They come through the gateway's
- * client, which has checked them; what the API calls optional may be missing.
+ * The fields of the platform's resources (API §2) that the page shows. The gateway's client has
+ * validated them; fields that the API calls optional may be missing.
  */
 type Nullable<T> = T | null | undefined;
 
@@ -53,7 +53,7 @@ export interface Message {
   readonly remote_id?: Nullable<string>;
   readonly created_at?: Nullable<string>;
   readonly updated_at: string;
-  /** Not in the API's document, but some platforms tell it. */
+  /** Undocumented; some platforms include it. */
   readonly attachments?: unknown;
 }
 
@@ -71,14 +71,14 @@ export interface Contact {
   readonly updated_at: string;
 }
 
-/** The first that is not missing or empty. */
+/** The first text that is neither missing nor empty. */
 export const firstOf = (...texts: readonly Nullable<string>[]): string | undefined =>
   texts.find((text) => text !== null && text !== undefined && text !== '') ?? undefined;
 
 export const nameOf = ({ display_name, name, email, phone }: Contact): string =>
   firstOf(display_name, name, email, phone) ?? 'Unnamed contact';
 
-/** Milliseconds since the epoch; undefined for what is missing or no time. */
+/** Milliseconds since the epoch; undefined for a missing or invalid time. */
 export function timeOf(text: Nullable<string>): number | undefined {
   const at = Date.parse(text ?? '');
   return Number.isNaN(at) ? undefined : at;

@@ -13,24 +13,24 @@ import {
 } from './addresses.ts';
 import { fieldOf, PageFrame, PlatformFailure, usePages } from './page-frame.tsx';
 import { type Ticket, timeOf } from './resources.ts';
-import { LinkedId, Moment, OwnId, StatusBadge } from './facts.tsx';
+import { LinkedIdRow, TimeRow, IdRow, StatusBadge } from './facts.tsx';
 import { TranscriptCard } from './transcript-card.tsx';
 
-/** The API takes a window of 30 days at the most (§8). */
+/** The API accepts a range of at most 30 days (§8). */
 const WINDOWS = [
-  { value: '', label: 'Created any time' },
+  { value: '', label: 'Created at any time' },
   { value: 'relative:-1d,', label: 'Last 24 hours' },
   { value: 'relative:-7d,', label: 'Last 7 days' },
   { value: 'relative:-30d,', label: 'Last 30 days' },
 ];
 const BY_ID = [
-  { name: 'assignee_id', label: 'Teammate’s id' },
-  { name: 'agent_id', label: 'AI agent’s id' },
-  { name: 'label_id', label: 'Label’s id' },
-  { name: 'conversation_id', label: 'Conversation’s id' },
+  { name: 'assignee_id', label: 'Teammate id' },
+  { name: 'agent_id', label: 'AI agent id' },
+  { name: 'label_id', label: 'Label id' },
+  { name: 'conversation_id', label: 'Conversation id' },
 ] as const;
 
-/** Tickets of a shop with the filters of the API (§4.2). */
+/** The tickets of a shop, with the filters of the API (§4.2). */
 export function TicketsView({ place, go }: { readonly place: PlatformPlace; readonly go: Go }) {
   const { shop, filters } = place;
   const pages = usePages<Ticket>(shop, 'tickets', { ...filters, limit: 50 });
@@ -42,11 +42,11 @@ export function TicketsView({ place, go }: { readonly place: PlatformPlace; read
         {...{ pages }}
         empty={
           isFiltered
-            ? { icon: 'search', title: 'No such tickets', hint: 'Take a filter away.' }
+            ? { icon: 'search', title: 'No tickets found', hint: 'Remove a filter.' }
             : {
                 icon: 'platform',
                 title: 'No tickets yet',
-                hint: 'The platform opens one with a customer’s first message.',
+                hint: 'The platform creates one from a customer’s first message.',
               }
         }
         render={(tickets) => (
@@ -204,16 +204,16 @@ export function TicketView({ shop, id }: { readonly shop: string; readonly id: s
               <StatusBadge status={data.status} />
             </Fact>
             <Fact name="Priority">{data.priority ?? '–'}</Fact>
-            <Moment name="Created" text={data.created_at} />
-            <Moment name="Last message" text={data.last_message_at} />
-            <Moment name="Completed" text={data.completed_at} />
-            <LinkedId name="Contact" id={contact} href={(of) => contactAddress(shop, of)} />
-            <LinkedId
+            <TimeRow name="Created" text={data.created_at} />
+            <TimeRow name="Last message" text={data.last_message_at} />
+            <TimeRow name="Completed" text={data.completed_at} />
+            <LinkedIdRow name="Contact" id={contact} href={(of) => contactAddress(shop, of)} />
+            <LinkedIdRow
               name="Conversation"
               id={conversation}
               href={(of) => conversationAddress(shop, of)}
             />
-            <OwnId id={data.id} what="ticket" />
+            <IdRow id={data.id} what="ticket" />
           </dl>
         </Card>
       </div>

@@ -9,7 +9,7 @@ import { PageFrame, usePages } from './page-frame.tsx';
 import type { Message } from './resources.ts';
 import { transcript, type Turn } from './transcript.ts';
 
-/** What was said in a conversation, as a chat. */
+/** The messages of a conversation, as a chat. */
 export function TranscriptCard(props: { readonly shop: string; readonly conversation: string }) {
   const { shop, conversation } = props;
   const pages = usePages<Message>(shop, 'messages', { conversation_id: conversation, limit: 100 });
@@ -17,13 +17,7 @@ export function TranscriptCard(props: { readonly shop: string; readonly conversa
     <Card
       title="Messages"
       tools={
-        <Button
-          size="small"
-          look="quiet"
-          icon="again"
-          aria-label="Load again"
-          onClick={pages.reload}
-        />
+        <Button size="small" look="quiet" icon="again" aria-label="Reload" onClick={pages.reload} />
       }
     >
       <PageFrame
@@ -31,13 +25,13 @@ export function TranscriptCard(props: { readonly shop: string; readonly conversa
         moreWords="Load more messages"
         empty={{
           icon: 'web_chat',
-          title: 'Nothing was said',
-          hint: 'The conversation has no messages yet.',
+          title: 'No messages',
+          hint: 'This conversation has no messages yet.',
         }}
         render={(messages) => (
           <ol class="transcript">
             {transcript(messages).map((turn) => (
-              <Said key={turn.id} {...{ turn }} />
+              <TurnItem key={turn.id} {...{ turn }} />
             ))}
           </ol>
         )}
@@ -47,19 +41,17 @@ export function TranscriptCard(props: { readonly shop: string; readonly conversa
 }
 
 const STATUSES: Readonly<Record<string, string>> = {
-  PENDING: 'on its way',
+  PENDING: 'pending',
   DELIVERED: 'delivered',
   FAILED: 'not delivered',
   HIDDEN: 'hidden',
 };
 
-const Said = ({ turn }: { readonly turn: Turn }) => (
+const TurnItem = ({ turn }: { readonly turn: Turn }) => (
   <li class={`turn ${turn.side}`}>
     <p class="turn-head">
       <b>{turn.speaker}</b>
-      {turn.side === 'internal' && (
-        <span class="muted">internal, the customer does not see it</span>
-      )}
+      {turn.side === 'internal' && <span class="muted">internal, hidden from the customer</span>}
       {turn.at !== undefined && (
         <span class="muted" title={exact(turn.at)}>
           <Time at={turn.at} />
@@ -91,7 +83,7 @@ const Said = ({ turn }: { readonly turn: Turn }) => (
   </li>
 );
 
-/** From what the platform has to the entry that made it; the search knows the platform's ids. */
+/** Links a message of the platform to its entry; the search also finds the platform's ids. */
 function EntryLink({ message }: { readonly message: string }) {
   const { route } = useLocation();
   const href = `/messages?text=${encodeURIComponent(message)}`;
@@ -101,7 +93,9 @@ function EntryLink({ message }: { readonly message: string }) {
       const [found] = entries;
       if (found !== undefined) route(`/messages/${found.id}`);
       else
-        toast({ text: 'This message did not come through this gateway, or its entry was swept.' });
+        toast({
+          text: 'No entry found: the message did not come through this gateway, or its entry was deleted (spool.retain).',
+        });
     } catch {
       route(href);
     }
@@ -117,7 +111,8 @@ function EntryLink({ message }: { readonly message: string }) {
         void open();
       }}
     >
-      Its entry
+      {' '}
+      Show entry{' '}
     </a>
   );
 }

@@ -1,6 +1,6 @@
 import { firstOf, type Message, timeOf } from './resources.ts';
 
-/** Who speaks: the customer on one side, whoever answers on the other. */
+/** The side of the chat on which a message is shown. */
 export type Side = 'customer' | 'team' | 'internal';
 
 export interface Turn {
@@ -9,12 +9,12 @@ export interface Turn {
   readonly speaker: string;
   readonly at: number | undefined;
   readonly text: string;
-  /** Of a reply: where it is on its way to the customer. */
+  /** The delivery status of a reply. */
   readonly status: string | undefined;
   readonly attachments: readonly string[];
 }
 
-/** The messages of a conversation in the order in which they were written, each once. */
+/** The messages of a conversation in chronological order, without duplicates. */
 export function transcript(messages: readonly Message[]): readonly Turn[] {
   const byId = new Map(messages.map((message) => [message.id, message]));
   return [...byId.values()].map(turnOf).toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0));
@@ -49,11 +49,11 @@ function speakerOf({ agent_id, user_id, role }: Message, side: Side): string {
   return side === 'internal' ? 'Internal note' : (role ?? 'Team');
 }
 
-const MOST_NAMES = 50;
+const MAX_NAMES = 50;
 
 function namesOf(attachments: unknown): readonly string[] {
   if (!Array.isArray(attachments)) return [];
-  return attachments.slice(0, MOST_NAMES).map((item: unknown) => {
+  return attachments.slice(0, MAX_NAMES).map((item: unknown) => {
     if (typeof item === 'string') return item;
     const { original_name, name, id } = (item ?? {}) as Record<string, unknown>;
     const found = [original_name, name, id].find((each) => typeof each === 'string' && each !== '');

@@ -18,7 +18,7 @@ import { SchemeSwitch } from '../scheme.tsx';
 import { now } from '../now.ts';
 import { ShortcutHelp, useShortcuts } from './shortcuts.tsx';
 
-/** What is around every page. */
+/** The frame around every page. */
 export const Layout = () => (
   <LocationProvider>
     <Shell />
@@ -47,7 +47,7 @@ function Shell() {
             setMenuOpen(false);
             help.open();
           }}
-          onGone={() => setMenuOpen(false)}
+          onNavigate={() => setMenuOpen(false)}
         />
       </Dialog>
       <main id="content" class="content">
@@ -71,13 +71,13 @@ function Shell() {
 const NotFoundPage = () => (
   <>
     <PageTitle title="Not found" />
-    <Empty icon="search" title="There is no such page">
+    <Empty icon="search" title="This page does not exist">
       <ButtonLink href="/">Overview</ButtonLink>
     </Empty>
   </>
 );
 
-/** Puts the focus on the page's heading, so that a screen reader says where one is now. */
+/** Moves the focus to the page's heading, so that a screen reader announces the new page. */
 function enterPage(event?: Event): void {
   event?.preventDefault();
   requestAnimationFrame(() => {
@@ -99,8 +99,10 @@ const PAGES: readonly { readonly path: string; readonly name: string; readonly i
 const isWithin = (at: string, path: string): boolean =>
   at === path || (path !== '/' && at.startsWith(`${path}/`));
 
-/** The pages, who is signed in, and how it all looks. `onGone`: a page was chosen. */
-function Navigation(props: { onHelp(): void; onGone?(): void }) {
+/**
+ * Links to the pages, the colour scheme and the sign-out. `onNavigate`: called when a page was chosen.
+ */
+function Navigation(props: { onHelp(): void; onNavigate?(): void }) {
   const { path: at } = useLocation();
   const dead = overview.value?.queue.dead ?? 0;
   return (
@@ -116,7 +118,7 @@ function Navigation(props: { onHelp(): void; onGone?(): void }) {
             key={path}
             href={path}
             aria-current={isWithin(at, path) ? 'page' : undefined}
-            onClick={() => props.onGone?.()}
+            onClick={() => props.onNavigate?.()}
           >
             <Icon name={icon} />
             {name}
@@ -152,10 +154,10 @@ async function signOut(): Promise<void> {
   }
 }
 
-/** Says that what is shown is old, and how old. */
+/** Warns that the data shown is outdated, or that delivery is paused. */
 function ConnectionNote() {
   const { path } = useLocation();
-  // On the overview the verdict says it.
+  // The overview shows this in its status line.
   const isLost = connection.value === 'lost' && path !== '/';
   const seen = lastSeenAt.value;
   return (
@@ -166,14 +168,13 @@ function ConnectionNote() {
           <span>
             <b>Connection lost.</b>{' '}
             {seen === undefined ? (
-              'The gateway has not answered yet.'
+              'The gateway has not responded yet.'
             ) : (
               <>
-                Last seen <span aria-live="off">{span(now.value - seen)}</span> ago; what is shown
-                is from then.
+                The data shown is <span aria-live="off">{span(now.value - seen)}</span> old.
               </>
             )}{' '}
-            Trying again.
+            Reconnecting.
           </span>
         </p>
       )}
@@ -181,7 +182,7 @@ function ConnectionNote() {
         <p class="note warning">
           <Icon name="pause" />
           <span>
-            <b>Delivery is paused.</b> Messages are taken in and wait. To go on, set{' '}
+            <b>Delivery is paused.</b> Messages are accepted and stay queued. To resume, set{' '}
             <code>delivery.paused: false</code> and restart the gateway.
           </span>
         </p>
@@ -190,11 +191,11 @@ function ConnectionNote() {
   );
 }
 
-const SAID = { live: 'Live', connecting: 'Connecting', lost: 'Offline' } as const;
+const CONNECTION_NAMES = { live: 'Live', connecting: 'Connecting', lost: 'Offline' } as const;
 
 const StatusDot = () => (
   <span class={`status-dot ${connection.value}`}>
     <i aria-hidden="true" />
-    {SAID[connection.value]}
+    {CONNECTION_NAMES[connection.value]}
   </span>
 );

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { LIST_KEYS } from '../messages/list-keys.ts';
 import { Dialog } from '../ui/overlays.tsx';
 
-/** What follows a `g`. */
+/** The second keys of the `g` shortcuts. */
 const GO: readonly { readonly key: string; readonly path: string; readonly name: string }[] = [
   { key: 'o', path: '/', name: 'Overview' },
   { key: 'm', path: '/messages', name: 'Messages' },
@@ -12,10 +12,10 @@ const GO: readonly { readonly key: string; readonly path: string; readonly name:
   { key: 'a', path: '/audit', name: 'Audit' },
   { key: 'd', path: '/doctor', name: 'Doctor' },
 ];
-/** So long a `g` waits for its second letter. */
+/** How long after `g` the second key is accepted. */
 const CHORD_MS = 1_500;
 
-/** `g` and a letter go to a page, `/` to the search, `?` shows them all. */
+/** `g` and a letter open a page, `/` focuses the search, `?` lists the shortcuts. */
 export function useShortcuts() {
   const [isOpen, setOpen] = useState(false);
   const { route } = useLocation();
@@ -50,7 +50,7 @@ function focusSearch(): boolean {
 const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
   ...GO.map(({ key, name }) => [['g', key], name] as const),
   [['/'], 'Search'],
-  [['?'], 'These keys'],
+  [['?'], 'Show keyboard shortcuts'],
   [['Esc'], 'Close'],
   ...LIST_KEYS.map(
     ([keys, what]) => [keys, `Messages: ${what.charAt(0).toLowerCase()}${what.slice(1)}`] as const,

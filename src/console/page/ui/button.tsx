@@ -2,16 +2,16 @@ import type { ButtonHTMLAttributes, ComponentChildren } from 'preact';
 import { Icon, type IconName } from './icon.tsx';
 
 export interface ButtonProps extends Omit<ButtonHTMLAttributes, 'icon'> {
-  /** `primary`: the one thing to do here; `danger`: what cannot be taken back; `quiet`: no frame. */
+  /** `primary`: the main action; `danger`: destructive; `quiet`: without a frame. */
   readonly look?: 'plain' | 'primary' | 'danger' | 'quiet';
   readonly size?: 'normal' | 'small';
   readonly icon?: IconName;
-  /** Turns the icon and takes no click, but keeps the focus. */
+  /** Shows a spinner and ignores clicks; the button keeps the focus. */
   readonly busy?: boolean;
   readonly children?: ComponentChildren;
 }
 
-/** A button without words needs `aria-label`, which is its tooltip too. */
+/** A button without text needs `aria-label`, which is also its tooltip. */
 export function Button(props: ButtonProps) {
   const { look = 'plain', size = 'normal', icon, busy = false, children, ...rest } = props;
   const isBare = children === undefined;
@@ -20,7 +20,7 @@ export function Button(props: ButtonProps) {
       type="button"
       title={isBare ? rest['aria-label'] : undefined}
       {...rest}
-      {...(busy && { 'aria-busy': 'true', 'aria-disabled': 'true', onClick: swallow })}
+      {...(busy && { 'aria-busy': 'true', 'aria-disabled': 'true', onClick: ignoreClick })}
       class={`button ${look} ${size}${isBare ? ' bare' : ''}`}
     >
       {busy ? <span class="spinner" /> : icon && <Icon name={icon} />}
@@ -29,9 +29,9 @@ export function Button(props: ButtonProps) {
   );
 }
 
-const swallow = (event: Event): void => event.preventDefault();
+const ignoreClick = (event: Event): void => event.preventDefault();
 
-/** A link that looks like a button. */
+/** A link styled as a button. */
 export const ButtonLink = (props: {
   readonly href: string;
   readonly look?: ButtonProps['look'];

@@ -2,13 +2,13 @@ import { useRef, useState } from 'preact/hooks';
 import { Button } from './button.tsx';
 import { toast } from './overlays.tsx';
 
-const SAID_MS = 2_000;
+const COPIED_SHOWN_MS = 2_000;
 
-/** Copies a text; `what` says which: "Copy the webhook's address". */
+/** Copies a text; `what` completes the label "Copy …". */
 export function CopyButton(props: {
   readonly text: string;
   readonly what: string;
-  /** Shown as a word beside the icon. */
+  /** Shows the word "Copy" beside the icon. */
   readonly withWord?: boolean;
 }) {
   const [isCopied, setCopied] = useState(false);
@@ -17,15 +17,15 @@ export function CopyButton(props: {
     try {
       await navigator.clipboard.writeText(props.text);
     } catch {
-      // Without TLS on another machine than this one, a browser has no clipboard for a page.
+      // Browsers provide no clipboard API over plain HTTP, except on localhost.
       if (!copyBySelection(props.text)) {
-        toast({ tone: 'danger', text: 'The browser does not let this page copy.' });
+        toast({ tone: 'danger', text: 'The browser does not allow this page to copy.' });
         return;
       }
     }
     setCopied(true);
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => setCopied(false), SAID_MS);
+    timer.current = setTimeout(() => setCopied(false), COPIED_SHOWN_MS);
   };
   const label = isCopied ? 'Copied' : `Copy ${props.what}`;
   return (
@@ -53,7 +53,7 @@ function copyBySelection(text: string): boolean {
   const before = document.activeElement;
   document.body.append(area);
   area.select();
-  // Deprecated, and the only way where `navigator.clipboard` is missing.
+  // Deprecated, but the only method without `navigator.clipboard`.
   // oxlint-disable-next-line typescript/no-deprecated
   const done = document.execCommand('copy');
   area.remove();

@@ -4,7 +4,7 @@ import { Icon } from './icon.tsx';
 
 interface FieldProps {
   readonly label: string;
-  /** The label is for screen readers only: what the field is for is plain to see. */
+  /** Shows the label to screen readers only. */
   readonly quietLabel?: boolean;
   readonly hint?: ComponentChildren;
   readonly fault?: string | undefined;
@@ -39,7 +39,7 @@ export function Input({ label, quietLabel, hint, fault, inputRef, ...rest }: Inp
   );
 }
 
-/** The page's search; `/` leads to the first one there is. */
+/** The page's search field; the key `/` moves the focus to it. */
 export const SearchInput = (props: Omit<InputProps, 'type' | 'quietLabel'>) => (
   <div class="search" role="search">
     <Icon name="search" />

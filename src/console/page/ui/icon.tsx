@@ -49,14 +49,14 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** A picture of strokes, in the colour of the text; what it means is said beside it. */
+/** An icon in the colour of the text; the text beside it gives the meaning. */
 export const Icon = ({ name }: { readonly name: IconName }) => (
   <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
     <path d={PATHS[name]} />
   </svg>
 );
 
-/** The product's sign: three channels, one of them open. */
+/** The product's logo. */
 export const Mark = () => (
   <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
     <rect width="32" height="32" rx="9" />

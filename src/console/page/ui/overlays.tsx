@@ -5,8 +5,8 @@ import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 
 /**
- * The browser's own modal dialog: it keeps the focus, ends with Escape, and gives the focus back.
- * A click beside it closes it too.
+ * The browser's modal dialog: it traps the focus, closes with Escape, and restores the focus. A
+ * click outside also closes it.
  */
 export function Dialog(props: {
   readonly open: boolean;
@@ -14,7 +14,7 @@ export function Dialog(props: {
   readonly look?: 'centre' | 'drawer';
   readonly onClose: () => void;
   readonly children: ComponentChildren;
-  /** Buttons, at the end. */
+  /** Buttons in the footer. */
   readonly actions?: ComponentChildren;
 }) {
   const { open, title, look = 'centre', onClose, children, actions } = props;
@@ -52,14 +52,14 @@ export function Dialog(props: {
 interface Toast {
   readonly text: string;
   readonly tone?: 'ok' | 'danger';
-  /** Undo, or a link to the result. */
+  /** A button, such as Undo. */
   readonly action?: { readonly label: string; run(): void };
 }
 
 const SHOWN_MS = 6_000;
-/** Long enough to decide, and to reach the toast with a keyboard. */
+/** Long enough to reach the button with a keyboard. */
 const WITH_ACTION_MS = 15_000;
-const MOST = 3;
+const MAX_TOASTS = 3;
 
 interface Shown extends Toast {
   readonly id: number;
@@ -67,19 +67,21 @@ interface Shown extends Toast {
 const shown = signal<readonly Shown[]>([]);
 let last = 0;
 
-/** Says something for a while, to screen readers too; returns what takes it back. */
+/**
+ * Shows a message for a few seconds, also to screen readers; returns the function that removes it.
+ */
 export function toast(what: Toast): () => void {
   const id = (last += 1);
   const dismiss = () => (shown.value = shown.value.filter((one) => one.id !== id));
-  shown.value = [...shown.value.slice(1 - MOST), { ...what, id }];
-  const until = what.action === undefined ? SHOWN_MS : WITH_ACTION_MS;
-  const leave = (): void => {
-    // A toast that is pointed at or has the focus stays.
+  shown.value = [...shown.value.slice(1 - MAX_TOASTS), { ...what, id }];
+  const durationMs = what.action === undefined ? SHOWN_MS : WITH_ACTION_MS;
+  const expire = (): void => {
+    // A toast under the pointer or with the focus stays.
     const isInUse = document.querySelector(`[data-toast="${id}"]:is(:hover, :focus-within)`);
     if (isInUse === null) dismiss();
-    else setTimeout(leave, 1_000);
+    else setTimeout(expire, 1_000);
   };
-  setTimeout(leave, until);
+  setTimeout(expire, durationMs);
   return dismiss;
 }
 

@@ -7,10 +7,10 @@ import type { Refusal } from '../refusal.ts';
 import { Icon, type IconName } from './icon.tsx';
 import { Button } from './button.tsx';
 
-/** The heading of a page, which gets the focus when the page is entered, and the tab's title. */
+/** The page's heading, which receives the focus when the page opens, and the title of the tab. */
 export function PageTitle(props: {
   readonly title: string;
-  /** What may be done with the whole page. */
+  /** Actions on the whole page. */
   readonly children?: ComponentChildren;
 }) {
   useEffect(() => {
@@ -24,7 +24,7 @@ export function PageTitle(props: {
   );
 }
 
-/** A part of a page with a heading of its own. */
+/** A section with a heading. */
 export function Card(props: {
   readonly title: string;
   readonly tools?: ComponentChildren;
@@ -43,7 +43,7 @@ export function Card(props: {
   );
 }
 
-/** One line of what is known: a name and a value, in a `dl`. */
+/** A name and its value, in a `dl`. */
 export function Fact(props: {
   readonly name: string;
   readonly class?: string;
@@ -57,7 +57,7 @@ export function Fact(props: {
   );
 }
 
-/** A sentence of the gateway; what it has set in backticks is shown as code. */
+/** A text from the gateway; parts in backticks are shown as code. */
 export const Prose = ({ text }: { readonly text: string }) => (
   <>
     {text
@@ -66,7 +66,7 @@ export const Prose = ({ text }: { readonly text: string }) => (
   </>
 );
 
-/** `12 s ago`, which goes on counting; the exact time is its title. */
+/** `12 s ago`, updated every second; the tooltip shows the exact time. */
 export const Time = ({ at }: { readonly at: number }) => (
   <time dateTime={new Date(at).toISOString()} title={exact(at)}>
     {relative(at, now.value)}
@@ -75,7 +75,7 @@ export const Time = ({ at }: { readonly at: number }) => (
 
 export type Tone = 'ok' | 'warning' | 'danger' | 'accent' | 'neutral';
 
-/** A word with a picture and a colour: never the colour alone. */
+/** A word with an icon and a colour, so that the meaning does not depend on colour alone. */
 export const Badge = (props: {
   readonly tone: Tone;
   readonly icon: IconName;
@@ -110,7 +110,7 @@ export const ChannelBadge = ({ channel }: { readonly channel: Channel }) => (
   </span>
 );
 
-/** An empty place: why nothing is here, and what to do about it. */
+/** Explains why a list is empty and what to do. */
 export const Empty = (props: {
   readonly icon: IconName;
   readonly title: string;
@@ -127,7 +127,7 @@ export const Empty = (props: {
 export const Failure = (props: { readonly refusal: Refusal; onRetry?(): void }) => (
   <div class="empty failure" role="alert">
     <Icon name="alert" />
-    <h2>{props.refusal.code === 'not_found' ? 'Not found' : 'This could not be loaded'}</h2>
+    <h2>{props.refusal.code === 'not_found' ? 'Not found' : 'Loading failed'}</h2>
     <p class="muted">{props.refusal.message}</p>
     {props.onRetry && (
       <Button icon="again" onClick={() => props.onRetry?.()}>
@@ -158,7 +158,7 @@ export interface Tab {
   readonly render: () => ComponentChildren;
 }
 
-/** Several views of one thing, one of them shown; arrow keys lead from one to the next. */
+/** Tabs, of which one is shown; arrow keys switch between them. */
 export function Tabs(props: {
   readonly label: string;
   readonly tabs: readonly Tab[];

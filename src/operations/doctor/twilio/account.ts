@@ -7,7 +7,7 @@ import {
 } from '../../../channels/sms/providers/twilio/transport.ts';
 import type { TwilioAccount } from '../../../channels/sms/shop.ts';
 
-/** What Twilio calls for a message that comes in; an empty URL is one that is not set. */
+/** The webhooks of inbound messages; an empty URL is not set. */
 export interface InboundSettings {
   readonly url: string;
   readonly method: string;
@@ -33,7 +33,7 @@ export interface MessagingService extends InboundSettings {
   readonly senders: readonly string[];
 }
 
-/** What the checks ask of an account. Every method rejects with TwilioTrouble. */
+/** The operations of the checks on an account. Every method rejects with TwilioTrouble. */
 export interface TwilioSettings {
   find(number: string): Promise<Sender | undefined>;
   application(sid: string): Promise<InboundSettings>;
@@ -42,7 +42,7 @@ export interface TwilioSettings {
   update(sender: Sender, changes: Partial<InboundSettings>): Promise<Sender>;
 }
 
-/** A call that gave nothing; `message` is for an operator. */
+/** A failed request; `message` is for an operator. */
 export class TwilioTrouble extends Error {
   override name = 'TwilioTrouble';
   readonly kind: 'refused' | 'forbidden' | 'unreachable' | 'other';
@@ -52,7 +52,7 @@ export class TwilioTrouble extends Error {
   }
 }
 
-/** More services than any account is known to have numbers in. */
+/** Limit of services read. */
 const MAX_SERVICES = 200;
 const MAX_SENDERS = 2000;
 /** The filter by number finds parts of numbers too. */
@@ -60,7 +60,7 @@ const MAX_MATCHES = 100;
 
 /** An account with what a credential may do in it. */
 export interface ConnectedAccount extends TwilioSettings {
-  /** Asks for next to nothing. @throws {TwilioTrouble} when the credential is not accepted */
+  /** Sends a minimal request. @throws {TwilioTrouble} when the credential is refused */
   ping(): Promise<void>;
 }
 
@@ -74,13 +74,14 @@ export async function connectAccount(
   const client = await connectTwilio(accountSid, credential, apiCalls({ baseUrl, timeoutMs }));
   return {
     ping: () =>
-      told(async () => {
+      withTwilioTrouble(async () => {
         await client.incomingPhoneNumbers.list({ limit: 1 });
       }),
-    find: (number) => told(() => findSender(client, number)),
-    application: (sid) => told(async () => ofSms(await client.applications(sid).fetch())),
-    services: () => told(() => listServices(client)),
-    update: (sender, changes) => told(() => updateSender(client, sender, changes)),
+    find: (number) => withTwilioTrouble(() => findSender(client, number)),
+    application: (sid) =>
+      withTwilioTrouble(async () => ofSms(await client.applications(sid).fetch())),
+    services: () => withTwilioTrouble(() => listServices(client)),
+    update: (sender, changes) => withTwilioTrouble(() => updateSender(client, sender, changes)),
   };
 }
 
@@ -171,7 +172,7 @@ const toShortCode = (code: SmsFields & { readonly sid: string }): Sender => ({
 /** The library's types say that everything is there; the API has nulls. */
 const text = (value: string | null | undefined): string => value ?? '';
 
-async function told<T>(call: () => Promise<T>): Promise<T> {
+async function withTwilioTrouble<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {
@@ -187,11 +188,11 @@ function trouble(error: unknown): unknown {
     return new TwilioTrouble(
       'unreachable',
       code === 'not-json'
-        ? "what answered is not Twilio's API"
-        : `no answer from Twilio (${code ?? 'network'})`,
+        ? "the response is not from Twilio's API"
+        : `no response from Twilio (${code ?? 'network'})`,
     );
   }
-  const said = `Twilio answered ${status}${code === undefined ? '' : ` (error ${code})`}`;
+  const said = `Twilio responded with ${status}${code === undefined ? '' : ` (error ${code})`}`;
   if (status === 401) return new TwilioTrouble('refused', said);
   if (status === 403) return new TwilioTrouble('forbidden', said);
   if (status === 429 || status >= 500) {

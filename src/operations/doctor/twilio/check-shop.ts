@@ -3,7 +3,7 @@ import {
   credentialsOf,
 } from '../../../channels/sms/providers/twilio/transport.ts';
 import type { SmsShop } from '../../../channels/sms/shop.ts';
-import { type Change, type CheckResult, verdicts } from '../check.ts';
+import { type Change, type CheckResult, resultsFor } from '../check.ts';
 import { isReachable } from '../public-url.ts';
 import {
   type ConnectedAccount,
@@ -26,7 +26,7 @@ import {
 
 export interface TwilioCheckOptions {
   readonly publicUrl: string;
-  /** Sets what is wrong at the numbers; else nothing is ever changed. */
+  /** Corrects the settings of numbers; otherwise nothing is changed. */
   readonly fix: boolean;
   /** For one call. */
   readonly timeoutMs: number;
@@ -34,14 +34,14 @@ export interface TwilioCheckOptions {
 
 export type TwilioShop = Pick<SmsShop, 'name' | 'numbers' | 'messagingServiceSids' | 'twilio'>;
 
-/** Everything about one shop that Twilio knows: credentials, numbers, services. */
+/** Checks the credentials, numbers and messaging services of one shop. */
 export async function checkTwilioShop(
   shop: TwilioShop,
   options: TwilioCheckOptions,
 ): Promise<CheckResult[]> {
   const { account, results } = await connect(shop, options);
   if (account === undefined) {
-    const untried = 'not looked at: Twilio accepted no credential that may read numbers';
+    const untried = 'not checked: no credential may read numbers';
     const notes = shop.numbers.map((number) => numberSkipped(shop.name, number, untried));
     return [...results, ...notes];
   }
@@ -85,7 +85,7 @@ async function connect(
         : { kind: 'accepted' };
     tried.push({ credential, acceptance });
     if (acceptance.kind === 'accepted') account ??= candidate;
-    // The others would wait as long for nothing.
+    // The other credentials would time out as well.
     if (acceptance.kind === 'unreachable') break;
   }
   return { account, results: checkCredentials(shop.name, tried) };
@@ -128,11 +128,11 @@ async function checkOrFix(
   const changes = neededChanges(facts.sender, publicUrl);
   if (Object.keys(changes).length === 0) return found;
   if (!isReachable(publicUrl)) {
-    return instead(found, 'not changed: set http.publicUrl to one that Twilio reaches first');
+    return withTodo(found, 'not changed: first set http.publicUrl to a URL that Twilio can reach');
   }
   const after = await attempt(() => account.update(facts.sender, changes));
   if (after instanceof TwilioTrouble) {
-    return instead(found, `not changed: ${after.message}; set it in Twilio's console`);
+    return withTodo(found, `not changed: ${after.message}; set it in Twilio's console`);
   }
   const [there, webhook, fallback] = checkNumber(
     shop,
@@ -150,7 +150,7 @@ async function checkOrFix(
   ];
 }
 
-const instead = (results: readonly CheckResult[], todo: string): CheckResult[] =>
+const withTodo = (results: readonly CheckResult[], todo: string): CheckResult[] =>
   results.map((result) => (result.status === 'failed' ? { ...result, todo } : result));
 
 async function attempt<T>(call: () => Promise<T>): Promise<T | TwilioTrouble> {
@@ -182,7 +182,7 @@ function checkCredentials(shop: string, tried: readonly TriedCredential[]): Chec
     ({ credential, acceptance }) => isToken(credential) && acceptance.kind === 'accepted',
   );
   return tried.map(({ credential, acceptance }, index) => {
-    const { ok, warning, failed } = verdicts(
+    const { ok, warning, failed } = resultsFor(
       'twilio.credentials',
       `${shop} ${credential.name}`,
       'accepted by Twilio for this account',
@@ -192,19 +192,19 @@ function checkCredentials(shop: string, tried: readonly TriedCredential[]): Chec
         return ok('accepted');
       case 'forbidden':
         return warning(
-          `${acceptance.said}: it may not read phone numbers`,
-          'allow the key to read and update phone numbers and messaging services, for these checks',
+          `${acceptance.said}: no permission to read phone numbers`,
+          'grant the key permission to read and update phone numbers and messaging services',
         );
       case 'refused':
-        // The first is what media are fetched with; a further token is there for a rotation.
+        // The first token is used to fetch media; further ones are for rotation.
         return isToken(credential) && someToken && index > 0
-          ? warning(acceptance.said, 'remove this token once the rotation is over')
+          ? warning(acceptance.said, 'remove this token after the rotation')
           : failed(acceptance.said, whatToSet(credential));
       case 'unreachable':
       case 'other':
         return failed(
           acceptance.said,
-          'check that this machine reaches sms.twilio.baseUrl, and that accountSid is right',
+          'check that this machine can reach sms.twilio.baseUrl and that accountSid is correct',
         );
     }
   });

@@ -1,9 +1,9 @@
 import { parseAddress } from '../../../channels/sms/address.ts';
-import { type Change, type CheckResult, verdicts } from '../check.ts';
+import { type Change, type CheckResult, resultsFor } from '../check.ts';
 import { differences, shownUrl, webhookUrl } from '../public-url.ts';
 import type { InboundSettings, MessagingService, Sender } from './account.ts';
 
-/** Whether the texts of a number, or of a messaging service, come to this gateway. */
+/** Checks whether the text messages of a number or a messaging service reach this gateway. */
 
 /** What decides where a number's texts go (Twilio, IncomingPhoneNumber and Service resources). */
 export type Handler =
@@ -23,13 +23,13 @@ export function whyNotLookedUp(address: string): string | undefined {
   if (transport === 'sms') return undefined;
   return (
     `${transport} senders are not among an account's numbers: ` +
-    'compare their webhook in the console with the one to set'
+    "compare their webhook in Twilio's console with the required one"
   );
 }
 
 /** @param why in words for an operator */
 export const numberSkipped = (shop: string, number: string, why: string): CheckResult =>
-  verdicts('twilio.number', `${shop} ${number}`, EXISTS).skipped(why);
+  resultsFor('twilio.number', `${shop} ${number}`, EXISTS).skipped(why);
 
 const EXISTS = 'a number of the account';
 
@@ -41,13 +41,13 @@ export function checkNumber(
   publicUrl: string,
 ): CheckResult[] {
   const subject = `${shop} ${number}`;
-  const exists = verdicts('twilio.number', subject, EXISTS);
+  const exists = resultsFor('twilio.number', subject, EXISTS);
   if (facts.kind === 'missing') {
-    const todo = 'buy or port it into this account, or correct sms.numbers and accountSid';
+    const todo = 'add the number to this account, or correct sms.numbers and accountSid';
     return [exists.failed('the account has no such number', todo)];
   }
   if (facts.kind === 'unknown') {
-    return [exists.failed(facts.said, 'try again; the credentials may not read this')];
+    return [exists.failed(facts.said, 'try again; check the permissions of the credentials')];
   }
   const { sender, handler } = facts;
   const there = exists.ok(`${sender.kind} ${sender.sid}`);
@@ -58,25 +58,25 @@ export function checkNumber(
       'and does not use the webhook of the number';
     return [
       there,
-      verdicts('twilio.webhook', subject, wanted).skipped(ignored),
-      verdicts('twilio.fallback', subject, wanted).skipped(ignored),
+      resultsFor('twilio.webhook', subject, wanted).skipped(ignored),
+      resultsFor('twilio.fallback', subject, wanted).skipped(ignored),
     ];
   }
   const asked =
     handler.kind === 'own'
-      ? { todo: `set it in Twilio's console, or run doctor --fix` }
+      ? { todo: `set it in Twilio's console, or run sluice doctor --fix` }
       : {
           by: `SmsUrl is ignored, application ${handler.sid} decides`,
           todo:
             `set it at that application, or clear the number's SmsApplicationSid and run ` +
-            'doctor --fix (--fix leaves applications alone: others may use them)',
+            'sluice doctor --fix (which does not change applications, since others may use them)',
         };
   const settings = handler.kind === 'own' ? sender : handler.settings;
   return [there, ...checkInbound({ name: subject, ...asked }, settings, publicUrl)];
 }
 
 const IN_THE_CONSOLE =
-  "set it in Twilio's console, Messaging, Services, Integration (--fix changes numbers alone)";
+  "set it in Twilio's console, Messaging, Services, Integration (--fix changes only numbers)";
 
 /**
  * Whether the texts of a messaging service come here: by the webhook of each number when
@@ -91,13 +91,17 @@ export function checkService(
   publicUrl: string,
 ): CheckResult[] {
   const subject = `${shop} ${sid}`;
-  const { ok, failed } = verdicts('twilio.service', subject, 'a messaging service of the account');
+  const { ok, failed } = resultsFor(
+    'twilio.service',
+    subject,
+    'a messaging service of the account',
+  );
   if (service === undefined) {
     const todo = 'correct sms.twilio.messagingServiceSids';
     return [failed('the account has no such service', todo)];
   }
   if (service.usesNumbersOwn) return [ok('it uses the webhook of each number')];
-  const dropped = service.url === '' ? ', and with none it receives nothing' : '';
+  const dropped = service.url === '' ? ', and it is not set, so messages are lost' : '';
   return [
     ok(`its own webhook decides for its numbers${dropped}`),
     ...checkInbound({ name: subject, todo: IN_THE_CONSOLE }, service, publicUrl),
@@ -106,12 +110,8 @@ export function checkService(
 
 /** The services could not be read: whether a number's own webhook counts is not known then. */
 export function servicesUnknown(shop: string, configured: boolean, said: string): CheckResult {
-  const { warning, failed } = verdicts(
-    'twilio.service',
-    shop,
-    'messaging services that can be looked at',
-  );
-  const todo = 'see in the console that no messaging service takes the texts of these numbers';
+  const { warning, failed } = resultsFor('twilio.service', shop, 'readable messaging services');
+  const todo = "check in Twilio's console that no messaging service handles these numbers";
   return configured ? failed(said, todo) : warning(said, todo);
 }
 
@@ -131,7 +131,7 @@ function checkInbound(
 ): [webhook: CheckResult, fallback: CheckResult] {
   const check = (name: string, url: string, method: string): CheckResult => {
     const wanted = `POST ${webhookUrl(publicUrl)}`;
-    const { ok, failed } = verdicts(name, subject.name, wanted);
+    const { ok, failed } = resultsFor(name, subject.name, wanted);
     const by = subject.by === undefined ? '' : `${subject.by}: `;
     if (url === '') return failed(`${by}nothing is set`, subject.todo);
     const wrong = wrongWith(url, method, publicUrl);

@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { type CreateMessageRequest, isEmailAddress } from '../platform-api/schemas.ts';
-import { ApiError } from './api-error.ts';
+import { invalidRequest } from './api-error.ts';
 import type { Channel } from './store/rows.ts';
 
 /**
@@ -46,7 +46,7 @@ export function endsOf(type: Channel, { contact, conversation }: CreateMessageRe
     return { sender: orNull(from), agentContact: orNull(normalPhone(to).toLowerCase()) };
   }
   if (to !== '' && !isEmailAddress(to)) {
-    throw new ApiError(400, 'the request is not valid', {
+    throw invalidRequest({
       'conversation.agent_contact': 'expected an email address',
     });
   }

@@ -1,6 +1,13 @@
+import type { RequestListener } from 'node:http';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { errorFields, type Logger } from '../observability/logger.ts';
-import { ApiError, systemCode } from './api-error.ts';
+import {
+  createHttpListener,
+  type HttpListener,
+  type RefusedStatus,
+} from '../runtime/http-listener.ts';
+import { ApiError, isSystemError } from './api-error.ts';
+import { LIMITS } from './open-points.ts';
 import { authenticate, limitRate, type ShopOfKey } from './authenticate.ts';
 import { faultMiddleware, type Faults, sendJson } from './respond.ts';
 import { referenceRoutes } from './reference/routes.ts';
@@ -15,7 +22,7 @@ import type { RouteContext } from './routes/resource.ts';
 import { mediaFileRoutes, mediaRoutes } from './routes/media.ts';
 import { parserError } from './routes/input.ts';
 
-interface AppOptions {
+export interface AppOptions {
   readonly shopOfKey: ShopOfKey;
   readonly uploadMaxBytes: number;
   readonly requestsPerSecond?: number;
@@ -76,7 +83,7 @@ function toApiError(error: unknown): ApiError {
   const known = error instanceof ApiError ? error : parserError(error);
   if (known !== undefined) return known;
   if (isBadPath(error)) return new ApiError(400, 'the path is not percent-encoded UTF-8');
-  if (systemCode(error) !== undefined) {
+  if (isSystemError(error)) {
     return new ApiError(503, 'the store cannot write now', {}, { 'Retry-After': '5' });
   }
   return new ApiError(500, 'something went wrong here');
@@ -89,4 +96,31 @@ const isBadPath = (error: unknown) =>
 function nothingHere(path: string): ApiError {
   if (path.endsWith('/')) return new ApiError(404, 'there is nothing at this path');
   return new ApiError(404, `there is nothing at this path; they end with a slash: ${path}/`);
+}
+
+const UNREADABLE: Readonly<Record<RefusedStatus, readonly [code: string, message: string]>> = {
+  400: ['invalid', 'the request is not HTTP'],
+  408: ['invalid', 'the request did not arrive in time'],
+  413: ['too_large', 'the chunk extensions of the body are too large'],
+  431: ['too_large', 'the headers and the query are larger than 64 KiB'],
+  503: ['unavailable', 'too many connections are open'],
+};
+
+/**
+ * The platform's HTTP server. A request that cannot be parsed (most often a query that is too long,
+ * such as a filter with a thousand ids) is answered with the same error body as any other. Clients
+ * have no limits of their own, because all of them, the gateway included, are on this machine.
+ */
+export function createPlatformListener(app: RequestListener): HttpListener {
+  return createHttpListener(app, {
+    maxHeaderBytes: LIMITS.headersMaxBytes,
+    trusted: { has: () => true },
+    finalAnswer: (status) => {
+      const [code, message] = UNREADABLE[status];
+      return {
+        type: 'application/json; charset=utf-8',
+        body: JSON.stringify({ error: { code, message, fields: {} } }),
+      };
+    },
+  });
 }

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { NextFunction, Request, Response } from 'express';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { z } from 'zod';
-import { ApiError } from './api-error.ts';
+import { ApiError, invalidRequest } from './api-error.ts';
 
 export interface Shop {
   readonly shopId: string;
@@ -36,7 +36,7 @@ export function shopOfKey(shops: readonly Shop[]): ShopOfKey {
     const shopId = header?.trim().toLowerCase() ?? '';
     if (!z.guid().safeParse(shopId).success) {
       const words = shopId === '' ? 'required: the uuid of the shop' : 'expected a uuid';
-      throw new ApiError(400, 'the request is not valid', { 'X-Shop-Id': words });
+      throw invalidRequest({ 'X-Shop-Id': words });
     }
     const shop = owned.find((candidate) => candidate.shopId === shopId);
     if (shop === undefined) {

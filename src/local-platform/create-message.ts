@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CreateMessageRequest } from '../platform-api/schemas.ts';
-import { ApiError } from './api-error.ts';
+import { ApiError, invalidRequest } from './api-error.ts';
 import { LIMITS } from './open-points.ts';
 import { excerptOf, plainText, titleOf } from './plain-text.ts';
 import { endsOf } from './addresses.ts';
@@ -165,13 +165,13 @@ function speak(store: Store, conversation: ConversationRow, said: Utterance): Ti
 function assertAttachments(store: Store, shop: string, given: readonly string[]): string[] {
   const field = 'message.attachments';
   if (given.length > LIMITS.attachmentsMax) {
-    throw new ApiError(400, 'the request is not valid', {
+    throw invalidRequest({
       [field]: `at most ${LIMITS.attachmentsMax}`,
     });
   }
   const missing = given.findIndex((id) => store.media.byId(shop, id) === undefined);
   if (missing < 0) return [...new Set(given)];
-  throw new ApiError(400, 'the request is not valid', { [`${field}.${missing}`]: 'no such media' });
+  throw invalidRequest({ [`${field}.${missing}`]: 'no such media' });
 }
 
 /**
@@ -195,7 +195,7 @@ function findConversation(
     throw new ApiError(404, 'there is no such conversation', { 'conversation.id': 'not found' });
   }
   if (conversation.type === undefined) {
-    throw new ApiError(400, 'the request is not valid', {
+    throw invalidRequest({
       'conversation.type': 'required when conversation.id is absent',
     });
   }

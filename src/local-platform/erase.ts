@@ -10,6 +10,7 @@ import {
   type PlatformTraces,
 } from './store/erase-rows.ts';
 import { durableFiles } from '../runtime/durable-files.ts';
+import { codeOf } from '../runtime/error-code.ts';
 
 /** Others' transactions are short. */
 const BUSY_MS = 30_000;
@@ -126,7 +127,7 @@ async function readHead(path: string): Promise<string> {
     file = await open(path, 'r');
   } catch (error) {
     // It has got its name meanwhile, and comes up under that.
-    if (isMissing(error)) return '';
+    if (codeOf(error) === 'ENOENT') return '';
     throw error;
   }
   try {
@@ -198,8 +199,4 @@ async function blackenTexts(folder: string, lines: readonly Line[]): Promise<voi
   } finally {
     await file.close();
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT';
 }

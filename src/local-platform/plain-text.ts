@@ -1,6 +1,7 @@
 import sanitizeHtml from 'sanitize-html';
 import MarkdownIt from 'markdown-it';
 import type Token from 'markdown-it/lib/token.mjs';
+import { cutText } from '../runtime/clean-text.ts';
 
 /** A mail's HTML beyond this adds nothing that a search or an excerpt needs. */
 const HTML_MAX_CHARS = 200_000;
@@ -190,10 +191,6 @@ const oneLine = (text: string, max: number) =>
 function shortened(line: string, max: number): string {
   if (line.length <= max) return line;
   const space = line.lastIndexOf(' ', max - 1);
-  const end = space > max / 2 ? space : wholeCharacters(line, max - 1);
-  return `${line.slice(0, end)}…`;
+  const shown = space > max / 2 ? line.slice(0, space) : cutText(line, max - 1);
+  return `${shown}…`;
 }
-
-/** Up to `max` UTF-16 units, without half of a surrogate pair at the end. */
-const wholeCharacters = (line: string, max: number) =>
-  /[\uD800-\uDBFF]/.test(line.charAt(max - 1)) ? max - 1 : max;

@@ -16,7 +16,7 @@ export function contextOf(
   return {
     shopName,
     channel: conversation.type,
-    contactName: contactOf(store, message)?.name ?? undefined,
+    contactName: store.contacts.ofMessage(message)?.name ?? undefined,
     subject: conversation.title ?? undefined,
     text: message.text,
     attachments: store.messages.attachments(message.id).length,
@@ -88,8 +88,4 @@ export function storeReply(
   });
   store.outgoing.add(reply, nowMs);
   return reply;
-}
-
-function contactOf(store: Store, { shop, contact_id: id }: MessageRow) {
-  return id === null ? undefined : store.contacts.byId(shop, id);
 }

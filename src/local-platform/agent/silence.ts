@@ -1,8 +1,7 @@
-import { z } from 'zod';
 import { LIMITS } from '../open-points.ts';
 import { senderOf } from '../outbound/addressed.ts';
 import { isMachine } from '../addresses.ts';
-import type { ConversationRow, MessageRow } from '../store/rows.ts';
+import { type ConversationRow, emailOf, type MessageRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 
 /** Why a message gets no answer. */
@@ -27,8 +26,6 @@ const BOUNCE =
   /^(?:undeliver(?:able|ed)\b|delivery (?:status notification|failure|has failed)|mail delivery (?:failed|system|subsystem)|returned mail|failure notice|unzustellbar|nicht zustellbar|message non distribué|no se puede entregar)/i;
 /** What carriers take for an end of the subscription; Twilio answers these itself. */
 const OPT_OUT = /^\W*(?:stop|stopall|unsubscribe|cancel|end|quit|start|unstop|optout|revoke)\W*$/i;
-
-const stored = z.object({ subject: z.string().optional() });
 
 /**
  * Why this message gets no answer; undefined when it may get one. The API does not say whether a
@@ -55,12 +52,12 @@ function machine(
   conversation: ConversationRow,
   message: MessageRow,
 ): Silence | undefined {
-  const { shop, email: headers } = message;
+  const { shop } = message;
   const address = senderOf(store, conversation, message);
   if (address && store.conversations.isAgentContact(shop, address)) return 'own_address';
   if (conversation.type !== 'email') return undefined;
   if (address && isMachine(address)) return 'no_reply_address';
-  const subject = (headers === null ? undefined : stored.parse(JSON.parse(headers)).subject) ?? '';
+  const { subject = '' } = emailOf(message);
   if (AUTO_REPLY.test(subject.trim())) return 'auto_reply';
   return BOUNCE.test(subject.trim()) ? 'bounce' : undefined;
 }

@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url';
-import { z } from 'zod';
 import addressparser from 'nodemailer/lib/addressparser';
-import type { ConversationRow, MessageRow } from '../store/rows.ts';
+import { cutText } from '../../runtime/clean-text.ts';
+import { type ConversationRow, emailOf, type MessageRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import { type EmailThread, type OutgoingReply, SendFailed, unreachable } from './outbound.ts';
 import { isEmailAddress } from '../../platform-api/schemas.ts';
@@ -18,12 +18,8 @@ export function senderOf(
 ): string | undefined {
   if (message.sender !== null) return message.sender;
   if (type === 'web_chat') return undefined;
-  const contact = contactOf(store, message);
+  const contact = store.contacts.ofMessage(message);
   return (type === 'email' ? contact?.email : contact?.phone) ?? undefined;
-}
-
-function contactOf(store: Store, { shop, contact_id: id }: MessageRow) {
-  return id === null ? undefined : store.contacts.byId(shop, id);
 }
 
 /** The stored reply, addressed: from where the customer wrote to, to where he wrote from. */
@@ -33,7 +29,7 @@ export function addressed(
   reply: MessageRow,
   shopName: string,
 ): OutgoingReply {
-  const contact = contactOf(store, reply);
+  const contact = store.contacts.ofMessage(reply);
   const question = store.messages.answeredBy(reply);
   const isEmail = conversation.type === 'email';
   return {
@@ -56,11 +52,6 @@ export function addressed(
 const REFERENCES_MAX = 20;
 const SUBJECT_MAX = 250;
 const MESSAGE_ID = /^<[^<>\s]{1,250}>/;
-const stored = z.object({
-  subject: z.string().optional(),
-  in_reply_to: z.string().optional(),
-  references: z.array(z.string()).optional(),
-});
 
 /**
  * The headers that put a reply beneath the customer's message (RFC 5322 §3.6.4).
@@ -72,13 +63,13 @@ export function threadOf(
   conversation: ConversationRow,
   messageId: string,
 ): EmailThread {
-  const email = message.email === null ? {} : stored.parse(JSON.parse(message.email));
+  const email = emailOf(message);
   const inReplyTo = MESSAGE_ID.exec(message.remote_id ?? '')?.[0];
   // Without References, In-Reply-To is all that is known of the thread.
   const known = email.references?.length ? email.references : [email.in_reply_to ?? ''];
   const earlier = known.flatMap((id) => MESSAGE_ID.exec(id)?.[0] ?? []);
   const references = [...new Set([...earlier, ...(inReplyTo ? [inReplyTo] : [])])];
-  const subject = cut(oneLine(email.subject ?? conversation.title ?? ''));
+  const subject = shortened(oneLine(email.subject ?? conversation.title ?? ''));
   return {
     messageId,
     inReplyTo,
@@ -94,11 +85,8 @@ export function threadOf(
 /** What may stand in a header: no line breaks, no control characters. */
 export const oneLine = (text: string): string => text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
 
-function cut(subject: string): string {
-  if (subject.length <= SUBJECT_MAX) return subject;
-  // Not between the two halves of one character.
-  return `${subject.slice(0, SUBJECT_MAX - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
-}
+const shortened = (subject: string): string =>
+  subject.length <= SUBJECT_MAX ? subject : `${cutText(subject, SUBJECT_MAX - 1)}…`;
 
 /** The domain of the shop's address, in ASCII, for the right side of a message-id. */
 export function domainOf(address: string | null): string {

@@ -3,7 +3,7 @@ import { Server, type Socket } from 'socket.io';
 import { z } from 'zod';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Message } from '../../platform-api/resources.ts';
-import { ApiError } from '../api-error.ts';
+import { ApiError, invalidRequest } from '../api-error.ts';
 import type { ShopOfKey } from '../authenticate.ts';
 import { checked } from '../routes/input.ts';
 import { type MessageRow, toMessage } from '../store/rows.ts';
@@ -203,7 +203,7 @@ export class ChatSockets {
       throw new ApiError(404, 'there is no such conversation', { conversation_id: 'not found' });
     }
     if (conversation.type !== 'web_chat') {
-      throw new ApiError(400, 'the request is not valid', {
+      throw invalidRequest({
         conversation_id: 'expected a conversation of type web_chat',
       });
     }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorFields, type Logger } from '../../observability/logger.ts';
-import { systemCode } from '../api-error.ts';
+import { isSystemError } from '../api-error.ts';
 import type { OutgoingRow } from '../store/outgoing-table.ts';
 import type { ConversationRow, MessageRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
@@ -220,7 +220,7 @@ export class ReplySender {
   ): Promise<boolean> {
     const { store, logger, schedule, now } = this.#options;
     // The store could not note what was done: nothing is known of the reply itself.
-    if (systemCode(error) !== undefined) throw error;
+    if (isSystemError(error)) throw error;
     // Anything else is a fault of this program: to repeat it would not mend it.
     const failure =
       error instanceof SendFailed

@@ -1,5 +1,6 @@
 import { appendFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { cutText } from '../../runtime/clean-text.ts';
 import { durableFiles, makeFolder } from '../../runtime/durable-files.ts';
 import {
   diskFailure,
@@ -68,8 +69,7 @@ function endWithin(text: string, maxChars: number): number {
     const at = last.findLast((index) => index <= maxChars);
     if (at !== undefined && at > maxChars / 2) return at;
   }
-  // Not between the two halves of one character.
-  return /[\uD800-\uDBFF]/.test(text.charAt(maxChars - 1)) ? maxChars - 1 : maxChars;
+  return cutText(text, maxChars).length;
 }
 
 /** Twilio's marks of messages that travel by other ways than SMS. */

@@ -74,8 +74,7 @@ const uploadForm = z.object({
     .describe('Whether the file is readable from a public URL.'),
 });
 
-/** All 11 operations, in the order to read them in. @param baseUrl of the links in examples */
-export const operations = (baseUrl: string): readonly Operation[] => [
+const MESSAGES: readonly Operation[] = [
   {
     id: 'createMessage',
     tag: 'Messages',
@@ -143,6 +142,9 @@ export const operations = (baseUrl: string): readonly Operation[] => [
     },
     errors: READ_ONE,
   },
+];
+
+const ticketsOperations = (baseUrl: string): readonly Operation[] => [
   {
     id: 'listTickets',
     tag: 'Tickets',
@@ -188,6 +190,9 @@ export const operations = (baseUrl: string): readonly Operation[] => [
     },
     errors: READ,
   },
+];
+
+const CONVERSATIONS: readonly Operation[] = [
   {
     id: 'getConversation',
     tag: 'Conversations',
@@ -204,6 +209,9 @@ export const operations = (baseUrl: string): readonly Operation[] => [
     },
     errors: READ_ONE,
   },
+];
+
+const CONTACTS: readonly Operation[] = [
   {
     id: 'listContacts',
     tag: 'Contacts',
@@ -233,6 +241,9 @@ export const operations = (baseUrl: string): readonly Operation[] => [
     },
     errors: READ_ONE,
   },
+];
+
+const mediaOperations = (baseUrl: string): readonly Operation[] => [
   {
     id: 'uploadMedia',
     tag: 'Media',
@@ -257,6 +268,9 @@ export const operations = (baseUrl: string): readonly Operation[] => [
     },
     errors: WRITE,
   },
+];
+
+const EVENTS: readonly Operation[] = [
   {
     id: 'createEvent',
     tag: 'Events',
@@ -289,6 +303,16 @@ export const operations = (baseUrl: string): readonly Operation[] => [
     },
     errors: WRITE,
   },
+];
+
+/** All 11 operations, in reading order. @param baseUrl of the links in the examples */
+export const operations = (baseUrl: string): readonly Operation[] => [
+  ...MESSAGES,
+  ...ticketsOperations(baseUrl),
+  ...CONVERSATIONS,
+  ...CONTACTS,
+  ...mediaOperations(baseUrl),
+  ...EVENTS,
 ];
 
 /** A line to try an operation with, for a POSIX shell that has `API_KEY` and `SHOP_ID`. */

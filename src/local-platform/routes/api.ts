@@ -8,7 +8,7 @@ import {
   listTicketsQuerySchema,
   ticketFiltersSchema,
 } from '../../platform-api/schemas.ts';
-import { ApiError } from '../api-error.ts';
+import { invalidRequest } from '../api-error.ts';
 import { shopOf } from '../authenticate.ts';
 import { checked, jsonBody } from './input.ts';
 import { sendJson } from '../respond.ts';
@@ -41,7 +41,7 @@ function record(
 ): { contact: ContactRow | undefined; created: boolean } {
   const identity = event.contact;
   if (identity && !identity.email && !identity.phone && !identity.remote_id) {
-    throw new ApiError(400, 'the request is not valid', {
+    throw invalidRequest({
       contact: 'expected an email, a phone or a remote_id to find it by',
     });
   }

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import express, { type RequestHandler } from 'express';
 import type { z } from 'zod';
-import { ApiError } from '../api-error.ts';
+import { ApiError, invalidRequest, unreadableBody, unsupportedBody } from '../api-error.ts';
 import { LIMITS } from '../open-points.ts';
 
 /** An answer on its way through express's parser, which puts things on what is thrown. */
@@ -20,8 +20,8 @@ const parse = express.json({
   strict: false,
   verify: (_request, _response, bytes, charset) => {
     // RFC 8259 §8.1. Decoding would put U+FFFD for what is none, and nobody would notice.
-    if (charset !== 'utf-8') throw new Refused(unsupported('expected the charset UTF-8'));
-    if (!isUtf8(bytes)) throw new Refused(unreadable('expected UTF-8'));
+    if (charset !== 'utf-8') throw new Refused(unsupportedBody('expected the charset UTF-8'));
+    if (!isUtf8(bytes)) throw new Refused(unreadableBody('expected UTF-8'));
   },
 });
 
@@ -33,7 +33,7 @@ export const jsonBody: readonly RequestHandler[] = [
       const type = request.headers['content-type'] ?? '';
       request.headers['content-type'] = type.replace(/(charset\s*=\s*"?)utf8\b/i, '$1utf-8');
       next();
-    } else throw unsupported('expected a body of type application/json');
+    } else throw unsupportedBody('expected a body of type application/json');
   },
   parse,
 ];
@@ -44,27 +44,22 @@ export function parserError(error: unknown): ApiError | undefined {
   if (!(error instanceof Error) || !('type' in error)) return undefined;
   switch (error.type) {
     case 'entity.parse.failed':
-      return unreadable(`expected JSON: ${error.message}`);
+      return unreadableBody(`expected JSON: ${error.message}`);
     case 'entity.too.large':
       return new ApiError(413, 'the body is too large', {
         body: `expected at most ${LIMITS.jsonMaxBytes} bytes`,
       });
     case 'charset.unsupported':
-      return unsupported('expected the charset UTF-8');
+      return unsupportedBody('expected the charset UTF-8');
     case 'encoding.unsupported':
-      return unsupported('expected no content encoding, or gzip, deflate or br');
+      return unsupportedBody('expected no content encoding, or gzip, deflate or br');
     case 'request.aborted':
     case 'request.size.invalid':
-      return unreadable('broke off');
+      return unreadableBody('broke off');
     default:
       return undefined;
   }
 }
-
-const unreadable = (reason: string) =>
-  new ApiError(400, 'the body could not be read', { body: reason });
-const unsupported = (reason: string) =>
-  new ApiError(415, 'the type of the body is not supported', { body: reason });
 
 /**
  * The input, checked.
@@ -82,7 +77,7 @@ export function checked<Schema extends z.ZodType>(
     // The first mistake of a field; others often follow from it.
     if (!fields.has(field)) fields.set(field, message);
   }
-  throw new ApiError(400, 'the request is not valid', Object.fromEntries(fields));
+  throw invalidRequest(Object.fromEntries(fields));
 }
 
 /** What was expected, in words. A schema's own words come before these. */

@@ -1,8 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { finished, type Readable } from 'node:stream';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
+import { cutText } from '../../runtime/clean-text.ts';
 import { type MediaPermission, mediaPermissionSchema } from '../../platform-api/schemas.ts';
-import { ApiError, systemCode } from '../api-error.ts';
+import {
+  ApiError,
+  invalidRequest,
+  isSystemError,
+  unreadableBody,
+  unsupportedBody,
+} from '../api-error.ts';
 import type { MediaFolder, StoredFile } from '../store/media.ts';
 
 export interface Upload {
@@ -13,9 +20,8 @@ export interface Upload {
   readonly permission: MediaPermission;
 }
 
-/** As much as a file system has for a name; more would not fit into a header either. */
-const NAME_MAX_CHARACTERS = 255;
-const HALF_CHARACTER = /[\ud800-\udbff]$/;
+/** The limit of most file systems; a longer name would not fit into a header either. */
+const NAME_MAX_CHARS = 255;
 
 interface Parts {
   stored?: Promise<StoredFile>;
@@ -58,7 +64,7 @@ export async function readUpload(
       content.resume();
       return;
     }
-    parts.name = (name ?? '').slice(0, NAME_MAX_CHARACTERS).replace(HALF_CHARACTER, '');
+    parts.name = cutText(name ?? '', NAME_MAX_CHARS);
     parts.type = type;
     parts.content = content;
     content.on('limit', () => (parts.tooLarge = true));
@@ -89,7 +95,7 @@ async function parse(request: IncomingMessage, form: BusboyInstance): Promise<bo
 async function accept(parts: Parts, folder: MediaFolder, maxBytes: number): Promise<Upload> {
   const file = await parts.stored;
   if (file === undefined) {
-    throw new ApiError(400, 'the request is not valid', { file: parts.missing });
+    throw invalidRequest({ file: parts.missing });
   }
   const permission = mediaPermissionSchema.safeParse(parts.permission);
   if (permission.success && !parts.tooLarge) {
@@ -97,17 +103,17 @@ async function accept(parts: Parts, folder: MediaFolder, maxBytes: number): Prom
   }
   await folder.remove(file.id);
   if (parts.tooLarge) throw tooLarge(maxBytes);
-  throw new ApiError(400, 'the request is not valid', {
+  throw invalidRequest({
     permission: 'expected private or public',
   });
 }
 
 /** The form broke off, or the disk failed: then that error is the answer. */
 async function refuse(parts: Parts, folder: MediaFolder): Promise<never> {
-  const broken = new ApiError(400, 'the body could not be read', { body: 'broke off' });
+  const broken = unreadableBody('broke off');
   parts.content?.destroy(broken);
   const file = await parts.stored?.catch((error: unknown) => {
-    if (systemCode(error) !== undefined) throw error;
+    if (isSystemError(error)) throw error;
     return undefined;
   });
   if (file !== undefined) await folder.remove(file.id);
@@ -120,9 +126,7 @@ export const tooLarge = (maxBytes: number) =>
 function createForm(request: IncomingMessage, maxBytes: number): BusboyInstance {
   const type = request.headers['content-type'] ?? '';
   if (!/^multipart\/form-data\s*;/i.test(type)) {
-    throw new ApiError(415, 'the type of the body is not supported', {
-      body: 'expected a body of type multipart/form-data',
-    });
+    throw unsupportedBody('expected a body of type multipart/form-data');
   }
   try {
     return new Busboy({
@@ -139,8 +143,6 @@ function createForm(request: IncomingMessage, maxBytes: number): BusboyInstance 
       fileHwm: 1024 * 1024,
     });
   } catch {
-    throw new ApiError(400, 'the body could not be read', {
-      body: 'expected a boundary in the Content-Type',
-    });
+    throw unreadableBody('expected a boundary in the Content-Type');
   }
 }

@@ -13,7 +13,7 @@ import {
   type Slice,
   type Streams,
 } from './listing.ts';
-import type { Channel, ContactRow } from './rows.ts';
+import type { Channel, ContactRow, MessageRow } from './rows.ts';
 
 /** Whom a request speaks of. */
 export interface Identity {
@@ -63,6 +63,11 @@ export class ContactTable {
 
   byId(shop: string, id: string): ContactRow | undefined {
     return this.#sql.byId.get(shop, id);
+  }
+
+  /** The customer of a message's conversation; undefined once they have been erased. */
+  ofMessage({ shop, contact_id: id }: MessageRow): ContactRow | undefined {
+    return id === null ? undefined : this.byId(shop, id);
   }
 
   /**

@@ -1,4 +1,5 @@
-import { dirname } from 'node:path';
+import { mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { databaseTrouble, SetUpUnusable, troubleInWords } from '../../runtime/set-up-trouble.ts';
 import { normalAddress, normalPhone } from '../addresses.ts';
@@ -131,5 +132,45 @@ export class GroupCommit {
       return;
     }
     for (const pending of done) pending.committed();
+  }
+}
+
+/**
+ * Allows one platform per folder: a second one would delete the unfinished uploads of the first, and
+ * answer and send every message twice. The operating system holds the lock and releases it when the
+ * process ends, even by a crash.
+ */
+export class FolderLock {
+  readonly #db: Db;
+
+  private constructor(db: Db) {
+    this.#db = db;
+  }
+
+  /**
+   * Creates the folder if it is missing.
+   * @throws {LocalPlatformUnusable} another platform uses the folder
+   */
+  static take(folder: string): FolderLock {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const file = join(folder, 'platform.lock');
+    let db: Db | undefined;
+    try {
+      db = new Database(file, { timeout: 0 });
+      db.exec('BEGIN EXCLUSIVE');
+      return new FolderLock(db);
+    } catch (cause) {
+      db?.close();
+      const trouble = databaseTrouble(file, cause, { dataDir: dirname(folder) });
+      const why = trouble && troubleInWords(trouble);
+      throw new LocalPlatformUnusable(why ?? `${folder} is in use by another platform`, {
+        cause,
+        mayPass: trouble?.mayPass ?? true,
+      });
+    }
+  }
+
+  release(): void {
+    this.#db.close();
   }
 }

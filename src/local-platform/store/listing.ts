@@ -1,6 +1,6 @@
 import { LIMITS } from '../open-points.ts';
 import type { Db } from './database.ts';
-import { ApiError } from '../api-error.ts';
+import { invalidRequest } from '../api-error.ts';
 
 /**
  * Where a list's rows come from: a stream for each value of one indexed column, the rows of a
@@ -199,5 +199,5 @@ function parseCursor(list: ListName, text: string): Cursor {
     // Decoding is lenient; only the one way of writing it counts.
     if (formatCursor(list, cursor) === text) return cursor;
   }
-  throw new ApiError(400, 'the request is not valid', { cursor: 'not a cursor of this list' });
+  throw invalidRequest({ cursor: 'not a cursor of this list' });
 }

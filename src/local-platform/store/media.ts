@@ -4,11 +4,11 @@ import { opendir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Readable } from 'node:stream';
-import { fileTypeFromFile } from 'file-type';
 import type { MediaPermission } from '../../platform-api/schemas.ts';
 import type { Db } from './database.ts';
 import type { MediaRow } from './rows.ts';
 import { durableFiles, makeFolder } from '../../runtime/durable-files.ts';
+import { signatureAt } from '../../runtime/file-kind.ts';
 import { LIMITS } from '../open-points.ts';
 
 interface NewMedia {
@@ -84,9 +84,9 @@ export class MediaFolder {
     try {
       await pipeline(content, createWriteStream(temporary, { flags: 'wx', mode: 0o600 }));
       const size = await durableFiles.syncPath(temporary);
-      const sniffed = await fileTypeFromFile(temporary).catch(() => undefined);
+      const signature = await signatureAt(temporary);
       await durableFiles.rename(temporary, this.path(id));
-      return { id, size, sniffedType: sniffed?.mime };
+      return { id, size, sniffedType: signature?.mime };
     } catch (error) {
       await rm(temporary, { force: true });
       throw error;

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Contact, Conversation, Message, Ticket } from '../../platform-api/resources.ts';
 
 /** Rows as the tables have them, and the resources of the API that they become. */
@@ -94,6 +95,16 @@ export interface MessageRow {
   /** Of a customer's: the shop's address or number that it was sent to. */
   agent_contact: string | null;
 }
+
+const emailSchema = z.object({
+  subject: z.string().optional(),
+  in_reply_to: z.string().optional(),
+  references: z.array(z.string()).optional(),
+});
+
+/** `message.email` of a stored message; empty for a message of another channel. */
+export const emailOf = ({ email }: MessageRow): z.output<typeof emailSchema> =>
+  email === null ? {} : emailSchema.parse(JSON.parse(email));
 
 export interface MediaRow {
   seq: number;

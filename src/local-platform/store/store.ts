@@ -1,11 +1,9 @@
-import { databaseTrouble, troubleInWords } from '../../runtime/set-up-trouble.ts';
 import { mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { randomBytes, randomUUID } from 'node:crypto';
-import Database from 'better-sqlite3';
 import { ContactTable } from './contact-table.ts';
 import { ConversationTable } from './conversation-table.ts';
-import { type Db, GroupCommit, LocalPlatformUnusable, openDatabase } from './database.ts';
+import { type Db, GroupCommit, openDatabase } from './database.ts';
 import { OutgoingTable } from './outgoing-table.ts';
 import { type EventRow, EventTable } from './event-table.ts';
 import { type MediaFolder, MediaTable } from './media.ts';
@@ -140,45 +138,5 @@ export class Inspection {
   /** Timeline entries and metrics of a shop, oldest first. */
   events(shopId: string): readonly EventRow[] {
     return this.#store.events.byShop(shopId.toLowerCase());
-  }
-}
-
-/**
- * One platform per folder: a second one would delete the first one's unfinished uploads, and answer
- * and send everything twice. The lock is the operating system's; it ends with the process, even
- * after a crash.
- */
-export class FolderLock {
-  readonly #db: Database.Database;
-
-  private constructor(db: Database.Database) {
-    this.#db = db;
-  }
-
-  /**
-   * Makes the folder when it is missing.
-   * @throws {LocalPlatformUnusable} another one has it
-   */
-  static take(folder: string): FolderLock {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const file = join(folder, 'platform.lock');
-    let db: Database.Database | undefined;
-    try {
-      db = new Database(file, { timeout: 0 });
-      db.exec('BEGIN EXCLUSIVE');
-      return new FolderLock(db);
-    } catch (cause) {
-      db?.close();
-      const trouble = databaseTrouble(file, cause, { dataDir: dirname(folder) });
-      const why = trouble && troubleInWords(trouble);
-      throw new LocalPlatformUnusable(why ?? `${folder} is in use by another platform`, {
-        cause,
-        mayPass: trouble?.mayPass ?? true,
-      });
-    }
-  }
-
-  release(): void {
-    this.#db.close();
   }
 }

@@ -13,7 +13,7 @@ import {
   type Streams,
 } from './listing.ts';
 import type { MessageRow, TicketRow } from './rows.ts';
-import { ApiError } from '../api-error.ts';
+import { invalidRequest } from '../api-error.ts';
 import { LIMITS } from '../open-points.ts';
 
 interface NewTicket {
@@ -321,5 +321,4 @@ function relativeMs([, amount = '', unit = '']: RegExpExecArray): number {
 
 const parse = (text: string) => (dateTime.safeParse(text).success ? Date.parse(text) : NaN);
 
-const invalid = (reason: string) =>
-  new ApiError(400, 'the request is not valid', { created_at__range: reason });
+const invalid = (reason: string) => invalidRequest({ created_at__range: reason });

@@ -18,7 +18,7 @@ const CODES: Readonly<Record<ApiStatus, string>> = {
 
 export const ERROR_CODES = Object.values(CODES);
 
-/** An answer that is an error, as the client gets it: `{error: {code, message, fields}}`. */
+/** An error answer. Its body is `{error: {code, message, fields}}`. */
 export class ApiError extends Error {
   override name = 'ApiError';
   readonly status: ApiStatus;

@@ -29,7 +29,7 @@ export interface AppOptions {
   readonly faults?: Faults;
 }
 
-/** The platform's routes (API §4), the pages about them, and the downloads of uploaded files. */
+/** The API's routes (API §4), the reference pages, and the downloads of uploaded files. */
 export function createApp(context: RouteContext, options: AppOptions): Express {
   const app = express();
   app.disable('x-powered-by');
@@ -66,14 +66,14 @@ export function createApp(context: RouteContext, options: AppOptions): Express {
   return app;
 }
 
-/** The one place where anything thrown becomes an answer. Express knows it by its four parameters. */
+/** Turns every thrown error into an answer. Express requires the four parameters. */
 function answerErrors(logger: Logger): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     const answer = toApiError(error);
     if (answer.status >= 500) {
       logger.error('platform.failed', { path: request.path, ...errorFields(error) });
     }
-    // Express's own handler cuts the connection of an answer that has begun.
+    // Express's own handler closes the connection when the answer has begun.
     if (response.headersSent) next(error);
     else sendJson(response, answer.status, answer.body, answer.headers);
   };
@@ -89,7 +89,7 @@ function toApiError(error: unknown): ApiError {
   return new ApiError(500, 'something went wrong here');
 }
 
-/** Express's own word for a parameter in the path that it cannot decode. */
+/** Express's error for a path parameter that it cannot decode. */
 const isBadPath = (error: unknown) =>
   error instanceof URIError && 'status' in error && error.status === 400;
 

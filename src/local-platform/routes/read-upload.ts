@@ -15,7 +15,7 @@ import type { MediaFolder, StoredFile } from '../store/media.ts';
 export interface Upload {
   readonly file: StoredFile;
   readonly name: string;
-  /** As the client declared it. */
+  /** The type that the client declared. */
   readonly type: string;
   readonly permission: MediaPermission;
 }
@@ -30,13 +30,13 @@ interface Parts {
   type: string;
   permission: string;
   tooLarge: boolean;
-  /** What is wrong when there is no file. */
+  /** The error when there is no file. */
   missing: string;
 }
 
 /**
- * Reads a multipart upload (API §4.8): the part `file` goes to the folder as it comes, the field
- * `permission` may stand before or after it.
+ * Reads a multipart upload (API §4.8). The part `file` is streamed to the folder; the field
+ * `permission` may come before or after it.
  * @throws {ApiError} 400, 413, 415; nothing is stored then
  */
 export async function readUpload(
@@ -56,9 +56,9 @@ export async function readUpload(
     if (name === 'permission') parts.permission = value;
     if (name === 'file') parts.missing = 'expected a file, with a filename, not a field';
   });
-  // The declarations say that there always is a name; a part may come without one.
+  // The type declarations require a filename, but a part may lack one.
   form.on('file', (field, content, name: string | undefined, _encoding, type) => {
-    // Without a listener, a part that ends early would end the process.
+    // Without a listener, a part that ends early would crash the process.
     content.on('error', () => undefined);
     if (field !== 'file' || parts.stored) {
       content.resume();
@@ -69,7 +69,7 @@ export async function readUpload(
     parts.content = content;
     content.on('limit', () => (parts.tooLarge = true));
     parts.stored = folder.store(content);
-    // A store that fails stops reading, and the form would wait for it for ever.
+    // A failed store stops reading, and the form would wait forever.
     parts.stored.catch(() => form.destroy());
   });
   const complete = await parse(request, form);
@@ -77,8 +77,8 @@ export async function readUpload(
 }
 
 /**
- * Whether the whole form was read. Not by `pipeline`, which destroys the request when the form
- * fails, and with it the connection that the answer has to go over.
+ * Whether the whole form was read. Does not use `pipeline`, which destroys the request when the form
+ * fails, and with it the connection for the answer.
  */
 async function parse(request: IncomingMessage, form: BusboyInstance): Promise<boolean> {
   const complete = await new Promise<boolean>((resolve) => {
@@ -108,7 +108,7 @@ async function accept(parts: Parts, folder: MediaFolder, maxBytes: number): Prom
   });
 }
 
-/** The form broke off, or the disk failed: then that error is the answer. */
+/** The form was incomplete, or the disk failed, in which case that error is thrown. */
 async function refuse(parts: Parts, folder: MediaFolder): Promise<never> {
   const broken = unreadableBody('broke off');
   parts.content?.destroy(broken);

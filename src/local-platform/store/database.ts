@@ -7,16 +7,16 @@ import { MIGRATIONS } from './migrations.ts';
 
 export type Db = Database.Database;
 
-/** The platform's own database cannot be used. */
+/** The platform's database cannot be used. */
 export class LocalPlatformUnusable extends SetUpUnusable {
   override name = 'LocalPlatformUnusable';
 }
 
 /**
- * Opens the database and brings its schema up to date. `synchronous = FULL` is set on every open
- * and read back: an existing WAL database opens at NORMAL, and an answered 201 would not survive
- * a power cut.
- * @throws {LocalPlatformUnusable} damaged, or written by a newer version
+ * Opens the database and migrates its schema. `synchronous = FULL` is set and read back on every
+ * open: an existing WAL database opens with NORMAL, and then a power cut would lose messages that
+ * were answered with 201.
+ * @throws {LocalPlatformUnusable} the database is damaged or was written by a newer version
  */
 export function openDatabase(file: string): Db {
   let db: Db | undefined;
@@ -24,7 +24,7 @@ export function openDatabase(file: string): Db {
     db = new Database(file, { timeout: 5000 });
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');
-    // What is deleted or replaced is overwritten: docs/decisions/0014-how-bytes-vanish.md.
+    // Overwrites deleted data with zeros: docs/decisions/0014-how-bytes-vanish.md.
     db.pragma('secure_delete = ON');
     db.pragma('cache_size = -16384');
     db.pragma('wal_autocheckpoint = 4000');
@@ -71,10 +71,10 @@ interface Pending {
 }
 
 /**
- * Writes that arrive in the same turn of the event loop share one transaction and one fsync.
- * Nothing waits for company: a lone write is committed at the end of its own turn.
+ * Writes of the same turn of the event loop share one transaction and one fsync. The transaction is
+ * committed at the end of the turn, also when there is only one write.
  *
- * A write that throws is rolled back alone and rejects alone; a commit that fails rejects all.
+ * A write that throws is rolled back and rejected by itself; a failed commit rejects all writes.
  */
 export class GroupCommit {
   readonly #db: Db;
@@ -85,7 +85,7 @@ export class GroupCommit {
     this.#db = db;
   }
 
-  /** Resolves with what `work` returned once it is durable. `work` must be synchronous. */
+  /** Resolves with the result of `work` once it is durable. `work` must be synchronous. */
   run<T>(work: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       let result: { value: T } | undefined;
@@ -102,7 +102,7 @@ export class GroupCommit {
     });
   }
 
-  /** Commits what is waiting, now. */
+  /** Commits the pending writes now. */
   flush(): void {
     this.#scheduled = false;
     const batch = this.#pending;
@@ -110,7 +110,7 @@ export class GroupCommit {
     if (batch.length === 0) return;
     let done: Pending[] = [];
     try {
-      // Inside of a transaction, better-sqlite3 makes a savepoint of the inner one.
+      // better-sqlite3 turns a nested transaction into a savepoint.
       const one = this.#db.transaction((pending: Pending) => pending.work());
       this.#db
         .transaction(() => {
@@ -119,7 +119,7 @@ export class GroupCommit {
               one(pending);
               return true;
             } catch (error) {
-              // SQLite itself ends the transaction on a full disk or an I/O error.
+              // SQLite rolls the transaction back on a full disk or an I/O error.
               if (!this.#db.inTransaction) throw error;
               pending.failed(error);
               return false;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Contact, Conversation, Message, Ticket } from '../../platform-api/resources.ts';
 
-/** Rows as the tables have them, and the resources of the API that they become. */
+/** The rows of the tables, and their conversion to the resources of the API. */
 
 export type Channel = 'email' | 'sms' | 'web_chat';
 
@@ -19,7 +19,7 @@ export interface ContactRow {
   last_activity_at: string | null;
   created_at: string;
   updated_at: string;
-  /** Of `contact_facets`; null in what an insert returns. */
+  /** A key of `contact_facets`; null in the result of an insert. */
   facet: number | null;
 }
 
@@ -63,7 +63,7 @@ export interface TicketRow {
   last_message_content: string | null;
   created_at: string;
   updated_at: string;
-  /** Of `ticket_facets`; null in what an insert returns. */
+  /** A key of `ticket_facets`; null in the result of an insert. */
   facet: number | null;
 }
 
@@ -88,11 +88,11 @@ export interface MessageRow {
   created_at: string;
   updated_at: string;
   unanswered: number;
-  /** Of a reply: the id of the message that it answers. */
+  /** For a reply: the id of the message that it answers. */
   in_reply_to: string | null;
-  /** Of a customer's: where it came from, an address or a number. */
+  /** For a customer's message: the address or number that it came from. */
   sender: string | null;
-  /** Of a customer's: the shop's address or number that it was sent to. */
+  /** For a customer's message: the shop's address or number that it was sent to. */
   agent_contact: string | null;
 }
 

@@ -50,7 +50,7 @@ export class Store {
   }
 }
 
-/** What the platform keeps about a shop itself: its AI agent's id and its ticket numbers. */
+/** The shops' agent ids and ticket numbers, and the platform's secrets. */
 export class ShopTable {
   readonly #sql;
 
@@ -70,28 +70,28 @@ export class ShopTable {
     };
   }
 
-  /** Makes the shop known; one that is known keeps its agent. */
+  /** Adds a shop; a known shop keeps its agent id. */
   add(shop: string): void {
     this.#sql.add.run(shop, randomUUID());
   }
 
   agentId(shop: string): string {
     const row = this.#sql.agent.get(shop);
-    if (row === undefined) throw new Error('a shop that was never added');
+    if (row === undefined) throw new Error('the shop was never added');
     return row.agent_id;
   }
 
   nextTicketNumber(shop: string): number {
     const row = this.#sql.nextTicket.get(shop);
-    if (row === undefined) throw new Error('a shop that was never added');
+    if (row === undefined) throw new Error('the shop was never added');
     return row.tickets;
   }
 
-  /** 32 random bytes that stay the same for as long as the database does. */
+  /** 32 random bytes, generated at the first call and stored. */
   secret(name: string): Buffer {
     this.#sql.addSecret.run(name, randomBytes(32));
     const row = this.#sql.secret.get(name);
-    if (row === undefined) throw new Error('a secret that was not stored');
+    if (row === undefined) throw new Error('the secret was not stored');
     return row.value;
   }
 }
@@ -102,13 +102,13 @@ interface StoredAttachment {
   readonly type: string;
   readonly size: number;
   readonly permission: string;
-  /** The file with its bytes. */
+  /** The path of the file. */
   readonly path: string;
 }
 
 /**
- * What the platform stored and the API does not tell: attachments, email headers, events, and all
- * messages at once. For tests, benchmarks and the console.
+ * Stored data that the API does not return: attachments, email headers, events, and all messages at
+ * once. For tests, benchmarks and the console.
  */
 export class Inspection {
   readonly #store: Store;

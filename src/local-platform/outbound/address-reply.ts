@@ -5,11 +5,11 @@ import { type ConversationRow, emailOf, type MessageRow } from '../store/rows.ts
 import type { Store } from '../store/store.ts';
 import { type EmailThread, type OutgoingReply, SendFailed, unreachable } from './outbound.ts';
 import { isEmailAddress } from '../../platform-api/schemas.ts';
-import { isMachine } from '../addresses.ts';
+import { isAutomatedAddress } from '../addresses.ts';
 
 /**
- * The address or number that a customer's message came from: his contact may have another one, or
- * be shared. Of a message that does not say, his contact's.
+ * The address or number that a customer's message came from, which may differ from the contact's. If
+ * the message has none, the contact's.
  */
 export function senderOf(
   store: Store,
@@ -22,8 +22,8 @@ export function senderOf(
   return (type === 'email' ? contact?.email : contact?.phone) ?? undefined;
 }
 
-/** The stored reply, addressed: from where the customer wrote to, to where he wrote from. */
-export function addressed(
+/** Addresses a stored reply: from the address that the customer wrote to, to the one they wrote from. */
+export function addressReply(
   store: Store,
   conversation: ConversationRow,
   reply: MessageRow,
@@ -54,9 +54,8 @@ const SUBJECT_MAX = 250;
 const MESSAGE_ID = /^<[^<>\s]{1,250}>/;
 
 /**
- * The headers that put a reply beneath the customer's message (RFC 5322 §3.6.4).
- * A `remote_id` may be a message-id with a suffix that tells two claims of it apart, or something
- * else altogether; only a message-id goes into a header.
+ * The headers that thread a reply below the customer's message (RFC 5322 §3.6.4). A `remote_id` need
+ * not be a message-id, and may have a suffix after it; only the message-id goes into a header.
  */
 export function threadOf(
   message: MessageRow,
@@ -65,7 +64,7 @@ export function threadOf(
 ): EmailThread {
   const email = emailOf(message);
   const inReplyTo = MESSAGE_ID.exec(message.remote_id ?? '')?.[0];
-  // Without References, In-Reply-To is all that is known of the thread.
+  // Without References, only In-Reply-To is known of the thread.
   const known = email.references?.length ? email.references : [email.in_reply_to ?? ''];
   const earlier = known.flatMap((id) => MESSAGE_ID.exec(id)?.[0] ?? []);
   const references = [...new Set([...earlier, ...(inReplyTo ? [inReplyTo] : [])])];
@@ -73,7 +72,7 @@ export function threadOf(
   return {
     messageId,
     inReplyTo,
-    // The first names the thread, the last ones its end.
+    // Keeps the first, which identifies the thread, and the latest ones.
     references:
       references.length > REFERENCES_MAX
         ? [...references.slice(0, 1), ...references.slice(1 - REFERENCES_MAX)]
@@ -82,21 +81,21 @@ export function threadOf(
   };
 }
 
-/** What may stand in a header: no line breaks, no control characters. */
+/** Text for a header: without line breaks and control characters. */
 export const oneLine = (text: string): string => text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
 
 const shortened = (subject: string): string =>
   subject.length <= SUBJECT_MAX ? subject : `${cutText(subject, SUBJECT_MAX - 1)}…`;
 
-/** The domain of the shop's address, in ASCII, for the right side of a message-id. */
+/** The domain of the shop's address in ASCII, for message-ids. */
 export function domainOf(address: string | null): string {
   const domain = domainToASCII(/@([^@\s]{1,200})$/.exec(address ?? '')?.[1] ?? '');
   return /^[a-z0-9.-]+$/.test(domain) ? domain : 'localhost';
 }
 
 /**
- * Why an email must not leave: there is nobody to read it, it would go to several, a machine
- * would answer it, or it would come back to the shop and be answered again. Undefined for all others.
+ * Why an email must not be sent: an address is missing or is a list of addresses, the recipient is a
+ * program, or it is the shop itself, whose agent would answer again. Undefined when it may be sent.
  */
 export function emailRefusal(
   store: Store,
@@ -106,13 +105,13 @@ export function emailRefusal(
   if (!isOneAddress(from) || !isOneAddress(to)) {
     return new SendFailed('permanent', 'not one address', { code: 'not_one_address' });
   }
-  if (isMachine(to)) return new SendFailed('permanent', 'a machine', { code: 'machine' });
+  if (isAutomatedAddress(to)) return new SendFailed('permanent', 'a machine', { code: 'machine' });
   return store.conversations.isAgentContact(shop, to)
     ? new SendFailed('permanent', 'our own address', { code: 'own_address' })
     : undefined;
 }
 
-/** As the mailer reads it: nobody else is written to, in whatever a database has as an address. */
+/** Whether the mail library reads the text as one address, so that nobody else receives the email. */
 function isOneAddress(text: string): boolean {
   const [mailbox, ...others] = addressparser(text, { flatten: true });
   return mailbox?.address === text && others.length === 0 && isEmailAddress(text);

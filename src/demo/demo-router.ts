@@ -7,20 +7,20 @@ import { type DemoTexts, LANGUAGES } from './texts.ts';
 
 export interface DemoOptions {
   readonly widgetKey: string;
-  /** With it the page can log a customer in; only a shop that is itself a demo has one to spare. */
+  /** Lets the page log in a customer; set only for the demo shop. */
   readonly identitySecret?: string;
 }
 
 const ASSETS = ['page.css', 'page.js'];
 
-/** Nobody real: names under `.example` are in no DNS (RFC 2606 §2). */
+/** A fictional customer: `.example` is reserved (RFC 2606 §2). */
 const ADA = { subject: 'demo-ada', name: 'Ada Nilsson', email: 'ada@customer.example' } as const;
 const IDENTITY_LIFETIME = '10 minutes';
 
 /**
- * `GET /demo`: a sample shop's page with the widget on it, in the visitor's language;
- * `GET /demo/<language>` and `GET /demo?lang=<language>` in that one. Its Content-Security-Policy
- * is as strict as a shop's can be.
+ * `GET /demo`: a sample shop's page with the widget, in the visitor's language;
+ * `GET /demo/<language>` and `GET /demo?lang=<language>` in the given one. The page has the strictest
+ * Content-Security-Policy that the widget works with.
  */
 export function createDemoRouter({ widgetKey, identitySecret }: DemoOptions): Router {
   const assets = new Map(
@@ -56,7 +56,7 @@ export function createDemoRouter({ widgetKey, identitySecret }: DemoOptions): Ro
       next();
       return;
     }
-    mintIdentity(identitySecret, widgetKey).then((jwt) => {
+    signIdentity(identitySecret, widgetKey).then((jwt) => {
       response.set('Cache-Control', 'no-store').json({ jwt });
     }, next);
   });
@@ -84,11 +84,11 @@ const inLanguage = (wanted: unknown): DemoTexts | undefined =>
 function preferred(request: Request): DemoTexts {
   const best = request.acceptsLanguages(...LANGUAGES.map(({ lang }) => lang));
   const texts = inLanguage(best) ?? LANGUAGES[0];
-  if (texts === undefined) throw new Error('a page without a language');
+  if (texts === undefined) throw new Error('the page has no language');
   return texts;
 }
 
-/** Older browsers do not take a WebSocket of the same host for `'self'`. */
+/** Names the WebSocket URLs, because older browsers do not match them with `'self'`. */
 function contentSecurityPolicy(host: string | undefined): string {
   const sockets =
     host !== undefined && /^[\w.:[\]-]+$/.test(host) ? ` ws://${host} wss://${host}` : '';
@@ -104,8 +104,8 @@ function contentSecurityPolicy(host: string | undefined): string {
   ].join('; ');
 }
 
-/** Vouches for the demo's customer, as a shop's own server does for those who are logged in. */
-function mintIdentity(secret: string, widgetKey: string): Promise<string> {
+/** Signs a JWT for the demo's customer, like a shop's server does for a customer who is logged in. */
+function signIdentity(secret: string, widgetKey: string): Promise<string> {
   return new SignJWT({ name: ADA.name, email: ADA.email })
     .setProtectedHeader({ alg: 'HS256' })
     .setSubject(ADA.subject)

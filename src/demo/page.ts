@@ -5,7 +5,7 @@ import { type DemoTexts, ENGLISH_QUESTIONS, LANGUAGES } from './texts.ts';
 interface DemoPageOptions {
   readonly texts: DemoTexts;
   readonly widgetKey: string;
-  /** Whether the shop can vouch for a customer. */
+  /** Whether the page offers to log in. */
   readonly identifies: boolean;
 }
 
@@ -17,7 +17,7 @@ const CHOSEN: { readonly colour: Colour; readonly view: View; readonly size: num
   size: 42,
 };
 
-/** The whole page, without a line of script or style in it. */
+/** The whole page, without inline scripts and styles. */
 export function demoPage({ texts, widgetKey, identifies }: DemoPageOptions): string {
   const page = html`<!doctype html>
     <html lang="${texts.lang}" dir="${texts.direction}">
@@ -93,7 +93,7 @@ function gallery({ gallery: label, views }: DemoTexts): Markup {
   </div>`;
 }
 
-/** The shoe's name and price, and what can be chosen. */
+/** The shoe's name and price, and the choices. */
 function offer(texts: DemoTexts): Markup {
   return html`<div class="offer">
     <h1 id="name"><span lang="en">Harbour</span></h1>
@@ -125,13 +125,13 @@ const radio = (name: 'colour' | 'size', value: string, text: string): Markup =>
     /><span>${text}</span></label
   >`;
 
-/** In euros, written as the page's language writes it. */
+/** The price in euros, in the format of the page's language. */
 const price = ({ lang }: DemoTexts): string =>
   new Intl.NumberFormat(`${lang}-u-nu-latn`, {
     ...{ style: 'currency', currency: 'EUR', minimumFractionDigits: 0 },
   }).format(PRICE_CENTS / 100);
 
-/** What this page is, and what to try; closed until someone wants it. */
+/** An explanation of the demo with things to try; closed at first. */
 function demoBox(demo: DemoTexts['demo'], identifies: boolean): Markup {
   const questions = (demo.questions ?? ENGLISH_QUESTIONS).map(
     (question) => html`<li>${question}</li>`,

@@ -3,7 +3,7 @@ export const VIEWS = ['side', 'pair', 'detail'] as const;
 export type Colour = (typeof COLOURS)[number];
 export type View = (typeof VIEWS)[number];
 
-/** The pictures lie on the page's own ground, in both schemes. */
+/** For transparent pictures, which the page shows on its own background in both schemes. */
 const PALETTES: Record<Colour, ShoeColours> = {
   navy: {
     ...{ upper: '#33507a', shade: '#22385a', light: '#8ba6cd', leather: '#8a5a3a' },
@@ -39,7 +39,7 @@ const BRAND =
   '<rect width="64" height="64" rx="14" fill="#1f3a5f"/>' +
   '<path d="M22 14v36M43 16 24 33l19 17" fill="none" stroke="#f6f1e7" stroke-width="7" stroke-linecap="round" stroke-linejoin="round"/>';
 
-/** The colours that one drawing is filled with. */
+/** The colours of one drawing. */
 interface ShoeColours {
   readonly upper: string;
   readonly shade: string;

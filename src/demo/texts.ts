@@ -1,4 +1,4 @@
-/** Everything that the demo page says. `lang` is BCP 47; `{size}` in `added` is the chosen one. */
+/** The texts of the demo page. `lang` is BCP 47; `{size}` in `added` is the chosen size. */
 const en = {
   lang: 'en',
   direction: 'ltr',
@@ -232,7 +232,7 @@ const ja: DemoTexts = {
   },
 };
 
-/** In the order of the page's switch; the first one is for everyone else. */
+/** In the order of the language menu; the first is the default. */
 export const LANGUAGES: readonly DemoTexts[] = [en, de, fr, es, ar, ja];
 /** What to ask on the pages whose language the agent does not know. */
 export const ENGLISH_QUESTIONS: readonly string[] = en.demo.questions;

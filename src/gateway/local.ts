@@ -4,6 +4,7 @@ import {
   createLocalPlatform,
   type LocalPlatform,
   type LocalPlatformOptions,
+  type RepliesOptions,
 } from '../local-platform/local-platform.ts';
 import type { Logger } from '../observability/logger.ts';
 import { LOCAL, platformUrlOf } from './platform-url.ts';
@@ -13,7 +14,6 @@ import { createTextSender, TextNotSent } from '../channels/sms/providers/twilio/
 import type { TwilioAccount } from '../channels/sms/shop.ts';
 import { SendFailed } from '../local-platform/outbound/outbound.ts';
 import type { TextSender } from '../local-platform/outbound/twilio-sms.ts';
-import type { RepliesOptions } from '../local-platform/outbound/ways-out.ts';
 import { relayOf } from './relay-options.ts';
 import { twilioAccount } from './shops.ts';
 

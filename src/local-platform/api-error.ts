@@ -1,3 +1,5 @@
+import { codeOf } from '../runtime/error-code.ts';
+
 export type ApiStatus = 400 | 401 | 403 | 404 | 405 | 413 | 415 | 416 | 429 | 500 | 503;
 
 const CODES: Readonly<Record<ApiStatus, string>> = {
@@ -16,7 +18,7 @@ const CODES: Readonly<Record<ApiStatus, string>> = {
 
 export const ERROR_CODES = Object.values(CODES);
 
-/** An answer that is an error, as the client gets it: `{error: {code, message, fields}}`. */
+/** An error answer. Its body is `{error: {code, message, fields}}`. */
 export class ApiError extends Error {
   override name = 'ApiError';
   readonly status: ApiStatus;
@@ -42,11 +44,18 @@ export class ApiError extends Error {
   }
 }
 
-/**
- * The code of a system's or database's error ("ENOSPC", "SQLITE_FULL"), if it has one. Asked of
- * the property and not of the class: errors of native code need not be of this realm's `Error`.
- */
-export function systemCode(error: unknown): string | undefined {
-  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : '';
-  return typeof code === 'string' && /^(?:E[A-Z]+$|SQLITE_)/.test(code) ? code : undefined;
-}
+/** A 400 that names the wrong fields of the request, each with what was expected of it. */
+export const invalidRequest = (fields: Readonly<Record<string, string>>) =>
+  new ApiError(400, 'the request is not valid', fields);
+
+/** A 400 for a body that cannot be read at all. */
+export const unreadableBody = (reason: string) =>
+  new ApiError(400, 'the body could not be read', { body: reason });
+
+/** A 415. */
+export const unsupportedBody = (expected: string) =>
+  new ApiError(415, 'the type of the body is not supported', { body: expected });
+
+/** Whether the operating system or SQLite reported the error ("ENOSPC", "SQLITE_FULL"). */
+export const isSystemError = (error: unknown): boolean =>
+  /^(?:E[A-Z]+$|SQLITE_)/.test(codeOf(error));

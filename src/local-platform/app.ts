@@ -1,6 +1,13 @@
+import type { RequestListener } from 'node:http';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { errorFields, type Logger } from '../observability/logger.ts';
-import { ApiError, systemCode } from './api-error.ts';
+import {
+  createHttpListener,
+  type HttpListener,
+  type RefusedStatus,
+} from '../runtime/http-listener.ts';
+import { ApiError, isSystemError } from './api-error.ts';
+import { LIMITS } from './open-points.ts';
 import { authenticate, limitRate, type ShopOfKey } from './authenticate.ts';
 import { faultMiddleware, type Faults, sendJson } from './respond.ts';
 import { referenceRoutes } from './reference/routes.ts';
@@ -15,14 +22,14 @@ import type { RouteContext } from './routes/resource.ts';
 import { mediaFileRoutes, mediaRoutes } from './routes/media.ts';
 import { parserError } from './routes/input.ts';
 
-interface AppOptions {
+export interface AppOptions {
   readonly shopOfKey: ShopOfKey;
   readonly uploadMaxBytes: number;
   readonly requestsPerSecond?: number;
   readonly faults?: Faults;
 }
 
-/** The platform's routes (API §4), the pages about them, and the downloads of uploaded files. */
+/** The API's routes (API §4), the reference pages, and the downloads of uploaded files. */
 export function createApp(context: RouteContext, options: AppOptions): Express {
   const app = express();
   app.disable('x-powered-by');
@@ -59,14 +66,14 @@ export function createApp(context: RouteContext, options: AppOptions): Express {
   return app;
 }
 
-/** The one place where anything thrown becomes an answer. Express knows it by its four parameters. */
+/** Turns every thrown error into an answer. Express requires the four parameters. */
 function answerErrors(logger: Logger): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     const answer = toApiError(error);
     if (answer.status >= 500) {
       logger.error('platform.failed', { path: request.path, ...errorFields(error) });
     }
-    // Express's own handler cuts the connection of an answer that has begun.
+    // Express's own handler closes the connection when the answer has begun.
     if (response.headersSent) next(error);
     else sendJson(response, answer.status, answer.body, answer.headers);
   };
@@ -76,17 +83,44 @@ function toApiError(error: unknown): ApiError {
   const known = error instanceof ApiError ? error : parserError(error);
   if (known !== undefined) return known;
   if (isBadPath(error)) return new ApiError(400, 'the path is not percent-encoded UTF-8');
-  if (systemCode(error) !== undefined) {
+  if (isSystemError(error)) {
     return new ApiError(503, 'the store cannot write now', {}, { 'Retry-After': '5' });
   }
   return new ApiError(500, 'something went wrong here');
 }
 
-/** Express's own word for a parameter in the path that it cannot decode. */
+/** Express's error for a path parameter that it cannot decode. */
 const isBadPath = (error: unknown) =>
   error instanceof URIError && 'status' in error && error.status === 400;
 
 function nothingHere(path: string): ApiError {
   if (path.endsWith('/')) return new ApiError(404, 'there is nothing at this path');
   return new ApiError(404, `there is nothing at this path; they end with a slash: ${path}/`);
+}
+
+const UNREADABLE: Readonly<Record<RefusedStatus, readonly [code: string, message: string]>> = {
+  400: ['invalid', 'the request is not HTTP'],
+  408: ['invalid', 'the request did not arrive in time'],
+  413: ['too_large', 'the chunk extensions of the body are too large'],
+  431: ['too_large', 'the headers and the query are larger than 64 KiB'],
+  503: ['unavailable', 'too many connections are open'],
+};
+
+/**
+ * The platform's HTTP server. A request that cannot be parsed (most often a query that is too long,
+ * such as a filter with a thousand ids) is answered with the same error body as any other. Clients
+ * have no limits of their own, because all of them, the gateway included, are on this machine.
+ */
+export function createPlatformListener(app: RequestListener): HttpListener {
+  return createHttpListener(app, {
+    maxHeaderBytes: LIMITS.headersMaxBytes,
+    trusted: { has: () => true },
+    finalAnswer: (status) => {
+      const [code, message] = UNREADABLE[status];
+      return {
+        type: 'application/json; charset=utf-8',
+        body: JSON.stringify({ error: { code, message, fields: {} } }),
+      };
+    },
+  });
 }

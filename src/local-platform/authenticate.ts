@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { NextFunction, Request, Response } from 'express';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { z } from 'zod';
-import { ApiError } from './api-error.ts';
+import { ApiError, invalidRequest } from './api-error.ts';
 
 export interface Shop {
   readonly shopId: string;
@@ -13,14 +13,14 @@ export interface Shop {
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
 /**
- * The shop that a request is for, by its `Authorization` and `X-Shop-Id`.
+ * Authenticates a request by its `Authorization` and `X-Shop-Id` headers and returns its shop.
  * @throws {ApiError} 401, 400, 403
  */
 export type ShopOfKey = (authorization: string | undefined, shopId: string | undefined) => string;
 
 /**
- * Checks the key and the shop (API §5), in this order: 401 no or unknown key, 400 no shop, 403 the
- * key of another shop. Keys are compared by their hashes, in constant time.
+ * Checks the key and the shop (API §5) in this order: 401 for no key or an unknown one, 400 without a
+ * shop, 403 for the key of another shop. Keys are compared by their hashes, in constant time.
  */
 export function shopOfKey(shops: readonly Shop[]): ShopOfKey {
   const known = shops.map(({ shopId, apiKey }) => ({
@@ -36,7 +36,7 @@ export function shopOfKey(shops: readonly Shop[]): ShopOfKey {
     const shopId = header?.trim().toLowerCase() ?? '';
     if (!z.guid().safeParse(shopId).success) {
       const words = shopId === '' ? 'required: the uuid of the shop' : 'expected a uuid';
-      throw new ApiError(400, 'the request is not valid', { 'X-Shop-Id': words });
+      throw invalidRequest({ 'X-Shop-Id': words });
     }
     const shop = owned.find((candidate) => candidate.shopId === shopId);
     if (shop === undefined) {
@@ -48,7 +48,7 @@ export function shopOfKey(shops: readonly Shop[]): ShopOfKey {
   };
 }
 
-/** Checks `Authorization: Bearer` and `X-Shop-Id` of every request. */
+/** Middleware that authenticates every request. */
 export function authenticate(shopOfRequest: ShopOfKey) {
   return (request: Request, response: Response, next: NextFunction): void => {
     response.locals['shop'] = shopOfRequest(request.get('authorization'), request.get('x-shop-id'));
@@ -64,14 +64,14 @@ const unauthorized = (message: string) =>
     { 'WWW-Authenticate': 'Bearer' },
   );
 
-/** The shop that `authenticate` let in. */
+/** The shop of an authenticated request. */
 export function shopOf(response: Response): string {
   const shop: unknown = response.locals['shop'];
-  if (typeof shop !== 'string') throw new Error('a route without authentication');
+  if (typeof shop !== 'string') throw new Error('the route has no authentication');
   return shop;
 }
 
-/** At most this many requests a second and shop; 429 with `Retry-After` over it. */
+/** Limits the requests per second and shop; answers 429 with `Retry-After` above the limit. */
 export function limitRate(requestsPerSecond: number) {
   const limiter = new RateLimiterMemory({ points: requestsPerSecond, duration: 1 });
   return async (_request: Request, response: Response, next: NextFunction): Promise<void> => {
@@ -83,7 +83,7 @@ export function limitRate(requestsPerSecond: number) {
       const seconds = String(Math.max(1, Math.ceil(refusal.msBeforeNext / 1000)));
       throw new ApiError(
         429,
-        `too many requests: ${requestsPerSecond} a second are taken`,
+        `too many requests: at most ${requestsPerSecond} per second are allowed`,
         {},
         { 'Retry-After': seconds },
       );
@@ -92,7 +92,7 @@ export function limitRate(requestsPerSecond: number) {
   };
 }
 
-/** The shops that the platform serves, as they are now. Ids are in lower case. */
+/** The shops that the platform currently serves. Ids are in lower case. */
 export class ServedShops {
   readonly #names = new Map<string, string>();
   #ofKey: ShopOfKey = shopOfKey([]);
@@ -105,7 +105,7 @@ export class ServedShops {
   replace(shops: readonly Shop[], withoutAgent: readonly string[] = []): void {
     this.#ofKey = shopOfKey(shops);
     this.#withoutAgent = new Set(withoutAgent.map((id) => id.toLowerCase()));
-    // In place, since others hold it. Names of shops that are gone stay: their answers go on.
+    // Updated in place, because others hold the map. Names of removed shops stay, for their replies.
     for (const { shopId, name } of shops) this.#names.set(shopId.toLowerCase(), name);
   }
 

@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import type { CreateMessageRequest } from '../platform-api/schemas.ts';
-import { ApiError } from './api-error.ts';
+import { ApiError, invalidRequest } from './api-error.ts';
 import { LIMITS } from './open-points.ts';
 import { excerptOf, plainText, titleOf } from './plain-text.ts';
-import { endsOf } from './addresses.ts';
+import { addressesOf } from './addresses.ts';
 import type { Channel, ContactRow, ConversationRow, MessageRow, TicketRow } from './store/rows.ts';
 import type { Store } from './store/store.ts';
 
 export interface Created {
   readonly message: MessageRow;
-  /** False when it is the message that was there already. */
+  /** False for an existing message with the same `remote_id`. */
   readonly created: boolean;
 }
 
 /**
- * Create message (API §4.7): the contact, the conversation, the ticket and the message, or the
- * message that came first with the same `remote_id`. Runs inside of one write.
+ * Create message (API §4.7): stores the contact, the conversation, the ticket and the message, or
+ * returns the existing message with the same `remote_id`. Must run within one write.
  * @throws {ApiError} 400, 404
  */
 export function createMessage(
@@ -26,7 +26,7 @@ export function createMessage(
   agentListens: boolean,
 ): Created {
   const { message } = request;
-  // An empty id tells no message from another.
+  // Messages with an empty id are never duplicates.
   const remoteId = message.remote_id === '' ? null : (message.remote_id ?? null);
   const first = remoteId === null ? undefined : store.messages.byDedupKey(shop, remoteId);
   if (first !== undefined) return { message: first, created: false };
@@ -34,7 +34,7 @@ export function createMessage(
   const known = findConversation(store, shop, request);
   const attachments = assertAttachments(store, shop, message.attachments ?? []);
   const type = known?.type ?? request.conversation.type ?? 'email';
-  const { sender, agentContact } = endsOf(type, request);
+  const { sender, agentContact } = addressesOf(type, request);
   const contact = store.contacts.resolve(
     shop,
     type,
@@ -44,7 +44,7 @@ export function createMessage(
   );
   const conversation =
     known ?? startConversation(store, shop, request, { type, agentContact, contact }, now);
-  if (known !== undefined) store.conversations.heard(known.id, linksOf(request), now);
+  if (known !== undefined) store.conversations.reopen(known.id, linksOf(request), now);
   if (agentContact !== null) store.conversations.addAgentContact(shop, agentContact);
   if (type === 'email') {
     const mayCopyIn = known === undefined || refersToReply(store, known, message);
@@ -56,10 +56,10 @@ export function createMessage(
   const text = plainText(message.content, message.format ?? 'TEXT');
   const writtenMs = Date.parse(message.timestamp ?? now);
   const createdAt = new Date(writtenMs).toISOString();
-  const ticket = speak(store, conversation, {
+  const ticket = updateTicket(store, conversation, {
     ...{ messageId: id, contactId: contact.id, text, now },
     subject: message.email?.subject ?? '',
-    // A clock that is ahead must not keep the ticket's time from moving on.
+    // A time in the future, from a wrong clock, would hide later messages.
     spokenAt: writtenMs < Date.parse(now) ? createdAt : now,
   });
   const stored = store.messages.create(
@@ -85,7 +85,7 @@ export function createMessage(
   return { message: stored, created: true };
 }
 
-interface Beginning {
+interface FirstMessage {
   readonly type: Channel;
   readonly agentContact: string | null;
   readonly contact: ContactRow;
@@ -95,7 +95,7 @@ function startConversation(
   store: Store,
   shop: string,
   request: CreateMessageRequest,
-  { type, agentContact, contact }: Beginning,
+  { type, agentContact, contact }: FirstMessage,
   now: string,
 ): ConversationRow {
   const subject = request.message.email?.subject?.trim() ?? '';
@@ -111,7 +111,7 @@ function startConversation(
   });
 }
 
-/** Records of other parts of the platform that a conversation may name. */
+/** The ids of other records to which a conversation can refer. */
 function linksOf({ conversation }: CreateMessageRequest) {
   return {
     userId: conversation.user_id ?? null,
@@ -121,15 +121,15 @@ function linksOf({ conversation }: CreateMessageRequest) {
 }
 
 /**
- * Whom the sender copied in: they may go on with the thread. Only of a message that begins it or
- * refers to a reply of ours: the sender of any other may be forged by who would like to read along.
+ * The addresses in Cc and Bcc, which may continue the thread. Used only for a message that starts the
+ * thread or refers to a reply: the sender of any other message may be forged in order to read along.
  */
 function copiedIn({ message }: CreateMessageRequest): string[] {
   const copied = [...(message.email?.cc ?? []), ...(message.email?.bcc ?? [])];
   return copied.slice(0, LIMITS.participantsMax).map(({ email }) => email);
 }
 
-interface Utterance {
+interface TicketMessage {
   readonly messageId: string;
   readonly contactId: string;
   readonly subject: string;
@@ -138,40 +138,44 @@ interface Utterance {
   readonly now: string;
 }
 
-/** The conversation's ticket: New with its first message, and open again with each later one. */
-function speak(store: Store, conversation: ConversationRow, said: Utterance): TicketRow {
-  const excerpt = excerptOf(said.text);
+/** Creates the conversation's ticket with its first message, and reopens it with each later one. */
+function updateTicket(
+  store: Store,
+  conversation: ConversationRow,
+  message: TicketMessage,
+): TicketRow {
+  const excerpt = excerptOf(message.text);
   const { shop } = conversation;
   const ticket = store.tickets.byConversation(conversation.id);
   if (ticket === undefined) {
     return store.tickets.create({
-      ...{ shop, contactId: said.contactId, conversationId: conversation.id },
+      ...{ shop, contactId: message.contactId, conversationId: conversation.id },
       number: store.shops.nextTicketNumber(shop),
-      name: titleOf(said.subject, said.text),
+      name: titleOf(message.subject, message.text),
       summary: excerpt,
       agentId: conversation.agent_id ?? store.shops.agentId(shop),
-      messageId: said.messageId,
-      spokenAt: said.spokenAt,
-      now: said.now,
+      messageId: message.messageId,
+      spokenAt: message.spokenAt,
+      now: message.now,
     });
   }
-  // The agent is silent there: it is a person of the shop's who has to speak next.
+  // The agent does not answer an escalated conversation: a person of the shop has to.
   const status = conversation.resolution === 'escalated' ? 'WaitingUser' : 'Open';
-  store.tickets.spoken(ticket.id, status, excerpt, said.now, said.spokenAt);
+  store.tickets.recordMessage(ticket.id, status, excerpt, message.now, message.spokenAt);
   return ticket;
 }
 
-/** The ids as they are stored, each once. @throws {ApiError} 400 */
+/** Checks the ids and removes duplicates. @throws {ApiError} 400 */
 function assertAttachments(store: Store, shop: string, given: readonly string[]): string[] {
   const field = 'message.attachments';
   if (given.length > LIMITS.attachmentsMax) {
-    throw new ApiError(400, 'the request is not valid', {
+    throw invalidRequest({
       [field]: `at most ${LIMITS.attachmentsMax}`,
     });
   }
   const missing = given.findIndex((id) => store.media.byId(shop, id) === undefined);
   if (missing < 0) return [...new Set(given)];
-  throw new ApiError(400, 'the request is not valid', { [`${field}.${missing}`]: 'no such media' });
+  throw invalidRequest({ [`${field}.${missing}`]: 'no such media' });
 }
 
 /**
@@ -179,10 +183,10 @@ function assertAttachments(store: Store, shop: string, given: readonly string[])
  * and for email by In-Reply-To, then References from the last to the first (rule 3,
  * RFC 5322 §3.6.4).
  *
- * Message-ids are no secret: they are in every forwarded mail and every list's archive. So an email
- * joins a conversation only when the address that it came from takes part there, has written or was
- * named in Cc or Bcc; else the agent would tell a stranger who quotes an id what others wrote.
- * @throws {ApiError} 404 for an id that the shop does not have, 400 without id and type
+ * Message-ids are not secret: forwarded mail and list archives contain them. An email therefore joins
+ * a conversation only when its sender takes part there, as an author or in Cc or Bcc; otherwise the
+ * agent would tell a stranger who quotes an id what others wrote.
+ * @throws {ApiError} 404 for an unknown id, 400 without id and type
  */
 function findConversation(
   store: Store,
@@ -195,7 +199,7 @@ function findConversation(
     throw new ApiError(404, 'there is no such conversation', { 'conversation.id': 'not found' });
   }
   if (conversation.type === undefined) {
-    throw new ApiError(400, 'the request is not valid', {
+    throw invalidRequest({
       'conversation.type': 'required when conversation.id is absent',
     });
   }
@@ -208,8 +212,8 @@ function findConversation(
 }
 
 /**
- * Whether an email refers to a reply of this conversation: whoever wrote it has had that reply. The
- * ids of customers' own messages are known to others too.
+ * Whether an email refers to a reply of this conversation, which its author must then have received.
+ * The ids of customers' own messages are known to others too.
  */
 function refersToReply(
   store: Store,
@@ -219,14 +223,14 @@ function refersToReply(
   return idsReferredTo(message).some((known) => store.messages.isReply(shop, known, id));
 }
 
-/** In-Reply-To, then References from the last to the first, each id once in each way to write it. */
+/** In-Reply-To, then References from last to first, with and without angle brackets, without duplicates. */
 function idsReferredTo({ email }: CreateMessageRequest['message']): string[] {
   const latestFirst = (email?.references ?? []).slice(-LIMITS.referencesMax).reverse();
-  return [...new Set([email?.in_reply_to ?? '', ...latestFirst].flatMap(waysToWrite))];
+  return [...new Set([email?.in_reply_to ?? '', ...latestFirst].flatMap(bracketForms))];
 }
 
-/** Clients differ in whether the angle brackets belong to a message-id. */
-function waysToWrite(text: string): string[] {
+/** Clients differ in whether they send a message-id with angle brackets. */
+function bracketForms(text: string): string[] {
   const id = text.trim();
   if (id === '') return [];
   return [id, /^<.*>$/.test(id) ? id.slice(1, -1) : `<${id}>`];

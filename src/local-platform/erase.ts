@@ -10,20 +10,21 @@ import {
   type PlatformTraces,
 } from './store/erase-rows.ts';
 import { durableFiles } from '../runtime/durable-files.ts';
+import { codeOf } from '../runtime/error-code.ts';
 
-/** Others' transactions are short. */
+/** A running platform's transactions are short. */
 const BUSY_MS = 30_000;
 
 export interface PlatformPlan extends PlatformTraces {
-  /** Media ids, with files of that name. */
+  /** Media ids, which are also the names of the files. */
   readonly media: readonly string[];
-  /** Files of the outbox. */
+  /** Names of files in the outbox. */
   readonly emails: readonly string[];
-  /** Lines of its `sms.log`. */
+  /** Lines of `sms.log` in the outbox. */
   readonly texts: Awaited<ReturnType<typeof textsTo>>;
 }
 
-/** Finds and erases what the embedded platform stores about a person, while it runs or not. */
+/** Finds and erases a person's data in the embedded platform, which may be running. */
 export class PlatformEraser {
   readonly db: Db;
   readonly #dir: string;
@@ -36,8 +37,8 @@ export class PlatformEraser {
   }
 
   /**
-   * Undefined when no embedded platform ever ran there.
-   * @param dir its folder
+   * @param dir the platform's folder
+   * @returns undefined when the folder has no database
    * @throws {LocalPlatformUnusable}
    */
   static open(dir: string): PlatformEraser | undefined {
@@ -48,11 +49,11 @@ export class PlatformEraser {
     return new PlatformEraser(db, dir);
   }
 
-  /** @param media ids of files that were uploaded with their messages, used by one or not */
+  /** @param media ids of files that were uploaded for their messages, even if no message uses them */
   async find(person: ErasedPerson, media: readonly string[]): Promise<PlatformPlan> {
     const traces = findTraces(this.db, person);
     const outbox = outboxPerson(person, traces);
-    // The names came from the platform that answered, which may have been another one.
+    // The ids may come from another platform, so their form is checked.
     const unused = media.filter((id) => /^[0-9a-f-]{36}$/i.test(id) && !this.#rows.isUsed(id));
     return {
       ...traces,
@@ -62,10 +63,10 @@ export class PlatformEraser {
     };
   }
 
-  /** Files first: what a kill in the middle leaves is found by its rows. */
+  /** Deletes files before rows, so that an interrupted run can be repeated from the rows. */
   async erase(plan: PlatformPlan, person: ErasedPerson): Promise<void> {
     await removeEmails(this.#outbox, plan.emails);
-    await blackenTexts(this.#outbox, plan.texts);
+    await overwriteTexts(this.#outbox, plan.texts);
     const media = join(this.#dir, 'media');
     for (const id of plan.media) await rm(join(media, id), { force: true });
     if (plan.media.length > 0) await durableFiles.syncFolder(media);
@@ -89,7 +90,7 @@ function outboxPerson(person: ErasedPerson, { messages }: PlatformTraces): Outbo
   };
 }
 
-/** The header block of a reply of ours is much shorter. */
+/** Longer than the header of any reply. */
 const HEAD_BYTES = 16 * 1024;
 const ADDRESSEES = /^(?:to|cc):([^\r\n]*(?:\r?\n[ \t][^\r\n]*)*)/gim;
 
@@ -100,7 +101,7 @@ interface OutboxPerson {
   readonly replies: ReadonlySet<string>;
 }
 
-/** Emails of the outbox that are to a person: the names of their files. */
+/** The file names of the outbox's emails to a person. */
 export async function emailsTo(folder: string, person: OutboxPerson): Promise<string[]> {
   if (!existsSync(folder)) return [];
   const found: string[] = [];
@@ -125,8 +126,8 @@ async function readHead(path: string): Promise<string> {
   try {
     file = await open(path, 'r');
   } catch (error) {
-    // It has got its name meanwhile, and comes up under that.
-    if (isMissing(error)) return '';
+    // The temporary file has been renamed; the listing has the new name too.
+    if (codeOf(error) === 'ENOENT') return '';
     throw error;
   }
   try {
@@ -146,7 +147,7 @@ interface Line {
   readonly length: number;
 }
 
-/** How many lines of `sms.log` are texts to a person. */
+/** The lines of `sms.log` with texts to a person. */
 async function textsTo(folder: string, person: OutboxPerson): Promise<readonly Line[]> {
   const path = join(folder, 'sms.log');
   if (!existsSync(path)) return [];
@@ -156,7 +157,7 @@ async function textsTo(folder: string, person: OutboxPerson): Promise<readonly L
     let at = 0;
     let rest = Buffer.alloc(0);
     for await (const chunk of file.createReadStream({ autoClose: false })) {
-      // Without an encoding, a stream of a file has buffers.
+      // A file stream without an encoding yields buffers.
       rest = Buffer.concat([rest, chunk as Buffer]);
       for (let lf = rest.indexOf(10); lf !== -1; lf = rest.indexOf(10)) {
         if (isTextTo(rest.toString('utf8', 0, lf), person)) lines.push({ at, length: lf });
@@ -175,7 +176,7 @@ function isTextTo(line: string, person: OutboxPerson): boolean {
   try {
     text = JSON.parse(line);
   } catch {
-    // Half a line: a crash came while it was written.
+    // An incomplete line, left by a crash.
     return person.isNamedIn(line);
   }
   if (typeof text !== 'object' || text === null) return false;
@@ -184,10 +185,10 @@ function isTextTo(line: string, person: OutboxPerson): boolean {
 }
 
 /**
- * Overwrites these lines where they are, as long as they were: a gateway appends to the file all
- * the while, and what it appends meanwhile would be lost with a new file.
+ * Overwrites the lines in place, with the same length: a running gateway appends to the file, and a
+ * new file would lose the lines that it appends meanwhile.
  */
-async function blackenTexts(folder: string, lines: readonly Line[]): Promise<void> {
+async function overwriteTexts(folder: string, lines: readonly Line[]): Promise<void> {
   if (lines.length === 0) return;
   const file = await open(join(folder, 'sms.log'), 'r+');
   try {
@@ -198,8 +199,4 @@ async function blackenTexts(folder: string, lines: readonly Line[]): Promise<voi
   } finally {
     await file.close();
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT';
 }

@@ -1,42 +1,53 @@
 import { join } from 'node:path';
 import type { Logger } from '../observability/logger.ts';
+import type { RelayOptions } from '../runtime/relay-transport.ts';
 import { AgentRunner } from './agent/agent-runner.ts';
 import type { Agent } from './agent/agent.ts';
-import { createApp } from './app.ts';
+import { type AppOptions, createApp, createPlatformListener } from './app.ts';
+import type { RouteContext } from './routes/resource.ts';
 import { ServedShops, type Shop } from './authenticate.ts';
 import { LIMITS } from './open-points.ts';
 import type { Faults } from './respond.ts';
-import { FolderLock, Inspection, Store } from './store/store.ts';
+import { FolderLock } from './store/database.ts';
+import { Inspection, Store } from './store/store.ts';
 import { MediaFolder } from './store/media.ts';
 import { ChatSockets } from './outbound/chat-sockets.ts';
-import { ReplySender, type ReplyNotice, RETRY_SCHEDULE } from './outbound/reply-sender.ts';
-import { type RepliesOptions, waysOut } from './outbound/ways-out.ts';
-import { createPlatformListener } from './platform-listener.ts';
+import { EmailOutbox, Relay } from './outbound/email.ts';
+import type { Outbound } from './outbound/outbound.ts';
+import {
+  ReplySender,
+  type ReplyNotice,
+  RETRY_SCHEDULE,
+  type RetrySchedule,
+} from './outbound/reply-sender.ts';
+import { SmsLog } from './outbound/sms.ts';
+import type { FindTextRoute } from './outbound/text-route.ts';
+import { type TextSender, TwilioSms } from './outbound/twilio-sms.ts';
 import { BuiltinAgent } from './agent/builtin-agent.ts';
 import { KnowledgeFolder } from './agent/knowledge-folder.ts';
 import type { EndpointOptions } from './agent/openai/endpoint.ts';
 import { OpenAiAgent } from './agent/openai/openai-agent.ts';
 
 export interface LocalPlatformOptions {
-  /** Everything is kept below this folder. */
+  /** The folder that holds the database and all files. */
   readonly dir: string;
   readonly host: string;
-  /** 0 for any free one. */
+  /** 0 chooses a free port. */
   readonly port: number;
   readonly shops: readonly Shop[];
   readonly logger: Logger;
   readonly agent: AgentChoice;
-  /** Shops, by id, whose messages wait for a person: there the agent is silent. */
+  /** The ids of shops in which the agent does not answer: messages wait for a person. */
   readonly withoutAgent?: readonly string[];
-  /** How long a message waits for an agent that cannot answer; 15 minutes when absent. */
+  /** How long a message waits while the agent is unavailable. Default 15 minutes. */
   readonly agentGiveUpAfterMs?: number;
-  /** How replies leave; by default none leaves this machine. */
+  /** How replies are sent. By default they are written to files in the outbox. */
   readonly replies?: RepliesOptions;
-  /** Called when a reply of the agent's has gone out. */
+  /** Called once a reply of the agent has been sent. */
   readonly onReply?: (reply: ReplyNotice) => void;
-  /** Misbehaviour for tests and benchmarks. */
+  /** Injected faults, for tests and benchmarks. */
   readonly faults?: Faults;
-  /** No limit when absent. */
+  /** Per shop. Default: no limit. */
   readonly requestsPerSecond?: number;
   readonly uploadMaxBytes?: number;
   /** Milliseconds since the epoch. */
@@ -46,25 +57,26 @@ export interface LocalPlatformOptions {
 export interface LocalPlatform {
   /** `http://host:port`, once started: the client's base URL. */
   readonly url: string;
-  /** What is stored, read directly. */
+  /** Direct read access to the store. */
   readonly inspect: Inspection;
-  /** @throws when it cannot listen; everything is closed again then */
+  /** @throws when the server cannot listen; everything is closed again */
   start(): Promise<void>;
   /**
-   * The shops from now on, and those among them without the agent. What is stored of a shop that
-   * is not among them stays, for when it is again.
+   * Replaces the served shops, and the ones without an agent. The data of a shop that is no longer
+   * served is kept.
    */
   serve(shops: readonly Shop[], withoutAgent?: readonly string[]): void;
-  /** Answers what is in flight, at most for two seconds, then closes. May be called again. */
+  /** Gives requests in flight two seconds to finish, then closes. May be called more than once. */
   stop(): Promise<void>;
 }
 
 const STOP_GRACE_MS = 2000;
 
 /**
- * The embedded platform: the whole API of version 2026-04 on one port, its store, and its agent.
- * @throws {LocalPlatformUnusable} the folder is in use; its database is damaged or of a newer version
- * @throws when the knowledge folder cannot be read; nothing is open then
+ * The embedded platform: the API of version 2026-04 on one port, its store, and its agent.
+ * @throws {LocalPlatformUnusable} the folder is in use, or its database is damaged or newer than
+ *   this program
+ * @throws when the knowledge folder cannot be read; nothing is left open
  */
 export function createLocalPlatform(options: LocalPlatformOptions): LocalPlatform {
   const served = new ServedShops(options.shops, options.withoutAgent);
@@ -96,7 +108,10 @@ function assemble(
 ): LocalPlatform {
   const { dir, logger } = options;
   const now = options.clock ?? Date.now;
-  for (const shop of served.names.keys()) store.shops.add(shop);
+  const addShops = () => {
+    for (const shop of served.names.keys()) store.shops.add(shop);
+  };
+  addShops();
   const media = new MediaFolder(join(dir, 'media'), store.shops.secret('media-links'));
   const sockets = new ChatSockets(store, served.ofKey, logger);
   const replySender = createReplySender(options, served, store, now, sockets);
@@ -106,30 +121,16 @@ function assemble(
   });
   let url = '';
   let stopped: Promise<void> | undefined;
-
-  const app = createApp(
-    {
-      store,
-      media,
-      logger,
-      now,
-      baseUrl: () => url,
-      agentListens: (shop) => agentOf(shop) !== undefined,
-      onMessage: (conversationId) => {
-        runner.notify(conversationId);
-        sockets.stored(conversationId);
-      },
+  const context: RouteContext = {
+    ...{ store, media, logger, now },
+    baseUrl: () => url,
+    agentListens: (shop) => agentOf(shop) !== undefined,
+    onMessage: (conversationId) => {
+      runner.notify(conversationId);
+      sockets.stored(conversationId);
     },
-    {
-      shopOfKey: served.ofKey,
-      uploadMaxBytes: options.uploadMaxBytes ?? LIMITS.uploadMaxBytes,
-      ...(options.requestsPerSecond !== undefined && {
-        requestsPerSecond: options.requestsPerSecond,
-      }),
-      ...(options.faults && { faults: options.faults }),
-    },
-  );
-  const listener = createPlatformListener(app);
+  };
+  const listener = createPlatformListener(createApp(context, appOptions(options, served)));
   sockets.attach(listener.server);
 
   const start = async () => {
@@ -164,9 +165,20 @@ function assemble(
     },
     serve: (shops, withoutAgent) => {
       served.replace(shops, withoutAgent);
-      for (const shop of served.names.keys()) store.shops.add(shop);
+      addShops();
     },
     stop,
+  };
+}
+
+function appOptions(
+  { uploadMaxBytes = LIMITS.uploadMaxBytes, requestsPerSecond, faults }: LocalPlatformOptions,
+  served: ServedShops,
+): AppOptions {
+  return {
+    ...{ shopOfKey: served.ofKey, uploadMaxBytes },
+    ...(requestsPerSecond !== undefined && { requestsPerSecond }),
+    ...(faults && { faults }),
   };
 }
 
@@ -206,7 +218,7 @@ function createReplySender(
 ): ReplySender {
   return new ReplySender({
     store,
-    outbound: waysOut(join(dir, 'outbox'), replies),
+    outbound: outboundByChannel(join(dir, 'outbox'), replies),
     shopNames: served.names,
     logger,
     now,
@@ -217,14 +229,48 @@ function createReplySender(
   });
 }
 
-/** Who answers. */
+/** How replies are sent. A channel without a provider writes its replies to the outbox folder. */
+export interface RepliesOptions {
+  /** For email. Default: each reply becomes an .eml file in the outbox. */
+  readonly relay?: RelayOptions;
+  /** For SMS, by shop id. Replies of a shop without an account are appended to `sms.log`. */
+  readonly twilio?: ReadonlyMap<string, TextSender>;
+  /** The transport of a conversation's texts, and opt-outs. Default: reply by SMS. */
+  readonly findTextRoute?: FindTextRoute;
+  readonly schedule?: RetrySchedule;
+}
+
+/** The sender of each channel, by the type of the conversation. */
+function outboundByChannel(
+  outbox: string,
+  { relay, twilio }: RepliesOptions,
+): Readonly<Record<string, Outbound>> {
+  const log = new SmsLog(outbox);
+  return {
+    email: relay ? new Relay(relay) : new EmailOutbox(outbox),
+    sms: twilio ? new TwilioSms(twilio, log) : log,
+    web_chat: webChat,
+  };
+}
+
+/**
+ * Web chat sends nothing: a stored reply is published on the sockets at once, and the visitor's
+ * gateway reads the list of messages.
+ */
+const webChat: Outbound = {
+  inOrder: true,
+  canRepeat: true,
+  send: () => Promise.resolve({}),
+};
+
+/** Which agent answers. */
 export type AgentChoice =
   | { readonly kind: 'builtin'; readonly knowledgeDir: string }
   | {
       readonly kind: 'openai';
       readonly knowledgeDir: string;
       readonly endpoint: EndpointOptions;
-      /** One answer with everything that belongs to it, in milliseconds. */
+      /** For one answer, with all of its requests; milliseconds. */
       readonly timeoutMs: number;
     }
   | { readonly kind: 'custom'; readonly agent: Agent }

@@ -1,8 +1,9 @@
 import sanitizeHtml from 'sanitize-html';
 import MarkdownIt from 'markdown-it';
 import type Token from 'markdown-it/lib/token.mjs';
+import { cutText } from '../runtime/clean-text.ts';
 
-/** A mail's HTML beyond this adds nothing that a search or an excerpt needs. */
+/** HTML beyond this length is left out of the text. */
 const HTML_MAX_CHARS = 200_000;
 
 /** The `text` of a message: its content without markup (API §2.2). */
@@ -15,7 +16,7 @@ export function plainText(content: string, format: 'TEXT' | 'MARKDOWN' | 'HTML')
   return unescape(sanitizeHtml(spaced, { allowedTags: [], allowedAttributes: {} })).trim();
 }
 
-/** sanitize-html leaves these escaped, and only these. */
+/** Decodes the entities that sanitize-html leaves in its output. */
 function unescape(text: string): string {
   return text
     .replaceAll('&lt;', '<')
@@ -24,35 +25,35 @@ function unescape(text: string): string {
     .replaceAll('&amp;', '&');
 }
 
-/** A longer text is no letter and no chat message; the rest of it stays as it was written. */
+/** Markdown beyond this length keeps its markup. */
 const MAX_CHARS = 100_000;
 const WORD = /[\p{L}\p{N}]/u;
 
 const markdown = new MarkdownIt({ html: false });
-// Nothing is opened here: addresses are shown as they were written.
+// Links are not followed here, so addresses are kept as they were written.
 markdown.validateLink = () => true;
 markdown.normalizeLink = (url) => url;
 markdown.normalizeLinkText = (url) => url;
 
-/** What the lines of a list item or a quote begin with. */
-interface Around {
-  /** Of its first line; empty once that is written. */
+/** The line prefix of a list item or a quote. */
+interface Prefix {
+  /** For the first line; undefined once that is written. */
   marker: string | undefined;
   readonly rest: string;
 }
 
 /**
- * Markdown (CommonMark, with tables) as a telephone or a plain mail shows it: links as their words
- * and address, no marks of emphasis, headings and code. Lists and quotes keep theirs, blocks the
- * blank lines between them, and a row of a table is a line.
+ * Converts Markdown (CommonMark, with tables) to plain text: links become their text and address, and
+ * the marks of emphasis, headings and code are removed. Lists and quotes keep their marks, and blocks
+ * the blank lines between them; a table row becomes a line.
  */
 export function withoutMarkup(text: string): string {
   const end = text.length <= MAX_CHARS ? text.length : text.lastIndexOf('\n', MAX_CHARS) + 1;
-  return `${written(markdown.parse(text.slice(0, end || MAX_CHARS), {}))}${text.slice(end || MAX_CHARS)}`;
+  return `${blockText(markdown.parse(text.slice(0, end || MAX_CHARS), {}))}${text.slice(end || MAX_CHARS)}`;
 }
 
-function written(tokens: readonly Token[]): string {
-  const around: Around[] = [];
+function blockText(tokens: readonly Token[]): string {
+  const prefixes: Prefix[] = [];
   let text = '';
   let lastLine = 0;
   let cells: string[] | undefined;
@@ -60,7 +61,7 @@ function written(tokens: readonly Token[]): string {
     if (text !== '') text += first > lastLine ? '\n\n' : '\n';
     text += block
       .split('\n')
-      .map((line) => begun(around, line))
+      .map((line) => withPrefixes(prefixes, line))
       .join('\n');
     lastLine = end;
   };
@@ -68,16 +69,16 @@ function written(tokens: readonly Token[]): string {
     const lines = token.map ?? ([lastLine, lastLine] as const);
     switch (token.type) {
       case 'blockquote_open':
-        around.push({ marker: undefined, rest: '> ' });
+        prefixes.push({ marker: undefined, rest: '> ' });
         break;
       case 'list_item_open': {
         const marker = `${token.info}${token.markup} `;
-        around.push({ marker, rest: ' '.repeat(marker.length) });
+        prefixes.push({ marker, rest: ' '.repeat(marker.length) });
         break;
       }
       case 'blockquote_close':
       case 'list_item_close':
-        around.pop();
+        prefixes.pop();
         break;
       case 'tr_open':
         cells = [];
@@ -87,8 +88,8 @@ function written(tokens: readonly Token[]): string {
         cells = undefined;
         break;
       case 'inline':
-        if (cells === undefined) put(said(token.children ?? []), lines);
-        else cells.push(said(token.children ?? []));
+        if (cells === undefined) put(inlineText(token.children ?? []), lines);
+        else cells.push(inlineText(token.children ?? []));
         break;
       case 'fence':
       case 'code_block':
@@ -101,17 +102,17 @@ function written(tokens: readonly Token[]): string {
   return text;
 }
 
-function begun(around: readonly Around[], line: string): string {
+function withPrefixes(prefixes: readonly Prefix[], line: string): string {
   let before = '';
-  for (const each of around) {
+  for (const each of prefixes) {
     before += each.marker ?? each.rest;
     each.marker = undefined;
   }
   return line === '' ? before.trimEnd() : `${before}${line}`;
 }
 
-/** The words of a paragraph, a heading or a cell. */
-function said(tokens: readonly Token[]): string {
+/** The text of a paragraph, a heading or a table cell. */
+function inlineText(tokens: readonly Token[]): string {
   const kept = marksInWords(tokens);
   const links: { readonly before: string; readonly url: string }[] = [];
   let text = '';
@@ -131,11 +132,11 @@ function said(tokens: readonly Token[]): string {
         break;
       case 'link_close': {
         const link = links.pop();
-        if (link !== undefined) text = `${link.before}${linked(text, link.url)}`;
+        if (link !== undefined) text = `${link.before}${linkText(text, link.url)}`;
         break;
       }
       case 'image':
-        text += linked(said(token.children ?? []), token.attrGet('src') ?? '');
+        text += linkText(inlineText(token.children ?? []), token.attrGet('src') ?? '');
         break;
       default:
         if (kept.has(token)) text += token.markup;
@@ -144,12 +145,12 @@ function said(tokens: readonly Token[]): string {
   return text;
 }
 
-function linked(words: string, url: string): string {
+function linkText(words: string, url: string): string {
   const address = url.replace(/^(?:mailto|tel):/i, '');
   return [url, address, ''].includes(words) ? address : `${words} (${address})`;
 }
 
-/** In `2*3*4` CommonMark sees an emphasis, and whoever reads it a product: its marks stay. */
+/** Emphasis within a word is kept: in `2*3*4` the author meant a product. */
 function marksInWords(tokens: readonly Token[]): ReadonlySet<Token> {
   const open: number[] = [];
   const kept = new Set<Token>();
@@ -168,32 +169,28 @@ function marksInWords(tokens: readonly Token[]): ReadonlySet<Token> {
 const TITLE_MAX = 120;
 const EXCERPT_MAX = 200;
 
-/** What a ticket is called: the subject, else the first line of the text. One line, never empty. */
+/** A ticket's name: the subject, else the first line of the text. One line, never empty. */
 export function titleOf(subject: string, text: string): string {
   const line = oneLine(subject, TITLE_MAX) || oneLine(/\S.*/.exec(text)?.[0] ?? '', TITLE_MAX);
   return shortened(line, TITLE_MAX) || '(no text)';
 }
 
-/** The beginning of a text, for lists: its lines as one. */
+/** The beginning of a text on one line, for lists. */
 export function excerptOf(text: string): string {
   return shortened(oneLine(text, EXCERPT_MAX), EXCERPT_MAX);
 }
 
-/** Of a long text, its beginning: what will be cut off need not be looked at. */
+/** Reads only the beginning of a long text, because the rest is cut off anyway. */
 const oneLine = (text: string, max: number) =>
   text
     .slice(0, max * 20)
     .replace(/\s+/g, ' ')
     .trim();
 
-/** Cut between two words if there is a place for it, else between two characters. */
+/** Cuts between words if possible, else between characters. */
 function shortened(line: string, max: number): string {
   if (line.length <= max) return line;
   const space = line.lastIndexOf(' ', max - 1);
-  const end = space > max / 2 ? space : wholeCharacters(line, max - 1);
-  return `${line.slice(0, end)}…`;
+  const shown = space > max / 2 ? line.slice(0, space) : cutText(line, max - 1);
+  return `${shown}…`;
 }
-
-/** Up to `max` UTF-16 units, without half of a surrogate pair at the end. */
-const wholeCharacters = (line: string, max: number) =>
-  /[\uD800-\uDBFF]/.test(line.charAt(max - 1)) ? max - 1 : max;

@@ -1,6 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
 
-/** Answers with JSON. Written with `end`: `send` costs a hash and a content negotiation more. */
+/** Answers with JSON. Uses `end`, because Express's `send` also computes an ETag. */
 export function sendJson(
   response: Response,
   status: number,
@@ -24,7 +24,7 @@ export function sendRaw(
   text: string,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  // A client that has gone, or an answer that is under way, leaves nothing to say.
+  // The client has disconnected, or an answer has begun.
   if (response.headersSent || response.destroyed) return;
   const bytes = Buffer.from(text);
   response.writeHead(status, { ...headers, 'Content-Length': bytes.length });
@@ -32,16 +32,16 @@ export function sendRaw(
 }
 
 /**
- * Misbehaviour on demand, for tests and benchmarks of clients:
+ * Injected faults, for tests and benchmarks of clients:
  *
- * | kind | what the client sees |
+ * | kind | effect |
  * | --- | --- |
- * | `status` | this status, nothing handled |
- * | `reset` | a reset connection, nothing handled |
- * | `reset-after-commit` | a reset connection, and yet the request was handled |
- * | `html` | 200 with a maintenance page, nothing handled |
- * | `hang` | nothing, for as long as the platform runs |
- * | `empty` | handled, and 201 without a body |
+ * | `status` | answers with this status; the request is not handled |
+ * | `reset` | resets the connection; the request is not handled |
+ * | `reset-after-commit` | handles the request, then resets the connection |
+ * | `html` | answers 200 with a maintenance page; the request is not handled |
+ * | `hang` | never answers |
+ * | `empty` | handles the request, and answers 201 without a body |
  */
 export type Fault =
   | {
@@ -59,7 +59,7 @@ export type Faults = (request: {
 
 const MAINTENANCE = '<!doctype html><title>Back soon</title><h1>We are working on it</h1>';
 
-/** What a fault decided about a request that is handled nevertheless; read by `respond.ts`. */
+/** Applies faults; those of handled requests are passed to `sendJson` in `response.locals`. */
 export function faultMiddleware(faults: Faults) {
   return (request: Request, response: Response, next: NextFunction): void => {
     const fault = faults({ method: request.method, path: request.path });

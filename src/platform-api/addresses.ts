@@ -1,9 +1,9 @@
-// The command line checks its options with these: this file imports no package, so that a mistake
-// is answered without loading the client.
+// The command line checks its options with these functions. The file imports no package, so that a
+// wrong option is reported without loading the client.
 
 /**
- * Whether requests can go to paths below it: `http` or `https`, a host and no more than a path. A
- * name in it (`user:pass@`) would take the place of the key.
+ * Whether the text is a base URL: `http` or `https`, with a host and at most a path. Credentials
+ * (`user:pass@`) are excluded, because they would replace the key.
  */
 export function isBaseUrl(value: string): boolean {
   const url = URL.canParse(value) ? new URL(value) : undefined;

@@ -4,13 +4,13 @@ import { type CreatedMessage, createdMessageSchema } from './resources.ts';
 import type { Answer, Call } from './transport.ts';
 
 const MAX_FORM_KEYS = 8;
-/** A key that is none of these may be a person's address, or an id that never comes again. */
+/** A field name. Any other key may be personal data or a unique id. */
 const FORM_KEY = /^[a-z][a-z_]{0,30}$/i;
 
 /**
- * The JSON of a 2xx answer; undefined when there is no body. Any JSON says that it was taken, an
- * object or not: what the answer to a new message looks like is not documented.
- * @throws {PlatformError} `http` for another status; `not_json` when the body is something else
+ * The JSON of a 2xx answer; undefined when there is no body. Any JSON counts as success, because the
+ * answer to a new message is not documented.
+ * @throws {PlatformError} `http` for another status; `not_json` when the body is not JSON
  */
 export function accepted(call: Call, answer: Answer): unknown {
   if (answer.status < 200 || answer.status > 299) throw failure('http', call, answer);
@@ -20,7 +20,7 @@ export function accepted(call: Call, answer: Answer): unknown {
   return body;
 }
 
-/** The message in a 2xx answer, or what the answer is made of instead. */
+/** The message in a 2xx answer, or the form of an answer without one. */
 export function createdOf(body: unknown): { message: CreatedMessage } | { form: string } {
   if (body === undefined || body === null) return { form: 'empty' };
   if (typeof body !== 'object') return { form: typeof body };
@@ -36,7 +36,7 @@ export function createdOf(body: unknown): { message: CreatedMessage } | { form: 
 const member = (body: object, name: string): unknown =>
   Object.entries(body).find(([key]) => key === name)?.[1];
 
-/** The body of a 409 that is the message itself, and not an error that happens to have an id. */
+/** The body of a 409 that contains the existing message, rather than an error with an id. */
 export function existingMessage(call: Call, answer: Answer): object {
   const body = json(answer.text);
   if (typeof body === 'object' && body !== null && !('error' in body)) {

@@ -46,22 +46,22 @@ export interface PlatformClientOptions {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly shopId: string;
-  /** For a whole request, connecting and reading the answer included. Default 30 s. */
+  /** For a whole request, including connecting and reading the answer. Default 30 s. */
   readonly requestTimeoutMs?: number;
   /** The same for an upload. Default 120 s. */
   readonly mediaTimeoutMs?: number;
-  /** An answer that is larger is refused: `too_large`. Default 64 MiB for what reads, else 1 MiB. */
+  /** A larger answer is an error, `too_large`. Default 64 MiB for GET, 1 MiB for POST. */
   readonly maxAnswerBytes?: number;
-  /** Without it, every call is one request. */
+  /** Default: no retries. */
   readonly retry?: RetryOptions;
   readonly onRequest?: RequestObserver;
-  /** Sockets to share with other clients; else the client has its own, closed by `close()`. */
+  /** Sockets to share with other clients. Default: its own, which `close()` closes. */
   readonly pool?: ConnectionPool;
-  /** Makes the request; by default axios does, on the pool's sockets. */
+  /** Makes the requests. Default: axios with the pool's sockets. */
   readonly send?: Send;
 }
 
-/** Of another client: what it shares, and what differs. */
+/** The transport and the timeouts of a client that `within` derives from another. */
 interface Derived {
   readonly transport: Transport;
   readonly requestTimeoutMs: number;
@@ -69,15 +69,15 @@ interface Derived {
 }
 
 export interface CreateMessageResult {
-  /** 2xx, or 409 when the body is the message that was already there. */
+  /** 2xx, or 409 when the body is the existing message. */
   readonly status: number;
-  /** The message, when the answer has it: an object with an id, or inside one envelope. */
+  /** The message, if the answer contains it: an object with an id, or inside an envelope. */
   readonly message?: CreatedMessage;
-  /** Of an answer without the message: `empty`, or what its JSON is made of (`ok`, `array`). */
+  /** The form of an answer without the message: `empty`, a JSON type, or its keys (`ok`). */
   readonly form?: string;
 }
 
-/** Ends after the last page; rejects with what the request for a page rejected with. */
+/** Ends after the last page; rejects when the request for a page fails. */
 type Pages<Item> = AsyncGenerator<Page<Item>, void, undefined>;
 
 const VERSION = '/v2026-04';
@@ -88,12 +88,12 @@ const messagePage = pageSchema(messageSchema);
 const contactPage = pageSchema(contactSchema);
 
 /**
- * The platform's REST API for one shop: all 11 operations. Every method rejects with a
- * `PlatformError` and with nothing else (`uploadMedia` also with a `MediaSourceError`).
+ * A client of the platform's REST API for one shop, with all 11 operations. Methods reject only with a
+ * `PlatformError` (`uploadMedia` also with a `MediaSourceError`).
  *
- * With `retry`, what reads is made again after a failure that may pass, and so is create message
- * with a `remote_id`, by which the platform knows it again. Anything else is only made again when
- * the first request was certainly not taken: nobody listened, or 429.
+ * With `retry`, reads and create message with a `remote_id`, the dedup key, are retried after temporary
+ * failures. Other calls are retried only when the platform certainly did not process the first
+ * request: it was not reached, or answered 429.
  */
 export class PlatformClient {
   readonly #options: PlatformClientOptions;
@@ -103,10 +103,12 @@ export class PlatformClient {
   readonly #mediaTimeoutMs: number;
   readonly #retry: RetryOptions | undefined;
 
-  /** @throws {TypeError} requests cannot be made, or retried, with these options */
+  /** @throws {TypeError} the base URL or the retry options are not valid */
   constructor(options: PlatformClientOptions, derived?: Derived) {
     if (!isBaseUrl(options.baseUrl)) {
-      throw new TypeError('baseUrl: expected an http or https URL without name, query and hash');
+      throw new TypeError(
+        'baseUrl: expected an http or https URL without user name, query and hash',
+      );
     }
     if (options.retry) checkRetries(options.retry);
     this.#options = options;
@@ -136,7 +138,7 @@ export class PlatformClient {
   /** API §4.1 */
   async createEvent(request: CreateEventRequest, signal?: AbortSignal): Promise<CreatedEvent> {
     const call = this.#post('createEvent', '/events/', request, signal);
-    const body = await this.#made(call, 'single', (answer) => accepted(call, answer));
+    const body = await this.#request(call, 'single', (answer) => accepted(call, answer));
     return createdEventSchema.safeParse(body).data ?? {};
   }
 
@@ -145,7 +147,7 @@ export class PlatformClient {
     return this.#read('listTickets', '/tickets/', ticketPage, signal, query);
   }
 
-  /** The same, page by page: the next one is asked for when it is wanted. */
+  /** The same, page by page; each page is requested when it is needed. */
   ticketPages(query: ListTicketsQuery = {}, signal?: AbortSignal): Pages<Ticket> {
     return pages((each: ListTicketsQuery) => this.listTickets(each, signal), query);
   }
@@ -177,9 +179,9 @@ export class PlatformClient {
   }
 
   /**
-   * API §4.7. What the answer to a new message looks like is not documented: the message, on its
-   * own or in an envelope, says that it was created, and so does a 409 with the message that was
-   * already there. What any other 2xx means is the caller's to find out.
+   * API §4.7. The answer to a new message is not documented. An answer with the message, plain or in an
+   * envelope, confirms that it exists, and so does a 409 with the existing message. The caller has to
+   * verify any other 2xx.
    */
   async createMessage(
     request: CreateMessageRequest,
@@ -187,13 +189,13 @@ export class PlatformClient {
   ): Promise<CreateMessageResult> {
     const call = this.#post('createMessage', '/messages/', request, signal);
     const repetition = request.message.remote_id ? 'repeatable' : 'single';
-    return this.#made(call, repetition, (answer) => {
+    return this.#request(call, repetition, (answer) => {
       const body = answer.status === 409 ? existingMessage(call, answer) : accepted(call, answer);
       return { status: answer.status, ...createdOf(body) };
     });
   }
 
-  /** The same client with less patience. */
+  /** A client with the same connection and shorter timeouts. */
   within(requestTimeoutMs: number, mediaTimeoutMs = this.#mediaTimeoutMs): PlatformClient {
     return new PlatformClient(this.#options, {
       transport: this.#transport,
@@ -203,8 +205,8 @@ export class PlatformClient {
   }
 
   /**
-   * API §4.8. Streams the file; it is never whole in memory.
-   * @throws {MediaSourceError} the file could not be read to its end
+   * API §4.8. Streams the file.
+   * @throws {MediaSourceError} the file could not be read completely
    */
   async uploadMedia(file: MediaFile, signal?: AbortSignal): Promise<UploadedMedia> {
     const path = `${VERSION}/media/`;
@@ -251,7 +253,7 @@ export class PlatformClient {
       timeoutMs: this.#requestTimeoutMs,
       signal,
     };
-    return this.#made(call, 'repeatable', (answer) => parsed(call, answer, schema));
+    return this.#request(call, 'repeatable', (answer) => parsed(call, answer, schema));
   }
 
   async #upload(
@@ -277,8 +279,8 @@ export class PlatformClient {
     }
   }
 
-  /** The call's outcome, with its retries. */
-  #made<T>(call: Call, repetition: Repetition, read: (answer: Answer) => T): Promise<T> {
+  /** Makes the call, with retries, and reads its answer. */
+  #request<T>(call: Call, repetition: Repetition, read: (answer: Answer) => T): Promise<T> {
     const attempt = async () => read(await this.#transport.call(call));
     return withRetries(attempt, this.#retry, repetition, call);
   }
@@ -297,8 +299,7 @@ export class PlatformClient {
 }
 
 /**
- * The path of a resource. Without an id, or with one that a URL takes for a step in the path, it
- * would be another's.
+ * The path of a resource. An empty id or a path segment such as `..` would address another resource.
  * @throws {PlatformError} `invalid`
  */
 function resource(list: string, id: string): string {
@@ -308,7 +309,7 @@ function resource(list: string, id: string): string {
   return `${list}${encodeURIComponent(id)}/`;
 }
 
-/** API §4: an array is one parameter with comma-separated values. */
+/** Encodes an array as one parameter with comma-separated values (API §4). */
 function queryString(query: object): string {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {

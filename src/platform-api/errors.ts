@@ -1,18 +1,18 @@
 import { z } from 'zod';
 
 /**
- * What went wrong with a call.
+ * The kind of a failed call.
  *
  * | code | meaning |
  * | --- | --- |
- * | `network` | no answer: refused, reset, cut off half-way, name not found, TLS |
- * | `timeout` | the whole call took longer than allowed, however busily it trickled |
- * | `aborted` | the caller's signal |
- * | `not_json` | 2xx, and the body is not JSON (a maintenance page, a captive portal) |
- * | `unexpected` | 2xx, and the JSON is not what the document says |
- * | `too_large` | the answer is over the limit |
+ * | `network` | no complete answer: connection refused or reset, unknown host, TLS failure |
+ * | `timeout` | the whole call exceeded its time limit |
+ * | `aborted` | the caller's signal was aborted |
+ * | `not_json` | 2xx, but the body is not JSON (a maintenance page, a captive portal) |
+ * | `unexpected` | 2xx, but the JSON does not match the documentation |
+ * | `too_large` | the answer exceeds the limit |
  * | `http` | any other status; see `status` |
- * | `invalid` | no request was made: what is asked for by its id has none |
+ * | `invalid` | no request was made, because the id is empty or not usable in a path |
  */
 export type PlatformErrorCode =
   | 'network'
@@ -25,13 +25,13 @@ export type PlatformErrorCode =
   | 'invalid';
 
 const ANSWER_MAX_CHARS = 500;
-/** Statuses that say "not now" rather than "not this". */
+/** 4xx statuses that are temporary. */
 const RETRYABLE_4XX: readonly number[] = [408, 425, 429];
 
 interface PlatformErrorDetails {
   readonly code: PlatformErrorCode;
   readonly method: string;
-  /** Without the query, which may hold an address. */
+  /** Without the query, which may contain an address. */
   readonly path: string;
   readonly status?: number | undefined;
   readonly retryAfterMs?: number | undefined;
@@ -39,8 +39,8 @@ interface PlatformErrorDetails {
 }
 
 /**
- * The one error that leaves the client. It never carries the key: an axios error, which prints
- * the Authorization header, is taken apart where it is caught.
+ * The error of all calls. It never contains the key: axios errors, which include the Authorization
+ * header, are reduced to their code and message.
  */
 export class PlatformError extends Error {
   override name = 'PlatformError';
@@ -48,7 +48,7 @@ export class PlatformError extends Error {
   readonly path: string;
   readonly status?: number;
   readonly retryAfterMs?: number;
-  /** True when the same request may succeed later; false when it is refused as it stands. */
+  /** Whether the same request may succeed later. */
   readonly retryable: boolean;
   readonly #answer: string | undefined;
   readonly #problem: Problem | undefined;
@@ -69,20 +69,20 @@ export class PlatformError extends Error {
   }
 
   /**
-   * The beginning of the platform's own answer, for the operator's eyes. A getter over a private
-   * field, so that printing or serializing the error leaves it out: it may quote the message.
+   * The beginning of the platform's answer, for operators. It may quote the message, so it is a getter
+   * over a private field, which printing or serializing the error leaves out.
    */
   get answer(): string | undefined {
     return this.#answer;
   }
 
-  /** What it says is wrong with the request, when that could be read. Kept private likewise. */
+  /** The problem that the answer describes, if it could be parsed. Private for the same reason. */
   get problem(): Problem | undefined {
     return this.#problem;
   }
 }
 
-/** What the network said, without the request it was said about. */
+/** The error of the network or of axios, without the request. */
 export class TransportFailure extends Error {
   override name = 'TransportFailure';
   readonly code: string;
@@ -92,22 +92,22 @@ export class TransportFailure extends Error {
   }
 }
 
-/** The file to upload could not be read to its end: no fault of the platform's. */
+/** The file to upload could not be read completely. */
 export class MediaSourceError extends Error {
   override name = 'MediaSourceError';
 }
 
-/** What the platform says is wrong with a request. */
+/** A problem with a request, as described by the platform. */
 export interface Problem {
   readonly code?: string | undefined;
   readonly message?: string | undefined;
-  /** The request's fields that it names, by their paths: `contact.email`. In this order, each once. */
+  /** The paths of the request's fields that it names, such as `contact.email`, without duplicates. */
   readonly named: readonly RequestField[];
-  /** By the path of the field, `message.attachments.0`: what is wrong with it, where that is told. */
+  /** The errors by the path of the field, such as `message.attachments.0`. */
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** The fields of create message (API §4.7) that an answer may name. */
+/** The fields of create message (API §4.7) that are looked for in an answer. */
 const REQUEST_FIELDS = [
   'contact.email',
   'contact.name',
@@ -128,14 +128,14 @@ const REQUEST_FIELDS = [
 ] as const;
 export type RequestField = (typeof REQUEST_FIELDS)[number];
 
-/** More than any list of mistakes; a page of some proxy's is not worth parsing. */
+/** Longer than any list of errors; a proxy's error page is not parsed. */
 const MAX_CHARS = 64 * 1024;
 const MAX_DEPTH = 8;
 const MAX_NODES = 2000;
 const MAX_CODE_CHARS = 60;
 
-/** Members whose value is the path of a field, in the error formats that are in use. */
-const NAMING: readonly string[] = [
+/** Members whose value is the path of a field, in common error formats. */
+const PATH_MEMBERS: readonly string[] = [
   'field',
   'path',
   'pointer',
@@ -144,8 +144,8 @@ const NAMING: readonly string[] = [
   'parameter',
   'property',
 ];
-/** Tokens of a path that say where the request is, not what of it. */
-const PLACES: readonly string[] = ['', 'body', 'request', 'data', 'attributes', '#'];
+/** Tokens of a path that refer to the request as a whole. */
+const IGNORED_TOKENS: readonly string[] = ['', 'body', 'request', 'data', 'attributes', '#'];
 
 const ownSchema = z.object({
   error: z.object({
@@ -156,10 +156,10 @@ const ownSchema = z.object({
 });
 
 /**
- * Reads the body of an error answer. Its form is not documented (API §7): the local platform's is
- * known (`{error: {code, message, fields}}`); of any other JSON, the fields of the request that it
- * names are looked for, as members (`{"contact": {"email": ["…"]}}`) and as paths (`field`,
- * `pointer`, `loc`). Undefined for what is no JSON object or array.
+ * Parses the body of an error answer. Its format is not documented (API §7). The local platform sends
+ * `{error: {code, message, fields}}`; other JSON is searched for fields of the request, as members
+ * (`{"contact": {"email": ["…"]}}`) and as paths (`field`, `pointer`, `loc`).
+ * @returns undefined when the body is not a JSON object or array
  */
 export function problemOf(answer: string | undefined): Problem | undefined {
   if (answer === undefined || answer.length > MAX_CHARS || !/^\s*[[{]/.test(answer))
@@ -171,7 +171,7 @@ export function problemOf(answer: string | undefined): Problem | undefined {
     return undefined;
   }
   const own = ownSchema.safeParse(body).data?.error;
-  const code = wordOf(own?.code) ?? codeOf(body);
+  const code = tokenOf(own?.code) ?? codeOf(body);
   return {
     ...(code !== undefined && { code }),
     ...(own?.message !== undefined && { message: own.message }),
@@ -180,7 +180,7 @@ export function problemOf(answer: string | undefined): Problem | undefined {
   };
 }
 
-/** A short word, never a sentence: sentences may quote the message. */
+/** The error's code, if it is a short token; a sentence may quote the message. */
 function codeOf(body: unknown): string | undefined {
   const { code, type } = z
     .object({ code: z.unknown(), type: z.unknown() })
@@ -189,10 +189,10 @@ function codeOf(body: unknown): string | undefined {
   const found = [code, type].find(
     (value) => typeof value === 'string' || typeof value === 'number',
   );
-  return found === undefined ? undefined : wordOf(String(found));
+  return found === undefined ? undefined : tokenOf(String(found));
 }
 
-const wordOf = (text = ''): string | undefined =>
+const tokenOf = (text = ''): string | undefined =>
   text.length <= MAX_CODE_CHARS && /^[\w.:/-]+$/.test(text) ? text : undefined;
 
 function namedFields(body: unknown): RequestField[] {
@@ -208,9 +208,9 @@ function namedFields(body: unknown): RequestField[] {
       return;
     }
     for (const [key, value] of Object.entries(node)) {
-      if (NAMING.includes(key)) name(tokensOf(value));
+      if (PATH_MEMBERS.includes(key)) name(tokensOf(value));
       const here = [...at, ...tokensOf(key)];
-      // A lone `type` or `timestamp` is the error's own (RFC 9457), unless mistakes are listed there.
+      // A top-level `type` or `timestamp` with a plain value belongs to the error (RFC 9457).
       if (here.length > 1 || (typeof value === 'object' && value !== null)) name(here);
       walk(value, here);
     }
@@ -225,10 +225,10 @@ function tokensOf(path: unknown): string[] {
   if (text.length > 200) return [];
   return text
     .split(/[./[\]'"]+/)
-    .filter((token) => !PLACES.includes(token) && !/^\d+$/.test(token));
+    .filter((token) => !IGNORED_TOKENS.includes(token) && !/^\d+$/.test(token));
 }
 
-/** The field that a path ends at or goes below; the last part alone is enough where it is clear. */
+/** The field that a path contains; a single token also matches the last part of a field's path. */
 function fieldAt(tokens: readonly string[]): RequestField | undefined {
   const path = tokens.join('.');
   return (

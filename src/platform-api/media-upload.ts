@@ -3,24 +3,24 @@ import FormData from 'form-data';
 import { MediaSourceError } from './errors.ts';
 import type { MediaPermission } from './schemas.ts';
 
-/** Measured: uploads run at twice the speed of the default 64 KiB reads. */
+/** Measured: uploads are twice as fast as with the default 64 KiB. */
 const HIGH_WATER_MARK = 1024 * 1024;
 
 export interface MediaFile {
   readonly name: string;
   /** MIME type. */
   readonly type: string;
-  /** Exactly as many bytes as the stream will yield. */
+  /** The exact number of bytes that the stream yields. */
   readonly size: number;
   stream(): Readable;
-  /** The API's default is public; ours is private. */
+  /** Default: private. (The API's own default is public.) */
   readonly permission?: MediaPermission;
 }
 
 /**
- * The multipart body of an upload (API §4.8), streamed: no more than a few reads are in memory.
- * A file that cannot be read, ends early or is longer than its size fails the body, which makes
- * axios destroy the request: a wrong Content-Length would garble the connection's next request.
+ * The multipart body of an upload (API §4.8). It is streamed; only a few chunks are in memory. A file
+ * that cannot be read or does not match its size fails the body, and axios destroys the request: a
+ * wrong Content-Length would corrupt the next request of the connection.
  */
 export class MediaUpload {
   readonly form = new FormData();
@@ -35,7 +35,7 @@ export class MediaUpload {
       knownLength: file.size,
     };
     if (file.size === 0) {
-      // form-data takes a known length of 0 for an unknown one.
+      // form-data treats a known length of 0 as unknown.
       this.form.append('file', Buffer.alloc(0), options);
       return;
     }
@@ -45,18 +45,18 @@ export class MediaUpload {
     this.form.append('file', this.#content, options);
   }
 
-  /** Set when the file, not the platform, made the upload fail. */
+  /** Set when the upload failed because of the file rather than the platform. */
   get failure(): MediaSourceError | undefined {
     return this.#failure;
   }
 
-  /** Closes the file, whatever became of the upload. Call after looking at `failure`. */
+  /** Closes the file. Must be called after reading `failure`. */
   close(): void {
     this.#content?.destroy();
   }
 }
 
-/** Passes `size` bytes through, no more and no fewer. */
+/** Passes exactly `size` bytes through; fails with more or fewer. */
 function exactly(size: number): Transform {
   let left = size;
   return new Transform({

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { cursorOf } from './addresses.ts';
 
 /**
- * The resources of the platform's REST API, version 2026-04 (§2), field by field as the document
- * has them. This is what the local platform answers and what its OpenAPI document says; how a
- * client reads the same fields is in `resources.ts`.
+ * The resources of the platform's REST API, version 2026-04 (§2), with the fields as documented. The
+ * local platform answers with them and generates its OpenAPI document from them; `reader` below
+ * derives the schemas with which a client reads them.
  *
- * A required field may be null where it is nullable; one that is `optional` may be missing.
+ * A `nullable` field is always present and may be null; an `optional` one may be absent.
  */
 
 const TICKET_STATUSES = [
@@ -37,7 +37,7 @@ export const MEDIA_PERMISSIONS = ['private', 'public'] as const;
 const uuid = z.guid();
 const dateTime = z.iso.datetime({ offset: true });
 
-/** The three ways in which a field may be less than always there and never null. */
+/** For fields that may be null, absent, or both. */
 const nullable = <T extends z.ZodType>(schema: T, about: string) =>
   schema.nullable().describe(about);
 const optional = <T extends z.ZodType>(schema: T, about: string) =>
@@ -52,11 +52,11 @@ const updatedAt = dateTime.describe('When it was last changed.');
 /** API §2.1 */
 export const ticketFields = z.object({
   id: uuid.describe('The ticket.'),
-  number: z.int().describe("Counts the shop's tickets, for people to speak of them."),
-  name: z.string().describe('What it is about, in one line.'),
-  status: optional(z.enum(TICKET_STATUSES), 'Whom the ticket waits for, or that it is done.'),
+  number: z.int().describe("The ticket's number within the shop, for people to refer to."),
+  name: z.string().describe('The subject in one line.'),
+  status: optional(z.enum(TICKET_STATUSES), 'Whether it is done, or who has to act next.'),
   priority: optional(z.int(), 'Its priority as a number.'),
-  summary: optional(z.string(), 'What it is about, in short.'),
+  summary: optional(z.string(), 'A short summary.'),
   agent_id: nullable(uuid, 'The AI agent that it is assigned to.'),
   assignee_id: nullable(uuid, 'The teammate that it is assigned to.'),
   contact_id: nullable(uuid, 'The customer.'),
@@ -65,9 +65,9 @@ export const ticketFields = z.object({
   label_id: nullable(uuid, 'Its label.'),
   sublabel_id: nullable(uuid, 'Its label below that label.'),
   completed_at: nullish(dateTime, 'When it was completed.'),
-  last_message_at: nullish(dateTime, 'When someone last spoke.'),
-  last_message_content: optional(z.string(), 'What was said then, shortened.'),
-  is_test: nullish(z.boolean(), 'Whether it was made to try something.'),
+  last_message_at: nullish(dateTime, 'The time of the last message.'),
+  last_message_content: optional(z.string(), 'The beginning of the last message.'),
+  is_test: nullish(z.boolean(), 'Whether it was created for a test.'),
   remote_id: remoteId,
   remote_platform: remotePlatform,
   created_at: createdAt,
@@ -80,17 +80,17 @@ export const messageFields = z.object({
   conversation_id: nullable(uuid, 'The conversation that it is part of.'),
   ticket_id: nullable(uuid, 'The ticket of that conversation.'),
   contact_id: nullable(uuid, 'The customer.'),
-  agent_id: nullable(uuid, 'The AI agent, when it spoke.'),
-  user_id: nullable(uuid, 'The teammate, when one spoke.'),
-  content: optional(z.string(), 'What was said, in `format`.'),
-  text: optional(z.string(), 'The same as plain text.'),
+  agent_id: nullable(uuid, 'The AI agent that wrote it.'),
+  user_id: nullable(uuid, 'The teammate who wrote it.'),
+  content: optional(z.string(), 'The text in `format`.'),
+  text: optional(z.string(), 'The text without markup.'),
   format: optional(z.enum(MESSAGE_FORMATS), 'How `content` is formatted.'),
-  role: optional(z.string(), 'Who spoke.'),
+  role: optional(z.string(), 'Who wrote it.'),
   status: optional(z.enum(MESSAGE_STATUSES), 'Delivery status for outbound messages.'),
-  type: optional(z.enum(MESSAGE_TYPES), 'Customer-facing, or internal only.'),
+  type: optional(z.enum(MESSAGE_TYPES), 'Visible to the customer, or internal.'),
   remote_id: nullish(
     z.string(),
-    'Its id where it came from or went to: an email has its Message-ID here.',
+    'Its id in the system that it came from or was sent to: the Message-ID of an email.',
   ),
   remote_platform: remotePlatform,
   created_at: optional(dateTime, 'When it was written.'),
@@ -105,16 +105,16 @@ export const conversationFields = z.object({
     z.enum(['inbound', 'outbound']),
     'Started by a customer message, or by an outbound message from the team.',
   ),
-  status: optional(z.enum(CONVERSATION_STATUSES), 'Where it stands.'),
+  status: optional(z.enum(CONVERSATION_STATUSES), 'Its status.'),
   resolution: optional(
     z.enum(CONVERSATION_RESOLUTIONS),
     'How it was resolved; present when a resolution is available.',
   ),
-  title: optional(z.string(), 'What it is about: the subject of an email.'),
+  title: optional(z.string(), 'The subject of an email conversation.'),
   agent_id: nullable(uuid, 'The AI agent that handles it.'),
   contact_id: nullable(uuid, 'The customer.'),
-  user_id: nullable(uuid, 'The teammate that takes part.'),
-  is_test: optional(z.boolean(), 'Whether it was made to try something.'),
+  user_id: nullable(uuid, 'The teammate who takes part.'),
+  is_test: optional(z.boolean(), 'Whether it was created for a test.'),
   remote_id: remoteId,
   remote_platform: remotePlatform,
   created_at: createdAt,
@@ -132,7 +132,7 @@ export const contactFields = z.object({
   phone: nullish(z.string(), 'The phone number.'),
   parent_contact_id: nullable(uuid, 'Null for a top-level contact; set for a child contact.'),
   is_archived: optional(z.boolean(), 'Whether the contact is archived.'),
-  is_test: optional(z.boolean(), 'Whether it was made to try something.'),
+  is_test: optional(z.boolean(), 'Whether it was created for a test.'),
   last_activity_at: nullish(dateTime, 'When the contact last wrote or did something.'),
   remote_id: remoteId,
   remote_platform: remotePlatform,
@@ -142,7 +142,7 @@ export const contactFields = z.object({
 
 /** API §2.5 */
 export const mediaFields = z.object({
-  id: uuid.describe('The file: goes into `attachments` of Create message.'),
+  id: uuid.describe('The id of the file, for `attachments` of Create message.'),
   type: z.string().describe('Its media type.'),
   url: z.url().describe('Direct download URL; may be signed, with a limited lifetime.'),
   original_name: optional(z.string(), 'The name that it was uploaded with.'),
@@ -159,12 +159,11 @@ export const eventContactFields = z.object({
 });
 
 /**
- * The resources of the platform's REST API, version 2026-04 (§2), as a client reads them.
+ * The same resources as a client reads them.
  *
- * Reading is tolerant, because one surprising field must not cost a customer his answer: fields
- * that the document does not name pass through, a value set may grow (an unknown status is kept
- * as the string it is), an id may be any text, and null in an optional field means that it is
- * absent. What the document marks as required is required.
+ * Reading is tolerant, because an unexpected field must not lose a reply: undocumented fields are kept,
+ * an enumeration may have new values, which are kept as strings, an id may be any string, and null in
+ * an optional field means absent. Fields that are documented as required are required.
  */
 
 const id = z.string().min(1);
@@ -174,7 +173,7 @@ const orAbsent = <T extends z.ZodType>(schema: T) =>
     .transform((value) => value ?? undefined)
     .optional();
 
-/** The type of a documented field, whatever its format and its value set. */
+/** The basic type of a documented field, without its format and its set of values. */
 type Value<T> = z.output<T> extends string ? string : z.output<T> extends number ? number : boolean;
 type Read<T> =
   T extends z.ZodOptional<z.ZodNullable<infer Inner>>
@@ -185,12 +184,12 @@ type Read<T> =
         ? z.ZodType<Value<Inner> | null>
         : z.ZodType<Value<T>>;
 
-/** How a client reads documented fields. */
+/** The schema with which a client reads documented fields. */
 function reader<Shape extends z.ZodRawShape>(fields: z.ZodObject<Shape>) {
   const shape = Object.fromEntries(
     Object.entries(fields.shape).map(([name, schema]) => [name, readable(schema)]),
   );
-  // `readable` does to each schema what `Read` does to its type.
+  // `readable` converts a schema like `Read` converts its type.
   return z.object(shape as { [Name in keyof Shape]: Read<Shape[Name]> });
 }
 
@@ -228,24 +227,23 @@ const contact = reader(contactFields);
 export const contactSchema = contact.loose();
 export type Contact = Readonly<z.output<typeof contact>>;
 
-/** API §2.5. Only the id matters to an upload, so the rest may be missing from the answer. */
+/** API §2.5. An upload needs only the id, so the other fields may be missing from the answer. */
 const media = reader(mediaFields);
 export const mediaRecordSchema = media.partial().extend({ id }).loose();
-/** As the platform documents it (all required fields present). */
+/** As documented, with all required fields. */
 export type MediaRecord = Readonly<z.output<typeof media>>;
-/** As a client may rely on it. */
+/** As a client can rely on it. */
 export type UploadedMedia = Readonly<
   Pick<MediaRecord, 'id'> & { [K in keyof MediaRecord]?: MediaRecord[K] | undefined }
 >;
 
 /**
- * What a create-message answer is good for. Its form is documented for the existing message only
- * (API §4.7 rules 5 and 6), so every field may be missing, and one of the wrong type is taken as
- * missing.
+ * The answer of create message. It is documented only for an existing message (API §4.7 rules 5 and
+ * 6), so every field may be missing; a field of the wrong type is treated as missing.
  */
 export const createdMessageSchema = z
   .object({
-    // Some platforms number their messages.
+    // Some platforms use numbers as ids.
     id: orAbsent(z.union([id, z.number().transform(String)])).catch(undefined),
     conversation_id: id.nullish().catch(undefined),
     ticket_id: id.nullish().catch(undefined),
@@ -306,10 +304,10 @@ export interface Page<T> {
 }
 
 /**
- * Walks a list from page to page: `pages((query) => client.listTickets(query), { limit: 100 })`.
+ * Iterates over the pages of a list: `pages((query) => client.listTickets(query), { limit: 100 })`.
  *
- * Of a `next` link only the cursor is used. The link itself names a host, and the key must not go
- * where an answer says.
+ * Only the cursor of a `next` link is used: the link contains a host, and an answer must not decide
+ * where the key is sent.
  */
 export async function* pages<Query extends object, Item>(
   list: (query: Query & { cursor?: string }) => Promise<Page<Item>>,
@@ -320,14 +318,14 @@ export async function* pages<Query extends object, Item>(
   for (;;) {
     yield page;
     const cursor = cursorOf(page.next);
-    // A server that repeats itself must not keep its client for ever.
+    // Ends when a server repeats a cursor, which would loop forever.
     if (cursor === undefined || seen.has(cursor)) return;
     seen.add(cursor);
     page = await list({ ...query, cursor });
   }
 }
 
-/** The items of all pages, one by one: `for await (const ticket of items(client.ticketPages()))`. */
+/** Iterates over the items of all pages: `for await (const ticket of items(client.ticketPages()))`. */
 export async function* items<Item>(
   pages: AsyncIterable<Page<Item>>,
 ): AsyncGenerator<Item, void, undefined> {

@@ -2,33 +2,33 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pRetry from 'p-retry';
 import { PlatformError, TransportFailure } from './errors.ts';
 
-/** How a client makes a failed call again. */
+/** How a client retries failed calls. */
 export interface RetryOptions {
-  /** At most so many times more, after the first. */
+  /** The maximum number of retries after the first attempt. */
   readonly retries: number;
-  /** Before the first retry; doubled before each further one, then made up to twice as long. */
+  /** The delay before the first retry. It doubles with each retry, and is then randomized up to twice. */
   readonly minDelayMs?: number;
   readonly maxDelayMs?: number;
-  /** A `Retry-After` is waited for, up to this; a longer one is the caller's to wait for. */
+  /** The longest `Retry-After` to wait for; after a longer one the call fails. */
   readonly maxRetryAfterMs?: number;
 }
 
 /**
- * What a second request could do.
+ * Whether a request may be repeated.
  *
- * | | |
+ * | value | meaning |
  * | --- | --- |
- * | `repeatable` | nothing: it reads, or has a key by which the platform knows it again |
- * | `single` | the same thing twice; made again only when the first was certainly not taken |
+ * | `repeatable` | yes: it reads, or has a dedup key |
+ * | `single` | only when the platform certainly did not process the first request |
  */
 export type Repetition = 'repeatable' | 'single';
 
 const DEFAULTS = { minDelayMs: 250, maxDelayMs: 8000, maxRetryAfterMs: 60_000 };
-/** Nobody was there to take the request. */
+/** Errors before the request was sent. */
 const NEVER_SENT: readonly string[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH'];
-const PASSING: readonly PlatformError['code'][] = ['network', 'timeout', 'not_json'];
+const TEMPORARY: readonly PlatformError['code'][] = ['network', 'timeout', 'not_json'];
 
-/** @throws {TypeError} a number that is none, is below 0, or would wait for ever */
+/** @throws {TypeError} an option is not a number, is negative, or would wait forever */
 export function checkRetries(options: RetryOptions): void {
   const { retries, minDelayMs = 0, maxDelayMs = 0, maxRetryAfterMs = 0 } = options;
   const numbers = { retries, minDelayMs, maxDelayMs, maxRetryAfterMs };
@@ -40,9 +40,9 @@ export function checkRetries(options: RetryOptions): void {
 }
 
 /**
- * Makes a call, and makes it again while that is safe and may help.
- * @param call names the call in the error of an abort between two attempts
- * @throws the last attempt's error; `PlatformError` `aborted` when the signal ends the waiting
+ * Makes a call, and retries it while that is safe and may succeed.
+ * @param call for the error when the call is aborted between two attempts
+ * @throws the last attempt's error; `PlatformError` `aborted` when the signal aborts the delay
  */
 export async function withRetries<T>(
   attempt: () => Promise<T>,
@@ -56,7 +56,7 @@ export async function withRetries<T>(
 ): Promise<T> {
   if (options === undefined || options.retries === 0) return attempt();
   const { retries } = options;
-  // An option may be there and undefined.
+  // An option may be present but undefined.
   const minDelayMs = options.minDelayMs ?? DEFAULTS.minDelayMs;
   const maxDelayMs = options.maxDelayMs ?? DEFAULTS.maxDelayMs;
   const maxRetryAfterMs = options.maxRetryAfterMs ?? DEFAULTS.maxRetryAfterMs;
@@ -74,7 +74,7 @@ export async function withRetries<T>(
       randomize: true,
       ...(signal && { signal }),
       shouldRetry: ({ error }) => isWorthwhile(error),
-      // Before the usual delay, so that not all who were told the same second come at once.
+      // In addition to the random delay, so that clients with the same Retry-After do not coincide.
       onFailedAttempt: async ({ error, retriesLeft }) => {
         last = error;
         if (retriesLeft === 0 || !isWorthwhile(error) || error.retryAfterMs === undefined) return;
@@ -88,12 +88,12 @@ export async function withRetries<T>(
   }
 }
 
-/** Whether the same request may be made again, and may then succeed. */
+/** Whether the request may be repeated and may then succeed. */
 function mayBeRepeated(error: PlatformError, repetition: Repetition): boolean {
   if (repetition === 'repeatable') {
-    return error.code === 'http' ? error.retryable : PASSING.includes(error.code);
+    return error.code === 'http' ? error.retryable : TEMPORARY.includes(error.code);
   }
-  // Too many requests: this one was counted and not looked at (RFC 6585 §4).
+  // 429: the request was not processed (RFC 6585 §4).
   if (error.status === 429) return true;
   return error.cause instanceof TransportFailure && NEVER_SENT.includes(error.cause.code);
 }

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { MEDIA_PERMISSIONS } from './resources.ts';
 
 /**
- * The requests of the platform's REST API, version 2026-04 (§4): bodies and list filters. The
- * local platform validates with these schemas and makes its OpenAPI document from them; the types
- * are what channels build and the client sends. Unknown fields are ignored.
+ * The requests of the platform's REST API, version 2026-04 (§4): bodies and list filters. The local
+ * platform validates requests with these schemas and generates its OpenAPI document from them; channels
+ * build and the client sends values of their types. Unknown fields are ignored.
  */
 
 type DeepReadonly<T> = T extends readonly (infer Item)[]
@@ -13,18 +13,17 @@ type DeepReadonly<T> = T extends readonly (infer Item)[]
     ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
     : T;
 
-/** Taken in any case; ids are lower case everywhere behind this. */
+/** Accepted in any case, and converted to lower case. */
 export const uuid = z.guid().toLowerCase();
 /**
- * Deliberately wide. Real customers have addresses that no strict pattern takes
- * (`user.@docomo.ne.jp`, an internationalized or a quoted local part, RFC 5321 §4.1.2), and a
- * refused address is a lost message. But nothing that a mail program reads as a list of addresses, a
- * group or a comment (RFC 5322 §3.4).
+ * Deliberately permissive: real addresses violate strict patterns (`user.@docomo.ne.jp`,
+ * internationalized and quoted local parts, RFC 5321 §4.1.2), and a rejected address is a lost message.
+ * Text that mail programs parse as a list, a group or a comment is excluded (RFC 5322 §3.4).
  */
 const EMAIL =
   /^(?:"[^"\\<>\p{Cc}]+"|[^\s@<>"(),;:\p{Cc}]+)@(?:\[[^\s@<>"(),;[\]\p{Cc}]+\]|[^\s@<>"(),;:[\]\p{Cc}]+)$/u;
 const EMAIL_MAX_CHARS = 320;
-/** Whether the text is one address, and nothing that a mail program takes for several. */
+/** Whether the text is a single email address. */
 export const isEmailAddress = (text: string) => text.length <= EMAIL_MAX_CHARS && EMAIL.test(text);
 const email = z
   .string()
@@ -34,33 +33,33 @@ const email = z
 const phone = z.string().max(64);
 const dateTime = z.iso
   .datetime({ offset: true })
-  .refine(isInOurCalendar, 'expected a year from 0001 to 9999, in UTC');
-/** Elsewhere ISO 8601 has more digits, and text is no longer in the order of time. */
-function isInOurCalendar(text: string): boolean {
+  .refine(hasFourDigitYear, 'expected a year from 0001 to 9999, in UTC');
+/** Other years have more digits in ISO 8601, and such texts do not sort by time. */
+function hasFourDigitYear(text: string): boolean {
   const year = new Date(text).getUTCFullYear();
-  // What is no date is the format's mistake.
+  // An invalid date is reported by the format check.
   return Number.isNaN(year) || (year >= 1 && year <= 9999);
 }
 const mailbox = z.object({
   email: email.describe('The address.'),
-  name: z.string().optional().describe('The name beside it.'),
+  name: z.string().optional().describe('The display name.'),
 });
 
 /** API §4.7, the `contact` object. */
 const messageContact = z.object({
-  email: email.nullish().describe('Finds the contact, in any case of letters.'),
-  name: z.string().optional().describe('Kept when the contact has no name yet.'),
-  phone: phone.nullish().describe('Finds the contact when the email address does not.'),
+  email: email.nullish().describe('Finds the contact; in any letter case.'),
+  name: z.string().optional().describe('Stored if the contact has no name yet.'),
+  phone: phone.nullish().describe('Finds the contact if the email address does not.'),
 });
 
 /** API §4.7, the `conversation` object. */
 const messageConversation = z
   .object({
-    direction: z.literal('inbound').describe('A customer wrote.'),
+    direction: z.literal('inbound').describe('The message comes from a customer.'),
     type: z
       .enum(['email', 'sms', 'web_chat'])
       .optional()
-      .describe('The channel of a new conversation; needed when `id` is absent.'),
+      .describe('The channel of a new conversation; required without `id`.'),
     id: uuid.nullish().describe('The existing conversation to append to.'),
     agent_contact: z
       .string()
@@ -71,9 +70,9 @@ const messageConversation = z
           'agent handles the conversation. Required for types `email` and `sms`, omitted for ' +
           '`web_chat`.',
       ),
-    intent_id: uuid.nullish().describe('The intent that it is about.'),
-    topic_id: uuid.nullish().describe('The topic that it is about.'),
-    user_id: uuid.nullish().describe('The teammate that takes part.'),
+    intent_id: uuid.nullish().describe('The intent of the conversation.'),
+    topic_id: uuid.nullish().describe('The topic of the conversation.'),
+    user_id: uuid.nullish().describe('The teammate who takes part.'),
   })
   .superRefine((conversation, context) => {
     const { type } = conversation;
@@ -108,69 +107,69 @@ const messageEmail = z.object({
   references: z
     .array(z.string())
     .optional()
-    .describe('References (RFC 5322), oldest first: looked through when `in_reply_to` finds none.'),
-  cc: z.array(mailbox).optional().describe('Who had a copy.'),
-  bcc: z.array(mailbox).optional().describe('Who had a blind copy.'),
+    .describe('References (RFC 5322), oldest first; used if `in_reply_to` finds no conversation.'),
+  cc: z.array(mailbox).optional().describe('The recipients of a copy.'),
+  bcc: z.array(mailbox).optional().describe('The recipients of a blind copy.'),
 });
 
 /** API §4.7, the `message` object. */
 const messageBody = z.object({
-  content: z.string().describe('What the customer wrote, in `format`.'),
+  content: z.string().describe('The text in `format`.'),
   format: z.enum(['TEXT', 'MARKDOWN', 'HTML']).optional().describe('How `content` is formatted.'),
   attachments: z
     .array(uuid)
     .optional()
-    .describe('Ids of media records from Upload media, in the order to show them in.'),
+    .describe('Ids of media records from Upload media, in display order.'),
   remote_id: z
     .string()
     .nullish()
     .describe(
-      'The id of the message where it comes from: of an email, its Message-ID. The dedup key: a ' +
-        'message that is sent again with the same one is not created a second time.',
+      'The id of the message in the system that it comes from: the Message-ID of an email. It is ' +
+        'the dedup key: a message with a known `remote_id` is not created again.',
     ),
   timestamp: dateTime.nullish().describe('When it was written; becomes `created_at`.'),
-  email: messageEmail.optional().describe('Email-specific headers; what threading goes by.'),
+  email: messageEmail.optional().describe('Email-specific headers, which are used for threading.'),
 });
 
 /** API §4.7 */
 export const createMessageRequestSchema = z.object({
-  contact: messageContact.describe('Who wrote. An unknown contact is created.'),
-  conversation: messageConversation.describe('Where it belongs.'),
-  message: messageBody.describe('What was written.'),
+  contact: messageContact.describe('The author. An unknown contact is created.'),
+  conversation: messageConversation.describe('The conversation of the message.'),
+  message: messageBody.describe('The message.'),
 });
 export type CreateMessageRequest = DeepReadonly<z.output<typeof createMessageRequestSchema>>;
 
 /** API §4.1, the `metric` object. */
 const eventMetric = z.object({
   metric_name: z.string().optional().describe('What is measured.'),
-  value: z.number().optional().describe('How much of it.'),
+  value: z.number().optional().describe('The measured value.'),
   deduping_key: z
     .string()
     .optional()
-    .describe('A metric that comes again under the same name and key counts once.'),
-  metric_object_type: z.string().optional().describe('What kind of thing was measured.'),
-  metric_object_id: uuid.optional().describe('Which one.'),
-  context_object_type: z.string().optional().describe('What kind of thing it happened in.'),
-  context_object_id: uuid.optional().describe('Which one.'),
+    .describe('A metric with a known name and key is not recorded again.'),
+  metric_object_type: z.string().optional().describe('The type of the measured object.'),
+  metric_object_id: uuid.optional().describe('The id of the measured object.'),
+  context_object_type: z.string().optional().describe('The type of the context object.'),
+  context_object_id: uuid.optional().describe('The id of the context object.'),
   additional_properties: z
     .record(z.string(), z.string())
     .optional()
-    .describe('Anything else, as strings by name.'),
+    .describe('Further properties, as strings by name.'),
 });
 
 /** API §4.1, the `contact` object. */
 const eventContact = z.object({
-  email: email.optional().describe('Finds the contact, in any case of letters.'),
-  name: z.string().optional().describe('Kept when the contact has no name yet.'),
-  phone: phone.optional().describe('Finds the contact when the email address does not.'),
-  remote_id: z.string().optional().describe('Finds the contact when neither of them does.'),
+  email: email.optional().describe('Finds the contact; in any letter case.'),
+  name: z.string().optional().describe('Stored if the contact has no name yet.'),
+  phone: phone.optional().describe('Finds the contact if the email address does not.'),
+  remote_id: z.string().optional().describe('Finds the contact if neither of the others does.'),
 });
 
 /** API §4.1: at least one of contact or metric. */
 export const createEventRequestSchema = z
   .object({
     name: z.string().min(1).describe("The event's name, used as the activity title."),
-    description: z.string().optional().describe('More about it.'),
+    description: z.string().optional().describe('A description.'),
     event_time: dateTime.optional().describe('When it happened; defaults to the current time.'),
     contact: eventContact
       .optional()
@@ -194,9 +193,8 @@ export const mediaPermissionSchema = z.enum(MEDIA_PERMISSIONS);
 export type MediaPermission = z.output<typeof mediaPermissionSchema>;
 
 /**
- * Query strings. Arrays travel as comma-separated values in one parameter (API §4); the output
- * types are the filters that the client takes. What a parameter means travels with it into the
- * OpenAPI document, where it is of the type that its text stands for.
+ * Query strings. An array is one parameter with comma-separated values (API §4). The output types are
+ * the client's filters; in the OpenAPI document a parameter has the type that its text represents.
  */
 const commaSeparated = <Item>(item: z.ZodType<Item, string>, documented: object) =>
   z
@@ -226,7 +224,7 @@ const paging = {
     type: 'integer',
     pattern: undefined,
     minimum: 1,
-    description: 'The number of results in the page.',
+    description: 'The number of results per page.',
   }),
 };
 
@@ -274,7 +272,7 @@ export type ListMessagesQuery = DeepReadonly<z.output<typeof listMessagesQuerySc
 export const listContactsQuerySchema = z.object({
   id: uuid.optional().describe('Only this contact.'),
   id__in: uuids('Contacts with these ids.'),
-  email: text(320, 'The contact with this email address, in any case of letters.'),
+  email: text(320, 'The contact with this email address, in any letter case.'),
   phone: text(64, 'The contact with this phone number.'),
   is_archived: queryBoolean('`true` for archived contacts, `false` for active ones.'),
   parent_contact_id: uuid.optional().describe('Child contacts of this parent.'),

@@ -6,16 +6,16 @@ import { parseRetryAfter } from '../runtime/retry-after.ts';
 import { PlatformError, TransportFailure } from './errors.ts';
 
 const SOCKETS = 32;
-/** A page of 200 long emails has some megabytes; what is made is answered with itself alone. */
+/** A page of 200 long emails has several megabytes; a created resource is one object. */
 const MAX_ANSWER_BYTES = { GET: 64 * 1024 * 1024, POST: 1024 * 1024 } as const;
 
-/** Called once per request with the operation's name, its status or error code, and its seconds. */
+/** Called once per request with the operation, its status or error code, and its duration. */
 export type RequestObserver = (operation: string, status: string, seconds: number) => void;
 
 export interface Call {
   readonly operation: string;
   readonly method: 'GET' | 'POST';
-  /** Below the base URL, without a query. */
+  /** Relative to the base URL, without the query. */
   readonly path: string;
   readonly query?: string;
   readonly body?: string | FormData;
@@ -24,14 +24,14 @@ export interface Call {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An answer of any status, its body read whole. */
+/** An answer of any status, with its whole body. */
 export interface Answer {
   readonly status: number;
   readonly text: string;
   readonly retryAfterMs: number | undefined;
 }
 
-/** The keep-alive sockets that any number of clients may share. */
+/** Keep-alive sockets, which several clients can share. */
 export class ConnectionPool {
   readonly http: http.Agent;
   readonly https: https.Agent;
@@ -48,19 +48,19 @@ export class ConnectionPool {
   }
 }
 
-/** One HTTP request and its whole answer, of any status. Rejects with whatever went wrong. */
+/** Makes one HTTP request and returns its answer of any status. Rejects with any error. */
 export type Send = (call: Call, signal: AbortSignal) => Promise<SentAnswer>;
 
 interface SentAnswer {
   readonly status: number;
   readonly text: string;
-  /** The `Retry-After` header as it came. */
+  /** The raw `Retry-After` header. */
   readonly retryAfter?: string | undefined;
 }
 
 /**
- * Requests by axios; with `Transport`, the only place that sees an axios error.
- * Redirects and proxies are off: either would hand the key to someone else.
+ * Makes requests with axios. Only this function and `Transport` handle axios errors. Redirects and
+ * proxies are off, because either would send the key to another server.
  */
 export function axiosSender(options: {
   readonly baseUrl: string;
@@ -95,15 +95,15 @@ export function axiosSender(options: {
       maxContentLength: options.maxAnswerBytes ?? MAX_ANSWER_BYTES[call.method],
       signal,
     });
-    // An answer that came before the body was sent (413) leaves the request open: nobody would
-    // ever end it, and its socket can carry no other.
+    // After an answer to an incomplete request (413), nothing would end the request, and its socket
+    // could not be reused.
     const request: unknown = response.request;
     if (request instanceof http.ClientRequest && !request.writableFinished) request.destroy();
     return { status: response.status, text: response.data, retryAfter: retryAfterHeader(response) };
   };
 }
 
-/** Calls with one deadline each, and one kind of error. */
+/** Makes calls with a deadline, and turns their errors into `PlatformError`. */
 export class Transport {
   readonly #send: Send;
   readonly #apiKey: string;
@@ -116,8 +116,8 @@ export class Transport {
   }
 
   /**
-   * Answers with any status. One deadline spans the whole call, because axios's own `timeout` is
-   * reset by every byte that trickles in.
+   * Resolves with an answer of any status. One deadline covers the whole call: axios's own `timeout` is
+   * reset by every received byte.
    * @throws {PlatformError} `network`, `timeout`, `aborted` or `too_large`
    */
   async call(call: Call): Promise<Answer> {
@@ -155,7 +155,7 @@ export class Transport {
   }
 }
 
-/** axios has one code for both: an answer cut off half-way has a response, one too large has not. */
+/** axios uses one code for both: an incomplete answer has a response, a too large one has none. */
 function isTooLarge(error: unknown): boolean {
   return (
     axios.isAxiosError(error) && error.code === 'ERR_BAD_RESPONSE' && error.response === undefined
@@ -167,17 +167,17 @@ function retryAfterHeader(response: AxiosResponse): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** A timer that fires later than this was held up with the whole process. */
-const HELD_UP_MS = 1000;
-/** Then the answer may be waiting in the socket, and gets a moment to be read. */
-const MOMENT_MS = 2000;
+/** A timer that fires later than this was delayed because the process was suspended. */
+const LATE_TIMER_MS = 1000;
+/** The answer may then be in the socket already; this is the time to read it. */
+const READ_GRACE_MS = 2000;
 
 /**
- * A time limit joined with the caller's signal. Its timer and listener are gone after `clear`:
- * `AbortSignal.any` would leave something on a caller's long-lived signal with every request.
+ * A time limit combined with the caller's signal. `clear` removes its timer and listener;
+ * `AbortSignal.any` would add a dependent to a long-lived signal with every request.
  *
- * After a pause of the whole process (SIGSTOP, a frozen container) timers fire before sockets are
- * read: without the moment that follows, everything in flight would be requested again.
+ * After a suspension of the process (SIGSTOP, a frozen container) timers fire before sockets are read:
+ * without the grace period, all requests in flight would time out and be repeated.
  */
 class Deadline {
   readonly #controller = new AbortController();
@@ -189,8 +189,8 @@ class Deadline {
   constructor(timeoutMs: number, outer: AbortSignal | undefined) {
     const dueAt = performance.now() + timeoutMs;
     this.#timer = setTimeout(() => {
-      if (performance.now() - dueAt < HELD_UP_MS) this.#abort('timeout');
-      else this.#timer = setTimeout(() => this.#abort('timeout'), MOMENT_MS);
+      if (performance.now() - dueAt < LATE_TIMER_MS) this.#abort('timeout');
+      else this.#timer = setTimeout(() => this.#abort('timeout'), READ_GRACE_MS);
     }, timeoutMs);
     this.#outer = outer;
     if (outer?.aborted) this.#abort('aborted');
@@ -201,7 +201,7 @@ class Deadline {
     return this.#controller.signal;
   }
 
-  /** Why the call was cut short, if it was. */
+  /** Why the call was aborted, if it was. */
   get cause(): 'timeout' | 'aborted' | undefined {
     return this.#cause;
   }

@@ -57,14 +57,7 @@ export function fileKind(head: Uint8Array): Promise<FileKind> {
  * it.
  */
 export async function fileKindAt(path: string): Promise<FileKind> {
-  const file = await open(path);
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    const head = buffer.subarray(0, bytesRead);
-    return await kindOf(head, (parser) => parser.fromFile(path));
-  } finally {
-    await file.close();
-  }
+  return kindOf(await headAt(path), (parser) => parser.fromFile(path));
 }
 
 /**
@@ -74,6 +67,21 @@ export async function fileKindAt(path: string): Promise<FileKind> {
  */
 export function signatureOf(head: Uint8Array): Promise<Signature> {
   return signature(head, (parser) => parser.fromBuffer(head));
+}
+
+/** The same for a file on the disk. The entries that identify a container format may be anywhere in it. */
+export async function signatureAt(path: string): Promise<Signature> {
+  return signature(await headAt(path), (parser) => parser.fromFile(path));
+}
+
+async function headAt(path: string): Promise<Uint8Array> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
 }
 
 /** A media type and its file extension, without a dot. */

@@ -8,7 +8,7 @@ import { ends } from '../support/ends.ts';
 import { startMailRelay } from '../support/mail-relay.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { anEmail, call, create, messagesOf, newFolder, startPlatform } from './harness.ts';
-import { isMachine, normalPhone } from '../../src/local-platform/addresses.ts';
+import { isAutomatedAddress, normalPhone } from '../../src/local-platform/addresses.ts';
 
 const agent: Agent = {
   answer: ({ text }) => Promise.resolve({ text: `You said: ${text}`, escalate: false }),
@@ -25,7 +25,7 @@ async function withRelay() {
   return { platform, relay };
 }
 
-/** What has become of the reply to this message. */
+/** The reply to this message. */
 const settled = (platform: LocalPlatform, question: Message) =>
   waitFor('the reply', async () => {
     const messages = await messagesOf(platform, question.conversation_id);
@@ -98,7 +98,7 @@ describe('a reply goes', () => {
       'sales@acme.example',
     ]);
     expect(reply.remote_id).toMatch(/@acme\.example>$/);
-    // A mail from there would be our own, come back.
+    // An email from the shop's own address is a reply that came back.
     const own = await write(platform, { contact: { email: 'SALES@acme.example' } });
     const last = await write(platform, { contact: { email: 'zoe@example.com' } });
     await settled(platform, last);
@@ -132,7 +132,7 @@ describe('a contact', () => {
     const eve = await create(platform, aText({ email, phone: '+14155559999' }));
     expect(eve.body.contact_id).not.toBe(ann.contact_id);
     expect(await contactOf(platform, eve.body)).toMatchObject({ email: null });
-    // Each is found again as himself.
+    // Each is found as the same contact.
     const again = await create(platform, aText({ email, phone: '+14155559999' }));
     expect(again.body.contact_id).toBe(eve.body.contact_id);
     const text = await create(platform, aText({ email, phone: PHONE }));
@@ -158,7 +158,7 @@ test.each([
   [' +1 (555) 000-2222 ', '+15550002222'],
   ['+49 (0) 30 901820', '+4930901820'],
   ['+44 20 7946 0958', '+442079460958'],
-  // Not to be told to be a number of a country: as it is.
+  // Numbers without a known country are kept as they are.
   ['555 000 2222', '555 000 2222'],
   ['12345', '12345'],
   ['ACME', 'ACME'],
@@ -192,7 +192,7 @@ test.each([
   'list-request@lists.example',
   'listserv@lists.example',
   'majordomo@lists.example',
-])('%s is a machine', (address) => expect(isMachine(address)).toBe(true));
+])('%s is an automated address', (address) => expect(isAutomatedAddress(address)).toBe(true));
 
 test.each([
   'ann@example.com',
@@ -208,8 +208,8 @@ test.each([
   'notifier@example.com',
   'ann@no-reply.example',
   'ann@postmaster.example',
-])('%s is a person', (address) => expect(isMachine(address)).toBe(false));
+])('%s is not an automated address', (address) => expect(isAutomatedAddress(address)).toBe(false));
 
 test('a long address takes no time', () => {
-  expect(isMachine(`${'-no'.repeat(100_000)}@example.com`)).toBe(false);
+  expect(isAutomatedAddress(`${'-no'.repeat(100_000)}@example.com`)).toBe(false);
 });

@@ -160,7 +160,7 @@ describe('the agent answers', () => {
   });
 });
 
-describe('the agent is silent', () => {
+describe('the agent does not answer', () => {
   it('once a person was asked for', async () => {
     const { platform, replies } = await withReplies();
     const { body } = await create(platform, chat('Can I talk to a human please?'));
@@ -189,7 +189,7 @@ describe('the agent is silent', () => {
     expect(body.conversation_id).not.toBe(other.body.conversation_id);
   });
 
-  it('when a conversation goes as fast as only machines do', async () => {
+  it('when a conversation is faster than people write', async () => {
     const { platform, replies } = await withReplies();
     const { body } = await create(platform, chat('0: sizes'));
     for (let n = 1; n < 15; n++) await create(platform, chat(`${n}: sizes`, body.conversation_id));
@@ -201,7 +201,7 @@ describe('the agent is silent', () => {
 });
 
 describe('a restart', () => {
-  it('answers what had not been answered', async () => {
+  it('answers messages that were unanswered', async () => {
     const dir = newFolder();
     const never: Agent = {
       answer: (_context, signal) =>
@@ -218,7 +218,7 @@ describe('a restart', () => {
     expect(await answersIn(platform, body)).toHaveLength(1);
   });
 
-  it('sends a reply again that was stored and had not gone out, as the same message', async () => {
+  it('sends a stored reply that was not sent, as the same message', async () => {
     const dir = newFolder();
     const first = await withReplies({ dir });
     const { body } = await create(first.platform, anEmail());
@@ -236,7 +236,7 @@ describe('a restart', () => {
   });
 });
 
-it('a reply that cannot go out is FAILED, and the conversation goes on', async () => {
+it('a reply that cannot be sent is FAILED, and the conversation continues', async () => {
   const { platform } = await withReplies();
   const { body } = await create(platform, {
     contact: { name: 'Nobody' },

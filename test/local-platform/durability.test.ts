@@ -11,7 +11,7 @@ import type { Message, Page } from '../../src/platform-api/resources.ts';
 import { anEmail, call, create, messagesOf, newFolder, startPlatform } from './harness.ts';
 
 describe('a restart', () => {
-  it('keeps everything, and still knows what it has seen', async () => {
+  it('keeps all data, including dedup keys', async () => {
     const dir = newFolder();
     const request = anEmail();
     const first = await startPlatform({ dir });
@@ -43,7 +43,7 @@ describe('the database', () => {
     }
   });
 
-  it('is refused when a newer version wrote it, or when it is none', () => {
+  it('is refused when it has a newer schema or is not a database', () => {
     const folder = newFolder();
     const newer = join(folder, 'newer.sqlite');
     const db = new Database(newer);

@@ -25,7 +25,7 @@ describe('create event (API §4.1)', () => {
     ]);
   });
 
-  it('creates a contact that is not known, by phone or remote id', async () => {
+  it('creates an unknown contact by phone or remote id', async () => {
     const platform = await startPlatform();
     const a = await event(platform, {
       name: 'x',

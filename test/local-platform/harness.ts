@@ -61,7 +61,7 @@ export async function startPlatform(
   return platform;
 }
 
-/** One request as a client of the API makes it. */
+/** Makes one request like a client of the API. */
 export async function call<Body>(
   platform: Reached,
   method: string,
@@ -85,7 +85,7 @@ export async function call<Body>(
   return {
     status: response.status,
     headers: response.headers,
-    // The caller names what he expects; the assertions that follow check it.
+    // The caller states the expected type; the assertions check it.
     body: (text === '' ? undefined : JSON.parse(text)) as Body,
   };
 }

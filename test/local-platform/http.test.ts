@@ -103,7 +103,7 @@ describe('every request', () => {
   });
 });
 
-it('what is no HTTP, or ends half-way, does not end the platform', async () => {
+it('requests that are not HTTP or are incomplete do not stop the platform', async () => {
   const platform = await startPlatform();
   const port = Number(new URL(platform.url).port);
   for (const bytes of [

@@ -21,7 +21,7 @@ async function fill(platform: LocalPlatform, count: number): Promise<Message[]> 
 const contents = ({ results }: Page<Message>) => results.map(({ content }) => content);
 
 describe('pages (API §2.6)', () => {
-  it('go forward and back, newest first, and stay right while rows are added', async () => {
+  it('go forward and back, newest first, and stay correct while rows are added', async () => {
     const platform = await startPlatform();
     await fill(platform, 5);
     const first = await get<Page<Message>>(platform, '/messages/?limit=2');
@@ -56,7 +56,7 @@ describe('pages (API §2.6)', () => {
     expect(contents(await get(platform, next.href))).toEqual(['m0']);
   });
 
-  it('hold 50 when not told, and 200 at most', async () => {
+  it('have 50 results by default, and 200 at most', async () => {
     const platform = await startPlatform();
     await Promise.all(Array.from({ length: 210 }, () => create(platform, anEmail())));
     expect((await get<Page<Message>>(platform, '/messages/')).results).toHaveLength(50);
@@ -142,7 +142,7 @@ describe('filters', () => {
   });
 });
 
-it('shops are worlds apart', async () => {
+it('lists contain data of one shop only', async () => {
   const platform = await startPlatform();
   const request = anEmail();
   const mine = await create(platform, request);

@@ -43,7 +43,7 @@ function upload(
 const files = (dir: string) => readdirSync(join(dir, 'media')).filter((name) => name !== 'tmp');
 
 describe('upload media (API §4.8)', () => {
-  it('keeps the bytes, and gives them back by a signed link for an hour', async () => {
+  it('stores the bytes, and serves them by a signed link for an hour', async () => {
     let now = Date.now();
     const platform = await startPlatform({ clock: () => now });
     const { status, body } = await upload(platform, PNG, {
@@ -73,7 +73,7 @@ describe('upload media (API §4.8)', () => {
     expect((await fetch(body.url)).status).toBe(404);
   });
 
-  it('is public when not told otherwise, with a link that lasts', async () => {
+  it('is public by default, with a link that does not expire', async () => {
     let now = Date.now();
     const platform = await startPlatform({ clock: () => now });
     const { body } = await upload(platform, PNG);
@@ -82,7 +82,7 @@ describe('upload media (API §4.8)', () => {
     expect((await fetch(body.url)).status).toBe(200);
   });
 
-  it('believes the content, not its label, and hands out what could run as a download', async () => {
+  it('trusts the content, not the declared type, and serves active content as a download', async () => {
     const platform = await startPlatform();
     const png = await upload(platform, PNG, { type: 'text/html', name: 'x.html' });
     expect(png.body.type).toBe('image/png');
@@ -178,7 +178,7 @@ describe('upload media (API §4.8)', () => {
     expect((await upload(platform, big)).status).toBe(201);
   });
 
-  it('a client that vanishes leaves no file', async () => {
+  it('a client that disconnects leaves no file', async () => {
     const dir = newFolder();
     const platform = await startPlatform({ dir });
     const socket = connect(Number(new URL(platform.url).port), '127.0.0.1');

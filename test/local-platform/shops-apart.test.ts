@@ -12,7 +12,7 @@ import { anEmail, call, create, OTHER, SHOP, startPlatform } from './harness.ts'
 const ATTACHED = '<mine@example.com>';
 
 let platform: LocalPlatform;
-/** A message of the first shop, with everything that hangs on it. The other shop has nothing. */
+/** A message of the first shop with its related resources. The other shop has no data. */
 let mine: Message;
 let ticket: Ticket;
 let file: MediaRecord;
@@ -30,7 +30,7 @@ beforeEach(async () => {
   ticket = (await call<Ticket>(platform, 'GET', `/tickets/${String(mine.ticket_id)}/`)).body;
 });
 
-test('nothing of another shop can be read by its id', async () => {
+test('resources of another shop cannot be read by their ids', async () => {
   for (const path of [
     `/tickets/${ticket.id}/`,
     `/messages/${mine.id}/`,
@@ -42,7 +42,7 @@ test('nothing of another shop can be read by its id', async () => {
   }
 });
 
-test('no filter of a list or a count reaches into another shop', async () => {
+test('no filter of a list or a count matches data of another shop', async () => {
   const conversation = String(mine.conversation_id);
   const contact = String(mine.contact_id);
   const tickets = [
@@ -83,7 +83,7 @@ test('no filter of a list or a count reaches into another shop', async () => {
   }
 });
 
-test('a cursor of another shop shows nothing of it', async () => {
+test('a cursor of another shop returns none of its data', async () => {
   await create(platform, anEmail());
   const page = await call<Page<Message>>(platform, 'GET', '/messages/?limit=1');
   const { search } = new URL(String(page.body.next));
@@ -91,14 +91,14 @@ test('a cursor of another shop shows nothing of it', async () => {
   expect([answer.status, answer.body.results]).toEqual([200, []]);
 });
 
-test('a message can neither be appended to another shop’s conversation nor carry its files', async () => {
+test('a message cannot be appended to another shop’s conversation or have its files', async () => {
   const appended = anEmail({ conversation: { id: mine.conversation_id } });
   expect((await create(platform, appended, OTHER)).status).toBe(404);
   const carrying = anEmail({ message: { attachments: [file.id] } });
   expect((await create(platform, carrying, OTHER)).status).toBe(400);
 });
 
-test('the same remote_id, person and thread are another one’s in another shop', async () => {
+test('the same remote_id, person and thread are independent in another shop', async () => {
   const same = anEmail({
     contact: { phone: '+15550002222' },
     message: { remote_id: ATTACHED, email: { in_reply_to: ATTACHED, references: [ATTACHED] } },
@@ -111,7 +111,7 @@ test('the same remote_id, person and thread are another one’s in another shop'
   const { body } = await asOther<Ticket>('GET', `/tickets/${String(theirs.body.ticket_id)}/`);
   expect(body.number).toBe(1);
   expect(body.agent_id).not.toBe(ticket.agent_id);
-  // And each is answered with its own when it is sent again.
+  // When sent again, each is answered with its own message.
   expect((await create(platform, same, OTHER)).body.id).toBe(theirs.body.id);
   expect((await create(platform, anEmail({ message: { remote_id: ATTACHED } }))).body.id).toBe(
     mine.id,
@@ -131,7 +131,7 @@ test('events find contacts of their own shop, and their deduping keys are their 
   expect(theirs.body.contact?.id).not.toBe(mine.contact_id);
 });
 
-test('a key opens no other shop, on any path', async () => {
+test('a key gives no access to another shop, on any path', async () => {
   const headers = { 'x-shop-id': SHOP.shopId };
   for (const [method, path] of [
     ['POST', '/events/'],

@@ -5,7 +5,7 @@ import { anEmail, create, messagesOf, OTHER, SHOP, startPlatform } from './harne
 
 const BOB = { email: 'bob@example.com', name: 'Bob' };
 
-/** Ann's first email; with it, whom she copies in. */
+/** Ann's first email, with the addresses in Cc. */
 async function annWrites(platform: LocalPlatform, email: object = {}) {
   const request = anEmail({ message: { remote_id: '<first@example.com>', email } });
   return (await create(platform, request)).body;
@@ -23,7 +23,7 @@ function replyIn(platform: LocalPlatform, conversationId: string | null): Promis
   });
 }
 
-test('a stranger who quotes a message-id gets a conversation of his own', async () => {
+test('a stranger who quotes a message-id gets a new conversation', async () => {
   const platform = await startPlatform();
   const first = await annWrites(platform);
   const id = '<first@example.com>';
@@ -42,7 +42,7 @@ test.each(['cc', 'bcc'])('whom a customer names in %s may go on with the thread'
   expect(copied.conversation_id).toBe(first.conversation_id);
 });
 
-test('whoever has had a reply may bring in another, whoever only knows a customer’s id may not', async () => {
+test('a recipient of a reply can add others to the thread; knowing a customer’s message-id is not enough', async () => {
   const agent = { answer: () => Promise.resolve({ text: 'On its way.', escalate: false }) };
   const platform = await startPlatform({ agent: { kind: 'custom', agent } });
   const first = await annWrites(platform);
@@ -52,7 +52,7 @@ test('whoever has had a reply may bring in another, whoever only knows a custome
     const mail = { in_reply_to: '<first@example.com>' };
     return (await answer(platform, { email }, mail)).conversation_id === first.conversation_id;
   };
-  // Anybody can write Ann's address into From.
+  // A sender can forge Ann's address.
   await answer(platform, ann, {
     in_reply_to: '<first@example.com>',
     cc: [{ email: 'eve@evil.example' }],
@@ -69,7 +69,7 @@ test('whoever has had a reply may bring in another, whoever only knows a custome
   expect(await joins('carol@example.com')).toBe(true);
 });
 
-test('a telephone that two share, or that somebody says is his, lets nobody into a thread', async () => {
+test('a shared or claimed phone number gives no access to a thread', async () => {
   const platform = await startPlatform();
   const request = anEmail({
     contact: { phone: '+15550002222' },
@@ -104,7 +104,7 @@ test('angle brackets and white space around an id do not matter', async () => {
   }
 });
 
-test('the message answered goes before those referred to, and the last reference before the first', async () => {
+test('In-Reply-To takes precedence over References, and later references over earlier ones', async () => {
   const platform = await startPlatform();
   const made: Record<string, string | null> = {};
   for (const id of ['<a@x>', '<b@x>', '<c@x>']) {
@@ -119,7 +119,7 @@ test('the message answered goes before those referred to, and the last reference
   expect(last.conversation_id).toBe(made['<b@x>']);
 });
 
-test('ids of text messages, of chats and of other shops thread no email', async () => {
+test('ids of text messages, chats and other shops do not thread an email', async () => {
   const platform = await startPlatform();
   const text = await create(platform, {
     contact: { email: 'ann@example.com' },
@@ -133,12 +133,12 @@ test('ids of text messages, of chats and of other shops thread no email', async 
   expect(foreign.conversation_id).not.toBe(mail.conversation_id);
 });
 
-test('two emails that arrive in one commit, the second an answer to the first, are one thread', async () => {
+test('an email and the answer to it that arrive in one commit are one thread', async () => {
   const platform = await startPlatform();
   const first = anEmail({ message: { remote_id: '<one@x>' } });
   const second = anEmail({ message: { remote_id: '<two@x>', email: { in_reply_to: '<one@x>' } } });
   const answers = await Promise.all([create(platform, first), create(platform, second)]);
-  // Two connections: which request is read first is not ours to say.
+  // The requests use two connections, so either may be read first.
   const [one, two] = await Promise.all([create(platform, first), create(platform, second)]);
   expect([one.body, two.body]).toEqual(answers.map(({ body }) => body));
 });

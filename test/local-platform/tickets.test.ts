@@ -25,7 +25,7 @@ test('numbers count up in each shop', async () => {
   ]);
 });
 
-test('a ticket follows who spoke last: New, WaitingContact, Open; the conversation new, pending, open', async () => {
+test('a ticket is New, WaitingContact, then Open, and its conversation new, pending, then open', async () => {
   const agent = { answer: () => Promise.resolve({ text: 'On its way.', escalate: false }) };
   const platform = await startPlatform({ agent: { kind: 'custom', agent } });
   const { body: first } = await create(platform, anEmail());
@@ -37,7 +37,7 @@ test('a ticket follows who spoke last: New, WaitingContact, Open; the conversati
   expect(await conversationOf(platform, first)).toMatchObject({ status: 'pending' });
 });
 
-test('a ticket that waits for a person goes on doing so when the customer writes again', async () => {
+test('a ticket that waits for a person stays WaitingUser when the customer writes again', async () => {
   const agent = { answer: () => Promise.resolve({ text: 'A colleague will.', escalate: true }) };
   const platform = await startPlatform({ agent: { kind: 'custom', agent } });
   const { body: first } = await create(platform, anEmail());
@@ -73,7 +73,7 @@ test.each(['Completed', 'Archived'])(
   },
 );
 
-test('a ticket shows its beginning, and when and what was written last', async () => {
+test('a ticket has the beginning of its first message, and the last message with its time', async () => {
   let now = Date.parse('2026-04-01T00:00:00Z');
   const platform = await startPlatform({ clock: () => now });
   const sms = (content: string, timestamp?: string, id?: string | null) => ({
@@ -98,7 +98,7 @@ test('a ticket shows its beginning, and when and what was written last', async (
   });
   now += 60_000;
   const id = body.conversation_id;
-  // It was under way for long, and does not turn the time back.
+  // A late message does not move the time back.
   await create(platform, sms('late', '2026-03-31T22:00:00Z', id));
   expect(await ticketOf(platform, body)).toMatchObject({
     name: 'Hello there',
@@ -107,7 +107,7 @@ test('a ticket shows its beginning, and when and what was written last', async (
     last_message_at: '2026-03-31T23:00:00.000Z',
     updated_at: '2026-04-01T00:01:00.000Z',
   });
-  // A clock that is ahead does not stop it.
+  // A message with a future time does not block later updates.
   await create(platform, sms('ahead', '2036-01-01T00:00:00Z', id));
   expect(await ticketOf(platform, body)).toMatchObject({
     last_message_at: '2026-04-01T00:01:00.000Z',

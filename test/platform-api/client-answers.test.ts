@@ -53,7 +53,7 @@ async function failureOf(call: Promise<unknown>): Promise<PlatformError> {
   return error;
 }
 
-describe('createMessage takes as done', () => {
+describe('createMessage accepts as success', () => {
   it.each([
     ['201 with the message', 201, MESSAGE],
     ['200 with the existing message', 200, MESSAGE],
@@ -73,7 +73,7 @@ describe('createMessage takes as done', () => {
   });
 });
 
-describe('createMessage says what a 2xx without a message is made of', () => {
+describe('createMessage returns the form of a 2xx without a message', () => {
   it.each([
     ['no body', 201, '', 'empty'],
     ['blanks', 200, ' \n', 'empty'],
@@ -97,7 +97,7 @@ describe('createMessage says what a 2xx without a message is made of', () => {
     expect(await client.createMessage(REQUEST)).toEqual({ status, form });
   });
 
-  it('of a few keys at most', async () => {
+  it('with a few keys at most', async () => {
     const keys = Array.from({ length: 500 }, (_, n) => [`k${'e'.repeat(n % 30)}y`, n]);
     const body = JSON.stringify(Object.fromEntries(keys));
     server.answer = (response) => response.writeHead(201).end(body);
@@ -165,12 +165,12 @@ describe('createMessage reports', () => {
     expect(retryAfterMs).toBeLessThanOrEqual(60_000);
   });
 
-  it('Retry-After of 18 digits is a number, of which an hour counts', async () => {
+  it('a Retry-After of 18 digits is limited to an hour', async () => {
     server.answer = (response) => response.writeHead(429, { 'retry-after': '9'.repeat(18) }).end();
     expect((await failureOf(client.createMessage(REQUEST))).retryAfterMs).toBe(3_600_000);
   });
 
-  it('what was made, answered with 2 MiB, without reading it whole', async () => {
+  it('an answer of 2 MiB to a new message, without reading all of it', async () => {
     server.answer = (response) => response.writeHead(200).end(Buffer.alloc(2 * 1024 * 1024, 0x20));
     expect(await failureOf(client.createMessage(REQUEST))).toMatchObject({
       code: 'too_large',
@@ -187,7 +187,7 @@ describe('createMessage reports', () => {
     expect(observed).toEqual([['createMessage', 'network']]);
   });
 
-  it('an answer cut off half-way', async () => {
+  it('an incomplete answer', async () => {
     server.answer = (response) => {
       response.writeHead(200, { 'content-length': '100' });
       response.write('{"id":', () => response.socket?.destroy());
@@ -195,12 +195,12 @@ describe('createMessage reports', () => {
     expect((await failureOf(client.createMessage(REQUEST))).code).toBe('network');
   });
 
-  it('an answer that is no HTTP', async () => {
+  it('an answer that is not HTTP', async () => {
     server.answer = (response) => response.socket?.end('220 mail.example ESMTP\r\n');
     expect((await failureOf(client.createMessage(REQUEST))).code).toBe('network');
   });
 
-  it('an answer that trickles in for ever, at the deadline of the whole call', async () => {
+  it('an endless slow answer, at the deadline of the whole call', async () => {
     server.answer = trickle;
     const error = await failureOf(client.createMessage(REQUEST));
     expect(error).toMatchObject({ code: 'timeout', retryable: true });
@@ -232,7 +232,7 @@ describe('createMessage reports', () => {
     await server.start();
   });
 
-  it("the platform's own answer to the operator only, at most 500 characters of it", async () => {
+  it("at most 500 characters of the platform's answer, for operators only", async () => {
     const quoted = `content: ${'Where is it? '.repeat(100)}`;
     server.answer = (response) => response.writeHead(400).end(quoted);
     const error = await failureOf(client.createMessage(REQUEST));
@@ -243,7 +243,7 @@ describe('createMessage reports', () => {
 });
 
 describe('reading', () => {
-  it('an answer of the wrong form is an error, not an undefined later', async () => {
+  it('an answer of the wrong form is an error', async () => {
     server.answer = (response) => response.writeHead(200).end('{"ok":true}');
     expect(await failureOf(client.listMessages())).toMatchObject({
       code: 'unexpected',
@@ -255,7 +255,7 @@ describe('reading', () => {
     expect(await failureOf(client.getMessage('m'))).toMatchObject({ code: 'unexpected' });
   });
 
-  it('a filter never shows in an error', async () => {
+  it('an error never contains a filter', async () => {
     server.answer = (response) => response.writeHead(404).end();
     const error = await failureOf(client.listContacts({ email: 'ann@example.com' }));
     expect(error.path).toBe('/v2026-04/contacts/');
@@ -263,15 +263,15 @@ describe('reading', () => {
     expect(server.received[0]?.url).toBe('/v2026-04/contacts/?email=ann%40example.com');
   });
 
-  it('keeps one connection for calls in a row', async () => {
+  it('reuses one connection for consecutive calls', async () => {
     server.answer = (response) => response.writeHead(200).end('{"results":[]}');
     for (let i = 0; i < 5; i++) await client.listContacts({ limit: 1 });
     expect(server.connections).toBe(1);
   });
 });
 
-describe('patience', () => {
-  it('an answer that came while the whole process was held up is read', async () => {
+describe('timeouts', () => {
+  it('an answer that arrived while the process was suspended is read', async () => {
     let answered = false;
     server.answer = (response) => {
       answered = true;
@@ -284,7 +284,7 @@ describe('patience', () => {
     expect(answered).toBe(true);
   });
 
-  it('after such a pause a platform that does not answer is a timeout all the same', async () => {
+  it('after a suspension, a platform that does not answer is still a timeout', async () => {
     server.answer = () => {
       const until = performance.now() + 1600;
       while (performance.now() < until) continue;
@@ -294,7 +294,7 @@ describe('patience', () => {
     expect(performance.now() - started).toBeLessThan(5000);
   });
 
-  it('a client with less patience shares all but that', async () => {
+  it('a client with shorter timeouts shares everything else', async () => {
     server.answer = () => undefined;
     const ended: string[] = [];
     await Promise.all([
@@ -311,7 +311,7 @@ describe('patience', () => {
     ]);
   });
 
-  it('nobody has more patience than was configured', async () => {
+  it('a derived timeout is never longer than the configured one', async () => {
     server.answer = () => undefined;
     const started = performance.now();
     expect((await failureOf(client.within(60_000).createMessage(REQUEST))).code).toBe('timeout');

@@ -88,7 +88,7 @@ function noise(size: number, hash = createHash('sha256')): () => Readable {
 }
 
 describe('uploadMedia', () => {
-  it('streams 50 MB byte by byte, and does not hold them in memory', async () => {
+  it('streams 50 MB unchanged without holding them in memory', async () => {
     const size = 50 * 1024 * 1024;
     const hash = createHash('sha256');
     const before = process.memoryUsage.rss();
@@ -162,7 +162,7 @@ describe('uploadMedia', () => {
     expect(uploads).toMatchObject([{ name: 'b', bytes: 10 }]);
   });
 
-  it('a refusal that comes before the body was sent closes file and request', async () => {
+  it('an early refusal closes the file and the request', async () => {
     const sources: Readable[] = [];
     server.raw = (request, response) => {
       request.once('readable', () => response.writeHead(413).end('{"error":{"code":"too_large"}}'));

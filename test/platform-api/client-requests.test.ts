@@ -131,7 +131,7 @@ describe('every operation of the API', () => {
   });
 });
 
-describe('what cannot be asked for', () => {
+describe('invalid ids', () => {
   const gets: [string, (id: string) => Promise<unknown>][] = [
     ['tickets', (id) => client.getTicket(id)],
     ['messages', (id) => client.getMessage(id)],
@@ -171,8 +171,8 @@ describe('what cannot be asked for', () => {
   });
 });
 
-describe('answers are read with tolerance', () => {
-  it('unknown fields pass, null is absence, value sets may grow', async () => {
+describe('answers are read tolerantly', () => {
+  it('unknown fields and values are kept, and null is absent', async () => {
     const answer = {
       ...MESSAGE,
       content: null,
@@ -211,7 +211,7 @@ describe('pages', () => {
     expect(server.received.every(({ url }) => url.includes('limit=1'))).toBe(true);
   });
 
-  it('ends when a server repeats itself', async () => {
+  it('ends when a server repeats a cursor', async () => {
     server.answer = (response) =>
       response.end(JSON.stringify({ results: [CONTACT], next: 'http://x/?cursor=same' }));
     let count = 0;

@@ -70,7 +70,7 @@ const aFile = (opened: () => void = () => undefined) => ({
   },
 });
 
-describe('what may be repeated is made again', () => {
+describe('repeatable calls are retried', () => {
   test.each<[string, Step]>([
     ['503', says(503)],
     ['408', says(408)],
@@ -106,7 +106,7 @@ describe('what may be repeated is made again', () => {
   });
 });
 
-describe('what could be done twice is not made again', () => {
+describe('calls that could take effect twice are not retried', () => {
   test.each<[string, (client: PlatformClient) => Promise<unknown>]>([
     ['a message without a remote id', (client) => client.createMessage(aMessage())],
     ['an event', (client) => client.createEvent({ name: 'x', contact: { phone: '+1' } })],
@@ -120,7 +120,7 @@ describe('what could be done twice is not made again', () => {
     }
   });
 
-  test('unless the first was certainly not taken: 429', async () => {
+  test('unless the first was not processed: 429', async () => {
     let opened = 0;
     script(says(429), CREATED);
     const media = await clientWith().uploadMedia(aFile(() => (opened += 1)));
@@ -128,7 +128,7 @@ describe('what could be done twice is not made again', () => {
     expect(opened).toBe(2);
   });
 
-  test('unless the first was certainly not taken: nobody listened', async () => {
+  test('unless the first was not sent: the connection was refused', async () => {
     // Nobody listens on the discard port.
     const away = clientWith({ retries: 0 }, 'http://127.0.0.1:9');
     const there = clientWith({ retries: 0 });
@@ -155,7 +155,7 @@ test.each<[string, Step, number]>([
   expect(server.received).toHaveLength(requests);
 });
 
-test('an option that is there and undefined is its default', async () => {
+test('an undefined option has its default', async () => {
   script(says(503), COUNTED);
   // What a caller without exact types may pass.
   const absent = { maxRetryAfterMs: undefined, maxDelayMs: undefined } as object;
@@ -170,7 +170,7 @@ test.each([
   { minDelayMs: Infinity },
   { maxDelayMs: NaN },
   { maxRetryAfterMs: -1 },
-])('%p is refused when the client is made', (retry) => {
+])('%p is refused when the client is created', (retry) => {
   expect(() => clientWith(retry)).toThrow(
     new TypeError(`retry.${Object.keys(retry).join()}: expected a number of at least 0`),
   );
@@ -184,7 +184,7 @@ test('without the option, every call is one request', async () => {
   expect(server.received).toHaveLength(1);
 });
 
-test('a file that cannot be read is not tried again', async () => {
+test('an upload of an unreadable file is not retried', async () => {
   script(CREATED);
   const file = { ...aFile(), size: 9 };
   await expect(clientWith().uploadMedia(file)).rejects.toBeInstanceOf(MediaSourceError);
@@ -199,7 +199,7 @@ describe('Retry-After', () => {
     expect(performance.now() - started).toBeGreaterThanOrEqual(990);
   });
 
-  test('a long one is told to the caller', async () => {
+  test('a long one is passed to the caller', async () => {
     script(says(503, '', { 'retry-after': '120' }), COUNTED);
     const call = clientWith({ maxRetryAfterMs: 60_000 }).countTickets();
     await expect(call).rejects.toMatchObject({ status: 503, retryAfterMs: 120_000 });
@@ -236,7 +236,7 @@ test('an abort ends the pages', async () => {
   expect(server.received).toHaveLength(1);
 });
 
-test('what the platform says is wrong can be read, and is not printed', async () => {
+test('the problem in an answer can be read, and is not printed', async () => {
   const fields = { 'contact.email': 'expected an email address' };
   const error = { code: 'invalid', message: 'the request is not valid', fields };
   script(says(400, JSON.stringify({ error })));
@@ -249,7 +249,7 @@ test('what the platform says is wrong can be read, and is not printed', async ()
 });
 
 test.each(['', 'no', '[]', '{"error":"no"}', '{"detail":"no"}', '{"error":{"fields":{"a":1}}}'])(
-  'an error of another form explains nothing: %s',
+  'an error of an unknown format has no problem: %s',
   async (body) => {
     script(says(400, body));
     const caught: unknown = await clientWith()

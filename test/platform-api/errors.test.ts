@@ -66,19 +66,19 @@ describe('the fields that an error names', () => {
     expect(of(answer)?.named).toEqual(fields);
   });
 
-  test('each is named once', () => {
+  test('each appears once', () => {
     const twice = { errors: [{ field: 'contact.email' }, { field: 'email' }], email: ['no'] };
     expect(of(twice)?.named).toEqual(['contact.email']);
   });
 });
 
-test('a code of our own format that is a sentence is none: it may quote the message', () => {
+test('a sentence is not a code, because it may quote the message', () => {
   const error = { code: 'Ann Smith is unknown', message: 'no' };
   expect(of({ error })).not.toHaveProperty('code');
 });
 
 describe('code and message', () => {
-  test('of the local platform, with what is wrong with each field', () => {
+  test('of the local platform, with the error of each field', () => {
     const fields = { 'message.attachments.0': 'no such file' };
     expect(of({ error: { code: 'invalid', message: 'not valid', fields } })).toEqual({
       ...{ code: 'invalid', message: 'not valid', named: ['message.attachments'] },

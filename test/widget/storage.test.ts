@@ -36,7 +36,7 @@ describe('the storage', () => {
     expect(storage.get('other')).toBeUndefined();
   });
 
-  test('whose every call throws is no storage', () => {
+  test('whose every call throws is treated as missing', () => {
     const fail = (): never => {
       throw new Error('SecurityError');
     };

@@ -1,4 +1,4 @@
-/** What an agent is told about a conversation. */
+/** What an agent knows about a conversation. */
 export interface AgentContext {
   readonly shopName: string;
   readonly channel: string;
@@ -6,61 +6,62 @@ export interface AgentContext {
   readonly subject: string | undefined;
   /** The message to answer, as plain text. */
   readonly text: string;
-  /** How many files came with it. */
+  /** The number of attached files. */
   readonly attachments: number;
-  /** What was said before it, oldest first. */
+  /** The earlier messages, oldest first. */
   readonly history: readonly { readonly role: 'customer' | 'agent'; readonly text: string }[];
-  /**
-   * The tickets of the contact who wrote, of this shop, newest first. There is no way from here to
-   * anybody else's.
-   */
+  /** The contact's tickets in this shop, newest first. Other contacts' tickets are not accessible. */
   readonly tickets: (limit: number) => readonly TicketSummary[];
 }
 
-/** What an agent may know of a ticket: that there is one, not what was said in it. */
+/** What an agent may know about a ticket; the messages in it are left out. */
 export interface TicketSummary {
   readonly number: number;
   readonly name: string;
   readonly status: string;
   readonly createdAt: string;
   readonly lastMessageAt: string | undefined;
-  /** It is the ticket of the conversation that is being answered. */
+  /** Whether it is the ticket of the conversation that is being answered. */
   readonly isCurrent: boolean;
 }
 
 export interface AgentAnswer {
-  /** Markdown; on SMS plain text. */
+  /** Markdown; plain text for SMS. */
   readonly text: string;
-  /** A person takes over: the agent is silent in this conversation from now on. */
+  /** Whether a person takes over; the agent then no longer answers in this conversation. */
   readonly escalate: boolean;
 }
 
-/** Answers customers. Undefined when there is nothing to say. */
+/** Answers customers. */
 export interface Agent {
   /**
-   * @throws {AgentUnavailable} it cannot answer now; the message waits
-   * @throws the signal's reason when it is aborted
+   * @returns undefined when the message needs no answer
+   * @throws {AgentUnavailable} the agent cannot answer now; the message waits
+   * @throws the signal's reason when the signal is aborted
    */
   answer(context: AgentContext, signal: AbortSignal): Promise<AgentAnswer | undefined>;
 }
 
-/** What the agent answers with cannot be reached, or does not let it in. */
+/** The service behind the agent cannot be reached, or rejects the agent. */
 export class AgentUnavailable extends Error {
   override name = 'AgentUnavailable';
   /** For the log. */
   readonly code: string;
-  /** False when only a new configuration can help: it is not asked again for this message in this run. */
-  readonly isPassing: boolean;
-  /** Milliseconds that were asked for before the next attempt. */
+  /**
+   * Whether the failure may pass by itself. False when the configuration has to change: the agent is
+   * not asked again for this message until the next start.
+   */
+  readonly isTemporary: boolean;
+  /** The service's own wait before the next attempt, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
     code: string,
-    options: ErrorOptions & { readonly isPassing?: boolean; readonly retryAfterMs?: number } = {},
+    options: ErrorOptions & { readonly isTemporary?: boolean; readonly retryAfterMs?: number } = {},
   ) {
     super(`the agent cannot answer: ${code}`, options);
     this.code = code;
-    this.isPassing = options.isPassing ?? true;
+    this.isTemporary = options.isTemporary ?? true;
     this.retryAfterMs = options.retryAfterMs;
   }
 }

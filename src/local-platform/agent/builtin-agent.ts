@@ -1,8 +1,8 @@
 import type { Agent, AgentAnswer, AgentContext } from './agent.ts';
 import {
   firstName,
-  handedOver,
-  inForm,
+  handOverOnRequest,
+  formatAnswer,
   languageSpoken,
   type Sentences,
   sentencesIn,
@@ -15,12 +15,12 @@ import { smsParts } from '../outbound/sms.ts';
 import type { Language } from './language.ts';
 
 const SECTIONS_MAX = 2;
-/** About three segments of a text message for one section. */
+/** About three SMS segments. */
 const SMS_SECTION_CHARS = 440;
 
 /**
- * Answers from a folder of Markdown files by full-text search. It quotes the section with its
- * heading, says so when it finds nothing, and hands over to a person when it is asked to.
+ * Answers from a folder of Markdown files by full-text search. It quotes the sections that it finds
+ * with their headings, says so when it finds none, and hands over to a person on request.
  */
 export class BuiltinAgent implements Agent {
   readonly #folder: KnowledgeFolder;
@@ -31,42 +31,42 @@ export class BuiltinAgent implements Agent {
 
   async answer(context: AgentContext): Promise<AgentAnswer | undefined> {
     const { text, channel, history } = context;
-    // Later mails of a thread repeat its subject.
+    // Later emails of a thread repeat its subject.
     const subject = history.length === 0 ? context.subject : undefined;
-    // A thumb, or a row of hearts: nobody expects an answer.
+    // Emoji alone, such as a thumbs up, need no answer.
     if (!/[\p{L}\p{N}?]/u.test(`${subject ?? ''}${text}`)) return undefined;
     const language = languageSpoken(context);
     const own = sentencesIn(language);
     switch (intentOf(text, subject)) {
       case 'person':
-        return handedOver(context);
+        return handOverOnRequest(context);
       case 'greeting':
-        return { text: said(context, own, own.howCanIHelp), escalate: false };
+        return { text: withGreeting(context, own, own.howCanIHelp), escalate: false };
       case 'thanks':
-        return { text: said(context, own, own.welcome), escalate: false };
+        return { text: withGreeting(context, own, own.welcome), escalate: false };
       case 'question': {
         const knowledge = await this.#folder.current();
         const limit = channel === 'sms' ? 1 : SECTIONS_MAX;
         const hits = answersTo(knowledge, text, subject, language, limit);
         const sentences = sentencesIn(language ?? hits[0]?.section.language);
         const body = hits.length === 0 ? own.notFound : quoted(hits, channel, sentences);
-        return { text: said(context, sentences, body), escalate: false };
+        return { text: withGreeting(context, sentences, body), escalate: false };
       }
     }
   }
 }
 
-/** In a chat and by SMS, the first answer begins with a greeting. */
-function said(context: AgentContext, sentences: Sentences, body: string): string {
+/** Adds the greeting, which a chat or an SMS conversation has in its first answer only. */
+function withGreeting(context: AgentContext, sentences: Sentences, body: string): string {
   const { channel, history, contactName } = context;
-  if (channel === 'email') return inForm(context, sentences, body);
+  if (channel === 'email') return formatAnswer(context, sentences, body);
   if (history.length > 0) return body;
   const greeting = sentences.hi(firstName(contactName));
   const space = body.includes('\n') ? '\n\n' : ' ';
   return `${greeting}${space}${body}`;
 }
 
-/** By SMS it is plain text already: what stands between marks there is no emphasis any more. */
+/** By SMS the sections become plain text here, because they are shortened. */
 function quoted(hits: readonly Hit[], channel: string, { didThatHelp }: Sentences): string {
   if (channel === 'sms') {
     return hits
@@ -79,7 +79,7 @@ function quoted(hits: readonly Hit[], channel: string, { didThatHelp }: Sentence
   return [...sections, didThatHelp].join('\n\n');
 }
 
-/** Markdown as a telephone shows it. What does not fit is left out after a whole sentence, if it can. */
+/** Markdown as plain text of at most `maxChars`, cut at the end of a sentence if possible. */
 export function smsText(markdown: string, maxChars: number): string {
   return smsParts(withoutMarkup(markdown), maxChars, 1)[0] ?? '';
 }
@@ -88,8 +88,8 @@ const PARTS_MAX = 20;
 const READ_CHARS = 4000;
 
 /**
- * The sections that answer a message, best first: each question in it is looked up alone, for a
- * letter says much that is no question. Without a question mark, the sentence that fits best counts.
+ * The sections that answer a message, best first. Each question is looked up by itself, because an
+ * email has much other text. Without a question mark, the best match of all sentences is taken.
  */
 export function answersTo(
   knowledge: Knowledge,
@@ -103,11 +103,11 @@ export function answersTo(
     knowledge.search(question, language, 5).filter(isSure).sort(byFit)[0];
   const asked = parts.filter((part) => part.endsWith('?')).flatMap((part) => best(part) ?? []);
   if (asked.length > 0) return distinct(asked).slice(0, limit);
-  const said = [subject ?? '', ...parts, text].flatMap((part) => best(part) ?? []).sort(byFit);
-  return distinct(said).slice(0, 1);
+  const hits = [subject ?? '', ...parts, text].flatMap((part) => best(part) ?? []).sort(byFit);
+  return distinct(hits).slice(0, 1);
 }
 
-/** A word that is rare makes a high score: it counts less where the other words are not found. */
+/** A rare word gives a high score, which counts less when the other words are missing. */
 const byFit = (a: Hit, b: Hit) => b.share * b.score - a.share * a.score;
 
 function sentencesOf(text: string): string[] {

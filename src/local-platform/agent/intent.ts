@@ -1,13 +1,13 @@
-/** What a message is, before anybody has looked for an answer. */
+/** The kind of a message, which is determined before any answer is looked up. */
 export type Intent = 'person' | 'greeting' | 'thanks' | 'question';
 
 const READ_CHARS = 4000;
-/** "I do not need a person": but not "I do not want a bot, I want a person". */
-const NOBODY =
+/** "I do not need a person". "I do not want a bot, I want a person" is excluded by `MACHINE`. */
+const DECLINES_A_PERSON =
   /\b(?:(?:don['’]?t|do not) (?:want|need|have)|no need)\b[^.,;!?\n]{0,40}\b(?:human|person|agent|someone|somebody)\b|\bkeinen? (?:menschen|mitarbeiter)|\bpas besoin\b|\bno (?:quiero|necesito)\b/i;
 const MACHINE = /\b(?:bot|chatbot|robot|machine|roboter|maschine|automat|máquina)\b/i;
 
-/** How one asks for a person. Each ends after a bounded stretch, whatever the text. */
+/** Requests for a person. Each pattern is bounded, so that matching takes linear time. */
 const WANTS_A_PERSON: readonly RegExp[] = [
   // English
   /\b(?:speak|talk|chat|write|connect me|transfer me|put me through|pass me) +(?:directly +)?(?:to|with) +(?:(?:a|an|the|one|any|some|your|of|real|live|actual|human|support|customer|service|sales) +){0,5}(?:human|person|people|agent|operator|representative|rep|someone|somebody|manager|supervisor|staff|employee|team|colleagues?|advisor|man|woman)\b/i,
@@ -29,38 +29,38 @@ const WANTS_A_PERSON: readonly RegExp[] = [
   /\bhablar +con +alguien\b|\b(?:persona|agente) (?:real|de verdad|humano)\b|\bser humano\b/i,
 ];
 
-/** Only these words, and a please: "human", "Ein Mensch bitte!". */
-const PERSON_ALONE =
+/** A message of these words only: "human", "Ein Mensch bitte!". */
+const ONLY_A_PERSON =
   /^(?:(?:a|an|the|real|live|ein|eine|einen|echter|un|une|vrai|vraie|una|please|bitte|por favor|s['’]il vous plaît|svp|support|customer|service) +)*(?:human|person|agent|operator|representative|someone|staff|manager|mensch|menschen|mitarbeiter|mitarbeiterin|berater|kundendienst|rückruf|humain|personne|conseiller|conseillère|opérateur|humano|humana|persona|agente|asesor|operador)(?: +(?:please|now|bitte|jetzt|s['’]il vous plaît|svp|por favor))*$/i;
 
 const GREETING =
   /^(?:hi|hello|hey|hiya|howdy|good (?:morning|afternoon|evening|day)|hallo|hej|moin|servus|guten (?:tag|morgen|abend)|grüß gott|grüezi|bonjour|bonsoir|salut|coucou|hola|buen[oa]s (?:días|tardes|noches)|buenas)(?: +(?:there|again|all|everyone|team|zusammen|à tous|a todos|bot|you))*(?: +|$)/i;
-/** Somebody's name behind a greeting. */
+/** A name after a greeting. */
 const NAME = /^\p{Lu}\p{Ll}{1,20}$/u;
 
 const THANKS =
   /^(?:thanks?|thx|ty|cheers|danke|dankeschön|vielen dank|besten dank|merci|gracias|muchas gracias)\b/i;
-const FINE =
+const ACKNOWLEDGEMENT =
   /^(?:ok|okay|k|great|perfect|super|cool|alright|fine|good|yes|ja|oui|sí|si|prima|alles klar|perfekt|passt|parfait|perfecto|vale|genial|d['’]accord|bye|goodbye|tschüss|au revoir|adiós)$/i;
 const THANKS_MAX_WORDS = 7;
 
-/** A pure function on what the customer wrote; the subject of an email counts like its text. */
+/** @param subject of an email; counts like its text */
 export function intentOf(text: string, subject: string | undefined): Intent {
-  const said = tidy(text);
-  if (wantsAPerson(said) || wantsAPerson(tidy(subject ?? ''))) return 'person';
-  const bare = words(said);
-  if (FINE.test(bare) || isThanks(said)) return 'thanks';
-  // An email with "Hello" and a subject asks what the subject asks.
+  const tidied = tidy(text);
+  if (wantsAPerson(tidied) || wantsAPerson(tidy(subject ?? ''))) return 'person';
+  const bare = words(tidied);
+  if (ACKNOWLEDGEMENT.test(bare) || isThanks(tidied)) return 'thanks';
+  // The question of an email that only says "Hello" is its subject.
   return isGreeting(bare) && words(subject ?? '') === '' ? 'greeting' : 'question';
 }
 
 function wantsAPerson(text: string): boolean {
-  if (PERSON_ALONE.test(words(text))) return true;
+  if (ONLY_A_PERSON.test(words(text))) return true;
   return text
     .split(/(?<=[.!?\n])/)
     .some(
       (sentence) =>
-        (MACHINE.test(sentence) || !NOBODY.test(sentence)) &&
+        (MACHINE.test(sentence) || !DECLINES_A_PERSON.test(sentence)) &&
         WANTS_A_PERSON.some((way) => way.test(sentence)),
     );
 }
@@ -72,7 +72,7 @@ function isGreeting(bare: string): boolean {
   return rest === '' || NAME.test(rest);
 }
 
-/** "Thanks, that helps!", and not "Thanks. Where is it now". */
+/** True for "Thanks, that helps!", false for "Thanks. Where is it now". */
 function isThanks(text: string): boolean {
   const rest = text.replace(
     /^(?:ok|okay|great|perfect|super|cool|alles klar|perfekt)[\s,.!]+/i,
@@ -86,7 +86,7 @@ function isThanks(text: string): boolean {
   );
 }
 
-/** One line, one kind of space. */
+/** Collapses white space, but keeps line breaks. */
 const tidy = (text: string) =>
   text
     .slice(0, READ_CHARS)
@@ -94,5 +94,5 @@ const tidy = (text: string) =>
     .replace(/[^\S\n]+/g, ' ')
     .trim();
 
-/** The words alone: no punctuation, no emoji. */
+/** The words without punctuation and emoji. */
 const words = (text: string) => text.replace(/[^\p{L}\p{M}\p{N}'’]+/gu, ' ').trim();

@@ -7,24 +7,24 @@ import { Knowledge, type Section, sectionsOf } from './knowledge.ts';
 const FILES_MAX = 500;
 const FILE_MAX_BYTES = 1024 * 1024;
 
-interface Read {
-  /** Changes whenever the file does. */
+interface ReadFile {
+  /** Changes whenever the file changes. */
   readonly version: string;
   readonly sections: readonly Section[];
 }
 
 /**
- * A folder of Markdown files, with its subfolders. Every use looks whether a file has changed, so
- * that an edit counts from the next question on, without a restart. What cannot be used is skipped
- * with one warning: a file over 1 MiB, one that is not UTF-8 text, one that cannot be read.
+ * A folder of Markdown files, with its subfolders. Each use checks whether files have changed, so an
+ * edit takes effect with the next question, without a restart. A file that is larger than 1 MiB, not
+ * UTF-8 text or unreadable is skipped with one warning.
  */
 export class KnowledgeFolder {
   readonly #path: string;
   readonly #logger: Logger;
-  #files = new Map<string, Read>();
+  #files = new Map<string, ReadFile>();
   #knowledge = new Knowledge([]);
-  #looking: Promise<Knowledge> | undefined;
-  #isGone = false;
+  #reading: Promise<Knowledge> | undefined;
+  #isUnreadable = false;
 
   /** @throws when the folder cannot be read */
   constructor(path: string, logger: Logger) {
@@ -33,25 +33,25 @@ export class KnowledgeFolder {
     readdirSync(path);
   }
 
-  /** As the files are now. When the folder itself has gone, as they were. */
+  /** The current contents; the last known ones while the folder cannot be read. */
   current(): Promise<Knowledge> {
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = undefined;
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
     });
-    return this.#looking;
+    return this.#reading;
   }
 
-  async #look(): Promise<Knowledge> {
+  async #read(): Promise<Knowledge> {
     let names;
     try {
       names = await this.#names();
-      this.#isGone = false;
+      this.#isUnreadable = false;
     } catch (error) {
-      if (!this.#isGone) this.#logger.warn('knowledge.folder_unreadable', errorFields(error));
-      this.#isGone = true;
+      if (!this.#isUnreadable) this.#logger.warn('knowledge.folder_unreadable', errorFields(error));
+      this.#isUnreadable = true;
       return this.#knowledge;
     }
-    const files = new Map<string, Read>();
+    const files = new Map<string, ReadFile>();
     for (const name of names) files.set(name, await this.#file(name, this.#files.get(name)));
     const isSame =
       files.size === this.#files.size &&
@@ -76,8 +76,8 @@ export class KnowledgeFolder {
       .slice(0, FILES_MAX);
   }
 
-  /** The same object as before when the file has not changed. */
-  async #file(name: string, before: Read | undefined): Promise<Read> {
+  /** Returns `before` when the file has not changed. */
+  async #file(name: string, before: ReadFile | undefined): Promise<ReadFile> {
     const path = join(this.#path, name);
     let version = 'unreadable';
     try {
@@ -95,13 +95,13 @@ export class KnowledgeFolder {
     }
   }
 
-  #skipped(file: string, version: string, why: { readonly reason: string }): Read {
+  #skipped(file: string, version: string, why: { readonly reason: string }): ReadFile {
     this.#logger.warn('knowledge.file_skipped', { file, ...why });
     return { version, sections: [] };
   }
 }
 
-/** Undefined for what is no UTF-8 text. */
+/** Undefined when the bytes are not UTF-8 text. */
 function textOf(bytes: Buffer): string | undefined {
   if (bytes.length > FILE_MAX_BYTES || bytes.includes(0)) return undefined;
   try {

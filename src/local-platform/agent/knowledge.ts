@@ -1,19 +1,19 @@
 import MiniSearch, { type SearchResult } from 'minisearch';
 import { type Language, languageOf, termOf } from './language.ts';
 
-/** One headed piece of a Markdown file: what an answer quotes. */
+/** A part of a Markdown file under one heading; answers quote it. */
 export interface Section {
-  /** The file, below the folder. */
+  /** The file's path within the folder. */
   readonly source: string;
-  /** The file's first heading of the first level, else its name. */
+  /** The file's first level-one heading, else its name. */
   readonly title: string;
-  /** The piece's own heading; the title for what stands before the first one. */
+  /** The section's heading; the title for text before the first heading. */
   readonly heading: string;
   /** Markdown. */
   readonly text: string;
-  /** What stands in HTML comments: searched, never shown. */
+  /** The text of HTML comments, which is searched and never shown. */
   readonly also: string;
-  /** The file's, when it is clearly one that the agent speaks. */
+  /** The file's language, when it is clearly one of the agent's. */
   readonly language: Language | undefined;
 }
 
@@ -25,8 +25,8 @@ const HEADING = /^#{1,6}[ \t]+(.+?)[ \t#]*$/;
 const FENCE = /^\s{0,3}(?:```|~~~)/;
 
 /**
- * Cuts a Markdown file at its headings (ATX, CommonMark §4.2). A # within a code fence is none. A
- * heading without a text of its own is no section.
+ * Splits a Markdown file at its headings (ATX, CommonMark §4.2). A # within a code fence is not a
+ * heading. A heading without text below it is left out.
  */
 export function sectionsOf(markdown: string, source: string): Section[] {
   const lines = markdown.replace(/\r\n?/g, '\n').replace(FRONT_MATTER, '').split('\n');
@@ -59,7 +59,7 @@ export function sectionsOf(markdown: string, source: string): Section[] {
 
 function withoutComments(markdown: string): { text: string; also: string } {
   const comments: string[] = [];
-  // An index search and no regular expression: a file of "<!--" without an end stays linear.
+  // Not a regular expression: many unclosed "<!--" would take quadratic time.
   let text = '';
   let at = 0;
   for (;;) {
@@ -87,37 +87,37 @@ const nameOf = (source: string) =>
     .replace(/\.md$/i, '')
     .replace(/[-_]+/g, ' ');
 
-/** A section that has to do with what was asked. */
+/** A section that matches a question. */
 export interface Hit {
   readonly section: Section;
   readonly score: number;
-  /** From 0 to 1: how much of the question occurs in it. */
+  /** The share of the question's words that the section has, 0 to 1. */
   readonly share: number;
-  /** A word of the question stands in the section's heading. */
-  readonly isAbout: boolean;
+  /** Whether a word of the question is in the section's heading. */
+  readonly isInHeading: boolean;
 }
 
-interface Shelf {
+interface LanguageIndex {
   readonly language: Language | undefined;
   readonly index: MiniSearch;
   readonly sections: readonly Section[];
 }
 
 const QUERY_MAX_CHARS = 1000;
-/** A word that was found by its beginning or nearly may be another word. */
-const NEARLY = 0.6;
+/** The weight of a prefix or fuzzy match, which may be a different word. */
+const INEXACT = 0.6;
 const BOOST = { heading: 3, also: 2, title: 1.2 };
 
-/** Full-text search over sections: an index per language, for each has its own words and endings. */
+/** Full-text search over sections, with an index per language: stop words and stems differ. */
 export class Knowledge {
   readonly sections: readonly Section[];
-  readonly #shelves: readonly Shelf[];
+  readonly #indexes: readonly LanguageIndex[];
 
   constructor(sections: readonly Section[]) {
     this.sections = sections;
     const languages = new Set(sections.map(({ language }) => language));
-    this.#shelves = [...languages].map((language) =>
-      shelfOf(
+    this.#indexes = [...languages].map((language) =>
+      createIndex(
         language,
         sections.filter((section) => section.language === language),
       ),
@@ -125,25 +125,24 @@ export class Knowledge {
   }
 
   /**
-   * Best first. In the language of the question, when it is known and there are sections in it; else
-   * in all of them.
+   * Best first. Searches the sections in the question's language if there are any, else all sections.
    */
   search(question: string, language: Language | undefined, limit: number): Hit[] {
-    const own = this.#shelves.filter((shelf) => shelf.language === language);
-    const shelves = language !== undefined && own.length > 0 ? own : this.#shelves;
-    return shelves
-      .flatMap((shelf) => searchShelf(shelf, question.slice(0, QUERY_MAX_CHARS), limit))
+    const own = this.#indexes.filter((index) => index.language === language);
+    const indexes = language !== undefined && own.length > 0 ? own : this.#indexes;
+    return indexes
+      .flatMap((index) => searchIndex(index, question.slice(0, QUERY_MAX_CHARS), limit))
       .sort((a, b) => b.score - a.score)
       .slice(0, limit);
   }
 }
 
-/** Whether a section answers what was asked, or has merely a word in common with it. */
-export function isSure({ share, isAbout }: Hit): boolean {
-  return isAbout ? share >= 0.33 : share >= 0.55;
+/** Whether a section probably answers the question, rather than only sharing a word with it. */
+export function isSure({ share, isInHeading }: Hit): boolean {
+  return isInHeading ? share >= 0.33 : share >= 0.55;
 }
 
-function shelfOf(language: Language | undefined, sections: readonly Section[]): Shelf {
+function createIndex(language: Language | undefined, sections: readonly Section[]): LanguageIndex {
   const index = new MiniSearch({
     fields: ['heading', 'also', 'title', 'text'],
     processTerm: (word) => termOf(word, language),
@@ -152,7 +151,11 @@ function shelfOf(language: Language | undefined, sections: readonly Section[]): 
   return { language, index, sections };
 }
 
-function searchShelf({ language, index, sections }: Shelf, question: string, limit: number): Hit[] {
+function searchIndex(
+  { language, index, sections }: LanguageIndex,
+  question: string,
+  limit: number,
+): Hit[] {
   const asked = new Set(
     (question.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [])
       .map((word) => termOf(word, language) ?? '')
@@ -160,7 +163,7 @@ function searchShelf({ language, index, sections }: Shelf, question: string, lim
   );
   const found = index
     .search([...asked].join(' '), {
-      // They are terms already.
+      // The query consists of processed terms.
       processTerm: (term) => term,
       boost: BOOST,
       fuzzy: (term) => (term.length > 5 ? 0.2 : false),
@@ -170,17 +173,17 @@ function searchShelf({ language, index, sections }: Shelf, question: string, lim
     .slice(0, limit);
   return found.flatMap((result) => {
     const section = sections[Number(result.id)];
-    return section === undefined ? [] : [{ section, ...measured(result, asked) }];
+    return section === undefined ? [] : [{ section, ...relevanceOf(result, asked) }];
   });
 }
 
-function measured(result: SearchResult, asked: ReadonlySet<string>): Omit<Hit, 'section'> {
+function relevanceOf(result: SearchResult, asked: ReadonlySet<string>): Omit<Hit, 'section'> {
   const exact = new Set(result.terms);
-  const weight = result.queryTerms.reduce((sum, term) => sum + (exact.has(term) ? 1 : NEARLY), 0);
+  const weight = result.queryTerms.reduce((sum, term) => sum + (exact.has(term) ? 1 : INEXACT), 0);
   const fields = Object.values(result.match).flat();
   return {
     score: result.score,
     share: asked.size === 0 ? 0 : weight / asked.size,
-    isAbout: fields.includes('heading'),
+    isInHeading: fields.includes('heading'),
   };
 }

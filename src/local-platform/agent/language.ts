@@ -1,9 +1,9 @@
-/** The languages that the agent has sentences of its own in. */
+/** The languages in which the agent has its own sentences. */
 export type Language = 'en' | 'de' | 'fr' | 'es';
 
 /**
- * Words that are frequent in one language and are none, or rare, in the others. The last three are
- * here to be recognised, so that nobody who writes Dutch is answered in German.
+ * Words that are frequent in one language and absent or rare in the others. The last three languages
+ * are only recognized, so that a Dutch text is not taken for German.
  */
 const WORDS: Readonly<Record<Language | 'nl' | 'it' | 'pt', ReadonlySet<string>>> = {
   en: words(
@@ -38,14 +38,14 @@ const WORDS: Readonly<Record<Language | 'nl' | 'it' | 'pt', ReadonlySet<string>>
 const READ_CHARS = 4000;
 
 /**
- * The language of a text when it is clearly one of ours: its words are at least twice as many as
- * those of any other. Undefined when in doubt, and for all other languages.
+ * The language of a text when it has at least twice as many words of that language as of any other.
+ * Undefined when in doubt, and for languages that the agent has no sentences in.
  */
 export function languageOf(text: string): Language | undefined {
   const counts = countsOf(text.slice(0, READ_CHARS));
   const [first, second] = [...counts].sort(([, a], [, b]) => b - a);
   if (first === undefined || first[1] === 0 || first[1] < 2 * (second?.[1] ?? 0)) return undefined;
-  return isOurs(first[0]) ? first[0] : undefined;
+  return isSupported(first[0]) ? first[0] : undefined;
 }
 
 function countsOf(text: string): [string, number][] {
@@ -60,14 +60,14 @@ function countsOf(text: string): [string, number][] {
   ]);
 }
 
-const isOurs = (language: string): language is Language =>
+const isSupported = (language: string): language is Language =>
   language === 'en' || language === 'de' || language === 'fr' || language === 'es';
 
 function words(list: string): ReadonlySet<string> {
   return new Set(list.split(' '));
 }
 
-/** Words that say nothing about what somebody wants to know. */
+/** Words that carry no meaning for a search. */
 const STOP_WORDS: Readonly<Record<Language, ReadonlySet<string>>> = {
   en: words(
     'a about am an and any are as at be been but by can could dear did do does doing for from get give got had ' +
@@ -111,9 +111,8 @@ const ENDINGS: Readonly<Record<Language, RegExp>> = {
 };
 
 /**
- * A word as it is searched for: without case, accents and ending, so that "returns", "returning" and
- * "returned" are one. Null for a word that says nothing. Of a language that is not known, words match
- * as they stand.
+ * The search term of a word: without case, accents and ending, so that "returns", "returning" and
+ * "returned" have the same term. Null for a stop word. Without a known language, endings are kept.
  */
 export function termOf(word: string, language: Language | undefined): string | null {
   const lower = word.toLowerCase().normalize('NFC');
@@ -129,6 +128,6 @@ export function termOf(word: string, language: Language | undefined): string | n
     : long;
 }
 
-/** "Größe" as "groesse" would match nobody's "Grosse": accents go, and ß is ss. */
+/** Removes accents, and turns ß into ss: people write "Grosse" for "Größe", not "groesse". */
 const folded = (word: string) =>
   word.normalize('NFD').replace(/\p{M}/gu, '').replaceAll('ß', 'ss').replaceAll('œ', 'oe');

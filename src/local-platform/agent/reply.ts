@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { excerptOf, plainText } from '../plain-text.ts';
-import { domainOf } from '../outbound/addressed.ts';
+import { domainOf } from '../outbound/address-reply.ts';
 import type { ConversationRow, MessageRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import type { AgentAnswer, AgentContext, TicketSummary } from './agent.ts';
@@ -16,16 +16,16 @@ export function contextOf(
   return {
     shopName,
     channel: conversation.type,
-    contactName: contactOf(store, message)?.name ?? undefined,
+    contactName: store.contacts.ofMessage(message)?.name ?? undefined,
     subject: conversation.title ?? undefined,
     text: message.text,
     attachments: store.messages.attachments(message.id).length,
-    history: store.messages.saidBefore(message, HISTORY_MAX),
+    history: store.messages.historyBefore(message, HISTORY_MAX),
     tickets: (limit) => ticketsOf(store, message, limit),
   };
 }
 
-/** Of whoever wrote the message, in the shop that he wrote to. */
+/** The tickets of the message's author, in the shop that the message was sent to. */
 function ticketsOf(store: Store, message: MessageRow, limit: number): TicketSummary[] {
   if (message.contact_id === null) return [];
   return store.tickets.byContact(message.shop, message.contact_id, limit).map((ticket) => ({
@@ -39,9 +39,9 @@ function ticketsOf(store: Store, message: MessageRow, limit: number): TicketSumm
 }
 
 /**
- * Stores the answer as a PENDING message, and the question as answered, in one write. Undefined
- * when it has been answered already. While the customer has asked more than this, it is not he who
- * has to speak next: his ticket and his conversation stay open.
+ * Stores the answer as a PENDING message and marks the customer's message as answered, in one write.
+ * The ticket and the conversation stay open while later messages of the customer are unanswered.
+ * @returns undefined when the message has been answered already
  */
 export function storeReply(
   store: Store,
@@ -56,10 +56,10 @@ export function storeReply(
   const content = answer.text;
   const format = conversation.type === 'sms' ? 'TEXT' : 'MARKDOWN';
   const text = plainText(content, format);
-  const isOpen = store.messages.isAnotherUnanswered(message);
-  const status = answer.escalate ? 'WaitingUser' : isOpen ? 'Open' : 'WaitingContact';
-  store.tickets.spoken(message.ticket_id, status, excerptOf(text), now);
-  if (!isOpen) store.conversations.setStatus(conversation.id, 'pending', now);
+  const hasUnanswered = store.messages.hasLaterUnanswered(message);
+  const status = answer.escalate ? 'WaitingUser' : hasUnanswered ? 'Open' : 'WaitingContact';
+  store.tickets.recordMessage(message.ticket_id, status, excerptOf(text), now);
+  if (!hasUnanswered) store.conversations.setStatus(conversation.id, 'pending', now);
   if (answer.escalate) store.conversations.setResolution(conversation.id, 'escalated', now);
   const isEmail = conversation.type === 'email';
   const reply = store.messages.create({
@@ -74,7 +74,7 @@ export function storeReply(
     format,
     role: 'agent',
     status: 'PENDING',
-    // The customer's mail program answers to this id, and his answer is threaded by it.
+    // The customer's mail program puts this id in In-Reply-To, which threads their next message.
     remoteId: isEmail
       ? `<${id}@${domainOf(message.agent_contact ?? conversation.agent_contact)}>`
       : null,
@@ -88,8 +88,4 @@ export function storeReply(
   });
   store.outgoing.add(reply, nowMs);
   return reply;
-}
-
-function contactOf(store: Store, { shop, contact_id: id }: MessageRow) {
-  return id === null ? undefined : store.contacts.byId(shop, id);
 }

@@ -2,32 +2,32 @@ import type { AgentAnswer, AgentContext } from './agent.ts';
 import { type Language, languageOf } from './language.ts';
 import { withoutMarkup } from '../plain-text.ts';
 
-/** Of the message, else of what the customer wrote before. */
+/** The language of the message, else of the customer's earlier messages. */
 export function languageSpoken({ text, subject, history }: AgentContext): Language | undefined {
-  const before = history.filter(({ role }) => role === 'customer').map((said) => said.text);
+  const before = history.filter(({ role }) => role === 'customer').map((message) => message.text);
   return (
     languageOf(text) ?? languageOf(`${subject ?? ''}\n${text}`) ?? languageOf(before.join('\n'))
   );
 }
 
-/** A person takes over, as the customer wished. */
-export const handedOver = (context: AgentContext): AgentAnswer =>
+/** Hands the conversation to a person because the customer asked for one. */
+export const handOverOnRequest = (context: AgentContext): AgentAnswer =>
   escalation(context, ({ handover }) => handover);
 
-/** A person takes over, for the agent has no answer. */
-export const passedOn = (context: AgentContext): AgentAnswer =>
-  escalation(context, (sentences) => sentences.passedOn);
+/** Hands the conversation to a person because the agent has no answer. */
+export const handOverUnanswered = (context: AgentContext): AgentAnswer =>
+  escalation(context, ({ handoverUnanswered }) => handoverUnanswered);
 
-function escalation(context: AgentContext, say: (sentences: Sentences) => string): AgentAnswer {
+function escalation(context: AgentContext, bodyOf: (sentences: Sentences) => string): AgentAnswer {
   const sentences = sentencesIn(languageSpoken(context));
-  return { text: inForm(context, sentences, say(sentences)), escalate: true };
+  return { text: formatAnswer(context, sentences, bodyOf(sentences)), escalate: true };
 }
 
 /**
- * What is said, as its channel has it: a letter with greeting and signature by email, plain text by
- * SMS, Markdown in the chat.
+ * Formats an answer for its channel: Markdown with a greeting and a signature by email, plain text
+ * by SMS, Markdown in the chat.
  */
-export function inForm(
+export function formatAnswer(
   { channel, contactName, shopName }: AgentContext,
   sentences: Sentences,
   body: string,
@@ -42,17 +42,17 @@ export function inForm(
   }
 }
 
-/** "Visitor 7F3A" is a label and no name to be called by; nor is what has no letters. Empty then. */
+/** The first name for a greeting; empty for a label such as "Visitor 7F3A" or a name of no letters. */
 export function firstName(name: string | undefined): string {
   const first = name?.trim().split(/\s+/, 1)[0] ?? '';
   return /^\p{L}[\p{L}\p{M}'’-]{0,30}$/u.test(first) && first !== 'Visitor' ? first : '';
 }
 
-/** What the agent says of its own, in one language. */
+/** The agent's own sentences in one language. */
 export interface Sentences {
-  /** Of an email; the name is empty when it is not known. */
+  /** The greeting of an email; the name is empty when it is not known. */
   readonly dear: (name: string) => string;
-  /** Of a chat or a text message. */
+  /** The greeting of a chat or text message. */
   readonly hi: (name: string) => string;
   readonly regards: string;
   readonly howCanIHelp: string;
@@ -60,25 +60,25 @@ export interface Sentences {
   /** A person takes over because the customer asked for one. */
   readonly handover: string;
   /** A person takes over because the agent cannot answer. */
-  readonly passedOn: string;
+  readonly handoverUnanswered: string;
   readonly notFound: string;
   readonly didThatHelp: string;
 }
 
-const named = (greeting: string) => (name: string) =>
+const withName = (greeting: string) => (name: string) =>
   name === '' ? greeting : `${greeting} ${name}`;
 
 const SENTENCES: Readonly<Record<Language, Sentences>> = {
   en: {
-    dear: (name) => `${named('Hello')(name)},`,
-    hi: (name) => `${named('Hi')(name)}!`,
+    dear: (name) => `${withName('Hello')(name)},`,
+    hi: (name) => `${withName('Hi')(name)}!`,
     regards: 'Best regards',
     howCanIHelp:
       'How can I help? You can ask me about orders, shipping, returns, sizes, payment or our opening hours.',
     welcome: 'You are welcome!',
     handover:
       'Of course. I have passed this on to my colleagues; one of them will answer you here.',
-    passedOn:
+    handoverUnanswered:
       'Thank you for your message. I have passed it on to my colleagues; one of them will answer you here.',
     notFound:
       "I'm sorry, I could not find anything about that. Could you put it another way? " +
@@ -86,15 +86,15 @@ const SENTENCES: Readonly<Record<Language, Sentences>> = {
     didThatHelp: 'Does that answer your question?',
   },
   de: {
-    dear: (name) => `${named('Guten Tag')(name)},`,
-    hi: (name) => `${named('Hallo')(name)}!`,
+    dear: (name) => `${withName('Guten Tag')(name)},`,
+    hi: (name) => `${withName('Hallo')(name)}!`,
     regards: 'Freundliche Grüße',
     howCanIHelp:
       'Wie kann ich helfen? Fragen Sie mich nach Bestellungen, Versand, Rückgabe, Größen, Zahlung oder unseren Öffnungszeiten.',
     welcome: 'Gern geschehen!',
     handover:
       'Gern. Ich habe das an meine Kollegen weitergegeben; jemand von ihnen antwortet Ihnen hier.',
-    passedOn:
+    handoverUnanswered:
       'Danke für Ihre Nachricht. Ich habe sie an meine Kollegen weitergegeben; jemand von ihnen antwortet Ihnen hier.',
     notFound:
       'Dazu habe ich leider nichts gefunden. Können Sie es anders sagen? ' +
@@ -102,15 +102,15 @@ const SENTENCES: Readonly<Record<Language, Sentences>> = {
     didThatHelp: 'Beantwortet das Ihre Frage?',
   },
   fr: {
-    dear: (name) => `${named('Bonjour')(name)},`,
-    hi: (name) => `${named('Bonjour')(name)} !`,
+    dear: (name) => `${withName('Bonjour')(name)},`,
+    hi: (name) => `${withName('Bonjour')(name)} !`,
     regards: 'Cordialement',
     howCanIHelp:
       'Comment puis-je vous aider ? Vous pouvez me parler de commandes, de livraison, de retours, de pointures, de paiement ou de nos horaires.',
     welcome: 'Je vous en prie !',
     handover:
       "Bien sûr. J'ai transmis votre demande à mes collègues ; l'un d'eux vous répondra ici.",
-    passedOn:
+    handoverUnanswered:
       "Merci de votre message. Je l'ai transmis à mes collègues ; l'un d'eux vous répondra ici.",
     notFound:
       "Désolé, je n'ai rien trouvé à ce sujet. Pouvez-vous le dire autrement ? " +
@@ -118,14 +118,14 @@ const SENTENCES: Readonly<Record<Language, Sentences>> = {
     didThatHelp: 'Cela répond-il à votre question ?',
   },
   es: {
-    dear: (name) => `${named('Hola')(name)}:`,
-    hi: (name) => `¡${named('Hola')(name)}!`,
+    dear: (name) => `${withName('Hola')(name)}:`,
+    hi: (name) => `¡${withName('Hola')(name)}!`,
     regards: 'Un saludo',
     howCanIHelp:
       '¿En qué puedo ayudarle? Puede preguntarme por pedidos, envíos, devoluciones, tallas, pagos o nuestro horario.',
     welcome: '¡De nada!',
     handover: 'Por supuesto. Se lo he pasado a mis compañeros; uno de ellos le responderá aquí.',
-    passedOn:
+    handoverUnanswered:
       'Gracias por su mensaje. Se lo he pasado a mis compañeros; uno de ellos le responderá aquí.',
     notFound:
       'Lo siento, no he encontrado nada sobre eso. ¿Puede decirlo de otra manera? ' +
@@ -134,6 +134,6 @@ const SENTENCES: Readonly<Record<Language, Sentences>> = {
   },
 };
 
-/** In English when the language is not known. */
+/** The sentences of a language; English when the language is not known. */
 export const sentencesIn = (language: Language | undefined): Sentences =>
   SENTENCES[language ?? 'en'];

@@ -3,7 +3,7 @@ import { Server, type Socket } from 'socket.io';
 import { z } from 'zod';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import type { Message } from '../../platform-api/resources.ts';
-import { ApiError } from '../api-error.ts';
+import { ApiError, invalidRequest } from '../api-error.ts';
 import type { ShopOfKey } from '../authenticate.ts';
 import { checked } from '../routes/input.ts';
 import { type MessageRow, toMessage } from '../store/rows.ts';
@@ -12,34 +12,34 @@ import type { Store } from '../store/store.ts';
 export const WEB_CHAT_PATH = '/v2026-04/web-chat/socket.io';
 
 const PACKET_MAX_BYTES = 16 * 1024;
-/** Of one shop: no other shop's customers are kept out by it. */
+/** Per shop, so that one shop cannot use up the sockets of another. */
 const SOCKETS_MAX = 1000;
 const JOINED_MAX = 200;
 const PAGE_MESSAGES = 50;
 const PAGE_MAX_CHARS = 1024 * 1024;
-/** Who reads nothing of what he is sent is let go; he comes back and asks for what he missed. */
+/** A client with more unread packets is disconnected; it can reconnect and fetch what it missed. */
 const UNREAD_MAX_PACKETS = 200;
 
 type Failure = ApiError['body'];
 
 /** The answer to `join`. */
 export interface Joined {
-  /** What came after `after`, oldest first. */
+  /** The messages after `after`, oldest first. */
   readonly messages: readonly Message[];
-  /** False: there is more; nothing is sent yet, join again after the last one of these. */
+  /** When false, the conversation is not joined yet: join again after the last of these messages. */
   readonly complete: boolean;
 }
 
 interface ClientToServer {
-  /** The client sends what it likes: an answer is a function only if it asked for one. */
+  /** Nothing is checked yet: `answer` is a function only if the client requested an acknowledgement. */
   join: (what: unknown, answer?: (joined: Joined | Failure) => void) => void;
   leave: (what: unknown, answer?: (left: object) => void) => void;
 }
 
 interface ServerToClient {
-  /** A message of a joined conversation, as soon as it is stored; one of the agent's is PENDING. */
+  /** A new message of a joined conversation; a reply of the agent is PENDING. */
   message: (message: Message) => void;
-  /** Its status has changed. */
+  /** The status of a message has changed. */
   message_updated: (message: Message) => void;
 }
 
@@ -55,16 +55,16 @@ const joinSchema = z.object({ conversation_id: uuid, after: uuid.nullish() });
 const leaveSchema = z.object({ conversation_id: uuid });
 
 /**
- * The socket of web chat: a client with a key and a shop joins conversations and is sent their
- * messages as they are stored, each once and in order. What it missed while it was away it gets by
- * the id of the last message that it has.
+ * The WebSocket of web chat. An authenticated client joins conversations and receives their messages
+ * when they are stored, each once and in order. After a disconnect it joins with the id of its last
+ * message, and receives the later ones.
  */
 export class ChatSockets {
   readonly #store: Store;
   readonly #logger: Logger;
   readonly #socketsMax: number;
   readonly #server: ChatServer;
-  /** Of every conversation that somebody has joined: the message that was sent last. */
+  /** The `seq` of the last sent message, by joined conversation. */
   readonly #sentUpTo = new Map<string, number>();
 
   /** @param socketsMax of each shop */
@@ -94,12 +94,12 @@ export class ChatSockets {
     this.#server.attach(server);
   }
 
-  /** There are new messages in this conversation. Never throws: they are stored, and can be read. */
+  /** Sends the new messages of a conversation. Never throws, because they are stored already. */
   stored(conversationId: string): void {
     this.#guarded(() => this.#sendNew(conversationId));
   }
 
-  /** A message has another status. Never throws. */
+  /** Sends a message's changed status. Never throws. */
   updated(row: MessageRow): void {
     if (!this.#sentUpTo.has(row.conversation_id)) return;
     this.#guarded(() => {
@@ -108,7 +108,7 @@ export class ChatSockets {
     });
   }
 
-  /** Lets everybody go. The HTTP server is its owner's to close. */
+  /** Disconnects all clients. The owner closes the HTTP server. */
   stop(): void {
     this.#server.disconnectSockets(true);
     this.#server.engine.close();
@@ -124,7 +124,7 @@ export class ChatSockets {
     );
     const sockets = [...this.#server.of('/').sockets.values()];
     if (sockets.filter(({ data }) => data.shop === shop).length >= this.#socketsMax) {
-      throw new ApiError(429, `too many sockets: ${this.#socketsMax} of the shop are taken`);
+      throw new ApiError(429, `too many sockets: at most ${this.#socketsMax} per shop are allowed`);
     }
     return shop;
   }
@@ -151,7 +151,7 @@ export class ChatSockets {
     if (typeof answer === 'function') answer(result);
   }
 
-  /** Without a wait between reading and joining: no message is missed, none comes twice. */
+  /** Synchronous, so that no message is missed or sent twice between reading and joining. */
   #join(socket: ChatSocket, what: z.infer<typeof joinSchema>): Joined {
     const id = what.conversation_id;
     this.#assertChat(socket, id);
@@ -180,7 +180,7 @@ export class ChatSockets {
     }
   }
 
-  /** One by one: a message may be two megabytes, and whoever reads may stop at any. */
+  /** Reads one message at a time, because each may have two megabytes and the caller may stop early. */
   *#after(conversationId: string, seq: number): Generator<MessageRow> {
     for (let from: number | undefined = seq; from !== undefined;) {
       const [row]: MessageRow[] = this.#store.messages.after(conversationId, from, 1);
@@ -203,13 +203,16 @@ export class ChatSockets {
       throw new ApiError(404, 'there is no such conversation', { conversation_id: 'not found' });
     }
     if (conversation.type !== 'web_chat') {
-      throw new ApiError(400, 'the request is not valid', {
+      throw invalidRequest({
         conversation_id: 'expected a conversation of type web_chat',
       });
     }
-    // A socket is always in a room of its own.
+    // `>`, because each socket is also in a room of its own.
     if (!socket.rooms.has(id) && socket.rooms.size > JOINED_MAX) {
-      throw new ApiError(429, `too many conversations: ${JOINED_MAX} on one socket are taken`);
+      throw new ApiError(
+        429,
+        `too many conversations: at most ${JOINED_MAX} per socket are allowed`,
+      );
     }
   }
 
@@ -235,14 +238,14 @@ export class ChatSockets {
   }
 }
 
-/** Packets that wait for the client to read. */
+/** The number of packets that the client has not read yet. */
 function unreadOf(socket: ChatSocket | undefined): number {
-  // Public in engine.io, and private in its declarations.
+  // Public in engine.io, but private in its type declarations.
   const connection = socket?.conn as unknown as { writeBuffer?: readonly unknown[] } | undefined;
   return connection?.writeBuffer?.length ?? 0;
 }
 
-/** At least one message, and no more than fit into one answer. */
+/** The messages that fit into one answer, but at least one. */
 function cut(rows: Iterable<MessageRow>): MessageRow[] {
   const page: MessageRow[] = [];
   let chars = 0;

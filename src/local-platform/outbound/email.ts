@@ -18,16 +18,15 @@ import {
   unreachable,
 } from './outbound.ts';
 import { durableFiles, makeFolder } from '../../runtime/durable-files.ts';
-import { oneLine } from './addressed.ts';
+import { oneLine } from './address-reply.ts';
 import { withoutMarkup } from '../plain-text.ts';
 
 /**
- * Sends each email through an SMTP relay, one connection a reply: replies are few, and the trouble
- * of one connection is then the trouble of one reply.
+ * Sends each email through an SMTP relay over its own connection: replies are few, and a failing
+ * connection then affects one reply only.
  *
- * Between the relay's 250 and our note of it lies a moment in which a crash makes the reply leave
- * twice; SMTP has no way to ask. Both then carry the same Message-ID, by which mail programs and
- * many servers tell that it is one message.
+ * A crash between the relay's 250 and the note of it makes the reply be sent twice; SMTP cannot tell.
+ * Both copies have the same Message-ID, by which mail programs and many servers detect the duplicate.
  */
 export class Relay implements Outbound {
   readonly inOrder = false;
@@ -44,7 +43,7 @@ export class Relay implements Outbound {
     const raw = await compose(reply);
     try {
       await this.#transport.sendMail({
-        // A bounce goes where the customer's mail went: the gateway keeps bounces from the platform.
+        // A bounce goes to the shop's address; the gateway does not pass bounces to the platform.
         envelope: { from: mailbox(reply.from), to: mailbox(reply.to) },
         raw,
         signal: AbortSignal.any([signal, AbortSignal.timeout(this.#totalMs)]),
@@ -61,12 +60,12 @@ export class Relay implements Outbound {
 }
 
 /**
- * As an object: text would be read as a list. Its domain leaves in ASCII, which every relay knows,
- * unless the local part has no such form (RFC 6531 §3.2).
+ * An object, because a string would be parsed as a list. nodemailer sends the domain in ASCII unless
+ * the local part is not ASCII (RFC 6531 §3.2).
  */
 const mailbox = (address = '') => ({ name: '', address });
 
-/** What nodemailer says about a mail that did not go out; its own type is of its callbacks only. */
+/** nodemailer's error for an unsent email, whose type declaration covers its callbacks only. */
 interface SmtpError {
   readonly code: string;
   readonly responseCode: number | undefined;
@@ -74,17 +73,17 @@ interface SmtpError {
 }
 
 /**
- * What an attempt through a relay came to (RFC 5321 §4.2.1):
+ * Classifies a failed attempt through a relay (RFC 5321 §4.2.1):
  *
- * | the relay | the reply |
+ * | the relay's answer | the reply |
  * | --- | --- |
- * | 5xx to the sender, the recipient or the message | is refused for good |
- * | 4xx, anywhere | is tried again |
- * | 5xx to greeting, EHLO, STARTTLS or AUTH, or to want a password (530) or TLS | is tried again: an operator can mend that, and no reply is lost by a password that was changed |
- * | 503, a reply out of order | is tried again, on a new connection |
- * | no connection, no name, no TLS, nothing said in time | is tried again |
+ * | 5xx to the sender, the recipient or the message | fails permanently |
+ * | 4xx to any command | is retried |
+ * | 5xx to the greeting, EHLO, STARTTLS or AUTH; 530, which requires a password or TLS | is retried: an operator can fix the configuration |
+ * | 503, bad sequence of commands | is retried on a new connection |
+ * | no connection, unknown host, TLS failure, timeout | is retried |
  *
- * The relay's words are left out: they quote the address.
+ * The relay's own text is left out, because it quotes the address.
  */
 function smtpFailure(error: unknown): SendFailed {
   if (error instanceof SendFailed) return error;
@@ -95,7 +94,7 @@ function smtpFailure(error: unknown): SendFailed {
       code: String(responseCode),
     });
   }
-  // Nobody was asked: the message itself cannot be sent.
+  // The library refused the message before it contacted the relay.
   const isOurs = ['EENVELOPE', 'EMESSAGE', 'ESTREAM'].includes(code) && command !== 'CONN';
   return new SendFailed(isOurs ? 'permanent' : 'transient', 'the relay was not reached', { code });
 }
@@ -116,7 +115,7 @@ function read(error: unknown): SmtpError {
   };
 }
 
-/** Leaves each email as an .eml file in a folder, under the reply's id. DELIVERED is what is on disk. */
+/** Writes each email to an .eml file named by the reply's id. A reply is DELIVERED once it is durable. */
 export class EmailOutbox implements Outbound {
   readonly inOrder = false;
   readonly canRepeat = true;
@@ -129,7 +128,7 @@ export class EmailOutbox implements Outbound {
 
   async send(reply: OutgoingReply): Promise<Sent> {
     const path = join(this.#folder, `${reply.id}.eml`);
-    // Whoever watches the folder never sees half a file.
+    // Renamed when complete, so that a program that watches the folder sees whole files only.
     const temporary = `${path}.tmp`;
     const message = await compose(reply);
     try {
@@ -143,8 +142,8 @@ export class EmailOutbox implements Outbound {
 }
 
 /**
- * The reply as a message (RFC 5322 §3.6.4). `Auto-Submitted: auto-replied` (RFC 3834 §5) keeps
- * other machines from answering it. The same reply has the same headers each time.
+ * Composes the reply as a message (RFC 5322 §3.6.4). `Auto-Submitted: auto-replied` (RFC 3834 §5)
+ * keeps other programs from answering it. The headers are the same at each attempt.
  * @throws {SendFailed} permanent, when an address is missing
  */
 export async function compose(reply: OutgoingReply): Promise<Buffer> {
@@ -164,24 +163,24 @@ export async function compose(reply: OutgoingReply): Promise<Buffer> {
     headers: { 'Auto-Submitted': 'auto-replied', 'X-Auto-Response-Suppress': 'All' },
     text: isMarkdown ? withoutMarkup(reply.content) : reply.content,
     ...(isMarkdown && { html: htmlOf(reply.content) }),
-    // The text is the agent's and may quote a customer: never a path or URL to fetch.
+    // The text may quote a customer: nothing in it may be read from a file or URL.
     disableFileAccess: true,
     disableUrlAccess: true,
   });
   return await mail.compile().build();
 }
 
-/** A longer answer is no letter; what comes after is in the text part. */
+/** The HTML part ends here; the text part has the whole answer. */
 const MAX_CHARS = 100_000;
 
-/** HTML is text: the agent may repeat what a customer wrote. */
+/** HTML in the answer is escaped, because the agent may quote a customer. */
 const markdown = new MarkdownIt({ html: false, breaks: true, linkify: true });
-// An image is fetched when the mail is opened: it tells somebody that it was.
+// Loading an image would tell its host that the email was opened.
 markdown.disable('image');
 markdown.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
 markdown.validateLink = (url) => /^(?:https?|mailto|tel):/i.test(url.trim());
 
-/** An answer's Markdown (CommonMark) as the HTML part of an email, without a tag but its own. */
+/** Renders an answer's Markdown (CommonMark) as the HTML part of an email. */
 export function htmlOf(text: string): string {
   const body = markdown.render(text.slice(0, MAX_CHARS));
   return `<!DOCTYPE html>\n<html><body>\n${body}</body></html>\n`;

@@ -1,6 +1,6 @@
-/** A reply of the agent's, on its way to the customer. */
+/** A reply of the agent that is to be sent to the customer. */
 export interface OutgoingReply {
-  /** The id of the Message that it is. */
+  /** The id of its Message. */
   readonly id: string;
   readonly shop: string;
   readonly content: string;
@@ -12,63 +12,63 @@ export interface OutgoingReply {
   readonly to: string | undefined;
   readonly toName: string | undefined;
   readonly at: Date;
-  /** WhatsApp only: the customer wrote too long ago for a text of one's own. */
+  /** WhatsApp only: the customer service window has closed, so only a template may be sent. */
   readonly needsTemplate?: boolean;
-  /** Email only: what the reply's headers are made of. */
+  /** Email only: the values of the reply's headers. */
   readonly email: EmailThread | undefined;
 }
 
 export interface EmailThread {
-  /** In angle brackets. A customer's answer to it threads on this id. */
+  /** In angle brackets. The customer's next email refers to it. */
   readonly messageId: string;
   readonly subject: string;
-  /** Of the customer's message, when it has one. */
+  /** The message-id of the customer's message, if it has one. */
   readonly inReplyTo: string | undefined;
   readonly references: readonly string[];
 }
 
-/** One try to send a reply. */
+/** An attempt to send a reply. */
 export interface Attempt {
-  /** When an earlier attempt began of which nobody knows whether it went out. */
+  /** When the first earlier attempt with an unknown result began. */
   readonly unsureSince: Date | undefined;
-  /** How many parts of the reply are out. */
+  /** The number of parts that have been sent. */
   readonly partsSent: number;
-  /** Notes, durably, that one more part is out; the reply's `remote_id` is that of its first. */
+  /** Records durably that a part was sent. The first part's id becomes the reply's `remote_id`. */
   readonly partSent: (remoteId: string) => Promise<void>;
-  /** Whether another message of the shop is what the provider calls by this id. */
+  /** Whether another reply of the shop has this provider id. */
   readonly isKnown: (remoteId: string) => boolean;
-  /** Aborted when the program can wait no longer. */
+  /** Aborted when the program is about to end. */
   readonly signal: AbortSignal;
 }
 
-/** The way out of one channel. */
+/** Sends the replies of one channel. */
 export interface Outbound {
-  /** A reply waits for those before it in its conversation. */
+  /** Whether a reply waits for the earlier replies of its conversation. */
   readonly inOrder: boolean;
-  /** Sent twice is as good as sent once: no attempt has to be noted before it begins. */
+  /** Whether sending twice is harmless; then attempts are not recorded before they begin. */
   readonly canRepeat: boolean;
   /**
-   * Resolves when the reply has been taken over: by the relay, by the provider, by the disk.
+   * Resolves when the relay or provider has accepted the reply, or it is durable on disk.
    * @throws {SendFailed}
    */
   send(reply: OutgoingReply, attempt: Attempt): Promise<Sent>;
-  /** Gives back what it holds: connections. */
+  /** Closes its connections. */
   close?(): void;
 }
 
 export interface Sent {
-  /** Where it landed, when it is a file. */
+  /** The file that the reply was written to, if any. */
   readonly outboxPath?: string;
 }
 
 /**
- * The reply did not get out. `permanent`: it never will. `transient`: it may at another time.
- * `unsure`: it may have gone out, and nobody said so; tried again, with that in mind.
+ * The reply was not sent. `permanent`: do not retry. `transient`: retry later. `unsure`: it may have
+ * been sent without a confirmation; the next attempt checks that first.
  */
 export class SendFailed extends Error {
   override name = 'SendFailed';
   readonly kind: 'permanent' | 'transient' | 'unsure';
-  /** The other side's own code: an SMTP reply code, a Twilio error. */
+  /** The code of the other side: an SMTP reply code or a Twilio error. */
   readonly code: string | undefined;
 
   constructor(
@@ -82,11 +82,11 @@ export class SendFailed extends Error {
   }
 }
 
-/** The customer left no way to reach him, or the shop no address to write from. */
+/** An address or number of the customer or the shop is missing. */
 export const unreachable = (missing: string) =>
   new SendFailed('permanent', `${missing} is missing`);
 
-/** A full disk is emptied, a folder's rights are mended: what could not be written is tried again. */
+/** Disk errors are retried: an operator can free space or fix permissions. */
 export function diskFailure(error: unknown): SendFailed {
   const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
   return new SendFailed('transient', 'the folder cannot be written', { code, cause: error });

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorFields, type Logger } from '../../observability/logger.ts';
-import { systemCode } from '../api-error.ts';
+import { isSystemError } from '../api-error.ts';
 import type { OutgoingRow } from '../store/outgoing-table.ts';
 import type { ConversationRow, MessageRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
-import { addressed, emailRefusal } from './addressed.ts';
+import { addressReply, emailRefusal } from './address-reply.ts';
 import {
   type Attempt,
   type Outbound,
@@ -12,16 +12,16 @@ import {
   SendFailed,
   type Sent,
 } from './outbound.ts';
-import { type FindTextRoute, onItsRoute } from './text-route.ts';
+import { type FindTextRoute, routeText } from './text-route.ts';
 
 const CONVERSATIONS_AT_ONCE = 8;
-/** How long attempts in hand may go on once the program is to end. */
+/** How long current attempts may continue after `stop`. */
 const STOP_GRACE_MS = 3000;
-const AFTER_A_FAULT_MS = 5000;
-/** The longest sleep: clocks are set, laptops are closed. */
-const WAKE_MS = 60_000;
+const ERROR_DELAY_MS = 5000;
+/** The longest sleep, because the clock may be set or the computer suspended. */
+const SLEEP_MAX_MS = 60_000;
 
-/** A reply that has gone out. */
+/** A reply that was sent. */
 export interface ReplyNotice {
   readonly channel: string;
   readonly conversationId: string;
@@ -33,9 +33,9 @@ interface ReplySenderOptions {
   readonly store: Store;
   /** By the type of the conversation. */
   readonly outbound: Readonly<Record<string, Outbound>>;
-  /** How texts came; without it, they are answered by SMS. */
+  /** Finds the transport of a conversation's texts. Default: reply by SMS. */
   readonly findTextRoute?: FindTextRoute;
-  /** The shop's name by its id. */
+  /** Shop names by shop id. */
   readonly shopNames: ReadonlyMap<string, string>;
   readonly logger: Logger;
   /** Milliseconds since the epoch. */
@@ -52,18 +52,18 @@ interface ReplySenderOptions {
  *
  * | a reply is | when |
  * | --- | --- |
- * | PENDING | stored by the agent, and for as long as it is tried |
- * | DELIVERED | the relay, the provider or the disk has taken it over |
- * | FAILED | refused for good, or still not out when the schedule ends; its ticket is WaitingUser |
+ * | PENDING | stored, and being attempted |
+ * | DELIVERED | accepted by the relay or provider, or durable on disk |
+ * | FAILED | refused permanently, or not sent before the schedule ended; its ticket is WaitingUser |
  *
- * What is to leave, how often it was tried and when it is next, is in the store. An attempt is
- * noted there before it begins: after a crash in the middle, the next one knows that the reply may
- * be out already.
+ * The queue, the number of attempts and the time of the next one are in the store. An attempt is
+ * recorded before it begins, so that after a crash the next one knows that the reply may have been
+ * sent.
  */
 export class ReplySender {
   readonly #options: ReplySenderOptions;
   readonly #busy = new Map<string, Promise<void>>();
-  readonly #cut = new AbortController();
+  readonly #abortController = new AbortController();
   #isStopping = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -78,28 +78,29 @@ export class ReplySender {
     this.wake();
   }
 
-  /** There may be something to send. */
+  /** Sends what is due, and schedules the next wake-up. */
   wake(): void {
     clearTimeout(this.#timer);
     if (this.#isStopping) return;
-    let sleepMs: number | undefined = AFTER_A_FAULT_MS;
+    let sleepMs: number | undefined = ERROR_DELAY_MS;
     try {
-      sleepMs = this.#takeDue();
+      sleepMs = this.#startDue();
     } catch (error) {
       this.#options.logger.error('reply.fault', errorFields(error));
     }
     if (sleepMs !== undefined) this.#timer = setTimeout(() => this.wake(), sleepMs);
   }
 
-  /** Begins what is due; answers when to look again, in milliseconds. */
-  #takeDue(): number | undefined {
+  /** Starts the conversations with due replies. @returns when to look again, in milliseconds */
+  #startDue(): number | undefined {
     const { store, now } = this.#options;
     const room = CONVERSATIONS_AT_ONCE - this.#busy.size;
     if (room > 0) {
-      for (const id of store.outgoing.due(now(), [...this.#busy.keys()], room)) this.#take(id);
+      for (const id of store.outgoing.due(now(), [...this.#busy.keys()], room))
+        this.#startConversation(id);
     }
     const nextAt = store.outgoing.nextAt(now());
-    return nextAt === undefined ? undefined : Math.min(nextAt - now() + 1, WAKE_MS);
+    return nextAt === undefined ? undefined : Math.min(nextAt - now() + 1, SLEEP_MAX_MS);
   }
 
   /** Waits briefly for attempts in progress; unsent replies stay in the store. */
@@ -113,12 +114,12 @@ export class ReplySender {
   }
 
   #abort(): void {
-    if (this.#cut.signal.aborted) return;
-    this.#cut.abort();
+    if (this.#abortController.signal.aborted) return;
+    this.#abortController.abort();
     for (const outbound of Object.values(this.#options.outbound)) outbound.close?.();
   }
 
-  #take(conversationId: string): void {
+  #startConversation(conversationId: string): void {
     const work = this.#work(conversationId).finally(() => {
       this.#busy.delete(conversationId);
       this.wake();
@@ -126,7 +127,7 @@ export class ReplySender {
     this.#busy.set(conversationId, work);
   }
 
-  /** Never rejects: a store that fails is asked again later. */
+  /** Never rejects: after an error of the store it is tried again later. */
   async #work(conversationId: string): Promise<void> {
     const { store, logger, outbound, now } = this.#options;
     try {
@@ -134,53 +135,55 @@ export class ReplySender {
       const inOrder = outbound[conversation?.type ?? '']?.inOrder ?? false;
       for (const row of store.outgoing.ofConversation(conversationId)) {
         if (this.#isStopping) return;
-        // In order, the first one is tried whenever another wants to leave: it is in its way.
+        // With `inOrder`, the first reply is attempted when a later one is due, since that one waits.
         if (!inOrder && row.next_at > now()) continue;
-        const isOut = await this.#depart(row, conversation);
+        const isOut = await this.#sendReply(row, conversation);
         if (!isOut && inOrder) return;
       }
     } catch (error) {
       logger.error('reply.fault', { conversation: conversationId, ...errorFields(error) });
-      await sleep(AFTER_A_FAULT_MS, undefined, { signal: this.#cut.signal }).catch(() => undefined);
+      await sleep(ERROR_DELAY_MS, undefined, { signal: this.#abortController.signal }).catch(
+        () => undefined,
+      );
     }
   }
 
-  /** One attempt. False when the reply stays. */
-  async #depart(row: OutgoingRow, conversation: ConversationRow | undefined): Promise<boolean> {
-    const { store, outbound } = this.#options;
+  /** Makes one attempt. @returns false when the reply is to be retried */
+  async #sendReply(row: OutgoingRow, conversation: ConversationRow | undefined): Promise<boolean> {
+    const { store } = this.#options;
     const reply = store.messages.byId(row.shop, row.message_id);
-    const way = conversation && outbound[conversation.type];
-    if (reply?.status !== 'PENDING' || conversation === undefined || way === undefined) {
+    const outbound = conversation && this.#options.outbound[conversation.type];
+    if (reply?.status !== 'PENDING' || conversation === undefined || outbound === undefined) {
       await this.#settle(row, reply?.status === 'PENDING' ? 'FAILED' : undefined);
       return true;
     }
     let out;
     try {
-      out = await this.#cleared(conversation, reply);
+      out = await this.#prepare(conversation, reply);
     } catch (error) {
-      if (error instanceof SendFailed) return this.#failed(row, reply, way, error);
+      if (error instanceof SendFailed) return this.#failed(row, reply, outbound, error);
       throw error;
     }
-    if (!way.canRepeat) {
+    if (!outbound.canRepeat) {
       await store.write(() => store.outgoing.begin(row.message_id, this.#options.now()));
     }
     let sent;
     try {
-      sent = await way.send(out, this.#attempt(row));
+      sent = await outbound.send(out, this.#attempt(row));
     } catch (error) {
-      if (this.#cut.signal.aborted) return false;
-      return this.#failed(row, reply, way, error);
+      if (this.#abortController.signal.aborted) return false;
+      return this.#failed(row, reply, outbound, error);
     }
     await this.#sent(row, conversation, sent);
     return true;
   }
 
-  /** @throws {SendFailed} it must not leave, or not yet */
-  async #cleared(conversation: ConversationRow, reply: MessageRow): Promise<OutgoingReply> {
+  /** @throws {SendFailed} the reply must not be sent, or not yet */
+  async #prepare(conversation: ConversationRow, reply: MessageRow): Promise<OutgoingReply> {
     const { store, shopNames, findTextRoute, now } = this.#options;
-    const out = addressed(store, conversation, reply, shopNames.get(reply.shop) ?? '');
+    const out = addressReply(store, conversation, reply, shopNames.get(reply.shop) ?? '');
     if (conversation.type === 'sms' && findTextRoute !== undefined) {
-      return onItsRoute(store, conversation, out, findTextRoute, now());
+      return routeText(store, conversation, out, findTextRoute, now());
     }
     const refusal = conversation.type === 'email' ? emailRefusal(store, out) : undefined;
     if (refusal !== undefined) throw refusal;
@@ -195,10 +198,10 @@ export class ReplySender {
       partSent: (remoteId) =>
         store.write(() => {
           store.outgoing.partSent(row.message_id, now());
-          store.messages.sentAs(row.message_id, remoteId);
+          store.messages.setRemoteId(row.message_id, remoteId);
         }),
-      isKnown: (remoteId) => store.messages.isSentAs(row.shop, remoteId),
-      signal: this.#cut.signal,
+      isKnown: (remoteId) => store.messages.hasReply(row.shop, remoteId),
+      signal: this.#abortController.signal,
     };
   }
 
@@ -215,13 +218,13 @@ export class ReplySender {
   async #failed(
     row: OutgoingRow,
     reply: MessageRow,
-    way: Outbound,
+    outbound: Outbound,
     error: unknown,
   ): Promise<boolean> {
     const { store, logger, schedule, now } = this.#options;
-    // The store could not note what was done: nothing is known of the reply itself.
-    if (systemCode(error) !== undefined) throw error;
-    // Anything else is a fault of this program: to repeat it would not mend it.
+    // An error of the store says nothing about the reply.
+    if (isSystemError(error)) throw error;
+    // Any other error is a bug, which a retry would not fix.
     const failure =
       error instanceof SendFailed
         ? error
@@ -243,18 +246,18 @@ export class ReplySender {
       return true;
     }
     await store.write(() => {
-      // What can be repeated was not noted before.
-      if (way.canRepeat) store.outgoing.begin(row.message_id, now());
+      // An attempt that can be repeated was not recorded before.
+      if (outbound.canRepeat) store.outgoing.begin(row.message_id, now());
       store.outgoing.defer(row.message_id, nextAt, failure.kind === 'unsure');
-      if (way.inOrder) store.outgoing.holdBack(row.conversation_id, nextAt);
+      if (outbound.inOrder) store.outgoing.holdBack(row.conversation_id, nextAt);
     });
     logger.warn('reply.deferred', { ...fields, nextAt: new Date(nextAt).toISOString() });
     return false;
   }
 
   /**
-   * The reply leaves the list, in one write with its state; without one when it has one already. The
-   * customer knows nothing of a FAILED one: it is a person of the shop who has to see to it.
+   * Removes the reply from the queue and sets its status, in one write; undefined keeps the status. A
+   * FAILED reply sets the ticket to WaitingUser, because a person has to contact the customer.
    */
   async #settle(row: OutgoingRow, status: 'DELIVERED' | 'FAILED' | undefined): Promise<void> {
     const { store, now, onSettled } = this.#options;
@@ -274,9 +277,9 @@ export class ReplySender {
 const MINUTE_MS = 60_000;
 
 export interface RetrySchedule {
-  /** How long after its nth attempt a reply is tried again; the last one repeats. */
+  /** The delay after the nth attempt; the last delay repeats. */
   readonly delaysMs: readonly number[];
-  /** A reply that is older has lost its worth: the customer has given up, or has called. */
+  /** An older reply is no longer sent. */
   readonly giveUpAfterMs: number;
 }
 
@@ -286,8 +289,8 @@ export const RETRY_SCHEDULE: RetrySchedule = {
 };
 
 /**
- * When to try again after `attempts` attempts; undefined when it is time to give up. Milliseconds
- * since the epoch.
+ * When to make the next attempt, in milliseconds since the epoch; undefined when the schedule has
+ * ended.
  */
 export function nextAttemptAt(
   { delaysMs, giveUpAfterMs }: RetrySchedule,

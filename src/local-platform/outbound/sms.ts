@@ -1,5 +1,6 @@
 import { appendFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { cutText } from '../../runtime/clean-text.ts';
 import { durableFiles, makeFolder } from '../../runtime/durable-files.ts';
 import {
   diskFailure,
@@ -9,7 +10,7 @@ import {
   unreachable,
 } from './outbound.ts';
 
-/** Leaves each text message as a line of JSON in `sms.log`. DELIVERED is what is on disk. */
+/** Appends each text message to `sms.log` as a line of JSON. A reply is DELIVERED once it is durable. */
 export class SmsLog implements Outbound {
   readonly inOrder = true;
   readonly canRepeat = true;
@@ -33,19 +34,18 @@ export class SmsLog implements Outbound {
   }
 }
 
-/** What Twilio takes as one message (error 21617 beyond it). */
+/** Twilio's limit for one message (error 21617). */
 export const PART_MAX_CHARS = 1600;
-/** A telephone is no place for more; what does not fit is left out, and seen to be. */
+/** A longer answer is shortened and ends with an ellipsis. */
 export const PARTS_MAX = 5;
 
 const ELLIPSIS = '…';
-/** Where a text is cut best: after a paragraph, a line, a sentence, a word. */
+/** Where to cut, best first: after a paragraph, a line, a sentence, a word. */
 const ENDS = [/\n[ \t]*\n/g, /\n/g, /[.!?…。！？](?=["'”’)\]]*\s)["'”’)\]]*/g, /\s/g];
 
 /**
- * A long answer as the messages that it is sent in, in order: each ends where a paragraph, a line, a
- * sentence or a word does, and only text without any of these is cut in the middle of one.
- * Characters are counted as Twilio does, in UTF-16 units.
+ * Splits a long answer into messages. Each ends at the end of a paragraph, a line, a sentence or a
+ * word if possible. Characters are counted in UTF-16 units, like Twilio does.
  */
 export function smsParts(text: string, maxChars = PART_MAX_CHARS, maxParts = PARTS_MAX): string[] {
   const parts: string[] = [];
@@ -60,7 +60,7 @@ export function smsParts(text: string, maxChars = PART_MAX_CHARS, maxParts = PAR
   return [...parts, `${rest.slice(0, end).trimEnd()} ${ELLIPSIS}`];
 }
 
-/** The end of the first part. Not in its first half, for one word's sake. */
+/** The end of the first part, which must be in the second half of the allowed length. */
 function endWithin(text: string, maxChars: number): number {
   const window = text.slice(0, maxChars + 1);
   for (const end of ENDS) {
@@ -68,16 +68,15 @@ function endWithin(text: string, maxChars: number): number {
     const at = last.findLast((index) => index <= maxChars);
     if (at !== undefined && at > maxChars / 2) return at;
   }
-  // Not between the two halves of one character.
-  return /[\uD800-\uDBFF]/.test(text.charAt(maxChars - 1)) ? maxChars - 1 : maxChars;
+  return cutText(text, maxChars).length;
 }
 
-/** Twilio's marks of messages that travel by other ways than SMS. */
+/** Twilio's prefixes of addresses on transports other than SMS. */
 const PREFIX = /^(whatsapp|messenger|rcs):/i;
 
 /**
- * Both ends as Twilio wants them: who was written to through WhatsApp, answers through WhatsApp.
- * One of the two may have come without its prefix; with one only, Twilio refuses (error 63007).
+ * Gives both addresses the same transport prefix, because Twilio refuses a message with only one
+ * (error 63007) and either may have been stored without it.
  */
 export function smsAddresses(from: string, to: string): { from: string; to: string } {
   const prefix = (PREFIX.exec(to) ?? PREFIX.exec(from))?.[0] ?? '';

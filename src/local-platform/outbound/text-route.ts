@@ -2,35 +2,35 @@ import type { ConversationRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import { type OutgoingReply, SendFailed } from './outbound.ts';
 
-/** How the texts of a conversation come and go, as the gateway that received them knows. */
+/** The transport of a conversation's texts, as recorded by the gateway that received them. */
 export interface TextRoute {
   readonly transport: 'sms' | 'whatsapp' | 'rcs';
-  /** The shop's number or sender that was written to, without Twilio's prefix. */
+  /** The shop's number or sender, without Twilio's prefix. */
   readonly ours: string;
-  /** The customer's: their number in one of its forms, or the id of who shows no number. */
+  /** The customer's number, or their id when the number is hidden. */
   readonly theirs: string;
   readonly isOptedOut: boolean;
 }
 
-/** Finds it by the customer's message, or the conversation. Undefined: nothing is known of it. */
+/** Finds the route by the customer's message or the conversation; undefined when it is unknown. */
 export type FindTextRoute = (message: {
   readonly shop: string;
   readonly remoteId: string | undefined;
   readonly conversationId: string;
 }) => Promise<TextRoute | undefined>;
 
-/** Twilio, "Customer service windows": from the last message that the customer sent. */
+/** Since the customer's last message (Twilio, "Customer service windows"). */
 const WHATSAPP_WINDOW_MS = 24 * 60 * 60_000;
 const MESSAGE_SID = /^(?:SM|MM)[0-9a-f]{32}/i;
 
 /**
- * A reply by text on the way that its customer chose: over WhatsApp to who wrote over WhatsApp, over
- * RCS to who wrote over RCS, from the sender that received it, and never by SMS instead. What came
- * from elsewhere than a gateway's webhook goes as it is.
- * @throws {SendFailed} permanent: they have opted out, or how their texts came is known no more;
- *   transient: the gateway cannot say now
+ * Sends a text reply over the transport that the customer used, such as WhatsApp or RCS, and from the
+ * sender that received their message; never by SMS instead. A reply to a message that did not come
+ * through the gateway's webhook is unchanged.
+ * @throws {SendFailed} permanent: the customer has opted out, or the route is no longer known;
+ *   transient: the route could not be looked up
  */
-export async function onItsRoute(
+export async function routeText(
   store: Store,
   conversation: ConversationRow,
   reply: OutgoingReply,
@@ -39,10 +39,10 @@ export async function onItsRoute(
 ): Promise<OutgoingReply> {
   const last = store.messages.lastOfCustomer(conversation.id);
   const remoteId = last?.remote_id ?? undefined;
-  const route = await found(findRoute, reply.shop, remoteId, conversation.id);
+  const route = await lookUp(findRoute, reply.shop, remoteId, conversation.id);
   if (route === undefined) {
     if (remoteId === undefined || !MESSAGE_SID.test(remoteId)) return reply;
-    throw new SendFailed('permanent', 'nobody knows any more how their texts came', {
+    throw new SendFailed('permanent', 'the route of the conversation is no longer known', {
       code: 'unknown_route',
     });
   }
@@ -59,7 +59,7 @@ export async function onItsRoute(
   };
 }
 
-async function found(
+async function lookUp(
   findRoute: FindTextRoute,
   shop: string,
   remoteId: string | undefined,
@@ -68,6 +68,6 @@ async function found(
   try {
     return await findRoute({ shop, remoteId, conversationId });
   } catch (cause) {
-    throw new SendFailed('transient', 'the gateway was not asked how to reply', { cause });
+    throw new SendFailed('transient', 'the route could not be looked up', { cause });
   }
 }

@@ -11,51 +11,50 @@ import { smsAddresses, smsParts } from './sms.ts';
 type Words =
   | { readonly body: string }
   | { readonly contentSid: string; readonly contentVariables: string; readonly shown: string };
-/** A text, or a template with what it is filled in with; `shown` is that alone. */
+/** A text, or a template with its variable; `shown` is the variable's value. */
 export type OutgoingText = Words & { readonly from: string; readonly to: string };
 
-/** Sends a shop's texts. Handed in by the gateway, which knows the shop's account. */
+/** Sends a shop's texts. The gateway provides it, because it has the shop's account. */
 export interface TextSender {
-  /** Resolves with the provider's id of the message that it has taken over. @throws {SendFailed} */
+  /** Resolves with the provider's id of the accepted message. @throws {SendFailed} */
   readonly sendText: (text: OutgoingText) => Promise<string>;
-  /** The ids of messages with these words that the provider has since then. @throws {SendFailed} */
+  /** The provider's ids of messages with this text since then. @throws {SendFailed} */
   readonly findSent: (text: OutgoingText, since: Date) => Promise<readonly string[]>;
-  /** The SID of a template with the variable 1, for WhatsApp replies that come too late. */
+  /** The SID of a template with the variable 1, for WhatsApp replies after the service window. */
   readonly whatsappTemplate?: string;
 }
 
 /**
- * A template's body has up to 1,024 characters with its variables, which are one line each
- * (Meta, "Templates"; Twilio, "Using variables with Content Templates").
+ * A template with its variables has at most 1,024 characters, and each variable is one line (Meta,
+ * "Templates"; Twilio, "Using variables with Content Templates").
  */
 const VARIABLE_MAX_CHARS = 900;
 
 /**
- * Sends replies as text messages through the shops' own Twilio accounts. DELIVERED is what Twilio
- * has taken over.
+ * Sends replies as text messages through the shops' Twilio accounts. A reply is DELIVERED once Twilio
+ * has accepted it.
  *
- * Twilio knows no key by which it would tell that a message was sent before. So where an attempt
- * ended without an answer, or with the program, its message is looked for in the account's list
- * before it is sent again.
+ * Twilio has no idempotency key. After an attempt without an answer, or a crash, the message is
+ * therefore looked up in the account's list before it is sent again.
  */
 export class TwilioSms implements Outbound {
   readonly inOrder = true;
   readonly canRepeat = false;
   readonly #senders: ReadonlyMap<string, TextSender>;
-  readonly #elsewhere: Outbound;
+  readonly #fallback: Outbound;
 
   /**
-   * @param senders by the shop's id; looked into for each message
-   * @param elsewhere for shops without an account
+   * @param senders by shop id; read for each message, because a reload changes the map
+   * @param fallback for shops without an account
    */
-  constructor(senders: ReadonlyMap<string, TextSender>, elsewhere: Outbound) {
+  constructor(senders: ReadonlyMap<string, TextSender>, fallback: Outbound) {
     this.#senders = senders;
-    this.#elsewhere = elsewhere;
+    this.#fallback = fallback;
   }
 
   async send(reply: OutgoingReply, attempt: Attempt): Promise<Sent> {
     const sender = this.#senders.get(reply.shop);
-    if (sender === undefined) return this.#elsewhere.send(reply, attempt);
+    if (sender === undefined) return this.#fallback.send(reply, attempt);
     const { from, to } = reply;
     if (from === undefined || to === undefined) throw unreachable('a number');
     const messages = messagesOf(reply, sender);
@@ -64,9 +63,9 @@ export class TwilioSms implements Outbound {
     for (const words of messages.slice(attempt.partsSent)) {
       const message = { ...ends, ...words };
       const found =
-        unsureSince && (await uncut(find(sender, message, unsureSince, attempt), attempt));
+        unsureSince && (await untilAborted(find(sender, message, unsureSince, attempt), attempt));
       unsureSince = undefined;
-      const sid = found ?? (await uncut(sender.sendText(message), attempt));
+      const sid = found ?? (await untilAborted(sender.sendText(message), attempt));
       await attempt.partSent(sid);
     }
     return {};
@@ -78,7 +77,7 @@ function messagesOf({ content, needsTemplate }: OutgoingReply, sender: TextSende
   if (needsTemplate !== true) return smsParts(content).map((body) => ({ body }));
   const { whatsappTemplate: contentSid } = sender;
   if (contentSid === undefined) {
-    throw new SendFailed('permanent', 'they wrote more than 24 hours ago', {
+    throw new SendFailed('permanent', 'the customer wrote more than 24 hours ago', {
       code: 'window_closed',
     });
   }
@@ -90,7 +89,7 @@ function messagesOf({ content, needsTemplate }: OutgoingReply, sender: TextSende
   }));
 }
 
-/** The same text to the same person since then, if the provider has it and no other reply is it. */
+/** The provider's id of this text, if it was sent since then and is not another reply's. */
 async function find(
   sender: TextSender,
   text: OutgoingText,
@@ -101,13 +100,15 @@ async function find(
     return (await sender.findSent(text, since)).find((id) => !isKnown(id));
   } catch (error) {
     if (!(error instanceof SendFailed)) throw error;
-    // Whether it is out is as open as before.
-    throw new SendFailed('unsure', 'Twilio was not asked', { code: error.code });
+    // It is still unknown whether the text was sent.
+    throw new SendFailed('unsure', 'the sent messages could not be looked up', {
+      code: error.code,
+    });
   }
 }
 
-/** Ends with the program, not with Twilio's answer. */
-async function uncut<T>(call: Promise<T>, { signal }: Attempt): Promise<T> {
+/** Rejects when the program ends, without waiting for Twilio's answer. */
+async function untilAborted<T>(call: Promise<T>, { signal }: Attempt): Promise<T> {
   let stop: () => void = () => undefined;
   const cut = new Promise<never>((_resolve, reject) => {
     stop = () => reject(new SendFailed('unsure', 'the program ends'));

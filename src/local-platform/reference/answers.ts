@@ -9,26 +9,26 @@ import {
 } from '../../platform-api/resources.ts';
 import { type ApiStatus, ERROR_CODES } from '../api-error.ts';
 
-/** What the operations answer with, each under its name in the document. */
+/** The answers of the operations, with their names in the document. */
 
 const named = <T extends z.ZodType>(schema: T, id: string, description: string) =>
   schema.meta({ id, description });
 
-export const ticketAnswer = named(
-  ticketFields,
-  'Ticket',
-  'What the shop has to do for a customer.',
+export const ticketAnswer = named(ticketFields, 'Ticket', 'A task of the shop for a customer.');
+export const messageAnswer = named(
+  messageFields,
+  'Message',
+  'A message of a customer, the agent or a teammate.',
 );
-export const messageAnswer = named(messageFields, 'Message', 'One thing that someone said.');
 export const conversationAnswer = named(
   conversationFields,
   'Conversation',
-  'Messages that belong together, on one channel.',
+  'Related messages on one channel.',
 );
 export const contactAnswer = named(
   contactFields,
   'Contact',
-  'A customer, or someone of a customer.',
+  'A customer, or a person who belongs to one.',
 );
 export const mediaAnswer = named(mediaFields, 'Media', 'An uploaded file.');
 
@@ -42,7 +42,7 @@ const page = <T extends z.ZodType>(item: T, id: string) =>
       previous: link('Link to the previous page; null on the first.'),
     }),
     id,
-    'A page of a list. The links carry an opaque `cursor`, and the filters.',
+    'A page of a list. The links contain an opaque `cursor` and the filters.',
   );
 export const ticketPage = page(ticketAnswer, 'TicketPage');
 export const messagePage = page(messageAnswer, 'MessagePage');
@@ -51,7 +51,7 @@ export const contactPage = page(contactAnswer, 'ContactPage');
 export const ticketCount = named(
   z.object({ count: z.int().min(0).describe('The number of matching tickets.') }),
   'TicketCount',
-  'How many tickets match.',
+  'The number of matching tickets.',
 );
 
 export const eventAnswer = named(
@@ -61,21 +61,21 @@ export const eventAnswer = named(
       .describe('The resolved contact, present if a contact was provided.'),
   }),
   'EventResult',
-  'Whom the event was added to.',
+  'The contact of the event.',
 );
 
 export const errorAnswer = named(
   z.object({
     error: z.object({
-      code: z.enum(ERROR_CODES).describe('For programs; each belongs to one status.'),
+      code: z.enum(ERROR_CODES).describe('For programs; each status has its own code.'),
       message: z.string().describe('For people.'),
       fields: z
         .record(z.string(), z.string())
-        .describe('What was expected of each field that is wrong, by its path.'),
+        .describe('What was expected, by the path of each wrong field.'),
     }),
   }),
   'Error',
-  'Every answer that is no success has this form.',
+  'The body of every error.',
 );
 
 export interface ErrorAnswer {
@@ -86,11 +86,11 @@ export interface ErrorAnswer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The errors that operations share; any other has the same body. */
+/** The errors of several operations; other errors have the same body. */
 export const ERRORS = {
   400: {
     name: 'Invalid',
-    description: 'Something in the request is not as it has to be; `fields` says what.',
+    description: 'The request is not valid; `fields` has the wrong fields.',
     example: {
       code: 'invalid',
       message: 'the request is not valid',
@@ -109,7 +109,7 @@ export const ERRORS = {
   },
   403: {
     name: 'Forbidden',
-    description: 'The API key is of another shop than `X-Shop-Id` names.',
+    description: 'The API key belongs to another shop than `X-Shop-Id`.',
     example: {
       code: 'forbidden',
       message: 'the API key is not of this shop',
@@ -118,7 +118,7 @@ export const ERRORS = {
   },
   404: {
     name: 'NotFound',
-    description: 'The shop has nothing with this id.',
+    description: 'The shop has no resource with this id.',
     example: {
       code: 'not_found',
       message: 'there is no such resource in this shop',
@@ -127,7 +127,7 @@ export const ERRORS = {
   },
   413: {
     name: 'TooLarge',
-    description: 'The body is larger than what is taken.',
+    description: 'The body is too large.',
     example: {
       code: 'too_large',
       message: 'the body is too large',
@@ -136,7 +136,7 @@ export const ERRORS = {
   },
   415: {
     name: 'UnsupportedMediaType',
-    description: 'The body is of another type than the operation takes.',
+    description: 'The operation does not accept this type of body.',
     example: {
       code: 'unsupported_media_type',
       message: 'the type of the body is not supported',
@@ -145,17 +145,17 @@ export const ERRORS = {
   },
   429: {
     name: 'TooManyRequests',
-    description: 'The shop asks more often than it may; `Retry-After` says when to come back.',
+    description: 'The shop has exceeded its rate limit; `Retry-After` has the time to wait.',
     example: {
       code: 'rate_limited',
-      message: 'too many requests: 50 a second are taken',
+      message: 'too many requests: at most 50 per second are allowed',
       fields: {},
     },
     headers: { 'Retry-After': 'Seconds to wait.' },
   },
   503: {
     name: 'Unavailable',
-    description: 'The store cannot write now, for instance because the disk is full.',
+    description: 'The store cannot write at the moment, for example because the disk is full.',
     example: { code: 'unavailable', message: 'the store cannot write now', fields: {} },
     headers: { 'Retry-After': 'Seconds to wait.' },
   },

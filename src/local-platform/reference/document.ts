@@ -6,29 +6,29 @@ import { curl, type Operation, operations } from './operations.ts';
 import { SHOP_ID } from './examples.ts';
 
 export type OpenApiDocument = ReturnType<OpenApiGeneratorV31['generateDocument']>;
-/** A response, with no reference in its place. */
+/** A response that is not a reference. */
 interface ResponseObject {
   readonly description: string;
   readonly headers?: object;
   readonly content: object;
 }
 
-const DESCRIPTION = `A customer-support platform with an AI agent. Over JSON and HTTP a client reads tickets, messages, conversations and contacts, submits what customers write by email, SMS or web chat, uploads files, and records events.
+const DESCRIPTION = `A customer-support platform with an AI agent. With JSON over HTTP a client reads tickets, messages, conversations and contacts, submits customers' messages from email, SMS and web chat, uploads files, and records events.
 
-Every request carries \`Authorization: Bearer\` with the API key and \`X-Shop-Id\` with the uuid of the shop, and reaches the data of that shop alone. Paths end with a slash. Lists come in pages with a \`next\` and a \`previous\` link; a parameter that is an array is one parameter with comma-separated values.`;
+Every request carries \`Authorization: Bearer\` with the API key and \`X-Shop-Id\` with the uuid of the shop, and can access the data of that shop only. Paths end with a slash. Lists are paged with \`next\` and \`previous\` links. An array parameter is one parameter with comma-separated values.`;
 
 const TAGS = [
-  ['Messages', 'What customers and the agent say.'],
-  ['Tickets', 'What there is to do, one for each conversation.'],
-  ['Conversations', 'Messages that belong together, on one channel.'],
+  ['Messages', 'Messages of customers and of the agent.'],
+  ['Tickets', 'Tasks of the shop, one per conversation.'],
+  ['Conversations', 'Related messages on one channel.'],
   ['Contacts', 'The customers.'],
   ['Media', 'Files to attach to messages.'],
-  ['Events', 'What happened elsewhere: timelines and metrics.'],
+  ['Events', 'Timeline events and metrics of other systems.'],
 ] as const;
 
 /**
- * The OpenAPI 3.1 document of the API, made from the schemas that validate.
- * @param baseUrl where the platform is reached, without the version
+ * The OpenAPI 3.1 document of the API, generated from the schemas that validate requests.
+ * @param baseUrl the platform's URL without the version
  */
 export function openApiDocument(baseUrl: string): OpenApiDocument {
   const registry = new OpenAPIRegistry();
@@ -61,8 +61,8 @@ export function openApiDocument(baseUrl: string): OpenApiDocument {
   });
   delete document.webhooks;
   for (const { get } of Object.values(document.paths ?? {})) {
-    // None of them is a reference: they come from query schemas.
-    for (const parameter of (get?.parameters ?? []) as Parameter[]) complete(parameter);
+    // None of them is a reference, because they come from query schemas.
+    for (const parameter of (get?.parameters ?? []) as Parameter[]) completeParameter(parameter);
   }
   const schemas = Object.entries(document.components?.schemas ?? {}).sort();
   return {
@@ -83,8 +83,8 @@ interface Parameter {
   readonly schema: { readonly type?: unknown; default?: number };
 }
 
-/** What a query schema cannot say about its parameter. */
-function complete(parameter: Parameter): void {
+/** Adds what a query schema cannot express about its parameter. */
+function completeParameter(parameter: Parameter): void {
   if (parameter.schema.type === 'array') {
     // One parameter with comma-separated values (API §4).
     parameter.style = 'form';
@@ -92,7 +92,7 @@ function complete(parameter: Parameter): void {
   }
   if (parameter.name === 'limit') {
     parameter.schema.default = LIMITS.pageDefault;
-    parameter.description = `The number of results in the page; more than ${LIMITS.pageMax} are cut to that.`;
+    parameter.description = `The number of results per page; a value above ${LIMITS.pageMax} is reduced to that.`;
   }
 }
 
@@ -116,7 +116,7 @@ function registerOperation(registry: OpenAPIRegistry, operation: Operation, base
   });
 }
 
-const pathParameters = z.object({ id: z.guid().describe('Which one.') });
+const pathParameters = z.object({ id: z.guid().describe('The id of the resource.') });
 
 function jsonBody({ schema, examples }: NonNullable<Operation['body']>) {
   const named = examples.map(({ name, summary, value }) => [name, { summary, value }] as const);
@@ -161,7 +161,7 @@ function errorResponses() {
     },
   ]);
   const other = {
-    description: 'Any other error, in the same form.',
+    description: 'Any other error, in the same format.',
     content: { 'application/json': { schema: ERROR_SCHEMA } },
   };
   return { ...Object.fromEntries(responses), Other: other };

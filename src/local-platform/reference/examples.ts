@@ -9,8 +9,8 @@ import type {
 import type { CreateEventRequest, CreateMessageRequest } from '../../platform-api/schemas.ts';
 
 /**
- * One small story for the whole document: Ann Lee writes an email about her order, with a picture
- * of the damaged box, and the agent answers.
+ * The example data of the whole document: Ann Lee writes an email about her order, with a picture of
+ * the damaged box, and the agent answers.
  */
 export const SHOP_ID = '0b6c9c2e-7b1f-4a55-9f6e-0d6f0a3f1c11';
 const AGENT_ID = '5f0f2f57-0d8e-4c42-9d60-54c1f4f8a7a1';
@@ -111,7 +111,7 @@ export const contact: z.input<typeof contactFields> = {
   updated_at: ASKED_AT,
 };
 
-/** Links need to know where the platform is. */
+/** @param baseUrl of the link */
 export const media = (baseUrl: string): z.input<typeof mediaFields> => ({
   id: MEDIA_ID,
   type: 'image/jpeg',
@@ -160,7 +160,7 @@ export const createEvent: CreateEventRequest = {
 
 export const eventContact = { contact: { id: CONTACT_ID, email: 'ann@customer.example' } };
 
-/** Filters as they stand in a query, by list. */
+/** Example filters, by list. */
 export const queries = {
   tickets: { created_at__range: 'relative:-7d,', priority__in: '0,1', limit: '20' },
   count: { created_at__range: 'relative:-7d,' },

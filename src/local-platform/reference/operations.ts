@@ -35,16 +35,16 @@ export interface Success {
   readonly example: object;
 }
 
-/** One operation of API §4, with what there is to say about it. */
+/** An operation of API §4 and its documentation. */
 export interface Operation {
   readonly id: string;
   readonly tag: string;
   readonly method: 'get' | 'post';
-  /** Below the version. */
+  /** Relative to the version. */
   readonly path: string;
   readonly summary: string;
   readonly description: string;
-  /** The query, and one as an example. */
+  /** The query's schema, and an example. */
   readonly query?: { readonly schema: z.ZodObject; readonly example: Record<string, string> };
   readonly body?: { readonly schema: z.ZodObject; readonly examples: readonly Example[] };
   readonly form?: { readonly schema: z.ZodObject; readonly example: Record<string, string> };
@@ -62,7 +62,7 @@ const page = (results: readonly object[], next: string | null = null) => ({
   previous: null,
 });
 
-/** For the document: the form itself is read as a stream. */
+/** For the document only: `readUpload` reads the form as a stream. */
 const uploadForm = z.object({
   file: z.string().meta({
     contentMediaType: 'application/octet-stream',
@@ -74,8 +74,7 @@ const uploadForm = z.object({
     .describe('Whether the file is readable from a public URL.'),
 });
 
-/** All 11 operations, in the order to read them in. @param baseUrl of the links in examples */
-export const operations = (baseUrl: string): readonly Operation[] => [
+const MESSAGES: readonly Operation[] = [
   {
     id: 'createMessage',
     tag: 'Messages',
@@ -83,24 +82,28 @@ export const operations = (baseUrl: string): readonly Operation[] => [
     path: '/messages/',
     summary: 'Create message',
     description:
-      'Creates an inbound customer message, which the AI agent then processes. Its reply is a ' +
-      'message of the same conversation, and leaves by the channel of the conversation.\n\n' +
-      'With `conversation.id` the message is appended to that conversation. Without, a new one ' +
-      'is created on the channel `conversation.type`; an email is put into the conversation that ' +
-      'its `in_reply_to` and `references` belong to.\n\n' +
-      'A message that comes again with the same `remote_id` is not created a second time: the ' +
-      'answer is 200 with the one that is there.',
+      'Creates an inbound customer message, which the AI agent then processes. The reply is a ' +
+      'message of the same conversation, and is sent on its channel.\n\n' +
+      'With `conversation.id` the message is appended to that conversation. Otherwise a new ' +
+      'conversation is created on the channel `conversation.type`, except for an email whose ' +
+      '`in_reply_to` or `references` belong to an existing conversation.\n\n' +
+      'A message with a known `remote_id` is not created again: the answer is 200 with the ' +
+      'existing message.',
     body: {
       schema: createMessageRequestSchema,
       examples: [
         { name: 'email', summary: 'An email', value: examples.createEmail },
         { name: 'sms', summary: 'A text message', value: examples.createSms },
-        { name: 'append', summary: 'One more in a conversation', value: examples.appendChat },
+        {
+          name: 'append',
+          summary: 'A message in an existing conversation',
+          value: examples.appendChat,
+        },
       ],
     },
     successes: {
       201: {
-        description: 'The message, created.',
+        description: 'The created message.',
         schema: messageAnswer,
         example: examples.message,
       },
@@ -119,8 +122,8 @@ export const operations = (baseUrl: string): readonly Operation[] => [
     path: '/messages/',
     summary: 'List messages',
     description:
-      'Messages of both sides. A reply of the agent has the role `agent`; it is `PENDING` until ' +
-      'it has left, then `DELIVERED` or `FAILED`.',
+      'Messages of customers and of the agent. A reply has the role `agent`; it is `PENDING` ' +
+      'until it is sent, then `DELIVERED` or `FAILED`.',
     query: { schema: listMessagesQuerySchema, example: examples.queries.messages },
     successes: {
       200: {
@@ -143,6 +146,9 @@ export const operations = (baseUrl: string): readonly Operation[] => [
     },
     errors: READ_ONE,
   },
+];
+
+const ticketsOperations = (baseUrl: string): readonly Operation[] => [
   {
     id: 'listTickets',
     tag: 'Tickets',
@@ -181,13 +187,16 @@ export const operations = (baseUrl: string): readonly Operation[] => [
     method: 'get',
     path: '/tickets/count/',
     summary: 'Count tickets',
-    description: 'How many tickets match; takes the filters of List tickets.',
+    description: 'The number of tickets that match the filters of List tickets.',
     query: { schema: ticketFiltersSchema, example: examples.queries.count },
     successes: {
       200: { description: 'The number.', schema: ticketCount, example: { count: 17 } },
     },
     errors: READ,
   },
+];
+
+const CONVERSATIONS: readonly Operation[] = [
   {
     id: 'getConversation',
     tag: 'Conversations',
@@ -204,6 +213,9 @@ export const operations = (baseUrl: string): readonly Operation[] => [
     },
     errors: READ_ONE,
   },
+];
+
+const CONTACTS: readonly Operation[] = [
   {
     id: 'listContacts',
     tag: 'Contacts',
@@ -233,6 +245,9 @@ export const operations = (baseUrl: string): readonly Operation[] => [
     },
     errors: READ_ONE,
   },
+];
+
+const mediaOperations = (baseUrl: string): readonly Operation[] => [
   {
     id: 'uploadMedia',
     tag: 'Media',
@@ -240,10 +255,10 @@ export const operations = (baseUrl: string): readonly Operation[] => [
     path: '/media/',
     summary: 'Upload media',
     description:
-      'Uploads a file: an image, a document, audio and so on. The returned `id` is used in ' +
+      'Uploads a file, such as an image, a document or audio. The returned `id` is used in ' +
       '`attachments` of Create message.\n\n' +
-      'The `url` of a private file is signed and works for an hour; that of a public file has no ' +
-      'end. Either takes `Range` requests.',
+      'The `url` of a private file is signed and valid for an hour; that of a public file does ' +
+      'not expire. Both support `Range` requests.',
     form: {
       schema: uploadForm,
       example: { file: '@"damaged box.jpg";type=image/jpeg', permission: 'private' },
@@ -257,6 +272,9 @@ export const operations = (baseUrl: string): readonly Operation[] => [
     },
     errors: WRITE,
   },
+];
+
+const EVENTS: readonly Operation[] = [
   {
     id: 'createEvent',
     tag: 'Events',
@@ -267,12 +285,12 @@ export const operations = (baseUrl: string): readonly Operation[] => [
       'Records an event on the timeline of a contact, or emits a metric, or both: at least one ' +
       'of `contact` and `metric` is needed. A contact is found by email, then phone, then ' +
       '`remote_id`, or created.\n\n' +
-      'A metric that comes again under the same `metric_name` and `deduping_key` is not recorded ' +
-      'a second time: the answer is 200.',
+      'A metric with a known `metric_name` and `deduping_key` is not recorded again: the answer ' +
+      'is 200.',
     body: {
       schema: createEventRequestSchema,
       examples: [
-        { name: 'shipped', summary: 'On a timeline, and counted', value: examples.createEvent },
+        { name: 'shipped', summary: 'A timeline event with a metric', value: examples.createEvent },
       ],
     },
     successes: {
@@ -291,7 +309,17 @@ export const operations = (baseUrl: string): readonly Operation[] => [
   },
 ];
 
-/** A line to try an operation with, for a POSIX shell that has `API_KEY` and `SHOP_ID`. */
+/** All 11 operations, in reading order. @param baseUrl of the links in the examples */
+export const operations = (baseUrl: string): readonly Operation[] => [
+  ...MESSAGES,
+  ...ticketsOperations(baseUrl),
+  ...CONVERSATIONS,
+  ...CONTACTS,
+  ...mediaOperations(baseUrl),
+  ...EVENTS,
+];
+
+/** A command to try an operation in a POSIX shell with `API_KEY` and `SHOP_ID`. */
 export function curl(operation: Operation, baseUrl: string): string {
   const path = operation.path.replace('{id}', idOf(operation));
   const lines = [
@@ -315,7 +343,7 @@ function idOf({ successes }: Operation): string {
   return 'id' in example && typeof example.id === 'string' ? example.id : '';
 }
 
-/** A query as one would write it: commas and colons need no escape there (RFC 3986 §3.4). */
+/** A readable query: commas and colons need no escape (RFC 3986 §3.4). */
 function queryOf({ query }: Operation): string {
   if (query === undefined) return '';
   const text = new URLSearchParams(query.example).toString();

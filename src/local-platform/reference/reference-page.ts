@@ -14,7 +14,7 @@ import {
 import type { OpenApiDocument } from './document.ts';
 import { type Operation, operations } from './operations.ts';
 
-/** The whole document on one page, which needs no script: it is read, searched and printed. */
+/** The reference as one page without scripts. */
 export function referencePage(document: OpenApiDocument, baseUrl: string): Markup {
   const all = operations(baseUrl);
   const tags = (document.tags ?? []).map(({ name, description = '' }) => ({
@@ -78,7 +78,7 @@ export function referencePage(document: OpenApiDocument, baseUrl: string): Marku
             <section class="tag" id="objects">
               <div class="heading">
                 <h2>Objects</h2>
-                <p>A required field is always there, and may be null where it says so.</p>
+                <p>A required field is always present; it may be null where that is stated.</p>
               </div>
               ${schemas.map(([name, schema]) => objectSection(name, schema as FieldSchema))}
             </section>
@@ -96,8 +96,8 @@ function start({ info }: OpenApiDocument, baseUrl: string): Markup {
       <p class="version">Version ${info.version}, as this local platform implements it</p>
       ${prose(info.description ?? '')}
       <p>
-        For programs: <a href="/v2026-04/openapi.json">openapi.json</a>, OpenAPI 3.1, made from the
-        schemas that validate.
+        For programs: <a href="/v2026-04/openapi.json">openapi.json</a>, OpenAPI 3.1, generated from
+        the schemas that validate requests.
       </p>
     </div>
     <div class="code">
@@ -106,7 +106,7 @@ function start({ info }: OpenApiDocument, baseUrl: string): Markup {
         <pre tabindex="0"><code class="line">${baseUrl}/v2026-04</code></pre>
       </figure>
       <figure>
-        <figcaption>The key and the shop, for the lines below</figcaption>
+        <figcaption>API key and shop, for the commands below</figcaption>
         <pre tabindex="0"><code class="line">export API_KEY=… SHOP_ID=…</code></pre>
       </figure>
     </div>
@@ -123,9 +123,9 @@ const errorSection = html`<section class="tag" id="errors">
   <div class="heading">
     <h2>Errors</h2>
     <p>
-      Each is <a href="#Error">Error</a>: a <code>code</code> for programs, a
-      <code>message</code> for people, and in <code>fields</code> what was expected of each field
-      that is wrong.
+      Each error is an <a href="#Error">Error</a> with a <code>code</code> for programs, a
+      <code>message</code> for people, and <code>fields</code>, which maps each wrong field to what
+      was expected.
     </p>
   </div>
   <table>
@@ -152,7 +152,7 @@ const errorSection = html`<section class="tag" id="errors">
 const decisionSection = html`<section class="tag" id="decisions">
   <div class="heading">
     <h2>What the API leaves open</h2>
-    <p>The document of the API is silent here and there. This is what the local platform does.</p>
+    <p>How the local platform behaves where the API's documentation is silent.</p>
   </div>
   <table>
     <thead>
@@ -174,6 +174,6 @@ const decisionSection = html`<section class="tag" id="decisions">
 </section>`;
 
 function found({ paths = {} }: OpenApiDocument, { path, method }: Operation): DocumentedOperation {
-  // The generator's types allow references where it never puts any.
+  // The generator's types allow references, which it never generates here.
   return paths[path]?.[method] as unknown as DocumentedOperation;
 }

@@ -7,7 +7,7 @@ import { referencePage } from './reference-page.ts';
 import { html, type Markup } from '../../runtime/markup.ts';
 
 const HEADERS = {
-  // No script, and nothing from elsewhere.
+  // No scripts, and nothing from other origins.
   'Content-Security-Policy':
     "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'X-Content-Type-Options': 'nosniff',
@@ -16,12 +16,12 @@ const HEADERS = {
 };
 
 /**
- * What tells about the API, to anyone: a page at `/`, the reference at `/reference`, and the
- * OpenAPI document at `/v2026-04/openapi.json`.
+ * The pages about the API, without authentication: the home page at `/`, the reference at
+ * `/reference`, and the OpenAPI document at `/v2026-04/openapi.json`.
  */
 export function referenceRoutes(router: Router, baseUrl: () => string): void {
   const style = readFileSync(new URL('./reference.css', import.meta.url), 'utf8');
-  // Made when first asked for; the port is not known before.
+  // Created at the first request, because the port is not known before.
   const documents = once(() => openApiDocument(baseUrl()));
   const reference = once(() => referencePage(documents(), baseUrl()).source);
   const home = once(() => homePage(baseUrl()).source);
@@ -37,7 +37,7 @@ export function referenceRoutes(router: Router, baseUrl: () => string): void {
   });
   resource(router, '/v2026-04/openapi.json', {
     get: (_request, response) => {
-      // Anyone may read it; editors and viewers in a browser do.
+      // Any origin may read it, such as OpenAPI viewers in a browser.
       sendJson(response, 200, documents(), { 'Access-Control-Allow-Origin': '*' });
     },
   });
@@ -51,7 +51,7 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value;
 }
 
-/** `GET /`: what this is, and where to go on. */
+/** `GET /`: a short introduction with links. */
 const homePage = (baseUrl: string): Markup =>
   html`<!doctype html>
     <html lang="en">
@@ -66,15 +66,15 @@ const homePage = (baseUrl: string): Markup =>
         <main>
           <h1>The local platform is running</h1>
           <p>
-            It is a complete implementation of the customer-support platform's REST API for one
-            machine. What it is given it keeps, and an agent answers.
+            A complete implementation of the customer-support platform's REST API for one machine.
+            It stores all data durably, and an agent answers the messages.
           </p>
           <p class="ways">
             <a class="way" href="/reference"
-              ><b>API reference</b> All operations, with an example each</a
+              ><b>API reference</b> All operations, each with an example</a
             >
             <a class="way" href="/v2026-04/openapi.json"
-              ><b>openapi.json</b> The same for programs</a
+              ><b>openapi.json</b> The reference for programs</a
             >
           </p>
           <figure>
@@ -84,8 +84,8 @@ const homePage = (baseUrl: string): Markup =>
   -H "X-Shop-Id: $SHOP_ID"</code></pre>
           </figure>
           <p class="quiet">
-            The key and the id of a shop are in the configuration; those of the demo shop are
-            printed at the start.
+            A shop's key and id are in the configuration; those of the demo shop are printed at the
+            start.
           </p>
         </main>
       </body>

@@ -2,7 +2,7 @@ import { html, type Markup } from '../../runtime/markup.ts';
 import { ERRORS } from './answers.ts';
 import { curl, type Operation, type Success } from './operations.ts';
 
-/** What the document says about an operation, as far as the page shows it. */
+/** The parts of a documented operation that the page shows. */
 export interface DocumentedOperation {
   readonly parameters?: readonly {
     readonly name: string;
@@ -22,7 +22,7 @@ export interface DocumentedOperation {
   >;
 }
 
-/** An operation: what it takes and answers on one side, an example of both on the other. */
+/** An operation: its parameters and answers, beside an example of each. */
 export function operationSection(
   operation: Operation,
   documented: DocumentedOperation,
@@ -76,7 +76,7 @@ export function operationSection(
 export const methodBadge = (method: Operation['method']): Markup =>
   html`<span class="method ${method}">${method.toUpperCase()}</span>`;
 
-/** What stands for the operation comes first: 201 where something is created. */
+/** The main answer first: 201 where a resource is created. */
 const successesOf = ({ successes }: Operation): [string, Success][] =>
   Object.entries(successes).sort(([a], [b]) => Number(b) - Number(a));
 
@@ -113,7 +113,7 @@ const more = (summary: string, value: object): Markup =>
     <pre tabindex="0"><code>${json(value)}</code></pre>
   </details>`;
 
-/** As much of JSON Schema as the document uses. */
+/** The part of JSON Schema that the document uses. */
 export interface FieldSchema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -141,7 +141,7 @@ export const fieldsOf = (schema: FieldSchema): Field[] =>
     required: schema.required?.includes(name) ?? false,
   }));
 
-/** A list of fields, each with its type and meaning; what an object is made of stands below it. */
+/** A list of fields with their types and meanings; the fields of an object are nested below it. */
 export function fieldList(fields: readonly Field[]): Markup {
   return html`<dl class="fields">
     ${fields.map(
@@ -169,7 +169,7 @@ function meaning(schema: FieldSchema): Markup {
 const values = (list: readonly unknown[]) =>
   html`<p class="values">One of ${list.map((value) => html`<code>${String(value)}</code> `)}</p>`;
 
-/** In words: "uuid or null", "array of integer". */
+/** The type in words: "uuid or null", "array of integer". */
 function typeOf(schema: FieldSchema): Markup {
   const [, name] = /^#\/components\/schemas\/(\w+)$/.exec(schema.$ref ?? '') ?? [];
   if (name !== undefined) return html`<a href="#${name}">${name}</a>`;
@@ -190,7 +190,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   uri: 'URI',
 };
 
-/** Paragraphs, parted by an empty line, with code in backticks. */
+/** Paragraphs separated by empty lines, with code in backticks. */
 export const prose = (text: string): Markup =>
   html`${text
     .split('\n\n')
@@ -205,7 +205,7 @@ export const phrase = (text: string): Markup =>
 
 const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(true|false|null|-?\d[\d.eE+-]*)\b/g;
 
-/** JSON with its names, texts and other values told apart. */
+/** JSON with highlighted names, strings and other values. */
 export function json(value: unknown): Markup {
   const text = JSON.stringify(value, null, 2);
   const parts: Markup[] = [];

@@ -8,7 +8,7 @@ import {
   listTicketsQuerySchema,
   ticketFiltersSchema,
 } from '../../platform-api/schemas.ts';
-import { ApiError } from '../api-error.ts';
+import { invalidRequest } from '../api-error.ts';
 import { shopOf } from '../authenticate.ts';
 import { checked, jsonBody } from './input.ts';
 import { sendJson } from '../respond.ts';
@@ -41,7 +41,7 @@ function record(
 ): { contact: ContactRow | undefined; created: boolean } {
   const identity = event.contact;
   if (identity && !identity.email && !identity.phone && !identity.remote_id) {
-    throw new ApiError(400, 'the request is not valid', {
+    throw invalidRequest({
       contact: 'expected an email, a phone or a remote_id to find it by',
     });
   }
@@ -72,7 +72,7 @@ export function ticketRoutes(router: Router, { store, now, baseUrl }: RouteConte
       sendJson(response, 200, { count: store.tickets.count(shopOf(response), filters, now()) });
     },
   });
-  one(router, '/tickets/:id/', store.tickets, toTicket);
+  getRoute(router, '/tickets/:id/', store.tickets, toTicket);
 }
 
 /** API §4.5, §4.6, §4.7 */
@@ -98,7 +98,7 @@ export function messageRoutes(router: Router, context: RouteContext): void {
       },
     ],
   });
-  one(router, '/messages/:id/', store.messages, toMessage);
+  getRoute(router, '/messages/:id/', store.messages, toMessage);
 }
 
 /** API §4.10, §4.11 */
@@ -110,16 +110,16 @@ export function contactRoutes(router: Router, { store, baseUrl }: RouteContext):
       sendJson(response, 200, toPage(baseUrl(), request, slice, toContact));
     },
   });
-  one(router, '/contacts/:id/', store.contacts, toContact);
+  getRoute(router, '/contacts/:id/', store.contacts, toContact);
 }
 
 /** API §4.9 */
 export function conversationRoutes(router: Router, { store }: RouteContext): void {
-  one(router, '/conversations/:id/', store.conversations, toConversation);
+  getRoute(router, '/conversations/:id/', store.conversations, toConversation);
 }
 
-/** The resource with the id in the path, or 404. */
-function one<Row>(
+/** Adds the route that returns one resource by its id. */
+function getRoute<Row>(
   router: Router,
   path: string,
   table: { byId(shop: string, id: string): Row | undefined },

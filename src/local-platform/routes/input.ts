@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import express, { type RequestHandler } from 'express';
 import type { z } from 'zod';
-import { ApiError } from '../api-error.ts';
+import { ApiError, invalidRequest, unreadableBody, unsupportedBody } from '../api-error.ts';
 import { LIMITS } from '../open-points.ts';
 
-/** An answer on its way through express's parser, which puts things on what is thrown. */
+/** Carries an `ApiError` through Express's parser, which adds properties to thrown errors. */
 class Refused extends Error {
   readonly answer: ApiError;
   constructor(answer: ApiError) {
@@ -16,59 +16,54 @@ class Refused extends Error {
 const parse = express.json({
   limit: LIMITS.jsonMaxBytes,
   type: 'application/json',
-  // What is JSON and no object is a mistake like any other of the body.
+  // JSON that is not an object is reported by the schema.
   strict: false,
   verify: (_request, _response, bytes, charset) => {
-    // RFC 8259 §8.1. Decoding would put U+FFFD for what is none, and nobody would notice.
-    if (charset !== 'utf-8') throw new Refused(unsupported('expected the charset UTF-8'));
-    if (!isUtf8(bytes)) throw new Refused(unreadable('expected UTF-8'));
+    // RFC 8259 §8.1. Decoding would silently replace invalid bytes by U+FFFD.
+    if (charset !== 'utf-8') throw new Refused(unsupportedBody('expected the charset UTF-8'));
+    if (!isUtf8(bytes)) throw new Refused(unreadableBody('expected UTF-8'));
   },
 });
 
-/** Reads a JSON body; 415 for any other kind, 413 over the limit, 400 when it is no JSON. */
+/** Reads a JSON body; 415 for another type, 413 above the limit, 400 for invalid JSON. */
 export const jsonBody: readonly RequestHandler[] = [
   (request, _response, next) => {
     if (request.is('application/json') === 'application/json') {
-      // What many programs call it. The parser knows it by its registered name alone.
+      // Many programs write `utf8`; the parser accepts only the registered name.
       const type = request.headers['content-type'] ?? '';
       request.headers['content-type'] = type.replace(/(charset\s*=\s*"?)utf8\b/i, '$1utf-8');
       next();
-    } else throw unsupported('expected a body of type application/json');
+    } else throw unsupportedBody('expected a body of type application/json');
   },
   parse,
 ];
 
-/** What express's parser has against a body; undefined when the error is none of its own. */
+/** The answer to an error of Express's parser; undefined for other errors. */
 export function parserError(error: unknown): ApiError | undefined {
   if (error instanceof Refused) return error.answer;
   if (!(error instanceof Error) || !('type' in error)) return undefined;
   switch (error.type) {
     case 'entity.parse.failed':
-      return unreadable(`expected JSON: ${error.message}`);
+      return unreadableBody(`expected JSON: ${error.message}`);
     case 'entity.too.large':
       return new ApiError(413, 'the body is too large', {
         body: `expected at most ${LIMITS.jsonMaxBytes} bytes`,
       });
     case 'charset.unsupported':
-      return unsupported('expected the charset UTF-8');
+      return unsupportedBody('expected the charset UTF-8');
     case 'encoding.unsupported':
-      return unsupported('expected no content encoding, or gzip, deflate or br');
+      return unsupportedBody('expected no content encoding, or gzip, deflate or br');
     case 'request.aborted':
     case 'request.size.invalid':
-      return unreadable('broke off');
+      return unreadableBody('broke off');
     default:
       return undefined;
   }
 }
 
-const unreadable = (reason: string) =>
-  new ApiError(400, 'the body could not be read', { body: reason });
-const unsupported = (reason: string) =>
-  new ApiError(415, 'the type of the body is not supported', { body: reason });
-
 /**
- * The input, checked.
- * @throws {ApiError} 400 with every field that is wrong, and what was expected of it
+ * Validates the input.
+ * @throws {ApiError} 400 with every wrong field and what was expected of it
  */
 export function checked<Schema extends z.ZodType>(
   schema: Schema,
@@ -79,13 +74,13 @@ export function checked<Schema extends z.ZodType>(
   const fields = new Map<string, string>();
   for (const { path, message } of result.error.issues) {
     const field = path.join('.') || 'body';
-    // The first mistake of a field; others often follow from it.
+    // Only the first error of a field; the others often follow from it.
     if (!fields.has(field)) fields.set(field, message);
   }
-  throw new ApiError(400, 'the request is not valid', Object.fromEntries(fields));
+  throw invalidRequest(Object.fromEntries(fields));
 }
 
-/** What was expected, in words. A schema's own words come before these. */
+/** The message for an issue. A schema's own message takes precedence. */
 function expectation(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined) return 'required';
   if (issue.code === 'invalid_type') {

@@ -48,16 +48,16 @@ function toMedia(row: MediaRow, { media, baseUrl, now }: RouteContext): MediaRec
   };
 }
 
-/** Headers and the other parts are allowed 64 KiB; the file itself is counted as it streams. */
+/** Allows 64 KiB for the headers and the other parts; the file itself is counted as it streams. */
 function refuseDeclared(request: Request, maxBytes: number): void {
   const declared = Number(request.get('content-length') ?? 0);
   if (declared > maxBytes + 65_536) throw tooLarge(maxBytes);
 }
 
 /**
- * The download links. Files come from strangers and are served from an origin of ours: never
- * sniffed, never run, and shown in place only when they are pictures, sound or film. A part of a
- * file may be asked for (RFC 9110 §14), as players do.
+ * The download links. Files come from strangers and are served from the platform's origin: browsers
+ * must not sniff or run them, and may display only images, audio and video. `Range` requests are
+ * supported (RFC 9110 §14).
  */
 export function mediaFileRoutes(router: Router, { store, media, now }: RouteContext): void {
   resource(router, '/media-files/:id', {
@@ -76,7 +76,7 @@ export function mediaFileRoutes(router: Router, { store, media, now }: RouteCont
   };
 }
 
-/** Resolves when the answer has begun, however it ends: then a failure can only be a cut. */
+/** Rejects only before the answer has begun; a later failure closes the connection. */
 function sendFile(
   response: Response,
   path: string,
@@ -95,9 +95,7 @@ function toApiError(error: unknown): Error {
   const status = error instanceof Error && 'status' in error ? error.status : undefined;
   if (status === 404) return notFound();
   if (status !== 416) {
-    return error instanceof Error
-      ? error
-      : new Error('a file that cannot be read', { cause: error });
+    return error instanceof Error ? error : new Error('the file cannot be read', { cause: error });
   }
   return new ApiError(416, 'the file is shorter than that', {
     Range: 'expected a part of the file',

@@ -1,21 +1,27 @@
 import type { IncomingMessage } from 'node:http';
 import { finished, type Readable } from 'node:stream';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
+import { cutText } from '../../runtime/clean-text.ts';
 import { type MediaPermission, mediaPermissionSchema } from '../../platform-api/schemas.ts';
-import { ApiError, systemCode } from '../api-error.ts';
+import {
+  ApiError,
+  invalidRequest,
+  isSystemError,
+  unreadableBody,
+  unsupportedBody,
+} from '../api-error.ts';
 import type { MediaFolder, StoredFile } from '../store/media.ts';
 
 export interface Upload {
   readonly file: StoredFile;
   readonly name: string;
-  /** As the client declared it. */
+  /** The type that the client declared. */
   readonly type: string;
   readonly permission: MediaPermission;
 }
 
-/** As much as a file system has for a name; more would not fit into a header either. */
-const NAME_MAX_CHARACTERS = 255;
-const HALF_CHARACTER = /[\ud800-\udbff]$/;
+/** The limit of most file systems; a longer name would not fit into a header either. */
+const NAME_MAX_CHARS = 255;
 
 interface Parts {
   stored?: Promise<StoredFile>;
@@ -24,13 +30,13 @@ interface Parts {
   type: string;
   permission: string;
   tooLarge: boolean;
-  /** What is wrong when there is no file. */
+  /** The error when there is no file. */
   missing: string;
 }
 
 /**
- * Reads a multipart upload (API §4.8): the part `file` goes to the folder as it comes, the field
- * `permission` may stand before or after it.
+ * Reads a multipart upload (API §4.8). The part `file` is streamed to the folder; the field
+ * `permission` may come before or after it.
  * @throws {ApiError} 400, 413, 415; nothing is stored then
  */
 export async function readUpload(
@@ -50,20 +56,20 @@ export async function readUpload(
     if (name === 'permission') parts.permission = value;
     if (name === 'file') parts.missing = 'expected a file, with a filename, not a field';
   });
-  // The declarations say that there always is a name; a part may come without one.
+  // The type declarations require a filename, but a part may lack one.
   form.on('file', (field, content, name: string | undefined, _encoding, type) => {
-    // Without a listener, a part that ends early would end the process.
+    // Without a listener, a part that ends early would crash the process.
     content.on('error', () => undefined);
     if (field !== 'file' || parts.stored) {
       content.resume();
       return;
     }
-    parts.name = (name ?? '').slice(0, NAME_MAX_CHARACTERS).replace(HALF_CHARACTER, '');
+    parts.name = cutText(name ?? '', NAME_MAX_CHARS);
     parts.type = type;
     parts.content = content;
     content.on('limit', () => (parts.tooLarge = true));
     parts.stored = folder.store(content);
-    // A store that fails stops reading, and the form would wait for it for ever.
+    // A failed store stops reading, and the form would wait forever.
     parts.stored.catch(() => form.destroy());
   });
   const complete = await parse(request, form);
@@ -71,8 +77,8 @@ export async function readUpload(
 }
 
 /**
- * Whether the whole form was read. Not by `pipeline`, which destroys the request when the form
- * fails, and with it the connection that the answer has to go over.
+ * Whether the whole form was read. Does not use `pipeline`, which destroys the request when the form
+ * fails, and with it the connection for the answer.
  */
 async function parse(request: IncomingMessage, form: BusboyInstance): Promise<boolean> {
   const complete = await new Promise<boolean>((resolve) => {
@@ -89,7 +95,7 @@ async function parse(request: IncomingMessage, form: BusboyInstance): Promise<bo
 async function accept(parts: Parts, folder: MediaFolder, maxBytes: number): Promise<Upload> {
   const file = await parts.stored;
   if (file === undefined) {
-    throw new ApiError(400, 'the request is not valid', { file: parts.missing });
+    throw invalidRequest({ file: parts.missing });
   }
   const permission = mediaPermissionSchema.safeParse(parts.permission);
   if (permission.success && !parts.tooLarge) {
@@ -97,17 +103,17 @@ async function accept(parts: Parts, folder: MediaFolder, maxBytes: number): Prom
   }
   await folder.remove(file.id);
   if (parts.tooLarge) throw tooLarge(maxBytes);
-  throw new ApiError(400, 'the request is not valid', {
+  throw invalidRequest({
     permission: 'expected private or public',
   });
 }
 
-/** The form broke off, or the disk failed: then that error is the answer. */
+/** The form was incomplete, or the disk failed, in which case that error is thrown. */
 async function refuse(parts: Parts, folder: MediaFolder): Promise<never> {
-  const broken = new ApiError(400, 'the body could not be read', { body: 'broke off' });
+  const broken = unreadableBody('broke off');
   parts.content?.destroy(broken);
   const file = await parts.stored?.catch((error: unknown) => {
-    if (systemCode(error) !== undefined) throw error;
+    if (isSystemError(error)) throw error;
     return undefined;
   });
   if (file !== undefined) await folder.remove(file.id);
@@ -120,9 +126,7 @@ export const tooLarge = (maxBytes: number) =>
 function createForm(request: IncomingMessage, maxBytes: number): BusboyInstance {
   const type = request.headers['content-type'] ?? '';
   if (!/^multipart\/form-data\s*;/i.test(type)) {
-    throw new ApiError(415, 'the type of the body is not supported', {
-      body: 'expected a body of type multipart/form-data',
-    });
+    throw unsupportedBody('expected a body of type multipart/form-data');
   }
   try {
     return new Busboy({
@@ -139,8 +143,6 @@ function createForm(request: IncomingMessage, maxBytes: number): BusboyInstance 
       fileHwm: 1024 * 1024,
     });
   } catch {
-    throw new ApiError(400, 'the body could not be read', {
-      body: 'expected a boundary in the Content-Type',
-    });
+    throw unreadableBody('expected a boundary in the Content-Type');
   }
 }

@@ -7,7 +7,7 @@ import { ApiError } from '../api-error.ts';
 import type { Page } from '../../platform-api/resources.ts';
 import type { Slice } from '../store/listing.ts';
 
-/** What the routes work with. */
+/** The dependencies of the routes. */
 export interface RouteContext {
   readonly store: Store;
   readonly media: MediaFolder;
@@ -15,20 +15,20 @@ export interface RouteContext {
   readonly now: () => number;
   /** `http://host:port`, for links in answers. */
   readonly baseUrl: () => string;
-  /** Whether an agent will look at new messages. */
+  /** Whether an agent answers in the shop. */
   readonly agentListens: (shop: string) => boolean;
-  /** Called once a customer's message is on disk. */
+  /** Called once a customer's message is durable. */
   readonly onMessage: (conversationId: string) => void;
 }
 
-/** Adds one path with its handlers; any other method is 405 with `Allow` (RFC 9110 §15.5.6). */
+/** Adds a path with its handlers; other methods are answered with 405 and `Allow` (RFC 9110 §15.5.6). */
 export function resource(
   router: Router,
   path: string,
   handlers: { readonly get?: RequestHandler; readonly post?: readonly RequestHandler[] },
 ): void {
   const route = router.route(path);
-  // Express answers HEAD with what GET would have said.
+  // Express answers HEAD with the GET handler.
   if (handlers.get) route.get(handlers.get);
   if (handlers.post) route.post(...handlers.post);
   const allow = [...(handlers.get ? ['GET', 'HEAD'] : []), ...(handlers.post ? ['POST'] : [])];
@@ -43,7 +43,7 @@ export function resource(
   });
 }
 
-/** The id in the path; what is no uuid names nothing. */
+/** The id in the path; 404 when it is not a uuid. */
 export function pathId(value: unknown): string {
   const id = z.guid().safeParse(value);
   if (!id.success) throw notFound();
@@ -52,15 +52,15 @@ export function pathId(value: unknown): string {
 
 export const notFound = () => new ApiError(404, 'there is no such resource in this shop');
 
-/** The row, or 404. */
+/** The row; 404 when it is undefined. */
 export function found<Row>(row: Row | undefined): Row {
   if (row === undefined) throw notFound();
   return row;
 }
 
 /**
- * The page envelope (API §2.6). The links repeat the request's own filters, and are made from the
- * platform's address, not from the Host header.
+ * The page envelope (API §2.6). The links repeat the request's filters; their origin is the platform's
+ * address, not the Host header.
  */
 export function toPage<Row, Resource>(
   baseUrl: string,
@@ -71,7 +71,7 @@ export function toPage<Row, Resource>(
   const link = (cursor: string | undefined) => {
     if (cursor === undefined) return null;
     const { pathname, search } = new URL(request.originalUrl, baseUrl);
-    // The target of a request may name another origin (RFC 9112 §3.2.2).
+    // The request target may contain another origin (RFC 9112 §3.2.2).
     const url = new URL(pathname + search, baseUrl);
     url.searchParams.set('cursor', cursor);
     return url.href;

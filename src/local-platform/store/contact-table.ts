@@ -13,9 +13,9 @@ import {
   type Slice,
   type Streams,
 } from './listing.ts';
-import type { Channel, ContactRow } from './rows.ts';
+import type { Channel, ContactRow, MessageRow } from './rows.ts';
 
-/** Whom a request speaks of. */
+/** The contact's identity in a request. */
 export interface Identity {
   readonly email?: string | null | undefined;
   readonly phone?: string | null | undefined;
@@ -29,7 +29,7 @@ interface Keys {
   readonly remoteId: string | undefined;
 }
 
-/** Where a request comes from: a channel, or a system of the shop's. */
+/** Where a request comes from: a channel, or the events API. */
 export type Origin = Channel | 'event';
 
 export class ContactTable {
@@ -65,32 +65,36 @@ export class ContactTable {
     return this.#sql.byId.get(shop, id);
   }
 
+  /** The customer of a message's conversation; undefined once they have been erased. */
+  ofMessage({ shop, contact_id: id }: MessageRow): ContactRow | undefined {
+    return id === null ? undefined : this.byId(shop, id);
+  }
+
   /**
-   * By email (any case), then phone, then remote id. The address that a message came from outweighs
-   * whatever else it says: two people may share a telephone, and a form takes any number. So a text
-   * message matches by its number first, and by an email only a contact without another number;
-   * everything else matches by its email, and by a phone only a contact without another email; a
-   * chat that gives an email matches by that alone.
+   * By email (in any case), then phone, then remote id. The address that a message came from takes
+   * precedence: people share telephones, and a form accepts any number. A text message matches by its
+   * number first, and by email only a contact without another number. Other messages match by email,
+   * and by phone only a contact without another email; a chat with an email matches by that alone.
    */
   #find(shop: string, origin: Origin, keys: Keys): ContactRow | undefined {
     const { email, phone, remoteId } = keys;
     const byEmail = email ? this.#sql.byEmail.get(shop, email) : undefined;
     const byPhone = phone ? this.#sql.byPhone.get(shop, phone) : undefined;
     if (origin === 'sms' && phone) {
-      const isOpen = byEmail?.phone === phone || (byEmail?.phone === null && !byPhone);
-      return isOpen ? byEmail : byPhone;
+      const isMatch = byEmail?.phone === phone || (byEmail?.phone === null && !byPhone);
+      return isMatch ? byEmail : byPhone;
     }
     if (byEmail) return byEmail;
-    const isOpen = !email || (origin !== 'web_chat' && byPhone?.email === null);
-    if (byPhone && isOpen) return byPhone;
+    const mayUsePhone = !email || (origin !== 'web_chat' && byPhone?.email === null);
+    if (byPhone && mayUsePhone) return byPhone;
     const byRemoteId = remoteId ? this.#sql.byRemoteId.get(shop, remoteId) : undefined;
-    return this.#openTo(email, phone, byRemoteId);
+    return this.#ifCompatible(email, phone, byRemoteId);
   }
 
   /**
-   * The contact that is found; else the conversation's own contact, unless that one has another
-   * email or phone; else a new one. What was not known yet is filled in, unless it is another
-   * contact's, and nothing is overwritten: a sender chooses his display name.
+   * The contact that matches; else the conversation's own contact, unless it has another email or
+   * phone; else a new one. Missing fields are filled in, except with a key of another contact. Nothing
+   * is overwritten, because senders choose their display name themselves.
    */
   resolve(
     shop: string,
@@ -103,7 +107,7 @@ export class ContactTable {
     const { email, phone, remoteId } = keys;
     const found =
       this.#find(shop, origin, keys) ??
-      (known === undefined ? undefined : this.#openTo(email, phone, this.byId(shop, known)));
+      (known === undefined ? undefined : this.#ifCompatible(email, phone, this.byId(shop, known)));
     const name = present(identity.name) ?? null;
     const row = found
       ? this.#sql.touch.get({
@@ -118,11 +122,11 @@ export class ContactTable {
           phone: this.#freeFor({ shop }, phone, this.#sql.byPhone),
           remoteId: this.#freeFor({ shop }, remoteId, this.#sql.byRemoteId),
         });
-    if (row === undefined) throw new Error('a contact that was not stored');
+    if (row === undefined) throw new Error('the contact was not stored');
     return row;
   }
 
-  /** The key, when no other contact is found by it. */
+  /** The key, unless another contact has it. */
   #freeFor(
     { shop, seq }: Pick<ContactRow, 'shop'> & Partial<Pick<ContactRow, 'seq'>>,
     key: string | undefined,
@@ -133,7 +137,7 @@ export class ContactTable {
     return taken === undefined || taken === seq ? key : null;
   }
 
-  #openTo(
+  #ifCompatible(
     email: string | undefined,
     phone: string | undefined,
     known: ContactRow | undefined,
@@ -148,7 +152,7 @@ export class ContactTable {
   }
 }
 
-/** What contacts are found by, as it is stored. */
+/** The keys of an identity, in the form in which they are stored. */
 function keysOf(identity: Identity): Keys {
   const phone = present(identity.phone);
   return {
@@ -164,8 +168,8 @@ const present = (text: string | null | undefined) => {
 };
 
 /**
- * How contacts are found by their filters (API §4.10): through the index of the most telling one
- * that is given, and by flags and platforms alone through the shop's facets.
+ * The streams that match the filters (API §4.10). They use the index of the most selective filter;
+ * flags and platforms alone use the shop's facets.
  */
 export function contactStreams(shop: string, query: ListContactsQuery): Streams {
   const conditions = [

@@ -25,7 +25,7 @@ export class ConversationTable {
         `SELECT * FROM conversations WHERE shop = ? AND id = ?`,
       ),
       anyShop: db.prepare<[string], ConversationRow>(`SELECT * FROM conversations WHERE id = ?`),
-      // Written out for each side: the two have an index each.
+      // One subquery per role, because each role has its own index.
       byMessage: db.prepare<string[], ConversationRow>(
         `SELECT * FROM conversations WHERE type = 'email' AND id = coalesce(
            (SELECT conversation_id FROM messages
@@ -51,7 +51,7 @@ export class ConversationTable {
          VALUES (@id, @shop, @type, 'inbound', 'new', @title, @agentContact,
            @agentId, @contactId, @userId, @topicId, @intentId, @now, @now) RETURNING *`,
       ),
-      heard: db.prepare(
+      reopen: db.prepare(
         `UPDATE conversations SET status = 'open', user_id = coalesce(user_id, @userId),
            topic_id = coalesce(topic_id, @topicId), intent_id = coalesce(intent_id, @intentId),
            resolution = iif(resolution IN ('soft', 'hard'), NULL, resolution), updated_at = @now
@@ -68,17 +68,17 @@ export class ConversationTable {
     return this.#sql.byId.get(shop, id);
   }
 
-  /** For the agent, which serves all shops. */
+  /** Of any shop, for the agent. */
   get(id: string): ConversationRow | undefined {
     return this.#sql.anyShop.get(id);
   }
 
-  /** The email conversation that a message with this message-id belongs to, ours or a customer's. */
+  /** The email conversation of the customer's message or reply with this message-id. */
   byMessageId(shop: string, id: string): ConversationRow | undefined {
     return this.#sql.byMessage.get(shop, id, shop, id);
   }
 
-  /** Those who may go on with an email conversation; addresses in any case. */
+  /** Adds addresses, in any case, that may continue an email conversation. */
   addParticipants(id: string, emails: readonly string[]): void {
     for (const email of emails) this.#sql.addParticipant.run(id, email.trim().toLowerCase());
   }
@@ -87,32 +87,29 @@ export class ConversationTable {
     return this.#sql.participant.get(id, email.trim().toLowerCase()) !== undefined;
   }
 
-  /** Customers write to this address or number: it is the shop's own. */
+  /** Records an address or number of the shop, to which a customer has written. */
   addAgentContact(shop: string, address: string): void {
     this.#sql.addAgentContact.run(shop, normalAddress(address));
   }
 
-  /** Whether customers of this shop write to this address or number, however it is written. */
+  /** Whether this address or number, in any notation, belongs to the shop. */
   isAgentContact(shop: string, address: string): boolean {
     return this.#sql.isAgentContact.get(shop, normalAddress(address)) !== undefined;
   }
 
   create(conversation: NewConversation): ConversationRow {
     const row = this.#sql.insert.get({ ...conversation, id: randomUUID() });
-    if (row === undefined) throw new Error('a conversation that was not stored');
+    if (row === undefined) throw new Error('the conversation was not stored');
     return row;
   }
 
-  /**
-   * The customer wrote again: what was resolved is open, and ids that are given fill those that
-   * are missing.
-   */
-  heard(
+  /** Reopens the conversation for a new message, and fills in missing links. */
+  reopen(
     id: string,
     links: Pick<NewConversation, 'userId' | 'topicId' | 'intentId'>,
     now: string,
   ): void {
-    this.#sql.heard.run({ ...links, id, now });
+    this.#sql.reopen.run({ ...links, id, now });
   }
 
   setStatus(id: string, status: 'open' | 'pending', now: string): void {

@@ -1,4 +1,5 @@
-import { dirname } from 'node:path';
+import { mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { databaseTrouble, SetUpUnusable, troubleInWords } from '../../runtime/set-up-trouble.ts';
 import { normalAddress, normalPhone } from '../addresses.ts';
@@ -6,16 +7,16 @@ import { MIGRATIONS } from './migrations.ts';
 
 export type Db = Database.Database;
 
-/** The platform's own database cannot be used. */
+/** The platform's database cannot be used. */
 export class LocalPlatformUnusable extends SetUpUnusable {
   override name = 'LocalPlatformUnusable';
 }
 
 /**
- * Opens the database and brings its schema up to date. `synchronous = FULL` is set on every open
- * and read back: an existing WAL database opens at NORMAL, and an answered 201 would not survive
- * a power cut.
- * @throws {LocalPlatformUnusable} damaged, or written by a newer version
+ * Opens the database and migrates its schema. `synchronous = FULL` is set and read back on every
+ * open: an existing WAL database opens with NORMAL, and then a power cut would lose messages that
+ * were answered with 201.
+ * @throws {LocalPlatformUnusable} the database is damaged or was written by a newer version
  */
 export function openDatabase(file: string): Db {
   let db: Db | undefined;
@@ -23,7 +24,7 @@ export function openDatabase(file: string): Db {
     db = new Database(file, { timeout: 5000 });
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');
-    // What is deleted or replaced is overwritten: docs/decisions/0014-how-bytes-vanish.md.
+    // Overwrites deleted data with zeros: docs/decisions/0014-how-bytes-vanish.md.
     db.pragma('secure_delete = ON');
     db.pragma('cache_size = -16384');
     db.pragma('wal_autocheckpoint = 4000');
@@ -70,10 +71,10 @@ interface Pending {
 }
 
 /**
- * Writes that arrive in the same turn of the event loop share one transaction and one fsync.
- * Nothing waits for company: a lone write is committed at the end of its own turn.
+ * Writes of the same turn of the event loop share one transaction and one fsync. The transaction is
+ * committed at the end of the turn, also when there is only one write.
  *
- * A write that throws is rolled back alone and rejects alone; a commit that fails rejects all.
+ * A write that throws is rolled back and rejected by itself; a failed commit rejects all writes.
  */
 export class GroupCommit {
   readonly #db: Db;
@@ -84,7 +85,7 @@ export class GroupCommit {
     this.#db = db;
   }
 
-  /** Resolves with what `work` returned once it is durable. `work` must be synchronous. */
+  /** Resolves with the result of `work` once it is durable. `work` must be synchronous. */
   run<T>(work: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       let result: { value: T } | undefined;
@@ -101,7 +102,7 @@ export class GroupCommit {
     });
   }
 
-  /** Commits what is waiting, now. */
+  /** Commits the pending writes now. */
   flush(): void {
     this.#scheduled = false;
     const batch = this.#pending;
@@ -109,7 +110,7 @@ export class GroupCommit {
     if (batch.length === 0) return;
     let done: Pending[] = [];
     try {
-      // Inside of a transaction, better-sqlite3 makes a savepoint of the inner one.
+      // better-sqlite3 turns a nested transaction into a savepoint.
       const one = this.#db.transaction((pending: Pending) => pending.work());
       this.#db
         .transaction(() => {
@@ -118,7 +119,7 @@ export class GroupCommit {
               one(pending);
               return true;
             } catch (error) {
-              // SQLite itself ends the transaction on a full disk or an I/O error.
+              // SQLite rolls the transaction back on a full disk or an I/O error.
               if (!this.#db.inTransaction) throw error;
               pending.failed(error);
               return false;
@@ -131,5 +132,45 @@ export class GroupCommit {
       return;
     }
     for (const pending of done) pending.committed();
+  }
+}
+
+/**
+ * Allows one platform per folder: a second one would delete the unfinished uploads of the first, and
+ * answer and send every message twice. The operating system holds the lock and releases it when the
+ * process ends, even by a crash.
+ */
+export class FolderLock {
+  readonly #db: Db;
+
+  private constructor(db: Db) {
+    this.#db = db;
+  }
+
+  /**
+   * Creates the folder if it is missing.
+   * @throws {LocalPlatformUnusable} another platform uses the folder
+   */
+  static take(folder: string): FolderLock {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const file = join(folder, 'platform.lock');
+    let db: Db | undefined;
+    try {
+      db = new Database(file, { timeout: 0 });
+      db.exec('BEGIN EXCLUSIVE');
+      return new FolderLock(db);
+    } catch (cause) {
+      db?.close();
+      const trouble = databaseTrouble(file, cause, { dataDir: dirname(folder) });
+      const why = trouble && troubleInWords(trouble);
+      throw new LocalPlatformUnusable(why ?? `${folder} is in use by another platform`, {
+        cause,
+        mayPass: trouble?.mayPass ?? true,
+      });
+    }
+  }
+
+  release(): void {
+    this.#db.close();
   }
 }

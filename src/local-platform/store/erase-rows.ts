@@ -2,21 +2,21 @@ import type { Db } from './database.ts';
 import type { ContactRow, MessageRow } from './rows.ts';
 import { excerptOf } from '../plain-text.ts';
 
-/** The person to erase, as predicates over what the tables hold. */
+/** The person to erase, as predicates over stored values. */
 export interface ErasedPerson {
-  /** Whether this address, number or identity is theirs, however it is written. */
+  /** Whether this address, number or identity, in any notation, is theirs. */
   readonly is: (identity: string) => boolean;
   /** Whether a text names them. */
   readonly isNamedIn: (text: string) => boolean;
-  /** Only of this shop. */
+  /** Erase their data of this shop only. */
   readonly shopId?: string;
-  /** Messages, by id, that are known to be theirs. */
+  /** Ids of messages that are known to be theirs. */
   readonly messageIds: ReadonlySet<string>;
-  /** Their visitor ids in the chat, which are part of the `remote_id` of their messages. */
+  /** Their visitor ids in web chat, which are part of the `remote_id` of their messages. */
   readonly visitorIds: ReadonlySet<string>;
 }
 
-/** Somebody else's message that names them. */
+/** A message of someone else that names them. */
 interface MessageMention {
   readonly id: string;
   readonly shop: string;
@@ -25,7 +25,7 @@ interface MessageMention {
 
 export interface PlatformTraces {
   readonly contacts: readonly Pick<ContactRow, 'id' | 'shop'>[];
-  /** Their messages and the answers to them. */
+  /** Their messages and the replies to them. */
   readonly messages: readonly Pick<MessageRow, 'id' | 'shop' | 'conversation_id'>[];
   readonly conversations: readonly string[];
   readonly events: readonly string[];
@@ -49,7 +49,7 @@ type Row = Pick<
   | 'email'
 >;
 
-/** Looks through the platform's tables for a person. Changes nothing. */
+/** Searches the platform's tables for a person. Changes nothing. */
 export function findTraces(db: Db, person: ErasedPerson): PlatformTraces {
   const contacts = new Map<string, Pick<ContactRow, 'id' | 'shop'>>();
   for (const row of pages<ContactRow>(db, 'contacts', '*')) {
@@ -59,7 +59,7 @@ export function findTraces(db: Db, person: ErasedPerson): PlatformTraces {
   }
   const anonymous = anonymousContacts(db);
   const messages = new Map<string, Pick<MessageRow, 'id' | 'shop' | 'conversation_id'>>();
-  // An anonymous chat visitor is found by their messages alone.
+  // Only the messages identify an anonymous chat visitor.
   for (const row of pages<Row>(db, 'messages', COLUMNS)) {
     if (row.role !== 'customer' || !isOfShop(row, person) || !isKnown(row, person)) continue;
     const contact = row.contact_id === null ? undefined : anonymous.get(row.contact_id);
@@ -84,7 +84,7 @@ export function findTraces(db: Db, person: ErasedPerson): PlatformTraces {
     messages: all,
     conversations: [...new Set(all.map(({ conversation_id: id }) => id))],
     events: events(db, person, contacts),
-    // An answer is stored behind its question, but for those that were given by a person since.
+    // Leaves out rows that were recognized as theirs after all.
     mentions: mentions.filter(({ id }) => !messages.has(id)),
   };
 }
@@ -112,7 +112,7 @@ function mentioned({ content, email, remote_id: remoteId }: Row, person: ErasedP
   return where;
 }
 
-/** Contacts without address and number: only their messages identify them. */
+/** Contacts without an email and a phone. */
 function anonymousContacts(db: Db): Map<string, Pick<ContactRow, 'id' | 'shop'>> {
   const rows = db
     .prepare<[], Pick<ContactRow, 'id' | 'shop'>>(
@@ -147,7 +147,7 @@ function events(db: Db, person: ErasedPerson, contacts: ReadonlyMap<string, unkn
   return found;
 }
 
-/** All rows of a table, read page by page, so that no single query takes long. */
+/** All rows of a table, read in pages so that no query takes long. */
 function* pages<T extends { readonly seq: number }>(
   db: Db,
   table: 'contacts' | 'messages' | 'events',
@@ -166,10 +166,10 @@ function* pages<T extends { readonly seq: number }>(
   }
 }
 
-/** In place of a name that was made of an erased message. */
-const NAMELESS = '[erased]';
+/** Replaces a ticket's name that came from an erased message. */
+const ERASED_NAME = '[erased]';
 
-/** Deletes a person's rows, a conversation at a time. */
+/** Deletes a person's rows, one transaction per conversation. */
 export class PlatformErasure {
   readonly #db: Db;
   readonly #sql;
@@ -179,7 +179,7 @@ export class PlatformErasure {
     this.#sql = prepare(db);
   }
 
-  /** Media of these messages that no other message has. */
+  /** Media that only these messages use. */
   mediaOf({ messages }: Pick<PlatformTraces, 'messages'>): string[] {
     const theirs = new Set(messages.map(({ id }) => id));
     return messages
@@ -188,20 +188,20 @@ export class PlatformErasure {
       .map(({ id }) => id);
   }
 
-  /** Whether a message has this file. */
+  /** Whether any message uses this file. */
   isUsed(mediaId: string): boolean {
     return this.#sql.users.get(mediaId) !== undefined;
   }
 
-  /** The files themselves have to be gone before. */
+  /** The files themselves must have been deleted before. */
   erase(traces: PlatformTraces, mediaIds: readonly string[], is: (text: string) => boolean): void {
     const contacts = new Set(traces.contacts.map(({ id }) => id));
     for (const conversation of traces.conversations) {
       this.#transact(() => {
         for (const message of traces.messages) {
-          if (message.conversation_id === conversation) this.#message(message.id);
+          if (message.conversation_id === conversation) this.#deleteMessage(message.id);
         }
-        this.#rest(conversation, contacts);
+        this.#updateConversation(conversation, contacts);
       });
     }
     for (const id of traces.events) this.#transact(() => this.#sql.deleteEvent.run(id));
@@ -211,20 +211,20 @@ export class PlatformErasure {
         if (is(email)) this.#sql.deleteParticipant.run(id, email);
       }
     });
-    for (const id of contacts) this.#transact(() => this.#contact(id));
+    for (const id of contacts) this.#transact(() => this.#deleteContact(id));
   }
 
-  #message(id: string): void {
+  #deleteMessage(id: string): void {
     this.#sql.deleteAttachments.run(id);
-    this.#sql.deleteDeparture.run(id);
+    this.#sql.deleteOutgoing.run(id);
     this.#sql.deleteMessage.run(id);
   }
 
-  /** What remains of a conversation: that of others, or nothing. */
-  #rest(conversation: string, contacts: ReadonlySet<string>): void {
+  /** Updates what others have left in a conversation, or deletes it when no message is left. */
+  #updateConversation(conversation: string, contacts: ReadonlySet<string>): void {
     const first = this.#sql.first.get(conversation);
     if (first === undefined) {
-      for (const { id } of this.#sql.messages.all(conversation)) this.#message(id);
+      for (const { id } of this.#sql.messages.all(conversation)) this.#deleteMessage(id);
       this.#sql.deleteTickets.run(conversation);
       this.#sql.deleteParticipants.run(conversation);
       this.#sql.deleteConversation.run(conversation);
@@ -233,19 +233,19 @@ export class PlatformErasure {
     const owner = this.#sql.owner.get(conversation)?.contact_id;
     const last = this.#sql.last.get(conversation);
     const excerpt = last === undefined ? null : excerptOf(last.text);
-    this.#sql.spoken.run({ conversation, excerpt });
-    // Somebody else began it: its name and summary are made of their words.
+    this.#sql.setLastMessage.run({ conversation, excerpt });
+    // Someone else started it, so its name and summary are theirs.
     if (owner !== null && owner !== undefined && !contacts.has(owner)) return;
     const contact = first.contact_id;
-    this.#sql.passOn.run({ conversation, contact });
+    this.#sql.setOwner.run({ conversation, contact });
     const summary = excerptOf(first.text);
-    this.#sql.rename.run({ conversation, contact, name: NAMELESS, summary, message: first.id });
+    this.#sql.rename.run({ conversation, contact, name: ERASED_NAME, summary, message: first.id });
   }
 
-  #contact(id: string): void {
-    this.#sql.leaveTickets.run(id);
-    this.#sql.leaveConversations.run(id);
-    this.#sql.orphan.run(id);
+  #deleteContact(id: string): void {
+    this.#sql.unlinkTickets.run(id);
+    this.#sql.unlinkConversations.run(id);
+    this.#sql.unlinkChildren.run(id);
     this.#sql.deleteContact.run(id);
   }
 
@@ -259,12 +259,12 @@ function prepare(db: Db) {
     mediaOf: db.prepare<[string], { id: string }>(
       `SELECT media_id AS id FROM attachments WHERE message_id = ?`,
     ),
-    // No index has it: asked for the files of one person only.
+    // Without an index: used only for the files of one person.
     users: db.prepare<[string], { message_id: string }>(
       `SELECT message_id FROM attachments WHERE media_id = ?`,
     ),
     deleteAttachments: db.prepare(`DELETE FROM attachments WHERE message_id = ?`),
-    deleteDeparture: db.prepare(`DELETE FROM departures WHERE message_id = ?`),
+    deleteOutgoing: db.prepare(`DELETE FROM departures WHERE message_id = ?`),
     deleteMessage: db.prepare(`DELETE FROM messages WHERE id = ?`),
     deleteMedia: db.prepare(`DELETE FROM media WHERE id = ?`),
     deleteEvent: db.prepare(`DELETE FROM events WHERE id = ?`),
@@ -287,10 +287,10 @@ function prepare(db: Db) {
     owner: db.prepare<[string], { contact_id: string | null }>(
       `SELECT contact_id FROM conversations WHERE id = ?`,
     ),
-    spoken: db.prepare(
+    setLastMessage: db.prepare(
       `UPDATE tickets SET last_message_content = @excerpt WHERE conversation_id = @conversation`,
     ),
-    passOn: db.prepare(
+    setOwner: db.prepare(
       `UPDATE conversations SET contact_id = @contact, title = NULL WHERE id = @conversation`,
     ),
     rename: db.prepare(
@@ -300,11 +300,13 @@ function prepare(db: Db) {
     deleteTickets: db.prepare(`DELETE FROM tickets WHERE conversation_id = ?`),
     deleteParticipants: db.prepare(`DELETE FROM participants WHERE conversation_id = ?`),
     deleteConversation: db.prepare(`DELETE FROM conversations WHERE id = ?`),
-    leaveTickets: db.prepare(`UPDATE tickets SET contact_id = NULL WHERE contact_id = ?`),
-    leaveConversations: db.prepare(
+    unlinkTickets: db.prepare(`UPDATE tickets SET contact_id = NULL WHERE contact_id = ?`),
+    unlinkConversations: db.prepare(
       `UPDATE conversations SET contact_id = NULL WHERE contact_id = ?`,
     ),
-    orphan: db.prepare(`UPDATE contacts SET parent_contact_id = NULL WHERE parent_contact_id = ?`),
+    unlinkChildren: db.prepare(
+      `UPDATE contacts SET parent_contact_id = NULL WHERE parent_contact_id = ?`,
+    ),
     deleteContact: db.prepare(`DELETE FROM contacts WHERE id = ?`),
   };
 }

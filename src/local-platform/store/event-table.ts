@@ -35,12 +35,12 @@ export class EventTable {
   }
 
   /**
-   * A metric whose deduping key has been seen is not stored again; what the contact did is, once for
-   * each contact. False when nothing was stored.
+   * A metric with a known deduping key is not stored again; the activity is stored once per contact.
+   * @returns whether anything was stored
    */
   create(shop: string, event: CreateEventRequest, contactId: string | null, now: string): boolean {
     const { metric } = event;
-    // Without a name, two keys are equal only in the same unnamed metric.
+    // The keys of unnamed metrics share one namespace.
     const metricName = metric ? (metric.metric_name ?? '') : null;
     const dedupingKey = metric?.deduping_key ?? null;
     const isCounted = this.#sql.isCounted.get(shop, metricName, dedupingKey) !== undefined;

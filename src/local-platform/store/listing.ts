@@ -1,26 +1,26 @@
 import { LIMITS } from '../open-points.ts';
 import type { Db } from './database.ts';
-import { ApiError } from '../api-error.ts';
+import { invalidRequest } from '../api-error.ts';
 
 /**
- * Where a list's rows come from: a stream for each value of one indexed column, the rows of a
- * stream in the order of `seq`. A list is these streams merged, so that however many rows match,
- * a page reads as many index entries as it has rows, and one more for each stream.
+ * The rows of a list, as one stream per value of an indexed column, each ordered by `seq`. A list
+ * merges its streams, so a page reads one index entry per row and one per stream, no matter how many
+ * rows match.
  */
 export interface Streams {
   readonly table: ListName;
-  /** Its columns begin with `column`, perhaps others that `conditions` fix, and `seq`. */
+  /** An index on `column`, optionally columns that `conditions` fix, and `seq`. */
   readonly index: string;
   readonly column: string;
-  /** A SELECT of the values, each once. */
+  /** A SELECT of the distinct values of `column`. */
   readonly of: Condition;
-  /** What a row has to fulfil besides. */
+  /** Further conditions on a row. */
   readonly conditions: readonly Condition[];
-  /** All rows that match are known to be between these. */
+  /** Limits within which all matching rows are. */
   readonly within?: Bounds | undefined;
 }
 
-/** From the one `seq` to the other, inclusive. */
+/** A range of `seq`, inclusive. */
 export interface Bounds {
   readonly first: number;
   readonly last: number;
@@ -28,7 +28,7 @@ export interface Bounds {
 
 export interface Slice<Row> {
   readonly rows: readonly Row[];
-  /** Cursors, when there is something on that side. */
+  /** Cursors of the adjacent pages; absent when there is none. */
   readonly next?: string;
   readonly previous?: string;
 }
@@ -38,18 +38,18 @@ interface Page {
   readonly limit?: number | undefined;
 }
 
-/** What a page may hold of rows that can be large. */
+/** Limits the size of a page whose rows can be large. */
 interface Weight {
-  /** SQL of what a row weighs, in bytes; the row is `listed`. */
+  /** An SQL expression for the size in bytes of the row `listed`. */
   readonly bytes: string;
   readonly max: number;
 }
 
 /**
- * One page of a list, newest first, found by key and not by offset: rows that are added while
- * someone pages neither repeat nor push out any. With a weight it may be a shorter page, but has one
- * row at least; what is too much is never read.
- * @throws {ApiError} 400 for a cursor that is not of this list
+ * One page of a list, newest first, found by key rather than by offset: rows that are added between
+ * two pages neither repeat nor skip other rows. With a weight the page may be shorter, but has at least
+ * one row; rows beyond it are not read.
+ * @throws {ApiError} 400 for a cursor of another list, or an invalid one
  */
 export function listSlice<Row extends { seq: number }>(
   db: Db,
@@ -65,7 +65,7 @@ export function listSlice<Row extends { seq: number }>(
     db
       .prepare<(string | number)[], T>(sql)
       .all(...values)
-      // SQLite need not keep the order of the merge, and would sort whole rows if it were told to.
+      // SQLite does not guarantee the order of the merge; with ORDER BY it would sort whole rows.
       .sort((one, other) => (back ? one.seq - other.seq : other.seq - one.seq));
   const weigh = ({ bytes }: Weight) =>
     merged(streams, from, wanted, `listed.seq, ${bytes} AS bytes`);
@@ -89,14 +89,14 @@ interface Weighed {
   readonly bytes: number;
 }
 
-/** How many of the rows a page may have. */
+/** How many of the rows fit into a page. */
 function fitting(weight: Weight, rows: readonly Weighed[]): number {
   let bytes = 0;
   const at = rows.findIndex((row) => (bytes += row.bytes) > weight.max);
   return Math.max(1, at < 0 ? rows.length : at);
 }
 
-/** Of an empty page, such that the row that the cursor names is on the page beside it. */
+/** For an empty page, values that put the cursor's own row on the adjacent page. */
 function edges(shown: readonly { seq: number }[], from: Cursor | undefined) {
   const seq = from?.seq ?? 0;
   return {
@@ -106,8 +106,8 @@ function edges(shown: readonly { seq: number }[], from: Cursor | undefined) {
 }
 
 /**
- * The merge: `heads` is a queue that holds the next row of each stream. The one in front is taken,
- * and its successor in the same stream goes into the queue (https://sqlite.org/lang_with.html,
+ * The merge of the streams. `heads` is a priority queue with the next row of each stream: each step
+ * takes the first row and adds its successor in the same stream (https://sqlite.org/lang_with.html,
  * "Controlling depth-first versus breadth-first search": ORDER BY makes the queue ordered).
  */
 export function merged(
@@ -149,14 +149,14 @@ export interface Condition {
   readonly values: readonly (string | number)[];
 }
 
-/** `column = value`, or nothing when no value is asked for. */
+/** `column = value`; no condition when the value is undefined. */
 export function equals(column: string, value: string | number | boolean | undefined): Condition[] {
   if (value === undefined) return [];
   const bound = typeof value === 'boolean' ? Number(value) : value;
   return [{ sql: `${column} = ?`, values: [bound] }];
 }
 
-/** `column IN (values)`, as one parameter however many there are. */
+/** `column IN (values)`, with all values in one parameter. */
 export function oneOf(column: string, list: readonly (string | number)[] | undefined): Condition[] {
   if (list === undefined) return [];
   const sql = `${column} IN (SELECT value FROM json_each(?))`;
@@ -168,7 +168,7 @@ export function isNull(column: string, wanted: boolean | undefined): Condition[]
   return [{ sql: `${column} IS ${wanted ? '' : 'NOT '}NULL`, values: [] }];
 }
 
-/** All of them; of none, what is always true. */
+/** Joins the conditions with AND; without any, a condition that is always true. */
 export function allOf(conditions: readonly Condition[]): Condition {
   if (conditions.length === 0) return { sql: 'true', values: [] };
   return {
@@ -177,27 +177,27 @@ export function allOf(conditions: readonly Condition[]): Condition {
   };
 }
 
-/** The lists that have pages. */
+/** The paged lists. */
 export type ListName = 'tickets' | 'messages' | 'contacts';
 
-/** Where a page begins: on one side of a row, which is not on the page itself. */
+/** A page starts after this row, on one side of it. */
 interface Cursor {
   readonly side: 'older' | 'newer';
   readonly seq: number;
 }
 
-/** A cursor as clients see it: opaque, and of one list only (API §2.6). */
+/** A cursor in the opaque form that clients get; it is valid for one list (API §2.6). */
 export function formatCursor(list: ListName, { side, seq }: Cursor): string {
   return Buffer.from(`${list}:${side}:${seq}`).toString('base64url');
 }
 
-/** @throws {ApiError} 400 for anything that `formatCursor` has not made for this list */
+/** @throws {ApiError} 400 for anything that is not from `formatCursor` for this list */
 function parseCursor(list: ListName, text: string): Cursor {
   const [name, side, digits = ''] = Buffer.from(text, 'base64url').toString('latin1').split(':');
   if (name === list && (side === 'older' || side === 'newer') && /^\d{1,15}$/.test(digits)) {
     const cursor: Cursor = { side, seq: Number(digits) };
-    // Decoding is lenient; only the one way of writing it counts.
+    // Base64 decoding is lenient; only the canonical form is accepted.
     if (formatCursor(list, cursor) === text) return cursor;
   }
-  throw new ApiError(400, 'the request is not valid', { cursor: 'not a cursor of this list' });
+  throw invalidRequest({ cursor: 'not a cursor of this list' });
 }

@@ -4,11 +4,11 @@ import { opendir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Readable } from 'node:stream';
-import { fileTypeFromFile } from 'file-type';
 import type { MediaPermission } from '../../platform-api/schemas.ts';
 import type { Db } from './database.ts';
 import type { MediaRow } from './rows.ts';
 import { durableFiles, makeFolder } from '../../runtime/durable-files.ts';
+import { signatureAt } from '../../runtime/file-kind.ts';
 import { LIMITS } from '../open-points.ts';
 
 interface NewMedia {
@@ -21,7 +21,7 @@ interface NewMedia {
   readonly now: string;
 }
 
-/** What is known about uploaded files; the bytes are in a folder, one file per id. */
+/** The records of uploaded files. The bytes are in `MediaFolder`, one file per id. */
 export class MediaTable {
   readonly #sql;
 
@@ -37,7 +37,7 @@ export class MediaTable {
 
   create(media: NewMedia): MediaRow {
     const row = this.#sql.insert.get(media);
-    if (row === undefined) throw new Error('a media record that was not stored');
+    if (row === undefined) throw new Error('the media record was not stored');
     return row;
   }
 
@@ -46,7 +46,7 @@ export class MediaTable {
     return row?.shop === shop ? row : undefined;
   }
 
-  /** For a download link, which is signed and names no shop. */
+  /** Of any shop, for download links, which do not name a shop. */
   byLink(id: string): MediaRow | undefined {
     return this.#sql.anyShop.get(id);
   }
@@ -55,13 +55,13 @@ export class MediaTable {
 export interface StoredFile {
   readonly id: string;
   readonly size: number;
-  /** What the content says it is, if it says. */
+  /** The type by the file's signature; undefined when it has none. */
   readonly sniffedType: string | undefined;
 }
 
 /**
- * The uploaded bytes: one file per media id. A file is written under a temporary name, synced,
- * and renamed, so that an id never names half a file.
+ * The uploaded bytes, one file per media id. A file is written under a temporary name, synced and
+ * renamed, so that an id never refers to an incomplete file.
  */
 export class MediaFolder {
   readonly #folder: string;
@@ -72,21 +72,21 @@ export class MediaFolder {
     this.#folder = folder;
     this.#temporary = join(folder, 'tmp');
     this.#signingKey = signingKey;
-    // What a crash left there was never acknowledged.
+    // Uploads that a crash interrupted were never acknowledged.
     rmSync(this.#temporary, { recursive: true, force: true });
     makeFolder(this.#temporary);
   }
 
-  /** Stores a stream to its end. On failure nothing stays behind. */
+  /** Stores the whole stream. On failure no file is left. */
   async store(content: Readable): Promise<StoredFile> {
     const id = randomUUID();
     const temporary = join(this.#temporary, id);
     try {
       await pipeline(content, createWriteStream(temporary, { flags: 'wx', mode: 0o600 }));
       const size = await durableFiles.syncPath(temporary);
-      const sniffed = await fileTypeFromFile(temporary).catch(() => undefined);
+      const signature = await signatureAt(temporary);
       await durableFiles.rename(temporary, this.path(id));
-      return { id, size, sniffedType: sniffed?.mime };
+      return { id, size, sniffedType: signature?.mime };
     } catch (error) {
       await rm(temporary, { force: true });
       throw error;
@@ -94,8 +94,8 @@ export class MediaFolder {
   }
 
   /**
-   * Removes the files that have no record: a crash came between the file and its row, and the
-   * upload was never acknowledged. Only before the first upload; later it would be in its way.
+   * Removes files without a record: a crash interrupted the upload before it was acknowledged. Must
+   * run before the first upload, whose file has no record for a moment.
    */
   async sweep(isRecorded: (id: string) => boolean): Promise<void> {
     for await (const entry of await opendir(this.#folder)) {

@@ -20,16 +20,16 @@ export interface NewMessage {
   readonly email: string | null;
   readonly createdAt: string;
   readonly now: string;
-  /** The agent has yet to look at it. */
+  /** Whether the agent still has to handle it. */
   readonly unanswered: boolean;
   readonly inReplyTo: string | null;
-  /** Of a customer's message: where it came from, as it is answered. */
+  /** Of a customer's message: the address or number to reply to. */
   readonly sender: string | null;
   /** Of a customer's message: the shop's address or number that it was sent to. */
   readonly agentContact: string | null;
 }
 
-interface Said {
+interface HistoryKey {
   readonly conversation_id: string;
   readonly seq: number;
   readonly limit: number;
@@ -64,36 +64,40 @@ export class MessageTable {
         `SELECT m.* FROM attachments a JOIN media m ON m.id = a.media_id
          WHERE a.message_id = ? ORDER BY a.position`,
       ),
-      answered: db.prepare(`UPDATE messages SET unanswered = 0 WHERE id = ? AND unanswered = 1`),
+      markAnswered: db.prepare(
+        `UPDATE messages SET unanswered = 0 WHERE id = ? AND unanswered = 1`,
+      ),
       settle: db.prepare(`UPDATE messages SET status = ?, updated_at = ? WHERE id = ?`),
-      sentAs: db.prepare(`UPDATE messages SET remote_id = coalesce(remote_id, ?) WHERE id = ?`),
+      setRemoteId: db.prepare(
+        `UPDATE messages SET remote_id = coalesce(remote_id, ?) WHERE id = ?`,
+      ),
       unanswered: db.prepare<[string], { id: string }>(
         `SELECT id FROM messages WHERE unanswered = 1 AND conversation_id = ? ORDER BY seq`,
       ),
-      waits: db.prepare<[string, number], { one: number }>(
+      laterUnanswered: db.prepare<[string, number], { one: number }>(
         `SELECT 1 AS one FROM messages WHERE unanswered = 1 AND conversation_id = ? AND seq > ?`,
       ),
       anyShop: db.prepare<[string], MessageRow>(`SELECT * FROM messages WHERE id = ?`),
-      // An answer has its place behind its question, whenever it was stored.
-      said: db.prepare<[Said], Pick<MessageRow, 'role' | 'text'>>(
+      // A reply is placed after the message that it answers, whenever it was stored.
+      history: db.prepare<[HistoryKey], Pick<MessageRow, 'role' | 'text'>>(
         `SELECT m.role, m.text FROM (
            SELECT * FROM (SELECT seq FROM messages WHERE conversation_id = @conversation_id
              AND seq < @seq ORDER BY seq DESC LIMIT @limit)
            UNION ALL
            SELECT * FROM (SELECT seq FROM messages WHERE conversation_id = @conversation_id
              AND role = 'agent' AND seq > @seq ORDER BY created_at DESC LIMIT @limit)
-         ) said CROSS JOIN messages m ON m.seq = said.seq
+         ) history CROSS JOIN messages m ON m.seq = history.seq
          LEFT JOIN messages question ON question.id = m.in_reply_to
          ORDER BY coalesce(question.seq, m.seq) DESC, m.seq DESC LIMIT @limit`,
       ),
-      isOurs: db.prepare<[string, string, string], { one: number }>(
+      isReply: db.prepare<[string, string, string], { one: number }>(
         `SELECT 1 AS one FROM messages
          WHERE shop = ? AND remote_id = ? AND role = 'agent' AND conversation_id = ?`,
       ),
-      unfinished: db.prepare<[], { conversation_id: string }>(
+      conversationsToAnswer: db.prepare<[], { conversation_id: string }>(
         `SELECT DISTINCT conversation_id FROM messages WHERE unanswered = 1`,
       ),
-      latest: db.prepare<[string, number, number], MessageRow>(
+      before: db.prepare<[string, number, number], MessageRow>(
         `SELECT * FROM messages WHERE conversation_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
       ),
       after: db.prepare<[string, number, number], MessageRow>(
@@ -103,7 +107,7 @@ export class MessageTable {
         `SELECT * FROM messages WHERE conversation_id = ? AND role = 'customer'
          ORDER BY seq DESC LIMIT 1`,
       ),
-      isSentAs: db.prepare<[string, string], { one: number }>(
+      hasReply: db.prepare<[string, string], { one: number }>(
         `SELECT 1 AS one FROM messages WHERE shop = ? AND remote_id = ? AND role = 'agent'`,
       ),
       repliesSince: db.prepare<[string, string], { n: number }>(
@@ -132,7 +136,7 @@ export class MessageTable {
 
   create(message: NewMessage, attachments: readonly string[] = []): MessageRow {
     const row = this.#sql.insert.get({ ...message, unanswered: message.unanswered ? 1 : 0 });
-    if (row === undefined) throw new Error('a message that was not stored');
+    if (row === undefined) throw new Error('the message was not stored');
     for (const [position, id] of attachments.entries()) this.#sql.attach.run(row.id, position, id);
     return row;
   }
@@ -141,60 +145,60 @@ export class MessageTable {
     return this.#sql.attachments.all(messageId);
   }
 
-  /** True for the first caller only: one message gets one answer. */
+  /** True for the first call only, so that a message gets one answer. */
   markAnswered(id: string): boolean {
-    return this.#sql.answered.run(id).changes === 1;
+    return this.#sql.markAnswered.run(id).changes === 1;
   }
 
-  /** A reply is out, or never will be. */
+  /** Sets the final status of a reply. */
   settle(id: string, status: 'DELIVERED' | 'FAILED', now: string): void {
     this.#sql.settle.run(status, now, id);
   }
 
-  /** What a reply's provider calls it; the first name stays. */
-  sentAs(id: string, remoteId: string): void {
-    this.#sql.sentAs.run(remoteId, id);
+  /** Sets the provider's id of a reply, unless it has one. */
+  setRemoteId(id: string, remoteId: string): void {
+    this.#sql.setRemoteId.run(remoteId, id);
   }
 
-  /** The ids of customers' messages that the agent has yet to look at, oldest first. */
+  /** The ids of customers' messages that the agent still has to handle, oldest first. */
   unanswered(conversationId: string): string[] {
     return this.#sql.unanswered.all(conversationId).map(({ id }) => id);
   }
 
-  /** Whether a later message of the conversation is one that the agent has yet to look at. */
-  isAnotherUnanswered({ conversation_id: id, seq }: MessageRow): boolean {
-    return this.#sql.waits.get(id, seq) !== undefined;
+  /** Whether the conversation has a later message that the agent still has to handle. */
+  hasLaterUnanswered({ conversation_id: id, seq }: MessageRow): boolean {
+    return this.#sql.laterUnanswered.get(id, seq) !== undefined;
   }
 
-  /** For the agent, which serves all shops. */
+  /** Of any shop, for the agent. */
   get(id: string): MessageRow | undefined {
     return this.#sql.anyShop.get(id);
   }
 
   /**
-   * What was said in a conversation before this message, oldest first: with the answers to earlier
-   * ones, even where those were stored after it, each behind its question.
+   * The conversation before this message, oldest first. Each reply follows the message that it
+   * answers, even if the reply was stored after this message.
    */
-  saidBefore(
+  historyBefore(
     { conversation_id, seq }: Pick<MessageRow, 'conversation_id' | 'seq'>,
     limit: number,
   ): Pick<MessageRow, 'role' | 'text'>[] {
-    return this.#sql.said.all({ conversation_id, seq, limit }).reverse();
+    return this.#sql.history.all({ conversation_id, seq, limit }).reverse();
   }
 
-  /** Whether a reply of this conversation has this message-id. */
+  /** Whether this message-id belongs to a reply of this conversation. */
   isReply(shop: string, remoteId: string, conversationId: string): boolean {
-    return this.#sql.isOurs.get(shop, remoteId, conversationId) !== undefined;
+    return this.#sql.isReply.get(shop, remoteId, conversationId) !== undefined;
   }
 
-  /** The conversations that have one: what a stop left to do. */
-  unfinished(): string[] {
-    return this.#sql.unfinished.all().map((row) => row.conversation_id);
+  /** Conversations with a message that the agent still has to handle, for the start. */
+  conversationsToAnswer(): string[] {
+    return this.#sql.conversationsToAnswer.all().map((row) => row.conversation_id);
   }
 
   /** The last messages of a conversation before this one, oldest first. */
   before(message: Pick<MessageRow, 'conversation_id' | 'seq'>, limit: number): MessageRow[] {
-    return this.#sql.latest.all(message.conversation_id, message.seq, limit).reverse();
+    return this.#sql.before.all(message.conversation_id, message.seq, limit).reverse();
   }
 
   /** The first messages of a conversation that were stored after one, oldest first. */
@@ -202,9 +206,9 @@ export class MessageTable {
     return this.#sql.after.all(conversationId, seq, limit);
   }
 
-  /** Whether a reply of the shop is what its provider calls by this id. */
-  isSentAs(shop: string, remoteId: string): boolean {
-    return this.#sql.isSentAs.get(shop, remoteId) !== undefined;
+  /** Whether a reply of the shop has this provider id. */
+  hasReply(shop: string, remoteId: string): boolean {
+    return this.#sql.hasReply.get(shop, remoteId) !== undefined;
   }
 
   repliesSince(conversationId: string, since: string): number {

@@ -1,12 +1,12 @@
-/** The facet of the ticket in `row`. */
+/** A subquery for the facet of the ticket `row`. */
 const TICKET_FACET = (row: string) => `
   SELECT facet FROM ticket_facets f WHERE f.shop = ${row}.shop
     AND f.agent_id = coalesce(${row}.agent_id, '')
     AND f.assignee_id = coalesce(${row}.assignee_id, '')
     AND f.label_id = coalesce(${row}.label_id, '') AND f.priority = ${row}.priority`;
 
-/** Within a trigger: the new row's facet is made if need be, set and counted. */
-const FILE_TICKET = `
+/** For triggers: creates the new row's facet if it is missing, sets it and counts the row. */
+const ADD_TO_TICKET_FACET = `
   INSERT INTO ticket_facets
       (shop, agent_id, assignee_id, label_id, priority, tickets, first_at, last_at)
     VALUES (new.shop, coalesce(new.agent_id, ''), coalesce(new.assignee_id, ''),
@@ -15,15 +15,15 @@ const FILE_TICKET = `
       first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at);
   UPDATE tickets SET facet = (${TICKET_FACET('new')}) WHERE seq = new.seq;`;
 
-const UNFILE_TICKET = `
+const REMOVE_FROM_TICKET_FACET = `
   UPDATE ticket_facets SET tickets = tickets - 1 WHERE facet = old.facet;`;
 
-const UNDATE_TICKET = `
+const REMOVE_FROM_TICKET_DAY = `
   UPDATE ticket_days SET tickets = tickets - 1
     WHERE shop = old.shop AND day = substr(old.created_at, 1, 10);`;
 
-/** Within a trigger: the new row is counted for its day. */
-const DATE_TICKET = `
+/** For triggers: counts the new row for its day. */
+const ADD_TO_TICKET_DAY = `
   INSERT INTO ticket_days (shop, day, tickets, first_at, last_at, first_seq, last_seq)
     VALUES (new.shop, substr(new.created_at, 1, 10), 1, new.created_at, new.created_at,
       new.seq, new.seq)
@@ -37,7 +37,7 @@ const CONTACT_FACET = (row: string) => `
     AND f.is_child = (${row}.parent_contact_id IS NOT NULL)
     AND f.remote_platform = coalesce(${row}.remote_platform, '')`;
 
-const FILE_CONTACT = `
+const SET_CONTACT_FACET = `
   INSERT INTO contact_facets (shop, is_archived, is_child, remote_platform)
     VALUES (new.shop, new.is_archived, new.parent_contact_id IS NOT NULL,
       coalesce(new.remote_platform, ''))
@@ -45,9 +45,9 @@ const FILE_CONTACT = `
   UPDATE contacts SET facet = (${CONTACT_FACET('new')}) WHERE seq = new.seq;`;
 
 /**
- * The third step of the schema: what counts and lists of any filter need so as not to read a shop's
- * rows (docs/decisions/0011-lists-of-the-local-platform.md), who takes part in an email thread, and
- * what else a conversation may name. Released, and never edited.
+ * The third step of the schema: counts and facets, so that lists and counts with any filter need not
+ * read all rows of a shop (docs/decisions/0011-lists-of-the-local-platform.md), the participants of
+ * email threads, and further links of a conversation. It is released and must not be edited.
  */
 const FACETS_AND_PARTICIPANTS = `
 ALTER TABLE conversations ADD COLUMN topic_id TEXT;
@@ -97,11 +97,11 @@ CREATE INDEX tickets_facet ON tickets(facet, seq, created_at);
 DROP INDEX tickets_shop;
 CREATE INDEX tickets_arrival ON tickets(shop, seq, created_at);
 CREATE TRIGGER tickets_added AFTER INSERT ON tickets
-  BEGIN ${FILE_TICKET} ${DATE_TICKET} END;
+  BEGIN ${ADD_TO_TICKET_FACET} ${ADD_TO_TICKET_DAY} END;
 CREATE TRIGGER tickets_removed AFTER DELETE ON tickets
-  BEGIN ${UNFILE_TICKET} ${UNDATE_TICKET} END;
+  BEGIN ${REMOVE_FROM_TICKET_FACET} ${REMOVE_FROM_TICKET_DAY} END;
 CREATE TRIGGER tickets_refiled AFTER UPDATE OF agent_id, assignee_id, label_id, priority
-  ON tickets BEGIN ${UNFILE_TICKET} ${FILE_TICKET} END;
+  ON tickets BEGIN ${REMOVE_FROM_TICKET_FACET} ${ADD_TO_TICKET_FACET} END;
 
 CREATE TABLE contact_facets (
   facet INTEGER PRIMARY KEY, shop TEXT NOT NULL, is_archived INTEGER NOT NULL,
@@ -117,9 +117,9 @@ CREATE INDEX contacts_facet ON contacts(facet, seq);
 CREATE INDEX contacts_parent ON contacts(parent_contact_id, seq)
   WHERE parent_contact_id IS NOT NULL;
 DROP INDEX contacts_shop;
-CREATE TRIGGER contacts_added AFTER INSERT ON contacts BEGIN ${FILE_CONTACT} END;
+CREATE TRIGGER contacts_added AFTER INSERT ON contacts BEGIN ${SET_CONTACT_FACET} END;
 CREATE TRIGGER contacts_refiled AFTER UPDATE OF is_archived, parent_contact_id, remote_platform
-  ON contacts BEGIN ${FILE_CONTACT} END;
+  ON contacts BEGIN ${SET_CONTACT_FACET} END;
 
 -- A conversation has one ticket: the messages of a ticket are found by the conversation.
 DROP INDEX messages_ticket;
@@ -131,9 +131,9 @@ CREATE INDEX events_shop ON events(shop, seq);
 `;
 
 /**
- * The schema, one step per entry; `user_version` counts the steps taken. A step that has been
- * released is never edited. `normal_phone` and
- * `normal_address` are our functions of those names. `seq` is the order of arrival and what a list's cursor points at.
+ * The schema, one step per entry; `user_version` counts the steps taken. A released step must not be
+ * edited. `normal_phone` and `normal_address` are functions of `addresses.ts`. `seq` is the order of
+ * arrival, to which a list's cursor refers.
  */
 export const MIGRATIONS: readonly string[] = [
   `
@@ -220,7 +220,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE UNIQUE INDEX events_dedup ON events(shop, metric_name, deduping_key)
     WHERE deduping_key IS NOT NULL;
   `,
-  // Replies that have yet to leave, each with its own schedule.
+  // Replies that are still to be sent, each with its own schedule.
   `
   CREATE TABLE departures (
     message_id TEXT PRIMARY KEY, shop TEXT NOT NULL, conversation_id TEXT NOT NULL,
@@ -231,11 +231,10 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX departures_conversation ON departures(conversation_id, seq);
   `,
   FACETS_AND_PARTICIPANTS,
-  // What the agent may look up: the tickets of whoever writes.
+  // For the agent: the tickets of the contact who writes.
   `CREATE INDEX tickets_contact ON tickets(contact_id, seq) WHERE contact_id IS NOT NULL;`,
-  // Both ends of each message, by which a reply is addressed; the shop's own addresses, each once;
-  // numbers as they are looked up; the replies of a conversation by time; the events
-  // of a deduping key by contact.
+  // Sender and recipient of each message, for the address of a reply; the shop's own addresses;
+  // normalized numbers; the replies of a conversation by time; events by deduping key and contact.
   `
   ALTER TABLE messages ADD COLUMN sender TEXT;
   ALTER TABLE messages ADD COLUMN agent_contact TEXT;
@@ -257,7 +256,7 @@ export const MIGRATIONS: readonly string[] = [
     WHERE deduping_key IS NOT NULL;
   CREATE INDEX messages_replies ON messages(conversation_id, created_at) WHERE role = 'agent';
   `,
-  // Says that nothing was ever deleted here without its bytes being overwritten.
+  // Marks a database in which deleted data has always been overwritten.
   `
   CREATE TABLE marks (name TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   INSERT INTO marks (name, at) SELECT 'secure_deletion', 0

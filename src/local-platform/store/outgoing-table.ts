@@ -1,26 +1,26 @@
 import type { Db } from './database.ts';
 
-/** A conversation rarely has more replies that wait; thousands may wait in all. */
-const REPLIES_LOOKED_AT = 8;
+/** Rows to read per conversation: few conversations have more replies that are due. */
+const ROWS_PER_CONVERSATION = 8;
 
-/** A reply that has yet to leave. */
+/** A reply that is still to be sent. */
 export interface OutgoingRow {
   message_id: string;
   shop: string;
   conversation_id: string;
-  /** Begun so far, the one that is under way included. */
+  /** The number of attempts, including the current one. */
   attempts: number;
   /** Milliseconds since the epoch. */
   next_at: number;
-  /** When the first attempt began of those whose end is not known. */
+  /** When the first attempt with an unknown result began; milliseconds since the epoch. */
   begun_at: number | null;
-  /** Of a reply that leaves in several parts: how many are out. */
+  /** The number of sent parts of a reply that is sent in several parts. */
   parts_sent: number;
 }
 
 /**
- * The replies that are PENDING, each with its own schedule. A reply's row is removed in the write
- * that makes it DELIVERED or FAILED.
+ * The PENDING replies, each with its own schedule. A reply's row is removed in the same write that
+ * sets its status to DELIVERED or FAILED.
  */
 export class OutgoingTable {
   readonly #sql;
@@ -36,7 +36,7 @@ export class OutgoingTable {
         `INSERT INTO departures (message_id, shop, conversation_id, seq, next_at)
          VALUES (@id, @shop, @conversation_id, @seq, @nextAt) ON CONFLICT DO NOTHING`,
       ),
-      // The busy ones are passed as a JSON array.
+      // The conversations to exclude are passed as a JSON array.
       due: db.prepare<[number, string, number], { conversation_id: string }>(
         `SELECT conversation_id FROM departures
          WHERE next_at <= ? AND conversation_id NOT IN (SELECT value FROM json_each(?))
@@ -66,12 +66,12 @@ export class OutgoingTable {
     };
   }
 
-  /** Every PENDING reply gets its row, if it has none: what an earlier version or a crash left. */
+  /** Adds the rows of PENDING replies that have none, from an earlier version or a crash. */
   adopt(nowMs: number): void {
     this.#sql.adopt.run(nowMs);
   }
 
-  /** In the write that stores the reply. */
+  /** Must be called in the write that stores the reply. */
   add(
     reply: {
       readonly id: string;
@@ -86,15 +86,15 @@ export class OutgoingTable {
   }
 
   /**
-   * Conversations that have a reply to send now, longest due first: at least one when there are any,
-   * and `limit` at most.
+   * Conversations with a reply that is due, longest due first: at least one if there are any, at most
+   * `limit`.
    */
   due(nowMs: number, busy: readonly string[], limit: number): string[] {
-    const rows = this.#sql.due.all(nowMs, JSON.stringify(busy), limit * REPLIES_LOOKED_AT);
+    const rows = this.#sql.due.all(nowMs, JSON.stringify(busy), limit * ROWS_PER_CONVERSATION);
     return [...new Set(rows.map((row) => row.conversation_id))].slice(0, limit);
   }
 
-  /** When the next reply is due that is not due yet; in milliseconds since the epoch. */
+  /** When the next reply becomes due; milliseconds since the epoch. */
   nextAt(nowMs: number): number | undefined {
     return this.#sql.nextAt.get(nowMs)?.at ?? undefined;
   }
@@ -104,22 +104,22 @@ export class OutgoingTable {
     return this.#sql.ofConversation.all(conversationId);
   }
 
-  /** An attempt begins: should the program end now, it is known that the reply may be out. */
+  /** Records the start of an attempt, so that a crash leaves a note that the reply may be sent. */
   begin(id: string, nowMs: number): void {
     this.#sql.begin.run(nowMs, id);
   }
 
-  /** One more part is out, and the next one begins. */
+  /** Records that a part was sent and that the next one begins. */
   partSent(id: string, nowMs: number): void {
     this.#sql.partSent.run(nowMs, id);
   }
 
-  /** Tried again at `nextAt`; `isUnsure` when it may have gone out nevertheless. */
+  /** Schedules the next attempt. @param isUnsure the reply may have been sent nevertheless */
   defer(id: string, nextAt: number, isUnsure: boolean): void {
     this.#sql.defer.run({ id, nextAt, isUnsure: isUnsure ? 1 : 0 });
   }
 
-  /** Nothing of this conversation leaves before `nextAt`. */
+  /** Delays all replies of the conversation until `nextAt` at least. */
   holdBack(conversationId: string, nextAt: number): void {
     this.#sql.holdBack.run(nextAt, conversationId);
   }

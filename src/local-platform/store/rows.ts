@@ -1,6 +1,7 @@
+import { z } from 'zod';
 import type { Contact, Conversation, Message, Ticket } from '../../platform-api/resources.ts';
 
-/** Rows as the tables have them, and the resources of the API that they become. */
+/** The rows of the tables, and their conversion to the resources of the API. */
 
 export type Channel = 'email' | 'sms' | 'web_chat';
 
@@ -18,7 +19,7 @@ export interface ContactRow {
   last_activity_at: string | null;
   created_at: string;
   updated_at: string;
-  /** Of `contact_facets`; null in what an insert returns. */
+  /** A key of `contact_facets`; null in the result of an insert. */
   facet: number | null;
 }
 
@@ -62,7 +63,7 @@ export interface TicketRow {
   last_message_content: string | null;
   created_at: string;
   updated_at: string;
-  /** Of `ticket_facets`; null in what an insert returns. */
+  /** A key of `ticket_facets`; null in the result of an insert. */
   facet: number | null;
 }
 
@@ -87,13 +88,23 @@ export interface MessageRow {
   created_at: string;
   updated_at: string;
   unanswered: number;
-  /** Of a reply: the id of the message that it answers. */
+  /** For a reply: the id of the message that it answers. */
   in_reply_to: string | null;
-  /** Of a customer's: where it came from, an address or a number. */
+  /** For a customer's message: the address or number that it came from. */
   sender: string | null;
-  /** Of a customer's: the shop's address or number that it was sent to. */
+  /** For a customer's message: the shop's address or number that it was sent to. */
   agent_contact: string | null;
 }
+
+const emailSchema = z.object({
+  subject: z.string().optional(),
+  in_reply_to: z.string().optional(),
+  references: z.array(z.string()).optional(),
+});
+
+/** `message.email` of a stored message; empty for a message of another channel. */
+export const emailOf = ({ email }: MessageRow): z.output<typeof emailSchema> =>
+  email === null ? {} : emailSchema.parse(JSON.parse(email));
 
 export interface MediaRow {
   seq: number;

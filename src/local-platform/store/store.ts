@@ -1,11 +1,9 @@
-import { databaseTrouble, troubleInWords } from '../../runtime/set-up-trouble.ts';
 import { mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { randomBytes, randomUUID } from 'node:crypto';
-import Database from 'better-sqlite3';
 import { ContactTable } from './contact-table.ts';
 import { ConversationTable } from './conversation-table.ts';
-import { type Db, GroupCommit, LocalPlatformUnusable, openDatabase } from './database.ts';
+import { type Db, GroupCommit, openDatabase } from './database.ts';
 import { OutgoingTable } from './outgoing-table.ts';
 import { type EventRow, EventTable } from './event-table.ts';
 import { type MediaFolder, MediaTable } from './media.ts';
@@ -52,7 +50,7 @@ export class Store {
   }
 }
 
-/** What the platform keeps about a shop itself: its AI agent's id and its ticket numbers. */
+/** The shops' agent ids and ticket numbers, and the platform's secrets. */
 export class ShopTable {
   readonly #sql;
 
@@ -72,28 +70,28 @@ export class ShopTable {
     };
   }
 
-  /** Makes the shop known; one that is known keeps its agent. */
+  /** Adds a shop; a known shop keeps its agent id. */
   add(shop: string): void {
     this.#sql.add.run(shop, randomUUID());
   }
 
   agentId(shop: string): string {
     const row = this.#sql.agent.get(shop);
-    if (row === undefined) throw new Error('a shop that was never added');
+    if (row === undefined) throw new Error('the shop was never added');
     return row.agent_id;
   }
 
   nextTicketNumber(shop: string): number {
     const row = this.#sql.nextTicket.get(shop);
-    if (row === undefined) throw new Error('a shop that was never added');
+    if (row === undefined) throw new Error('the shop was never added');
     return row.tickets;
   }
 
-  /** 32 random bytes that stay the same for as long as the database does. */
+  /** 32 random bytes, generated at the first call and stored. */
   secret(name: string): Buffer {
     this.#sql.addSecret.run(name, randomBytes(32));
     const row = this.#sql.secret.get(name);
-    if (row === undefined) throw new Error('a secret that was not stored');
+    if (row === undefined) throw new Error('the secret was not stored');
     return row.value;
   }
 }
@@ -104,13 +102,13 @@ interface StoredAttachment {
   readonly type: string;
   readonly size: number;
   readonly permission: string;
-  /** The file with its bytes. */
+  /** The path of the file. */
   readonly path: string;
 }
 
 /**
- * What the platform stored and the API does not tell: attachments, email headers, events, and all
- * messages at once. For tests, benchmarks and the console.
+ * Stored data that the API does not return: attachments, email headers, events, and all messages at
+ * once. For tests, benchmarks and the console.
  */
 export class Inspection {
   readonly #store: Store;
@@ -140,45 +138,5 @@ export class Inspection {
   /** Timeline entries and metrics of a shop, oldest first. */
   events(shopId: string): readonly EventRow[] {
     return this.#store.events.byShop(shopId.toLowerCase());
-  }
-}
-
-/**
- * One platform per folder: a second one would delete the first one's unfinished uploads, and answer
- * and send everything twice. The lock is the operating system's; it ends with the process, even
- * after a crash.
- */
-export class FolderLock {
-  readonly #db: Database.Database;
-
-  private constructor(db: Database.Database) {
-    this.#db = db;
-  }
-
-  /**
-   * Makes the folder when it is missing.
-   * @throws {LocalPlatformUnusable} another one has it
-   */
-  static take(folder: string): FolderLock {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const file = join(folder, 'platform.lock');
-    let db: Database.Database | undefined;
-    try {
-      db = new Database(file, { timeout: 0 });
-      db.exec('BEGIN EXCLUSIVE');
-      return new FolderLock(db);
-    } catch (cause) {
-      db?.close();
-      const trouble = databaseTrouble(file, cause, { dataDir: dirname(folder) });
-      const why = trouble && troubleInWords(trouble);
-      throw new LocalPlatformUnusable(why ?? `${folder} is in use by another platform`, {
-        cause,
-        mayPass: trouble?.mayPass ?? true,
-      });
-    }
-  }
-
-  release(): void {
-    this.#db.close();
   }
 }

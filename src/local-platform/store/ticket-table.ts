@@ -13,7 +13,7 @@ import {
   type Streams,
 } from './listing.ts';
 import type { MessageRow, TicketRow } from './rows.ts';
-import { ApiError } from '../api-error.ts';
+import { invalidRequest } from '../api-error.ts';
 import { LIMITS } from '../open-points.ts';
 
 interface NewTicket {
@@ -52,7 +52,7 @@ export class TicketTable {
          VALUES (@id, @shop, @number, @name, 'New', @summary, @agentId, @contactId,
            @conversationId, @messageId, @spokenAt, @summary, @now, @now) RETURNING *`,
       ),
-      spoken: db.prepare(
+      recordMessage: db.prepare(
         `UPDATE tickets SET status = @status, completed_at = NULL,
            last_message_at = max(coalesce(last_message_at, ''), @at),
            last_message_content = @excerpt, updated_at = @now WHERE id = @id`,
@@ -75,25 +75,25 @@ export class TicketTable {
 
   create(ticket: NewTicket): TicketRow {
     const row = this.#sql.insert.get({ ...ticket, id: randomUUID() });
-    if (row === undefined) throw new Error('a ticket that was not stored');
+    if (row === undefined) throw new Error('the ticket was not stored');
     return row;
   }
 
   /**
-   * Someone spoke: the ticket is open again, whatever it was, and waits for the other side.
-   * @param at when the message was written; one that arrives late does not turn the time back
+   * Records a new message: the ticket is reopened and waits for the other side.
+   * @param at when the message was written; a late message does not move the time back
    */
-  spoken(
+  recordMessage(
     id: string,
     status: 'Open' | 'WaitingContact' | 'WaitingUser',
     excerpt: string,
     now: string,
     at = now,
   ): void {
-    this.#sql.spoken.run({ id, status, excerpt, now, at });
+    this.#sql.recordMessage.run({ id, status, excerpt, now, at });
   }
 
-  /** The other side has to speak next. What was said last, and when, stays as it is. */
+  /** Sets whose turn it is; the last message and its time stay. */
   setTurn(
     { shop, ticket_id: id }: Pick<MessageRow, 'shop' | 'ticket_id'>,
     status: 'Open' | 'WaitingUser',
@@ -102,7 +102,7 @@ export class TicketTable {
     const ticket = this.byId(shop, id);
     if (ticket === undefined || ticket.status === status) return;
     const { last_message_content: excerpt, last_message_at: at } = ticket;
-    this.spoken(id, status, excerpt ?? '', new Date(nowMs).toISOString(), at ?? '');
+    this.recordMessage(id, status, excerpt ?? '', new Date(nowMs).toISOString(), at ?? '');
   }
 
   list(shop: string, query: ListTicketsQuery, nowMs: number): Slice<TicketRow> {
@@ -120,9 +120,9 @@ interface Window {
 }
 
 /**
- * How tickets are found by their filters (API §4.2, §4.4). By id, conversation or time alone:
- * through their indexes. By anything else: through the shop's facets that match, of which there are
- * few however many tickets there are; each knows how many tickets it has.
+ * Finds tickets by their filters (API §4.2, §4.4): by id, conversation or time alone through their
+ * indexes, by anything else through the matching facets of the shop. A shop has few facets, and each
+ * has a count of its tickets.
  */
 export class TicketFinder {
   readonly #db: Db;
@@ -130,7 +130,7 @@ export class TicketFinder {
   readonly #filters: TicketFilters;
   readonly #window: Window | undefined;
 
-  /** @throws {ApiError} 400 for a window that is none, or too wide */
+  /** @throws {ApiError} 400 for an invalid or too large time window */
   constructor(db: Db, shop: string, filters: TicketFilters, nowMs: number) {
     this.#db = db;
     this.#shop = shop;
@@ -247,7 +247,7 @@ export class TicketFinder {
     return [{ sql: 'row.created_at BETWEEN ? AND ?', values: [from, to] }];
   }
 
-  /** Where in the order of arrival the tickets of the window's days are. */
+  /** The range of `seq` of the tickets of the window's days. */
   #bounds({ from, to }: Window): Bounds {
     const row = this.#db
       .prepare<string[], { first: number | null; last: number | null }>(
@@ -255,12 +255,12 @@ export class TicketFinder {
          WHERE shop = ? AND day BETWEEN ? AND ?`,
       )
       .get(this.#shop, dayOf(from), dayOf(to));
-    // Without such a day nothing matches.
+    // Without such a day the range is empty.
     return { first: row?.first ?? 1, last: row?.last ?? 0 };
   }
 }
 
-/** A day that the window has whole is known; of one that it cuts, the tickets are counted. */
+/** Adds the counts of whole days, and counts the tickets of partial days. */
 function countByDay(shop: string, { from, to }: Window): Condition {
   return {
     sql: `
@@ -274,7 +274,7 @@ function countByDay(shop: string, { from, to }: Window): Condition {
   };
 }
 
-/** The same with facets. */
+/** Adds the counts of facets within the window, and counts the tickets of the others. */
 function countByFacet(facets: Condition, { from, to }: Window, { first, last }: Bounds): Condition {
   return {
     sql: `
@@ -321,5 +321,4 @@ function relativeMs([, amount = '', unit = '']: RegExpExecArray): number {
 
 const parse = (text: string) => (dateTime.safeParse(text).success ? Date.parse(text) : NaN);
 
-const invalid = (reason: string) =>
-  new ApiError(400, 'the request is not valid', { created_at__range: reason });
+const invalid = (reason: string) => invalidRequest({ created_at__range: reason });

@@ -1,7 +1,7 @@
 import type { ReadonlySignal } from '@preact/signals-core';
 import type { AttachmentInfo, ErrorWord, SessionEvent } from '../../channels/chat/events.ts';
 import type { Timing } from './timing.ts';
-import type { UploadRequest } from './upload-request.ts';
+import type { UploadRequest } from './page.ts';
 
 /**
  * The engine's interface. The engine keeps the session, the outbox and the connection, and does not

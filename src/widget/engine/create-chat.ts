@@ -16,11 +16,10 @@ import { Connection, untilOnline } from './connection.ts';
 import { Conversation } from './conversation.ts';
 import { mergeLines } from './line-record.ts';
 import { DRAFT, Draft, isLonger, newId, Outbox } from './outbox.ts';
-import { listenToPage } from './page-events.ts';
+import { listenToPage, uploadByXhr } from './page.ts';
 import { LEASE, SeenReporter, Sender, SendLease } from './sender.ts';
 import { asStoredSession, BREAKS, SEEN, type StoredSession, TabVisitor } from './tab-visitor.ts';
 import { TIMING, type Timing } from './timing.ts';
-import { uploadByXhr } from './upload-request.ts';
 import { FILES, Uploads } from './uploads.ts';
 
 const LIMITS = { text: MAX_TEXT, files: MAX_FILES, fileBytes: MAX_FILE_BYTES };

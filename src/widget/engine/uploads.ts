@@ -4,7 +4,7 @@ import { parsed, type SafeStorage } from '../storage.ts';
 import type { FileError, PendingFile } from './chat.ts';
 import { newId } from './outbox.ts';
 import { backoffMs } from './timing.ts';
-import type { UploadAnswer, UploadRequest } from './upload-request.ts';
+import type { UploadAnswer, UploadRequest } from './page.ts';
 
 interface UploadsParts {
   readonly url: string;

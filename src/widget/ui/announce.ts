@@ -14,7 +14,7 @@ export function announce(ui: Ui, options: MainOptions): void {
 
 /** Emits `message` for lines that arrive while the page is open, and for unseen replies. */
 function announceLines({ chat, hasSound }: Ui, { emit }: MainOptions): void {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   let after: number | undefined;
   effect(() => {
     const lines = chat.lines.value;
@@ -27,8 +27,8 @@ function announceLines({ chat, hasSound }: Ui, { emit }: MainOptions): void {
     after ??= session.seenSeq;
     let hasReply = false;
     for (const { id, seq, from, text, at } of lines) {
-      if (seq === undefined || seq <= after || told.has(id)) continue;
-      told.add(id);
+      if (seq === undefined || seq <= after || reported.has(id)) continue;
+      reported.add(id);
       hasReply ||= from === 'agent';
       emit('message', { id, from, text, at });
     }
@@ -40,25 +40,25 @@ function announceLines({ chat, hasSound }: Ui, { emit }: MainOptions): void {
 function announceUnread({ chat, isOpen, isAtEnd }: Ui, { emit }: MainOptions): void {
   let title: string | undefined;
   let count = 0;
-  const putTitle = (): void => {
+  const updateTitle = (): void => {
     const isNeeded = document.hidden && count > 0;
     if (isNeeded) title ??= document.title;
     if (title === undefined) return;
     document.title = isNeeded ? `(${count}) ${title}` : title;
     if (!isNeeded) title = undefined;
   };
-  const look = (): void => {
+  const markSeenIfVisible = (): void => {
     if (isOpen.value && isAtEnd.value && !document.hidden && chat.unread.value > 0) chat.markSeen();
   };
-  effect(look);
+  effect(markSeenIfVisible);
   effect(() => {
     const now = chat.unread.value;
     if (now !== count) emit('unread', (count = now));
-    putTitle();
+    updateTitle();
   });
   document.addEventListener('visibilitychange', () => {
-    look();
-    putTitle();
+    markSeenIfVisible();
+    updateTitle();
   });
 }
 
@@ -67,12 +67,12 @@ function announceRefusals(
   { chat, texts, errorText }: Ui,
   { emit, gatewayUrl, key }: MainOptions,
 ): void {
-  let told = '';
+  let reported = '';
   effect(() => {
     const connection = chat.connection.value;
     const code = connection.state === 'refused' ? connection.code : '';
-    if (code === told) return;
-    told = code;
+    if (code === reported) return;
+    reported = code;
     if (code === '') return;
     // The refusal lasts only a moment, because the tab connects again without the JWT; the text
     // stays.

@@ -6,7 +6,7 @@ import { Popover } from './popover.tsx';
 import { useUi } from './ui.ts';
 
 /** A connection that takes longer is mentioned. */
-const PATIENCE_MS = 1_500;
+const SLOW_AFTER_MS = 1_500;
 
 export function Header() {
   const { chat, texts, settings, close } = useUi();
@@ -14,7 +14,7 @@ export function Header() {
   const isConnecting = chat.connection.value.state === 'connecting';
   const [isSlow, setSlow] = useState(false);
   useEffect(() => {
-    const timer = setTimeout(() => setSlow(isConnecting), isConnecting ? PATIENCE_MS : 0);
+    const timer = setTimeout(() => setSlow(isConnecting), isConnecting ? SLOW_AFTER_MS : 0);
     return () => clearTimeout(timer);
   }, [isConnecting]);
 

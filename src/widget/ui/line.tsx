@@ -24,10 +24,10 @@ export function LineRow(props: {
   readonly first: boolean;
   readonly last: boolean;
   /** It has just arrived, and is animated. */
-  readonly fresh: boolean;
+  readonly isNew: boolean;
 }) {
   const { texts, settings } = useUi();
-  const { line, first, last, fresh } = props;
+  const { line, first, last, isNew } = props;
   const isOwn = line.from === 'visitor';
   return (
     <div
@@ -37,7 +37,7 @@ export function LineRow(props: {
       data-state={line.state}
       data-first={first}
       data-last={last}
-      data-fresh={fresh}
+      data-new={isNew}
     >
       {!isOwn && last && <Avatar />}
       <span class="sr">{isOwn ? texts.you : (settings.name ?? texts.title)}: </span>

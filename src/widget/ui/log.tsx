@@ -11,7 +11,7 @@ export function Log() {
   const { chat, texts, settings, formats } = useUi();
   const lines = chat.lines.value;
   const older = chat.older.value;
-  const fresh = useFresh(lines);
+  const newIds = useNewIds(lines);
   const scroll = useScroll(lines);
   const now = Date.now();
   const hasBeginning = useRef(false);
@@ -61,7 +61,7 @@ export function Log() {
                     line={item.line}
                     first={item.first}
                     last={item.last}
-                    fresh={fresh.has(item.key)}
+                    isNew={newIds.has(item.key)}
                   />
                 );
             }
@@ -69,7 +69,7 @@ export function Log() {
         </div>
       </div>
       {scroll.hasNewLines && (
-        <button type="button" class="news" onClick={scroll.toEnd}>
+        <button type="button" class="new-messages" onClick={scroll.toEnd}>
           <Icon name="down" />
           {texts.newMessages}
         </button>
@@ -79,17 +79,17 @@ export function Log() {
 }
 
 /** The ids of lines that were added at the end while the log was shown. */
-function useFresh(lines: readonly Line[]): ReadonlySet<string> {
-  const memory = useRef({ known: new Set<string>(), fresh: new Set<string>(), isBegun: false });
-  const { known, fresh, isBegun } = memory.current;
+function useNewIds(lines: readonly Line[]): ReadonlySet<string> {
+  const memory = useRef({ known: new Set<string>(), added: new Set<string>(), isDrawn: false });
+  const { known, added, isDrawn } = memory.current;
   let isBelow = known.size === 0;
   for (const { id } of lines) {
     if (known.has(id)) isBelow = true;
-    else if (isBelow && isBegun) fresh.add(id);
+    else if (isBelow && isDrawn) added.add(id);
   }
   for (const { id } of lines) known.add(id);
-  memory.current.isBegun = true;
-  return fresh;
+  memory.current.isDrawn = true;
+  return added;
 }
 
 /** An element of the log. */

@@ -62,7 +62,7 @@ const conversationOf = async (platform: LocalPlatform, message: Message) =>
   (await call<Conversation>(platform, 'GET', `/conversations/${String(message.conversation_id)}/`))
     .body;
 
-/** Resolves once the agent has passed over a message for this reason. */
+/** Resolves once the agent has left a message unanswered for this reason. */
 async function withSilence(options: Parameters<typeof startPlatform>[0] = {}) {
   const passedOver: unknown[] = [];
   const logger: Logger = {
@@ -73,14 +73,14 @@ async function withSilence(options: Parameters<typeof startPlatform>[0] = {}) {
   };
   const platform = await startPlatform({ agent: builtin, logger, ...options });
   const silent = (message: Message, reason: string) =>
-    waitFor(`silence: ${reason}`, () => {
+    waitFor(`no reply: ${reason}`, () => {
       const expected = { messageId: message.id, reason };
       return passedOver.some((fields) => isDeepStrictEqual(fields, expected));
     });
   return { platform, silent };
 }
 
-describe('an endpoint that is away', () => {
+describe('an endpoint that is unavailable', () => {
   it('the message waits, and is answered when it is back', async () => {
     let given: Given = { status: 503 };
     const endpoint = await CompletionsEndpoint.start(() => given);
@@ -94,7 +94,7 @@ describe('an endpoint that is away', () => {
     expect(await ticketOf(platform, body)).toMatchObject({ status: 'WaitingContact' });
   });
 
-  it('over a restart, in the middle of an answer', async () => {
+  it('the message waits across a restart during an answer', async () => {
     const dir = newFolder();
     const stalled = await CompletionsEndpoint.start(() => ({
       events: [delta({ content: 'Half an ans' })],
@@ -126,7 +126,7 @@ describe('an endpoint that is away', () => {
   });
 });
 
-describe('what is written while a message waits for its next attempt waits behind it', () => {
+describe('new messages wait behind a message that is being retried', () => {
   it.each<[string, Given]>([
     ['a key that is refused', { status: 401 }],
     ['a Retry-After', { status: 429, headers: { 'retry-after': '120' } }],
@@ -155,7 +155,7 @@ describe('what is written while a message waits for its next attempt waits behin
   });
 });
 
-describe('a late answer, when the customer has written again', () => {
+describe('an answer to a message that is no longer the last one', () => {
   /** An agent that answers nothing before it is let go, and the second message never. */
   function lateAgent(answer: AgentAnswer) {
     let go: () => void = () => undefined;
@@ -185,7 +185,7 @@ describe('a late answer, when the customer has written again', () => {
     expect(await conversationOf(platform, body)).toMatchObject({ status: 'open' });
   });
 
-  it('and it is passed over: the ticket is open for a person', async () => {
+  it('no answer: the ticket is open for a person', async () => {
     const late = lateAgent({ text: 'Yes.', escalate: false });
     const { platform, silent } = await withSilence({ agent: late.agent });
     const { body } = await create(platform, chat('0'));
@@ -199,7 +199,7 @@ describe('a late answer, when the customer has written again', () => {
     expect(await ticketOf(platform, body)).toMatchObject({ status: 'Open' });
   });
 
-  it('and a person takes over: what was said last, and when, is the answer', async () => {
+  it('an escalation: the ticket’s last message is the reply', async () => {
     const late = lateAgent({ text: 'A colleague will answer.', escalate: true });
     const { platform, silent } = await withSilence({ agent: late.agent });
     const { body } = await create(platform, chat('Where is it?'));
@@ -214,7 +214,7 @@ describe('a late answer, when the customer has written again', () => {
   });
 });
 
-it('a model that obeys an injection gets nothing of another contact, nor of another shop', async () => {
+it('a model that follows an injection gets no data of another contact or shop', async () => {
   const dir = newFolder();
   const quiet = await startPlatform({ dir });
   const subject = (text: string) => ({ message: { email: { subject: text } } });
@@ -275,7 +275,7 @@ describe('switched off', () => {
     expect(await ticketOf(platform, body)).toMatchObject({ status: 'New' });
   });
 
-  it('what waited when it was switched off is not answered when it is on again', async () => {
+  it('messages from before the agent was switched off are not answered when it is on again', async () => {
     const dir = newFolder();
     const endpoint = await CompletionsEndpoint.start(() => 'hang');
     const first = await startPlatform({ dir, agent: model(endpoint) });
@@ -331,7 +331,7 @@ describe('no answer to', () => {
     expect(await answersIn(platform, body)).toHaveLength(3);
   });
 
-  it('a conversation that a person has: its ticket goes on waiting for one', async () => {
+  it('an escalated conversation, whose ticket stays WaitingUser', async () => {
     const { platform, silent } = await withSilence();
     const { body } = await create(platform, chat('human'));
     await answered(platform, body);
@@ -344,7 +344,7 @@ describe('no answer to', () => {
   });
 });
 
-it('an answer by SMS is plain text, and a changed file counts for the next question', async () => {
+it('an answer by SMS is plain text, and a changed file is used for the next question', async () => {
   const folder = newFolder();
   const write = (text: string) =>
     writeFileSync(join(folder, 'a.md'), `# Help\n\n## Boats\n\n${text}\n`);

@@ -99,7 +99,7 @@ describe('a question gets the section that it is about', () => {
   });
 });
 
-describe('what the folder says nothing about is not answered with something else', () => {
+describe('a question that the folder does not answer gets no unrelated section', () => {
   it.each([
     'Tell me about quantum chromodynamics',
     'Do you sell bicycles?',
@@ -122,7 +122,7 @@ describe('what the folder says nothing about is not answered with something else
   });
 });
 
-describe('who asks for a person gets one', () => {
+describe('a request for a person is escalated', () => {
   it.each([
     'human',
     'Human please!',
@@ -163,7 +163,7 @@ describe('who asks for a person gets one', () => {
   });
 });
 
-describe('in the form of the channel', () => {
+describe('answers in the format of the channel', () => {
   it.each([
     [
       'email',
@@ -198,7 +198,7 @@ describe('in the form of the channel', () => {
     expect((await answer(chat('Hello', context)))?.text).toContain('Saturday from 10:00');
   });
 
-  it('keeps to the language of the conversation where a message does not tell its own', async () => {
+  it('uses the language of the conversation when the message’s language is unclear', async () => {
     const history = [{ role: 'customer', text: 'Wo ist mein Paket?' }] as const;
     expect((await answer(chat('ok', { history })))?.text).toBe('Gern geschehen!');
   });

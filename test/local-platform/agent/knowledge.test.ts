@@ -23,7 +23,7 @@ function folderWith(files: Readonly<Record<string, string | Buffer>>) {
 }
 
 describe('a folder', () => {
-  it('is read anew when a file comes, changes or goes', async () => {
+  it('is read again when a file is added, changed or removed', async () => {
     const { path, write, headings, folder } = folderWith({ 'a.md': '# One\nText' });
     expect(await headings()).toEqual(['One']);
     const before = await folder.current();
@@ -37,7 +37,7 @@ describe('a folder', () => {
     expect(await headings()).toEqual(['Three']);
   });
 
-  it('without what cannot be used: each is skipped with one warning', async () => {
+  it('skips unusable files, each with one warning', async () => {
     const { path, headings, warnings } = folderWith({
       'good.md': '# Good\nText',
       'picture.md': Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2]),
@@ -60,7 +60,7 @@ describe('a folder', () => {
     ]);
   });
 
-  it('that has gone answers as it was; one that never was is an error', async () => {
+  it('keeps its contents when it is removed; a folder that never existed is an error', async () => {
     const { path, headings, warnings } = folderWith({ 'a.md': '# One\nText' });
     await headings();
     rmSync(path, { recursive: true });

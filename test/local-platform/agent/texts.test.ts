@@ -56,7 +56,7 @@ describe('a text message', () => {
     ['```\ncode\n```', 'code'],
   ])('has no Markdown: %j', (markdown, expected) => expect(smsText(markdown, 440)).toBe(expected));
 
-  it('ends with a whole sentence, and shows that there is more', () => {
+  it('ends with a whole sentence and an ellipsis', () => {
     const long = 'This is one sentence of many. '.repeat(100);
     expect(smsText(long, 900)).toMatch(/^(?:This is one sentence of many\. ){20,30}…$/);
     expect(smsText(long, 70)).toBe('This is one sentence of many. This is one sentence of many. …');

@@ -1,6 +1,6 @@
 /**
- * The tables of the API document, written down a second time: `!` is required, `?` nullable.
- * What the platform documents and answers is held against these.
+ * The tables of the API document, transcribed independently: `!` is required, `?` nullable. The
+ * platform's document and answers are compared with them.
  */
 
 /** §2.1 to §2.5 */

@@ -113,7 +113,7 @@ describe('getContact', () => {
     ]);
   });
 
-  it('is 404 for what is not there', async () => {
+  it('is 404 for an unknown id', async () => {
     const contract = await Contract.of(await startPlatform());
     for (const id of [randomUUID(), 'ann@example.com']) {
       expect((await contract.refused('getContact', id, {}, 404)).code).toBe('not_found');

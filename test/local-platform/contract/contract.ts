@@ -4,7 +4,7 @@ import { expect } from '@jest/globals';
 import type { LocalPlatform } from '../../../src/local-platform/local-platform.ts';
 import { type Answer, call, type ErrorBody } from '../harness.ts';
 
-/** As much of an OpenAPI document as the tests look at. */
+/** The parts of an OpenAPI document that the tests read. */
 export interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
   readonly components: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>>;
@@ -44,9 +44,9 @@ export interface JsonSchema {
 type Options = Parameters<typeof call>[3];
 
 /**
- * The document that a running platform serves, as a judge over its answers: the status has to be
- * documented for the operation, and the body has to be of the documented schema, with no field
- * that the document does not name.
+ * Checks a running platform's answers against the document that it serves: the status must be
+ * documented for the operation, and the body must match the documented schema without undocumented
+ * fields.
  */
 export class Contract {
   readonly document: Document;
@@ -77,7 +77,7 @@ export class Contract {
     throw new Error(`${operationId} is not documented`);
   }
 
-  /** What is wrong with a value by a schema of the document; empty when nothing is. */
+  /** The errors of a value by a schema of the document; empty when it is valid. */
   mistakes(pointer: string, value: unknown): string[] {
     const validate = this.#ajv.compile({ $ref: `document#${pointer}` });
     if (validate(value)) return [];
@@ -100,7 +100,7 @@ export class Contract {
     return answer;
   }
 
-  /** The same for a request that has to be refused: answers with what the error says. */
+  /** The same for a request that must be refused. @returns the error */
   async refused(operationId: string, to: string, options: Options, status: number) {
     const { status: given, body } = await this.call<ErrorBody>(operationId, to, options);
     expect([given, body]).toEqual([status, expect.anything()]);
@@ -122,7 +122,7 @@ export class Contract {
 const escaped = (path: string) =>
   encodeURIComponent(path.replaceAll('~', '~0').replaceAll('/', '~1'));
 
-/** The same, with every object closed. */
+/** The same schema, with undocumented fields forbidden. */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== 'object' || value === null) return value;

@@ -79,7 +79,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('says something about everything, with an example that is right', async () => {
+  it('describes everything, with valid examples', async () => {
     const contract = await Contract.of(await startPlatform());
     const silent: string[] = [];
     const look = (place: string, schema: JsonSchema) => {

@@ -58,7 +58,7 @@ describe('createEvent', () => {
     expect(platform.inspect.events(SHOP.shopId)).toHaveLength(1);
   });
 
-  it('counts a metric once, and keeps what each contact did, once', async () => {
+  it('counts a metric once, and stores the activity once per contact', async () => {
     const platform = await startPlatform();
     const contract = await Contract.of(platform);
     const metric = { metric_name: 'm', deduping_key: 'k', value: 1 };

@@ -116,7 +116,7 @@ describe('the url of a media record', () => {
     expect(await answer.text()).toBe('0123456789');
   });
 
-  it('keeps as much of a long name as a file system would', async () => {
+  it('cuts a long name at the limit of file systems', async () => {
     const { media } = await uploaded(`${'x'.repeat(254)}📷.png`, 'public');
     expect(media.original_name).toBe('x'.repeat(254));
     expect((await fetch(media.url)).status).toBe(200);
@@ -144,7 +144,7 @@ describe('the url of a media record', () => {
     expect(head.headers.get('accept-ranges')).toBe('bytes');
   });
 
-  it('of a private file ends after an hour, and cannot be made up', async () => {
+  it('of a private file expires after an hour, and cannot be forged', async () => {
     const { media, pass } = await uploaded('digits.txt', 'private');
     const status = async (url: string) => (await fetch(url)).status;
     pass(3_599_000);

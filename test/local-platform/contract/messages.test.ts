@@ -106,7 +106,7 @@ describe('createMessage', () => {
     });
   });
 
-  it('ignores what it does not know', async () => {
+  it('ignores unknown fields', async () => {
     const { contract } = await start();
     const request = { ...anEmail(), more: 1, contact: { email: 'a@b.example', more: 1 } };
     expect((await create(contract, request)).status).toBe(201);
@@ -186,7 +186,7 @@ describe('createMessage', () => {
     expect(error).toEqual({ code: 'invalid', message: 'the request is not valid', fields });
   });
 
-  it('is 404 for a conversation of nobody, or of another shop', async () => {
+  it('is 404 for an unknown conversation, or one of another shop', async () => {
     const { contract } = await start();
     const { body } = await create(contract, anEmail());
     const request = anEmail({ conversation: { id: body.conversation_id } });
@@ -198,7 +198,7 @@ describe('createMessage', () => {
     }
   });
 
-  it('refuses and takes what its documented schema does', async () => {
+  it('accepts and rejects the same requests as its documented schema', async () => {
     const { contract } = await start();
     const schema = contract.bodySchema('createMessage');
     const bodies = [
@@ -274,7 +274,7 @@ describe('listMessages and getMessage', () => {
     }
   });
 
-  it('are 404 for what is not there', async () => {
+  it('are 404 for unknown ids', async () => {
     const { contract } = await start();
     for (const id of [randomUUID(), '7', '%20', 'x'.repeat(500)]) {
       const error = await contract.refused('getMessage', id, {}, 404);

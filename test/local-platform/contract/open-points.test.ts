@@ -5,7 +5,7 @@ import { anEmail, call, startPlatform } from '../harness.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 
-it('docs/local-platform.md has the decisions of the code: node scripts/decisions.mjs', () => {
+it('docs/local-platform.md has the open points of the code: node scripts/decisions.mjs', () => {
   const [, list = ''] = read('docs/local-platform.md').split('<!-- decisions -->\n');
   expect(list.trim().split('\n')).toEqual(
     OPEN_POINTS.map(([open, here]) => `- **${open}**: ${here}`),

@@ -11,7 +11,7 @@ const get = async (url: string) => {
 };
 
 describe('the reference page', () => {
-  it('is for anyone, without a script, and may load nothing but its own style', async () => {
+  it('needs no key and no script, and may load only its own style sheet', async () => {
     const { url } = await startPlatform();
     for (const path of ['/', '/reference', '/reference/']) {
       const { status, headers, text } = await get(url + path);
@@ -100,7 +100,7 @@ const why = whyNoBrowser();
   },
 );
 
-it('what is not there is an error in the same form as any other', async () => {
+it('an unknown path is answered with an error like any other', async () => {
   const platform = await startPlatform();
   const { status, body } = await call<ErrorBody>(platform, 'GET', `${platform.url}/favicon.ico`);
   expect([status, body.error.code]).toEqual([404, 'not_found']);

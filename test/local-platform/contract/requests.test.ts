@@ -203,7 +203,7 @@ describe('a JSON body', () => {
     expect((await call(platform, 'POST', '/messages/', { body: email })).status).toBe(201);
   });
 
-  it('may have the charset UTF-8 and a suffix of depth that nothing reads', async () => {
+  it('may have the charset UTF-8 and deeply nested unknown fields', async () => {
     const contract = await Contract.of(await startPlatform());
     const text = `{"more":${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)},${JSON.stringify(anEmail()).slice(1)}`;
     const headers = { 'content-type': 'application/json; charset=UTF-8' };
@@ -222,7 +222,7 @@ it('a query that is longer than 64 KiB is refused, in the same form', async () =
   ).toBe(200);
 });
 
-it('links are of the platform, whatever host and target a request names', async () => {
+it('links use the platform’s address, regardless of the request’s host and target', async () => {
   const platform = await startPlatform();
   const contract = await Contract.of(platform);
   await contract.call('createMessage', '', { body: anEmail() });

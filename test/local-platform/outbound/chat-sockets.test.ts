@@ -83,7 +83,7 @@ async function aConversation(platform: LocalPlatform, count = 1, shop = SHOP) {
   return { id: first.conversation_id, messages };
 }
 
-describe('who may come in', () => {
+describe('which clients are accepted', () => {
   test.each<[string, Parameters<typeof io>[1], string]>([
     ['nobody', {}, 'unauthorized'],
     ['an unknown key', { auth: { apiKey: 'x', shopId: SHOP.shopId } }, 'unauthorized'],
@@ -144,7 +144,7 @@ describe('who may come in', () => {
 });
 
 describe('messages', () => {
-  test('of both sides come as they are stored, in order, each once', async () => {
+  test('of both sides are sent when they are stored, in order, each once', async () => {
     const platform = await startPlatform(withAgent);
     const { id } = await aConversation(platform);
     const client = connect(platform);
@@ -168,7 +168,7 @@ describe('messages', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test('come to every client that has joined, and to none that has left', async () => {
+  test('are sent to every client that has joined, and to none that has left', async () => {
     const platform = await startPlatform();
     const { id } = await aConversation(platform);
     const [one, two, gone] = [connect(platform), connect(platform), connect(platform)];
@@ -181,7 +181,7 @@ describe('messages', () => {
     expect(gone.messages).toEqual([]);
   });
 
-  test('that were missed are given by the last one that is known, page by page', async () => {
+  test('that a client has missed are sent page by page after its last one', async () => {
     const platform = await startPlatform();
     const { id, messages } = await aConversation(platform, 130);
     const client = connect(platform);
@@ -200,7 +200,7 @@ describe('messages', () => {
     await waitFor('the live one', () => client.messages.length === 1);
   });
 
-  test('that are large come in pages of their own', async () => {
+  test('that are large come in separate pages', async () => {
     const platform = await startPlatform();
     const { id, messages } = await aConversation(platform);
     const large = ['a', 'b', 'c'].map((letter) => letter.repeat(600_000));
@@ -218,7 +218,7 @@ describe('messages', () => {
     expect(pages).toEqual([['aaaaa'], ['bbbbb'], ['ccccc'], ['small']]);
   });
 
-  test('come neither late nor twice while a client joins and others write', async () => {
+  test('are neither missed nor repeated while a client joins and others write', async () => {
     const platform = await startPlatform();
     const { id, messages } = await aConversation(platform);
     const joined = new AbortController();
@@ -252,8 +252,8 @@ describe('messages', () => {
   });
 });
 
-describe('what a client may do', () => {
-  test('a packet of any size or shape ends nothing but its own connection', async () => {
+describe('limits of a client', () => {
+  test('an invalid packet closes only its own connection', async () => {
     const platform = await startPlatform();
     const { id } = await aConversation(platform);
     const [rude, polite] = [connect(platform), connect(platform)];
@@ -268,7 +268,7 @@ describe('what a client may do', () => {
     await waitFor('the message', () => polite.messages.length === 1);
   });
 
-  test('not to leave what he is sent unread: he is let go, and gets the rest when he is back', async () => {
+  test('a client that does not read is disconnected, and gets the missed messages when it is back', async () => {
     const platform = await startPlatform();
     const { id, messages } = await aConversation(platform);
     const slow = connect(platform, {
@@ -318,7 +318,7 @@ describe('what a client may do', () => {
     });
   });
 
-  test('stay while the platform stops: it does not wait for anybody', async () => {
+  test('clients do not delay the stop of the platform', async () => {
     const platform = await startPlatform();
     const { id } = await aConversation(platform);
     const client = connect(platform);
@@ -360,7 +360,7 @@ describe('the sockets by themselves', () => {
       );
     });
 
-  test('one shop with all the sockets that it may have keeps no other out', async () => {
+  test('a shop at its limit of sockets does not affect another shop', async () => {
     const { at } = await sockets(2);
     const first = connect(at, of(SHOP));
     expect(await outcome(first)).toBe('in');
@@ -371,7 +371,7 @@ describe('the sockets by themselves', () => {
     await waitFor('its place', async () => (await outcome(connect(at, of(SHOP)))) === 'in');
   });
 
-  test('a store that cannot be read fails nobody who tells of a new message', async () => {
+  test('an unreadable store does not make the notification of a new message throw', async () => {
     const { store, chats, failures, at } = await sockets();
     const { id } = await store.write(() =>
       store.conversations.create({

@@ -29,7 +29,7 @@ test('a folder that is in use is refused, and nothing in it is touched', async (
   expect(second.inspect.messages(SHOP.shopId)).toHaveLength(1);
 });
 
-test('a platform that cannot listen lets go of its folder', async () => {
+test('a platform that cannot listen releases its folder', async () => {
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
   ends(() => new Promise((resolve) => taken.close(resolve)));

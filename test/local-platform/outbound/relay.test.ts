@@ -52,7 +52,7 @@ async function aRelay(options: Parameters<typeof startMailRelay>[0] = {}): Promi
   return relay;
 }
 
-/** Something that listens and is no SMTP server. */
+/** A TCP server that does not speak SMTP. */
 async function listener(serve: (socket: Socket) => void): Promise<number> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -87,7 +87,7 @@ async function certificate() {
   return { key, cert };
 }
 
-test('a reply goes out as an email with text, HTML and all that a thread needs', async () => {
+test('a reply is sent as an email with text, HTML and threading headers', async () => {
   const server = await aRelay();
   await relayTo(server.port).send(REPLY, ATTEMPT);
   const [{ from, to, mail, raw } = { mail: undefined }] = server.taken;
@@ -110,7 +110,7 @@ test('a reply goes out as an email with text, HTML and all that a thread needs',
   expect(raw).toMatch(/^Content-Type: multipart\/alternative/m);
 });
 
-test('the same reply is the same message, however often it is sent', async () => {
+test('the same reply is the same message at each attempt', async () => {
   const server = await aRelay();
   const relay = relayTo(server.port);
   await relay.send(REPLY, ATTEMPT);
@@ -119,7 +119,7 @@ test('the same reply is the same message, however often it is sent', async () =>
   expect(first).toEqual(second);
 });
 
-test('names and subject stay within their headers, whatever is in them', async () => {
+test('names and subjects cannot inject headers', async () => {
   const server = await aRelay();
   const toName = 'Ann\r\nBcc: all@example.com\u0007 "x" <eve@example.com>';
   await relayTo(server.port).send({ ...REPLY, toName, fromName: 'Acme, "Shoes"' }, ATTEMPT);
@@ -146,7 +146,7 @@ test('a plain text has no HTML part', async () => {
   expect(server.taken[0]?.mail).toMatchObject({ text: 'a *b* <c>\n', html: false });
 });
 
-describe('what the relay answers', () => {
+describe('the relay’s answers', () => {
   test.each<[RelayStage, number, 'transient' | 'permanent']>([
     ['connect', 421, 'transient'],
     ['connect', 554, 'transient'],
@@ -203,7 +203,7 @@ describe('no relay', () => {
     expect(await failureOf(relay)).toMatchObject({ kind: 'transient' });
   });
 
-  test('a server that speaks without an end is left', async () => {
+  test('a server that never stops sending is disconnected', async () => {
     const port = await listener((socket) => {
       const drip = setInterval(() => socket.write('220-still\r\n'), 50);
       socket.on('close', () => clearInterval(drip));
@@ -245,14 +245,14 @@ describe('TLS and passwords', () => {
     expect(server.taken[0]?.raw).toContain('Subject:');
   });
 
-  test('a certificate that nobody vouches for is no TLS, where it is required', async () => {
+  test('an untrusted certificate is refused where TLS is required', async () => {
     const { server, seen } = await withTls();
     const relay = relayTo(server.port, { ...withPassword, tls: 'required' });
     expect(await failureOf(relay)).toMatchObject({ kind: 'transient' });
     expect(seen).toEqual([]);
   });
 
-  test("a private authority's certificate is good with its CA", async () => {
+  test("a private authority's certificate is accepted with its CA", async () => {
     const pair = await certificate();
     const { server, seen } = await withTls(pair);
     const options = { ...withPassword, host: 'localhost', tls: 'required', ca: pair.cert } as const;
@@ -268,7 +268,7 @@ describe('TLS and passwords', () => {
     expect(seen).toEqual([`acme:${PASSWORD}:tls`]);
   });
 
-  test('a relay without STARTTLS gets neither password nor mail, where TLS is required', async () => {
+  test('a relay without STARTTLS gets neither the password nor the email where TLS is required', async () => {
     const { server, seen } = await withTls({ disabledCommands: ['STARTTLS'] });
     const relay = relayTo(server.port, { ...withPassword, tls: 'required' });
     expect(await failureOf(relay)).toMatchObject({ kind: 'transient' });
@@ -282,7 +282,7 @@ describe('TLS and passwords', () => {
     expect(seen).toEqual([`acme:${PASSWORD}:clear`]);
   });
 
-  test('a wrong password is tried again: an operator can mend it. It is not told', async () => {
+  test('a wrong password is retried, because an operator can fix it, and is not logged', async () => {
     const { server } = await withTls();
     const relay = relayTo(server.port, { user: 'acme', password: 'wrong-one' });
     const failure = await failureOf(relay);

@@ -56,7 +56,7 @@ const settled = (platform: LocalPlatform, question: Message) =>
     return reply?.status === 'PENDING' ? undefined : reply;
   });
 
-/** The database as another program sees it. */
+/** A second connection to the database. */
 function inStore<T>(dir: string, read: (db: Database.Database) => T): T {
   const db = new Database(join(dir, 'platform.sqlite'));
   try {
@@ -72,7 +72,7 @@ const departuresIn = (dir: string) =>
   );
 
 describe('a reply by email', () => {
-  test('is DELIVERED once the relay has it, under the id that an answer names', async () => {
+  test('is DELIVERED once the relay has it, with its Message-ID as remote_id', async () => {
     const relay = await aRelay();
     const { platform, replies } = await aPlatform(relay);
     const { body } = await create(platform, anEmail());
@@ -84,7 +84,7 @@ describe('a reply by email', () => {
     ]);
   });
 
-  test('is PENDING while it is tried, and leaves when the relay can take it', async () => {
+  test('is PENDING while it is retried, and is sent once the relay accepts it', async () => {
     const relay = await aRelay();
     relay.answerNext('rcpt', 450, 450);
     relay.answerNext('connect', 'drop');
@@ -96,13 +96,13 @@ describe('a reply by email', () => {
     expect(relay.connections).toBe(4);
   });
 
-  test('that is refused for good is FAILED at once, and the next one goes out', async () => {
+  test('that is refused permanently is FAILED at once, and the next one is sent', async () => {
     const relay = await aRelay();
     relay.answerNext('rcpt', 550);
     const { platform } = await aPlatform(relay);
     const { body } = await create(platform, anEmail());
     expect(await settled(platform, body)).toMatchObject({ status: 'FAILED' });
-    // The customer knows nothing of it.
+    // A person has to contact the customer.
     expect(await ticketOf(platform, body)).toMatchObject({
       status: 'WaitingUser',
       last_message_content: 'You said: Where is my order?',
@@ -126,7 +126,7 @@ describe('a reply by email', () => {
     expect(await settled(platform, body)).toMatchObject({ status: 'FAILED' });
   });
 
-  test('that waits holds up no other', async () => {
+  test('that waits does not delay another', async () => {
     const relay = await aRelay();
     relay.answerNext('rcpt', 450);
     const { platform } = await aPlatform(relay, LATER);
@@ -174,7 +174,7 @@ describe('a reply by email', () => {
     expect(await ticketOf(platform, body)).toMatchObject({ status: 'WaitingUser' });
   });
 
-  test('leaves no connection behind when the platform stops while the relay thinks', async () => {
+  test('leaves no connection open when the platform stops during an attempt', async () => {
     let closed = 0;
     const relay = await startMailRelay({
       onData: () => undefined,
@@ -195,7 +195,7 @@ describe('a reply by email', () => {
 });
 
 describe('after a restart', () => {
-  test('a reply that waited goes out, once, by its own schedule', async () => {
+  test('a waiting reply is sent once, by its own schedule', async () => {
     const relay = await aRelay();
     relay.answerNext('rcpt', 450);
     const dir = newFolder();
@@ -221,7 +221,7 @@ describe('after a restart', () => {
     expect(departuresIn(dir)).toEqual([]);
   });
 
-  test('a reply that the relay had, and that was not noted, has the same Message-ID', async () => {
+  test('a reply that the relay had accepted is sent again with the same Message-ID', async () => {
     const relay = await aRelay();
     const dir = newFolder();
     const first = await aPlatform(relay, SOON, { dir });
@@ -239,7 +239,7 @@ describe('after a restart', () => {
     expect(two?.date).toEqual(one?.date);
   });
 
-  test('a reply of a version before this one leaves too', async () => {
+  test('a reply of an earlier version is sent', async () => {
     const relay = await aRelay();
     relay.answerNext('rcpt', 450);
     const dir = newFolder();
@@ -253,7 +253,7 @@ describe('after a restart', () => {
   });
 });
 
-describe('no reply leaves', () => {
+describe('a reply is not sent', () => {
   /** A reply that the agent would not have written, in the store of a platform that has stopped. */
   async function afterRewriting(sql: string) {
     const relay = await aRelay();
@@ -355,7 +355,7 @@ test('a reply is given up when the next attempt would be more than two days afte
   expect(delayAfter(1, 48 * HOUR)).toBeUndefined();
 });
 
-test('with nobody there, a reply is tried some twenty times in two days, not more', () => {
+test('an unreachable relay is tried about twenty times in two days', () => {
   let ageMs = 0;
   let attempts = 1;
   for (let delay = delayAfter(1); delay !== undefined; delay = delayAfter(attempts, ageMs)) {

@@ -47,14 +47,14 @@ describe('a long text', () => {
     ['without ends is cut', 'abcdefghijklmnopqrstuvwxyz', ['abcdefghijklmnopqrst', 'uvwxyz']],
   ])('%s', (_title, text, expected) => expect(smsParts(text, 20, 5)).toEqual(expected));
 
-  test('goes out in five parts at most, and is seen to be cut', () => {
+  test('is sent in at most five parts, the last with an ellipsis', () => {
     const parts = smsParts('One sentence more. '.repeat(1000));
     expect(parts).toHaveLength(PARTS_MAX);
     expect(parts.at(-1)).toMatch(/more\. …$/);
     for (const part of parts) expect(part.length).toBeLessThanOrEqual(PART_MAX_CHARS);
   });
 
-  test('is never too long, loses nothing but spaces, and no character is halved', () => {
+  test('has no too long part, loses only white space, and splits no character', () => {
     fc.assert(
       fc.property(
         fc.array(

@@ -35,7 +35,7 @@ interface Setting {
   readonly answer?: string;
 }
 
-/** A question, and what became of its answer. */
+/** A customer's message, and the result of its reply. */
 async function answered(setting: Setting) {
   const { findTextRoute, whatsappTemplate, agoMs = 0, remoteId = messageSid(1) } = setting;
   const standIn = await startTwilioStandIn();
@@ -123,7 +123,7 @@ describe('WhatsApp, 24 hours after the customer wrote', () => {
     expect(JSON.stringify(sent[0]?.template).length).toBeLessThan(1024);
   });
 
-  test('is no matter for SMS and RCS', async () => {
+  test('does not apply to SMS and RCS', async () => {
     for (const transport of ['sms', 'rcs'] as const) {
       const { status } = await answered({
         findTextRoute: always({ ...WHATSAPP, transport }),
@@ -141,7 +141,7 @@ describe('a route', () => {
     expect(sent).toMatchObject([{ from: `whatsapp:${ours}`, to: `whatsapp:${THEIR_NUMBER}` }]);
   });
 
-  test('that nobody knows any more fails the reply to what came as a text', async () => {
+  test('that is no longer known fails the reply to a text message', async () => {
     const { status, sent, codes } = await answered({ findTextRoute: always(undefined) });
     expect({ status, sent }).toEqual({ status: 'FAILED', sent: [] });
     expect(codes).toContain('unknown_route');
@@ -156,7 +156,7 @@ describe('a route', () => {
     expect(sent).toMatchObject([{ from: OUR_NUMBER, to: THEIR_NUMBER }]);
   });
 
-  test('that cannot be looked up now is looked up again', async () => {
+  test('that cannot be looked up is retried', async () => {
     let asked = 0;
     const { status } = await answered({
       findTextRoute: () => {
@@ -167,7 +167,7 @@ describe('a route', () => {
     expect({ status, asked }).toEqual({ status: 'DELIVERED', asked: 3 });
   });
 
-  test('of who has opted out carries nothing, late or not, with a template or without', async () => {
+  test('of a customer who has opted out gets no reply, with or without a template', async () => {
     const findTextRoute = always({ ...WHATSAPP, isOptedOut: true });
     for (const agoMs of [0, 48 * HOUR_MS]) {
       const { status, sent } = await answered({

@@ -121,7 +121,7 @@ describe('a reply by SMS', () => {
     expect(tried.parts).toEqual(twilio.sent.map(({ sid }) => sid));
   });
 
-  test('goes on with the part that is missing', async () => {
+  test('continues with the missing part', async () => {
     const twilio = await aTwilio();
     const text = `${'a'.repeat(1600)} ${'b'.repeat(1600)} c`;
     await way(twilio.baseUrl).send({ ...REPLY, content: text }, attempt({ partsSent: 1 }));
@@ -137,7 +137,7 @@ describe('a reply by SMS', () => {
   });
 });
 
-describe('what Twilio answers', () => {
+describe('Twilio’s answers', () => {
   test.each<[string, ReturnType<typeof refusedWith> | 'reset', SendFailed['kind'], string]>([
     ['a number that is none', refusedWith(400, 21211), 'permanent', '21211'],
     ['a landline', refusedWith(400, 21614), 'permanent', '21614'],
@@ -158,19 +158,19 @@ describe('what Twilio answers', () => {
     expect(twilio.sent).toEqual([]);
   });
 
-  test('nobody at all', async () => {
+  test('no connection', async () => {
     const failure = await failureOf(way('http://127.0.0.1:9').send(REPLY, attempt()));
     expect(failure).toMatchObject({ kind: 'transient', code: 'ECONNREFUSED' });
   });
 
-  test('half an answer', async () => {
+  test('an incomplete answer', async () => {
     const twilio = await aTwilio();
     twilio.answerNextText('stall', 'kept');
     const failure = await failureOf(way(twilio.baseUrl, 300).send(REPLY, attempt()));
     expect(failure.kind).toBe('unsure');
   });
 
-  test('nothing, while the program ends', async () => {
+  test('no answer while the program ends', async () => {
     const twilio = await aTwilio();
     twilio.answerNextText('stall');
     const stop = new AbortController();
@@ -180,7 +180,7 @@ describe('what Twilio answers', () => {
   });
 });
 
-describe('a text that may be out', () => {
+describe('a text that may have been sent', () => {
   const since = () => new Date(Date.now() - 1000);
   const outbound = { from: OUR_NUMBER, to: THEIR_NUMBER, direction: 'outbound-api' } as const;
 
@@ -212,7 +212,7 @@ describe('a text that may be out', () => {
     expect(twilio.sent).toMatchObject([{ body: REPLY.content }]);
   });
 
-  test('is sent when what Twilio has is another reply of the same words', async () => {
+  test('is sent when Twilio has the same text of another reply', async () => {
     const twilio = await aTwilio();
     twilio.keep({ ...outbound, sid: messageSid(1), body: REPLY.content, status: 'sent' });
     const isKnown = (sid: string) => sid === messageSid(1);
@@ -220,7 +220,7 @@ describe('a text that may be out', () => {
     expect(twilio.sent).toHaveLength(1);
   });
 
-  test('stays open when Twilio cannot be asked', async () => {
+  test('stays unsure when Twilio cannot be reached', async () => {
     const twilio = await aTwilio();
     twilio.answerNext(tooManyRequests());
     const tried = attempt({ unsureSince: since() });
@@ -293,7 +293,7 @@ describe('on the platform', () => {
     expect(twilio.sent.map(({ body: part }) => part).join(' ')).toBe(text);
   });
 
-  test('who opted out gets no second attempt, and the reply is FAILED', async () => {
+  test('a reply to a customer who has opted out is FAILED without a second attempt', async () => {
     const twilio = await aTwilio();
     twilio.optedOut.add(THEIR_NUMBER);
     const platform = await aPlatform(twilio.baseUrl);
@@ -318,7 +318,7 @@ describe('on the platform', () => {
     expect(twilio.sent.map((text) => text.body)).toEqual([1, 2, 3, 4].map((n) => `You said: ${n}`));
   });
 
-  test('a text that Twilio took and did not acknowledge goes out once', async () => {
+  test('a text that Twilio accepted without an answer is sent once', async () => {
     const twilio = await aTwilio();
     twilio.answerNextText('reset', 'kept');
     const platform = await aPlatform(twilio.baseUrl);
@@ -328,7 +328,7 @@ describe('on the platform', () => {
     expect(reply).toMatchObject({ status: 'DELIVERED', remote_id: twilio.sent[0]?.sid });
   });
 
-  test('a crash after Twilio took it, and before that was noted, sends it once', async () => {
+  test('a text is sent once after a crash between Twilio’s acceptance and its note', async () => {
     const twilio = await aTwilio();
     const dir = newFolder();
     const first = await aPlatform(twilio.baseUrl, dir);

@@ -58,7 +58,7 @@ async function allMessages(platform: PlatformProcess): Promise<Message[]> {
   return found;
 }
 
-/** Every answer that was given is still true, and nothing is there twice. */
+/** Checks that every answered message is stored, exactly once. */
 async function verify(platform: PlatformProcess, ledger: Ledger): Promise<void> {
   const stored = await allMessages(platform);
   const byId = new Map(stored.map((message) => [message.id, message]));

@@ -86,7 +86,7 @@ function isWanted(query: ListTicketsQuery) {
     row.created_at <= to;
 }
 
-test('tickets: any filters together list and count what a look at each row finds', () => {
+test('tickets: combined filters list and count the same as a scan of all rows', () => {
   const store = filledStore();
   const rows = store.allTickets;
   fc.assert(
@@ -100,7 +100,7 @@ test('tickets: any filters together list and count what a look at each row finds
   );
 });
 
-test('tickets that change what they are filtered by are listed and counted as they are now', () => {
+test('changed tickets are listed and counted with their current values', () => {
   const store = filledStore(30);
   const label = present(LABELS)[0] ?? '';
   const count = (query: ListTicketsQuery) => store.tickets.count(SHOP.shopId, query, NOW);
@@ -122,7 +122,7 @@ test('tickets that change what they are filtered by are listed and counted as th
   }
 });
 
-test('messages: any filters together list what a look at each row finds', () => {
+test('messages: combined filters list the same as a scan of all rows', () => {
   const store = filledStore(60);
   const rows = store.allMessages;
   const conversations = rows.map((row) => row.conversation_id);
@@ -150,7 +150,7 @@ test('messages: any filters together list what a look at each row finds', () => 
   );
 });
 
-test('contacts: any filters together list what a look at each row finds', () => {
+test('contacts: combined filters list the same as a scan of all rows', () => {
   const store = filledStore();
   const rows = store.allContacts;
   const rare = <T>(values: readonly T[]) =>

@@ -11,7 +11,7 @@ test('a start removes files that were never acknowledged, and no others', async 
   body.set('file', new Blob(['kept']), 'kept.txt');
   const { body: kept } = await call<MediaRecord>(first, 'POST', '/media/', { body });
   await first.stop();
-  // A crash between the file and its row, and one while the file was written.
+  // As left by a crash before the row was stored, and by one during the upload.
   const orphan = join(dir, 'media', '0b6c9c2e-7b1f-4a55-9f6e-0d6f0a3f1c77');
   const half = join(dir, 'media', 'tmp', '0b6c9c2e-7b1f-4a55-9f6e-0d6f0a3f1c78');
   for (const path of [orphan, half]) writeFileSync(path, 'lost');

@@ -12,7 +12,7 @@ let dir: string;
 let platform: LocalPlatform;
 let added = 0;
 
-/** A message of someone new, in a conversation of its own: a row more in each of the lists. */
+/** A message of a new contact in a new conversation: adds a row to each list. */
 function someoneNew() {
   added += 1;
   return anEmail({ contact: { email: `person-${added}@example.com` } });
@@ -104,7 +104,7 @@ test('pages of some conversations keep to them while others are written in', asy
   expect(back).toEqual(forth);
 });
 
-test('a page behind the last or before the first leads back to where it came from', async () => {
+test('a page after the last or before the first links back to its neighbour', async () => {
   await fill(4);
   platform = await startPlatform({ dir });
   const get = async (path: string) => (await call<Page<Message>>(platform, 'GET', path)).body;

@@ -21,7 +21,7 @@ export class PlatformProcess {
   static async start(dir: string): Promise<PlatformProcess> {
     const child = fork(MAIN, [dir, JSON.stringify([SHOP, OTHER])], {
       execArgv: ['--import', LOADER],
-      // What jest sets must not reach it.
+      // Without the environment variables that jest sets.
       env: { PATH: process.env['PATH'] },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });

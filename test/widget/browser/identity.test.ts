@@ -116,7 +116,7 @@ describeInBrowser('identity', (test) => {
     expect(emails).not.toContain('ada-5@customer.example');
   });
 
-  test('a token that nobody signed makes nobody of anyone', async (setting) => {
+  test('an unsigned token identifies no one', async (setting) => {
     const { chat } = await setting.visit();
     await chat.open();
     await chat.send(`${QUIET}me`);

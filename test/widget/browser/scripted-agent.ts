@@ -1,12 +1,12 @@
 import type { Agent, AgentAnswer, AgentContext } from '../../../src/local-platform/agent/agent.ts';
 
-/** What an agent of some platform may write. */
+/** An answer of a platform's agent. */
 export interface Reply {
   readonly content: string;
   readonly format: 'TEXT' | 'RICH_TEXT' | 'MARKDOWN' | 'HTML';
 }
 
-/** A message that begins so gets no answer. */
+/** Messages with this prefix get no answer. */
 export const QUIET = 'Quietly: ';
 
 /**

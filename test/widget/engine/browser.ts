@@ -9,13 +9,13 @@ export interface Tab {
   readonly storage: PageStorage;
   /** Every list of lines that was ever shown. */
   readonly shown: (readonly string[])[];
-  /** Without a farewell, as a browser that crashes. */
+  /** Ends the page without events, like a crash of the browser. */
   crash(): void;
   /** As a page that is left. */
   close(): void;
 }
 
-/** No test waits as long as a visitor would. */
+/** Shorter times than in production. */
 export const HURRY = { reconnectMs: 40, maxReconnectMs: 200, seenMs: 10 };
 
 /** A browser with one origin's storage, and pages that show the widget. */

@@ -48,7 +48,7 @@ test('a tab that was offline for more lines than are sent again has no gap', asy
   expect(seqs(chat)).toEqual(range(1, 1_401));
 });
 
-test('older lines cannot be had without a connection, and are there when it is back', async () => {
+test('older lines are fetched once the connection is back', async () => {
   const gateway = await start();
   const relay = await relayTo(gateway);
   const browser = new Browser(relay.url);
@@ -70,7 +70,7 @@ test('older lines cannot be had without a connection, and are there when it is b
   expect(seqs(tab.chat)).toEqual(range(1, 60));
 });
 
-test('a hole in what is sent is fetched before anything above it is shown', async () => {
+test('a gap is fetched before any later line is shown', async () => {
   const server = await ScriptedServer.start(undefined, lines(1, 300));
   const tab = await new Browser(server.url).open();
   const shown: number[][] = [];
@@ -82,7 +82,7 @@ test('a hole in what is sent is fetched before anything above it is shown', asyn
   expect(server.history).toContainEqual({ before: 7, limit: 3 });
 });
 
-test('a hole of lines that do not exist any more is passed over', async () => {
+test('a gap of lines that no longer exist is skipped', async () => {
   const server = await ScriptedServer.start(undefined, [...lines(1, 3), aLine(7)]);
   const tab = await new Browser(server.url).open();
   server.send(...lines(1, 3), aLine(7));
@@ -104,7 +104,7 @@ test('a server that is busy is asked again for what is missing', async () => {
   expect(chat.older.value).toBe('none');
 });
 
-test('an answer that comes after the tab has become nobody is not shown', async () => {
+test('an answer that arrives after the logout is not shown', async () => {
   const server = await ScriptedServer.start(undefined, lines(1, 9));
   server.session = { ...server.session, lastSeq: 9 };
   const tab = new Browser(server.url).page();
@@ -115,7 +115,7 @@ test('an answer that comes after the tab has become nobody is not shown', async 
   expect(tab.chat.lines.value).toEqual([]);
 });
 
-test('a clock that is wrong changes neither order nor what is unread', async () => {
+test('a wrong clock changes neither the order nor the unread count', async () => {
   const gateway = await start();
   const tab = await new Browser(gateway.url, { now: () => 1_000 }).open();
   say(tab, 'from 1970');

@@ -14,7 +14,7 @@ const page = (journal: readonly MessageEvent[], before: number, limit: number) =
 };
 
 describe('the run of lines', () => {
-  test('has no hole and no double, whatever is repeated, lost, or comes early', () => {
+  test('has no gap and no duplicate when lines are repeated, lost or early', () => {
     const room = fc.array(
       fc.oneof(
         {
@@ -77,7 +77,7 @@ describe('the run of lines', () => {
     );
   });
 
-  test('passes over lines that do not exist any more', () => {
+  test('skips lines that no longer exist', () => {
     const journal = [...lines(1, 2), ...lines(6, 7)];
     const record = new LineRecord();
     for (const line of journal) record.add(line);
@@ -88,7 +88,7 @@ describe('the run of lines', () => {
     expect(record.gap).toBeUndefined();
   });
 
-  test('begins anew above a hole that is too large to fetch', () => {
+  test('starts again after a gap that is too large to fetch', () => {
     const record = new LineRecord();
     for (const line of [...lines(1, 5), ...lines(1_000, 1_300)]) record.add(line);
     expect(seqs(record)).toEqual(lines(1_000, 1_300).map(({ seq }) => seq));

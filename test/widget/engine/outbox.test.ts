@@ -127,7 +127,7 @@ test.each([
   expect(waitOf(waiting, 1_000)).toBe(wait);
 });
 
-test('the lease has one holder, who may die or have another clock', () => {
+test('the lease has one holder, which may crash or have another clock', () => {
   const storage = new SafeStorage(new BrowserStorage().page(), 'p:');
   let now = 1_000;
   const [one, other] = ['one', 'other'].map(

@@ -28,7 +28,7 @@ export class Relay {
     return relay;
   }
 
-  /** Everything is lost, and nothing comes through until `restore`. */
+  /** Cuts all connections, and refuses new ones until `restore`. */
   cut(): void {
     this.#target = undefined;
     for (const socket of this.#sockets) socket.destroy();
@@ -38,7 +38,7 @@ export class Relay {
     this.#target = target;
   }
 
-  /** What is open stays open and passes nothing; the next connections are as usual. */
+  /** Open connections stay open but pass no data; new connections work. */
   silence(): void {
     for (const socket of this.#sockets) socket.pause().unpipe();
   }

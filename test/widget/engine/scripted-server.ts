@@ -11,7 +11,7 @@ import { ends } from '../../support/ends.ts';
 
 type Gate = (socket: Socket, next: (error?: Error) => void) => void;
 
-/** What a gateway never does on purpose: it forgets lines, refuses at will, answers late. */
+/** A server that misbehaves on demand: it loses lines, refuses requests and answers late. */
 export class ScriptedServer {
   readonly url: string;
   readonly history: HistoryRequest[] = [];

@@ -52,7 +52,7 @@ test.each<[string, unknown, unknown]>([
   expect(refusalOf(error)).toEqual(refusal);
 });
 
-test('waiting doubles up to a limit, and half of it is chance', () => {
+test('the backoff doubles up to a limit, and half of it is random', () => {
   const limits = { minMs: 1_000, maxMs: 30_000 };
   const longest = [0, 1, 2, 3, 4, 5, 500].map((attempt) => backoffMs(attempt, limits, () => 1));
   expect(longest).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);

@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { expect, test } from '@jest/globals';
-import type { UploadRequest } from '../../../src/widget/engine/upload-request.ts';
+import type { UploadRequest } from '../../../src/widget/engine/page.ts';
 import { storagePrefix } from '../../../src/widget/storage.ts';
 import { ends } from '../../support/ends.ts';
 import { SHOP } from '../../support/entries.ts';

@@ -59,7 +59,7 @@ test('identify makes every tab the verified visitor, and takes the anonymous lin
   await shows(elsewhere, ['before', 'after']);
 });
 
-test('who identifies as somebody else sees that one in all tabs, and sends nothing of the first', async () => {
+test('identifying as another customer switches all tabs, and sends nothing of the first', async () => {
   const gateway = await start();
   const bob = new Browser(gateway.url).page();
   bob.chat.identify(await identityOf('bob'));
@@ -107,7 +107,7 @@ test('what a guest has sent is one message, also when they say who they are befo
   expect(outboxOf(browser)).toEqual([]);
 });
 
-test('an identity that is not believed is said, and forgotten', async () => {
+test('a rejected identity is reported and forgotten', async () => {
   const gateway = await start();
   const tab = await new Browser(gateway.url).open();
   say(tab, 'me');
@@ -184,7 +184,7 @@ test('a tab whose visitor another tab has replaced takes along what waited', asy
   await sameVisitor(tab, other);
 });
 
-test('a server that has lost its database is believed', async () => {
+test('after the server has lost its database, the tab starts again with its record', async () => {
   const gateway = await start();
   const empty = await start();
   const relay = await relayTo(gateway);
@@ -207,7 +207,7 @@ test('a server that has lost its database is believed', async () => {
 test.each<[string, string]>([
   ['unknown_key', 'nobody'],
   ['origin', 'demo'],
-])('refused with %s it stays away', async (code, key) => {
+])('after a refusal with %s it does not reconnect', async (code, key) => {
   const gateway = await start({ shops: [aShop({ limits: ROOMY, allowNoOrigin: key !== 'demo' })] });
   const relay = await relayTo(gateway);
   const tab = new Browser(relay.url).page({ key });
@@ -251,7 +251,7 @@ test('it works with a storage that refuses every write', async () => {
   await converses(tab);
 });
 
-test('it works with a storage that is full of nonsense', async () => {
+test('it works with a storage full of invalid values', async () => {
   const gateway = await start();
   const browser = new Browser(gateway.url);
   const prefix = storagePrefix(gateway.url, 'demo');
@@ -311,7 +311,7 @@ async function reloaded(browser: Browser, ...tabs: Tab[]): Promise<Tab> {
   return browser.open();
 }
 
-test('what was looked at here is known on another device', async () => {
+test('seen lines are known on another device', async () => {
   const gateway = await start();
   const here = new Browser(gateway.url).page();
   here.chat.identify(await identityOf('ada'));
@@ -339,7 +339,7 @@ test('a profile labels the visitor in all tabs', async () => {
   expect(other.chat.session.value).toMatchObject({ name: 'Ada' });
 });
 
-test('a page that was frozen comes back to what is true now', async () => {
+test('a frozen page shows the current state when it returns', async () => {
   const temp = tempDir();
   ends(() => temp.remove());
   const gateway = await start({ dir: temp.path });
@@ -357,7 +357,7 @@ test('a page that was frozen comes back to what is true now', async () => {
   await shows(tab, ['meanwhile']);
 });
 
-test('after stop nothing is left that could keep a page busy', async () => {
+test('stop leaves no timer, listener or connection', async () => {
   const gateway = await start();
   const tab = await new Browser(gateway.url).open();
   say(tab, 'bye');

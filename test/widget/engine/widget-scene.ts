@@ -16,7 +16,7 @@ import { waitFor } from '../../support/wait-for.ts';
 import type { Browser, Tab } from './browser.ts';
 import { Relay } from './relay.ts';
 
-/** A gateway of the test's own, whose limits are out of the way. */
+/** A gateway for one test, with limits that the test does not reach. */
 export async function start(options: GatewayOptions = {}): Promise<ChatGateway> {
   const gateway = await ChatGateway.start({ shops: [aShop({ limits: ROOMY })], ...options });
   ends(() => gateway.stop());
@@ -29,7 +29,7 @@ export async function relayTo({ url }: ChatGateway): Promise<Relay> {
   return relay;
 }
 
-/** An intake that takes messages in, and answers when it is let. */
+/** An intake that stores messages, and answers when the test allows it. */
 export function slowAnswers() {
   let release = (): void => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));
@@ -49,7 +49,7 @@ export function slowAnswers() {
 export const visitorOf = ({ chat }: { chat: Chat }): VisitorId =>
   asVisitorId(chat.session.value?.visitorId ?? '');
 
-/** What the gateway has of this visitor, in the order in which it was numbered. */
+/** The visitor's lines at the gateway, by their number. */
 export async function journalOf(gateway: ChatGateway, tab: Tab): Promise<string[]> {
   const lines = await gateway.store.chat.linesAfter(SHOP, visitorOf(tab), 0, 10_000);
   return lines.map(({ text }) => text);

@@ -7,20 +7,20 @@ export interface ToolCall {
   readonly arguments: string;
 }
 
-/** What one request came to, whole. */
+/** The complete result of one request. */
 export type Completion =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'calls'; readonly text: string; readonly calls: readonly ToolCall[] }
-  /** It ended in the middle: too long for the model, or for us. */
+  /** Incomplete: longer than the model's limit or ours. */
   | { readonly kind: 'cut' }
-  /** The model, or a filter behind it, does not want to answer. */
+  /** Refused by the model or by a content filter. */
   | { readonly kind: 'refused' };
 
 const TEXT_MAX_CHARS = 40_000;
 const ARGUMENTS_MAX_CHARS = 8000;
 const CALLS_MAX = 16;
 
-/** A chunk of a streamed chat completion; the lenient part of it that every endpoint sends. */
+/** A chunk of a streamed chat completion: the parts that every endpoint sends. */
 const chunkSchema = z.object({
   choices: z
     .array(
@@ -50,27 +50,27 @@ const chunkSchema = z.object({
 type Delta = NonNullable<NonNullable<z.output<typeof chunkSchema>['choices']>[number]['delta']>;
 type CallPiece = NonNullable<Delta['tool_calls']>[number];
 
-interface Slot {
+interface PartialCall {
   readonly index: number | undefined;
   id: string;
   name: string;
   arguments: string;
 }
 
-/** The stream ended before the answer did, or does not speak the protocol. */
+/** The stream ended before the answer was complete, or does not follow the protocol. */
 export class BrokenStream extends Error {
   override name = 'BrokenStream';
 }
 
-/** Puts a streamed answer together. Bounded: what grows over its limits is `cut`. */
+/** Assembles a streamed answer. An answer over the limits becomes `cut`. */
 export class CompletionBuilder {
   #text = '';
   #isRefused = false;
   #isTooLong = false;
   #finish: string | undefined;
-  readonly #slots: Slot[] = [];
+  readonly #calls: PartialCall[] = [];
 
-  /** Nothing that comes after this one can change that the answer is of no use. */
+  /** Whether the answer has exceeded a limit; later chunks cannot change that. */
   get isTooLong(): boolean {
     return this.#isTooLong;
   }
@@ -78,7 +78,7 @@ export class CompletionBuilder {
   /** @throws {BrokenStream} */
   add(chunk: unknown): void {
     const parsed = chunkSchema.safeParse(chunk);
-    if (!parsed.success) throw new BrokenStream('a chunk of another protocol');
+    if (!parsed.success) throw new BrokenStream('a chunk does not follow the protocol');
     const choice = parsed.data.choices?.[0];
     if (choice === undefined) return;
     this.#text += choice.delta?.content ?? '';
@@ -89,51 +89,52 @@ export class CompletionBuilder {
   }
 
   /**
-   * When the stream has ended. Tool calls count whatever the finish reason: some endpoints say
-   * `stop` after them.
-   * @throws {BrokenStream} it ended before the answer did
+   * Called at the end of the stream. Tool calls count with any finish reason, because some endpoints
+   * send `stop` after them.
+   * @throws {BrokenStream} the stream ended before the answer was complete
    */
   end(): Completion {
     if (this.#isTooLong) return { kind: 'cut' };
-    if (this.#finish === undefined) throw new BrokenStream('the stream ended in the middle');
+    if (this.#finish === undefined)
+      throw new BrokenStream('the stream ended before the answer was complete');
     if (this.#finish === 'content_filter' || this.#isRefused) return { kind: 'refused' };
     if (this.#finish === 'length') return { kind: 'cut' };
-    if (this.#slots.length === 0) return { kind: 'text', text: this.#text };
-    const calls = this.#slots.map((slot, at) => ({
-      id: slot.id === '' ? `call_${at}` : slot.id,
-      name: slot.name,
-      arguments: slot.arguments,
+    if (this.#calls.length === 0) return { kind: 'text', text: this.#text };
+    const calls = this.#calls.map((call, at) => ({
+      id: call.id === '' ? `call_${at}` : call.id,
+      name: call.name,
+      arguments: call.arguments,
     }));
     return { kind: 'calls', text: this.#text, calls };
   }
 
   #addPiece({ index, id, function: called }: CallPiece): void {
-    const slot = this.#slotOf(index ?? undefined, id ?? '');
-    if (slot === undefined) return;
-    if (slot.id === '') slot.id = id ?? '';
+    const call = this.#callOf(index ?? undefined, id ?? '');
+    if (call === undefined) return;
+    if (call.id === '') call.id = id ?? '';
     const name = called?.name ?? '';
-    // Some repeat the name in every piece.
-    if (name !== slot.name) slot.name += name;
-    slot.arguments += called?.arguments ?? '';
-    this.#isTooLong ||= slot.arguments.length > ARGUMENTS_MAX_CHARS || slot.name.length > 200;
+    // Some endpoints repeat the name in every piece.
+    if (name !== call.name) call.name += name;
+    call.arguments += called?.arguments ?? '';
+    this.#isTooLong ||= call.arguments.length > ARGUMENTS_MAX_CHARS || call.name.length > 200;
   }
 
   /**
-   * A piece belongs to the call of its index. Some endpoints leave the index out, or give 0 to all:
-   * then a new id begins a new call, and a piece without one goes on with the last.
+   * A piece belongs to the call with its index. Some endpoints omit the index or always send 0: then
+   * a new id starts a new call, and a piece without an id continues the last call.
    */
-  #slotOf(index: number | undefined, id: string): Slot | undefined {
+  #callOf(index: number | undefined, id: string): PartialCall | undefined {
     const known =
       index === undefined
-        ? this.#slots.at(-1)
-        : this.#slots.findLast((slot) => slot.index === index);
+        ? this.#calls.at(-1)
+        : this.#calls.findLast((call) => call.index === index);
     if (known !== undefined && (id === '' || known.id === '' || known.id === id)) return known;
-    if (this.#slots.length === CALLS_MAX) {
+    if (this.#calls.length === CALLS_MAX) {
       this.#isTooLong = true;
       return undefined;
     }
-    const slot = { index, id: '', name: '', arguments: '' };
-    this.#slots.push(slot);
-    return slot;
+    const call = { index, id: '', name: '', arguments: '' };
+    this.#calls.push(call);
+    return call;
   }
 }

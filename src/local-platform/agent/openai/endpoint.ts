@@ -11,13 +11,13 @@ import { parseRetryAfter } from '../../../runtime/retry-after.ts';
 
 /** An endpoint that speaks the chat completions API of OpenAI. */
 export interface EndpointOptions {
-  /** With `/v1`, when it has one. */
+  /** Including `/v1`, if the endpoint has it. */
   readonly baseUrl: string;
   readonly model: string;
   readonly apiKey: string;
-  /** Silence on the line for this long is a failed attempt; milliseconds. */
+  /** An attempt fails after this long without any data; milliseconds. */
   readonly stallTimeoutMs: number;
-  /** Before the second attempt, doubled before the third; milliseconds. */
+  /** The delay before the second attempt, doubled before the third; milliseconds. */
   readonly retryFirstMs?: number;
 }
 
@@ -28,13 +28,13 @@ interface CompletionRequest {
 
 const ATTEMPTS = 3;
 const RETRY_FIRST_MS = 500;
-/** A longer Retry-After is waited for outside: the message stays unanswered until then. */
+/** A longer Retry-After is left to the caller: the message stays unanswered until then. */
 const WAIT_MAX_MS = 10_000;
 const BODY_MAX_BYTES = 4 * 1024 * 1024;
 
 /**
- * Asks for completions, streamed, and gives back whole ones only. Attempts that fail for a passing
- * reason are repeated twice, with Retry-After honoured up to 10 s.
+ * Requests streamed completions and returns only whole ones. Attempts that fail for a temporary
+ * reason are repeated twice; a Retry-After is honoured up to 10 s.
  */
 export class Endpoint {
   readonly #options: EndpointOptions;
@@ -58,7 +58,7 @@ export class Endpoint {
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof AgentUnavailable)) throw error;
-        if (!error.isPassing) {
+        if (!error.isTemporary) {
           this.#logger.error('agent.endpoint_refuses', { code: error.code, hint: hintOf(error) });
           throw error;
         }
@@ -82,17 +82,17 @@ export class Endpoint {
       );
       for await (const chunk of stream) {
         builder.add(chunk);
-        // Leaving the loop closes the connection.
+        // Returning from the loop closes the connection.
         if (builder.isTooLong) return builder.end();
       }
-      // The package ends the loop without a word when the request is aborted.
+      // The package ends the loop without an error when the request is aborted.
       signal.throwIfAborted();
       cut.signal.throwIfAborted();
       return builder.end();
     } catch (error) {
       signal.throwIfAborted();
       if (cut.signal.aborted) throw new AgentUnavailable('stalled');
-      if (isEndless(error)) return { kind: 'cut' };
+      if (isOverlong(error)) return { kind: 'cut' };
       throw failureOf(error, Date.now());
     } finally {
       clearTimeout(stall);
@@ -100,8 +100,8 @@ export class Endpoint {
   }
 
   /**
-   * The package's own retries are off: they honour any Retry-After and cannot be stopped. So is its
-   * log, which quotes what could not be parsed, and all that it would take from the environment.
+   * The package's own retries are off, because they honour any Retry-After and cannot be aborted. Its
+   * log is off, because it quotes data that it cannot parse. Settings from the environment are ignored.
    */
   #client(onBytes: () => void): OpenAI {
     const { baseUrl, apiKey } = this.#options;
@@ -126,8 +126,8 @@ function hintOf({ code }: AgentUnavailable): string {
 }
 
 /**
- * All of them: the package adds those of OPENAI_CUSTOM_HEADERS to its own, which could be another
- * key, and tells the endpoint about this machine.
+ * All request headers. They replace the package's own, which describe this machine and include those
+ * of OPENAI_CUSTOM_HEADERS, possibly with another key.
  */
 const headersFor = (apiKey: string): Readonly<Record<string, string>> => ({
   Accept: 'application/json',
@@ -136,7 +136,7 @@ const headersFor = (apiKey: string): Readonly<Record<string, string>> => ({
   'User-Agent': 'sluice',
 });
 
-/** No redirects, which would carry what the customer wrote elsewhere, and no endless body. */
+/** Follows no redirect, which would send the customer's text elsewhere, and limits the body. */
 async function boundedFetch(
   url: string | URL | Request,
   init: RequestInit,
@@ -151,7 +151,7 @@ async function boundedFetch(
       transform(chunk, controller) {
         onBytes();
         total += chunk.byteLength;
-        if (total > BODY_MAX_BYTES) controller.error(new EndlessAnswer());
+        if (total > BODY_MAX_BYTES) controller.error(new OverlongAnswer());
         else controller.enqueue(chunk);
       },
     }),
@@ -160,11 +160,11 @@ async function boundedFetch(
   return new Response(counted, { status, statusText, headers });
 }
 
-const isEndless = (error: unknown): boolean =>
-  error instanceof EndlessAnswer ||
-  (error instanceof Error && error.cause instanceof EndlessAnswer);
+const isOverlong = (error: unknown): boolean =>
+  error instanceof OverlongAnswer ||
+  (error instanceof Error && error.cause instanceof OverlongAnswer);
 
-/** The request itself was refused: the same one will be again, another may not. */
+/** The endpoint refused this request; another request may succeed. */
 export class RequestRefused extends Error {
   override name = 'RequestRefused';
   readonly code: string;
@@ -175,19 +175,19 @@ export class RequestRefused extends Error {
   }
 }
 
-/** Its answer went on for longer than any answer does. */
-class EndlessAnswer extends Error {
-  override name = 'EndlessAnswer';
+/** The answer exceeded `BODY_MAX_BYTES`. */
+class OverlongAnswer extends Error {
+  override name = 'OverlongAnswer';
 }
 
 /**
- * What a failed request means:
+ * Classifies a failed request:
  *
- * | the endpoint | then |
+ * | the endpoint's answer | the error |
  * | --- | --- |
- * | is not reached, breaks off, stalls, 408, 409, 425, 429, 5xx | `AgentUnavailable`, passing |
- * | 401, 402, 403, 404, 405, 3xx: key, account, URL or model are wrong | `AgentUnavailable`, not passing |
- * | other 4xx: it does not like this request | `RequestRefused` |
+ * | no connection, a broken or stalled stream, 408, 409, 425, 429, 5xx | `AgentUnavailable`, temporary |
+ * | 401, 402, 403, 404, 405, 3xx: key, account, URL or model are wrong | `AgentUnavailable`, permanent |
+ * | other 4xx | `RequestRefused` |
  *
  * @param nowMs milliseconds since the epoch, for a Retry-After that is a date
  */
@@ -195,12 +195,12 @@ export function failureOf(error: unknown, nowMs: number): Error {
   if (error instanceof APIConnectionError)
     return new AgentUnavailable('no_connection', bare(error));
   if (error instanceof APIError) {
-    // What the class leaves open: there is neither when the stream itself says that it failed.
+    // Both are undefined when the error is an event of the stream, which the class does not declare.
     const { status, headers } = error as Pick<APIError, 'status' | 'headers'>;
     if (status !== undefined) return statusFailure(status, headers, error, nowMs);
   }
   if (error instanceof BrokenStream) return new AgentUnavailable('broken_stream', { cause: error });
-  // An event of the stream that says there was an error; JSON that is none; a body that broke off.
+  // An error event in the stream, invalid JSON, or an incomplete body.
   return new AgentUnavailable('broken_stream', bare(error));
 }
 
@@ -216,12 +216,12 @@ function statusFailure(
     return new AgentUnavailable(code, { ...(retryAfterMs !== undefined && { retryAfterMs }) });
   }
   if (status < 400 || [401, 402, 403, 404, 405].includes(status)) {
-    return new AgentUnavailable(code, { isPassing: false });
+    return new AgentUnavailable(code, { isTemporary: false });
   }
   return new RequestRefused(status, bare(error).cause);
 }
 
-/** The package's errors carry the answer's headers and text: only their kind goes on from here. */
+/** Keeps the name and code only: the package's errors carry the answer's headers and text. */
 function bare(error: unknown): { cause: Error } {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined;

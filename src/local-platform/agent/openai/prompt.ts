@@ -7,7 +7,7 @@ const TEXT_MAX_CHARS = 8000;
 const HISTORY_EACH_MAX_CHARS = 2000;
 const HISTORY_MAX_CHARS = 12_000;
 
-/** How long an answer should be, and how long it may be, in characters. */
+/** The length to ask for and the maximum length of an answer, in characters. */
 const LENGTHS: Readonly<Record<string, { readonly wish: number; readonly most: number }>> = {
   sms: { wish: 300, most: 800 },
 };
@@ -22,19 +22,19 @@ const FORMS: Readonly<Record<string, string>> = {
 
 export const lengthOf = (channel: string) => LENGTHS[channel] ?? LENGTH;
 
-/** Marks what customers wrote. Nobody who does not know the mark can end the quote or begin one. */
+/** Marks text that customers wrote. Without knowing the mark, a text cannot end or begin a quote. */
 export interface Quotes {
   readonly mark: string;
   readonly quote: (text: string) => string;
 }
 
-/** With a new random mark: it is made for one answer, and no customer has ever seen it. */
+/** Creates quotes with a new random mark, which is used for one answer only. */
 export function createQuotes(): Quotes {
   const mark = `customer-${randomBytes(8).toString('hex')}`;
   return { mark, quote: (text) => `<${mark}>\n${text}\n</${mark}>` };
 }
 
-/** What the model is asked: the rules, what the shop's texts say, what was said so far. */
+/** The messages to the model: the rules with the shop's texts, and the conversation so far. */
 export function conversationFor(
   context: AgentContext,
   { mark, quote }: Quotes,
@@ -50,7 +50,7 @@ export function conversationFor(
     ...(Object.keys(known).length > 0 ? [quote(JSON.stringify(known))] : []),
     quote(cut(text, TEXT_MAX_CHARS)),
   ].join('\n');
-  return inTurns([
+  return withAlternatingRoles([
     { role: 'system', content: rules(context, mark, knowledge) },
     ...historyFor(context, quote),
     { role: 'user', content: asked },
@@ -74,7 +74,7 @@ What the shop's texts say that may have to do with it; search_knowledge finds mo
 ${knowledge}`;
 }
 
-/** The latest that fits, oldest first, and from a customer's message on: some endpoints insist. */
+/** The latest messages that fit, oldest first. Some endpoints require a user message first. */
 function historyFor(
   { history }: AgentContext,
   quote: (text: string) => string,
@@ -82,33 +82,35 @@ function historyFor(
   let left = HISTORY_MAX_CHARS;
   const kept: ChatCompletionMessageParam[] = [];
   for (const { role, text } of history.toReversed()) {
-    const said = cut(text, HISTORY_EACH_MAX_CHARS);
-    left -= said.length;
+    const shortened = cut(text, HISTORY_EACH_MAX_CHARS);
+    left -= shortened.length;
     if (left < 0) break;
     kept.unshift(
       role === 'customer'
-        ? { role: 'user', content: quote(said) }
-        : { role: 'assistant', content: said },
+        ? { role: 'user', content: quote(shortened) }
+        : { role: 'assistant', content: shortened },
     );
   }
   const first = kept.findIndex(({ role }) => role === 'user');
   return first < 0 ? [] : kept.slice(first);
 }
 
-/** Two messages of one side become one: some endpoints want the sides to take turns. */
-function inTurns(messages: readonly ChatCompletionMessageParam[]): ChatCompletionMessageParam[] {
-  const turns: ChatCompletionMessageParam[] = [];
+/** Merges consecutive messages of one role: some endpoints require alternating roles. */
+function withAlternatingRoles(
+  messages: readonly ChatCompletionMessageParam[],
+): ChatCompletionMessageParam[] {
+  const merged: ChatCompletionMessageParam[] = [];
   for (const message of messages) {
     const { role, content } = message;
-    const last = turns.at(-1);
-    const isSameSide = last?.role === role && (role === 'user' || role === 'assistant');
-    if (isSameSide && typeof last.content === 'string' && typeof content === 'string') {
-      turns[turns.length - 1] = { role, content: `${last.content}\n\n${content}` };
+    const last = merged.at(-1);
+    const isSameRole = last?.role === role && (role === 'user' || role === 'assistant');
+    if (isSameRole && typeof last.content === 'string' && typeof content === 'string') {
+      merged[merged.length - 1] = { role, content: `${last.content}\n\n${content}` };
     } else {
-      turns.push(message);
+      merged.push(message);
     }
   }
-  return turns;
+  return merged;
 }
 
 const cut = (text: string, maxChars: number) =>

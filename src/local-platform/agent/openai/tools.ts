@@ -46,16 +46,16 @@ export const TOOLS: ChatCompletionFunctionTool[] = names().map((name) => ({
   },
 }));
 
-/** What a call came to. */
+/** The result of a tool call. */
 type ToolResult =
   | { readonly kind: 'handover'; readonly isAsked: boolean }
   /** Text for the model. */
   | { readonly kind: 'text'; readonly text: string };
 
 /**
- * Runs one call of the model's. Nothing that it says can reach beyond this conversation's contact:
- * what it gets to see is decided by the context, and its arguments only choose among that.
- * @param quote marks what customers wrote
+ * Runs a tool call of the model. The call can only reach data of this conversation's contact: the
+ * context limits the data, and the arguments select from it.
+ * @param quote marks text that customers wrote
  */
 export function runTool(
   call: ToolCall,
@@ -65,51 +65,57 @@ export function runTool(
 ): ToolResult {
   const name = names().find((known) => known === call.name);
   if (name === undefined)
-    return say(`There is no tool of this name. There are: ${names().join(', ')}`);
+    return textResult(`There is no tool of this name. There are: ${names().join(', ')}`);
   const json = parsed(call.arguments);
-  if (json === undefined) return say('The arguments are not valid JSON.');
+  if (json === undefined) return textResult('The arguments are not valid JSON.');
   switch (name) {
     case 'list_tickets': {
       const checked = PARAMETERS.list_tickets.safeParse(json.value);
-      return checked.success ? say(ticketList(context, quote)) : wrong(checked.error);
+      return checked.success
+        ? textResult(ticketList(context, quote))
+        : invalidArguments(checked.error);
     }
     case 'search_knowledge': {
       const checked = PARAMETERS.search_knowledge.safeParse(json.value);
-      if (!checked.success) return wrong(checked.error);
-      return say(found(knowledge, checked.data.query, context));
+      if (!checked.success) return invalidArguments(checked.error);
+      return textResult(searchKnowledge(knowledge, checked.data.query, context));
     }
     case HAND_OVER: {
       const checked = PARAMETERS[HAND_OVER].safeParse(json.value);
-      // Whatever it says beside: who wants to hand over does.
+      // A call with wrong arguments hands over too.
       return { kind: 'handover', isAsked: checked.success && checked.data.reason === 'asked' };
     }
   }
 }
 
-/** What the shop's texts say about something, for the model to read. */
-export function found(knowledge: Knowledge, query: string, context: AgentContext): string {
+/** The sections of the shop's texts that match a query, for the model to read. */
+export function searchKnowledge(
+  knowledge: Knowledge,
+  query: string,
+  context: AgentContext,
+): string {
   const hits = knowledge.search(query, languageSpoken(context), SECTIONS_MAX);
   if (hits.length === 0) return 'Nothing was found.';
-  return hits.map(({ section }) => shown(section)).join('\n\n');
+  return hits.map(({ section }) => sectionText(section)).join('\n\n');
 }
 
-const shown = ({ title, heading, text }: Section) =>
+const sectionText = ({ title, heading, text }: Section) =>
   `## ${title === heading ? heading : `${title}: ${heading}`}\n${text.slice(0, SECTION_MAX_CHARS)}`;
 
 function ticketList(context: AgentContext, quote: (text: string) => string): string {
   const tickets = context.tickets(TICKETS_MAX).map((ticket) => ({
     number: ticket.number,
     subject: ticket.name,
-    status: MEANING[ticket.status] ?? ticket.status,
+    status: STATUS_TEXTS[ticket.status] ?? ticket.status,
     opened: ticket.createdAt,
     lastMessage: ticket.lastMessageAt,
     isThisConversation: ticket.isCurrent,
   }));
-  // The subjects are the customer's own words.
+  // The subjects were written by the customer.
   return tickets.length === 0 ? 'There are none.' : quote(JSON.stringify(tickets, undefined, 1));
 }
 
-const MEANING: Readonly<Record<string, string>> = {
+const STATUS_TEXTS: Readonly<Record<string, string>> = {
   New: 'new',
   Open: 'open',
   WaitingUser: 'waiting for a colleague of ours',
@@ -119,7 +125,7 @@ const MEANING: Readonly<Record<string, string>> = {
 };
 
 function parsed(json: string): { readonly value: unknown } | undefined {
-  // Some models send nothing at all for a tool without parameters.
+  // Some models send an empty string for a tool without parameters.
   if (json.trim() === '') return { value: {} };
   try {
     return { value: JSON.parse(json) as unknown };
@@ -128,8 +134,9 @@ function parsed(json: string): { readonly value: unknown } | undefined {
   }
 }
 
-const wrong = (error: z.ZodError) => say(`The arguments are wrong. ${z.prettifyError(error)}`);
-const say = (text: string): ToolResult => ({ kind: 'text', text });
+const invalidArguments = (error: z.ZodError) =>
+  textResult(`The arguments are wrong. ${z.prettifyError(error)}`);
+const textResult = (text: string): ToolResult => ({ kind: 'text', text });
 
 function names(): ToolName[] {
   return Object.keys(PARAMETERS) as ToolName[]; // the keys of a constant

@@ -1,12 +1,11 @@
-import { z } from 'zod';
 import { LIMITS } from '../open-points.ts';
-import { senderOf } from '../outbound/addressed.ts';
-import { isMachine } from '../addresses.ts';
-import type { ConversationRow, MessageRow } from '../store/rows.ts';
+import { senderOf } from '../outbound/address-reply.ts';
+import { isAutomatedAddress } from '../addresses.ts';
+import { type ConversationRow, emailOf, type MessageRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 
 /** Why a message gets no answer. */
-export type Silence =
+export type NoReplyReason =
   | 'escalated'
   | 'empty'
   | 'own_address'
@@ -20,57 +19,57 @@ export type Silence =
 const TEN_MINUTES_MS = 600_000;
 const DAY_MS = 86_400_000;
 
-/** What mail programs write over an answer that nobody wrote; in the languages of the agent. */
+/** Subjects of automatic replies, in the agent's languages and some others. */
 const AUTO_REPLY =
   /^(?:(?:re|aw|fwd?): *)*(?:auto(?:matic|mated)?[- ]?(?:reply|response|answer)|auto:|out of (?:the )?office|away from (?:the|my) office|automatische? (?:antwort|abwesenheit)|abwesenheitsnotiz|abwesend\b|réponse automatique|absence du bureau|respuesta automática|fuera de la oficina|risposta automatica|automatisch antwoord|resposta automática)/i;
 const BOUNCE =
   /^(?:undeliver(?:able|ed)\b|delivery (?:status notification|failure|has failed)|mail delivery (?:failed|system|subsystem)|returned mail|failure notice|unzustellbar|nicht zustellbar|message non distribué|no se puede entregar)/i;
-/** What carriers take for an end of the subscription; Twilio answers these itself. */
+/** Words that carriers treat as an opt-out or opt-in. Twilio answers them itself. */
 const OPT_OUT = /^\W*(?:stop|stopall|unsubscribe|cancel|end|quit|start|unstop|optout|revoke)\W*$/i;
 
-const stored = z.object({ subject: z.string().optional() });
-
 /**
- * Why this message gets no answer; undefined when it may get one. The API does not say whether a
- * message was written by a machine: addresses and subjects tell some of them, and a conversation
- * that goes too fast, or turns in a circle, is taken for one.
+ * Why the agent must not answer a message; undefined when it may. The API does not say whether a
+ * program wrote the message: some programs are recognized by their address or subject, and the
+ * others by a conversation that is too fast or repeats itself.
  */
-export function silence(
+export function reasonNotToReply(
   store: Store,
   conversation: ConversationRow,
   message: MessageRow,
   nowMs: number,
-): Silence | undefined {
+): NoReplyReason | undefined {
   if (conversation.resolution === 'escalated') return 'escalated';
   const isFirst = store.messages.before(message, 1).length === 0;
-  // Later mails of a thread repeat its subject: only the first one's says something.
-  const spoken = isFirst ? `${conversation.title ?? ''}${message.text}` : message.text;
-  if (spoken.trim() === '') return 'empty';
+  // Later emails of a thread repeat the subject, so only the first email's subject counts.
+  const content = isFirst ? `${conversation.title ?? ''}${message.text}` : message.text;
+  if (content.trim() === '') return 'empty';
   if (conversation.type === 'sms' && OPT_OUT.test(message.text)) return 'opt_out';
-  return machine(store, conversation, message) ?? circle(store, conversation, message, nowMs);
+  return (
+    automatedSender(store, conversation, message) ?? replyLoop(store, conversation, message, nowMs)
+  );
 }
 
-function machine(
+function automatedSender(
   store: Store,
   conversation: ConversationRow,
   message: MessageRow,
-): Silence | undefined {
-  const { shop, email: headers } = message;
+): NoReplyReason | undefined {
+  const { shop } = message;
   const address = senderOf(store, conversation, message);
   if (address && store.conversations.isAgentContact(shop, address)) return 'own_address';
   if (conversation.type !== 'email') return undefined;
-  if (address && isMachine(address)) return 'no_reply_address';
-  const subject = (headers === null ? undefined : stored.parse(JSON.parse(headers)).subject) ?? '';
+  if (address && isAutomatedAddress(address)) return 'no_reply_address';
+  const { subject = '' } = emailOf(message);
   if (AUTO_REPLY.test(subject.trim())) return 'auto_reply';
   return BOUNCE.test(subject.trim()) ? 'bounce' : undefined;
 }
 
-function circle(
+function replyLoop(
   store: Store,
   conversation: ConversationRow,
   message: MessageRow,
   nowMs: number,
-): Silence | undefined {
+): NoReplyReason | undefined {
   const repliesSince = (ms: number) =>
     store.messages.repliesSince(conversation.id, new Date(nowMs - ms).toISOString());
   if (repliesSince(TEN_MINUTES_MS) >= LIMITS.agentRepliesPer10Min) return 'too_fast';

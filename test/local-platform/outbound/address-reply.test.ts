@@ -3,7 +3,7 @@ import {
   domainOf,
   emailRefusal,
   threadOf,
-} from '../../../src/local-platform/outbound/addressed.ts';
+} from '../../../src/local-platform/outbound/address-reply.ts';
 import type { ConversationRow, MessageRow } from '../../../src/local-platform/store/rows.ts';
 import type { OutgoingReply } from '../../../src/local-platform/outbound/outbound.ts';
 import { Store } from '../../../src/local-platform/store/store.ts';

@@ -1,15 +1,15 @@
 import { domainToASCII } from 'node:url';
-import { z } from 'zod';
 import addressparser from 'nodemailer/lib/addressparser';
-import type { ConversationRow, MessageRow } from '../store/rows.ts';
+import { cutText } from '../../runtime/clean-text.ts';
+import { type ConversationRow, emailOf, type MessageRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import { type EmailThread, type OutgoingReply, SendFailed, unreachable } from './outbound.ts';
 import { isEmailAddress } from '../../platform-api/schemas.ts';
-import { isMachine } from '../addresses.ts';
+import { isAutomatedAddress } from '../addresses.ts';
 
 /**
- * The address or number that a customer's message came from: his contact may have another one, or
- * be shared. Of a message that does not say, his contact's.
+ * The address or number that a customer's message came from, which may differ from the contact's. If
+ * the message has none, the contact's.
  */
 export function senderOf(
   store: Store,
@@ -18,22 +18,18 @@ export function senderOf(
 ): string | undefined {
   if (message.sender !== null) return message.sender;
   if (type === 'web_chat') return undefined;
-  const contact = contactOf(store, message);
+  const contact = store.contacts.ofMessage(message);
   return (type === 'email' ? contact?.email : contact?.phone) ?? undefined;
 }
 
-function contactOf(store: Store, { shop, contact_id: id }: MessageRow) {
-  return id === null ? undefined : store.contacts.byId(shop, id);
-}
-
-/** The stored reply, addressed: from where the customer wrote to, to where he wrote from. */
-export function addressed(
+/** Addresses a stored reply: from the address that the customer wrote to, to the one they wrote from. */
+export function addressReply(
   store: Store,
   conversation: ConversationRow,
   reply: MessageRow,
   shopName: string,
 ): OutgoingReply {
-  const contact = contactOf(store, reply);
+  const contact = store.contacts.ofMessage(reply);
   const question = store.messages.answeredBy(reply);
   const isEmail = conversation.type === 'email';
   return {
@@ -56,33 +52,27 @@ export function addressed(
 const REFERENCES_MAX = 20;
 const SUBJECT_MAX = 250;
 const MESSAGE_ID = /^<[^<>\s]{1,250}>/;
-const stored = z.object({
-  subject: z.string().optional(),
-  in_reply_to: z.string().optional(),
-  references: z.array(z.string()).optional(),
-});
 
 /**
- * The headers that put a reply beneath the customer's message (RFC 5322 §3.6.4).
- * A `remote_id` may be a message-id with a suffix that tells two claims of it apart, or something
- * else altogether; only a message-id goes into a header.
+ * The headers that thread a reply below the customer's message (RFC 5322 §3.6.4). A `remote_id` need
+ * not be a message-id, and may have a suffix after it; only the message-id goes into a header.
  */
 export function threadOf(
   message: MessageRow,
   conversation: ConversationRow,
   messageId: string,
 ): EmailThread {
-  const email = message.email === null ? {} : stored.parse(JSON.parse(message.email));
+  const email = emailOf(message);
   const inReplyTo = MESSAGE_ID.exec(message.remote_id ?? '')?.[0];
-  // Without References, In-Reply-To is all that is known of the thread.
+  // Without References, only In-Reply-To is known of the thread.
   const known = email.references?.length ? email.references : [email.in_reply_to ?? ''];
   const earlier = known.flatMap((id) => MESSAGE_ID.exec(id)?.[0] ?? []);
   const references = [...new Set([...earlier, ...(inReplyTo ? [inReplyTo] : [])])];
-  const subject = cut(oneLine(email.subject ?? conversation.title ?? ''));
+  const subject = shortened(oneLine(email.subject ?? conversation.title ?? ''));
   return {
     messageId,
     inReplyTo,
-    // The first names the thread, the last ones its end.
+    // Keeps the first, which identifies the thread, and the latest ones.
     references:
       references.length > REFERENCES_MAX
         ? [...references.slice(0, 1), ...references.slice(1 - REFERENCES_MAX)]
@@ -91,24 +81,21 @@ export function threadOf(
   };
 }
 
-/** What may stand in a header: no line breaks, no control characters. */
+/** Text for a header: without line breaks and control characters. */
 export const oneLine = (text: string): string => text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
 
-function cut(subject: string): string {
-  if (subject.length <= SUBJECT_MAX) return subject;
-  // Not between the two halves of one character.
-  return `${subject.slice(0, SUBJECT_MAX - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
-}
+const shortened = (subject: string): string =>
+  subject.length <= SUBJECT_MAX ? subject : `${cutText(subject, SUBJECT_MAX - 1)}…`;
 
-/** The domain of the shop's address, in ASCII, for the right side of a message-id. */
+/** The domain of the shop's address in ASCII, for message-ids. */
 export function domainOf(address: string | null): string {
   const domain = domainToASCII(/@([^@\s]{1,200})$/.exec(address ?? '')?.[1] ?? '');
   return /^[a-z0-9.-]+$/.test(domain) ? domain : 'localhost';
 }
 
 /**
- * Why an email must not leave: there is nobody to read it, it would go to several, a machine
- * would answer it, or it would come back to the shop and be answered again. Undefined for all others.
+ * Why an email must not be sent: an address is missing or is a list of addresses, the recipient is a
+ * program, or it is the shop itself, whose agent would answer again. Undefined when it may be sent.
  */
 export function emailRefusal(
   store: Store,
@@ -118,13 +105,13 @@ export function emailRefusal(
   if (!isOneAddress(from) || !isOneAddress(to)) {
     return new SendFailed('permanent', 'not one address', { code: 'not_one_address' });
   }
-  if (isMachine(to)) return new SendFailed('permanent', 'a machine', { code: 'machine' });
+  if (isAutomatedAddress(to)) return new SendFailed('permanent', 'a machine', { code: 'machine' });
   return store.conversations.isAgentContact(shop, to)
     ? new SendFailed('permanent', 'our own address', { code: 'own_address' })
     : undefined;
 }
 
-/** As the mailer reads it: nobody else is written to, in whatever a database has as an address. */
+/** Whether the mail library reads the text as one address, so that nobody else receives the email. */
 function isOneAddress(text: string): boolean {
   const [mailbox, ...others] = addressparser(text, { flatten: true });
   return mailbox?.address === text && others.length === 0 && isEmailAddress(text);

@@ -20,37 +20,37 @@ const say = (messages: MessageTable, text: string, more: Partial<NewMessage> = {
 const answer = (messages: MessageTable, text: string, inReplyTo: string) =>
   say(messages, text, { role: 'agent', inReplyTo });
 
-test('what a customer said is not lost behind later answers: each stands behind its question', () => {
+test('a customer’s messages are not displaced by later replies: each reply follows its message', () => {
   const { messages } = new FilledStore();
   const questions = Array.from({ length: 30 }, (_, n) => say(messages, `q${n}`));
   for (const { id, text } of questions.slice(0, 25)) answer(messages, text.replace('q', 'a'), id);
   say(messages, 'elsewhere', { conversationId: 'two' });
   const [last] = questions.slice(25);
   if (last === undefined) throw new Error('no question');
-  const said = messages.saidBefore(last, 20).map(({ text }) => text);
+  const said = messages.historyBefore(last, 20).map(({ text }) => text);
   expect(said).toEqual(Array.from({ length: 10 }, (_, n) => [`q${15 + n}`, `a${15 + n}`]).flat());
 });
 
-test('later questions are not said before', () => {
+test('later messages are not part of the history', () => {
   const { messages } = new FilledStore();
   const first = say(messages, 'one');
   const second = say(messages, 'two');
   say(messages, 'three');
   answer(messages, 'to one', first.id);
-  expect(messages.saidBefore(second, 20)).toEqual([
+  expect(messages.historyBefore(second, 20)).toEqual([
     { role: 'customer', text: 'one' },
     { role: 'agent', text: 'to one' },
   ]);
-  expect(messages.saidBefore(first, 20)).toEqual([{ role: 'agent', text: 'to one' }]);
+  expect(messages.historyBefore(first, 20)).toEqual([{ role: 'agent', text: 'to one' }]);
 });
 
-test('of a backlog the ids are read, oldest first, and whether more was asked since', () => {
+test('unanswered messages are listed oldest first, and a later one is recognized', () => {
   const { messages } = new FilledStore();
   const first = say(messages, 'one', { unanswered: true });
   const second = say(messages, 'two', { unanswered: true });
   say(messages, 'elsewhere', { unanswered: true, conversationId: 'two' });
   expect(messages.unanswered('one')).toEqual([first.id, second.id]);
-  expect([first, second].map((row) => messages.isAnotherUnanswered(row))).toEqual([true, false]);
+  expect([first, second].map((row) => messages.hasLaterUnanswered(row))).toEqual([true, false]);
   expect(messages.markAnswered(second.id)).toBe(true);
-  expect(messages.isAnotherUnanswered(first)).toBe(false);
+  expect(messages.hasLaterUnanswered(first)).toBe(false);
 });

@@ -63,7 +63,7 @@ export async function moveEntry(
   id: EntryId,
   entry: Entry | undefined,
 ): Promise<Moved> {
-  if (entry === undefined) return { id, ok: false, result: 'there is no such entry' };
+  if (entry === undefined) return { id, ok: false, result: 'the entry does not exist' };
   const { state, reason } = entry;
   const why = reason === undefined ? {} : { reason };
   if (!isMoveAllowed(move.name, state)) {

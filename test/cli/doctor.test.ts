@@ -127,7 +127,7 @@ describe('a webhook that is not set', () => {
       `failed   twilio.webhook      acme ${OUR_NUMBER}: POST https://old.example/in ` +
         `(another host, another path, without #rc=5&rp=all)\n` +
         `         expected: POST ${WANTED}\n` +
-        `         to do: set it in Twilio's console, or run doctor --fix\n`,
+        `         to do: set it in Twilio's console, or run sluice doctor --fix\n`,
     );
     expect(account.updates).toEqual([]);
   });
@@ -181,7 +181,7 @@ test('before the first start, without a configuration, nothing fails and nothing
   const { code, stdout } = await doctor();
   expect(code).toBe(0);
   expect(stdout).toMatch(
-    /^skipped {2}twilio .*no shop has one \(that of the demo shop is made up\)$/m,
+    /^skipped {2}twilio .*not configured for any shop \(except the fictitious one of the demo shop\)$/m,
   );
   expect(readdirSync(dir)).toEqual([]);
 });

@@ -187,7 +187,7 @@ test('a move that does not fit the state changes nothing, and the others are don
   expect(code).toBe(1);
   expect(stdout).toBe(
     `${held}: is held; retry is for dead, queued\n` +
-      `nothing: there is no such entry\n${gone}: retried now\n`,
+      `nothing: the entry does not exist\n${gone}: retried now\n`,
   );
   expect(stderr).toBe('2 of 3 entries were not changed\n');
   expect(await spool.get(held)).toMatchObject({ state: 'held' });

@@ -276,7 +276,7 @@ describe('one', () => {
     const { operator } = await consoleScene();
     expect(await acted(operator, { action: 'discard', ids: ['none'] })).toMatchObject({
       ...{ total: 1, done: 1, changed: 0, canUndo: false },
-      refused: [{ why: 'there is no such entry', count: 1 }],
+      refused: [{ why: 'the entry does not exist', count: 1 }],
     });
   });
 });

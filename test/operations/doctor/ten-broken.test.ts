@@ -74,7 +74,9 @@ describe('broken', () => {
     const told = await scene.doctor(scene.part('http', { publicUrl: scene.platform.url }));
     expect(told.code).toBe(1);
     expect(section(told, 'reach')).toMatch(/^warning .*401: another server responds$/m);
-    expect(section(told, 'reach')).toContain("to do: point the proxy at the gateway's http.port");
+    expect(section(told, 'reach')).toContain(
+      "to do: configure the proxy to forward to the gateway's http.port without changing the path",
+    );
     expect(section(told, 'twilio.webhook')).toMatch(/^failed .*another host, another port/m);
   });
 

@@ -19,7 +19,7 @@ export default {
   testTimeout: 300_000,
   testSequencer: './test/support/longest-first.js',
   // The tests of browsers and processes wait more than they work.
-  maxWorkers: 3,
+  maxWorkers: 4,
   // The modules of a file that is done stay in the memory of its process: without a new one now and
   // then, the last files would spend most of their time in the garbage collector.
   workerIdleMemoryLimit: '768MB',

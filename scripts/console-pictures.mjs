@@ -109,7 +109,7 @@ async function takeOverviews(browser, url) {
   ]) {
     const { page, open, close } = await visit(browser, url, MARIA, { colorScheme });
     await open('/');
-    await page.getByText('All messages flow').waitFor();
+    await page.getByText('All messages are being delivered').waitFor();
     await page.locator('.chart canvas').nth(4).waitFor();
     await take(page, name);
     await close();
@@ -133,7 +133,7 @@ async function takeOthers(browser, url, customers) {
   const { page, open, close } = await visit(browser, url, MARIA);
   const rows = page.locator('.entries-body .entry');
   await open('/messages');
-  for (const text of ['Several senders', 'Automatic answer']) {
+  for (const text of ['Several senders', 'Automatic reply']) {
     await rows.filter({ hasText: text }).first().waitFor();
   }
   await page.locator('.entries-body').getByText('Delivered').nth(5).waitFor();
@@ -152,11 +152,11 @@ async function takeOthers(browser, url, customers) {
   await take(page, 'platform');
   await open('/configuration');
   await page.getByRole('button', { name: 'Reload' }).click();
-  await page.getByText('Nothing has changed in the file.').waitFor();
+  await page.getByText('No changes to apply.').waitFor();
   await page
     .getByRole('button', { name: 'Send a test message: Email, northwind', exact: true })
     .click();
-  await page.getByText('Accepted').waitFor();
+  await page.getByText('Accepted. Show the message').waitFor();
   await open('/configuration');
   await take(page, 'configuration');
   await (await visit(browser, url, { ...JONAS, password: 'mistyped' }, { mayFail: true })).close();
@@ -165,13 +165,13 @@ async function takeOthers(browser, url, customers) {
   await other.page.locator('.entries-body .entry a').first().click();
   await other.page.getByRole('button', { name: 'Discard' }).click();
   await other.page.getByRole('button', { name: 'Undo' }).click();
-  await other.page.getByText('Taken back').waitFor();
+  await other.page.getByText('Undone.').waitFor();
   await other.close();
   await open('/audit');
   await page.locator('tbody tr').nth(8).waitFor();
   await take(page, 'audit');
   await open('/doctor');
-  await page.getByText(/things? of \d+ to look at|All is well/).waitFor({ timeout: 60_000 });
+  await page.getByText(/problems? found/i).waitFor({ timeout: 60_000 });
   await take(page, 'doctor');
   await close();
 }

@@ -9,7 +9,7 @@ import { STATE_MEANING } from './reasons.ts';
 import { isFiltered } from './filters.ts';
 import { type ListWindow, visibleRows } from './message-list.ts';
 
-const COLUMNS = ['From', 'Subject', 'State', 'Attempts', 'Received'] as const;
+const COLUMNS = ['From', 'Subject', 'State', 'Tries', 'Received'] as const;
 
 /** The virtual list: only the rows on the screen are in the document. */
 export function EntryTable(props: {
@@ -103,7 +103,7 @@ const CLASSES: Readonly<Record<(typeof COLUMNS)[number], string>> = {
   From: 'from',
   Subject: 'subject',
   State: 'state',
-  Attempts: 'tries number',
+  Tries: 'tries number',
   Received: 'age',
 };
 

@@ -15,7 +15,7 @@ export default {
     ],
   },
   coverageProvider: 'v8',
-  // Far more than any test takes: on a machine that does much else one is ten times slower.
+  // Much longer than any test takes: on a busy machine a test can be ten times slower.
   testTimeout: 300_000,
   testSequencer: './test/support/longest-first.js',
   // The tests of browsers and processes wait more than they work.

@@ -89,7 +89,7 @@ export class Dispatcher {
     this.#loop = this.#run();
   }
 
-  /** Something may be ready. Cheap: any number of calls in a turn make one claim. */
+  /** Call it when an entry may be ready. Calls in one turn of the event loop share one claim. */
   wake(): void {
     this.#woken = true;
     this.#wake?.();

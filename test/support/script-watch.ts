@@ -41,7 +41,7 @@ export async function watchScripts(
     // "Refused to …", "Blocked script execution in …": it was stopped at the last door only.
     page.on('console', (message) => {
       const told = message.text();
-      // What watches is a script too, and is kept out of a sandbox as any other is.
+      // What watches is a script too, and is blocked by a sandbox like any other.
       if (/^Blocked script execution in '[^']*\/html'/.test(told)) return;
       if (message.type() === 'error') seen.push(`the browser says: ${told}`);
     });

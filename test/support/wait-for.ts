@@ -6,8 +6,8 @@ const EVERY_TURN_MS = 5;
 const LOOK_EVERY_MS = 5;
 
 /**
- * Resolves with the first value that is not undefined or false; rejects after the deadline, which is
- * far away: a machine that does much else is ten times slower.
+ * Resolves with the first value that is not undefined or false; rejects after the deadline. The
+ * default is long, because a busy machine can be ten times slower.
  * @param everyMs how often to look when that is not cheap
  */
 export async function waitFor<T>(

@@ -40,7 +40,7 @@ export interface Collected {
   readonly failed: ReadonlySet<VisitorId>;
   /** Visitors of this turn who had to be left for the next one. */
   readonly left: ReadonlySet<VisitorId>;
-  /** The first failure, if there was any. */
+  /** The first failure; absent without one. */
   readonly error?: unknown;
 }
 

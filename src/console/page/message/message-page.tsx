@@ -16,6 +16,7 @@ import {
   Time,
 } from '../ui/page-parts.tsx';
 import { Icon, type IconName } from '../ui/icon.tsx';
+import { useKeys } from '../ui/keys.ts';
 import { span } from '../formats.ts';
 import { ACTION_WORDS } from '../messages/actions.ts';
 import { ACTION_ICONS } from '../messages/selection-bar.tsx';
@@ -115,16 +116,11 @@ function useChanges(id: string, reload: () => void): void {
 /** Escape returns to the list in its previous state. */
 function useEscape(): void {
   const { route } = useLocation();
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key !== 'Escape' || event.defaultPrevented) return;
-      if (document.querySelector('dialog[open]') !== null) return;
-      if (event.target instanceof HTMLElement && event.target.matches('input, textarea')) return;
-      route(lastListAddress());
-    };
-    addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
-  }, [route]);
+  useKeys(({ key }) => {
+    if (key !== 'Escape') return false;
+    route(lastListAddress());
+    return true;
+  });
 }
 
 /** Links to the list and to the adjacent messages. */

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useChord, useKeys } from '../ui/keys.ts';
 
 /** The actions of keys in the list; `?` lists them. */
 export interface ListKeys {
@@ -23,32 +23,10 @@ export const LIST_KEYS: readonly (readonly [keys: readonly string[], what: strin
   [['Esc'], 'Clear the selection'],
 ];
 
-/** Enables the keys, except while typing or while a dialog is open. */
+/** Enables the keys. */
 export function useListKeys(keys: ListKeys): void {
-  const current = useRef(keys);
-  current.current = keys;
-  useEffect(() => {
-    let chordUntil = 0;
-    const onKey = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-      if (isOutsideList(event.target)) return;
-      // The second key of `g d` opens a page.
-      const isChord = Date.now() < chordUntil;
-      chordUntil = event.key === 'g' ? Date.now() + 1_500 : 0;
-      if (isChord || !run(event, current.current)) return;
-      event.preventDefault();
-    };
-    addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
-  }, []);
-}
-
-function isOutsideList(target: EventTarget | null): boolean {
-  if (document.querySelector('dialog[open]') !== null) return true;
-  return (
-    target instanceof HTMLElement &&
-    target.matches('input:not([type=checkbox]), textarea, select, [contenteditable]')
-  );
+  const isSecond = useChord();
+  useKeys((event) => !isSecond(event) && run(event, keys));
 }
 
 function run(event: KeyboardEvent, keys: ListKeys): boolean {

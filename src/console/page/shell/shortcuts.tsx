@@ -1,6 +1,7 @@
 import { useLocation } from 'preact-iso';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { LIST_KEYS } from '../messages/list-keys.ts';
+import { useChord, useKeys } from '../ui/keys.ts';
 import { Dialog } from '../ui/overlays.tsx';
 
 /** The second keys of the `g` shortcuts. */
@@ -12,33 +13,21 @@ const GO: readonly { readonly key: string; readonly path: string; readonly name:
   { key: 'a', path: '/audit', name: 'Audit' },
   { key: 'd', path: '/doctor', name: 'Doctor' },
 ];
-/** How long after `g` the second key is accepted. */
-const CHORD_MS = 1_500;
 
 /** `g` and a letter open a page, `/` focuses the search, `?` lists the shortcuts. */
 export function useShortcuts() {
   const [isOpen, setOpen] = useState(false);
   const { route } = useLocation();
-  useEffect(() => {
-    let chordUntil = 0;
-    const onKey = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-      if (document.querySelector('dialog[open]') !== null) return;
-      const target = Date.now() < chordUntil ? GO.find(({ key }) => key === event.key) : undefined;
-      chordUntil = event.key === 'g' ? Date.now() + CHORD_MS : 0;
-      if (target !== undefined) route(target.path);
-      else if (event.key === '?') setOpen(true);
-      else if (event.key !== '/' || !focusSearch()) return;
-      event.preventDefault();
-    };
-    addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
-  }, [route]);
+  const isSecond = useChord();
+  useKeys((event) => {
+    const target = isSecond(event) ? GO.find(({ key }) => key === event.key) : undefined;
+    if (target !== undefined) route(target.path);
+    else if (event.key === '?') setOpen(true);
+    else return event.key === '/' && focusSearch();
+    return true;
+  });
   return { isOpen, open: () => setOpen(true), close: () => setOpen(false) };
 }
-
-const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && target.matches('input, textarea, select, [contenteditable]');
 
 function focusSearch(): boolean {
   const search = document.querySelector<HTMLInputElement>('[data-search]');

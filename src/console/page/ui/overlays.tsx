@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { signal } from '@preact/signals';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
@@ -20,7 +20,8 @@ export function Dialog(props: {
   const { open, title, look = 'centre', onClose, children, actions } = props;
   const ref = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  // Before the next key: while the element is open, keys belong to it and not to the list.
+  useLayoutEffect(() => {
     const dialog = ref.current;
     if (open && dialog?.open === false) dialog.showModal();
     if (!open && dialog?.open === true) dialog.close();

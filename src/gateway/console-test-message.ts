@@ -6,8 +6,6 @@ import { reachable } from '../runtime/ip-addresses.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Channel } from '../domain/channel.ts';
 import type { EntryId } from '../domain/ids.ts';
-import { ChatVisitor } from './sample-messages/chat-visitor.ts';
-import { sendEmail } from './sample-messages/email.ts';
 import { firstInbox } from './sample-messages/first-inbox.ts';
 import { signedWebhook, SMS_PATH } from './sample-messages/sms-webhook.ts';
 import { Unsent } from './sample-messages/unsent.ts';
@@ -88,6 +86,7 @@ async function testEmail(
   { email }: ShopConfig,
 ): Promise<string> {
   if (email === undefined) throw new NotSent('This shop has no email');
+  const { sendEmail } = await import('./sample-messages/email.ts');
   const { messageId } = await sendEmail({
     where: urlOf(doors.smtp, 'smtp'),
     lmtp: smtp.lmtp,
@@ -135,6 +134,7 @@ async function testText(
 
 async function testChat(doors: Doors, { chat }: ShopConfig): Promise<string> {
   if (chat === undefined) throw new NotSent('This shop has no chat');
+  const { ChatVisitor } = await import('./sample-messages/chat-visitor.ts');
   const [origin] = chat.origins;
   const visitor = new ChatVisitor({
     where: urlOf(doors.http, 'http'),

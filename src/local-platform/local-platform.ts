@@ -26,7 +26,6 @@ import { type TextSender, TwilioSms } from './outbound/twilio-sms.ts';
 import { BuiltinAgent } from './agent/builtin-agent.ts';
 import { KnowledgeFolder } from './agent/knowledge-folder.ts';
 import type { EndpointOptions } from './agent/openai/endpoint.ts';
-import { OpenAiAgent } from './agent/openai/openai-agent.ts';
 
 export interface LocalPlatformOptions {
   /** The folder that holds the database and all files. */
@@ -285,12 +284,18 @@ function createAgent(choice: AgentChoice, logger: Logger): Agent | undefined {
       return choice.agent;
     case 'builtin':
       return new BuiltinAgent(new KnowledgeFolder(choice.knowledgeDir, logger));
-    case 'openai':
-      return new OpenAiAgent({
-        knowledge: new KnowledgeFolder(choice.knowledgeDir, logger),
-        endpoint: choice.endpoint,
-        timeoutMs: choice.timeoutMs,
-        logger,
-      });
+    case 'openai': {
+      const { endpoint, timeoutMs } = choice;
+      const knowledge = new KnowledgeFolder(choice.knowledgeDir, logger);
+      let loading: Promise<Agent> | undefined;
+      // The package is large, and loaded with the first question.
+      const load = async (): Promise<Agent> => {
+        const { OpenAiAgent } = await import('./agent/openai/openai-agent.ts');
+        return new OpenAiAgent({ knowledge, endpoint, timeoutMs, logger });
+      };
+      return {
+        answer: async (context, signal) => (await (loading ??= load())).answer(context, signal),
+      };
+    }
   }
 }

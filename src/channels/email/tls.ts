@@ -2,7 +2,6 @@ import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
-import { generate } from 'selfsigned';
 import { errorFields, type Logger } from '../../observability/logger.ts';
 import { durableFiles, makeFolder } from '../../runtime/durable-files.ts';
 
@@ -117,6 +116,8 @@ async function selfSigned({ dataDir, hostname }: TlsOptions): Promise<KeyPair> {
 }
 
 async function makeSelfSigned(hostname: string): Promise<KeyPair> {
+  // Two hundred modules, needed once for each data folder.
+  const { generate } = await import('selfsigned');
   const now = Date.now();
   const pems = await generate([{ name: 'commonName', value: hostname }], {
     keyType: 'ec',

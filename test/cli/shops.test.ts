@@ -31,6 +31,12 @@ beforeEach(async () => {
 
 const sluice = (...args: string[]) => sluiceHere([...args, '--config', file]);
 const shops = async () => (await sluice('shops')).stdout;
+/** What the command prints while the shop is not just being tried. */
+const betweenTries = (...args: string[]) =>
+  waitFor('no try', async () => {
+    const { stdout } = await sluice(...args);
+    return !stdout.includes('being tried') && stdout;
+  });
 const parsed = (text: string): unknown => JSON.parse(text);
 
 /** Each of a person of its own, so that none waits for another. */
@@ -128,10 +134,10 @@ describe('a shop that flows', () => {
 describe('a shop that is stopped', () => {
   test('tells why in the platform’s words, since when, and the next try', async () => {
     await stopped();
-    const told = await shops();
+    const told = await betweenTries('shops');
     expect(told).toMatch(/^acme +messages +stopped \(reads fail\) +2\d{3}-\S+ \S+ +2\d{3}-.* 1 /m);
     expect(told).toMatch(/^acme, messages: the platform answered 401 .*key of acme has expired/m);
-    const [shop] = parsed((await sluice('shops', '--json')).stdout) as object[];
+    const [shop] = parsed(await betweenTries('shops', '--json')) as object[];
     expect(shop).toMatchObject({
       ...{ shop: 'acme', gatewayRuns: true, queued: 1, refusedAlike: [] },
       messages: { state: 'stopped (reads fail)', reason: expect.stringContaining('401') },

@@ -143,6 +143,9 @@ test('a tab that does not ask for what came is cut off too, over long polling', 
     (await fetch(`${polling}&sid=${sid}`, { method: 'POST', body: packet })).status;
   const auth = JSON.stringify({ key: 'demo', token: writer.session.token, lastSeq: 1 });
   expect(await post(`40${auth}`)).toBe(200);
+  // From here on it is sent what comes; what came before would be sent in steps, as it reads.
+  const read = async (): Promise<string> => (await fetch(`${polling}&sid=${sid}`)).text();
+  await waitFor('its session', async () => (await read()).includes('42["session"'));
   const text = '😀'.repeat(8_000);
   for (let nth = 0; nth < 60; nth += 1) await writer.send(text);
   const PONG = '3';

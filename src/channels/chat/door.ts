@@ -34,7 +34,8 @@ import { type Presence, Visitors } from './visitors.ts';
  *   then `session.ts` acknowledges it, and `line-feed.ts` sends it to the tabs that `visitors.ts`
  *   lists.
  * - Delivery calls `normalize.ts` for the payload, and `messageSettled` here for the tick.
- * - `replies/reply-poller.ts` reads the agent's reply and stores it; `publish` sends it.
+ * - `replies/reply-poller.ts` decides when to look for the agent's replies,
+ *   `replies/shop-replies.ts` reads and stores them, and `publish` sends them.
  * - `engine.ts` contains all use of engine.io beyond its interface; `door-widget.ts` serves the
  *   widget's files.
  */

@@ -12,7 +12,7 @@
  *   (DoorReport).
  * 6. At delivery, normalize.ts reads the stored message (stored.ts) with the shop's settings
  *   (shop.ts), has the sender checked (authentication/authenticator.ts) and passes the message to a
- *   worker thread.
+ *   worker thread (normalize/threads/mail-worker-pool.ts).
  * 7. There, normalize/normalize-message.ts turns head, body and parts into the request and its
  *   files.
  *

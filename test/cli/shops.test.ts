@@ -31,11 +31,11 @@ beforeEach(async () => {
 
 const sluice = (...args: string[]) => sluiceHere([...args, '--config', file]);
 const shops = async () => (await sluice('shops')).stdout;
-/** What the command prints while the shop is not just being tried. */
-const betweenTries = (...args: string[]) =>
-  waitFor('no try', async () => {
+/** What the command prints once it fits: while the shop is being tried, its message is not queued. */
+const betweenTries = (fits: RegExp, ...args: string[]) =>
+  waitFor('the time between two tries', async () => {
     const { stdout } = await sluice(...args);
-    return !stdout.includes('being tried') && stdout;
+    return fits.test(stdout) && stdout;
   });
 const parsed = (text: string): unknown => JSON.parse(text);
 
@@ -134,10 +134,14 @@ describe('a shop that flows', () => {
 describe('a shop that is stopped', () => {
   test('tells why in the platform’s words, since when, and the next try', async () => {
     await stopped();
-    const told = await betweenTries('shops');
-    expect(told).toMatch(/^acme +messages +stopped \(reads fail\) +2\d{3}-\S+ \S+ +2\d{3}-.* 1 /m);
+    const told = await betweenTries(
+      /^acme +messages +stopped \(reads fail\) +2\d{3}-\S+ \S+ +2\d{3}-.* 1 /m,
+      'shops',
+    );
     expect(told).toMatch(/^acme, messages: the platform answered 401 .*key of acme has expired/m);
-    const [shop] = parsed(await betweenTries('shops', '--json')) as object[];
+    const [shop] = parsed(
+      await betweenTries(/"queued": 1,[^]*"state": "stopped/, 'shops', '--json'),
+    ) as object[];
     expect(shop).toMatchObject({
       ...{ shop: 'acme', gatewayRuns: true, queued: 1, refusedAlike: [] },
       messages: { state: 'stopped (reads fail)', reason: expect.stringContaining('401') },

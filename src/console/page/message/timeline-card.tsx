@@ -1,7 +1,7 @@
 import type { EntryDetail } from '../../contract.ts';
-import { clock, duration, exact, span } from '../formats.ts';
+import { duration, span } from '../formats.ts';
 import { now } from '../now.ts';
-import { Card } from '../ui/page-parts.tsx';
+import { Card, ClockTime } from '../ui/page-parts.tsx';
 import { type TimelineGroup, timelineGroups, type TimelineLine } from './timeline.ts';
 
 /** Shorter waits are not shown. */
@@ -83,9 +83,7 @@ const Line = ({ line, hasBar }: { readonly line: TimelineLine; readonly hasBar: 
         <span class="muted">{duration(line.tookMs)}</span>
       </span>
     )}
-    <time class="muted" dateTime={new Date(line.at).toISOString()} title={exact(line.at)}>
-      {clock(line.at)}
-    </time>
+    <ClockTime at={line.at} />
   </div>
 );
 
@@ -102,9 +100,7 @@ function Next({ at, number }: { readonly at: number; readonly number: number }) 
               : `in ${span(left + 999)}`}
           </span>
         </span>
-        <time class="muted" dateTime={new Date(at).toISOString()} title={exact(at)}>
-          {clock(at)}
-        </time>
+        <ClockTime {...{ at }} />
       </p>
     </li>
   );

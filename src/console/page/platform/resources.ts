@@ -2,7 +2,7 @@
  * The fields of the platform's resources (API §2) that the page shows. The gateway's client has
  * validated them; fields that the API calls optional may be missing.
  */
-type Nullable<T> = T | null | undefined;
+export type Nullable<T> = T | null | undefined;
 
 export interface Page<T> {
   readonly results: readonly T[];
@@ -69,6 +69,14 @@ export interface Contact {
   readonly last_activity_at?: Nullable<string>;
   readonly created_at: string;
   readonly updated_at: string;
+}
+
+/** What the API lists under each path. */
+export interface Resources {
+  readonly tickets: Ticket;
+  readonly conversations: Conversation;
+  readonly contacts: Contact;
+  readonly messages: Message;
 }
 
 /** The first text that is neither missing nor empty. */

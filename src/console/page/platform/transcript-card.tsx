@@ -5,14 +5,16 @@ import { Badge, Card, Time } from '../ui/page-parts.tsx';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { toast } from '../ui/overlays.tsx';
-import { PageFrame, usePages } from './page-frame.tsx';
-import type { Message } from './resources.ts';
+import { PageFrame, usePlatformPages } from './page-frame.tsx';
 import { transcript, type Turn } from './transcript.ts';
 
 /** The messages of a conversation, as a chat. */
 export function TranscriptCard(props: { readonly shop: string; readonly conversation: string }) {
   const { shop, conversation } = props;
-  const pages = usePages<Message>(shop, 'messages', { conversation_id: conversation, limit: 100 });
+  const pages = usePlatformPages(shop, 'messages', {
+    conversation_id: conversation,
+    limit: 100,
+  });
   return (
     <Card
       title="Messages"
@@ -111,8 +113,7 @@ function EntryLink({ message }: { readonly message: string }) {
         void open();
       }}
     >
-      {' '}
-      Show entry{' '}
+      Show entry
     </a>
   );
 }

@@ -1,7 +1,7 @@
 import { ENTRY_STATES } from '../../../domain/entry-state.ts';
 import type { Channel, EntryState } from '../../contract.ts';
 import { queryString } from '../query.ts';
-import { CHANNEL_NAMES, CHANNELS, exact, STATE_NAMES } from '../formats.ts';
+import { CHANNEL_NAMES, CHANNELS, exact, listed, STATE_NAMES } from '../formats.ts';
 
 /** The time range of a list. A preset is relative to the current time. */
 export type TimeFilter =
@@ -133,8 +133,9 @@ export function completeId(text: string): string | undefined {
 export function describeFilters(filters: Filters): string {
   const { text, shop, channel, states, reason, time } = filters;
   const { from, to } = time.kind === 'between' ? time : {};
-  const parts = [
-    states.length > 0 && `are ${listed(states.map((state) => STATE_NAMES[state].toLowerCase()))}`,
+  const parts = listed(
+    states.length > 0 &&
+      `are ${alternatives(states.map((state) => STATE_NAMES[state].toLowerCase()))}`,
     channel !== '' && `came through ${CHANNEL_NAMES[channel]}`,
     shop !== '' && `belong to ${shop}`,
     reason !== '' && `have a reason starting with “${reason}”`,
@@ -142,11 +143,11 @@ export function describeFilters(filters: Filters): string {
     time.kind === 'last' && `arrived in the ${presetOf(time.preset)?.words.toLowerCase()}`,
     from !== undefined && `arrived after ${exact(from)}`,
     to !== undefined && `arrived before ${exact(to)}`,
-  ].filter((part) => part !== false);
+  );
   return parts.length === 0 ? 'exist' : parts.join(', ');
 }
 
-function listed(words: readonly string[]): string {
+function alternatives(words: readonly string[]): string {
   const last = words.at(-1) ?? '';
   return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} or ${last}`;
 }

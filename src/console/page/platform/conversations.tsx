@@ -64,7 +64,7 @@ const unique = (conversations: readonly Conversation[]): readonly Conversation[]
 ];
 
 function Row(props: { readonly shop: string; readonly conversation: Conversation }) {
-  const { id, title, status, type, direction, updated_at } = props.conversation;
+  const { id, title, status, updated_at } = props.conversation;
   const at = timeOf(updated_at);
   return (
     <tr>
@@ -74,7 +74,7 @@ function Row(props: { readonly shop: string; readonly conversation: Conversation
         </a>
         <p class="muted mono ellipsis">{id}</p>
       </td>
-      <td>{channelWords({ type, direction })}</td>
+      <td>{channelWords(props.conversation)}</td>
       <td>
         <StatusBadge {...{ status }} />
       </td>

@@ -1,4 +1,4 @@
-import { CHANNEL_NAMES, CHANNELS, exact } from '../formats.ts';
+import { CHANNEL_NAMES, CHANNELS, exact, own } from '../formats.ts';
 import { Badge, Fact, type Tone } from '../ui/page-parts.tsx';
 import type { IconName } from '../ui/icon.tsx';
 import { type Conversation, type Nullable, timeOf } from './resources.ts';
@@ -45,8 +45,7 @@ const STATUS_BADGES: Readonly<Record<string, readonly [Tone, IconName, string]>>
 
 export function StatusBadge({ status }: { readonly status: Nullable<string> }) {
   if (!status) return <span class="muted">–</span>;
-  const known = Object.hasOwn(STATUS_BADGES, status) ? STATUS_BADGES[status] : undefined;
-  const [tone, icon, words] = known ?? (['neutral', 'info', status] as const);
+  const [tone, icon, words] = own(STATUS_BADGES, status) ?? (['neutral', 'info', status] as const);
   return (
     <Badge tone={tone} icon={icon}>
       {words}
@@ -55,10 +54,7 @@ export function StatusBadge({ status }: { readonly status: Nullable<string> }) {
 }
 
 /** `Email, started by the customer`; an unknown type is shown as it is. */
-export function channelWords({
-  type,
-  direction,
-}: Pick<Conversation, 'type' | 'direction'>): string {
+export function channelWords({ type, direction }: Conversation): string {
   const known = CHANNELS.find((channel) => channel === type);
   const name = known === undefined ? type.replace(/_/g, ' ') : CHANNEL_NAMES[known];
   if (direction === 'inbound') return `${name}, started by the customer`;

@@ -66,7 +66,7 @@ function Line({ line }: { readonly line: AuditLine }) {
           {words}
         </span>
       </td>
-      <td class="audit-target">
+      <td class="audit-target break">
         {isEntry(line.target) ? (
           <a class="mono" href={`/messages/${line.target}`}>
             {line.target}

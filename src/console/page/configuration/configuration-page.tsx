@@ -30,7 +30,7 @@ interface LoadedProps {
 }
 
 const Loaded = ({ view, onReloaded }: LoadedProps) => (
-  <div class="configuration">
+  <div class="configuration cards">
     <p class="muted">
       {view.file === undefined ? (
         'Default configuration and generated keys'

@@ -12,7 +12,7 @@ type Shop = ConfigurationView['shops'][number];
 /** The addresses at which customers reach a shop, each channel with a test message. */
 export const ShopCard = ({ shop }: { readonly shop: Shop }) => (
   <Card title={shop.shop} tools={<span class="muted small">platform: {shop.platform}</span>}>
-    <div class="doors">
+    <div>
       {shop.email !== undefined && (
         <ChannelSection shop={shop.shop} channel="email">
           <Address name="Addresses" values={shop.email.addresses} what="the address" />

@@ -59,7 +59,7 @@ function Report({ checks }: { readonly checks: readonly Check[] }) {
           ? `No problems found: ${plural(checks.length - skipped, 'check')} passed${skipped === 0 ? '' : `, ${skipped} skipped`}.`
           : `${plural(bad, 'problem')} found in ${plural(checks.length, 'check')}.`}
       </p>
-      <ul class="doctor card">
+      <ul class="doctor card rows">
         {sorted.map((check) => (
           <li key={`${check.check} ${check.subject}`}>
             <Badge tone={STATUSES[check.status][0]} icon={check.status}>

@@ -67,7 +67,7 @@ export function LoginPage() {
         <Button type="submit" look="primary" busy={loading} disabled={isLockedOut}>
           Sign in
         </Button>
-        <p class="muted login-hint">
+        <p class="muted small">
           The password is <code>admin.password</code> in the configuration, or the password printed
           at the first start of the gateway.
         </p>
@@ -91,7 +91,7 @@ function SignInFault(props: {
           : failure?.retryAt === undefined && faultOf(failure)}
       </div>
       {left > 0 && (
-        <p class="muted login-wait">
+        <p class="muted small">
           Try again in <b>{left < 60 ? `${left} s` : span(left * 1_000)}</b>
           {left >= 60 && ` ${left % 60} s`}.
         </p>

@@ -119,7 +119,7 @@ const Html = ({ id }: { readonly id: string }) => (
       title="HTML of the message, without scripts and remote content"
       src={addressOf.html(id)}
     />
-    <p class="muted small-print">
+    <p class="muted small small-print">
       Shown without scripts, remote images, forms and links, so that the sender cannot detect it.
     </p>
   </>
@@ -129,7 +129,7 @@ const Raw = ({ text, truncated }: { readonly text: string; readonly truncated: b
   <>
     <Text {...{ text }} isRaw />
     {truncated && (
-      <p class="muted small-print">
+      <p class="muted small small-print">
         Only the beginning is shown. Download the original for the rest.
       </p>
     )}
@@ -197,8 +197,10 @@ const AttachmentTable = (props: {
       <li key={part}>
         <Icon name="file" />
         <span class="attachment-words">
-          <bdi title={name}>{name === '' ? '(no name)' : name}</bdi>
-          <span class="muted">
+          <bdi class="ellipsis" title={name}>
+            {name === '' ? '(no name)' : name}
+          </bdi>
+          <span class="muted ellipsis">
             {type}, {bytes(size)}
           </span>
         </span>

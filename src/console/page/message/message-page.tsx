@@ -71,11 +71,11 @@ function Message({ id }: { readonly id: string }) {
       <PageTitle title={titleOf(data)} />
       <MessageHeader entry={data} onChanged={reload} />
       <div class="message-columns">
-        <div class="message-main">
+        <div class="cards">
           <TimelineCard entry={data} />
           <ContentCard entry={data} />
         </div>
-        <div class="message-side">
+        <div class="cards">
           <DetailsCard entry={data} />
           <AuthenticationCard entry={data} />
         </div>

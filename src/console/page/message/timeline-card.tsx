@@ -35,7 +35,7 @@ export function TimelineCard({ entry }: { readonly entry: EntryDetail }) {
 
 function Group({ group, reason }: { group: TimelineGroup; reason: string | undefined }) {
   const waited = group.waitedMs >= SHOWN_WAIT_MS && (
-    <p class="waited muted">{duration(group.waitedMs)} later</p>
+    <p class="waited muted small">{duration(group.waitedMs)} later</p>
   );
   if (group.kind === 'event') {
     return (
@@ -53,7 +53,7 @@ function Group({ group, reason }: { group: TimelineGroup; reason: string | undef
         <b>Attempt {group.number}</b>
         <span class="muted">took {duration(group.tookMs)}</span>
       </p>
-      <ol>
+      <ol class="rows">
         {group.lines.map((line, index) => (
           <li key={index}>
             <Line {...{ line }} hasBar />

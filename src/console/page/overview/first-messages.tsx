@@ -20,7 +20,7 @@ export function FirstMessages() {
 }
 
 const ChannelSteps = ({ shop }: { readonly shop: Shop }) => (
-  <ul class="ways">
+  <ul class="ways rows">
     {shop.email !== undefined && (
       <ChannelStep shop={shop.shop} channel="email">
         Send an email to <Copied text={shop.email.addresses[0] ?? ''} what="the address" /> through{' '}

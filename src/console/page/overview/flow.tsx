@@ -122,7 +122,7 @@ function ChannelCard(props: HistoryProps & { readonly figures: ChannelFigures })
         <h2>
           <ChannelBadge channel={channel} />
         </h2>
-        <a class="muted quiet-link" href={`/messages?channel=${channel}`}>
+        <a class="muted small quiet-link" href={`/messages?channel=${channel}`}>
           {count(figures.accepted)} <span class="muted">since start</span>
         </a>
       </header>
@@ -130,7 +130,7 @@ function ChannelCard(props: HistoryProps & { readonly figures: ChannelFigures })
         {enabled ? rate(acceptedPerMinute) : 'Off'}
         {enabled && <small>/ min</small>}
       </p>
-      <p class="muted figure-note">
+      <p class="muted small figure-note">
         {enabled ? notes(deliveredPerMinute, refusedPerMinute) : 'This channel is disabled.'}
       </p>
       <Chart

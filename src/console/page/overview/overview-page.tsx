@@ -24,7 +24,7 @@ export function OverviewPage() {
       {figures === undefined ? (
         <NotLoaded failure={initial.failure} onRetry={initial.reload} lines={3} height={120} />
       ) : (
-        <div class="overview">
+        <div class="cards">
           <Verdict overview={figures} />
           {isUnused(figures) && <FirstMessages />}
           <Channels channels={figures.channels} {...liveHistory} />

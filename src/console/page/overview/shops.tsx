@@ -11,7 +11,7 @@ import { toast } from '../ui/overlays.tsx';
 /** Each shop with the state of its platform and its unfinished messages. */
 export const Shops = ({ shops }: { readonly shops: readonly ShopFigures[] }) => (
   <Card title="Shops">
-    <ul class="shops">
+    <ul class="shops rows">
       {shops.map((shop) => (
         <li key={shop.shop}>
           <a class="shop-name" href={`/messages?shop=${encodeURIComponent(shop.shop)}`}>
@@ -58,13 +58,13 @@ function ShopProblems({ shop: figures }: { readonly shop: ShopFigures }) {
               {reason !== undefined && ': '}
             </>
           )}
-          {reason !== undefined && <q class="quote">{reason}</q>}
+          {reason !== undefined && <q>{reason}</q>}
         </p>
       ))}
       {refusedAlike.map(({ words, since, count: refused }) => (
         <p key={words}>
           {plural(refused, 'message')} refused with the same error, first <Time at={since} />:{' '}
-          <q class="quote">{words}</q>
+          <q>{words}</q>
         </p>
       ))}
       <TryButton shop={shop} />

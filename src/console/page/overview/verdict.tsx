@@ -40,7 +40,7 @@ export function Verdict({ overview }: { readonly overview: Overview }) {
         )}
       </div>
       {issues.length > (isLost ? 0 : 1) && (
-        <ul class="issues">
+        <ul class="issues rows">
           {issues.slice(isLost ? 0 : 1).map((issue) => (
             <IssueRow key={issue.key} issue={issue} />
           ))}
@@ -74,7 +74,7 @@ const ReasonAndStart = ({ issue: { reason, since } }: { readonly issue: Issue })
     {reason !== undefined && (
       <>
         {' '}
-        Platform’s answer: <q class="quote">{reason}</q>
+        Platform’s answer: <q>{reason}</q>
       </>
     )}
     {since !== undefined && (

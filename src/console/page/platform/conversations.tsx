@@ -96,10 +96,10 @@ function ConversationPage(props: { readonly shop: string; readonly conversation:
   const { shop, conversation } = props;
   return (
     <div class="message-columns">
-      <div class="message-main">
+      <div class="cards">
         <TranscriptCard {...{ shop }} conversation={conversation.id} />
       </div>
-      <div class="message-side">
+      <div class="cards">
         <Card title="Conversation">
           {conversation.title && (
             <p class="resource-name">

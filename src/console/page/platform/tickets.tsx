@@ -154,7 +154,7 @@ function TicketPage({ shop, ticket }: { readonly shop: string; readonly ticket: 
   const { conversation_id: conversation, contact_id: contact } = ticket;
   return (
     <div class="message-columns">
-      <div class="message-main">
+      <div class="cards">
         {conversation ? (
           <TranscriptCard {...{ shop }} conversation={conversation} />
         ) : (
@@ -163,7 +163,7 @@ function TicketPage({ shop, ticket }: { readonly shop: string; readonly ticket: 
           </Card>
         )}
       </div>
-      <div class="message-side">
+      <div class="cards">
         <Card title={`Ticket ${ticket.number}`}>
           <p class="resource-name">
             <bdi>{ticket.name}</bdi>

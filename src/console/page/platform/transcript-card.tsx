@@ -72,7 +72,7 @@ const TurnItem = ({ turn }: { readonly turn: Turn }) => (
       {turn.text === '' ? <span class="muted">(no text)</span> : turn.text}
     </div>
     {turn.attachments.length > 0 && (
-      <ul class="turn-files">
+      <ul class="turn-files small">
         {turn.attachments.map((name, index) => (
           <li key={index}>
             <Icon name="file" />
@@ -104,7 +104,7 @@ function EntryLink({ message }: { readonly message: string }) {
   };
   return (
     <a
-      class="turn-entry"
+      class="small"
       href={href}
       onClick={(event) => {
         if (event.ctrlKey || event.metaKey || event.shiftKey) return;

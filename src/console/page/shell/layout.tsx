@@ -128,7 +128,7 @@ function Navigation(props: { onHelp(): void; onNavigate?(): void }) {
         </button>
         <button type="button" class="nav-item" onClick={() => void signOut()}>
           <Icon name="signOut" />
-          Sign out <span class="operator">{session.value?.operator}</span>
+          Sign out <span class="operator muted small ellipsis">{session.value?.operator}</span>
         </button>
       </div>
     </div>

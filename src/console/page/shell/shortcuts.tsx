@@ -48,7 +48,7 @@ const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
 
 export const ShortcutHelp = (props: { readonly open: boolean; onClose(): void }) => (
   <Dialog open={props.open} title="Keyboard" onClose={() => props.onClose()}>
-    <dl class="keys">
+    <dl class="keys rows">
       {KEYS.map(([keys, what]) => (
         <div key={what}>
           <dt>{what}</dt>

@@ -242,6 +242,7 @@ export interface ActionProgress {
  * responses (`{results, next}`) through the gateway's client, with the filters of its API; read
  * only.
  */
+export type { Contact, Conversation, Page, Ticket } from '../platform-api/resources.ts';
 
 /** `GET /api/configuration` */
 export interface ConfigurationView {

@@ -52,6 +52,8 @@ export function MessagesPage() {
   const picks = usePicks(address);
   const { selection, cursor, setSelection } = picks;
   const { act, ...asking } = useActions(filters, picks);
+  const move = useMove(body, picks);
+  const openId = useOpenId(state);
   useShownList(address, () => entryQuery(filters, gatewayNow()));
   useLiveList();
   const showNew = () => {
@@ -60,11 +62,10 @@ export function MessagesPage() {
   };
   const clear = () => setSelection(NO_SELECTION);
   useListKeys({
-    move: useMove(body, picks),
+    ...{ move, act, clear, showNew },
     pick: (extend) => {
       if (cursor !== undefined) picks.pick(cursor, extend);
     },
-    ...{ act, clear, showNew },
   });
   return (
     <div class="messages">
@@ -75,7 +76,7 @@ export function MessagesPage() {
             totalLine(list.total.value)}
         </p>
       </PageTitle>
-      <FilterBar state={state} onId={useOpenId(state)} />
+      <FilterBar state={state} onId={openId} />
       {!list.searchIsComplete.value && filters.text !== '' && (
         <p class="note warning">
           <Icon name="info" />

@@ -7,7 +7,8 @@ import { api } from '../api.ts';
 import type { Query } from '../query.ts';
 import { type Pages, useLoad, usePages } from '../loading.ts';
 import { cursorOf, type Go, type PlatformPlace, type View } from './addresses.ts';
-import type { Page, Resources } from './resources.ts';
+import type { Page } from '../../contract.ts';
+import type { Resources } from './resources.ts';
 
 /** What the list of a view gets. */
 export interface ListProps {

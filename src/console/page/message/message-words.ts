@@ -24,7 +24,7 @@ export function explainState(entry: ExplainedEntry): StateExplanation {
     STATE_MEANING[state],
     state === 'delivering' && INTERRUPTION,
     waitsFor !== undefined && WAITS[waitsFor],
-    shown !== undefined && shown.meaning,
+    shown?.meaning,
     detached && DETACHED,
     !rawKept && state !== 'delivered' && SWEPT,
   );
@@ -53,16 +53,9 @@ const isWorthQuoting = (reason: string, state: EntryDetail['state']): boolean =>
   state !== 'delivered' && (reason.length > 24 || explain(reason) === undefined);
 
 function fallback(state: EntryDetail['state'], attempts: number): string {
-  switch (state) {
-    case 'dead':
-      return 'Check the last attempt in the timeline, fix its cause, then retry.';
-    case 'held':
-      return 'Release it to submit it, or discard it.';
-    case 'queued':
-      return attempts > 0 ? 'It is retried automatically.' : '';
-    default:
-      return '';
-  }
+  if (state === 'dead') return 'Check the last attempt in the timeline, fix its cause, then retry.';
+  if (state === 'held') return 'Release it to submit it, or discard it.';
+  return state === 'queued' && attempts > 0 ? 'It is retried automatically.' : '';
 }
 
 /** One line of the sender's authentication results. */

@@ -1,5 +1,4 @@
 import { signal } from '@preact/signals';
-import { useCallback, useEffect, useState } from 'preact/hooks';
 import type {
   ActionProgress,
   ActionRequest,
@@ -19,31 +18,18 @@ import type {
   TestMessage,
 } from '../contract.ts';
 import { parseRetryAfter } from '../../runtime/retry-after.ts';
-import { setClock } from './now.ts';
+import { gatewayNow, setClock } from './now.ts';
+import { type Query, queryString } from './query.ts';
 import { Refusal } from './refusal.ts';
 
 /** The current session: `undefined` until the first response, `null` when signed out. */
 export const session = signal<Session | null | undefined>(undefined);
-
-/** Query parameters: `undefined` and empty values are omitted, lists are repeated. */
-export type Query = Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
 interface RequestOptions {
   readonly method?: 'GET' | 'POST';
   readonly body?: unknown;
   readonly query?: Query;
   readonly signal?: AbortSignal | undefined;
-}
-
-/** Returns `?a=1&b=2`, or an empty string. */
-function queryString(query: Query): string {
-  const params = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
-    const values = typeof value === 'object' ? value : [value];
-    for (const one of values) if (one !== undefined && one !== '') params.append(name, String(one));
-  }
-  const text = params.toString();
-  return text === '' ? '' : `?${text}`;
 }
 
 /**
@@ -102,10 +88,11 @@ async function bodyOf(response: Response): Promise<unknown> {
 function refusalOf(response: Response, answer: unknown): Refusal {
   const problem = answer as Partial<Problem> | undefined;
   const afterMs = parseRetryAfter(response.headers.get('retry-after'), Date.now());
+  const seconds = problem?.retryAfter ?? (afterMs === undefined ? 0 : Math.ceil(afterMs / 1_000));
   return new Refusal(
     problem?.code ?? (response.status === 401 ? 'signed_out' : 'internal'),
     problem?.message ?? `The gateway responded with status ${response.status}.`,
-    problem?.retryAfter ?? (afterMs === undefined ? undefined : Math.ceil(afterMs / 1000)),
+    seconds === 0 ? undefined : gatewayNow() + seconds * 1_000,
   );
 }
 
@@ -144,46 +131,6 @@ export const addressOf = {
   html: (id: string) => `/api/entries/${at(id)}/html`,
   attachment: (id: string, part: string) => `/api/entries/${at(id)}/attachments/${at(part)}`,
 };
-
-/** The state of a request. `data` stays while it is loaded again. */
-interface LoadState<T> {
-  readonly data: T | undefined;
-  readonly failure: Refusal | undefined;
-  readonly loading: boolean;
-  readonly reload: () => void;
-}
-
-/**
- * Loads when the component is mounted and whenever one of `keys` changes. A request that is no
- * longer needed is aborted.
- */
-export function useLoad<T>(
-  load: (signal: AbortSignal) => Promise<T>,
-  keys: readonly unknown[] = [],
-): LoadState<T> {
-  const [state, setState] = useState<Omit<LoadState<T>, 'reload'>>({
-    data: undefined,
-    failure: undefined,
-    loading: true,
-  });
-  const [run, setRun] = useState(0);
-  useEffect(() => {
-    const abort = new AbortController();
-    setState((before) => ({ ...before, failure: undefined, loading: true }));
-    load(abort.signal).then(
-      (data) => {
-        if (!abort.signal.aborted) setState({ data, failure: undefined, loading: false });
-      },
-      (error: unknown) => {
-        if (abort.signal.aborted) return;
-        setState((before) => ({ ...before, failure: asRefusal(error), loading: false }));
-      },
-    );
-    return () => abort.abort();
-  }, [run, ...keys]);
-  const reload = useCallback(() => setRun((before) => before + 1), []);
-  return { ...state, reload };
-}
 
 /** Converts anything thrown to a refusal that can be shown. */
 export const asRefusal = (error: unknown): Refusal =>

@@ -78,3 +78,11 @@ export function bytes(size: number): string {
   }
   return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${UNITS[unit] ?? ''}`;
 }
+
+/** The parts that apply; the others are `false` or undefined. */
+export const listed = (...parts: readonly (string | false | undefined)[]): readonly string[] =>
+  parts.filter((part) => typeof part === 'string');
+
+/** The value of a key that is data, and so must not match inherited properties. */
+export const own = <T>(table: Readonly<Record<string, T>>, key: string): T | undefined =>
+  Object.hasOwn(table, key) ? table[key] : undefined;

@@ -6,13 +6,13 @@ import type { Problem } from '../contract.ts';
  */
 export class Refusal extends Error {
   readonly code: Problem['code'] | 'unreachable';
-  /** Seconds to wait before the next attempt. */
-  readonly retryAfter: number | undefined;
+  /** When the next attempt is allowed, by the gateway's clock. */
+  readonly retryAt: number | undefined;
 
-  constructor(code: Problem['code'] | 'unreachable', message: string, retryAfter?: number) {
+  constructor(code: Problem['code'] | 'unreachable', message: string, retryAt?: number) {
     super(message);
     this.name = 'Refusal';
     this.code = code;
-    this.retryAfter = retryAfter;
+    this.retryAt = retryAt;
   }
 }

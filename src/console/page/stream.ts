@@ -1,5 +1,5 @@
 import { batch, computed, signal } from '@preact/signals';
-import type { ActionProgress, Overview } from '../contract.ts';
+import type { ActionProgress, Overview, StreamEvent } from '../contract.ts';
 import { api, session } from './api.ts';
 import { gatewayNow, now, setClock } from './now.ts';
 
@@ -61,37 +61,15 @@ export function startStream(): () => void {
     // EventSource hides the status. This request shows the login page if the session has ended.
     if (tries > 1) api.session().catch(() => undefined);
   };
-  const noteEvent = () => {
-    lastEventAt = Date.now();
-    tries = 0;
-  };
   function open(): void {
     close();
     lastEventAt = Date.now();
-    const opened = new EventSource('/api/stream');
-    source = opened;
-    const on = (event: string, take: (data: unknown) => void) =>
-      opened.addEventListener(event, (message: MessageEvent<string>) => {
-        noteEvent();
-        take(JSON.parse(message.data));
-      });
-    on('overview', (data) =>
-      batch(() => {
-        const figures = data as Overview;
-        setClock(figures.at);
-        overview.value = figures;
-        lastSeenAt.value = gatewayNow();
-      }),
-    );
-    on('entries', (data) => {
-      const { ids } = data as { ids: readonly string[] };
-      for (const listener of entryListeners) listener(ids);
+    source = new EventSource('/api/stream');
+    source.addEventListener('error', reconnect);
+    subscribe(source, () => {
+      lastEventAt = Date.now();
+      tries = 0;
     });
-    on('action', (data) => {
-      for (const listener of actionListeners) listener(data as ActionProgress);
-    });
-    on('signed_out', () => (session.value = null));
-    opened.addEventListener('error', reconnect);
   }
 
   const watchdog = setInterval(() => {
@@ -120,3 +98,28 @@ export function startStream(): () => void {
     close();
   };
 }
+
+/** Takes the events of a stream; `onEvent` is called with each, before it is taken. */
+function subscribe(source: EventSource, onEvent: () => void): void {
+  const on = <E extends StreamEvent['event']>(event: E, take: (data: DataOf<E>) => void) =>
+    source.addEventListener(event, (message: MessageEvent<string>) => {
+      onEvent();
+      take(JSON.parse(message.data) as DataOf<E>); // The page and the gateway share the contract.
+    });
+  on('overview', (figures) =>
+    batch(() => {
+      setClock(figures.at);
+      overview.value = figures;
+      lastSeenAt.value = gatewayNow();
+    }),
+  );
+  on('entries', ({ ids }) => {
+    for (const listener of entryListeners) listener(ids);
+  });
+  on('action', (progress) => {
+    for (const listener of actionListeners) listener(progress);
+  });
+  on('signed_out', () => (session.value = null));
+}
+
+type DataOf<E extends StreamEvent['event']> = Extract<StreamEvent, { readonly event: E }>['data'];

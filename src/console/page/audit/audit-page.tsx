@@ -1,55 +1,50 @@
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { AuditLine } from '../../contract.ts';
 import { exact, relative } from '../formats.ts';
+import { usePages } from '../loading.ts';
 import { now } from '../now.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon, type IconName } from '../ui/icon.tsx';
-import { Empty, Failure, PageTitle, Skeleton } from '../ui/page-parts.tsx';
-import { api, asRefusal } from '../api.ts';
-import type { Refusal } from '../refusal.ts';
+import { Empty, Failure, NotLoaded, PageTitle, TableCard } from '../ui/page-parts.tsx';
+import { api } from '../api.ts';
 import './audit.css';
+
+const COLUMNS = ['Time', 'Operator', 'Action', 'Target', 'Outcome'];
+const PAGE = 100;
 
 /** Operators' actions, the newest first. */
 export function AuditPage() {
-  const { lines, isLoading, isAtEnd, failure, more, restart } = useAudit();
+  const pages = usePages(async (before: number | undefined, signal) => {
+    const { lines, next } = await api.audit({ before, limit: PAGE }, signal);
+    return { items: lines, next };
+  });
+  const { items: lines, hasMore, failure, loading, more, reload } = pages;
+  const hasLines = lines !== undefined && lines.length > 0;
   return (
     <>
       <PageTitle title="Audit">
-        <Button icon="again" busy={isLoading && lines.length > 0} onClick={restart}>
+        <Button icon="again" busy={loading && hasLines} onClick={reload}>
           Newest
         </Button>
       </PageTitle>
-      {lines.length > 0 && (
-        <div class="card audit">
-          <table class="table">
-            <thead>
-              <tr>
-                <th scope="col">Time</th>
-                <th scope="col">Operator</th>
-                <th scope="col">Action</th>
-                <th scope="col">Target</th>
-                <th scope="col">Outcome</th>
-              </tr>
-            </thead>
-            <tbody>
-              {lines.map((line) => (
-                <Line key={line.no} line={line} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+      {hasLines && (
+        <TableCard class="audit" columns={COLUMNS}>
+          {lines.map((line) => (
+            <Line key={line.no} line={line} />
+          ))}
+        </TableCard>
       )}
-      {failure !== undefined && (
-        <Failure refusal={failure} onRetry={lines.length === 0 ? restart : more} />
+      {lines === undefined && <NotLoaded {...{ failure }} onRetry={reload} lines={8} height={24} />}
+      {lines !== undefined && failure !== undefined && (
+        <Failure refusal={failure} onRetry={hasMore ? more : reload} />
       )}
-      {isLoading && lines.length === 0 && <Skeleton lines={8} height={24} />}
-      {isAtEnd && lines.length === 0 && (
+      {lines?.length === 0 && (
         <Empty icon="audit" title="No actions yet">
           Sign-ins, retries, reloads and other actions of operators are listed here.
         </Empty>
       )}
-      {lines.length > 0 && !isAtEnd && failure === undefined && <More onSeen={more} />}
-      {lines.length > 0 && isAtEnd && <p class="audit-end muted">End of the audit log.</p>}
+      {hasLines && hasMore && failure === undefined && <More onSeen={more} />}
+      {hasLines && !hasMore && <p class="audit-end muted">End of the audit log.</p>}
     </>
   );
 }
@@ -71,7 +66,7 @@ function Line({ line }: { readonly line: AuditLine }) {
           {words}
         </span>
       </td>
-      <td class="audit-target">
+      <td class="audit-target break">
         {isEntry(line.target) ? (
           <a class="mono" href={`/messages/${line.target}`}>
             {line.target}
@@ -133,58 +128,3 @@ const wordsOf = (action: string): readonly [icon: IconName, words: string] =>
 /** Entry ids are UUIDs. */
 const isEntry = (target: string): boolean =>
   /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(target);
-
-const PAGE = 100;
-
-interface AuditLines {
-  readonly lines: readonly AuditLine[];
-  readonly isLoading: boolean;
-  readonly isAtEnd: boolean;
-  readonly failure: Refusal | undefined;
-  readonly more: () => void;
-  /** Reloads from the newest line. */
-  readonly restart: () => void;
-}
-
-/** Loads the audit page by page, the newest line first. */
-function useAudit(): AuditLines {
-  const [lines, setLines] = useState<readonly AuditLine[]>([]);
-  const [isLoading, setLoading] = useState(false);
-  const [isAtEnd, setAtEnd] = useState(false);
-  const [failure, setFailure] = useState<Refusal | undefined>();
-  const next = useRef<number | undefined>(undefined);
-  const request = useRef<AbortController | undefined>(undefined);
-
-  const load = useCallback((isFirst: boolean) => {
-    if (request.current !== undefined && !isFirst) return;
-    request.current?.abort();
-    const abort = new AbortController();
-    request.current = abort;
-    setLoading(true);
-    setFailure(undefined);
-    const before = isFirst ? undefined : next.current;
-    api
-      .audit({ before, limit: PAGE }, abort.signal)
-      .then((page) => {
-        if (abort.signal.aborted) return;
-        next.current = page.next;
-        setLines((all) => (isFirst ? page.lines : [...all, ...page.lines]));
-        setAtEnd(page.next === undefined);
-      })
-      .catch((error: unknown) => {
-        if (!abort.signal.aborted) setFailure(asRefusal(error));
-      })
-      .finally(() => {
-        if (request.current !== abort) return;
-        request.current = undefined;
-        setLoading(false);
-      });
-  }, []);
-  useEffect(() => {
-    load(true);
-    return () => request.current?.abort();
-  }, [load]);
-  const more = useCallback(() => load(false), [load]);
-  const restart = useCallback(() => load(true), [load]);
-  return { lines, isLoading, isAtEnd, failure, more, restart };
-}

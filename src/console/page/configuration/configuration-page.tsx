@@ -1,9 +1,8 @@
-import { useState } from 'preact/hooks';
 import type { ConfigurationView, ReloadResult } from '../../contract.ts';
-import { api, asRefusal, useLoad } from '../api.ts';
+import { api } from '../api.ts';
+import { useLoad, useRequest } from '../loading.ts';
 import { Icon } from '../ui/icon.tsx';
-import { Badge, Card, Failure, PageTitle, Skeleton, Time } from '../ui/page-parts.tsx';
-import type { Refusal } from '../refusal.ts';
+import { Badge, Card, NotLoaded, PageTitle, Time } from '../ui/page-parts.tsx';
 import { plural } from '../formats.ts';
 import { Button } from '../ui/button.tsx';
 import './configuration.css';
@@ -16,65 +15,57 @@ export function ConfigurationPage() {
   return (
     <>
       <PageTitle title="Configuration" />
-      {failure !== undefined && <Failure refusal={failure} onRetry={reload} />}
-      {data === undefined && failure === undefined && <Skeleton lines={3} height={140} />}
-      {data !== undefined && failure === undefined && <Loaded view={data} onReloaded={reload} />}
+      {data === undefined || failure !== undefined ? (
+        <NotLoaded {...{ failure }} onRetry={reload} lines={3} height={140} />
+      ) : (
+        <Loaded view={data} onReloaded={reload} />
+      )}
     </>
   );
 }
 
-const Loaded = (props: { readonly view: ConfigurationView; readonly onReloaded: () => void }) => {
-  const { view, onReloaded } = props;
-  return (
-    <div class="configuration">
-      <p class="muted">
-        {view.file === undefined ? (
-          'Default configuration and generated keys'
-        ) : (
-          <>
-            Loaded from <code>{view.file}</code>
-          </>
-        )}{' '}
-        <Time at={view.loadedAt} />.
-      </p>
-      <Pending pending={view.pending} file={view.file} onReloaded={onReloaded} />
-      {view.warnings.length > 0 && (
-        <ul class="warnings" aria-label="Warnings">
-          {view.warnings.map((warning) => (
-            <li key={warning} class="note warning">
-              <Icon name="warning" />
-              <span>{warning}</span>
-            </li>
-          ))}
-        </ul>
-      )}
-      {view.shops.map((shop) => (
-        <ShopCard key={shop.shop} shop={shop} />
-      ))}
-      <Values values={view.values} />
-    </div>
-  );
-};
+interface LoadedProps {
+  readonly view: ConfigurationView;
+  readonly onReloaded: () => void;
+}
+
+const Loaded = ({ view, onReloaded }: LoadedProps) => (
+  <div class="configuration cards">
+    <p class="muted">
+      {view.file === undefined ? (
+        'Default configuration and generated keys'
+      ) : (
+        <>
+          Loaded from <code>{view.file}</code>
+        </>
+      )}{' '}
+      <Time at={view.loadedAt} />.
+    </p>
+    <Pending {...{ view, onReloaded }} />
+    {view.warnings.length > 0 && (
+      <ul class="warnings" aria-label="Warnings">
+        {view.warnings.map((warning) => (
+          <li key={warning} class="note warning">
+            <Icon name="warning" />
+            <span>{warning}</span>
+          </li>
+        ))}
+      </ul>
+    )}
+    {view.shops.map((shop) => (
+      <ShopCard key={shop.shop} shop={shop} />
+    ))}
+    <Values values={view.values} />
+  </div>
+);
 
 /** The differences between the file and the running configuration, and the Reload button. */
-function Pending(props: {
-  readonly pending: ConfigurationView['pending'];
-  readonly file: string | undefined;
-  readonly onReloaded: () => void;
-}) {
-  const { pending, file, onReloaded } = props;
-  const [isBusy, setBusy] = useState(false);
-  const [result, setResult] = useState<ReloadResult | Refusal | undefined>();
+function Pending({ view, onReloaded }: LoadedProps) {
+  const { data, failure, loading, send } = useRequest<ReloadResult>();
   const reload = async () => {
-    setBusy(true);
-    try {
-      setResult(await api.reload());
-      onReloaded();
-    } catch (error) {
-      setResult(asRefusal(error));
-    } finally {
-      setBusy(false);
-    }
+    const result = await api.reload();
+    onReloaded();
+    return result;
   };
   return (
     <Card
@@ -83,51 +74,56 @@ function Pending(props: {
         <Button
           size="small"
           icon="again"
-          look={pending !== null && pending.length > 0 ? 'primary' : 'plain'}
-          busy={isBusy}
-          onClick={() => void reload()}
+          look={view.pending !== null && view.pending.length > 0 ? 'primary' : 'plain'}
+          busy={loading}
+          onClick={() => send(reload)}
         >
           Reload
         </Button>
       }
     >
-      {pending === null ? (
-        <p class="note danger">
-          <Icon name="alert" />
-          <span>
-            {file === undefined ? 'The file' : <code>{file}</code>} is not valid. The gateway keeps
-            its current configuration. Reload shows the errors.
-          </span>
-        </p>
-      ) : pending.length === 0 ? (
-        <p class="muted">None: the gateway runs with the configuration in the file.</p>
-      ) : (
-        <ul class="pending">
-          {pending.map(({ path, needsRestart }) => (
-            <li key={path}>
-              <code>{path}</code>
-              {needsRestart ? (
-                <Badge tone="warning" icon="again">
-                  needs a restart
-                </Badge>
-              ) : (
-                <Badge tone="accent" icon="play">
-                  applied by Reload
-                </Badge>
-              )}
-            </li>
-          ))}
-        </ul>
-      )}
-      <div role="status">{result !== undefined && <Result result={result} />}</div>
+      <Differences {...view} />
+      <div role="status">
+        {failure !== undefined ? (
+          <ResultNote tone="danger" text={`Reload failed. ${failure.message}`} />
+        ) : (
+          data !== undefined && !loading && <Result result={data} />
+        )}
+      </div>
     </Card>
   );
 }
 
-function Result({ result }: { readonly result: ReloadResult | Refusal }) {
-  if (result instanceof Error) {
-    return <ResultNote tone="danger" text={`Reload failed. ${result.message}`} items={[]} />;
+function Differences({ pending, file }: Pick<ConfigurationView, 'pending' | 'file'>) {
+  if (pending === null) {
+    return (
+      <p class="note danger">
+        <Icon name="alert" />
+        <span>
+          {file === undefined ? 'The file' : <code>{file}</code>} is not valid. The gateway keeps
+          its current configuration. Reload shows the errors.
+        </span>
+      </p>
+    );
   }
+  if (pending.length === 0) {
+    return <p class="muted">None: the gateway runs with the configuration in the file.</p>;
+  }
+  return (
+    <ul class="pending">
+      {pending.map(({ path, needsRestart }) => (
+        <li key={path}>
+          <code>{path}</code>
+          <Badge tone={needsRestart ? 'warning' : 'accent'} icon={needsRestart ? 'again' : 'play'}>
+            {needsRestart ? 'needs a restart' : 'applied by Reload'}
+          </Badge>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Result({ result }: { readonly result: ReloadResult }) {
   if (!result.ok) {
     const text = 'Reload failed: the file has errors. The gateway keeps its current configuration.';
     return <ResultNote tone="danger" text={text} items={result.mistakes} />;
@@ -158,13 +154,13 @@ function Result({ result }: { readonly result: ReloadResult | Refusal }) {
 const ResultNote = (props: {
   readonly tone: 'ok' | 'warning' | 'danger';
   readonly text: string;
-  readonly items: readonly string[];
+  readonly items?: readonly string[];
 }) => (
   <div class={`note result ${props.tone}`}>
     <Icon name={props.tone === 'ok' ? 'ok' : 'alert'} />
     <div>
       <b>{props.text}</b>
-      {props.items.length > 0 && (
+      {props.items !== undefined && props.items.length > 0 && (
         <ul>
           {props.items.map((item) => (
             <li key={item} class="mono">

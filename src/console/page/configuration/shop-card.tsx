@@ -1,10 +1,9 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
-import type { Channel, ConfigurationView } from '../../contract.ts';
+import type { Channel, ConfigurationView, TestMessage } from '../../contract.ts';
 import { Card, ChannelBadge } from '../ui/page-parts.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
-import { api, asRefusal } from '../api.ts';
-import type { Refusal } from '../refusal.ts';
+import { api } from '../api.ts';
+import { useRequest } from '../loading.ts';
 import { CHANNEL_NAMES } from '../formats.ts';
 import { Button } from '../ui/button.tsx';
 
@@ -13,7 +12,7 @@ type Shop = ConfigurationView['shops'][number];
 /** The addresses at which customers reach a shop, each channel with a test message. */
 export const ShopCard = ({ shop }: { readonly shop: Shop }) => (
   <Card title={shop.shop} tools={<span class="muted small">platform: {shop.platform}</span>}>
-    <div class="doors">
+    <div>
       {shop.email !== undefined && (
         <ChannelSection shop={shop.shop} channel="email">
           <Address name="Addresses" values={shop.email.addresses} what="the address" />
@@ -93,47 +92,41 @@ const Address = (props: {
     <div>
       {props.values.length === 0 && <span class="muted">{props.none ?? 'none'}</span>}
       {props.values.map((value) => (
-        <div key={value} class="copied">
-          <code>{value}</code>
-          {props.what !== undefined && <CopyButton text={value} what={`${props.what} ${value}`} />}
-        </div>
+        <Copied key={value} text={value} what={props.what && `${props.what} ${value}`} />
       ))}
       {props.hint !== undefined && <p class="muted small">{props.hint}</p>}
     </div>
   </div>
 );
 
-type Outcome =
-  | { readonly kind: 'idle' | 'sending' }
-  | { readonly kind: 'sent'; readonly href: string }
-  | { readonly kind: 'failed'; readonly refusal: Refusal };
+/** A text with a copy button, if `what` names it. */
+export const Copied = (props: { readonly text: string; readonly what: string | undefined }) => (
+  <span class="copied">
+    <code>{props.text}</code>
+    {props.what !== undefined && <CopyButton text={props.text} what={props.what} />}
+  </span>
+);
 
 /** Sends a test message through the channel and links to its entry. */
 export function TestMessageButton(props: { readonly shop: string; readonly channel: Channel }) {
-  const [outcome, setOutcome] = useState<Outcome>({ kind: 'idle' });
-  const send = async () => {
-    setOutcome({ kind: 'sending' });
-    try {
-      const { id } = await api.testMessage(props.shop, props.channel);
-      setOutcome({ kind: 'sent', href: `/messages/${encodeURIComponent(id)}` });
-    } catch (error) {
-      setOutcome({ kind: 'failed', refusal: asRefusal(error) });
-    }
-  };
+  const { shop, channel } = props;
+  const { data, failure, loading, send } = useRequest<TestMessage>();
   return (
     <div class="test-message">
       <Button
         size="small"
         icon="send"
-        busy={outcome.kind === 'sending'}
-        aria-label={`Send a test message: ${CHANNEL_NAMES[props.channel]}, ${props.shop}`}
-        onClick={() => void send()}
+        busy={loading}
+        aria-label={`Send a test message: ${CHANNEL_NAMES[channel]}, ${shop}`}
+        onClick={() => send(() => api.testMessage(shop, channel))}
       >
         Send a test message
       </Button>
       <span role="status">
-        {outcome.kind === 'sent' && <a href={outcome.href}>Accepted. Show the message</a>}
-        {outcome.kind === 'failed' && <span class="fault">{outcome.refusal.message}</span>}
+        {failure !== undefined && <span class="fault">{failure.message}</span>}
+        {data !== undefined && !loading && failure === undefined && (
+          <a href={`/messages/${encodeURIComponent(data.id)}`}>Accepted. Show the message</a>
+        )}
       </span>
     </div>
   );

@@ -1,6 +1,7 @@
 import type { DoctorReport } from '../../contract.ts';
-import { api, useLoad } from '../api.ts';
+import { api } from '../api.ts';
 import { plural } from '../formats.ts';
+import { useLoad } from '../loading.ts';
 import { Badge, Failure, PageTitle, Prose, Skeleton, type Tone } from '../ui/page-parts.tsx';
 import { Button } from '../ui/button.tsx';
 import './doctor.css';
@@ -9,19 +10,13 @@ type Check = DoctorReport['checks'][number];
 type Status = Check['status'];
 
 /** Most severe first. */
-const ORDER: readonly Status[] = ['failed', 'warning', 'ok', 'skipped'];
-const TONES: Readonly<Record<Status, Tone>> = {
-  failed: 'danger',
-  warning: 'warning',
-  ok: 'ok',
-  skipped: 'neutral',
+const STATUSES: Readonly<Record<Status, readonly [Tone, string]>> = {
+  failed: ['danger', 'Failed'],
+  warning: ['warning', 'Warning'],
+  ok: ['ok', 'OK'],
+  skipped: ['neutral', 'Skipped'],
 };
-const NAMES: Readonly<Record<Status, string>> = {
-  failed: 'Failed',
-  warning: 'Warning',
-  ok: 'OK',
-  skipped: 'Skipped',
-};
+const ORDER = Object.keys(STATUSES);
 
 /** Runs the checks of `sluice doctor` and shows their results. */
 export function DoctorPage() {
@@ -64,11 +59,11 @@ function Report({ checks }: { readonly checks: readonly Check[] }) {
           ? `No problems found: ${plural(checks.length - skipped, 'check')} passed${skipped === 0 ? '' : `, ${skipped} skipped`}.`
           : `${plural(bad, 'problem')} found in ${plural(checks.length, 'check')}.`}
       </p>
-      <ul class="doctor card">
+      <ul class="doctor card rows">
         {sorted.map((check) => (
           <li key={`${check.check} ${check.subject}`}>
-            <Badge tone={TONES[check.status]} icon={check.status}>
-              {NAMES[check.status]}
+            <Badge tone={STATUSES[check.status][0]} icon={check.status}>
+              {STATUSES[check.status][1]}
             </Badge>
             <div class="doctor-check">
               <h2>

@@ -1,60 +1,42 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { api, asRefusal, session } from '../api.ts';
+import { useEffect, useRef } from 'preact/hooks';
+import { api, session } from '../api.ts';
 import { span } from '../formats.ts';
-import { gatewayNow, now } from '../now.ts';
+import { useRequest } from '../loading.ts';
+import { now } from '../now.ts';
+import type { Refusal } from '../refusal.ts';
 import { Mark } from '../ui/icon.tsx';
 import { SchemeSwitch } from '../scheme.tsx';
 import { Button } from '../ui/button.tsx';
-import { Input } from '../ui/field.tsx';
-
-/** An error message and, after too many attempts, the time of the next one. */
-interface Fault {
-  readonly text: string;
-  readonly until?: number;
-}
+import { Form, Input } from '../ui/field.tsx';
 
 /** The sign-in page. The address stays, so that the requested page is shown afterwards. */
 export function LoginPage() {
-  const [isBusy, setBusy] = useState(false);
-  const [fault, setFault] = useState<Fault | undefined>();
+  const { failure, loading, send } = useRequest<unknown>();
   const password = useRef<HTMLInputElement>(null);
   useEffect(() => {
     document.title = 'Sign in · Sluice';
     password.current?.focus();
   }, []);
-  const isLockedOut = fault?.until !== undefined && fault.until > now.value;
-  const secondsLeft = isLockedOut ? Math.ceil(((fault.until ?? 0) - now.value) / 1_000) : 0;
-
-  const submit = async (form: HTMLFormElement) => {
-    if (isBusy || isLockedOut) return;
-    // Password managers may fill the form without an input event.
-    const data = new FormData(form);
-    const operator = textOf(data.get('operator')).trim();
-    setBusy(true);
-    setFault(undefined);
-    try {
-      session.value = await api.login({
-        password: textOf(data.get('password')),
-        ...(operator !== '' && { operator }),
-      });
-    } catch (error) {
-      const { code, message, retryAfter } = asRefusal(error);
-      setBusy(false);
-      setFault({
-        text: code === 'wrong_password' ? 'Wrong name or password.' : message,
-        ...(retryAfter !== undefined && { until: gatewayNow() + retryAfter * 1_000 }),
-      });
-      password.current?.select();
-    }
-  };
+  useEffect(() => {
+    if (failure !== undefined) password.current?.select();
+  }, [failure]);
+  const secondsLeft = Math.max(0, Math.ceil(((failure?.retryAt ?? 0) - now.value) / 1_000));
+  const isLockedOut = secondsLeft > 0;
 
   return (
     <main class="alone">
-      <form
+      <Form
         class="login card"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void submit(event.currentTarget);
+        onSubmit={(valueOf) => {
+          if (loading || isLockedOut) return;
+          const operator = valueOf('operator').trim();
+          const credentials = {
+            password: valueOf('password'),
+            ...(operator !== '' && { operator }),
+          };
+          send(async () => {
+            session.value = await api.login(credentials);
+          });
         }}
       >
         <div class="brand">
@@ -64,6 +46,7 @@ export function LoginPage() {
         <h1>Sign in to the console</h1>
         <Input
           label="Name"
+          showLabel
           name="operator"
           autocomplete="username"
           autocapitalize="none"
@@ -73,39 +56,49 @@ export function LoginPage() {
         />
         <Input
           label="Password"
+          showLabel
           name="password"
           type="password"
           autocomplete="current-password"
           required
           inputRef={password}
-          aria-invalid={fault !== undefined && !isLockedOut}
         />
-        <div role="alert" class="login-fault">
-          {fault !== undefined &&
-            (isLockedOut
-              ? 'Too many failed attempts.'
-              : fault.until === undefined
-                ? fault.text
-                : '')}
-        </div>
-        {isLockedOut && (
-          <p class="muted login-wait">
-            Try again in <b>{secondsLeft < 60 ? `${secondsLeft} s` : span(secondsLeft * 1_000)}</b>
-            {secondsLeft >= 60 && ` ${secondsLeft % 60} s`}.
-          </p>
-        )}
-        <Button type="submit" look="primary" busy={isBusy} disabled={isLockedOut}>
+        <SignInFault {...{ failure, secondsLeft }} />
+        <Button type="submit" look="primary" busy={loading} disabled={isLockedOut}>
           Sign in
         </Button>
-        <p class="muted login-hint">
+        <p class="muted small">
           The password is <code>admin.password</code> in the configuration, or the password printed
           at the first start of the gateway.
         </p>
-      </form>
+      </Form>
       <SchemeSwitch />
     </main>
   );
 }
 
-const textOf = (value: FormDataEntryValue | null): string =>
-  typeof value === 'string' ? value : '';
+/** Why the sign-in failed, or how long it is refused. */
+function SignInFault(props: {
+  readonly failure: Refusal | undefined;
+  readonly secondsLeft: number;
+}) {
+  const { failure, secondsLeft: left } = props;
+  return (
+    <>
+      <div role="alert" class="login-fault">
+        {left > 0
+          ? 'Too many failed attempts.'
+          : failure?.retryAt === undefined && faultOf(failure)}
+      </div>
+      {left > 0 && (
+        <p class="muted small">
+          Try again in <b>{left < 60 ? `${left} s` : span(left * 1_000)}</b>
+          {left >= 60 && ` ${left % 60} s`}.
+        </p>
+      )}
+    </>
+  );
+}
+
+const faultOf = (failure: Refusal | undefined): string | undefined =>
+  failure?.code === 'wrong_password' ? 'Wrong name or password.' : failure?.message;

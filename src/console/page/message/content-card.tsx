@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { EntryContent, EntryDetail } from '../../contract.ts';
-import { addressOf, api, useLoad } from '../api.ts';
+import { addressOf, api } from '../api.ts';
+import { useLoad } from '../loading.ts';
 import { bytes } from '../formats.ts';
-import { Button } from '../ui/button.tsx';
-import { Badge, Card, Failure, Skeleton, type Tab, Tabs } from '../ui/page-parts.tsx';
+import { Button, ButtonLink } from '../ui/button.tsx';
+import { Badge, Card, NotLoaded, type Tab, Tabs } from '../ui/page-parts.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { payloadFields, submittedText } from './payload-fields.ts';
@@ -35,14 +36,14 @@ export function ContentCard({ entry }: { readonly entry: EntryDetail }) {
 }
 
 const RawDownload = ({ entry }: { readonly entry: EntryDetail }) => (
-  <a
-    class="button small plain"
+  <ButtonLink
+    size="small"
+    icon="download"
     href={addressOf.raw(entry.id)}
     download={`${entry.id}.${entry.channel === 'email' ? 'eml' : 'txt'}`}
   >
-    <Icon name="download" />
-    <span>Original ({bytes(entry.bytes)})</span>
-  </a>
+    Original ({bytes(entry.bytes)})
+  </ButtonLink>
 );
 
 function Content({ entry }: { readonly entry: EntryDetail }) {
@@ -50,13 +51,7 @@ function Content({ entry }: { readonly entry: EntryDetail }) {
     (signal) => api.content(entry.id, signal),
     [entry.id, entry.state === 'delivered'],
   );
-  if (data === undefined) {
-    return failure === undefined ? (
-      <Skeleton lines={6} />
-    ) : (
-      <Failure refusal={failure} onRetry={reload} />
-    );
-  }
+  if (data === undefined) return <NotLoaded {...{ failure }} onRetry={reload} lines={6} />;
   const { trimmed, attachments } = data;
   return (
     <div class="content-parts">
@@ -98,58 +93,48 @@ function Received(props: { readonly entry: EntryDetail; readonly content: EntryC
   if (!entry.rawKept && raw === undefined) {
     return <p class="muted">The original has been deleted (spool.retain.raw).</p>;
   }
-  const tabs: readonly Tab[] = [
-    ...(text === undefined
-      ? []
-      : [{ key: 'text', label: 'Text', render: () => <Text {...{ text }} /> }]),
-    ...(received.hasHtml
-      ? [
-          {
-            key: 'html',
-            label: 'HTML',
-            render: () => (
-              <>
-                <iframe
-                  class="html"
-                  sandbox=""
-                  referrerpolicy="no-referrer"
-                  title="HTML of the message, without scripts and remote content"
-                  src={addressOf.html(entry.id)}
-                />
-                <p class="muted small-print">
-                  Shown without scripts, remote images, forms and links, so that the sender cannot
-                  detect it.
-                </p>
-              </>
-            ),
-          },
-        ]
-      : []),
-    ...(raw === undefined
-      ? []
-      : [
-          {
-            key: 'raw',
-            label: 'Raw',
-            render: () => (
-              <>
-                <Text text={raw.text} isRaw />
-                {raw.truncated && (
-                  <p class="muted small-print">
-                    Only the beginning is shown. Download the original for the rest.
-                  </p>
-                )}
-              </>
-            ),
-          },
-        ]),
-  ];
+  const tabs: Tab[] = [];
+  if (text !== undefined) {
+    tabs.push({ key: 'text', label: 'Text', render: () => <Text {...{ text }} /> });
+  }
+  if (received.hasHtml) {
+    tabs.push({ key: 'html', label: 'HTML', render: () => <Html id={entry.id} /> });
+  }
+  if (raw !== undefined) {
+    tabs.push({ key: 'raw', label: 'Raw', render: () => <Raw {...raw} /> });
+  }
   return tabs.length === 0 ? (
     <p class="muted">The message has no readable text.</p>
   ) : (
     <Tabs label="Received content" {...{ tabs }} />
   );
 }
+
+const Html = ({ id }: { readonly id: string }) => (
+  <>
+    <iframe
+      class="html"
+      sandbox=""
+      referrerpolicy="no-referrer"
+      title="HTML of the message, without scripts and remote content"
+      src={addressOf.html(id)}
+    />
+    <p class="muted small small-print">
+      Shown without scripts, remote images, forms and links, so that the sender cannot detect it.
+    </p>
+  </>
+);
+
+const Raw = ({ text, truncated }: { readonly text: string; readonly truncated: boolean }) => (
+  <>
+    <Text {...{ text }} isRaw />
+    {truncated && (
+      <p class="muted small small-print">
+        Only the beginning is shown. Download the original for the rest.
+      </p>
+    )}
+  </>
+);
 
 function Submitted(props: { readonly entry: EntryDetail; readonly content: EntryContent }) {
   const { payload } = props.content;
@@ -164,11 +149,13 @@ function Submitted(props: { readonly entry: EntryDetail; readonly content: Entry
   }
   const text = submittedText(payload);
   const json = JSON.stringify(payload, null, 2);
-  const tabs: readonly Tab[] = [
-    ...(text === '' ? [] : [{ key: 'text', label: 'Text', render: () => <Text {...{ text }} /> }]),
+  const tabs: Tab[] = [
     { key: 'fields', label: 'Fields', render: () => <Fields {...{ payload }} /> },
     { key: 'json', label: 'JSON', render: () => <Text text={json} isRaw /> },
   ];
+  if (text !== '') {
+    tabs.unshift({ key: 'text', label: 'Text', render: () => <Text {...{ text }} /> });
+  }
   return (
     <Tabs
       label="Submitted content"
@@ -210,29 +197,26 @@ const AttachmentTable = (props: {
       <li key={part}>
         <Icon name="file" />
         <span class="attachment-words">
-          <bdi title={name}>{name === '' ? '(no name)' : name}</bdi>
-          <span class="muted">
+          <bdi class="ellipsis" title={name}>
+            {name === '' ? '(no name)' : name}
+          </bdi>
+          <span class="muted ellipsis">
             {type}, {bytes(size)}
           </span>
         </span>
-        {mediaId === undefined ? (
-          <Badge tone="warning" icon="warning">
-            not uploaded
-          </Badge>
-        ) : (
-          <Badge tone="ok" icon="ok">
-            uploaded
-          </Badge>
-        )}
-        <a
-          class="button small plain bare"
+        <Badge
+          tone={mediaId === undefined ? 'warning' : 'ok'}
+          icon={mediaId === undefined ? 'warning' : 'ok'}
+        >
+          {mediaId === undefined ? 'not uploaded' : 'uploaded'}
+        </Badge>
+        <ButtonLink
+          size="small"
+          icon="download"
           href={addressOf.attachment(props.id, part)}
           download={name === '' ? 'attachment' : name}
           aria-label={`Download ${name}`}
-          title={`Download ${name}`}
-        >
-          <Icon name="download" />
-        </a>
+        />
       </li>
     ))}
   </ul>

@@ -1,8 +1,9 @@
 import type { EntryDetail } from '../../contract.ts';
 import { bytes, count, exact } from '../formats.ts';
 import { conversationAddress, ticketAddress } from '../platform/addresses.ts';
+import { LinkedIdRow } from '../platform/facts.tsx';
 import { Badge, Card, Fact, type Tone as BadgeTone } from '../ui/page-parts.tsx';
-import { CopyButton } from '../ui/copy-button.tsx';
+import { CopyButton, CopyFact } from '../ui/copy-button.tsx';
 import { explain } from '../messages/reasons.ts';
 import type { IconName } from '../ui/icon.tsx';
 import { checkWords } from './message-words.ts';
@@ -18,11 +19,11 @@ const attemptsOf = ({ attempts, timeline }: EntryDetail): number =>
 /** The message's times, size and ids, with links to the platform. */
 export function DetailsCard({ entry }: { readonly entry: EntryDetail }) {
   const command = `sluice queue show ${entry.id}`;
-  const { conversationId, ticketId, platformMessageId, settledAt } = entry;
+  const { shop, conversationId, ticketId, platformMessageId: messageId, settledAt } = entry;
   return (
     <Card title="Details">
       <dl class="resource-facts">
-        <Fact name="Shop">{entry.shop}</Fact>
+        <Fact name="Shop">{shop}</Fact>
         <Fact name="Received">{exact(entry.receivedAt)}</Fact>
         {settledAt !== undefined && <Fact name="Settled">{exact(settledAt)}</Fact>}
         <Fact name="Attempts">{count(attemptsOf(entry))}</Fact>
@@ -30,26 +31,19 @@ export function DetailsCard({ entry }: { readonly entry: EntryDetail }) {
           {bytes(entry.bytes)}
           {!entry.rawKept && ', original deleted'}
         </Fact>
-        <IdFact name="Id" id={entry.id} what="the id" />
-        <IdFact name="Remote id" id={entry.remoteId} what="the remote id" />
-        <IdFact name="Lane" id={entry.lane} what="the lane" />
-        {platformMessageId !== undefined && (
-          <IdFact name="Platform message" id={platformMessageId} what="the platform message id" />
+        <CopyFact name="Id" text={entry.id} what="the id" />
+        <CopyFact name="Remote id" text={entry.remoteId} what="the remote id" />
+        <CopyFact name="Lane" text={entry.lane} what="the lane" />
+        {messageId !== undefined && (
+          <CopyFact name="Platform message" text={messageId} what="the platform message id" />
         )}
-        {conversationId !== undefined && (
-          <Fact name="Conversation">
-            <a class="mono" href={conversationAddress(entry.shop, conversationId)}>
-              {conversationId}
-            </a>
-          </Fact>
-        )}
-        {ticketId !== undefined && (
-          <Fact name="Ticket">
-            <a class="mono" href={ticketAddress(entry.shop, ticketId)}>
-              {ticketId}
-            </a>
-          </Fact>
-        )}
+        <LinkedIdRow
+          name="Conversation"
+          id={conversationId}
+          href={conversationAddress}
+          {...{ shop }}
+        />
+        <LinkedIdRow name="Ticket" id={ticketId} href={ticketAddress} {...{ shop }} />
       </dl>
       <div class="command">
         <code>{command}</code>
@@ -58,13 +52,6 @@ export function DetailsCard({ entry }: { readonly entry: EntryDetail }) {
     </Card>
   );
 }
-
-const IdFact = (props: { readonly name: string; readonly id: string; readonly what: string }) => (
-  <Fact name={props.name} class="id-copy">
-    <bdi class="mono">{props.id}</bdi>
-    <CopyButton text={props.id} what={props.what} />
-  </Fact>
-);
 
 const TONES: Readonly<Record<Tone, readonly [BadgeTone, IconName]>> = {
   good: ['ok', 'ok'],

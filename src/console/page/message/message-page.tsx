@@ -1,7 +1,8 @@
 import { useLocation, useRoute } from 'preact-iso';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { EntryAction, EntryDetail } from '../../contract.ts';
-import { api, useLoad } from '../api.ts';
+import { api } from '../api.ts';
+import { useLoad } from '../loading.ts';
 import { lastListAddress } from '../messages/list-state.ts';
 import { senderOf } from '../messages/entry-line.tsx';
 import { onEntries } from '../stream.ts';
@@ -9,9 +10,9 @@ import { Button, ButtonLink } from '../ui/button.tsx';
 import {
   ChannelBadge,
   Empty,
-  Failure,
+  Fact,
+  NotLoaded,
   PageTitle,
-  Skeleton,
   StateBadge,
   Time,
 } from '../ui/page-parts.tsx';
@@ -60,11 +61,7 @@ function Message({ id }: { readonly id: string }) {
     return (
       <>
         <PageTitle title="Message" />
-        {failure === undefined ? (
-          <Skeleton lines={10} />
-        ) : (
-          <Failure refusal={failure} onRetry={reload} />
-        )}
+        <NotLoaded {...{ failure }} onRetry={reload} lines={10} />
       </>
     );
   }
@@ -74,11 +71,11 @@ function Message({ id }: { readonly id: string }) {
       <PageTitle title={titleOf(data)} />
       <MessageHeader entry={data} onChanged={reload} />
       <div class="message-columns">
-        <div class="message-main">
+        <div class="cards">
           <TimelineCard entry={data} />
           <ContentCard entry={data} />
         </div>
-        <div class="message-side">
+        <div class="cards">
           <DetailsCard entry={data} />
           <AuthenticationCard entry={data} />
         </div>
@@ -126,10 +123,9 @@ function useEscape(): void {
 /** Links to the list and to the adjacent messages. */
 const Neighbours = ({ entry }: { readonly entry: EntryDetail }) => (
   <nav class="neighbours" aria-label="Adjacent messages">
-    <a href={lastListAddress()} class="button quiet small">
-      <Icon name="back" />
-      <span>Messages</span>
-    </a>
+    <ButtonLink look="quiet" size="small" icon="back" href={lastListAddress()}>
+      Messages
+    </ButtonLink>
     <span class="neighbours-around">
       <Neighbour to={entry.previous} icon="back" label="Older message" />
       <Neighbour to={entry.following} icon="forward" label="Newer message" />
@@ -147,36 +143,33 @@ const Neighbour = (props: {
       <Icon name={props.icon} />
     </span>
   ) : (
-    <a
+    <ButtonLink
+      look="quiet"
+      size="small"
+      icon={props.icon}
       href={`/messages/${props.to}`}
-      class="button quiet bare small"
       aria-label={props.label}
-      title={props.label}
-    >
-      <Icon name={props.icon} />
-    </a>
+    />
   );
 
+interface EntryProps {
+  readonly entry: EntryDetail;
+  readonly onChanged: () => void;
+}
+
 /** Sender, recipient, state, its explanation, and the available actions. */
-function MessageHeader(props: { readonly entry: EntryDetail; readonly onChanged: () => void }) {
-  const { entry, onChanged } = props;
+function MessageHeader({ entry, onChanged }: EntryProps) {
   const { meaning, todo, quotedReason } = explainState(entry);
   return (
     <section class={`message-header ${entry.state}`} aria-label="State">
       <dl class="who">
-        <div>
-          <dt>From</dt>
-          <dd>
-            <bdi>{senderOf(entry)}</bdi>
-          </dd>
-        </div>
+        <Fact name="From">
+          <bdi>{senderOf(entry)}</bdi>
+        </Fact>
         {entry.to !== '' && (
-          <div>
-            <dt>To</dt>
-            <dd class="clamped" tabIndex={entry.to.length > 300 ? 0 : undefined}>
-              <bdi>{entry.to}</bdi>
-            </dd>
-          </div>
+          <Fact name="To" class="clamped" tabIndex={entry.to.length > 300 ? 0 : undefined}>
+            <bdi>{entry.to}</bdi>
+          </Fact>
         )}
       </dl>
       <p class="state-line">
@@ -203,13 +196,7 @@ const Countdown = ({ at }: { readonly at: number }) => (
   <b>{at - now.value <= 0 ? 'due' : `in ${span(at - now.value + 999)}`}</b>
 );
 
-function Actions({
-  entry,
-  onChanged,
-}: {
-  readonly entry: EntryDetail;
-  readonly onChanged: () => void;
-}) {
+function Actions({ entry, onChanged }: EntryProps) {
   const [busy, setBusy] = useState<EntryAction>();
   if (entry.actions.length === 0) return null;
   const main = entry.actions[0] === 'discard' ? undefined : entry.actions[0];

@@ -1,4 +1,5 @@
 import type { EntryDetail } from '../../contract.ts';
+import { listed, own } from '../formats.ts';
 import { explain, isCaveat, STATE_MEANING } from '../messages/reasons.ts';
 import type { Tone } from './timeline.ts';
 
@@ -19,14 +20,14 @@ export function explainState(entry: ExplainedEntry): StateExplanation {
   const { state, reason, detached, rawKept, attempts, waitsFor } = entry;
   const known = explain(reason);
   const shown = state === 'delivered' && !isCaveat(reason) ? undefined : known;
-  const sentences = [
+  const sentences = listed(
     STATE_MEANING[state],
-    ...(state === 'delivering' ? [INTERRUPTION] : []),
-    ...(waitsFor === undefined ? [] : [WAITS[waitsFor]]),
-    ...(shown === undefined ? [] : [shown.meaning]),
-    ...(detached ? [DETACHED] : []),
-    ...(rawKept || state === 'delivered' ? [] : [SWEPT]),
-  ];
+    state === 'delivering' && INTERRUPTION,
+    waitsFor !== undefined && WAITS[waitsFor],
+    shown?.meaning,
+    detached && DETACHED,
+    !rawKept && state !== 'delivered' && SWEPT,
+  );
   const quoted = reason !== undefined && reason !== '' && isWorthQuoting(reason, state);
   return {
     meaning: sentences.join(' '),
@@ -52,19 +53,9 @@ const isWorthQuoting = (reason: string, state: EntryDetail['state']): boolean =>
   state !== 'delivered' && (reason.length > 24 || explain(reason) === undefined);
 
 function fallback(state: EntryDetail['state'], attempts: number): string {
-  switch (state) {
-    case 'dead':
-      return 'Check the last attempt in the timeline, fix its cause, then retry.';
-    case 'held':
-      return 'Release it to submit it, or discard it.';
-    case 'queued':
-      return attempts > 0 ? 'It is retried automatically.' : '';
-    case 'delivering':
-    case 'delivered':
-    case 'suppressed':
-    case 'discarded':
-      return '';
-  }
+  if (state === 'dead') return 'Check the last attempt in the timeline, fix its cause, then retry.';
+  if (state === 'held') return 'Release it to submit it, or discard it.';
+  return state === 'queued' && attempts > 0 ? 'It is retried automatically.' : '';
 }
 
 /** One line of the sender's authentication results. */
@@ -166,37 +157,25 @@ export function checkWords(verdict: Readonly<Record<string, string>>): readonly 
   });
   const { policy, aligned, claimed } = verdict;
   if (policy !== undefined) {
-    const asks = Object.hasOwn(POLICIES, policy) ? POLICIES[policy] : undefined;
-    lines.push({
-      name: 'Policy',
-      result: policy,
-      meaning: asks === undefined ? '' : `The domain ${asks}.`,
-      tone: 'plain',
-    });
+    const meaning = sentence('The domain ', own(POLICIES, policy));
+    lines.push({ name: 'Policy', result: policy, meaning, tone: 'plain' });
   }
   if (aligned !== undefined) {
-    const vouches = Object.hasOwn(ALIGNED, aligned) ? ALIGNED[aligned] : undefined;
-    lines.push({
-      name: 'Confirmed by',
-      result: aligned,
-      meaning: vouches === undefined ? '' : `${vouches}.`,
-      tone: aligned === 'none' ? 'warning' : 'good',
-    });
+    const meaning = sentence('', own(ALIGNED, aligned));
+    const tone = aligned === 'none' ? 'warning' : 'good';
+    lines.push({ name: 'Confirmed by', result: aligned, meaning, tone });
   }
   if (claimed !== undefined) {
-    const known = Object.hasOwn(CLAIMED, claimed) ? CLAIMED[claimed] : undefined;
-    lines.push({
-      name: 'Sender outside From',
-      result: claimed,
-      meaning:
-        known === undefined
-          ? ''
-          : `The sender is taken from Reply-To or a similar header: ${known.meaning}.`,
-      tone: known?.tone ?? 'plain',
-    });
+    const { meaning: what, tone = 'plain' } = own(CLAIMED, claimed) ?? {};
+    const meaning = sentence('The sender is taken from Reply-To or a similar header: ', what);
+    lines.push({ name: 'Sender outside From', result: claimed, meaning, tone });
   }
   return lines;
 }
+
+/** Empty for an unknown result, of which only the name is shown. */
+const sentence = (start: string, end: string | undefined): string =>
+  end === undefined ? '' : `${start}${end}.`;
 
 function resultWords(
   { key, subject, pass, fail }: (typeof METHODS)[number],
@@ -205,7 +184,6 @@ function resultWords(
   if (result === 'pass') return { meaning: `${subject} ${pass}.`, tone: 'good' };
   if (result === 'fail') return { meaning: `${subject} ${fail}.`, tone: 'bad' };
   if (result === 'none') return { meaning: NONE[key] ?? '', tone: 'plain' };
-  const known = Object.hasOwn(RESULTS, result) ? RESULTS[result] : undefined;
-  if (known === undefined) return { meaning: '', tone: 'plain' };
-  return { meaning: `${subject} ${known.meaning}.`, tone: known.tone };
+  const { meaning, tone = 'plain' } = own(RESULTS, result) ?? {};
+  return { meaning: sentence(`${subject} `, meaning), tone };
 }

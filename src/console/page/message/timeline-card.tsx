@@ -1,7 +1,7 @@
 import type { EntryDetail } from '../../contract.ts';
-import { clock, duration, exact, span } from '../formats.ts';
+import { duration, span } from '../formats.ts';
 import { now } from '../now.ts';
-import { Card } from '../ui/page-parts.tsx';
+import { Card, ClockTime } from '../ui/page-parts.tsx';
 import { type TimelineGroup, timelineGroups, type TimelineLine } from './timeline.ts';
 
 /** Shorter waits are not shown. */
@@ -35,7 +35,7 @@ export function TimelineCard({ entry }: { readonly entry: EntryDetail }) {
 
 function Group({ group, reason }: { group: TimelineGroup; reason: string | undefined }) {
   const waited = group.waitedMs >= SHOWN_WAIT_MS && (
-    <p class="waited muted">{duration(group.waitedMs)} later</p>
+    <p class="waited muted small">{duration(group.waitedMs)} later</p>
   );
   if (group.kind === 'event') {
     return (
@@ -53,7 +53,7 @@ function Group({ group, reason }: { group: TimelineGroup; reason: string | undef
         <b>Attempt {group.number}</b>
         <span class="muted">took {duration(group.tookMs)}</span>
       </p>
-      <ol>
+      <ol class="rows">
         {group.lines.map((line, index) => (
           <li key={index}>
             <Line {...{ line }} hasBar />
@@ -83,9 +83,7 @@ const Line = ({ line, hasBar }: { readonly line: TimelineLine; readonly hasBar: 
         <span class="muted">{duration(line.tookMs)}</span>
       </span>
     )}
-    <time class="muted" dateTime={new Date(line.at).toISOString()} title={exact(line.at)}>
-      {clock(line.at)}
-    </time>
+    <ClockTime at={line.at} />
   </div>
 );
 
@@ -102,9 +100,7 @@ function Next({ at, number }: { readonly at: number; readonly number: number }) 
               : `in ${span(left + 999)}`}
           </span>
         </span>
-        <time class="muted" dateTime={new Date(at).toISOString()} title={exact(at)}>
-          {clock(at)}
-        </time>
+        <ClockTime {...{ at }} />
       </p>
     </li>
   );

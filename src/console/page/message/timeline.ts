@@ -1,5 +1,5 @@
 import type { TimelineStep } from '../../contract.ts';
-import { bytes, exact, plural } from '../formats.ts';
+import { bytes, exact, listed, own, plural } from '../formats.ts';
 
 /** One line of a timeline. */
 export interface TimelineLine extends StepWords {
@@ -97,11 +97,13 @@ interface StepWords {
 type Detail = NonNullable<TimelineStep['detail']>;
 type Words = (detail: Detail) => StepWords;
 
-const plain = (title: string, more = ''): StepWords => ({
-  title,
-  ...(more !== '' && { more }),
-  tone: 'plain',
-});
+const words =
+  (tone: Tone) =>
+  (title: string, more = ''): StepWords => ({ title, ...(more !== '' && { more }), tone });
+const plain = words('plain');
+const good = words('good');
+const warning = words('warning');
+const bad = words('bad');
 const number = (detail: Detail, name: string): number => {
   const value = detail[name];
   return typeof value === 'number' ? value : 0;
@@ -112,62 +114,49 @@ const has = (detail: Detail, name: string): boolean => detail[name] === true;
 /** The text of each known step; other steps are shown by their names. */
 const WORDS: Readonly<Record<string, Words>> = {
   accepted: (detail) => plain('Accepted', `${bytes(number(detail, 'bytes'))} stored`),
-  authenticated: (detail) => ({
-    title: 'Sender authenticated',
-    more: ['spf', 'dkim', 'dmarc']
-      .filter((method) => detail[method] !== undefined)
-      .map((method) => `${method.toUpperCase()} ${text(detail, method)}`)
-      .join(', '),
-    tone: detail['dmarc'] === 'fail' ? 'warning' : 'plain',
-  }),
+  authenticated: (detail) =>
+    (detail['dmarc'] === 'fail' ? warning : plain)(
+      'Sender authenticated',
+      ['spf', 'dkim', 'dmarc']
+        .filter((method) => detail[method] !== undefined)
+        .map((method) => `${method.toUpperCase()} ${text(detail, method)}`)
+        .join(', '),
+    ),
   normalized: (detail) => plain('Parsed', notes(detail)),
   uploaded: (detail) =>
     plain('Attachment uploaded', `${bytes(number(detail, 'bytes'))}, ${text(detail, 'type')}`),
-  upload_refused: (detail) => ({
-    title: 'Attachment refused by the platform',
-    more: `${answer(detail)}; replaced by a line of text`,
-    tone: 'warning',
-  }),
-  attachment_unavailable: () => ({
-    title: 'Attachment unavailable',
-    more: 'replaced by a line of text',
-    tone: 'warning',
-  }),
-  attachment_late: () => ({
-    title: 'Attachment not available yet',
-    more: 'the message is sent without it; the attachment follows in a second message',
-    tone: 'warning',
-  }),
-  conversation_gone: () => ({
-    title: 'Conversation no longer exists',
-    more: 'a new one is started',
-    tone: 'warning',
-  }),
-  submitted: (detail) => ({ title: 'Submitted', more: answer(detail), tone: 'good' }),
-  refused: (detail) => ({ title: 'Refused by the platform', more: answer(detail), tone: 'bad' }),
+  upload_refused: (detail) =>
+    warning('Attachment refused by the platform', `${answer(detail)}; replaced by a line of text`),
+  attachment_unavailable: () => warning('Attachment unavailable', 'replaced by a line of text'),
+  attachment_late: () =>
+    warning(
+      'Attachment not available yet',
+      'the message is sent without it; the attachment follows in a second message',
+    ),
+  conversation_gone: () => warning('Conversation no longer exists', 'a new one is started'),
+  submitted: (detail) => good('Submitted', answer(detail)),
+  refused: (detail) => bad('Refused by the platform', answer(detail)),
   retried_otherwise: (detail) => {
     const rung = text(detail, 'rung');
-    const how = Object.hasOwn(RUNGS, rung) ? RUNGS[rung] : undefined;
-    return plain('Submitted in another form', how ?? rung);
+    return plain('Submitted in another form', own(RUNGS, rung) ?? rung);
   },
-  unclear_answer: (detail) => ({
-    title: 'The answer does not confirm the message',
-    more: `${answerForm(text(detail, 'form'))}; the platform’s messages are searched for it`,
-    tone: 'warning',
-  }),
-  delivered: () => ({ title: 'Delivered', tone: 'good' }),
-  queued: (detail) => ({
-    title: 'Queued for a retry',
-    more: [
-      ...(detail['nextAttemptAt'] === undefined
-        ? []
-        : [`not before ${exact(number(detail, 'nextAttemptAt'))}`]),
-      ...(detail['counts'] === false ? ['not counted as an attempt'] : []),
-    ].join('; '),
-    tone: 'warning',
-  }),
-  dead: () => ({ title: 'Dead', more: 'no automatic retry', tone: 'bad' }),
-  held: (detail) => ({ title: 'Held', more: text(detail, 'reason'), tone: 'warning' }),
+  unclear_answer: (detail) =>
+    warning(
+      'The answer does not confirm the message',
+      `${answerForm(text(detail, 'form'))}; the platform’s messages are searched for it`,
+    ),
+  delivered: () => good('Delivered'),
+  queued: (detail) =>
+    warning(
+      'Queued for a retry',
+      listed(
+        detail['nextAttemptAt'] !== undefined &&
+          `not before ${exact(number(detail, 'nextAttemptAt'))}`,
+        detail['counts'] === false && 'not counted as an attempt',
+      ).join('; '),
+    ),
+  dead: () => bad('Dead', 'no automatic retry'),
+  held: (detail) => warning('Held', text(detail, 'reason')),
   suppressed: (detail) => plain('Suppressed', text(detail, 'reason')),
   requeued: () => plain('Queued again', 'by an operator or the gateway'),
   discarded: () => plain('Discarded', 'by an operator'),
@@ -176,9 +165,8 @@ const WORDS: Readonly<Record<string, Words>> = {
 };
 
 export function stepWords({ step, detail = {} }: TimelineStep): StepWords {
-  // `hasOwn`, since the name is data and must not match inherited properties.
-  const words = Object.hasOwn(WORDS, step) ? WORDS[step] : undefined;
-  if (words !== undefined) return words(detail);
+  const wordsOf = own(WORDS, step);
+  if (wordsOf !== undefined) return wordsOf(detail);
   const title = step.charAt(0).toUpperCase() + step.slice(1).replace(/[_-]/g, ' ');
   return plain(
     title,
@@ -219,27 +207,20 @@ const BODIES: Readonly<Record<string, string>> = {
 /** The results of parsing: counts, without content. */
 function notes(detail: Detail): string {
   const body = text(detail, 'body');
-  const attachments = number(detail, 'attachments');
-  return [
-    ...(has(detail, 'unreadable') ? ['unreadable; submitted as a file'] : []),
-    ...(body === '' ? [] : [Object.hasOwn(BODIES, body) ? (BODIES[body] ?? body) : body]),
-    ...(detail['transport'] === 'whatsapp' ? ['WhatsApp'] : []),
-    ...(number(detail, 'characters') > 0
-      ? [plural(number(detail, 'characters'), 'character')]
-      : []),
-    ...(attachments > 0 ? [plural(attachments, 'attachment')] : []),
-    ...(number(detail, 'trimmedLines') > 0
-      ? [`${plural(number(detail, 'trimmedLines'), 'line')} of quote or signature trimmed`]
-      : []),
-    ...(number(detail, 'attachmentsLeftOut') > 0
-      ? [`${plural(number(detail, 'attachmentsLeftOut'), 'attachment')} left out`]
-      : []),
-    ...(number(detail, 'mediaRefused') > 0
-      ? [`${plural(number(detail, 'mediaRefused'), 'media file')} of another message refused`]
-      : []),
-    ...(has(detail, 'longText') ? ['full text attached'] : []),
-    ...(has(detail, 'brokenMime') ? ['damaged; original attached'] : []),
-  ].join(', ');
+  const counted = (name: string, one: string, after = '') =>
+    number(detail, name) > 0 && `${plural(number(detail, name), one)}${after}`;
+  return listed(
+    has(detail, 'unreadable') && 'unreadable; submitted as a file',
+    body !== '' && (own(BODIES, body) ?? body),
+    detail['transport'] === 'whatsapp' && 'WhatsApp',
+    counted('characters', 'character'),
+    counted('attachments', 'attachment'),
+    counted('trimmedLines', 'line', ' of quote or signature trimmed'),
+    counted('attachmentsLeftOut', 'attachment', ' left out'),
+    counted('mediaRefused', 'media file', ' of another message refused'),
+    has(detail, 'longText') && 'full text attached',
+    has(detail, 'brokenMime') && 'damaged; original attached',
+  ).join(', ');
 }
 
 const ANSWERS: Readonly<Record<number, string>> = {

@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals';
 import type { ActionProgress, ActionRequest } from '../../contract.ts';
-import { api, asRefusal, session } from '../api.ts';
+import { api, session } from '../api.ts';
 import { onAction } from '../stream.ts';
-import { toast } from '../ui/overlays.tsx';
+import { orToast, toast } from '../ui/overlays.tsx';
 import { follow, resultLine, type RunParts } from './actions.ts';
 
 const PARTS: RunParts = {
@@ -21,14 +21,14 @@ export const bulk = signal<ActionProgress | undefined>(undefined);
 
 /** Starts a bulk action and follows its progress. Resolves with whether it was started. */
 export async function actOnMany(request: ActionRequest): Promise<boolean> {
-  return withErrorToast(async () => {
+  return orToast(async () => {
     void followBulk(await api.act(request));
   });
 }
 
 /** Undoes a finished bulk action. */
 export async function undoMany(id: string): Promise<void> {
-  await withErrorToast(async () => {
+  await orToast(async () => {
     void followBulk(await api.undo(id));
   });
 }
@@ -69,7 +69,7 @@ async function followBulk(first: ActionProgress): Promise<void> {
  * each change.
  */
 export async function actOnOne(request: ActionRequest, onChanged: () => void): Promise<void> {
-  await withErrorToast(async () => {
+  await orToast(async () => {
     const end = await follow(await api.act(request), PARTS, () => undefined);
     onChanged();
     const [refusal] = end.refused;
@@ -87,24 +87,13 @@ export async function actOnOne(request: ActionRequest, onChanged: () => void): P
 }
 
 async function undoOne(id: string, onChanged: () => void): Promise<void> {
-  await withErrorToast(async () => {
+  await orToast(async () => {
     const end = await follow(await api.undo(id), PARTS, () => undefined);
     onChanged();
     const [refusal] = end.refused;
     if (refusal !== undefined) toast({ tone: 'danger', text: refusal.why });
     else toast({ text: 'Undone.' });
   });
-}
-
-/** Shows an error as a toast. */
-async function withErrorToast(work: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await work();
-    return true;
-  } catch (error) {
-    toast({ tone: 'danger', text: asRefusal(error).message });
-    return false;
-  }
 }
 
 /** Resolves once there is a session. */

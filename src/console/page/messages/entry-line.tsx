@@ -69,7 +69,7 @@ export function EntryLine(props: {
       <div role="cell" class="state">
         <StateBadge state={row.state} />
         {row.reason !== undefined && (row.state !== 'delivered' || isCaveat(row.reason)) && (
-          <span class="reason" title={row.reason}>
+          <span class="reason muted ellipsis" title={row.reason}>
             {shortReason(row.reason)}
           </span>
         )}

@@ -84,9 +84,13 @@ export class EntryPages {
   /** The loaded ids from one row to another, in list order. */
   between(a: string, b: string): readonly string[] {
     const [i, j] = [this.indexOf(a), this.indexOf(b)];
-    if (i < 0 || j < 0) return [];
+    return i < 0 || j < 0 ? [] : this.ids(Math.min(i, j), Math.max(i, j) + 1);
+  }
+
+  /** The loaded ids in a window. */
+  ids(first: number, end: number): readonly string[] {
     const ids: string[] = [];
-    for (let index = Math.min(i, j); index <= Math.max(i, j); index++) {
+    for (let index = first; index < end; index++) {
       const listed = this.at(index);
       if (listed !== undefined) ids.push(listed.row.id);
     }
@@ -140,15 +144,9 @@ export class EntryPages {
     const index = this.indexOf(row.id);
     if (index < 0) return this;
     const at = this.#pageAt(index);
+    const updated = (listed: ListedRow) => (listed.row.id === row.id ? { ...listed, row } : listed);
     const pages = this.#pages.map((page, number) =>
-      number === at
-        ? {
-            ...page,
-            rows: page.rows?.map((listed) =>
-              listed.row.id === row.id ? { ...listed, row } : listed,
-            ),
-          }
-        : page,
+      number === at ? { ...page, rows: page.rows?.map(updated) } : page,
     );
     return new EntryPages(pages, this.next);
   }

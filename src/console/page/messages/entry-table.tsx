@@ -9,8 +9,6 @@ import { STATE_MEANING } from './reasons.ts';
 import { isFiltered } from './filters.ts';
 import { type ListWindow, visibleRows } from './message-list.ts';
 
-const COLUMNS = ['From', 'Subject', 'State', 'Tries', 'Received'] as const;
-
 /** The virtual list: only the rows on the screen are in the document. */
 export function EntryTable(props: {
   readonly bodyRef: RefObject<HTMLDivElement | null>;
@@ -34,32 +32,9 @@ export function EntryTable(props: {
 
   const shown = Array.from({ length: Math.max(0, end - first) }, (_, index) => first + index);
   const picked = selection.kind === 'all' ? pages.total : selection.ids.size;
-  const isAll = picked > 0 && picked >= pages.total;
   return (
     <div class="entries" role="table" aria-label="Messages" aria-rowcount={rowCount()}>
-      <div role="rowgroup" class="entries-head">
-        <div role="row" aria-rowindex={1} class="entry head">
-          <div role="columnheader" class="pick">
-            <label>
-              <input
-                type="checkbox"
-                checked={isAll}
-                indeterminate={picked > 0 && !isAll}
-                aria-label="Select all loaded messages"
-                onClick={(event) => onPickAll(event.currentTarget.checked)}
-              />
-            </label>
-          </div>
-          <div role="columnheader" class="by">
-            <span class="sr">Channel</span>
-          </div>
-          {COLUMNS.map((name) => (
-            <div key={name} role="columnheader" class={CLASSES[name]}>
-              {name}
-            </div>
-          ))}
-        </div>
-      </div>
+      <HeadRow {...{ picked }} total={pages.total} onPickAll={onPickAll} />
       <div
         role="rowgroup"
         class="entries-body"
@@ -69,20 +44,7 @@ export function EntryTable(props: {
         {shown.map((index) => {
           const listed = pages.at(index);
           const top = index * rowHeight;
-          if (listed === undefined) {
-            return (
-              <div
-                key={index}
-                role="row"
-                class="entry"
-                style={{ transform: `translateY(${top}px)` }}
-              >
-                <div role="cell" class="waiting">
-                  <Skeleton />
-                </div>
-              </div>
-            );
-          }
+          if (listed === undefined) return <WaitingRow key={index} {...{ top }} />;
           const { id } = listed.row;
           return (
             <EntryLine
@@ -99,13 +61,56 @@ export function EntryTable(props: {
   );
 }
 
-const CLASSES: Readonly<Record<(typeof COLUMNS)[number], string>> = {
-  From: 'from',
-  Subject: 'subject',
-  State: 'state',
-  Tries: 'tries number',
-  Received: 'age',
-};
+const COLUMNS = [
+  ['From', 'from'],
+  ['Subject', 'subject'],
+  ['State', 'state'],
+  ['Tries', 'tries number'],
+  ['Received', 'age'],
+] as const;
+
+function HeadRow(props: {
+  readonly picked: number;
+  readonly total: number;
+  readonly onPickAll: (isOn: boolean) => void;
+}) {
+  const { picked, total, onPickAll } = props;
+  const isAll = picked > 0 && picked >= total;
+  return (
+    <div role="rowgroup">
+      <div role="row" aria-rowindex={1} class="entry head">
+        <div role="columnheader" class="pick">
+          <label>
+            <input
+              type="checkbox"
+              checked={isAll}
+              indeterminate={picked > 0 && !isAll}
+              aria-label="Select all loaded messages"
+              onClick={(event) => onPickAll(event.currentTarget.checked)}
+            />
+          </label>
+        </div>
+        <div role="columnheader" class="by">
+          <span class="sr">Channel</span>
+        </div>
+        {COLUMNS.map(([name, look]) => (
+          <div key={name} role="columnheader" class={look}>
+            {name}
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** A row that is not in memory. */
+const WaitingRow = ({ top }: { readonly top: number }) => (
+  <div role="row" class="entry" style={{ transform: `translateY(${top}px)` }}>
+    <div role="cell" class="waiting">
+      <Skeleton />
+    </div>
+  </div>
+);
 
 /** Including the header row; -1 while the number is unknown. */
 function rowCount(): number {
@@ -128,9 +133,10 @@ export function NothingFound({ state }: { readonly state: FilterState }) {
       </Empty>
     );
   }
+  const { text, reason, time } = filters;
   const [only, ...others] = filters.states;
-  const isOnlyState = only !== undefined && others.length === 0 && isOnly(filters.text, filters);
-  if (isOnlyState && (only === 'dead' || only === 'held')) {
+  const isOnly = [...others, text, reason].join('') === '' && time.kind === 'any';
+  if (isOnly && (only === 'dead' || only === 'held')) {
     return (
       <Empty icon="ok" title={only === 'dead' ? 'No dead messages' : 'No messages are held'}>
         <p>{only === 'dead' ? 'No message has failed permanently.' : STATE_MEANING.held}</p>
@@ -148,7 +154,7 @@ export function NothingFound({ state }: { readonly state: FilterState }) {
           : 'The search index is being updated. Try again shortly.'}
       </p>
       <p class="empty-actions">
-        {filters.time.kind !== 'any' && (
+        {time.kind !== 'any' && (
           <Button onClick={() => choose({ time: { kind: 'any' } })}>Search any time</Button>
         )}
         <Button onClick={clear}>Clear all filters</Button>
@@ -156,9 +162,6 @@ export function NothingFound({ state }: { readonly state: FilterState }) {
     </Empty>
   );
 }
-
-const isOnly = (text: string, filters: FilterState['filters']): boolean =>
-  text === '' && filters.reason === '' && filters.time.kind === 'any';
 
 const PHONE = '(max-width: 720px)';
 const ROW_PX = 46;

@@ -1,11 +1,12 @@
 import { useId, useState } from 'preact/hooks';
+import type { EntryState } from '../../contract.ts';
 import { CHANNEL_NAMES, CHANNELS, STATE_NAMES } from '../formats.ts';
 import { overview } from '../stream.ts';
 import { Button } from '../ui/button.tsx';
 import { Input, SearchInput, Select } from '../ui/field.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { ENTRY_STATES } from '../../../domain/entry-state.ts';
-import { isFiltered, PRESETS, type TimeFilter } from './filters.ts';
+import { between, isFiltered, PRESETS, type TimeFilter } from './filters.ts';
 import { OFFERED_REASONS } from './reasons.ts';
 import type { FilterState } from './list-state.ts';
 
@@ -49,34 +50,11 @@ export function FilterBar(props: {
         </span>
       </div>
       <div id={id} class={`filter-more${isOpen ? ' open' : ''}`}>
-        <div class="chips" role="group" aria-label="States">
-          {ENTRY_STATES.map((each) => {
-            const isOn = shown.states.includes(each);
-            return (
-              <button
-                key={each}
-                type="button"
-                class={`chip ${each}`}
-                aria-pressed={isOn}
-                onClick={() =>
-                  choose({
-                    states: ENTRY_STATES.filter((one) =>
-                      one === each ? !isOn : shown.states.includes(one),
-                    ),
-                  })
-                }
-              >
-                <Icon name={each} />
-                {STATE_NAMES[each]}
-              </button>
-            );
-          })}
-        </div>
+        <StateChips states={shown.states} onChoose={(states) => choose({ states })} />
         <div class="filter-fields">
           {options.length > 1 || shown.shop !== '' ? (
             <Select
               label="Shop"
-              quietLabel
               value={shown.shop}
               options={[
                 { value: '', label: 'All shops' },
@@ -87,7 +65,6 @@ export function FilterBar(props: {
           ) : null}
           <Select
             label="Channel"
-            quietLabel
             value={shown.channel}
             options={[
               { value: '', label: 'All channels' },
@@ -95,23 +72,7 @@ export function FilterBar(props: {
             ]}
             onChoose={(value) => choose({ channel: CHANNELS.find((each) => each === value) ?? '' })}
           />
-          <div class="reason-field">
-            <Input
-              label="Reason begins with"
-              quietLabel
-              placeholder="Any reason"
-              {...{ list: `${id}-reasons` }}
-              value={shown.reason}
-              maxLength={200}
-              autocomplete="off"
-              onInput={(event) => type({ reason: event.currentTarget.value })}
-            />
-            <datalist id={`${id}-reasons`}>
-              {OFFERED_REASONS.map(({ reason, words }) => (
-                <option key={reason} value={reason} label={words} />
-              ))}
-            </datalist>
-          </div>
+          <ReasonField reason={shown.reason} onType={(reason) => type({ reason })} />
           <TimeFields time={shown.time} onChoose={(time) => choose({ time })} />
           {isFiltered(shown) && (
             <Button look="quiet" icon="close" onClick={clear}>
@@ -124,6 +85,56 @@ export function FilterBar(props: {
   );
 }
 
+function StateChips(props: {
+  readonly states: readonly EntryState[];
+  readonly onChoose: (states: readonly EntryState[]) => void;
+}) {
+  const isOn = (state: EntryState) => props.states.includes(state);
+  const toggle = (state: EntryState) =>
+    props.onChoose(ENTRY_STATES.filter((each) => isOn(each) !== (each === state)));
+  return (
+    <div class="chips" role="group" aria-label="States">
+      {ENTRY_STATES.map((state) => (
+        <button
+          key={state}
+          type="button"
+          class={`chip ${state}`}
+          aria-pressed={isOn(state)}
+          onClick={() => toggle(state)}
+        >
+          <Icon name={state} />
+          {STATE_NAMES[state]}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function ReasonField(props: {
+  readonly reason: string;
+  readonly onType: (reason: string) => void;
+}) {
+  const id = useId();
+  return (
+    <div class="reason-field">
+      <Input
+        label="Reason begins with"
+        placeholder="Any reason"
+        {...{ list: id }}
+        value={props.reason}
+        maxLength={200}
+        autocomplete="off"
+        onInput={(event) => props.onType(event.currentTarget.value)}
+      />
+      <datalist id={id}>
+        {OFFERED_REASONS.map(({ reason, words }) => (
+          <option key={reason} value={reason} label={words} />
+        ))}
+      </datalist>
+    </div>
+  );
+}
+
 /** A preset, or a range in the browser's time zone. */
 function TimeFields(props: {
   readonly time: TimeFilter;
@@ -131,27 +142,13 @@ function TimeFields(props: {
 }) {
   const { time, onChoose } = props;
   const [isRange, setRange] = useState(false);
-  const between = time.kind === 'between' ? time : undefined;
-  const change = (edge: 'from' | 'to', text: string) => {
-    const at = readLocalInput(text);
-    const from = edge === 'from' ? at : between?.from;
-    const to = edge === 'to' ? at : between?.to;
-    if (from === undefined && to === undefined) onChoose({ kind: 'any' });
-    else {
-      onChoose({
-        kind: 'between',
-        ...(from !== undefined && { from }),
-        ...(to !== undefined && { to }),
-      });
-    }
-  };
+  const { from, to } = time.kind === 'between' ? time : {};
   const value =
-    between !== undefined || isRange ? 'range' : time.kind === 'last' ? time.preset : '';
+    time.kind === 'between' || isRange ? 'range' : time.kind === 'last' ? time.preset : '';
   return (
     <>
       <Select
         label="Time"
-        quietLabel
         value={value}
         options={[
           { value: '', label: 'Any time' },
@@ -167,26 +164,31 @@ function TimeFields(props: {
       />
       {value === 'range' && (
         <div class="range">
-          <Input
-            label="From"
-            quietLabel
-            type="datetime-local"
-            value={localInput(between?.from)}
-            max={localInput(between?.to)}
-            onChange={(event) => change('from', event.currentTarget.value)}
-          />
+          <TimeInput label="From" at={from} max={to} onChange={(at) => onChoose(between(at, to))} />
           <span aria-hidden="true">–</span>
-          <Input
-            label="To"
-            quietLabel
-            type="datetime-local"
-            value={localInput(between?.to)}
-            min={localInput(between?.from)}
-            onChange={(event) => change('to', event.currentTarget.value)}
-          />
+          <TimeInput label="To" at={to} min={from} onChange={(at) => onChoose(between(from, at))} />
         </div>
       )}
     </>
+  );
+}
+
+function TimeInput(props: {
+  readonly label: string;
+  readonly at: number | undefined;
+  readonly min?: number | undefined;
+  readonly max?: number | undefined;
+  readonly onChange: (at: number | undefined) => void;
+}) {
+  return (
+    <Input
+      label={props.label}
+      type="datetime-local"
+      value={localInput(props.at)}
+      min={localInput(props.min)}
+      max={localInput(props.max)}
+      onChange={(event) => props.onChange(readLocalInput(event.currentTarget.value))}
+    />
   );
 }
 

@@ -1,31 +1,26 @@
 import { ENTRY_STATES } from '../../../domain/entry-state.ts';
 import type { Channel, EntryState } from '../../contract.ts';
-import { CHANNEL_NAMES, CHANNELS, exact, STATE_NAMES } from '../formats.ts';
+import { queryString } from '../query.ts';
+import { CHANNEL_NAMES, CHANNELS, exact, listed, STATE_NAMES } from '../formats.ts';
 
 /** The time range of a list. A preset is relative to the current time. */
 export type TimeFilter =
   | { readonly kind: 'any' }
   | { readonly kind: 'last'; readonly preset: Preset }
-  | { readonly kind: 'between'; readonly from?: number; readonly to?: number };
+  | { readonly kind: 'between'; readonly from?: Instant; readonly to?: Instant };
+type Instant = number | undefined;
 
-type Preset = '15m' | '1h' | '24h' | '7d' | '30d';
+const HOUR_MS = 3_600_000;
+export const PRESETS = [
+  { preset: '15m', words: 'Last 15 minutes', ms: HOUR_MS / 4 },
+  { preset: '1h', words: 'Last hour', ms: HOUR_MS },
+  { preset: '24h', words: 'Last 24 hours', ms: 24 * HOUR_MS },
+  { preset: '7d', words: 'Last 7 days', ms: 7 * 24 * HOUR_MS },
+  { preset: '30d', words: 'Last 30 days', ms: 30 * 24 * HOUR_MS },
+] as const;
+type Preset = (typeof PRESETS)[number]['preset'];
 
-export const PRESETS: readonly { readonly preset: Preset; readonly words: string }[] = [
-  { preset: '15m', words: 'Last 15 minutes' },
-  { preset: '1h', words: 'Last hour' },
-  { preset: '24h', words: 'Last 24 hours' },
-  { preset: '7d', words: 'Last 7 days' },
-  { preset: '30d', words: 'Last 30 days' },
-];
-
-const MINUTE_MS = 60_000;
-const PRESET_MS: Readonly<Record<Preset, number>> = {
-  '15m': 15 * MINUTE_MS,
-  '1h': 60 * MINUTE_MS,
-  '24h': 24 * 60 * MINUTE_MS,
-  '7d': 7 * 24 * 60 * MINUTE_MS,
-  '30d': 30 * 24 * 60 * MINUTE_MS,
-};
+const presetOf = (text: string | null) => PRESETS.find(({ preset }) => preset === text);
 
 /** The filters of a list; empty values match everything. */
 export interface Filters {
@@ -64,15 +59,16 @@ export function readFilters(query: string): Filters {
 }
 
 function readTime(params: URLSearchParams): TimeFilter {
-  const preset = PRESETS.find((known) => known.preset === params.get('time'))?.preset;
+  const preset = presetOf(params.get('time'))?.preset;
   if (preset !== undefined) return { kind: 'last', preset };
-  const from = instant(params.get('from'));
-  const to = instant(params.get('to'));
-  if (from === undefined && to === undefined) return { kind: 'any' };
-  return { kind: 'between', ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
+  return between(instant(params.get('from')), instant(params.get('to')));
 }
 
-function instant(text: string | null): number | undefined {
+/** A range, of which either end may be open. */
+export const between = (from: Instant, to: Instant): TimeFilter =>
+  from === undefined && to === undefined ? { kind: 'any' } : { kind: 'between', from, to };
+
+function instant(text: string | null): Instant {
   if (text === null || text === '') return undefined;
   const ms = /^\d+$/.test(text) ? Number(text) : Date.parse(text);
   return Number.isFinite(ms) ? ms : undefined;
@@ -82,21 +78,14 @@ function instant(text: string | null): number | undefined {
  * Writes the filters as a query: empty, or beginning with a question mark. `readFilters` reverses
  * it.
  */
-export function writeFilters(filters: Filters): string {
-  const params = new URLSearchParams();
-  set(params, 'text', filters.text);
-  set(params, 'shop', filters.shop);
-  set(params, 'channel', filters.channel);
-  for (const state of filters.states) params.append('state', state);
-  set(params, 'reason', filters.reason);
-  const { time } = filters;
-  if (time.kind === 'last') params.set('time', time.preset);
-  if (time.kind === 'between') {
-    if (time.from !== undefined) params.set('from', new Date(time.from).toISOString());
-    if (time.to !== undefined) params.set('to', new Date(time.to).toISOString());
-  }
-  const text = params.toString();
-  return text === '' ? '' : `?${text}`;
+export function writeFilters({ text, shop, channel, states, reason, time }: Filters): string {
+  const { from, to } = time.kind === 'between' ? time : {};
+  return queryString({
+    ...{ text, shop, channel, state: states, reason },
+    time: time.kind === 'last' ? time.preset : '',
+    from: from === undefined ? '' : new Date(from).toISOString(),
+    to: to === undefined ? '' : new Date(to).toISOString(),
+  });
 }
 
 /** Parameters of `GET /api/entries`, without empty ones. */
@@ -127,18 +116,9 @@ export const bulkQuery = (filters: Filters, now: number): EntryQuery => ({
 });
 
 /** From (inclusive) and to (exclusive), in milliseconds since the epoch. */
-function bounds(time: TimeFilter, now: number): { readonly from?: number; readonly to?: number } {
-  switch (time.kind) {
-    case 'any':
-      return {};
-    case 'last':
-      return { from: now - PRESET_MS[time.preset] };
-    case 'between':
-      return {
-        ...(time.from !== undefined && { from: time.from }),
-        ...(time.to !== undefined && { to: time.to }),
-      };
-  }
+function bounds(time: TimeFilter, now: number): { readonly from?: Instant; readonly to?: Instant } {
+  if (time.kind === 'last') return { from: now - (presetOf(time.preset)?.ms ?? 0) };
+  return time.kind === 'between' ? time : {};
 }
 
 export const isFiltered = (filters: Filters): boolean => writeFilters(filters) !== '';
@@ -149,37 +129,25 @@ export function completeId(text: string): string | undefined {
   return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id) ? id : undefined;
 }
 
-function set(params: URLSearchParams, name: string, value: string): void {
-  if (value !== '') params.set(name, value);
-}
-
 /** Describes the filters, to complete "All messages that …". */
 export function describeFilters(filters: Filters): string {
   const { text, shop, channel, states, reason, time } = filters;
-  const parts = [
-    ...(states.length > 0
-      ? [`are ${listed(states.map((state) => STATE_NAMES[state].toLowerCase()))}`]
-      : []),
-    ...(channel === '' ? [] : [`came through ${CHANNEL_NAMES[channel]}`]),
-    ...(shop === '' ? [] : [`belong to ${shop}`]),
-    ...(reason === '' ? [] : [`have a reason starting with “${reason}”`]),
-    ...(text === '' ? [] : [`match “${text}”`]),
-    ...(time.kind === 'last'
-      ? [
-          `arrived in the ${PRESETS.find(({ preset }) => preset === time.preset)?.words.toLowerCase()}`,
-        ]
-      : []),
-    ...(time.kind === 'between' && time.from !== undefined
-      ? [`arrived after ${exact(time.from)}`]
-      : []),
-    ...(time.kind === 'between' && time.to !== undefined
-      ? [`arrived before ${exact(time.to)}`]
-      : []),
-  ];
+  const { from, to } = time.kind === 'between' ? time : {};
+  const parts = listed(
+    states.length > 0 &&
+      `are ${alternatives(states.map((state) => STATE_NAMES[state].toLowerCase()))}`,
+    channel !== '' && `came through ${CHANNEL_NAMES[channel]}`,
+    shop !== '' && `belong to ${shop}`,
+    reason !== '' && `have a reason starting with “${reason}”`,
+    text !== '' && `match “${text}”`,
+    time.kind === 'last' && `arrived in the ${presetOf(time.preset)?.words.toLowerCase()}`,
+    from !== undefined && `arrived after ${exact(from)}`,
+    to !== undefined && `arrived before ${exact(to)}`,
+  );
   return parts.length === 0 ? 'exist' : parts.join(', ');
 }
 
-function listed(words: readonly string[]): string {
+function alternatives(words: readonly string[]): string {
   const last = words.at(-1) ?? '';
   return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} or ${last}`;
 }

@@ -1,12 +1,11 @@
+import type { EntryAction } from '../../contract.ts';
 import { useChord, useKeys } from '../ui/keys.ts';
 
-/** The actions of keys in the list; `?` lists them. */
+/** What the keys in the list do; `?` lists them. */
 export interface ListKeys {
   readonly move: (by: 1 | -1) => void;
   readonly pick: (extend: boolean) => void;
-  readonly retry: () => void;
-  readonly release: () => void;
-  readonly discard: () => void;
+  readonly act: (action: EntryAction) => void;
   readonly clear: () => void;
   readonly showNew: () => void;
 }
@@ -26,41 +25,25 @@ export const LIST_KEYS: readonly (readonly [keys: readonly string[], what: strin
 /** Enables the keys. */
 export function useListKeys(keys: ListKeys): void {
   const isSecond = useChord();
-  useKeys((event) => !isSecond(event) && run(event, keys));
+  useKeys((event) => {
+    if (isSecond(event)) return false;
+    const run = runOf(event, keys);
+    run?.();
+    return run !== undefined;
+  });
 }
 
-function run(event: KeyboardEvent, keys: ListKeys): boolean {
-  const isInList = event.target instanceof HTMLElement && event.target.closest('.entry') !== null;
-  switch (event.key) {
-    case 'j':
-    case 'k':
-      keys.move(event.key === 'j' ? 1 : -1);
-      return true;
-    case 'ArrowDown':
-    case 'ArrowUp':
-      if (!isInList) return false;
-      keys.move(event.key === 'ArrowDown' ? 1 : -1);
-      return true;
-    case 'x':
-    case 'X':
-      keys.pick(event.shiftKey);
-      return true;
-    case 'r':
-      keys.retry();
-      return true;
-    case 's':
-      keys.release();
-      return true;
-    case 'd':
-      keys.discard();
-      return true;
-    case 'n':
-      keys.showNew();
-      return true;
-    case 'Escape':
-      keys.clear();
-      return true;
-    default:
-      return false;
-  }
+function runOf({ key, shiftKey, target }: KeyboardEvent, keys: ListKeys): (() => void) | undefined {
+  const next = () => keys.move(1);
+  const previous = () => keys.move(-1);
+  const pick = () => keys.pick(shiftKey);
+  const isInList = target instanceof HTMLElement && target.closest('.entry') !== null;
+  const runs: Readonly<Record<string, () => void>> = {
+    ...{ j: next, k: previous, x: pick, X: pick, n: keys.showNew, Escape: keys.clear },
+    ...(isInList && { ArrowDown: next, ArrowUp: previous }),
+    r: () => keys.act('retry'),
+    s: () => keys.act('release'),
+    d: () => keys.act('discard'),
+  };
+  return runs[key];
 }

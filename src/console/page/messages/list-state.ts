@@ -1,9 +1,10 @@
 import { signal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
-import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { api } from '../api.ts';
+import { connection, onEntries } from '../stream.ts';
 import { MessageList } from './message-list.ts';
-import { type Filters, NO_FILTERS, readFilters, writeFilters } from './filters.ts';
+import { type EntryQuery, type Filters, NO_FILTERS, readFilters, writeFilters } from './filters.ts';
 
 /**
  * The list shown by the page. It persists across pages, so that returning from a message restores
@@ -21,12 +22,12 @@ interface HistoryState {
 }
 
 /** Undefined for a history entry without a stored position. */
-export function savedScroll(): number | undefined {
+function savedScroll(): number | undefined {
   const state = history.state as HistoryState | null;
   return typeof state?.listScroll === 'number' ? state.listScroll : undefined;
 }
 
-export function saveScroll(): void {
+function saveScroll(): void {
   const state: HistoryState = { listScroll: scrollY };
   history.replaceState(state, '');
 }
@@ -81,3 +82,52 @@ export function useFilters() {
 }
 
 export type FilterState = ReturnType<typeof useFilters>;
+
+const SCROLL_SAVED_AFTER_MS = 200;
+
+/** Loads the list for the address; on return the previous list is restored. */
+export function useShownList(address: string, query: () => EntryQuery): void {
+  const shownFor = useRef<string | undefined>(undefined);
+  useLayoutEffect(() => {
+    const kept = shownFor.current === undefined ? savedScroll() : undefined;
+    shownFor.current = address;
+    if (kept !== undefined && list.pages.value.isLoaded && lastQuery.value === address) {
+      list.refreshAll();
+      // After the router's scrolling and the layout.
+      requestAnimationFrame(() => scrollTo(0, kept));
+    } else {
+      lastQuery.value = address;
+      void list.show(query());
+    }
+  }, [address]);
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const onScroll = () => {
+      clearTimeout(timer);
+      timer = setTimeout(saveScroll, SCROLL_SAVED_AFTER_MS);
+    };
+    // Runs before the router handles the click and adds a history entry.
+    const onClick = (event: Event) => {
+      if (event.target instanceof Element && event.target.closest('a') !== null) saveScroll();
+    };
+    addEventListener('scroll', onScroll, { passive: true });
+    document.addEventListener('click', onClick, { capture: true });
+    return () => {
+      clearTimeout(timer);
+      removeEventListener('scroll', onScroll);
+      document.removeEventListener('click', onClick, { capture: true });
+      list.stop();
+    };
+  }, []);
+}
+
+/** Keeps the list up to date while it is shown. */
+export function useLiveList(): void {
+  useEffect(() => onEntries((ids) => list.changed(ids)), []);
+  const isLive = connection.value === 'live';
+  const wasLive = useRef(isLive);
+  useEffect(() => {
+    if (isLive && !wasLive.current) list.refreshAll();
+    wasLive.current = isLive;
+  }, [isLive]);
+}

@@ -224,12 +224,7 @@ export class MessageList {
   #staleShown(): readonly string[] {
     if (this.#stale.size === 0) return [];
     const { first, end } = this.#window;
-    const ids: string[] = [];
-    for (let index = first; index < end; index++) {
-      const listed = this.pages.value.at(index);
-      if (listed !== undefined && this.#stale.has(listed.row.id)) ids.push(listed.row.id);
-    }
-    return ids;
+    return this.pages.value.ids(first, end).filter((id) => this.#stale.has(id));
   }
 
   async #more(): Promise<void> {

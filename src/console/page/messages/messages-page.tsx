@@ -1,9 +1,9 @@
+import type { RefObject } from 'preact';
 import { useLocation } from 'preact-iso';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { EntryAction, EntryRow } from '../../contract.ts';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { EntryAction } from '../../contract.ts';
 import { api, asRefusal } from '../api.ts';
 import { gatewayNow } from '../now.ts';
-import { connection, onEntries } from '../stream.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Failure, PageTitle, Skeleton } from '../ui/page-parts.tsx';
@@ -18,8 +18,15 @@ import {
 } from './selection-bar.tsx';
 import { EntryTable, NothingFound, useRowHeight, viewOf } from './entry-table.tsx';
 import { FilterBar } from './filter-bar.tsx';
-import { bulkQuery, entryQuery, describeFilters, completeId, writeFilters } from './filters.ts';
-import { saveScroll, savedScroll, lastQuery, list, useFilters } from './list-state.ts';
+import {
+  bulkQuery,
+  entryQuery,
+  describeFilters,
+  completeId,
+  type Filters,
+  writeFilters,
+} from './filters.ts';
+import { type FilterState, list, useFilters, useLiveList, useShownList } from './list-state.ts';
 import { useListKeys } from './list-keys.ts';
 import './messages.css';
 import {
@@ -36,86 +43,157 @@ import { scrollToShow } from './message-list.ts';
 
 /** The height of the fixed elements above the list. */
 const COVERED_PX = 110;
-const SCROLL_SAVED_AFTER_MS = 200;
 
 export function MessagesPage() {
   const state = useFilters();
   const { filters } = state;
   const address = writeFilters(filters);
-  const { route } = useLocation();
   const body = useRef<HTMLDivElement>(null);
+  const picks = usePicks(address);
+  const { selection, cursor, setSelection } = picks;
+  const { act, ...asking } = useActions(filters, picks);
+  const move = useMove(body, picks);
+  const openId = useOpenId(state);
+  useShownList(address, () => entryQuery(filters, gatewayNow()));
+  useLiveList();
+  const showNew = () => {
+    scrollTo(0, 0);
+    void list.show(entryQuery(filters, gatewayNow()));
+  };
+  const clear = () => setSelection(NO_SELECTION);
+  useListKeys({
+    ...{ move, act, clear, showNew },
+    pick: (extend) => {
+      if (cursor !== undefined) picks.pick(cursor, extend);
+    },
+  });
+  return (
+    <div class="messages">
+      <PageTitle title="Messages">
+        <p class="muted" role="status">
+          {list.total.value !== undefined &&
+            list.pages.value.isLoaded &&
+            totalLine(list.total.value)}
+        </p>
+      </PageTitle>
+      <FilterBar state={state} onId={openId} />
+      {!list.searchIsComplete.value && filters.text !== '' && (
+        <p class="note warning">
+          <Icon name="info" />
+          <span>The search index is being updated: older messages may be missing.</span>
+        </p>
+      )}
+      <BulkPanel />
+      <div class="above-list">
+        {!isEmpty(selection) && (
+          <SelectionBar
+            {...{ selection }}
+            actions={offered(selection, filters)}
+            onAct={act}
+            onAll={() => setSelection({ kind: 'all' })}
+            onNone={clear}
+          />
+        )}
+        <NewMessages onShow={showNew} />
+      </div>
+      <div class={list.loading.value ? 'loading' : undefined}>
+        <ListStart state={state} />
+        {list.pages.value.total > 0 && (
+          <EntryTable
+            bodyRef={body}
+            {...{ selection, cursor }}
+            onPick={picks.pick}
+            onPickAll={picks.pickAll}
+          />
+        )}
+        <ListEnd />
+      </div>
+      <ConfirmAction {...asking} />
+    </div>
+  );
+}
+
+type Picks = ReturnType<typeof usePicks>;
+
+/** The selection, and the row that the keys act on. Another list has neither. */
+function usePicks(address: string) {
   const [selection, setSelection] = useState<Selection>(NO_SELECTION);
   const [cursor, setCursor] = useState<string>();
-  const [intent, setIntent] = useState<Intent>();
-  const rowHeight = useRowHeight();
-  const pages = list.pages.value;
-  const announced = list.announced.value;
-
-  useShownList(address, () => entryQuery(filters, gatewayNow()));
   useEffect(() => {
     setSelection(NO_SELECTION);
     setCursor(undefined);
   }, [address]);
-  useLiveList();
-
-  const picked = (): readonly EntryRow[] => {
-    const ids = selection.kind === 'some' ? selection.ids : new Set<string>();
-    return [...pages.rows()].flatMap(({ row }) => (ids.has(row.id) ? [row] : []));
+  const pages = list.pages.value;
+  return {
+    ...{ selection, setSelection, cursor, setCursor },
+    pick: (id: string, extend: boolean) => {
+      setCursor(id);
+      setSelection((now) =>
+        extend ? extendTo(now, id, (a, b) => pages.between(a, b)) : toggle(now, id),
+      );
+    },
+    pickAll: (isOn: boolean) =>
+      setSelection(isOn ? selectAll([...pages.rows()].map(({ row }) => row.id)) : NO_SELECTION),
+    /** The ids that an action applies to: the selected ones, or that of the current row. */
+    target: (): readonly string[] => {
+      if (selection.kind === 'some' && selection.ids.size > 0) return [...selection.ids];
+      return cursor === undefined || pages.find(cursor) === undefined ? [] : [cursor];
+    },
   };
+}
+
+/** The actions that are possible for some of the selected messages. */
+function offered(selection: Selection, { states }: Filters): readonly EntryAction[] {
+  if (selection.kind === 'all') return actionsFor(new Set(states));
+  const rows = [...list.pages.value.rows()].filter(({ row }) => selection.ids.has(row.id));
   // The state of a selected row is unknown while the row is not in memory.
-  const target = (): readonly string[] => {
-    if (selection.kind === 'some' && selection.ids.size > 0) return [...selection.ids];
-    return cursor === undefined || pages.find(cursor) === undefined ? [] : [cursor];
-  };
-  const offered = (): readonly EntryAction[] => {
-    if (selection.kind === 'all') return actionsFor(new Set(filters.states));
-    const rows = picked();
-    const isAllKnown = rows.length === selection.ids.size;
-    return actionsFor(new Set(isAllKnown ? rows.map(({ state: each }) => each) : []));
-  };
+  const isAllKnown = rows.length === selection.ids.size;
+  return actionsFor(new Set(isAllKnown ? rows.map(({ row }) => row.state) : []));
+}
 
+/** Acts on one message at once, and on several after asking. */
+function useActions(filters: Filters, { selection, setSelection, target }: Picks) {
+  const [intent, setIntent] = useState<Intent>();
   const act = (action: EntryAction) => {
-    const total = list.total.value;
+    const { total, pages } = list;
     if (selection.kind === 'all') {
       setIntent({
         action,
-        count: total?.count ?? pages.total,
-        more: total?.exact !== true,
+        count: total.value?.count ?? pages.value.total,
+        more: total.value?.exact !== true,
         states: new Map(),
         filters: describeFilters(filters),
       });
       return;
     }
     const ids = target();
-    const [only] = ids;
-    if (only === undefined) {
+    if (ids.length === 0) {
       toast({ text: 'Select a message (x) or move to one (j, k) first.' });
-      return;
-    }
-    if (ids.length === 1 && action !== 'release') {
+    } else if (ids.length === 1 && action !== 'release') {
       setSelection(NO_SELECTION);
       void actOnOne({ action, ids }, () => list.changed(ids));
-      return;
+    } else {
+      const rows = ids.flatMap((id) => pages.value.find(id)?.row ?? []);
+      setIntent({ action, count: ids.length, more: false, states: countStates(rows) });
     }
-    const rows = ids.flatMap((id) => pages.find(id)?.row ?? []);
-    setIntent({ action, count: ids.length, more: false, states: countStates(rows) });
   };
-
-  const confirm = async ({ action }: Intent) => {
-    const request =
+  const onConfirm = async ({ action }: Intent) => {
+    const hasStarted = await actOnMany(
       selection.kind === 'all'
         ? { action, filter: bulkQuery(filters, gatewayNow()) }
-        : { action, ids: target() };
-    const hasStarted = await actOnMany(request);
+        : { action, ids: target() },
+    );
     setIntent(undefined);
     if (hasStarted) setSelection(NO_SELECTION);
   };
+  return { act, intent, onConfirm, onClose: () => setIntent(undefined) };
+}
 
-  const showNew = () => {
-    scrollTo(0, 0);
-    void list.show(entryQuery(filters, gatewayNow()));
-  };
-  const move = (by: 1 | -1) => {
+/** Moves to the next or the previous row, and scrolls to it. */
+function useMove(body: RefObject<HTMLElement | null>, { cursor, setCursor }: Picks) {
+  const rowHeight = useRowHeight();
+  const pages = list.pages.value;
+  return (by: 1 | -1) => {
     const at = cursor === undefined ? -1 : pages.indexOf(cursor);
     const index = Math.max(0, at + (at < 0 ? 1 : by));
     const id = pages.at(index)?.row.id;
@@ -127,91 +205,55 @@ export function MessagesPage() {
     // The row is rendered after the list has handled the scroll event.
     requestAnimationFrame(() => requestAnimationFrame(() => focusRow(id)));
   };
-  useListKeys({
-    move,
-    pick: (extend) => {
-      if (cursor !== undefined) pick(cursor, extend);
-    },
-    retry: () => act('retry'),
-    release: () => act('release'),
-    discard: () => act('discard'),
-    clear: () => setSelection(NO_SELECTION),
-    showNew,
-  });
-  const pick = (id: string, extend: boolean) => {
-    setCursor(id);
-    setSelection((now) =>
-      extend ? extendTo(now, id, (a, b) => pages.between(a, b)) : toggle(now, id),
-    );
-  };
-  const openId = (text: string): boolean => {
+}
+
+function focusRow(id: string): void {
+  const link = document.querySelector<HTMLElement>(`[data-id="${CSS.escape(id)}"] a`);
+  link?.focus({ preventScroll: true });
+}
+
+/** Opens the message whose complete id is typed; returns whether the text is one. */
+function useOpenId({ type }: FilterState) {
+  const { route } = useLocation();
+  return (text: string): boolean => {
     const id = completeId(text);
     if (id === undefined) return false;
     api.entry(id).then(
       () => route(`/messages/${id}`),
       // The text may be the platform's message id, which the search also finds.
-      () => state.type({ text }),
+      () => type({ text }),
     );
     return true;
   };
+}
 
-  const { loading, failure, total, searchIsComplete } = list;
-  const isNothing = pages.isLoaded && pages.total === 0;
+/** The number of new messages, which the list does not show by itself while it is scrolled. */
+function NewMessages({ onShow }: { readonly onShow: () => void }) {
+  const announced = list.announced.value;
   return (
-    <div class="messages">
-      <PageTitle title="Messages">
-        <p class="muted" role="status">
-          {total.value !== undefined && pages.isLoaded && totalLine(total.value)}
-        </p>
-      </PageTitle>
-      <FilterBar state={state} onId={openId} />
-      {!searchIsComplete.value && filters.text !== '' && (
-        <p class="note warning">
-          <Icon name="info" />
-          <span>The search index is being updated: older messages may be missing.</span>
-        </p>
+    <div class="new-messages" role="status">
+      {announced !== undefined && (
+        <Button look="primary" size="small" icon="again" onClick={onShow}>
+          {`${announced.count}${announced.more ? '+' : ''} new`}
+        </Button>
       )}
-      <BulkPanel />
-      <div class="above-list">
-        {!isEmpty(selection) && (
-          <SelectionBar
-            {...{ selection }}
-            actions={offered()}
-            onAct={act}
-            onAll={() => setSelection({ kind: 'all' })}
-            onNone={() => setSelection(NO_SELECTION)}
-          />
-        )}
-        <div class="new-messages" role="status">
-          {announced !== undefined && (
-            <Button look="primary" size="small" icon="again" onClick={showNew}>
-              {`${announced.count}${announced.more ? '+' : ''} new`}
-            </Button>
-          )}
-        </div>
-      </div>
-      <div class={loading.value ? 'loading' : undefined}>
-        {!pages.isLoaded && loading.value && <Skeleton lines={12} height={30} />}
-        {failure.value !== undefined && pages.total === 0 && (
-          <Failure refusal={asRefusal(failure.value)} onRetry={() => list.retry()} />
-        )}
-        {isNothing && failure.value === undefined && <NothingFound state={state} />}
-        {pages.total > 0 && (
-          <EntryTable
-            bodyRef={body}
-            {...{ selection, cursor }}
-            onPick={pick}
-            onPickAll={(isOn) =>
-              setSelection(
-                isOn ? selectAll([...pages.rows()].map(({ row: { id } }) => id)) : NO_SELECTION,
-              )
-            }
-          />
-        )}
-        <ListEnd />
-      </div>
-      <ConfirmAction {...{ intent }} onClose={() => setIntent(undefined)} onConfirm={confirm} />
     </div>
+  );
+}
+
+/** What is shown instead of rows. */
+function ListStart({ state }: { readonly state: FilterState }) {
+  const { pages, loading, failure } = list;
+  const { isLoaded, total } = pages.value;
+  if (total > 0) return null;
+  return (
+    <>
+      {!isLoaded && loading.value && <Skeleton lines={12} height={30} />}
+      {failure.value !== undefined && (
+        <Failure refusal={asRefusal(failure.value)} onRetry={() => list.retry()} />
+      )}
+      {isLoaded && failure.value === undefined && <NothingFound state={state} />}
+    </>
   );
 }
 
@@ -239,55 +281,4 @@ function ListEnd() {
   }
   if (next === undefined) return <p class="list-end muted">End of the list.</p>;
   return <div class="list-end">{loadingMore.value && <Skeleton lines={3} height={30} />}</div>;
-}
-
-/** Loads the list for the address; on return the previous list is restored. */
-function useShownList(address: string, query: () => ReturnType<typeof entryQuery>): void {
-  const shownFor = useRef<string | undefined>(undefined);
-  useLayoutEffect(() => {
-    const kept = shownFor.current === undefined ? savedScroll() : undefined;
-    shownFor.current = address;
-    if (kept !== undefined && list.pages.value.isLoaded && lastQuery.value === address) {
-      list.refreshAll();
-      // After the router's scrolling and the layout.
-      requestAnimationFrame(() => scrollTo(0, kept));
-    } else {
-      lastQuery.value = address;
-      void list.show(query());
-    }
-  }, [address]);
-  useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const onScroll = () => {
-      clearTimeout(timer);
-      timer = setTimeout(saveScroll, SCROLL_SAVED_AFTER_MS);
-    };
-    // Runs before the router handles the click and adds a history entry.
-    const onClick = (event: Event) => {
-      if (event.target instanceof Element && event.target.closest('a') !== null) saveScroll();
-    };
-    addEventListener('scroll', onScroll, { passive: true });
-    document.addEventListener('click', onClick, { capture: true });
-    return () => {
-      clearTimeout(timer);
-      removeEventListener('scroll', onScroll);
-      document.removeEventListener('click', onClick, { capture: true });
-      list.stop();
-    };
-  }, []);
-}
-
-function useLiveList(): void {
-  useEffect(() => onEntries((ids) => list.changed(ids)), []);
-  const isLive = connection.value === 'live';
-  const wasLive = useRef(isLive);
-  useEffect(() => {
-    if (isLive && !wasLive.current) list.refreshAll();
-    wasLive.current = isLive;
-  }, [isLive]);
-}
-
-function focusRow(id: string): void {
-  const link = document.querySelector<HTMLElement>(`[data-id="${CSS.escape(id)}"] a`);
-  link?.focus({ preventScroll: true });
 }

@@ -5,6 +5,7 @@ import {
   UNCLEAR,
 } from '../../../domain/reasons.ts';
 import type { EntryState } from '../../contract.ts';
+import { own } from '../formats.ts';
 
 /** The meaning of a reason and what an operator can do. */
 export interface Explanation {
@@ -246,7 +247,8 @@ const BY_PATTERN: readonly {
 /** Undefined for an unknown reason, which is then shown unchanged. */
 export function explain(reason: string | undefined): Explanation | undefined {
   if (reason === undefined || reason === '') return undefined;
-  if (Object.hasOwn(KNOWN, reason)) return KNOWN[reason];
+  const known = own(KNOWN, reason);
+  if (known !== undefined) return known;
   for (const { pattern, explain: words } of BY_PATTERN) {
     const found = pattern.exec(reason);
     if (found !== null) return words(found);

@@ -4,6 +4,7 @@ import 'uplot/dist/uPlot.min.css';
 import { clock } from '../formats.ts';
 import { now } from '../now.ts';
 import { scheme } from '../scheme.tsx';
+import { Skeleton } from '../ui/page-parts.tsx';
 
 export interface ChartSeries {
   readonly label: string;
@@ -35,10 +36,16 @@ const STEPS_S = [60, 120, 300, 600, 900, 1_800];
 const AXIS_FONT = '11px system-ui, sans-serif';
 
 /**
- * A line chart of the last hour, or of the time since the start. All charts of a page share their
- * cursor position.
+ * A line chart of the last hour, or of the time since the start; a placeholder until there are data.
+ * All charts of a page share their cursor position.
  */
-export function Chart(props: ChartProps) {
+export const Chart = ({
+  data,
+  ...rest
+}: Omit<ChartProps, 'data'> & { readonly data: ChartData | undefined }) =>
+  data === undefined ? <Skeleton height={rest.height} /> : <Plot {...{ data }} {...rest} />;
+
+function Plot(props: ChartProps) {
   const { data, series, height } = props;
   const frame = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);

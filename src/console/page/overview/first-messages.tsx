@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import type { Channel, ConfigurationView } from '../../contract.ts';
-import { api, useLoad } from '../api.ts';
-import { TestMessageButton } from '../configuration/shop-card.tsx';
-import { Card, ChannelBadge, Failure, Skeleton } from '../ui/page-parts.tsx';
-import { CopyButton } from '../ui/copy-button.tsx';
+import { api } from '../api.ts';
+import { useLoad } from '../loading.ts';
+import { Copied, TestMessageButton } from '../configuration/shop-card.tsx';
+import { Card, ChannelBadge, NotLoaded } from '../ui/page-parts.tsx';
 
 type Shop = ConfigurationView['shops'][number];
 
@@ -13,15 +13,14 @@ export function FirstMessages() {
   const shop = data?.shops[0];
   return (
     <Card title="Send the first message">
-      {failure !== undefined && <Failure refusal={failure} onRetry={reload} />}
-      {data === undefined && failure === undefined && <Skeleton lines={3} />}
+      {data === undefined && <NotLoaded {...{ failure }} onRetry={reload} lines={3} />}
       {shop !== undefined && <ChannelSteps shop={shop} />}
     </Card>
   );
 }
 
 const ChannelSteps = ({ shop }: { readonly shop: Shop }) => (
-  <ul class="ways">
+  <ul class="ways rows">
     {shop.email !== undefined && (
       <ChannelStep shop={shop.shop} channel="email">
         Send an email to <Copied text={shop.email.addresses[0] ?? ''} what="the address" /> through{' '}
@@ -64,11 +63,4 @@ const ChannelStep = (props: {
     <p>{props.children}</p>
     <TestMessageButton shop={props.shop} channel={props.channel} />
   </li>
-);
-
-const Copied = (props: { readonly text: string; readonly what: string }) => (
-  <span class="copied">
-    <code>{props.text}</code>
-    <CopyButton text={props.text} what={props.what} />
-  </span>
 );

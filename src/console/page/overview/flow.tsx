@@ -1,59 +1,51 @@
+import type { ComponentChildren } from 'preact';
 import type { Channel, ChannelFigures, History, Overview } from '../../contract.ts';
 import { Chart, type ChartSeries } from './chart.tsx';
 import { CHANNEL_NAMES, count, duration, plural, rate, span } from '../formats.ts';
 import { now } from '../now.ts';
-import { Card, ChannelBadge, Skeleton } from '../ui/page-parts.tsx';
+import { Card, ChannelBadge } from '../ui/page-parts.tsx';
 import { latencyData, type LivePoint, queueData, rateData } from './rates.ts';
 
-interface FlowProps {
-  readonly overview: Overview;
+interface HistoryProps {
   readonly history: History | undefined;
   readonly live: readonly LivePoint[];
 }
+type FlowProps = HistoryProps & { readonly overview: Overview };
 
 const HEIGHT = 148;
 
 /** The number of messages in each unfinished state, and the age of the oldest queued one. */
 export function Queue({ overview, history, live }: FlowProps) {
-  const { queued, delivering, oldestQueuedAt, dead, held, suppressed } = overview.queue;
+  const { queued, oldestQueuedAt, dead, held } = overview.queue;
+  const oldest = oldestQueuedAt === undefined ? 'none' : span(now.value - oldestQueuedAt);
+  const figureOf = (name: string, state: QueueState, look?: 'danger' | 'warning') => (
+    <Figure {...{ name, look }}>
+      <a href={`/messages?state=${state}`}>{count(overview.queue[state])}</a>
+    </Figure>
+  );
   return (
     <Card title="Queue">
       <dl class="figures">
-        <Figure href="/messages?state=queued" name="Queued" value={count(queued)} />
-        <Figure
-          name="Oldest"
-          value={oldestQueuedAt === undefined ? 'none' : span(now.value - oldestQueuedAt)}
-        />
-        <Figure href="/messages?state=delivering" name="Delivering" value={count(delivering)} />
-        <Figure
-          href="/messages?state=dead"
-          name="Dead"
-          value={count(dead)}
-          {...(dead > 0 && { tone: 'danger' })}
-        />
-        <Figure
-          href="/messages?state=held"
-          name="Held"
-          value={count(held)}
-          {...(held > 0 && { tone: 'warning' })}
-        />
-        <Figure href="/messages?state=suppressed" name="Suppressed" value={count(suppressed)} />
+        {figureOf('Queued', 'queued')}
+        <Figure name="Oldest">{oldest}</Figure>
+        {figureOf('Delivering', 'delivering')}
+        {figureOf('Dead', 'dead', dead > 0 ? 'danger' : undefined)}
+        {figureOf('Held', 'held', held > 0 ? 'warning' : undefined)}
+        {figureOf('Suppressed', 'suppressed')}
       </dl>
-      {history === undefined ? (
-        <Skeleton height={HEIGHT} />
-      ) : (
-        <Chart
-          description={`Queued messages over the last hour; now ${plural(queued, 'message')}.`}
-          data={queueData(history, live)}
-          series={[{ label: 'Queued', color: '--ink', isFilled: true }]}
-          height={HEIGHT}
-          leastTop={5}
-          format={(value) => (Number.isInteger(value) ? count(value) : '')}
-        />
-      )}
+      <Chart
+        description={`Queued messages over the last hour; now ${plural(queued, 'message')}.`}
+        data={history && queueData(history, live)}
+        series={[{ label: 'Queued', color: '--ink', isFilled: true }]}
+        height={HEIGHT}
+        leastTop={5}
+        format={(value) => (Number.isInteger(value) ? count(value) : '')}
+      />
     </Card>
   );
 }
+
+type QueueState = 'queued' | 'delivering' | 'dead' | 'held' | 'suppressed';
 
 /** The time from acceptance to delivery. */
 export function Latency({ overview, history, live }: FlowProps) {
@@ -70,56 +62,44 @@ export function Latency({ overview, history, live }: FlowProps) {
       }
     >
       <dl class="figures">
-        <Figure name="Median" value={latency ? duration(latency.p50) : '–'} />
-        <Figure name="95th" value={latency ? duration(latency.p95) : '–'} />
-        <Figure name="99th" value={latency ? duration(latency.p99) : '–'} />
+        <Figure name="Median">{latency ? duration(latency.p50) : '–'}</Figure>
+        <Figure name="95th">{latency ? duration(latency.p95) : '–'}</Figure>
+        <Figure name="99th">{latency ? duration(latency.p99) : '–'}</Figure>
       </dl>
-      {history === undefined ? (
-        <Skeleton height={HEIGHT} />
-      ) : (
-        <Chart
-          description={
-            latency === undefined
-              ? 'Delivery time over the last hour; no deliveries in the last 15 minutes.'
-              : `Delivery time over the last hour; median ${duration(latency.p50)}, 95th percentile ${duration(latency.p95)}.`
-          }
-          data={latencyData(history, live)}
-          series={[
-            { label: 'Median', color: '--ink', isScattered: true },
-            { label: '95th percentile', color: '--warning', isDashed: true, isScattered: true },
-          ]}
-          height={HEIGHT}
-          leastTop={100}
-          format={duration}
-        />
-      )}
+      <Chart
+        description={
+          latency === undefined
+            ? 'Delivery time over the last hour; no deliveries in the last 15 minutes.'
+            : `Delivery time over the last hour; median ${duration(latency.p50)}, 95th percentile ${duration(latency.p95)}.`
+        }
+        data={history && latencyData(history, live)}
+        series={[
+          { label: 'Median', color: '--ink', isScattered: true },
+          { label: '95th percentile', color: '--warning', isDashed: true, isScattered: true },
+        ]}
+        height={HEIGHT}
+        leastTop={100}
+        format={duration}
+      />
     </Card>
   );
 }
 
-function Figure(props: {
+const Figure = (props: {
   readonly name: string;
-  readonly value: string;
-  readonly href?: string;
-  readonly tone?: 'danger' | 'warning';
-}) {
-  return (
-    <div class={props.tone}>
-      <dt>{props.name}</dt>
-      <dd>{props.href === undefined ? props.value : <a href={props.href}>{props.value}</a>}</dd>
-    </div>
-  );
-}
+  readonly look?: 'danger' | 'warning' | undefined;
+  readonly children: ComponentChildren;
+}) => (
+  <div class={props.look}>
+    <dt>{props.name}</dt>
+    <dd>{props.children}</dd>
+  </div>
+);
 
 const SERIES: readonly ChartSeries[] = [
   { label: 'Accepted', color: '--ink', isFilled: true },
   { label: 'Delivered', color: '--ok', isDashed: true },
 ];
-
-interface HistoryProps {
-  readonly history: History | undefined;
-  readonly live: readonly LivePoint[];
-}
 
 /** One card per channel: accepted and delivered messages per minute. */
 export const Channels = (
@@ -132,11 +112,8 @@ export const Channels = (
   </div>
 );
 
-function ChannelCard({
-  figures,
-  history,
-  live,
-}: HistoryProps & { readonly figures: ChannelFigures }) {
+function ChannelCard(props: HistoryProps & { readonly figures: ChannelFigures }) {
+  const { figures, history, live } = props;
   const { channel, enabled, acceptedPerMinute, deliveredPerMinute, refusedPerMinute } = figures;
   const name = CHANNEL_NAMES[channel];
   return (
@@ -145,7 +122,7 @@ function ChannelCard({
         <h2>
           <ChannelBadge channel={channel} />
         </h2>
-        <a class="muted quiet-link" href={`/messages?channel=${channel}`}>
+        <a class="muted small quiet-link" href={`/messages?channel=${channel}`}>
           {count(figures.accepted)} <span class="muted">since start</span>
         </a>
       </header>
@@ -153,21 +130,17 @@ function ChannelCard({
         {enabled ? rate(acceptedPerMinute) : 'Off'}
         {enabled && <small>/ min</small>}
       </p>
-      <p class="muted figure-note">
+      <p class="muted small figure-note">
         {enabled ? notes(deliveredPerMinute, refusedPerMinute) : 'This channel is disabled.'}
       </p>
-      {history === undefined ? (
-        <Skeleton height={132} />
-      ) : (
-        <Chart
-          description={describe(channel, figures)}
-          data={rateData(history, live, channel)}
-          series={SERIES}
-          height={132}
-          leastTop={5}
-          format={rate}
-        />
-      )}
+      <Chart
+        description={describe(channel, figures)}
+        data={history && rateData(history, live, channel)}
+        series={SERIES}
+        height={132}
+        leastTop={5}
+        format={rate}
+      />
     </section>
   );
 }

@@ -21,37 +21,58 @@ const DOCTOR = { href: '/doctor', label: 'Run Doctor' };
  * readers outside the console.
  */
 export function issuesOf(overview: Overview, now: number): readonly Issue[] {
-  const { queue, disk, certificate, shops, alerts } = overview;
-  const alertOf = (rule: string, shop?: string): Alert | undefined =>
-    alerts.find((alert) => alert.rule === rule && (shop === undefined || alert.shop === shop));
-  const issues: Issue[] = [];
-  const add = (rule: string, issue: Omit<Issue, 'key'>, shop?: string, what = '') => {
-    const alert = alertOf(rule, shop);
-    issues.push({
-      key: `${rule} ${shop ?? ''} ${what}`,
-      ...(alert !== undefined && { since: alert.since }),
-      ...issue,
-    });
-  };
+  const { alerts } = overview;
+  const found = foundIn(overview, now).map(({ rule, shop, what = '', ...issue }): Issue => {
+    const alert = alerts.find((each) => each.rule === rule && (!shop || each.shop === shop));
+    const key = `${rule} ${shop ?? ''} ${what}`;
+    return { key, ...(alert !== undefined && { since: alert.since }), ...issue };
+  });
+  const shownRules = new Set(found.map(({ key }) => key.split(' ', 1)[0]));
+  const alerted = alerts.filter(({ rule }) => !shownRules.has(rule)).map(alertIssue);
+  return [...found, ...alerted].sort((a, b) => rank(a) - rank(b));
+}
 
+const alertIssue = ({ rule, shop, severity, summary, todo, since }: Alert): Issue => ({
+  key: `${rule} ${shop ?? ''}`,
+  tone: severity === 'critical' ? 'danger' : 'warning',
+  title: summary,
+  todo,
+  since,
+  link:
+    rule === 'oldest-queued'
+      ? { href: '/messages?state=queued', label: 'Show queued messages' }
+      : DOCTOR,
+});
+
+const rank = ({ tone }: Issue): number => (tone === 'danger' ? 0 : 1);
+
+/** An issue of the overview, and the rule of the alert that it replaces. */
+interface FoundIssue extends Omit<Issue, 'key'> {
+  readonly rule: string;
+  readonly shop?: string;
+  /** Tells apart several issues of one rule and shop. */
+  readonly what?: string;
+}
+
+function foundIn(overview: Overview, now: number): readonly FoundIssue[] {
+  const { queue, disk, certificate, shops } = overview;
+  const issues: FoundIssue[] = shops.flatMap((shop) => [
+    ...shop.breakers
+      .filter(({ state }) => state !== 'closed')
+      .map((breaker) => breakerIssue(shop, breaker, now)),
+    ...shop.refusedAlike.map((refusal) => refusalIssue(shop.shop, refusal)),
+  ]);
   if (disk.freeBytes < disk.reserveBytes) {
-    add('disk', {
+    issues.unshift({
+      rule: 'disk',
       tone: 'danger',
       title: 'The disk is full: new messages are refused',
       todo: 'Free space on the disk of the data folder. Senders retry automatically.',
     });
   }
-  for (const shop of shops) {
-    for (const breaker of shop.breakers) {
-      if (breaker.state === 'closed') continue;
-      add('breaker-open', breakerIssue(shop, breaker, now), shop.shop, breaker.part);
-    }
-    for (const refusal of shop.refusedAlike) {
-      add('refused-alike', refusalIssue(shop.shop, refusal), shop.shop, refusal.words);
-    }
-  }
   if (queue.dead > 0) {
-    add('dead', {
+    issues.push({
+      rule: 'dead',
       tone: 'danger',
       title: plural(queue.dead, 'dead message'),
       todo: 'Delivery failed permanently. Read the platform’s answer, fix the cause, then retry.',
@@ -59,44 +80,33 @@ export function issuesOf(overview: Overview, now: number): readonly Issue[] {
     });
   }
   if (certificate !== undefined && certificate.endsAt <= now) {
-    add('certificate', {
+    issues.push({
+      rule: 'certificate',
       tone: 'danger',
       title: 'The certificate has expired',
       todo: 'Senders may refuse to use TLS. Replace the files named in smtp.tls; they are reloaded without a restart.',
     });
   }
   if (queue.held > 0) {
-    add('held', {
+    issues.push({
+      rule: 'held',
       tone: 'warning',
       title: plural(queue.held, 'held message'),
       todo: 'Review each message, then release or discard it.',
       link: { href: '/messages?state=held', label: 'Show held messages' },
     });
   }
-  const shownRules = new Set(issues.map(({ key }) => key.split(' ', 1)[0]));
-  for (const alert of alerts) {
-    if (shownRules.has(alert.rule)) continue;
-    issues.push({
-      key: `${alert.rule} ${alert.shop ?? ''}`,
-      tone: alert.severity === 'critical' ? 'danger' : 'warning',
-      title: alert.summary,
-      todo: alert.todo,
-      since: alert.since,
-      ...(alert.rule === 'oldest-queued'
-        ? { link: { href: '/messages?state=queued', label: 'Show queued messages' } }
-        : { link: DOCTOR }),
-    });
-  }
-  return [...issues].sort((a, b) => rank(a) - rank(b));
+  return issues;
 }
-
-const rank = ({ tone }: Issue): number => (tone === 'danger' ? 0 : 1);
 
 function refusalIssue(
   shop: string,
   { words, since, count }: ShopFigures['refusedAlike'][number],
-): Omit<Issue, 'key'> {
+): FoundIssue {
   return {
+    rule: 'refused-alike',
+    shop,
+    what: words,
     tone: 'danger',
     title: `${shop}: the platform refused ${plural(count, 'message')} with the same error`,
     todo: 'The messages stay queued. One is retried every minute; once it is accepted, all are sent. Contact the platform’s operators.',
@@ -113,7 +123,7 @@ function breakerIssue(
   { shop, queued }: ShopFigures,
   { part, state, nextProbeAt, since, reason }: ShopFigures['breakers'][number],
   now: number,
-): Omit<Issue, 'key'> {
+): FoundIssue {
   const next =
     state === 'probing'
       ? 'One message is being retried now.'
@@ -121,6 +131,9 @@ function breakerIssue(
         ? 'It is retried automatically.'
         : `Next attempt: ${nextProbeAt > now ? relative(nextProbeAt, now) : 'due'}.`;
   const common = {
+    rule: 'breaker-open',
+    shop,
+    what: part,
     ...(since !== undefined && { since }),
     ...(reason !== undefined && { reason }),
     link: DOCTOR,

@@ -1,6 +1,7 @@
-import { api, useLoad } from '../api.ts';
+import { api } from '../api.ts';
+import { useLoad } from '../loading.ts';
 import { overview } from '../stream.ts';
-import { Card, Fact, Failure, PageTitle, Skeleton } from '../ui/page-parts.tsx';
+import { Card, Fact, NotLoaded, PageTitle } from '../ui/page-parts.tsx';
 import type { Overview } from '../../contract.ts';
 import { bytes, count, exact, span } from '../formats.ts';
 import { now } from '../now.ts';
@@ -21,13 +22,9 @@ export function OverviewPage() {
     <>
       <PageTitle title="Overview" />
       {figures === undefined ? (
-        initial.failure === undefined ? (
-          <Skeleton lines={3} height={120} />
-        ) : (
-          <Failure refusal={initial.failure} onRetry={initial.reload} />
-        )
+        <NotLoaded failure={initial.failure} onRetry={initial.reload} lines={3} height={120} />
       ) : (
-        <div class="overview">
+        <div class="cards">
           <Verdict overview={figures} />
           {isUnused(figures) && <FirstMessages />}
           <Channels channels={figures.channels} {...liveHistory} />

@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Channel, History, Overview } from '../../contract.ts';
 import type { ChartData } from './chart.tsx';
-import { api, useLoad } from '../api.ts';
+import { api } from '../api.ts';
+import { useLoad } from '../loading.ts';
 import { connection, overview } from '../stream.ts';
 
 const MINUTE_MS = 60_000;

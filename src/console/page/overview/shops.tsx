@@ -1,9 +1,9 @@
-import { useState } from 'preact/hooks';
 import type { ShopFigures } from '../../contract.ts';
 import { count, plural, relative, span } from '../formats.ts';
 import { gatewayNow, now } from '../now.ts';
 import { Badge, Card, Time } from '../ui/page-parts.tsx';
-import { api, asRefusal } from '../api.ts';
+import { api } from '../api.ts';
+import { useRequest } from '../loading.ts';
 import { trialWords } from '../../trial-words.ts';
 import { Button } from '../ui/button.tsx';
 import { toast } from '../ui/overlays.tsx';
@@ -11,7 +11,7 @@ import { toast } from '../ui/overlays.tsx';
 /** Each shop with the state of its platform and its unfinished messages. */
 export const Shops = ({ shops }: { readonly shops: readonly ShopFigures[] }) => (
   <Card title="Shops">
-    <ul class="shops">
+    <ul class="shops rows">
       {shops.map((shop) => (
         <li key={shop.shop}>
           <a class="shop-name" href={`/messages?shop=${encodeURIComponent(shop.shop)}`}>
@@ -58,13 +58,13 @@ function ShopProblems({ shop: figures }: { readonly shop: ShopFigures }) {
               {reason !== undefined && ': '}
             </>
           )}
-          {reason !== undefined && <q class="quote">{reason}</q>}
+          {reason !== undefined && <q>{reason}</q>}
         </p>
       ))}
       {refusedAlike.map(({ words, since, count: refused }) => (
         <p key={words}>
           {plural(refused, 'message')} refused with the same error, first <Time at={since} />:{' '}
-          <q class="quote">{words}</q>
+          <q>{words}</q>
         </p>
       ))}
       <TryButton shop={shop} />
@@ -107,34 +107,26 @@ const Count = (props: {
 
 /** Retries one of the shop's messages at once and shows the result. */
 function TryButton({ shop }: { readonly shop: string }) {
-  const [isBusy, setBusy] = useState(false);
-  const [result, setResult] = useState<string>();
+  const { data, failure, loading, send } = useRequest<string>();
   const tryNow = async () => {
-    setBusy(true);
-    setResult(undefined);
-    try {
-      const { ok, text } = trialWords(await api.tryShop(shop), gatewayNow(), span);
-      // The button disappears once the shop has no problem.
-      if (ok) toast({ text: `${shop}: ${text}.` });
-      else setResult(`${text.charAt(0).toUpperCase()}${text.slice(1)}.`);
-    } catch (error) {
-      setResult(asRefusal(error).message);
-    } finally {
-      setBusy(false);
-    }
+    const { ok, text } = trialWords(await api.tryShop(shop), gatewayNow(), span);
+    // The button disappears once the shop has no problem.
+    if (ok) toast({ text: `${shop}: ${text}.` });
+    return ok ? '' : `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
   };
+  const fault = loading ? '' : (failure?.message ?? data ?? '');
   return (
     <div class="shop-try">
       <Button
         size="small"
         icon="again"
-        busy={isBusy}
+        busy={loading}
         aria-label={`Try ${shop} now`}
-        onClick={() => void tryNow()}
+        onClick={() => send(tryNow)}
       >
         Try now
       </Button>
-      <span role="status">{result !== undefined && <span class="fault">{result}</span>}</span>
+      <span role="status">{fault !== '' && <span class="fault">{fault}</span>}</span>
     </div>
   );
 }

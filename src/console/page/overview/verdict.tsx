@@ -1,5 +1,5 @@
 import type { Overview } from '../../contract.ts';
-import { count, plural, relative, span } from '../formats.ts';
+import { count, listed, plural, relative, span } from '../formats.ts';
 import { now } from '../now.ts';
 import { connection, lastSeenAt } from '../stream.ts';
 import { ButtonLink } from '../ui/button.tsx';
@@ -32,13 +32,7 @@ export function Verdict({ overview }: { readonly overview: Overview }) {
           </p>
           <p class="muted">
             <Prose text={headline.detail} />
-            {!isLost && <PlatformMessage issue={first} />}
-            {!isLost && first?.since !== undefined && (
-              <>
-                {' '}
-                Started <Time at={first.since} />.
-              </>
-            )}
+            {!isLost && first && <ReasonAndStart issue={first} />}
           </p>
         </div>
         {!isLost && first?.link && (
@@ -46,7 +40,7 @@ export function Verdict({ overview }: { readonly overview: Overview }) {
         )}
       </div>
       {issues.length > (isLost ? 0 : 1) && (
-        <ul class="issues">
+        <ul class="issues rows">
           {issues.slice(isLost ? 0 : 1).map((issue) => (
             <IssueRow key={issue.key} issue={issue} />
           ))}
@@ -63,13 +57,7 @@ const IssueRow = ({ issue }: { readonly issue: Issue }) => (
       <b>{issue.title}</b>
       <p class="muted">
         <Prose text={issue.todo} />
-        <PlatformMessage issue={issue} />
-        {issue.since !== undefined && (
-          <>
-            {' '}
-            Started <Time at={issue.since} />.
-          </>
-        )}
+        <ReasonAndStart {...{ issue }} />
       </p>
     </div>
     {issue.link && (
@@ -80,14 +68,23 @@ const IssueRow = ({ issue }: { readonly issue: Issue }) => (
   </li>
 );
 
-/** The platform's message, shown as plain text. */
-const PlatformMessage = ({ issue }: { readonly issue: Issue | undefined }) =>
-  issue?.reason === undefined ? null : (
-    <>
-      {' '}
-      Platform’s answer: <q class="quote">{issue.reason}</q>
-    </>
-  );
+/** The platform's message, shown as plain text, and the time of the first one. */
+const ReasonAndStart = ({ issue: { reason, since } }: { readonly issue: Issue }) => (
+  <>
+    {reason !== undefined && (
+      <>
+        {' '}
+        Platform’s answer: <q>{reason}</q>
+      </>
+    )}
+    {since !== undefined && (
+      <>
+        {' '}
+        Started <Time at={since} />.
+      </>
+    )}
+  </>
+);
 
 function headlineOf(overview: Overview, issues: readonly Issue[]): Headline {
   if (connection.value === 'lost') {
@@ -105,7 +102,6 @@ function headlineOf(overview: Overview, issues: readonly Issue[]): Headline {
   }
   if (overview.deliveryPaused) {
     const { queued } = overview.queue;
-
     return {
       tone: 'warning',
       icon: 'pause',
@@ -142,12 +138,10 @@ function flowOf({ channels, queue, shops }: Overview): string {
   const accepted = channels.reduce((sum, each) => sum + each.acceptedPerMinute, 0);
   const last = Math.max(0, ...shops.map(({ lastDeliveredAt }) => lastDeliveredAt ?? 0));
   const waiting = queue.queued + queue.delivering;
-  return [
+  const parts = listed(
     `${plural(accepted, 'message')} in the last minute`,
-    last > 0 ? `last delivery ${relative(last, now.value)}` : undefined,
-    waiting > 0 ? `${count(waiting)} in the queue` : 'none in the queue',
-  ]
-    .filter((part) => part !== undefined)
-    .join(', ')
-    .concat('.');
+    last > 0 && `last delivery ${relative(last, now.value)}`,
+    `${waiting > 0 ? count(waiting) : 'none'} in the queue`,
+  );
+  return `${parts.join(', ')}.`;
 }

@@ -1,3 +1,5 @@
+import { queryString } from '../query.ts';
+
 /** The views of a shop's platform. */
 export type View = 'tickets' | 'conversations' | 'contacts';
 export const VIEWS: readonly View[] = ['tickets', 'conversations', 'contacts'];
@@ -40,23 +42,18 @@ export function readPlace(query: string): PlatformPlace {
 }
 
 export function writePlace({ shop, view, id, filters }: PlatformPlace): string {
-  const params = new URLSearchParams();
-  if (shop !== '') params.set('shop', shop);
-  params.set('view', view);
-  if (id !== '') params.set('id', id);
-  for (const name of FILTERS[view]) {
-    const value = filters[name];
-    if (value !== undefined && value !== '') params.set(name, value);
-  }
-  return `/platform?${params.toString()}`;
+  const known = Object.fromEntries(FILTERS[view].map((name) => [name, filters[name]]));
+  return `/platform${queryString({ shop, view, id, ...known })}`;
 }
 
-export const ticketAddress = (shop: string, id: string): string =>
-  writePlace({ shop, view: 'tickets', id, filters: {} });
-export const conversationAddress = (shop: string, id: string): string =>
-  writePlace({ shop, view: 'conversations', id, filters: {} });
-export const contactAddress = (shop: string, id: string): string =>
-  writePlace({ shop, view: 'contacts', id, filters: {} });
+/** The address of one item, or without `id` of the whole list. */
+export const addressIn =
+  (view: View) =>
+  (shop: string, id = ''): string =>
+    writePlace({ shop, view, id, filters: {} });
+export const ticketAddress = addressIn('tickets');
+export const conversationAddress = addressIn('conversations');
+export const contactAddress = addressIn('contacts');
 
 /** The cursor in the `next` link of a page (API §2.6). */
 export function cursorOf(next: string | null | undefined): string | undefined {

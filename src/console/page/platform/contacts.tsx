@@ -1,39 +1,36 @@
 import { Button } from '../ui/button.tsx';
-import { Input, Select } from '../ui/field.tsx';
-import { Card, Fact, Skeleton, Time } from '../ui/page-parts.tsx';
-import { api, useLoad } from '../api.ts';
-import { CopyButton } from '../ui/copy-button.tsx';
+import { CopyFact } from '../ui/copy-button.tsx';
+import { Form, Input, Select } from '../ui/field.tsx';
+import { Card, TableCard, Time } from '../ui/page-parts.tsx';
+import { contactAddress, personFilter } from './addresses.ts';
 import {
-  contactAddress,
-  type Go,
-  personFilter,
-  type PlatformPlace,
-  writePlace,
-} from './addresses.ts';
-import { fieldOf, PageFrame, PlatformFailure, usePages } from './page-frame.tsx';
+  ItemFrame,
+  type ItemProps,
+  type ListProps,
+  PageFrame,
+  usePlatformPages,
+} from './page-frame.tsx';
 import { type Contact, firstOf, nameOf, timeOf } from './resources.ts';
-import { LinkedIdRow, TimeRow, IdRow } from './facts.tsx';
+import { LinkedIdRow, TimeRow } from './facts.tsx';
+
+const COLUMNS = ['Name', 'Email', 'Phone', 'Last activity'];
 
 /** The contacts of a shop; the API finds one by its complete address or number (§4.10). */
-export function ContactsView({ place, go }: { readonly place: PlatformPlace; readonly go: Go }) {
+export function ContactsView({ place, go }: ListProps) {
   const { shop, filters } = place;
-  const pages = usePages<Contact>(shop, 'contacts', { ...filters, limit: 50 });
+  const pages = usePlatformPages(shop, 'contacts', { ...filters, limit: 50 });
   const isSearch = filters['email'] !== undefined || filters['phone'] !== undefined;
   return (
     <>
-      <form
-        key={writePlace(place)}
+      <Form
         class="filter-fields platform-filters"
-        onSubmit={(event) => {
-          event.preventDefault();
-          const text = fieldOf(event.currentTarget, 'person');
+        onSubmit={(valueOf) => {
           const { email: _email, phone: _phone, ...rest } = filters;
-          go({ filters: { ...rest, ...personFilter(text) } });
+          go({ filters: { ...rest, ...personFilter(valueOf('person').trim()) } });
         }}
       >
         <Input
           label="Email address or phone number"
-          quietLabel
           type="search"
           placeholder="Email address or phone number"
           name="person"
@@ -48,7 +45,6 @@ export function ContactsView({ place, go }: { readonly place: PlatformPlace; rea
         </Button>
         <Select
           label="Archived"
-          quietLabel
           value={filters['is_archived'] ?? ''}
           options={[
             { value: '', label: 'Active and archived' },
@@ -62,7 +58,7 @@ export function ContactsView({ place, go }: { readonly place: PlatformPlace; rea
             Clear
           </Button>
         )}
-      </form>
+      </Form>
       <PageFrame
         {...{ pages }}
         empty={
@@ -79,81 +75,75 @@ export function ContactsView({ place, go }: { readonly place: PlatformPlace; rea
               }
         }
         render={(contacts) => (
-          <div class="table-frame card">
-            <table class="table">
-              <thead>
-                <tr>
-                  <th scope="col">Name</th>
-                  <th scope="col">Email</th>
-                  <th scope="col">Phone</th>
-                  <th scope="col">Last activity</th>
-                </tr>
-              </thead>
-              <tbody>
-                {contacts.map((contact) => {
-                  const at = timeOf(contact.last_activity_at);
-                  return (
-                    <tr key={contact.id}>
-                      <td class="wide-cell">
-                        <a href={contactAddress(shop, contact.id)}>
-                          <bdi>{nameOf(contact)}</bdi>
-                        </a>
-                        {contact.is_archived && <span class="muted"> archived</span>}
-                      </td>
-                      <td class="break">{contact.email ?? <span class="muted">–</span>}</td>
-                      <td class="nowrap">{contact.phone ?? <span class="muted">–</span>}</td>
-                      <td class="nowrap">
-                        {at === undefined ? <span class="muted">–</span> : <Time {...{ at }} />}
-                      </td>
-                    </tr>
-                  );
-                })}
-              </tbody>
-            </table>
-          </div>
+          <TableCard class="table-frame" columns={COLUMNS}>
+            {contacts.map((contact) => (
+              <Row key={contact.id} {...{ shop, contact }} />
+            ))}
+          </TableCard>
         )}
       />
     </>
   );
 }
 
-/** One contact, with a link to their messages. */
-export function ContactView({ shop, id }: { readonly shop: string; readonly id: string }) {
-  const { data, failure, reload } = useLoad(
-    (signal) => api.platform<Contact>(shop, `contacts/${encodeURIComponent(id)}`, {}, signal),
-    [shop, id],
+function Row({ shop, contact }: { readonly shop: string; readonly contact: Contact }) {
+  const { id, email, phone } = contact;
+  const at = timeOf(contact.last_activity_at);
+  return (
+    <tr>
+      <td class="wide-cell">
+        <a href={contactAddress(shop, id)}>
+          <bdi>{nameOf(contact)}</bdi>
+        </a>
+        {contact.is_archived && <span class="muted"> archived</span>}
+      </td>
+      <td class="break">{email ?? <span class="muted">–</span>}</td>
+      <td class="nowrap">{phone ?? <span class="muted">–</span>}</td>
+      <td class="nowrap">
+        {at === undefined ? <span class="muted">–</span> : <Time {...{ at }} />}
+      </td>
+    </tr>
   );
-  if (data === undefined) {
-    return failure === undefined ? (
-      <Skeleton lines={8} />
-    ) : (
-      <PlatformFailure refusal={failure} onRetry={reload} />
-    );
-  }
-  const wrote = firstOf(data.email, data.phone);
+}
+
+/** One contact, with a link to their messages. */
+export const ContactView = ({ shop, id }: ItemProps) => (
+  <ItemFrame
+    {...{ shop, id }}
+    resource="contacts"
+    render={(contact) => <ContactCard {...{ shop, contact }} />}
+  />
+);
+
+function ContactCard({ shop, contact }: { readonly shop: string; readonly contact: Contact }) {
+  const wrote = firstOf(contact.email, contact.phone);
   return (
     <Card title="Contact">
       <p class="resource-name">
-        <bdi>{nameOf(data)}</bdi>
-        {data.is_archived && <span class="muted"> archived</span>}
+        <bdi>{nameOf(contact)}</bdi>
+        {contact.is_archived && <span class="muted"> archived</span>}
       </p>
       <dl class="resource-facts">
         {(['name', 'company', 'email', 'phone'] as const).map((field) =>
-          data[field] ? (
-            <Fact key={field} name={field} class="id-copy">
-              <bdi>{data[field]}</bdi>
-              <CopyButton text={data[field]} what={`the ${field}`} />
-            </Fact>
+          contact[field] ? (
+            <CopyFact
+              key={field}
+              name={field}
+              text={contact[field]}
+              what={`the ${field}`}
+              isProse
+            />
           ) : null,
         )}
-        <TimeRow name="Last activity" text={data.last_activity_at} />
-        <TimeRow name="Created" text={data.created_at} />
+        <TimeRow name="Last activity" text={contact.last_activity_at} />
+        <TimeRow name="Created" text={contact.created_at} />
         <LinkedIdRow
           name="Parent contact"
-          id={data.parent_contact_id}
-          href={(of) => contactAddress(shop, of)}
+          id={contact.parent_contact_id}
+          href={contactAddress}
+          {...{ shop }}
         />
-        <IdRow id={data.id} what="contact" />
+        <CopyFact name="Id" text={contact.id} what="the contact id" />
       </dl>
       {wrote && (
         <p>

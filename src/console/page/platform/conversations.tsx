@@ -1,42 +1,35 @@
 import { Button } from '../ui/button.tsx';
-import { Input } from '../ui/field.tsx';
-import { Card, Fact, Skeleton, Time } from '../ui/page-parts.tsx';
-import { api, useLoad } from '../api.ts';
+import { CopyFact } from '../ui/copy-button.tsx';
+import { Form, Input } from '../ui/field.tsx';
+import { Card, Fact, TableCard, Time } from '../ui/page-parts.tsx';
+import { contactAddress, conversationAddress, writePlace } from './addresses.ts';
+import { channelWords, LinkedIdRow, TimeRow, StatusBadge } from './facts.tsx';
 import {
-  contactAddress,
-  conversationAddress,
-  type Go,
-  type PlatformPlace,
-  writePlace,
-} from './addresses.ts';
-import { channelWords, LinkedIdRow, TimeRow, IdRow, StatusBadge } from './facts.tsx';
-import { fieldOf, PageFrame, PlatformFailure, usePages } from './page-frame.tsx';
+  ItemFrame,
+  type ItemProps,
+  type ListProps,
+  PageFrame,
+  usePlatformPages,
+} from './page-frame.tsx';
 import { type Conversation, firstOf, timeOf } from './resources.ts';
 import { TranscriptCard } from './transcript-card.tsx';
 
+const COLUMNS = ['Conversation', 'Channel', 'Status', 'Updated'];
+
 /** The conversations of the newest messages, since the API does not list conversations. */
-export function ConversationsView({
-  place,
-  go,
-}: {
-  readonly place: PlatformPlace;
-  readonly go: Go;
-}) {
-  const { shop } = place;
-  const pages = usePages<Conversation>(shop, 'conversations', { limit: 50 });
+export function ConversationsView({ place: { shop }, go }: ListProps) {
+  const pages = usePlatformPages(shop, 'conversations', { limit: 50 });
   return (
     <>
-      <form
+      <Form
         class="filter-fields platform-filters"
-        onSubmit={(event) => {
-          event.preventDefault();
-          const id = fieldOf(event.currentTarget, 'id');
+        onSubmit={(valueOf) => {
+          const id = valueOf('id').trim();
           if (id !== '') go({ id });
         }}
       >
         <Input
           label="Conversation id"
-          quietLabel
           placeholder="Conversation id"
           name="id"
           maxLength={64}
@@ -45,7 +38,7 @@ export function ConversationsView({
         <Button type="submit" icon="search">
           Open
         </Button>
-      </form>
+      </Form>
       <PageFrame
         {...{ pages }}
         empty={{
@@ -54,38 +47,11 @@ export function ConversationsView({
           hint: 'A customer’s first message starts one.',
         }}
         render={(conversations) => (
-          <div class="table-frame card">
-            <table class="table">
-              <thead>
-                <tr>
-                  <th scope="col">Conversation</th>
-                  <th scope="col">Channel</th>
-                  <th scope="col">Status</th>
-                  <th scope="col">Updated</th>
-                </tr>
-              </thead>
-              <tbody>
-                {unique(conversations).map((conversation) => {
-                  const at = timeOf(conversation.updated_at);
-                  return (
-                    <tr key={conversation.id}>
-                      <td class="wide-cell">
-                        <a href={conversationAddress(shop, conversation.id)}>
-                          <bdi>{firstOf(conversation.title) ?? 'Untitled conversation'}</bdi>
-                        </a>
-                        <p class="muted mono ellipsis">{conversation.id}</p>
-                      </td>
-                      <td>{channelWords(conversation)}</td>
-                      <td>
-                        <StatusBadge status={conversation.status} />
-                      </td>
-                      <td class="nowrap">{at !== undefined && <Time {...{ at }} />}</td>
-                    </tr>
-                  );
-                })}
-              </tbody>
-            </table>
-          </div>
+          <TableCard class="table-frame" columns={COLUMNS}>
+            {unique(conversations).map((conversation) => (
+              <Row key={conversation.id} {...{ shop, conversation }} />
+            ))}
+          </TableCard>
         )}
       />
     </>
@@ -97,44 +63,62 @@ const unique = (conversations: readonly Conversation[]): readonly Conversation[]
   ...new Map(conversations.map((each) => [each.id, each])).values(),
 ];
 
-/** One conversation with its messages. */
-export function ConversationView({ shop, id }: { readonly shop: string; readonly id: string }) {
-  const { data, failure, reload } = useLoad(
-    (signal) =>
-      api.platform<Conversation>(shop, `conversations/${encodeURIComponent(id)}`, {}, signal),
-    [shop, id],
+function Row(props: { readonly shop: string; readonly conversation: Conversation }) {
+  const { id, title, status, updated_at } = props.conversation;
+  const at = timeOf(updated_at);
+  return (
+    <tr>
+      <td class="wide-cell">
+        <a href={conversationAddress(props.shop, id)}>
+          <bdi>{firstOf(title) ?? 'Untitled conversation'}</bdi>
+        </a>
+        <p class="muted mono ellipsis">{id}</p>
+      </td>
+      <td>{channelWords(props.conversation)}</td>
+      <td>
+        <StatusBadge {...{ status }} />
+      </td>
+      <td class="nowrap">{at !== undefined && <Time {...{ at }} />}</td>
+    </tr>
   );
-  if (data === undefined) {
-    return failure === undefined ? (
-      <Skeleton lines={8} />
-    ) : (
-      <PlatformFailure refusal={failure} onRetry={reload} />
-    );
-  }
+}
+
+/** One conversation with its messages. */
+export const ConversationView = ({ shop, id }: ItemProps) => (
+  <ItemFrame
+    {...{ shop, id }}
+    resource="conversations"
+    render={(conversation) => <ConversationPage {...{ shop, conversation }} />}
+  />
+);
+
+function ConversationPage(props: { readonly shop: string; readonly conversation: Conversation }) {
+  const { shop, conversation } = props;
   return (
     <div class="message-columns">
-      <div class="message-main">
-        <TranscriptCard {...{ shop }} conversation={id} />
+      <div class="cards">
+        <TranscriptCard {...{ shop }} conversation={conversation.id} />
       </div>
-      <div class="message-side">
+      <div class="cards">
         <Card title="Conversation">
-          {data.title && (
+          {conversation.title && (
             <p class="resource-name">
-              <bdi>{data.title}</bdi>
+              <bdi>{conversation.title}</bdi>
             </p>
           )}
           <dl class="resource-facts">
-            <Fact name="Channel">{channelWords(data)}</Fact>
+            <Fact name="Channel">{channelWords(conversation)}</Fact>
             <Fact name="Status">
-              <StatusBadge status={data.status} />
+              <StatusBadge status={conversation.status} />
             </Fact>
-            {data.resolution && <Fact name="Resolution">{data.resolution}</Fact>}
-            <TimeRow name="Started" text={data.created_at} />
-            <TimeRow name="Updated" text={data.updated_at} />
+            {conversation.resolution && <Fact name="Resolution">{conversation.resolution}</Fact>}
+            <TimeRow name="Started" text={conversation.created_at} />
+            <TimeRow name="Updated" text={conversation.updated_at} />
             <LinkedIdRow
               name="Contact"
-              id={data.contact_id}
-              href={(of) => contactAddress(shop, of)}
+              id={conversation.contact_id}
+              href={contactAddress}
+              {...{ shop }}
             />
             <Fact name="Tickets">
               <a
@@ -142,16 +126,18 @@ export function ConversationView({ shop, id }: { readonly shop: string; readonly
                   shop,
                   view: 'tickets',
                   id: '',
-                  filters: { conversation_id: id },
+                  filters: { conversation_id: conversation.id },
                 })}
               >
                 Tickets in this conversation
               </a>
             </Fact>
             <Fact name="Entries">
-              <a href={`/messages?text=${encodeURIComponent(id)}`}>Messages in Sluice</a>
+              <a href={`/messages?text=${encodeURIComponent(conversation.id)}`}>
+                Messages in Sluice
+              </a>
             </Fact>
-            <IdRow id={data.id} what="conversation" />
+            <CopyFact name="Id" text={conversation.id} what="the conversation id" />
           </dl>
         </Card>
       </div>

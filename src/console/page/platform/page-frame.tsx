@@ -1,12 +1,26 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Refusal } from '../refusal.ts';
 import { Button } from '../ui/button.tsx';
 import { Empty, Failure, Skeleton } from '../ui/page-parts.tsx';
 import type { IconName } from '../ui/icon.tsx';
-import { api, asRefusal, type Query } from '../api.ts';
-import { cursorOf } from './addresses.ts';
-import type { Page } from './resources.ts';
+import { api } from '../api.ts';
+import type { Query } from '../query.ts';
+import { type Pages, useLoad, usePages } from '../loading.ts';
+import { cursorOf, type Go, type PlatformPlace, type View } from './addresses.ts';
+import type { Page } from '../../contract.ts';
+import type { Resources } from './resources.ts';
+
+/** What the list of a view gets. */
+export interface ListProps {
+  readonly place: PlatformPlace;
+  readonly go: Go;
+}
+
+/** What the page of one ticket, conversation or contact gets. */
+export interface ItemProps {
+  readonly shop: string;
+  readonly id: string;
+}
 
 /**
  * Renders a list of the platform with its loading, error and empty states and a button for more.
@@ -36,7 +50,9 @@ export function PageFrame<T>(props: {
   return (
     <>
       {render(items)}
-      {failure !== undefined && <PlatformFailure refusal={failure} onRetry={more} />}
+      {failure !== undefined && (
+        <PlatformFailure refusal={failure} onRetry={hasMore ? more : reload} />
+      )}
       {hasMore && failure === undefined && (
         <p class="list-end">
           <Button busy={loading} onClick={more}>
@@ -48,13 +64,45 @@ export function PageFrame<T>(props: {
   );
 }
 
+/** The list of one of the shop's resources, page by page. */
+export const usePlatformPages = <R extends keyof Resources>(
+  shop: string,
+  resource: R,
+  query: Query,
+): Pages<Resources[R]> =>
+  usePages<Resources[R], string>(async (cursor, signal) => {
+    const page = await api.platform<Page<Resources[R]>>(
+      shop,
+      resource,
+      { ...query, cursor },
+      signal,
+    );
+    return { items: page.results, next: cursorOf(page.next) };
+  });
+
+/** Loads one ticket, conversation or contact and renders it. */
+export function ItemFrame<R extends View>(props: {
+  readonly shop: string;
+  readonly resource: R;
+  readonly id: string;
+  readonly render: (item: Resources[R]) => ComponentChildren;
+}) {
+  const { shop, resource, id, render } = props;
+  const { data, failure, reload } = useLoad((signal) =>
+    api.platform<Resources[R]>(shop, `${resource}/${encodeURIComponent(id)}`, {}, signal),
+  );
+  if (data !== undefined) return <>{render(data)}</>;
+  return failure === undefined ? (
+    <Skeleton lines={8} />
+  ) : (
+    <PlatformFailure refusal={failure} onRetry={reload} />
+  );
+}
+
 /** An error of the platform's API; the hint says that the gateway itself still works. */
-export const PlatformFailure = (props: {
-  readonly refusal: Refusal;
-  readonly onRetry: () => void;
-}) => (
+const PlatformFailure = (props: { readonly refusal: Refusal; readonly onRetry: () => void }) => (
   <>
-    <Failure refusal={props.refusal} onRetry={() => props.onRetry()} />
+    <Failure {...props} />
     {props.refusal.code === 'unavailable' && (
       <p class="platform-hint muted">
         The platform failed or did not respond. New messages are still accepted and stay queued.{' '}
@@ -63,68 +111,3 @@ export const PlatformFailure = (props: {
     )}
   </>
 );
-
-/** The loaded pages of a list. */
-interface Pages<T> {
-  readonly items: readonly T[] | undefined;
-  readonly failure: Refusal | undefined;
-  readonly loading: boolean;
-  readonly hasMore: boolean;
-  readonly more: () => void;
-  readonly reload: () => void;
-}
-
-interface State<T> {
-  readonly items: readonly T[] | undefined;
-  readonly cursor: string | undefined;
-  readonly failure: Refusal | undefined;
-  readonly loading: boolean;
-}
-
-/** Loads the first page, again when `query` changes, and further pages on demand. */
-export function usePages<T>(shop: string, resource: string, query: Query): Pages<T> {
-  const [state, setState] = useState<State<T>>(EMPTY);
-  const abort = useRef(new AbortController());
-  const key = JSON.stringify([shop, resource, query]);
-
-  const read = (cursor: string | undefined) => {
-    abort.current.abort();
-    const { signal } = (abort.current = new AbortController());
-    setState((now) => ({ ...now, failure: undefined, loading: true }));
-    api.platform<Page<T>>(shop, resource, { ...query, cursor }, signal).then(
-      ({ results, next }) => {
-        if (signal.aborted) return;
-        setState(({ items = [] }) => ({
-          items: cursor === undefined ? results : [...items, ...results],
-          cursor: cursorOf(next),
-          failure: undefined,
-          loading: false,
-        }));
-      },
-      (error: unknown) => {
-        if (signal.aborted) return;
-        setState((now) => ({ ...now, failure: asRefusal(error), loading: false }));
-      },
-    );
-  };
-  useEffect(() => {
-    setState(EMPTY);
-    if (shop !== '') read(undefined);
-    return () => abort.current.abort();
-  }, [key]);
-  const { items, failure, loading, cursor } = state;
-  return {
-    ...{ items, failure, loading },
-    hasMore: cursor !== undefined,
-    more: () => read(cursor),
-    reload: () => read(undefined),
-  };
-}
-
-const EMPTY = { items: undefined, cursor: undefined, failure: undefined, loading: true };
-
-/** The trimmed value of a form field. */
-export function fieldOf(form: HTMLFormElement, name: string): string {
-  const value = new FormData(form).get(name);
-  return typeof value === 'string' ? value.trim() : '';
-}

@@ -1,11 +1,12 @@
 import { useLocation } from 'preact-iso';
+import type { FunctionComponent } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { overview } from '../stream.ts';
 import { Select } from '../ui/field.tsx';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { Empty, PageTitle, Skeleton } from '../ui/page-parts.tsx';
 import {
-  type Go,
+  addressIn,
   type PlatformPlace,
   readPlace,
   type View,
@@ -14,13 +15,25 @@ import {
 } from './addresses.ts';
 import { ContactsView, ContactView } from './contacts.tsx';
 import { ConversationsView, ConversationView } from './conversations.tsx';
+import type { ItemProps, ListProps } from './page-frame.tsx';
 import './platform.css';
 import { TicketsView, TicketView } from './tickets.tsx';
 
-const NAMES: Readonly<Record<View, readonly [string, IconName]>> = {
-  tickets: ['Tickets', 'platform'],
-  conversations: ['Conversations', 'web_chat'],
-  contacts: ['Contacts', 'person'],
+interface Shown {
+  readonly name: string;
+  readonly icon: IconName;
+  readonly List: FunctionComponent<ListProps>;
+  readonly Item: FunctionComponent<ItemProps>;
+}
+const SHOWN: Readonly<Record<View, Shown>> = {
+  tickets: { name: 'Tickets', icon: 'platform', List: TicketsView, Item: TicketView },
+  conversations: {
+    name: 'Conversations',
+    icon: 'web_chat',
+    List: ConversationsView,
+    Item: ConversationView,
+  },
+  contacts: { name: 'Contacts', icon: 'person', List: ContactsView, Item: ContactView },
 };
 
 /** Tickets, conversations and contacts of a shop, read from its platform. */
@@ -40,7 +53,6 @@ export function PlatformPage() {
         {options.length > 1 && (
           <Select
             label="Shop"
-            quietLabel
             value={shop}
             options={options.map((each) => ({ value: each, label: each }))}
             onChoose={(chosen) => go({ shop: chosen, id: '', filters: {} })}
@@ -51,11 +63,11 @@ export function PlatformPage() {
         {VIEWS.map((view) => (
           <a
             key={view}
-            href={writePlace({ shop, view, id: '', filters: {} })}
+            href={addressIn(view)(shop)}
             aria-current={view === place.view ? 'page' : undefined}
           >
-            <Icon name={NAMES[view][1]} />
-            {NAMES[view][0]}
+            <Icon name={SHOWN[view].icon} />
+            {SHOWN[view].name}
           </a>
         ))}
       </nav>
@@ -70,32 +82,14 @@ export function PlatformPage() {
           </Empty>
         )
       ) : (
-        <Shown key={shop} place={here} go={go} />
+        <Place key={writePlace(here)} place={here} go={go} />
       )}
     </div>
   );
 }
 
-function Shown({ place, go }: { readonly place: PlatformPlace; readonly go: Go }) {
+function Place({ place, go }: ListProps) {
   const { shop, view, id } = place;
-  switch (view) {
-    case 'tickets':
-      return id === '' ? (
-        <TicketsView {...{ place, go }} />
-      ) : (
-        <TicketView key={id} {...{ shop, id }} />
-      );
-    case 'conversations':
-      return id === '' ? (
-        <ConversationsView {...{ place, go }} />
-      ) : (
-        <ConversationView key={id} {...{ shop, id }} />
-      );
-    case 'contacts':
-      return id === '' ? (
-        <ContactsView {...{ place, go }} />
-      ) : (
-        <ContactView key={id} {...{ shop, id }} />
-      );
-  }
+  const { List, Item } = SHOWN[view];
+  return id === '' ? <List {...{ place, go }} /> : <Item {...{ shop, id }} />;
 }

@@ -1,21 +1,21 @@
 import { useState } from 'preact/hooks';
 import { Button } from '../ui/button.tsx';
-import { Input, Select } from '../ui/field.tsx';
-import { Card, Fact, Skeleton, Time } from '../ui/page-parts.tsx';
-import { api, useLoad } from '../api.ts';
+import { CopyFact } from '../ui/copy-button.tsx';
+import { Form, Input, Select } from '../ui/field.tsx';
+import { Card, Fact, TableCard, Time } from '../ui/page-parts.tsx';
+import { contactAddress, conversationAddress, ticketAddress } from './addresses.ts';
 import {
-  contactAddress,
-  conversationAddress,
-  type Go,
-  type PlatformPlace,
-  ticketAddress,
-  writePlace,
-} from './addresses.ts';
-import { fieldOf, PageFrame, PlatformFailure, usePages } from './page-frame.tsx';
+  ItemFrame,
+  type ItemProps,
+  type ListProps,
+  PageFrame,
+  usePlatformPages,
+} from './page-frame.tsx';
 import { type Ticket, timeOf } from './resources.ts';
-import { LinkedIdRow, TimeRow, IdRow, StatusBadge } from './facts.tsx';
+import { LinkedIdRow, TimeRow, StatusBadge } from './facts.tsx';
 import { TranscriptCard } from './transcript-card.tsx';
 
+const COLUMNS = ['No.', 'Ticket', 'Status', 'Priority', 'Last message'];
 /** The API accepts a range of at most 30 days (§8). */
 const WINDOWS = [
   { value: '', label: 'Created at any time' },
@@ -31,13 +31,13 @@ const BY_ID = [
 ] as const;
 
 /** The tickets of a shop, with the filters of the API (§4.2). */
-export function TicketsView({ place, go }: { readonly place: PlatformPlace; readonly go: Go }) {
+export function TicketsView({ place, go }: ListProps) {
   const { shop, filters } = place;
-  const pages = usePages<Ticket>(shop, 'tickets', { ...filters, limit: 50 });
+  const pages = usePlatformPages(shop, 'tickets', { ...filters, limit: 50 });
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <>
-      <TicketFilters key={writePlace(place)} {...{ place, go }} />
+      <TicketFilters {...{ place, go }} />
       <PageFrame
         {...{ pages }}
         empty={
@@ -50,28 +50,11 @@ export function TicketsView({ place, go }: { readonly place: PlatformPlace; read
               }
         }
         render={(tickets) => (
-          <div class="table-frame card">
-            <table class="table">
-              <thead>
-                <tr>
-                  <th scope="col" class="number">
-                    No.
-                  </th>
-                  <th scope="col">Ticket</th>
-                  <th scope="col">Status</th>
-                  <th scope="col" class="number">
-                    Priority
-                  </th>
-                  <th scope="col">Last message</th>
-                </tr>
-              </thead>
-              <tbody>
-                {tickets.map((ticket) => (
-                  <Row key={ticket.id} {...{ shop, ticket }} />
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <TableCard class="table-frame" columns={COLUMNS} numbers={['No.', 'Priority']}>
+            {tickets.map((ticket) => (
+              <Row key={ticket.id} {...{ shop, ticket }} />
+            ))}
+          </TableCard>
         )}
       />
     </>
@@ -103,7 +86,7 @@ function Row({ shop, ticket }: { readonly shop: string; readonly ticket: Ticket 
   );
 }
 
-function TicketFilters({ place, go }: { readonly place: PlatformPlace; readonly go: Go }) {
+function TicketFilters({ place, go }: ListProps) {
   const { filters } = place;
   const given = BY_ID.find(({ name }) => filters[name] !== undefined);
   const [by, setBy] = useState<string>(given?.name ?? BY_ID[0].name);
@@ -111,24 +94,20 @@ function TicketFilters({ place, go }: { readonly place: PlatformPlace; readonly 
     go({ filters: { ...filters, ...change } });
   const clearIds = Object.fromEntries(BY_ID.map(({ name }) => [name, '']));
   return (
-    <form
+    <Form
       class="filter-fields platform-filters"
-      onSubmit={(event) => {
-        event.preventDefault();
-        const form = event.currentTarget;
-        set({ ...clearIds, [by]: fieldOf(form, 'id'), priority: fieldOf(form, 'priority') });
-      }}
+      onSubmit={(valueOf) =>
+        set({ ...clearIds, [by]: valueOf('id').trim(), priority: valueOf('priority').trim() })
+      }
     >
       <Select
         label="Created"
-        quietLabel
         value={filters['created_at__range'] ?? ''}
         options={WINDOWS}
         onChoose={(value) => set({ created_at__range: value })}
       />
       <Input
         label="Priority"
-        quietLabel
         placeholder="Priority"
         name="priority"
         inputMode="numeric"
@@ -138,14 +117,12 @@ function TicketFilters({ place, go }: { readonly place: PlatformPlace; readonly 
       />
       <Select
         label="Find by"
-        quietLabel
         value={by}
         options={BY_ID.map(({ name, label }) => ({ value: name, label }))}
         onChoose={setBy}
       />
       <Input
         label="Id"
-        quietLabel
         placeholder="Id"
         name="id"
         maxLength={64}
@@ -160,27 +137,24 @@ function TicketFilters({ place, go }: { readonly place: PlatformPlace; readonly 
           Clear
         </Button>
       )}
-    </form>
+    </Form>
   );
 }
 
 /** One ticket with its conversation. */
-export function TicketView({ shop, id }: { readonly shop: string; readonly id: string }) {
-  const { data, failure, reload } = useLoad(
-    (signal) => api.platform<Ticket>(shop, `tickets/${encodeURIComponent(id)}`, {}, signal),
-    [shop, id],
-  );
-  if (data === undefined) {
-    return failure === undefined ? (
-      <Skeleton lines={8} />
-    ) : (
-      <PlatformFailure refusal={failure} onRetry={reload} />
-    );
-  }
-  const { conversation_id: conversation, contact_id: contact } = data;
+export const TicketView = ({ shop, id }: ItemProps) => (
+  <ItemFrame
+    {...{ shop, id }}
+    resource="tickets"
+    render={(ticket) => <TicketPage {...{ shop, ticket }} />}
+  />
+);
+
+function TicketPage({ shop, ticket }: { readonly shop: string; readonly ticket: Ticket }) {
+  const { conversation_id: conversation, contact_id: contact } = ticket;
   return (
     <div class="message-columns">
-      <div class="message-main">
+      <div class="cards">
         {conversation ? (
           <TranscriptCard {...{ shop }} conversation={conversation} />
         ) : (
@@ -189,31 +163,32 @@ export function TicketView({ shop, id }: { readonly shop: string; readonly id: s
           </Card>
         )}
       </div>
-      <div class="message-side">
-        <Card title={`Ticket ${data.number}`}>
+      <div class="cards">
+        <Card title={`Ticket ${ticket.number}`}>
           <p class="resource-name">
-            <bdi>{data.name}</bdi>
+            <bdi>{ticket.name}</bdi>
           </p>
-          {data.summary && (
+          {ticket.summary && (
             <p class="muted">
-              <bdi>{data.summary}</bdi>
+              <bdi>{ticket.summary}</bdi>
             </p>
           )}
           <dl class="resource-facts">
             <Fact name="Status">
-              <StatusBadge status={data.status} />
+              <StatusBadge status={ticket.status} />
             </Fact>
-            <Fact name="Priority">{data.priority ?? '–'}</Fact>
-            <TimeRow name="Created" text={data.created_at} />
-            <TimeRow name="Last message" text={data.last_message_at} />
-            <TimeRow name="Completed" text={data.completed_at} />
-            <LinkedIdRow name="Contact" id={contact} href={(of) => contactAddress(shop, of)} />
+            <Fact name="Priority">{ticket.priority ?? '–'}</Fact>
+            <TimeRow name="Created" text={ticket.created_at} />
+            <TimeRow name="Last message" text={ticket.last_message_at} />
+            <TimeRow name="Completed" text={ticket.completed_at} />
+            <LinkedIdRow name="Contact" id={contact} href={contactAddress} {...{ shop }} />
             <LinkedIdRow
               name="Conversation"
               id={conversation}
-              href={(of) => conversationAddress(shop, of)}
+              href={conversationAddress}
+              {...{ shop }}
             />
-            <IdRow id={data.id} what="ticket" />
+            <CopyFact name="Id" text={ticket.id} what="the ticket id" />
           </dl>
         </Card>
       </div>

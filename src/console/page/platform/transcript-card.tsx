@@ -5,14 +5,16 @@ import { Badge, Card, Time } from '../ui/page-parts.tsx';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { toast } from '../ui/overlays.tsx';
-import { PageFrame, usePages } from './page-frame.tsx';
-import type { Message } from './resources.ts';
+import { PageFrame, usePlatformPages } from './page-frame.tsx';
 import { transcript, type Turn } from './transcript.ts';
 
 /** The messages of a conversation, as a chat. */
 export function TranscriptCard(props: { readonly shop: string; readonly conversation: string }) {
   const { shop, conversation } = props;
-  const pages = usePages<Message>(shop, 'messages', { conversation_id: conversation, limit: 100 });
+  const pages = usePlatformPages(shop, 'messages', {
+    conversation_id: conversation,
+    limit: 100,
+  });
   return (
     <Card
       title="Messages"
@@ -70,7 +72,7 @@ const TurnItem = ({ turn }: { readonly turn: Turn }) => (
       {turn.text === '' ? <span class="muted">(no text)</span> : turn.text}
     </div>
     {turn.attachments.length > 0 && (
-      <ul class="turn-files">
+      <ul class="turn-files small">
         {turn.attachments.map((name, index) => (
           <li key={index}>
             <Icon name="file" />
@@ -102,7 +104,7 @@ function EntryLink({ message }: { readonly message: string }) {
   };
   return (
     <a
-      class="turn-entry"
+      class="small"
       href={href}
       onClick={(event) => {
         if (event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -111,8 +113,7 @@ function EntryLink({ message }: { readonly message: string }) {
         void open();
       }}
     >
-      {' '}
-      Show entry{' '}
+      Show entry
     </a>
   );
 }

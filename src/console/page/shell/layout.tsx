@@ -8,15 +8,15 @@ import { MessagesPage } from '../messages/messages-page.tsx';
 import { OverviewPage } from '../overview/overview-page.tsx';
 import { PlatformPage } from '../platform/platform-page.tsx';
 import { Button, ButtonLink } from '../ui/button.tsx';
-import { Dialog, toast } from '../ui/overlays.tsx';
+import { Dialog, orToast } from '../ui/overlays.tsx';
 import { Empty, PageTitle } from '../ui/page-parts.tsx';
-import { api, asRefusal, session } from '../api.ts';
+import { api, session } from '../api.ts';
 import { count, span } from '../formats.ts';
 import { connection, lastSeenAt, overview } from '../stream.ts';
-import { Icon, type IconName, Mark } from '../ui/icon.tsx';
+import { Icon, Mark } from '../ui/icon.tsx';
 import { SchemeSwitch } from '../scheme.tsx';
 import { now } from '../now.ts';
-import { ShortcutHelp, useShortcuts } from './shortcuts.tsx';
+import { PAGES, ShortcutHelp, useShortcuts } from './shortcuts.tsx';
 
 /** The frame around every page. */
 export const Layout = () => (
@@ -86,16 +86,6 @@ function enterPage(event?: Event): void {
   });
 }
 
-const PAGES: readonly { readonly path: string; readonly name: string; readonly icon: IconName }[] =
-  [
-    { path: '/', name: 'Overview', icon: 'overview' },
-    { path: '/messages', name: 'Messages', icon: 'messages' },
-    { path: '/platform', name: 'Platform', icon: 'platform' },
-    { path: '/configuration', name: 'Configuration', icon: 'configuration' },
-    { path: '/audit', name: 'Audit', icon: 'audit' },
-    { path: '/doctor', name: 'Doctor', icon: 'doctor' },
-  ];
-
 const isWithin = (at: string, path: string): boolean =>
   at === path || (path !== '/' && at.startsWith(`${path}/`));
 
@@ -138,21 +128,18 @@ function Navigation(props: { onHelp(): void; onNavigate?(): void }) {
         </button>
         <button type="button" class="nav-item" onClick={() => void signOut()}>
           <Icon name="signOut" />
-          Sign out <span class="operator">{session.value?.operator}</span>
+          Sign out <span class="operator muted small ellipsis">{session.value?.operator}</span>
         </button>
       </div>
     </div>
   );
 }
 
-async function signOut(): Promise<void> {
-  try {
+const signOut = (): Promise<boolean> =>
+  orToast(async () => {
     await api.logout();
     session.value = null;
-  } catch (error) {
-    toast({ tone: 'danger', text: asRefusal(error).message });
-  }
-}
+  });
 
 /** Warns that the data shown is outdated, or that delivery is paused. */
 function ConnectionNote() {

@@ -4,15 +4,15 @@ import { LIST_KEYS } from '../messages/list-keys.ts';
 import { useChord, useKeys } from '../ui/keys.ts';
 import { Dialog } from '../ui/overlays.tsx';
 
-/** The second keys of the `g` shortcuts. */
-const GO: readonly { readonly key: string; readonly path: string; readonly name: string }[] = [
-  { key: 'o', path: '/', name: 'Overview' },
-  { key: 'm', path: '/messages', name: 'Messages' },
-  { key: 'p', path: '/platform', name: 'Platform' },
-  { key: 'c', path: '/configuration', name: 'Configuration' },
-  { key: 'a', path: '/audit', name: 'Audit' },
-  { key: 'd', path: '/doctor', name: 'Doctor' },
-];
+/** The pages of the navigation; `key` follows the `g` of a shortcut. */
+export const PAGES = [
+  { key: 'o', path: '/', name: 'Overview', icon: 'overview' },
+  { key: 'm', path: '/messages', name: 'Messages', icon: 'messages' },
+  { key: 'p', path: '/platform', name: 'Platform', icon: 'platform' },
+  { key: 'c', path: '/configuration', name: 'Configuration', icon: 'configuration' },
+  { key: 'a', path: '/audit', name: 'Audit', icon: 'audit' },
+  { key: 'd', path: '/doctor', name: 'Doctor', icon: 'doctor' },
+] as const;
 
 /** `g` and a letter open a page, `/` focuses the search, `?` lists the shortcuts. */
 export function useShortcuts() {
@@ -20,7 +20,7 @@ export function useShortcuts() {
   const { route } = useLocation();
   const isSecond = useChord();
   useKeys((event) => {
-    const target = isSecond(event) ? GO.find(({ key }) => key === event.key) : undefined;
+    const target = isSecond(event) ? PAGES.find(({ key }) => key === event.key) : undefined;
     if (target !== undefined) route(target.path);
     else if (event.key === '?') setOpen(true);
     else return event.key === '/' && focusSearch();
@@ -37,7 +37,7 @@ function focusSearch(): boolean {
 }
 
 const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
-  ...GO.map(({ key, name }) => [['g', key], name] as const),
+  ...PAGES.map(({ key, name }) => [['g', key], name] as const),
   [['/'], 'Search'],
   [['?'], 'Show keyboard shortcuts'],
   [['Esc'], 'Close'],
@@ -48,7 +48,7 @@ const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
 
 export const ShortcutHelp = (props: { readonly open: boolean; onClose(): void }) => (
   <Dialog open={props.open} title="Keyboard" onClose={() => props.onClose()}>
-    <dl class="keys">
+    <dl class="keys rows">
       {KEYS.map(([keys, what]) => (
         <div key={what}>
           <dt>{what}</dt>

@@ -1,27 +1,29 @@
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact';
 import { Icon, type IconName } from './icon.tsx';
 
-export interface ButtonProps extends Omit<ButtonHTMLAttributes, 'icon'> {
+interface Face {
   /** `primary`: the main action; `danger`: destructive; `quiet`: without a frame. */
   readonly look?: 'plain' | 'primary' | 'danger' | 'quiet';
   readonly size?: 'normal' | 'small';
   readonly icon?: IconName;
-  /** Shows a spinner and ignores clicks; the button keeps the focus. */
-  readonly busy?: boolean;
+  /** Without text, `aria-label` is needed, which is also the tooltip. */
   readonly children?: ComponentChildren;
 }
 
-/** A button without text needs `aria-label`, which is also its tooltip. */
+interface ButtonProps extends Face, Omit<ButtonHTMLAttributes, 'icon' | 'size' | 'children'> {
+  /** Shows a spinner and ignores clicks; the button keeps the focus. */
+  readonly busy?: boolean;
+}
+
 export function Button(props: ButtonProps) {
-  const { look = 'plain', size = 'normal', icon, busy = false, children, ...rest } = props;
-  const isBare = children === undefined;
+  const { look: _look, size: _size, icon, busy = false, children, ...rest } = props;
   return (
     <button
       type="button"
-      title={isBare ? rest['aria-label'] : undefined}
+      title={children === undefined ? rest['aria-label'] : undefined}
       {...rest}
       {...(busy && { 'aria-busy': 'true', 'aria-disabled': 'true', onClick: ignoreClick })}
-      class={`button ${look} ${size}${isBare ? ' bare' : ''}`}
+      class={classOf(props)}
     >
       {busy ? <span class="spinner" /> : icon && <Icon name={icon} />}
       {children !== undefined && <span>{children}</span>}
@@ -31,16 +33,22 @@ export function Button(props: ButtonProps) {
 
 const ignoreClick = (event: Event): void => event.preventDefault();
 
-/** A link styled as a button. */
-export const ButtonLink = (props: {
+const classOf = ({ look = 'plain', size = 'normal', children }: Face): string =>
+  `button ${look} ${size}${children === undefined ? ' bare' : ''}`;
+
+interface LinkProps extends Face {
   readonly href: string;
-  readonly look?: ButtonProps['look'];
-  readonly size?: ButtonProps['size'];
-  readonly icon?: IconName;
-  readonly children: ComponentChildren;
-}) => (
-  <a href={props.href} class={`button ${props.look ?? 'plain'} ${props.size ?? 'normal'}`}>
-    {props.icon && <Icon name={props.icon} />}
-    <span>{props.children}</span>
-  </a>
-);
+  readonly download?: string;
+  readonly 'aria-label'?: string;
+}
+
+/** A link styled as a button. */
+export function ButtonLink(props: LinkProps) {
+  const { look: _look, size: _size, icon, children, ...rest } = props;
+  return (
+    <a title={rest['aria-label']} {...rest} class={classOf(props)}>
+      {icon && <Icon name={icon} />}
+      {children !== undefined && <span>{children}</span>}
+    </a>
+  );
+}

@@ -1,6 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 import { Button } from './button.tsx';
 import { toast } from './overlays.tsx';
+import { Fact } from './page-parts.tsx';
 
 const COPIED_SHOWN_MS = 2_000;
 
@@ -46,6 +47,20 @@ export function CopyButton(props: {
     </>
   );
 }
+
+/** A `Fact` with a copy button; `what` completes its label. */
+export const CopyFact = (props: {
+  readonly name: string;
+  readonly text: string;
+  readonly what: string;
+  /** Shows the text in the font of prose. */
+  readonly isProse?: boolean;
+}) => (
+  <Fact name={props.name} class="id-copy">
+    <bdi class={props.isProse ? undefined : 'mono'}>{props.text}</bdi>
+    <CopyButton text={props.text} what={props.what} />
+  </Fact>
+);
 
 function copyBySelection(text: string): boolean {
   const area = document.createElement('textarea');

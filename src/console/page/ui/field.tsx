@@ -1,38 +1,32 @@
-import type { ComponentChildren, InputHTMLAttributes, Ref, SelectHTMLAttributes } from 'preact';
+import type { ComponentProps, InputHTMLAttributes, Ref } from 'preact';
 import { useId } from 'preact/hooks';
 import { Icon } from './icon.tsx';
 
-interface FieldProps {
+interface InputProps extends Omit<InputHTMLAttributes, 'label' | 'type' | 'id'> {
   readonly label: string;
-  /** Shows the label to screen readers only. */
-  readonly quietLabel?: boolean;
-  readonly hint?: ComponentChildren;
-  readonly fault?: string | undefined;
-}
-
-export interface InputProps extends FieldProps, Omit<InputHTMLAttributes, 'label' | 'type' | 'id'> {
+  /** Otherwise the label is for screen readers only. */
+  readonly showLabel?: boolean;
+  readonly hint?: string;
   readonly type?: string;
   readonly inputRef?: Ref<HTMLInputElement>;
 }
 
-export function Input({ label, quietLabel, hint, fault, inputRef, ...rest }: InputProps) {
+export function Input({ label, showLabel = false, hint, inputRef, ...rest }: InputProps) {
   const id = useId();
-  const note = fault ?? hint;
   return (
     <div class="field">
-      <label for={id} class={quietLabel ? 'sr' : undefined}>
+      <label for={id} class={showLabel ? undefined : 'sr'}>
         {label}
       </label>
       <input
         {...(rest as object)}
         id={id}
         ref={inputRef ?? null}
-        aria-invalid={fault !== undefined}
-        aria-describedby={note === undefined ? undefined : `${id}-note`}
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
       />
-      {note !== undefined && (
-        <p id={`${id}-note`} class={fault === undefined ? 'hint' : 'fault'}>
-          {note}
+      {hint !== undefined && (
+        <p id={`${id}-hint`} class="hint">
+          {hint}
         </p>
       )}
     </div>
@@ -40,36 +34,30 @@ export function Input({ label, quietLabel, hint, fault, inputRef, ...rest }: Inp
 }
 
 /** The page's search field; the key `/` moves the focus to it. */
-export const SearchInput = (props: Omit<InputProps, 'type' | 'quietLabel'>) => (
+export const SearchInput = (props: Omit<InputProps, 'type'>) => (
   <div class="search" role="search">
     <Icon name="search" />
-    <Input {...props} type="search" quietLabel autocomplete="off" spellcheck={false} data-search />
+    <Input {...props} type="search" autocomplete="off" spellcheck={false} data-search />
     <kbd aria-hidden="true">/</kbd>
   </div>
 );
 
-export interface SelectProps
-  extends FieldProps, Omit<SelectHTMLAttributes, 'label' | 'id' | 'onChange' | 'value'> {
+/** A choice of one option; its label is for screen readers only. */
+export function Select(props: {
+  readonly label: string;
   readonly value: string;
   readonly options: readonly { readonly value: string; readonly label: string }[];
   readonly onChoose: (value: string) => void;
-}
-
-export function Select(props: SelectProps) {
-  const { label, quietLabel, hint, fault, options, value, onChoose, ...rest } = props;
+}) {
+  const { label, options, value, onChoose } = props;
   const id = useId();
   return (
     <div class="field">
-      <label for={id} class={quietLabel ? 'sr' : undefined}>
+      <label for={id} class="sr">
         {label}
       </label>
       <div class="select">
-        <select
-          {...(rest as object)}
-          id={id}
-          value={value}
-          onChange={(event) => onChoose(event.currentTarget.value)}
-        >
+        <select id={id} value={value} onChange={(event) => onChoose(event.currentTarget.value)}>
           {options.map((option) => (
             <option key={option.value} value={option.value} selected={option.value === value}>
               {option.label}
@@ -78,8 +66,27 @@ export function Select(props: SelectProps) {
         </select>
         <Icon name="down" />
       </div>
-      {hint !== undefined && <p class="hint">{hint}</p>}
-      {fault !== undefined && <p class="fault">{fault}</p>}
     </div>
   );
 }
+
+/** A form that the page handles; `onSubmit` reads the fields by their names. */
+export const Form = ({
+  onSubmit,
+  ...rest
+}: Omit<ComponentProps<'form'>, 'onSubmit'> & {
+  readonly onSubmit: (valueOf: (name: string) => string) => void;
+}) => (
+  <form
+    {...rest}
+    onSubmit={(event) => {
+      event.preventDefault();
+      // Password managers may fill the form without an input event.
+      const data = new FormData(event.currentTarget);
+      onSubmit((name) => {
+        const value = data.get(name);
+        return typeof value === 'string' ? value : '';
+      });
+    }}
+  />
+);

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { signal } from '@preact/signals';
+import { asRefusal } from '../api.ts';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 
@@ -68,47 +69,60 @@ interface Shown extends Toast {
 const shown = signal<readonly Shown[]>([]);
 let last = 0;
 
-/**
- * Shows a message for a few seconds, also to screen readers; returns the function that removes it.
- */
-export function toast(what: Toast): () => void {
+/** Shows a message for a few seconds, also to screen readers. */
+export function toast(what: Toast): void {
   const id = (last += 1);
-  const dismiss = () => (shown.value = shown.value.filter((one) => one.id !== id));
   shown.value = [...shown.value.slice(1 - MAX_TOASTS), { ...what, id }];
-  const durationMs = what.action === undefined ? SHOWN_MS : WITH_ACTION_MS;
   const expire = (): void => {
     // A toast under the pointer or with the focus stays.
     const isInUse = document.querySelector(`[data-toast="${id}"]:is(:hover, :focus-within)`);
-    if (isInUse === null) dismiss();
+    if (isInUse === null) dismiss(id);
     else setTimeout(expire, 1_000);
   };
-  setTimeout(expire, durationMs);
-  return dismiss;
+  setTimeout(expire, what.action === undefined ? SHOWN_MS : WITH_ACTION_MS);
+}
+
+function dismiss(id: number): void {
+  shown.value = shown.value.filter((one) => one.id !== id);
+}
+
+/** Shows an error as a toast; resolves with whether there was none. */
+export async function orToast(work: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    toast({ tone: 'danger', text: asRefusal(error).message });
+    return false;
+  }
 }
 
 export const Toasts = () => (
   <div class="toasts" role="status" aria-live="polite">
-    {shown.value.map(({ id, text, tone = 'ok', action }) => {
-      const dismiss = () => (shown.value = shown.value.filter((one) => one.id !== id));
-      return (
-        <div key={id} class={`toast ${tone}`} data-toast={id}>
-          <Icon name={tone === 'ok' ? 'ok' : 'alert'} />
-          <p>{text}</p>
-          {action !== undefined && (
-            <Button
-              size="small"
-              look="quiet"
-              onClick={() => {
-                dismiss();
-                action.run();
-              }}
-            >
-              {action.label}
-            </Button>
-          )}
-          <Button size="small" look="quiet" icon="close" aria-label="Dismiss" onClick={dismiss} />
-        </div>
-      );
-    })}
+    {shown.value.map(({ id, text, tone = 'ok', action }) => (
+      <div key={id} class={`toast ${tone}`} data-toast={id}>
+        <Icon name={tone === 'ok' ? 'ok' : 'alert'} />
+        <p>{text}</p>
+        {action !== undefined && (
+          <Button
+            size="small"
+            look="quiet"
+            onClick={() => {
+              dismiss(id);
+              action.run();
+            }}
+          >
+            {action.label}
+          </Button>
+        )}
+        <Button
+          size="small"
+          look="quiet"
+          icon="close"
+          aria-label="Dismiss"
+          onClick={() => dismiss(id)}
+        />
+      </div>
+    ))}
   </div>
 );

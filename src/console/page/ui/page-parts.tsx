@@ -1,6 +1,6 @@
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, ComponentProps } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { CHANNEL_NAMES, exact, relative, STATE_NAMES } from '../formats.ts';
+import { CHANNEL_NAMES, clock, exact, relative, STATE_NAMES } from '../formats.ts';
 import { now } from '../now.ts';
 import type { Channel, EntryState } from '../../contract.ts';
 import type { Refusal } from '../refusal.ts';
@@ -29,11 +29,10 @@ export function Card(props: {
   readonly title: string;
   readonly tools?: ComponentChildren;
   readonly children: ComponentChildren;
-  readonly wide?: boolean;
 }) {
   const id = useId();
   return (
-    <section class={`card${props.wide ? ' wide' : ''}`} aria-labelledby={id}>
+    <section class="card" aria-labelledby={id}>
       <header>
         <h2 id={id}>{props.title}</h2>
         {props.tools}
@@ -43,19 +42,37 @@ export function Card(props: {
   );
 }
 
-/** A name and its value, in a `dl`. */
-export function Fact(props: {
-  readonly name: string;
-  readonly class?: string;
+/** A name and its value, in a `dl`; further properties are those of the value. */
+export const Fact = ({ name, ...value }: { readonly name: string } & ComponentProps<'dd'>) => (
+  <div>
+    <dt>{name}</dt>
+    <dd {...value} />
+  </div>
+);
+
+/** A card with a table of these columns; `children` are its rows. */
+export const TableCard = (props: {
+  readonly class: string;
+  readonly columns: readonly string[];
+  /** The columns of numbers. */
+  readonly numbers?: readonly string[];
   readonly children: ComponentChildren;
-}) {
-  return (
-    <div>
-      <dt>{props.name}</dt>
-      <dd class={props.class}>{props.children}</dd>
-    </div>
-  );
-}
+}) => (
+  <div class={`card ${props.class}`}>
+    <table class="table">
+      <thead>
+        <tr>
+          {props.columns.map((name) => (
+            <th key={name} scope="col" class={props.numbers?.includes(name) ? 'number' : undefined}>
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>{props.children}</tbody>
+    </table>
+  </div>
+);
 
 /** A text from the gateway; parts in backticks are shown as code. */
 export const Prose = ({ text }: { readonly text: string }) => (
@@ -70,6 +87,13 @@ export const Prose = ({ text }: { readonly text: string }) => (
 export const Time = ({ at }: { readonly at: number }) => (
   <time dateTime={new Date(at).toISOString()} title={exact(at)}>
     {relative(at, now.value)}
+  </time>
+);
+
+/** The time of day; the tooltip shows the exact time. */
+export const ClockTime = ({ at }: { readonly at: number }) => (
+  <time class="muted" dateTime={new Date(at).toISOString()} title={exact(at)}>
+    {clock(at)}
   </time>
 );
 
@@ -124,21 +148,34 @@ export const Empty = (props: {
 );
 
 /** A failed request, with a button to try again. */
-export const Failure = (props: { readonly refusal: Refusal; onRetry?(): void }) => (
+export const Failure = (props: { readonly refusal: Refusal; readonly onRetry: () => void }) => (
   <div class="empty failure" role="alert">
     <Icon name="alert" />
     <h2>{props.refusal.code === 'not_found' ? 'Not found' : 'Loading failed'}</h2>
     <p class="muted">{props.refusal.message}</p>
-    {props.onRetry && (
-      <Button icon="again" onClick={() => props.onRetry?.()}>
-        Try again
-      </Button>
-    )}
+    <Button icon="again" onClick={props.onRetry}>
+      Try again
+    </Button>
   </div>
 );
 
+interface SkeletonSize {
+  readonly lines?: number;
+  readonly height?: number;
+}
+
+/** Stands in for data that is loading or failed to load. */
+export const NotLoaded = (
+  props: SkeletonSize & { readonly failure: Refusal | undefined; readonly onRetry: () => void },
+) =>
+  props.failure === undefined ? (
+    <Skeleton {...props} />
+  ) : (
+    <Failure refusal={props.failure} onRetry={props.onRetry} />
+  );
+
 /** A placeholder while loading: `lines` of text height, or one block of `height` pixels. */
-export const Skeleton = (props: { readonly lines?: number; readonly height?: number }) => (
+export const Skeleton = (props: SkeletonSize) => (
   <div class="skeleton" aria-busy="true" aria-label="Loading" role="img">
     {Array.from({ length: props.lines ?? 1 }, (_, line) => (
       <span

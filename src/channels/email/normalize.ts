@@ -85,7 +85,7 @@ export function createEmailNormalizer(
       inFlight: options.inFlightPerWorker ?? 16,
       deadlineMs: options.deadlineMs ?? 30_000,
       maxHeapMb: options.maxHeapMb ?? 256,
-      isKnown: (job, ids) => deps.knownRemoteIds(job.shopId, ids),
+      isKnown: (shopId, ids) => deps.knownRemoteIds(shopId, ids),
     },
     deps.logger,
   );

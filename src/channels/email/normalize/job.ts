@@ -59,26 +59,24 @@ export interface WorkerSettings {
   readonly maxBufferBytes: number;
 }
 
-export type ToWorker =
-  | { readonly kind: 'read'; readonly id: number; readonly job: EmailJob }
+/** What a thread that reads mail offers. */
+export interface MailThread {
+  /** Fails with a `MailFailure` as its kind. */
+  read(job: EmailJob): Promise<EmailResult>;
   /** For later messages. Those of a removed shop are read with its earlier settings. */
-  | { readonly kind: 'shops'; readonly shops: readonly ShopMailSettings[] }
-  /** The response to `known?`. */
-  | { readonly kind: 'known'; readonly id: number; readonly known: boolean };
-
-export type FromWorker =
-  | { readonly kind: 'ready' }
-  /** Whether one of these message-ids has passed through here. */
-  | { readonly kind: 'known?'; readonly id: number; readonly ids: readonly string[] }
-  | { readonly kind: 'done'; readonly id: number; readonly result: EmailResult }
-  | { readonly kind: 'failed'; readonly id: number; readonly failure: WorkerFailure };
-
-export interface WorkerFailure {
-  /**
-   * `system`: the disk or the raw form failed; the same message may succeed later. `memory`: too
-   * much at once; the message alone may fit. `message`: this message always fails.
-   */
-  readonly cause: 'system' | 'memory' | 'message';
-  readonly name: string;
-  readonly code?: string;
+  setShops(shops: readonly ShopMailSettings[]): void;
 }
+
+/** What such a thread asks of the one that started it. */
+export interface MailThreadOwner {
+  /** The thread accepts jobs from now on. */
+  ready(): void;
+  /** Whether one of these message-ids has passed through here. */
+  isKnown(shopId: ShopId, ids: readonly string[]): Promise<boolean>;
+}
+
+/**
+ * `system`: the disk or the raw form failed; the same message may succeed later. `memory`: too much
+ * at once; the message alone may fit. `message`: this message always fails.
+ */
+export type MailFailure = 'system' | 'memory' | 'message';

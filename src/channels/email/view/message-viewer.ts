@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import { RpcThread } from '../../../runtime/worker-rpc.ts';
 import { workerUrl } from '../../../runtime/worker-threads.ts';
 import type { RawSource } from '../stored.ts';
 import { removeScratch, sweepScratch } from '../normalize/parts/collect-part.ts';
@@ -20,7 +20,9 @@ export class NotViewable extends Error {
   override name = 'NotViewable';
 }
 
-type Answer = { readonly ok: true; readonly view: MessageView } | { readonly ok: false };
+export interface ViewThread {
+  view(job: ViewJob): Promise<MessageView>;
+}
 
 export interface MessageViewerOptions {
   /** A separate folder, emptied at the start. */
@@ -32,7 +34,7 @@ export interface MessageViewerOptions {
 export class MessageViewer {
   readonly #scratchFolder: string;
   readonly #deadlineMs: number;
-  #worker: Worker | undefined;
+  #thread: RpcThread<ViewThread> | undefined;
   #idle: NodeJS.Timeout | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
@@ -60,7 +62,7 @@ export class MessageViewer {
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#idle);
-    await this.#worker?.terminate();
+    await this.#thread?.stop();
     await this.#last;
   }
 
@@ -68,53 +70,28 @@ export class MessageViewer {
     if (this.#stopped) throw new NotViewable('stopped');
     clearTimeout(this.#idle);
     const scratch = join(this.#scratchFolder, randomUUID());
+    const thread = (this.#thread ??= this.#start());
     try {
-      return await this.#ask({ raw, html, scratch, maxBufferBytes: MAX_BUFFER_BYTES });
+      const job = { raw, html, scratch, maxBufferBytes: MAX_BUFFER_BYTES };
+      return await thread.call('view', job);
+    } catch (cause) {
+      throw new NotViewable('its reader failed', { cause });
     } finally {
       await removeScratch(scratch);
       this.#idle = setTimeout(() => this.#end(), IDLE_MS).unref();
     }
   }
 
-  #ask(job: ViewJob): Promise<MessageView> {
-    const worker = (this.#worker ??= this.#start());
-    return new Promise((resolve, reject) => {
-      const fail = (why: string) => {
-        settle();
-        this.#end();
-        reject(new NotViewable(why));
-      };
-      const deadline = setTimeout(() => fail('it takes too long'), this.#deadlineMs);
-      const onMessage = (answer: Answer) => {
-        settle();
-        if (answer.ok) resolve(answer.view);
-        else reject(new NotViewable('it cannot be read'));
-      };
-      const onEnd = () => fail('its reader ended');
-      const settle = () => {
-        clearTimeout(deadline);
-        worker.off('message', onMessage).off('exit', onEnd).off('error', onEnd);
-      };
-      worker.on('message', onMessage).on('exit', onEnd).on('error', onEnd);
-      worker.postMessage(job);
+  #start(): RpcThread<ViewThread> {
+    return new RpcThread(workerUrl(import.meta.url, './worker.ts'), {
+      limits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+      deadlineMs: this.#deadlineMs,
+      onDeath: () => (this.#thread = undefined),
     });
-  }
-
-  #start(): Worker {
-    const worker = new Worker(workerUrl(import.meta.url, './worker.ts'), {
-      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
-      // A hostile message must not find a key in the environment, nor a parser an option.
-      env: {},
-    });
-    // An error event without a listener would end the process.
-    worker.on('error', () => undefined);
-    worker.unref();
-    return worker;
   }
 
   #end(): void {
-    const worker = this.#worker;
-    this.#worker = undefined;
-    void worker?.terminate();
+    void this.#thread?.stop();
+    this.#thread = undefined;
   }
 }

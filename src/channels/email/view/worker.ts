@@ -1,11 +1,6 @@
 import { parentPort } from 'node:worker_threads';
-import { viewMessage, type ViewJob } from './view-message.ts';
+import { serveRpc } from '../../../runtime/worker-rpc.ts';
+import { viewMessage } from './view-message.ts';
+import type { ViewThread } from './message-viewer.ts';
 
-if (parentPort === null) throw new Error('this file runs as a worker thread');
-const port = parentPort;
-port.on('message', (job: ViewJob) => {
-  viewMessage(job).then(
-    (view) => port.postMessage({ ok: true, view }),
-    () => port.postMessage({ ok: false }),
-  );
-});
+serveRpc<ViewThread>(parentPort, { view: viewMessage });

@@ -96,7 +96,7 @@ function failing(first: string): Partial<AuthenticatorOptions> {
      writeFileSync(${JSON.stringify(mark)}, '');
      const verdict = { spf: 'none', dkim: 'pass', arc: 'none', dmarc: 'pass', policy: 'none', aligned: 'dkim' };
      parentPort.on('message', (asked) => {
-       if (again) parentPort.postMessage(asked.map(({ id }) => ({ id, verdict })));
+       if (again) parentPort.postMessage(asked.map(({ id }) => ({ id, value: verdict })));
        else { ${first} }
      });`,
   );

@@ -2,15 +2,15 @@ import type { MessagePort } from 'node:worker_threads';
 import type {
   EmailJob,
   EmailResult,
-  FromWorker,
-  ToWorker,
-  WorkerFailure,
+  MailFailure,
+  MailThread,
+  MailThreadOwner,
   WorkerSettings,
 } from '../job.ts';
 import { MemoryExceeded } from '../parts/read-file-parts.ts';
 import type { NormalizeContext } from '../normalize-message.ts';
 import { compileShop, type ShopMail, type ShopMailSettings } from '../../shop.ts';
-import { TurnBatch } from '../../../../runtime/worker-threads.ts';
+import { serveRpc, transferring } from '../../../../runtime/worker-rpc.ts';
 
 export type Work = (job: EmailJob, context: NormalizeContext) => Promise<EmailResult>;
 
@@ -21,75 +21,41 @@ export type Work = (job: EmailJob, context: NormalizeContext) => Promise<EmailRe
  */
 const CONCURRENCY = 8;
 
-/** A message, with its shop's settings at the time of its arrival. */
-interface Waiting {
-  readonly id: number;
-  readonly job: EmailJob;
-  readonly shop: ShopMail | undefined;
-}
-
-/** Answers jobs on a port, several at a time. Failures are reported to the other side. */
-export function serveJobs(port: MessagePort, settings: WorkerSettings, work: Work): void {
+/** Reads messages for the pool, several at a time. */
+export function serveJobs(port: MessagePort | null, settings: WorkerSettings, work: Work): void {
+  const { maxBufferBytes } = settings;
   const shops = new Map<string, ShopMail>();
   const setShops = (all: readonly ShopMailSettings[]): void => {
     for (const shop of all) shops.set(shop.shopId, compileShop(shop));
   };
   setShops(settings.shops);
-  const questions = new Map<number, (known: boolean) => void>();
-  const outgoing = new TurnBatch<FromWorker>((messages, transfer) => {
-    port.postMessage(messages, transfer);
-  });
 
-  const isKnown = (id: number, ids: readonly string[]) =>
-    new Promise<boolean>((resolve) => {
-      questions.set(id, resolve);
-      outgoing.add({ kind: 'known?', id, ids });
-    });
-
-  const read = async ({ id, job, shop }: Waiting): Promise<void> => {
-    try {
-      if (shop === undefined) throw new TypeError('a job for a shop that is not configured');
-      const { maxBufferBytes } = settings;
-      const result = await work(job, { shop, maxBufferBytes, isKnown: (ids) => isKnown(id, ids) });
-      const { owned, transfer } = withOwnBytes(result);
-      outgoing.add({ kind: 'done', id, result: owned }, transfer);
-    } catch (error) {
-      outgoing.add({ kind: 'failed', id, failure: toFailure(error) });
-    }
-  };
-
-  const waiting: Waiting[] = [];
+  const waiting: (() => void)[] = [];
   let reading = 0;
-  const readNext = (): void => {
-    const next = reading < CONCURRENCY ? waiting.shift() : undefined;
-    if (next === undefined) return;
-    reading += 1;
-    void read(next).finally(() => {
-      reading -= 1;
-      readNext();
-    });
+  const read = async (job: EmailJob): Promise<EmailResult> => {
+    // Its settings at the time of its arrival.
+    const shop = shops.get(job.shopId);
+    if (shop === undefined) throw new TypeError('a job for a shop that is not configured');
+    if (reading === CONCURRENCY) await new Promise<void>((resolve) => waiting.push(resolve));
+    else reading += 1;
+    // Without an answer, nothing is trimmed and all of the text is delivered.
+    const isKnown = (ids: readonly string[]) =>
+      callOwner('isKnown', job.shopId, ids).catch(() => false);
+    try {
+      return withOwnBytes(await work(job, { shop, maxBufferBytes, isKnown }));
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) reading -= 1;
+      else next();
+    }
   };
 
-  const take = (message: ToWorker): void => {
-    if (message.kind === 'read') {
-      const { id, job } = message;
-      waiting.push({ id, job, shop: shops.get(job.shopId) });
-      readNext();
-      return;
-    }
-    if (message.kind === 'shops') {
-      setShops(message.shops);
-      return;
-    }
-    questions.get(message.id)?.(message.known);
-    questions.delete(message.id);
-  };
-  port.on('message', (messages: readonly ToWorker[]) => messages.forEach(take));
-  outgoing.add({ kind: 'ready' });
+  const callOwner = serveRpc<MailThread, MailThreadOwner>(port, { read, setShops }, kindOf);
+  void callOwner('ready');
 }
 
 /** Copies bytes into separate buffers, because cloning a view copies its whole buffer. */
-function withOwnBytes(result: EmailResult): { owned: EmailResult; transfer: ArrayBuffer[] } {
+function withOwnBytes(result: EmailResult): EmailResult {
   const transfer: ArrayBuffer[] = [];
   const files = result.files.map((file) => {
     if (file.source.kind !== 'bytes') return file;
@@ -97,7 +63,7 @@ function withOwnBytes(result: EmailResult): { owned: EmailResult; transfer: Arra
     transfer.push(bytes.buffer);
     return { ...file, source: { kind: 'bytes' as const, bytes } };
   });
-  return { owned: { ...result, files }, transfer };
+  return transferring({ ...result, files }, transfer);
 }
 
 /**
@@ -113,10 +79,7 @@ function ownBytes(view: Uint8Array, transferred: readonly ArrayBuffer[]): Uint8A
   return isOwn ? new Uint8Array(buffer) : new Uint8Array(view);
 }
 
-function toFailure(error: unknown): WorkerFailure {
-  const name = error instanceof Error ? error.name : typeof error;
-  if (error instanceof MemoryExceeded) return { cause: 'memory', name };
-  if (!(error instanceof Error && 'syscall' in error)) return { cause: 'message', name };
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-  return { cause: 'system', name, ...(code !== undefined && { code }) };
+function kindOf(error: unknown): MailFailure {
+  if (error instanceof MemoryExceeded) return 'memory';
+  return error instanceof Error && 'syscall' in error ? 'system' : 'message';
 }

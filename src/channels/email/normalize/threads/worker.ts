@@ -3,6 +3,5 @@ import { normalizeMessage } from '../normalize-message.ts';
 import { serveJobs } from './serve-jobs.ts';
 import type { WorkerSettings } from '../job.ts';
 
-if (parentPort === null) throw new Error('this file runs as a worker thread');
 // Set by the pool, the only code that starts this file.
 serveJobs(parentPort, workerData as WorkerSettings, normalizeMessage);

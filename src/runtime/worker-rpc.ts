@@ -1,0 +1,264 @@
+import { type MessagePort, type ResourceLimits, Worker } from 'node:worker_threads';
+import { codeOf } from './error-code.ts';
+
+/** What one side offers to the other, by name. Arguments and results are cloned. */
+type Functions<Offered> = { readonly [Name in keyof Offered]: (...args: never) => unknown };
+
+/**
+ * Calls a function of the other side.
+ * @throws {NotAnswered} the thread ended, or did not answer within the deadline
+ * @throws {CallFailed} the function failed
+ */
+type Call<Offered extends Functions<Offered>> = <Name extends keyof Offered & string>(
+  name: Name,
+  ...args: Parameters<Offered[Name]>
+) => Promise<Awaited<ReturnType<Offered[Name]>>>;
+
+export class NotAnswered extends Error {
+  override name = 'NotAnswered';
+}
+
+/** An error of the other side, without its text, which may quote a message. */
+interface Failure {
+  /** By which the caller decides; `error` unless the thread has kinds of its own. */
+  readonly kind: string;
+  readonly name: string;
+  /** Empty without one. */
+  readonly code: string;
+}
+
+export class CallFailed extends Error {
+  override name = 'CallFailed';
+  readonly failure: Failure;
+  constructor(failure: Failure) {
+    super(failure.code || failure.name);
+    this.failure = failure;
+  }
+}
+
+const transfers = new WeakMap<object, readonly ArrayBuffer[]>();
+
+/** Returns `value`; as an argument or a result, it moves these buffers instead of copying them. */
+export function transferring<Value extends object>(
+  value: Value,
+  buffers: readonly ArrayBuffer[],
+): Value {
+  transfers.set(value, buffers);
+  return value;
+}
+
+const buffersOf = (value: unknown): readonly ArrayBuffer[] =>
+  (typeof value === 'object' && value !== null ? transfers.get(value) : undefined) ?? [];
+
+type Message =
+  | { readonly id: number; readonly name: string; readonly args: readonly unknown[] }
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly failure: Failure };
+
+interface Pending {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+  readonly deadline: NodeJS.Timeout | undefined;
+}
+
+interface PeerOptions {
+  readonly functions: object;
+  readonly kindOf?: ((error: unknown) => string) | undefined;
+  readonly startDeadline?: (id: number) => NodeJS.Timeout | undefined;
+}
+
+/** One side of a conversation. */
+class Peer<Offered extends Functions<Offered>> {
+  readonly #port: Pick<MessagePort, 'postMessage'>;
+  readonly #options: PeerOptions;
+  readonly #pending = new Map<number, Pending>();
+  #lastId = 0;
+  #messages: Message[] = [];
+  #transfer: ArrayBuffer[] = [];
+
+  constructor(port: Pick<MessagePort, 'postMessage'>, options: PeerOptions) {
+    this.#port = port;
+    this.#options = options;
+  }
+
+  get inFlight(): number {
+    return this.#pending.size;
+  }
+
+  readonly call: Call<Offered> = (name, ...args) =>
+    new Promise((settle, reject) => {
+      this.#lastId += 1;
+      const id = this.#lastId;
+      // The other side answers this id with the result of the function of this name.
+      const resolve = settle as (value: unknown) => void;
+      const deadline = this.#options.startDeadline?.(id);
+      this.#pending.set(id, { resolve, reject, deadline });
+      this.#post({ id, name, args }, args.flatMap(buffersOf));
+    });
+
+  /** Functions are called in the order of the messages, before this returns. */
+  receive(messages: readonly Message[]): void {
+    for (const message of messages) {
+      if ('name' in message) void this.#answer(message.id, message.name, message.args);
+      else if ('failure' in message) this.reject(message.id, new CallFailed(message.failure));
+      else this.#take(message.id)?.resolve(message.value);
+    }
+  }
+
+  reject(id: number, error: Error): void {
+    this.#take(id)?.reject(error);
+  }
+
+  rejectAll(error: Error): void {
+    for (const id of [...this.#pending.keys()]) this.reject(id, error);
+  }
+
+  #take(id: number): Pending | undefined {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    clearTimeout(pending?.deadline);
+    return pending;
+  }
+
+  async #answer(id: number, name: string, args: readonly unknown[]): Promise<void> {
+    const { functions, kindOf = () => 'error' } = this.#options;
+    try {
+      // Its types are those of the caller's `Call`.
+      const called = functions[name as never] as (...args: readonly unknown[]) => unknown;
+      const value = await called(...args);
+      this.#post({ id, value }, buffersOf(value));
+    } catch (error) {
+      const errorName = error instanceof Error ? error.name : typeof error;
+      this.#post(
+        { id, failure: { kind: kindOf(error), name: errorName, code: codeOf(error) } },
+        [],
+      );
+    }
+  }
+
+  /** The messages of one turn go together, because waking a thread costs more than most of them. */
+  #post(message: Message, transfer: readonly ArrayBuffer[]): void {
+    if (this.#messages.length === 0) {
+      setImmediate(() => {
+        this.#port.postMessage(this.#messages.splice(0), this.#transfer.splice(0));
+      });
+    }
+    this.#messages.push(message);
+    this.#transfer.push(...transfer);
+  }
+}
+
+export interface RpcThreadOptions<Ours> {
+  /** What the thread may call. */
+  readonly functions?: Ours;
+  /** `workerData` in the thread. */
+  readonly data?: unknown;
+  readonly limits?: ResourceLimits;
+  /** For each call; without it, a call may take forever. */
+  readonly deadlineMs?: number;
+  /** A late call ends the thread only if the thread has sent nothing since, so that it hangs. */
+  readonly spareBusy?: boolean;
+  /** The thread has ended without `stop`. The calls in flight reject after this. */
+  readonly onDeath?: (inFlight: number, error?: Error) => void;
+}
+
+/**
+ * A thread that offers `Theirs` (`serveRpc`) and may call `Ours`. It lives once: its owner starts
+ * another one after its death. It keeps the process alive only while it starts and while calls are
+ * in flight.
+ */
+export class RpcThread<Theirs extends Functions<Theirs>, Ours extends Functions<Ours> = object> {
+  readonly #worker: Worker;
+  readonly #peer: Peer<Theirs>;
+  readonly #options: RpcThreadOptions<Ours>;
+  readonly #exited: Promise<void>;
+  #ended = false;
+  #heardAt = 0;
+
+  constructor(url: URL, options: RpcThreadOptions<Ours>) {
+    this.#options = options;
+    this.#worker = new Worker(url, {
+      workerData: options.data,
+      resourceLimits: options.limits,
+      // A hostile message must not find a key in the environment, nor a parser an option.
+      env: {},
+    });
+    this.#peer = new Peer(this.#worker, {
+      functions: options.functions ?? {},
+      startDeadline: (id) => this.#deadline(id),
+    });
+    this.#exited = new Promise((resolve) => this.#worker.once('exit', () => resolve()));
+    this.#worker.on('message', (messages: readonly Message[]) => {
+      if (this.#ended) return;
+      this.#heardAt = performance.now();
+      this.#peer.receive(messages);
+      this.#rest();
+    });
+    this.#worker.on('error', (error) => this.#die('the thread failed', error));
+    this.#worker.on('messageerror', (error) => this.#die('the thread failed', error));
+    this.#worker.on('exit', () => this.#die('the thread ended'));
+  }
+
+  readonly call: Call<Theirs> = (name, ...args) => {
+    if (this.#ended) return Promise.reject(new NotAnswered('the thread has ended'));
+    this.#worker.ref();
+    return this.#peer.call(name, ...args);
+  };
+
+  /**
+   * Ends the thread, or waits for its end. Calls in flight reject. What the thread has to close, it
+   * closes in a call before this.
+   */
+  async stop(): Promise<void> {
+    this.#end('the thread was stopped');
+    await this.#exited;
+  }
+
+  #deadline(id: number): NodeJS.Timeout | undefined {
+    const { deadlineMs, spareBusy = false } = this.#options;
+    if (deadlineMs === undefined) return undefined;
+    const askedAt = performance.now();
+    return setTimeout(() => {
+      if (!spareBusy || this.#heardAt < askedAt) {
+        this.#die('it takes too long');
+        return;
+      }
+      this.#peer.reject(id, new NotAnswered('it takes too long'));
+      this.#rest();
+    }, deadlineMs);
+  }
+
+  #rest(): void {
+    if (this.#peer.inFlight === 0) this.#worker.unref();
+  }
+
+  #die(why: string, error?: Error): void {
+    if (this.#ended) return;
+    const { inFlight } = this.#peer;
+    this.#end(why);
+    this.#options.onDeath?.(inFlight, error);
+  }
+
+  #end(why: string): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    // A thread in an endless loop ends at the engine's next check.
+    void this.#worker.terminate();
+    this.#peer.rejectAll(new NotAnswered(why));
+  }
+}
+
+/**
+ * Offers functions to the thread that started this one, and returns what calls its functions.
+ * @param kindOf the kind of a failure, by which the caller decides
+ */
+export function serveRpc<Ours extends Functions<Ours>, Theirs extends Functions<Theirs> = object>(
+  port: MessagePort | null,
+  functions: Ours,
+  kindOf?: (error: unknown) => string,
+): Call<Theirs> {
+  if (port === null) throw new Error('this file runs as a worker thread');
+  const peer = new Peer<Theirs>(port, { functions, kindOf });
+  port.on('message', (messages: readonly Message[]) => peer.receive(messages));
+  return peer.call;
+}

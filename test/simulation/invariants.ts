@@ -343,7 +343,7 @@ function probesInTurn(run: Run): string[] {
   );
 }
 
-/** No entry is claimed 12 times within ten seconds. */
+/** No entry is claimed more than 12 times within ten seconds. */
 function noHotLoop(run: Run): string[] {
   return run.fates.flatMap(({ message, claims }) => {
     const hot = claims.findIndex((at, index) => (claims[index + 12] ?? Infinity) - at < 10_000);

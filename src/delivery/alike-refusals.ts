@@ -44,7 +44,7 @@ interface Followed {
 export class AlikeRefusals {
   readonly #clock: Clock;
   readonly #followed = new Map<string, Followed>();
-  /** Refusals whose entries were released after ten minutes without a new one. */
+  /** Refusals that ended because no further entry was refused for ten minutes. */
   readonly #ended = new Set<string>();
 
   constructor(clock: Clock) {

@@ -159,7 +159,7 @@ export class Dispatcher {
     }
   }
 
-  /** When entries of the shop were last claimed; now, if the shop has no free slot. */
+  /** When entries of the shop were last claimed; the current time if the shop has no free slot. */
   #lastBusyAt(shopId: ShopId): number {
     const own = this.#perShop.get(shopId) ?? 0;
     const allowance = this.#shops.get(shopId)?.health.messages.allowance ?? 0;

@@ -22,8 +22,8 @@ const MAX_FORMS = 20;
 
 /**
  * Learns what a platform's answers to create-message mean (API §4.7 rule 6 does not show them), per
- * shop, platform URL and form of answer; stored across restarts. At most one form comes to count as
- * success: the first after which the message was found `TIMES_SEEN` times and never missing.
+ * shop, platform URL and form of answer; stored across restarts. At most one form counts as
+ * success: the first one after which the message was found `TIMES_SEEN` times and never missing.
  */
 export class LearnedAnswers {
   readonly #prefix: string;
@@ -35,8 +35,8 @@ export class LearnedAnswers {
   }
 
   /**
-   * Whether the platform has ever answered with a message. If so, any other answer comes from a
-   * proxy.
+   * Whether the platform has ever answered with a message. If so, any other answer is considered a
+   * proxy's.
    */
   async isWithMessages(marks: Marks): Promise<boolean> {
     return (await this.#get('message', marks)) !== undefined;

@@ -57,8 +57,8 @@ interface Trouble {
  * - open: as doubted, but heads that did not fail are sent one at a time, or not at all while reads
  *   fail. This state raises the alarm.
  *
- * In doubted and open a next probe is always scheduled: the first after 1 s, each later one 5 to 25
- * s after the previous one. A probe is an attempt at one waiting head, a different one each time.
+ * In doubted and open a next probe is always scheduled: the first after 1 s, then one 5 to 25 s
+ * after the previous probe. A probe is an attempt at one waiting head, a different one each time.
  * The first delivery, by a probe or not, ends the trouble: all entries that wait for the shop may
  * be claimed again.
  */
@@ -171,8 +171,8 @@ export class Health {
   }
 
   /**
-   * For the watchdog: true when the probe in flight has exceeded the longest possible time. The
-   * next one is scheduled.
+   * For the watchdog: gives up a probe that has been in flight longer than possible and makes the
+   * next one due at once. Returns true if it did.
    */
   repairProbe(now: number): boolean {
     if (this.#probingSince === undefined || now - this.#probingSince < PROBE_AT_MOST_MS) {
@@ -191,7 +191,7 @@ export class Health {
   }
 
   /**
-   * A probe found no entry to try. The trouble ends unless reads fail: no waiting entry is
+   * A probe found no entry to try. Unless reads fail, the trouble ends, because no entry is
    * affected.
    */
   nothingToTry(): void {

@@ -4,7 +4,7 @@ import type { CreateMessageRequest } from '../platform-api/schemas.ts';
 
 /**
  * The changes that are tried when the platform refuses a message (400, 413, 415, 422), in this
- * order when the answer names no field, each once per entry. Each rung removes one part of the
+ * order when the answer names no field, each once per entry. Each rung changes one part of the
  * normalized message; the changes are not combined.
  */
 export const RUNGS = [

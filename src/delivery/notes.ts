@@ -13,8 +13,8 @@ const notesSchema = z.object({
   /** A request got no answer, so the platform may have the message. */
   unanswered: z.boolean().default(false),
   /**
-   * An answer did not confirm the message, and the lookup for it failed. The next attempt looks for
-   * the message before it submits again.
+   * An answer did not confirm the message, and the lookup has not succeeded yet. The next attempt
+   * looks for the message before it submits again.
    */
   lookFirst: z.boolean().default(false),
   /**

@@ -44,7 +44,10 @@ export class Requests {
     }
   }
 
-  /** A read that the message does not depend on: undefined when the platform refuses it. */
+  /**
+   * Makes a request whose answer is helpful but not required: undefined when the platform refuses
+   * it.
+   */
   async ask<T>(request: Request<T>, options?: { readonly once: true }): Promise<T | undefined> {
     try {
       return await this.call('messages', request, options);

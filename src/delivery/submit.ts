@@ -30,9 +30,8 @@ export interface Submission extends Composed {
  *   └──400, 413, 415, 422 ──▶ the ladder, once ──▶ delivered or Refused
  * ```
  *
- * After a request that got no answer, the platform may have the message already. A later error
- * answer, unless it is temporary, is therefore checked against the platform's list before it
- * counts.
+ * After a request without an answer the platform may have the message already. The next error
+ * answer, unless it is temporary, counts only if the message is not in the platform's list.
  * @throws {Later} {Forbidden} {Refused} {Unclear}
  */
 export async function submit(work: Work, submission: Submission): Promise<Submitted> {
@@ -164,7 +163,8 @@ function createMessage({ requests, notes, record, probes }: Work, request: Creat
       return await client.createMessage(request, signal);
     } catch (error) {
       if (error instanceof PlatformError && mayHaveArrived(error)) notes.set({ unanswered: true });
-      // The platform counted the request and did not process it (RFC 6585 §4).
+      // The platform did not process the request (RFC 6585 §4), so it does not count toward the
+      // budget.
       if (error instanceof PlatformError && error.status === 429) notes.set({ posts });
       throw error;
     }

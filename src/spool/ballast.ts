@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import type { DurableFiles } from '../runtime/durable-files.ts';
 import { SpoolFull } from './errors.ts';
 
-/** In the data folder. */
+/** The file's name in the data folder. */
 export const BALLAST_FILE = 'ballast';
 /**
  * More than the WAL may grow beyond the database (32 MiB, `database.ts`). After a checkpoint the

@@ -131,8 +131,8 @@ export interface ChatStore {
 
   /**
    * Stores the entry, its journal line and the use of its uploads in one durable write. A duplicate
-   * resolves with the first line's `seq`, also when that line was written by a guest who was merged
-   * into this visitor; for this the entry's dedup key begins with the visitor's id.
+   * resolves with the first line's `seq`, also when a guest wrote that line before being merged
+   * into this visitor; to detect this, the entry's dedup key begins with the visitor's id.
    * `unknown_upload` and `joined` (this visitor was merged into another): nothing was stored.
    */
   acceptMessage(

@@ -21,7 +21,7 @@ export interface Person {
   readonly wrote: (entry: ErasableEntry, raw: () => Uint8Array | undefined) => boolean;
   /** Whether the text messages of this lane are theirs. */
   readonly hasSmsLane: (lane: string) => boolean;
-  /** Whether a text names them: contains their address, number or id in any spelling. */
+  /** Whether a text names them, that is, contains their address, number or id in any spelling. */
   readonly isNamedIn: (text: string) => boolean;
   /**
    * Whether these bytes, one character each, contain them anywhere, also in the middle of a longer

@@ -17,7 +17,7 @@ export interface EntrySearch {
   /** `receivedAt`, from (inclusive) and to (exclusive). */
   readonly from?: number;
   readonly to?: number;
-  /** Newest first, entries older than this one. */
+  /** Only entries older than this one; the newest come first. */
   readonly before?: EntryId;
   readonly limit: number;
 }

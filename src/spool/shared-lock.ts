@@ -12,14 +12,17 @@ import { codeOf } from '../runtime/error-code.ts';
  */
 export const BLOB_LOCK = 'blobs.lock';
 
-/** The holder of the exclusive lock lists a folder and removes files, which takes a while. */
+/**
+ * How long to wait while another process holds the exclusive lock, lists a folder and removes
+ * files.
+ */
 const WAIT_MS = 60_000;
 const TRIED_EVERY_MS = 50;
 
 /**
  * Prevents a clean-up from removing files that are not referenced yet. Writers share the lock from
- * their first file until it is referenced; a clean-up needs it exclusively. It is the operating
- * system's lock, as in `lock.ts`: it ends with the process and does not depend on clocks.
+ * their first file until that file is referenced; a clean-up holds it exclusively. The lock is the
+ * operating system's, as in `lock.ts`: it ends with the process and does not depend on clocks.
  */
 export class SharedLock {
   readonly #file: string;

@@ -44,7 +44,7 @@ export interface EntryFilter {
   readonly shopId?: ShopId;
   readonly channel?: Channel;
   readonly states?: readonly EntryState[];
-  /** Newest first, entries older than this one. */
+  /** Only entries older than this one; the newest come first. */
   readonly before?: EntryId;
   readonly limit: number;
 }
@@ -130,9 +130,9 @@ export interface DeliveryQueue {
   /**
    * Claims heads of ready lanes, `atMost` in total. Every request gets an equal share; the rest
    * goes to the requests that come first. Results are in the order of the requests.
-   * @param expiredBefore leases that end before this time have expired; default now. A caller that
-   * was suspended after it renewed its leases passes the renewal time, so that it does not reclaim
-   * its own entries
+   * @param expiredBefore leases that end before this time count as expired (default: now). A caller
+   * passes the time of its last renewal, so that after a suspension it does not reclaim its own
+   * entries
    */
   claim(
     requests: readonly ClaimRequest[],

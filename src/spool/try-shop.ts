@@ -11,9 +11,12 @@ import type { PartTrial, ShopTrial } from '../domain/shop-trial.ts';
 import type { Spool } from './spool.ts';
 
 const LOOK_EVERY_MS = 100;
-/** The gateway reads requests and stores the health twice a second. */
+/**
+ * When a result is stored at the latest: the gateway reads requests and stores the health twice a
+ * second.
+ */
 const TOLD_AFTER_MS = 1200;
-/** A canary that is refused again is not reported, so the wait is limited. */
+/** How long to wait for a canary: one that is refused again is not reported. */
 const CANARY_MS = 5000;
 
 export interface TrialOptions {

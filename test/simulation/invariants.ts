@@ -101,8 +101,8 @@ const seqOf = (run: Run, { message }: Fate): number =>
   run.entries.get(message.tag)?.seq ?? Number.MAX_SAFE_INTEGER;
 
 /**
- * Whether the platform accepts the message, unchanged or through the ladder, and can be seen to
- * have it.
+ * Whether the platform accepts the message, unchanged or through the ladder, and the gateway can
+ * find out that it did.
  */
 function isDeliverable(run: Run, fate: Fate): boolean {
   const { traits } = run.scenario;

@@ -73,8 +73,8 @@ export class Follow {
   }
 
   /**
-   * False: the spool was replaced or restored from a backup, or the changes since are no longer
-   * stored.
+   * Whether the index belongs to this spool. False: the spool was replaced or restored from a
+   * backup, or the changes since are no longer stored.
    */
   #isOfThisSpool(): boolean {
     const [last, change] = [this.#index.mark('last'), this.#index.mark('change')];
@@ -161,7 +161,8 @@ export class Follow {
 }
 
 /**
- * Six bytes of a hash of the id: it detects a seq that was deleted and assigned to another entry.
+ * Six bytes of a hash of the id. They show whether the seq of a deleted entry now belongs to
+ * another.
  */
 const partOf = (id: string): number =>
   id === '' ? 0 : hash('sha256', id, 'buffer').readUIntBE(0, 6);

@@ -15,7 +15,7 @@ const MAX_TERMS = 300;
 const MAX_TERM_CHARS = 120;
 const MAX_QUERY_CHARS = 200;
 const MAX_QUERY_PIECES = 12;
-/** With fewer digits it is a word. */
+/** Fewer digits are treated as a word. */
 const MIN_NUMBER_DIGITS = 7;
 const MAX_NUMBER_DIGITS = 15;
 const MIN_QUERY_DIGITS = 3;
@@ -136,7 +136,9 @@ function wordsOf(piece: string, use: 'index' | 'query'): string[] {
   return parts.map((part) => part.slice(0, MAX_TERM_CHARS));
 }
 
-/** Splits a word into its runs of spaced scripts and the pairs of its unspaced ones. */
+/**
+ * Splits a word: runs of scripts without spaces become pairs of characters, the rest stays whole.
+ */
 function unjoined(word: string, use: 'index' | 'query'): string[] {
   const parts: string[] = [];
   let at = 0;

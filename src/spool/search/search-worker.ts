@@ -76,7 +76,7 @@ function follow(): void {
     if (codeOf(error) === '' && failures > 10) throw error;
   }
   const pause = failures > 0 ? AGAIN_AFTER_MS : LOOK_EVERY_MS;
-  // A timer each time, so that messages which arrived meanwhile are handled.
+  // A timer even without a pause, so that messages which arrived meanwhile are handled.
   timer = setTimeout(follow, more ? 0 : pause);
 }
 

@@ -53,8 +53,8 @@ export interface EntryTableParts {
  * batch's transaction, is synchronous, and keeps the invariant of `lane-heads.ts`.
  *
  * An accepted entry is fresh: its row is appended, but it is not yet in the three indexes that are
- * ordered by hashes, each of which would cost every acknowledgement a page. It is filed into them,
- * in order of arrival, before it can be claimed.
+ * ordered by hashes, each of which would cost one page write per acknowledgement. It is filed into
+ * them, in order of arrival, before it can be claimed.
  */
 export class EntryTable {
   readonly #clock: Clock;
@@ -87,7 +87,7 @@ export class EntryTable {
 
   /**
    * The same for a process beside the gateway. The two processes do not share their in-memory
-   * state, so all fresh entries are filed in order of arrival, before and after this call's.
+   * state, so all fresh entries are filed first, in order of arrival, and then those of this call.
    */
   acceptFiled(entries: readonly NewEntry[]): Accepted[] {
     while (this.fileSome()) continue;

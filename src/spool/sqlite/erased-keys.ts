@@ -5,7 +5,7 @@ import type { Db } from './database.ts';
 
 /**
  * The keyed hashes that remain of erased people: of their messages' keys, and of numbers that opted
- * out of texts. While no one has been erased, lookups skip the tables.
+ * out of text messages. While no one has been erased, lookups skip the tables.
  *
  * A command in another process adds rows. `refresh`, called once per transaction, detects this:
  * `data_version` changes with other connections' commits.

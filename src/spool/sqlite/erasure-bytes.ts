@@ -84,7 +84,7 @@ function hasLeftovers(db: Db, occursIn: (text: string) => boolean): boolean {
   const hits = [...pagesNaming(db, occursIn)];
   if (hits.length === 0) return false;
   if (hits.some(({ page, no }) => occursIn(unusedPart(page, no)))) return true;
-  // A page with the name that belongs to no table is free.
+  // A page that names the person and belongs to no table is a free page.
   const wanted = new Set(hits.map(({ no }) => no));
   for (const { pageno } of db
     .prepare<[], { pageno: number }>(`SELECT pageno FROM dbstat`)

@@ -41,7 +41,7 @@ type Row = Pick<
 
 export interface FinderOptions {
   readonly person: Person;
-  /** Only this shop. */
+  /** Searches this shop only. */
   readonly shopId?: ShopId;
   /** Also search other people's messages, which requires reading all of them. */
   readonly others: boolean;

@@ -1,7 +1,7 @@
 import type { Db } from './database.ts';
 import type { EntryRow } from './entry-row.ts';
 
-/** Lanes per call: acknowledgements of other callers wait for it. */
+/** Lanes per call: acknowledgements of other callers wait for the call. */
 const LANES_PER_LOOK = 1000;
 
 type Seq = Pick<EntryRow, 'seq'>;
@@ -24,8 +24,8 @@ export class LaneHeads {
   }
 
   /**
-   * Call it when the head has left its lane: makes the next entry claimable. Only a head can be in
-   * flight, so none is now.
+   * Call it when the head has left its lane: makes the next entry claimable. No other entry of the
+   * lane is in flight, because only heads are claimed.
    */
   promoteNext({ lane_hash: laneHash }: OfLane): void {
     const head = this.#sql.head.get({ laneHash });

@@ -14,8 +14,8 @@ const INTAKE: ReadonlySet<OperationName> = new Set([
   'addUpload',
 ]);
 /**
- * These do not free the ballast either: requests of visitors and health checks, and data for
- * commands.
+ * Operations that do not free the ballast either: requests of visitors and health checks, and data
+ * for commands.
  */
 const WITHOUT_BALLAST: ReadonlySet<OperationName> = new Set([
   ...INTAKE,

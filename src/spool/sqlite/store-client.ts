@@ -48,7 +48,7 @@ export type FromWorker =
   | { readonly closed: true };
 
 /**
- * Calls are posted at this number even within a turn of the event loop, so that the database's
+ * This many calls are posted at once, even within a turn of the event loop, so that the database's
  * thread starts while this one still works. Under load the two would otherwise alternate.
  */
 const POST_AT = 16;
@@ -118,8 +118,8 @@ export class StoreClient {
 
   /**
    * Keeps a read-only connection open. The last connection to close runs a checkpoint and deletes
-   * the WAL, even after a failure, when it is unknown what part of the WAL is on the disk. A
-   * read-only connection does neither, and no other connection is the last one while it is open.
+   * the WAL, even after a failure, when it is unknown which part of the WAL is on the disk. A
+   * read-only connection does neither, and while it is open no other connection is the last one.
    */
   #keepLog(file: string): void {
     this.#reader = new Database(file, { readonly: true, fileMustExist: true, timeout: 5000 });

@@ -5,7 +5,7 @@ import { HEAD_BYTES, SUMMARY_VERSION } from '../stored-form.ts';
 import type { Db } from './database.ts';
 import type { EntryRow } from './entry-row.ts';
 
-/** Entries that one call reads: acknowledgements of other callers wait for it. */
+/** Entries that one call reads: acknowledgements of other callers wait for the call. */
 const SEQS_PER_CALL = 200;
 
 /** An entry whose summary is missing, or was made by another version. */

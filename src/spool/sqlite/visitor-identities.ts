@@ -70,8 +70,8 @@ export class VisitorIdentities {
   }
 
   /**
-   * Reserves the guest's id: a message that was in transit during the identification must not
-   * create a visitor of its own; the client sends it again as the identified visitor. By the time
+   * Reserves the guest's id, so that a message that was in transit during the identification does
+   * not create another visitor; the client sends it again as the identified visitor. By the time
    * the oldest reservation is dropped, nothing is in transit.
    */
   #reserve({ shopId, at }: VisitorIdentity, id: VisitorRow['id'], known: Known): void {

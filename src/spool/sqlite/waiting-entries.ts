@@ -6,7 +6,10 @@ import type { Db } from './database.ts';
 import type { EntryRow } from './entry-row.ts';
 import type { LaneHeads } from './lane-heads.ts';
 
-/** Entries that wait for a time or for their shop, and the repair of entries that wait wrongly. */
+/**
+ * Entries that wait for a time or for their shop, and the repair of entries that wait although they
+ * should not.
+ */
 export class WaitingEntries {
   readonly #clock: Clock;
   readonly #lanes: LaneHeads;

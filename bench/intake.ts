@@ -194,10 +194,7 @@ function chatContenders(stage: Stage, messagesEach: number): Contender[] {
   ];
 }
 
-/**
- * Measures while messages are delivered, then waits until all are, so that every measurement starts
- * without a backlog.
- */
+/** Measures during delivery, then waits for the rest, so that no measurement has a backlog. */
 async function delivering(
   stage: Stage,
   messages: number,

@@ -131,10 +131,7 @@ async function writeProfileSummary(profile: string): Promise<void> {
   console.error(`Where the time went: ${file}`);
 }
 
-/**
- * Each size in a process of its own: memory that one leaves allocated would hide the growth of the
- * next.
- */
+/** Each size in its own process: memory left allocated would hide the growth of the next. */
 async function measureMemory(bench: Workbench, folder: string): Promise<MemoryRow[]> {
   const rows: MemoryRow[] = [];
   const small = await writeLargeMessage(folder, 1);

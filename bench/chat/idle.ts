@@ -65,8 +65,7 @@ export async function measureIdle(bench: Workbench, quick: boolean): Promise<Lin
 
 async function growth(load: Part<typeof IdleChat>, count: number, server: Server): Promise<Memory> {
   const { port, greets } = server;
-  // A warm-up, so that code, caches, the heap's first growth and remains of closed sockets are not
-  // counted.
+  // Warm-up: code, caches, the heap's first growth and remains of sockets do not count.
   await load.call('open', port, count / 10, CHAT_KEY, greets);
   await load.call('close');
   const before = await settled(server);

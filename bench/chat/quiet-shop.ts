@@ -11,10 +11,7 @@ const WITHIN_MS = 2_000;
 const THINKS_MS = 4_000;
 const DELIVERED_WITHIN_MS = 30_000;
 
-/**
- * Measures when each of two replies to a question is on the screen, with a single visitor in the
- * shop.
- */
+/** Measures when each of two replies to a question is on the only visitor's screen. */
 export async function measureQuietShop(bench: Workbench, quick: boolean): Promise<Line[]> {
   const { platform, gateway, newVisitors } = await setStage(bench);
   const visitor = await newVisitors();

@@ -82,10 +82,7 @@ function atPlatform({ said }: Witness, stored: readonly Stored[]): string[] {
   return faults;
 }
 
-/**
- * Checks that a tab shows the complete record: the visitor's messages and the replies, once and in
- * order.
- */
+/** Checks that a tab shows the visitor's messages and the replies, once and in order. */
 function inTab(
   said: readonly Said[],
   replies: readonly Stored[],

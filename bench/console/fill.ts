@@ -38,18 +38,12 @@ export interface Filled {
   readonly startedAt: number;
 }
 
-/**
- * The first shop has half of all entries, each further one half of the rest; the last has a few
- * hundred.
- */
+/** The first shop has half of the entries, each further one half of the rest. */
 const SHOPS = Array.from({ length: 12 }, (_, n) =>
   asShopId(`5b1f0c6e-9d3a-4c77-8a41-0000000000${String(n + 10)}`),
 );
 
-/**
- * Pseudorandom numbers from 0 to 1, the same in every run (a linear congruential generator modulo
- * 2^32).
- */
+/** Pseudorandom numbers from 0 to 1, the same in every run (linear congruence modulo 2^32). */
 function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {

@@ -5,10 +5,7 @@ import { markerOf, type Sent, type SentFile } from './ledger.ts';
 import { pause, type Traffic, waitToRetry } from './traffic.ts';
 
 const RETRY_MS = 100;
-/**
- * Larger than a raw form that is stored in its row, so the message is a file when it is
- * acknowledged.
- */
+/** Larger than an inline raw form, so the message is a file when it is acknowledged. */
 const LARGE = { share: 0.2, minBytes: 60_000, moreBytes: 300_000 };
 const MESSAGES_PER_CONNECTION = 10;
 

@@ -64,10 +64,7 @@ export function startLoad(bench: Workbench, gateway: LoadTarget, options: LoadOp
   };
 }
 
-/**
- * Waits for an empty queue. Returns a line about entries that are not delivered in time or never
- * will be.
- */
+/** Waits for an empty queue. Returns a line if entries are not delivered in time or never. */
 export function drained(dataDir: string, withinMs: number): Promise<readonly string[]> {
   return withSpool(dataDir, async (spool) => {
     try {

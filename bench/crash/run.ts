@@ -99,10 +99,7 @@ export async function crash(bench: Workbench, options: CrashOptions): Promise<Cr
   };
 }
 
-/**
- * Checks that each visitor was shown their own record: every message that they sent, once, in
- * order, without gaps.
- */
+/** Checks each visitor's record: every message that they sent, once, in order, without gaps. */
 function faultsOfVisitors(
   visitors: readonly ChatClient[],
   all: readonly Sent[],

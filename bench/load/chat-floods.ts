@@ -2,10 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { io, type Socket } from 'socket.io-client';
 import { CHAT_PATH } from '../../src/channels/chat/events.ts';
 
-/**
- * The events that sockets send at full speed: an unknown one, an invalid one, and one over its
- * rate.
- */
+/** The events that sockets send: an unknown one, an invalid one, and one over its rate. */
 const EVENTS: readonly (readonly [event: string, payload: unknown])[] = [
   ['shutdown', { now: true }],
   ['message', {}],

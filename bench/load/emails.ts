@@ -3,10 +3,7 @@ import { type Email, type EmailKind, makeEmails } from './email-messages.ts';
 import { SmtpSession } from './smtp-session.ts';
 
 export interface EmailRun {
-  /**
-   * Times of day in milliseconds: when all sessions were open, and when the last message was
-   * acknowledged.
-   */
+  /** Times of day in ms: all sessions were open; the last message was acknowledged. */
   readonly startedAt: number;
   readonly acceptedAt: number;
 }

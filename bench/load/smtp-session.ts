@@ -1,10 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { BENCH_DOMAIN } from '../support/smtp-source.ts';
 
-/**
- * An SMTP client with pipelining (RFC 2920) and a persistent connection that uses little processor
- * time.
- */
+/** A minimal SMTP client with pipelining (RFC 2920) and a persistent connection. */
 export class SmtpSession {
   readonly #socket: Socket;
   #received = '';

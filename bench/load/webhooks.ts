@@ -74,10 +74,7 @@ function openSocket(port: number): Promise<Socket> {
   });
 }
 
-/**
- * A client that parses as little of an answer as possible, because it shares the machine with the
- * server.
- */
+/** Parses as little of an answer as possible: the client shares the machine with the server. */
 function sendAll(
   socket: Socket,
   next: () => Buffer | undefined,

@@ -23,10 +23,7 @@ export interface OddAddressesOptions {
   readonly hopeless: number;
   /** The total of all three channels. */
   readonly ordinary: number;
-  /**
-   * The time limit for all ordinary messages to arrive after the last was accepted, and for the odd
-   * ones to be settled.
-   */
+  /** The time limit for ordinary messages to arrive and for odd ones to be settled. */
   readonly withinMs: number;
   /** The limit for the 95th percentile of ordinary messages, from acceptance to the platform. */
   readonly p95WithinMs: number;
@@ -40,10 +37,7 @@ export interface OddAddressesReport {
   readonly odd: Readonly<Record<string, number>>;
   /** The hopeless messages, by state: dead, or waiting for the canary. */
   readonly hopeless: Readonly<Record<string, number>>;
-  /**
-   * The number of create-message requests that the platform refused, and the distinct words of the
-   * refusals.
-   */
+  /** Create-message requests that the platform refused, and the distinct words of refusals. */
   readonly refusals: number;
   readonly words: readonly string[];
   /** The number of alarms, by the metric and by the log. */
@@ -158,10 +152,7 @@ interface Sent {
   readonly hopeless: readonly Accepted[];
 }
 
-/**
- * Sends odd and ordinary emails alternately on one connection, and text messages and chat in
- * parallel.
- */
+/** Sends odd and ordinary emails alternately, and text messages and chat in parallel. */
 async function sendAll(
   scene: ShopsScene<string>,
   shop: SceneShop,
@@ -209,10 +200,7 @@ async function sendAll(
   return sent;
 }
 
-/**
- * Resolves with all entries when each odd one is delivered or dead and each hopeless one was
- * refused, or when the time is over.
- */
+/** All entries when odd ones are settled and hopeless ones were refused, or the time is over. */
 async function settled(
   scene: ShopsScene<string>,
   shop: SceneShop,

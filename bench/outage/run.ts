@@ -43,10 +43,7 @@ export interface OutageReport {
   /** Messages in each whole second after the first message, while there was a backlog. */
   readonly rates: readonly number[];
   readonly rateFirst10s: number;
-  /**
-   * Messages per second from the 30th second after the outage; undefined if no message waited any
-   * more.
-   */
+  /** Messages per second from the 30th second after the outage; undefined without a backlog. */
   readonly rateAfter30s: number | undefined;
   /** Empty if all messages arrived once, in order, in time and at the right rate. */
   readonly faults: readonly string[];
@@ -55,10 +52,7 @@ export interface OutageReport {
 const SENDERS = 16;
 const FAULTS_SHOWN = 20;
 
-/**
- * Simulates an outage of a shop's platform while messages arrive, and checks their delivery after
- * it.
- */
+/** Simulates an outage of a shop's platform while messages arrive, and checks delivery. */
 export async function outage(
   scene: ShopsScene<string>,
   shop: SceneShop,
@@ -132,8 +126,7 @@ function figures(times: readonly number[], healedAt: number): Figures {
   const between = (from: number, to: number): number =>
     times.filter((at) => at >= from && at < to).length;
   const wholeSeconds = Number.isFinite(last) ? Math.floor((last - first) / 1000) : 0;
-  // The period in which the rate must be back to usual, without the backlog's last, incomplete
-  // second.
+  // The period in which the rate must be usual again, without the last, incomplete second.
   const from = healedAt + 30_000;
   const to = Math.min(from + 10_000, last - 1_000);
   return {
@@ -165,10 +158,7 @@ function missed(
   return faults;
 }
 
-/**
- * The rate at which the same kind of backlog is delivered without an outage, measured without its
- * first and last tenth.
- */
+/** The delivery rate of such a backlog without an outage, without its first and last tenth. */
 async function usualRateOf(
   scene: ShopsScene<string>,
   shop: SceneShop,
@@ -192,10 +182,7 @@ async function usualRateOf(
 
 let sent = 0;
 
-/**
- * Sends text messages, emails and chat in the ratio 6 : 3 : 1, in lanes of about 20, each lane in
- * order.
- */
+/** Sends text messages, emails and chat, 6 : 3 : 1, in lanes of about 20, each in order. */
 async function send(
   scene: ShopsScene<string>,
   shop: SceneShop,

@@ -6,10 +6,7 @@ import { percentile } from '../support/statistics.ts';
 import type { Workbench } from '../support/workbench.ts';
 import type * as Trickle from './http-trickle.ts';
 
-/**
- * Fifteen seconds for headers, or for one window of a body, plus some until the client sees the
- * end.
- */
+/** 15 s for headers or one window of a body, plus some until the client sees the end. */
 const GOALS = { longestSeconds: 25, p95Ms: 500 } as const;
 const TRICKLE_EVERY_MS = 1000;
 const HONEST_EVERY_MS = 100;

@@ -10,10 +10,7 @@ export interface TrickleOptions {
   readonly everyMs: number;
 }
 
-/**
- * The state of the clients; times in milliseconds from connecting to the disconnection by the
- * server.
- */
+/** The state of the clients; times in ms from connecting to disconnection by the server. */
 export interface Trickled {
   readonly open: number;
   /** Clients that were not greeted. */

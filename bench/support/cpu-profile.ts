@@ -17,9 +17,7 @@ const profileSchema = z.object({
 const WAITING = new Set(['(idle)', '(program)', '(root)']);
 const SHOWN = 40;
 
-/**
- * Describes how the processor time of each profile in the folder was spent, by functions' own time.
- */
+/** How the processor time of each profile in the folder was spent, by functions' own time. */
 export async function describeProfiles(folder: string): Promise<string> {
   const files = (await readdir(folder)).filter((file) => file.endsWith('.cpuprofile')).sort();
   const texts = files.map(async (file) => {

@@ -1,10 +1,7 @@
 import { parseArgs } from 'node:util';
 
 export interface BenchOptions {
-  /**
-   * Smaller loads and fewer rounds: checks that everything works, but the figures are not
-   * meaningful.
-   */
+  /** Smaller loads and fewer rounds: shows that everything works, not representative. */
   readonly quick: boolean;
   /** Prints the results as JSON instead of a table. */
   readonly json: boolean;

@@ -1,5 +1,4 @@
-// The program of every process that `Part` starts: loads one module and runs its operations on
-// request.
+// The program of every process that `Part` starts: runs a module's operations on request.
 import type { Ask, PartModule, Told } from './part.ts';
 
 const [moduleUrl = '', options = ''] = process.argv.slice(2);

@@ -2,9 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/**
- * The operations of a part's process. Arguments and results are transferred as structured clones.
- */
+/** The operations of a part's process. Arguments and results are structured clones. */
 export type Operations = Readonly<Record<string, (...args: never[]) => unknown>>;
 
 /** A module that runs in a process of its own: its `start` returns its operations. */

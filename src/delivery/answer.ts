@@ -76,9 +76,7 @@ export class Refused extends Error {
   override name = 'Refused';
   /** The platform's error text, for operators. It may quote the message, so it is never logged. */
   readonly told: string;
-  /**
-   * Status, code and field names; the same for all entries that are refused for the same reason.
-   */
+  /** Status, code and field names; equal for all entries that are refused for the same reason. */
   readonly words: string;
   constructor(error: PlatformError) {
     super(inWords(error), { cause: error });
@@ -98,9 +96,7 @@ export class MediaPaused extends Error {
   override name = 'MediaPaused';
 }
 
-/**
- * The message was delivered, but its conversation is not known yet. Only the lookup is repeated.
- */
+/** Delivered, but the conversation is not known yet. Only the lookup is repeated. */
 export class NotLearned extends Error {
   override name = 'NotLearned';
 }

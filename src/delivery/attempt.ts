@@ -33,10 +33,7 @@ export interface AttemptOptions {
   readonly probe?: { readonly part: Part; readonly timeoutMs: number };
 }
 
-/**
- * After this many attempts that failed while others were delivered, each request is tried once
- * only.
- */
+/** After this many failures while others were delivered, requests are tried only once. */
 const ONE_TRY_AFTER_ATTEMPTS = 6;
 
 /** Makes one attempt, updates the shop's health and settles the entry. Never throws. */

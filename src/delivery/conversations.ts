@@ -8,18 +8,12 @@ import type { Submitted, Work } from './work.ts';
 
 /** A conversation that was unused for longer is looked up before a message is sent to it. */
 const LOOK_AFTER_MS = 60 * 60 * 1000;
-/**
- * After this many attempts the message counts as delivered, and the next message of its lane starts
- * a new conversation.
- */
+/** Then the message counts as delivered, and the next of its lane starts a new conversation. */
 const TRIES_TO_LEARN = 10;
 /** A 404 of a misrouting proxy is temporary, so a 404 counts only after this many attempts. */
 const TRIES_WHILE_MISROUTED = 3;
 
-/**
- * Keeps the text messages and chats of one lane in one conversation. Emails are threaded by their
- * headers.
- */
+/** Keeps one lane's text messages and chats in one conversation. Emails are threaded by headers. */
 export class Conversations {
   readonly #spool: Spool;
   readonly #clock: Clock;
@@ -40,8 +34,7 @@ export class Conversations {
     const remembered = await this.#spool.conversation(entry);
     if (remembered === undefined) return undefined;
     const continuityMs = entry.channel === 'sms' ? work.shop.settings.smsContinuityMs : undefined;
-    // Only the sender's silence counts: a message that waited for the platform does not start a new
-    // conversation.
+    // Only the sender's silence counts, not the time that the message waited for the platform.
     const silenceMs = entry.receivedAt - remembered.usedAt;
     if (continuityMs !== undefined && silenceMs > continuityMs) return undefined;
     const quietMs = this.#clock() - remembered.usedAt;
@@ -67,8 +60,7 @@ export class Conversations {
   ): Promise<string | undefined> {
     const { entry } = work.claimed;
     const { request, message, caveat } = submitted;
-    // A reply in this conversation cannot reach the sender, so the sender's next message starts
-    // another one.
+    // Replies here cannot reach the sender, so their next message starts another conversation.
     if (caveat !== undefined) return message?.conversation_id ?? undefined;
     if (message?.conversation_id) return this.#remember(entry, message.conversation_id);
     if (entry.channel === 'email') return undefined;
@@ -113,10 +105,7 @@ export class Conversations {
     return message?.conversation_id ?? undefined;
   }
 
-  /**
-   * Once per entry, with an unchanged payload: how the platform matches duplicates is not
-   * documented.
-   */
+  /** Once per entry, payload unchanged: how the platform matches duplicates is not documented. */
   async #fromDuplicate(
     { requests, notes }: Work,
     { request, isRecalled }: Submitted,

@@ -107,10 +107,7 @@ async function recalled(
   };
 }
 
-/**
- * After the platform has accepted the message: learns its conversation and adds the follow-up for
- * late attachments.
- */
+/** After acceptance by the platform: learns the conversation, adds the follow-up for late files. */
 async function finish(
   work: Work,
   taken: Submitted,
@@ -166,10 +163,7 @@ async function acceptEvents(
   );
 }
 
-/**
- * Submits a timeline event (API §4.1). Events never create a contact: a forged bounce must not add
- * contacts.
- */
+/** Submits a timeline event (API §4.1). Creates no contact: a forged bounce must not add any. */
 async function deliverEvent(work: Work): Promise<Outcome> {
   const { claimed, spool, record, steps, requests } = work;
   const event = createEventRequestSchema.parse(JSON.parse(await readText(claimed.raw, spool)));

@@ -15,14 +15,9 @@ import { Watchdog } from './watchdog.ts';
 const LEASE_MS = 45_000;
 const RENEW_EVERY_MS = 10_000;
 const LOOK_EVERY_MS = 250;
-/**
- * The largest share of the slots for one shop, so that a slow platform does not use up all of them.
- */
+/** The largest share of the slots for one shop, so that a slow platform does not use all. */
 const SHARE_OF_ONE_SHOP = 0.75;
-/**
- * The largest share of a shop's slots for retries, so that entries that keep failing do not
- * displace others.
- */
+/** The largest share of a shop's slots for retries, so that these do not displace others. */
 const SHARE_OF_RETRIES = 0.5;
 
 export interface DispatcherOptions {
@@ -30,10 +25,7 @@ export interface DispatcherOptions {
   readonly concurrency: number;
   /** No entry is claimed. */
   readonly paused?: boolean;
-  /**
-   * How often the dispatcher polls: a retry starts, and a command from another process is noticed,
-   * at most this late.
-   */
+  /** The polling interval: how late retries and commands of other processes may be noticed. */
   readonly lookEveryMs?: number;
 }
 
@@ -97,18 +89,13 @@ export class Dispatcher {
     this.#loop = this.#run();
   }
 
-  /**
-   * Wakes the dispatcher; call it when an entry may be ready. Calls in one turn of the event loop
-   * share one claim.
-   */
+  /** Call it when an entry may be ready. Calls in one turn of the event loop share one claim. */
   wake(): void {
     this.#woken = true;
     this.#wake?.();
   }
 
-  /**
-   * Stops claiming, lets the attempts in flight finish for up to `graceMs`, then aborts the rest.
-   */
+  /** Stops claiming, lets attempts in flight finish for up to `graceMs`, then aborts the rest. */
   async stop(graceMs: number): Promise<void> {
     this.#stopping = true;
     this.wake();
@@ -195,9 +182,7 @@ export class Dispatcher {
     return claimed;
   }
 
-  /**
-   * Claim requests: shops with the fewest attempts in flight first; among equals the order rotates.
-   */
+  /** Claim requests: shops with the fewest attempts in flight first; equal ones rotate. */
   #inTurn(
     shops: readonly ShopPlatform[],
     free: number,
@@ -236,10 +221,7 @@ export class Dispatcher {
     return this.#shops.get(shop.settings.shopId) ?? shop;
   }
 
-  /**
-   * For probes: claims one entry and makes one attempt. Resolves when the attempt has ended; false
-   * if no entry could be claimed.
-   */
+  /** For probes: claims one entry and makes one attempt; false if there was none to claim. */
   async #try({
     shop,
     from,
@@ -269,8 +251,7 @@ export class Dispatcher {
     const { shopId } = claimed.entry;
     const abort = new AbortController();
     if (this.#interrupted) abort.abort();
-    // An attempt that waits only for its commit occupies no slot, so that the next claim shares
-    // that commit.
+    // An attempt that awaits its commit has no slot, so that the next claim shares that commit.
     let occupies = counted;
     if (occupies) this.#occupy(shopId, 1);
     const onOutcome = () => {

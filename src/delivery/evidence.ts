@@ -10,14 +10,9 @@ const MESSAGES_A_PAGE = 50;
 /** The store's permanent marks. */
 type Marks = Pick<Spool, 'mark' | 'setMark'>;
 
-/**
- * How often the message must be found after an answer of one form before that form counts as
- * success.
- */
+/** How often the message must be found after one form of answer before it counts as success. */
 const TIMES_SEEN = 5;
-/**
- * More forms than a platform and its proxies have. Further forms are not learned and stay unclear.
- */
+/** More forms than a platform and its proxies have. Further ones are not learned. */
 const MAX_FORMS = 20;
 
 /**
@@ -34,10 +29,7 @@ export class LearnedAnswers {
     this.#prefix = `answer/${shopId}/${url}`;
   }
 
-  /**
-   * Whether the platform has ever answered with a message. If so, any other answer is considered a
-   * proxy's.
-   */
+  /** Whether the platform ever answered with a message. Any other answer is then a proxy's. */
   async isWithMessages(marks: Marks): Promise<boolean> {
     return (await this.#get('message', marks)) !== undefined;
   }

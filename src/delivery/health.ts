@@ -23,10 +23,7 @@ export type HealthState = 'steady' | 'doubted' | 'open';
 
 interface Trouble {
   readonly since: number;
-  /**
-   * The latest failure, with the platform's error text if there is one. For operators, never
-   * logged.
-   */
+  /** The latest failure, with the platform's error text if any. For operators, never logged. */
   reason: string;
   /** Since when there is evidence against the whole shop. */
   openSince: number | undefined;
@@ -74,9 +71,7 @@ export class Health {
   #forbiddenLanes = new Set<string>();
   /** Lanes that failed while nothing had been delivered yet. */
   #failedLanes = new Set<string>();
-  /**
-   * When the probe in flight began. It stays set when the trouble that it was sent for has ended.
-   */
+  /** When the probe in flight began; kept when the trouble that it was sent for ends. */
   #probingSince: number | undefined;
   #readsFail = false;
   #timedOut = false;
@@ -141,19 +136,13 @@ export class Health {
     return this.#clock() >= this.#nextProbeAt(trouble);
   }
 
-  /**
-   * Two probes are at least 5 s apart, even when trouble begins again; an operator's request is due
-   * at once.
-   */
+  /** Probes are at least 5 s apart, across outages too, unless an operator asks for one. */
   #nextProbeAt({ probeAt, notBefore, asked }: Trouble): number {
     if (asked) return probeAt;
     return Math.max(probeAt, notBefore, (this.#lastProbe?.at ?? 0) + PROBE_AFTER_MS);
   }
 
-  /**
-   * Marks a probe as in flight. The caller calls the returned function when the probe has ended,
-   * whatever its result.
-   */
+  /** Marks a probe as in flight. Call the returned function when it has ended in any way. */
   beginProbe(): () => void {
     const trouble = this.#trouble;
     if (trouble === undefined) return () => undefined;
@@ -170,10 +159,7 @@ export class Health {
     };
   }
 
-  /**
-   * For the watchdog: gives up a probe that has been in flight longer than possible and makes the
-   * next one due at once. Returns true if it did.
-   */
+  /** For the watchdog: replaces an overdue probe by one that is due now; true if it did. */
   repairProbe(now: number): boolean {
     if (this.#probingSince === undefined || now - this.#probingSince < PROBE_AT_MOST_MS) {
       return false;
@@ -190,10 +176,7 @@ export class Health {
     this.#planProbe(this.#trouble, 0);
   }
 
-  /**
-   * A probe found no entry to try. Unless reads fail, the trouble ends, because no entry is
-   * affected.
-   */
+  /** A probe found no entry to try: the trouble affects none and ends, unless reads fail. */
   nothingToTry(): void {
     if (this.#trouble !== undefined) this.#trouble.foundNothing = true;
     if (this.state === 'doubted' || (this.state === 'open' && !this.#readsFail)) this.#end();
@@ -252,9 +235,7 @@ export class Health {
     if (evidence) this.#open();
   }
 
-  /**
-   * A read that worked before fails. Senders cannot cause this, so it is evidence against the shop.
-   */
+  /** A read that worked before fails: evidence against the shop, as senders cannot cause it. */
   readsFailed(reason: string): void {
     this.#doubt(reason);
     this.#readsFail = true;

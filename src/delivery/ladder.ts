@@ -72,10 +72,7 @@ function canUndo(
   }
 }
 
-/**
- * The request without the part that the rung removes. `submit` builds the two rungs that need more
- * than the request.
- */
+/** The request without the rung's part. `submit` builds the two rungs that need more than this. */
 export function without(
   rung: Exclude<Rung, 'attachments_anew' | 'plain_text'>,
   request: CreateMessageRequest,

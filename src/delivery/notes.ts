@@ -2,9 +2,7 @@ import { z } from 'zod';
 import type { EntryMeta } from '../spool/entry.ts';
 import { RUNGS } from './ladder.ts';
 
-/**
- * The maximum number of create-message requests per entry, over all attempts; probes not included.
- */
+/** The maximum number of create-message requests per entry; probes not included. */
 export const POST_BUDGET = 40;
 
 const notesSchema = z.object({
@@ -12,15 +10,9 @@ const notesSchema = z.object({
   posts: z.number().default(0),
   /** A request got no answer, so the platform may have the message. */
   unanswered: z.boolean().default(false),
-  /**
-   * An answer did not confirm the message, and the lookup has not succeeded yet. The next attempt
-   * looks for the message before it submits again.
-   */
+  /** An answer did not confirm the message: the next attempt looks for it before submitting. */
   lookFirst: z.boolean().default(false),
-  /**
-   * The rung of the ladder that an attempt began and did not finish because the platform failed
-   * meanwhile.
-   */
+  /** The rung of the ladder that an attempt did not finish because the platform failed. */
   rung: z.enum(RUNGS).optional(),
   /** The rungs that were refused, and the fields that refusals named. */
   rungs: z.array(z.enum(RUNGS)).default([]),
@@ -45,9 +37,7 @@ const notesSchema = z.object({
 });
 type Noted = z.output<typeof notesSchema>;
 
-/**
- * State that one attempt stores for the next. It never contains text or addresses of the message.
- */
+/** State that one attempt stores for the next. Contains no text or addresses of the message. */
 export class Notes {
   #value: Noted;
   #changed = false;

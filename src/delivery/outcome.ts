@@ -14,21 +14,13 @@ import type { Notes } from './notes.ts';
 
 /** Attempts after which an entry that fails on its own is detached, so that its lane continues. */
 const POISON_AFTER_ATTEMPTS = 6;
-/**
- * While it is unknown whether the entry or the shop is at fault, the delay stays at this step of
- * the schedule at most.
- */
+/** While the entry or the shop may be at fault, no later step of the schedule is used. */
 const UNDECIDED_AT_MOST = 3;
 const LEARN_AGAIN_AFTER_MS = 5000;
 const UNCLEAR_AT_MOST = 3;
-/**
- * The longest wait of an entry that fails on its own: a Retry-After plus the last step of the
- * schedule.
- */
+/** The longest wait of an entry that fails on its own: Retry-After plus the last schedule step. */
 const LONGEST_WAIT_MS = 2 * 3_600_000;
-/**
- * After this many 429s for one entry while others are delivered, the shop's rate is not the cause.
- */
+/** After this many 429s for one entry while others succeed, the shop's rate is not the cause. */
 const THROTTLED_AT_MOST = 20;
 /** Waits between the attempts of a forbidden entry: three attempts within an hour. */
 const FORBIDDEN_WAITS_MS = [60_000, 20 * 60_000];
@@ -43,10 +35,7 @@ export interface Circumstances {
   readonly giveUpAfterMs: number;
   /** The notes of this attempt, including this failure. */
   readonly notes: Notes;
-  /**
-   * Others were refused with the same words: the entry waits for this refusal number instead of
-   * becoming dead.
-   */
+  /** Others were refused alike: the entry waits for this refusal number, it is not dead. */
   readonly alike?: number | undefined;
 }
 
@@ -99,9 +88,7 @@ function later(error: Later, entry: Entry, when: Circumstances): Outcome {
 export const isThrottledAlone = ({ alone, notes }: Pick<Circumstances, 'alone' | 'notes'>) =>
   notes.isSpent || (alone && notes.value.throttled > THROTTLED_AT_MOST);
 
-/**
- * The entry fails while others are delivered, or because of a local error: it follows the schedule.
- */
+/** The entry fails while others are delivered, or by a local error: it follows the schedule. */
 function onOwnTime(
   reason: string,
   retryAfterMs: number | undefined,

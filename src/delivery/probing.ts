@@ -112,10 +112,7 @@ export class Probing {
     return sources.filter((source) => source !== WAITS_FOR.media || media.state === 'steady');
   }
 
-  /**
-   * The timeout grows after each probe that times out while reads show that the platform is
-   * reachable.
-   */
+  /** The timeout grows with each probe that times out while reads show the platform reachable. */
   #timeoutOf({ settings: { shopId }, health }: ShopPlatform, part: Part): number {
     if (part === 'media') return MEDIA_PROBE_TIMEOUT_MS;
     const { isSlow } = health.messages;

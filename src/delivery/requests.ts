@@ -44,10 +44,7 @@ export class Requests {
     }
   }
 
-  /**
-   * Makes a request whose answer is helpful but not required: undefined when the platform refuses
-   * it.
-   */
+  /** For an answer that is useful but not required: undefined when the platform refuses it. */
   async ask<T>(request: Request<T>, options?: { readonly once: true }): Promise<T | undefined> {
     try {
       return await this.call('messages', request, options);

@@ -107,10 +107,7 @@ function requestOf(
   return rung === 'plain_text' ? plain : without(rung, request);
 }
 
-/**
- * The form of an answer with a message that is not ours: the platform matched it as a duplicate by
- * another field.
- */
+/** The form of an answer with another message: the platform matched a duplicate differently. */
 const OTHER = 'other';
 
 type Taken = Pick<Submitted, 'message'>;
@@ -163,8 +160,7 @@ function createMessage({ requests, notes, record, probes }: Work, request: Creat
       return await client.createMessage(request, signal);
     } catch (error) {
       if (error instanceof PlatformError && mayHaveArrived(error)) notes.set({ unanswered: true });
-      // The platform did not process the request (RFC 6585 §4), so it does not count toward the
-      // budget.
+      // Not processed by the platform (RFC 6585 §4), so it does not count toward the budget.
       if (error instanceof PlatformError && error.status === 429) notes.set({ posts });
       throw error;
     }
@@ -192,8 +188,7 @@ async function clear(work: Work, request: CreateMessageRequest, form: string): P
   notes.set({ lookFirst: true });
   const found = await look(work, request);
   notes.set({ lookFirst: false });
-  // The result says something about this form only if no earlier request can have created the
-  // message.
+  // Says something about this form only if no earlier request can have created the message.
   const says = form !== OTHER && !notes.value.unanswered;
   if (!(found instanceof Found)) {
     if (says && found === 'not listed') await answers.notFound(form, spool);
@@ -220,9 +215,7 @@ class Found implements Taken {
   }
 }
 
-/**
- * Looks for the message. `unreadable`: the platform refuses the read, or its answer is not a list.
- */
+/** Looks for the message. `unreadable`: the read is refused, or its answer is not a list. */
 async function look(
   { requests }: Work,
   { conversation, message }: CreateMessageRequest,

@@ -10,10 +10,7 @@ import { MediaPaused, readAnswer } from './answer.ts';
 import type { ShownImage, Uploaded } from './compose.ts';
 import { forbidden, type Work } from './work.ts';
 
-/**
- * After this many refusals the message is delivered with a line in place of the file. The refusals
- * have raised an alarm by then.
- */
+/** Then the message is delivered with a line in place of the file; an alarm was raised before. */
 const FORBIDDEN_AT_MOST = 3;
 
 /**

@@ -38,20 +38,14 @@ export interface Submitted {
   readonly isRecalled?: true;
 }
 
-/**
- * After a `forbidden` answer (`answer.ts`): finds out whether the key or only this request is
- * refused.
- */
+/** After a `forbidden` answer (`answer.ts`): is the key refused, or only this request? */
 export async function forbidden(work: Work, part: Part, error: PlatformError): Promise<Forbidden> {
   return new Forbidden(part, error, (await work.shop.checkReadsAnew()) === 'failed');
 }
 
 type Detail = NonNullable<TimelineStep['detail']>;
 
-/**
- * The steps of one attempt. Each is logged at once and written to the timeline when the entry
- * settles.
- */
+/** The steps of one attempt: each is logged at once and added to the timeline on settling. */
 export class Steps {
   readonly #log: Logger;
   readonly #clock: Clock;
@@ -92,9 +86,7 @@ export class AttemptRecord {
   #trimmed: string | undefined;
   readonly #attachments: AttachmentRecord[] = [];
 
-  /**
-   * The request as it was last submitted or would have been; a later call replaces an earlier one.
-   */
+  /** The request as it was last submitted or would have been; replaces an earlier one. */
   request(request: unknown): void {
     this.#request = request;
   }

@@ -34,9 +34,7 @@ export interface Arrival {
   readonly receivedAt?: number;
   /** Stored as `held`, with this reason (postmaster mail, two From lines). */
   readonly hold?: string;
-  /**
-   * Claimed independently of its lane, which it never holds back; it keeps the lane's conversation.
-   */
+  /** Claimed independently of its lane, never holds it back, and keeps its conversation. */
   readonly detached?: boolean;
 }
 
@@ -58,9 +56,7 @@ export interface Intake {
   accept(arrivals: readonly Arrival[]): Promise<readonly Accepted[]>;
   /** Makes an entry that the caller stores in another commit. */
   entryFor(arrival: Arrival): NewEntry;
-  /**
-   * Stores a visitor's message, its journal line and the use of its uploads in one durable write.
-   */
+  /** Stores a visitor's message, journal line and use of uploads in one durable write. */
   acceptChat(
     arrival: Arrival,
     message: VisitorMessage,
@@ -139,10 +135,7 @@ function toEntry(arrival: Arrival, id: EntryId, now: number): NewEntry {
   };
 }
 
-/**
- * Removes files that only duplicates reference. If the process crashes first, the next start sweeps
- * them.
- */
+/** Removes files that only duplicates reference. After a crash the next start sweeps them. */
 async function removeUnused(
   spool: Spool,
   arrivals: readonly Arrival[],

@@ -76,17 +76,12 @@ export class AttachmentUnavailable extends Error {
   override name = 'AttachmentUnavailable';
 }
 
-/**
- * The attachment is not available yet. The message goes without it; `Normalized.followUp` delivers
- * it later.
- */
+/** Not available yet: the message goes without it, `Normalized.followUp` delivers it later. */
 export class AttachmentLate extends Error {
   override name = 'AttachmentLate';
 }
 
-/**
- * A dependency is not ready (a late picture, a channel that is not configured): the entry waits.
- */
+/** A dependency is not ready (a late picture, an unconfigured channel): the entry waits. */
 export class NotYet extends Error {
   override name = 'NotYet';
   readonly retryAfterMs: number;

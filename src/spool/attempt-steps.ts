@@ -9,10 +9,7 @@ const APART: ReadonlySet<string> = new Set([
   'taken_back',
 ]);
 
-/**
- * Whether the step is the last of an attempt: each settle writes its attempt's steps, the last of
- * which is the resulting state.
- */
+/** Whether the step is the last of an attempt, which is the resulting state. */
 export const endsAttempt = (step: string): boolean => ENDS.has(step);
 
 /** Whether the step belongs to no attempt: the arrival, and operators' moves. */

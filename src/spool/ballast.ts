@@ -13,10 +13,7 @@ export const BALLAST_FILE = 'ballast';
 const BALLAST_BYTES = 48 * 1024 * 1024;
 /** The minimum size when other files have taken some of the space; still more than the WAL. */
 const LEAST_BYTES = 36 * 1024 * 1024;
-/**
- * Free space in addition to the deleted file's size that is required before the ballast is made
- * again.
- */
+/** Required free space beyond the deleted file's size before the ballast is made again. */
 const MARGIN_BYTES = 8 * 1024 * 1024;
 const BLOCK_BYTES = 1024 * 1024;
 /** The file is checked this often: other processes may have deleted it or freed space. */
@@ -101,9 +98,7 @@ export class Ballast {
     await this.#changing;
   }
 
-  /**
-   * Whether an earlier process left the file. A file system that compresses may have made it small.
-   */
+  /** Whether an earlier process left the file; a compressing file system may have shrunk it. */
   async #isThere(): Promise<boolean> {
     const { size, blocks } = await stat(this.#options.file).catch(() => ({ size: 0, blocks: 0 }));
     return size >= LEAST_BYTES && blocks * 512 > 0.9 * size;

@@ -110,8 +110,7 @@ export class BlobFiles implements BlobStore {
 
   /** For the writer: makes a finished temporary file durable under its name. */
   async publish(handle: FileHandle, name: BlobName): Promise<void> {
-    // The order guarantees durability: fsync of the bytes, then the rename, then fsync of the
-    // folder.
+    // Durability needs this order: fsync of the bytes, the rename, fsync of the folder.
     await this.#files.syncNew(handle);
     await handle.close();
     this.#failure.assertSound();

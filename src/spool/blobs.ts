@@ -2,10 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { BlobName } from '../domain/ids.ts';
 import type { RawForm } from './entry.ts';
 
-/**
- * Raw forms up to this size are stored in their row; by measurement, files are faster above about
- * this size.
- */
+/** Up to this size raw forms are stored in their row; measured: above it files are faster. */
 export const INLINE_MAX_BYTES = 64 * 1024;
 
 /**

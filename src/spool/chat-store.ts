@@ -141,10 +141,7 @@ export interface ChatStore {
   ): Promise<
     (Accepted & { readonly seq: number; readonly at: number }) | 'unknown_upload' | 'joined'
   >;
-  /**
-   * Appends an agent's reply; undefined when this visitor, or the one it was merged into, already
-   * has it.
-   */
+  /** Appends an agent's reply; undefined when the visitor, merged or not, already has it. */
   appendReply(reply: {
     shopId: ShopId;
     visitorId: VisitorId;

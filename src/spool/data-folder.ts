@@ -7,18 +7,12 @@ import { PARTS, readShopHealth } from './shop-health.ts';
 import { MIGRATIONS } from './sqlite/migrations.ts';
 import { codeOf } from '../runtime/error-code.ts';
 
-/**
- * The maximum number of waiting entries that are read: the running gateway calls this on its own
- * thread.
- */
+/** The waiting entries that are read at most: the running gateway calls this on its own thread. */
 const LOOKED_AT = 20_000;
 
 const SECRETS = ['keys.json', 'demo.json'];
 
-/**
- * Inspects a data folder without changing it. Never throws: an item that cannot be inspected is
- * reported as such.
- */
+/** Inspects a data folder without changing it. Never throws: failures are reported as facts. */
 export function inspectDataFolder(dir: string, now: number): DataFolderFacts {
   const found = dataFolderTrouble(dir);
   const trouble = found === undefined ? {} : { trouble: found };
@@ -43,10 +37,7 @@ export function inspectDataFolder(dir: string, now: number): DataFolderFacts {
 /** Whether a running gateway uses this folder. */
 export const isServed = (dir: string): boolean => isLocked(join(dir, 'spool.lock'));
 
-/**
- * A gateway's exclusive lock (`lock.ts`) makes a shared lock fail. The shared lock is released at
- * once.
- */
+/** Tries a shared lock, which a gateway's exclusive one (`lock.ts`) prevents. */
 function isLocked(file: string): boolean {
   if (statOf(file) === undefined) return false;
   let db: Database.Database | undefined;
@@ -120,10 +111,7 @@ function waiting(
   return { due: due?.due ?? 0, failing, ...(since !== undefined && { dueSince: since }) };
 }
 
-/**
- * The shops that are stopped, as the gateway last stored it. Databases of older versions do not
- * have this.
- */
+/** The stopped shops as the gateway last stored them; older databases do not have them. */
 function stopped(db: Database.Database): SpoolFacts['stopped'] {
   const isKnown = db.prepare(`SELECT 1 FROM sqlite_master WHERE name = 'shop_health'`).get();
   if (isKnown === undefined) return [];

@@ -21,9 +21,7 @@ export type RawForm =
  */
 export type EntryKind = 'message' | 'event';
 
-/**
- * What the adapter knows about an arrival besides the raw form. Plain JSON; opaque to the spool.
- */
+/** What the adapter knows about an arrival besides the raw form. JSON, opaque to the spool. */
 export type EntryMeta = Readonly<Record<string, unknown>>;
 
 /**
@@ -65,9 +63,7 @@ export interface NewEntry {
   readonly summary?: StoredSummary;
   /** Accept straight into `held`, with this reason. */
   readonly hold?: string;
-  /**
-   * Claimed independently of its lane, which it never holds back; it keeps the lane's conversation.
-   */
+  /** Claimed independently of its lane, never holds it back, and keeps its conversation. */
   readonly detached?: boolean;
 }
 
@@ -113,10 +109,7 @@ export interface Entry {
   readonly failures: number;
   /** One of `WAITS_FOR`, or the number of a refusal. */
   readonly waitsFor: number;
-  /**
-   * Milliseconds of failing that count toward `giveUpAfter`; outages of the whole shop do not
-   * count.
-   */
+  /** Milliseconds of failing that count toward `giveUpAfter`; outages of the shop do not. */
   readonly failingMs: number;
   /** When the last attempt ended; 0 before the first. */
   readonly lastAttemptAt: number;

@@ -40,10 +40,7 @@ export function* bodyTexts(body: string): Generator<string> {
 
 const ESCAPED = /\\(?:u([0-9a-f]{4})|(.))/gi;
 
-/**
- * JSON with its escapes decoded for searching: without this a word after `\n` would begin with an
- * `n`.
- */
+/** JSON with escapes decoded, for searching: otherwise a word after `\n` begins with an `n`. */
 export function textOfJson(json: string): string {
   return json.replace(ESCAPED, (_all, code: string | undefined, letter: string | undefined) => {
     if (code !== undefined) return String.fromCharCode(parseInt(code, 16));

@@ -15,9 +15,7 @@ export interface ErasableEntry {
 export interface Person {
   /** Whether this address, number, subject or visitor id is theirs, in any spelling. */
   readonly is: (identity: string) => boolean;
-  /**
-   * Whether they wrote this entry, or it is a timeline event about them. `raw` reads the raw form.
-   */
+  /** Whether they wrote this entry or it is an event about them. `raw` reads the raw form. */
   readonly wrote: (entry: ErasableEntry, raw: () => Uint8Array | undefined) => boolean;
   /** Whether the text messages of this lane are theirs. */
   readonly hasSmsLane: (lane: string) => boolean;
@@ -62,10 +60,7 @@ export interface Traces {
   /** Remembered conversations. */
   readonly conversations: readonly TracedLane[];
   readonly optOuts: readonly TracedLane[];
-  /**
-   * Texts that the store wrote about other people's entries and that name the person; they are
-   * redacted.
-   */
+  /** Texts of the store about other people's entries that name the person; they are redacted. */
   readonly notes: readonly Note[];
 }
 

@@ -13,10 +13,7 @@ export class SpoolFull extends Error {
   override name = 'SpoolFull';
 }
 
-/**
- * The data folder cannot be used: locked by another process, damaged, or written by a newer
- * version.
- */
+/** The data folder cannot be used: locked by another process, damaged, or of a newer version. */
 export class SpoolUnusable extends SetUpUnusable {
   override name = 'SpoolUnusable';
 }

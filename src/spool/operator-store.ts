@@ -68,10 +68,7 @@ export interface OperatorStore {
   /** The entries that were accepted directly before and after this one. */
   neighbours(id: EntryId): Promise<{ readonly older?: EntryId; readonly newer?: EntryId }>;
   record(id: EntryId): Promise<DeliveryRecord | undefined>;
-  /**
-   * Undoes a discard: restores the state before it. False: the entry is not discarded, or its raw
-   * form was swept.
-   */
+  /** Undoes a discard. False: the entry is not discarded, or its raw form was swept. */
   restore(id: EntryId): Promise<boolean>;
   /** Undoes a retry or release, unless an attempt has claimed the entry since. */
   takeBack(id: EntryId, to: EntryState, reason: string | undefined): Promise<boolean>;

@@ -51,9 +51,7 @@ async function made({ seq, id, head, blob, ...entry }: OutdatedSummary, renewal:
   return { seq, id, ...renewal.forms(entry).summaryOf(entry.meta, bytes) };
 }
 
-/**
- * Undefined when the file was swept meanwhile or deleted by someone; the spool reports the latter.
- */
+/** Undefined when the file was swept or deleted meanwhile; the spool reports deletions. */
 async function headOf(path: string): Promise<Uint8Array | undefined> {
   try {
     const file = await open(path);

@@ -12,10 +12,7 @@ import { codeOf } from '../runtime/error-code.ts';
  */
 export const BLOB_LOCK = 'blobs.lock';
 
-/**
- * How long to wait while another process holds the exclusive lock, lists a folder and removes
- * files.
- */
+/** How long to wait while another process holds the lock exclusively and removes files. */
 const WAIT_MS = 60_000;
 const TRIED_EVERY_MS = 50;
 

@@ -19,10 +19,7 @@ const partSchema = z.object({
   /** Reads that worked before fail, too, so no message is submitted. */
   readsFail: z.exactOptional(z.literal(true)),
   since: z.exactOptional(z.number()),
-  /**
-   * The latest failure with the platform's error text, which may quote a message: for operators
-   * only.
-   */
+  /** The latest failure with the platform's error text, for operators: it may quote a message. */
   reason: z.exactOptional(z.string()),
   nextProbeAt: z.exactOptional(z.number()),
   /** Since the gateway's start. */

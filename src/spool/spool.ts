@@ -190,9 +190,7 @@ export interface Conversations {
 
 /** What a normalizer needs to know about earlier messages. */
 export interface EarlierMessages {
-  /**
-   * Which of these emails' `remote_id`s passed through this gateway; quote trimming depends on it.
-   */
+  /** Which of these emails' `remote_id`s passed through the gateway; trimming depends on it. */
   knownEmailIds(shopId: ShopId, ids: readonly string[]): Promise<ReadonlySet<string>>;
   /**
    * Counts a message of a sender and returns the limit that it exceeds. Counting the same message
@@ -210,10 +208,7 @@ export interface Entries {
   timeline(id: EntryId): Promise<readonly TimelineStep[]>;
   /** Counts for every state except `delivered`, which holds most entries and needs no action. */
   counts(): Promise<readonly EntryCount[]>;
-  /**
-   * An operator's `retry` or `release`: returns the entry to `queued`, due now. False: its state
-   * does not allow it.
-   */
+  /** An operator's `retry` or `release`: back to `queued`, due now. False: the state forbids it. */
   requeue(id: EntryId): Promise<boolean>;
   discard(id: EntryId): Promise<boolean>;
 }
@@ -243,9 +238,7 @@ export interface StoreLife {
   sweep(retention: Retention): Promise<Swept>;
   /** Makes a durable write; rejects if it fails. For health checks. */
   probe(): Promise<void>;
-  /**
-   * Calls the listener when the store has failed for good (an fsync error): the process must end.
-   */
+  /** Called when the store has failed for good (an fsync error): the process must end. */
   onFatal(listener: (error: Error) => void): void;
   close(): Promise<void>;
 }

@@ -6,10 +6,7 @@ import { SpoolUnavailable } from './errors.ts';
  * nothing is acknowledged, not even what another thread has committed since.
  */
 export class StoreFailure {
-  /**
-   * Shared memory, so that every thread sees the failure at once and drops results that are in
-   * transit.
-   */
+  /** Shared memory: every thread sees a failure at once and drops results in transit. */
   readonly shared = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   readonly #flag = new Int32Array(this.shared);
   readonly #listeners: ((cause: Error) => void)[] = [];
@@ -27,9 +24,7 @@ export class StoreFailure {
     for (const listener of this.#listeners) listener(cause);
   }
 
-  /**
-   * Also called for an earlier failure: while a store is being opened there are no listeners yet.
-   */
+  /** Also called for an earlier failure: while a store is being opened there is no listener. */
   onFail(listener: (cause: Error) => void): void {
     this.#listeners.push(listener);
     if (this.#cause !== undefined) listener(this.#cause);
@@ -46,10 +41,7 @@ export class StoreFailure {
   }
 }
 
-/**
- * Called by the thread that sees the failure, before it reports it, so that nobody acts on its
- * results.
- */
+/** Called by the failing thread before it reports, so that its results are not used. */
 export function markFailed(shared: SharedArrayBuffer): void {
   Atomics.store(new Int32Array(shared), 0, 1);
 }

@@ -12,9 +12,7 @@ export const SUMMARY_VERSION = 1;
 export const HEAD_BYTES = 64 * 1024;
 
 const MAX_CHARS = 300;
-/**
- * Control characters, characters that are invisible or change the text direction, lone surrogates.
- */
+/** Control characters, invisible ones, those that change the text direction, lone surrogates. */
 const UNSEEN =
   /[\x00-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|\p{Surrogate}/gu;
 

@@ -11,10 +11,7 @@ import type { PartTrial, ShopTrial } from '../domain/shop-trial.ts';
 import type { Spool } from './spool.ts';
 
 const LOOK_EVERY_MS = 100;
-/**
- * When a result is stored at the latest: the gateway reads requests and stores the health twice a
- * second.
- */
+/** By then a result is stored: the gateway reads requests and stores the health every 500 ms. */
 const TOLD_AFTER_MS = 1200;
 /** How long to wait for a canary: one that is refused again is not reported. */
 const CANARY_MS = 5000;

@@ -27,10 +27,7 @@ const message = (
   ...change,
 });
 
-/**
- * A text message, an email with a file, and two chat messages of one conversation, without other
- * faults.
- */
+/** A text message, an email with a file, two chat messages of one lane; no other faults. */
 const SCENARIO: Scenario = {
   ...{ shops: SHOPS, traits: DEFAULT_TRAITS, happenings: [], concurrency: 4 },
   ...{ requestTimeoutMs: 10_000, activeMs: 2000 },
@@ -100,10 +97,7 @@ describe('a fault at every call', () => {
   });
 });
 
-/**
- * The violations, and messages that were not delivered: here all four must be, although the
- * invariants do not require it.
- */
+/** The violations and undelivered messages: all four must arrive, more than invariants require. */
 function wrong(played: Played, at: number): string {
   const { run, violations } = played;
   const missing = run.fates.filter(({ deliveredAt }) => deliveredAt === undefined);

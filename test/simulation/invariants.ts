@@ -100,10 +100,7 @@ function inOrder(run: Run): string[] {
 const seqOf = (run: Run, { message }: Fate): number =>
   run.entries.get(message.tag)?.seq ?? Number.MAX_SAFE_INTEGER;
 
-/**
- * Whether the platform accepts the message, unchanged or through the ladder, and the gateway can
- * find out that it did.
- */
+/** Whether the platform accepts it, unchanged or by the ladder, and this can be detected. */
 function isDeliverable(run: Run, fate: Fate): boolean {
   const { traits } = run.scenario;
   const { message } = fate;
@@ -215,10 +212,7 @@ function wellFrom(run: Run, shopId: string, at: number, forMs: number): number |
   return from + forMs > run.endedAt ? undefined : from;
 }
 
-/**
- * Without faults the number of requests is close to that of messages; with faults it stays within
- * the budget.
- */
+/** Few requests per message without faults; within the budget with them. */
 function fewPosts(run: Run): string[] {
   const { traits, happenings, messages } = run.scenario;
   const posts = new Map<string, number>();

@@ -3,9 +3,7 @@ import type { FieldError } from './platform-answers.ts';
 /** Whether a message can be stored: unchanged, after one element is removed, or not at all. */
 export type Acceptability = 'always' | 'ladder' | 'never';
 
-/**
- * The parts of a message that markers depend on; normalized messages and payloads both have them.
- */
+/** The parts of a message that markers depend on, in normalized messages and in payloads. */
 export interface MarkedMessage {
   readonly contact?: {
     readonly email?: string | null | undefined;

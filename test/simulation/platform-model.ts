@@ -25,9 +25,7 @@ export interface PlatformRequest {
   readonly path: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /**
-   * Parsed JSON; for /media/ {file: {name, type, size}, permission}; undefined if it is not JSON.
-   */
+  /** Parsed JSON; for /media/ {file: {name, type, size}, permission}; undefined if not JSON. */
   readonly body?: unknown;
 }
 
@@ -200,10 +198,7 @@ class Model implements PlatformModel {
     return store;
   }
 
-  /**
-   * Whether a proxy replaces the answer to a POST, and whether it does so before or after the
-   * platform acts.
-   */
+  /** Whether a proxy replaces a POST's answer, before or after the platform acts. */
   #emptied(): 'before' | 'after' | undefined {
     const rate = this.#traits.proxyEmptyRate;
     if (rate <= 0 || !this.#proxy.chance(rate)) return undefined;

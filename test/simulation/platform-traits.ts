@@ -48,9 +48,7 @@ export interface PlatformTraits {
   readonly proxyEmptyRate: number;
   /** The shortest and the longest time to an answer. */
   readonly latencyMs: readonly [low: number, high: number];
-  /**
-   * The maximum number of requests per second of one shop; further ones get 429 (§8: not shown).
-   */
+  /** The maximum requests per second of one shop; further ones get 429 (§8: not shown). */
   readonly maxPerSecond?: number;
   readonly faults: readonly ScheduledFault[];
 }
@@ -188,8 +186,7 @@ function randomFaults(
     const draw = random.fork(`fault ${index}`);
     const kind = draw.pick(FAULT_KINDS);
     const fromMs = draw.integer(horizonMs);
-    // Logarithmic, so that short and long windows are equally frequent: from a second to half of
-    // the horizon.
+    // Short and long windows are equally frequent: from a second to half of the horizon.
     const lengthMs = 1_000 * Math.max(1, horizonMs / 2_000) ** draw.fraction();
     const concernsAllPaths = kind === '404 conversations' || draw.chance(0.5);
     return {

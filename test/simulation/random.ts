@@ -39,8 +39,7 @@ class Sfc32 implements Random {
     this.#a = keyA | 0;
     this.#b = keyB | 0;
     this.#c = mixed(keyA ^ mixed(keyB)) | 0;
-    // Similar keys give similar first draws; after twelve rounds every bit depends on every other
-    // bit.
+    // Similar keys give similar first draws; after twelve rounds all bits depend on each other.
     for (let round = 0; round < 12; round++) this.#next();
   }
 
@@ -99,9 +98,7 @@ class Sfc32 implements Random {
 
 const hex = (word: number): string => (word >>> 0).toString(16).padStart(8, '0');
 
-/**
- * The finalizer of MurmurHash3: a bijection of 32 bits in which every bit affects every other bit.
- */
+/** The finalizer of MurmurHash3: a bijection of 32 bits in which all bits affect each other. */
 function mixed(word: number): number {
   let mix = word >>> 0;
   mix = Math.imul(mix ^ (mix >>> 16), 0x85ebca6b);

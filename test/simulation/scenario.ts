@@ -31,9 +31,7 @@ export type Happening =
       readonly skewMs: number;
     }
   | { readonly at: number; readonly kind: 'reload' }
-  /**
-   * All leases are lost, as if they had expired and another process might have claimed the entries.
-   */
+  /** All leases are lost, as if expired and possibly claimed by another process. */
   | { readonly at: number; readonly kind: 'leases lost' }
   | { readonly at: number; readonly kind: 'try now'; readonly shopId: string }
   /** Applied to a random entry that is not delivered. */

@@ -7,10 +7,7 @@ interface Event {
   readonly rank: number;
   readonly order: number;
   readonly run: () => void;
-  /**
-   * The process that the event belongs to; undefined for events outside the process, which pauses
-   * and crashes do not affect.
-   */
+  /** Undefined: an event outside the process, unaffected by its pauses and crashes. */
   readonly process: number | undefined;
   cancelled: boolean;
 }
@@ -77,10 +74,7 @@ export class VirtualTime {
     this.#pausedUntil = 0;
   }
 
-  /**
-   * Replaces the global timers and clocks until `end`. @param clockSkew the process's clock offset,
-   * in ms
-   */
+  /** Replaces the global timers and clocks until `end`. @param clockSkew offset in ms */
   begin(clockSkew: () => number): void {
     const { setTimeout, clearTimeout, setInterval, clearInterval } = globalThis;
     const dateNow = Date.now;

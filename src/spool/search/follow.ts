@@ -4,10 +4,7 @@ import type { IndexDatabase, IndexedRow } from './index-database.ts';
 
 /** Entries per transaction: other writers of the index wait for it, about 50 ms. */
 const PORTION = 1000;
-/**
- * Deliveries that are this much older than the last one read are read again, because clocks can
- * step back.
- */
+/** Deliveries this much older than the last one read are read again: clocks can step back. */
 const OVERLAP_MS = 1000;
 
 /**
@@ -23,10 +20,7 @@ export class Follow {
   readonly #sql;
   /** The newest entry at the previous step, which has had time to be delivered. */
   #seenBefore: number;
-  /**
-   * From where undelivered entries are checked once after the start, in case the last process did
-   * not get to them.
-   */
+  /** From where undelivered entries are checked once, for those that the last process missed. */
   #undeliveredAfter: number | undefined = 0;
 
   constructor(index: IndexDatabase, spoolFile: string) {
@@ -72,10 +66,7 @@ export class Follow {
     return this.#sql.newest.get() ?? 0;
   }
 
-  /**
-   * Whether the index belongs to this spool. False: the spool was replaced or restored from a
-   * backup, or the changes since are no longer stored.
-   */
+  /** False: the spool was replaced or restored from a backup, or its changes were swept. */
   #isOfThisSpool(): boolean {
     const [last, change] = [this.#index.mark('last'), this.#index.mark('change')];
     const { first, newest } = this.#sql.rangeOfChanges.get() ?? {};
@@ -114,9 +105,7 @@ export class Follow {
     return rows.length === PORTION;
   }
 
-  /**
-   * Indexes the ids from the platform's answer for entries that were indexed before their delivery.
-   */
+  /** Adds the ids from the platform's answer to entries that were indexed before delivery. */
   #takeDelivered(): boolean {
     const { settled: newest } = this.#sql.newestSettled.get() ?? {};
     const from = Math.min(this.#index.mark('settled'), newest ?? 0) - OVERLAP_MS;
@@ -160,10 +149,7 @@ export class Follow {
   }
 }
 
-/**
- * Six bytes of a hash of the id. They show whether the seq of a deleted entry now belongs to
- * another.
- */
+/** Six bytes of a hash: detect that a deleted entry's seq was given to another entry. */
 const partOf = (id: string): number =>
   id === '' ? 0 : hash('sha256', id, 'buffer').readUIntBE(0, 6);
 

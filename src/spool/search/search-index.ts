@@ -89,8 +89,7 @@ export class SearchIndex {
       return this.#all(amongCandidates(filters, match, candidates), limit);
     }
     const last = this.#sql.last.get() ?? 0;
-    // Entries after the last indexed one: without a text they need no index; with a text they are
-    // found after they are indexed.
+    // Entries that are not indexed yet, which are only found by searches without a text.
     const fresh =
       textOf(filters) === ''
         ? this.#all(ofEntries(filters, last + 1, (before ?? Number.MAX_SAFE_INTEGER) - 1), limit)

@@ -20,9 +20,7 @@ const MIN_NUMBER_DIGITS = 7;
 const MAX_NUMBER_DIGITS = 15;
 const MIN_QUERY_DIGITS = 3;
 
-/**
- * The characters of pieces and words. Folded text is mostly ASCII, which is matched much faster.
- */
+/** The characters of pieces and words. Folded text is mostly ASCII, which matches much faster. */
 interface Alphabet {
   readonly betweenPieces: RegExp;
   /** Characters at the ends of a piece that do not belong to its term. */
@@ -136,9 +134,7 @@ function wordsOf(piece: string, use: 'index' | 'query'): string[] {
   return parts.map((part) => part.slice(0, MAX_TERM_CHARS));
 }
 
-/**
- * Splits a word: runs of scripts without spaces become pairs of characters, the rest stays whole.
- */
+/** Splits a word: runs of scripts without spaces become pairs of characters. */
 function unjoined(word: string, use: 'index' | 'query'): string[] {
   const parts: string[] = [];
   let at = 0;

@@ -36,10 +36,7 @@ export class SearchThreads {
   #lastId = 0;
   #closed = false;
 
-  /**
-   * @param onFailure called with the name or code of an error of the updating thread, which then
-   * tries again
-   */
+  /** @param onFailure called with the error's name or code when the updating thread fails */
   constructor(
     options: Omit<SearchWorkerOptions, 'role'>,
     isOwner: boolean,

@@ -70,9 +70,8 @@ function follow(): void {
     failures += 1;
     if (failures === 1) tellFailure(error);
     open.close();
-    // An error with a code, SQLite's or the system's, may be temporary, such as a long lock by
-    // another process: it is retried without limit. Any other error that occurs more than ten times
-    // in a row ends the thread, which is reported.
+    // Errors with a code, such as a lock, may be temporary and are retried for ever. Any other one
+    // ends the thread after ten retries, which is reported.
     if (codeOf(error) === '' && failures > 10) throw error;
   }
   const pause = failures > 0 ? AGAIN_AFTER_MS : LOOK_EVERY_MS;

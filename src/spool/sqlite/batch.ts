@@ -49,10 +49,7 @@ function run(operations: Operations, call: Call): unknown {
   return operation(...call.args);
 }
 
-/**
- * I/O errors, including fsync errors, and damage fail the store; any other error fails only the
- * call.
- */
+/** I/O errors, fsync included, and damage fail the store; any other error fails only the call. */
 function assertRecoverable(error: unknown): void {
   if (/^SQLITE_(IOERR|CORRUPT|NOTADB|READONLY|CANTOPEN|PROTOCOL)/.test(codeOf(error))) {
     throw new StoreFailed(codeOf(error), { cause: error });

@@ -345,8 +345,7 @@ function prepare(db: Db) {
        SET conversation = conversation + 1, lane = NULL, conversation_from_seq = last_seq
        WHERE shop = ? AND id = ? AND last_seq > conversation_from_seq`,
     ),
-    // A client may read its own visitor's lines only: a guest's token never reads those of another
-    // visitor.
+    // Only the client's own visitor: a guest's token must not read another visitor's lines.
     visitorNo: db.prepare<[string, string], Pick<VisitorRow, 'no'>>(
       `SELECT no FROM visitors WHERE shop = ? AND id = ?`,
     ),

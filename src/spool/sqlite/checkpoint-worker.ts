@@ -42,8 +42,7 @@ checkpoint();
 const timer = setInterval(() => {
   // After a failure the WAL must stay as it is: no checkpoint, and no restart of the WAL.
   if (isMarked(failed)) return;
-  // The WAL keeps its size when it restarts, so only a change of data_version shows that there is
-  // work.
+  // The WAL keeps its size when it restarts: only a changed data_version means work.
   if (logBytes(file) < WORTH_IT_BYTES || db.pragma('data_version', { simple: true }) === done)
     return;
   checkpoint();

@@ -39,10 +39,7 @@ export class ConversationTable {
     return this.#sql.get.get(shopId, channel, lane);
   }
 
-  /**
-   * Stores nothing for an entry that was erased during its delivery, because its lane names the
-   * person.
-   */
+  /** Nothing is stored for an entry erased during delivery: its lane names the person. */
   rememberConversation({ shopId, channel, lane, id }: EntryLane, conversationId: string): boolean {
     if (id !== undefined && !this.#erased.isEmpty && this.#sql.entry.get(id) === undefined) {
       return false;

@@ -24,10 +24,7 @@ export function copyDatabase(from: string, to: string): number {
   return statSync(to).size;
 }
 
-/**
- * The first structural error of a database (SQLite, "PRAGMA integrity_check"); undefined when there
- * is none.
- */
+/** The first structural error of a database (SQLite, "PRAGMA integrity_check"), if any. */
 export function damageOf(file: string): string | undefined {
   const db = new Database(file, { readonly: true, fileMustExist: true });
   try {

@@ -9,9 +9,7 @@ import { secureLog } from './unclean-end.ts';
 
 export type Db = Database.Database;
 
-/**
- * Above this size a full structural check at every start would delay accepting messages too long.
- */
+/** Above this size a full structural check at every start would take too long. */
 const CHECK_UP_TO_BYTES = 256 * 1024 * 1024;
 /**
  * An upper limit only: checkpoint-worker.ts runs checkpoints beside the commits. Smaller than the
@@ -39,8 +37,7 @@ export function openDatabase(file: string, role: 'owner' | 'guest' = 'guest'): D
   try {
     secureLog(file, role);
     db = new Database(file, { timeout: 5000 });
-    // A small email fills most of a 4 KiB page; two with their neighbours' rows fit into one of 8
-    // KiB.
+    // A small email fills most of a 4 KiB page; two with neighbouring rows fit into 8 KiB.
     db.pragma('page_size = 8192');
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');
@@ -111,10 +108,7 @@ function migrate(db: Db, file: string): void {
   }).immediate();
 }
 
-/**
- * A truncated file opens without an error and fails at the first missing page, so it is checked
- * here.
- */
+/** Checked here, because a truncated file opens and fails only at the first missing page. */
 function assertWhole(db: Db, file: string): void {
   const pages = Number(db.pragma('page_count', { simple: true }));
   const pageBytes = Number(db.pragma('page_size', { simple: true }));

@@ -26,10 +26,7 @@ import type { StoredRecord } from '../delivery-record.ts';
 import { dedupHash, laneHash, remoteHash } from './hashes.ts';
 import type { LaneHeads } from './lane-heads.ts';
 
-/**
- * While nothing is claimed, up to `mostFresh` entries stay fresh; the excess is filed in large
- * portions.
- */
+/** While nothing is claimed, `mostFresh` entries stay fresh; the rest is filed in portions. */
 export interface BacklogLimits {
   readonly mostFresh: number;
   readonly filedAtOnce: number;

@@ -6,10 +6,7 @@ import { codeOf } from '../../runtime/error-code.ts';
 
 /** The mark that nothing in this file was ever deleted without being overwritten. */
 const MARK = 'secure_deletion';
-/**
- * Rewriting this much takes a second or two, which is how long a gateway's acknowledgements may
- * wait.
- */
+/** Rewriting this much takes 1 to 2 s, as long as a gateway's acknowledgements may wait. */
 const REWRITE_BESIDE_GATEWAY_BYTES = 256 * 1024 * 1024;
 const READ_BYTES = 4 * 1024 * 1024;
 const EMPTIED_WITHIN_MS = 60_000;
@@ -120,10 +117,7 @@ function* pagesNaming(db: Db, occursIn: (text: string) => boolean): Generator<Na
   }
 }
 
-/**
- * The unallocated part of a b-tree page, between the cell pointers and the cells (SQLite file
- * format §1.6).
- */
+/** Unallocated part of a b-tree page: between pointers and cells (SQLite file format §1.6). */
 function unusedPart(page: Buffer, no: number): string {
   const header = no === 1 ? 100 : 0;
   const type = page[header] ?? 0;

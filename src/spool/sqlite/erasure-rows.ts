@@ -117,9 +117,7 @@ export class ErasureRows {
     });
   }
 
-  /**
-   * Redacts texts that the store wrote about other people's entries: answers that quote the person.
-   */
+  /** Redacts the store's texts about other people's entries: answers that quote the person. */
   notes(notes: readonly Note[], person: Person): void {
     this.#transact(() => {
       for (const { seq, no } of notes) {
@@ -186,8 +184,7 @@ export class ErasureRows {
 
 function prepare(db: Db) {
   return {
-    // Checks the id, too: SQLite may have given the row number of a deleted last row to another
-    // entry.
+    // With the id, too: SQLite reuses the row number of a deleted last row.
     entry: db.prepare<
       [number, string],
       EntryRow & { lane_hash: number; lease_until: number | null }

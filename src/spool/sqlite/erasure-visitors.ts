@@ -17,10 +17,7 @@ interface Row {
 
 const keyOf = (shop: ShopId, id: VisitorId): string => `${shop}/${id}`;
 
-/**
- * A person's visitors: by id, subject or address, and all visitors that were merged with one of
- * them.
- */
+/** A person's visitors: by id, subject or address, and those that were merged with one. */
 export function findVisitors(db: Db, person: Person, shopId?: ShopId): TracedVisitor[] {
   const theirs = new Map<string, Row>();
   const joined: Row[] = [];
@@ -45,10 +42,7 @@ export function findVisitors(db: Db, person: Person, shopId?: ShopId): TracedVis
   return count(db, [...theirs.values()]);
 }
 
-/**
- * Adds visitors that were merged into one of them, and those that one of them was merged into,
- * until none is left.
- */
+/** Adds visitors that were merged into or from one of them, until none is left. */
 function follow(db: Db, theirs: Map<string, Row>, joined: readonly Row[]): void {
   const byId = db.prepare<[string, string], Row>(
     `SELECT no, id, shop, email, subject, name, joined FROM visitors WHERE shop = ? AND id = ?`,

@@ -25,10 +25,7 @@ export function remoteHash(shopId: string, remoteId: string): number {
   return sha256(`${shopId}\0${remoteId}`).readUIntBE(0, 6);
 }
 
-/**
- * The hash of a text of one kind. Two texts with the same hash are counted together; nothing else
- * goes wrong.
- */
+/** The hash of a text of one kind. Texts with equal hashes are only counted together. */
 export function rateHash(shopId: string, kind: string, text: string): number {
   return sha256(`${shopId}\0${kind}\0${text}`).readUIntBE(0, 6);
 }

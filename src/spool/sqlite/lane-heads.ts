@@ -23,10 +23,7 @@ export class LaneHeads {
     return this.#sql.head.get({ laneHash }) !== undefined;
   }
 
-  /**
-   * Call it when the head has left its lane: makes the next entry claimable. No other entry of the
-   * lane is in flight, because only heads are claimed.
-   */
+  /** Call it when the head, the only claimed entry of its lane, has left: promotes the next one. */
   promoteNext({ lane_hash: laneHash }: OfLane): void {
     const head = this.#sql.head.get({ laneHash });
     if (head !== undefined) this.#sql.makeClaimable.run(head.seq);

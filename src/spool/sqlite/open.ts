@@ -41,10 +41,7 @@ export interface Store {
   readonly operator: OperatorStore;
   /** For other files of the data folder: an fsync that fails here fails the store, too. */
   readonly files: DurableFiles;
-  /**
-   * The free space below which nothing is accepted; higher after the disk was full, until the
-   * ballast is back.
-   */
+  /** The required free space; higher after the disk was full, until the ballast is back. */
   readonly neededBytes: () => number;
   /** Updates the index to the spool and rewrites it without deleted entries. */
   rewriteIndex(): Promise<void>;

@@ -122,10 +122,7 @@ class MarkTable {
   }
 }
 
-/**
- * The health of shops as the gateway stores it for commands beside it, and the requests of these
- * commands.
- */
+/** The stored health of shops, for commands beside the gateway, and these commands' requests. */
 class ShopHealthTable {
   readonly #sql;
 

@@ -47,9 +47,7 @@ export class SenderRateTable {
     this.#sql = prepare(db);
   }
 
-  /**
-   * Counts a message unless it was counted before. Returns the limit that it exceeds in both cases.
-   */
+  /** Counts a message unless it was counted before. Returns the limit that it exceeds. */
   countMessage(sent: CountedMessage, limits: RateLimits): RateLimit | undefined {
     const hour = Math.floor(sent.at / HOUR);
     const person = rateHash(sent.shopId, 'person', sent.person);

@@ -3,20 +3,14 @@ import { SpoolFull } from '../errors.ts';
 import type { OperationName, Operations } from './operations.ts';
 import type { StoreClient } from './store-client.ts';
 
-/**
- * Operations that accept new messages: they must use neither the ballast nor the space that it
- * frees.
- */
+/** Operations that accept new messages: the ballast and its space are not for them. */
 const INTAKE: ReadonlySet<OperationName> = new Set([
   'accept',
   'acceptFiled',
   'acceptMessage',
   'addUpload',
 ]);
-/**
- * Operations that do not free the ballast either: requests of visitors and health checks, and data
- * for commands.
- */
+/** Nor are they for requests of visitors and health checks, or data that only commands read. */
 const WITHOUT_BALLAST: ReadonlySet<OperationName> = new Set([
   ...INTAKE,
   'fileSome',

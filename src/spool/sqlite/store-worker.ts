@@ -35,9 +35,7 @@ try {
     boundLog();
   };
 
-  /**
-   * Replaces SQLite's automatic checkpoint, which ignores errors (wal.c, sqlite3WalDefaultHook).
-   */
+  /** Replaces SQLite's automatic checkpoint, which hides errors (wal.c, sqlite3WalDefaultHook). */
   const boundLog = (): void => {
     if (logBytes(file) <= MAX_LOG_BYTES) return;
     try {

@@ -86,9 +86,7 @@ function secureBesideGuests(file: string): void {
   }
 }
 
-/**
- * Readers can prevent the WAL from being truncated, but not from being checkpointed and fsynced.
- */
+/** Readers may prevent truncating the WAL, but not the checkpoint and its fsync. */
 function emptyLog(db: Database.Database): void {
   db.pragma('wal_checkpoint(TRUNCATE)');
 }

@@ -1,9 +1,10 @@
 /**
  * npm run bench -- chat-floods [--quick] [--json] [--only floods|silent]
  *
- * floods  10 sockets say what is refused, at full speed, and connect again whenever they are closed,
- *         from the same address as an honest visitor, whose acknowledgements are timed
- * silent  50 tabs of one visitor ask for a long record and never read it: how the process grows
+ * - floods: 10 sockets send refused events at full speed and reconnect whenever they are closed,
+ *   from the address of a well-behaved visitor, whose acknowledgements are timed
+ * - silent: 50 tabs of one visitor request a long history and never read it; measures the growth of
+ *   the process
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { ChatClient } from '../test/support/chat-client.ts';
@@ -21,7 +22,7 @@ import { percentile } from './support/statistics.ts';
 import { withWorkbench, type Workbench } from './support/workbench.ts';
 
 const SOCKETS = 10;
-/** Within the rate of messages. */
+/** Within the message rate limit. */
 const HONEST_EVERY_MS = 1_100;
 const HONEST = { usual: 40, quick: 10 };
 const ACK_WITHIN_MS = 500;
@@ -31,7 +32,7 @@ const LONG_TEXT = '😀'.repeat(8_000);
 const LONG_TEXTS = 200;
 const ASKS = 50;
 const SILENT_MS = { usual: 15_000, quick: 5_000 };
-/** What every tab may leave unread. */
+/** The maximum growth: the data that every tab may leave unread. */
 const GROWS_BY = TABS * 1024 * 1024;
 
 const options = readOptions();

@@ -1,9 +1,9 @@
 /**
  * npm run bench -- console [--quick] [--json] [--only WORDS]
  *
- * How long operators wait for a search among 1,000,000 entries of all channels, asked of the store
- * and of the console's API, what each email costs for it, and whether intake keeps its speed while
- * the index catches up.
+ * Measures how long a search among 1,000,000 entries of all channels takes, through the store and
+ * through the console's API; what indexing costs per email; and whether intake keeps its speed
+ * while the index catches up.
  */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ const MEDIAN_BELOW_MS = 200;
 const LIMIT = 50;
 const COUNTED_UP_TO = 10_000;
 const INTAKE_AT_LEAST = 0.8;
-/** Of processor time an email of 2 KB, before it is acknowledged and all told. */
+/** Limits for the processor time per 2 KB email: before its acknowledgement, and in total. */
 const INTAKE_BELOW_US = 30;
 const ALL_BELOW_US = 60;
 const COST_ROUNDS = 10;
@@ -40,7 +40,7 @@ interface Result {
   readonly p95Ms: number;
   readonly rows: number;
 }
-/** Asks once; how many entries came. */
+/** Makes one search; resolves with the number of entries. */
 type Ask = (search: Omit<EntrySearch, 'limit'>, count: boolean) => Promise<number>;
 
 await withWorkbench(async (bench) => {
@@ -87,7 +87,7 @@ async function ask(
   return found.length;
 }
 
-/** Every page of the dead ones, to the end. */
+/** Reads every page of the dead entries. */
 async function measurePaging(operator: OperatorStore): Promise<Result> {
   const latencies: number[] = [];
   let rows = 0;
@@ -125,7 +125,7 @@ async function byApi(bench: Workbench, dir: string, asked: readonly Scenario[]):
       });
       const text = await answer.text();
       if (!answer.ok) throw new Error(`the API answered ${answer.status}: ${text.slice(0, 200)}`);
-      // What `GET /api/entries` answers (src/console/contract.ts).
+      // The answer of `GET /api/entries` (src/console/contract.ts).
       return (JSON.parse(text) as { entries: unknown[] }).entries.length;
     });
   } finally {

@@ -1,4 +1,5 @@
-// npm run bench -- crash [--kills 50] [--seed N] [--faults 0.2]: is an acknowledged message ever lost?
+// npm run bench -- crash [--kills 50] [--seed N] [--faults 0.2]: is an acknowledged message ever
+// lost when the gateway is killed?
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { crash, describe } from './crash/run.ts';

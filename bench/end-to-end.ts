@@ -1,8 +1,8 @@
 /**
  * npm run bench -- end-to-end [--quick] [--json] [--only NAME] [--profile FOLDER]
  *
- * How many emails a second get from the sender to the platform, from the first that is sent to the
- * last that is submitted, beside a naive bridge of the same run that keeps nothing.
+ * Measures how many emails per second get from the sender to the platform, from the first one sent
+ * to the last one submitted, compared in the same run with a naive bridge that stores nothing.
  */
 import type * as NaiveBridge from './baselines/naive-bridge.ts';
 import type { EmailKind } from './load/email-messages.ts';

@@ -1,9 +1,9 @@
 /**
  * npm run bench -- fuzz [--messages 20000] [--seed N] [--only SEED [--write FILE]] [--json]
  *
- * Does any message kill a worker of the email normalizer, keep it for seconds, or come out as
- * something that the platform refuses? Mutations of all messages in test/fixtures/email, through
- * the real worker threads. Every message has a seed of its own; `--only` makes one again.
+ * Does any message kill a worker of the email normalizer, occupy it for seconds, or produce a
+ * request that the platform refuses? Runs mutations of all messages in test/fixtures/email through
+ * the real worker threads. Every message has a seed of its own; `--only` generates one again.
  */
 import { randomInt } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';

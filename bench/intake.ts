@@ -1,9 +1,10 @@
 /**
  * npm run bench -- intake [--quick] [--json] [--only NAME] [--profile FOLDER]
  *
- * How many messages a second each channel acknowledges, durably, beside baselines of the same run:
- * a real Postfix that accepts into its hold queue, and each channel's library alone, which keeps
- * nothing. Once with delivery paused, where the goals are, and once with delivery running.
+ * Measures how many messages per second each channel acknowledges durably, compared in the same run
+ * with two baselines: a real Postfix that accepts into its hold queue, and each channel's library
+ * alone, which stores nothing. Once with delivery paused, for which the goals are set, and once
+ * with delivery running.
  */
 import type * as BareChat from './baselines/bare-chat.ts';
 import type * as BareSmtp from './baselines/bare-smtp.ts';
@@ -27,7 +28,7 @@ const POSTFIX = 'Postfix';
 const BARE = 'bare library';
 const WEBHOOK_CONNECTIONS = 50;
 const CHAT_CLIENTS = 100;
-/** What a backlog may take to be delivered, before the next measurement. */
+/** How long a backlog may take to be delivered before the next measurement. */
 const DRAIN_MS = 300_000;
 
 interface Scenario {
@@ -149,7 +150,7 @@ function emailContenders(
     {
       name: POSTFIX,
       measure: async () => {
-        // A quarter of the messages takes it about as long as the others.
+        // Postfix needs about as long for a quarter of the messages as the others for all.
         const perSecond = await send(stage.postfix.port, shape.bytes > 100_000 ? 1 : 0.25);
         await stage.postfix.clear();
         return perSecond;
@@ -193,7 +194,7 @@ function chatContenders(stage: Stage, messagesEach: number): Contender[] {
   ];
 }
 
-/** Measures while everything is delivered, and then waits for the rest, so that all start alike. */
+/** Measures during delivery, then waits for the rest, so that no measurement has a backlog. */
 async function delivering(
   stage: Stage,
   messages: number,

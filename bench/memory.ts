@@ -1,8 +1,9 @@
 /**
  * npm run bench -- memory [--quick] [--json] [--profile FOLDER]
  *
- * 50 emails of 25 MB at once, each with two attachments of random bytes: all acknowledged, all
- * delivered, every attachment's bytes right, and how much more memory the gateway had to have.
+ * Sends 50 emails of 25 MB at once, each with two attachments of random bytes. Checks that all are
+ * acknowledged and delivered with intact attachments, and measures how much the gateway's memory
+ * grows.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type * as LargeEmails from './load/large-emails.ts';
@@ -18,7 +19,7 @@ const MIB = 1024 * 1024;
 const MAY_GROW_BY = 256 * MIB;
 const MESSAGE_BYTES = 25 * MIB;
 const DELIVERED_WITHIN_MS = 600_000;
-/** What a process allocates while it starts is not all resident at the moment it is ready. */
+/** Memory that a process allocates while it starts is not all resident when it is ready. */
 const SETTLE_MS = 2000;
 
 const options = readOptions();
@@ -64,7 +65,7 @@ await withWorkbench(async (bench) => {
   if (!met) process.exitCode = 1;
 });
 
-/** How many messages came with exactly the attachments that were sent. */
+/** The number of messages that arrived with exactly the attachments that were sent. */
 function intactOf(sent: readonly SentEmail[], submitted: readonly Submitted[]): number {
   const media = new Map(submitted.map((each) => [each.remoteId, each.media]));
   return sent.filter(({ messageId, attachments }) => {

@@ -1,9 +1,9 @@
 /**
  * npm run bench -- normalize [--quick] [--json] [--only NAME] [--profile FOLDER]
  *
- * How many emails a second one worker thread of the normalizer reads, with all that is done to
- * them, beside one worker thread in which mailparser's `simpleParser` parses them with its
- * defaults; and how much more memory an attachment needs the larger it is.
+ * Measures how many emails per second one worker thread of the normalizer processes completely,
+ * compared with one worker thread in which mailparser's `simpleParser` parses them with its
+ * defaults; and how much more memory larger attachments need.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,9 +19,9 @@ import { withWorkbench, type Workbench } from './support/workbench.ts';
 
 const SLUICE = 'Sluice';
 const PARSER = 'simpleParser';
-/** Messages on their way at once, as many as delivery has by default. */
+/** Messages processed at once, as many as delivery's default. */
 const WIDTH = 16;
-/** These machines are noisy: with a few rounds one ratio lies between 0.7 and 1. */
+/** On noisy machines a few rounds give ratios between 0.7 and 1 for the same code. */
 const ROUNDS = 15;
 const MIB = 1024 * 1024;
 const MEMORY_SIZES_MB = [1, 10, 25];
@@ -131,14 +131,14 @@ async function writeProfileSummary(profile: string): Promise<void> {
   console.error(`Where the time went: ${file}`);
 }
 
-/** Each size in a process of its own: what one has left there would hide what the next one takes. */
+/** Each size in its own process: memory left allocated would hide the growth of the next. */
 async function measureMemory(bench: Workbench, folder: string): Promise<MemoryRow[]> {
   const rows: MemoryRow[] = [];
   const small = await writeLargeMessage(folder, 1);
   for (const megabytes of MEMORY_SIZES_MB) {
     const { paths } = await writeLargeMessage(folder, megabytes);
     const sluice = await bench.part<typeof Sluice>(at('./normalize/sluice.ts'), { folder });
-    // Until then it loads and compiles.
+    // A warm-up that loads and compiles the code.
     await sluice.call('prepare', small.paths, 20);
     await sluice.call('run', 1);
     const memory = new ProcessMemory(sluice.pid);
@@ -155,7 +155,7 @@ async function measureMemory(bench: Workbench, folder: string): Promise<MemoryRo
   return rows;
 }
 
-/** Whether the largest attachment takes no more memory than the smallest, but for the garbage. */
+/** Whether the largest attachment needs no more memory than the smallest, apart from garbage. */
 function isFlat(rows: readonly MemoryRow[]): boolean {
   const [first, last] = [rows[0], rows.at(-1)];
   return first === undefined || last === undefined || last.grewBy - first.grewBy <= MAY_GROW_BY;

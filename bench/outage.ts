@@ -10,7 +10,7 @@ status 1 when the first message takes more than 60 s, one is missing, there twic
 the rate of the first 10 s is more than double the usual one, or that from the 30th second on less
 than 80% of it. --kind black-hole: connections stay open and say nothing; 401: the key is refused.`;
 
-/** So that the backlog outlasts the first minute: what 16 at a time make of it is 160 a second. */
+/** With 16 in flight this allows 160 messages/s, so that the backlog lasts over a minute. */
 const LATENCY_MS = 100;
 const USUAL = 4_000;
 
@@ -31,7 +31,7 @@ if (values.help || kind === undefined) {
 } else {
   await withWorkbench(async (bench) => {
     const scene = await ShopsScene.start({
-      // Two messages of one id are two messages there: a repetition shows.
+      // The platform stores repeated ids twice, so that repetitions are detected.
       shops: { acme: { latencyMs: [LATENCY_MS, LATENCY_MS], dedup: 'none' } },
       delivery: { requestTimeout: '30s' },
     });

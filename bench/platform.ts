@@ -1,8 +1,9 @@
 /**
  * npm run bench -- platform [--quick] [--json] [--only WORDS] [--profile FOLDER]
  *
- * The local platform with 1,000,000 messages stored: how long lists, counts and creates take by
- * real HTTP, each request after the last, generator included; and how large the database is.
+ * Measures the local platform with 1,000,000 stored messages: how long lists, counts and creates
+ * take over real HTTP, one request after the other, including the generator's time; and the size of
+ * the database.
  */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -41,7 +42,7 @@ interface Result {
   readonly group: Group;
   readonly medianMs: number;
   readonly p99Ms: number;
-  /** How many rows an answer had, at most. */
+  /** The largest number of rows in an answer. */
   readonly rows: number;
 }
 
@@ -75,7 +76,7 @@ function messagesOf({ conversations, messagesEach }: Amounts): number {
   return conversations * messagesEach;
 }
 
-/** Asks `times` times, once the first few have warmed up. */
+/** Makes `times` requests after a few to warm up. */
 async function measure(ask: (n: number) => Asked, url: string) {
   const latencies: number[] = [];
   let rows = 0;

@@ -1,4 +1,5 @@
-// npm run bench -- power-cut [--runs 100] [--seed N] [--part '/blobs$']: is anything lost that was acknowledged before a sync failed and the power went?
+// npm run bench -- power-cut [--runs 100] [--seed N] [--part '/blobs$']: is an acknowledged message
+// lost when an fsync fails and the power is cut afterwards?
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { buildPreload } from '../test/support/preload.ts';

@@ -1,10 +1,10 @@
 /**
  * npm run bench -- simulate [--seeds 20000] [--first 1] [--only SEED] [--mutations [--up-to 3000]]
  *
- * Does the heart of the gateway keep its promises, whatever platform, people and machine do? Each
- * seed is a run of the real intake, store and delivery code in virtual time (`test/simulation`).
- * A seed with violations prints itself and is played again by `--only`. `--mutations` puts faults
- * back, one at a time, and says how many seeds it takes to find each.
+ * Does delivery keep its guarantees, whatever the platform, people and the machine do? Each seed is
+ * a run of the real intake, store and delivery code in virtual time (`test/simulation`). A seed
+ * with violations is reported and can be run again with `--only`. `--mutations` injects known
+ * faults, one at a time, and reports how many seeds it takes to find each.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,7 +21,7 @@ const { values } = parseArgs({
     only: { type: 'string' },
     mutations: { type: 'boolean', default: false },
     'up-to': { type: 'string', default: '3000' },
-    /** Of one of the processes: the remainder of its seeds, and of how many. */
+    /** For a child process: the remainder of its seeds, and the number of processes. */
     part: { type: 'string' },
   },
 });
@@ -100,7 +100,7 @@ async function findMutations(upTo: number): Promise<void> {
     let found: string | undefined;
     while (found === undefined && seed < upTo) {
       seed += 1;
-      // What a fault leaves behind in the store may make a call fail outright: that is found, too.
+      // A fault's effect on the store may make a call fail outright; this counts as found, too.
       found = await play(seed, meddling).then(
         ({ violations: [violation] }) => violation,
         (error: unknown) => String(error),

@@ -1,14 +1,14 @@
 /**
  * npm run bench -- slow-clients [--quick] [--json]
  *
- * 1,000 clients that connect and trickle (silence, bytes of a command, harmless commands, bytes of
- * a message, half a TLS handshake), from 50 addresses and from 1,000, none of them a trusted
- * relay: each is cut off within five minutes, and an honest client from another address has its
- * message acknowledged in under a second meanwhile. It takes six minutes; --quick divides the
- * door's time limits by twenty.
+ * 1,000 SMTP clients that connect and trickle (silence, bytes of a command, harmless commands,
+ * bytes of a message, half a TLS handshake), from 50 addresses and from 1,000, none of them a
+ * trusted relay. Each must be disconnected within five minutes, while a well-behaved client from
+ * another address gets its message acknowledged in under a second. It takes six minutes; --quick
+ * divides the server's time limits by twenty.
  *
- * Before that the same over HTTP, with a whole gateway: on the public port and on the console's, 500
- * bodies and 500 headers that trickle, from one address and from 250; --quick has 100 of each.
+ * Before that, the same over HTTP with a complete gateway: on the public port and on the console's,
+ * 500 slow bodies and 500 slow headers, from one address and from 250; --quick uses 100 of each.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { EMAIL_SERVER_DEFAULTS } from '../src/channels/email/door-smtp.ts';
@@ -21,7 +21,7 @@ import { percentile } from './support/statistics.ts';
 import { withWorkbench, type Workbench } from './support/workbench.ts';
 
 const CLIENTS = 1000;
-/** The door looks once a second, and the slow clients' own clock starts a little earlier. */
+/** The server checks once a second, and the clients' clock starts a little earlier. */
 const LATE_MS = 5000;
 const ANSWERED_WITHIN_MS = 1000;
 const HONEST_EVERY_MS = 600;
@@ -49,7 +49,7 @@ await withWorkbench(async (bench) => {
     http.push(await besiegeHttp(bench, { addresses, clients: options.quick ? 100 : 500 }));
   }
   if (!options.json) for (const result of http) printHttp(result);
-  // Side by side: one of them alone takes five minutes.
+  // In parallel, because each takes five minutes.
   const results = await Promise.all([besiege(bench, 50, 1), besiege(bench, CLIENTS, 2)]);
   if (options.json) console.log(JSON.stringify({ http, smtp: results }, null, 2));
   else for (const result of results) print(result);
@@ -81,7 +81,7 @@ async function besiege(bench: Workbench, addresses: number, network: number): Pr
   await slow.call('stop');
   await door.call('stop');
   const longest = Math.max(0, ...cutAfterMs);
-  // One that is refused has no answer in time either.
+  // A refused message counts as not answered in time.
   const all = [...answers, ...Array.from({ length: honestRefused }, () => Infinity)];
   const p95 = percentile(all, 0.95);
   return {
@@ -97,7 +97,7 @@ async function besiege(bench: Workbench, addresses: number, network: number): Pr
   };
 }
 
-/** Milliseconds from connecting to the answer to the final dot; undefined when it was refused. */
+/** Milliseconds from connecting to the answer to the final dot; undefined if it was refused. */
 async function honestMessage(port: number, localAddress: string): Promise<number | undefined> {
   const started = performance.now();
   try {
@@ -117,7 +117,7 @@ function slowAddress(network: number, n: number): string {
   return `127.${10 + network}.${Math.floor(n / 200)}.${1 + (n % 200)}`;
 }
 
-/** A few in turn: one alone would meet its own rate. */
+/** A few addresses in turn: a single one would exceed the rate limit. */
 function honestAddress(network: number, n: number): string {
   return `127.${20 + network}.0.${1 + (n % 4)}`;
 }

@@ -1,9 +1,10 @@
 /**
  * npm run bench -- sms [--quick] [--json]
  *
- * How many webhooks a second are durable over 50 connections, and how late the last of a hundred
- * is, beside a bare express route of the same run that checks the signature and answers: once with
- * nothing waiting, and once while 50,000 messages wait and the platform is down.
+ * Measures how many webhooks per second are durable over 50 connections, and the 99th percentile of
+ * their latency, compared in the same run with a bare express route that checks the signature and
+ * answers: once without a backlog, and once with 50,000 waiting messages while the platform is
+ * down.
  */
 import { createServer } from 'node:net';
 import { once } from 'node:events';
@@ -64,7 +65,7 @@ await withWorkbench(async (bench) => {
     judged: judge(measured, [{ of: EMPTY, over: BARE, atLeast: AT_LEAST }]),
     noted: judge(measured, [{ of: WAITING, over: BARE, atLeast: AT_LEAST }]),
   };
-  // The worst round's: each is the 99th percentile of so many webhooks.
+  // The worst round's: each round has its own 99th percentile.
   const p99Ms = percentile(latencies, 1);
   const inTime = p99Ms < P99_BELOW_MS;
   if (options.json) console.log(JSON.stringify({ row, backlog, p99Ms, inTime }, null, 2));
@@ -84,7 +85,7 @@ async function fill(gateway: Gateway, load: Part<typeof WebhookLoad>): Promise<v
   console.error(`${backlog} messages wait`);
 }
 
-/** Where nobody listens: connections are refused. */
+/** A URL with a closed port: connections are refused. */
 async function nobodysUrl(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -10,11 +10,11 @@ import {
 import { writeTogether } from '../../src/channels/chat/engine.ts';
 
 export interface BareChatOptions {
-  /** Each message also comes back to its sender as a line, as the chat's protocol has it. */
+  /** Each message is also sent back to its sender as a line, as in the chat protocol. */
   readonly sendsLines: boolean;
 }
 
-/** socket.io as it comes: acknowledges each message and keeps nothing. */
+/** Plain socket.io, which acknowledges each message and stores nothing. */
 export async function start({ sendsLines }: BareChatOptions) {
   const server = createServer();
   const io = new Server<ClientToServerEvents, ServerToClientEvents>(server, {

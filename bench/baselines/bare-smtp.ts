@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { SMTPServer } from 'smtp-server';
 import { SMTPConnection } from 'smtp-server/lib/smtp-connection.js';
 
-/** A greeting without the library's delay of 100 ms, which would be all that is measured. */
+/** Greets without the library's delay of 100 ms, which would dominate the measurement. */
 class PromptConnection extends SMTPConnection {
   override init(): void {
     this._setListeners(() => setImmediate(() => this.connectionReady()));
@@ -18,7 +18,7 @@ class PromptServer extends SMTPServer {
   }
 }
 
-/** The library itself, otherwise as it comes: it drains each message and answers 250. */
+/** The plain library otherwise: it reads each message and answers 250. */
 export async function start() {
   const server = new PromptServer({
     disabledCommands: ['AUTH', 'STARTTLS'],

@@ -8,8 +8,8 @@ import { PUBLIC_URL, SHOP } from '../support/shop.ts';
 const params = z.record(z.string(), z.string());
 
 /**
- * An express route that checks the signature and answers, keeping nothing. It is made as light as
- * express allows, in the same ways as our own, so that the difference is what durability costs.
+ * An express route that checks the signature and answers, without storing anything. It is optimized
+ * in the same ways as ours, so that the difference is the cost of durability.
  */
 export async function start() {
   const app = express();

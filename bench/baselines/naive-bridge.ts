@@ -11,8 +11,8 @@ import { BENCH_DOMAIN } from '../support/smtp-source.ts';
 const mediaAnswer = z.object({ id: z.string() });
 
 /**
- * What a developer writes in an hour: receive, parse, upload, submit, answer. One process, each
- * library as it comes, nothing on disk, no retry.
+ * A minimal bridge: receive, parse, upload, submit, answer. One process, each library with its
+ * defaults, nothing on disk, no retries.
  */
 export async function start({ platformUrl }: { readonly platformUrl: string }) {
   const headers = { Authorization: `Bearer ${SHOP.apiKey}`, 'X-Shop-Id': SHOP.shopId };

@@ -11,7 +11,7 @@ import type { Line } from './lines.ts';
 
 export interface AckOptions {
   readonly quick: boolean;
-  /** Processes that make the load. */
+  /** Number of load generator processes. */
   readonly generators: number;
   readonly profile: string | undefined;
 }
@@ -25,7 +25,7 @@ const WITH_LINES = 'bare socket.io, sending the line';
 
 type Generators = readonly Part<typeof ChatLoad>[];
 
-/** What one side was measured at besides its rate; a figure for each round, the first not counted. */
+/** Further figures of one side; one per round, including the warm-up. */
 interface Costs {
   readonly p99Ms: number[];
   readonly serverMicros: number[];
@@ -33,9 +33,9 @@ interface Costs {
 }
 
 /**
- * Durable acknowledgements a second beside those of a server that keeps nothing: once as socket.io
- * has it, and once with the line that the chat's protocol sends beside each acknowledgement, which is
- * as fast as any server of this protocol could be on this machine.
+ * Measures durable acknowledgements per second, compared with a server that stores nothing: once
+ * plain socket.io, and once with the line that the chat protocol sends with each acknowledgement,
+ * which is the upper limit for any server of this protocol on this machine.
  */
 export async function measureAcks(bench: Workbench, options: AckOptions): Promise<Line[]> {
   const at = (file: string) => new URL(file, import.meta.url);
@@ -115,7 +115,7 @@ function side(
   const share = Math.ceil(clients / generators.length);
   const messages = share * generators.length * each;
   const measure = async (): Promise<number> => {
-    // All connect before any of them begins to count.
+    // All clients connect before the measurement starts.
     for (const generator of generators) await generator.call('connect', port, share);
     const before = await processSeconds(pid);
     const runs = await Promise.all(generators.map((generator) => generator.call('converse', each)));

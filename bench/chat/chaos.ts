@@ -24,20 +24,20 @@ export interface ChaosOptions {
   readonly seconds: number;
   readonly seed: number;
   readonly restarts: number;
-  /** Between two steps of a visitor, on average. */
+  /** The mean time between two steps of a visitor. */
   readonly meanPauseMs: number;
-  /** Between two troubles of one connection, on average. */
+  /** The mean time between two disturbances of one connection. */
   readonly meanCalmMs: number;
   readonly maxStallMs: number;
-  /** Of the platform's answers, the share that goes wrong. */
+  /** The share of the platform's answers that are faults. */
   readonly faultShare: number;
-  /** For everything to arrive once the line is good. */
+  /** The time limit for everything to arrive after the disturbances. */
   readonly settleWithinMs: number;
   readonly onProgress: (line: string) => void;
 }
 
 export interface ChaosReport {
-  /** Visitors whose tabs run the widget's engine; the others are clients of our own. */
+  /** Visitors whose tabs run the widget's engine; the others use a test client. */
   readonly widgets: number;
   readonly acknowledged: number;
   readonly replies: number;
@@ -47,7 +47,7 @@ export interface ChaosReport {
   readonly platformFaults: ReadonlyMap<string, number>;
   readonly restarts: readonly string[];
   readonly settleSeconds: number;
-  /** Nothing in it: exactly once, in order, without gaps. */
+  /** Empty if everything arrived exactly once, in order, without gaps. */
   readonly violations: readonly string[];
 }
 
@@ -57,16 +57,16 @@ const PLATFORM_FAULTS: readonly Fault[] = [
   { kind: 'reset' },
   { kind: 'reset-after-commit' },
 ];
-/** What comes a second time would come with one of the next readings. */
+/** A duplicate would arrive with one of the next reads. */
 const AFTERMATH_MS = 2_500;
 /** Every third visitor has two tabs. */
 const TABS_EVERY = 3;
-/** Every fourth one's tabs run the widget's own engine. */
+/** The tabs of every fourth visitor run the widget's engine. */
 const WIDGET_EVERY = 4;
 
 /**
- * Visitors talk to an agent over lines that break, through a gateway that is killed and stopped
- * meanwhile; then the lines are good again, and everyone is to have everything once and in order.
+ * Visitors talk to an agent over unreliable connections while the gateway is killed and stopped.
+ * Then the disturbances end, and everyone must have every message once and in order.
  */
 export async function chaos(bench: Workbench, options: ChaosOptions): Promise<ChaosReport> {
   const { clients, seed, onProgress } = options;
@@ -82,7 +82,7 @@ export async function chaos(bench: Workbench, options: ChaosOptions): Promise<Ch
   bench.onEnd('proxy', () => proxy.stop());
 
   const stop = new AbortController();
-  // Every visitor listens, which is no leak.
+  // Every visitor adds a listener, which is not a leak.
   setMaxListeners(0, stop.signal);
   bench.onEnd('visitors', () => stop.abort());
   const people: Person[] = [];
@@ -96,7 +96,7 @@ export async function chaos(bench: Workbench, options: ChaosOptions): Promise<Ch
   }
   const evening = { meanPauseMs: options.meanPauseMs, stopped: stop.signal };
   const talking = Promise.all(people.map((person) => converse(person, evening)));
-  // It is awaited below, which an earlier failure may never reach.
+  // Awaited below, which an earlier failure may prevent.
   talking.catch(() => undefined);
 
   const restarts = await restartAtTimes(gateway, options, random);
@@ -129,7 +129,7 @@ export async function chaos(bench: Workbench, options: ChaosOptions): Promise<Ch
   };
 }
 
-/** An agent that takes its time, and says back what it was told. */
+/** Starts a platform whose agent repeats each message after a delay. */
 async function startPlatform(
   bench: Workbench,
   folder: string,
@@ -151,7 +151,7 @@ async function startPlatform(
   return platform;
 }
 
-/** Each restart falls somewhere in its own part of the time, and has its own way to end. */
+/** Each restart happens at a random time in its own part of the run, by a random signal. */
 async function restartAtTimes(
   gateway: GatewayThatDies,
   { seconds, restarts, onProgress }: ChaosOptions,
@@ -173,7 +173,7 @@ async function restartAtTimes(
   return done;
 }
 
-/** Waits until nothing is on its way any more. @returns what still was at the end of the time */
+/** Waits until nothing is in transit. @returns what still was after the time limit */
 async function settle(
   platform: LocalPlatform,
   visitors: readonly ChatVisitor[],
@@ -221,7 +221,7 @@ async function settle(
 const count = <T>(items: readonly T[], of: (item: T) => number): number =>
   items.reduce((sum, item) => sum + of(item), 0);
 
-/** For a person, or as the message of a failed test. */
+/** The report as text, for people or for a failed test. */
 export function describe(report: ChaosReport): string {
   const list = (counts: ReadonlyMap<string, number>): string =>
     [...counts].map(([what, times]) => `${what} ${times}`).join(', ');

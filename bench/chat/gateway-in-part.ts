@@ -1,7 +1,7 @@
 import { startGateway } from '../../test/support/running-gateway.ts';
 import { memoryAfterGc } from './memory-after-gc.ts';
 
-/** The whole gateway in a process that can be asked for its memory. */
+/** A complete gateway in a process that reports its memory. */
 export async function start(options: { readonly dataDir: string; readonly platformUrl: string }) {
   const gateway = await startGateway(options);
   return {

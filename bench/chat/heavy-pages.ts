@@ -10,11 +10,11 @@ const ROUNDS = 8;
 const SPREAD_MS = 5_000;
 const WITHIN_MS = 3_000;
 const DELIVERED_WITHIN_MS = 60_000;
-/** 200 of them on a page are more than 6 MB. */
+/** 200 of them, one page, are more than 6 MB. */
 const LONG_TEXT = '😀'.repeat(8_000);
 const LONG_TEXTS = 300;
 
-/** One visitor writes the longest messages there are, while others wait for their replies. */
+/** Measures other visitors' replies while one visitor sends the longest possible messages. */
 export async function measureHeavyPages(bench: Workbench, quick: boolean): Promise<Line[]> {
   const { platform, gateway, newVisitors } = await setStage(bench);
   const visitors = await newVisitors();

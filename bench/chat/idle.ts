@@ -16,11 +16,11 @@ const SETTLED_WITHIN_MS = 60_000;
 interface Server {
   readonly port: number;
   readonly memory: () => Promise<Memory>;
-  /** Whether it sends a `session`. */
+  /** Whether it sends a `session` event. */
   readonly greets: boolean;
 }
 
-/** What one client costs that is connected and says nothing: growth, after garbage collection. */
+/** Measures the memory of each connected, silent client: growth after garbage collection. */
 export async function measureIdle(bench: Workbench, quick: boolean): Promise<Line[]> {
   const at = (file: string) => new URL(file, import.meta.url);
   const withGc = ['--expose-gc'];
@@ -65,7 +65,7 @@ export async function measureIdle(bench: Workbench, quick: boolean): Promise<Lin
 
 async function growth(load: Part<typeof IdleChat>, count: number, server: Server): Promise<Memory> {
   const { port, greets } = server;
-  // Code, caches and the heap's first growth are nobody's; so is what sockets leave that were there.
+  // Warm-up: code, caches, the heap's first growth and remains of sockets do not count.
   await load.call('open', port, count / 10, CHAT_KEY, greets);
   await load.call('close');
   const before = await settled(server);
@@ -77,7 +77,7 @@ async function growth(load: Part<typeof IdleChat>, count: number, server: Server
   return { heap: (after.heap - before.heap) / count, rss: (after.rss - before.rss) / count };
 }
 
-/** What is left once timers and closing sockets have let go. */
+/** The memory in use when timers and closing sockets have been released. */
 async function settled({ memory }: Server): Promise<Memory> {
   let last = await memory();
   return waitUntil('a steady heap', SETTLED_WITHIN_MS, async () => {

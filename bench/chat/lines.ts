@@ -4,10 +4,10 @@ import Table from 'cli-table3';
 export interface Line {
   readonly what: string;
   readonly sluice: string;
-  /** Bare socket.io in the same run. */
+  /** The figure of bare socket.io in the same run. */
   readonly bare?: string;
   readonly goal?: string;
-  /** Undefined: worth knowing, without a goal. */
+  /** Undefined for a figure without a goal. */
   readonly met?: boolean;
 }
 

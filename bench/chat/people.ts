@@ -2,23 +2,23 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ChatVisitor } from '../../test/support/chat-visitors.ts';
 import { markerOf } from '../crash/ledger.ts';
 
-/** What people do with a chat, per step between two pauses. */
+/** The probabilities of a visitor's actions, per step between two pauses. */
 const HABITS = { newConversation: 0.1, moreTabs: 0.05, reload: 0.05 };
 const MOST_TABS = 3;
 
 export interface Person {
-  /** Stands in everything he says. */
+  /** Part of every message that they send. */
   readonly name: string;
   readonly visitor: ChatVisitor;
   /** In [0, 1), the same for the same seed. */
   readonly random: () => number;
-  /** Opens a second tab at once. */
+  /** Whether they open a second tab at once. */
   readonly likesTabs: boolean;
 }
 
 export interface Evening {
   readonly meanPauseMs: number;
-  /** Nothing is begun after this. */
+  /** No new step begins after this. */
   readonly stopped: AbortSignal;
 }
 
@@ -29,7 +29,7 @@ export async function converse(person: Person, evening: Evening): Promise<void> 
   await untilKnown(visitor, evening.stopped);
   if (person.likesTabs) visitor.openTab();
   for (let nth = 0; !evening.stopped.aborted; nth += 1) {
-    // Nobody has ten unanswered questions on the way.
+    // Mostly waits for acknowledgements: people do not have ten messages in flight.
     if (visitor.isSettled || random() < 0.3) {
       visitor.say(`Where is my order? ${markerOf(name, nth)}`);
     }
@@ -48,13 +48,13 @@ async function changeSomething(visitor: ChatVisitor, random: () => number): Prom
     if (visitor.tabs.length < MOST_TABS) visitor.openTab();
     else visitor.tabs[0]?.close();
   } else if (chance < newConversation + moreTabs + reload) {
-    // Everything that it showed is gone; what the storage keeps is not.
+    // A reload: the tab's content is lost, its storage is kept.
     visitor.tabs[0]?.close();
     visitor.openTab();
   }
 }
 
-/** Until then a second tab would be a second visitor. */
+/** Waits for the visitor id: a second tab opened before it would be another visitor. */
 async function untilKnown(visitor: ChatVisitor, stopped: AbortSignal): Promise<void> {
   while (visitor.visitorId === undefined && !stopped.aborted) await delay(20);
 }

@@ -7,11 +7,11 @@ import { setStage } from './stage.ts';
 
 const QUESTIONS = 10;
 const WITHIN_MS = 2_000;
-/** An agent thinks for up to so long, before the first reply and before the second. */
+/** The maximum time that an agent thinks before each of the two replies. */
 const THINKS_MS = 4_000;
 const DELIVERED_WITHIN_MS = 30_000;
 
-/** One visitor alone in a shop, and two replies to each question: when each is on the screen. */
+/** Measures when each of two replies to a question is on the only visitor's screen. */
 export async function measureQuietShop(bench: Workbench, quick: boolean): Promise<Line[]> {
   const { platform, gateway, newVisitors } = await setStage(bench);
   const visitor = await newVisitors();

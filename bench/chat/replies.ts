@@ -12,7 +12,7 @@ const REQUESTS_PER_SECOND = 2;
 const SPREAD_MS = 10_000;
 const DELIVERED_WITHIN_MS = 120_000;
 
-/** From the moment a reply is listed to its arrival, and how often the platform was asked. */
+/** Measures the time from a reply's listing to its arrival, and how often the platform is asked. */
 export async function measureReplies(bench: Workbench, quick: boolean): Promise<Line[]> {
   const { platform, gateway, newVisitors } = await setStage(bench);
   const visitors = await newVisitors();
@@ -24,7 +24,7 @@ export async function measureReplies(bench: Workbench, quick: boolean): Promise<
   const firstQuestion = 'Where is my order?';
   await visitors.call('open', gateway.httpPort, SHOP.chatKey, OPEN, firstQuestion);
   await asked(firstQuestion, OPEN);
-  // Everyone has been answered; from now on only those who ask again wait.
+  // Everyone has an answer; from now on only those who ask again wait.
   const first = await platform.call('answer', firstQuestion, 0);
   await visitors.call(
     'arrived',
@@ -47,7 +47,7 @@ export async function measureReplies(bench: Workbench, quick: boolean): Promise<
     );
     const seconds = (performance.now() - started) / 1000;
     lateness.push(...arrivals.map((time, nth) => time - (answers[nth]?.[1] ?? NaN)));
-    // In any time there is one more of them than there are spaces between them.
+    // There is one more request than there are intervals between requests.
     const asks = (await platform.call('listRequests')) - requestsBefore - 1;
     requests.push(asks / seconds);
   }

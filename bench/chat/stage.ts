@@ -3,7 +3,7 @@ import type * as AnsweringPlatform from '../platform/answering-platform.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { Workbench } from '../support/workbench.ts';
 
-/** A gateway before a platform whose answers the bench gives, and visitors, each in a process of its own. */
+/** A gateway, a platform whose replies the benchmark controls, and visitors, one process each. */
 export async function setStage(bench: Workbench) {
   const at = (file: string) => new URL(file, import.meta.url);
   const platform = await bench.part<typeof AnsweringPlatform>(

@@ -6,7 +6,7 @@ type Stored = Pick<
   'id' | 'role' | 'conversation_id' | 'remote_id' | 'content' | 'created_at'
 >;
 
-/** What a visitor is to see, and the platform to have. */
+/** What a visitor said and was shown. */
 export type Witness = Pick<ChatVisitor, 'visitorId' | 'said'> & {
   readonly tabs: readonly {
     readonly shown: readonly ShownLine[];
@@ -42,7 +42,7 @@ export function correspondenceOf(
 const visitorIn = (remoteId: string | null): string | undefined =>
   remoteId === null ? undefined : /^chat:([^:]+):/.exec(remoteId)?.[1];
 
-/** Everything that must not be, in words; nothing when all is well. */
+/** All violations as text; empty if there are none. */
 export function violationsOf(witness: Witness, { said, replies }: Correspondence): string[] {
   const who = `visitor ${witness.visitorId ?? '?'}`;
   return [
@@ -82,7 +82,7 @@ function atPlatform({ said }: Witness, stored: readonly Stored[]): string[] {
   return faults;
 }
 
-/** A tab shows the whole record: what the visitor said and the platform answered, once, in order. */
+/** Checks that a tab shows the visitor's messages and the replies, once and in order. */
 function inTab(
   said: readonly Said[],
   replies: readonly Stored[],
@@ -129,7 +129,7 @@ function inTab(
   return faults;
 }
 
-/** Nothing when both are the same, in the same order. */
+/** Empty if both lists are equal, in the same order. */
 function difference(what: string, found: readonly string[], wanted: readonly string[]): string[] {
   const at = wanted.findIndex((each, index) => found[index] !== each);
   if (at === -1 && found.length === wanted.length) return [];

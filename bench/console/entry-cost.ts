@@ -11,22 +11,22 @@ import { logBytes, MAX_LOG_BYTES, openDatabase } from '../../src/spool/sqlite/da
 import { createOperations } from '../../src/spool/sqlite/operations.ts';
 import { median } from '../support/statistics.ts';
 
-/** As many as one commit has, and one look of the index, at some two hundred emails a second. */
+/** Entries per commit and per step of the index, at about two hundred emails per second. */
 const PER_COMMIT = 20;
 const PER_LOOK = 100;
 const PER_ROUND = 2000;
 const SHOP = asShopId('5b1f0c6e-9d3a-4c77-8a41-2d6e0f9b7c35');
 const META = { envelopeFrom: 'ann.miller@customer.example', envelopeTo: ['help@acme.example'] };
 
-/** Microseconds of processor time that lists and the search cost for each email of 2 KB. */
+/** The processor time in microseconds that lists and the search cost per 2 KB email. */
 export interface EntryCost {
-  /** Before the acknowledgement: to make the summary and to store it with the entry. */
+  /** Before the acknowledgement: making the summary and storing it with the entry. */
   readonly intake: number;
-  /** Afterwards: the index, with all that SQLite does later of what was written. */
+  /** Afterwards: updating the index, including SQLite's later work. */
   readonly index: number;
 }
 
-/** The medians of some rounds, in turns with a store whose entries have no summary. */
+/** The medians of several rounds, alternating with a store whose entries have no summary. */
 export function entryCost(dir: string, rounds: number): EntryCost {
   const bare = openStore(join(dir, 'bare'));
   const full = openStore(join(dir, 'full'));
@@ -40,7 +40,7 @@ export function entryCost(dir: string, rounds: number): EntryCost {
       const entries = Array.from({ length: PER_COMMIT }, (_, nth) => anEmail(round + n + nth));
       without += spent(() => bare.accept(entries.map(({ entry }) => entry)));
       summed += spent(() =>
-        // As it is copied to the database's thread.
+        // Cloned, as on the way to the database's thread.
         full.accept(
           entries.map(({ entry, head }) => ({
             ...entry,
@@ -81,7 +81,7 @@ function openStore(dir: string) {
   };
 }
 
-/** Microseconds of this process, of all its threads. */
+/** The processor time of this process with all threads, in microseconds. */
 function spent(work: () => unknown): number {
   const before = process.cpuUsage();
   work();

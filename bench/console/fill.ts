@@ -15,15 +15,15 @@ import { openDatabase } from '../../src/spool/sqlite/database.ts';
 import type { Channel } from '../../src/domain/channel.ts';
 import { asShopId, type EntryId, type ShopId } from '../../src/domain/ids.ts';
 
-/** Entries written over so many days until now. */
+/** The entries are spread over this many days until now. */
 export const DAYS = 60;
 export const DAY_MS = 86_400_000;
 const PER_TRANSACTION = 10_000;
 const SAMPLES = 2000;
-/** Of these newest the raw forms are there, as after a sweep. */
+/** The number of newest entries whose raw forms exist, as after a sweep. */
 const WITH_RAW = 20_000;
 
-/** What a search can name, drawn from all that was stored. */
+/** The values of a stored entry that searches can use. */
 export interface Sample {
   readonly id: EntryId;
   readonly from: string;
@@ -38,12 +38,12 @@ export interface Filled {
   readonly startedAt: number;
 }
 
-/** The first has half of all, each other half of the rest; the last has some hundred. */
+/** The first shop has half of the entries, each further one half of the rest. */
 const SHOPS = Array.from({ length: 12 }, (_, n) =>
   asShopId(`5b1f0c6e-9d3a-4c77-8a41-0000000000${String(n + 10)}`),
 );
 
-/** The same numbers at every run, between 0 and 1 (a linear congruence modulo 2^32). */
+/** Pseudorandom numbers from 0 to 1, the same in every run (linear congruence modulo 2^32). */
 function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {
@@ -56,7 +56,7 @@ const SYLLABLES =
   'ba be bi bo bu da de di do du ka ke ki ko ku la le li lo lu ma me mi mo mu na ne ni no nu ra re ri ro ru sa se si so su ta te ti to tu'.split(
     ' ',
   );
-/** A vocabulary as large as that of a language: words of two to four syllables. */
+/** A word of two to four syllables, from a vocabulary as large as a natural language's. */
 function wordOf(n: number): string {
   let word = '';
   for (let rest = n + 40; rest > 0; rest = Math.floor(rest / 40))
@@ -80,8 +80,8 @@ const NAMES = [
 const QUESTIONS = ['注文番号の確認について', '我的订单在哪里', '배송 조회'];
 
 /**
- * Fills a spool with entries as a busy gateway has them, without waiting for the
- * disk, with the spool's indexes made at the end, and then the index.
+ * Fills a spool with entries like those of a busy gateway, without fsync and with indexes created
+ * at the end, and then fills the search index.
  */
 export function fill(dir: string, count: number): Filled {
   mkdirSync(dir, { recursive: true });
@@ -145,7 +145,7 @@ export function fill(dir: string, count: number): Filled {
   return { samples, shops: SHOPS, startedAt };
 }
 
-/** By the code that follows a gateway's spool. */
+/** Uses the code that updates the index of a gateway. */
 function fillIndex(dir: string, count: number): void {
   const index = IndexDatabase.open(indexFileOf(dir));
   index.db.pragma('synchronous = OFF');
@@ -211,7 +211,7 @@ function entryOf(seq: number, receivedAt: number, id: EntryId, random: () => num
   };
 }
 
-/** Most are delivered; what an operator looks for are the others. */
+/** Most entries are delivered; operators search for the others. */
 function stateOf(share: number): [EntryState, string | null] {
   if (share < 0.96) return ['delivered', null];
   if (share < 0.985) return ['suppressed', 'auto-reply'];

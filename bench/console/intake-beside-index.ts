@@ -17,8 +17,8 @@ const MAIL = Buffer.from(
 );
 
 /**
- * How fast entries of 2 KB are accepted by fifty producers while the index has more to do than it
- * can, as a ratio of the same database without an index.
+ * Measures how fast fifty producers store 2 KB entries while the index has more work than it can
+ * do, as a ratio to the same database without an index.
  */
 export async function intakeBesideIndex(bench: Workbench, quick: boolean): Promise<number> {
   const count = quick ? 2000 : 20_000;

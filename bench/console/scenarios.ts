@@ -3,13 +3,13 @@ import { DAY_MS, DAYS, type Filled, type Sample } from './fill.ts';
 
 export interface Scenario {
   readonly name: string;
-  /** The nth search of its kind: another one each time, where there are several. */
+  /** The nth search of its kind; different each time if there are several. */
   readonly ask: (n: number) => Omit<EntrySearch, 'limit'>;
-  /** Also counts what it finds, as the console does at the first page. */
+  /** Also counts the matches, as the console does on the first page. */
   readonly count?: boolean;
 }
 
-/** What people search for, and what is hard to find. */
+/** Typical searches and expensive ones. */
 export function scenarios({ samples, shops, startedAt }: Filled): readonly Scenario[] {
   const [busy = shops[0], , , , ...others] = shops;
   const quiet = others.at(-1);

@@ -7,9 +7,9 @@ import { pause, type Traffic, waitToRetry } from './traffic.ts';
 const RETRY_MS = 100;
 
 /**
- * A visitor with an outbox: one message in flight, emitted while connected, sent again with the
- * same id until it is acknowledged.
- * @returns the visitor's tab, still open, with everything it was shown
+ * A visitor with an outbox: one message in flight, sent while connected and resent with the same id
+ * until it is acknowledged.
+ * @returns the visitor's tab, still open, with everything that it was shown
  */
 export async function chat(httpUrl: string, lane: string, traffic: Traffic): Promise<ChatClient> {
   const client = await connected(httpUrl, traffic);
@@ -29,7 +29,7 @@ export async function chat(httpUrl: string, lane: string, traffic: Traffic): Pro
   return client;
 }
 
-/** The first connection: without a session there is no visitor yet whose outbox could wait. */
+/** The first connection: without a session there is no visitor yet. */
 async function connected(url: string, traffic: Traffic): Promise<ChatClient> {
   for (;;) {
     const client = new ChatClient({ url, auth: { key: CHAT_KEY }, reconnect: true });

@@ -5,7 +5,7 @@ import { markerOf, type Sent, type SentFile } from './ledger.ts';
 import { pause, type Traffic, waitToRetry } from './traffic.ts';
 
 const RETRY_MS = 100;
-/** Larger than what is kept in the row: such a message is a file before it is acknowledged. */
+/** Larger than an inline raw form, so the message is a file when it is acknowledged. */
 const LARGE = { share: 0.2, minBytes: 60_000, moreBytes: 300_000 };
 const MESSAGES_PER_CONNECTION = 10;
 
@@ -15,8 +15,8 @@ export interface EmailTarget {
 }
 
 /**
- * A mail server with one message after the other for us: it keeps each until it is told 250, and
- * sends the very same bytes again after anything else.
+ * A mail server that sends one message after the other: it keeps each until it gets 250, and
+ * resends the same bytes after any other answer.
  */
 export async function sendEmails(
   target: EmailTarget,
@@ -82,7 +82,7 @@ function mixed(text: readonly string[], file: Buffer): string[] {
   ];
 }
 
-/** A session that is opened when it is needed and used for a few messages. */
+/** A session that is opened when needed and used for several messages. */
 class Connection {
   readonly #target: EmailTarget;
   readonly #encrypted: boolean;
@@ -94,7 +94,7 @@ class Connection {
     this.#encrypted = encrypted;
   }
 
-  /** Whether the message was acknowledged. Whatever goes wrong, the answer is no. */
+  /** Whether the message was acknowledged. Any error counts as no. */
   async deliver(sender: string, bytes: string): Promise<boolean> {
     try {
       const client = (this.#client ??= await this.#open());

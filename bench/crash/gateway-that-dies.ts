@@ -6,19 +6,19 @@ import { GatewayProcess } from '../../test/support/gateway-process.ts';
 import { writeConfig } from '../../test/support/running-gateway.ts';
 import type { Workbench } from '../support/workbench.ts';
 
-/** This share of the kills hits a gateway that is still starting, perhaps recovering. */
+/** The share of kills during a start, possibly during recovery. */
 const WHILE_STARTING = 0.15;
 
 export interface Lives {
-  /** From the start of the process to the last door open, of those that came so far. */
+  /** From the start of the process until its last port is open, for starts that got this far. */
   readonly startMs: number[];
-  /** Entries that were in flight at a kill and queued again by the start after it. */
+  /** Entries in flight at a kill that the next start queued again. */
   requeued: number;
-  /** Files whose message was never committed. */
+  /** Files whose message was not committed. */
   orphans: number;
 }
 
-/** A gateway on one data folder and fixed ports, killed and started again at once. */
+/** A gateway on one data folder and fixed ports that is killed and restarted at once. */
 export class GatewayThatDies {
   readonly host = ownLoopbackAddress();
   readonly lives: Lives = { startMs: [], requeued: 0, orphans: 0 };
@@ -58,7 +58,7 @@ export class GatewayThatDies {
     return `http://${this.host}:${this.httpPort}`;
   }
 
-  /** Kills it at a moment that nobody chose, and starts it again at once. */
+  /** Kills it at a random moment and restarts it at once. */
   async dieOnce(random: () => number, lifeMs: number): Promise<void> {
     if (random() < WHILE_STARTING) {
       await delay(random() * (this.lives.startMs.at(-1) ?? 1000));
@@ -69,7 +69,7 @@ export class GatewayThatDies {
     await this.restart('SIGKILL');
   }
 
-  /** Ends it, and starts it again at once. */
+  /** Stops it with the signal and restarts it at once. */
   async restart(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     if (signal === 'SIGKILL') await this.#process.kill();
     else await this.#process.terminate();
@@ -83,7 +83,7 @@ export class GatewayThatDies {
     this.lives.startMs.push(performance.now() - started);
   }
 
-  /** Asks it to end, and checks that it does so in order. */
+  /** Terminates it and checks that it exits with status 0. */
   async stop(): Promise<void> {
     const { code, signal } = await this.#process.terminate();
     this.#readLives();

@@ -6,22 +6,22 @@ export interface SentFile {
   readonly sha256: string;
 }
 
-/** One message that a generator made, and what became of it. */
+/** A generated message and its result. */
 export interface Sent {
   readonly channel: Channel;
-  /** Messages of one lane were sent one after the other, each after the end of the one before. */
+  /** Messages of one lane are sent one after the other, each when the previous one has ended. */
   readonly lane: string;
   readonly nth: number;
-  /** Stands in the content; no other message has it. */
+  /** A unique text in the content. */
   readonly marker: string;
   readonly remoteId: string;
   readonly files: readonly SentFile[];
   acknowledged: boolean;
-  /** How often it was sent, acknowledged or not. */
+  /** How often it was sent, whether or not it was acknowledged. */
   tries: number;
 }
 
-/** What was sent, written down before it is sent, and what was acknowledged, right after. */
+/** Records messages before they are sent, and acknowledgements right after them. */
 export class Ledger {
   readonly #sent: Sent[] = [];
 
@@ -40,5 +40,5 @@ export class Ledger {
   }
 }
 
-/** Ends in a character that is no digit, so that no marker is the beginning of another. */
+/** Ends in a character that is not a digit, so that no marker is a prefix of another. */
 export const markerOf = (lane: string, nth: number): string => `[${lane}:${nth}]`;

@@ -18,29 +18,29 @@ export interface LoadTarget {
 
 export interface LoadOptions {
   readonly seed: number;
-  /** Lanes of each channel. */
+  /** Number of lanes per channel. */
   readonly lanes: number;
   readonly meanPauseMs: number;
-  /** Of the mail connections; 0.3 without it. */
+  /** The share of encrypted mail connections; default 0.3. */
   readonly encryptedShare?: number;
 }
 
 export interface Load {
   readonly ledger: Ledger;
-  /** No new messages; resolves with the chat tabs when the last one has been answered. */
+  /** Stops new messages; resolves with the chat tabs when the last one has been answered. */
   finish(): Promise<ChatClient[]>;
 }
 
-/** Starts senders of all three channels, `lanes` of each. */
+/** Starts senders on all three channels, `lanes` each. */
 export function startLoad(bench: Workbench, gateway: LoadTarget, options: LoadOptions): Load {
   const { seed, lanes, meanPauseMs, encryptedShare = 0.3 } = options;
   const ledger = new Ledger();
   const stop = new AbortController();
   const giveUp = new AbortController();
-  // Every lane listens, which is no leak.
+  // Every lane adds a listener, which is not a leak.
   setMaxListeners(0, stop.signal, giveUp.signal);
   bench.onEnd('load', () => giveUp.abort());
-  // One source of chance for each lane: what one does must not change another's.
+  // A random source per lane, so that lanes do not influence each other.
   const traffic = (lane: number): Traffic => ({
     ...{ ledger, meanPauseMs, encryptedShare, stopped: stop.signal, gaveUp: giveUp.signal },
     random: seededRandom(seed * 1000 + lane),
@@ -52,7 +52,7 @@ export function startLoad(bench: Workbench, gateway: LoadTarget, options: LoadOp
     Promise.all(numbers.map((n) => sendTexts(gateway.httpUrl, `text-${n}`, traffic(100 + n)))),
     Promise.all(numbers.map((n) => chat(gateway.httpUrl, `chat-${n}`, traffic(200 + n)))),
   ]);
-  // It is awaited in finish(), which an earlier failure may never reach.
+  // Awaited in finish(), which an earlier failure may prevent.
   running.catch(() => undefined);
   return {
     ledger,
@@ -64,7 +64,7 @@ export function startLoad(bench: Workbench, gateway: LoadTarget, options: LoadOp
   };
 }
 
-/** Waits for an empty queue; what is not delivered by then, or for good, is told. */
+/** Waits for an empty queue. Returns a line if entries are not delivered in time or never. */
 export function drained(dataDir: string, withinMs: number): Promise<readonly string[]> {
   return withSpool(dataDir, async (spool) => {
     try {

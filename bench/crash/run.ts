@@ -15,34 +15,34 @@ import { faultsIn, verify } from './verify.ts';
 export interface CrashOptions {
   readonly kills: number;
   readonly seed: number;
-  /** Of the platform's answers, the share that goes wrong. */
+  /** The share of the platform's answers that are faults. */
   readonly faultShare: number;
-  /** Lanes of each channel. */
+  /** Number of lanes per channel. */
   readonly lanes: number;
   readonly meanPauseMs: number;
-  /** At most this long from ready to dead. */
+  /** The maximum time from ready to the kill. */
   readonly lifeMs: number;
-  /** For the queue to become empty after the last start. */
+  /** The time limit for the queue to become empty after the last start. */
   readonly drainWithinMs: number;
-  /** Told what happens, for a person who waits. */
+  /** Called with progress messages for people. */
   readonly onProgress: (line: string) => void;
 }
 
 export interface CrashReport {
   readonly kills: number;
   readonly acknowledged: Readonly<Record<Channel, number>>;
-  /** SMS that Twilio gave up on; it is not lost by us, whether or not it was stored. */
+  /** SMS that Twilio gave up on; these do not count as lost, whether or not they were stored. */
   readonly givenUp: number;
   readonly resent: number;
   readonly atPlatform: number;
   readonly platformFaults: ReadonlyMap<string, number>;
   readonly lives: Lives;
   readonly seconds: number;
-  /** Nothing in it: 0 lost, 0 twice, in order, every byte right. */
+  /** Empty if nothing was lost or duplicated, the order is right, and every byte is intact. */
   readonly faults: readonly string[];
 }
 
-/** What a platform was seen to do under load; its maintenance pages have tests of their own. */
+/** Faults that platforms show under load; maintenance pages are tested elsewhere. */
 const KINDS: readonly Fault[] = [
   { kind: 'status', status: 500 },
   { kind: 'status', status: 429 },
@@ -52,8 +52,8 @@ const KINDS: readonly Fault[] = [
 ];
 
 /**
- * Kills a gateway at random moments while all three channels bring messages and the platform fails
- * at random; then lets it finish, and looks for every acknowledged message at the platform.
+ * Kills a gateway at random moments while messages arrive on all three channels and the platform
+ * fails at random; then lets it finish and looks for every acknowledged message at the platform.
  */
 export async function crash(bench: Workbench, options: CrashOptions): Promise<CrashReport> {
   const started = performance.now();
@@ -87,7 +87,7 @@ export async function crash(bench: Workbench, options: CrashOptions): Promise<Cr
   const acknowledged = CHANNELS.map((channel) => [channel, load.ledger.acknowledged(channel)]);
   return {
     kills: options.kills,
-    // One entry for each channel.
+    // One entry per channel.
     acknowledged: Object.fromEntries(acknowledged) as Record<Channel, number>,
     givenUp: all.filter((sent) => !sent.acknowledged).length,
     resent: all.reduce((sum, { tries }) => sum + Math.max(0, tries - 1), 0),
@@ -99,7 +99,7 @@ export async function crash(bench: Workbench, options: CrashOptions): Promise<Cr
   };
 }
 
-/** Each visitor was shown his own record: every message that he sent, once, in order, no gaps. */
+/** Checks each visitor's record: every message that they sent, once, in order, without gaps. */
 function faultsOfVisitors(
   visitors: readonly ChatClient[],
   all: readonly Sent[],
@@ -114,7 +114,7 @@ function faultsOfVisitors(
   });
 }
 
-/** For a person, or as the message of a failed test. */
+/** The report as text, for people or for a failed test. */
 export function describe(report: CrashReport): string {
   const { acknowledged, lives, platformFaults } = report;
   const starts = lives.startMs.toSorted((a, b) => a - b);

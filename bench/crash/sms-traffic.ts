@@ -2,10 +2,10 @@ import { sendSms, sidOf } from '../../test/support/sms-sender.ts';
 import { markerOf } from './ledger.ts';
 import { pause, type Traffic, waitToRetry } from './traffic.ts';
 
-/** Twilio tries for seconds, once more, and then forgets. */
+/** Twilio tries for some seconds, retries once, and then gives up. */
 const RETRY_AFTER_MS = 1500;
 
-/** One person's phone. A text that Twilio could not bring in two tries may be lost. */
+/** One person's phone. A text message that Twilio could not deliver in two tries may be lost. */
 export async function sendTexts(httpUrl: string, lane: string, traffic: Traffic): Promise<void> {
   const From = `+1415555${lane.replace(/\D/g, '').padStart(4, '0')}`;
   for (let nth = 0; !traffic.stopped.aborted; nth += 1) {

@@ -5,16 +5,16 @@ import type { Inspection } from '../../src/local-platform/store/store.ts';
 import type { MessageRow } from '../../src/local-platform/store/rows.ts';
 import type { Sent } from './ledger.ts';
 
-/** What must not be, in words; nothing when all is well. */
+/** Violations as text; all lists are empty if there are none. */
 export interface Verdict {
-  /** Acknowledged and not at the platform. */
+  /** Acknowledged messages that the platform does not have. */
   readonly lost: readonly string[];
-  /** At the platform more than once. */
+  /** Messages that the platform has more than once. */
   readonly twice: readonly string[];
   readonly outOfOrder: readonly string[];
-  /** Attachments that are missing or of other bytes. */
+  /** Messages with missing or changed attachments. */
   readonly damaged: readonly string[];
-  /** At the platform, and nobody sent it. */
+  /** Messages at the platform that were not sent. */
   readonly unknown: readonly string[];
 }
 
@@ -24,8 +24,8 @@ export const faultsIn = (verdict: Verdict): readonly string[] =>
   );
 
 /**
- * Compares what was sent and acknowledged with what the platform has, by `remote_id` and again by
- * what stands in the content: neither alone would show a message that went out under another's id.
+ * Compares the acknowledged messages with those at the platform, by `remote_id` and by the marker
+ * in the content: one alone would not detect a message submitted under another's id.
  */
 export async function verify(
   sent: readonly Sent[],
@@ -58,7 +58,7 @@ function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string
 
 const markerIn = (content: string): string | undefined => /\[[a-z-]+\d+:\d+\]/.exec(content)?.[0];
 
-/** The platform lists its messages in the order in which it created them. */
+/** The platform lists messages in the order of their creation. */
 function outOfOrder(
   stored: readonly MessageRow[],
   markers: ReadonlyMap<string, Sent>,

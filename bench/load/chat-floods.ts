@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { io, type Socket } from 'socket.io-client';
 import { CHAT_PATH } from '../../src/channels/chat/events.ts';
 
-/** What each socket says, as fast as it can: unknown, wrong, and over its rate. */
+/** The events that sockets send: an unknown one, an invalid one, and one over its rate. */
 const EVENTS: readonly (readonly [event: string, payload: unknown])[] = [
   ['shutdown', { now: true }],
   ['message', {}],
@@ -10,7 +10,7 @@ const EVENTS: readonly (readonly [event: string, payload: unknown])[] = [
 ];
 const AT_ONCE = 50;
 
-/** Sockets that say what is refused, at full speed, and connect again whenever they are closed. */
+/** Sockets that send refused events at full speed and reconnect whenever they are closed. */
 export function start({ port, key, sockets }: { port: number; key: string; sockets: number }) {
   const counts = { events: 0, connected: 0, refused: 0 };
   let isOver = false;

@@ -5,7 +5,7 @@ import { timeOfDay, waitUntil } from '../support/wait-until.ts';
 const WITHIN_MS = 120_000;
 const AT_ONCE = 25;
 
-/** Visitors with open tabs who have written, and the time at which each reply came. */
+/** Visitors with open tabs who ask questions, and the times at which the replies arrive. */
 export function start() {
   const visitors: HeadlessVisitor[] = [];
   /** By the reply's text. */
@@ -20,7 +20,7 @@ export function start() {
         : undefined,
     );
   return Promise.resolve({
-    /** Each opens a tab and asks. */
+    /** Each visitor opens a tab and asks a question. */
     open: async (port: number, key: string, count: number, question: string): Promise<void> => {
       while (visitors.length < count) {
         const burst = Array.from(
@@ -35,13 +35,13 @@ export function start() {
         visitors.push(...burst);
       }
     },
-    /** The first so many visitors ask something else. */
+    /** The first `count` visitors ask another question. */
     ask: async (count: number, question: string): Promise<void> => {
       const some = visitors.slice(0, count);
       for (const visitor of some) visitor.say(question);
       await settled(some);
     },
-    /** The times of day at which these replies came, once all have come. */
+    /** The times of day at which these replies arrived, once all have arrived. */
     arrived: (texts: readonly string[]): Promise<number[]> =>
       waitUntil(`${texts.length} replies`, WITHIN_MS, () => {
         const times = texts.flatMap((text) => arrivals.get(text) ?? []);

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { silentClient, maskedFrame } from '../../test/support/raw-web-socket.ts';
 
-/** Tabs of one visitor that ask for their record again and again, and never read it. */
+/** Tabs of one visitor that keep requesting their history and never read it. */
 export function start({ port, auth }: { port: number; auth: object }) {
   const tabs: Socket[] = [];
   return Promise.resolve({
@@ -12,7 +12,7 @@ export function start({ port, auth }: { port: number; auth: object }) {
         tabs.push(tab);
       }
     },
-    /** Each of them, so often. */
+    /** Each tab sends this many requests. */
     ask: (times: number): void => {
       for (const tab of tabs) {
         for (let nth = 0; nth < times; nth += 1)

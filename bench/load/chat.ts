@@ -11,7 +11,7 @@ import { percentile } from '../support/statistics.ts';
 export interface ChatRun {
   readonly seconds: number;
   readonly p99Ms: number;
-  /** Processor time of this process meanwhile. */
+  /** Processor time that this process used during the run. */
   readonly cpuSeconds: number;
 }
 
@@ -21,7 +21,7 @@ type Client = Socket<ServerToClientEvents, ClientToServerEvents>;
 export function start() {
   let clients: Client[] = [];
   const connect = async (port: number, count: number): Promise<void> => {
-    // A few at a time: a burst of handshakes is not what is measured.
+    // In small groups: a burst of handshakes is not what this measures.
     while (clients.length < count) {
       const burst = Math.min(10, count - clients.length);
       clients.push(...(await Promise.all(Array.from({ length: burst }, () => open(port)))));
@@ -39,9 +39,9 @@ export function start() {
     return { seconds, p99Ms: percentile(latencies, 0.99), cpuSeconds: (user + system) / 1e6 };
   };
   return Promise.resolve({
-    /** @throws when one is refused */
+    /** @throws when a connection is refused */
     connect,
-    /** Each of those who are connected says so many things, and leaves. */
+    /** Each connected client sends this many messages and disconnects. */
     converse: converseAll,
     run: async (port: number, count: number, messagesEach: number): Promise<ChatRun> => {
       await connect(port, count);

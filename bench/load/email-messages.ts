@@ -3,19 +3,19 @@ import { BENCH_DOMAIN } from '../support/smtp-source.ts';
 
 export type EmailKind = 'text' | 'newsletter' | 'attachment';
 
-/** One message as it goes over the wire; the parts that messages share are in memory once. */
+/** A message as sent; parts that messages share are in memory once. */
 export interface Email {
   readonly sender: string;
   readonly chunks: readonly Buffer[];
 }
 
-/** As many lanes can be delivered at once. */
+/** The number of senders, and so of lanes that can be delivered in parallel. */
 const SENDERS = 200;
 const BASE64_LINE = 57;
 
 /**
- * Makes messages that all differ in Message-ID, text and, up to 200, in their sender. No line
- * begins with a dot.
+ * Makes messages that differ in Message-ID, text and sender (up to 200 senders). No line begins
+ * with a dot.
  */
 export function makeEmails(kind: EmailKind, count: number): Email[] {
   const run = randomBytes(6).toString('hex');
@@ -38,7 +38,7 @@ const PARAGRAPH =
   'I ordered two lamps on Monday and the tracking page still says that nothing was sent. ' +
   'Could you please tell me where the parcel is?';
 
-/** What every message has collected when it arrives. */
+/** Header fields that relays add on the way. */
 const TRACE = [
   'Received: from mail-ej1-f51.client.example (mail-ej1-f51.client.example [192.0.2.51])',
   '        by mx.client.example (Postfix) with ESMTPS id 4YxTzK2b1Wz9sQw',

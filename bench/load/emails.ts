@@ -3,16 +3,16 @@ import { type Email, type EmailKind, makeEmails } from './email-messages.ts';
 import { SmtpSession } from './smtp-session.ts';
 
 export interface EmailRun {
-  /** Times of day, in milliseconds: the sessions are open; the last message was acknowledged. */
+  /** Times of day in ms: all sessions were open; the last message was acknowledged. */
   readonly startedAt: number;
   readonly acceptedAt: number;
 }
 
-/** A load of varied messages over a number of sessions that stay open. */
+/** Sends varied messages over a number of persistent sessions. */
 export function start() {
   let emails: Email[] = [];
   return Promise.resolve({
-    /** Makes the next load, before the clock runs. */
+    /** Prepares the next load before the measurement. */
     prepare: (kind: EmailKind, count: number): void => {
       emails = makeEmails(kind, count);
     },

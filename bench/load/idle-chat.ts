@@ -5,11 +5,11 @@ import { waitUntil } from '../support/wait-until.ts';
 const AT_ONCE = 50;
 const CLOSED_WITHIN_MS = 60_000;
 
-/** Chat clients that connect, and then say nothing. */
+/** Chat clients that connect and then stay silent. */
 export function start() {
   let clients: Socket[] = [];
   return Promise.resolve({
-    /** @param greeting whether the server sends a `session`, which is then waited for */
+    /** @param greeting whether the server sends a `session` event, which is awaited */
     open: async (port: number, count: number, key: string, greeting: boolean): Promise<void> => {
       for (let left = count; left > 0; left -= AT_ONCE) {
         const burst = Array.from({ length: Math.min(left, AT_ONCE) }, () =>

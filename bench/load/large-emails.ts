@@ -3,22 +3,22 @@ import { BENCH_DOMAIN } from '../support/smtp-source.ts';
 import { base64Lines } from './email-messages.ts';
 import { SmtpSession } from './smtp-session.ts';
 
-/** One message that was acknowledged, and what its attachments were. */
+/** An acknowledged message with the hashes of its attachments. */
 export interface SentEmail {
   readonly messageId: string;
   /** SHA-256 of each attachment's bytes. */
   readonly attachments: readonly string[];
 }
 
-/** A multiple of 57, which is a line of base64, so that pieces can be encoded one by one. */
+/** A multiple of 57 bytes, one line of base64, so that pieces can be encoded separately. */
 const PIECE_BYTES = 57 * 1000;
 const ATTACHMENTS = 2;
-/** What base64 with its line ends makes of a byte. */
+/** The growth factor of base64 with line ends. */
 const GROWTH = 78 / 57;
 
 /**
- * Large messages with two attachments of random bytes, all on their way at once. They are made as
- * they are sent, so that this process needs as little memory as it wants the gateway to.
+ * Sends large messages with two attachments of random bytes, all at once. They are generated while
+ * they are sent, so that this process needs little memory.
  */
 export function start() {
   return Promise.resolve({
@@ -69,7 +69,7 @@ function* content(
   yield Buffer.from('--=_b--\r\n');
 }
 
-/** Random bytes that are the same in each run. */
+/** Pseudorandom bytes, the same in each run. */
 class Noise {
   readonly #cipher;
 

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { BENCH_DOMAIN } from '../support/smtp-source.ts';
 
-/** An SMTP client that pipelines (RFC 2920) and keeps its connection, with as little work as can be. */
+/** A minimal SMTP client with pipelining (RFC 2920) and a persistent connection. */
 export class SmtpSession {
   readonly #socket: Socket;
   #received = '';
@@ -28,7 +28,7 @@ export class SmtpSession {
     return session;
   }
 
-  /** From MAIL FROM to the answer to the final dot. @throws when anything is refused */
+  /** Sends one message, up to the answer to the final dot. @throws when anything is refused */
   async send(sender: string, chunks: Iterable<Buffer> | AsyncIterable<Buffer>): Promise<void> {
     const recipient = `support@${BENCH_DOMAIN}`;
     await this.#say(`MAIL FROM:<${sender}>\r\nRCPT TO:<${recipient}>\r\nDATA\r\n`, 3);

@@ -12,11 +12,11 @@ export interface WebhookRun {
   readonly p99Ms: number;
 }
 
-/** A load of signed webhooks over keep-alive connections, one in flight on each. */
+/** Sends signed webhooks over keep-alive connections, one in flight on each. */
 export function start() {
   let requests: Buffer[] = [];
   return Promise.resolve({
-    /** Makes and signs the next load, before the clock runs. */
+    /** Prepares and signs the next load before the measurement. */
     prepare: (count: number): void => {
       requests = Array.from({ length: count }, (_, index) => signedRequest(index));
     },
@@ -35,7 +35,7 @@ export function start() {
   });
 }
 
-/** A whole request: one text of a customer, as Twilio posts it. */
+/** A complete request with a customer's text message, as Twilio posts it. */
 export function signedRequest(index: number): Buffer {
   const params = {
     MessageSid: `SM${randomBytes(16).toString('hex')}`,
@@ -74,7 +74,7 @@ function openSocket(port: number): Promise<Socket> {
   });
 }
 
-/** A client that reads no more of an answer than it must: it shares the machine with the server. */
+/** Parses as little of an answer as possible: the client shares the machine with the server. */
 function sendAll(
   socket: Socket,
   next: () => Buffer | undefined,

@@ -1,6 +1,6 @@
 /**
- * Does the work for each item, `width` at a time.
- * @returns how long it took, in seconds
+ * Runs `work` for each item, `width` at a time.
+ * @returns the elapsed seconds
  */
 export async function inLanes<Item>(
   items: readonly Item[],

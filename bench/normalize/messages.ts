@@ -7,16 +7,16 @@ import { pipeline } from 'node:stream/promises';
 import { base64Lines, type EmailKind, makeEmails } from '../load/email-messages.ts';
 
 const MIB = 1024 * 1024;
-/** Whole lines of base64. */
+/** A multiple of a base64 line. */
 const PIECE_BYTES = 57 * 4096;
 
 export interface MessageFiles {
   readonly paths: readonly string[];
-  /** Of all of them. */
+  /** The total size. */
   readonly bytes: number;
 }
 
-/** Messages of the other benchmarks, a file for each. */
+/** Writes messages of the other benchmarks, one file each. */
 export async function writeMessages(
   folder: string,
   kind: EmailKind,
@@ -33,7 +33,7 @@ export async function writeMessages(
   return { paths: await Promise.all(writes), bytes };
 }
 
-/** One message with an attachment of random bytes, to be read as often as wanted. */
+/** Writes one message with an attachment of random bytes, to be read repeatedly. */
 export async function writeLargeMessage(folder: string, megabytes: number): Promise<MessageFiles> {
   const path = join(folder, `large-${megabytes}.eml`);
   const pieces = Math.ceil((megabytes * MIB * 57) / 78 / PIECE_BYTES);

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import { simpleParser } from 'mailparser';
 
-/** mailparser as its documentation shows it, and back goes what a gateway would submit. */
+/** mailparser as its documentation shows it; returns what a gateway would submit. */
 parentPort?.on('message', ({ id, source }) => {
   const input = typeof source === 'string' ? createReadStream(source) : Buffer.from(source);
   simpleParser(input).then(

@@ -36,12 +36,12 @@ export function start() {
       const once = await Promise.all(paths.map(sourceOf));
       messages = Array.from({ length: times }, () => once).flat();
     },
-    /** Seconds for all that is prepared. */
+    /** Runs the prepared load. @returns the elapsed seconds */
     run: (width: number) => inLanes(messages, width, read),
   });
 }
 
-/** What is small comes from memory, as it does out of a database. */
+/** Small messages come from memory, as they would from a database. */
 async function sourceOf(path: string): Promise<string | Uint8Array> {
   const { size } = await stat(path);
   return size < INLINE_BYTES ? new Uint8Array(await readFile(path)) : path;

@@ -7,12 +7,12 @@ import { asBlobName } from '../../src/domain/ids.ts';
 import { claimedEmail, shopSettings } from '../../test/channels/email/normalize/jobs.ts';
 import { inLanes } from './lanes.ts';
 
-/** The spool keeps larger messages in files. */
+/** The spool stores larger messages in files. */
 const INLINE_BYTES = 64 * 1024;
 
 /**
- * The email channel's normalizer with one worker thread: all that Sluice does to a message between
- * the spool and the platform, attachments into scratch files included.
+ * The email channel's normalizer with one worker thread: everything that Sluice does to a message
+ * between the spool and the platform, including writing attachments to scratch files.
  */
 export function start({ folder }: { readonly folder: string }) {
   const normalizer = createEmailNormalizer(
@@ -41,7 +41,7 @@ export function start({ folder }: { readonly folder: string }) {
       const once = await Promise.all(paths.map(rawForm));
       messages = Array.from({ length: times }, () => once).flat();
     },
-    /** Seconds for all that is prepared. */
+    /** Runs the prepared load. @returns the elapsed seconds */
     run: (width: number) => inLanes(messages, width, read),
     stop: () => normalizer.stop(),
   });

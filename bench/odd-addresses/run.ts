@@ -19,13 +19,13 @@ import { percentile } from '../support/statistics.ts';
 
 export interface OddAddressesOptions {
   readonly odd: number;
-  /** Further oddly addressed emails, which the platform refuses whatever is left out of them. */
+  /** Further emails with odd addresses, which the platform refuses after every change. */
   readonly hopeless: number;
-  /** Of all three channels together. */
+  /** The total of all three channels. */
   readonly ordinary: number;
-  /** For all ordinary messages to arrive after the last was accepted, and for the odd to be settled. */
+  /** The time limit for ordinary messages to arrive and for odd ones to be settled. */
   readonly withinMs: number;
-  /** The 95th percentile of the ordinary messages, from their acceptance to the platform. */
+  /** The limit for the 95th percentile of ordinary messages, from acceptance to the platform. */
   readonly p95WithinMs: number;
 }
 
@@ -33,17 +33,17 @@ export interface OddAddressesReport {
   readonly ordinary: { readonly sent: number; readonly arrived: number };
   /** From the acceptance of an ordinary message to its arrival at the platform. */
   readonly waitMs: { readonly median: number; readonly p95: number; readonly most: number };
-  /** What became of the odd ones, by state. */
+  /** The odd messages, by state. */
   readonly odd: Readonly<Record<string, number>>;
-  /** What became of the hopeless ones: dead, or waiting for the alarm's canary. */
+  /** The hopeless messages, by state: dead, or waiting for the canary. */
   readonly hopeless: Readonly<Record<string, number>>;
-  /** Create-message requests that the platform refused, and in how many different words. */
+  /** Create-message requests that the platform refused, and the distinct words of refusals. */
   readonly refusals: number;
   readonly words: readonly string[];
-  /** How often the alarm rang, by the metric and by the log. */
+  /** The number of alarms, by the metric and by the log. */
   readonly alarms: number;
   readonly alarmLines: number;
-  /** Nothing in it: everything is as it should be. */
+  /** Empty if there were no faults. */
   readonly faults: readonly string[];
 }
 
@@ -67,17 +67,17 @@ const oddEmail = (n: number, content: string): Email => ({
   content,
 });
 
-/** The model of the platform answers 422 to a text with this, and names no field. */
+/** The platform model answers 422 to a text that contains this, and names no field. */
 const REFUSED = '[[422]]';
 
 const VISITORS = 10;
 
-/** This many lanes refused in the same words ring the alarm. */
+/** This many lanes with the same refusal raise the alarm. */
 const ALARM_LANES = 5;
 
 /**
- * Sends oddly addressed emails among ordinary messages of three channels to a shop whose platform
- * refuses such addresses, and looks at what becomes of both.
+ * Sends emails with odd addresses among ordinary messages of three channels to a shop whose
+ * platform refuses such addresses, and checks the delivery of both.
  */
 export async function oddAddresses(
   scene: ShopsScene<string>,
@@ -152,7 +152,7 @@ interface Sent {
   readonly hopeless: readonly Accepted[];
 }
 
-/** Odd and ordinary emails in turn on one connection, and texts and chat beside them. */
+/** Sends odd and ordinary emails alternately, and text messages and chat in parallel. */
 async function sendAll(
   scene: ShopsScene<string>,
   shop: SceneShop,
@@ -167,7 +167,7 @@ async function sendAll(
   );
   const sent = { ordinary: [] as Accepted[], odd: [] as Accepted[], hopeless: [] as Accepted[] };
   const byMail = async (): Promise<void> => {
-    // As many ordinary ones between two odd ones as it takes.
+    // Spreads the ordinary emails evenly between the odd ones.
     const perOdd = emails / Math.max(1, odd);
     for (let n = 0, next = 0; n < odd || next < emails; n += 1) {
       if (n < odd) sent.odd.push(await mail.send(shop, oddEmail(n, `odd ${n}`)));
@@ -200,7 +200,7 @@ async function sendAll(
   return sent;
 }
 
-/** All entries, once each odd one is delivered or dead and each hopeless one was refused, or the time is over. */
+/** All entries when odd ones are settled and hopeless ones were refused, or the time is over. */
 async function settled(
   scene: ShopsScene<string>,
   shop: SceneShop,
@@ -216,7 +216,7 @@ async function settled(
       hopeless.every(({ remoteId }) => entries.get(remoteId)?.reason !== undefined)
     );
   };
-  // What is not settled by then is a fault that names the entry.
+  // An entry that is not settled by then is reported as a fault.
   await waitFor('the odd ones', look, withinMs, 250).catch(() => undefined);
   return entries;
 }
@@ -237,7 +237,7 @@ function faultOf(
   const refused = shop.platform
     .of('POST /messages/')
     .filter((each) => each.remoteId === remoteId && each.refusal !== undefined);
-  // The words of any of its refusals: rungs of the ladder are refused in other words.
+  // Any of its refusals may be quoted, because changed requests are refused in other words.
   const isQuoted = refused.some(({ refusal = '', status }) => {
     const said = sentencesOf(refusal);
     return said.length === 0
@@ -263,7 +263,7 @@ function wordsOf({ status, refusal = '' }: Received): string {
   return [String(status), ...[...new Set(names)].sort()].join(' ');
 }
 
-/** What a refusal says in words. */
+/** The texts of a refusal. */
 function sentencesOf(refusal: string): readonly string[] {
   const body = parsed(refusal);
   if (body === undefined) {

@@ -18,13 +18,13 @@ export const OUTAGES: Readonly<Record<'black-hole' | '401', Gate>> = {
 export interface OutageOptions {
   readonly kind: keyof typeof OUTAGES;
   readonly outageMs: number;
-  /** Messages that are accepted as soon as the platform is away. */
+  /** Messages that are sent at the start of the outage. */
   readonly queued: number;
-  /** Between two messages during the rest of the outage. */
+  /** The time between two messages during the rest of the outage. */
   readonly trafficEveryMs: number;
-  /** Messages by which the usual rate is measured before; 0 measures none. */
+  /** Number of messages to measure the usual rate with beforehand; 0 skips this. */
   readonly usual: number;
-  /** For the first message, and for all, to arrive after the platform is back. */
+  /** The time limits for the first message, and for all, to arrive after the outage. */
   readonly firstWithinMs: number;
   readonly drainWithinMs: number;
   readonly onProgress: (line: string) => void;
@@ -33,26 +33,26 @@ export interface OutageOptions {
 export interface OutageReport {
   readonly accepted: number;
   readonly arrived: number;
-  /** Requests that came while the platform was away, of each kind. */
+  /** Requests during the outage, by kind. */
   readonly requestsMeanwhile: ReadonlyMap<string, number>;
-  /** From the end of the outage to the first message, and to the last. */
+  /** From the end of the outage to the first message and to the last. */
   readonly firstAfterMs: number;
   readonly lastAfterMs: number;
-  /** Messages a second. */
+  /** Messages per second. */
   readonly usualRate: number;
-  /** In each whole second after the first message, for as long as there was a backlog. */
+  /** Messages in each whole second after the first message, while there was a backlog. */
   readonly rates: readonly number[];
   readonly rateFirst10s: number;
-  /** From the 30th second after the platform is back; undefined when nothing waited any more. */
+  /** Messages per second from the 30th second after the outage; undefined without a backlog. */
   readonly rateAfter30s: number | undefined;
-  /** Nothing in it: all arrived once, in order, soon, and at the right rate. */
+  /** Empty if all messages arrived once, in order, in time and at the right rate. */
   readonly faults: readonly string[];
 }
 
 const SENDERS = 16;
 const FAULTS_SHOWN = 20;
 
-/** Lets a shop's platform be away while messages come, and looks at how they arrive once it is back. */
+/** Simulates an outage of a shop's platform while messages arrive, and checks delivery. */
 export async function outage(
   scene: ShopsScene<string>,
   shop: SceneShop,
@@ -126,7 +126,7 @@ function figures(times: readonly number[], healedAt: number): Figures {
   const between = (from: number, to: number): number =>
     times.filter((at) => at >= from && at < to).length;
   const wholeSeconds = Number.isFinite(last) ? Math.floor((last - first) / 1000) : 0;
-  // The time when the rate has to be usual again; the last second of the backlog is no whole one.
+  // The period in which the rate must be usual again, without the last, incomplete second.
   const from = healedAt + 30_000;
   const to = Math.min(from + 10_000, last - 1_000);
   return {
@@ -140,7 +140,7 @@ function figures(times: readonly number[], healedAt: number): Figures {
   };
 }
 
-/** Which of the goals were not met. */
+/** The goals that were not met. */
 function missed(
   found: Figures & Pick<OutageReport, 'usualRate'>,
   { firstWithinMs }: OutageOptions,
@@ -158,7 +158,7 @@ function missed(
   return faults;
 }
 
-/** How fast the same kind of backlog goes while the platform is well: its middle, without the ends. */
+/** The delivery rate of such a backlog without an outage, without its first and last tenth. */
 async function usualRateOf(
   scene: ShopsScene<string>,
   shop: SceneShop,
@@ -182,7 +182,7 @@ async function usualRateOf(
 
 let sent = 0;
 
-/** Texts, emails and chat, 6 to 3 to 1, in lanes of about 20; each lane in its order. */
+/** Sends text messages, emails and chat, 6 : 3 : 1, in lanes of about 20, each in order. */
 async function send(
   scene: ShopsScene<string>,
   shop: SceneShop,

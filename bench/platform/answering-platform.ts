@@ -19,12 +19,12 @@ interface Submission {
   readonly message?: { readonly remote_id?: string; readonly content?: string };
 }
 
-/** The API does not say how many a page has (§8): here as many as on the local platform. */
+/** Page sizes as on the local platform: the API does not document them (§8). */
 const PAGE = { usual: 50, most: 200 };
 
 /**
- * A platform whose agent speaks when it is told to (API §4.5 and §4.7), and which counts how often
- * it is asked for messages. Lists are newest first.
+ * A platform whose agent replies on command (API §4.5 and §4.7), and which counts requests for
+ * messages. Lists are newest first.
  */
 export async function start() {
   const platform = new AnsweringPlatform();
@@ -37,11 +37,11 @@ export async function start() {
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   return {
     url: () => `http://127.0.0.1:${port}`,
-    /** How many conversations have this question. */
+    /** The number of conversations with this question. */
     asked: (question: string) => platform.asked(question).length,
     /**
-     * Answers each conversation that has this question, at moments spread over so long.
-     * @param opening what each reply begins with
+     * Answers each conversation with this question, at random times within `overMs`.
+     * @param opening the first words of each reply
      * @returns each reply's text with the time of day from which it is listed
      */
     answer: async (
@@ -84,7 +84,7 @@ class AnsweringPlatform {
     const { method, url = '' } = request;
     const { pathname, searchParams } = new URL(url, 'http://platform');
     if (method === 'POST' && pathname === '/v2026-04/messages/') {
-      // A benchmark's own client sends what the API says.
+      // The benchmark's client follows the API.
       const { conversation, message } = (await json(request)) as Submission;
       const stored = this.#add({
         conversation_id: conversation?.id ?? randomUUID(),

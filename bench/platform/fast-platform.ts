@@ -16,22 +16,22 @@ interface Submission {
   readonly message?: { readonly remote_id?: string; readonly attachments?: readonly string[] };
 }
 
-/** One message as it was submitted, with what was uploaded for it. */
+/** A submitted message with its uploads. */
 export interface Submitted {
   readonly remoteId: string;
   readonly media: readonly StoredMedia[];
 }
 
 /**
- * The least that a platform can be (API §4.7 and §4.8), so that it is not what is measured: it
- * counts messages by `remote_id` and keeps nothing else of them. Uploads are read to their end;
- * with `hashMedia` they are taken apart and their content hashed.
+ * A minimal platform (API §4.7 and §4.8), so that its own cost does not dominate the measurement.
+ * It counts messages by `remote_id` and stores nothing else of them. Uploads are read completely;
+ * with `hashMedia` they are parsed and their content is hashed.
  */
 export async function start(options: { readonly hashMedia: boolean }) {
   const platform = new FastPlatform(options.hashMedia);
   const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
     platform.answer(request, response).catch((error: unknown) => {
-      // A client that went away has nobody to answer to.
+      // A client that disconnected is not an error.
       if (!request.destroyed) console.error('platform:', error);
       response.destroy();
     });
@@ -45,7 +45,7 @@ export async function start(options: { readonly hashMedia: boolean }) {
     count: () => platform.count,
     forget: () => platform.forget(),
     submitted: () => platform.submitted(),
-    /** Resolves with the time of day at which the message that made the count full came. */
+    /** Resolves with the time of day at which the last of `count` messages arrived. */
     whenCount: async (count: number, withinMs: number) => {
       await waitUntil(`${count} messages at the platform`, withinMs, () =>
         platform.count >= count ? true : undefined,
@@ -91,13 +91,13 @@ class FastPlatform {
       reply(response, 201, await this.#upload(request));
     } else {
       request.resume();
-      // Lists are empty; nothing else is asked for in a benchmark.
+      // Lists are empty; a benchmark makes no other requests.
       reply(response, 200, { results: [], next: null, previous: null });
     }
   }
 
   #create(body: Buffer): object {
-    // A benchmark's own clients send what the API says.
+    // The benchmark's clients follow the API.
     const { conversation, message } = JSON.parse(body.toString()) as Submission;
     const remoteId = message?.remote_id ?? randomUUID();
     let stored = this.#messages.get(remoteId);

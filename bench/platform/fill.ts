@@ -19,7 +19,7 @@ export interface Amounts {
   readonly messagesEach: number;
 }
 
-/** What a request of the benchmark can name, drawn from all that was stored. */
+/** The values of a stored conversation that requests can use. */
 export interface Sample {
   readonly conversationId: string;
   readonly ticketId: string;
@@ -37,9 +37,9 @@ const SENTENCE = 'I ordered two pairs last week and only one of them has arrived
 const TEXT = SENTENCE.repeat(3);
 
 /**
- * Fills a database with shops of the same kind, by the platform's own tables: conversations with a
- * ticket and some messages each, written over the last year. Of the secondary indexes it makes new
- * ones at the end, which is many times faster than keeping them.
+ * Fills a database with shops of the same kind through the platform's own tables: conversations
+ * with a ticket and some messages each, spread over the last year. Secondary indexes are created at
+ * the end, which is many times faster than maintaining them.
  * @returns samples of each shop
  */
 export async function fill(
@@ -48,7 +48,7 @@ export async function fill(
 ): Promise<Map<string, Sample[]>> {
   await mkdir(dir, { recursive: true });
   const db = openDatabase(join(dir, 'platform.sqlite'));
-  // It is thrown away if the machine fails now.
+  // Durability is not needed: after a crash the database is discarded.
   db.pragma('synchronous = OFF');
   db.pragma('cache_size = -400000');
   const indexes = db
@@ -75,7 +75,7 @@ function fillShop(db: Db, shop: FilledShop & Amounts): Sample[] {
   return inTransactions(db, conversations, converse).filter((_sample, n) => n % every === 0);
 }
 
-/** What `make` made for each number below `count`. */
+/** The results of `make` for each number below `count`. */
 function inTransactions<T>(db: Db, count: number, make: (n: number) => T): T[] {
   const made: T[] = [];
   const some = db.transaction((from: number) => {
@@ -157,12 +157,12 @@ function conversationMaker(
   };
 }
 
-/** Evenly over the last year, the last one now. */
+/** Evenly spread over the last year; the last one is now. */
 function timeOf(n: number, count: number): string {
   return new Date(Date.now() - ((count - 1 - n) / count) * 365 * DAY_MS).toISOString();
 }
 
-/** What no operation of the API sets, so that its filters have something to tell apart. */
+/** Sets columns that no API operation sets, so that filters on them have different values. */
 function vary(db: Db): void {
   const values = (prefix: string, count: number) =>
     JSON.stringify(Array.from({ length: count }, (_, n) => uuidOf(prefix, n)));
@@ -180,6 +180,6 @@ function vary(db: Db): void {
   })();
 }
 
-/** Ids of records that only exist in name: agents (a), teammates (b), labels (c). */
+/** Ids of records that do not exist: agents (a), teammates (b), labels (c). */
 export const uuidOf = (prefix: string, n: number) =>
   `${prefix.repeat(8)}-0000-4000-8000-${String(n).padStart(12, '0')}`;

@@ -6,7 +6,7 @@ import { type Sample, uuidOf } from './fill.ts';
 export const GROUPS = ['list', 'count', 'create'] as const;
 export type Group = (typeof GROUPS)[number];
 
-/** One request, and the status that its answer has to have. */
+/** A request and the expected status. */
 export interface Asked {
   readonly path: string;
   readonly status: number;
@@ -16,16 +16,16 @@ export interface Asked {
 export interface Scenario {
   readonly name: string;
   readonly group: Group;
-  /** The nth request: each names other rows. */
+  /** The nth request; each uses other rows. */
   readonly ask: (n: number) => Asked;
 }
 
 type Draw = (n: number) => Sample;
 
-/** Every kind of request that has to stay quick, on a shop that has so many messages. */
+/** Every kind of request that must stay fast, on a shop with this many messages. */
 export function scenarios(samples: readonly Sample[], messages: number): Scenario[] {
   const draw: Draw = (n) => {
-    // A prime: neighbours in time are no neighbours in the table.
+    // A prime, so that consecutive requests use distant rows.
     const sample = samples[(n * 911) % samples.length];
     if (sample === undefined) throw new Error('nothing was stored');
     return sample;
@@ -44,7 +44,7 @@ const list = (name: string, path: (n: number) => string): Scenario => ({
   ask: (n) => ({ path: path(n), status: 200 }),
 });
 
-/** A place in the middle of all that is stored, somewhere else each time. */
+/** A cursor in the middle of the table, at a different place each time. */
 const deep = (table: ListName, side: 'older' | 'newer', rows: number, n: number) =>
   formatCursor(table, { side, seq: Math.floor(rows / 2) + n });
 
@@ -69,7 +69,7 @@ function messageLists(draw: Draw, messages: number): Scenario[] {
   ];
 }
 
-/** Filters of tickets that many rows fulfil, that few do, and that none does. */
+/** Ticket filters that match many rows, few rows or none. */
 function ticketFilters(
   draw: Draw,
 ): readonly (readonly [name: string, query: (n: number) => string])[] {

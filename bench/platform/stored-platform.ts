@@ -2,7 +2,7 @@ import { createLocalPlatform } from '../../src/local-platform/local-platform.ts'
 import { silentLogger } from '../../src/observability/logger.ts';
 import type { FilledShop } from './fill.ts';
 
-/** The local platform on a folder that has been filled, in a process of its own. */
+/** The local platform on a filled folder, in a process of its own. */
 export async function start(options: {
   readonly dir: string;
   readonly shops: readonly FilledShop[];

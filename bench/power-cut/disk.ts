@@ -2,14 +2,14 @@ import { existsSync, statSync } from 'node:fs';
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A sync that failed. */
+/** A failed fsync. */
 export interface FailedSync {
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly path: string;
 }
 
-/** The bench's side of `test/durability/lying-disk.c`: a folder on a disk that can lose its power. */
+/** Controls `test/durability/lying-disk.c`: a folder on a disk that can lose its power. */
 export class LyingDisk {
   readonly #root: string;
   readonly #shadow: string;
@@ -21,7 +21,7 @@ export class LyingDisk {
     this.#library = library;
   }
 
-  /** @param root a folder that is there; what is in it is lost unless it is synced */
+  /** @param root an existing folder; its content is lost unless it is fsynced */
   static async open(root: string, shadow: string, library: string): Promise<LyingDisk> {
     for (const kind of ['file', 'names', 'dropped']) {
       await mkdir(join(shadow, kind), { recursive: true });
@@ -29,7 +29,7 @@ export class LyingDisk {
     return new LyingDisk(root, shadow, library);
   }
 
-  /** For a process that uses it. */
+  /** The environment of a process that uses the disk. */
   get env(): Readonly<Record<string, string>> {
     return {
       LD_PRELOAD: this.#library,
@@ -38,7 +38,7 @@ export class LyingDisk {
     };
   }
 
-  /** From now on, of the syncs of paths that contain this the nth fails. */
+  /** Makes the nth fsync from now on fail whose path contains `part`. */
   async failSync(nth: number, part: string): Promise<void> {
     await writeFile(join(this.#shadow, 'arm'), `${nth} ${part}`);
   }
@@ -49,18 +49,18 @@ export class LyingDisk {
     return at === undefined || path === undefined ? undefined : { at: Number(at) / 1e6, path };
   }
 
-  /** How long after the sync that failed acknowledgements left, in milliseconds. */
+  /** For each acknowledgement after the failed fsync: how long after it, in milliseconds. */
   async acksAfterFailure(): Promise<readonly number[]> {
     const lines = (await read(join(this.#shadow, 'acks'))).trim().split('\n');
     return lines.filter((line) => line !== '').map((line) => Number(line.split(' ')[0]) / 1000);
   }
 
-  /** The disk is as good as new, though what it has dropped is gone. */
+  /** Ends the failures; dropped data remains lost. */
   async mend(): Promise<void> {
     await rm(join(this.#shadow, 'arm'), { force: true });
   }
 
-  /** The folder is what was synced of it; nobody may be using it. */
+  /** Resets the folder to what was fsynced; no process may be using it. */
   async cutPower(): Promise<void> {
     const { ino, birthtimeNs } = statSync(this.#root, { bigint: true });
     await rm(this.#root, { recursive: true });
@@ -78,7 +78,7 @@ export class LyingDisk {
       else if (existsSync(join(this.#shadow, 'file', of))) {
         await copyFile(join(this.#shadow, 'file', of), path);
       } else {
-        // Its name was synced, its bytes never were.
+        // Its name was fsynced, its content never was.
         await writeFile(path, '');
       }
     }

@@ -20,15 +20,15 @@ export interface PowerCutOptions {
   readonly seed: number;
   /** The compiled `test/durability/lying-disk.c`. */
   readonly library: string;
-  /** Only syncs of this part fail: one of `PARTS`. */
+  /** Only fsyncs of this part fail: one of `PARTS`. */
   readonly part?: string;
   readonly onProgress: (line: string) => void;
 }
 
-/** What one run came to. */
+/** The result of one run. */
 interface Run {
   readonly failed: string;
-  /** How long after the failure each acknowledgement left that left after it, in milliseconds. */
+  /** For each acknowledgement sent after the failure: how long after it, in milliseconds. */
   readonly acks: readonly number[];
   readonly exitMs: number;
   readonly acknowledged: Readonly<Record<Channel, number>>;
@@ -44,15 +44,15 @@ const LANES = 3;
 const MEAN_PAUSE_MS = 25;
 const EXIT_WITHIN_MS = 2000;
 /**
- * From the system call that fails to the threads that hear of it, on a machine that is busy: what leaves
- * in between is of messages that an earlier sync had made durable.
+ * How long it may take on a busy machine until all threads know of the failed fsync.
+ * Acknowledgements sent before that are for messages that an earlier fsync had made durable.
  */
 const NOTICED_WITHIN_MS = 500;
 const GIVEN_UP_MS = 15_000;
 const DRAIN_WITHIN_MS = 60_000;
 /**
- * Which syncs may fail: of the log, which are the most; of the database, by a checkpoint; of a file
- * and of the two folders; or whichever comes.
+ * Which fsyncs may fail: of the WAL, which are the most frequent; of the database, during a
+ * checkpoint; of a file and of the two folders; or any.
  */
 const PARTS = [
   { part: '/spool.db-wal', nth: 40 },
@@ -63,10 +63,10 @@ const PARTS = [
 ];
 
 /**
- * Each run: messages come in on three channels; one sync fails, and what it should have written is
- * gone from the disk, though not from memory. The gateway ends, is started again on what can be read,
- * and takes the same messages again. Then the power is cut, and what was ever acknowledged is looked
- * for at the platform.
+ * Each run: messages arrive on three channels; one fsync fails, and the data that it should have
+ * written is lost from the disk but not from memory. The gateway exits, is restarted on what can be
+ * read, and receives the same messages again. Then the power is cut, and every message that was
+ * ever acknowledged is looked for at the platform.
  */
 export async function powerCut(options: PowerCutOptions): Promise<PowerCutReport> {
   const started = performance.now();
@@ -151,7 +151,7 @@ async function once(
     failed: failed.path.slice(dataDir.length),
     acks,
     exitMs,
-    // One entry for each channel.
+    // One entry per channel.
     acknowledged: Object.fromEntries(acknowledged) as Record<Channel, number>,
     faults: [
       ...late,
@@ -166,7 +166,7 @@ async function once(
   };
 }
 
-/** Makes one sync fail; the first of all, when the chosen one does not come. */
+/** Makes one fsync fail; if the chosen one does not happen in time, the next one of any file. */
 async function failOne(
   disk: LyingDisk,
   random: () => number,
@@ -188,7 +188,7 @@ const describeRun = ({ failed, exitMs, acknowledged, faults }: Run): string =>
   `${Object.values(acknowledged).reduce((sum, count) => sum + count, 0)} acknowledged` +
   (faults.length === 0 ? '' : `; FAULTS: ${faults.slice(0, 5).join('; ')}`);
 
-/** For a person, or as the message of a failed test. */
+/** The report as text, for people or for a failed test. */
 export function describe({ runs, seconds }: PowerCutReport): string {
   const total = (channel: Channel): number =>
     runs.reduce((sum, { acknowledged }) => sum + acknowledged[channel], 0);

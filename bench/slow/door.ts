@@ -12,11 +12,11 @@ import { BENCH_DOMAIN } from '../support/smtp-source.ts';
 
 export interface DoorOptions {
   readonly folder: string;
-  /** Divides every time limit of the door: for a quick look. */
+  /** Divides every time limit of the SMTP server, for a quick run. */
   readonly faster: number;
 }
 
-/** The gateway's SMTP door with its defaults before a real spool, but nobody is a trusted relay. */
+/** The gateway's SMTP server with default settings on a real spool, but without trusted relays. */
 export async function start({ folder, faster }: DoorOptions) {
   const store = await openSqliteStore({
     dir: join(folder, 'data'),

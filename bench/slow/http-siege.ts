@@ -6,7 +6,7 @@ import { percentile } from '../support/statistics.ts';
 import type { Workbench } from '../support/workbench.ts';
 import type * as Trickle from './http-trickle.ts';
 
-/** Fifteen seconds for headers, or for a window of a body; then a few until the client meets the end. */
+/** 15 s for headers or one window of a body, plus some until the client sees the end. */
 const GOALS = { longestSeconds: 25, p95Ms: 500 } as const;
 const TRICKLE_EVERY_MS = 1000;
 const HONEST_EVERY_MS = 100;
@@ -30,7 +30,7 @@ interface Honest {
   readonly p95Ms: number;
 }
 
-/** A whole gateway under slow clients on both of its ports, while honest ones go on. */
+/** Runs a complete gateway with slow clients on both ports, while well-behaved clients continue. */
 export async function besiegeHttp(
   bench: Workbench,
   { addresses, clients }: { readonly addresses: number; readonly clients: number },
@@ -68,7 +68,7 @@ export async function besiegeHttp(
   ];
   const areServed = honest.every(({ refusals, p95Ms }) => refusals === 0 && p95Ms < GOALS.p95Ms);
   return {
-    // Two ways, at two ports.
+    // Two ways on two ports.
     ...{ addresses, clients: 4 * clients, refused, stillOpen: open, longestSeconds, honest },
     goals: GOALS,
     met: open === 0 && longestSeconds <= GOALS.longestSeconds && areServed,
@@ -85,7 +85,7 @@ function honestOf(what: string, answers: readonly number[]): Honest {
   return { what, count: answers.length, refusals, p95Ms: percentile(answers, 0.95) };
 }
 
-/** Milliseconds from connecting to a 200; infinitely many when there was none. */
+/** Milliseconds from connecting to a 200; Infinity if there was none. */
 function answeredMs(port: number, localAddress: string, request: Buffer): Promise<number> {
   const started = performance.now();
   return new Promise((resolve) => {

@@ -1,19 +1,19 @@
 import { connect, type Socket } from 'node:net';
 
 export interface HttpTrickleOptions {
-  /** Each of these ports gets as many clients of each way. */
+  /** The number of clients per way applies to each of these ports. */
   readonly ports: readonly number[];
   readonly clients: number;
   /** The clients share them evenly. */
   readonly addresses: readonly string[];
-  /** How often each sends a little more. */
+  /** How often each client sends a little more. */
   readonly everyMs: number;
 }
 
-/** What became of the clients so far; times in milliseconds from connecting to the connection's end. */
+/** The state of the clients; times in milliseconds from connecting until the connection ended. */
 export interface HttpTrickled {
   readonly open: number;
-  /** Those that were told 503 at once, or nothing. */
+  /** Clients that got 503 at once, or no answer. */
   readonly refused: number;
   readonly livedMs: readonly number[];
 }
@@ -28,7 +28,7 @@ const WAYS = [
   { first: 'GET /healthz HTTP/1.1\r\nHost: slow.example\r\n', then: 'X-More: y\r\n' },
 ] as const;
 const AT_ONCE = 50;
-/** Whoever lived for less was not let in. */
+/** A client whose connection ended sooner was not admitted. */
 const REFUSED_WITHIN_MS = 3000;
 
 class SlowClient {
@@ -39,7 +39,7 @@ class SlowClient {
 
   constructor(port: number, localAddress: string, { first, then }: (typeof WAYS)[number]) {
     this.#then = then;
-    // It leaves its own side open: the server has to close the connection, not to ask for it.
+    // It keeps its own side open, so that the server must close the connection itself.
     const options = { port, host: '127.0.0.1', localAddress, noDelay: true, allowHalfOpen: true };
     this.#socket = connect(options);
     this.#socket.on('error', () => undefined);
@@ -69,7 +69,7 @@ class SlowClient {
   }
 }
 
-/** Clients that bring their request a little at a time, for as long as they are let. */
+/** Clients that send their request a little at a time, for as long as they are allowed. */
 export async function start({ ports, clients: count, addresses, everyMs }: HttpTrickleOptions) {
   const clients: SlowClient[] = [];
   const timer = setInterval(() => {

@@ -4,23 +4,23 @@ import { BENCH_DOMAIN } from '../support/smtp-source.ts';
 
 export interface TrickleOptions {
   readonly port: number;
-  /** One client for each: the address that it comes from. */
+  /** The source addresses, one client for each. */
   readonly addresses: readonly string[];
-  /** How often each sends a byte or a harmless command. */
+  /** How often each client sends a byte or a harmless command. */
   readonly everyMs: number;
 }
 
-/** What became of the clients so far; times in milliseconds from connecting to being cut off. */
+/** The state of the clients; times in ms from connecting to disconnection by the server. */
 export interface Trickled {
   readonly open: number;
-  /** Those that were not even greeted. */
+  /** Clients that were not greeted. */
   readonly refused: number;
   readonly cutAfterMs: readonly number[];
 }
 
 const ENVELOPE = `MAIL FROM:<eve@example.com>\r\nRCPT TO:<support@${BENCH_DOMAIN}>\r\nDATA\r\n`;
 
-/** What a client says first, and then again and again: each has another way to take its time. */
+/** What a client sends first and then repeatedly: different ways to be slow. */
 const WAYS: readonly { readonly first: string | Buffer; readonly then: string }[] = [
   { first: '', then: '' },
   { first: '', then: 'X' },
@@ -28,7 +28,7 @@ const WAYS: readonly { readonly first: string | Buffer; readonly then: string }[
   { first: `EHLO slow.example\r\n${ENVELOPE}`, then: 'x' },
   { first: 'EHLO slow.example\r\nSTARTTLS\r\n', then: '\x16' },
 ];
-/** So many connect at the same time. */
+/** This many connect at the same time. */
 const AT_ONCE = 50;
 
 class SlowClient {
@@ -50,7 +50,7 @@ class SlowClient {
     this.#socket.on('close', end);
   }
 
-  /** Resolves when the server has answered in one way or the other. */
+  /** Resolves when the server has answered or closed the connection. */
   async greeted(): Promise<void> {
     const text = await new Promise<string>((resolve) => {
       this.#socket.once('data', (data) => resolve(data.toString('latin1')));
@@ -70,12 +70,12 @@ class SlowClient {
   }
 }
 
-/** Clients that keep their connections for as long as they are let, and bring nothing. */
+/** Clients that keep their connections for as long as they are allowed and send no message. */
 export async function start({ port, addresses, everyMs }: TrickleOptions) {
   const clients: SlowClient[] = [];
   for (let from = 0; from < addresses.length; from += AT_ONCE) {
     const batch = addresses.slice(from, from + AT_ONCE).map((address, index) => {
-      // Not by the address alone: those of one address take different ways.
+      // By index instead of address, so that clients of one address use different ways.
       const way = WAYS[(from + index) % WAYS.length] ?? { first: '', then: '' };
       return new SlowClient(port, address, way);
     });

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 
-/** The parts of a V8 CPU profile that are read here. */
+/** The parts of a V8 CPU profile that are used here. */
 const profileSchema = z.object({
   nodes: z.array(
     z.object({
@@ -17,7 +17,7 @@ const profileSchema = z.object({
 const WAITING = new Set(['(idle)', '(program)', '(root)']);
 const SHOWN = 40;
 
-/** Where the busy time of each profile in the folder went: functions by their own time, as text. */
+/** How the processor time of each profile in the folder was spent, by functions' own time. */
 export async function describeProfiles(folder: string): Promise<string> {
   const files = (await readdir(folder)).filter((file) => file.endsWith('.cpuprofile')).sort();
   const texts = files.map(async (file) => {

@@ -15,13 +15,13 @@ const MANY = '1000000';
 export interface GatewayOptions {
   readonly platformUrl: string;
   readonly paused: boolean;
-  /** Messages on their way to the platform at the same time; the default otherwise. */
+  /** Messages in flight to the platform at the same time; the default if omitted. */
   readonly concurrency?: number;
-  /** The chat's limits as they are by default: strangers write. */
+  /** Use the chat's default limits, which apply to strangers. */
   readonly strictChat?: boolean;
-  /** The limits on HTTP connections as they are by default: strangers connect. */
+  /** Use the default limits on HTTP connections, which apply to strangers. */
   readonly strictHttp?: boolean;
-  /** A data folder that is there already, of which nothing is swept; a new one otherwise. */
+  /** An existing data folder, of which nothing is swept; a new one if omitted. */
   readonly dataDir?: string;
   /** A folder for CPU profiles of every thread, written when the gateway stops. */
   readonly profileInto?: string;
@@ -37,9 +37,9 @@ export interface Gateway {
 }
 
 /**
- * The built program as an operator runs it: `serve` with a configuration file, JSON log lines into
- * a file. What differs from the defaults are ports, and limits that a single client on one address
- * would meet.
+ * Starts the built program as an operator would: `serve` with a configuration file, JSON log lines
+ * to a file. Only the ports differ from the defaults, and limits that a single client on one
+ * address would exceed.
  */
 export async function startGateway(bench: Workbench, options: GatewayOptions): Promise<Gateway> {
   const folder = await bench.folder();
@@ -73,7 +73,7 @@ export async function startGateway(bench: Workbench, options: GatewayOptions): P
   return { pid: child.pid, ...ports, logFile, stop };
 }
 
-/** Of the console. */
+/** The console's password. */
 export const ADMIN_PASSWORD = 'a-password-for-benchmarks-only';
 
 function portsIn(banner: string): Pick<Gateway, 'smtpPort' | 'httpPort' | 'adminPort'> | undefined {
@@ -126,7 +126,7 @@ function configuration(folder: string, options: GatewayOptions): object {
           twilio: {
             accountSid: SHOP.accountSid,
             authTokens: [SHOP.authToken],
-            // Nothing listens on the discard port: no measurement asks Twilio for missed texts.
+            // Nothing listens on the discard port, so no measurement asks Twilio for missed texts.
             baseUrl: 'http://127.0.0.1:9',
           },
         },

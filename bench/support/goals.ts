@@ -1,7 +1,7 @@
 import Table from 'cli-table3';
 import { type Measured, ratioOf } from './rounds.ts';
 
-/** A ratio of two contenders of one run, and what it has to be at least. */
+/** The minimum ratio of two contenders in one run. */
 export interface Goal {
   readonly of: string;
   readonly over: string;
@@ -24,11 +24,11 @@ export interface Row {
   readonly scenario: string;
   readonly measured: readonly Measured[];
   readonly judged: readonly Judged[];
-  /** Ratios that are worth knowing and have no goal. */
+  /** Ratios without a goal. */
   readonly noted: readonly Judged[];
 }
 
-/** One line per scenario: figures a second, ratios, and whether the goals are met. */
+/** Prints one line per scenario: figures per second, ratios, and whether the goals are met. */
 export function printTable(columns: readonly string[], rows: readonly Row[]): void {
   const table = new Table({
     head: ['messages a second', ...columns, 'ratios and goals'],

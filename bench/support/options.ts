@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 
 export interface BenchOptions {
-  /** Smaller loads and fewer rounds: to see that all works, not to judge by. */
+  /** Smaller loads and fewer rounds: shows that everything works, not representative. */
   readonly quick: boolean;
   /** Prints the results as JSON instead of a table. */
   readonly json: boolean;

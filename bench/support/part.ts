@@ -2,10 +2,10 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** What a part's process can be asked to do. Arguments and results travel as structured clones. */
+/** The operations of a part's process. Arguments and results are structured clones. */
 export type Operations = Readonly<Record<string, (...args: never[]) => unknown>>;
 
-/** A module that runs in a process of its own: it has a `start` that answers with its operations. */
+/** A module that runs in a process of its own: its `start` returns its operations. */
 export interface PartModule {
   readonly start: (options: never) => Promise<Operations>;
 }
@@ -34,8 +34,8 @@ const KILL_AFTER_MS = 5000;
 
 /**
  * One part of a benchmark (a baseline, a load generator, the platform) in a process of its own, so
- * that it neither shares a thread with what is measured nor counts in its memory. It ends with
- * this process, whatever ends that.
+ * that it shares neither threads nor memory with what is measured. It exits with this process in
+ * every case.
  */
 export class Part<Module extends PartModule> {
   readonly #child: ChildProcess;
@@ -46,7 +46,7 @@ export class Part<Module extends PartModule> {
     this.#child = child;
   }
 
-  /** Resolves when the module's `start` has. */
+  /** Resolves when the module's `start` has resolved. */
   static async start<Module extends PartModule>(
     module: URL,
     options: Parameters<Module['start']>[0],
@@ -61,7 +61,7 @@ export class Part<Module extends PartModule> {
     await new Promise<void>((resolve, reject) => {
       child.once('error', reject);
       child.on('message', (told) => {
-        // What part-main.ts sends, the only program that this class runs.
+        // Sent by part-main.ts, the only program that this class runs.
         const message = told as Told;
         if (message.kind === 'ready') resolve();
         else part.#settle(message);
@@ -87,7 +87,7 @@ export class Part<Module extends PartModule> {
     const id = ++this.#lastId;
     const ask: Ask = { id, name, args };
     return new Promise((resolve, reject) => {
-      // The other side answers call `id` with the result of operation `name` of this very module.
+      // The other process answers call `id` with the result of operation `name` of this module.
       this.#waiting.set(id, { resolve: resolve as (value: unknown) => void, reject });
       this.#child.send(ask, (error) => {
         if (error) reject(error);

@@ -26,10 +26,10 @@ in_flow_delay = 0s
 `;
 
 /**
- * A real Postfix with a folder and a port of its own. It fsyncs as it comes; it accepts everything
- * for the domain into its hold queue, where nothing else happens to it. Left out is what would
- * slow it down without making a message safer: limits per client, and the pause that it takes
- * when more comes in than goes out, which the hold queue would trigger for ever.
+ * Starts a real Postfix with a folder and a port of its own. It uses fsync by default and accepts
+ * all mail for the domain into its hold queue, where no further work happens. Disabled are features
+ * that would slow it down without making messages safer: limits per client, and the delay when more
+ * mail arrives than leaves, which the hold queue would always cause.
  */
 export async function startPostfix(bench: Workbench): Promise<Postfix> {
   const folder = await bench.folder();

@@ -1,10 +1,10 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 
-/** Often enough for what comes and goes with children; a process keeps its own highest mark. */
+/** Short enough to catch child processes; the kernel records each process's own peak. */
 const SAMPLE_EVERY_MS = 50;
 const MIB = 1024 * 1024;
 
-/** Watches the resident memory of a process with all its threads, and of its children. */
+/** Measures the resident memory of a process with all its threads and children. */
 export class ProcessMemory {
   readonly #pid: number;
   #timer: NodeJS.Timeout | undefined;
@@ -14,16 +14,16 @@ export class ProcessMemory {
     this.#pid = pid;
   }
 
-  /** Resident bytes now. */
+  /** The current resident memory in bytes. */
   async resident(): Promise<number> {
     const pids = await family(this.#pid);
     const all = await Promise.all(pids.map((pid) => statusBytes(pid, 'VmRSS')));
     return all.reduce((sum, bytes) => sum + bytes, 0);
   }
 
-  /** Forgets the highest mark, and watches from now on. */
+  /** Resets the peak and starts sampling. */
   async watch(): Promise<void> {
-    // proc(5): 5 resets the peak resident set size (VmHWM) to the present one.
+    // proc(5): 5 resets the peak resident set size (VmHWM) to the current one.
     await writeFile(`/proc/${this.#pid}/clear_refs`, '5');
     this.#timer = setInterval(() => {
       this.resident().then(
@@ -35,7 +35,7 @@ export class ProcessMemory {
     }, SAMPLE_EVERY_MS);
   }
 
-  /** The most that was resident since `watch`, in bytes. */
+  /** The peak resident memory since `watch`, in bytes. */
   async peak(): Promise<number> {
     clearInterval(this.#timer);
     return Math.max(this.#sampled, await statusBytes(this.#pid, 'VmHWM'));

@@ -1,9 +1,9 @@
 import { median } from './statistics.ts';
 
-/** Something that can be measured once more. */
+/** Something that can be measured repeatedly. */
 export interface Contender {
   readonly name: string;
-  /** One measurement: messages a second. */
+  /** Makes one measurement: messages per second. */
   readonly measure: () => Promise<number>;
 }
 
@@ -17,8 +17,8 @@ export interface Measured {
 export type OnMeasured = (name: string, perSecond: number, round: number) => void;
 
 /**
- * Measures contenders in turn, A B C A B C: what else happens on the machine then happens to all
- * of them. The first round warms up and does not count.
+ * Measures contenders in turn, A B C A B C, so that other load on the machine affects all of them.
+ * The first round is a warm-up and does not count.
  */
 export async function takeTurns(
   contenders: readonly Contender[],
@@ -37,8 +37,8 @@ export async function takeTurns(
 }
 
 /**
- * How one contender compares with another: the median of each round's ratio, so that a slow minute
- * of the machine, which slows both, does not count.
+ * The ratio of two contenders: the median of each round's ratio, so that a period in which the
+ * machine is slow, which affects both, does not matter.
  */
 export function ratioOf(measured: readonly Measured[], of: string, over: string): number {
   const roundsOf = (name: string) => measured.find((each) => each.name === name)?.rounds ?? [];
@@ -46,7 +46,7 @@ export function ratioOf(measured: readonly Measured[], of: string, over: string)
   return median(roundsOf(of).map((value, round) => value / (others[round] ?? NaN)));
 }
 
-/** Reports each measurement as it comes, on standard error. */
+/** Prints each measurement to standard error. */
 export function printProgress(scenario: string): OnMeasured {
   return (name, perSecond, round) => {
     const when = round === 0 ? 'warm-up' : `round ${round}`;

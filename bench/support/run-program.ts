@@ -5,7 +5,7 @@ export interface ProgramRun {
   readonly output: string;
 }
 
-/** Runs a program to its end. @throws with what it wrote when it fails */
+/** Runs a program until it exits. @throws with its output when it fails */
 export async function runProgram(command: string, args: readonly string[]): Promise<ProgramRun> {
   const started = performance.now();
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });

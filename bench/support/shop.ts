@@ -1,4 +1,4 @@
-/** The one shop of the benchmarks, on every server that knows shops. */
+/** The shop of the benchmarks, on every server that has shops. */
 export const SHOP = {
   shopId: '5b1f0c6e-9d3a-4c77-8a41-2d6e0f9b7c35',
   apiKey: 'a-key-for-benchmarks-only-0123456789',
@@ -8,5 +8,5 @@ export const SHOP = {
   chatKey: 'bench',
 } as const;
 
-/** What webhooks are signed with, on whatever port they arrive. */
+/** The URL that webhooks are signed for, whatever port they arrive on. */
 export const PUBLIC_URL = 'https://gateway.example';

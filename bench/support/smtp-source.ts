@@ -4,17 +4,17 @@ export interface SmtpLoad {
   readonly sessions: number;
   readonly messages: number;
   readonly bytes: number;
-  /** Many messages over one connection, or one each. */
+  /** Whether a connection is used for many messages or for one. */
   readonly reuse: boolean;
 }
 
-/** The domain that every SMTP server of a benchmark takes mail for. */
+/** The domain for which every SMTP server of a benchmark accepts mail. */
 export const BENCH_DOMAIN = 'demo.example';
 
 /**
- * Sends a load with Postfix's own generator and resolves with its wall time in seconds, which is
- * from the first connection to the last answer. Each message has a recipient of its own; any
- * answer but the expected one ends the generator, and with it the benchmark.
+ * Sends a load with Postfix's generator and resolves with the elapsed seconds from the first
+ * connection to the last answer. Each message has a recipient of its own; any unexpected answer
+ * ends the generator and with it the benchmark.
  */
 export async function runSmtpSource(port: number, load: SmtpLoad): Promise<number> {
   const { seconds } = await runProgram('smtp-source', [

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** Whether something listens on this port of the loopback interface. */
+/** Whether a server listens on this port of the loopback interface. */
 export function canConnect(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port });

@@ -17,5 +17,5 @@ export async function waitUntil<Value>(
   }
 }
 
-/** The time of day with fractions of a millisecond: comparable across processes. */
+/** The time of day with fractions of a millisecond, comparable across processes. */
 export const timeOfDay = (): number => performance.timeOrigin + performance.now();

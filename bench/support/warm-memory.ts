@@ -6,9 +6,9 @@ const CHUNK_BYTES = 8 * 1024 ** 2;
 const MOST_BYTES = 6 * 1024 ** 3;
 
 /**
- * Fills the page cache once and gives it back. On a virtual machine the first use of each page of
- * memory costs as much as writing it ten times (measured: 360 MB/s, then 5 GB/s), and would be paid
- * by whoever keeps what it writes, and not by whoever deletes it between the rounds.
+ * Fills the page cache once and frees it. On a virtual machine the first use of each memory page
+ * costs as much as writing it ten times (measured: 360 MB/s, then 5 GB/s). Without this a server
+ * that keeps its data would pay that cost, but not one whose data is deleted between the rounds.
  */
 export async function warmMemory(folder: string): Promise<void> {
   const { bavail, bsize } = await statfs(folder);

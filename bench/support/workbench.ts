@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { StopStack } from '../../src/runtime/stop-stack.ts';
 import { Part, type PartModule } from './part.ts';
 
-/** Everything that one benchmark started, undone in reverse however it ends. */
+/** Everything that one benchmark started, stopped in reverse order when it ends. */
 export class Workbench {
   readonly #stack = new StopStack();
 
@@ -33,7 +33,7 @@ export class Workbench {
   }
 }
 
-/** Runs a benchmark; also a Ctrl-C leaves neither a process nor a folder behind. */
+/** Runs a benchmark. Processes and folders are cleaned up even after Ctrl-C. */
 export async function withWorkbench(work: (bench: Workbench) => Promise<void>): Promise<void> {
   const bench = new Workbench();
   const interrupted = new Promise<'interrupted'>((resolve) => {
@@ -46,6 +46,6 @@ export async function withWorkbench(work: (bench: Workbench) => Promise<void>): 
   } finally {
     await bench.end();
   }
-  // What was interrupted may still be waiting for something that has gone.
+  // Interrupted work may still wait for something that has been stopped.
   process.exit();
 }

@@ -8,19 +8,19 @@ const LANES_ALIKE = 5;
 const WITHIN_MS = 10 * 60_000;
 const QUIET_MS = 10 * 60_000;
 const CANARY_EVERY_MS = 60_000;
-/** Different words that are followed at a time. */
+/** The maximum number of different refusals that are tracked. */
 const MAX_FOLLOWED = 50;
-/** Of the same words, from fewer than five lanes. */
+/** Dead entries kept per refusal, from before it reached five lanes. */
 const DEAD_REMEMBERED = 100;
 
 interface Followed {
   readonly words: string;
   readonly number: number;
-  /** Lanes that were refused, and when, the latest last. */
+  /** Lanes that were refused, with the time; the latest last. */
   readonly refused: Map<string, number>;
-  /** Entries that were dead before it was known that they were not alone, and since when. */
+  /** Entries that became dead before the refusal reached five lanes, with the time. */
   readonly dead: Map<EntryId, number>;
-  /** Since this time entries that are refused so wait. */
+  /** Since when entries with this refusal wait instead of becoming dead. */
   activeSince: number | undefined;
   lastNewAt: number;
   canaryAt: number;
@@ -28,23 +28,23 @@ interface Followed {
 }
 
 /**
- * Sees when a refusal is not about one message: the same words (status, code and field names) to
- * five lanes within ten minutes.
+ * Detects a refusal that is not about a single message: the same words (status, code and field
+ * names) for five lanes within ten minutes.
  *
  * ```
  *  seen ──five lanes within ten minutes──▶ alike ──▶ over
  * ```
  *
- * - alike: entries that are refused so wait instead of being dead. One of them, the canary, is
+ * - alike: entries with this refusal wait instead of becoming dead. One of them, the canary, is
  *   tried each minute; when it is delivered, the rest are released.
- * - over: the canary was delivered, or for ten minutes no further entry was refused so.
+ * - over: the canary was delivered, or no further entry got this refusal for ten minutes.
  *
- * It never pauses anything else: what other messages are answered says nothing about these.
+ * Other messages are never paused: their answers say nothing about these entries.
  */
 export class AlikeRefusals {
   readonly #clock: Clock;
   readonly #followed = new Map<string, Followed>();
-  /** Words whose entries were released because it had become quiet. */
+  /** Refusals that ended because no further entry was refused for ten minutes. */
   readonly #ended = new Set<string>();
 
   constructor(clock: Clock) {
@@ -52,9 +52,9 @@ export class AlikeRefusals {
   }
 
   /**
-   * Counts a refusal. `waitsFor`: the entry waits for this number. `isNew`: it is the one by which
-   * the refusal came to be alike.
-   * @param again the entry has waited among these before
+   * Counts a refusal. `waitsFor`: the number that the entry waits for. `isNew`: this refusal was
+   * the one that reached five lanes.
+   * @param again the entry has waited for this refusal before
    */
   refused(
     lane: string,
@@ -63,7 +63,7 @@ export class AlikeRefusals {
     again: boolean,
   ): { readonly waitsFor?: number; readonly isNew: boolean } {
     const now = this.#clock();
-    // It was released with the others and refused again: it is dead.
+    // It was released with the others and is refused again, so it becomes dead.
     if (again && this.#ended.has(words)) return { isNew: false };
     const followed = this.#follow(words, now);
     if (!again) {
@@ -87,7 +87,7 @@ export class AlikeRefusals {
     return { isNew, waitsFor: followed.number };
   }
 
-  /** Numbers whose canary is due; each is due again in a minute. */
+  /** Refusal numbers whose canary is due; each is due again in a minute. */
   dueCanaries(): readonly number[] {
     const now = this.#clock();
     return this.#active().flatMap((followed) => {
@@ -98,8 +98,8 @@ export class AlikeRefusals {
   }
 
   /**
-   * An entry that waited for this number was delivered. Returns the entries that were dead before
-   * it was known that they were not alone; undefined when it is over already.
+   * An entry that waited for this number was delivered. Returns the entries that became dead before
+   * the refusal reached five lanes; undefined when the refusal is over already.
    */
   delivered(number: number): readonly EntryId[] | undefined {
     const followed = this.#active().find((each) => each.number === number);
@@ -108,7 +108,7 @@ export class AlikeRefusals {
     return [...followed.dead.keys()];
   }
 
-  /** Numbers that are over because nothing new was refused so. */
+  /** Refusal numbers that are over because no further entry was refused for ten minutes. */
   takeQuiet(): readonly number[] {
     const now = this.#clock();
     return this.#active().flatMap((followed) => {
@@ -119,12 +119,12 @@ export class AlikeRefusals {
     });
   }
 
-  /** An operator asked for it: each canary is due at once. */
+  /** Makes each canary due at once, on an operator's request. */
   tryNow(): void {
     for (const followed of this.#active()) followed.canaryAt = this.#clock();
   }
 
-  /** What entries wait for now. */
+  /** The refusal numbers that entries wait for. */
   numbers(): readonly number[] {
     return this.#active().map(({ number }) => number);
   }
@@ -159,7 +159,7 @@ export class AlikeRefusals {
   }
 }
 
-/** Keeps the latest, and none from before the ten minutes that count. */
+/** Keeps the latest `atMost`, and none older than ten minutes. */
 function prune(seen: Map<string, number>, now: number, atMost: number): void {
   for (const [each, at] of seen) {
     if (now - at > WITHIN_MS || seen.size > atMost) seen.delete(each);

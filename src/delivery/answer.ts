@@ -2,12 +2,12 @@ import type { PlatformError } from '../platform-api/errors.ts';
 import type { HealthPart } from '../spool/shop-health.ts';
 
 /**
- * What a platform's error says about the request that it answers.
+ * What a platform's error says about the request.
  *
  * | kind | answers | what it may mean |
  * | --- | --- | --- |
  * | `later` | no answer, 408, 425, 429, 5xx, a 2xx that is no JSON | nothing about the message |
- * | `forbidden` | 401, 403, 405, 3xx; 404 and 410 where no conversation is named | the key or the URL, or a firewall that dislikes this text |
+ * | `forbidden` | 401, 403, 405, 3xx; 404 and 410 where no conversation is named | the key or the URL, or a firewall that rejects this text |
  * | `gone` | 404 or 410 to a request that names a conversation | that conversation |
  * | `refused` | 400, 413, 415, 422 and any other 4xx | the message as it stands |
  */
@@ -18,7 +18,7 @@ const FORBIDDEN: readonly number[] = [401, 403, 404, 405, 410];
 
 /** @param named the request named a resource by its id */
 export function readAnswer(error: PlatformError, named = false): AnswerKind {
-  // An id that no request can name: whatever had it cannot be asked for, now or later.
+  // The id cannot be put into a request, so its resource can never be requested.
   if (error.code === 'invalid') return 'gone';
   const { status } = error;
   if (error.retryable || status === undefined) return 'later';
@@ -27,23 +27,23 @@ export function readAnswer(error: PlatformError, named = false): AnswerKind {
   return 'refused';
 }
 
-/** Whether the platform may have taken the request all the same. */
+/** Whether the platform may have accepted the request although it failed. */
 export function mayHaveArrived({ code, status = 0 }: PlatformError): boolean {
   return code === 'http' ? status >= 500 : code !== 'invalid';
 }
 
-/** Which endpoint has trouble. */
+/** The endpoint that failed. */
 export type Part = HealthPart;
 
-/** Try again later. */
+/** A temporary failure: the request can be tried again later. */
 export class Later extends Error {
   override name = 'Later';
   readonly part: Part;
   readonly retryAfterMs: number | undefined;
-  /** 429: asked too often, which is no fault of anybody's message. */
+  /** Status 429: too many requests, which is not caused by the message. */
   readonly isThrottled: boolean;
   readonly timedOut: boolean;
-  /** The platform's words, for the operator; they may quote the message, so are never logged. */
+  /** The platform's error text, for operators. It may quote the message, so it is never logged. */
   readonly told: string;
   constructor(part: Part, error: PlatformError) {
     super(inWords(error), { cause: error });
@@ -55,13 +55,13 @@ export class Later extends Error {
   }
 }
 
-/** The endpoint does not take this shop's request: its key, its URL, or this one text. */
+/** The endpoint rejects this shop's request because of its key, its URL, or this text. */
 export class Forbidden extends Error {
   override name = 'Forbidden';
   readonly part: Part;
-  /** The platform refuses reads, too: it is the key or the URL, and no message is at fault. */
+  /** The platform refuses reads, too, so the key or the URL is at fault and not the message. */
   readonly isTheShop: boolean;
-  /** The platform's words, for the operator; they may quote the message, so are never logged. */
+  /** The platform's error text, for operators. It may quote the message, so it is never logged. */
   readonly told: string;
   constructor(part: Part, error: PlatformError, isTheShop: boolean) {
     super(inWords(error), { cause: error });
@@ -71,12 +71,12 @@ export class Forbidden extends Error {
   }
 }
 
-/** The platform will not take this message, whatever was tried. */
+/** The platform refuses this message after every change that was tried. */
 export class Refused extends Error {
   override name = 'Refused';
-  /** The platform's words, for the operator; they may quote the message, so are never logged. */
+  /** The platform's error text, for operators. It may quote the message, so it is never logged. */
   readonly told: string;
-  /** Status, code and field names: the same for everyone who is refused for the same reason. */
+  /** Status, code and field names; equal for all entries that are refused for the same reason. */
   readonly words: string;
   constructor(error: PlatformError) {
     super(inWords(error), { cause: error });
@@ -86,28 +86,28 @@ export class Refused extends Error {
   }
 }
 
-/** A 2xx that does not say that the message was taken, and nothing else does. */
+/** A 2xx that does not confirm the message, and no other evidence of it. */
 export class Unclear extends Error {
   override name = 'Unclear';
 }
 
-/** The media endpoint fails: no upload was tried. */
+/** The media endpoint is in trouble, so no upload was tried. */
 export class MediaPaused extends Error {
   override name = 'MediaPaused';
 }
 
-/** Delivered, but where to is not known yet: only that has to be asked again. */
+/** Delivered, but the conversation is not known yet. Only the lookup is repeated. */
 export class NotLearned extends Error {
   override name = 'NotLearned';
 }
 
-/** What the platform answered, and to what. */
+/** The status of the answer and the request's path. */
 export function inWords(error: PlatformError): string {
   const what = error.status === undefined ? error.code : `${error.status} (${error.code})`;
   return `the platform answered ${what} to ${error.path}`;
 }
 
-/** The same with the platform's own words. For operators: they may quote the message. */
+/** The same with the platform's error text. For operators only: it may quote the message. */
 export function told(error: PlatformError): string {
   const { answer = '' } = error;
   return answer === ''

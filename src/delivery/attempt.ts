@@ -27,16 +27,16 @@ export interface AttemptParts extends DeliveryParts {
 /** What differs from one attempt to the next. */
 export interface AttemptOptions {
   readonly signal: AbortSignal;
-  /** Called before the outcome is durable: the platform is done with it. */
+  /** Called before the outcome is durable, when no more requests to the platform follow. */
   readonly onOutcome: () => void;
-  /** It is to find out whether this endpoint works again, with this much patience. */
+  /** Set for a probe of this endpoint, with the probe's timeout. */
   readonly probe?: { readonly part: Part; readonly timeoutMs: number };
 }
 
-/** One quick try is enough for what has failed so often while others were delivered. */
+/** After this many failures while others were delivered, requests are tried only once. */
 const ONE_TRY_AFTER_ATTEMPTS = 6;
 
-/** Makes one attempt, learns what it says about the shop, and settles the entry. Never throws. */
+/** Makes one attempt, updates the shop's health and settles the entry. Never throws. */
 export async function attempt(
   claimed: Claimed,
   shop: ShopPlatform,
@@ -57,7 +57,7 @@ export async function attempt(
     const { outcome, followUps } = await outcomeOfWork(work, parts, log);
     steps.add(outcome.state, detailOf(outcome));
     options.onOutcome();
-    // Waiting for a shop that is down changes nothing about what it will be sent.
+    // While a shop is down the request stays the same, so it is not stored again.
     const made = outcome.state === 'queued' && !outcome.counts ? undefined : record.made;
     const settlement = {
       steps: steps.all,
@@ -79,7 +79,7 @@ export async function attempt(
     parts.onSettled(entry, outcome);
     if (outcome.state === 'delivered') await releaseAlike(entry, shop, parts);
   } catch (error) {
-    // The spool itself failed: the lease runs out, or the process is about to end.
+    // The spool failed: the lease expires, or the process is about to end.
     log.error('entry.not_settled', errorFields(error));
   } finally {
     trace?.end(state);
@@ -104,7 +104,7 @@ function workOf(
   };
 }
 
-/** A probe of messages may have files to upload: these take their time. */
+/** A probe of messages may upload files, so only the other requests get the short timeout. */
 function clientFor(
   { part, timeoutMs }: NonNullable<AttemptOptions['probe']>,
   { client }: ShopPlatform,
@@ -126,7 +126,7 @@ async function outcomeOfWork(work: Work, parts: AttemptParts, log: Logger): Prom
   }
 }
 
-/** What a failure says about the shop, and what it comes to for the entry. */
+/** Updates the shop's health after a failure and returns the entry's outcome. */
 function failed(
   error: unknown,
   work: Work,
@@ -138,7 +138,7 @@ function failed(
   const part: Part = error instanceof Later || error instanceof Forbidden ? error.part : 'messages';
   const since = entry.lastAttemptAt === 0 ? startedAt : entry.lastAttemptAt;
   const health = shop.health[part];
-  // Events have an endpoint of their own: its answers say nothing about messages.
+  // Events have their own endpoint, so its answers say nothing about messages.
   const isEvent = entry.kind === 'event';
   const alone = isEvent ? health.state === 'steady' : health.lastDeliveredAt > since;
   const first = entry.failures === 0;
@@ -147,10 +147,10 @@ function failed(
     const { timedOut, retryAfterMs } = error;
     if (error.isThrottled) {
       notes.set({ throttled: notes.value.throttled + 1 });
-      // The slots that the allowance limits are those of messages.
+      // The allowance limits the slots of messages, so media throttling reduces that one, too.
       if (!isThrottledAlone({ alone, notes })) shop.health.messages.slowDown(retryAfterMs ?? 1000);
     } else if (!isEvent && (!entry.detached || !alone)) {
-      // A detached entry that fails while others are delivered is no evidence about the shop.
+      // A detached entry that fails while others are delivered is not evidence about the shop.
       const patience = retryAfterMs !== undefined && { retryAfterMs };
       health.failed(entry.lane, error.told, { first, timedOut, ...patience });
     }
@@ -185,7 +185,7 @@ function failed(
   return outcome;
 }
 
-/** Releases the entries that wait for the same refusal once one of them was delivered. */
+/** Releases the entries that wait for the same refusal after one of them was delivered. */
 async function releaseAlike(
   { shopId, waitsFor }: Entry,
   { alike }: ShopPlatform,
@@ -205,7 +205,7 @@ function detailOf(outcome: Outcome): Record<string, string | number | boolean> {
     case 'queued':
       return { nextAttemptAt: outcome.nextAttemptAt, counts: outcome.counts };
     case 'dead':
-      // The reason may quote the platform's answer, which may quote the message: not for the log.
+      // Not logged: the reason may quote the platform's answer, which may quote the message.
       return {};
     case 'held':
     case 'suppressed':

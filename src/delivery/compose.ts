@@ -4,14 +4,14 @@ import type { CreateMessageRequest } from '../platform-api/schemas.ts';
 
 export interface Composed {
   readonly request: CreateMessageRequest;
-  /** The same content with a line for each attachment, to go without them. */
+  /** The same content without attachments, with a line in place of each. */
   readonly plain: CreateMessageRequest;
 }
 
 /**
- * Puts what the normalizer made, the media ids and the conversation into the two requests. Copies
- * for addresses that no mail can be sent to over the internet are left out: they would only make
- * strict platforms refuse the message.
+ * Builds the two requests from the normalized message, the media ids and the conversation. Copy
+ * addresses that cannot receive mail over the internet are left out: strict platforms would refuse
+ * the message because of them.
  */
 export function compose(
   { request, attachments }: Pick<Normalized, 'request' | 'attachments'>,
@@ -65,35 +65,35 @@ function withLines(content: string, lines: readonly string[]): string {
   return lines.length === 0 ? content : `${content}\n\n${lines.join('\n')}`;
 }
 
-/** An image that a content in Markdown or HTML shows. */
+/** An image that Markdown or HTML content shows. */
 export interface ShownImage {
-  /** What stands in the content for its address, which is known only once it is uploaded. */
+  /** The placeholder in the content for the image's URL, which is known only after the upload. */
   readonly shownAs: string;
-  /** Undefined when it could not be uploaded, or not everybody may read it. */
+  /** Undefined when it was not uploaded or its URL is not public. */
   readonly url: string | undefined;
 }
 
-/** What became of a message's attachments. */
+/** The result of uploading a message's attachments. */
 export interface Uploaded {
   readonly mediaIds: readonly string[];
-  /** Images that the content shows: what stands there for each, and where it is to be read. */
+  /** Images that the content shows, with their placeholders and URLs. */
   readonly shown: readonly ShownImage[];
-  /** Lines for the content, one for each attachment that could not be had or uploaded. */
+  /** Lines for the content, one for each attachment that could not be retrieved or uploaded. */
   readonly missing: readonly string[];
-  /** Parts that cannot be had yet: a message of their own brings them. */
+  /** Parts that are not available yet; a follow-up message delivers them. */
   readonly late: readonly string[];
 }
 
-/** The platform's own bound is not documented. */
+/** The platform's own limit is not documented. */
 const MAX_CONTENT_LENGTH = 100_000;
 
-/** The content with the images' addresses in it, or with their names where there is none. */
+/** The content with the images' URLs, or with their names where there is no URL. */
 export function withShownImages(content: string, images: readonly ShownImage[]): string {
   const shown = images.reduce(showImage, content);
   return shown.length <= MAX_CONTENT_LENGTH ? shown : withImageNames(content, images);
 }
 
-/** The content with the names of the images in their places. */
+/** The content with the images' names in place of the images. */
 export function withImageNames(
   content: string,
   images: readonly Pick<ShownImage, 'shownAs'>[],
@@ -103,7 +103,7 @@ export function withImageNames(
 
 function showImage(content: string, { shownAs, url }: ShownImage): string {
   if (url === undefined || !/^https?:\/\//i.test(url)) return nameImage(content, shownAs);
-  // No character of it may end the Markdown link or the attribute that it stands in.
+  // Escaped so that no character of the URL ends the Markdown link or the HTML attribute.
   const safe = encodeURI(url)
     .replace(/%25/g, '%')
     .replace(/[()']/g, (character) => `%${character.charCodeAt(0).toString(16)}`);

@@ -6,14 +6,14 @@ import { Later, NotLearned, readAnswer } from './answer.ts';
 import { findByRemoteId } from './evidence.ts';
 import type { Submitted, Work } from './work.ts';
 
-/** A conversation that was quiet for longer is looked at before it is written to. */
+/** A conversation that was unused for longer is looked up before a message is sent to it. */
 const LOOK_AFTER_MS = 60 * 60 * 1000;
-/** Then the message counts as delivered, and the next of its lane begins a conversation. */
+/** Then the message counts as delivered, and the next of its lane starts a new conversation. */
 const TRIES_TO_LEARN = 10;
-/** A 404 of a proxy that misroutes is temporary: it is believed after so many tries. */
+/** A 404 of a misrouting proxy is temporary, so a 404 counts only after this many attempts. */
 const TRIES_WHILE_MISROUTED = 3;
 
-/** Keeps the texts and chats of one lane in one conversation. Email threads by its headers. */
+/** Keeps one lane's text messages and chats in one conversation. Emails are threaded by headers. */
 export class Conversations {
   readonly #spool: Spool;
   readonly #clock: Clock;
@@ -24,9 +24,9 @@ export class Conversations {
   }
 
   /**
-   * The conversation that this entry continues. A resolved one still counts: threads that split
-   * are what people complain of most.
-   * @throws {Later} the platform cannot say
+   * The conversation that this entry continues. A resolved one still counts: split threads are the
+   * most frequent complaint.
+   * @throws {Later} the platform cannot answer now
    */
   async find(work: Work): Promise<string | undefined> {
     const { entry } = work.claimed;
@@ -34,7 +34,7 @@ export class Conversations {
     const remembered = await this.#spool.conversation(entry);
     if (remembered === undefined) return undefined;
     const continuityMs = entry.channel === 'sms' ? work.shop.settings.smsContinuityMs : undefined;
-    // The person's silence: a message that waited for the platform does not begin anew.
+    // Only the sender's silence counts, not the time that the message waited for the platform.
     const silenceMs = entry.receivedAt - remembered.usedAt;
     if (continuityMs !== undefined && silenceMs > continuityMs) return undefined;
     const quietMs = this.#clock() - remembered.usedAt;
@@ -47,11 +47,11 @@ export class Conversations {
   }
 
   /**
-   * Remembers where the message went, before the next of its lane goes out. What a newly created
-   * message is answered with is not documented (API §4.7 rule 6), so an id that is missing is
-   * looked for: in the message, among the newest messages, at last by submitting the same payload
-   * again, for which the existing message is the documented answer.
-   * @throws {NotLearned} the platform cannot say now; it has the message all the same
+   * Stores the conversation of a message before the next message of its lane is sent. The answer to
+   * a newly created message is not documented (API §4.7 rule 6), so a missing conversation id is
+   * looked up: in the message, then among the newest messages, then by submitting the same payload
+   * again, which the documentation says returns the existing message.
+   * @throws {NotLearned} the platform cannot answer now, but it has the message
    */
   async learn(
     work: Work,
@@ -60,7 +60,7 @@ export class Conversations {
   ): Promise<string | undefined> {
     const { entry } = work.claimed;
     const { request, message, caveat } = submitted;
-    // Nobody can answer in it: the person's next message begins another.
+    // Replies here cannot reach the sender, so their next message starts another conversation.
     if (caveat !== undefined) return message?.conversation_id ?? undefined;
     if (message?.conversation_id) return this.#remember(entry, message.conversation_id);
     if (entry.channel === 'email') return undefined;
@@ -82,7 +82,7 @@ export class Conversations {
     }
   }
 
-  /** Undefined when another lane has it: the gateway never puts two people into one conversation. */
+  /** Undefined when another lane has this conversation: two people never share one. */
   async #remember(entry: Entry, id: string): Promise<string | undefined> {
     if (entry.channel === 'email') return id;
     return (await this.#spool.rememberConversation(entry, id)) ? id : undefined;
@@ -105,7 +105,7 @@ export class Conversations {
     return message?.conversation_id ?? undefined;
   }
 
-  /** Once only, and no other payload: how the platform matches duplicates is not documented. */
+  /** Once per entry, payload unchanged: how the platform matches duplicates is not documented. */
   async #fromDuplicate(
     { requests, notes }: Work,
     { request, isRecalled }: Submitted,
@@ -120,10 +120,11 @@ export class Conversations {
 }
 
 /**
- * Only its own 404 or 410 says that a conversation is gone, and only while other reads work.
- * While these show messages of it, it is asked for again a few times: proxies that have lost their
- * way answer 404, too. Any other refusal says nothing about the conversation.
- * @throws {Later} nobody can tell now
+ * Whether a conversation exists. Only a 404 or 410 for the conversation itself means that it is
+ * gone, and only while other reads work. While the message list still shows messages of it, the
+ * lookup is repeated on a few attempts, because misconfigured proxies answer 404, too. Any other
+ * refusal says nothing about the conversation.
+ * @throws {Later} the platform cannot answer now
  */
 export async function lookUp(
   { requests, claimed }: Work,

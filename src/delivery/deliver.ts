@@ -26,13 +26,13 @@ export interface DeliveryParts {
 
 export interface Delivered {
   readonly outcome: Outcome;
-  /** Stored in the commit that settles it. */
+  /** Stored in the commit that settles the entry. */
   readonly followUps?: readonly NewEntry[];
 }
 
 /**
- * One attempt at one entry, from its raw form to the platform's answer.
- * @throws whatever stopped it; `outcomeOf` says what that comes to
+ * Makes one attempt at one entry, from its raw form to the platform's answer.
+ * @throws any error that ended the attempt; `outcomeOf` turns it into an outcome
  */
 export async function deliver(work: Work, parts: DeliveryParts): Promise<Delivered> {
   const { claimed, notes, steps, record } = work;
@@ -47,7 +47,7 @@ export async function deliver(work: Work, parts: DeliveryParts): Promise<Deliver
     record.request(normalized.request);
     record.trimmed(normalized.trimmed);
     const { verdict } = normalized;
-    // The platform has it: whatever is thought of it now comes too late.
+    // If the platform has the message already, the verdict no longer matters.
     if (verdict.kind === 'deliver' || notes.value.submitted !== undefined) {
       return await deliverMessage(work, normalized, parts);
     }
@@ -55,7 +55,7 @@ export async function deliver(work: Work, parts: DeliveryParts): Promise<Deliver
     if (verdict.kind === 'suppressed') await acceptEvents(work, verdict.events ?? [], parts.intake);
     return { outcome: { state: verdict.kind, reason: verdict.reason } };
   } finally {
-    // The next start sweeps what is left of it: that must not undo a delivery.
+    // A failure must not undo a delivery; the next start sweeps remaining scratch files.
     await normalized.dispose().catch(() => undefined);
   }
 }
@@ -89,7 +89,7 @@ async function deliverMessage(
   return finish(work, taken, { normalized, late: uploaded.late, conversations, intake });
 }
 
-/** What an earlier attempt submitted, as far as it can be made again. */
+/** Rebuilds what an earlier attempt submitted, as far as possible. */
 async function recalled(
   { claimed: { entry }, notes, spool }: Work,
   { request, attachments }: Normalized,
@@ -107,7 +107,7 @@ async function recalled(
   };
 }
 
-/** The platform has the message; what is left is to learn where, and to bring what was late. */
+/** After acceptance by the platform: learns the conversation, adds the follow-up for late files. */
 async function finish(
   work: Work,
   taken: Submitted,
@@ -136,7 +136,7 @@ async function finish(
 }
 
 /**
- * A suppressed message's lines on contacts' timelines: entries of their own, durable before the
+ * Stores the timeline events of a suppressed message as entries of their own, durable before the
  * message settles. Their dedup keys make a second attempt at the message harmless.
  */
 async function acceptEvents(
@@ -163,7 +163,7 @@ async function acceptEvents(
   );
 }
 
-/** API §4.1. An event never creates a contact: a forged bounce must not fill the address book. */
+/** Submits a timeline event (API §4.1). Creates no contact: a forged bounce must not add any. */
 async function deliverEvent(work: Work): Promise<Outcome> {
   const { claimed, spool, record, steps, requests } = work;
   const event = createEventRequestSchema.parse(JSON.parse(await readText(claimed.raw, spool)));

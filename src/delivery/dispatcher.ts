@@ -15,34 +15,34 @@ import { Watchdog } from './watchdog.ts';
 const LEASE_MS = 45_000;
 const RENEW_EVERY_MS = 10_000;
 const LOOK_EVERY_MS = 250;
-/** One shop leaves room for the others, however slow its platform is. */
+/** The largest share of the slots for one shop, so that a slow platform does not use all. */
 const SHARE_OF_ONE_SHOP = 0.75;
-/** What fails while others are delivered leaves room for these. */
+/** The largest share of a shop's slots for retries, so that these do not displace others. */
 const SHARE_OF_RETRIES = 0.5;
 
 export interface DispatcherOptions {
-  /** Attempts under way at the most, probes aside. */
+  /** The maximum number of attempts in flight, probes not included. */
   readonly concurrency: number;
-  /** Nothing is claimed. */
+  /** No entry is claimed. */
   readonly paused?: boolean;
-  /** How late a retry may start, and how soon a command from another process is noticed. */
+  /** The polling interval: how late retries and commands of other processes may be noticed. */
   readonly lookEveryMs?: number;
 }
 
 interface InFlight {
   readonly lease: Lease;
   readonly shopId: ShopId;
-  /** It failed before, while others of its shop were delivered. */
+  /** The entry failed before, while other entries of its shop were delivered. */
   readonly isRetry: boolean;
   readonly abort: AbortController;
   readonly done: Promise<void>;
 }
 
 /**
- * Claims the heads of ready lanes and keeps up to `concurrency` attempts in flight; the shop that
- * has the fewest of them comes first. Woken by the intake; looks by itself four times a second.
- * Each shop's `Health` limits its attempts in flight. Probes (`probing.ts`) do not count toward the
- * limit.
+ * Claims the heads of ready lanes and keeps up to `concurrency` attempts in flight. Shops with the
+ * fewest attempts in flight come first. The intake wakes it; it also polls every 250 ms. Each
+ * shop's `Health` limits that shop's attempts in flight. Probes (`probing.ts`) do not count toward
+ * the limit.
  */
 export class Dispatcher {
   readonly #parts: AttemptParts;
@@ -51,7 +51,7 @@ export class Dispatcher {
   #shops: ReadonlyMap<ShopId, ShopPlatform> = new Map();
   #options: DispatcherOptions;
   readonly #inFlight = new Map<string, InFlight>();
-  /** Attempts without an outcome, in all and by shop; probes aside. */
+  /** Attempts without an outcome, in total and per shop; probes not included. */
   #busy = 0;
   readonly #perShop = new Map<ShopId, number>();
   readonly #lastClaimAt = new Map<ShopId, number>();
@@ -60,7 +60,7 @@ export class Dispatcher {
   #loop: Promise<void> | undefined;
   #wake: (() => void) | undefined;
   #woken = false;
-  /** When the leases in flight were last renewed, and when to renew them next. */
+  /** When the leases in flight were last renewed, and when they are next due for renewal. */
   #renewedAt = 0;
   #renewAt = 0;
   #interrupted = false;
@@ -74,8 +74,8 @@ export class Dispatcher {
   }
 
   /**
-   * The shops from now on. What is in flight ends as it began; entries of a shop that is not among
-   * them wait in the spool until it is.
+   * Replaces the shops and the options. Attempts in flight finish with the old ones. Entries of a
+   * shop that is not in the list wait in the spool until it is.
    */
   serve(shops: readonly ShopPlatform[], options: DispatcherOptions): void {
     this.#shops = new Map(shops.map((shop) => [shop.settings.shopId, shop]));
@@ -95,7 +95,7 @@ export class Dispatcher {
     this.#wake?.();
   }
 
-  /** Claims nothing more, lets what is in flight finish for `graceMs`, then interrupts it. */
+  /** Stops claiming, lets attempts in flight finish for up to `graceMs`, then aborts the rest. */
   async stop(graceMs: number): Promise<void> {
     this.#stopping = true;
     this.wake();
@@ -146,7 +146,7 @@ export class Dispatcher {
     }
   }
 
-  /** When entries of a shop were last claimed, or could not be because its slots were taken. */
+  /** When entries of the shop were last claimed; the current time if the shop has no free slot. */
   #lastBusyAt(shopId: ShopId): number {
     const own = this.#perShop.get(shopId) ?? 0;
     const allowance = this.#shops.get(shopId)?.health.messages.allowance ?? 0;
@@ -182,7 +182,7 @@ export class Dispatcher {
     return claimed;
   }
 
-  /** The shop with the fewest attempts in flight comes first, equal ones by turns. */
+  /** Claim requests: shops with the fewest attempts in flight first; equal ones rotate. */
   #inTurn(
     shops: readonly ShopPlatform[],
     free: number,
@@ -216,12 +216,12 @@ export class Dispatcher {
       .length;
   }
 
-  /** It may have a new key by now. */
+  /** The shop's current settings: its key may have changed since the claim was requested. */
   #current(shop: ShopPlatform): ShopPlatform {
     return this.#shops.get(shop.settings.shopId) ?? shop;
   }
 
-  /** For probes: claims one entry and tries it. Resolves when it has ended; false: there is none. */
+  /** For probes: claims one entry and makes one attempt; false if there was none to claim. */
   async #try({
     shop,
     from,
@@ -251,7 +251,7 @@ export class Dispatcher {
     const { shopId } = claimed.entry;
     const abort = new AbortController();
     if (this.#interrupted) abort.abort();
-    // What only waits for its commit takes no room, so that the next claim shares that commit.
+    // An attempt that awaits its commit has no slot, so that the next claim shares that commit.
     let occupies = counted;
     if (occupies) this.#occupy(shopId, 1);
     const onOutcome = () => {
@@ -304,8 +304,8 @@ export class Dispatcher {
 }
 
 /**
- * Claim order: entries that waited for the shop, which are older, then untried ones. Retries of
- * entries that failed alone come last, by `retries`.
+ * Claim order: first entries that waited for the shop or for its media, which are older, then
+ * untried ones. Retries of entries that failed on their own come last; `retries` limits them.
  */
 function sourcesOf({ health: { messages, media } }: ShopPlatform): ClaimSource[] {
   if (messages.state === 'open') return ['untried'];

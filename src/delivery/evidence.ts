@@ -7,18 +7,18 @@ import type { ShopId } from '../domain/ids.ts';
 const PAGES_READ = 4;
 const MESSAGES_A_PAGE = 50;
 
-/** Remembers once and for all. */
+/** The store's permanent marks. */
 type Marks = Pick<Spool, 'mark' | 'setMark'>;
 
-/** So often a form of answer has to be seen beside the message that it answers. */
+/** How often the message must be found after one form of answer before it counts as success. */
 const TIMES_SEEN = 5;
-/** More than a platform and the proxies before it have; what comes after these stays unclear. */
+/** More forms than a platform and its proxies have. Further ones are not learned. */
 const MAX_FORMS = 20;
 
 /**
- * What one platform's answers to create message mean (API §4.7 rule 6: not shown). Learned once
- * per shop, platform URL and form of answer, and kept over restarts. One form at most comes to mean
- * that a message was taken: it was always found afterwards, and before any other form was.
+ * Learns what a platform's answers to create-message mean (API §4.7 rule 6 does not show them), per
+ * shop, platform URL and form of answer; stored across restarts. At most one form counts as
+ * success: the first one after which the message was found `TIMES_SEEN` times and never missing.
  */
 export class LearnedAnswers {
   readonly #prefix: string;
@@ -29,7 +29,7 @@ export class LearnedAnswers {
     this.#prefix = `answer/${shopId}/${url}`;
   }
 
-  /** Whether it has ever answered with a message: then another answer is a proxy's. */
+  /** Whether the platform ever answered with a message. Any other answer is then a proxy's. */
   async isWithMessages(marks: Marks): Promise<boolean> {
     return (await this.#get('message', marks)) !== undefined;
   }
@@ -38,12 +38,12 @@ export class LearnedAnswers {
     if (!(await this.isWithMessages(marks))) await this.#set('message', 1, marks);
   }
 
-  /** Whether this form has been seen to mean that the message was taken. */
+  /** Whether this form has been learned to mean success. */
   async isTaken(form: string, marks: Marks): Promise<boolean> {
     return ((await this.#get(form, marks)) ?? 0) >= TIMES_SEEN;
   }
 
-  /** After an answer of this form the message was there. */
+  /** The message was found after an answer of this form. */
   async found(form: string, marks: Marks): Promise<void> {
     const times = (await this.#get(form, marks)) ?? 0;
     if (times < 0 || times >= TIMES_SEEN) return;
@@ -54,13 +54,13 @@ export class LearnedAnswers {
     if (isLast) await this.#set('taken', 1, marks);
   }
 
-  /** After an answer of this form the message was not there: it never means anything. */
+  /** The message was missing after an answer of this form: the form never counts as success. */
   async notFound(form: string, marks: Marks): Promise<void> {
     if ((await this.#get(form, marks)) === -1) return;
     if (await this.#mayLearn(form, marks)) await this.#set(form, -1, marks);
   }
 
-  /** Marks are kept for ever, and what a platform answers is its own choice. */
+  /** Limits the forms: marks are kept for ever, and the platform chooses its answers. */
   async #mayLearn(form: string, marks: Marks): Promise<boolean> {
     if ((await this.#get(form, marks)) !== undefined) return true;
     const forms = (await this.#get('forms', marks)) ?? 0;
@@ -71,7 +71,7 @@ export class LearnedAnswers {
 
   async #get(what: string, marks: Marks): Promise<number | undefined> {
     const known = this.#known.get(what) ?? (await marks.mark(`${this.#prefix}/${what}`));
-    // What has no mark is not remembered either: there is no end to it.
+    // Names without a mark are not cached: their number is unbounded.
     if (known !== undefined) this.#known.set(what, known);
     return known;
   }
@@ -83,8 +83,8 @@ export class LearnedAnswers {
 }
 
 /**
- * Looks for our message where the platform lists it: in its conversation when that is known, else
- * in the first pages of all (the list's order is not documented).
+ * Finds our message in the platform's list: in its conversation if that is known, otherwise in the
+ * first pages of all messages (the list's order is not documented).
  */
 export async function findByRemoteId(
   client: PlatformClient,

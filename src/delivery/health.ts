@@ -1,17 +1,17 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { PartHealth } from '../spool/shop-health.ts';
 
-/** All retries, uploads and timeouts of one attempt are over by then. */
+/** Longer than one attempt can take with all its retries, uploads and timeouts. */
 const PROBE_AT_MOST_MS = 15 * 60_000;
 const FAILURES_THAT_OPEN = 10;
 const FORBIDDEN_LANES_THAT_OPEN = 3;
-/** Most trouble is over in a moment: a restart, a reset. */
+/** Most outages are short: a restart, a connection reset. */
 const FIRST_PROBE_AFTER_MS = 1000;
 const PROBE_AFTER_MS = 5000;
 const PROBE_JITTER_MS = 20_000;
 /** The longest Retry-After that is honoured. */
 const PATIENT_AT_MOST_MS = 3_600_000;
-/** Trouble that was over sooner left nothing behind that could come all at once. */
+/** After a shorter outage there is no backlog that has to be released gradually. */
 const RAMP_AFTER_MS = 5000;
 /** The largest `delivery.concurrency`: no limit. */
 const FULL_ALLOWANCE = 1000;
@@ -23,60 +23,62 @@ export type HealthState = 'steady' | 'doubted' | 'open';
 
 interface Trouble {
   readonly since: number;
-  /** The latest failure, in the platform's words where it said any. For operators, never logged. */
+  /** The latest failure, with the platform's error text if any. For operators, never logged. */
   reason: string;
-  /** Evidence against the whole shop. */
+  /** Since when there is evidence against the whole shop. */
   openSince: number | undefined;
   probeAt: number;
-  /** The platform asked for so much patience (Retry-After). */
+  /** No probe before this time: the platform sent Retry-After. */
   notBefore: number;
-  /** An operator asked while one was under way: the next comes right after it. */
+  /** An operator asked for a probe while one was in flight: another follows right after it. */
   asked: boolean;
-  /** The probe found nothing to try. */
+  /** The probe found no entry to try. */
   foundNothing: boolean;
 }
 
 /**
- * What is known of the health of one endpoint of one shop's platform. Strangers write the messages,
- * so a message that fails says nothing about the shop by itself.
+ * The health of one endpoint of a shop's platform. Anyone can send messages, so a single message
+ * that fails says nothing about the shop.
  *
  * ```
- *            a try fails, and nothing             lanes that delivered before fail,
+ *            an attempt fails, and nothing        lanes that delivered before fail,
  *            was delivered since                  or reads that worked fail
  *   steady ─────────────────────────▶ doubted ─────────────────────────▶ open
  *     ▲                                  │                                 │
- *     └──────────────────────────────────┴──── something is delivered ─────┘
+ *     └──────────────────────────────────┴────── a message is delivered ───┘
  * ```
  *
- * - steady: every head may go. After trouble the allowance is 1 and doubles with each delivery.
+ * - steady: every lane head may be claimed. After an outage the allowance is 1 and doubles with
+ *   each delivery.
  * - doubted: heads that failed wait for the shop; heads that did not fail are sent as before.
- * - open: as doubted, but of the heads that did not fail one at a time goes, and none while reads
- *   fail. This is the state that alarms.
+ * - open: as doubted, but heads that did not fail are sent one at a time, or not at all while reads
+ *   fail. This state raises the alarm.
  *
- * While doubted or open there is always a next probe, the first after 1 s, each other 5 to 25 s after
- * the last: one head that waits, another one each time. The first delivery, whoever made it, ends the
- * trouble, and all that waits for the shop may be claimed again.
+ * In doubted and open a next probe is always scheduled: the first after 1 s, then one 5 to 25 s
+ * after the previous probe. A probe is an attempt at one waiting head, a different one each time.
+ * The first delivery, by a probe or not, ends the trouble: all entries that wait for the shop may
+ * be claimed again.
  */
 export class Health {
   readonly #clock: Clock;
   readonly #random: () => number;
   #trouble: Trouble | undefined;
   #lastDeliveredAt = 0;
-  /** Lanes that delivered, the latest last. */
+  /** Lanes that have delivered, the most recent last. */
   readonly #deliveredLanes = new Set<string>();
-  /** Since the last delivery: failures of lanes that delivered before. */
+  /** Since the last delivery: failures of lanes that had delivered before. */
   #failuresInARow = 0;
   #forbiddenLanes = new Set<string>();
-  /** Lanes that failed while nothing at all had been delivered. */
+  /** Lanes that failed while nothing had been delivered yet. */
   #failedLanes = new Set<string>();
-  /** Since when a probe is under way; also when the trouble that it was sent for is over. */
+  /** When the probe in flight began; kept when the trouble that it was sent for ends. */
   #probingSince: number | undefined;
   #readsFail = false;
   #timedOut = false;
   #allowance = FULL_ALLOWANCE;
   #growsSlowly = false;
   #notBefore = 0;
-  /** When heads began to fail at their first try, and when the latest did. */
+  /** When lane heads began to fail on their first attempt, and when the latest one did. */
   #unrest: { readonly since: number; readonly latest: number } | undefined;
   #lastProbe: PartHealth['lastProbe'];
 
@@ -94,17 +96,17 @@ export class Health {
     return this.#readsFail;
   }
 
-  /** The latest failure was a request that was not answered in time, while reads are answered. */
+  /** The latest failure was a timeout, while reads are answered. */
   get isSlow(): boolean {
     return this.#timedOut && !this.#readsFail;
   }
 
-  /** 0 before the first. */
+  /** 0 before the first delivery. */
   get lastDeliveredAt(): number {
     return this.#lastDeliveredAt;
   }
 
-  /** What operators and alerts are told. */
+  /** The health as operators and alerts see it. */
   report(): PartHealth {
     const trouble = this.#trouble;
     return {
@@ -121,7 +123,7 @@ export class Health {
     };
   }
 
-  /** How many attempts may be in flight, probes aside. */
+  /** The maximum number of attempts in flight, probes not included. */
   get allowance(): number {
     if (this.#clock() < this.#notBefore) return 0;
     if (this.state !== 'open') return Math.floor(this.#allowance);
@@ -134,13 +136,13 @@ export class Health {
     return this.#clock() >= this.#nextProbeAt(trouble);
   }
 
-  /** Also where trouble comes and goes there are 5 s between two probes, unless somebody asks. */
+  /** Probes are at least 5 s apart, across outages too, unless an operator asks for one. */
   #nextProbeAt({ probeAt, notBefore, asked }: Trouble): number {
     if (asked) return probeAt;
     return Math.max(probeAt, notBefore, (this.#lastProbe?.at ?? 0) + PROBE_AFTER_MS);
   }
 
-  /** Takes the one probe. Call what is returned when it has ended, however it ended. */
+  /** Marks a probe as in flight. Call the returned function when it has ended in any way. */
   beginProbe(): () => void {
     const trouble = this.#trouble;
     if (trouble === undefined) return () => undefined;
@@ -148,7 +150,7 @@ export class Health {
     this.#probingSince = begunAt;
     Object.assign(trouble, { asked: false, foundNothing: false });
     return () => {
-      // The watchdog may have given it up, and another one may be under way.
+      // The watchdog may have given up this probe, and another one may be in flight.
       if (this.#probingSince !== begunAt) return;
       this.#probingSince = undefined;
       this.#lastProbe = { begunAt, at: this.#clock(), ...this.#resultOf(trouble) };
@@ -157,7 +159,7 @@ export class Health {
     };
   }
 
-  /** For the watchdog: true when the probe under way cannot be one any more; the next is planned. */
+  /** For the watchdog: replaces an overdue probe by one that is due now; true if it did. */
   repairProbe(now: number): boolean {
     if (this.#probingSince === undefined || now - this.#probingSince < PROBE_AT_MOST_MS) {
       return false;
@@ -167,14 +169,14 @@ export class Health {
     return true;
   }
 
-  /** An operator asked for a probe: it is due at once. */
+  /** Makes a probe due at once, on an operator's request. */
   tryNow(): void {
     if (this.#trouble === undefined) return;
     this.#trouble.asked = true;
     this.#planProbe(this.#trouble, 0);
   }
 
-  /** A probe found nothing to try: there is nothing that the trouble could be about. */
+  /** A probe found no entry to try: the trouble affects none and ends, unless reads fail. */
   nothingToTry(): void {
     if (this.#trouble !== undefined) this.#trouble.foundNothing = true;
     if (this.state === 'doubted' || (this.state === 'open' && !this.#readsFail)) this.#end();
@@ -201,9 +203,9 @@ export class Health {
   }
 
   /**
-   * An attempt of this lane failed by an outage, a fault or a refusal of the key.
-   * @param first it had not failed before
-   * @param retryAfterMs as the platform asked; an hour of it is honoured
+   * An attempt in this lane failed because of an outage, a fault or a refusal of the key.
+   * @param first whether this was the entry's first failure
+   * @param retryAfterMs the platform's Retry-After; at most an hour is honoured
    */
   failed(
     lane: string,
@@ -233,7 +235,7 @@ export class Health {
     if (evidence) this.#open();
   }
 
-  /** A read that worked before fails: that is no stranger's doing. */
+  /** A read that worked before fails: evidence against the shop, as senders cannot cause it. */
   readsFailed(reason: string): void {
     this.#doubt(reason);
     this.#readsFail = true;
@@ -244,7 +246,7 @@ export class Health {
     this.#readsFail = false;
   }
 
-  /** Too many requests: fewer at a time, and more again with each delivery. */
+  /** After a 429: halves the allowance; each delivery raises it again. */
   slowDown(retryAfterMs: number): void {
     const now = this.#clock();
     if (this.#allowance <= 1) {
@@ -255,8 +257,9 @@ export class Health {
   }
 
   /**
-   * The time at which heads began to fail, once they no longer do and others were delivered since;
-   * it is returned once. What failed since then need not wait for its full time.
+   * The time at which lane heads began to fail, once they have stopped failing and others were
+   * delivered since. Returned once. Entries that failed since then need not wait for their full
+   * delay.
    */
   takeUnrest(): number | undefined {
     const unrest = this.#unrest;
@@ -290,7 +293,7 @@ export class Health {
     this.#trouble = undefined;
   }
 
-  /** What a probe came to: the trouble that it was sent for is over, or it is not. */
+  /** The result of a probe: whether the trouble that it was sent for has ended. */
   #resultOf(trouble: Trouble): Pick<NonNullable<PartHealth['lastProbe']>, 'outcome' | 'reason'> {
     if (this.#trouble === trouble) return { outcome: 'failed', reason: trouble.reason };
     return { outcome: trouble.foundNothing ? 'nothing_to_try' : 'delivered' };

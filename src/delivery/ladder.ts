@@ -3,9 +3,9 @@ import type { RequestField } from '../platform-api/errors.ts';
 import type { CreateMessageRequest } from '../platform-api/schemas.ts';
 
 /**
- * What is tried when the platform refuses a message (400, 413, 415, 422), in this order when the
- * answer names no field, each once in the entry's life. Each rung undoes one thing of the message
- * as it was normalized; they do not add up.
+ * The changes that are tried when the platform refuses a message (400, 413, 415, 422), in this
+ * order when the answer names no field, each once per entry. Each rung changes one part of the
+ * normalized message; the changes are not combined.
  */
 export const RUNGS = [
   'address',
@@ -17,7 +17,7 @@ export const RUNGS = [
 ] as const;
 export type Rung = (typeof RUNGS)[number];
 
-/** Media ids expire, so that attachments are tried anew before they are left out. */
+/** Media ids expire, so attachments are uploaded again before they are left out. */
 const RUNGS_OF: Readonly<Partial<Record<RequestField, readonly Rung[]>>> = {
   'contact.email': ['address'],
   'conversation.id': ['conversation'],
@@ -31,9 +31,9 @@ const RUNGS_OF: Readonly<Partial<Record<RequestField, readonly Rung[]>>> = {
 };
 
 /**
- * The next rung, or undefined at the end of the ladder. What the answers name is tried; only when
- * they name nothing that can be undone, everything is. The contact's address is left out only when
- * it is named or its form is doubtful; a phone number never is.
+ * The next rung, or undefined when none is left. Only rungs for the fields that the answers name
+ * are tried; if no such rung applies, all rungs that apply are. The contact's email address is left
+ * out only when it is named or its form is doubtful; a phone number never is.
  */
 export function nextRung(
   request: CreateMessageRequest,
@@ -72,7 +72,7 @@ function canUndo(
   }
 }
 
-/** The request without one thing; the two rungs that need more are made by `submit`. */
+/** The request without the rung's part. `submit` builds the two rungs that need more than this. */
 export function without(
   rung: Exclude<Rung, 'attachments_anew' | 'plain_text'>,
   request: CreateMessageRequest,

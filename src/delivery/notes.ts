@@ -2,49 +2,49 @@ import { z } from 'zod';
 import type { EntryMeta } from '../spool/entry.ts';
 import { RUNGS } from './ladder.ts';
 
-/** Create-message requests for one entry in its life, probes aside. */
+/** The maximum number of create-message requests per entry; probes not included. */
 export const POST_BUDGET = 40;
 
 const notesSchema = z.object({
-  /** Create-message requests, probes aside. */
+  /** Create-message requests so far; probes not included. */
   posts: z.number().default(0),
-  /** A request was not answered: the platform may have the message. */
+  /** A request got no answer, so the platform may have the message. */
   unanswered: z.boolean().default(false),
-  /** An answer did not say that the message was taken, and it could not be looked for yet. */
+  /** An answer did not confirm the message: the next attempt looks for it before submitting. */
   lookFirst: z.boolean().default(false),
-  /** The rung of the ladder that has not been decided: the platform failed meanwhile. */
+  /** The rung of the ladder that an attempt did not finish because the platform failed. */
   rung: z.enum(RUNGS).optional(),
-  /** The rungs that were tried in vain, and the fields that refusals named. */
+  /** The rungs that were refused, and the fields that refusals named. */
   rungs: z.array(z.enum(RUNGS)).default([]),
   named: z.array(z.string()).default([]),
-  /** The ladder has been climbed to its end. */
+  /** No rung of the ladder is left to try. */
   climbed: z.boolean().default(false),
-  /** Refusals of its text (401, 403, …) while others were delivered, by endpoint. */
+  /** By endpoint: how often the entry was forbidden (401, 403, …) while others were delivered. */
   forbidden: z
     .object({ messages: z.number(), media: z.number() })
     .default({ messages: 0, media: 0 }),
-  /** Tries that ended without evidence that the message was taken. */
+  /** Attempts that ended without evidence that the platform has the message. */
   unclear: z.number().default(0),
-  /** The platform has the message; where it went is still to be learned. */
+  /** The platform has the message; its conversation id is not known yet. */
   submitted: z.object({ id: z.string().optional(), late: z.array(z.string()) }).optional(),
   learning: z.number().default(0),
-  /** The same payload was submitted once more, to learn its conversation. */
+  /** The same payload was submitted again to learn its conversation id. */
   resubmitted: z.boolean().default(false),
-  /** How many answers were 429. */
+  /** Number of 429 answers. */
   throttled: z.number().default(0),
-  /** It has waited among others that were refused alike. */
+  /** The entry has waited in a group of entries that were refused alike. */
   waitedAlike: z.boolean().default(false),
 });
 type Noted = z.output<typeof notesSchema>;
 
-/** What one attempt notes for the next. Never a word of the message or of its sender. */
+/** State that one attempt stores for the next. Contains no text or addresses of the message. */
 export class Notes {
   #value: Noted;
   #changed = false;
 
   constructor(stored: EntryMeta) {
     const read = notesSchema.safeParse(stored);
-    // Notes of another version are lost; the entry is not.
+    // Notes in another version's format are discarded; the entry itself is not affected.
     this.#value = read.success ? read.data : notesSchema.parse({});
   }
 
@@ -61,7 +61,7 @@ export class Notes {
     return this.#value.posts >= POST_BUDGET;
   }
 
-  /** Undefined when nothing was noted in this attempt. */
+  /** Undefined when this attempt changed nothing. */
   get changed(): EntryMeta | undefined {
     return this.#changed ? this.#value : undefined;
   }

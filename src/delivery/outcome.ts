@@ -12,36 +12,36 @@ import {
 } from './answer.ts';
 import type { Notes } from './notes.ts';
 
-/** Attempts after which an entry that fails alone lets its lane pass. */
+/** Attempts after which an entry that fails on its own is detached, so that its lane continues. */
 const POISON_AFTER_ATTEMPTS = 6;
-/** While it is not known whose fault it is, nothing waits longer than this (the third step). */
+/** While the entry or the shop may be at fault, no later step of the schedule is used. */
 const UNDECIDED_AT_MOST = 3;
 const LEARN_AGAIN_AFTER_MS = 5000;
 const UNCLEAR_AT_MOST = 3;
-/** No entry that fails by itself waits for longer: a Retry-After and the last step of the schedule. */
+/** The longest wait of an entry that fails on its own: Retry-After plus the last schedule step. */
 const LONGEST_WAIT_MS = 2 * 3_600_000;
-/** After so many 429s of one entry while others are delivered, its rate is not the cause. */
+/** After this many 429s for one entry while others succeed, the shop's rate is not the cause. */
 const THROTTLED_AT_MOST = 20;
-/** Between the tries of an entry whose text is forbidden: three within an hour. */
+/** Waits between the attempts of a forbidden entry: three attempts within an hour. */
 const FORBIDDEN_WAITS_MS = [60_000, 20 * 60_000];
 
-/** What the time and the shop's state say about a failure. */
+/** The state of the shop and the entry that decides what a failure means. */
 export interface Circumstances {
   readonly now: number;
   /** In [0, 1). */
   readonly random: number;
-  /** Others of its shop were delivered since this one was last tried. */
+  /** Other entries of the shop were delivered since this one was last tried. */
   readonly alone: boolean;
   readonly giveUpAfterMs: number;
-  /** What this attempt noted, the failure itself included. */
+  /** The notes of this attempt, including this failure. */
   readonly notes: Notes;
-  /** Others were refused with the same words: it waits for this number instead of being dead. */
+  /** Others were refused alike: the entry waits for this refusal number, it is not dead. */
   readonly alike?: number | undefined;
 }
 
 type Queued = Extract<Outcome, { state: 'queued' }>;
 
-/** What an attempt that threw comes to. Anything unforeseen is retried, never dropped. */
+/** The outcome of an attempt that threw. Unexpected errors are retried, never dropped. */
 export function outcomeOf(error: unknown, entry: Entry, when: Circumstances): Outcome {
   if (error instanceof RawDamaged) return { state: 'dead', reason: error.message };
   if (error instanceof Refused) return refused(error, when);
@@ -58,10 +58,10 @@ export function outcomeOf(error: unknown, entry: Entry, when: Circumstances): Ou
   return onOwnTime(`it failed here: ${nameOf(error)}`, undefined, entry, when);
 }
 
-/** A stop or a lost lease is no fault of the entry's. */
+/** After a stop or a lost lease, for which the entry is not at fault. */
 export const interrupted = (now: number): Outcome => wait(now, undefined);
 
-/** It comes again at this time, as if it had not been tried. */
+/** The entry is due again at this time; the attempt does not count. */
 function wait(at: number, reason: string | undefined): Queued {
   return {
     ...{ state: 'queued', nextAttemptAt: Math.round(at), waitsFor: WAITS_FOR.time, reason },
@@ -69,7 +69,7 @@ function wait(at: number, reason: string | undefined): Queued {
   };
 }
 
-/** The shop's platform fails as a whole: the entry waits until the shop delivers again. */
+/** The whole shop fails: the entry waits until the shop delivers again. */
 function withTheShop(part: Part, now: number, reason: string): Queued {
   const waitsFor = part === 'media' ? WAITS_FOR.media : WAITS_FOR.shop;
   return { ...wait(now, reason), waitsFor, failed: true };
@@ -84,11 +84,11 @@ function later(error: Later, entry: Entry, when: Circumstances): Outcome {
   return onOwnTime(told, retryAfterMs, entry, when);
 }
 
-/** The 429s of this entry say nothing about the rate at which the shop may send. */
+/** Whether the 429s of this entry say nothing about the rate at which the shop may send. */
 export const isThrottledAlone = ({ alone, notes }: Pick<Circumstances, 'alone' | 'notes'>) =>
   notes.isSpent || (alone && notes.value.throttled > THROTTLED_AT_MOST);
 
-/** It fails while others are delivered, or for a reason of our own: on the schedule. */
+/** The entry fails while others are delivered, or by a local error: it follows the schedule. */
 function onOwnTime(
   reason: string,
   retryAfterMs: number | undefined,
@@ -100,7 +100,7 @@ function onOwnTime(
     return { ...wait(now + retryDelayMs(tries, random), reason), failed: true };
   }
   const attempts = entry.attempts + 1;
-  // Time beyond that was an outage, or the gateway was not running: it does not count.
+  // A longer time was an outage, or the gateway was not running; it does not count.
   const sinceMs = now - Math.max(entry.lastAttemptAt, entry.receivedAt);
   const failingMs = Math.min(LONGEST_WAIT_MS, Math.max(0, sinceMs));
   if (entry.failingMs + failingMs >= giveUpAfterMs) {
@@ -121,8 +121,8 @@ function refused({ told }: Refused, { now, notes, alike }: Circumstances): Outco
 }
 
 /**
- * A firewall's dislike of one text, unless the shop's reads are refused as well. It leaves its lane,
- * so that the person's next message shows which it is.
+ * A `forbidden` answer. If reads work, a firewall probably rejects this text. The entry is
+ * detached, so that the sender's next message shows whether the shop or the text is refused.
  */
 function whileForbidden(error: Forbidden, when: Circumstances): Outcome {
   const { part, isTheShop, told } = error;
@@ -147,12 +147,12 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** The longest wait before each attempt; the last one repeats. */
+/** The longest wait before each attempt; the last one is used for all later attempts. */
 const SCHEDULE = [SECOND, 5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR];
 
 /**
- * Milliseconds until the next attempt, with full jitter: after an outage or a restart the waiting
- * entries come back spread out instead of all at once. A `Retry-After` is a lower bound.
+ * Milliseconds until the next attempt, with full jitter: after an outage or a restart the retries
+ * are spread out. A `Retry-After` is a lower bound.
  *
  * @param attempts attempts made so far, this one included; 1 or more
  * @param random a number in [0, 1)

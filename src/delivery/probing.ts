@@ -7,23 +7,23 @@ import type { Part } from './answer.ts';
 import type { AttemptOptions, AttemptParts } from './attempt.ts';
 import type { ShopPlatform } from './shop-platform.ts';
 
-/** A probe that is not answered in time has more time the next time, up to the last of these. */
+/** After a probe times out the next one gets a longer timeout, up to the last of these. */
 const PROBE_TIMEOUTS_MS = [5000, 10_000, 20_000];
-/** An upload takes its time. */
+/** Uploads take longer than other requests. */
 const MEDIA_PROBE_TIMEOUT_MS = 30_000;
 /**
- * Each probe begins with another source. Otherwise heads that always fail, which strangers can send
- * in any number, could take every probe.
+ * Each probe begins with a different source. Otherwise heads that always fail, which senders can
+ * create in any number, could use up every probe.
  */
 const PROBED: readonly ClaimSource[] = ['untried', WAITS_FOR.shop, WAITS_FOR.media, 'due'];
-/** The time of the last delivery is written at most this often. */
+/** The time of the last delivery is stored at most this often. */
 const DELIVERED_TOLD_EVERY_MS = 10_000;
-/** What is hastened comes spread over this time. */
+/** Entries that are made due early are spread over this time. */
 const HASTEN_SPREAD_MS = 5000;
-/** How often operators' requests are read and the stored health is renewed. */
+/** How often operators' requests are read and the stored health is updated. */
 const LOOK_EVERY_MS = 500;
 
-/** Claims one entry of a shop and tries it; false: there is none to claim. */
+/** Claims one entry of a shop and makes one attempt; false if there is none to claim. */
 export type TryOne = (request: {
   readonly shop: ShopPlatform;
   readonly from: readonly ClaimSource[];
@@ -33,9 +33,9 @@ export type TryOne = (request: {
 type Parts = Pick<AttemptParts, 'spool' | 'logger' | 'clock'>;
 
 /**
- * Looks after shops in trouble: sends the probes that their health asks for and the canaries of
- * refusals that many got, on an operator's word at once; releases what waits when that is over; and
- * tells the store how each shop is, for the commands beside the gateway.
+ * Handles shops in trouble. Sends the probes that their health requires and the canaries of
+ * refusals that many entries got, at once when an operator asks. Releases waiting entries when the
+ * trouble is over. Stores each shop's health for the commands that run beside the gateway.
  */
 export class Probing {
   readonly #parts: Parts;
@@ -51,7 +51,7 @@ export class Probing {
     this.#tryOne = tryOne;
   }
 
-  /** Begins what is due; probes go on by themselves. */
+  /** Starts the probes that are due. They continue after it resolves. */
   async look(shops: readonly ShopPlatform[]): Promise<void> {
     const now = this.#parts.clock();
     const looks = now - this.#lookedAt >= LOOK_EVERY_MS;
@@ -73,7 +73,7 @@ export class Probing {
     }
   }
 
-  /** Resolves when no probe is under way any more. */
+  /** Resolves when no probe is in flight. */
   async ended(): Promise<void> {
     await Promise.all(this.#underWay);
   }
@@ -87,7 +87,7 @@ export class Probing {
     this.#underWay.add(done);
   }
 
-  /** One head; however it ends, the next probe is planned. */
+  /** One attempt at one lane head. The next probe is scheduled whatever its result. */
   async #probe(shop: ShopPlatform, part: Part): Promise<void> {
     const health = shop.health[part];
     const end = health.beginProbe();
@@ -108,11 +108,11 @@ export class Probing {
     const turn = this.#turns.get(shopId) ?? 0;
     this.#turns.set(shopId, (turn + 1) % PROBED.length);
     const sources = [...PROBED.slice(turn), ...PROBED.slice(0, turn)];
-    // Uploads in trouble have probes of their own.
+    // Media that is in trouble has its own probes.
     return sources.filter((source) => source !== WAITS_FOR.media || media.state === 'steady');
   }
 
-  /** Longer after each that was not answered in time, while reads say that the platform is there. */
+  /** The timeout grows with each probe that times out while reads show the platform reachable. */
   #timeoutOf({ settings: { shopId }, health }: ShopPlatform, part: Part): number {
     if (part === 'media') return MEDIA_PROBE_TIMEOUT_MS;
     const { isSlow } = health.messages;
@@ -133,7 +133,7 @@ export class Probing {
     }
   }
 
-  /** An operator's word, from a command beside the gateway or from the console. */
+  /** Handles operators' requests, from a command beside the gateway or from the console. */
   async #asked(shops: readonly ShopPlatform[]): Promise<void> {
     const asked = await this.#parts.spool.takeProbeRequests();
     for (const shop of shops) {
@@ -149,13 +149,13 @@ export class Probing {
     );
     if (this.#told.get(shopId) === text) return;
     this.#told.set(shopId, text);
-    // The next claim does not wait for it.
+    // In the background, so that the next claim does not wait for the write.
     this.#begin(async () => {
       try {
         await this.#parts.spool.saveShopHealth(shopId, report);
       } catch (error) {
         this.#told.delete(shopId);
-        // On a full disk the state is not written; it is tried again at the next look.
+        // On a full disk the state is not stored; the next look tries again.
         if (!(error instanceof SpoolFull)) throw error;
       }
     });

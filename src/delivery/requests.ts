@@ -9,8 +9,8 @@ const UNREADABLE: readonly PlatformError['code'][] = ['unexpected', 'too_large']
 type Request<T> = (client: PlatformClient, signal: AbortSignal) => Promise<T>;
 
 /**
- * The requests of one attempt: two quick tries each, one only for a probe; what outlasts them goes
- * on the durable schedule.
+ * The requests of one attempt. Each is tried twice in quick succession, once only for a probe; a
+ * failure that persists is retried on the durable schedule.
  */
 export class Requests {
   readonly #client: PlatformClient;
@@ -24,8 +24,8 @@ export class Requests {
   }
 
   /**
-   * @throws {Later} after the last try, or at once when the platform names a time
-   * @throws {PlatformError} that a second try would not change
+   * @throws {Later} after the last try, or at once when the platform sends Retry-After
+   * @throws {PlatformError} an error that a second try would not change
    */
   async call<T>(part: Part, request: Request<T>, { once = this.#once } = {}): Promise<T> {
     try {
@@ -44,13 +44,13 @@ export class Requests {
     }
   }
 
-  /** Undefined when the platform refuses to say: that costs an answer, not the message. */
+  /** For an answer that is useful but not required: undefined when the platform refuses it. */
   async ask<T>(request: Request<T>, options?: { readonly once: true }): Promise<T | undefined> {
     try {
       return await this.call('messages', request, options);
     } catch (error) {
       if (error instanceof PlatformError) return undefined;
-      // An answer that cannot be read now cannot be read later.
+      // An answer that cannot be parsed now cannot be parsed later.
       const cause = error instanceof Later ? error.cause : undefined;
       const isUnreadable = cause instanceof PlatformError && UNREADABLE.includes(cause.code);
       if (isUnreadable) return undefined;
@@ -62,7 +62,7 @@ export class Requests {
 function worthASecondTry(error: unknown): boolean {
   return (
     error instanceof PlatformError &&
-    // What was not answered in all that time is not likely to be now.
+    // After a timeout an immediate second try is unlikely to succeed.
     error.code !== 'timeout' &&
     error.code !== 'aborted' &&
     error.status !== 429 &&

@@ -13,7 +13,7 @@ import { Health } from './health.ts';
 const READS_TIMEOUT_MS = 5000;
 const READS_KNOWN_FOR_MS = 5000;
 
-/** Whether reads work: `failed` only where they worked before. */
+/** Whether reads work; `failed` only if they worked before. */
 export type Reads = 'answered' | 'failed' | 'unknown';
 
 export interface ShopSettings {
@@ -23,11 +23,11 @@ export interface ShopSettings {
   readonly platformUrl: string;
   readonly client: PlatformClient;
   readonly mediaPermission: Readonly<Record<Channel, MediaPermission>>;
-  /** How long a text continues the conversation before it; undefined: for ever. */
+  /** How long a text message continues the previous conversation; undefined: for ever. */
   readonly smsContinuityMs?: number;
 }
 
-/** What is known of a platform; it outlives a change of the shop's settings. */
+/** What is known of a platform. It is kept when the shop's settings change. */
 interface Known {
   readonly health: Readonly<Record<Part, Health>>;
   readonly alike: AlikeRefusals;
@@ -53,13 +53,13 @@ function newlyKnown(
   };
 }
 
-/** One shop's platform as delivery sees it: the client, and what is known of its health. */
+/** One shop's platform as delivery sees it: the client and the health. */
 export class ShopPlatform {
   readonly settings: ShopSettings;
   readonly #clock: Clock;
   readonly #known: Known;
 
-  /** @param before the same platform under other settings: what is known of it stays */
+  /** @param before the same platform with other settings, whose health is kept */
   constructor(
     settings: ShopSettings,
     { clock, random }: { readonly clock: Clock; readonly random: () => number },
@@ -86,27 +86,27 @@ export class ShopPlatform {
     return this.#known.answers;
   }
 
-  /** Whether it is known to be the same platform as that one. */
+  /** Whether both are the same platform, with the same health. */
   isSameAs(other: ShopPlatform): boolean {
     return this.#known === other.#known;
   }
 
   delivered(lane: string): void {
     const { reads, health } = this.#known;
-    // Messages are delivered although reads fail, so reads say nothing about this shop.
+    // Messages are delivered while reads fail, so reads are not evidence for this shop.
     if (health.messages.readsFail) reads.worked = false;
     health.messages.delivered(lane);
     if (reads.latest === undefined) void this.checkReads();
   }
 
-  /** Probes and canaries are due at once. */
+  /** Makes probes and canaries due at once. */
   tryNow(): void {
     this.health.messages.tryNow();
     this.health.media.tryNow();
     this.alike.tryNow();
   }
 
-  /** What operators and alerts are told of a shop. */
+  /** The shop's health as operators and alerts see it. */
   report(): ShopHealth {
     const { health, alike } = this.#known;
     return {
@@ -117,8 +117,8 @@ export class ShopPlatform {
   }
 
   /**
-   * Reads something harmless, at most once in five seconds. A read that fails where it worked with
-   * this key is evidence against the shop's platform or its key; one that never worked says
+   * Makes a harmless read request, at most once in five seconds. A read that fails after reads
+   * worked with this key is evidence against the platform or its key. A read that never worked says
    * nothing, because the scopes of keys are not documented (API §5). Never rejects.
    */
   checkReads(): Promise<Reads> {
@@ -129,7 +129,7 @@ export class ShopPlatform {
     return this.#ask();
   }
 
-  /** The same, asked after this moment: what was answered before says nothing about it. */
+  /** The same with a request that is sent after this call: an earlier answer may be outdated. */
   async checkReadsAnew(): Promise<Reads> {
     const { reads } = this.#known;
     const before = reads.latest;
@@ -137,7 +137,7 @@ export class ShopPlatform {
     if (before === undefined || reads.isSettled) return this.#ask();
     const answer = await before;
     if (answer === 'failed') return answer;
-    // Somebody else may have asked meanwhile.
+    // Another caller may have started a read meanwhile.
     return reads.askedAt > since && reads.latest !== undefined ? reads.latest : this.#ask();
   }
 
@@ -158,7 +158,7 @@ export class ShopPlatform {
       return 'answered';
     } catch (error) {
       const isRefused = error instanceof PlatformError && error.status === 401;
-      // Nothing has ever worked, and the key is said to be wrong.
+      // Nothing was ever delivered and the platform says that the key is wrong.
       const isWrongKey = isRefused && health.messages.lastDeliveredAt === 0;
       if (!reads.worked && !isWrongKey) return 'unknown';
       if (!(error instanceof PlatformError) || readAnswer(error) === 'refused') return 'answered';

@@ -1,6 +1,6 @@
 import { parsedJson, type StoredForm, shownText } from '../spool/stored-form.ts';
 
-/** A line for a contact's timeline is stored as its create-event request, as JSON (`deliver.ts`). */
+/** The stored form of a timeline event: its create-event request as JSON (`deliver.ts`). */
 export const storedEvent: StoredForm = {
   summaryOf: (_meta, head) => {
     const [from = ''] = contactIn(parsedJson(head));
@@ -9,7 +9,7 @@ export const storedEvent: StoredForm = {
   identitiesIn: (_entry, raw) => contactIn(parsedJson(raw() ?? new Uint8Array())),
 };
 
-/** The email address and the number of the contact that the line is about. */
+/** The email address and phone number of the event's contact. */
 function contactIn(event: unknown): string[] {
   const contact = fieldOf(event, 'contact');
   return [fieldOf(contact, 'email'), fieldOf(contact, 'phone')].filter(

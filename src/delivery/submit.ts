@@ -9,16 +9,16 @@ import { findByRemoteId } from './evidence.ts';
 import { nextRung, type Rung, without } from './ladder.ts';
 import { forbidden, type Submitted, type Work } from './work.ts';
 
-/** Tries of a message that is answered 404 although its conversation exists. */
+/** Attempts at a message that is answered 404 although its conversation exists. */
 const TRIES_WHILE_DENIED = 6;
 
 export interface Submission extends Composed {
-  /** The same with every attachment uploaded again: the platform's ids of media may expire. */
+  /** The same with every attachment uploaded again: the platform's media ids may expire. */
   readonly anew: () => Promise<Composed>;
 }
 
 /**
- * Creates the message, and follows the platform's answer:
+ * Creates the message and handles the platform's answer:
  *
  * ```
  *  POST ──a message of ours──────────────────────▶ delivered
@@ -26,17 +26,17 @@ export interface Submission extends Composed {
  *   ├──no answer, 408, 425, 429, 5xx ────────────▶ Later
  *   ├──401, 403, 404, 405, 410, 3xx ─────────────▶ Forbidden
  *   ├──404, 410 and the conversation is gone ────▶ POST once more without it
- *   │                               is there ────▶ Later, and without it in the end
+ *   │                               exists ──────▶ Later; after several attempts POST without it
  *   └──400, 413, 415, 422 ──▶ the ladder, once ──▶ delivered or Refused
  * ```
  *
- * After a request that was not answered, an answer that is neither success nor "later" is looked
- * up before it counts: the platform may have the message already.
+ * After a request without an answer the platform may have the message already. The next error
+ * answer, unless it is temporary, counts only if the message is not in the platform's list.
  * @throws {Later} {Forbidden} {Refused} {Unclear}
  */
 export async function submit(work: Work, submission: Submission): Promise<Submitted> {
   const { notes, spool, steps, claimed } = work;
-  // An earlier attempt has begun the ladder: this one goes on where that was interrupted.
+  // An earlier attempt began the ladder; this one continues it.
   const { rung, rungs, climbed } = notes.value;
   if (!climbed && (rung !== undefined || rungs.length > 0)) return climb(work, submission);
   let { request } = submission;
@@ -44,7 +44,7 @@ export async function submit(work: Work, submission: Submission): Promise<Submit
   if (!(answer instanceof PlatformError)) return { request, ...answer };
   const { id } = request.conversation;
   const state = id && readAnswer(answer, true) === 'gone' ? await lookUp(work, id) : 'unknown';
-  // A 404 of a proxy that misroutes is temporary; a conversation that was split stays so.
+  // A 404 of a misrouting proxy is temporary; a split conversation is permanent.
   if (state === 'there' && claimed.entry.failures < TRIES_WHILE_DENIED) {
     throw new Later('messages', answer);
   }
@@ -63,7 +63,7 @@ export async function submit(work: Work, submission: Submission): Promise<Submit
   return climb(work, { ...submission, request, plain }, answer);
 }
 
-/** Tries the rungs that are left, each once in the entry's life. */
+/** Tries the remaining rungs, each once per entry. */
 async function climb(
   work: Work,
   submission: Submission,
@@ -107,13 +107,14 @@ function requestOf(
   return rung === 'plain_text' ? plain : without(rung, request);
 }
 
-/** A platform that matches duplicates by something else answers with another's message. */
+/** The form of an answer with another message: the platform matched a duplicate differently. */
 const OTHER = 'other';
 
 type Taken = Pick<Submitted, 'message'>;
 
 /**
- * One create-message request. Returns the error of an answer that no second try would change.
+ * Makes one create-message request. Returns the error of an answer that a second try would not
+ * change.
  * @throws {Later} {Unclear}
  */
 async function post(work: Work, request: CreateMessageRequest): Promise<Taken | PlatformError> {
@@ -159,7 +160,7 @@ function createMessage({ requests, notes, record, probes }: Work, request: Creat
       return await client.createMessage(request, signal);
     } catch (error) {
       if (error instanceof PlatformError && mayHaveArrived(error)) notes.set({ unanswered: true });
-      // It was counted and not looked at (RFC 6585 §4).
+      // Not processed by the platform (RFC 6585 §4), so it does not count toward the budget.
       if (error instanceof PlatformError && error.status === 429) notes.set({ posts });
       throw error;
     }
@@ -170,8 +171,8 @@ const isOurs = ({ remote_id }: CreatedMessage, { message }: CreateMessageRequest
   remote_id === undefined || remote_id === null || remote_id === message.remote_id;
 
 /**
- * A 2xx that does not say that this message was taken.
- * @param form status and form of the body; `OTHER` is a message, but not this one
+ * Handles a 2xx that does not confirm this message.
+ * @param form status and form of the body; `OTHER` if the answer is a different message
  */
 async function clear(work: Work, request: CreateMessageRequest, form: string): Promise<Taken> {
   const { shop, spool, notes, steps } = work;
@@ -187,14 +188,14 @@ async function clear(work: Work, request: CreateMessageRequest, form: string): P
   notes.set({ lookFirst: true });
   const found = await look(work, request);
   notes.set({ lookFirst: false });
-  // What it says of this form only counts when no other request may have brought the message.
+  // Says something about this form only if no earlier request can have created the message.
   const says = form !== OTHER && !notes.value.unanswered;
   if (!(found instanceof Found)) {
     if (says && found === 'not listed') await answers.notFound(form, spool);
     if (form !== OTHER && (await answers.isWithMessages(spool))) {
       throw new Later('messages', emptyAnswer());
     }
-    // Submitted again by a later attempt, and looked for again: three times in all.
+    // Later attempts submit and look for it again, up to three times.
     throw new Unclear(UNCLEAR);
   }
   if (says) await answers.found(form, spool);
@@ -206,7 +207,7 @@ function emptyAnswer(): PlatformError {
   return new PlatformError({ code: 'unexpected', method: 'POST', path, status: 200 });
 }
 
-/** The platform lists the message. */
+/** The message as the platform lists it. */
 class Found implements Taken {
   readonly message: Message;
   constructor(message: Message) {
@@ -214,7 +215,7 @@ class Found implements Taken {
   }
 }
 
-/** `unreadable`: the platform does not let us read, or what it answers is no list. */
+/** Looks for the message. `unreadable`: the read is refused, or its answer is not a list. */
 async function look(
   { requests }: Work,
   { conversation, message }: CreateMessageRequest,

@@ -10,13 +10,14 @@ import { MediaPaused, readAnswer } from './answer.ts';
 import type { ShownImage, Uploaded } from './compose.ts';
 import { forbidden, type Work } from './work.ts';
 
-/** Then the message goes with a line in place of the file, and an alarm has rung. */
+/** Then the message is delivered with a line in place of the file; an alarm was raised before. */
 const FORBIDDEN_AT_MOST = 3;
 
 /**
- * Uploads what no earlier attempt has uploaded, one after the other, each as a stream. An id is
- * saved the moment it is known, so that a retry begins where this attempt ended.
- * @param anew also what has been uploaded before
+ * Uploads the attachments that no earlier attempt has uploaded, one after the other, each as a
+ * stream. Each media id is saved as soon as it is known, so that a retry continues where this
+ * attempt ended.
+ * @param anew upload attachments again that have a saved id
  * @throws {Later} {Forbidden} {MediaPaused} {NotYet} the entry has to wait
  */
 export async function uploadAttachments(
@@ -78,7 +79,7 @@ async function uploadOne(
 }
 
 /**
- * Returns when this upload was forbidden often enough while others were taken.
+ * Returns when this upload was forbidden often enough while others succeeded.
  * @throws {Forbidden} the entry waits
  */
 async function assertForbiddenForGood(work: Work, error: PlatformError): Promise<void> {

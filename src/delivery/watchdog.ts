@@ -4,24 +4,24 @@ import type { AttemptParts } from './attempt.ts';
 import type { ShopPlatform } from './shop-platform.ts';
 
 const LOOK_EVERY_MS = 30_000;
-/** While it is at it, one portion of the lanes after the other. */
+/** The delay between two portions of the lanes within one pass. */
 const NEXT_PORTION_AFTER_MS = 250;
 const UNCLAIMED_AT_MOST_MS = 120_000;
 
 /**
- * Looks for what should not be: an entry that is due and not claimed for two minutes while there
- * are slots, a lane whose head nobody can claim, a shop in trouble without a next probe. It repairs
- * what it finds and logs the fault: each is a bug of this program.
+ * Looks for states that must not occur: an entry that stays due and unclaimed for two minutes
+ * although there are free slots, a lane whose head cannot be claimed, a shop in trouble without a
+ * next probe. It repairs them and logs each as a fault: each is a bug in this program.
  */
 export class Watchdog {
   readonly #parts: Pick<AttemptParts, 'spool' | 'logger' | 'metrics' | 'clock'>;
   readonly #wake: () => void;
   #lookAt: number;
-  /** Since when each shop has had something due that it could send and did not claim. */
+  /** Since when each shop has had a due entry that it could have sent and did not claim. */
   readonly #dueSince = new Map<ShopId, number>();
   #lanesAfter = Number.MIN_SAFE_INTEGER;
 
-  /** @param wake has the dispatcher claim at once */
+  /** @param wake makes the dispatcher claim at once */
   constructor(
     parts: Pick<AttemptParts, 'spool' | 'logger' | 'metrics' | 'clock'>,
     wake: () => void,
@@ -31,7 +31,7 @@ export class Watchdog {
     this.#lookAt = parts.clock() + LOOK_EVERY_MS;
   }
 
-  /** @param lastBusyAt when a shop's entries were last claimed, or it had no slot to claim for */
+  /** @param lastBusyAt when a shop's entries were last claimed or the shop had no free slot */
   async look(
     shops: readonly ShopPlatform[],
     lastBusyAt: (shopId: ShopId) => number,
@@ -41,7 +41,7 @@ export class Watchdog {
     const wasPaused = now - this.#lookAt > LOOK_EVERY_MS;
     this.#lookAt = now + LOOK_EVERY_MS;
     if (wasPaused) {
-      // The process itself was paused: what is due, and what is under way, gets its full time.
+      // The process was suspended: due entries and attempts in flight get their full time again.
       this.#dueSince.clear();
       return;
     }
@@ -63,7 +63,7 @@ export class Watchdog {
     if (lanesUpTo !== undefined) this.#lookAt = now + NEXT_PORTION_AFTER_MS;
   }
 
-  /** Of the shops that may send and have something due, those that have left it for two minutes. */
+  /** The shops among these that have left a due entry unclaimed for two minutes. */
   #unclaimed(
     due: readonly ShopId[],
     lastBusyAt: (shopId: ShopId) => number,

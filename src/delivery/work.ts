@@ -13,7 +13,7 @@ import type { Notes } from './notes.ts';
 import type { Requests } from './requests.ts';
 import type { ShopPlatform } from './shop-platform.ts';
 
-/** One attempt at one entry: what its steps share. */
+/** What the steps of one attempt at one entry share. */
 export interface Work {
   readonly claimed: Claimed;
   readonly shop: ShopPlatform;
@@ -23,29 +23,29 @@ export interface Work {
   readonly steps: Steps;
   readonly record: AttemptRecord;
   readonly signal: AbortSignal;
-  /** It is to find out whether the endpoint works again: its requests use up no budget. */
+  /** Set for a probe of this endpoint: its requests do not count toward the budget. */
   readonly probes: Part | undefined;
 }
 
-/** What the platform has taken. */
+/** A message that the platform has accepted. */
 export interface Submitted {
-  /** As it went through. */
+  /** The request that was accepted. */
   readonly request: CreateMessageRequest;
   readonly message: CreatedMessage | undefined;
-  /** What an operator should know of it. */
+  /** A restriction that operators should know about. */
   readonly caveat?: string;
-  /** An earlier attempt submitted it: this request may differ from the one that was accepted. */
+  /** An earlier attempt submitted the message: this request may differ from the accepted one. */
   readonly isRecalled?: true;
 }
 
-/** After an answer that is `forbidden` (`answer.ts`): is it the key, or this one request? */
+/** After a `forbidden` answer (`answer.ts`): is the key refused, or only this request? */
 export async function forbidden(work: Work, part: Part, error: PlatformError): Promise<Forbidden> {
   return new Forbidden(part, error, (await work.shop.checkReadsAnew()) === 'failed');
 }
 
 type Detail = NonNullable<TimelineStep['detail']>;
 
-/** The steps of one attempt: each is a log line at once, and a line of the timeline when it settles. */
+/** The steps of one attempt: each is logged at once and added to the timeline on settling. */
 export class Steps {
   readonly #log: Logger;
   readonly #clock: Clock;
@@ -58,7 +58,7 @@ export class Steps {
     this.#trace = trace;
   }
 
-  /** A part of the attempt, timed when the entry is traced. */
+  /** Runs a part of the attempt; its duration is recorded when the entry is traced. */
   timed<T>(part: AttemptPart, work: () => Promise<T>): Promise<T> {
     return this.#trace === undefined ? work() : this.#trace.timed(part, work);
   }
@@ -78,15 +78,15 @@ const hasKeys = (detail: Detail): boolean => Object.keys(detail).length > 0;
 type AttachmentRecord = DeliveryRecord['attachments'][number];
 
 /**
- * What one attempt makes of a message, for the operator who asks afterwards. Never for the log: it
- * holds the text.
+ * What one attempt would submit or has submitted, for operators. Never logged: it contains the
+ * text.
  */
 export class AttemptRecord {
   #request: unknown;
   #trimmed: string | undefined;
   readonly #attachments: AttachmentRecord[] = [];
 
-  /** The latest counts: the request as it was last submitted, or would have been. */
+  /** The request as it was last submitted or would have been; replaces an earlier one. */
   request(request: unknown): void {
     this.#request = request;
   }
@@ -104,7 +104,7 @@ export class AttemptRecord {
     this.#attachments.push({ part, name, type, bytes: size, ...(mediaId && { mediaId }) });
   }
 
-  /** Undefined when the attempt did not get as far as a request. */
+  /** Undefined when the attempt ended before it had a request. */
   get made(): DeliveryRecord | undefined {
     if (this.#request === undefined) return undefined;
     return {

@@ -2,8 +2,8 @@ import type { RawForm } from '../spool/entry.ts';
 import type { ShopId } from '../domain/ids.ts';
 
 /**
- * How many bytes of raw forms wait for each shop: as the store has counted them every so often, and
- * what was accepted since. A shop whose platform is down for days must leave room for the others.
+ * Bytes of waiting raw forms per shop: the store's last periodic count plus what was accepted
+ * since. A shop whose platform is down for days must leave disk space for the others.
  */
 export class Backlog {
   #counted: ReadonlyMap<ShopId, number> = new Map();

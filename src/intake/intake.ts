@@ -30,33 +30,33 @@ export interface Arrival {
   readonly meta: EntryMeta;
   readonly raw: RawForm;
   readonly summary: StoredSummary;
-  /** When it reached us, or when it was sent if it was found later (SMS reconciliation). */
+  /** When it arrived; when it was sent if it was found later (SMS reconciliation). */
   readonly receivedAt?: number;
-  /** Goes straight to `held`, with this reason (postmaster mail, two From lines). */
+  /** Stored as `held`, with this reason (postmaster mail, two From lines). */
   readonly hold?: string;
-  /** It never holds its lane back, and is claimed beside it; it keeps the lane's conversation. */
+  /** Claimed independently of its lane, never holds it back, and keeps its conversation. */
   readonly detached?: boolean;
 }
 
 export type AcceptedChat = Accepted & { readonly seq: number; readonly at: number };
 
 /**
- * The one door behind all adapters. Resolves when every arrival is durable; only then may the
- * adapter acknowledge. The arrivals of one call are stored together or not at all: a message for
- * two shops is never half accepted.
- * @throws {SpoolFull} {SpoolUnavailable} nothing was stored, the sender should try again
+ * The single entry point for all adapters. Resolves when every arrival is durable; only then may
+ * the adapter acknowledge. The arrivals of one call are stored together or not at all, so a message
+ * for two shops is never half accepted.
+ * @throws {SpoolFull} {SpoolUnavailable} nothing was stored; the sender should try again
  */
 export interface Intake {
   /**
-   * Asked before the bytes of a message come: what `accept` would refuse has not been sent, nor
-   * written, for nothing. Cheap.
-   * @throws {SpoolFull} the disk is short, or one of these shops takes up its share of it
+   * Called before the bytes of a message arrive, so that a message which `accept` would refuse is
+   * neither sent nor written. Cheap.
+   * @throws {SpoolFull} too little disk space, or one of these shops uses up its share of it
    */
   assertSpace(shopIds: readonly ShopId[]): Promise<void>;
   accept(arrivals: readonly Arrival[]): Promise<readonly Accepted[]>;
-  /** An entry for what is to be stored in somebody else's commit. */
+  /** Makes an entry that the caller stores in another commit. */
   entryFor(arrival: Arrival): NewEntry;
-  /** A visitor's message, its number in the journal and the use of its uploads: one durable write. */
+  /** Stores a visitor's message, journal line and use of uploads in one durable write. */
   acceptChat(
     arrival: Arrival,
     message: VisitorMessage,
@@ -66,11 +66,11 @@ export interface Intake {
 export interface IntakeParts {
   readonly spool: Spool;
   readonly chat: ChatStore;
-  /** What waits of each shop. Without it a shop may fill the disk. */
+  /** Waiting bytes of each shop. Without it a single shop may fill the disk. */
   readonly backlog?: Backlog;
   readonly metrics: Metrics;
   readonly clock: Clock;
-  /** Called after each arrival that made a new entry, so that delivery need not wait for a poll. */
+  /** Called after each arrival that created an entry, so that delivery starts without polling. */
   readonly onAccepted: (shopId: ShopId, id: EntryId, channel: Channel) => void;
 }
 
@@ -83,7 +83,7 @@ export function createIntake(parts: IntakeParts): Intake {
     backlog?.accepted(arrival.shopId, arrival.raw);
     onAccepted(arrival.shopId, id, arrival.channel);
   };
-  /** Of the space that is free and the space that a shop's backlog takes, half is the shop's. */
+  /** A shop's backlog may use up to half of the sum of the free space and that backlog. */
   const assertSpace = (shopIds: readonly ShopId[]): Promise<void> =>
     spool.blobs.assertSpace(Math.max(0, ...shopIds.map((shopId) => backlog?.bytesOf(shopId) ?? 0)));
 
@@ -135,7 +135,7 @@ function toEntry(arrival: Arrival, id: EntryId, now: number): NewEntry {
   };
 }
 
-/** A file that came with duplicates only is named by no row. A crash before this is swept up. */
+/** Removes files that only duplicates reference. After a crash the next start sweeps them. */
 async function removeUnused(
   spool: Spool,
   arrivals: readonly Arrival[],
@@ -150,7 +150,7 @@ async function removeUnused(
   }
   for (const raw of unused) {
     if (raw.kind === 'file' && !used.has(raw.blob)) {
-      // The answer to the sender does not depend on it: what stays is swept at the next start.
+      // A failure does not change the answer to the sender: the next start sweeps the file.
       await spool.blobs.remove(raw.blob).catch(() => undefined);
     }
   }
@@ -161,8 +161,8 @@ const ID_BYTES = 16;
 
 /**
  * Makes entry ids: UUIDs of version 7 (RFC 9562 §5.7), which sort by time and so keep the index of
- * a busy store compact. Randomness is drawn for many at once: a call into the kernel for each
- * costs more than the rest of it.
+ * a busy store compact. Random bytes are drawn for many ids at once, because one system call per id
+ * would cost more than the rest.
  */
 export function createEntryIds(): () => EntryId {
   const pool = new Uint8Array(POOL_BYTES);

@@ -9,8 +9,8 @@ const APART: ReadonlySet<string> = new Set([
   'taken_back',
 ]);
 
-/** Every settle writes the steps of its attempt and ends with the state that it came to. */
+/** Whether the step is the last of an attempt, which is the resulting state. */
 export const endsAttempt = (step: string): boolean => ENDS.has(step);
 
-/** Of no attempt: the arrival, and what an operator did. */
+/** Whether the step belongs to no attempt: the arrival, and operators' moves. */
 export const isApart = (step: string): boolean => APART.has(step);

@@ -4,39 +4,40 @@ import { dirname } from 'node:path';
 import type { DurableFiles } from '../runtime/durable-files.ts';
 import { SpoolFull } from './errors.ts';
 
-/** In the data folder. */
+/** The file's name in the data folder. */
 export const BALLAST_FILE = 'ballast';
 /**
- * More than the database's log may be ahead of the database (32 MiB, `database.ts`): once the log
- * has been copied back it is written anew from its start, and outcomes need no more space.
+ * More than the WAL may grow beyond the database (32 MiB, `database.ts`). After a checkpoint the
+ * WAL is written again from its start, so outcomes then need no more space.
  */
 const BALLAST_BYTES = 48 * 1024 * 1024;
-/** Where something has grown into the space of the last one: still more than the log. */
+/** The minimum size when other files have taken some of the space; still more than the WAL. */
 const LEAST_BYTES = 36 * 1024 * 1024;
-/** So much more than what was given up has to be free before it is taken again. */
+/** Required free space beyond the deleted file's size before the ballast is made again. */
 const MARGIN_BYTES = 8 * 1024 * 1024;
 const BLOCK_BYTES = 1024 * 1024;
-/** Other processes may have given it up, or made room for it. */
+/** The file is checked this often: other processes may have deleted it or freed space. */
 const LOOKED_AT_EVERY_MS = 1000;
 
 export interface BallastOptions {
   readonly file: string;
-  /** Of free space, to remain beside the ballast: what the intake needs before it accepts. */
+  /** Free space that must remain beside the ballast: the minimum that the intake requires. */
   readonly reserveBytes: number;
   readonly files: DurableFiles;
-  /** What the database's log may still grow by. */
+  /** How much the WAL may still grow. */
   readonly logGrowthBytes: () => number;
 }
 
 /**
- * A file that is there to be deleted. On a full disk even a DELETE needs space for its log, so
- * deliveries would stop with the intake; giving this up lets them go on until there is space. The
- * intake takes nothing in while it is given up: the space is not for more messages.
+ * A file that reserves disk space and is deleted when the disk is full. Even a DELETE needs space
+ * for the WAL, so on a full disk deliveries would stop with the intake; deleting this file lets
+ * them continue until there is space. While it is deleted the intake accepts nothing: the space is
+ * not for new messages.
  */
 export class Ballast {
   readonly #options: BallastOptions;
   #state: 'unknown' | 'held' | 'given up' = 'unknown';
-  /** Of free space beyond the reserve: so much to hold it. */
+  /** Free space beyond the reserve that is required to make the ballast again. */
   #neededBytes = LEAST_BYTES;
   #lookedAt = -Infinity;
   #changing: Promise<void> = Promise.resolve();
@@ -54,8 +55,8 @@ export class Ballast {
   }
 
   /**
-   * Takes it again as soon as there is space. Cheap: looks once a second.
-   * @throws {SpoolFull} it is given up, and there is no space for it
+   * Makes the file again as soon as there is space. Cheap: checks once a second.
+   * @throws {SpoolFull} the file is deleted, and there is no space for it
    */
   async assertHeld(): Promise<void> {
     const now = performance.now();
@@ -63,13 +64,13 @@ export class Ballast {
       this.#lookedAt = now;
       await this.hold();
     }
-    // Somebody else's look may still be under way.
+    // Another caller's check may still be running.
     if (this.#state === 'unknown') await this.#changing;
     if (this.#state !== 'held')
       throw new SpoolFull('the disk was full; its reserve is not back yet');
   }
 
-  /** Takes the space, if it can be had. Never rejects. */
+  /** Makes the file if there is space. Never rejects. */
   hold(): Promise<void> {
     return this.#change(async () => {
       this.#state = (await this.#isThere()) || (await this.#make()) ? 'held' : 'given up';
@@ -77,8 +78,9 @@ export class Ballast {
   }
 
   /**
-   * Gives the space to whoever needs it now.
-   * @param settled resolves when what was taken in before this call has got space, or not
+   * Deletes the file, which frees its space for deliveries.
+   * @param settled resolves when every call that was accepted before this one has finished, with or
+   * without space
    */
   drop(settled: () => Promise<unknown>): Promise<void> {
     this.#state = 'given up';
@@ -91,19 +93,19 @@ export class Ballast {
     });
   }
 
-  /** Resolves when nothing of it is under way. */
+  /** Resolves when no change of the file is in progress. */
   async settled(): Promise<void> {
     await this.#changing;
   }
 
-  /** From an earlier process; a file system that compresses may have made it small. */
+  /** Whether an earlier process left the file; a compressing file system may have shrunk it. */
   async #isThere(): Promise<boolean> {
     const { size, blocks } = await stat(this.#options.file).catch(() => ({ size: 0, blocks: 0 }));
     return size >= LEAST_BYTES && blocks * 512 > 0.9 * size;
   }
 
   async #make(): Promise<boolean> {
-    // A try that fails would take the last space from deliveries for a moment.
+    // Checked first: a failed attempt would briefly take the last space from deliveries.
     const room = await this.#room();
     if (room < this.#neededBytes) return false;
     const bytes = Math.min(BALLAST_BYTES, room);
@@ -114,13 +116,13 @@ export class Ballast {
       await rename(temporary, file);
       return true;
     } catch {
-      // No space for it: what was written of it must not take any either.
+      // Not enough space: the partial file must not take any either.
       await rm(temporary, { force: true }).catch(() => undefined);
       return false;
     }
   }
 
-  /** In whole blocks. */
+  /** The space for the ballast, in whole blocks. */
   async #room(): Promise<number> {
     try {
       const { bavail, bsize } = await statfs(dirname(this.#options.file));
@@ -137,9 +139,9 @@ export class Ballast {
   }
 }
 
-/** With bytes that no file system can make smaller. */
+/** Fills the file with random bytes, which no file system can compress. */
 async function fill(file: string, size: number, files: DurableFiles): Promise<void> {
-  // Quicker than the system's random numbers.
+  // A cipher stream is faster than the system's random numbers.
   const random = createCipheriv('aes-128-ctr', randomBytes(16), randomBytes(16));
   const zeros = Buffer.alloc(BLOCK_BYTES);
   const handle = await open(file, 'w', 0o600);

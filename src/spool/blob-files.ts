@@ -14,22 +14,22 @@ import { StoreFailure } from './store-failure.ts';
 
 const SPACE_CHECKED_FOR_MS = 1000;
 const TEMPORARY = '.tmp';
-/** Fewer, larger writes: a system call per 16 KiB chunk costs more than the copy. */
+/** Writes are buffered: a system call per 16 KiB chunk costs more than the copy. */
 const WRITE_BUFFER_BYTES = 256 * 1024;
 
 export interface BlobFilesOptions {
   readonly dir: string;
-  /** Accept nothing while less than this is free. */
+  /** Nothing is accepted while less than this is free. */
   readonly reserveBytes: number;
-  /** Awaited before each file is made. */
+  /** Awaited before each file is created. */
   readonly beforeFile?: () => Promise<void>;
-  /** A disk that has been full has no room for messages yet, whatever is free. */
+  /** While the ballast is deleted nothing is accepted, whatever space is free. */
   readonly ballast?: Pick<Ballast, 'isGivenUp' | 'missingBytes' | 'assertHeld'>;
-  /** Of the store that the files belong to. */
+  /** The failure flag of the store that the files belong to. */
   readonly failure?: StoreFailure;
 }
 
-/** Large raw forms as files, one each, in one flat folder. */
+/** Stores each large raw form as a file in one flat folder. */
 export class BlobFiles implements BlobStore {
   readonly #options: BlobFilesOptions;
   readonly #dir: string;
@@ -37,7 +37,7 @@ export class BlobFiles implements BlobStore {
   readonly #files: DurableFiles;
   #space: { checkedAt: number; check: Promise<number> } | undefined;
 
-  /** Makes the folder. */
+  /** Creates the folder. */
   constructor(options: BlobFilesOptions) {
     const { dir, failure = new StoreFailure() } = options;
     makeFolder(dir);
@@ -87,13 +87,13 @@ export class BlobFiles implements BlobStore {
     try {
       return await check;
     } catch (error) {
-      // What failed once is asked again by the next one, not told to all for a second.
+      // A failed check is not cached: the next caller checks again.
       if (this.#space?.check === check) this.#space = undefined;
       throw storageError(error);
     }
   }
 
-  /** For the writer, before each write: what was given up for deliveries is not for more messages. */
+  /** For the writer, before each write: the space of the deleted ballast is for deliveries only. */
   assertMayWrite(): void {
     this.#failure.assertSound();
     if (this.#options.ballast?.isGivenUp === true) throw new SpoolFull('the disk is full');
@@ -110,7 +110,7 @@ export class BlobFiles implements BlobStore {
 
   /** For the writer: makes a finished temporary file durable under its name. */
   async publish(handle: FileHandle, name: BlobName): Promise<void> {
-    // The order is the promise: the bytes, then the name, then the folder that holds the name.
+    // Durability needs this order: fsync of the bytes, the rename, fsync of the folder.
     await this.#files.syncNew(handle);
     await handle.close();
     this.#failure.assertSound();
@@ -118,7 +118,7 @@ export class BlobFiles implements BlobStore {
     this.#failure.assertSound();
   }
 
-  /** For the writer: its temporary file. */
+  /** For the writer: creates its temporary file. */
   async create(name: BlobName): Promise<FileHandle> {
     await this.#options.beforeFile?.();
     return open(this.temporary(name), 'wx', 0o600);
@@ -177,7 +177,7 @@ class FileBlobWriter extends Writable implements BlobWriter {
     this.#heldBytes = 0;
     if (bytes === 0) return;
     const { bytesWritten } = await this.#handle.writev(chunks);
-    // A short write means that the disk is full; the bytes that are missing are not coming.
+    // A short write means that the disk is full, so the remaining bytes cannot be written.
     if (bytesWritten < bytes) throw new SpoolFull('short write');
   }
 
@@ -209,12 +209,12 @@ class FileBlobWriter extends Writable implements BlobWriter {
 
   async #cleanUp(): Promise<void> {
     this.#held = [];
-    // A file that is being made right now has no handle yet, and would stay.
+    // Wait: a file that is being created has no handle yet and would remain.
     await this.#writing.catch(() => undefined);
     await this.#handle?.close().catch(() => undefined);
     if (this.#handle === undefined) return;
-    // A rename that is not durable has been made all the same. One that cannot be removed is named
-    // by no row: the next start does it.
+    // The rename may have happened although it is not durable. A file that cannot be removed here
+    // has no row; the next start removes it.
     for (const path of [this.#files.temporary(this.#name), this.#files.path(this.#name)]) {
       await rm(path, { force: true }).catch(() => undefined);
     }

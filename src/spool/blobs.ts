@@ -2,12 +2,12 @@ import type { Readable, Writable } from 'node:stream';
 import type { BlobName } from '../domain/ids.ts';
 import type { RawForm } from './entry.ts';
 
-/** Up to this many bytes a raw form lives in its row; measured: files win from about here. */
+/** Up to this size raw forms are stored in their row; measured: above it files are faster. */
 export const INLINE_MAX_BYTES = 64 * 1024;
 
 /**
- * The chunks in a copy of exactly their size. A view into a larger buffer, a socket's read buffer of
- * 64 KiB, would take all of it along to the database's thread.
+ * Copies the chunks into one array of exactly their size. A view into a larger buffer, such as a
+ * socket's 64 KiB read buffer, would send the whole buffer to the database's thread.
  */
 export function exactCopy(chunks: readonly Uint8Array[], size: number): Uint8Array {
   const bytes = new Uint8Array(size);
@@ -20,7 +20,7 @@ export function exactCopy(chunks: readonly Uint8Array[], size: number): Uint8Arr
 }
 
 /**
- * Takes a raw form as it streams in. Bytes are held in memory up to `INLINE_MAX_BYTES`, then in a
+ * Receives a raw form as a stream. Bytes are kept in memory up to `INLINE_MAX_BYTES`, then in a
  * temporary file in the blob folder.
  */
 export interface BlobWriter extends Writable {
@@ -32,12 +32,12 @@ export interface BlobWriter extends Writable {
    * @throws {SpoolFull} {SpoolUnavailable}
    */
   commit(): Promise<RawForm>;
-  /** Forgets everything written; safe at any time, any number of times. */
+  /** Discards everything written. Can be called at any time and repeatedly. */
   abort(): Promise<void>;
 }
 
 export interface BlobStore {
-  /** `inlineMaxBytes: 0` always makes a file. */
+  /** `inlineMaxBytes: 0` always creates a file. */
   writer(options?: { inlineMaxBytes?: number }): BlobWriter;
   read(blob: BlobName): Readable;
   /** The absolute path, for a reader in another thread. */
@@ -45,9 +45,10 @@ export interface BlobStore {
   /** Deletes a blob that no row names. */
   remove(blob: BlobName): Promise<void>;
   /**
-   * Rejects with SpoolFull when less than the reserve is free, or the ballast is given up. Cheap:
+   * Rejects with SpoolFull when less than the reserve is free, or the ballast is deleted. Cheap:
    * cached for a second.
-   * @param spareBytes to be free beyond the reserve, for what can wait until there is more room
+   * @param spareBytes required free space beyond the reserve, for data that can wait until there is
+   * more
    */
   assertSpace(spareBytes?: number): Promise<void>;
 }

@@ -5,14 +5,14 @@ import type { Accepted, NewEntry } from './entry.ts';
 export type ChatFormat = 'TEXT' | 'MARKDOWN' | 'HTML';
 
 export interface ChatAttachment {
-  /** Of the upload; lines of earlier versions have none. */
+  /** The upload's id; lines of earlier versions have none. */
   readonly id?: string;
   readonly name: string;
   readonly type: string;
   readonly size: number;
 }
 
-/** One line of a visitor's numbered record, in both directions and across conversations. */
+/** One line of a visitor's journal: both directions, numbered across conversations. */
 export interface JournalLine {
   /** From 1, without gaps, per visitor. */
   readonly seq: number;
@@ -24,7 +24,7 @@ export interface JournalLine {
   readonly attachments: readonly ChatAttachment[];
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** What became of a visitor's message; a reply is always `delivered`. */
+  /** The state of a visitor's message; a reply is always `delivered`. */
   readonly state: 'accepted' | 'delivered' | 'failed';
 }
 
@@ -37,9 +37,9 @@ export interface VisitorRecord {
   readonly subject?: string;
   /** Number of the visitor's current conversation; it only grows. */
   readonly conversation: number;
-  /** The order key of what is written into the current conversation. */
+  /** The lane of messages in the current conversation. */
   readonly lane: string;
-  /** The visitor whose history this one's has joined: nothing is kept under this one any more. */
+  /** The visitor that this one was merged into; nothing is stored under this one any more. */
   readonly joined?: VisitorId;
   readonly lastSeq: number;
   readonly seenSeq: number;
@@ -52,7 +52,7 @@ export interface UploadRecord {
   readonly type: string;
   readonly size: number;
   readonly blob: BlobName;
-  /** Of its bytes (`raw-checksum.ts`); absent where an earlier version stored it. */
+  /** The checksum of its bytes (`raw-checksum.ts`); absent where an earlier version stored it. */
   readonly checksum?: number;
 }
 
@@ -63,37 +63,37 @@ export interface VisitorMessage {
   readonly uploadIds: readonly string[];
 }
 
-/** Whom a shop's own server vouches for, and which client says so. */
+/** A visitor identity that a shop's server has verified, and the client that presents it. */
 export interface VisitorIdentity {
   readonly shopId: ShopId;
   readonly subject: string;
   readonly name?: string;
   readonly email?: string;
-  /** The anonymous visitor that this client has been. */
+  /** The anonymous visitor that this client was before. */
   readonly guestId?: VisitorId;
-  /** For a visitor who is not known yet, and has been nobody. */
+  /** The id for a new visitor, when there is no guest to convert. */
   readonly newId: VisitorId;
   readonly at: number;
 }
 
 export interface Identified {
   readonly visitor: VisitorRecord;
-  /** The guest was anonymous, and is this visitor now: its old tokens stand for nobody. */
+  /** The anonymous guest that is now this visitor; its old tokens are invalid. */
   readonly superseded?: VisitorId;
-  /** Lines that the guest brought along. */
+  /** Lines that were moved from the guest. */
   readonly joinedLines: number;
 }
 
 export interface WatchedConversation {
   readonly visitorId: VisitorId;
   readonly conversationId: string;
-  /** When the visitor last wrote into it. */
+  /** When the visitor last wrote in it. */
   readonly usedAt: number;
 }
 
 /**
- * What the chat channel keeps beside the spool's entries. It lives in the same database, so that
- * a visitor's message, its number in the journal and the uploads it uses are one durable write.
+ * What the chat channel stores besides the spool's entries. It is in the same database, so that a
+ * visitor's message, its journal line and the use of its uploads are one durable write.
  */
 export interface ChatStore {
   visitor(shopId: ShopId, id: VisitorId): Promise<VisitorRecord | undefined>;
@@ -106,23 +106,23 @@ export interface ChatStore {
     subject?: string;
     createdAt: number;
   }): Promise<VisitorRecord>;
-  /** The email of a visitor who has a subject changes only together with the subject. */
+  /** The email of a visitor with a subject changes only together with the subject. */
   updateVisitor(
     shopId: ShopId,
     id: VisitorId,
     change: { name?: string; email?: string; subject?: string; seenSeq?: number },
   ): Promise<void>;
   /**
-   * The visitor of a verified identity, made when there is none. An anonymous guest becomes it, or
-   * joins it when it exists: all of the guest's lines move behind the visitor's own, in their
-   * order, and uploads and conversations with them; what still comes for the guest (replies, ticks,
-   * an upload under way) reaches the visitor. All of it in one durable write, and once: a guest who
-   * has an identity, or has joined another visitor, stays what he is.
+   * Returns the visitor of a verified identity, created if needed. An anonymous guest becomes this
+   * visitor or, if the visitor exists, is merged into it: the guest's lines are appended to the
+   * visitor's in their order, and uploads and conversations move too. Later replies, delivery marks
+   * and uploads for the guest go to the visitor. All of this is one durable write and happens once:
+   * a guest who has an identity or was merged before is not changed.
    */
   identifyVisitor(identity: VisitorIdentity): Promise<Identified>;
   /**
-   * The next message opens a new conversation; resolves with the current one.
-   * Idempotent while the current conversation has no message yet.
+   * The next message starts a new conversation; resolves with the current one. Idempotent while the
+   * current conversation has no message yet.
    */
   startConversation(
     shopId: ShopId,
@@ -130,10 +130,10 @@ export interface ChatStore {
   ): Promise<Pick<VisitorRecord, 'conversation' | 'lane'>>;
 
   /**
-   * Stores the entry, its journal line and the use of its uploads in one durable write. A
-   * duplicate resolves with the first line's `seq`, also when it was written as a guest who has
-   * joined this visitor; hence the entry's dedup key begins with the visitor's id.
-   * `unknown_upload`: nothing was stored. `joined`: nothing either, this visitor is another now.
+   * Stores the entry, its journal line and the use of its uploads in one durable write. A duplicate
+   * resolves with the first line's `seq`, also when a guest wrote that line before being merged
+   * into this visitor; to detect this, the entry's dedup key begins with the visitor's id.
+   * `unknown_upload` and `joined` (this visitor was merged into another): nothing was stored.
    */
   acceptMessage(
     entry: NewEntry,
@@ -141,7 +141,7 @@ export interface ChatStore {
   ): Promise<
     (Accepted & { readonly seq: number; readonly at: number }) | 'unknown_upload' | 'joined'
   >;
-  /** Appends an agent's reply; undefined when this visitor, or whom he has joined, has it. */
+  /** Appends an agent's reply; undefined when the visitor, merged or not, already has it. */
   appendReply(reply: {
     shopId: ShopId;
     visitorId: VisitorId;
@@ -150,16 +150,14 @@ export interface ChatStore {
     format: ChatFormat;
     at: number;
   }): Promise<{ readonly visitorId: VisitorId; readonly line: JournalLine } | undefined>;
-  /** Resolves with whose line it is now; undefined when there is no such visitor. */
+  /** Resolves with the visitor that has the line now; undefined when there is no such visitor. */
   markMessage(
     shopId: ShopId,
     visitorId: VisitorId,
     messageId: string,
     state: 'delivered' | 'failed',
   ): Promise<VisitorId | undefined>;
-  /**
-   * Lines with `seq > after`, oldest first: as many as have `maxBytes` of text as JSON, one at least.
-   */
+  /** Lines with `seq > after`, oldest first, up to `maxBytes` of text as JSON but at least one. */
   linesAfter(
     shopId: ShopId,
     id: VisitorId,
@@ -167,7 +165,7 @@ export interface ChatStore {
     limit: number,
     maxBytes?: number,
   ): Promise<readonly JournalLine[]>;
-  /** Lines with `seq < before`, oldest first, the newest `limit` of them; likewise. */
+  /** The newest `limit` lines with `seq < before`, oldest first, with the same byte limit. */
   linesBefore(
     shopId: ShopId,
     id: VisitorId,
@@ -175,7 +173,7 @@ export interface ChatStore {
     limit: number,
     maxBytes?: number,
   ): Promise<readonly JournalLine[]>;
-  /** The conversations that lanes of these visitors remember, and of those who joined them. */
+  /** The conversations of these visitors' lanes, and of guests who were merged into them. */
   conversationsOf(
     shopId: ShopId,
     visitors: readonly VisitorId[],
@@ -184,7 +182,7 @@ export interface ChatStore {
   addUpload(
     upload: UploadRecord & { shopId: ShopId; visitorId: VisitorId; at: number },
   ): Promise<void>;
-  /** Those of `ids` that this visitor may still use, in the order given. */
+  /** The uploads among `ids` that this visitor may still use, in the order given. */
   unusedUploads(
     shopId: ShopId,
     visitorId: VisitorId,
@@ -193,8 +191,8 @@ export interface ChatStore {
   /** This visitor's upload, used or not, while its file is kept. */
   upload(shopId: ShopId, visitorId: VisitorId, id: string): Promise<UploadRecord | undefined>;
   /**
-   * Forgets an upload of this visitor that no message has used; undefined when there is none.
-   * Resolves with its file, which no row names any more: the caller deletes it.
+   * Deletes an upload of this visitor that no message has used; undefined when there is none.
+   * Resolves with its file, which no row references any more: the caller deletes it.
    */
   removeUpload(shopId: ShopId, visitorId: VisitorId, id: string): Promise<BlobName | undefined>;
   countUnusedUploads(shopId: ShopId, visitorId: VisitorId): Promise<number>;

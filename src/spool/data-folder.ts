@@ -7,12 +7,12 @@ import { PARTS, readShopHealth } from './shop-health.ts';
 import { MIGRATIONS } from './sqlite/migrations.ts';
 import { codeOf } from '../runtime/error-code.ts';
 
-/** Of the entries that wait: the running gateway asks this on its own thread. */
+/** The waiting entries that are read at most: the running gateway calls this on its own thread. */
 const LOOKED_AT = 20_000;
 
 const SECRETS = ['keys.json', 'demo.json'];
 
-/** Looks without changing anything. Never throws: what cannot be looked at is a fact too. */
+/** Inspects a data folder without changing it. Never throws: failures are reported as facts. */
 export function inspectDataFolder(dir: string, now: number): DataFolderFacts {
   const found = dataFolderTrouble(dir);
   const trouble = found === undefined ? {} : { trouble: found };
@@ -34,10 +34,10 @@ export function inspectDataFolder(dir: string, now: number): DataFolderFacts {
   };
 }
 
-/** Whether a gateway runs with this folder. */
+/** Whether a running gateway uses this folder. */
 export const isServed = (dir: string): boolean => isLocked(join(dir, 'spool.lock'));
 
-/** A shared lock is refused while a gateway holds its own (`lock.ts`); it is let go at once. */
+/** Tries a shared lock, which a gateway's exclusive one (`lock.ts`) prevents. */
 function isLocked(file: string): boolean {
   if (statOf(file) === undefined) return false;
   let db: Database.Database | undefined;
@@ -57,11 +57,11 @@ function inspectSpool(file: string, now: number): DataFolderFacts['spool'] {
   try {
     found = statSync(file, { throwIfNoEntry: false });
   } catch {
-    // The folder is another user's.
+    // The folder belongs to another user.
     return 'unreadable';
   }
   if (found === undefined) return undefined;
-  // Before it is opened: that alone makes a log, an empty one.
+  // Read before the database is opened, because opening it creates an empty WAL.
   const log = statOf(`${file}-wal`);
   const lastWriteAt = Math.max(
     found.mtimeMs,
@@ -77,7 +77,7 @@ function inspectSpool(file: string, now: number): DataFolderFacts['spool'] {
       knownSchema: MIGRATIONS.length,
       lastWriteAt,
     };
-    // Tables of a newer version may be different ones.
+    // A newer version may have different tables.
     if (schema > MIGRATIONS.length || schema === 0) {
       return { ...facts, due: 0, failing: [], stopped: [] };
     }
@@ -111,7 +111,7 @@ function waiting(
   return { due: due?.due ?? 0, failing, ...(since !== undefined && { dueSince: since }) };
 }
 
-/** As the gateway last told the store; a database of an older version does not know. */
+/** The stopped shops as the gateway last stored them; older databases do not have them. */
 function stopped(db: Database.Database): SpoolFacts['stopped'] {
   const isKnown = db.prepare(`SELECT 1 FROM sqlite_master WHERE name = 'shop_health'`).get();
   if (isKnown === undefined) return [];
@@ -138,7 +138,7 @@ function readPid(file: string): string | undefined {
   }
 }
 
-/** Undefined also when one may not look. */
+/** Also undefined when this user may not read it. */
 function statOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });

@@ -2,22 +2,22 @@ import { promisify } from 'node:util';
 import { constants, deflateRaw, inflateRawSync } from 'node:zlib';
 import type { DeliveryRecord } from './operator-store.ts';
 
-/** How a record lies in the store: JSON as it is while it is short, deflated when it is not. */
+/** A record as stored: plain JSON if short, otherwise deflated JSON. */
 export type StoredRecord = string | Uint8Array;
 
-/** Shorter JSON costs more to deflate than to write. */
+/** Deflating shorter JSON costs more than writing it. */
 const PLAIN_UP_TO_CHARS = 4 * 1024;
-/** More is not even deflated: it would not fit. */
+/** Longer JSON is not deflated: it would not fit. */
 const MAX_JSON_CHARS = 16 * 1024 * 1024;
 const MAX_STORED_BYTES = 1024 * 1024;
-/** Of a message that is too large this much is kept. */
+/** How much of a message that is too large is kept. */
 const EXCERPT_CHARS = 16 * 1024;
 
 const deflate = promisify(deflateRaw);
 
 /**
- * Makes a record small; a large one in zlib's own threads. What is over 1 MiB even so is cut to a
- * note of its beginning.
+ * Compresses a record; large ones in zlib's threads. A record that is still over 1 MiB is reduced
+ * to an excerpt.
  */
 export async function encodeRecord(record: DeliveryRecord): Promise<StoredRecord> {
   const json = JSON.stringify(record);
@@ -36,7 +36,7 @@ function shortened({ request, attachments }: DeliveryRecord, chars: number): Del
   };
 }
 
-/** Reads back what `encodeRecord` made. */
+/** Decodes what `encodeRecord` returned. */
 export function decodeRecord(stored: StoredRecord): DeliveryRecord {
   const json = typeof stored === 'string' ? stored : inflateRawSync(stored).toString('utf8');
   // Written by JSON.stringify of a DeliveryRecord above.

@@ -3,8 +3,8 @@ import type { EntryState } from '../domain/entry-state.ts';
 import type { BlobName, EntryId, ShopId } from '../domain/ids.ts';
 
 /**
- * What arrived, byte for byte. Small ones live in the row, larger ones in a file. The checksum
- * (`raw-checksum.ts`) is absent where an earlier version stored them.
+ * The received bytes, unchanged. Small raw forms are stored in the row, larger ones in a file.
+ * Entries that an earlier version stored have no checksum (`raw-checksum.ts`).
  */
 export type RawForm =
   | { readonly kind: 'inline'; readonly bytes: Uint8Array; readonly checksum?: number }
@@ -21,24 +21,24 @@ export type RawForm =
  */
 export type EntryKind = 'message' | 'event';
 
-/** What the adapter knows about an arrival beside the raw form. Plain JSON; opaque to the spool. */
+/** What the adapter knows about an arrival besides the raw form. JSON, opaque to the spool. */
 export type EntryMeta = Readonly<Record<string, unknown>>;
 
 /**
- * What a list shows of an entry beside the entry itself, made by its channel when it is accepted.
- * Empty texts where nothing is known.
+ * What lists show of an entry besides its columns; made by its channel on acceptance. Unknown texts
+ * are empty.
  */
 export interface EntrySummary {
-  /** Name and address or number of whoever wrote, as the message has them. */
+  /** Name and address or number of the sender, as in the message. */
   readonly from: string;
   readonly to: string;
-  /** Of an email. */
+  /** The subject of an email. */
   readonly subject: string;
 }
 
-/** A summary as it is stored with its entry when that is accepted. */
+/** A summary as it is stored with its entry on acceptance. */
 export interface StoredSummary extends EntrySummary {
-  /** What else the entry is found by: other addresses of the envelope and of copies. */
+  /** Further search terms for the entry: other addresses of the envelope and of copies. */
   readonly more: string;
 }
 
@@ -51,37 +51,37 @@ export interface NewEntry {
   readonly lane: string;
   /** Unique per (shop, channel) for as long as entries are kept. */
   readonly dedupKey: string;
-  /** The `message.remote_id` to submit with. */
+  /** The `message.remote_id` of the request. */
   readonly remoteId: string;
-  /** Email: taken instead of `remoteId` when another email of this shop already has that. */
+  /** Email: used instead of `remoteId` when another email of this shop already has that id. */
   readonly remoteIdIfTaken?: string;
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
   readonly meta: EntryMeta;
   readonly raw: RawForm;
-  /** Made by its channel; without it the gateway makes it later. */
+  /** Made by its channel; if absent, the gateway computes it later. */
   readonly summary?: StoredSummary;
   /** Accept straight into `held`, with this reason. */
   readonly hold?: string;
-  /** It never holds its lane back, and is claimed beside it; it keeps the lane's conversation. */
+  /** Claimed independently of its lane, never holds it back, and keeps its conversation. */
   readonly detached?: boolean;
 }
 
 /**
- * What a queued entry waits for: its own time; its shop, until something of it is delivered; the
- * shop's `/media/`, until something is uploaded. Any other number names a refusal that many
- * entries got alike.
+ * What a queued entry waits for: its own time; its shop, until a message of it is delivered; the
+ * shop's `/media/`, until an upload succeeds. Any other number identifies a refusal that many
+ * entries got.
  */
 export const WAITS_FOR = { time: 0, shop: 1, media: 2 } as const;
 export const FIRST_REFUSAL_NUMBER = 3;
 const WAITS = ['time', 'shop', 'media'] as const;
 export type Wait = (typeof WAITS)[number] | 'refusal';
 
-/** The same in a word, for people and programs. */
+/** What it waits for as a word, for people and programs. */
 export const waitOf = ({ waitsFor }: Pick<Entry, 'waitsFor'>): Wait => WAITS[waitsFor] ?? 'refusal';
 
 export interface Accepted {
-  /** The entry that stands for this message: the new one, or the one that came first. */
+  /** The entry for this message: the new one, or the first one in case of a duplicate. */
   readonly id: EntryId;
   readonly duplicate: boolean;
 }
@@ -92,7 +92,7 @@ export interface Lease {
   readonly generation: number;
 }
 
-/** An entry as the store tells it; the raw form is read apart (`Spool.raw`). */
+/** An entry as the store returns it; the raw form is read separately (`Spool.raw`). */
 export interface Entry {
   readonly id: EntryId;
   readonly kind: EntryKind;
@@ -103,33 +103,33 @@ export interface Entry {
   readonly receivedAt: number;
   readonly meta: EntryMeta;
   readonly state: EntryState;
-  /** Attempts that counted: those of an entry that fails while its shop delivers others. */
+  /** Attempts that counted: those that failed while the shop delivered others. */
   readonly attempts: number;
-  /** All attempts that failed, whoever was at fault. */
+  /** All failed attempts, whatever the cause. */
   readonly failures: number;
   /** One of `WAITS_FOR`, or the number of a refusal. */
   readonly waitsFor: number;
-  /** Milliseconds of failing that count toward `giveUpAfter`; outages of the whole shop do not. */
+  /** Milliseconds of failing that count toward `giveUpAfter`; outages of the shop do not. */
   readonly failingMs: number;
-  /** When the last attempt ended, 0 before the first. */
+  /** When the last attempt ended; 0 before the first. */
   readonly lastAttemptAt: number;
   /** When a queued entry may be claimed. */
   readonly nextAttemptAt: number;
-  /** A poison message that lets its lane pass. */
+  /** Its lane does not wait for it: a poison message, for example. */
   readonly detached: boolean;
-  /** Why it is dead, held or suppressed, or what the last attempt failed with. */
+  /** Why it is dead, held or suppressed, or the error of the last attempt. */
   readonly reason?: string;
   readonly settledAt?: number;
   readonly platformMessageId?: string;
   readonly conversationId?: string;
-  /** Size of the raw form in bytes; the bytes themselves may be swept. */
+  /** Size of the raw form in bytes, also after it was swept. */
   readonly rawSize: number;
 }
 
-/** A file that the platform has. */
+/** A file that was uploaded to the platform. */
 export interface SavedMedia {
   readonly id: string;
-  /** Where everybody can read it, if anybody may. */
+  /** The public URL, if there is one. */
   readonly url?: string;
 }
 
@@ -137,11 +137,11 @@ export interface Claimed {
   readonly entry: Entry;
   readonly lease: Lease;
   readonly raw: RawForm;
-  /** What earlier attempts uploaded, by attachment part. */
+  /** Uploads of earlier attempts, by attachment part. */
   readonly media: ReadonlyMap<string, SavedMedia>;
-  /** An operator released it: classification no longer applies. */
+  /** An operator released it, so it is no longer classified. */
   readonly released: boolean;
-  /** What earlier attempts noted for this one; opaque to the spool. */
+  /** Notes of earlier attempts; opaque to the spool. */
   readonly notes: EntryMeta;
 }
 
@@ -152,55 +152,55 @@ export interface TimelineStep {
   readonly detail?: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** What an attempt came to. */
+/** The result of an attempt. */
 export type Outcome =
   | {
       readonly state: 'delivered';
       readonly platformMessageId?: string;
       readonly conversationId?: string;
-      /** What an operator should know of it although it was delivered. */
+      /** What operators should know although it was delivered. */
       readonly caveat?: string;
     }
   | {
       readonly state: 'queued';
-      /** Not before this time, whatever it waits for. */
+      /** Not claimed before this time, whatever it waits for. */
       readonly nextAttemptAt: number;
       /** One of `WAITS_FOR`, or the number of a refusal. */
       readonly waitsFor: number;
-      /** Undefined: nothing new; the reason that it has stays. */
+      /** Undefined: the previous reason is kept. */
       readonly reason: string | undefined;
-      /** The attempt failed, whoever was at fault. */
+      /** The attempt failed, whatever the cause. */
       readonly failed: boolean;
-      /** It failed while its shop delivers others: it uses up an attempt. */
+      /** It failed while its shop delivered others, so the attempt counts. */
       readonly counts: boolean;
       /** Added to the entry's `failingMs`. */
       readonly failingMs: number;
-      /** From now on it does not hold its lane back. */
+      /** Detaches the entry: its lane no longer waits for it. */
       readonly detach: boolean;
     }
   | { readonly state: 'dead' | 'held' | 'suppressed'; readonly reason: string };
 
 /** What is written with an outcome, in the same commit. */
 export interface Settlement {
-  /** Of this attempt, for the timeline. */
+  /** The attempt's steps for the timeline. */
   readonly steps: readonly TimelineStep[];
-  /** For the next attempt; absent: what was noted before stays. */
+  /** Notes for the next attempt; if absent, the previous ones are kept. */
   readonly notes?: EntryMeta;
   /** Accepted in the same commit. */
   readonly followUps?: readonly NewEntry[];
 }
 
-/** Which heads of ready lanes to claim; a source that comes first is emptied first. */
+/** Which heads of ready lanes to claim; earlier sources are used up before later ones. */
 export interface ClaimRequest {
   readonly shopId: ShopId;
   readonly limit: number;
   readonly from: readonly ClaimSource[];
-  /** After these, so many that are due again after they failed by themselves. */
+  /** After these, the maximum number of due entries that failed before. */
   readonly retries?: number;
 }
 
 /**
- * `due`: those that wait for no more than their time. `untried`: of these, the ones that have
- * never failed. A number: those that wait for that; fewest failures first, then the oldest.
+ * `due`: heads that wait only for their time. `untried`: those of them that never failed. A number:
+ * heads that wait for it; fewest failures first, then the oldest.
  */
 export type ClaimSource = 'due' | 'untried' | number;

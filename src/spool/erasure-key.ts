@@ -6,15 +6,15 @@ import { troubleInWords } from '../runtime/set-up-trouble.ts';
 import { systemTrouble } from '../runtime/system-trouble.ts';
 import { SpoolUnusable } from './errors.ts';
 
-/** What a keyed hash stands for. The same text of two kinds has two hashes. */
+/** The kind of value that is hashed. The same text has a different hash for each kind. */
 export type ErasedKind = 'dedup' | 'remote' | 'opt-out' | 'person';
 
 const FILE = 'erasure-key.json';
 const KEY = /^\s*\{\s*"key":\s*"([\w-]{43})"\s*\}\s*$/;
 
 /**
- * The key of the hashes that outlive an erased person, in a file of its own: whoever gets hold of
- * the database alone cannot try numbers and addresses against them.
+ * The key of the hashes that remain after a person is erased. It is in a file of its own, so that
+ * the database alone does not allow trying out numbers and addresses.
  */
 export class ErasureKey {
   readonly #key: Buffer;
@@ -23,7 +23,7 @@ export class ErasureKey {
     this.#key = key;
   }
 
-  /** @throws {SpoolUnusable} the file is missing or damaged: without it the hashes say nothing */
+  /** @throws {SpoolUnusable} the file is missing or damaged, so the hashes cannot be used */
   static read(dir: string): ErasureKey {
     const key = readKey(dir);
     if (key !== undefined) return new ErasureKey(key);
@@ -33,7 +33,7 @@ export class ErasureKey {
     );
   }
 
-  /** Makes the file when there is none: mode 0600, durable before it has its name. */
+  /** Creates the file if it is missing: mode 0600, fsynced before it gets its name. */
   static readOrMake(dir: string): ErasureKey {
     const key = readKey(dir);
     if (key !== undefined) return new ErasureKey(key);

@@ -10,10 +10,10 @@ export interface ReadableText {
 }
 
 /**
- * The texts of a raw message in which a name can be looked for: the header with its encoded words
- * (RFC 2047), the body as it came, as quoted-printable, and every run of base64, decoded. Bytes
- * above 127 are one character each. What is compressed, a document in a ZIP for instance, is not
- * opened.
+ * The texts of a raw message to search for a name: the header with its encoded words decoded (RFC
+ * 2047), and the body unchanged, as quoted-printable, and with every run of base64 decoded. Bytes
+ * above 127 are one character each. Compressed content, such as a document in a ZIP, is not
+ * searched.
  */
 export function* readableTexts(raw: Uint8Array): Generator<ReadableText> {
   const all = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString('latin1');
@@ -26,7 +26,7 @@ export function* readableTexts(raw: Uint8Array): Generator<ReadableText> {
   for (const text of bodyTexts(body)) yield { where: 'body', text };
 }
 
-/** The same for a text that is no mail: a form, a chat line, a record. */
+/** The texts of a form, a chat line or a record, which are not mail. */
 export function* bodyTexts(body: string): Generator<string> {
   yield body;
   if (/=(?:[0-9A-F]{2}|\r?\n)/i.test(body)) yield decodeQuotedPrintable(body);
@@ -40,7 +40,7 @@ export function* bodyTexts(body: string): Generator<string> {
 
 const ESCAPED = /\\(?:u([0-9a-f]{4})|(.))/gi;
 
-/** JSON as a text to look in: what stands behind a line break does not begin with an `n`. */
+/** JSON with escapes decoded, for searching: otherwise a word after `\n` begins with an `n`. */
 export function textOfJson(json: string): string {
   return json.replace(ESCAPED, (_all, code: string | undefined, letter: string | undefined) => {
     if (code !== undefined) return String.fromCharCode(parseInt(code, 16));
@@ -72,7 +72,7 @@ function decodeQuotedPrintable(text: string): string {
     .replace(/=([0-9A-F]{2})/gi, (_all, hex: string) => String.fromCharCode(parseInt(hex, 16)));
 }
 
-/** Adjacent words are one text (RFC 2047 §6.2): an address may be cut in two. */
+/** Adjacent encoded words are one text (RFC 2047 §6.2): an address may be split between two. */
 function decodeWords(header: string): string {
   return header
     .replace(/\?=\s+=\?/g, '?==?')

@@ -11,22 +11,22 @@ export interface ErasableEntry {
   readonly meta: EntryMeta;
 }
 
-/** Who is to be forgotten, as the store asks for him. */
+/** The person to erase, as predicates that the store evaluates. */
 export interface Person {
-  /** Whether this address, number, subject or visitor id is his, however it is written. */
+  /** Whether this address, number, subject or visitor id is theirs, in any spelling. */
   readonly is: (identity: string) => boolean;
-  /** Whether he wrote this entry, or it is a line about him. `raw` reads the raw form. */
+  /** Whether they wrote this entry or it is an event about them. `raw` reads the raw form. */
   readonly wrote: (entry: ErasableEntry, raw: () => Uint8Array | undefined) => boolean;
-  /** Whether texts of this lane are his. */
+  /** Whether the text messages of this lane are theirs. */
   readonly hasSmsLane: (lane: string) => boolean;
-  /** Whether a text names him: in it are his address, number or id, in one of the ways to write it. */
+  /** Whether a text names them, that is, contains their address, number or id in any spelling. */
   readonly isNamedIn: (text: string) => boolean;
   /**
-   * Whether these bytes, one character each, hold him anywhere: also in the middle of a longer word,
-   * as a file has texts side by side.
+   * Whether these bytes, one character each, contain them anywhere, also in the middle of a longer
+   * word: in a file, texts are adjacent.
    */
   readonly occursIn: (bytes: string) => boolean;
-  /** Under what his mails are counted (`CountedMessage.person`). */
+  /** The names under which their mail is counted (`CountedMessage.person`). */
   readonly countedAs: readonly string[];
 }
 
@@ -42,7 +42,7 @@ export interface TracedVisitor {
   readonly no: number;
   readonly id: VisitorId;
   readonly shopId: ShopId;
-  /** Of chat history. */
+  /** Number of lines of chat history. */
   readonly lines: number;
   readonly uploads: number;
 }
@@ -60,20 +60,20 @@ export interface Traces {
   /** Remembered conversations. */
   readonly conversations: readonly TracedLane[];
   readonly optOuts: readonly TracedLane[];
-  /** What the store wrote of other people's entries that names him: it is blackened. */
+  /** Texts of the store about other people's entries that name the person; they are redacted. */
   readonly notes: readonly Note[];
 }
 
-/** A reason, or a part of a timeline, of an entry that stays. */
+/** A reason, or a part of a timeline, of an entry that is not erased. */
 export interface Note {
   readonly seq: number;
-  /** Of the timeline; undefined: the reason. */
+  /** The part of the timeline; undefined: the reason. */
   readonly no: number | undefined;
 }
 
 export type Where = 'header' | 'body';
 
-/** Somebody else's message that names the person. It stays, and the operator is told. */
+/** Another person's message that names the person. It is kept, and the operator is told. */
 export interface Mention {
   readonly id: EntryId;
   readonly shopId: ShopId;
@@ -81,17 +81,17 @@ export interface Mention {
   readonly where: readonly Where[];
 }
 
-/** A line of somebody else's chat history. */
+/** A line of another person's chat history. */
 export interface LineMention {
   readonly shopId: ShopId;
   readonly visitorId: VisitorId;
   readonly seq: number;
 }
 
-/** In place of what named the person. */
+/** Replaces texts that name the person. */
 export const BLACKENED = '[erased]';
 
-/** The step without the texts that name the person; the same step when none does. */
+/** The step with texts that name the person redacted; the same object when there are none. */
 export function blackened(step: TimelineStep, person: Person): TimelineStep {
   const { detail } = step;
   if (detail === undefined) return step;

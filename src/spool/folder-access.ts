@@ -6,8 +6,8 @@ import type { Trouble } from '../domain/trouble.ts';
 const { R_OK, W_OK, X_OK } = constants;
 
 /**
- * What a gateway needs to do with what is in its data folder, as far as it is there. Files that are
- * replaced as a whole need a writable folder only.
+ * The access that a gateway needs to each item of its data folder that exists. Files that are
+ * always replaced as a whole only need a writable folder.
  */
 const NEEDED: readonly (readonly [name: string, mode: number])[] = [
   ['keys.json', R_OK],
@@ -21,8 +21,8 @@ const NEEDED: readonly (readonly [name: string, mode: number])[] = [
 ];
 
 /**
- * Why this user cannot run a gateway with this data folder: it, or a file that an earlier run made
- * as another user. Looks without changing anything.
+ * Why this user cannot run a gateway with this data folder: they lack access to it, or to a file
+ * that an earlier run created as another user. Changes nothing.
  */
 export function dataFolderTrouble(dataDir: string): Trouble | undefined {
   const folder = folderTrouble(dataDir);

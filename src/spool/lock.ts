@@ -6,9 +6,9 @@ import { spoolUnusable } from './sqlite/database.ts';
 import { codeOf } from '../runtime/error-code.ts';
 
 /**
- * One gateway per data folder. The lock is the operating system's, on `spool.lock`, and so ends
- * with the process however it ends; `spool.pid` only says who holds it. A pid file alone would
- * lie after a crash, and in containers every gateway is pid 1.
+ * Allows one gateway per data folder. The lock is the operating system's, on `spool.lock`, so it
+ * ends with the process in every case; `spool.pid` only names the holder. A pid file alone would be
+ * wrong after a crash, and in containers every gateway is pid 1.
  */
 export class DataFolderLock {
   readonly #db: Database.Database;
@@ -19,7 +19,7 @@ export class DataFolderLock {
     this.#pidFile = pidFile;
   }
 
-  /** @throws {SpoolUnusable} another process serves this folder, or this user may not */
+  /** @throws {SpoolUnusable} another process uses this folder, or this user lacks access */
   static take(dir: string): DataFolderLock {
     const pidFile = join(dir, 'spool.pid');
     const file = join(dir, 'spool.lock');
@@ -36,7 +36,7 @@ export class DataFolderLock {
       throw new SpoolUnusable(
         `${dir} is in use by another gateway (process ${readPid(pidFile)}). Stop it first, or ` +
           'give this one another dataDir.',
-        // One that is being stopped lets go of it.
+        // A gateway that is stopping will release it.
         { cause, mayPass: true },
       );
     }
@@ -46,7 +46,7 @@ export class DataFolderLock {
     try {
       rmSync(this.#pidFile, { force: true });
     } catch {
-      // It only tells; the lock is let go of all the same.
+      // The pid file is informative only; the lock is released anyway.
     }
     this.#db.close();
   }

@@ -5,19 +5,19 @@ import type { EntryState } from '../domain/entry-state.ts';
 
 export interface EntrySearch {
   /**
-   * Words, or beginnings of words, all of which are in the summary or the ids of the entry (its own,
-   * the remote id, the platform's message and conversation).
+   * Words or prefixes of words, all of which must occur in the entry's summary or ids (its own, the
+   * remote id, the platform's message and conversation).
    */
   readonly text?: string;
   readonly shopId?: ShopId;
   readonly channel?: Channel;
   readonly states?: readonly EntryState[];
-  /** The reason begins with it. */
+  /** A prefix of the reason. */
   readonly reason?: string;
   /** `receivedAt`, from (inclusive) and to (exclusive). */
   readonly from?: number;
   readonly to?: number;
-  /** Newest first, entries older than this one. */
+  /** Only entries older than this one; the newest come first. */
   readonly before?: EntryId;
   readonly limit: number;
 }
@@ -27,11 +27,11 @@ export interface FoundEntry {
   readonly summary: EntrySummary;
 }
 
-/** What an attempt made of a message: kept as long as the raw form. */
+/** What an attempt submitted or would have submitted; kept as long as the raw form. */
 export interface DeliveryRecord {
   /** The create-message request as it was last submitted, or would have been. */
   readonly request: unknown;
-  /** What was taken away as quote or signature. */
+  /** Text that was removed as a quote or signature. */
   readonly trimmed?: string;
   readonly attachments: readonly {
     readonly part: string;
@@ -45,7 +45,7 @@ export interface DeliveryRecord {
 export interface NewAuditLine {
   readonly who: string;
   readonly action: string;
-  /** An entry's id, a shop's name, a count; never an address, a number or a text. */
+  /** An entry's id, a shop's name or a count; never an address, a number or a text. */
   readonly target: string;
   readonly outcome: string;
 }
@@ -54,23 +54,23 @@ export interface AuditLine extends NewAuditLine {
   readonly at: number;
 }
 
-/** What only an operator asks, by the console or by a command. */
+/** Queries and changes for operators only, from the console or a command. */
 export interface OperatorStore {
   /** `next` is the `before` of the next page; absent at the end. */
   search(
     search: EntrySearch,
   ): Promise<{ readonly found: readonly FoundEntry[]; readonly next?: EntryId }>;
-  /** How many there are, counted up to `most`. */
+  /** The number of matches, counted up to `most`. */
   countFound(search: Omit<EntrySearch, 'before' | 'limit'>, most: number): Promise<number>;
-  /** How many entries the index of `text` does not have yet. */
+  /** The number of entries that are not in the `text` index yet. */
   searchBacklog(): Promise<number>;
   summaries(ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, EntrySummary>>;
-  /** Which entries were accepted right before and right after it. */
+  /** The entries that were accepted directly before and after this one. */
   neighbours(id: EntryId): Promise<{ readonly older?: EntryId; readonly newer?: EntryId }>;
   record(id: EntryId): Promise<DeliveryRecord | undefined>;
-  /** Takes back a discard: to the state before it. False: it is not discarded, or was swept. */
+  /** Undoes a discard. False: the entry is not discarded, or its raw form was swept. */
   restore(id: EntryId): Promise<boolean>;
-  /** Takes back a retry or release that no attempt has claimed since. */
+  /** Undoes a retry or release, unless an attempt has claimed the entry since. */
   takeBack(id: EntryId, to: EntryState, reason: string | undefined): Promise<boolean>;
   audit(line: NewAuditLine): Promise<void>;
   auditLines(page: {

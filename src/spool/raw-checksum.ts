@@ -2,27 +2,28 @@ import { crc32 } from 'node:zlib';
 import type { BlobStore } from './blobs.ts';
 import type { RawForm } from './entry.ts';
 
-/** The raw form is not what was received: what is stored has been changed or damaged. */
+/** The stored raw form differs from what was received: it was changed or damaged. */
 export class RawDamaged extends Error {
   override name = 'RawDamaged';
 }
 
 /**
- * CRC-32 (ISO 3309), for accidents of disks and memory: whoever can change the file can change this
- * too (docs/decisions/0021-a-checksum-of-the-raw-form.md).
+ * CRC-32 (ISO 3309), against disk and memory errors. It does not protect against changes: someone
+ * who can change the file can change the checksum
+ * (docs/decisions/0021-a-checksum-of-the-raw-form.md).
  */
 export const checksumOf = (bytes: Uint8Array): number => crc32(bytes);
 
-/** With its checksum. A file's is made while it is written. */
+/** Adds the checksum to an inline raw form. A file's checksum is computed while it is written. */
 export const withChecksum = (raw: RawForm): RawForm =>
   raw.kind === 'file' || raw.checksum !== undefined
     ? raw
     : { ...raw, checksum: checksumOf(raw.bytes) };
 
 /**
- * Call it before a raw form is read to be delivered. Reads a file once, as a stream. What an earlier
- * version stored without a checksum passes.
- * @throws {RawDamaged} its bytes are others than those that were acknowledged
+ * Checks a raw form before it is delivered. Reads a file once, as a stream. Raw forms without a
+ * checksum, from an earlier version, pass.
+ * @throws {RawDamaged} its bytes differ from those that were acknowledged
  * @throws a system error: the file is missing or cannot be read now
  */
 export async function assertIntact(raw: RawForm, blobs: Pick<BlobStore, 'read'>): Promise<void> {

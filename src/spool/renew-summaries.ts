@@ -7,9 +7,9 @@ import type { Operations } from './sqlite/operations.ts';
 import type { Remote } from './sqlite/store-calls.ts';
 import { codeOf } from '../runtime/error-code.ts';
 
-/** For which version every entry has a summary. */
+/** The mark with the version for which every entry has a summary. */
 const MARK = 'summaries';
-/** Between two portions: the gateway has other things to do. */
+/** The pause between two portions, so that other work of the gateway can run. */
 const PAUSE_MS = 20;
 
 export interface SummaryRenewal {
@@ -23,9 +23,9 @@ export interface SummaryRenewal {
 }
 
 /**
- * Computes the summaries that an earlier version made, or did not make, by the channels' own
- * functions; once for each version. What was swept has a poorer one, made of the meta alone.
- * @returns how many were computed; the next start continues what the signal broke off
+ * Computes summaries that are missing or were made by an earlier version, with the channels'
+ * functions; once per version. Entries whose raw form was swept get a summary from the meta alone.
+ * @returns how many were computed; after an abort the next start continues
  */
 export async function renewSummaries(renewal: SummaryRenewal): Promise<number> {
   const { store, signal } = renewal;
@@ -51,7 +51,7 @@ async function made({ seq, id, head, blob, ...entry }: OutdatedSummary, renewal:
   return { seq, id, ...renewal.forms(entry).summaryOf(entry.meta, bytes) };
 }
 
-/** Undefined: it was swept meanwhile, or somebody deleted it: the spool raises that alarm. */
+/** Undefined when the file was swept or deleted meanwhile; the spool reports deletions. */
 async function headOf(path: string): Promise<Uint8Array | undefined> {
   try {
     const file = await open(path);

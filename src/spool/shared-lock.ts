@@ -7,32 +7,32 @@ import { SpoolUnavailable } from './errors.ts';
 import { codeOf } from '../runtime/error-code.ts';
 
 /**
- * In the data folder. Shared by commands that write into `blobs/` beside a gateway, from their first
- * file to their end: a file has no row yet when it is made.
+ * The lock file in the data folder. Commands that write into `blobs/` beside a gateway share it
+ * from their first file to their end, because a new file has no row yet.
  */
 export const BLOB_LOCK = 'blobs.lock';
 
-/** Who has it alone lists a folder and removes files. */
+/** How long to wait while another process holds the lock exclusively and removes files. */
 const WAIT_MS = 60_000;
 const TRIED_EVERY_MS = 50;
 
 /**
- * Keeps those who make something that is not named yet apart from whoever removes what nobody names.
- * Makers share it from their first file until that has its name; who removes has it alone. It is the
- * operating system's, as `lock.ts`: it ends with the process, and no clock decides.
+ * Prevents a clean-up from removing files that are not referenced yet. Writers share the lock from
+ * their first file until that file is referenced; a clean-up holds it exclusively. The lock is the
+ * operating system's, as in `lock.ts`: it ends with the process and does not depend on clocks.
  */
 export class SharedLock {
   readonly #file: string;
   #shared: Promise<Database.Database> | undefined;
 
-  /** @param file made when it is missing; on a file system that a database can be on */
+  /** @param file created when missing; on a file system that supports databases */
   constructor(file: string) {
     this.#file = file;
   }
 
   /**
-   * Waits while another has it alone.
-   * @throws {SpoolUnavailable} that does not end
+   * Takes the shared lock; waits while another process holds it exclusively.
+   * @throws {SpoolUnavailable} the exclusive lock is not released in time
    */
   async share(): Promise<void> {
     this.#shared ??= this.#wait();
@@ -49,7 +49,7 @@ export class SharedLock {
     }
   }
 
-  /** Keeps others out meanwhile, unless one shares it now: then `isAlone` is false. */
+  /** Runs `work` with the exclusive lock; `isAlone` is false if another process shares it now. */
   async whileAlone<T>(work: (isAlone: boolean) => Promise<T>): Promise<T> {
     const db = this.#takeAlone();
     try {
@@ -62,7 +62,7 @@ export class SharedLock {
   #takeAlone(): Database.Database | undefined {
     const db = this.#take('BEGIN EXCLUSIVE');
     try {
-      // SQLite reads a file of another user's, and locks out nobody then.
+      // SQLite opens a file that this user may not write as read-only, and then locks out nobody.
       accessSync(this.#file, constants.W_OK);
       return db;
     } catch {
@@ -71,14 +71,14 @@ export class SharedLock {
     }
   }
 
-  /** Lets go of what was shared. */
+  /** Releases the shared lock. */
   async release(): Promise<void> {
     const db = await this.#shared?.catch(() => undefined);
     this.#shared = undefined;
     db?.close();
   }
 
-  /** Undefined: another has it. */
+  /** Undefined: another process holds it. */
   #take(sql: string): Database.Database | undefined {
     let db: Database.Database | undefined;
     try {

@@ -12,14 +12,14 @@ const probeSchema = z.object({
 });
 
 const partSchema = z.object({
-  /** `delivery/health.ts` has what each means. */
+  /** `delivery/health.ts` defines the states. */
   state: z.enum(['steady', 'doubted', 'open']),
-  /** A probe is under way. */
+  /** A probe is in flight. */
   probing: z.boolean(),
-  /** Also reads fail that worked before: no message at all is submitted. */
+  /** Reads that worked before fail, too, so no message is submitted. */
   readsFail: z.exactOptional(z.literal(true)),
   since: z.exactOptional(z.number()),
-  /** The latest failure, in the platform's words, which may quote a message: for operators only. */
+  /** The latest failure with the platform's error text, for operators: it may quote a message. */
   reason: z.exactOptional(z.string()),
   nextProbeAt: z.exactOptional(z.number()),
   /** Since the gateway's start. */
@@ -41,17 +41,17 @@ const shopSchema = z.object({
   refusedAlike: z.array(alikeSchema).readonly(),
 });
 
-/** How one endpoint of a shop's platform is. Times in milliseconds since the epoch. */
+/** The health of one endpoint of a shop's platform. Times in milliseconds since the epoch. */
 export type PartHealth = Readonly<z.output<typeof partSchema>>;
-/** A refusal that many messages got alike. */
+/** A refusal that many messages got. */
 export type AlikeReport = Readonly<z.output<typeof alikeSchema>>;
-/** How a shop's platform is, as the gateway told the store. */
+/** The health of a shop's platform, as the gateway stored it. */
 export type ShopHealth = Readonly<z.output<typeof shopSchema>>;
 
 export type { HealthPart };
 export const PARTS: readonly HealthPart[] = ['messages', 'media'];
 
-/** Undefined when no gateway has told yet, or one of another version has. */
+/** Undefined when no gateway has stored it yet, or one of another version has. */
 export async function shopHealthOf(
   spool: Pick<Spool, 'shopHealth'>,
   shopId: ShopId,

@@ -1,11 +1,11 @@
 import type { Entry } from './entry.ts';
 
-/** Why an entry waits when nothing ever refused it. */
+/** Why an entry waits although no attempt failed. */
 export const SHOP_NOT_CONFIGURED = 'its shop is not configured';
 
 /**
- * The reason that people are told. What waits for a shop that was taken out of the configuration has
- * none in the store: nobody tries it, and it goes on untouched when the shop is back.
+ * The reason that is shown to people. Entries of a shop that was removed from the configuration
+ * have no reason in the store: they are not attempted, and delivery resumes when the shop is back.
  * @param isServed the entry's shop is configured now
  */
 export function shownReason(

@@ -19,14 +19,14 @@ import type { EntryState } from '../domain/entry-state.ts';
 import type { DeliveryRecord } from './operator-store.ts';
 import type { CountedMessage, RateLimit, RateLimits } from './sender-rates.ts';
 
-/** One lane of one shop: where order is kept and where a conversation is remembered. */
+/** One lane of one shop. Order is kept per lane, and each lane has one conversation. */
 export interface LaneKey {
   readonly shopId: ShopId;
   readonly channel: Channel;
   readonly lane: string;
 }
 
-/** What the platform knows of a message. */
+/** A message as the platform identifies it. */
 export interface KnownMessage {
   readonly shopId: ShopId;
   readonly channel: Channel;
@@ -36,7 +36,7 @@ export interface KnownMessage {
 
 export interface RememberedConversation {
   readonly id: string;
-  /** When the lane last delivered into it. */
+  /** When the lane last delivered a message to it. */
   readonly usedAt: number;
 }
 
@@ -44,7 +44,7 @@ export interface EntryFilter {
   readonly shopId?: ShopId;
   readonly channel?: Channel;
   readonly states?: readonly EntryState[];
-  /** Newest first, entries older than this one. */
+  /** Only entries older than this one; the newest come first. */
   readonly before?: EntryId;
   readonly limit: number;
 }
@@ -55,8 +55,8 @@ export interface EntryCount {
   readonly state: EntryState;
   readonly count: number;
   /**
-   * `receivedAt` of the oldest of them. Queued ones that are detached and wait for a time of their
-   * own without having failed do not count; where there are no others, the first such time.
+   * `receivedAt` of the oldest of them. Detached queued entries that wait for their own time and
+   * never failed do not count; if there are no others, the first such time.
    */
   readonly oldestAt: number;
 }
@@ -77,50 +77,50 @@ export interface Swept {
 export interface Recovered {
   /** Entries that were in flight when the last process ended; they are queued again. */
   readonly requeued: number;
-  /** Files that no row names: writes that ended before their commit. */
+  /** Files without a row: writes that ended before their commit. */
   readonly orphans: number;
-  /** Rows whose file is gone. An alarm: somebody deleted from the data folder. */
+  /** Rows whose file is missing, which raises an alarm: someone deleted it from the data folder. */
   readonly missing: readonly EntryId[];
 }
 
 export interface RepairRequest {
   readonly shops: readonly {
     readonly shopId: ShopId;
-    /** Refusals that its entries may wait for; what waits for another is released. */
+    /** The refusals that its entries may wait for; entries that wait for any other are released. */
     readonly refusals: readonly number[];
   }[];
-  /** Lanes are looked at in portions; where the last one ended. */
+  /** Lanes are checked in portions: where the previous one ended. */
   readonly lanesAfter: number;
 }
 
 export interface Repaired {
-  /** Where the next portion begins; undefined after the last one. */
+  /** Where the next portion starts; undefined after the last one. */
   readonly lanesUpTo: number | undefined;
-  /** Lanes whose head could not be claimed; they can now. */
+  /** Lanes whose head could not be claimed, which have been repaired. */
   readonly lanes: number;
-  /** Shops with an entry whose time has come. */
+  /** Shops with a due entry. */
   readonly due: readonly ShopId[];
-  /** Entries that waited for a refusal that is over. */
+  /** Entries that waited for a refusal that is over, and were released. */
   readonly released: number;
 }
 
-/** Where the doors hand in what they accept. */
+/** Where the adapters store what they accept. */
 export interface EntryIntake {
   readonly blobs: BlobStore;
 
-  /** Stores all of them or none, durably. Results are in the order given. */
+  /** Stores all of the entries durably, or none. Results are in the order given. */
   accept(entries: readonly NewEntry[]): Promise<readonly Accepted[]>;
-  /** Which of these dedup keys have an entry already. `accept` decides; this only spares work. */
+  /** Which of these dedup keys already have an entry. This only avoids work; `accept` decides. */
   knownKeys(
     shopId: ShopId,
     channel: Channel,
     dedupKeys: readonly string[],
   ): Promise<ReadonlySet<string>>;
-  /** Bytes of the raw forms that wait, by shop: `queued`, `delivering` and `held`. */
+  /** Bytes of waiting raw forms, by shop: `queued`, `delivering` and `held`. */
   backlogBytes(): Promise<ReadonlyMap<ShopId, number>>;
   /**
-   * Before an acknowledgement, when something else was awaited since the store's answer.
-   * @throws {SpoolUnavailable} the store has failed meanwhile: nothing is acknowledged any more
+   * Call it before an acknowledgement when something else was awaited since the store answered.
+   * @throws {SpoolUnavailable} the store has failed meanwhile, so nothing may be acknowledged
    */
   assertSound(): void;
 }
@@ -128,10 +128,11 @@ export interface EntryIntake {
 /** The queue as delivery sees it. */
 export interface DeliveryQueue {
   /**
-   * Claims heads of ready lanes, `atMost` in all, of which every request gets its share; what is
-   * left over goes to those that come first. Results are in the order of the requests.
-   * @param expiredBefore leases that ended before this time are over, instead of those that ended
-   * before now: a caller that was paused after it renewed its own does not lose them to itself
+   * Claims heads of ready lanes, `atMost` in total. Every request gets an equal share; the rest
+   * goes to the requests that come first. Results are in the order of the requests.
+   * @param expiredBefore leases that end before this time count as expired (default: now). A caller
+   * passes the time of its last renewal, so that after a suspension it does not reclaim its own
+   * entries
    */
   claim(
     requests: readonly ClaimRequest[],
@@ -141,40 +142,37 @@ export interface DeliveryQueue {
   ): Promise<readonly (readonly Claimed[])[]>;
   /** Extends leases that are still held. Resolves with those that were lost. */
   renew(leases: readonly Lease[], leaseMs: number): Promise<readonly Lease[]>;
-  /**
-   * Writes an attempt's outcome, and what it made of the message. False: the lease was lost and
-   * nothing changed.
-   */
+  /** Writes an attempt's outcome and its record. False: the lease was lost and nothing changed. */
   settle(
     lease: Lease,
     outcome: Outcome,
     settlement: Settlement,
     record?: DeliveryRecord,
   ): Promise<boolean>;
-  /** Saves what was uploaded the moment its id is known. False: the lease was lost. */
+  /** Saves an uploaded file's id as soon as it is known. False: the lease was lost. */
   saveMedia(lease: Lease, part: string, media: SavedMedia): Promise<boolean>;
 }
 
-/** Entries that wait for their shop or for a time of their own. */
+/** Entries that wait for their shop or for their next attempt. */
 export interface WaitingQueue {
   /**
-   * What of this shop waits for the time of its next attempt is due within `spreadMs`. Resolves
-   * with how many.
-   * @param failedSince only entries in their lanes that failed since this time
+   * Makes this shop's entries that wait for their next attempt due within `spreadMs`. Resolves with
+   * their number.
+   * @param failedSince only non-detached entries that failed since this time
    */
   hasten(shopId: ShopId, spreadMs: number, failedSince?: number): Promise<number>;
-  /** What of this shop waits for `waitsFor` waits for the shop from now on. */
+  /** Makes this shop's entries that wait for `waitsFor` wait for the shop instead. */
   releaseWaiting(shopId: ShopId, waitsFor: number): Promise<number>;
-  /** Puts right what should never be wrong; for the watchdog. */
+  /** Repairs states that must not occur; for the watchdog. */
   repair(request: RepairRequest): Promise<Repaired>;
 }
 
-/** What lanes and messages are on the platform. */
+/** Which conversations and messages on the platform belong to lanes. */
 export interface Conversations {
   conversation(lane: LaneKey): Promise<RememberedConversation | undefined>;
   /**
-   * False: another lane already has this conversation, or the entry that tells was erased
-   * meanwhile; nothing was stored.
+   * False, and nothing is stored, when another lane has this conversation or the given entry was
+   * erased meanwhile.
    */
   rememberConversation(
     lane: LaneKey & { readonly id?: EntryId },
@@ -182,47 +180,47 @@ export interface Conversations {
   ): Promise<boolean>;
   forgetConversation(lane: LaneKey): Promise<void>;
   /**
-   * The lane of a message by its dedup key; when that is not known, or its entry was swept, the one
-   * that writes into the conversation.
+   * The lane of a message by its dedup key. If the key is unknown or its entry was swept, the lane
+   * that is assigned to the conversation.
    */
   laneOf(known: KnownMessage): Promise<string | undefined>;
-  /** Which of these chat messages this gateway created on the platform: they are no replies. */
+  /** Which of these chat messages this gateway created on the platform; they are not replies. */
   ownPlatformMessages(shopId: ShopId, ids: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
-/** What a normalizer asks of the messages before this one. */
+/** What a normalizer needs to know about earlier messages. */
 export interface EarlierMessages {
-  /** Which of these emails' `remote_id`s have passed here: what is trimmed depends on it. */
+  /** Which of these emails' `remote_id`s passed through the gateway; trimming depends on it. */
   knownEmailIds(shopId: ShopId, ids: readonly string[]): Promise<ReadonlySet<string>>;
   /**
-   * Counts a message among those that its person sent of late, and tells the limit that it is over.
-   * Counted again it answers the same and changes nothing. Call it in the order of arrival.
+   * Counts a message of a sender and returns the limit that it exceeds. Counting the same message
+   * again changes nothing and returns the same result. Call it in order of arrival.
    */
   countMessage(message: CountedMessage, limits: RateLimits): Promise<RateLimit | undefined>;
 }
 
-/** Entries to look at and to move. */
+/** Reads and moves single entries. */
 export interface Entries {
   get(id: EntryId): Promise<Entry | undefined>;
-  /** The raw form, undefined when it was swept. */
+  /** The raw form; undefined when it was swept. */
   raw(id: EntryId): Promise<RawForm | undefined>;
   list(filter: EntryFilter): Promise<readonly Entry[]>;
   timeline(id: EntryId): Promise<readonly TimelineStep[]>;
-  /** Of every state but `delivered`: those are most entries, and need nobody. */
+  /** Counts for every state except `delivered`, which holds most entries and needs no action. */
   counts(): Promise<readonly EntryCount[]>;
-  /** An operator's `retry` or `release`: back to `queued`, due now. False: not in such a state. */
+  /** An operator's `retry` or `release`: back to `queued`, due now. False: the state forbids it. */
   requeue(id: EntryId): Promise<boolean>;
   discard(id: EntryId): Promise<boolean>;
 }
 
-/** What the gateway and the commands beside it tell each other of shops. */
+/** What the gateway and the commands beside it exchange about shops. */
 export interface ShopHealthRecords {
-  /** The health of shops as the gateway last knew it, for commands beside it. */
+  /** Stores a shop's health for commands beside the gateway. */
   saveShopHealth(shopId: ShopId, health: EntryMeta): Promise<void>;
   shopHealth(shopId: ShopId): Promise<EntryMeta | undefined>;
   /** Asks the gateway to try this shop at once. */
   requestProbe(shopId: ShopId): Promise<void>;
-  /** Takes what was asked since the last call. */
+  /** Takes the requests since the last call. */
   takeProbeRequests(): Promise<readonly ShopId[]>;
 }
 
@@ -233,25 +231,26 @@ export interface Marks {
   setMark(name: string, at: number): Promise<void>;
 }
 
-/** What keeps the store sound, for the gateway as a whole. */
+/** Maintenance of the store as a whole. */
 export interface StoreLife {
   /** Once, before the first claim. */
   recover(): Promise<Recovered>;
   sweep(retention: Retention): Promise<Swept>;
-  /** Rejects unless a durable write works; for health checks. */
+  /** Makes a durable write; rejects if it fails. For health checks. */
   probe(): Promise<void>;
-  /** Calls back when the store has failed for good (an fsync error): the process must end. */
+  /** Called when the store has failed for good (an fsync error): the process must end. */
   onFatal(listener: (error: Error) => void): void;
   close(): Promise<void>;
 }
 
 /**
- * The durable store of everything accepted; the states and who may move them are in `domain/entry-state.ts`.
+ * The durable store of everything accepted. The states and the moves between them are in
+ * `domain/entry-state.ts`.
  *
- * What a backend promises, and the conformance suite checks:
+ * What a backend guarantees, and the conformance suite checks:
  * - `accept` resolves only after what it stored has been fsynced. Many callers share one fsync.
- * - (shop, channel, dedup key) is unique; a duplicate resolves with the first entry's id, also
- *   when both come in one batch.
+ * - (shop, channel, dedup key) is unique; a duplicate resolves with the first entry's id, also when
+ *   both come in one batch.
  * - Lanes are FIFO by acceptance: of each lane only the first entry that is `queued` or
  *   `delivering` and not detached can be claimed; `held`, `suppressed`, `dead`, `discarded` and
  *   detached entries do not hold their lane back.

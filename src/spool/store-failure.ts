@@ -1,12 +1,12 @@
 import { SpoolUnavailable } from './errors.ts';
 
 /**
- * Whether the store has failed: one state for the database's threads, the files and their folder. It
- * begins with the first fsync that fails, whichever that is, and ends with the process. From then on
- * nothing is acknowledged, not even what another thread has committed meanwhile.
+ * Whether the store has failed. One flag covers the database's threads, the files and their folder.
+ * It is set by the first fsync that fails and stays set until the process ends. From then on
+ * nothing is acknowledged, not even what another thread has committed since.
  */
 export class StoreFailure {
-  /** Seen by every thread at once: an answer that is on its way from one of them counts no more. */
+  /** Shared memory: every thread sees a failure at once and drops results in transit. */
   readonly shared = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   readonly #flag = new Int32Array(this.shared);
   readonly #listeners: ((cause: Error) => void)[] = [];
@@ -16,7 +16,7 @@ export class StoreFailure {
     return Atomics.load(this.#flag, 0) !== 0;
   }
 
-  /** The first cause is told to everyone; later ones are its consequences. */
+  /** Listeners get the first cause only; later errors are its consequences. */
   fail(cause: Error): void {
     markFailed(this.shared);
     if (this.#cause !== undefined) return;
@@ -24,13 +24,13 @@ export class StoreFailure {
     for (const listener of this.#listeners) listener(cause);
   }
 
-  /** Also of a failure that is over: while a store is being opened nobody listens yet. */
+  /** Also called for an earlier failure: while a store is being opened there is no listener. */
   onFail(listener: (cause: Error) => void): void {
     this.#listeners.push(listener);
     if (this.#cause !== undefined) listener(this.#cause);
   }
 
-  /** What whoever waits for the store is told. */
+  /** The error for pending and later calls. */
   get error(): SpoolUnavailable {
     return new SpoolUnavailable('the store has failed', { cause: this.#cause });
   }
@@ -41,7 +41,7 @@ export class StoreFailure {
   }
 }
 
-/** By a thread that saw it happen: before it says anything, so that nobody acts on what it said. */
+/** Called by the failing thread before it reports, so that its results are not used. */
 export function markFailed(shared: SharedArrayBuffer): void {
   Atomics.store(new Int32Array(shared), 0, 1);
 }

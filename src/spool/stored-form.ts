@@ -3,28 +3,29 @@ import type { EntryKind, EntryMeta, StoredSummary } from './entry.ts';
 import type { ErasableEntry } from './erasure.ts';
 
 /**
- * Of what every `summaryOf` makes. Raise it when one of them makes something else: the gateway then
- * computes all summaries again (`renew-summaries.ts`).
+ * The version of the summaries that `summaryOf` makes. Raise it when any channel's result changes:
+ * the gateway then computes all summaries again (`renew-summaries.ts`).
  */
 export const SUMMARY_VERSION = 1;
 
-/** Of a raw form `summaryOf` gets this much: a header block is seldom larger. */
+/** How much of a raw form `summaryOf` gets; a header block is seldom larger. */
 export const HEAD_BYTES = 64 * 1024;
 
 const MAX_CHARS = 300;
-/** Controls, characters that show nothing or turn the text around them, halves of characters. */
+/** Control characters, invisible ones, those that change the text direction, lone surrogates. */
 const UNSEEN =
   /[\x00-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|\p{Surrogate}/gu;
 
-/** What lists, the search and the erasure ask of the form in which entries are stored. */
+/** What lists, the search and the erasure need to know of a channel's stored form. */
 export interface StoredForm {
   /**
-   * Who wrote to whom about what. Never throws: what cannot be read is empty.
+   * Sender, recipient and subject. Never throws: what cannot be read is empty.
    * @param head the first `HEAD_BYTES` of the raw form; empty when it was swept
    */
   readonly summaryOf: (meta: EntryMeta, head: Uint8Array) => StoredSummary;
   /**
-   * Whose the entry is: addresses, numbers or visitor ids of who wrote it, or whom it is about.
+   * The people the entry belongs to: addresses, numbers or visitor ids of its sender, or of the
+   * person it is about.
    * @param raw reads the raw form; undefined when it was swept
    */
   readonly identitiesIn: (
@@ -33,10 +34,10 @@ export interface StoredForm {
   ) => readonly string[];
 }
 
-/** The form of each channel's entries, and of lines for a contact's timeline. */
+/** The stored form of each channel's entries and of timeline events. */
 export type StoredForms = (entry: { kind: EntryKind; channel: Channel }) => StoredForm;
 
-/** One line of bounded length, without anything that hides or turns text. */
+/** One line of limited length, without characters that hide text or change its direction. */
 export function shownText(text: string): string {
   if (/^[\x20-\x7e]{0,300}$/.test(text)) return text.trim();
   return text
@@ -46,13 +47,13 @@ export function shownText(text: string): string {
     .slice(0, MAX_CHARS);
 }
 
-/** A text of the meta; empty when it has none of this name. */
+/** A text field of the meta; empty when it has none of this name. */
 export function textIn(record: Readonly<Record<string, unknown>>, key: string): string {
   const value = record[key];
   return typeof value === 'string' ? value.slice(0, MAX_CHARS) : '';
 }
 
-/** JSON as it was stored; undefined when it was swept or is damaged. */
+/** Parses stored JSON; undefined when it was swept or is damaged. */
 export function parsedJson(bytes: Uint8Array): unknown {
   if (bytes.length === 0) return undefined;
   try {

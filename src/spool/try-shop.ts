@@ -11,9 +11,9 @@ import type { PartTrial, ShopTrial } from '../domain/shop-trial.ts';
 import type { Spool } from './spool.ts';
 
 const LOOK_EVERY_MS = 100;
-/** The gateway takes requests and tells the store twice a second. */
+/** By then a result is stored: the gateway reads requests and stores the health every 500 ms. */
 const TOLD_AFTER_MS = 1200;
-/** A canary that is refused again is not told of. */
+/** How long to wait for a canary: one that is refused again is not reported. */
 const CANARY_MS = 5000;
 
 export interface TrialOptions {
@@ -24,9 +24,9 @@ export interface TrialOptions {
 type Asked = Pick<Spool, 'shopHealth' | 'requestProbe' | 'hasten' | 'counts'>;
 
 /**
- * Has the gateway try a shop at once, and waits for what comes of it. What waits for a time of its
- * own is due at once.
- * @throws the reason of the signal when that is aborted
+ * Makes the gateway try a shop at once, and waits for the result. Entries that wait for their next
+ * attempt become due at once.
+ * @throws the signal's reason when it is aborted
  */
 export async function tryShop(
   spool: Asked,
@@ -35,7 +35,7 @@ export async function tryShop(
 ): Promise<ShopTrial> {
   const askedAt = performance.now();
   const before = await shopHealthOf(spool, shopId);
-  // First, so that the probe finds them.
+  // Before the request, so that the probe finds these entries.
   const released = await spool.hasten(shopId, 1);
   await spool.requestProbe(shopId);
   let troubled = new Set<HealthPart>(before === undefined ? [] : inTrouble(before));
@@ -73,8 +73,9 @@ const isAlike = (health: ShopHealth | undefined, words: string): boolean =>
   health?.refusedAlike.some((each) => each.words === words) === true;
 
 /**
- * One endpoint from the request on. Only a probe that began later counts: known by those before it,
- * since the gateway's clock, by which it tells when a probe began, may be another one than ours.
+ * One endpoint from the request on. Only a probe that began after the request counts. Earlier
+ * probes are recognized by their start time as it was stored before, because the gateway's clock
+ * may differ from ours.
  */
 class Trial {
   readonly part: HealthPart;
@@ -92,7 +93,7 @@ class Trial {
   see(health: ShopHealth | undefined): void {
     this.#now = health?.[this.part];
     if (!this.#isOneUnderWay || this.#probe === undefined) return;
-    // It had begun before the request.
+    // This probe began before the request.
     this.#earlier = this.#probe.begunAt;
     this.#isOneUnderWay = false;
   }
@@ -102,7 +103,7 @@ class Trial {
     return probe?.begunAt === this.#earlier ? undefined : probe;
   }
 
-  /** What is well again needs no probe. */
+  /** An endpoint that has recovered needs no probe. */
   get outcome(): PartTrial['outcome'] {
     const probed = this.#isOneUnderWay ? undefined : this.#probe?.outcome;
     if (this.#now?.state === 'steady') return probed === 'nothing_to_try' ? probed : 'delivered';

@@ -10,7 +10,7 @@ const SHOPS = [1, 2].map((nth) => ({
   shopId: `00000000-0000-4000-8000-00000000000${nth}`,
   apiKey: `key-${nth}`,
 }));
-/** Calls fail from one on for so long. */
+/** How long calls fail once they begin to. */
 const FAILS_MS = 5000;
 
 const message = (
@@ -27,7 +27,7 @@ const message = (
   ...change,
 });
 
-/** A text, an email with a file, two chats of one conversation; nothing else is wrong. */
+/** A text message, an email with a file, two chat messages of one lane; no other faults. */
 const SCENARIO: Scenario = {
   ...{ shops: SHOPS, traits: DEFAULT_TRAITS, happenings: [], concurrency: 4 },
   ...{ requestTimeoutMs: 10_000, activeMs: 2000 },
@@ -42,7 +42,7 @@ const SCENARIO: Scenario = {
 const playWith = (meddling: Meddling): Promise<Played> =>
   play(1, { ...meddling, scenario: () => SCENARIO });
 
-/** Only what the beginning has: later calls are the same again. */
+/** Counts the calls of the beginning only, because later ones repeat. */
 async function counted(): Promise<{ readonly calls: number; readonly requests: number }> {
   let [calls, requests] = [0, 0];
   await playWith({
@@ -97,7 +97,7 @@ describe('a fault at every call', () => {
   });
 });
 
-/** Also what the invariants leave open: in the end all four are there, once each. */
+/** The violations and undelivered messages: all four must arrive, more than invariants require. */
 function wrong(played: Played, at: number): string {
   const { run, violations } = played;
   const missing = run.fates.filter(({ deliveredAt }) => deliveredAt === undefined);

@@ -17,7 +17,7 @@ import type { PlatformModel } from './platform-model.ts';
 import type { Random } from './random.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-/** What a message of the simulation wants to become; it travels as its entry's meta. */
+/** The content of a simulated message; stored as its entry's meta. */
 export interface Wanted {
   readonly contact: { readonly email?: string; readonly name?: string; readonly phone?: string };
   readonly content: string;
@@ -32,7 +32,7 @@ export interface HeartOptions {
   readonly platform: Pick<PlatformModel, 'handle'>;
   readonly shops: readonly { readonly shopId: string; readonly apiKey: string }[];
   readonly random: Random;
-  /** Of this process's clock against the world's. */
+  /** The offset of this process's clock from the simulated time. */
   readonly skewMs: number;
   readonly concurrency: number;
   readonly requestTimeoutMs: number;
@@ -40,13 +40,13 @@ export interface HeartOptions {
   readonly onLog: (level: string, event: string, fields: LogFields) => void;
 }
 
-// One for all runs: nothing is read from it.
+// Shared by all runs, because no test reads it.
 const metrics = createMetrics();
-/** Rarer than usual: an idle second of virtual time costs as much as a busy one. */
+/** Less often than in production: an idle second of virtual time costs as much as a busy one. */
 const LOOK_EVERY_MS = 2000;
 const AGENTS = { email: 'help@shop.example', sms: '+15550000000', web_chat: undefined } as const;
 
-/** One process of the gateway, as far as deliveries go: intake, dispatcher and all behind it. */
+/** The deliveries of one gateway process: intake, dispatcher and everything behind it. */
 export class Heart {
   readonly intake: Intake;
   readonly #options: HeartOptions;
@@ -60,7 +60,7 @@ export class Heart {
     const jitter = random.fork('jitter');
     this.#shops = this.#connect();
     this.intake = createIntake({
-      // Chat's own tables have no part in this.
+      // The tables of the chat channel are not used here.
       ...{ spool, chat: undefined as never, metrics, clock },
       onAccepted: () => this.#dispatcher.wake(),
     });
@@ -83,7 +83,7 @@ export class Heart {
     this.#dispatcher.start();
   }
 
-  /** An operator changed something of the configuration that does not matter here. */
+  /** Reloads the configuration after a change that does not affect deliveries. */
   reload(): void {
     this.#shops = this.#connect(this.#shops);
     for (const shop of this.#shops) shop.tryNow();

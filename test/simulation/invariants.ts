@@ -3,7 +3,7 @@ import { acceptabilityOf } from './platform-markers.ts';
 import { EPOCH, type Fate, type Run } from './run.ts';
 import { oddAddresses, SILENT } from './scenario.ts';
 
-/** What delivery promises, checked against what the platform really has. */
+/** Checks delivery's guarantees against the messages that the platform has. */
 export function violationsOf(run: Run): string[] {
   const checks = [
     ...[nothingLost, nothingTwice, inOrder, progress, fewPosts, noRepeats],
@@ -15,7 +15,7 @@ export function violationsOf(run: Run): string[] {
 const PROGRESS_MS = 60_000;
 const ALLOWED_ERRORS = [
   'platform.refuses_alike',
-  // The store failed, as it was told to.
+  // Caused by simulated store failures.
   'entry.not_settled',
   'dispatcher.claim_failed',
   'dispatcher.renew_failed',
@@ -24,7 +24,7 @@ const ALLOWED_ERRORS = [
   'dispatcher.watchdog_failed',
 ];
 
-/** The process names a fault of its own. */
+/** Errors that the process logged and that are not expected. */
 function bugs({ event, detail, at }: Run['alarms'][number]): string[] {
   return ALLOWED_ERRORS.includes(event) ? [] : [`it says ${event} ${detail} at ${at - EPOCH} ms`];
 }
@@ -51,14 +51,14 @@ function nothingLost(run: Run): string[] {
       return fate.isMeddledWith ? [] : [`${tag} was acknowledged and is not in the store`];
     }
     if (entry.state !== 'delivered' || (counts.get(tag) ?? 0) > 0) return [];
-    // It answers with somebody else's message, and does not say whose.
+    // The platform answered with another sender's message and does not show its remote_id.
     const { keepsRemoteId } = run.scenario.traits;
     if (!keepsRemoteId && fate.message.wanted.content.includes('[[dup-other]]')) return [];
     return [`${tag} is delivered, and the platform does not have it`];
   });
 }
 
-/** A platform that does not match by remote_id may have it more often; that is its own doing. */
+/** No message is stored twice; only checked for platforms that match duplicates by remote_id. */
 function nothingTwice(run: Run): string[] {
   if (run.scenario.traits.dedup === 'none') return [];
   return [...stored(run)].flatMap(([tag, count]) =>
@@ -100,7 +100,7 @@ function inOrder(run: Run): string[] {
 const seqOf = (run: Run, { message }: Fate): number =>
   run.entries.get(message.tag)?.seq ?? Number.MAX_SAFE_INTEGER;
 
-/** Whether the platform takes it, as it is or by the ladder, and can be seen to have taken it. */
+/** Whether the platform accepts it, unchanged or by the ladder, and this can be detected. */
 function isDeliverable(run: Run, fate: Fate): boolean {
   const { traits } = run.scenario;
   const { message } = fate;
@@ -110,20 +110,20 @@ function isDeliverable(run: Run, fate: Fate): boolean {
     contact,
     message: { content, format, attachments, email: { cc } },
   });
-  // Its sender's name is never left out.
+  // The ladder never removes the sender's name.
   if (marked === 'never' || content.includes('[[422:contact.name]]')) return false;
-  // An address in good form is left out only when the answer names it.
+  // A well-formed address is left out only when the answer names it.
   const namesFields = ['django', 'pointer'].includes(traits.errorBodies);
   const email = contact.email ?? '';
   if (content.includes('[[422:contact.email]]') && email !== '') {
     if (!namesFields && !isDoubtfulAddress(email)) return false;
   }
-  // Two things at once that have to be undone are more than the ladder promises.
+  // The ladder does not combine two changes.
   const odd = traits.emails === 'none' ? 0 : oddAddresses(message);
   if (odd > 1 || (marked === 'ladder' && odd > 0)) return false;
   const unclear = ['empty', 'ok'].includes(traits.newMessageAnswer);
   const canBeSeen = traits.scopes.readMessages && traits.keepsRemoteId;
-  // Three of a proxy's answers in a row look like the platform's own.
+  // Three proxy answers in a row look like the platform's own.
   if (unclear && traits.proxyEmptyRate > 0) return false;
   if (unclear || traits.proxyEmptyRate > 0 || traits.duplicateAnswer === 'empty') {
     // The list's order is not documented, and only its first pages are read.
@@ -132,24 +132,24 @@ function isDeliverable(run: Run, fate: Fate): boolean {
   return true;
 }
 
-/** Of each shop's lanes, those in which nothing is that the platform will not take. */
+/** Messages are delivered in time in all lanes that contain no undeliverable message. */
 function progress(run: Run): string[] {
   const { duplicateAnswer, faults } = run.scenario.traits;
-  // While only the list could tell what an empty answer meant, the message waits by its schedule.
+  // If only the list can show what an empty answer meant, the message follows its retry schedule.
   if (duplicateAnswer === 'empty' && faults.some(({ paths }) => paths === 'reads')) return [];
   const spoiled = new Set(
     run.fates.filter((fate) => !isDeliverable(run, fate)).map(({ message }) => laneOf(message)),
   );
   return run.fates.flatMap((fate) => {
     const { message, acceptedAt, deliveredAt } = fate;
-    // A text that is forbidden while others pass has three tries within an hour.
+    // A message that is forbidden while others are delivered has three attempts within an hour.
     if (fate.wasDetached && someAreForbidden(run)) return [];
     if (acceptedAt === undefined || spoiled.has(laneOf(message))) return [];
     const bound = PROGRESS_MS + backlogMs(run, message.shopId);
     const from = wellFrom(run, message.shopId, acceptedAt, bound);
     if (from === undefined || (deliveredAt !== undefined && deliveredAt <= from + bound)) return [];
     const entry = run.entries.get(message.tag);
-    // Three of a proxy's answers before the platform's first.
+    // A proxy answered three times before the platform did.
     if (entry?.state === 'held' && run.scenario.traits.proxyEmptyRate > 0) return [];
     const now =
       deliveredAt === undefined
@@ -166,7 +166,7 @@ const someAreForbidden = ({ scenario }: Run): boolean =>
     ({ kind, rate }) => rate < 1 && ['401', '403', '404 all', 'redirect'].includes(kind),
   );
 
-/** How long the messages of a shop take that may be before this one, on this platform. */
+/** The time that the messages before this one may take on this platform. */
 function backlogMs({ scenario, fates }: Run, shopId: string): number {
   const { traits } = scenario;
   const { latencyMs, maxPerSecond = 1000, faults } = traits;
@@ -176,11 +176,11 @@ function backlogMs({ scenario, fates }: Run, shopId: string): number {
   const inTurn = Math.max(longest, messages.length / scenario.concurrency);
   const requests = 4;
   const asked = faults.some(({ kind }) => kind === '503 retry-after' || kind === '429');
-  // A time that the platform names is read by a clock that may be wrong.
+  // A date in Retry-After is compared with a clock that may be wrong.
   const misread = scenario.happenings.some((each) => each.kind === 'crash' && each.skewMs !== 0);
-  // An upload that was under way when all was well again may have its whole time.
+  // An upload that was in flight when the trouble ended may use its whole timeout.
   const waits = faults.some(({ kind }) => SILENT.includes(kind));
-  // Heads that are refused for good or never answered take a probe or a slot each, now and then.
+  // Heads that are always refused or never answered occupy a probe or a slot from time to time.
   const strange = messages.filter(({ message }) => message.isStrange).length;
   const silent = fates.filter(({ message }) => message.wanted.content.includes('[[hang]]')).length;
   return (
@@ -188,14 +188,14 @@ function backlogMs({ scenario, fates }: Run, shopId: string): number {
     (messages.length * requests * 1000) / maxPerSecond +
     (asked ? (misread ? 3_600_000 : 60_000) : 0) +
     strange * 30_000 +
-    // A probe whose answer a proxy swallows is one that failed.
+    // A probe counts as failed if a proxy replaces its answer.
     (traits.proxyEmptyRate > 0 ? 60_000 : 0) +
     (waits ? 4 * scenario.requestTimeoutMs : 0) +
     (silent * 6 * scenario.requestTimeoutMs) / scenario.concurrency
   );
 }
 
-/** The first moment from which everything is well for so long; undefined when the run ends before. */
+/** The first time from which there is no trouble for `forMs`; undefined if the run ends before. */
 function wellFrom(run: Run, shopId: string, at: number, forMs: number): number | undefined {
   const troubles = [
     ...run.outages,
@@ -212,7 +212,7 @@ function wellFrom(run: Run, shopId: string, at: number, forMs: number): number |
   return from + forMs > run.endedAt ? undefined : from;
 }
 
-/** Without faults hardly more requests than messages; with them no more than the budget. */
+/** Few requests per message without faults; within the budget with them. */
 function fewPosts(run: Run): string[] {
   const { traits, happenings, messages } = run.scenario;
   const posts = new Map<string, number>();
@@ -221,7 +221,7 @@ function fewPosts(run: Run): string[] {
   }
   const total = [...posts.values()].reduce((sum, count) => sum + count, 0);
   const delivered = run.fates.filter(({ deliveredAt }) => deliveredAt !== undefined).length;
-  // A text's conversation is then asked for by the same payload once more.
+  // Otherwise the conversation of a text message is looked up by submitting the payload again.
   const tells = traits.newMessageAnswer !== 'id-only' || traits.scopes.readMessages;
   const answersWell =
     tells &&
@@ -247,14 +247,14 @@ function fewPosts(run: Run): string[] {
 }
 
 /**
- * What the platform has said that it has is not submitted again; once more at most, to learn of
- * its conversation. A process that dies or stops before it has written that down may.
+ * A message that the platform has confirmed is not submitted again, except once to learn its
+ * conversation. A process that dies or pauses before it stores the confirmation may submit again.
  */
 function noRepeats(run: Run): string[] {
   const { traits, requestTimeoutMs } = run.scenario;
   const answersLate = traits.faults.some(({ kind }) => kind === 'slow');
   if (['empty', 'ok'].includes(traits.newMessageAnswer) || answersLate) return [];
-  // Then nothing says that it is the same message; nor when a proxy answers the looks for it.
+  // Otherwise nothing identifies the message; nor if a proxy answers the lookups.
   const isListed =
     traits.keepsRemoteId && traits.scopes.readMessages && traits.listOrder === 'newest first';
   const canBeTold = isListed && traits.proxyEmptyRate === 0;
@@ -287,7 +287,7 @@ function noRepeats(run: Run): string[] {
   });
 }
 
-/** What the store has as delivered stays so, and is never claimed again. */
+/** An entry that is delivered stays delivered and is never claimed again. */
 function overWhenDelivered(run: Run): string[] {
   return run.fates.flatMap(({ message, claims, deliveredAt, isMeddledWith }) => {
     if (isMeddledWith || deliveredAt === undefined) return [];
@@ -299,11 +299,11 @@ function overWhenDelivered(run: Run): string[] {
   });
 }
 
-/** While an attempt at an entry is under way, no other begins in the same process. */
+/** While an attempt at an entry is in flight, the same process starts no other. */
 function oneAttemptEach({ overlaps, outages }: Run): string[] {
   return overlaps
     .filter(({ begunAt, at }) =>
-      // A store that fails renews no lease.
+      // A failing store does not renew leases.
       outages.every(({ from, to, kind }) => kind !== 'store' || to < begunAt || from > at),
     )
     .map(({ tag, at }) => `${tag} was claimed at ${at - EPOCH}, while an attempt was under way`);
@@ -330,14 +330,14 @@ function probesInTurn(run: Run): string[] {
     times.flatMap((at, index) => {
       const before = times[index - 1];
       if (before === undefined || at - before >= 5000) return [];
-      // A new process knows nothing of the last one's.
+      // A new process does not know the previous one's probes.
       const between = run.outages.some(({ from, to }) => from <= at && to >= before);
       return between ? [] : [`two probes of ${shop} within ${at - before} ms at ${at - EPOCH}`];
     }),
   );
 }
 
-/** No entry is claimed more than so often in ten seconds. */
+/** No entry is claimed more than 12 times within ten seconds. */
 function noHotLoop(run: Run): string[] {
   return run.fates.flatMap(({ message, claims }) => {
     const hot = claims.findIndex((at, index) => (claims[index + 12] ?? Infinity) - at < 10_000);
@@ -348,7 +348,7 @@ function noHotLoop(run: Run): string[] {
 const laneOf = ({ shopId, channel, lane }: Fate['message']): string =>
   `${shopId} ${channel} ${lane}`;
 
-/** As Map.groupBy, which Node 20 lacks. */
+/** Map.groupBy, which Node 20 does not have. */
 function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const item of items) {

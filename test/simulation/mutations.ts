@@ -7,7 +7,7 @@ import type { ClaimRequest, Lease, NewEntry } from '../../src/spool/entry.ts';
 import { isProbe, type Meddling } from './run.ts';
 import type { SimulatedDisk } from './store.ts';
 
-/** A fault that the gateway once had, or a safeguard taken away: the simulation has to find it. */
+/** A former fault of the gateway, or a removed safeguard, which the simulation has to detect. */
 export interface Mutation {
   readonly name: string;
   readonly meddling: Meddling;
@@ -15,7 +15,7 @@ export interface Mutation {
 
 /* oxlint-disable typescript/unbound-method -- methods are taken to be called on their own kind */
 
-/** Puts functions in the place of a prototype's; returns what puts the old ones back. */
+/** Replaces functions of a prototype; returns a function that restores them. */
 function replaced<T extends object>(
   target: T,
   change: Partial<Record<keyof T, unknown>>,
@@ -55,7 +55,7 @@ const ends =
     for (const end of all) end();
   };
 
-/** Ten failures of anybody's messages stop everybody's, and the probe is the oldest of them. */
+/** Ten failures of any messages stop the whole shop, and the probe tries the oldest of them. */
 const strangersStopAShop: Meddling = {
   begin: () => {
     const { failed, delivered } = Health.prototype;
@@ -86,7 +86,7 @@ const strangersStopAShop: Meddling = {
   },
 };
 
-/** A probe whose lease was lost meanwhile, or whose process was paused, is never over. */
+/** A probe whose lease was lost, or whose process was paused, never ends. */
 const probeThatNeverEnds: Meddling = {
   begin: () => {
     const { beginProbe } = Health.prototype;
@@ -130,7 +130,7 @@ const probesWaitForMinutes: Meddling = {
   },
 };
 
-/** An id that cannot be looked up now makes the message go out again. */
+/** When the conversation id cannot be looked up, the message is submitted again. */
 const lookupThatSubmitsAgain: Meddling = {
   begin: () => {
     const { learn } = Conversations.prototype;
@@ -153,7 +153,7 @@ const everyEmptyAnswerIsTaken: Meddling = {
   begin: () => replaced(LearnedAnswers.prototype, { isTaken: () => Promise.resolve(true) }),
 };
 
-/** What waits, waits for its time, whatever became of the clock. */
+/** Entries wait for their scheduled time even if the clock was set back. */
 const clockThatWentBack: Meddling = {
   begin: (disk) =>
     operation(
@@ -168,7 +168,7 @@ const clockThatWentBack: Meddling = {
     ),
 };
 
-/** An old lease settles as well as a new one. */
+/** A settle with an old lease succeeds. */
 const noFencing: Meddling = {
   begin: (disk) => {
     const { settle } = disk.operations;
@@ -196,7 +196,7 @@ const noDedup: Meddling = {
   },
 };
 
-/** Every entry of a lane may be claimed, not only the first. */
+/** Every entry of a lane can be claimed, not only the head. */
 const noOrder: Meddling = {
   begin: (disk) => {
     const { claim } = disk.operations;
@@ -209,7 +209,7 @@ const noOrder: Meddling = {
   },
 };
 
-/** Leases run out under attempts that go on. */
+/** Leases expire while their attempts continue. */
 const noRenewal: Meddling = {
   call: (name, args) => (name === 'renew' ? [[], args[1]] : args),
 };

@@ -1,7 +1,7 @@
 import type { PlatformTraits } from './platform-traits.ts';
 import type { Random } from './random.ts';
 
-/** What the platform, or something in front of it, does with a request. */
+/** What the platform or a proxy in front of it does with a request. */
 export type PlatformAnswer =
   | (HttpAnswer & { readonly kind: 'answer'; readonly afterMs: number })
   | { readonly kind: 'reset'; readonly afterMs: number }
@@ -16,7 +16,7 @@ export interface HttpAnswer {
   readonly body: string;
 }
 
-/** What is wrong with one field; the field is a dotted path, `contact.email`. */
+/** An error of one field; the field is a dotted path such as `contact.email`. */
 export interface FieldError {
   readonly field: string;
   readonly message: string;
@@ -60,7 +60,7 @@ const REFUSALS: Readonly<Record<number, readonly [detail: string, code: string]>
   503: ['Service unavailable', 'unavailable'],
 };
 
-/** Answers to what is not done, in the shape that a platform's traits give (§7: not shown). */
+/** Error answers, in the shape that a platform's traits give (§7: not shown). */
 export class Refusals {
   readonly #shape: PlatformTraits['errorBodies'];
   readonly #random: Random;
@@ -70,7 +70,7 @@ export class Refusals {
     this.#random = random;
   }
 
-  /** @param fields those at fault, which the shapes `django` and `pointer` name */
+  /** @param fields the fields at fault, which the shapes `django` and `pointer` name */
   of(status: number, fields: readonly FieldError[] = []): HttpAnswer {
     const [detail, code] = REFUSALS[status] ?? ['Error', 'error'];
     switch (this.#shape) {
@@ -87,7 +87,7 @@ export class Refusals {
     }
   }
 
-  /** What a web application firewall shows: a page whose incident number is never the same. */
+  /** The page of a web application firewall, with a different incident number each time. */
   firewall(): HttpAnswer {
     return html(403, 'Request blocked', `Incident ID: ${this.#random.uuid()}`);
   }
@@ -109,7 +109,7 @@ function nested(fields: readonly FieldError[]): Nested {
       if (child === undefined || Array.isArray(child)) node = node[key] = {};
       else node = child;
     }
-    // What is wrong inside of a field says more than what is wrong with the whole of it.
+    // An error inside a field is more specific than one of the whole field.
     const present = node[last];
     if (present === undefined) node[last] = [message];
     else if (Array.isArray(present)) present.push(message);

@@ -2,17 +2,17 @@ import { html, type PlatformAnswer, type Refusals, withHeader } from './platform
 import type { FaultKind, ScheduledFault } from './platform-traits.ts';
 import type { Random } from './random.ts';
 
-/** What a fault can tell about a request. */
+/** The properties of a request that faults depend on. */
 export interface FaultTarget {
   readonly shopId: string;
   readonly method: 'GET' | 'POST';
   /** `messages` of /v2026-04/messages/. */
   readonly collection: string;
-  /** Whether it gets a conversation, or posts to an existing one. */
+  /** Whether it reads a conversation or posts to an existing one. */
   readonly namesConversation: boolean;
 }
 
-/** The scheduled faults of a run: which one hits a request, and when a shop is free of them. */
+/** The scheduled faults of a run: which one hits a request, and when a shop has none. */
 export class FaultSchedule {
   readonly #faults: readonly ScheduledFault[];
   readonly #startedAt: number;
@@ -25,7 +25,7 @@ export class FaultSchedule {
     this.#random = random;
   }
 
-  /** The first fault of the schedule that hits a request. */
+  /** The first scheduled fault that hits a request. */
   hit(at: number, target: FaultTarget): FaultKind | undefined {
     if (at >= this.#healedAt) return undefined;
     for (const fault of this.#faults) {
@@ -82,13 +82,13 @@ function concerns(fault: ScheduledFault, target: FaultTarget): boolean {
   }
 }
 
-/** Faults behind which the platform still handles the request. */
+/** Faults with which the platform still handles the request. */
 export type PassingFault = 'commit then reset' | 'commit then silence' | 'slow';
 
 export const isPassing = (kind: FaultKind): kind is PassingFault =>
   kind === 'commit then reset' || kind === 'commit then silence' || kind === 'slow';
 
-/** What the client gets from a fault that keeps the request from the platform. */
+/** The client's result of a fault that prevents the request from reaching the platform. */
 export function stoppedBy(
   kind: Exclude<FaultKind, PassingFault>,
   run: { at: number; afterMs: number; refusals: Refusals; random: Random },

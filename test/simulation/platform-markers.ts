@@ -1,9 +1,9 @@
 import type { FieldError } from './platform-answers.ts';
 
-/** Whether a message can be stored: as it is, once one element was removed from it, or not at all. */
+/** Whether a message can be stored: unchanged, after one element is removed, or not at all. */
 export type Acceptability = 'always' | 'ladder' | 'never';
 
-/** The parts of a message that markers look at; a normalized message and a payload both have them. */
+/** The parts of a message that markers depend on, in normalized messages and in payloads. */
 export interface MarkedMessage {
   readonly contact?: {
     readonly email?: string | null | undefined;
@@ -25,17 +25,17 @@ export interface Marker {
   acceptable(message: MarkedMessage): Acceptability;
 }
 
-/** What the platform does with a marked message that it does not simply store. */
+/** How the platform handles a marked message, apart from storing it. */
 export type MarkerEffect =
   | { readonly kind: 'refuse'; readonly status: number; readonly field?: FieldError }
-  /** A firewall's page, never twice the same. */
+  /** A firewall's page, different each time. */
   | { readonly kind: 'firewall' }
   | { readonly kind: 'silence' }
-  /** The answer to a repetition, with a message that somebody else sent. */
+  /** The answer to a repetition, with another sender's message. */
   | { readonly kind: 'other message' }
-  /** 500 to the first attempts, which store nothing. */
+  /** The first attempts are answered 500 and not stored. */
   | { readonly kind: 'fail first'; readonly attempts: number }
-  /** The first attempt is stored, and its connection reset. */
+  /** The first attempt is stored and its connection reset. */
   | { readonly kind: 'lose first answer' };
 
 const refuse = (status: number, field?: string): MarkerEffect => ({
@@ -70,7 +70,7 @@ const atFirst = (text: string, description: string, effect: MarkerEffect): Marke
   acceptable: () => 'always',
 });
 
-/** All markers. A platform looks at them in this order; the first that applies decides. */
+/** All markers. The platform checks them in this order; the first that applies decides. */
 export const MARKERS: readonly Marker[] = [
   never('[[500]]', 'answers 500 and stores nothing', refuse(500)),
   never('[[422]]', 'answers 422 and names no field', refuse(422)),
@@ -122,7 +122,7 @@ export const MARKERS: readonly Marker[] = [
   }),
 ];
 
-/** Those that apply to a message's content, in the order of the platform. */
+/** The markers in a message's content, in the platform's order. */
 export function markersOf(content: string): readonly Marker[] {
   if (!content.includes('[[')) return NONE;
   return MARKERS.filter(({ text }) => content.includes(text));
@@ -130,7 +130,7 @@ export function markersOf(content: string): readonly Marker[] {
 
 const NONE: readonly Marker[] = [];
 
-/** The least acceptable of what a message's markers say; two of `ladder` need two removals. */
+/** The worst acceptability of a message's markers; two `ladder` markers need two removals. */
 export function acceptabilityOf(message: MarkedMessage): Acceptability {
   let worst: Acceptability = 'always';
   for (const marker of markersOf(message.message.content)) {

@@ -47,7 +47,7 @@ class Scene {
     return seen(this.request({ path: `/v2026-04/${path}` }));
   }
 
-  /** Stores a message. @returns it as the platform answers it */
+  /** Stores a message. @returns the message as the platform answers it */
   send(change: Change = {}): Body {
     const { status, value } = this.post(email(change));
     expect(status).toBe(201);
@@ -64,7 +64,7 @@ interface Seen {
   readonly status: number | string;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
-  /** The body as JSON; {} when it is none. */
+  /** The body as JSON; {} if it is not JSON. */
   readonly value: Body;
 }
 
@@ -83,7 +83,7 @@ interface Change {
 
 let count = 0;
 
-/** The body of an email as the document allows it, with some fields replaced. */
+/** A valid email body, with some fields replaced. */
 const email = ({ contact, conversation, message }: Change = {}): Record<string, Body> => ({
   contact: { email: 'ann@example.com', name: 'Ann', ...contact },
   conversation: {

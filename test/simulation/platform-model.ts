@@ -23,35 +23,35 @@ export interface PlatformRequest {
   readonly method: 'GET' | 'POST';
   /** With the query: /v2026-04/messages/?limit=5 */
   readonly path: string;
-  /** Their names in lower case. */
+  /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Parsed JSON; for /media/ {file: {name, type, size}, permission}; undefined for no JSON. */
+  /** Parsed JSON; for /media/ {file: {name, type, size}, permission}; undefined if not JSON. */
   readonly body?: unknown;
 }
 
-/** What became of a POST of a known shop. */
+/** The result of a POST of a known shop. */
 export interface LoggedPost {
   readonly at: number;
   readonly shopId: string;
   readonly path: 'messages' | 'media' | 'events';
   readonly remoteId?: string;
   /**
-   * `created`, `duplicate`: it is stored, now or since before, and the platform's answer is under
-   * way. `lost`: it is stored, and the client gets no answer or not the platform's.
-   * `refused`: nothing is stored, and the answer is a 4xx. `failed`: nothing is stored otherwise.
+   * `created`, `duplicate`: it is stored, now or earlier, and the platform's answer is on its way.
+   * `lost`: it is stored, but the client gets no answer, or not the platform's. `refused`: nothing
+   * is stored and the answer is a 4xx. `failed`: nothing is stored for any other reason.
    */
   readonly outcome: 'created' | 'duplicate' | 'refused' | 'failed' | 'lost';
-  /** What the client sees; none when it sees no answer. */
+  /** The status that the client gets; none if it gets no answer. */
   readonly status?: number;
-  /** The message or file that was created or that was there before. */
+  /** The created or existing message or file. */
   readonly id?: string;
 }
 
 /** The platform as the API document describes it, for several shops, with the faults of a run. */
 export interface PlatformModel {
-  /** Answers one request at the present of the clock; what it stores is stored at once. */
+  /** Answers one request at the current time; stored data is visible at once. */
   handle(request: PlatformRequest): PlatformAnswer;
-  /** Ends all scheduled faults, for good. Traits, such as proxyEmptyRate, stay. */
+  /** Ends all scheduled faults permanently. Traits such as proxyEmptyRate remain. */
   heal(): void;
   /** The customers' messages, in the order they were stored. */
   messages(shopId: string): readonly StoredMessage[];
@@ -60,31 +60,31 @@ export interface PlatformModel {
   events(shopId: string): readonly StoredEvent[];
   readonly posts: readonly LoggedPost[];
   /**
-   * Whether Create message would store this body now, were it new and without faults in the way. It
-   * may still be taken for a repetition.
+   * Whether Create message would store this body now, if it were new and there were no faults. It
+   * may still count as a repetition.
    */
   wouldAccept(shopId: string, payload: unknown): boolean;
   /** Whether none of the shop's fault windows is open and its key may write. */
   healthyAt(shopId: string, at: number): boolean;
-  /** When the shop's last fault window closes: the model's creation without one, or Infinity. */
+  /** When the shop's last fault window ends; the model's creation if it has none, or Infinity. */
   healthySince(shopId: string): number;
 }
 
 export interface PlatformModelOptions {
   readonly random: Random;
-  /** Milliseconds; every time of the model is one of this clock, except those of the traits. */
+  /** Milliseconds; all times of the model use this clock, except those of the traits. */
   readonly now: () => number;
   readonly shops: readonly { readonly shopId: string; readonly apiKey: string }[];
-  /** Those not given are DEFAULT_TRAITS. */
+  /** Missing ones are taken from DEFAULT_TRAITS. */
   readonly traits?: Partial<PlatformTraits>;
 }
 
-/** A platform that knows these shops and has nothing of them yet. */
+/** Creates a platform with these shops and no data. */
 export function createPlatformModel(options: PlatformModelOptions): PlatformModel {
   return new Model(options);
 }
 
-/** A request, taken apart. */
+/** A parsed request. */
 interface Target {
   readonly method: 'GET' | 'POST';
   readonly shopId: string;
@@ -198,7 +198,7 @@ class Model implements PlatformModel {
     return store;
   }
 
-  /** Whether a proxy replaces the answer to a POST, and if so before or after the platform acts. */
+  /** Whether a proxy replaces a POST's answer, before or after the platform acts. */
   #emptied(): 'before' | 'after' | undefined {
     const rate = this.#traits.proxyEmptyRate;
     if (rate <= 0 || !this.#proxy.chance(rate)) return undefined;
@@ -328,7 +328,7 @@ function remoteIdOf(body: unknown): string | undefined {
   return typeof remoteId === 'string' ? remoteId : undefined;
 }
 
-/** A member of a member of what may be anything. */
+/** A nested member of a value of any type. */
 function member(body: unknown, outer: string, inner: string): unknown {
   const part = memberOf(body, outer);
   return memberOf(part, inner);

@@ -19,16 +19,16 @@ const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 export const isUuid = (text: string): boolean => UUID.test(text);
 
-/** A GET request, taken apart. */
+/** A parsed GET request. */
 export interface ReadTarget {
   readonly collection: string;
-  /** Of /v2026-04/messages/{id}/; `count` for tickets. */
+  /** The id in /v2026-04/messages/{id}/; `count` for tickets. */
   readonly id: string | undefined;
   readonly query: URLSearchParams;
   readonly host: string;
 }
 
-/** A query that cannot be answered; caught where reads are answered. */
+/** An invalid query; caught in `answer`. */
 class InvalidQuery extends Error {
   readonly field: string;
 
@@ -48,7 +48,7 @@ export class PlatformReads {
     this.#refusals = refusals;
   }
 
-  /** @returns the resource, a page of them, or what is wrong with the request */
+  /** @returns the resource, a page of resources, or an error */
   answer(store: ShopStore, target: ReadTarget, at: number): HttpAnswer {
     try {
       return target.id === undefined
@@ -115,7 +115,7 @@ export class PlatformReads {
     const limit = this.#limit(query.get('limit'));
     const isNewestFirst = this.#traits.listOrder === 'newest first';
     const total = items.length;
-    // How many results stand before an item, in the order of the list.
+    // The number of results before an item, in the order of the list.
     const place = (seq: number): number =>
       isNewestFirst ? total - countBelow(items, seq + 1) : countBelow(items, seq);
     let start = 0;
@@ -207,7 +207,7 @@ function messagesOf(store: ShopStore, filters: Filters): readonly ReadableMessag
   const one = filters.list('conversation_id');
   const many = filters.list('conversation_id__in');
   const ticket = filters.list('ticket_id');
-  // The common case without a walk through all messages.
+  // The most frequent case, without scanning all messages.
   const first = one?.[0];
   const all = first === undefined ? store.readable : (store.conversation(first)?.messages ?? []);
   if (many === null && ticket === null) return all;
@@ -280,7 +280,7 @@ function linkTo({ host, collection, query }: ReadTarget, cursor: string): string
   return `https://${host}${VERSION}/${collection}/?${linked.toString()}`;
 }
 
-/** How many items have a smaller `seq`: the place where one with this `seq` stands or would stand. */
+/** The number of items with a smaller `seq`, which is the index of an item with this `seq`. */
 function countBelow(items: readonly { readonly seq: number }[], seq: number): number {
   let low = 0;
   let high = items.length;

@@ -2,10 +2,10 @@ import type { EventPayload, MediaForm, MessagePayload } from './platform-validat
 import type { PlatformTraits } from './platform-traits.ts';
 import type { Random } from './random.ts';
 
-/** A message as reads show it: a customer's, or an agent's reply. */
+/** A message as reads return it: a customer's, or an agent's reply. */
 export interface ReadableMessage {
   readonly id: string;
-  /** Its place among all messages of the shop. */
+  /** Its index among all messages of the shop. */
   readonly seq: number;
   readonly at: number;
   readonly remoteId: string | null;
@@ -77,7 +77,7 @@ interface OpenConversation extends StoredConversation {
 
 const CONTENT_DEDUP_MS = 5 * 60_000;
 
-/** Everything that the platform has of one shop. No shop sees another's. */
+/** Everything that the platform stores for one shop, separate from other shops. */
 export class ShopStore {
   readonly messages: StoredMessage[] = [];
   /** The customers' messages and the agent's replies, oldest first. */
@@ -95,7 +95,7 @@ export class ShopStore {
   readonly #contactById = new Map<string, StoredContact>();
   readonly #contactByAddress = new Map<string, string>();
   readonly #mediaById = new Map<string, StoredMedia>();
-  /** Message-IDs that emails of a conversation are known by or refer to. */
+  /** Message-IDs of a conversation's emails and of the emails that they refer to. */
   readonly #threads = new Map<string, OpenConversation>();
   readonly #byDedupKey = new Map<string, StoredMessage>();
   #otherMessage: ReadableMessage | undefined;
@@ -124,7 +124,7 @@ export class ShopStore {
     return media !== undefined && at - media.at < (this.#traits.mediaLifetimeMs ?? Infinity);
   }
 
-  /** The message that one is a repetition of, by the dedup trait (§4.7 rule 5). */
+  /** The stored message that this one repeats, by the dedup trait (§4.7 rule 5). */
   duplicateOf(payload: MessagePayload, at: number): StoredMessage | undefined {
     const key = this.#dedupKey(payload, this.#joined(payload));
     const earlier = key === undefined ? undefined : this.#byDedupKey.get(key);
@@ -155,7 +155,7 @@ export class ShopStore {
       attachments: message.attachments ?? [],
       payload,
     };
-    // A repetition may name the conversation that the first message only began.
+    // A repetition may name the conversation that the first message created.
     for (const place of [joined, conversation]) {
       const key = this.#dedupKey(payload, place);
       if (key !== undefined) this.#byDedupKey.set(key, stored);
@@ -167,7 +167,7 @@ export class ShopStore {
     return stored;
   }
 
-  /** A message that nobody here sent and that reads show, though no list of this store has it. */
+  /** Another sender's message: single reads return it, but it is in no list. */
   otherMessage(at: number): ReadableMessage {
     if (this.#otherMessage !== undefined) return this.#otherMessage;
     const day = 24 * 3_600_000;
@@ -217,7 +217,7 @@ export class ShopStore {
     return contact;
   }
 
-  /** The conversation that a message goes into, when it exists: the one named, or an email thread. */
+  /** The existing conversation of a message: the one that it names, or its email thread. */
   #joined({ conversation, message }: MessagePayload): OpenConversation | undefined {
     const id = conversation.id ?? null;
     if (id !== null) return this.#conversationById.get(id.toLowerCase());
@@ -249,7 +249,7 @@ export class ShopStore {
         return payload.message.remote_id ?? undefined;
       case 'content': {
         const contactId = this.#knownContact(payload.contact)?.id ?? joined?.contactId;
-        // Two visitors without an address are not one person.
+        // Two visitors without an address are different people.
         if (contactId === undefined) return undefined;
         return `${contactId}\n${joined?.id ?? 'new'}\n${payload.message.content}`;
       }
@@ -324,7 +324,7 @@ export class ShopStore {
   }
 }
 
-/** What a person is known by, the most reliable first. */
+/** The identifiers of a person, the most reliable first. */
 function addressesOf({ email, phone, remote_id: remoteId }: Person): readonly string[] {
   const addresses: string[] = [];
   if ((email ?? '') !== '') addresses.push(`email ${(email ?? '').toLowerCase()}`);

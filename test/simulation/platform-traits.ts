@@ -1,24 +1,24 @@
 import type { Random } from './random.ts';
 
 /**
- * How one platform behaves where the API document leaves it open (`not shown`), and what goes wrong
- * with it. Plain data: `JSON.stringify` of it, together with a seed, reproduces a run.
+ * How one platform behaves where the API document does not say (`not shown`), and which faults it
+ * has. Plain data: `JSON.stringify` of it and a seed reproduce a run.
  */
 export interface PlatformTraits {
-  /** What a new message is answered with (§4.7 rule 6: not shown). */
+  /** The answer to a new message (§4.7 rule 6: not shown). */
   readonly newMessageAnswer: (typeof NEW_MESSAGE_ANSWERS)[number];
   /** The status of that answer and of other creations (§4: not shown). */
   readonly createdStatus: (typeof CREATED_STATUSES)[number];
-  /** What a repeated message is answered with; `conflict` is a 409 with the existing message. */
+  /** The answer to a repeated message; `conflict` is a 409 with the existing message. */
   readonly duplicateAnswer: (typeof DUPLICATE_ANSWERS)[number];
   /**
-   * What makes two messages the same (§4.7 rule 5: not shown). `content`: contact, conversation and
-   * content are equal and at most five minutes lie between. `none`: every message is stored.
+   * Which messages count as repetitions (§4.7 rule 5: not shown). `content`: contact, conversation
+   * and content are equal within five minutes. `none`: every message is stored.
    */
   readonly dedup: (typeof DEDUPS)[number];
   /** Whether answers show `remote_id`; otherwise it is null. */
   readonly keepsRemoteId: boolean;
-  /** What the key may do (§5.3: not shown); what it may not is answered with 403. */
+  /** The key's scopes (§5.3: not shown); other operations are answered 403. */
   readonly scopes: {
     readonly contacts: boolean;
     readonly readMessages: boolean;
@@ -30,25 +30,25 @@ export interface PlatformTraits {
   readonly validationStatus: 400 | 422;
   /** The body of every refusal (§7: not shown). */
   readonly errorBodies: (typeof ERROR_BODIES)[number];
-  /** What `email format` means (§4.7). */
+  /** How `email format` is validated (§4.7). */
   readonly emails: (typeof EMAILS)[number];
   /** How long an uploaded file can be attached; without it, forever. */
   readonly mediaLifetimeMs?: number;
   /** The order of every list (§4: not shown). */
   readonly listOrder: (typeof LIST_ORDERS)[number];
-  /** Results of a page without `limit`, and the most that `limit` gives (§8: not shown). */
+  /** The page size without `limit`, and the maximum of `limit` (§8: not shown). */
   readonly defaultLimit: number;
   readonly maxLimit: number;
-  /** Whether the agent's replies, which quote the customer, stand in the lists of messages. */
+  /** Whether message lists contain the agent's replies, which quote the customer. */
   readonly agentReplies: boolean;
   /**
-   * The share of POSTs that a proxy answers with an empty 200: one half of them without asking the
-   * platform, the other half in place of the platform's answer.
+   * The share of POSTs that a proxy answers with an empty 200: half of them without forwarding the
+   * request, the other half in place of the platform's answer.
    */
   readonly proxyEmptyRate: number;
   /** The shortest and the longest time to an answer. */
   readonly latencyMs: readonly [low: number, high: number];
-  /** Requests of one shop in a second; further ones get 429 (§8: not shown). */
+  /** The maximum requests per second of one shop; further ones get 429 (§8: not shown). */
   readonly maxPerSecond?: number;
   readonly faults: readonly ScheduledFault[];
 }
@@ -62,7 +62,7 @@ export interface ScheduledFault {
   readonly scope: string;
   readonly paths: (typeof FAULT_PATHS)[number];
   readonly kind: FaultKind;
-  /** The share of the requests that it hits. */
+  /** The share of requests that fail. */
   readonly rate: number;
 }
 
@@ -102,7 +102,7 @@ export const FAULT_KINDS = [
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
-/** A platform without faults that says everything a client could ask for. */
+/** A platform without faults and with complete answers. */
 export const DEFAULT_TRAITS: PlatformTraits = {
   newMessageAnswer: 'message',
   createdStatus: 201,
@@ -124,8 +124,8 @@ export const DEFAULT_TRAITS: PlatformTraits = {
 };
 
 /**
- * Traits for one run. Each differs from its default by a coin of its own, from a stream of its own,
- * so that every combination occurs and a further trait does not change those of existing seeds.
+ * Traits for one run. Each is drawn independently from a random stream of its own, so that every
+ * combination occurs and a new trait does not change those of existing seeds.
  * @param horizonMs how long senders are active: fault windows begin before it
  */
 export function randomTraits(
@@ -175,7 +175,7 @@ export function randomTraits(
   };
 }
 
-/** None for a quarter of the runs, otherwise one to four. */
+/** No faults in a quarter of the runs, otherwise one to four. */
 function randomFaults(
   random: Random,
   shops: readonly { readonly shopId: string }[],
@@ -186,7 +186,7 @@ function randomFaults(
     const draw = random.fork(`fault ${index}`);
     const kind = draw.pick(FAULT_KINDS);
     const fromMs = draw.integer(horizonMs);
-    // As many short windows as long ones: from a second to half of the horizon.
+    // Short and long windows are equally frequent: from a second to half of the horizon.
     const lengthMs = 1_000 * Math.max(1, horizonMs / 2_000) ** draw.fraction();
     const concernsAllPaths = kind === '404 conversations' || draw.chance(0.5);
     return {

@@ -49,7 +49,7 @@ export interface EventPayload {
   readonly metric?: Readonly<Record<string, unknown>>;
 }
 
-/** The form of Upload media (§4.8), as the transport describes it. */
+/** The form of Upload media (§4.8) as the transport passes it. */
 export interface MediaForm {
   readonly file: { readonly name: string; readonly type: string; readonly size: number };
   readonly permission?: 'private' | 'public';
@@ -175,8 +175,9 @@ const eventBody = compiler('none').compile<EventPayload>(EVENT_SCHEMA);
 const mediaForm = compiler('none').compile<MediaForm>(MEDIA_SCHEMA);
 
 /**
- * Whether a body fits the table of §4.7. Beyond the table: a new conversation needs a type (rule 2),
- * email and sms need `agent_contact`, and web_chat has none. Unknown fields are ignored.
+ * Validates a body against the table of §4.7. In addition, a new conversation needs a type (rule
+ * 2), email and sms need `agent_contact`, and web_chat must not have it. Unknown fields are
+ * ignored.
  */
 export function checkMessage(
   body: unknown,
@@ -198,7 +199,7 @@ export function checkMessage(
   return errors.length === 0 ? { body } : { errors };
 }
 
-/** Whether a body fits the tables of §4.1: a name, and at least one of contact and metric. */
+/** Validates a body against the tables of §4.1: a name, and at least one of contact and metric. */
 export function checkEvent(body: unknown): Checked<EventPayload> {
   if (!eventBody(body)) return { errors: fieldErrors(eventBody.errors) };
   if (body.contact === undefined && body.metric === undefined) {
@@ -207,7 +208,7 @@ export function checkEvent(body: unknown): Checked<EventPayload> {
   return { body };
 }
 
-/** Whether a form fits the table of §4.8. */
+/** Validates a form against the table of §4.8. */
 export function checkMedia(form: unknown): Checked<MediaForm> {
   return mediaForm(form) ? { body: form } : { errors: fieldErrors(mediaForm.errors) };
 }

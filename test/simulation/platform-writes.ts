@@ -16,7 +16,7 @@ import {
   type MessagePayload,
 } from './platform-validation.ts';
 
-/** What the platform itself does with a request, before the network has its say. */
+/** The platform's own result for a request, before network faults. */
 export interface Handled {
   readonly http: HttpAnswer;
   readonly stored?: 'created' | 'duplicate';
@@ -24,11 +24,11 @@ export interface Handled {
   readonly network?: 'silence' | 'reset';
 }
 
-/** Answers the POST endpoints, and keeps what they give in a shop's store. */
+/** Answers the POST endpoints and stores their data for a shop. */
 export class PlatformWrites {
   readonly #traits: PlatformTraits;
   readonly #refusals: Refusals;
-  /** How often a message was posted that a marker treats differently at first. */
+  /** How often messages were posted whose marker affects the first attempts only. */
   readonly #attempts = new Map<string, number>();
 
   constructor(traits: PlatformTraits, refusals: Refusals) {
@@ -36,7 +36,7 @@ export class PlatformWrites {
     this.#refusals = refusals;
   }
 
-  /** Whether Create message would store this body, were it new (§4.7). */
+  /** Whether Create message would store this body if it were new (§4.7). */
   wouldAccept(store: ShopStore, body: unknown, at: number): boolean {
     const checked = checkMessage(body, this.#traits.emails);
     if (checked.errors !== undefined) return false;
@@ -70,7 +70,7 @@ export class PlatformWrites {
     };
   }
 
-  /** What a marker does with this attempt; undefined when it lets the message through. */
+  /** A marker's effect on this attempt; undefined if it lets the message pass. */
   #effectOf(marker: Marker, payload: MessagePayload, shopId: string): MarkerEffect | undefined {
     const { effect } = marker;
     if (effect.kind !== 'fail first' && effect.kind !== 'lose first answer') {
@@ -104,7 +104,7 @@ export class PlatformWrites {
     }
   }
 
-  /** What the shop lacks of what a message names: the conversation, or a file. */
+  /** The error if the message names a conversation or a file that the shop does not have. */
   #missing(store: ShopStore, payload: MessagePayload, at: number): HttpAnswer | undefined {
     const { conversation, message } = payload;
     const id = conversation.id ?? null;
@@ -153,7 +153,7 @@ export class PlatformWrites {
     }
   }
 
-  /** §4.8: keeps a file. */
+  /** §4.8: stores a file. */
   uploadMedia(store: ShopStore, body: unknown, at: number): Handled {
     const checked = checkMedia(body);
     if (checked.errors !== undefined) return this.#invalid(checked.errors);
@@ -170,7 +170,7 @@ export class PlatformWrites {
     const { createdStatus } = this.#traits;
     if (contact === undefined) return { http: json(createdStatus, {}), stored: 'created' };
     const { id, email, phone, remoteId } = contact;
-    // Its fields are strings: what the contact does not have is left out.
+    // The fields are strings, so missing ones are left out.
     const resolved = {
       id,
       ...(email === null ? {} : { email }),

@@ -3,7 +3,7 @@ import { describeTraits } from './platform-traits.ts';
 import { type Meddling, type Run, runSeed } from './run.ts';
 import { SimulatedDisk } from './store.ts';
 
-/** A disk for all the runs of this thread. */
+/** One disk for all runs of this thread. */
 const disk = new SimulatedDisk();
 
 export interface Played {
@@ -12,13 +12,13 @@ export interface Played {
   readonly run: Run;
 }
 
-/** Plays one seed and checks what is promised. */
+/** Runs one seed and checks the invariants. */
 export async function play(seed: number, meddling?: Meddling): Promise<Played> {
   const run = await runSeed(seed, disk, meddling);
   return { seed, run, violations: violationsOf(run) };
 }
 
-/** For people: what the run was, and what was wrong. */
+/** A readable report of the run and its violations. */
 export function told({ seed, run, violations }: Played): string {
   const { scenario } = run;
   return [

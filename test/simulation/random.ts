@@ -1,4 +1,4 @@
-/** A stream of draws that a seed decides. */
+/** A random stream that a seed determines. */
 export interface Random {
   /** At least 0 and less than 1. */
   fraction(): number;
@@ -8,13 +8,13 @@ export interface Random {
   between(low: number, high: number): number;
   /** True with this probability. */
   chance(probability: number): boolean;
-  /** One of a list, each equally likely. @throws RangeError when the list is empty */
+  /** One element of a list, each equally likely. @throws RangeError when the list is empty */
   pick<T>(list: readonly T[]): T;
   /** A UUID of version 4. */
   uuid(): string;
   /**
-   * Another stream, which this stream's seed and the label decide. It takes no draw of this one and
-   * does not depend on the draws taken so far: the same label always gives the same stream.
+   * Another stream, determined by this stream's seed and the label. It uses no draw of this stream
+   * and does not depend on the draws made so far: the same label always gives the same stream.
    */
   fork(label: string): Random;
 }
@@ -39,7 +39,7 @@ class Sfc32 implements Random {
     this.#a = keyA | 0;
     this.#b = keyB | 0;
     this.#c = mixed(keyA ^ mixed(keyB)) | 0;
-    // Similar keys give similar first draws; after twelve rounds every bit depends on every other.
+    // Similar keys give similar first draws; after twelve rounds all bits depend on each other.
     for (let round = 0; round < 12; round++) this.#next();
   }
 
@@ -98,7 +98,7 @@ class Sfc32 implements Random {
 
 const hex = (word: number): string => (word >>> 0).toString(16).padStart(8, '0');
 
-/** The finalizer of MurmurHash3: a bijection of 32 bits in which every bit changes every other. */
+/** The finalizer of MurmurHash3: a bijection of 32 bits in which all bits affect each other. */
 function mixed(word: number): number {
   let mix = word >>> 0;
   mix = Math.imul(mix ^ (mix >>> 16), 0x85ebca6b);

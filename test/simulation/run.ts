@@ -22,7 +22,7 @@ import { type CallFate, simulatedSpool } from './store.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 export const EPOCH = Date.UTC(2026, 0, 1);
-/** After everybody has stopped writing and everything has healed, this long is looked on. */
+/** How long the run continues after all senders have stopped and all faults have ended. */
 const QUIET_MS = 6 * 60_000;
 
 export interface Outage {
@@ -31,14 +31,14 @@ export interface Outage {
   readonly kind: 'pause' | 'crash' | 'store';
 }
 
-/** What became of one message. */
+/** The history of one message. */
 export interface Fate {
   readonly message: SimulatedMessage;
-  /** When its sender was told that it is accepted. */
+  /** When its sender got the acknowledgement. */
   acceptedAt: number | undefined;
   entryId: string | undefined;
   deliveredAt: number | undefined;
-  /** An operator or an erasure had a hand in it. */
+  /** An operator moved the entry, or it was erased. */
   isMeddledWith: boolean;
   wasDetached: boolean;
   claims: number[];
@@ -50,20 +50,20 @@ export interface Run {
   readonly platform: PlatformModel;
   readonly fates: readonly Fate[];
   readonly endedAt: number;
-  /** Times in which the process or its store could not do anything. */
+  /** Periods in which the process or its store did not work. */
   readonly outages: readonly Outage[];
-  /** When a probe was sent, by shop; not those that somebody asked for. */
+  /** When probes were sent, by shop; those on request not included. */
   readonly probes: ReadonlyMap<string, number[]>;
   readonly alarms: readonly {
     readonly at: number;
     readonly event: string;
     readonly detail: string;
   }[];
-  /** Claims of entries at which the same process was at work, and had not lost the lease. */
+  /** Claims of entries that the same process was already attempting, with a valid lease. */
   readonly overlaps: readonly Overlap[];
-  /** What the store has in the end, by tag. */
+  /** The store's entries at the end, by tag. */
   readonly entries: ReadonlyMap<string, EntryInTheEnd>;
-  /** How many calls of the store and requests to the platform there were. */
+  /** The number of store calls and of requests to the platform. */
   readonly calls: number;
   readonly requests: number;
 }
@@ -88,24 +88,24 @@ export interface EntryInTheEnd {
 
 const KEY = { hash: (kind: string, text: unknown) => Buffer.from(`${kind}${String(text)}`) };
 
-/** Puts a fault back, or changes what the run is given. */
+/** Injects a fault or changes the inputs of a run. */
 export interface Meddling {
   readonly scenario?: (scenario: Scenario) => Scenario;
-  /** Of the calls of the store: before they are made. */
+  /** Changes the arguments of store calls. */
   readonly call?: (name: OperationName, args: unknown[]) => unknown[];
-  /** Of the nth call of the store, `atMs` after the beginning; undefined: as the scenario has it. */
+  /** The fate of the nth store call, `atMs` after the start; undefined: as in the scenario. */
   readonly fate?: (name: OperationName, nth: number, atMs: number) => CallFate | undefined;
-  /** What becomes of the nth request instead of being answered. */
+  /** Replaces the answer to the nth request. */
   readonly request?: (nth: number, atMs: number) => PlatformAnswer | undefined;
-  /** A full disk takes what is new, and nothing that delivery wants to write. */
+  /** On a full disk new messages are stored and delivery's writes fail. */
   readonly eatsBallast?: true;
-  /** What failed to be stored is acknowledged. */
+  /** Messages that were not stored are acknowledged. */
   readonly acknowledgesUnstored?: true;
-  /** Puts faults into the process's own code for the time of a run; returns what takes them out. */
+  /** Injects faults into the process's code for one run; returns a function that removes them. */
   readonly begin?: (disk: SimulatedDisk) => () => void;
 }
 
-/** Plays one seed from beginning to end. The same seed plays the same, to the last draw. */
+/** Runs one seed from start to end. A seed always gives exactly the same run. */
 export async function runSeed(
   seed: number,
   disk: SimulatedDisk,
@@ -135,7 +135,7 @@ class World {
   readonly #outages: Outage[] = [];
   readonly #probes = new Map<string, number[]>();
   readonly #alarms: { at: number; event: string; detail: string }[] = [];
-  /** When the attempts that are under way began, by entry. */
+  /** When the attempts in flight began, by entry. */
   readonly #attempts = new Map<string, number>();
   readonly #overlaps: Overlap[] = [];
   readonly #latency: Random;
@@ -207,7 +207,7 @@ class World {
     }
   }
 
-  /** Nobody writes any more, nothing fails any more. */
+  /** The time from which no one writes and nothing fails. */
   #calmFrom(): number {
     const { shops, activeMs, happenings } = this.#scenario;
     const ends = happenings.map((happening) => {
@@ -234,7 +234,7 @@ class World {
       die: () => this.#crash(1000, 0),
       isAlive: () => this.#time.process === process,
       prepare: (name, args) => {
-        // Whatever becomes of it, the attempt is over. `args` are those of the operation.
+        // The attempt has ended, whatever the result. `args` are those of the operation.
         if (name === 'settle') this.#attempts.delete((args[0] as Lease).id);
         return this.#meddling.call?.(name, args) ?? args;
       },
@@ -254,7 +254,7 @@ class World {
       () => {
         if (this.#time.process === process) this.#heart = heart;
       },
-      // The store failed at the start: somebody starts it again.
+      // The store failed at the start, so the process is started again.
       () => this.#crash(1000, 0),
     );
   }
@@ -276,7 +276,7 @@ class World {
     return this.#fate.chance(0.1) ? 'done, but the process dies' : 'not done';
   }
 
-  /** The platform, behind a network that may have faults of its own. */
+  /** The platform behind a network with faults of its own. */
   #network(): Pick<PlatformModel, 'handle'> {
     return {
       handle: (request) => {
@@ -287,7 +287,7 @@ class World {
     };
   }
 
-  /** The sender's side: it tries again until it is told that the message is accepted. */
+  /** The sender: tries again until it gets the acknowledgement. */
   #send(fate: Fate): void {
     const again = () =>
       this.#time.at(this.#time.now + this.#senders.between(1000, 10_000), () => this.#send(fate));
@@ -350,7 +350,7 @@ class World {
     }
   }
 
-  /** Probes that come of it are not the shop's own. */
+  /** Runs an operator's action, so that the probes it causes are not counted as the shop's own. */
   #byHand(act: () => void): void {
     for (const { shopId } of this.#scenario.shops) this.#askedAt.set(shopId, this.#time.now);
     act();
@@ -400,7 +400,7 @@ class World {
     if (outcome.state === 'queued' && outcome.detach) fate.wasDetached = true;
   }
 
-  /** The sender may not hear of it. */
+  /** Records accepted entries, even if the sender gets no acknowledgement. */
   #watchAccept(entries: readonly NewEntry[], result: unknown): void {
     const accepted = result as readonly Accepted[];
     for (const [index, { dedupKey }] of entries.entries()) {
@@ -419,7 +419,7 @@ class World {
     }
     const [only] = requests;
     if (only === undefined || !isProbe(only) || answers[0]?.claimed.length === 0) return;
-    // One that was asked for may come at any time, and the next counts from it.
+    // A requested probe may come at any time, and the next interval starts with it.
     const asked = this.#askedAt.get(only.shopId);
     const times = this.#probes.get(only.shopId) ?? [];
     if (asked !== undefined && this.#time.now - asked < 30_000) times.length = 0;
@@ -445,7 +445,7 @@ class World {
   }
 }
 
-/** Nothing else asks for what is due by itself as a source of its own. */
+/** Whether a claim is a probe's: only probes use `due` as a source. */
 export const isProbe = ({ from }: ClaimRequest): boolean => from.includes('due');
 
 function arrivalOf({ tag, shopId, channel, lane, wanted }: SimulatedMessage): Arrival {

@@ -8,20 +8,20 @@ import type { Random } from './random.ts';
 const MINUTE = 60_000;
 
 export interface SimulatedMessage {
-  /** Stands in its content, so that it is known again on any platform. */
+  /** Part of its content, which identifies it on any platform. */
   readonly tag: string;
   readonly at: number;
   readonly shopId: string;
   readonly channel: Channel;
   readonly lane: string;
   readonly wanted: Wanted;
-  /** Written by somebody who aims at others, or at us. */
+  /** From a hostile sender. */
   readonly isStrange: boolean;
-  /** The sender sends it so often, without waiting. */
+  /** How often the sender sends it, without waiting. */
   readonly copies: number;
 }
 
-/** What is done to the process, or by operators; `at` in milliseconds from the beginning. */
+/** A disturbance of the process or an operator's action; `at` in milliseconds from the start. */
 export type Happening =
   | { readonly at: number; readonly kind: 'pause'; readonly ms: number }
   | {
@@ -31,14 +31,14 @@ export type Happening =
       readonly skewMs: number;
     }
   | { readonly at: number; readonly kind: 'reload' }
-  /** As if they had run out, and another process might have claimed what they were for. */
+  /** All leases are lost, as if expired and possibly claimed by another process. */
   | { readonly at: number; readonly kind: 'leases lost' }
   | { readonly at: number; readonly kind: 'try now'; readonly shopId: string }
-  /** Of a random entry that is not delivered. */
+  /** Applied to a random entry that is not delivered. */
   | { readonly at: number; readonly kind: 'retry' | 'discard' | 'erase' }
-  /** Nothing new can be stored for so long; outcomes can, from the ballast. */
+  /** For this time no message can be stored; outcomes can, because of the ballast. */
   | { readonly at: number; readonly kind: 'disk full'; readonly ms: number }
-  /** Calls of the store fail for so long, each with this probability. */
+  /** For this time each store call fails with this probability. */
   | {
       readonly at: number;
       readonly kind: 'store fails';
@@ -53,9 +53,9 @@ export interface Scenario {
   readonly happenings: readonly Happening[];
   readonly concurrency: number;
   readonly requestTimeoutMs: number;
-  /** People write until then. */
+  /** Senders write until then. */
   readonly activeMs: number;
-  /** Every shop has more to deliver than there are slots. */
+  /** Every shop has more messages to deliver than there are slots. */
   readonly isBacklog?: true;
 }
 
@@ -69,11 +69,11 @@ const ODD_SENDERS = [
   'a..b@example.com',
 ];
 const MARKS = MARKERS.map(({ text }) => text);
-/** Faults after which a request waits for its whole timeout, or for long. */
+/** Faults that make a request wait for its whole timeout or a long time. */
 export const SILENT = ['black hole', 'commit then silence', 'slow'];
 const HARMLESS = ['[[flaky]]', '[[lost-once]]'];
 
-/** One run, drawn from the seed; each feature by a coin of its own (swarm testing). */
+/** Draws one run from the seed; each feature is drawn independently (swarm testing). */
 export function drawScenario(random: Random): Scenario {
   const draw = random.fork('scenario');
   if (random.fork('kind').chance(0.03)) return threeBacklogs(draw);
@@ -98,7 +98,7 @@ export function drawScenario(random: Random): Scenario {
   };
 }
 
-/** Three shops with a backlog each, and nothing wrong: they take turns. */
+/** Three shops with a backlog each and no faults, which must be served in turn. */
 function threeBacklogs(random: Random): Scenario {
   const shops = Array.from({ length: 3 }, (_, index) => ({
     shopId: `00000000-0000-4000-8000-00000000000${index + 1}`,
@@ -125,8 +125,8 @@ function threeBacklogs(random: Random): Scenario {
 }
 
 /**
- * A platform whose own answer to a new message is an empty 200 cannot be told from a proxy that
- * answers so in its place: nobody could do right by both.
+ * A platform that answers a new message with an empty 200 cannot be distinguished from a proxy that
+ * does so in its place, and no gateway can handle both correctly.
  */
 function consistent(traits: PlatformTraits): PlatformTraits {
   const looksLikeProxy = traits.newMessageAnswer === 'empty' && traits.createdStatus === 200;
@@ -220,7 +220,7 @@ function drawHappenings(
   shops: Scenario['shops'],
   { activeMs, messages, traits }: Pick<Scenario, 'activeMs' | 'messages' | 'traits'>,
 ): readonly Happening[] {
-  // At the worst moment: while a message is on its way.
+  // Often at the worst moment, while a message is in transit.
   const moment = () =>
     random.chance(0.5)
       ? random.pick(messages).at + random.integer(400)
@@ -243,7 +243,7 @@ function drawHappenings(
   }));
   sometimes(0.2, 3, (at) => ({ at, kind: 'reload' }));
   sometimes(0.15, 4, (at) => ({ at, kind: 'leases lost' }));
-  // While a request may hang: another attempt is made, and the first one ends after it.
+  // While a request may hang, another attempt begins and the first one ends after it.
   for (const { kind, fromMs, toMs } of traits.faults) {
     const lost = random.fork(`leases ${fromMs}`);
     if (!SILENT.includes(kind) || !lost.chance(0.3)) continue;
@@ -263,7 +263,7 @@ function drawHappenings(
   return happenings.toSorted((a, b) => a.at - b.at);
 }
 
-/** In how many places it has addresses that strict platforms may refuse. */
+/** The number of places with addresses that strict platforms may refuse. */
 export const oddAddresses = ({ wanted }: SimulatedMessage): number =>
   [[wanted.contact.email ?? ''], wanted.cc].filter((emails) =>
     emails.some((email) => email !== '' && isDoubtfulAddress(email)),

@@ -5,7 +5,7 @@ import { play, told } from './play.ts';
 const PORTIONS = runCount(10);
 const AT_ONCE = 30;
 
-/** npm run bench -- simulate plays many more; `--only SEED` plays one again. */
+/** `npm run bench -- simulate` runs many more seeds; `--only SEED` runs one again. */
 describe('whatever platform, people and machine do', () => {
   const portions = Array.from({ length: PORTIONS }, (_, index) => index * AT_ONCE + 1);
   test.each(portions)(

@@ -12,16 +12,16 @@ import {
 import { type OperationCaller, remoteOperations } from '../../src/spool/sqlite/store-calls.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 
-/** What becomes of one call of the store. */
+/** The fate of one store call. */
 export type CallFate = 'done' | 'not done' | 'done, but the process dies' | 'full' | 'lost';
 
 /**
- * The store's own code (`src/spool/sqlite`) on a database in memory that outlives the simulated
- * processes: what a call has committed is there after a crash, and nothing else.
+ * The real store code (`src/spool/sqlite`) on an in-memory database that survives the simulated
+ * processes: committed calls are there after a crash, and nothing else is.
  */
 export class SimulatedDisk {
   readonly db: Database.Database;
-  /** What the database's thread is asked, by name; a fault may be put in the place of one. */
+  /** The operations of the database's thread, by name; a fault may replace one. */
   readonly operations: Operations;
   readonly #store;
   #clock: Clock = () => 0;
@@ -34,7 +34,7 @@ export class SimulatedDisk {
     this.#store = { db: this.db, ...made, operations: this.operations };
   }
 
-  /** An empty database, as new; cheaper than to make one. */
+  /** Empties the database, which is cheaper than creating one. */
   wipe(): void {
     const tables = this.db
       .prepare<[], { name: string }>(
@@ -46,14 +46,14 @@ export class SimulatedDisk {
     this.open(() => 0);
   }
 
-  /** A process opens it: what only the last one had in memory is gone. */
+  /** Opens the database for a new process: the last one's in-memory state is lost. */
   open(clock: Clock): void {
     this.#clock = clock;
     this.#store.fresh.read();
     this.#store.erased.refresh();
   }
 
-  /** @throws what the database's thread would have answered with */
+  /** @throws the error that the database's thread would have returned */
   call<Name extends OperationName>(
     name: Name,
     args: Parameters<Operations[Name]>,
@@ -64,23 +64,23 @@ export class SimulatedDisk {
       if (process.env['SIM_DEBUG']) console.log(result.message);
       throw new SpoolUnavailable(result.message);
     }
-    // The result of the operation of that name.
+    // The result of the operation `name`.
     return result.value as ReturnType<Operations[Name]>;
   }
 }
 
 export interface StoreHooks {
-  /** Milliseconds that a call takes. */
+  /** The duration of a call in milliseconds. */
   readonly latency: () => number;
   readonly fate: (name: OperationName) => CallFate;
-  /** Called with each call that was made, and what it came to. */
+  /** Called with each call that was made and its result. */
   readonly watch: (name: OperationName, args: readonly unknown[], result: unknown) => void;
-  /** Resolves in the process, unless it has died or been killed since. */
+  /** Delivers a result to the process, unless it has died or was killed since. */
   readonly answer: (afterMs: number, settle: () => void) => void;
   readonly die: () => void;
-  /** Whether the process that calls has not died meanwhile. */
+  /** Whether the calling process is still alive. */
   readonly isAlive: () => boolean;
-  /** May change what a call is made with. */
+  /** May change a call's arguments. */
   readonly prepare: (name: OperationName, args: unknown[]) => unknown[];
 }
 
@@ -89,13 +89,13 @@ export function simulatedSpool(disk: SimulatedDisk, hooks: StoreHooks): Spool {
   const call: OperationCaller = (name, ...args) =>
     new Promise((resolve, reject) => {
       if (!hooks.isAlive()) return;
-      // What goes to another thread is a copy.
+      // Arguments for another thread are copied.
       const copy = structuredClone(args);
       const prepared = hooks.prepare(name, copy) as typeof copy;
       const afterMs = hooks.latency();
       const fate = hooks.fate(name);
       if (fate === 'lost') {
-        // Acknowledged, and nothing stored.
+        // Acknowledged without being stored.
         const lost = (args[0] as readonly NewEntry[]).map(({ id }) => ({ id, duplicate: false }));
         hooks.answer(afterMs, () => resolve(lost as ReturnType<Operations[typeof name]>));
         return;

@@ -1,4 +1,4 @@
-/** What may fire at an instant, in this order: timers before what the sockets have brought. */
+/** The order of events at one instant: timers before socket input. */
 const TIMER = 0;
 const INPUT = 1;
 
@@ -7,7 +7,7 @@ interface Event {
   readonly rank: number;
   readonly order: number;
   readonly run: () => void;
-  /** Undefined: the world's own, which no pause and no crash of the process touches. */
+  /** Undefined: an event outside the process, unaffected by its pauses and crashes. */
   readonly process: number | undefined;
   cancelled: boolean;
 }
@@ -15,10 +15,10 @@ interface Event {
 const realSetImmediate = globalThis.setImmediate;
 
 /**
- * Time that passes only when nothing is left to do in the present. Timers of the process under test
- * (the global `setTimeout` and `setInterval`, replaced while a run lasts) and events of the world
- * around it share one queue. The process can be paused, as by SIGSTOP: at its end the timers that
- * were due fire first, all at once, and then what came in meanwhile is read; and it can be killed.
+ * Virtual time, which advances only when nothing is left to do at the present instant. Timers of
+ * the process under test (the global `setTimeout` and `setInterval`, replaced during a run) and
+ * outside events share one queue. The process can be paused, as by SIGSTOP: when the pause ends all
+ * overdue timers fire first, then the input received meanwhile is read. It can also be killed.
  */
 export class VirtualTime {
   readonly #queue: Event[] = [];
@@ -26,7 +26,7 @@ export class VirtualTime {
   #order = 0;
   #process = 0;
   #pausedUntil = 0;
-  /** The process was killed in this very event: what its code still does in it has no effect. */
+  /** The process was killed in the current event: what its code still does in it has no effect. */
   #isDying = false;
   #restore: (() => void) | undefined;
 
@@ -43,17 +43,17 @@ export class VirtualTime {
     return this.#now < this.#pausedUntil;
   }
 
-  /** The process that runs now; another number after each `kill`. */
+  /** The number of the current process; it changes with each `kill`. */
   get process(): number {
     return this.#process;
   }
 
-  /** Something happens in the world. */
+  /** Schedules an event outside the process. */
   at(time: number, run: () => void): void {
     this.#add({ at: Math.max(time, this.#now), rank: INPUT, run, process: undefined });
   }
 
-  /** Something reaches the process that runs now, if that still lives. */
+  /** Schedules input for the current process; dropped if that process has died by then. */
   reach(time: number, run: () => void): void {
     this.#add({ at: Math.max(time, this.#now), rank: INPUT, run, process: this.#owner });
   }
@@ -62,19 +62,19 @@ export class VirtualTime {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#now + ms);
   }
 
-  /** Whose a timer is that is set now; nobody's after a death. */
+  /** The owner of a timer that is set now; no process after a death. */
   get #owner(): number {
     return this.#isDying ? -1 : this.#process;
   }
 
-  /** Nothing of the process that runs now happens any more. */
+  /** Kills the current process: its pending events do not fire. */
   kill(): void {
     this.#process += 1;
     this.#isDying = true;
     this.#pausedUntil = 0;
   }
 
-  /** Replaces the global timers and clocks until `end`. @param clockSkew of the process, in ms */
+  /** Replaces the global timers and clocks until `end`. @param clockSkew offset in ms */
   begin(clockSkew: () => number): void {
     const { setTimeout, clearTimeout, setInterval, clearInterval } = globalThis;
     const dateNow = Date.now;
@@ -101,7 +101,7 @@ export class VirtualTime {
     this.#restore = undefined;
   }
 
-  /** Lets everything happen up to `until`. */
+  /** Runs all events up to `until`. */
   async run(until: number): Promise<void> {
     for (;;) {
       const event = this.#queue[0];
@@ -182,7 +182,7 @@ export class VirtualTime {
   }
 }
 
-/** What `setTimeout` returns here. */
+/** The object that the replaced `setTimeout` returns. */
 class Timer {
   #event: Event;
 
@@ -210,7 +210,7 @@ class Timer {
 const isBefore = (a: Event, b: Event): boolean =>
   a.at !== b.at ? a.at < b.at : a.rank !== b.rank ? a.rank < b.rank : a.order < b.order;
 
-/** Every promise that can go on has gone on. */
+/** Resolves after all pending promise callbacks have run. */
 const settled = (): Promise<void> =>
   new Promise((resolve) => {
     realSetImmediate(resolve);

@@ -2,25 +2,25 @@ import { hash } from 'node:crypto';
 import Database from 'better-sqlite3';
 import type { IndexDatabase, IndexedRow } from './index-database.ts';
 
-/** Entries of one transaction: others that write the index wait for it, some 50 ms. */
+/** Entries per transaction: other writers of the index wait for it, about 50 ms. */
 const PORTION = 1000;
-/** Deliveries this much older than those that were seen are looked at again: clocks step back. */
+/** Deliveries this much older than the last one read are read again: clocks can step back. */
 const OVERLAP_MS = 1000;
 
 /**
- * Brings the index up with the spool, a portion at a time: new entries by seq; those that were
- * indexed before they were delivered, by the time of their delivery; those that were deleted or
- * have another summary, by `changes`. Nothing else of an entry is in the index, so it is indexed
- * once, or twice when its delivery takes long. Where it stands is kept with what it wrote, so
- * nothing is left out and nothing is done twice, whoever else follows meanwhile.
+ * Updates the index from the spool, a portion at a time: new entries by seq; entries that were
+ * indexed before their delivery, by the time of delivery; entries that were deleted or got another
+ * summary, by `changes`. Nothing else of an entry is indexed, so it is indexed once, or twice when
+ * its delivery takes long. The position is stored in the transaction that writes the entries, so
+ * nothing is skipped or indexed twice, even when several processes update the index.
  */
 export class Follow {
   readonly #index: IndexDatabase;
   readonly #spool: Database.Database;
   readonly #sql;
-  /** The newest entry of the look before, which has had time to be delivered. */
+  /** The newest entry at the previous step, which has had time to be delivered. */
   #seenBefore: number;
-  /** What is to be looked at once more, in case a process that ended did not come to it. */
+  /** From where undelivered entries are checked once, for those that the last process missed. */
   #undeliveredAfter: number | undefined = 0;
 
   constructor(index: IndexDatabase, spoolFile: string) {
@@ -30,14 +30,14 @@ export class Follow {
     this.#seenBefore = this.#newest();
   }
 
-  /** Entries that the index does not have yet. */
+  /** The number of entries that are not indexed yet. */
   backlog(): number {
     return Math.max(0, this.#newest() - this.#index.mark('last'));
   }
 
   /**
-   * One portion of what the look before saw: a moment later most entries are delivered, and are
-   * indexed with the ids that the platform gave them. False: there is nothing more to do now.
+   * Indexes one portion of the entries that the previous step saw: by now most are delivered and
+   * are indexed with the ids that the platform assigned. False: there is nothing more to do now.
    */
   step(): boolean {
     const upTo = this.#seenBefore;
@@ -45,7 +45,7 @@ export class Follow {
     return this.#index.transaction(() => this.#work(upTo));
   }
 
-  /** One portion of all that there is, for a command that is about to ask. */
+  /** Indexes one portion of all entries, for a command that is about to query. */
   stepNow(): boolean {
     return this.#index.transaction(() => this.#work(this.#newest()));
   }
@@ -66,7 +66,7 @@ export class Follow {
     return this.#sql.newest.get() ?? 0;
   }
 
-  /** False: the spool is another one or comes from a backup, or its changes are not known any more. */
+  /** False: the spool was replaced or restored from a backup, or its changes were swept. */
   #isOfThisSpool(): boolean {
     const [last, change] = [this.#index.mark('last'), this.#index.mark('change')];
     const { first, newest } = this.#sql.rangeOfChanges.get() ?? {};
@@ -80,7 +80,7 @@ export class Follow {
     const last = this.#index.mark('last');
     const newest = this.#newest();
     if (newest < last) {
-      // The newest were deleted, and their seqs are given again.
+      // The newest entries were deleted, and SQLite assigns their seqs again.
       this.#index.removeAfter(newest);
       this.#setLast(newest);
       return true;
@@ -105,7 +105,7 @@ export class Follow {
     return rows.length === PORTION;
   }
 
-  /** What comes from the platform's answer is indexed with the entry, or afterwards. */
+  /** Adds the ids from the platform's answer to entries that were indexed before delivery. */
   #takeDelivered(): boolean {
     const { settled: newest } = this.#sql.newestSettled.get() ?? {};
     const from = Math.min(this.#index.mark('settled'), newest ?? 0) - OVERLAP_MS;
@@ -140,7 +140,7 @@ export class Follow {
     return true;
   }
 
-  /** As the spool has it now, or gone. What is new comes in its turn. */
+  /** Updates or removes an indexed entry. Entries that are not indexed yet are skipped. */
   #renew(seq: number): void {
     if (seq > this.#index.mark('last')) return;
     const row = this.#sql.one.get(seq);
@@ -149,11 +149,11 @@ export class Follow {
   }
 }
 
-/** Six bytes: the seq of an entry that was deleted may be given to another. */
+/** Six bytes of a hash: detect that a deleted entry's seq was given to another entry. */
 const partOf = (id: string): number =>
   id === '' ? 0 : hash('sha256', id, 'buffer').readUIntBE(0, 6);
 
-/** A connection for short reads: one that lasts would keep the log from being begun anew. */
+/** A connection for short reads: a long read would keep the WAL from being reset. */
 export function openToRead(spoolFile: string): Database.Database {
   const db = new Database(spoolFile, { readonly: true, fileMustExist: true, timeout: 5000 });
   db.pragma('cache_size = -8192');

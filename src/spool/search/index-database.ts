@@ -6,17 +6,17 @@ import { codeOf } from '../../runtime/error-code.ts';
 import type { StoredSummary } from '../entry.ts';
 import { filterTerm, termsOf } from './search-terms.ts';
 
-/** Of the schema and of what `search-terms.ts` makes: another one means a new index. */
+/** The version of the schema and of the terms of `search-terms.ts`; a change rebuilds the index. */
 const VERSION = 2;
-/** Entries with a `seq >> SPAN_BITS` in common share a row of `spans`. */
+/** Entries with the same `seq >> SPAN_BITS` share a row of `spans`. */
 export const SPAN_BITS = 10;
 
 /**
- * `words`: the terms of each entry, by its seq, and no text. Beginnings of up to three characters
- * have lists of their own; for a longer one the lists of its words are merged. Segments are merged
- * by sixteen: each entry is written half as often as by FTS5's four.
- * `undelivered`: entries that were indexed without the ids that the platform gives.
- * `spans`: between which times the entries of 1024 seqs came, so that a time is found by seq.
+ * `words`: the terms of each entry, by its seq, without the text. Prefixes of up to three
+ * characters have their own lists; for a longer one the lists of its words are merged. Segments are
+ * merged sixteen at a time, which writes each entry half as often as FTS5's default of four.
+ * `undelivered`: entries that were indexed without the ids that the platform assigns. `spans`: the
+ * times of the oldest and newest entry of 1024 seqs, to find the seqs of a time.
  */
 const SCHEMA = `
   CREATE VIRTUAL TABLE words USING fts5(
@@ -30,7 +30,7 @@ const SCHEMA = `
   ) STRICT;
   CREATE TABLE marks (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `;
-/** Those of earlier versions as well. */
+/** Including the tables of earlier versions. */
 const TABLES = ['words', 'undelivered', 'spans', 'marks', 'cards', 'shops'];
 
 /** The columns of an entry that the index depends on, and its summary. */
@@ -49,18 +49,18 @@ export type IndexedRow = Pick<
   StoredSummary;
 
 /**
- * `last`: the newest seq that was looked at; `last_id`: a part of its id; `change`: the last of the
- * spool's `changes`; `settled`: up to which time deliveries were looked at.
+ * `last`: the newest seq that was read; `last_id`: a hash of its id; `change`: the last row read of
+ * the spool's `changes`; `settled`: the time up to which deliveries were read.
  */
 type Mark = 'last' | 'last_id' | 'change' | 'settled';
 
 /**
- * In a folder of its own: SQLite syncs the folder of a log without looking at the answer, and a sync of
- * the data folder that fails must be seen.
+ * In a folder of its own: SQLite ignores errors when it fsyncs the folder of a WAL, and a failed
+ * fsync of the data folder must be noticed.
  */
 export const indexFileOf = (dataDir: string): string => join(dataDir, 'search', 'search.db');
 
-/** Nobody may have it open. */
+/** Deletes the index. No process may have it open. */
 export function removeIndex(file: string): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
 }
@@ -68,13 +68,13 @@ export function removeIndex(file: string): void {
 export const isDamage = (error: unknown): boolean =>
   /^SQLITE_(CORRUPT|NOTADB|IOERR_SHORT_READ)/.test(codeOf(error));
 
-/** The index as it is written. All but `transaction` and `rewrite` run inside a transaction. */
+/** The writable index. All methods but `transaction` and `rewrite` run in a transaction. */
 export class IndexDatabase {
   readonly #db: Database.Database;
   readonly #sql;
 
   /**
-   * Opens the index; what is damaged or of another version is made anew, for everything in it is
+   * Opens the index. One that is damaged or of another version is rebuilt, because all of it is
    * derived from the spool.
    */
   static open(file: string): IndexDatabase {
@@ -100,7 +100,7 @@ export class IndexDatabase {
     return this.#db.transaction(work).immediate();
   }
 
-  /** An entry that the index does not have. */
+  /** Adds an entry that is not in the index. */
   add(row: IndexedRow): void {
     this.#sql.add.run(row.seq, indexTermsOf(row));
     if (row.state !== 'delivered') this.#sql.undelivered.run(row.seq);
@@ -117,7 +117,7 @@ export class IndexDatabase {
     this.#sql.delivered.run(seq);
   }
 
-  /** Entries after this seq, which the spool does not have any more. */
+  /** Removes the entries after this seq, which the spool no longer has. */
   removeAfter(seq: number): void {
     for (const one of this.#sql.after.all(seq)) this.remove(one);
   }
@@ -143,8 +143,8 @@ export class IndexDatabase {
   }
 
   /**
-   * Writes the index anew: what was deleted is then nowhere in its files. Outside of a transaction;
-   * takes as long as half a minute with a million entries.
+   * Rewrites the index, so that its files contain nothing of deleted entries. Call it outside a
+   * transaction; takes up to half a minute with a million entries.
    */
   rewrite(): void {
     this.#db.exec(`INSERT INTO words (words) VALUES ('optimize')`);
@@ -171,12 +171,12 @@ function openDatabase(file: string): Database.Database {
   try {
     db.pragma('page_size = 8192');
     db.pragma('journal_mode = WAL');
-    // What a power cut takes is indexed again.
+    // Entries that a power cut loses are indexed again.
     db.pragma('synchronous = NORMAL');
     db.pragma('temp_store = MEMORY');
     db.pragma('cache_size = -16384');
     const isOurs = () => db.pragma('user_version', { simple: true }) === VERSION;
-    // Another process may be first.
+    // Another process may create them first.
     if (!isOurs()) db.transaction(() => isOurs() || createTables(db)).immediate();
     return db;
   } catch (error) {

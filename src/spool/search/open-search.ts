@@ -16,7 +16,7 @@ interface Open {
   readonly search: SearchIndex;
 }
 
-/** The index of one thread; opened when it is first needed, and again when its file has gone. */
+/** The index of one thread; opened on first use, and again when its file was replaced. */
 export class OpenSearch {
   readonly #files: SearchFiles;
   #open: Open | undefined;
@@ -25,7 +25,7 @@ export class OpenSearch {
     this.#files = files;
   }
 
-  /** What is damaged is made anew, and the work done again. */
+  /** Runs `work`; if the index is damaged, rebuilds it and runs `work` again. */
   with<T>(work: (open: Open) => T): T {
     try {
       return work(this.#now());
@@ -52,7 +52,7 @@ export class OpenSearch {
     return this.#open;
   }
 
-  /** Follows to the end, or until the time is over. */
+  /** Indexes until there is nothing left, or until the time is over. */
   catchUp(withinMs: number): void {
     this.with(({ follow }) => {
       const until = performance.now() + withinMs;

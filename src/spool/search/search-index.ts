@@ -10,19 +10,19 @@ import { filterTerm, queryOf } from './search-terms.ts';
 type Filters = Omit<EntrySearch, 'limit'>;
 type Value = string | number;
 type SummaryRow = EntryRow & { [Key in keyof EntrySummary]: string | null };
-/** A condition, or a whole statement, with the values that it binds. */
+/** A condition or a whole statement, with its bound values. */
 interface Sql {
   readonly text: string;
   readonly values: readonly Value[];
 }
 
-/** Of more candidates it is likely that the newest entries are some of them. */
+/** With more candidates, scanning from the newest entry is likely to find matches quickly. */
 const MOST_CANDIDATES = 100_000;
 
 /**
- * Finds entries, the newest first. The index knows which have a word, are of a shop or came by a
- * channel; everything else is asked of the spool in the same statement, so no entry is found in a
- * state that it has left. Entries that the index does not have yet are found without a text.
+ * Finds entries, newest first. The index knows each entry's words, shop and channel; everything
+ * else is checked against the spool in the same statement, so that no entry is returned for a state
+ * that it has left. Entries that are not indexed yet are found only without a text.
  */
 export class SearchIndex {
   readonly #db: Database.Database;
@@ -62,7 +62,7 @@ export class SearchIndex {
     );
   }
 
-  /** Which entries were accepted right before and right after it. */
+  /** The entries that were accepted directly before and after this one. */
   neighbours(id: EntryId): { older?: EntryId; newer?: EntryId } {
     const seq = this.#sql.seqOf.get(id);
     if (seq === undefined) return {};
@@ -75,7 +75,7 @@ export class SearchIndex {
     this.#db.close();
   }
 
-  /** Of the spool and the index at one time. */
+  /** Runs `work` in one snapshot of the spool and the index. */
   #atOnce<T>(work: () => T): T {
     return this.#db.transaction(work).deferred();
   }
@@ -89,7 +89,7 @@ export class SearchIndex {
       return this.#all(amongCandidates(filters, match, candidates), limit);
     }
     const last = this.#sql.last.get() ?? 0;
-    // Without a text they need no index; with one they are found when they are in it.
+    // Entries that are not indexed yet, which are only found by searches without a text.
     const fresh =
       textOf(filters) === ''
         ? this.#all(ofEntries(filters, last + 1, (before ?? Number.MAX_SAFE_INTEGER) - 1), limit)
@@ -114,7 +114,7 @@ export class SearchIndex {
     return this.#all(candidates, MOST_CANDIDATES + 1).length <= MOST_CANDIDATES;
   }
 
-  /** Of what is indexed, the seqs that are asked for; a little wide, times are compared again. */
+  /** The range of indexed seqs that can match. It may be too wide; times are compared again. */
   #rangeOf({ from, to }: Filters, before: number | undefined, last: number) {
     const highest = Math.min((before ?? Number.MAX_SAFE_INTEGER) - 1, last);
     if (from === undefined && to === undefined) return { lowest: 1, highest };
@@ -125,19 +125,19 @@ export class SearchIndex {
     return { lowest: first * size, highest: Math.min(highest, (final + 1) * size - 1) };
   }
 
-  /** Of an entry that was deleted meanwhile: where it was, for ids grow with time. */
+  /** If the entry was deleted, the position where it was: ids grow with time. */
   #seqBefore(id: EntryId): number {
     return this.#sql.seqOf.get(id) ?? (this.#sql.seqBefore.get(id) ?? 0) + 1;
   }
 }
 
-/** A text without anything to look for finds nothing. */
+/** For a text without searchable terms, which matches nothing. */
 const NOTHING = Symbol('nothing');
 
 const textOf = ({ text = '' }: Filters): string => text.trim();
 const quoted = (term: string): string => `"${term}"`;
 
-/** What the index has of it, as an FTS5 expression; undefined: everything. */
+/** The filters that the index supports as an FTS5 expression; undefined: no restriction. */
 function matchOf({ shopId, channel, ...filters }: Filters): string | typeof NOTHING | undefined {
   const clauses: string[] = [];
   if (textOf(filters) !== '') {
@@ -151,8 +151,8 @@ function matchOf({ shopId, channel, ...filters }: Filters): string | typeof NOTH
 }
 
 /**
- * Entries that the spool itself finds by state or reason: all but what is delivered, which are the
- * few, or what has a reason that begins so.
+ * Entries that the spool finds by its own indexes: those that are not delivered, which are few, or
+ * those whose reason has the given prefix.
  */
 function candidatesOf(filters: Filters, before: number | undefined): Sql | undefined {
   const hasReason = filters.reason !== undefined && filters.reason !== '';
@@ -168,7 +168,7 @@ function candidatesOf(filters: Filters, before: number | undefined): Sql | undef
 }
 
 function amongCandidates(filters: Filters, match: string | undefined, candidates: Sql): Sql {
-  // The shop and the channel were compared; the words of a text only the index knows.
+  // Shop and channel were compared already; only a text needs the index.
   if (match === undefined || textOf(filters) === '') {
     return { text: `${candidates.text} ORDER BY +seq DESC`, values: candidates.values };
   }
@@ -188,7 +188,7 @@ function ofEntries(filters: Filters, lowest: number, highest: number): Sql {
   };
 }
 
-/** Whether each is still in the spool, and as it was asked for, the spool tells. */
+/** Each match is checked against the spool: that it still exists and matches the other filters. */
 function ofWords(filters: Filters, match: string, lowest: number, highest: number): Sql {
   const { shopId: _shop, channel: _channel, ...others } = filters;
   const { text, values } = conditionsOf(others);
@@ -200,7 +200,7 @@ function ofWords(filters: Filters, match: string, lowest: number, highest: numbe
   };
 }
 
-/** On columns of `entries`. */
+/** Conditions on columns of `entries`. */
 function conditionsOf({ shopId, channel, states, reason = '', from, to }: Filters): Sql {
   const conditions = ['1'];
   const values: Value[] = [];

@@ -1,32 +1,32 @@
 /**
- * What the index knows of an entry: words, addresses, numbers and ids as terms, and what a person
- * types as an expression over them. Pure, linear, bounded.
+ * Makes index terms from an entry's words, addresses, numbers and ids, and a query expression from
+ * what a person types. Pure functions with linear time and bounded output.
  *
- * - Words are folded: case, diacritics, width. Scripts without spaces are cut into pairs of
+ * - Words are folded: case, diacritics, width. Scripts without spaces are split into pairs of
  *   characters, so that any part of a run is found.
- * - An address is a term whole, from each word of its local part on, and as `@domain`.
- * - A number is its digits, and its digits from the end (`~`), so that a national writing or the
- *   last digits find it.
- * - An id is a term whole.
- * - Filters are terms with `=`, which no text can hold.
+ * - An address is indexed whole, from each word of its local part on, and as `@domain`.
+ * - A number is indexed by its digits, and by its digits reversed (`~`), so that the national
+ *   format or the last digits find it.
+ * - An id is indexed whole.
+ * - Filters are terms with `=`, which no text can contain.
  */
 
 const MAX_TERMS = 300;
 const MAX_TERM_CHARS = 120;
 const MAX_QUERY_CHARS = 200;
 const MAX_QUERY_PIECES = 12;
-/** Fewer digits are words. */
+/** Fewer digits are treated as a word. */
 const MIN_NUMBER_DIGITS = 7;
 const MAX_NUMBER_DIGITS = 15;
 const MIN_QUERY_DIGITS = 3;
 
-/** What pieces and words are made of. Folded text is mostly ASCII, which is matched much faster. */
+/** The characters of pieces and words. Folded text is mostly ASCII, which matches much faster. */
 interface Alphabet {
   readonly betweenPieces: RegExp;
-  /** Of a piece, what is no part of it as one term. */
+  /** Characters at the ends of a piece that do not belong to its term. */
   readonly edges: RegExp;
   readonly words: RegExp;
-  /** What the tokenizer of the index does not take, or what has another meaning to it. */
+  /** Characters that the index's tokenizer does not accept or that have a special meaning. */
   readonly noTerm: RegExp;
 }
 const ASCII: Alphabet = {
@@ -46,7 +46,7 @@ const alphabetOf = (folded: string): Alphabet => (/^[\x00-\x7f]*$/.test(folded) 
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー々]+/gu;
 const NUMBER_IN_TEXT = /(?<![\p{L}\p{N}])\+?[\d(][\d\s().\-/\u00a0]{5,24}\d(?![\p{L}\p{N}])/gu;
-/** Only such a text can have a number in it. */
+/** Quick check: only such a text can contain a number. */
 const MANY_DIGITS = /(?:\d\D{0,22}){7}/;
 const NUMBER_PIECE = /^[+(]*\d[\d().\-/]*$/;
 const LETTERS: Readonly<Record<string, string>> = {
@@ -61,7 +61,7 @@ const LETTERS: Readonly<Record<string, string>> = {
   ı: 'i',
 };
 
-/** Lower case without diacritics, in the plain form of each character. */
+/** Lower case, without diacritics, in compatibility form. */
 export function fold(text: string): string {
   const lower = text.toLowerCase();
   if (/^[\x20-\x7e]*$/.test(lower)) return lower;
@@ -78,7 +78,7 @@ export interface Searchable {
   readonly ids: readonly string[];
 }
 
-/** The terms of an entry, each once, apart by a space. */
+/** The distinct terms of an entry, separated by spaces. */
 export function termsOf({ texts, ids }: Searchable): string {
   const terms = new Set<string>();
   const add = (term: string): void => {
@@ -89,7 +89,7 @@ export function termsOf({ texts, ids }: Searchable): string {
   for (const text of texts) {
     const folded = fold(text);
     for (const piece of folded.split(alphabetOf(folded).betweenPieces)) {
-      // Addresses of the envelope are mostly those of the header.
+      // Skips repeated pieces: envelope addresses mostly repeat those of the header.
       if (!seen.has(piece)) addPiece(piece, add);
       seen.add(piece);
     }
@@ -121,7 +121,7 @@ function addNumber(text: string, add: (term: string) => void): void {
   add(`~${reversed(digits)}`);
 }
 
-/** One term of a piece with what is inside it, as far as the tokenizer of the index takes it. */
+/** A whole piece as one term, with characters that the tokenizer does not accept replaced. */
 function wholeTerm(piece: string): string {
   const { edges, noTerm } = alphabetOf(piece);
   return piece.replace(edges, '').replace(noTerm, '_').slice(0, MAX_TERM_CHARS);
@@ -134,7 +134,7 @@ function wordsOf(piece: string, use: 'index' | 'query'): string[] {
   return parts.map((part) => part.slice(0, MAX_TERM_CHARS));
 }
 
-/** A word without the runs of scripts that have no spaces, and the pairs of those. */
+/** Splits a word: runs of scripts without spaces become pairs of characters. */
 function unjoined(word: string, use: 'index' | 'query'): string[] {
   const parts: string[] = [];
   let at = 0;
@@ -147,7 +147,7 @@ function unjoined(word: string, use: 'index' | 'query'): string[] {
   return parts;
 }
 
-/** `abc` is `ab`, `bc` and, to be found by a last character alone, `c`. */
+/** `abc` becomes `ab`, `bc` and, in the index, `c`, so that the last character alone finds it. */
 function* pairsOf(characters: readonly string[], use: 'index' | 'query'): Generator<string> {
   for (let at = 0; at + 1 < characters.length; at += 1) {
     yield characters.slice(at, at + 2).join('');
@@ -158,8 +158,8 @@ function* pairsOf(characters: readonly string[], use: 'index' | 'query'): Genera
 const reversed = (digits: string): string => Array.from(digits).reverse().join('');
 
 /**
- * What was typed, as an FTS5 expression: every piece must be there, as a beginning of a word, an
- * address, an id or a number. Undefined when there is nothing in it to look for.
+ * What was typed as an FTS5 expression: every piece must occur as a prefix of a word, an address,
+ * an id or a number. Undefined when it contains nothing to search for.
  */
 export function queryOf(text: string): string | undefined {
   const pieces = fold(text.slice(0, MAX_QUERY_CHARS))
@@ -168,7 +168,7 @@ export function queryOf(text: string): string | undefined {
     .slice(0, MAX_QUERY_PIECES);
   const clauses: string[] = [];
   for (let at = 0; at < pieces.length;) {
-    // "+1 (555) 000-1111" is one number, though it may be several words.
+    // "+1 (555) 000-1111" is one number, although it may be several pieces.
     let end = at;
     while (end < pieces.length && NUMBER_PIECE.test(pieces[end] ?? '')) end += 1;
     if (end > at) clauses.push(numberClause(pieces.slice(at, end)));
@@ -182,7 +182,7 @@ export function queryOf(text: string): string | undefined {
 function pieceClause(piece: string): string {
   const whole = wholeTerm(piece);
   const at = whole.indexOf('@');
-  // A whole address is that address, not any text with its words.
+  // A complete address matches only itself, not any text with its words.
   if (at !== -1 && at < whole.length - 1) return begins(whole);
   const words = allBegin(wordsOf(piece, 'query'));
   return /[^\p{L}\p{N}\p{M}]/u.test(whole) ? either(begins(whole), words) : words;
@@ -192,7 +192,7 @@ function numberClause(pieces: readonly string[]): string {
   const apart = pieces.map(pieceClause).filter((clause) => clause !== '');
   const digits = pieces.join('').replace(/\D/g, '');
   if (digits.length < MIN_QUERY_DIGITS) return apart.join(' AND ');
-  // A trunk zero or an international prefix is not part of the number.
+  // Without the trunk zero or international prefix, which are not part of the number.
   const significant = digits.replace(/^0+/, '');
   const fromEnd = significant.length >= MIN_QUERY_DIGITS ? begins(`~${reversed(significant)}`) : '';
   return either(either(begins(digits), fromEnd), apart.join(' AND '));
@@ -206,5 +206,5 @@ function either(one: string, other: string): string {
   return `((${one}) OR (${other}))`;
 }
 
-/** A filter as a term: `=` and a letter for which, shop or channel, with its value. */
+/** A filter as a term: `=`, a letter for the filter (shop or channel), and its value. */
 export const filterTerm = (filter: 's' | 'c', value: string): string => `=${filter}${value}`;

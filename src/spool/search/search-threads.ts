@@ -9,11 +9,11 @@ import type {
   ToSearchWorker,
 } from './search-worker.ts';
 
-/** A store that lives shorter, as a command's does, starts no thread that follows. */
+/** A store that is closed sooner, such as a command's, does not start the updating thread. */
 const FOLLOW_AFTER_MS = 1000;
 const FOLLOW_AGAIN_AFTER_MS = 10_000;
 
-/** A thread of low priority on a busy machine takes its time. */
+/** A low-priority thread may need long to stop on a busy machine. */
 const STOP_WITHIN_MS = 20_000;
 
 interface Pending {
@@ -22,8 +22,8 @@ interface Pending {
 }
 
 /**
- * The gateway's side of the index: a thread that follows the spool, of the gateway only, and one
- * that answers, from the first question on. Whatever happens to them, the spool goes on.
+ * The gateway's side of the index: a thread that updates it, in the gateway only, and one that
+ * answers queries, started by the first one. Failures of these threads do not affect the spool.
  */
 export class SearchThreads {
   readonly #options: Omit<SearchWorkerOptions, 'role'>;
@@ -36,7 +36,7 @@ export class SearchThreads {
   #lastId = 0;
   #closed = false;
 
-  /** @param onFailure told what stopped the thread that follows, by name or code; it tries again */
+  /** @param onFailure called with the error's name or code when the updating thread fails */
   constructor(
     options: Omit<SearchWorkerOptions, 'role'>,
     isOwner: boolean,
@@ -104,7 +104,7 @@ export class SearchThreads {
     const worker = new Worker(workerUrl(import.meta.url, './search-worker.ts'), {
       workerData: { ...this.#options, role },
     });
-    // A command that is done ends, whatever the index is at.
+    // A command can exit whatever the index is doing.
     worker.unref();
     return worker;
   }
@@ -124,7 +124,7 @@ export class SearchThreads {
     if (worker === undefined) return;
     const exited = new Promise<void>((resolve) => {
       worker.once('exit', () => resolve());
-      // In the middle of writing it anew: what is open is taken back by the next one.
+      // During a rewrite: the next process rolls back the open transaction.
       setTimeout(resolve, STOP_WITHIN_MS).unref();
     });
     worker.ref();

@@ -7,8 +7,8 @@ import type { SearchIndex } from './search-index.ts';
 
 export interface SearchWorkerOptions extends SearchFiles {
   /**
-   * `follow`: keeps the index up with the spool, when nothing else needs the processor. `answer`:
-   * answers questions. `both`: answers, and follows before each; for a command.
+   * `follow`: keeps the index up to date with the spool, at low priority. `answer`: answers
+   * queries. `both`: updates the index before each answer; for a command.
    */
   readonly role: 'follow' | 'answer' | 'both';
 }
@@ -19,7 +19,7 @@ export interface Questions {
   readonly summaries: SearchIndex['summaries'];
   readonly neighbours: SearchIndex['neighbours'];
   readonly backlog: () => number;
-  /** Follows to the end, and leaves nothing of deleted entries in the files. */
+  /** Updates the index completely and rewrites it without deleted entries. */
   readonly rewrite: () => void;
 }
 export type Question = keyof Questions;
@@ -34,11 +34,11 @@ export interface FromSearchWorker {
   readonly failure?: string;
 }
 
-/** A thread of the index: it follows the spool, or answers, or both. */
+/** A thread of the index: it updates the index from the spool, or answers queries, or both. */
 const LOOK_EVERY_MS = 500;
-/** After a failure, which a full disk may be. */
+/** The pause after a failure, for example because of a full disk. */
 const AGAIN_AFTER_MS = 5000;
-/** A command waits this long for what the index does not have yet, before it answers. */
+/** How long a command updates the index before it answers. */
 const COMMAND_WAITS_MS = 2000;
 
 const port = parentPort;
@@ -70,15 +70,16 @@ function follow(): void {
     failures += 1;
     if (failures === 1) tellFailure(error);
     open.close();
-    // Somebody else may hold it for long; anything that stays ends the thread, and is seen.
+    // Errors with a code, such as a lock, may be temporary and are retried for ever. Any other one
+    // ends the thread after ten retries, which is reported.
     if (codeOf(error) === '' && failures > 10) throw error;
   }
   const pause = failures > 0 ? AGAIN_AFTER_MS : LOOK_EVERY_MS;
-  // Through the loop each time, for what is posted meanwhile.
+  // A timer even without a pause, so that messages which arrived meanwhile are handled.
   timer = setTimeout(follow, more ? 0 : pause);
 }
 
-/** Nobody asked: number 0. */
+/** Id 0: the failure answers no question. */
 function tellFailure(error: unknown): void {
   const failure = codeOf(error) || (error instanceof Error ? error.name : typeof error);
   port?.postMessage({ id: 0, failure } satisfies FromSearchWorker);
@@ -96,9 +97,9 @@ function answer({ id, question, args }: Extract<ToSearchWorker, { id: number }>)
 }
 
 /**
- * From now on this thread gets a tenth of what others get, where they want the processor. On Linux
- * a thread has a priority of its own, by its own id; elsewhere that would be the whole process's,
- * and nothing is changed.
+ * Lowers this thread's priority to about a tenth of the processor time that others get under
+ * contention. On Linux each thread has a priority of its own, by its thread id; elsewhere the call
+ * would affect the whole process, so nothing is changed.
  */
 function runAtLowPriority(): void {
   if (process.platform !== 'linux') return;
@@ -106,7 +107,7 @@ function runAtLowPriority(): void {
     const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
     setPriority(thread, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
-    // Without /proc: it shares the processor like any other thread.
+    // Without /proc the thread keeps its normal priority.
   }
 }
 

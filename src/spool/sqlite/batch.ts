@@ -5,7 +5,7 @@ import type { Operations } from './operations.ts';
 import type { Call, CallResult } from './store-client.ts';
 import { codeOf } from '../../runtime/error-code.ts';
 
-/** The store itself has failed: what is on disk is no longer certain. Never retried. */
+/** The store has failed: it is uncertain what is on the disk. Never retried. */
 export class StoreFailed extends Error {
   override name = 'StoreFailed';
 }
@@ -18,8 +18,8 @@ export interface BatchStore {
 }
 
 /**
- * Runs calls as one transaction with one fsync. When one of them throws, nothing of the batch is
- * kept and each is run again in a transaction of its own, so that a faulty call fails alone.
+ * Runs calls as one transaction with one fsync. When one throws, the batch is rolled back and each
+ * call is run again in a transaction of its own, so that only the faulty call fails.
  * @throws {StoreFailed} the commit or its fsync failed, or the file is damaged
  */
 export function runBatch(store: BatchStore, calls: readonly Call[]): CallResult[] {
@@ -49,7 +49,7 @@ function run(operations: Operations, call: Call): unknown {
   return operation(...call.args);
 }
 
-/** I/O errors, fsync among them, and damage end the store; anything else is the call's own. */
+/** I/O errors, fsync included, and damage fail the store; any other error fails only the call. */
 function assertRecoverable(error: unknown): void {
   if (/^SQLITE_(IOERR|CORRUPT|NOTADB|READONLY|CANTOPEN|PROTOCOL)/.test(codeOf(error))) {
     throw new StoreFailed(codeOf(error), { cause: error });

@@ -15,7 +15,7 @@ import type { EntryTable } from './entry-table.ts';
 
 type Params<Method extends keyof ChatStore> = Parameters<ChatStore[Method]>;
 
-/** Visitors, their numbered journals and their uploads; `ChatStore` says what each method means. */
+/** Visitors, their numbered journals and their uploads. `ChatStore` documents the methods. */
 export class ChatTables {
   readonly #entries: EntryTable;
   readonly #sql;
@@ -47,7 +47,7 @@ export class ChatTables {
     const subject = visitor.subject;
     const stored =
       this.visitor(visitor.shopId, visitor.id) ??
-      // Two devices of one verified visitor connected at the same time: the first one stands.
+      // Two devices of one verified visitor connected at the same time: the first one is kept.
       (subject === undefined ? undefined : this.visitorBySubject(visitor.shopId, subject));
     if (stored === undefined) throw new Error('a visitor that was stored cannot be found');
     return stored;
@@ -77,12 +77,12 @@ export class ChatTables {
     const { shopId } = entry;
     const { visitorId, messageId, uploadIds } = message;
     const visitor = this.#sql.standsFor.get(shopId, visitorId);
-    // He was erased while a tab of his was open: it has to come back as somebody new.
+    // The visitor was erased while a tab was open: it has to reconnect as a new visitor.
     if (visitor?.id !== visitorId) return 'joined';
     const asGuest = this.#firstOfGuests(entry, visitorId);
     let uploads: UploadRecord[] = [];
-    // Uploads are looked at before anything is stored, and a duplicate before its uploads,
-    // which are used by now.
+    // Uploads are checked before anything is stored, and duplicates before uploads, because a
+    // duplicate's uploads are already used.
     if (uploadIds.length > 0 && (asGuest ?? this.#entries.firstOf(entry)) === undefined) {
       uploads = this.unusedUploads(shopId, visitorId, uploadIds);
       if (uploads.length !== uploadIds.length) return 'unknown_upload';
@@ -107,7 +107,7 @@ export class ChatTables {
     return { ...accepted, seq, at: entry.receivedAt };
   }
 
-  /** The same message, when it was written before its visitor was known by his identity. */
+  /** The entry of the same message if it was written before the visitor was identified. */
   #firstOfGuests(entry: NewEntry, visitorId: VisitorId): EntryId | undefined {
     for (const { id } of this.#sql.guestsOf.all(entry.shopId, visitorId)) {
       const dedupKey = id + entry.dedupKey.slice(visitorId.length);
@@ -122,7 +122,7 @@ export class ChatTables {
   ): { visitorId: VisitorId; line: JournalLine } | undefined {
     const { shopId, visitorId, platformMessageId, text, format, at } = reply;
     const visitor = this.#sql.standsFor.get(shopId, visitorId);
-    // Erased after his conversations were listed.
+    // The visitor was erased after their conversations were listed.
     if (visitor === undefined) return undefined;
     if (this.#sql.replyOf.get(visitor.no, platformMessageId) !== undefined) return undefined;
     const line = {
@@ -143,7 +143,7 @@ export class ChatTables {
     };
   }
 
-  /** The visitor, or the one whom he has joined. */
+  /** The visitor, or the one that it was merged into. */
   #mustFind(shopId: ShopId, id: VisitorId): Pick<VisitorRow, 'no' | 'id'> {
     const visitor = this.#sql.standsFor.get(shopId, id);
     if (visitor === undefined) throw new Error('a line for a visitor that does not exist');
@@ -195,13 +195,13 @@ export class ChatTables {
   ): JournalLine[] {
     const visitor = this.#sql.visitorNo.get(shopId, id);
     if (visitor === undefined) return [];
-    // Read from the newest on.
+    // Read from the newest line on.
     return lines(this.#sql.linesBefore.iterate(visitor.no, before, limit), maxBytes).reverse();
   }
 
   conversationsOf(shopId: ShopId, visitors: readonly VisitorId[]): WatchedConversation[] {
     return visitors.flatMap((visitorId) => {
-      // A guest's conversations are read for the visitor whom he has joined.
+      // A guest's conversations are returned for the visitor that it was merged into.
       if (this.#sql.standsFor.get(shopId, visitorId)?.id !== visitorId) return [];
       const guests = this.#sql.guestsOf.all(shopId, visitorId);
       return [visitorId, ...guests.map(({ id }) => id)].flatMap((id) =>
@@ -308,7 +308,7 @@ const toLine = (row: LineRow): JournalLine => ({
   state: row.state,
 });
 
-/** The first of these rows, up to so much text as JSON; one at least. */
+/** The first of these rows, up to `maxBytes` of text as JSON; at least one. */
 function lines(rows: Iterable<LineRow>, maxBytes = Infinity): JournalLine[] {
   const taken: JournalLine[] = [];
   let bytes = 0;
@@ -333,8 +333,8 @@ function prepare(db: Db) {
        VALUES (@shop, @id, @name, @email, @subject, @createdAt) ON CONFLICT DO NOTHING`,
     ),
     updateVisitor: db.prepare(
-      // What a visitor says of himself never replaces what was verified: not even by a statement that
-      // was on its way when he was.
+      // What a visitor states never replaces verified data, not even a statement that was in
+      // transit when the visitor was verified.
       `UPDATE OR IGNORE visitors SET name = coalesce(@name, name),
          email = iif(subject IS NULL OR @subject IS NOT NULL, coalesce(@email, email), email),
          subject = coalesce(@subject, subject), seen_seq = max(seen_seq, coalesce(@seenSeq, 0))
@@ -345,7 +345,7 @@ function prepare(db: Db) {
        SET conversation = conversation + 1, lane = NULL, conversation_from_seq = last_seq
        WHERE shop = ? AND id = ? AND last_seq > conversation_from_seq`,
     ),
-    // What a client may read is its own visitor's alone: a guest's token never reads the other's.
+    // Only the client's own visitor: a guest's token must not read another visitor's lines.
     visitorNo: db.prepare<[string, string], Pick<VisitorRow, 'no'>>(
       `SELECT no FROM visitors WHERE shop = ? AND id = ?`,
     ),
@@ -355,11 +355,11 @@ function prepare(db: Db) {
        LEFT JOIN visitors AS known ON known.shop = visitor.shop AND known.id = visitor.joined
        WHERE visitor.shop = ? AND visitor.id = ?`,
     ),
-    // Those of whom there is something: a reserved name never had a message or a conversation.
+    // Guests with data: a reserved id never had a message or a conversation.
     guestsOf: db.prepare<[string, string], Pick<VisitorRow, 'id'>>(
       `SELECT id FROM visitors WHERE shop = ? AND joined = ? AND reserved = 0 ORDER BY no DESC`,
     ),
-    // From the newest: what is asked for was written a moment ago.
+    // Newest first, because the line was usually written a moment ago.
     lineOfVisitor: db.prepare<[number, string], Pick<LineRow, 'line' | 'seq' | 'at'>>(
       `SELECT line, seq, at FROM journal
        WHERE visitor = ? AND sender = 'visitor' AND message_id = ? ORDER BY seq DESC LIMIT 1`,
@@ -375,14 +375,14 @@ function prepare(db: Db) {
        VALUES (@visitor, @seq, @sender, @messageId, @text, @format, @attachments, @at, @state)`,
     ),
     mark: db.prepare(`UPDATE journal SET state = ? WHERE line = ?`),
-    // "+ 0": SQLite prepares a statement anew whenever the value of a bare LIMIT ? is bound.
+    // "+ 0": SQLite prepares a statement again whenever the value of a bare LIMIT ? is bound.
     linesAfter: db.prepare<[number, number, number], LineRow>(
       `SELECT * FROM journal WHERE visitor = ? AND seq > ? ORDER BY seq LIMIT ? + 0`,
     ),
     linesBefore: db.prepare<[number, number, number], LineRow>(
       `SELECT * FROM journal WHERE visitor = ? AND seq < ? ORDER BY seq DESC LIMIT ? + 0`,
     ),
-    // '0' is the character after '/': the range is every lane of the visitor.
+    // '0' is the character after '/', so the range contains every lane of the visitor.
     conversationsOf: db.prepare<
       [string, string, string],
       { conversationId: string; usedAt: number }

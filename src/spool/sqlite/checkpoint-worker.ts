@@ -6,9 +6,9 @@ import type { WorkerOptions } from './store-client.ts';
 import { codeOf } from '../../runtime/error-code.ts';
 
 /**
- * The thread that copies the write-ahead log back into the database, so that no acknowledgement
- * waits for it. PASSIVE takes no lock that a commit needs (sqlite.org/wal.html, "Checkpointing").
- * The writer bounds the log when it has grown large without a pause.
+ * The thread that runs checkpoints, so that no acknowledgement waits for them. A PASSIVE checkpoint
+ * takes no lock that a commit needs (sqlite.org/wal.html, "Checkpointing"). Under continuous load
+ * the writer limits the WAL's size instead.
  */
 const EVERY_MS = 250;
 const WORTH_IT_BYTES = 4 * 1024 * 1024;
@@ -28,21 +28,21 @@ function checkpoint(): void {
     db.pragma('wal_checkpoint(PASSIVE)');
     done = Number(db.pragma('data_version', { simple: true }));
   } catch (error) {
-    // The database cannot grow on a full disk; the log keeps everything until it can. Any other
-    // error, an fsync that failed above all, ends the thread, and with it the store.
+    // On a full disk the database cannot grow, and the WAL keeps everything until it can. Any other
+    // error, such as a failed fsync, ends the thread and fails the store.
     if (codeOf(error) === 'SQLITE_FULL') return;
     markFailed(failed);
     throw error;
   }
 }
 
-// The first sync of a connection syncs the folder too, and SQLite keeps a failure of that to itself
-// (os_unix.c, unixSync): it is made before the first acknowledgement.
+// The first fsync of a connection also syncs the folder, and SQLite ignores an error of that
+// (os_unix.c, unixSync), so it happens here, before the first acknowledgement.
 checkpoint();
 const timer = setInterval(() => {
-  // After a failure the log is evidence: nobody copies from it, or begins it anew.
+  // After a failure the WAL must stay as it is: no checkpoint, and no restart of the WAL.
   if (isMarked(failed)) return;
-  // The log keeps its size when it is begun anew: only a change says that there is work.
+  // The WAL keeps its size when it restarts: only a changed data_version means work.
   if (logBytes(file) < WORTH_IT_BYTES || db.pragma('data_version', { simple: true }) === done)
     return;
   checkpoint();

@@ -4,10 +4,10 @@ import type { LaneKey, RememberedConversation } from '../spool.ts';
 import type { Db } from './database.ts';
 import type { ErasedKeys } from './erased-keys.ts';
 
-/** A lane, and the entry whose delivery tells something of it. */
+/** A lane, and the entry whose delivery revealed its conversation. */
 type EntryLane = LaneKey & { readonly id?: EntryId };
 
-/** Which conversation on the platform a lane writes into. */
+/** The platform conversation of each lane. */
 export class ConversationTable {
   readonly #clock: Clock;
   readonly #erased: ErasedKeys;
@@ -39,7 +39,7 @@ export class ConversationTable {
     return this.#sql.get.get(shopId, channel, lane);
   }
 
-  /** Nothing for an entry that was erased while it was delivered: its lane names the person. */
+  /** Nothing is stored for an entry erased during delivery: its lane names the person. */
   rememberConversation({ shopId, channel, lane, id }: EntryLane, conversationId: string): boolean {
     if (id !== undefined && !this.#erased.isEmpty && this.#sql.entry.get(id) === undefined) {
       return false;

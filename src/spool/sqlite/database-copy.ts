@@ -2,16 +2,16 @@ import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import type { BlobName } from '../../domain/ids.ts';
 
-/** A file that rows of a spool name, with the size that it was stored with. */
+/** A file that rows of a spool reference, with its stored size. */
 export interface NamedBlob {
   readonly blob: BlobName;
   readonly size: number;
 }
 
 /**
- * Copies a database that others may be writing, as it is at one moment: one read transaction, which
- * holds up no writer in write-ahead logging (SQLite, "VACUUM INTO").
- * @param to a file that is not there yet
+ * Copies a database that other processes may be writing, in one read transaction, which in WAL mode
+ * blocks no writer (SQLite, "VACUUM INTO").
+ * @param to a file that does not exist yet
  * @returns its size in bytes; not yet synced to the disk
  */
 export function copyDatabase(from: string, to: string): number {
@@ -24,7 +24,7 @@ export function copyDatabase(from: string, to: string): number {
   return statSync(to).size;
 }
 
-/** The first thing that is wrong with a database's structure (SQLite, "PRAGMA integrity_check"). */
+/** The first structural error of a database (SQLite, "PRAGMA integrity_check"), if any. */
 export function damageOf(file: string): string | undefined {
   const db = new Database(file, { readonly: true, fileMustExist: true });
   try {
@@ -37,7 +37,7 @@ export function damageOf(file: string): string | undefined {
   }
 }
 
-/** What a copied spool holds. */
+/** The contents of a copied spool. */
 export function contentsOf(file: string): { schema: number; entries: number; blobs: NamedBlob[] } {
   const db = new Database(file, { readonly: true, fileMustExist: true });
   try {

@@ -9,27 +9,27 @@ import { secureLog } from './unclean-end.ts';
 
 export type Db = Database.Database;
 
-/** Above this size a full structural check at every start would keep the door closed too long. */
+/** Above this size a full structural check at every start would take too long. */
 const CHECK_UP_TO_BYTES = 256 * 1024 * 1024;
 /**
- * A bound only: checkpoint-worker.ts copies the log back beside the commits. Less than the ballast,
- * so that a full disk can be got out of.
+ * An upper limit only: checkpoint-worker.ts runs checkpoints beside the commits. Smaller than the
+ * ballast, so that deleting the ballast resolves a full disk.
  */
 export const MAX_LOG_BYTES = 32 * 1024 * 1024;
 
 export const logBytes = (file: string): number =>
   statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 
-/** What the log may grow by until it is begun anew. */
+/** How much the WAL may grow until it is written from its start again. */
 export const logGrowthBytes = (file: string): number => Math.max(0, MAX_LOG_BYTES - logBytes(file));
 
 /**
- * Opens the spool's database and brings its schema up to date.
+ * Opens the spool's database and updates its schema.
  *
- * `synchronous = FULL` is set on every open and read back: an existing WAL database opens at
- * NORMAL, which survives a killed process but not a power cut, and every acknowledgement would be
- * a lie.
- * @param role `owner`: nobody else serves it; what a process that died left is made durable first
+ * `synchronous = FULL` is set on every open and read back: an existing WAL database opens with
+ * NORMAL, which survives a killed process but not a power cut, so acknowledged messages could be
+ * lost.
+ * @param role `owner`: the gateway; it first makes durable what a process that died left
  * @throws {SpoolUnusable} damaged, not a spool, or written by a newer version
  */
 export function openDatabase(file: string, role: 'owner' | 'guest' = 'guest'): Db {
@@ -37,16 +37,16 @@ export function openDatabase(file: string, role: 'owner' | 'guest' = 'guest'): D
   try {
     secureLog(file, role);
     db = new Database(file, { timeout: 5000 });
-    // A small email fills most of a page of 4 KiB: two and its neighbours' rows fit into one of 8.
+    // A small email fills most of a 4 KiB page; two with neighbouring rows fit into 8 KiB.
     db.pragma('page_size = 8192');
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');
     db.pragma('foreign_keys = OFF');
-    // What is deleted or replaced is overwritten: docs/decisions/0014-how-bytes-vanish.md.
+    // Deleted and replaced data is overwritten: docs/decisions/0014-how-bytes-vanish.md.
     db.pragma('secure_delete = ON');
     db.pragma('temp_store = MEMORY');
     db.pragma('cache_size = -16384');
-    // Not by SQLite, which would keep a failed fsync of it to itself: store-worker.ts.
+    // Automatic checkpoints are off because SQLite ignores their fsync errors: store-worker.ts.
     db.pragma('wal_autocheckpoint = 0');
     db.pragma(`journal_size_limit = ${MAX_LOG_BYTES}`);
     assertDurable(db);
@@ -60,7 +60,7 @@ export function openDatabase(file: string, role: 'owner' | 'guest' = 'guest'): D
   }
 }
 
-/** What a database of the data folder could not be opened for, in words. */
+/** The error for a database of the data folder that cannot be opened. */
 export function spoolUnusable(file: string, cause: unknown): SpoolUnusable {
   const trouble = databaseTrouble(file, cause, { dataDir: dirname(file) });
   if (trouble !== undefined) {
@@ -100,7 +100,7 @@ function migrate(db: Db, file: string): void {
     );
   }
   if (version === MIGRATIONS.length) return;
-  // Another process may be migrating: look again once the write lock is held.
+  // Another process may be migrating: the version is read again under the write lock.
   db.transaction(() => {
     const current = Number(db.pragma('user_version', { simple: true }));
     for (const sql of MIGRATIONS.slice(current)) db.exec(sql);
@@ -108,7 +108,7 @@ function migrate(db: Db, file: string): void {
   }).immediate();
 }
 
-/** A file cut short opens without complaint and fails at the first missing page: find out now. */
+/** Checked here, because a truncated file opens and fails only at the first missing page. */
 function assertWhole(db: Db, file: string): void {
   const pages = Number(db.pragma('page_count', { simple: true }));
   const pageBytes = Number(db.pragma('page_size', { simple: true }));

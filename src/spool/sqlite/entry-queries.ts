@@ -11,12 +11,12 @@ import type { FreshEntries } from './fresh-entries.ts';
 import { dedupHash, remoteHash } from './hashes.ts';
 
 /**
- * Beside its lane, it waits for a time of its own, and never failed: what brings the pictures of a
- * text that Twilio does not have yet. Nobody waits for that longer than it was meant to last.
+ * A detached entry that waits for its own time and never failed: a follow-up with the pictures of a
+ * text that Twilio does not have yet. It is not overdue until that time.
  */
 const PUT_OFF = `detached = 1 AND waits = 0 AND failures = 0`;
 
-/** The reads of the spool: what an operator, the metrics and the normalizers ask. */
+/** The reads of the spool for operators, metrics and normalizers. */
 export class EntryQueries {
   readonly #db: Db;
   readonly #fresh: FreshEntries;
@@ -146,7 +146,7 @@ function prepare(db: Db) {
     steps: db.prepare<[number], { steps: string }>(
       `SELECT steps FROM timeline WHERE seq = ? ORDER BY no`,
     ),
-    // Delivered entries are the many; they are counted as they settle, not here.
+    // Delivered entries are the majority; they are counted when they settle.
     backlogBytes: db.prepare<[], { shopId: ShopId; bytes: number }>(
       `SELECT shop AS shopId, sum(raw_size) AS bytes FROM entries
        WHERE state IN ('queued', 'delivering', 'held') AND state <> 'delivered' GROUP BY shop`,
@@ -155,7 +155,7 @@ function prepare(db: Db) {
       `SELECT shop AS shopId, channel, state, count(*) AS count, min(received_at) AS oldestAt
        FROM entries WHERE state <> 'delivered' GROUP BY state, shop, channel`,
     ),
-    // By the index of the counts, up to the first that was not put off.
+    // Uses the index of the counts and stops at the first entry that was not postponed.
     oldestInTurn: db.prepare<[string, string], { at: number }>(
       `SELECT received_at AS at FROM entries
        WHERE state = 'queued' AND shop = ? AND channel = ? AND NOT (${PUT_OFF})

@@ -3,7 +3,7 @@ import type { BlobName, EntryId, ShopId } from '../../domain/ids.ts';
 import type { Entry, EntryKind, EntryMeta, RawForm } from '../entry.ts';
 import type { EntryState } from '../../domain/entry-state.ts';
 
-/** A row of `entries`. SQLite is trusted to hold what this module wrote: nothing is checked. */
+/** A row of `entries`. It is not validated, because only this program writes it. */
 export interface EntryRow {
   readonly seq: number;
   readonly id: EntryId;

@@ -3,7 +3,7 @@ import { SUMMARY_VERSION } from '../stored-form.ts';
 import type { EntryRow } from './entry-row.ts';
 
 const FRESH_COLUMNS = 'seq, id, shop, channel, lane_hash, dedup_hash, remote_id';
-/** Fresh entries that one claim files: many share the index pages that they change. */
+/** Fresh entries that one claim files; filing many at once shares the changed index pages. */
 export const FILED_PER_CLAIM = 256;
 
 type Seq = Pick<EntryRow, 'seq'>;
@@ -55,7 +55,7 @@ export function prepareEntryStatements(db: Db) {
       `UPDATE entries SET state = 'queued', lease_until = NULL
        WHERE state = 'delivering' AND lease_until < ?`,
     ),
-    // "+ 0": SQLite prepares a statement anew whenever the value of a bare LIMIT ? is bound.
+    // "+ 0": SQLite prepares a statement again whenever the value of a bare LIMIT ? is bound.
     due: db.prepare<[string, number, number], Seq>(
       `SELECT seq FROM entries
        WHERE shop = ? AND state = 'queued' AND claimable = 1 AND waits = 0 AND next_attempt_at <= ?

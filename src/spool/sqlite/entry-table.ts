@@ -26,16 +26,16 @@ import type { StoredRecord } from '../delivery-record.ts';
 import { dedupHash, laneHash, remoteHash } from './hashes.ts';
 import type { LaneHeads } from './lane-heads.ts';
 
-/** While nothing is claimed, `mostFresh` stay fresh; what comes on top is filed in large portions. */
+/** While nothing is claimed, `mostFresh` entries stay fresh; the rest is filed in portions. */
 export interface BacklogLimits {
   readonly mostFresh: number;
   readonly filedAtOnce: number;
 }
 
-/** What one request of a claim comes to. */
+/** The result of one request of a claim. */
 export interface ClaimAnswer {
   readonly claimed: Claimed[];
-  /** Fresh entries were left that have not been filed. */
+  /** Fresh entries remain that have not been filed. */
   more: boolean;
 }
 
@@ -46,12 +46,12 @@ export interface EntryTableParts {
 }
 
 /**
- * What intake and delivery write of entries (the states: `domain/entry-state.ts`). Every method
- * runs inside the batch's transaction, is synchronous, and keeps the invariant of `lane-heads.ts`.
+ * The writes of intake and delivery (states: `domain/entry-state.ts`). Every method runs in the
+ * batch's transaction, is synchronous, and keeps the invariant of `lane-heads.ts`.
  *
- * An entry is accepted fresh: its row is appended, and the three indexes that are ordered by
- * hashes do not know it yet. Each would cost every acknowledgement a page of its own. It is filed
- * into them, in the order of arrival, before it can be claimed.
+ * An accepted entry is fresh: its row is appended, but it is not yet in the three indexes that are
+ * ordered by hashes, each of which would cost one page write per acknowledgement. It is filed into
+ * them, in order of arrival, before it can be claimed.
  */
 export class EntryTable {
   readonly #clock: Clock;
@@ -83,8 +83,8 @@ export class EntryTable {
   }
 
   /**
-   * The same for a process beside the gateway. Neither knows what the other has in memory: so all
-   * that is fresh is filed, in the order of arrival, and then what comes with this call.
+   * The same for a process beside the gateway. The two processes do not share their in-memory
+   * state, so all fresh entries are filed first, in order of arrival, and then those of this call.
    */
   acceptFiled(entries: readonly NewEntry[]): Accepted[] {
     while (this.fileSome()) continue;
@@ -94,7 +94,7 @@ export class EntryTable {
     return accepted;
   }
 
-  /** Files some of what is fresh. True: there may be more. */
+  /** Files some fresh entries. True: there may be more. */
   fileSome(): boolean {
     const { filedAtOnce } = this.#backlog;
     const rows = this.#sql.anyFresh.all(filedAtOnce);
@@ -105,7 +105,7 @@ export class EntryTable {
   #fileBacklog(limit: number): void {
     const rows = this.#sql.anyFresh.all(limit);
     this.#file(rows, 0, 0);
-    // Less than was counted: commands of another process have discarded some.
+    // Fewer than counted: commands of another process have discarded some.
     if (rows.length < limit) this.#fresh.read();
   }
 
@@ -129,7 +129,7 @@ export class EntryTable {
       entry.receivedAt,
       JSON.stringify(entry.meta),
       hold === undefined ? 'queued' : 'held',
-      // What is in no lane is filed as it is.
+      // An entry that is in no lane is filed at once.
       isInLane ? 0 : 1,
       detached === true && hold === undefined ? 1 : 0,
       detached === true ? 1 : 0,
@@ -150,7 +150,7 @@ export class EntryTable {
     return { id, duplicate: false };
   }
 
-  /** The entry that already stands for this message. */
+  /** The existing entry for this message. */
   firstOf(entry: NewEntry): EntryId | undefined {
     return this.#firstWith(dedupHash(entry));
   }
@@ -171,8 +171,8 @@ export class EntryTable {
   }
 
   /**
-   * Files fresh entries; those of one lane must come in the order of arrival.
-   * @returns the first `leases` of those that are the heads of their lanes, leased
+   * Files fresh entries; those of one lane must be in order of arrival.
+   * @returns up to `leases` of those that are heads of their lanes, leased
    */
   #file(rows: readonly FreshRow[], leases: number, leaseUntil: number): EntryRow[] {
     const leased: EntryRow[] = [];
@@ -251,7 +251,7 @@ export class EntryTable {
       this.#lanes.promoteNext(row);
       return undefined;
     }
-    // Before the first attempt there is none.
+    // There is none before the first attempt.
     const media = row.generation === 1 ? [] : this.#sql.media.all(row.seq);
     return {
       entry: toEntry(row),

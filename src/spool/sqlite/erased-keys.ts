@@ -4,10 +4,10 @@ import { ErasureKey } from '../erasure-key.ts';
 import type { Db } from './database.ts';
 
 /**
- * What is still known of erased people, as keyed hashes: that a message was here before, and that a
- * number has opted out of texts. As long as nobody was erased, nothing is looked up.
+ * The keyed hashes that remain of erased people: of their messages' keys, and of numbers that opted
+ * out of text messages. While no one has been erased, lookups skip the tables.
  *
- * Rows are added by a command in another process. `refresh`, once in each transaction, notices:
+ * A command in another process adds rows. `refresh`, called once per transaction, detects this:
  * `data_version` changes with other connections' commits.
  */
 export class ErasedKeys {
@@ -17,7 +17,7 @@ export class ErasedKeys {
   #isEmpty = true;
   #key: ErasureKey | undefined;
 
-  /** @throws {SpoolUnusable} there are hashes, and their key is gone */
+  /** @throws {SpoolUnusable} there are hashes, but their key is missing */
   constructor(db: Db) {
     this.#dir = dirname(db.name);
     this.#sql = prepare(db);
@@ -32,12 +32,12 @@ export class ErasedKeys {
     this.#isEmpty = this.#sql.any.get() === undefined;
   }
 
-  /** Whether anybody was ever erased. */
+  /** True while no one has been erased. */
   get isEmpty(): boolean {
     return this.#isEmpty;
   }
 
-  /** The erased entry that stood for a message. */
+  /** The id of the erased entry of a message. */
   firstWith(dedupHash: Uint8Array): EntryId | undefined {
     if (this.#isEmpty) return undefined;
     return this.#sql.keyed.get(this.#hasher().hash('dedup', dedupHash))?.entry;

@@ -4,15 +4,15 @@ import { SpoolUnavailable } from '../errors.ts';
 import type { Db } from './database.ts';
 import { codeOf } from '../../runtime/error-code.ts';
 
-/** The mark that nothing was ever deleted in this file without being overwritten. */
+/** The mark that nothing in this file was ever deleted without being overwritten. */
 const MARK = 'secure_deletion';
-/** A rewrite of so much takes a second or two: as long as acknowledgements of a gateway may wait. */
+/** Rewriting this much takes 1 to 2 s, as long as a gateway's acknowledgements may wait. */
 const REWRITE_BESIDE_GATEWAY_BYTES = 256 * 1024 * 1024;
 const READ_BYTES = 4 * 1024 * 1024;
 const EMPTIED_WITHIN_MS = 60_000;
 const CHECKPOINT_AGAIN_AFTER_MS = 100;
 
-/** `postponed`: the file has to be written anew, which takes too long beside a running gateway. */
+/** `postponed`: the file has to be rewritten, which takes too long beside a running gateway. */
 export type Purged = 'clean' | 'rewritten' | 'postponed';
 
 export interface PurgeOptions {
@@ -22,11 +22,13 @@ export interface PurgeOptions {
 }
 
 /**
- * Makes deleted bytes vanish from the file and its log. The rows were overwritten as they were
- * deleted (`secure_delete`). Two things remain: what was deleted before that was on, and copies that
- * SQLite leaves in the unused part of a page when it moves rows to another one. The first is known by a mark,
- * the second is looked for; either way the file is then written anew (VACUUM).
- * @throws {SpoolUnavailable} there is no room for a second copy, or others use the file all the time
+ * Removes deleted bytes from the file and its WAL. Rows are overwritten when they are deleted
+ * (`secure_delete`). Two things remain: rows that were deleted before that was enabled, and copies
+ * that SQLite leaves in the unused part of a page when it moves rows to another page. A mark shows
+ * whether the former can exist; the file is searched for the latter. In either case the file is
+ * rewritten (VACUUM).
+ * @throws {SpoolUnavailable} there is no space for a second copy, or other processes use the file
+ * all the time
  */
 export async function purge(db: Db, { occursIn, isServed }: PurgeOptions): Promise<Purged> {
   await truncateLog(db);
@@ -58,9 +60,9 @@ function rewrite(db: Db): void {
 }
 
 /**
- * Empties the write-ahead log. A try waits for others' transactions as long as `busy_timeout`, but
- * for another checkpoint, a running gateway's, not at all.
- * @throws {SpoolUnavailable} somebody has been reading all the time
+ * Truncates the WAL. Each try waits up to `busy_timeout` for other transactions, but does not wait
+ * for another checkpoint, such as a running gateway's; therefore it is repeated.
+ * @throws {SpoolUnavailable} another connection was reading all the time
  */
 export async function truncateLog(db: Db): Promise<void> {
   const until = performance.now() + EMPTIED_WITHIN_MS;
@@ -74,12 +76,12 @@ export async function truncateLog(db: Db): Promise<void> {
   );
 }
 
-/** Whether the person is named in a part of the file that no row lives in. */
+/** Whether the person is named in a part of the file that no row occupies. */
 function hasLeftovers(db: Db, occursIn: (text: string) => boolean): boolean {
   const hits = [...pagesNaming(db, occursIn)];
   if (hits.length === 0) return false;
   if (hits.some(({ page, no }) => occursIn(unusedPart(page, no)))) return true;
-  // Named on a page that belongs to no table: it is free.
+  // A page that names the person and belongs to no table is a free page.
   const wanted = new Set(hits.map(({ no }) => no));
   for (const { pageno } of db
     .prepare<[], { pageno: number }>(`SELECT pageno FROM dbstat`)
@@ -115,14 +117,14 @@ function* pagesNaming(db: Db, occursIn: (text: string) => boolean): Generator<Na
   }
 }
 
-/** Of a page of a b-tree: what lies between its pointers and its cells (SQLite file format §1.6). */
+/** Unallocated part of a b-tree page: between pointers and cells (SQLite file format §1.6). */
 function unusedPart(page: Buffer, no: number): string {
   const header = no === 1 ? 100 : 0;
   const type = page[header] ?? 0;
   if (![2, 5, 10, 13].includes(type)) return '';
   const cells = page.readUInt16BE(header + 3);
   const start = header + (type === 2 || type === 5 ? 12 : 8) + 2 * cells;
-  // 0 stands for 65536.
+  // 0 means 65536.
   const end = page.readUInt16BE(header + 5) || page.length;
   return page.toString('latin1', start, Math.min(end, page.length));
 }

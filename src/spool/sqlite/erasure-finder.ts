@@ -20,7 +20,7 @@ import type { Db } from './database.ts';
 import type { EntryRow } from './entry-row.ts';
 import { findVisitors } from './erasure-visitors.ts';
 
-/** Short looks, one after the other: none keeps the log of a running gateway from being begun anew. */
+/** Rows per query. Short reads do not keep a running gateway from resetting its WAL. */
 const ROWS_AT_ONCE = 500;
 const MAX_RECORD_BYTES = 64 * 1024 * 1024;
 
@@ -41,11 +41,11 @@ type Row = Pick<
 
 export interface FinderOptions {
   readonly person: Person;
-  /** Only there. */
+  /** Searches this shop only. */
   readonly shopId?: ShopId;
-  /** Look also into other people's messages, which takes reading all of them. */
+  /** Also search other people's messages, which requires reading all of them. */
   readonly others: boolean;
-  /** After each portion, with how many entries were looked at. */
+  /** Called after each portion with the number of entries read. */
   readonly onProgress?: (entries: number) => void;
 }
 
@@ -55,7 +55,7 @@ export interface Found {
   readonly lines: readonly LineMention[];
 }
 
-/** Looks through the whole store for a person. Changes nothing. */
+/** Searches the whole store for a person. Changes nothing. */
 export class TraceFinder {
   readonly #db: Db;
   readonly #blobs: string;
@@ -174,7 +174,7 @@ export class TraceFinder {
     });
   }
 
-  /** In other people's chat histories, which are kept for longer than raw messages. */
+  /** Searches other people's chat histories, which are kept longer than raw messages. */
   #lineMentions(
     person: Person,
     visitors: ReadonlySet<string>,
@@ -190,13 +190,13 @@ export class TraceFinder {
   }
 }
 
-/** Of texts, chats and events, which are stored as JSON. */
+/** The texts of raw forms that are stored as JSON: text messages, chats and events. */
 function* plain(raw: Uint8Array): Generator<{ where: Where; text: string }> {
   const json = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString('utf8');
   for (const text of bodyTexts(textOfJson(json))) yield { where: 'body', text };
 }
 
-/** Whether `ErasureRows.notes` will find anything to blacken. */
+/** Whether `ErasureRows.notes` will find anything to redact. */
 function namesIn(steps: string, person: Person): boolean {
   if (!person.occursIn(textOfJson(steps))) return false;
   // Written by JSON.stringify of TimelineSteps in `EntryTable`.

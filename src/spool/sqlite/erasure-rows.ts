@@ -9,16 +9,15 @@ import { LaneHeads } from './lane-heads.ts';
 import { rateHash } from './hashes.ts';
 
 /**
- * What has yet to follow the rows: a file of the blob folder, and by what the embedded platform's
- * part is found: its media, its messages, and the visitors of whom it knows nothing but messages.
+ * What has to be deleted after the rows: files of the blob folder, and on the embedded platform
+ * media, messages, and visitors that it knows only by their messages.
  */
 export type RestKind = 'blob' | 'media' | 'message' | 'visitor';
 
 /**
- * Deletes what `TraceFinder` found. Each call is one transaction, short enough for a gateway that
- * waits with acknowledgements; what it leaves is as good as never having begun, or done, so that
- * it can be called again after a kill. What has to follow the rows is noted in the transaction that
- * takes them away.
+ * Deletes what `TraceFinder` found. Each call is one transaction, short enough for a gateway whose
+ * acknowledgements wait for it, and can be repeated after a kill. What has to be deleted outside
+ * the database is recorded in the transaction that deletes the rows.
  */
 export class ErasureRows {
   readonly #db: Db;
@@ -26,7 +25,7 @@ export class ErasureRows {
   readonly #sql;
   readonly #lanes;
 
-  /** @param key makes it, when there is something to remember */
+  /** @param key returns the key, created when the first hash is stored */
   constructor(db: Db, key: () => ErasureKey) {
     this.#db = db;
     this.#makeKey = key;
@@ -36,10 +35,10 @@ export class ErasureRows {
 
   /**
    * Erases these entries with all that belongs to them; keyed hashes of their dedup key and of an
-   * email's remote id stay.
-   * @param inFlight what of an entry whose delivery is under way: `keep` leaves it, `take` takes it
-   *   away all the same. The attempt has lost its lease then, and whatever it tells changes nothing
-   * @returns those that were left
+   * email's remote id remain.
+   * @param inFlight what to do with an entry that is being delivered: `keep` skips it, `take`
+   * erases it too. Its attempt then has lost the lease, so its outcome changes nothing
+   * @returns the entries that were skipped
    */
   entries(entries: readonly TracedEntry[], inFlight: 'keep' | 'take', now: number): TracedEntry[] {
     return this.#transact(() =>
@@ -67,12 +66,12 @@ export class ErasureRows {
     for (const part of this.#sql.parts) part.run(seq);
     this.#sql.deleteUploadsOf.run(id);
     this.#sql.deleteEntry.run(seq);
-    // Who follows the changes forgets it as well.
+    // So that readers of `changes` remove it too.
     this.#sql.insertChange.run(seq);
     this.#lanes.refresh(row);
   }
 
-  /** Visitors with their histories and uploads. */
+  /** Erases visitors with their histories and uploads. */
   visitors(visitors: readonly TracedVisitor[]): void {
     for (const { no, id, shopId } of visitors) {
       this.#transact(() => {
@@ -91,7 +90,7 @@ export class ErasureRows {
     });
   }
 
-  /** Who has opted out stays so, under a keyed hash; who came back leaves nothing. */
+  /** An opt-out remains as a keyed hash; a number that opted in again leaves nothing. */
   optOuts(lanes: readonly TracedLane[]): void {
     this.#transact(() => {
       for (const { shopId, lane } of lanes) {
@@ -105,7 +104,7 @@ export class ErasureRows {
     });
   }
 
-  /** How much the person has written of late. */
+  /** Deletes the person's rate counts. */
   senderRates(person: Person, shops: readonly ShopId[]): number {
     return this.#transact(() => {
       let rows = 0;
@@ -118,7 +117,7 @@ export class ErasureRows {
     });
   }
 
-  /** Blackens what the store wrote of other people's entries: answers that quote the person. */
+  /** Redacts the store's texts about other people's entries: answers that quote the person. */
   notes(notes: readonly Note[], person: Person): void {
     this.#transact(() => {
       for (const { seq, no } of notes) {
@@ -140,7 +139,7 @@ export class ErasureRows {
     });
   }
 
-  /** The same in what a platform said of late, which is kept for commands beside the gateway. */
+  /** Redacts the same in the stored shop health, which is kept for commands beside the gateway. */
   shopHealth(person: Person): void {
     const withoutName = (_key: string, value: unknown) =>
       typeof value === 'string' && person.isNamedIn(value) ? BLACKENED : value;
@@ -152,17 +151,17 @@ export class ErasureRows {
     });
   }
 
-  /** What has yet to follow, from this run or one that was killed. */
+  /** What has still to be deleted outside the database, from this run or one that was killed. */
   rest(kind: RestKind): string[] {
     return this.#sql.rest.all(kind).map(({ name }) => name);
   }
 
-  /** Whether a row of somebody else's names this file: one mail may be for two shops. */
+  /** Whether another entry's row references this file: one mail may be for two shops. */
   isNamed(blob: BlobName): boolean {
     return this.#sql.named.get(blob, blob) !== undefined;
   }
 
-  /** They have followed. */
+  /** Removes the records of what has been deleted. */
   forgetRest(kind: RestKind, names: readonly string[]): void {
     this.#transact(() => {
       for (const name of names) this.#sql.forgetRest.run(kind, name);
@@ -185,7 +184,7 @@ export class ErasureRows {
 
 function prepare(db: Db) {
   return {
-    // The row may be another's by now: SQLite gives the number of the last one again.
+    // With the id, too: SQLite reuses the row number of a deleted last row.
     entry: db.prepare<
       [number, string],
       EntryRow & { lane_hash: number; lease_until: number | null }

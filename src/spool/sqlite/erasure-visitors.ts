@@ -2,7 +2,7 @@ import type { ShopId, VisitorId } from '../../domain/ids.ts';
 import type { Person, TracedVisitor } from '../erasure.ts';
 import type { Db } from './database.ts';
 
-/** Rows of one look: the log of a running gateway cannot be begun anew while one is under way. */
+/** Rows per query: while a read is open, the WAL of a running gateway cannot be reset. */
 const ROWS_AT_ONCE = 2000;
 
 interface Row {
@@ -17,7 +17,7 @@ interface Row {
 
 const keyOf = (shop: ShopId, id: VisitorId): string => `${shop}/${id}`;
 
-/** A person's visitors: by id, subject or address, and all who are joined to one of them. */
+/** A person's visitors: by id, subject or address, and those that were merged with one. */
 export function findVisitors(db: Db, person: Person, shopId?: ShopId): TracedVisitor[] {
   const theirs = new Map<string, Row>();
   const joined: Row[] = [];
@@ -42,7 +42,7 @@ export function findVisitors(db: Db, person: Person, shopId?: ShopId): TracedVis
   return count(db, [...theirs.values()]);
 }
 
-/** Whoever has joined one of them, and whom one of them has joined, until nobody is added. */
+/** Adds visitors that were merged into or from one of them, until none is left. */
 function follow(db: Db, theirs: Map<string, Row>, joined: readonly Row[]): void {
   const byId = db.prepare<[string, string], Row>(
     `SELECT no, id, shop, email, subject, name, joined FROM visitors WHERE shop = ? AND id = ?`,

@@ -16,7 +16,7 @@ import { ErasureRows, type RestKind } from './erasure-rows.ts';
 import { indexFileOf } from '../search/index-database.ts';
 import { OpenSearch } from '../search/open-search.ts';
 
-/** Others' transactions are short. */
+/** Transactions of other processes are short. */
 const BUSY_MS = 30_000;
 /** Raw forms of up to 64 KiB each are overwritten in one transaction. */
 const ENTRIES_AT_ONCE = 20;
@@ -24,21 +24,21 @@ const LOOK_EVERY_MS = 200;
 
 export interface ErasedRows {
   readonly senderRates: number;
-  /** Entries whose delivery was still under way when they were taken away. */
+  /** Entries that were still being delivered when they were erased. */
   readonly inFlight: readonly TracedEntry[];
 }
 
 export interface EraseRowsOptions {
   readonly person: Person;
   readonly shops: readonly ShopId[];
-  /** For deliveries that are under way. */
+  /** How long to wait for deliveries in flight. */
   readonly waitMs: number;
   readonly signal?: AbortSignal;
 }
 
 /**
- * Erases a person from the store, beside a running gateway or without one: by a connection of its
- * own, in short transactions. Every step may be made again, after a kill or for what has come since.
+ * Erases a person from the store, with or without a running gateway: on its own connection, in
+ * short transactions. Every step can be repeated, after a kill or for data that has arrived since.
  */
 export class SpoolEraser {
   readonly #dir: string;
@@ -54,7 +54,7 @@ export class SpoolEraser {
   }
 
   /**
-   * @param dir the data folder; there is a spool in it
+   * @param dir a data folder with a spool
    * @throws {SpoolUnusable}
    */
   static open(dir: string): SpoolEraser {
@@ -67,7 +67,7 @@ export class SpoolEraser {
     this.#db.close();
   }
 
-  /** Entries in all: what `find` will have looked at. */
+  /** The number of entries, all of which `find` reads. */
   count(): number {
     return this.#finder.count();
   }
@@ -76,15 +76,15 @@ export class SpoolEraser {
     return this.#finder.find(options);
   }
 
-  /** The same for one person each time, and of no use to whoever has not the key's file. */
+  /** A hash of the person that is always the same, and useless without the key file. */
   hashOf(identity: string): string {
     return Buffer.from(ErasureKey.readOrMake(this.#dir).hash('person', identity)).toString('hex');
   }
 
   /**
-   * Deletes the rows of what was found. A delivery that is under way is waited for; at the end its
-   * entry is taken away all the same, and what the attempt tells changes nothing.
-   * @throws the reason of the signal, between two transactions
+   * Deletes the rows of what was found. Waits for deliveries in flight; when `waitMs` is over their
+   * entries are erased anyway, and the outcome of the attempt changes nothing.
+   * @throws the signal's reason, between two transactions
    */
   async eraseRows(
     { entries, visitors, conversations, optOuts, notes }: Traces,
@@ -121,12 +121,12 @@ export class SpoolEraser {
     return left;
   }
 
-  /** Deletes the files whose rows are gone. Resolves with how many. */
+  /** Deletes the files whose rows were deleted. Resolves with their number. */
   async eraseBlobs(): Promise<number> {
     const rows = this.#rows;
     const names = rows.rest('blob');
     if (names.length === 0) return 0;
-    // One mail to two shops is one file.
+    // A mail to two shops is stored as one file.
     const unnamed = names.filter((name) => !rows.isNamed(asBlobName(name)));
     for (const name of unnamed) await rm(join(this.#dir, 'blobs', name), { force: true });
     await durableFiles.syncFolder(join(this.#dir, 'blobs'));
@@ -134,7 +134,7 @@ export class SpoolEraser {
     return unnamed.length;
   }
 
-  /** What of the platform's has yet to follow. */
+  /** What has still to be deleted on the embedded platform. */
   rest(kind: RestKind): string[] {
     return this.#rows.rest(kind);
   }
@@ -144,9 +144,9 @@ export class SpoolEraser {
   }
 
   /**
-   * Temporary files that nobody works with: of a gateway that ended in the middle, and without one,
-   * all of them, with the files in `blobs/` that no row names, unless a command that takes messages
-   * in may be about to name them.
+   * Deletes temporary files that nobody uses: beside a gateway, those from before its start;
+   * without one, all of them, and the files in `blobs/` without a row, unless a command that
+   * accepts messages may be about to reference them.
    */
   async sweepTemporary(): Promise<void> {
     await this.whileAlone(async (isAlone) => {
@@ -170,12 +170,12 @@ export class SpoolEraser {
     }
   }
 
-  /** The search index forgets what is gone. Undefined: there is no index. */
+  /** Removes deleted entries from the search index. Undefined: there is no index. */
   eraseFromIndex(): Promise<Purged | undefined> {
     return eraseFromIndex(this.#dir);
   }
 
-  /** Makes deleted bytes vanish from the store's files. */
+  /** Removes deleted bytes from the store's files. */
   purge(person: Person): Promise<Purged> {
     return this.purgeOther(this.#db, person);
   }
@@ -185,7 +185,7 @@ export class SpoolEraser {
     return this.whileAlone((isAlone) => purge(db, purgeOptions(person, !isAlone)));
   }
 
-  /** Keeps a gateway from starting meanwhile, unless one is running: then `isAlone` is false. */
+  /** Runs `work` while no gateway can start; `isAlone` is false if one is running. */
   async whileAlone<T>(work: (isAlone: boolean) => Promise<T>): Promise<T> {
     let lock: DataFolderLock | undefined;
     try {
@@ -210,7 +210,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   return existsSync(folder) ? readdir(folder) : [];
 }
 
-/** Removes what was last touched before, with all that is in it. */
+/** Removes everything last modified before this time, folders with their contents. */
 async function sweep(folder: string, before: number): Promise<void> {
   for (const name of await namesIn(folder)) {
     const path = join(folder, name);
@@ -221,13 +221,13 @@ async function sweep(folder: string, before: number): Promise<void> {
   }
 }
 
-/** An index that is far behind has all entries to read. */
+/** An index that is far behind has to read all entries. */
 const CATCH_UP_WITHIN_MS = 30 * 60_000;
 const INDEX_BUSY_MS = 60_000;
 
 /**
- * Takes entries that are gone out of the search index, and writes it anew without them. No
- * acknowledgement waits for the index. Undefined: there is none.
+ * Removes deleted entries from the search index and rewrites it without them. No acknowledgement
+ * waits for the index. Undefined: there is none.
  * @param dir the data folder
  */
 export async function eraseFromIndex(dir: string): Promise<Purged | undefined> {

@@ -5,15 +5,15 @@ import type { EntryRow } from './entry-row.ts';
 type FreshRow = Pick<EntryRow, 'id' | 'shop' | 'channel' | 'dedup_hash' | 'remote_id'>;
 
 /**
- * What is looked up of entries that are not filed yet (`entry-table.ts`), in memory: their dedup
- * hashes and the remote ids of emails, which the indexes answer for all others. Follows the
- * transaction that its changes belong to.
+ * In-memory lookups for entries that are not filed yet (`entry-table.ts`): their dedup hashes and
+ * the remote ids of emails, which indexes provide for all others. Changes are undone when their
+ * transaction rolls back.
  */
 export class FreshEntries {
   readonly #sql;
   readonly #byDedupHash = new Map<string, EntryId>();
   readonly #remoteIds = new Set<string>();
-  /** Undoes what the running transaction changed, the latest first. */
+  /** Undo functions for the running transaction, applied latest first. */
   #undo: (() => void)[] = [];
 
   constructor(db: Db) {
@@ -23,7 +23,7 @@ export class FreshEntries {
     this.read();
   }
 
-  /** Takes them from the database: at the start, what the last process left. */
+  /** Reads them from the database, on start those that the last process left. */
   read(): void {
     this.#byDedupHash.clear();
     this.#remoteIds.clear();

@@ -1,7 +1,7 @@
 import type { Db } from './database.ts';
 import type { EntryRow } from './entry-row.ts';
 
-/** Lanes that one look takes: others' acknowledgements wait for it. */
+/** Lanes per call: acknowledgements of other callers wait for the call. */
 const LANES_PER_LOOK = 1000;
 
 type Seq = Pick<EntryRow, 'seq'>;
@@ -9,7 +9,7 @@ type Seq = Pick<EntryRow, 'seq'>;
 type OfLane = Pick<EntryRow, 'lane_hash'>;
 
 /**
- * The heads of lanes. The invariant: of each lane, the first entry that is filed, `queued` or
+ * Maintains the heads of lanes. Invariant: of each lane, the first entry that is filed, `queued` or
  * `delivering`, and not detached is claimable, and no other.
  */
 export class LaneHeads {
@@ -23,15 +23,15 @@ export class LaneHeads {
     return this.#sql.head.get({ laneHash }) !== undefined;
   }
 
-  /** The head has left its lane, and with it the only one that could be in flight. */
+  /** Call it when the head, the only claimed entry of its lane, has left: promotes the next one. */
   promoteNext({ lane_hash: laneHash }: OfLane): void {
     const head = this.#sql.head.get({ laneHash });
     if (head !== undefined) this.#sql.makeClaimable.run(head.seq);
   }
 
   /**
-   * Finds the head anew after an operator moved an entry, which may come back before the present
-   * head. Reads the whole lane, so it is not for the path of every message.
+   * Recomputes the head after an operator moved an entry, which may now precede the current head.
+   * Reads the whole lane, so it must not be called for every message.
    */
   refresh({ lane_hash: laneHash }: OfLane): void {
     const head = this.#sql.inFlight.get({ laneHash }) ?? this.#sql.head.get({ laneHash });
@@ -39,7 +39,7 @@ export class LaneHeads {
     if (head !== undefined) this.#sql.makeClaimable.run(head.seq);
   }
 
-  /** Puts right the lanes of one portion that have not just one claimable entry. */
+  /** Repairs the lanes of one portion that do not have exactly one claimable entry. */
   repairSome(after: number): { readonly upTo: number | undefined; readonly repaired: number } {
     const rows = this.#sql.after.all(after, LANES_PER_LOOK);
     const broken = rows.filter(({ ready }) => ready !== 1);

@@ -1,18 +1,18 @@
 /**
- * The schema, one step per entry; `user_version` counts the steps taken. A step that has been
- * released is never edited.
+ * The schema, one step per entry; `user_version` counts the applied steps. A released step is never
+ * edited.
  *
  * entries.claimable is 1 for the head of a lane and for a detached entry, so that a claim is one
- * range scan of `entries_due`. Every change of a state keeps it true (`entry-table.ts`).
+ * range scan of `entries_due`. Every change of state maintains it (`entry-table.ts`).
  *
- * entries.in_lane is 1 while the entry is queued or delivering, filed, and not detached. It says
- * what the states say; but a partial index is written again whenever a column of its condition
- * changes, and this one keeps still while an entry goes from queued to delivering and back.
+ * entries.in_lane is 1 while the entry is queued or delivering, filed, and not detached. It could
+ * be derived from the states, but a partial index is rewritten whenever a column of its condition
+ * changes, and this one does not change while an entry goes from queued to delivering and back.
  *
- * entries.filed is 0 for an entry that only `entries_fresh` knows (`entry-table.ts`).
+ * entries.filed is 0 for an entry that is only in the index `entries_fresh` (`entry-table.ts`).
  *
- * What is looked up by long random texts is indexed by their hashes (`hashes.ts`): an index page
- * then holds ten times as many, and each commit has so many fewer pages to write.
+ * Long random texts are indexed by their hashes (`hashes.ts`): an index page then holds ten times
+ * as many entries, so each commit writes fewer pages.
  */
 export const MIGRATIONS: readonly string[] = [
   `
@@ -120,28 +120,28 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX uploads_unused ON uploads(shop, visitor, at) WHERE entry IS NULL;
   CREATE INDEX uploads_entry ON uploads(entry) WHERE entry IS NOT NULL;
   `,
-  // Which message changed the state: a START that is tried again after a crash still counts.
+  // Which message changed the state: a START that is processed again after a crash still counts.
   `
   ALTER TABLE opt_outs ADD COLUMN opted_out INTEGER NOT NULL DEFAULT 1;
   ALTER TABLE opt_outs ADD COLUMN changed_by TEXT;
   `,
-  // Anonymous visitors join the ones they turn out to be. `lane`: the current conversation is
-  // another's, or the visitor's own number of it when null.
+  // Anonymous visitors are merged into identified ones. `lane`: the current conversation belongs to
+  // another visitor; null: it is the visitor's own, by number.
   `
   ALTER TABLE visitors ADD COLUMN joined TEXT;
   ALTER TABLE visitors ADD COLUMN lane TEXT;
   CREATE INDEX visitors_joined ON visitors(shop, joined) WHERE joined IS NOT NULL;
   CREATE INDEX uploads_used ON uploads(shop, visitor) WHERE entry IS NOT NULL;
   `,
-  // A guest of whom nothing was ever stored: the row only keeps his name from being used meanwhile.
+  // A guest without any stored data: the row only reserves the id so that it is not used meanwhile.
   `
   ALTER TABLE visitors ADD COLUMN reserved INTEGER NOT NULL DEFAULT 0;
   CREATE INDEX visitors_reserved ON visitors(shop, joined, no) WHERE reserved = 1;
   CREATE INDEX visitors_reserved_at ON visitors(created_at) WHERE reserved = 1;
   `,
-  // What operators see and do. `records`: a body of text is JSON, one of bytes is deflated JSON.
-  // `moves`: what an operator's last move of an entry changed. `changes`: entries that changed
-  // otherwise than by an attempt, or were deleted, for the index of `search/`.
+  // Data for operators. `records`: a text body is JSON, a blob body is deflated JSON. `moves`: what
+  // an operator's last move of an entry changed. `changes`: entries that were changed by something
+  // other than an attempt, or deleted, for the index of `search/`.
   `
   CREATE TABLE records (seq INTEGER PRIMARY KEY, body ANY NOT NULL) STRICT;
   CREATE TABLE moves (
@@ -156,8 +156,9 @@ export const MIGRATIONS: readonly string[] = [
     who TEXT NOT NULL, action TEXT NOT NULL, target TEXT NOT NULL, outcome TEXT NOT NULL
   ) STRICT;
   `,
-  // What is still known of erased people (`erased-keys.ts`), and what has yet to follow their rows:
-  // files, and what the embedded platform has of them. The mark says that nothing was ever deleted here without its bytes being overwritten.
+  // What remains of erased people (`erased-keys.ts`), and what has to be deleted after their rows:
+  // files, and data of the embedded platform. The mark says that nothing was ever deleted here
+  // without its bytes being overwritten.
   `
   CREATE TABLE erased_keys (hash BLOB PRIMARY KEY, entry TEXT NOT NULL) STRICT, WITHOUT ROWID;
   CREATE TABLE erased_opt_outs (hash BLOB PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
@@ -168,8 +169,8 @@ export const MIGRATIONS: readonly string[] = [
     WHERE NOT EXISTS (SELECT 1 FROM entries) AND NOT EXISTS (SELECT 1 FROM visitors)
       AND NOT EXISTS (SELECT 1 FROM pragma_freelist_count WHERE freelist_count > 0);
   `,
-  // What a queued entry waits for (`spool/entry.ts`, WAITS_FOR), how often it failed, and what one
-  // attempt notes for the next. What waits for its shop is in an index of its own.
+  // What a queued entry waits for (`spool/entry.ts`, WAITS_FOR), how often it failed, and the notes
+  // of one attempt for the next. Entries that wait for their shop are in an index of their own.
   `
   ALTER TABLE entries ADD COLUMN waits INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE entries ADD COLUMN failures INTEGER NOT NULL DEFAULT 0;
@@ -182,8 +183,9 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE shop_health (shop TEXT PRIMARY KEY, health TEXT NOT NULL) STRICT, WITHOUT ROWID;
   CREATE TABLE probe_requests (shop TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
   `,
-  // The checksums of raw forms and uploads (`raw-checksum.ts`); null where an earlier version stored
-  // them. With the size in the index, what waits is summed up without a look at the rows.
+  // The checksums of raw forms and uploads (`raw-checksum.ts`); null where an earlier version
+  // stored them. With the size in the index, the waiting bytes are summed up without reading the
+  // rows.
   `
   ALTER TABLE entries ADD COLUMN raw_checksum INTEGER;
   ALTER TABLE uploads ADD COLUMN checksum INTEGER;
@@ -191,8 +193,8 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX entries_open ON entries(state, shop, channel, received_at, raw_size)
     WHERE state <> 'delivered';
   `,
-  // What lists and the search show of an entry, as its channel made it (`stored-form.ts`); in a table
-  // of their own, because every change of a state writes the row of `entries` anew.
+  // What lists and the search show of an entry, made by its channel (`stored-form.ts`); in a
+  // separate table because every change of state rewrites the row of `entries`.
   `
   CREATE TABLE summaries (
     seq INTEGER PRIMARY KEY, version INTEGER NOT NULL,

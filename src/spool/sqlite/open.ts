@@ -22,35 +22,35 @@ import { type Remote, storeOperations } from './store-calls.ts';
 import { type OnCommit, StoreClient } from './store-client.ts';
 
 export interface SqliteSpoolOptions {
-  /** The data folder; made when it is missing. */
+  /** The data folder; created when missing. */
   readonly dir: string;
-  /** `guest`: a command beside a running gateway. It takes no lock and recovers nothing. */
+  /** `guest`: a command beside a running gateway, which takes no lock and recovers nothing. */
   readonly role: 'owner' | 'guest';
-  /** Accept nothing while less than this is free: 1.5 × the largest message. */
+  /** Nothing is accepted while less than this is free: 1.5 × the largest message. */
   readonly reserveBytes: number;
   readonly onCommit?: OnCommit;
-  /** The index of the search cannot follow now, for this reason (a code); the spool goes on. */
+  /** The search index cannot be updated, for this reason (a code); the spool is not affected. */
   readonly onIndexFailure?: (reason: string) => void;
 }
 
-/** The whole store: entries, what chat and SMS keep beside them, in one database. */
+/** The whole store in one database: entries, and the data of chat and SMS. */
 export interface Store {
   readonly spool: Spool;
   readonly chat: ChatStore;
   readonly optOuts: OptOutStore;
   readonly operator: OperatorStore;
-  /** For other files of the data folder: an fsync that fails here ends the store too. */
+  /** For other files of the data folder: an fsync that fails here fails the store, too. */
   readonly files: DurableFiles;
-  /** Of free space: below it nothing is accepted. More after a full disk, until the ballast is back. */
+  /** The required free space; higher after the disk was full, until the ballast is back. */
   readonly neededBytes: () => number;
-  /** Brings the index up with the spool, and leaves nothing of deleted entries in its files. */
+  /** Updates the index to the spool and rewrites it without deleted entries. */
   rewriteIndex(): Promise<void>;
-  /** Computes the summaries that an earlier version made; resolves with how many. */
+  /** Computes summaries that are missing or from an earlier version; resolves with their number. */
   renewSummaries(forms: StoredForms, signal: AbortSignal): Promise<number>;
 }
 
 /**
- * Opens the embedded store under a data folder: `spool.db` and the folder `blobs/`.
+ * Opens the embedded store in a data folder: `spool.db` and the folder `blobs/`.
  * @throws {SpoolUnusable} locked, damaged, or of a newer version
  */
 export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Store> {
@@ -75,10 +75,10 @@ export async function openSqliteStore(options: SqliteSpoolOptions): Promise<Stor
       ...{ dir: join(dir, 'blobs'), reserveBytes, ballast, failure },
       ...(!isOwner && { beforeFile: () => blobLock.share() }),
     });
-    // Its log has a name by now, which SQLite itself would sync without looking at the answer.
+    // The WAL exists by now; SQLite's own fsync of its folder ignores errors.
     await files.syncFolder(dir);
     if (isOwner) await ballast.hold();
-    // Where earlier versions had the index.
+    // The place of the index in earlier versions.
     if (isOwner) removeIndex(join(dir, 'search.db'));
     const remote = storeOperations(client, ballast);
     const index = new SearchThreads(
@@ -127,7 +127,7 @@ function createSpool(
     accept: (entries) =>
       lock === undefined ? acceptAsGuest(remote, entries) : remote.accept(entries),
     claim: (...args) => claim(remote, ...args),
-    // The record is made small here: the database's thread has other things to do.
+    // The record is compressed here, to keep this work off the database's thread.
     settle: async (lease, outcome, settlement, record) =>
       remote.settle(lease, outcome, settlement, record && (await encodeRecord(record))),
     recover: () => recover(remote, blobs, blobLock),
@@ -148,7 +148,7 @@ function createSpool(
   };
 }
 
-/** What operators ask, of the database and of the index beside it. */
+/** Operators' queries, answered by the database and the search index. */
 function createOperatorStore(remote: Remote<Operations>, index: SearchThreads): OperatorStore {
   return {
     ...remote,
@@ -164,7 +164,7 @@ function createOperatorStore(remote: Remote<Operations>, index: SearchThreads): 
   };
 }
 
-/** A large backlog is filed in portions: the gateway's own commits must not wait long. */
+/** A large backlog is filed in portions, so that the gateway's commits do not wait long. */
 async function acceptAsGuest(
   remote: Remote<Operations>,
   entries: readonly NewEntry[],
@@ -173,7 +173,7 @@ async function acceptAsGuest(
   return remote.acceptFiled(entries);
 }
 
-/** Asks again where there may be more: one call files only so many fresh entries. */
+/** Claims again while there may be more: one call files only a limited number of fresh entries. */
 async function claim(
   remote: Remote<Operations>,
   requests: readonly ClaimRequest[],
@@ -211,11 +211,11 @@ async function recover(
     const files = new Set<BlobName>(await blobs.names());
     const missing: EntryId[] = [];
     for (const { blob, entry } of named) {
-      // What remains in `files` afterwards is named by no row.
+      // Files that remain in `files` afterwards have no row.
       if (!files.has(blob) && entry !== null) missing.push(entry);
     }
     for (const { blob } of named) files.delete(blob);
-    // Beside a command that writes they may be its own; they wait for the next start.
+    // A command that is writing may be about to reference them; the next start removes the rest.
     if (!isAlone) return { requeued, orphans: 0, missing };
     for (const orphan of files) await blobs.remove(orphan);
     return { requeued, orphans: files.size, missing };

@@ -21,10 +21,10 @@ import { WaitingEntries } from './waiting-entries.ts';
 const BACKLOG: BacklogLimits = { mostFresh: 200_000, filedAtOnce: 2000 };
 
 /**
- * Everything that the database's thread can be asked: the public methods of the tables, by their
- * names, which are those of the store's ports (`spool.ts`, `chat-store.ts`, `operator-store.ts`).
- * Each is synchronous, runs inside the transaction of its batch, and takes and returns only what
- * can be cloned to another thread.
+ * All operations of the database's thread: the public methods of the tables, by their names, which
+ * are those of the store's ports (`spool.ts`, `chat-store.ts`, `operator-store.ts`). Each is
+ * synchronous, runs in the transaction of its batch, and takes and returns only values that can be
+ * cloned to another thread.
  */
 export function createOperations(db: Db, clock: Clock, backlog = BACKLOG) {
   const fresh = new FreshEntries(db);
@@ -68,11 +68,11 @@ function methodsOf<Table extends object>(table: Table): Methods<Table> {
       ? [[name, (value as () => unknown).bind(table)] as const]
       : [],
   );
-  // The prototype's own methods are those that the type lists: no table extends another.
+  // The prototype's own methods are exactly those of the type, because no table extends another.
   return Object.fromEntries(methods) as Methods<Table>;
 }
 
-/** What operators did. Lines are only ever added; `retention.ts` sweeps the old ones. */
+/** The audit log of operators' actions. Lines are only added; `retention.ts` sweeps old ones. */
 class AuditTable {
   readonly #clock: Clock;
   readonly #sql;
@@ -122,7 +122,7 @@ class MarkTable {
   }
 }
 
-/** How the gateway finds its shops, for commands beside it; and what these ask of it. */
+/** The stored health of shops, for commands beside the gateway, and these commands' requests. */
 class ShopHealthTable {
   readonly #sql;
 
@@ -165,7 +165,7 @@ class Probe {
     this.#write = db.prepare(`PRAGMA user_version = ${version}`);
   }
 
-  /** A write that changes nothing, committed and synced like any other. */
+  /** A write without effect, committed and fsynced like any other. */
   probe(): void {
     this.#write.run();
   }

@@ -5,14 +5,14 @@ import type { Db } from './database.ts';
 import type { EntryRow } from './entry-row.ts';
 import type { LaneHeads } from './lane-heads.ts';
 
-/** What an entry was before an operator moved it. */
+/** The state of an entry before an operator moved it. */
 interface MoveRow {
   readonly seq: number;
   readonly generation: number;
   readonly state: EntryState;
 }
 
-/** What operators do with single entries, and take back (`domain/entry-state.ts`). */
+/** Operators' moves of single entries, and their undo (`domain/entry-state.ts`). */
 export class OperatorMoves {
   readonly #clock: Clock;
   readonly #lanes: LaneHeads;
@@ -30,7 +30,7 @@ export class OperatorMoves {
     const isRelease = isMoveAllowed('release', row.state);
     if (!isRelease && !isMoveAllowed('retry', row.state)) return false;
     this.#sql.rememberMove.run({ seq: row.seq, move: 'requeued' });
-    // A fresh entry is due already, and comes to its lane in its turn.
+    // A fresh entry is due already and is filed in its turn.
     if (row.filed === 1) {
       const released = isRelease ? 1 : row.released;
       this.#sql.requeue.run({ now: this.#clock(), seq: row.seq, released });
@@ -48,14 +48,14 @@ export class OperatorMoves {
     return true;
   }
 
-  /** False: it is not discarded, its raw form was swept, or nobody knows what it was. */
+  /** False: it is not discarded, its raw form was swept, or its earlier state is unknown. */
   restore(id: EntryId): boolean {
     const row = this.#movable(id);
     if (row === undefined || !isMoveAllowed('restore', row.state)) return false;
     return this.#moveBack(row, this.#sql.move.get(row.seq, 'discarded'), 'restored');
   }
 
-  /** False: an attempt has claimed it since, or something else was done with it. */
+  /** False: an attempt has claimed it since, or it was moved otherwise. */
   takeBack(id: EntryId, to: EntryState, reason: string | undefined): boolean {
     const row = this.#movable(id);
     if (row?.state !== 'queued') return false;
@@ -67,7 +67,7 @@ export class OperatorMoves {
     return true;
   }
 
-  /** An entry whose raw form is kept: there is something to submit. */
+  /** The entry, if its raw form is kept and can be submitted. */
   #movable(id: EntryId): EntryRow | undefined {
     const row = this.#sql.byId.get(id);
     return row?.has_raw === 0 ? undefined : row;
@@ -81,7 +81,7 @@ export class OperatorMoves {
     return true;
   }
 
-  /** The entry's lane, its timeline, and who follows the changes. */
+  /** Updates the entry's lane, its timeline and `changes`. */
   #moved({ seq, lane_hash }: EntryRow, step: string): void {
     const at = this.#clock();
     this.#lanes.refresh({ lane_hash });
@@ -95,7 +95,7 @@ function prepare(db: Db) {
          failing_ms, detached, released`;
   return {
     byId: db.prepare<[string], EntryRow>(`SELECT * FROM entries WHERE id = ?`),
-    // Due by the clock of whoever claims it, too: a command's may be ahead of the gateway's.
+    // Due by the claiming process's clock, too: a command's clock may be ahead of the gateway's.
     requeue: db.prepare(
       `UPDATE entries SET state = 'queued', in_lane = 1, claimable = 0, detached = 0, lease_until = NULL,
          released = @released, attempts = 0, failures = 0, failing_ms = 0, waits = 0, notes = NULL,
@@ -115,7 +115,7 @@ function prepare(db: Db) {
     move: db.prepare<[number, string], MoveRow>(
       `SELECT seq, generation, state FROM moves WHERE seq = ? AND move = ?`,
     ),
-    // A fresh entry that was moved was filed by it: `filed` stays. A detached one is in no lane.
+    // `filed` is kept: a discard has filed a fresh entry. A detached entry is in no lane.
     moveBack: db.prepare(
       `UPDATE entries SET state = moves.state, reason = moves.reason,
          settled_at = moves.settled_at, last_attempt_at = moves.last_attempt_at,

@@ -9,8 +9,9 @@ interface OptOutRow {
 }
 
 /**
- * Who has opted out of texts, by SMS lane. Who came back keeps a row: it names the message. Of an
- * erased person a keyed hash says it, until he speaks again.
+ * Opt-outs from text messages, by SMS lane. A number that opted in again keeps a row with the
+ * message that changed it. For an erased person a keyed hash is stored instead, until they send
+ * START or STOP again.
  */
 export class OptOutTable {
   readonly #clock: Clock;

@@ -4,30 +4,30 @@ import { FIRST_REFUSAL_NUMBER, WAITS_FOR } from '../entry.ts';
 import type { Retention } from '../spool.ts';
 import type { Db } from './database.ts';
 
-/** In milliseconds, at most an hour; an entry that was never tried waits for nothing. */
+/** The intended delay in milliseconds, at most an hour; 0 for an entry that was never tried. */
 const MEANT_TO_WAIT = `CASE last_attempt_at WHEN 0 THEN 0
   ELSE min(3600000, max(0, next_attempt_at - last_attempt_at)) END`;
-/** Rows per call: the batch's transaction also carries other people's acknowledgements. */
+/** Rows per call: the batch's transaction also holds acknowledgements of other callers. */
 const ROWS_PER_CALL = 200;
 /** An upload that no message used. */
 const UPLOAD_KEPT_MS = 24 * 60 * 60 * 1000;
-/** What operators did is kept for more than a year. */
+/** The audit log is kept for more than a year. */
 const AUDIT_KEPT_MS = 400 * 24 * 60 * 60 * 1000;
-/** Of `changes`; an index that is further behind looks at every entry. */
+/** Rows of `changes` to keep; an index that is further behind reads every entry. */
 const CHANGES_KEPT = 1_000_000;
-/** A guest of whom there is nothing to keep (`visitor-identities.ts`). */
+/** How long a reserved guest row is kept (`visitor-identities.ts`). */
 const RESERVED_KEPT_MS = 24 * 60 * 60 * 1000;
 
 export interface SweptRows {
   readonly entries: number;
   readonly raws: number;
-  /** Files that no row names any more; the caller deletes them after the commit. */
+  /** Files that no row references any more; the caller deletes them after the commit. */
   readonly unused: readonly BlobName[];
-  /** Call again: there was more than one call may take. */
+  /** Call again: more rows are due than one call takes. */
   readonly more: boolean;
 }
 
-/** What happens to rows with time, and what a new process finds. */
+/** Sweeps old rows and recovers what the previous process left. */
 export class RetentionTable {
   readonly #clock: Clock;
   readonly #sql;
@@ -38,8 +38,9 @@ export class RetentionTable {
   }
 
   /**
-   * Returns what was in flight when the last process ended to the queue. Nothing waits for longer
-   * than it was meant to when it last failed: the clock may be behind the last process's.
+   * Returns entries that were in flight when the last process ended to the queue. Limits each delay
+   * to the one that was intended at the last failure, because the clock may be behind the last
+   * process's.
    */
   requeueAll(): number {
     const now = this.#clock();
@@ -48,7 +49,7 @@ export class RetentionTable {
     return this.#sql.requeueAll.run().changes;
   }
 
-  /** All files that rows name, with an entry that does. */
+  /** All files that rows reference, with an entry that does. */
   namedBlobs(): { blob: BlobName; entry: EntryId | null }[] {
     return this.#sql.namedBlobs.all();
   }
@@ -113,7 +114,7 @@ function prepare(db: Db) {
       `UPDATE entries SET next_attempt_at = @now + ${MEANT_TO_WAIT}
        WHERE state IN ('queued', 'delivering') AND next_attempt_at > @now + ${MEANT_TO_WAIT}`,
     ),
-    // Which entries were refused alike was known to the last process only.
+    // Refusal numbers were known to the last process only.
     forgetRefusals: db.prepare(
       `UPDATE entries SET waits = ${WAITS_FOR.shop}
        WHERE state IN ('queued', 'delivering') AND waits >= ${FIRST_REFUSAL_NUMBER}`,
@@ -148,7 +149,7 @@ function prepare(db: Db) {
     deleteSummary: db.prepare(`DELETE FROM summaries WHERE seq = ?`),
     insertChange: db.prepare(`INSERT INTO changes (seq) VALUES (?)`),
     deleteChanges: db.prepare(`DELETE FROM changes WHERE no < (SELECT max(no) FROM changes) - ?`),
-    // Lines are numbered as they come: the oldest are the first.
+    // Lines are numbered in order of arrival, so the lowest numbers are the oldest.
     deleteAudit: db.prepare(
       `DELETE FROM audit
        WHERE no IN (SELECT no FROM audit ORDER BY no LIMIT @limit) AND at < @before`,
@@ -159,7 +160,7 @@ function prepare(db: Db) {
     deleteEntry: db.prepare(`DELETE FROM entries WHERE seq = ?`),
     uploadsOf: db.prepare<[string], { blob: BlobName }>(`SELECT blob FROM uploads WHERE entry = ?`),
     deleteUploadsOf: db.prepare(`DELETE FROM uploads WHERE entry = ?`),
-    // Lines are numbered as they come: the oldest are the first.
+    // Lines are numbered in order of arrival, so the lowest numbers are the oldest.
     deleteLines: db.prepare(
       `DELETE FROM journal
        WHERE line IN (SELECT line FROM journal ORDER BY line LIMIT @limit) AND at < @before`,

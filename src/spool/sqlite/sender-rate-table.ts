@@ -6,7 +6,7 @@ import { rateHash } from './hashes.ts';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-/** Kept longer than any window, for messages that an outage of the platform held up. */
+/** Longer than any window except the day's, for messages that an outage of the platform delayed. */
 const KEPT_MS = 3 * HOUR;
 const ROWS_PER_CALL = 2000;
 
@@ -19,7 +19,7 @@ interface Rule {
   readonly windowMs: number;
 }
 
-/** A message's row holds the place of its rule in this list: new ones stand at the end. */
+/** A message's row stores the index of its rule in this list, so new rules are added at the end. */
 const RULES: readonly Rule[] = [
   { limit: 'perThreadPer10min', key: 'thread', windowMs: 10 * MINUTE },
   { limit: 'sameBodyPerHour', key: 'body', windowMs: HOUR },
@@ -29,14 +29,14 @@ const RULES: readonly Rule[] = [
 ];
 
 /**
- * How many messages a person has sent of late. Each message has a number in each of its series (of
- * the person, of a thread, of a body): whether there were more than N in a window is whether the
- * one N numbers before came within it. So a look costs the same for any number of messages.
+ * Counts how many messages a person sent recently. Each message has a number in each of its series
+ * (of the person, of a thread, of a body). There were more than N in a window if the message N
+ * numbers before is within it, so a lookup costs the same for any number of messages.
  *
- * All rows of a person stand together in the hour in which they arrived: a message changes one
- * page, and what is old is deleted from the start of the table. The series of the day, which only
- * channels with a limit for the day have, stands in the last hour of the day after: there it is
- * found for as long as its window needs it, and deleted soon after.
+ * All rows of a person are adjacent, under the hour of arrival: a message changes one page, and old
+ * rows are deleted from the start of the table. The daily series, which only channels with a daily
+ * limit have, is stored under the last hour of the next day, so that it is kept as long as its
+ * window needs it and deleted soon after.
  */
 export class SenderRateTable {
   readonly #clock: Clock;
@@ -47,7 +47,7 @@ export class SenderRateTable {
     this.#sql = prepare(db);
   }
 
-  /** Counts a message, unless it has been counted. Answers the limit that it is over, both times. */
+  /** Counts a message unless it was counted before. Returns the limit that it exceeds. */
   countMessage(sent: CountedMessage, limits: RateLimits): RateLimit | undefined {
     const hour = Math.floor(sent.at / HOUR);
     const person = rateHash(sent.shopId, 'person', sent.person);
@@ -65,7 +65,7 @@ export class SenderRateTable {
     const over = RULES.findIndex(({ limit, key, windowMs }) => {
       const [atMost, one, no] = [limits[limit], series.get(key), numbers.get(key)];
       if (atMost === undefined || one === undefined || no === undefined) return false;
-      // "More than 10" looks at the one ten before; "three times" at the one two before.
+      // "More than 10" checks the message ten numbers before; "three times" the one two before.
       const earlierNo = no - (limit === 'sameBodyPerHour' ? atMost - 1 : atMost);
       const earlier = earlierNo < 1 ? undefined : this.#latest(one, earlierNo);
       return earlier !== undefined && earlier > sent.at - windowMs;
@@ -84,7 +84,7 @@ export class SenderRateTable {
     return row?.at;
   }
 
-  /** Deletes some of what is too old to count. True: there may be more. */
+  /** Deletes some of the rows that are too old to count. True: there may be more. */
   sweepSenderRates(): boolean {
     const before = Math.floor((this.#clock() - KEPT_MS) / HOUR);
     return this.#sql.sweep.run({ before }).changes === ROWS_PER_CALL;
@@ -95,17 +95,17 @@ interface Series {
   readonly hour: number;
   readonly person: number;
   readonly series: number;
-  /** How many hours before this one the series stands that it goes on from. */
+  /** How many hours earlier the previous part of the series is stored. */
   readonly hours: number;
 }
 
 const before = (series: Series): Series => ({ ...series, hour: series.hour - series.hours });
 
-/** Beside these two, a series is named by a hash. */
+/** All series except these two are identified by a hash. */
 const OF_THE_PERSON = 0;
 const OF_THE_DAY = 1;
 
-/** The series in which a message counts. */
+/** The series that a message is counted in. */
 function seriesOf(
   { shopId, thread, body, at }: CountedMessage,
   person: number,

@@ -3,14 +3,14 @@ import { SpoolFull } from '../errors.ts';
 import type { OperationName, Operations } from './operations.ts';
 import type { StoreClient } from './store-client.ts';
 
-/** What takes new messages in: it has no claim on the ballast, and none on the space it leaves. */
+/** Operations that accept new messages: the ballast and its space are not for them. */
 const INTAKE: ReadonlySet<OperationName> = new Set([
   'accept',
   'acceptFiled',
   'acceptMessage',
   'addUpload',
 ]);
-/** Nor has what a visitor or a health check asks for, or what is only told to commands. */
+/** Nor are they for requests of visitors and health checks, or data that only commands read. */
 const WITHOUT_BALLAST: ReadonlySet<OperationName> = new Set([
   ...INTAKE,
   'fileSome',
@@ -23,7 +23,7 @@ const WITHOUT_BALLAST: ReadonlySet<OperationName> = new Set([
   'saveSummaries',
 ]);
 
-/** Operations as their callers see them: each is a call to the database's thread. */
+/** Operations as their callers see them: each is an asynchronous call to the database's thread. */
 export type Remote<Sync> = {
   readonly [Name in keyof Sync]: Sync[Name] extends (...args: infer Args) => infer Result
     ? (...args: Args) => Promise<Result>
@@ -35,7 +35,7 @@ export type OperationCaller = <Name extends OperationName>(
   ...args: Parameters<Operations[Name]>
 ) => Promise<ReturnType<Operations[Name]>>;
 
-/** One method for each operation, which calls it by its name. */
+/** One method per operation, which calls it by its name. */
 export function remoteOperations(
   names: readonly OperationName[],
   call: OperationCaller,
@@ -44,11 +44,11 @@ export function remoteOperations(
     (name) =>
       [name, (...args: Parameters<Operations[typeof name]>) => call(name, ...args)] as const,
   );
-  // `names` are all keys of Operations: the thread lists them itself.
+  // `names` are all keys of Operations: the database's thread lists them itself.
   return Object.fromEntries(methods) as Remote<Operations>;
 }
 
-/** The store's operations; on a full disk those that finish work are given the ballast's space. */
+/** The store's operations. On a full disk those that finish work get the ballast's space. */
 export function storeOperations(client: StoreClient, ballast: Ballast): Remote<Operations> {
   return remoteOperations(client.operations, async (name, ...args) => {
     if (INTAKE.has(name)) await ballast.assertHeld();
@@ -56,7 +56,7 @@ export function storeOperations(client: StoreClient, ballast: Ballast): Remote<O
       return await client.call(name, ...args);
     } catch (error) {
       if (!(error instanceof SpoolFull) || WITHOUT_BALLAST.has(name)) throw error;
-      // Nothing more is taken in from now on. What is on its way finds the disk as full as it was.
+      // From now on nothing is accepted. Calls that were already posted still find the disk full.
       await ballast.drop(() => client.call('mark', ''));
       return client.call(name, ...args);
     }

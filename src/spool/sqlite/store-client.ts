@@ -5,12 +5,12 @@ import { SpoolFull, SpoolUnavailable, SpoolUnusable } from '../errors.ts';
 import type { StoreFailure } from '../store-failure.ts';
 import type { OperationName, Operations } from './operations.ts';
 
-/** What travels between the gateway's thread and the database's. */
+/** The messages between the gateway's thread and the database's. */
 export interface WorkerOptions {
   readonly file: string;
-  /** `owner`: the one process that serves it; it also copies the log back, in a thread beside. */
+  /** `owner`: the gateway of this data folder; it also runs checkpoints, in another thread. */
   readonly role: 'owner' | 'guest';
-  /** `StoreFailure.shared` of the store that the database belongs to. */
+  /** `StoreFailure.shared` of the store. */
   readonly failed: SharedArrayBuffer;
 }
 
@@ -23,8 +23,8 @@ export interface Call {
 export type ToWorker = { readonly calls: readonly Call[] } | { readonly close: true };
 
 /**
- * `full`: no space, try again when there is some. `bug`: this call is at fault, nothing of it was
- * stored. A failure of the store itself is not a result but `fatal`.
+ * `full`: no space, try again when there is some. `bug`: this call failed and stored nothing. A
+ * failure of the store itself is reported as `fatal` instead.
  */
 export type CallResult =
   | { readonly id: number; readonly ok: true; readonly value: unknown }
@@ -36,7 +36,7 @@ export type CallResult =
     };
 
 export type FromWorker =
-  /** What it can be asked. */
+  /** The names of the operations. */
   | { readonly ready: readonly OperationName[] }
   | { readonly unusable: string; readonly mayPass: boolean }
   | {
@@ -48,8 +48,8 @@ export type FromWorker =
   | { readonly closed: true };
 
 /**
- * In a long turn of the event loop the thread begins while this one still works: under load the
- * two would take turns otherwise.
+ * This many calls are posted at once, even within a turn of the event loop, so that the database's
+ * thread starts while this one still works. Under load the two would otherwise alternate.
  */
 const POST_AT = 16;
 
@@ -58,16 +58,16 @@ interface Pending {
   readonly reject: (error: Error) => void;
 }
 
-/** Called after each commit with its duration and how many calls shared it. */
+/** Called after each commit with its duration and the number of calls in it. */
 export type OnCommit = (seconds: number, calls: number) => void;
 
 /**
- * The gateway's side of the database's thread. Calls made in one turn of the event loop travel
- * together; each promise settles after the commit that holds its call.
+ * The gateway's side of the database's thread. Calls of one turn of the event loop are posted
+ * together; each promise settles after the commit that contains its call.
  */
 export class StoreClient {
   readonly #worker: Worker;
-  /** What can be asked, once it is open. */
+  /** The names of the operations, once it is open. */
   operations: readonly OperationName[] = [];
   #checkpoints: Worker | undefined;
   #reader: Database.Database | undefined;
@@ -117,9 +117,9 @@ export class StoreClient {
   }
 
   /**
-   * The last connection that closes copies the log back and removes it, after a failure too, though
-   * nobody knows then what of the log is on the disk. A reader does neither, and none is the last
-   * while this one is open.
+   * Keeps a read-only connection open. The last connection to close runs a checkpoint and deletes
+   * the WAL, even after a failure, when it is unknown which part of the WAL is on the disk. A
+   * read-only connection does neither, and while it is open no other connection is the last one.
    */
   #keepLog(file: string): void {
     this.#reader = new Database(file, { readonly: true, fileMustExist: true, timeout: 5000 });
@@ -155,8 +155,8 @@ export class StoreClient {
     }
     if (this.#failure.hasFailed) return Promise.reject(this.#failure.error);
     const id = ++this.#lastId;
-    // After everything that came in with this turn of the loop: one message to the thread for
-    // all of it. Waking it for each would cost more than the call.
+    // After all calls of this turn of the event loop: one message for all of them, because waking
+    // the thread for each would cost more than the call.
     if (this.#outgoing.length === 0) setImmediate(() => this.#send());
     this.#outgoing.push({ id, name, args });
     const result = new Promise<ReturnType<Operations[Name]>>((resolve, reject) => {
@@ -192,7 +192,7 @@ export class StoreClient {
     const pending = this.#pending.get(result.id);
     this.#pending.delete(result.id);
     if (pending === undefined) return;
-    // Committed, perhaps; but no longer certain to stay, and never acknowledged.
+    // It may have been committed, but it is not certain to be durable, so it is never acknowledged.
     if (this.#failure.hasFailed) pending.reject(this.#failure.error);
     else if (result.ok) pending.resolve(result.value);
     else if (result.kind === 'full') pending.reject(new SpoolFull(result.message));
@@ -212,7 +212,7 @@ export class StoreClient {
     this.#pending.clear();
   }
 
-  /** Commits what was called before, then closes the database. */
+  /** Commits the calls made before, then closes the database. */
   async close(): Promise<void> {
     if (this.#closed !== undefined) return;
     await this.#stopCheckpoints();

@@ -10,9 +10,9 @@ import type { Call, FromWorker, ToWorker, WorkerOptions } from './store-client.t
 import { codeOf } from '../../runtime/error-code.ts';
 
 /**
- * The thread that owns the database. Group commit: whatever has arrived while a commit was
- * running is taken together into the next one, with no timer, so that a lone message never waits
- * for company and fifty together cost one fsync.
+ * The thread that owns the database. Group commit: all calls that arrive during a commit form the
+ * next one. There is no timer, so a single message is committed at once, and fifty messages share
+ * one fsync.
  */
 const MAX_BATCH = 1000;
 
@@ -35,7 +35,7 @@ try {
     boundLog();
   };
 
-  /** SQLite's own automatic checkpoint keeps its errors to itself (wal.c, sqlite3WalDefaultHook). */
+  /** Replaces SQLite's automatic checkpoint, which hides errors (wal.c, sqlite3WalDefaultHook). */
   const boundLog = (): void => {
     if (logBytes(file) <= MAX_LOG_BYTES) return;
     try {
@@ -45,8 +45,8 @@ try {
     }
   };
 
-  // The first sync of a connection syncs the folder too, and SQLite keeps a failure of that to
-  // itself (os_unix.c, unixSync): it is made before the first acknowledgement.
+  // The first fsync of a connection also syncs the folder, and SQLite ignores an error of that
+  // (os_unix.c, unixSync), so it happens here, before the first acknowledgement.
   if (role === 'owner') store.operations.probe();
 
   port.on('message', (first: ToWorker) => {
@@ -56,7 +56,7 @@ try {
       while (message !== undefined) {
         if ('close' in message) closing = true;
         else calls = calls.length === 0 ? [...message.calls] : calls.concat(message.calls);
-        // Everything posted while the last commit ran is waiting here.
+        // Takes all messages that were posted during the last commit.
         message =
           calls.length < MAX_BATCH
             ? (receiveMessageOnPort(port)?.message as ToWorker | undefined)
@@ -69,8 +69,8 @@ try {
         port.close();
       }
     } catch (error) {
-      // After a failed fsync the kernel may have dropped the dirty pages: a second fsync that
-      // succeeds would prove nothing. The process has to start again from what is on disk.
+      // After a failed fsync the kernel may have dropped the dirty pages, so a second fsync that
+      // succeeds proves nothing. The process has to restart from what is on the disk.
       markFailed(failed);
       const reason = error instanceof StoreFailed ? error.message : String(error);
       say({ fatal: reason });

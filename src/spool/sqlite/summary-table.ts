@@ -5,7 +5,7 @@ import { HEAD_BYTES, SUMMARY_VERSION } from '../stored-form.ts';
 import type { Db } from './database.ts';
 import type { EntryRow } from './entry-row.ts';
 
-/** Looked at by one call: others' acknowledgements wait for it. */
+/** Entries that one call reads: acknowledgements of other callers wait for the call. */
 const SEQS_PER_CALL = 200;
 
 /** An entry whose summary is missing, or was made by another version. */
@@ -20,7 +20,7 @@ export interface OutdatedSummary {
   readonly blob: BlobName | undefined;
 }
 
-/** Summaries that were not made by this version of the program when the entry was accepted. */
+/** Replaces summaries that are missing or that another version of the program made. */
 export class SummaryTable {
   readonly #sql;
 
@@ -28,7 +28,7 @@ export class SummaryTable {
     this.#sql = prepare(db);
   }
 
-  /** Some of those after this seq, and how far it looked; undefined: to the end. */
+  /** Some outdated summaries after this seq, and how far it looked; undefined: to the end. */
   outdatedSummaries(after: number): { outdated: OutdatedSummary[]; upTo: number | undefined } {
     const upTo = after + SEQS_PER_CALL;
     const newest = this.#sql.newest.get()?.seq ?? 0;
@@ -42,7 +42,7 @@ export class SummaryTable {
     return { outdated, upTo: upTo < newest ? upTo : undefined };
   }
 
-  /** Of an entry that was deleted meanwhile nothing is stored; another may have its seq. */
+  /** Skips entries that were deleted meanwhile, whose seq may belong to another entry. */
   saveSummaries(summaries: readonly (StoredSummary & Pick<OutdatedSummary, 'seq' | 'id'>)[]): void {
     for (const { seq, id, from, to, subject, more } of summaries) {
       const { changes } = this.#sql.save.run({ seq, id, from, to, subject, more });

@@ -5,18 +5,18 @@ import { isDiskFull, renewFile, rewriteFile } from '../../runtime/durable-files.
 import { BALLAST_FILE } from '../ballast.ts';
 import { codeOf } from '../../runtime/error-code.ts';
 
-/** For commands that look at the database for a moment. */
+/** For commands that use the database briefly. */
 const WAIT_MS = 2000;
 
 /**
- * What is done with the log of a process that did not end in order, before anybody reads it. What
- * can be read of it may be in memory only: when its fsync failed, the kernel has dropped the pages
- * that it could not write, or shows them until it needs the memory. So the log is copied to a new file,
- * which is synced and renamed over it, its folder too; then it is copied back into the database.
- * Each step has to succeed (docs/decisions/0020-a-log-that-is-not-trusted.md).
+ * Makes the WAL durable after an unclean shutdown, before anyone reads the database. What can be
+ * read of it may exist in memory only: after a failed fsync the kernel has dropped the pages that
+ * it could not write, or keeps them only until it needs the memory. So the WAL is copied to a new
+ * file, which is fsynced and renamed over the old one, its folder is fsynced, and then the WAL is
+ * checkpointed. Each step has to succeed (docs/decisions/0020-a-log-that-is-not-trusted.md).
  *
- * A process that ends in order leaves no log. An owner always does it; a guest when nobody else has
- * the database open, since whoever opened it first has done it.
+ * A clean shutdown leaves no WAL. An owner always does this; a guest only when no other process has
+ * the database open, because the process that opened it first has done it.
  * @throws a system error or one of SQLite's
  */
 export function secureLog(file: string, role: 'owner' | 'guest'): void {
@@ -26,7 +26,7 @@ export function secureLog(file: string, role: 'owner' | 'guest'): void {
   } catch (error) {
     const isFull = isDiskFull(error) || codeOf(error) === 'SQLITE_FULL';
     if (role === 'guest' || !isFull) throw error;
-    // What waits is delivered from a full disk too.
+    // The ballast is given up: waiting entries are delivered even when the disk is full.
     rmSync(join(dirname(file), BALLAST_FILE), { force: true });
     secure(file, role);
   }
@@ -39,21 +39,22 @@ function secure(file: string, role: 'owner' | 'guest'): void {
   try {
     if (hasItAlone(db)) {
       db.pragma('synchronous = FULL');
-      // This connection keeps the old file open, and reads the same bytes in it.
+      // This connection keeps the old file open and reads the same bytes from it.
       renewFile(logOf(file));
       emptyLog(db);
       return;
     }
   } finally {
-    // When all of the log is in the database, its file goes with the last connection.
+    // After a complete checkpoint the last connection deletes the WAL when it closes.
     db.close();
   }
   if (role === 'owner') secureBesideGuests(file);
 }
 
 /**
- * SQLite then keeps everybody else out until the connection closes, readers too. Only when the mode is
- * set before anything has read the database: another pragma before it, and nobody is kept out.
+ * Takes the database exclusively, so that SQLite locks out all other connections, readers too,
+ * until this one closes. The mode must be set before anything has read the database: after another
+ * pragma it locks out nobody.
  */
 function hasItAlone(db: Database.Database): boolean {
   db.pragma('locking_mode = EXCLUSIVE');
@@ -67,8 +68,9 @@ function hasItAlone(db: Database.Database): boolean {
 }
 
 /**
- * A command that outlived the gateway (`queue list --watch`) has the log open, and would go on
- * reading a file without a name: each byte is written over itself, while nobody else may write.
+ * For a command that outlived the gateway (`queue list --watch`) and has the WAL open: after a
+ * rename it would keep reading the old file. Instead each byte is overwritten with itself while
+ * nobody else can write.
  */
 function secureBesideGuests(file: string): void {
   const db = new Database(file, { timeout: 10 * WAIT_MS });
@@ -84,7 +86,7 @@ function secureBesideGuests(file: string): void {
   }
 }
 
-/** Readers may keep the log from being emptied, not from being copied back and synced. */
+/** Readers may prevent truncating the WAL, but not the checkpoint and its fsync. */
 function emptyLog(db: Database.Database): void {
   db.pragma('wal_checkpoint(TRUNCATE)');
 }

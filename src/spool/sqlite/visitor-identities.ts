@@ -5,13 +5,13 @@ import type { Db } from './database.ts';
 type Known = Pick<VisitorRecord, 'shopId' | 'id'>;
 
 /**
- * Guests of one visitor of whom nothing is stored. Tokens that were never used cost nobody anything:
- * whoever identifies himself again and again with new ones must not fill the table. Older ones than
- * a day are swept (`retention.ts`).
+ * The maximum number of reserved guests per visitor. Tokens that were never used are free to
+ * create, so a client that identifies itself again and again with new ones must not fill the table.
+ * Guests older than a day are swept (`retention.ts`).
  */
 const MOST_RESERVED = 20;
 
-/** Who a visitor turns out to be: `ChatStore.identifyVisitor` says what happens to his past. */
+/** Merges guests into identified visitors (`ChatStore.identifyVisitor`). */
 export class VisitorIdentities {
   readonly #chat: ChatTables;
   readonly #sql;
@@ -24,7 +24,7 @@ export class VisitorIdentities {
   identifyVisitor(identity: VisitorIdentity): Identified {
     const { shopId, subject, guestId } = identity;
     const guest = guestId === undefined ? undefined : this.#chat.visitor(shopId, guestId);
-    // A guest of whom nothing is stored yet may be writing his first line at this moment.
+    // A guest without stored data may be sending its first line right now.
     const isFree = guestId !== undefined && guest === undefined;
     const isGuest = isFree || (guest?.subject === undefined && guest?.joined === undefined);
     const superseded = isGuest ? guestId : undefined;
@@ -46,7 +46,7 @@ export class VisitorIdentities {
     const { shopId, subject, name, email, newId, at } = identity;
     const labels = { ...(name !== undefined && { name }), subject };
     if (guestId !== undefined && !isFree) {
-      // An address that the visitor typed must not pass for one that was verified.
+      // An address that the visitor typed must not be taken for a verified one.
       this.#chat.updateVisitor(shopId, guestId, { ...labels, email: email ?? '' });
       return;
     }
@@ -70,15 +70,16 @@ export class VisitorIdentities {
   }
 
   /**
-   * What he was sending while he said who he is must not make him a visitor of his own: it is sent
-   * again, as the visitor he is now. By the time that the oldest one goes, nothing is on its way.
+   * Reserves the guest's id, so that a message that was in transit during the identification does
+   * not create another visitor; the client sends it again as the identified visitor. By the time
+   * the oldest reservation is dropped, nothing is in transit.
    */
   #reserve({ shopId, at }: VisitorIdentity, id: VisitorRow['id'], known: Known): void {
     this.#sql.reserve.run({ shop: shopId, id, joined: known.id, at });
     this.#sql.dropReserved.run({ shop: shopId, joined: known.id, most: MOST_RESERVED });
   }
 
-  /** @returns how many lines have moved */
+  /** @returns how many lines were moved */
   #join(guestId: VisitorRow['id'], known: Known): number {
     const guest = this.#sql.visitor.get(known.shopId, guestId);
     const target = this.#sql.visitor.get(known.shopId, known.id);
@@ -87,7 +88,7 @@ export class VisitorIdentities {
     let lastSeq = target.last_seq;
     let seenSeq = target.seen_seq;
     let allSeen = this.#sql.unseenReply.get(target.no, target.seen_seq) === undefined;
-    // In the order in which the guest has seen them: `at` of a reply is another clock's.
+    // In the order in which the guest saw them: `at` of a reply comes from another clock.
     for (const line of this.#sql.lines.all(guest.no)) {
       const isThere =
         line.sender === 'agent' && this.#sql.replyOf.get(target.no, line.message_id) !== undefined;
@@ -102,7 +103,7 @@ export class VisitorIdentities {
     }
     this.#sql.extend.run({ no: target.no, lastSeq, seenSeq });
     if (continuesGuest) {
-      // A new conversation that nothing was said in is still a new one.
+      // A new conversation without any message stays a new one.
       const isEmpty = guest.conversation_from_seq === guest.last_seq;
       const fromSeq = isEmpty ? lastSeq : target.last_seq;
       this.#sql.continueIn.run({ no: target.no, lane: laneOf(guest), fromSeq });
@@ -113,7 +114,7 @@ export class VisitorIdentities {
     return lastSeq - target.last_seq;
   }
 
-  /** Whoever spoke last goes on where he was. */
+  /** Whether the guest wrote last, so that the visitor continues the guest's conversation. */
   #wroteLast(guest: VisitorRow, target: VisitorRow): boolean {
     const guestAt = this.#sql.lastAt.get(guest.no)?.at;
     const targetAt = this.#sql.lastAt.get(target.no)?.at;

@@ -6,7 +6,7 @@ import type { Db } from './database.ts';
 import type { EntryRow } from './entry-row.ts';
 import type { LaneHeads } from './lane-heads.ts';
 
-/** Entries that wait for a time or for their shop, and what should never keep them waiting. */
+/** Entries that wait for a time or for their shop, and repairs of such waits. */
 export class WaitingEntries {
   readonly #clock: Clock;
   readonly #lanes: LaneHeads;
